@@ -1,0 +1,49 @@
+//! Transmission rates.
+
+use std::fmt;
+
+use crate::{Bytes, Duration};
+
+/// A transmission rate in bits a second; never zero.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Rate(u64);
+
+impl Rate {
+    /// A rate of `bps` bits a second; `None` if zero.
+    #[must_use]
+    pub const fn from_bps(bps: u64) -> Option<Self> {
+        if bps == 0 { None } else { Some(Rate(bps)) }
+    }
+
+    /// The rate in bits a second.
+    #[must_use]
+    pub const fn bps(self) -> u64 {
+        self.0
+    }
+
+    /// How long a transmitter of this rate is busy with `size`, rounded up to a whole picosecond
+    /// (a transmitter is never faster than its rate).
+    #[must_use]
+    #[expect(clippy::cast_possible_truncation, reason = "213 days of transmission fit into u64")]
+    pub const fn transmission_time(self, size: Bytes) -> Duration {
+        const BIT_PS_PER_BYTE: u64 = 8_000_000_000_000;
+        // The division per byte is exact for every rate that divides 8 Tb/s: no 128-bit arithmetic then.
+        if BIT_PS_PER_BYTE % self.0 == 0 {
+            return Duration::from_ps(size.count() * (BIT_PS_PER_BYTE / self.0));
+        }
+        let bit_ps = size.count() as u128 * BIT_PS_PER_BYTE as u128;
+        Duration::from_ps(bit_ps.div_ceil(self.0 as u128) as u64)
+    }
+}
+
+impl fmt::Display for Rate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (value, unit) = match self.0 {
+            bps if bps >= 1_000_000_000 => (bps as f64 / 1e9, "Gbps"),
+            bps if bps >= 1_000_000 => (bps as f64 / 1e6, "Mbps"),
+            bps if bps >= 1_000 => (bps as f64 / 1e3, "kbps"),
+            bps => (bps as f64, "bps"),
+        };
+        write!(f, "{value} {unit}")
+    }
+}

@@ -1,0 +1,168 @@
+//! Instants and spans of simulated time.
+
+use std::fmt;
+use std::ops::{Add, AddAssign, Mul, Sub};
+
+/// Picoseconds in a second.
+const PS_PER_S: u64 = 1_000_000_000_000;
+
+/// An instant of simulated time: picoseconds since the start of the run (about 213 days at most).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Time(u64);
+
+/// A span of simulated time in picoseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Duration(u64);
+
+impl Time {
+    /// The start of every run.
+    pub const ZERO: Time = Time(0);
+    /// Later than any instant that a run can reach.
+    pub const MAX: Time = Time(u64::MAX);
+
+    /// The instant `ps` picoseconds after the start.
+    #[must_use]
+    pub const fn from_ps(ps: u64) -> Self {
+        Time(ps)
+    }
+
+    /// Picoseconds since the start.
+    #[must_use]
+    pub const fn as_ps(self) -> u64 {
+        self.0
+    }
+
+    /// Seconds since the start, for display and statistics only.
+    #[must_use]
+    pub fn as_secs_f64(self) -> f64 {
+        self.0 as f64 / PS_PER_S as f64
+    }
+
+    /// The span since `earlier`, or zero if `earlier` is later.
+    #[must_use]
+    pub const fn saturating_since(self, earlier: Time) -> Duration {
+        Duration(self.0.saturating_sub(earlier.0))
+    }
+}
+
+impl Duration {
+    /// No time at all.
+    pub const ZERO: Duration = Duration(0);
+
+    /// A span of `ps` picoseconds.
+    #[must_use]
+    pub const fn from_ps(ps: u64) -> Self {
+        Duration(ps)
+    }
+
+    /// A span of `us` microseconds.
+    #[must_use]
+    pub const fn from_us(us: u64) -> Self {
+        Duration(us * 1_000_000)
+    }
+
+    /// A span of `ms` milliseconds.
+    #[must_use]
+    pub const fn from_ms(ms: u64) -> Self {
+        Duration(ms * 1_000_000_000)
+    }
+
+    /// A span of `s` seconds.
+    #[must_use]
+    pub const fn from_secs(s: u64) -> Self {
+        Duration(s * PS_PER_S)
+    }
+
+    /// A span of `seconds`, rounded to the nearest picosecond; `None` if negative, not finite or too long.
+    #[must_use]
+    #[expect(clippy::cast_possible_truncation, reason = "the range is checked first")]
+    pub fn from_secs_f64(seconds: f64) -> Option<Self> {
+        let ps = (seconds * PS_PER_S as f64).round();
+        (0.0..u64::MAX as f64).contains(&ps).then_some(Duration(ps as u64))
+    }
+
+    /// The span in picoseconds.
+    #[must_use]
+    pub const fn as_ps(self) -> u64 {
+        self.0
+    }
+
+    /// The span in seconds, for display and statistics only.
+    #[must_use]
+    pub fn as_secs_f64(self) -> f64 {
+        self.0 as f64 / PS_PER_S as f64
+    }
+
+    /// The longer of two spans.
+    #[must_use]
+    pub fn max(self, other: Duration) -> Duration {
+        Ord::max(self, other)
+    }
+
+    /// This span times `factor`, held at the longest span that can be written.
+    #[must_use]
+    pub const fn saturating_mul(self, factor: u64) -> Duration {
+        Duration(self.0.saturating_mul(factor))
+    }
+}
+
+impl Add<Duration> for Time {
+    type Output = Time;
+    fn add(self, span: Duration) -> Time {
+        Time(self.0 + span.0)
+    }
+}
+
+impl Sub for Time {
+    type Output = Duration;
+    fn sub(self, earlier: Time) -> Duration {
+        Duration(self.0 - earlier.0)
+    }
+}
+
+impl Add for Duration {
+    type Output = Duration;
+    fn add(self, other: Duration) -> Duration {
+        Duration(self.0 + other.0)
+    }
+}
+
+impl AddAssign for Duration {
+    fn add_assign(&mut self, other: Duration) {
+        self.0 += other.0;
+    }
+}
+
+impl Sub for Duration {
+    type Output = Duration;
+    fn sub(self, other: Duration) -> Duration {
+        Duration(self.0 - other.0)
+    }
+}
+
+impl Mul<u64> for Duration {
+    type Output = Duration;
+    fn mul(self, factor: u64) -> Duration {
+        Duration(self.0 * factor)
+    }
+}
+
+impl fmt::Display for Time {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} s", self.as_secs_f64())
+    }
+}
+
+impl fmt::Display for Duration {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (value, unit) = match self.0 {
+            0 => (0.0, "s"),
+            ps if ps % PS_PER_S == 0 || ps >= 10 * PS_PER_S => (self.as_secs_f64(), "s"),
+            ps if ps >= 1_000_000_000 => (ps as f64 / 1e9, "ms"),
+            ps if ps >= 1_000_000 => (ps as f64 / 1e6, "us"),
+            ps if ps >= 1_000 => (ps as f64 / 1e3, "ns"),
+            ps => (ps as f64, "ps"),
+        };
+        write!(f, "{value} {unit}")
+    }
+}
