@@ -1,0 +1,123 @@
+//! Every choice that a TCP endpoint leaves open, as plain data.
+//!
+//! Published results hang on choices that papers do not state; here each has a name, and a
+//! [`Profile`](crate::profile::Profile) is a named bundle of them.
+
+use optcp_units::{Bytes, Duration};
+
+use crate::registry;
+
+registry! {
+    /// What the sender does about a loss that duplicate ACKs reveal.
+    pub enum RecoveryKind ("recovery") {
+        "tahoe" => Tahoe: "fast retransmit, then slow start from one segment", "Jacobson 1988";
+        "reno" => Reno: "fast retransmit and fast recovery; the first new ACK ends it", "RFC 5681 section 3.2";
+        "newreno" => NewReno: "fast recovery that partial ACKs keep going", "RFC 6582";
+    }
+}
+
+registry! {
+    /// How the congestion window grows.
+    pub enum CongestionKind ("congestion") {
+        "reno" => Reno: "slow start, then one segment a round trip", "RFC 5681 section 3.1";
+    }
+}
+
+registry! {
+    /// How the retransmission timer is estimated.
+    pub enum RttKind ("rtt") {
+        "rfc6298" => Rfc6298: "exact measurements; RTO = SRTT + max(G, 4 RTTVAR)", "RFC 6298 section 2";
+        "bsd-ticks" => BsdTicks: "whole ticks of a free-running clock in fixed point", "4.3BSD, as in ns-2";
+    }
+}
+
+registry! {
+    /// When a partial ACK restarts the retransmission timer in NewReno's fast recovery.
+    pub enum NewRenoTimer ("newreno_timer") {
+        "impatient" => Impatient: "the first partial ACK only", "RFC 6582 section 3.2 step 3";
+        "patient" => Patient: "every partial ACK (slow but steady)", "RFC 6582 section 4";
+    }
+}
+
+registry! {
+    /// The amount whose half becomes ssthresh at a fast retransmit.
+    pub enum ReductionBasis ("reduction_basis") {
+        "flight-size" => FlightSize: "data sent and not yet acknowledged", "RFC 5681 equation 4";
+        "window" => Window: "the smaller of cwnd and the receiver's window", "ns-2";
+    }
+}
+
+registry! {
+    /// The amount whose half becomes ssthresh when the retransmission timer expires.
+    pub enum TimeoutBasis ("timeout_basis") {
+        "flight-size" => FlightSize: "snd_max - snd_una, literally, also inside a recovery", "RFC 5681 equation 4";
+        "window" => Window: "the smaller of cwnd and the receiver's window, deflated", "ns-2";
+        "keep-recovery" => KeepRecovery: "flight size, but the ssthresh of a recovery that the timeout interrupts stays", "RFC 5681 section 3.1, one reduction per loss event";
+    }
+}
+
+registry! {
+    /// The congestion window after the ACK that ends NewReno's fast recovery.
+    pub enum RecoveryExit ("recovery_exit") {
+        "flight-size" => FlightSize: "min(ssthresh, max(FlightSize, SMSS) + SMSS)", "RFC 6582 section 3.2 step 3, option 1";
+        "ssthresh" => Ssthresh: "ssthresh", "RFC 6582 section 3.2 step 3, option 2";
+    }
+}
+
+/// How one connection behaves, sender and receiver.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Config {
+    /// Payload of a full segment; goodput counts it.
+    pub mss: Bytes,
+    /// What headers add to every data segment on the wire.
+    pub header: Bytes,
+    /// Size of an ACK on the wire.
+    pub ack_size: Bytes,
+    /// Initial congestion window in segments.
+    pub initial_window: u32,
+    /// Initial slow-start threshold in segments; `None` is unlimited.
+    pub initial_ssthresh: Option<u32>,
+    /// The receiver's advertised window in segments.
+    pub window_limit: u32,
+    /// Whether a SYN exchange precedes the data.
+    pub handshake: bool,
+    /// What is done about losses.
+    pub recovery: RecoveryKind,
+    /// How the window grows.
+    pub congestion: CongestionKind,
+    /// Whether the first two duplicate ACKs release a new segment each (RFC 3042).
+    pub limited_transmit: bool,
+    /// Whether duplicate ACKs for data sent before the last reduction start no further fast
+    /// retransmit (RFC 6582 section 3.2 step 2; RFC 5681's Reno has no such check).
+    pub careful: bool,
+    /// The retransmission timer in NewReno's recovery.
+    pub newreno_timer: NewRenoTimer,
+    /// Whether a partial ACK deflates the window by what it acknowledges (RFC 6582 section 3.2 step 3).
+    pub partial_window_deflation: bool,
+    /// The window after recovery.
+    pub recovery_exit: RecoveryExit,
+    /// Whether the ACK that ends recovery also grows the window (ns-2 does).
+    pub exit_ack_grows: bool,
+    /// The most segments that one ACK may release inside NewReno's recovery; `None` is unlimited.
+    pub recovery_burst: Option<u32>,
+    /// What is halved at a fast retransmit.
+    pub reduction_basis: ReductionBasis,
+    /// What is halved at a timeout.
+    pub timeout_basis: TimeoutBasis,
+    /// Whether half a window is rounded down to whole segments (ns-2 before 2006).
+    pub integer_halving: bool,
+    /// Whether a repeated timeout of one segment leaves ssthresh alone (RFC 5681 section 3.1).
+    pub repeated_timeout_keeps_ssthresh: bool,
+    /// The estimator behind the retransmission timer.
+    pub rtt: RttKind,
+    /// Granularity of the sender's clock: G of RFC 6298, or the tick of `bsd-ticks`.
+    pub tick: Duration,
+    /// Where the free-running tick stands at time zero; only `bsd-ticks` looks at it.
+    pub tick_phase: Duration,
+    /// Retransmission timeout before the first measurement.
+    pub initial_rto: Duration,
+    /// Least retransmission timeout.
+    pub min_rto: Duration,
+    /// Greatest retransmission timeout, backed off.
+    pub max_rto: Duration,
+}

@@ -1,0 +1,110 @@
+//! Named bundles of TCP choices.
+
+use optcp_units::{Bytes, Duration};
+
+use crate::config::{
+    CongestionKind, Config, NewRenoTimer, RecoveryExit, RecoveryKind, ReductionBasis, RttKind,
+    TimeoutBasis,
+};
+use crate::registry;
+
+registry! {
+    /// A named bundle of TCP choices; a scenario may then change single ones.
+    pub enum Profile ("profiles") {
+        "rfc" => Rfc: "NewReno as the RFCs of 2012 have it", "RFC 5681, 6582, 6298, 3042";
+        "ns2-2001" => Ns2Of2001: "NewReno of ns-2 in 2001: tick 100 ms, no deflation, patient timer", "shared experiments of the gmpls paper";
+        "ns2-2.35" => Ns2Release235: "NewReno of ns-2.35: tick 10 ms, deflation, impatient timer, limited transmit", "ns-2.35 defaults";
+    }
+}
+
+impl Profile {
+    /// Every choice as this profile makes it.
+    #[must_use]
+    pub fn config(self) -> Config {
+        match self {
+            Profile::Rfc => rfc(),
+            Profile::Ns2Of2001 => ns2_2001(),
+            Profile::Ns2Release235 => ns2_2_35(),
+        }
+    }
+}
+
+fn rfc() -> Config {
+    Config {
+        mss: Bytes::new(1460),
+        header: Bytes::new(40),
+        ack_size: Bytes::new(40),
+        // RFC 5681 section 3.1: three segments for an SMSS between 1095 and 2190 bytes.
+        initial_window: 3,
+        initial_ssthresh: None,
+        window_limit: u32::MAX,
+        handshake: false,
+        recovery: RecoveryKind::NewReno,
+        congestion: CongestionKind::Reno,
+        limited_transmit: true,
+        careful: true,
+        newreno_timer: NewRenoTimer::Impatient,
+        partial_window_deflation: true,
+        recovery_exit: RecoveryExit::FlightSize,
+        exit_ack_grows: false,
+        recovery_burst: None,
+        reduction_basis: ReductionBasis::FlightSize,
+        timeout_basis: TimeoutBasis::KeepRecovery,
+        integer_halving: false,
+        repeated_timeout_keeps_ssthresh: true,
+        rtt: RttKind::Rfc6298,
+        tick: Duration::from_ms(1),
+        tick_phase: Duration::ZERO,
+        initial_rto: Duration::from_secs(1),
+        min_rto: Duration::from_secs(1),
+        max_rto: Duration::from_secs(60),
+    }
+}
+
+/// ns-2.35 as shipped (`ns-default.tcl`): window limit 20, which is also the initial ssthresh.
+fn ns2_2_35() -> Config {
+    Config {
+        mss: Bytes::new(1000),
+        header: Bytes::new(40),
+        ack_size: Bytes::new(40),
+        initial_window: 2,
+        initial_ssthresh: Some(20),
+        window_limit: 20,
+        handshake: false,
+        recovery: RecoveryKind::NewReno,
+        congestion: CongestionKind::Reno,
+        limited_transmit: true,
+        careful: true,
+        newreno_timer: NewRenoTimer::Impatient,
+        partial_window_deflation: true,
+        recovery_exit: RecoveryExit::Ssthresh,
+        exit_ack_grows: true,
+        recovery_burst: Some(2),
+        reduction_basis: ReductionBasis::Window,
+        timeout_basis: TimeoutBasis::Window,
+        integer_halving: false,
+        repeated_timeout_keeps_ssthresh: false,
+        rtt: RttKind::BsdTicks,
+        tick: Duration::from_ms(10),
+        tick_phase: Duration::ZERO,
+        initial_rto: Duration::from_secs(3),
+        min_rto: Duration::from_ms(200),
+        max_rto: Duration::from_secs(60),
+    }
+}
+
+/// ns-2 in 2001: the older defaults of the same program, headers not counted.
+fn ns2_2001() -> Config {
+    Config {
+        header: Bytes::ZERO,
+        initial_window: 1,
+        limited_transmit: false,
+        newreno_timer: NewRenoTimer::Patient,
+        partial_window_deflation: false,
+        integer_halving: true,
+        tick: Duration::from_ms(100),
+        initial_rto: Duration::from_secs(6),
+        max_rto: Duration::from_secs(64),
+        ..ns2_2_35()
+    }
+}
