@@ -124,7 +124,7 @@ impl fmt::Display for QuantityError {
                 write!(f, "`{text}` is not a whole number")
             }
             QuantityError::TooLarge { text } => write!(f, "`{text}` is too large or too long"),
-            QuantityError::Zero { text } => write!(f, "`{text}` is zero"),
+            QuantityError::Zero { text } => write!(f, "`{text}` is zero: it must be above"),
             QuantityError::TwoUnits { text } => {
                 write!(f, "`{text}` multiplies two quantities that both have units")
             }

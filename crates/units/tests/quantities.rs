@@ -62,7 +62,7 @@ fn sizes_and_counts_are_exact() {
 
 /// What is said about a text that is not a duration.
 fn duration_error(text: &str) -> (String, Option<String>) {
-    let error = text.parse::<Duration>().unwrap_err();
+    let error = text.parse::<Duration>().expect_err("a refused text");
     (error.to_string(), error.hint())
 }
 
