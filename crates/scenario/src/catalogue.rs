@@ -68,6 +68,7 @@ pub fn catalogue() -> Vec<CatalogueEntry> {
 #[must_use]
 pub fn json_schema() -> String {
     let mut schema = schemars::schema_for!(File).to_value();
+    remove_null(&mut schema);
     if let Some(definitions) = schema.get_mut("$defs").and_then(Value::as_object_mut) {
         for definition in definitions.values_mut() {
             admit_expressions(definition);
@@ -84,6 +85,32 @@ pub fn json_schema() -> String {
     format!("{schema:#}\n")
 }
 
+/// Takes out `null`, which is how schemars writes an optional key and which TOML does not have.
+fn remove_null(schema: &mut Value) {
+    match schema {
+        Value::Object(object) => {
+            if let Some(Value::Array(kinds)) = object.get_mut("type") {
+                kinds.retain(|kind| kind != "null");
+                if let [kind] = kinds.as_slice() {
+                    let kind = kind.clone();
+                    object.insert("type".to_owned(), kind);
+                }
+            }
+            if let Some(Value::Array(cases)) = object.get_mut("anyOf") {
+                cases.retain(|case| *case != json!({ "type": "null" }));
+                if let [case] = cases.as_slice() {
+                    let case = case.as_object().cloned().unwrap_or_default();
+                    object.remove("anyOf");
+                    object.extend(case);
+                }
+            }
+            object.values_mut().for_each(remove_null);
+        }
+        Value::Array(items) => items.iter_mut().for_each(remove_null),
+        _ => {}
+    }
+}
+
 /// Lets an expression stand where the schema has something that is not a plain string.
 fn admit_expressions(definition: &mut Value) {
     let expression = || json!({ "$ref": "#/$defs/Expression" });
@@ -97,9 +124,7 @@ fn admit_expressions(definition: &mut Value) {
     for property in properties.values_mut() {
         let Some(object) = property.as_object_mut() else { continue };
         let Some(kind) = object.remove("type") else { continue };
-        let names =
-            |name: &str| kind == name || kind.as_array().is_some_and(|k| k.contains(&json!(name)));
-        if !(names("boolean") || names("array")) {
+        if kind != "boolean" && kind != "array" {
             object.insert("type".to_owned(), kind);
             continue;
         }

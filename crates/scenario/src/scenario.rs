@@ -100,8 +100,8 @@ impl Scenario {
         &self.plan
     }
 
-    /// The world as canonical JSON with every default filled in. It names no parameters and no sweep:
-    /// what leads to the same world has the same text.
+    /// The world and its title as canonical JSON, every default filled in. Parameters, units and the
+    /// sweep leave no trace: what leads to the same world has the same text.
     #[must_use]
     pub fn resolved_json(&self) -> String {
         resolved::json(&self.plan)

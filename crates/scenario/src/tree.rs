@@ -227,7 +227,7 @@ impl Value {
                 }
             }
             DeValue::Float(number) => {
-                Value::Float(number.as_str().trim_start_matches('+').to_owned())
+                Value::Float(number.as_str().trim_start_matches('+').replace('_', ""))
             }
             DeValue::Boolean(value) => Value::Boolean(*value),
             DeValue::Datetime(date) => Value::Datetime(date.to_string()),

@@ -9,7 +9,8 @@ use crate::schema::{File, ProtectionEntry, Span, SwitchDelay};
 use crate::tree::place;
 
 use super::flows::check_queues;
-use super::network::{Network, Route};
+use super::network::Network;
+use super::route::Route;
 
 /// The instant a span after another, as far as time can be written.
 fn after(instant: Time, span: Duration) -> Time {

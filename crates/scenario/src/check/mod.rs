@@ -5,6 +5,7 @@ mod events;
 mod flows;
 mod network;
 mod observe;
+mod route;
 mod tcp;
 
 use optcp_units::Time;
