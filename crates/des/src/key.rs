@@ -28,6 +28,7 @@ pub struct Key(u128);
 
 const ENTITY_BITS: u32 = 30;
 
+#[expect(clippy::cast_possible_truncation, reason = "fields are cut out of the key on purpose")]
 impl Key {
     /// The key of an event of `entity` (less than 2^30) at `time`.
     #[must_use]
@@ -39,7 +40,6 @@ impl Key {
 
     /// When the event happens.
     #[must_use]
-    #[expect(clippy::cast_possible_truncation, reason = "takes the upper half on purpose")]
     pub const fn time(self) -> Time {
         Time::from_ps((self.0 >> 64) as u64)
     }

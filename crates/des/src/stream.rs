@@ -45,7 +45,6 @@ impl Stream {
     }
 
     /// A whole number below `bound`, every one equally likely to within 2^-64 of the bound.
-    #[expect(clippy::cast_possible_truncation, reason = "the upper half of the product is < bound")]
     pub fn below(&mut self, bound: u64) -> u64 {
         ((u128::from(self.next_u64()) * u128::from(bound)) >> 64) as u64
     }
