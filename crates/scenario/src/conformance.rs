@@ -133,8 +133,8 @@ pub fn run_all(file: &CaseFile) -> (BTreeMap<String, Outcome>, Vec<CaseError>) {
 /// # Errors
 /// If the case asks for something that does not exist or is impossible.
 pub fn run(case: &Case) -> Result<Outcome, CaseError> {
-    let blueprint = blueprint(case)
-        .map_err(|problem| CaseError { id: case.id.clone(), problem })?;
+    let blueprint =
+        blueprint(case).map_err(|problem| CaseError { id: case.id.clone(), problem })?;
     let mut simulation = Simulation::new(&blueprint, Transmissions::default());
     simulation.run();
     let end = case.segments + u32::from(case.tcp.handshake);

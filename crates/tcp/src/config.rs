@@ -132,6 +132,9 @@ pub struct Config {
     pub ack: AckKind,
     /// How long a delayed ACK may wait.
     pub ack_delay: Duration,
+    /// Whether segment 0 is acknowledged at once although ACKs are delayed. A SYN always is; ns-2 does
+    /// the same to the first data segment when there is no SYN.
+    pub first_ack_at_once: bool,
     /// The estimator behind the retransmission timer.
     pub rtt: RttKind,
     /// Granularity of the sender's clock: G of RFC 6298, or the tick of `bsd-ticks`.

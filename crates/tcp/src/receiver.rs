@@ -23,6 +23,8 @@ pub struct Receiver {
     beyond: Vec<(Seq, Seq)>,
     /// How long an ACK may wait; `None` acknowledges every segment.
     delay: Option<Duration>,
+    /// Whether segment 0 is acknowledged at once all the same.
+    first_at_once: bool,
     /// When the ACK that waits must be sent.
     deadline: Option<Time>,
 }
@@ -35,7 +37,8 @@ impl Receiver {
             AckKind::EveryPacket => None,
             AckKind::Delayed => Some(config.ack_delay),
         };
-        Receiver { next: 0, beyond: Vec::new(), delay, deadline: None }
+        let first_at_once = config.first_ack_at_once || config.handshake;
+        Receiver { next: 0, beyond: Vec::new(), delay, first_at_once, deadline: None }
     }
 
     /// A segment has arrived.
@@ -56,8 +59,9 @@ impl Receiver {
         let progress = self.next - before;
         // RFC 5681 section 4.2: out of order, or filling a hole, is acknowledged at once.
         let in_order = progress == 1 && !had_hole;
+        let may_wait = in_order && !(self.first_at_once && seq == 0);
         let ack = match self.delay {
-            Some(delay) if in_order && self.deadline.is_none() => {
+            Some(delay) if may_wait && self.deadline.is_none() => {
                 self.deadline = Some(now + delay);
                 None
             }
