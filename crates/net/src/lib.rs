@@ -8,6 +8,7 @@ mod drop;
 mod label;
 mod loss;
 mod packet;
+mod paths;
 mod port;
 
 pub use action::{Action, Control};
@@ -15,4 +16,5 @@ pub use drop::DropReason;
 pub use label::{Hop, Label, LabelTable};
 pub use loss::ScriptedLoss;
 pub use packet::{FlowId, Packet, PortId};
+pub use paths::{PathId, Paths};
 pub use port::{Admission, Arrived, Port, PortConfig, PortCounts, QueueLimit, Sent};
