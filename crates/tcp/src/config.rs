@@ -40,6 +40,15 @@ registry! {
 }
 
 registry! {
+    /// What a partial ACK does to the inflation that duplicate ACKs gave the window.
+    pub enum PartialAck ("partial_ack") {
+        "deflate" => Deflate: "takes off what it acknowledges, less one segment", "RFC 6582 section 3.2 step 3";
+        "keep" => Keep: "leaves it", "RFC 2582 without partial window deflation";
+        "reset" => Reset: "takes all of it off", "ns-2 without partial window deflation";
+    }
+}
+
+registry! {
     /// The amount whose half becomes ssthresh at a fast retransmit.
     pub enum ReductionBasis ("reduction_basis") {
         "flight-size" => FlightSize: "data sent and not yet acknowledged", "RFC 5681 equation 4";
@@ -112,8 +121,8 @@ pub struct Config {
     pub fast_retransmit_restarts_timer: bool,
     /// The retransmission timer in NewReno's recovery.
     pub newreno_timer: NewRenoTimer,
-    /// Whether a partial ACK deflates the window by what it acknowledges (RFC 6582 section 3.2 step 3).
-    pub partial_window_deflation: bool,
+    /// What a partial ACK does to the inflated window.
+    pub partial_ack: PartialAck,
     /// The window after recovery.
     pub recovery_exit: RecoveryExit,
     /// Whether the ACK that ends recovery also grows the window (ns-2 does).

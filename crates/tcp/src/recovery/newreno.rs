@@ -6,7 +6,7 @@
 //! # Source
 //! RFC 6582 section 3.2; RFC 2582 without deflation.
 //! # Parameters
-//! `newreno_timer`, `partial_window_deflation`, `recovery_exit`, `exit_ack_grows`,
+//! `newreno_timer`, `partial_ack`, `recovery_exit`, `exit_ack_grows`,
 //! `recovery_burst`, `careful`, `reduction_basis`, `halving`, `limited_transmit`.
 //! # Limits
 //! One retransmission a round trip, however many segments are missing.
@@ -14,7 +14,7 @@
 use optcp_units::Time;
 
 use super::{DUP_THRESH, limited_transmit};
-use crate::config::{NewRenoTimer, RecoveryExit};
+use crate::config::{NewRenoTimer, PartialAck, RecoveryExit};
 use crate::core::{Core, Seq};
 
 /// See the module's text.
@@ -77,16 +77,10 @@ fn limit_burst(core: &mut Core) {
 
 /// RFC 6582 section 3.2 step 3, partial acknowledgment.
 fn partial_ack(core: &mut Core, now: Time, ack: Seq, first: bool) {
-    let acked = ack - core.una;
-    if core.config.partial_window_deflation {
-        // Less what left the network, plus one segment for the retransmission that did.
-        if core.inflation > acked {
-            core.inflation -= acked - 1;
-        } else {
-            let excess = f64::from(acked - core.inflation) * core.mss();
-            core.window.cwnd = (core.window.cwnd - excess).max(core.mss());
-            core.inflation = 1;
-        }
+    match core.config.partial_ack {
+        PartialAck::Deflate => deflate(core, ack - core.una),
+        PartialAck::Keep => {}
+        PartialAck::Reset => core.inflation = 0,
     }
     if first || core.config.newreno_timer == NewRenoTimer::Patient {
         core.timer.restart(now);
@@ -94,6 +88,17 @@ fn partial_ack(core: &mut Core, now: Time, ack: Seq, first: bool) {
     core.advance(ack);
     core.retransmit = Some(core.una);
     limit_burst(core);
+}
+
+/// Takes off what left the network, less one segment for the retransmission that enters it.
+fn deflate(core: &mut Core, acked: u32) {
+    if core.inflation > acked {
+        core.inflation -= acked - 1;
+    } else {
+        let excess = f64::from(acked - core.inflation) * core.mss();
+        core.window.cwnd = (core.window.cwnd - excess).max(core.mss());
+        core.inflation = 1;
+    }
 }
 
 /// RFC 6582 section 3.2 step 3, full acknowledgment.
