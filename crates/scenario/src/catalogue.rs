@@ -1,7 +1,8 @@
 //! Everything that a scenario file can name, and the JSON Schema of the file.
 
 use optcp_tcp::config::{
-    CongestionKind, NewRenoTimer, RecoveryExit, RecoveryKind, ReductionBasis, RttKind, TimeoutBasis,
+    AckKind, CongestionKind, Halving, NewRenoTimer, PartialAck, RecoveryExit, RecoveryKind,
+    ReductionBasis, RttKind, TimeoutBasis,
 };
 use optcp_tcp::profile::Profile;
 use optcp_tcp::registry::Entry;
@@ -30,9 +31,12 @@ const REGISTRIES: &[(&str, &[Entry])] = &[
     (CongestionKind::FAMILY, CongestionKind::CATALOGUE),
     (RttKind::FAMILY, RttKind::CATALOGUE),
     (NewRenoTimer::FAMILY, NewRenoTimer::CATALOGUE),
+    (PartialAck::FAMILY, PartialAck::CATALOGUE),
     (RecoveryExit::FAMILY, RecoveryExit::CATALOGUE),
     (ReductionBasis::FAMILY, ReductionBasis::CATALOGUE),
     (TimeoutBasis::FAMILY, TimeoutBasis::CATALOGUE),
+    (Halving::FAMILY, Halving::CATALOGUE),
+    (AckKind::FAMILY, AckKind::CATALOGUE),
     (ObserveKind::FAMILY, ObserveKind::CATALOGUE),
 ];
 

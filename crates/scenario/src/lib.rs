@@ -4,9 +4,12 @@
 //! everything was written (`tree`), overrides are put into it (`overrides`), parameters are replaced
 //! (`expression`), and entries are read by serde (`schema`, `de`). Names then become indices and
 //! impossible worlds are refused (`check`), which leaves a [`plan::Plan`].
+//!
+//! [`conformance`] runs single-flow cases that other stacks have run too.
 
 mod catalogue;
 mod check;
+pub mod conformance;
 mod de;
 mod expression;
 mod nearest;

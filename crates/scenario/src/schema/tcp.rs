@@ -1,8 +1,8 @@
 //! `[tcp.NAME]`: a profile, and single choices of it changed.
 
 use optcp_tcp::config::{
-    Config, CongestionKind, NewRenoTimer, RecoveryExit, RecoveryKind, ReductionBasis, RttKind,
-    TimeoutBasis,
+    AckKind, Config, CongestionKind, Halving, NewRenoTimer, PartialAck, RecoveryExit, RecoveryKind,
+    ReductionBasis, RttKind, TimeoutBasis,
 };
 use optcp_tcp::profile::Profile;
 use schemars::JsonSchema;
@@ -51,6 +51,9 @@ field! {
     ReductionBasis, ReductionBasis, "", |w| *w, |v| json!(v.name());
     TimeoutBasis, TimeoutBasis, "", |w| *w, |v| json!(v.name());
     RecoveryExit, RecoveryExit, "", |w| *w, |v| json!(v.name());
+    PartialAck, PartialAck, "", |w| *w, |v| json!(v.name());
+    Halving, Halving, "", |w| *w, |v| json!(v.name());
+    AckKind, AckKind, "", |w| *w, |v| json!(v.name());
     Window, Limit, "_segments", |w| Window(w.0.unwrap_or(u32::MAX)),
         |v| json!((v.0 != u32::MAX).then_some(v.0));
 }
@@ -131,10 +134,12 @@ tcp_table! {
     limited_transmit: bool,
     /// Whether duplicate ACKs for data sent before the last reduction start no further fast retransmit.
     careful: bool,
+    /// Whether a fast retransmit restarts the retransmission timer.
+    fast_retransmit_restarts_timer: bool,
     /// The retransmission timer in NewReno's recovery.
     newreno_timer: NewRenoTimer,
-    /// Whether a partial ACK deflates the window by what it acknowledges.
-    partial_window_deflation: bool,
+    /// What a partial ACK does to the inflated window.
+    partial_ack: PartialAck,
     /// The window after recovery.
     recovery_exit: RecoveryExit,
     /// Whether the ACK that ends recovery also grows the window.
@@ -145,10 +150,16 @@ tcp_table! {
     reduction_basis: ReductionBasis,
     /// What is halved at a timeout.
     timeout_basis: TimeoutBasis,
-    /// Whether half a window is rounded down to whole segments.
-    integer_halving: bool,
+    /// How half a window is rounded.
+    halving: Halving,
     /// Whether a repeated timeout of one segment leaves ssthresh alone.
     repeated_timeout_keeps_ssthresh: bool,
+    /// When the receiver acknowledges.
+    ack: AckKind,
+    /// How long a delayed ACK may wait.
+    ack_delay: optcp_units::Duration,
+    /// Whether segment 0 is acknowledged at once although ACKs are delayed.
+    first_ack_at_once: bool,
     /// The estimator behind the retransmission timer.
     rtt: RttKind,
     /// Granularity of the sender's clock.
