@@ -1,6 +1,6 @@
 //! Scenario files: what may be written in them, what is wrong with one, and the world that it stands for.
 //!
-//! A text goes through four steps, each in a module of its own. TOML becomes a tree that knows where
+//! A text goes through steps, each in a module of its own. TOML becomes a tree that knows where
 //! everything was written (`tree`), overrides are put into it (`overrides`), parameters are replaced
 //! (`expression`), and entries are read by serde (`schema`, `de`). Names then become indices and
 //! impossible worlds are refused (`check`), which leaves a [`plan::Plan`].
