@@ -44,9 +44,13 @@ class Interval:
         """Half the interval's length."""
         return (self.high - self.low) / 2
 
+    def times(self, factor: float) -> Interval:
+        """Return the interval in another unit, for example shares in per cent."""
+        return Interval(factor * self.estimate, factor * self.low, factor * self.high, self.n)
+
 
 @dataclass(frozen=True)
-class Test:
+class Comparison:
     """The difference between two things, and how sure it is.
 
     Attributes
@@ -59,6 +63,10 @@ class Test:
 
     interval: Interval
     p: float
+
+    def times(self, factor: float) -> Comparison:
+        """Return the test with its difference in another unit."""
+        return Comparison(self.interval.times(factor), self.p)
 
 
 def _values(values: ArrayLike) -> NDArray[np.float64]:
@@ -97,7 +105,7 @@ def mean(values: ArrayLike, level: float = 0.95) -> Interval:
     return Interval(centre, float(centre - reach), float(centre + reach), n)
 
 
-def paired(first: ArrayLike, second: ArrayLike) -> Test:
+def paired(first: ArrayLike, second: ArrayLike) -> Comparison:
     """Paired difference ``first - second`` by Student's t: the rule PAIRED.
 
     Parameters
@@ -107,7 +115,7 @@ def paired(first: ArrayLike, second: ArrayLike) -> Test:
 
     Returns
     -------
-    Test
+    Comparison
         Mean difference, 95 % t interval, and the two-sided p-value of a paired t test. Without any spread the
         p-value is 0 for a difference and 1 for none. With one seed nothing is known: p = 1.
     """
@@ -118,11 +126,11 @@ def paired(first: ArrayLike, second: ArrayLike) -> Test:
     interval = mean(difference)
     n = difference.size
     if n == 1:
-        return Test(interval, 1.0)
+        return Comparison(interval, 1.0)
     error = float(difference.std(ddof=1)) / np.sqrt(n)
     if error == 0:
-        return Test(interval, 0.0 if interval.estimate != 0 else 1.0)
-    return Test(interval, float(2 * special.stdtr(n - 1, -abs(interval.estimate) / error)))
+        return Comparison(interval, 0.0 if interval.estimate != 0 else 1.0)
+    return Comparison(interval, float(2 * special.stdtr(n - 1, -abs(interval.estimate) / error)))
 
 
 @dataclass(frozen=True)
@@ -131,21 +139,24 @@ class Equivalence:
 
     Attributes
     ----------
-    holds
-        True if the 90 % interval lies within the margin, False if the 95 % interval lies wholly outside, else None.
-    wide
-        The 95 % interval.
-    narrow
-        The 90 % interval: two one-sided tests at 5 %.
-    p_inside, p_outside
-        One-sided p-values of "the difference is outside the margin" and of "it is inside".
+    inside
+        Whether the mean lies within the margin.
+    p
+        If inside: the larger p-value of two one-sided tests, below 0.05 exactly when the 90 % interval lies within the
+        margin. Else: the two-sided p-value against the nearer edge, below 0.05 exactly when the 95 % interval lies
+        wholly outside.
+    interval
+        The mean difference with its 95 % interval.
     """
 
-    holds: bool | None
-    wide: Interval
-    narrow: Interval
-    p_inside: float
-    p_outside: float
+    inside: bool
+    p: float
+    interval: Interval
+
+    @property
+    def holds(self) -> bool | None:
+        """True, False, or None where the runs do not decide."""
+        return self.inside if self.p < 0.05 else None
 
 
 def equivalent(difference: ArrayLike, margin: float) -> Equivalence:
@@ -163,22 +174,17 @@ def equivalent(difference: ArrayLike, margin: float) -> Equivalence:
     D. J. Schuirmann, J. Pharmacokinet. Biopharm. 15 (1987) 657-680.
     """
     array = _values(difference)
-    wide, narrow = mean(array, 0.95), mean(array, 0.90)
-    inside = narrow.low > -margin and narrow.high < margin
-    outside = wide.low > margin or wide.high < -margin
-    holds = True if inside else False if outside else None
+    interval = mean(array)
     n = array.size
+    distance = abs(interval.estimate) - margin  # to the nearer edge; that one decides both tests
+    inside = distance < 0
     if n == 1:
-        return Equivalence(None, wide, narrow, 1.0, 1.0)
+        return Equivalence(inside, 1.0, interval)
     error = float(array.std(ddof=1)) / np.sqrt(n)
     if error == 0:
-        return Equivalence(holds, wide, narrow, 0.0 if inside else 1.0, 0.0 if outside else 1.0)
-    centre = wide.estimate
-    # Near side and far side of the band; the nearer edge decides, so the larger p-value counts for "inside".
-    below = float(special.stdtr(n - 1, (centre - margin) / error))
-    above = float(special.stdtr(n - 1, (-margin - centre) / error))
-    p_out = 2 * float(special.stdtr(n - 1, -(abs(centre) - margin) / error))
-    return Equivalence(holds, wide, narrow, max(below, above), min(1.0, p_out))
+        return Equivalence(inside, 0.0 if distance != 0 else 1.0, interval)
+    tail = float(special.stdtr(n - 1, -abs(distance) / error))
+    return Equivalence(inside, tail if inside else 2 * tail, interval)
 
 
 def wilson(successes: float, n: int, level: float = 0.95) -> Interval:
@@ -212,21 +218,21 @@ def wilson(successes: float, n: int, level: float = 0.95) -> Interval:
     return Interval(share, low, high, n)
 
 
-def share_against(successes: float, n: int, value: float) -> Test:
+def share_against(successes: float, n: int, value: float) -> Comparison:
     """Score test of a share against a fixed value; it agrees with :func:`wilson` at 5 %.
 
     Returns
     -------
-    Test
+    Comparison
         ``interval`` is of ``share - value``, in 0..1.
     """
     interval = wilson(successes, n)
     score = (interval.estimate - value) / float(np.sqrt(value * (1 - value) / n))
     shifted = Interval(interval.estimate - value, interval.low - value, interval.high - value, n)
-    return Test(shifted, float(2 * special.ndtr(-abs(score))))
+    return Comparison(shifted, float(2 * special.ndtr(-abs(score))))
 
 
-def two_shares(successes: float, n: int, printed: float, printed_n: int) -> Test:
+def two_shares(successes: float, n: int, printed: float, printed_n: int) -> Comparison:
     """Two-proportion test of a measured share against a printed one, which has an error too.
 
     Parameters
@@ -240,7 +246,7 @@ def two_shares(successes: float, n: int, printed: float, printed_n: int) -> Test
 
     Returns
     -------
-    Test
+    Comparison
         ``interval`` is Newcombe's hybrid score interval of ``measured - printed``; ``p`` is of the pooled z test
         (1 if both shares are 0 or both 1).
 
@@ -255,10 +261,10 @@ def two_shares(successes: float, n: int, printed: float, printed_n: int) -> Test
     pooled = (successes + printed * printed_n) / (n + printed_n)
     spread = float(np.sqrt(max(0.0, pooled * (1 - pooled)) * (1 / n + 1 / printed_n)))
     p = 1.0 if spread == 0 else float(2 * special.ndtr(-abs(gap) / spread))
-    return Test(Interval(gap, low, high, n), p)
+    return Comparison(Interval(gap, low, high, n), p)
 
 
-def mcnemar(first: ArrayLike, second: ArrayLike) -> Test:
+def mcnemar(first: ArrayLike, second: ArrayLike) -> Comparison:
     """Exact McNemar test of two yes/no answers a seed.
 
     Parameters
@@ -268,7 +274,7 @@ def mcnemar(first: ArrayLike, second: ArrayLike) -> Test:
 
     Returns
     -------
-    Test
+    Comparison
         ``interval`` is the difference of the two shares with the paired t interval (for reading); ``p`` is the exact
         two-sided binomial p-value over the seeds on which the answers differ, 1 if there are none.
 
@@ -280,9 +286,9 @@ def mcnemar(first: ArrayLike, second: ArrayLike) -> Test:
     gain, loss = int(np.sum(one & ~other)), int(np.sum(~one & other))
     interval = paired(one.astype(np.float64), other.astype(np.float64)).interval
     if gain + loss == 0:
-        return Test(interval, 1.0)
+        return Comparison(interval, 1.0)
     tail = float(special.bdtr(min(gain, loss), gain + loss, 0.5))
-    return Test(interval, min(1.0, 2 * tail))
+    return Comparison(interval, min(1.0, 2 * tail))
 
 
 def bootstrap(
@@ -359,3 +365,21 @@ def normal_fit(values: ArrayLike) -> tuple[float, float]:
     """Mean and sample standard deviation (n - 1) of one value a run: the normal fit of a histogram."""
     array = _values(values)
     return float(array.mean()), float(array.std(ddof=1)) if array.size > 1 else 0.0
+
+
+def deviation(values: ArrayLike, level: float = 0.95) -> Interval:
+    """Sample standard deviation with its chi-square interval, for values that are about normal.
+
+    Notes
+    -----
+    G. E. P. Box, J. S. Hunter, W. G. Hunter, Statistics for Experimenters, 2nd ed., section 3.3.
+    """
+    array = _values(values)
+    _, sd = normal_fit(array)
+    n = array.size
+    if n == 1:
+        return Interval(sd, 0.0, np.inf, 1)
+    tail = (1 - level) / 2
+    # chdtri inverts the upper tail of the chi-square distribution.
+    low, high = (sd * float(np.sqrt((n - 1) / special.chdtri(n - 1, part))) for part in (tail, 1 - tail))
+    return Interval(sd, low, high, n)
