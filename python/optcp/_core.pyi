@@ -15,7 +15,7 @@ class ScenarioError(ValueError):
     """
 
 @final
-class Cancelled(Exception):
+class Cancelled(Exception):  # noqa: N818 - says what happened
     """A run was interrupted through :class:`Cancel`; it has no result."""
 
 @final
@@ -97,7 +97,9 @@ class Run:
 
     @property
     def series(self) -> dict[str, dict[str, Any]]:
-        """What was observed, by the name of the scenario's ``[[observe]]`` entry. By ``kind``:
+        """What was observed, by the name of the scenario's ``[[observe]]`` entry.
+
+        The keys of an entry depend on its ``kind``:
 
         ``goodput``
             ``interval_s``, ``groups`` (names), ``bytes`` uint64[groups, n]: newly acknowledged in-order bytes at the

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import zipfile
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -80,7 +80,7 @@ class Store:
             raise RunFailed(f"{path}: cannot be read ({error}); delete it and start again") from error
 
 
-def write_runs(file: Any, runs: list[RunData]) -> None:
+def write_runs(file: IO[bytes], runs: list[RunData]) -> None:
     """Write runs to an open binary file: arrays as they are, everything else as one JSON text (no pickle)."""
     arrays: dict[str, np.ndarray[Any, Any]] = {}
     described = []

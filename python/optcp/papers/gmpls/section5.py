@@ -1,4 +1,4 @@
-"""The study of section 5, which Figs 7 and 8 and Table 3 share: how fast should a protection switch be?"""
+"""The study of section 5, which Figs 7 and 8 and Table 3 share: how fast a protection switch should be."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def studies(chosen: Mapping[str, Value], options: Options) -> dict[str, Study]:
     base = overrides(ASSUMED, chosen)
     found = {}
     for reading in str(chosen["flows"]).split(", "):
-        per_source = int(reading.split("+")[0]) // SOURCES
+        per_source = int(reading.partition("+")[0]) // SOURCES
         found[reading] = Study.grid(
             _SCENARIO,
             [*base, ("parameters.flows_per_source", str(per_source))],

@@ -32,7 +32,7 @@ _WHY_FEW = (
 
 def _why(reading: str) -> str:
     """What is known, by the size of the reading: the two known ones stand for those near them."""
-    return _WHY_STATED if int(reading.split("+")[0]) > 50 else _WHY_FEW
+    return _WHY_STATED if int(reading.partition("+")[0]) > 50 else _WHY_FEW
 
 
 @exhibit
