@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -94,7 +94,8 @@ def reproduce(
     console, messages = _console(), _console(stderr=True)
     known = baseline.read(baseline.path())
     if check:
-        _say_missing(baseline.missing(known, [one.id for one in request.exhibits], size.name), request.exhibits, size)
+        missing = baseline.missing(known, [one.id for one in request.exhibits], size.name)
+        _say_missing(missing, len(request.exhibits), size.name)
     results = run_exhibits(request, out, _jobs(jobs), for_console(messages))
     for result in results:
         show_result(console, result)
@@ -221,11 +222,12 @@ def _console(stderr: bool = False) -> Console:
     return console
 
 
-def _say_missing(missing: Sequence[str], exhibits: Sequence[Any], size: Any) -> None:
-    if len(missing) == len(exhibits):
-        raise InputError(f"--check: the baseline holds none of these exhibits at size {size.name}")
+def _say_missing(missing: Sequence[str], asked: int, size: str) -> None:
+    """Say what ``--check`` cannot compare; comparing nothing at all is not a check."""
+    if len(missing) == asked:
+        raise InputError(f"--check: the baseline holds none of these exhibits at size {size}")
     for name in missing:
-        click.echo(f"--check: the baseline holds nothing of {name} at size {size.name}; it is not compared", err=True)
+        click.echo(f"--check: the baseline holds nothing of {name} at size {size}; it is not compared", err=True)
 
 
 def _plain(value: object) -> str:
@@ -239,9 +241,9 @@ def main() -> None:
     sys.exit(_run())
 
 
-def _run() -> int:
+def _run() -> int:  # noqa: PLR0911 - one return an exit status
     try:
-        status = cli.main(standalone_mode=False)
+        status = cli.main(prog_name="optcp", standalone_mode=False)
         sys.stdout.flush()
         return status if isinstance(status, int) else 0
     except click.ClickException as error:

@@ -131,7 +131,8 @@ def show_summary(console: Console, summary: Summary, planned: Plan, target: Path
     """Print goodput a group and drops by reason."""
     several = len(planned.study.branches) > 1
     if summary.goodput:
-        table = Table(title="goodput over the whole run", title_justify="left", box=None, pad_edge=False)
+        console.print("goodput over the whole run", style="bold")
+        table = Table(box=None, pad_edge=False)
         _columns(table, several, ["group"], ["mean", "95 % interval", "n"])
         for one in summary.goodput:
             bps = one.bps
@@ -140,12 +141,13 @@ def show_summary(console: Console, summary: Summary, planned: Plan, target: Path
         console.print(table)
     else:
         console.print("the scenario observes no goodput")
-    table = Table(title="dropped packets, mean a run", title_justify="left", box=None, pad_edge=False)
+    table = Table(box=None, pad_edge=False)
     _columns(table, several, ["reason"], ["packets"])
     for cell, reasons in summary.drops:
         for reason, count in reasons.items():
             table.add_row(*_cell(cell, several), reason, f"{count:.1f}")
     if table.row_count:
+        console.print("dropped packets, mean a run", style="bold")
         console.print(table)
     else:
         console.print("no packet was dropped")
