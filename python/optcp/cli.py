@@ -39,7 +39,19 @@ def _print_version(context: click.Context, _: click.Parameter, value: bool) -> N
         context.exit()
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": PLAIN_WIDTH})
+class Verbs(click.Group):
+    """A group that knows the nearest verb."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the verb, or say which there are."""
+        if args and not args[0].startswith("-") and args[0] not in self.commands:
+            raise InputError(f"there is no command {args[0]!r}; {nearest(args[0], self.commands)}")
+        return super().resolve_command(ctx, args)
+
+
+@click.group(cls=Verbs, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": PLAIN_WIDTH})
 @click.option("--version", is_flag=True, expose_value=False, is_eager=True, callback=_print_version, help="Say which.")
 def cli() -> None:
     """Simulate TCP over failing optical networks, packet by packet, the same way every time."""

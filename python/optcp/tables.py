@@ -120,9 +120,8 @@ def counts(words: Iterable[str], order: Sequence[str]) -> str:
 
 def show_plan(console: Console, planned: Plan, target: Path) -> None:
     """Say what a run would do."""
-    console.print(
-        f"{len(planned.study.branches)} cells x {len(planned.seeds)} seeds = {planned.runs} runs, to {target}"
-    )
+    cells, seeds = len(planned.study.branches), len(planned.seeds)
+    console.print(f"cells: {cells}, seeds: {seeds}, runs: {planned.runs}, to {target}", soft_wrap=True)
     for index, branch in enumerate(planned.study.branches):
         console.print(f"  cell {index + 1}: {cell_text(branch.key)}", markup=False)
 

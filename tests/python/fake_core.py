@@ -14,8 +14,6 @@ import time
 import tomllib
 from pathlib import Path
 
-import numpy as np
-
 PORTS = ["L0->L1", "L1->L2", "L2->L1", "L5->L6", "S0->A"]
 GROUPS = ["switched", "fixed"]
 REASONS = ["queue-full", "link-down"]
@@ -27,7 +25,7 @@ class ScenarioError(ValueError):
     pass
 
 
-class Cancelled(Exception):
+class Cancelled(Exception):  # noqa: N818 - the real one's name
     pass
 
 
@@ -93,10 +91,12 @@ class Scenario:
 
 class Run:
     def __init__(self, scenario, seed, digest):
+        import numpy as np  # as late as the real module needs it
+
         parameters = scenario._data["parameters"]
-        delta_s = float(str(parameters["switch_delay"]).split()[0]) / 1000
+        delta_s = float(str(parameters["switch_delay"]).partition(" ")[0]) / 1000
         word = str(parameters.get("backbone", "10 Mbps"))
-        backbone = float(word.split()[0]) * (1e6 if "Mbps" in word else 1)
+        backbone = float(word.partition(" ")[0]) * (1e6 if "Mbps" in word else 1)
         # The same noise for every branch of a seed: paired, as in the simulator.
         rng = np.random.default_rng([seed, int(parameters.get("flows_per_source", 1))])
         full = backbone / 8 * 0.01
@@ -175,8 +175,6 @@ def install():
 
 
 if __name__ == "__main__":
-    import sys
-
     import fake_core
 
     fake_core.install()

@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
-from test_section5 import made
 
 from optcp.papers import judge
 from optcp.papers.gmpls import claims5
 from optcp.papers.gmpls.claims5 import Context
 from optcp.papers.gmpls.section5 import DELTA_MS, PAPER_RUNS
+from test_section5 import made
 
 N = 30
 SHAPE = (N, len(DELTA_MS))

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from optcp.papers.assume import Value
     from optcp.papers.base import Evaluation, Exhibit
     from optcp.study import RunData
-    from optcp.study.execute import Progress
+    from optcp.study.runner import Progress
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ def reproduce(request: Request, out: Path, jobs: int, progress: Progress) -> lis
     InputError, optcp._core.ScenarioError
         Before anything runs, if a setting is wrong.
     optcp.errors.Interrupted, optcp.errors.RunFailed
-        See :func:`optcp.study.execute`.
+        See :func:`optcp.study.runner`.
     """
     check_settings(request)
     planned: list[tuple[Exhibit, dict[str, Value], dict[str, Task]]] = []

@@ -1,6 +1,6 @@
 """Studies: one scenario, some branches of it, many seeds; run in parallel, stored, and continued where they stopped."""
 
-from optcp.study.execute import Done, Task, execute
+from optcp.study.runner import Done, Task, execute
 from optcp.study.spec import Branch, Study
 from optcp.study.store import RunData, Store
 

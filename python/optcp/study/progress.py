@@ -28,7 +28,7 @@ class Bar:
     def start(self, total: int, kept: int) -> None:
         """Show the bar; runs that were stored before count neither as work nor in the ETA."""
         if kept:
-            self._console.print(f"{kept} of {total} runs were finished before and are reused")
+            self._console.print(f"{kept} of {total} runs were finished before and are reused", highlight=False)
         if kept == total:
             return
         self._progress = RichProgress(

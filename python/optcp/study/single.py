@@ -10,7 +10,7 @@ import numpy as np
 
 from optcp import _core, stats
 from optcp.files import replacing, write_text
-from optcp.study.execute import Done, Task, execute
+from optcp.study.runner import Done, Task, execute
 from optcp.study.spec import Study
 from optcp.study.store import RunData, Store, write_runs
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from optcp.study.execute import Progress
+    from optcp.study.runner import Progress
 
 
 @dataclass(frozen=True)
@@ -99,7 +99,7 @@ def simulate(planned: Plan, out: Path, jobs: int, progress: Progress) -> Summary
     Raises
     ------
     optcp.errors.Interrupted, optcp.errors.RunFailed
-        See :func:`optcp.study.execute`.
+        See :func:`optcp.study.runner`.
     """
     store = Store(out / "runs")
 
