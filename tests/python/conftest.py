@@ -7,10 +7,16 @@ fake_core.install()
 import io  # noqa: E402 - the double must be in place first
 
 import pytest  # noqa: E402
+from hypothesis import settings  # noqa: E402
 from rich.console import Console  # noqa: E402
 
 from optcp.papers.base import Size, select  # noqa: E402
 from optcp.papers.reproduce import Request, reproduce  # noqa: E402
+
+
+# The same examples every time, and no limit on the time of one: a busy machine must not fail a test.
+settings.register_profile("repeatable", deadline=None, derandomize=True)
+settings.load_profile("repeatable")
 
 
 class Silent:
