@@ -23,7 +23,7 @@ $(STAMPS)/env: requirements.lock
 	mkdir -p $(STAMPS) && touch $@
 
 $(STAMPS)/build: $(STAMPS)/env pyproject.toml $(RUST)
-	VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --release --locked --quiet
+	PIP_QUIET=1 VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --release --locked --quiet
 	touch $@
 
 setup: $(STAMPS)/build ## Make .venv with the command .venv/bin/optcp (nothing to do when nothing changed)

@@ -13,7 +13,6 @@ from rich.console import Console  # noqa: E402
 from optcp.papers.base import Size, select  # noqa: E402
 from optcp.papers.reproduce import Request, reproduce  # noqa: E402
 
-
 # The same examples every time, and no limit on the time of one: a busy machine must not fail a test.
 settings.register_profile("repeatable", deadline=None, derandomize=True)
 settings.load_profile("repeatable")
