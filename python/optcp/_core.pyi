@@ -6,7 +6,6 @@ bytes, rates bits a second. A run depends on (scenario, seed, version) alone.
 
 from typing import Any, final
 
-@final
 class ScenarioError(ValueError):
     """A scenario file or an override is wrong.
 
@@ -14,7 +13,6 @@ class ScenarioError(ValueError):
     It may have several lines.
     """
 
-@final
 class Cancelled(Exception):  # noqa: N818 - says what happened
     """A run was interrupted through :class:`Cancel`; it has no result."""
 
