@@ -1,1 +1,20 @@
-//! placeholder
+//! The network's parts as plain data: packets, labels, ports, and the reasons for which packets drop.
+//!
+//! A port is a queue, a transmitter and a pipe in one direction. Forwarding is label swapping: one
+//! table for the whole network, one entry per (path, node), rewritten by control actions.
+
+mod action;
+mod drop;
+mod label;
+mod loss;
+mod packet;
+mod paths;
+mod port;
+
+pub use action::{Action, Control};
+pub use drop::DropReason;
+pub use label::{Hop, Label, LabelTable};
+pub use loss::ScriptedLoss;
+pub use packet::{FlowId, Packet, PortId};
+pub use paths::{PathId, Paths};
+pub use port::{Admission, Arrived, Port, PortConfig, PortCounts, QueueLimit, Sent};

@@ -1,1 +1,3 @@
-//! placeholder
+//! Optical failures and what the network does about them.
+
+pub mod protection;

@@ -1,1 +1,3 @@
-//! placeholder
+//! Scenario files, worlds built from them, and the conformance cases.
+
+pub mod conformance;

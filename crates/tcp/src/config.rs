@@ -40,6 +40,15 @@ registry! {
 }
 
 registry! {
+    /// What a partial ACK does to the inflation that duplicate ACKs gave the window.
+    pub enum PartialAck ("partial_ack") {
+        "deflate" => Deflate: "takes off what it acknowledges, less one segment", "RFC 6582 section 3.2 step 3";
+        "keep" => Keep: "leaves it", "RFC 2582 without partial window deflation";
+        "reset" => Reset: "takes all of it off", "ns-2 without partial window deflation";
+    }
+}
+
+registry! {
     /// The amount whose half becomes ssthresh at a fast retransmit.
     pub enum ReductionBasis ("reduction_basis") {
         "flight-size" => FlightSize: "data sent and not yet acknowledged", "RFC 5681 equation 4";
@@ -61,6 +70,24 @@ registry! {
     pub enum RecoveryExit ("recovery_exit") {
         "flight-size" => FlightSize: "min(ssthresh, max(FlightSize, SMSS) + SMSS)", "RFC 6582 section 3.2 step 3, option 1";
         "ssthresh" => Ssthresh: "ssthresh", "RFC 6582 section 3.2 step 3, option 2";
+        "unchanged" => Unchanged: "what the reduction and the deflations left, without the inflation", "ns-2";
+    }
+}
+
+registry! {
+    /// How half a window is rounded at a fast retransmit and at a timeout.
+    pub enum Halving ("halving") {
+        "exact" => Exact: "to the byte", "RFC 5681 equation 4";
+        "whole-ssthresh" => WholeSsthresh: "ssthresh down to whole segments, cwnd to the byte", "ns-2 since 2006";
+        "whole" => Whole: "ssthresh and cwnd down to whole segments", "ns-2 before 2006";
+    }
+}
+
+registry! {
+    /// When the receiver acknowledges.
+    pub enum AckKind ("ack") {
+        "every-packet" => EveryPacket: "every data segment at once", "RFC 9293 section 3.8.6.3, the least delay";
+        "delayed" => Delayed: "every second in-order segment, or a timer armed per segment", "RFC 5681 section 4.2";
     }
 }
 
@@ -90,10 +117,12 @@ pub struct Config {
     /// Whether duplicate ACKs for data sent before the last reduction start no further fast
     /// retransmit (RFC 6582 section 3.2 step 2; RFC 5681's Reno has no such check).
     pub careful: bool,
+    /// Whether a fast retransmit restarts the retransmission timer (ns-2 does; RFC 6298 does not say so).
+    pub fast_retransmit_restarts_timer: bool,
     /// The retransmission timer in NewReno's recovery.
     pub newreno_timer: NewRenoTimer,
-    /// Whether a partial ACK deflates the window by what it acknowledges (RFC 6582 section 3.2 step 3).
-    pub partial_window_deflation: bool,
+    /// What a partial ACK does to the inflated window.
+    pub partial_ack: PartialAck,
     /// The window after recovery.
     pub recovery_exit: RecoveryExit,
     /// Whether the ACK that ends recovery also grows the window (ns-2 does).
@@ -104,10 +133,17 @@ pub struct Config {
     pub reduction_basis: ReductionBasis,
     /// What is halved at a timeout.
     pub timeout_basis: TimeoutBasis,
-    /// Whether half a window is rounded down to whole segments (ns-2 before 2006).
-    pub integer_halving: bool,
+    /// How half a window is rounded.
+    pub halving: Halving,
     /// Whether a repeated timeout of one segment leaves ssthresh alone (RFC 5681 section 3.1).
     pub repeated_timeout_keeps_ssthresh: bool,
+    /// When the receiver acknowledges.
+    pub ack: AckKind,
+    /// How long a delayed ACK may wait.
+    pub ack_delay: Duration,
+    /// Whether segment 0 is acknowledged at once although ACKs are delayed. A SYN always is; ns-2 does
+    /// the same to the first data segment when there is no SYN.
+    pub first_ack_at_once: bool,
     /// The estimator behind the retransmission timer.
     pub rtt: RttKind,
     /// Granularity of the sender's clock: G of RFC 6298, or the tick of `bsd-ticks`.

@@ -4,5 +4,19 @@
 //! comes out, and asks when the next timer is due.
 
 pub mod config;
+pub mod congestion;
+mod core;
 pub mod profile;
+mod receiver;
+pub mod recovery;
 pub mod registry;
+pub mod rtt;
+mod sender;
+mod window;
+
+pub use crate::core::Seq;
+pub use config::Config;
+pub use profile::Profile;
+pub use receiver::{Arrival, Receiver};
+pub use sender::{Sender, SenderCounts, Transmission};
+pub use window::Window;

@@ -3,8 +3,8 @@
 use optcp_units::{Bytes, Duration};
 
 use crate::config::{
-    CongestionKind, Config, NewRenoTimer, RecoveryExit, RecoveryKind, ReductionBasis, RttKind,
-    TimeoutBasis,
+    AckKind, Config, CongestionKind, Halving, NewRenoTimer, PartialAck, RecoveryExit, RecoveryKind,
+    ReductionBasis, RttKind, TimeoutBasis,
 };
 use crate::registry;
 
@@ -12,7 +12,7 @@ registry! {
     /// A named bundle of TCP choices; a scenario may then change single ones.
     pub enum Profile ("profiles") {
         "rfc" => Rfc: "NewReno as the RFCs of 2012 have it", "RFC 5681, 6582, 6298, 3042";
-        "ns2-2001" => Ns2Of2001: "NewReno of ns-2 in 2001: tick 100 ms, no deflation, patient timer", "shared experiments of the gmpls paper";
+        "ns2-2001" => Ns2Of2001: "NewReno of ns-2 in 2001: tick 100 ms, no partial window deflation, patient timer", "shared experiments of the gmpls paper";
         "ns2-2.35" => Ns2Release235: "NewReno of ns-2.35: tick 10 ms, deflation, impatient timer, limited transmit", "ns-2.35 defaults";
     }
 }
@@ -43,15 +43,19 @@ fn rfc() -> Config {
         congestion: CongestionKind::Reno,
         limited_transmit: true,
         careful: true,
+        fast_retransmit_restarts_timer: false,
         newreno_timer: NewRenoTimer::Impatient,
-        partial_window_deflation: true,
+        partial_ack: PartialAck::Deflate,
         recovery_exit: RecoveryExit::FlightSize,
         exit_ack_grows: false,
         recovery_burst: None,
         reduction_basis: ReductionBasis::FlightSize,
         timeout_basis: TimeoutBasis::KeepRecovery,
-        integer_halving: false,
+        halving: Halving::Exact,
         repeated_timeout_keeps_ssthresh: true,
+        ack: AckKind::EveryPacket,
+        ack_delay: Duration::from_ms(200),
+        first_ack_at_once: false,
         rtt: RttKind::Rfc6298,
         tick: Duration::from_ms(1),
         tick_phase: Duration::ZERO,
@@ -75,15 +79,19 @@ fn ns2_2_35() -> Config {
         congestion: CongestionKind::Reno,
         limited_transmit: true,
         careful: true,
+        fast_retransmit_restarts_timer: true,
         newreno_timer: NewRenoTimer::Impatient,
-        partial_window_deflation: true,
-        recovery_exit: RecoveryExit::Ssthresh,
+        partial_ack: PartialAck::Deflate,
+        recovery_exit: RecoveryExit::Unchanged,
         exit_ack_grows: true,
         recovery_burst: Some(2),
         reduction_basis: ReductionBasis::Window,
         timeout_basis: TimeoutBasis::Window,
-        integer_halving: false,
+        halving: Halving::WholeSsthresh,
         repeated_timeout_keeps_ssthresh: false,
+        ack: AckKind::EveryPacket,
+        ack_delay: Duration::from_ms(100),
+        first_ack_at_once: true,
         rtt: RttKind::BsdTicks,
         tick: Duration::from_ms(10),
         tick_phase: Duration::ZERO,
@@ -100,8 +108,8 @@ fn ns2_2001() -> Config {
         initial_window: 1,
         limited_transmit: false,
         newreno_timer: NewRenoTimer::Patient,
-        partial_window_deflation: false,
-        integer_halving: true,
+        partial_ack: PartialAck::Reset,
+        halving: Halving::Whole,
         tick: Duration::from_ms(100),
         initial_rto: Duration::from_secs(6),
         max_rto: Duration::from_secs(64),

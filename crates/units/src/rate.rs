@@ -28,7 +28,7 @@ impl Rate {
     pub const fn transmission_time(self, size: Bytes) -> Duration {
         const BIT_PS_PER_BYTE: u64 = 8_000_000_000_000;
         // The division per byte is exact for every rate that divides 8 Tb/s: no 128-bit arithmetic then.
-        if BIT_PS_PER_BYTE % self.0 == 0 {
+        if BIT_PS_PER_BYTE.is_multiple_of(self.0) {
             return Duration::from_ps(size.count() * (BIT_PS_PER_BYTE / self.0));
         }
         let bit_ps = size.count() as u128 * BIT_PS_PER_BYTE as u128;

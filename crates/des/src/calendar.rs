@@ -1,0 +1,71 @@
+//! The calendar of pending events.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use optcp_units::Time;
+
+use crate::Key;
+
+/// Pending events, earliest first, in a binary heap of keys.
+///
+/// An entry carries no payload: its key says which port, flow or pipe to look at, and that entity
+/// knows what is due. An entry whose entity has changed its mind is stale and is skipped there.
+#[derive(Clone, Debug, Default)]
+pub struct Calendar {
+    heap: BinaryHeap<Reverse<Key>>,
+}
+
+impl Calendar {
+    /// Adds an event.
+    pub fn push(&mut self, key: Key) {
+        self.heap.push(Reverse(key));
+    }
+
+    /// Takes the earliest event out if it happens before `limit`.
+    pub fn pop_before(&mut self, limit: Time) -> Option<Key> {
+        let first = self.heap.peek_mut()?;
+        if first.0.time() >= limit {
+            return None;
+        }
+        Some(std::collections::binary_heap::PeekMut::pop(first).0)
+    }
+
+    /// How many events are pending, stale ones included.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.heap.len()
+    }
+
+    /// Whether nothing is pending.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.heap.is_empty()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Class;
+
+    #[test]
+    fn events_come_out_in_order_whatever_the_order_they_went_in() {
+        let key = |ps, class, entity| Key::new(Time::from_ps(ps), class, entity, 0);
+        let keys = [
+            key(3, Class::Arrival, 0),
+            key(1, Class::Arrival, 5),
+            key(3, Class::TransmissionEnd, 9),
+            key(1, Class::Timer, 7),
+        ];
+        let mut calendar = Calendar::default();
+        keys.iter().for_each(|&k| calendar.push(k));
+        let mut out = Vec::new();
+        while let Some(k) = calendar.pop_before(Time::from_ps(3)) {
+            out.push(k);
+        }
+        assert_eq!(out, [keys[3], keys[1]]);
+        assert_eq!(calendar.len(), 2);
+        assert_eq!(calendar.pop_before(Time::MAX), Some(keys[2]));
+    }
+}

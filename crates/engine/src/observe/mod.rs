@@ -1,0 +1,137 @@
+//! Observation: models hand out records, reducers make metrics of them.
+
+mod digest;
+mod drops;
+mod goodput;
+mod load;
+
+use optcp_net::{DropReason, FlowId, Packet, PortId};
+use optcp_units::Time;
+
+pub use digest::Digest;
+pub use drops::{DropRow, Drops};
+pub use goodput::Goodput;
+pub use load::Load;
+
+/// Something that happened. The only way out of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Record {
+    /// A sender put a data segment on the network.
+    Sent {
+        /// The flow.
+        flow: FlowId,
+        /// The segment.
+        seq: u32,
+        /// Whether it is a retransmission.
+        again: bool,
+    },
+    /// In-order data grew at a receiver.
+    Progress {
+        /// The flow.
+        flow: FlowId,
+        /// Newly in-order bytes.
+        bytes: u64,
+    },
+    /// An ACK came to its sender.
+    Acknowledged {
+        /// The flow.
+        flow: FlowId,
+        /// The number it carries.
+        seq: u32,
+    },
+    /// A port took a packet.
+    Accepted {
+        /// The port.
+        port: PortId,
+        /// The packet.
+        packet: Packet,
+    },
+    /// A port sent the last bit of a packet.
+    Transmitted {
+        /// The port.
+        port: PortId,
+        /// The packet.
+        packet: Packet,
+    },
+    /// A packet was lost.
+    Dropped {
+        /// The port at or behind which it happened.
+        port: PortId,
+        /// The packet.
+        packet: Packet,
+        /// Why.
+        reason: DropReason,
+    },
+}
+
+/// What watches a run. Dispatch is static: with `()` no record is even built.
+pub trait Observer {
+    /// Takes a record of the instant `at`.
+    fn record(&mut self, at: Time, record: Record);
+}
+
+impl Observer for () {
+    #[inline(always)]
+    fn record(&mut self, _: Time, _: Record) {}
+}
+
+/// The reducers that a scenario asks for.
+#[derive(Clone, Debug, Default)]
+pub struct Reducers {
+    /// The running digest, if wanted.
+    pub digest: Option<Digest>,
+    /// Goodput series.
+    pub goodput: Vec<Goodput>,
+    /// Load series.
+    pub load: Vec<Load>,
+    /// Lists of drops.
+    pub drops: Vec<Drops>,
+}
+
+impl Observer for Reducers {
+    #[inline]
+    fn record(&mut self, at: Time, record: Record) {
+        if let Some(digest) = &mut self.digest {
+            digest.record(at, record);
+        }
+        match record {
+            Record::Progress { flow, bytes } => {
+                self.goodput.iter_mut().for_each(|g| g.add(at, flow, bytes));
+            }
+            Record::Transmitted { port, packet } => {
+                self.load.iter_mut().for_each(|l| l.add(at, port, packet.size));
+            }
+            Record::Dropped { port, packet, reason } => {
+                self.drops.iter_mut().for_each(|d| d.add(at, port, packet, reason));
+            }
+            Record::Sent { .. } | Record::Acknowledged { .. } | Record::Accepted { .. } => {}
+        }
+    }
+}
+
+/// Sums per row and interval, interval i being (i T, (i + 1) T].
+#[derive(Clone, Debug)]
+struct IntervalSums {
+    /// Row of each entity; `None` is not observed.
+    rows: Vec<Option<u32>>,
+    interval_ps: u64,
+    intervals: usize,
+    sums: Vec<u64>,
+}
+
+impl IntervalSums {
+    fn new(rows: Vec<Option<u32>>, interval: optcp_units::Duration, stop: Time) -> Self {
+        let interval_ps = interval.as_ps();
+        let intervals = usize::try_from(stop.as_ps().div_ceil(interval_ps)).unwrap_or(usize::MAX);
+        let height = rows.iter().flatten().max().map_or(0, |&row| row as usize + 1);
+        IntervalSums { rows, interval_ps, intervals, sums: vec![0; height * intervals] }
+    }
+
+    #[expect(clippy::cast_possible_truncation, reason = "an index below `intervals`, a usize")]
+    fn add(&mut self, at: Time, entity: u32, amount: u64) {
+        let Some(Some(row)) = self.rows.get(entity as usize) else { return };
+        // Nothing but a start happens at time zero; it falls into the first interval.
+        let index = (at.as_ps().saturating_sub(1) / self.interval_ps) as usize;
+        self.sums[*row as usize * self.intervals + index] += amount;
+    }
+}

@@ -1,0 +1,283 @@
+//! One run: the model's parts in arenas, and what happens to a packet at a node.
+
+use std::fmt;
+use std::sync::Arc;
+
+use optcp_des::Calendar;
+use optcp_net::{
+    Action, Admission, Control, DropReason, FlowId, Hop, Label, LabelTable, Packet, Port, PortId,
+};
+use optcp_tcp::{Receiver, Sender};
+use optcp_units::{Bytes, Time};
+
+use crate::Blueprint;
+use crate::observe::{Observer, Record};
+
+/// A flow's two ends and where they put their packets.
+#[derive(Clone, Debug)]
+pub(crate) struct Flow {
+    pub(crate) sender: Sender,
+    pub(crate) receiver: Receiver,
+    data: Label,
+    acks: Label,
+    ack_size: u32,
+    /// Pending calendar entries of the sender's and the receiver's timer: each timer has one at
+    /// most that counts, never later than the deadline.
+    pub(crate) timer_entries: [Time; 2],
+}
+
+/// Packets, data and ACKs together.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Put on the network by endpoints.
+    pub sent: u64,
+    /// Taken off the network by endpoints.
+    pub delivered: u64,
+    /// Lost, by [`DropReason`].
+    pub dropped: [u64; DropReason::ALL.len()],
+    /// Events executed.
+    pub events: u64,
+}
+
+impl Counts {
+    /// Lost for any reason.
+    #[must_use]
+    pub fn dropped_in_all(&self) -> u64 {
+        self.dropped.iter().sum()
+    }
+}
+
+/// A run whose packets do not add up: a defect of the simulator.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Conservation {
+    /// Packets put on the network.
+    pub sent: u64,
+    /// Packets taken off it.
+    pub delivered: u64,
+    /// Packets lost.
+    pub dropped: u64,
+    /// Packets in queues and on links.
+    pub in_flight: u64,
+}
+
+impl fmt::Display for Conservation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Conservation { sent, delivered, dropped, in_flight } = self;
+        write!(f, "sent {sent}, delivered {delivered}, dropped {dropped}, in flight {in_flight}")
+    }
+}
+
+impl std::error::Error for Conservation {}
+
+/// One run in progress.
+#[derive(Clone, Debug)]
+pub struct Simulation<O> {
+    pub(crate) now: Time,
+    pub(crate) ports: Vec<Port>,
+    labels: LabelTable,
+    pub(crate) flows: Vec<Flow>,
+    pub(crate) controls: Arc<[Control]>,
+    pub(crate) next_control: usize,
+    pub(crate) calendar: Calendar,
+    pub(crate) counts: Counts,
+    stop: Time,
+    /// What watches the run.
+    pub observer: O,
+}
+
+impl<O: Observer> Simulation<O> {
+    /// A run at time zero.
+    #[must_use]
+    pub fn new(blueprint: &Blueprint, observer: O) -> Self {
+        let ports = blueprint.ports.iter().map(|(config, loss)| {
+            let port = Port::new(config.clone());
+            loss.iter().fold(port, |port, loss| port.with_loss(loss.clone()))
+        });
+        let flows = blueprint.flows.iter().map(|spec| Flow {
+            sender: Sender::new(Arc::clone(&spec.config), spec.segments),
+            receiver: Receiver::new(&spec.config),
+            data: spec.data,
+            acks: spec.acks,
+            ack_size: wire(spec.config.ack_size),
+            timer_entries: [Time::MAX; 2],
+        });
+        let mut simulation = Simulation {
+            now: Time::ZERO,
+            ports: ports.collect(),
+            labels: blueprint.labels.clone(),
+            flows: flows.collect(),
+            controls: blueprint.controls.clone().into(),
+            next_control: 0,
+            calendar: Calendar::default(),
+            counts: Counts::default(),
+            stop: blueprint.stop,
+            observer,
+        };
+        for (flow, spec) in (0..).zip(&blueprint.flows) {
+            simulation.schedule_start(flow, spec.start);
+        }
+        simulation
+    }
+
+    /// Runs to the end.
+    pub fn run(&mut self) {
+        let after_the_last_instant = Time::from_ps(self.stop.as_ps() + 1);
+        self.run_before(after_the_last_instant);
+        self.now = self.stop;
+        debug_assert_eq!(self.audit(), Ok(()), "packets must be conserved");
+    }
+
+    /// Goes on as a run of `blueprint`, which must agree with this one up to now
+    /// ([`Blueprint::shared_until`]).
+    pub fn continue_as(&mut self, blueprint: &Blueprint) {
+        debug_assert_eq!(
+            self.controls[..self.next_control],
+            blueprint.controls[..self.next_control],
+            "branches share their past"
+        );
+        self.controls = blueprint.controls.clone().into();
+        self.stop = blueprint.stop;
+    }
+
+    /// The present.
+    #[must_use]
+    pub fn now(&self) -> Time {
+        self.now
+    }
+
+    /// What has happened so far.
+    #[must_use]
+    pub fn counts(&self) -> Counts {
+        self.counts
+    }
+
+    /// Transmissions over links so far: packets that ports accepted.
+    #[must_use]
+    pub fn packet_hops(&self) -> u64 {
+        self.ports.iter().map(|port| port.counts().accepted).sum()
+    }
+
+    /// Packets in queues and on links.
+    #[must_use]
+    pub fn in_flight(&self) -> u64 {
+        self.ports.iter().map(Port::holds).sum()
+    }
+
+    /// The ports, by number.
+    #[must_use]
+    pub fn ports(&self) -> &[Port] {
+        &self.ports
+    }
+
+    /// The sending ends, by flow.
+    pub fn senders(&self) -> impl Iterator<Item = &Sender> {
+        self.flows.iter().map(|flow| &flow.sender)
+    }
+
+    /// Checks that packets are conserved: sent = delivered + dropped + in flight.
+    ///
+    /// # Errors
+    /// The four counts, if they do not add up.
+    pub fn audit(&self) -> Result<(), Conservation> {
+        let sums = Conservation {
+            sent: self.counts.sent,
+            delivered: self.counts.delivered,
+            dropped: self.counts.dropped_in_all(),
+            in_flight: self.in_flight(),
+        };
+        let accounted = sums.delivered + sums.dropped + sums.in_flight;
+        if sums.sent == accounted { Ok(()) } else { Err(sums) }
+    }
+
+    /// Carries an action out.
+    pub(crate) fn apply(&mut self, action: Action) {
+        match action {
+            Action::PortDown(id) => {
+                let (now, counts, observer) = (self.now, &mut self.counts, &mut self.observer);
+                self.ports[id as usize].fail(|packet, reason| {
+                    counts.dropped[reason as usize] += 1;
+                    observer.record(now, Record::Dropped { port: id, packet, reason });
+                });
+            }
+            Action::PortUp(id) => self.ports[id as usize].restore(),
+            Action::SetHop(label, hop) => self.labels.set(label, hop),
+            Action::SetDelay(id, delay) => self.ports[id as usize].set_delay(delay),
+        }
+    }
+
+    /// A packet is at a node: it is delivered there or goes into a port.
+    pub(crate) fn at_node(&mut self, mut packet: Packet) {
+        match self.labels.hop(packet.label) {
+            Hop::Deliver => self.deliver(packet),
+            Hop::Forward { port, next } => {
+                packet.label = next;
+                self.enter(port, packet);
+            }
+        }
+    }
+
+    fn enter(&mut self, id: PortId, packet: Packet) {
+        let admission = self.ports[id as usize].admit(self.now, packet);
+        match admission {
+            Admission::Queued => {}
+            Admission::Sending { until, ordinal } => self.schedule_transmission(id, until, ordinal),
+            Admission::Dropped(reason) => {
+                self.counts.dropped[reason as usize] += 1;
+                self.observer.record(self.now, Record::Dropped { port: id, packet, reason });
+                return;
+            }
+        }
+        self.observer.record(self.now, Record::Accepted { port: id, packet });
+    }
+
+    fn deliver(&mut self, packet: Packet) {
+        self.counts.delivered += 1;
+        let id = packet.flow();
+        let flow = &mut self.flows[id as usize];
+        if packet.is_ack() {
+            self.observer.record(self.now, Record::Acknowledged { flow: id, seq: packet.seq });
+            flow.sender.handle_ack(self.now, packet.seq);
+            self.drain_sender(id);
+        } else {
+            let arrival = flow.receiver.handle_segment(self.now, packet.seq);
+            if arrival.progress > 0 {
+                let config = flow.sender.config();
+                // A SYN takes a number but carries no data.
+                let syn = u32::from(config.handshake && packet.seq == 0);
+                let bytes = u64::from(arrival.progress - syn) * config.mss.count();
+                self.observer.record(self.now, Record::Progress { flow: id, bytes });
+            }
+            if let Some(ack) = arrival.ack {
+                self.send_ack(id, ack);
+            }
+            self.schedule_receiver_timer(id);
+        }
+    }
+
+    pub(crate) fn send_ack(&mut self, id: FlowId, ack: u32) {
+        let flow = &self.flows[id as usize];
+        let packet = Packet::ack(id, flow.acks, ack, flow.ack_size);
+        self.counts.sent += 1;
+        self.at_node(packet);
+    }
+
+    /// Puts on the network what a sender may send now.
+    pub(crate) fn drain_sender(&mut self, id: FlowId) {
+        while let Some(segment) = self.flows[id as usize].sender.poll_transmit(self.now) {
+            let label = self.flows[id as usize].data;
+            let packet = Packet::data(id, label, segment.seq, wire(segment.size));
+            self.counts.sent += 1;
+            self.observer.record(
+                self.now,
+                Record::Sent { flow: id, seq: segment.seq, again: segment.retransmission },
+            );
+            self.at_node(packet);
+        }
+        self.schedule_sender_timer(id);
+    }
+}
+
+/// A size as packets carry it.
+fn wire(size: Bytes) -> u32 {
+    u32::try_from(size.count()).unwrap_or(u32::MAX)
+}

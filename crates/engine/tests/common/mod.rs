@@ -1,0 +1,70 @@
+//! Small worlds for the tests of the engine.
+#![allow(dead_code, reason = "each test file uses its part")]
+
+use std::sync::Arc;
+
+use optcp_engine::observe::{Observer, Record};
+use optcp_engine::{Blueprint, FlowSpec};
+use optcp_net::{Control, PathId, Paths, PortConfig, PortId, QueueLimit, ScriptedLoss};
+use optcp_tcp::Config;
+use optcp_units::{Duration, Rate, Time};
+
+/// `ms` milliseconds after the start.
+pub fn ms(ms: u64) -> Time {
+    Time::ZERO + Duration::from_ms(ms)
+}
+
+/// Every record with its instant.
+#[derive(Clone, Debug, Default)]
+pub struct Log(pub Vec<(Time, Record)>);
+
+impl Observer for Log {
+    fn record(&mut self, at: Time, record: Record) {
+        self.0.push((at, record));
+    }
+}
+
+/// A world in the making.
+#[derive(Default)]
+pub struct WorldBuilder {
+    pub ports: Vec<(PortConfig, Option<ScriptedLoss>)>,
+    pub paths: Paths,
+    pub flows: Vec<FlowSpec>,
+    pub controls: Vec<Control>,
+}
+
+impl WorldBuilder {
+    /// Adds a port of `mbps` megabits a second.
+    pub fn port(&mut self, mbps: u64, delay: Duration, limit: QueueLimit) -> PortId {
+        let rate = Rate::from_bps(mbps * 1_000_000).expect("a rate above zero");
+        self.ports.push((PortConfig { rate, delay, limit }, None));
+        PortId::try_from(self.ports.len() - 1).expect("few ports")
+    }
+
+    /// Adds a flow over the ports `there`, with ACKs over `back`.
+    pub fn flow(
+        &mut self,
+        config: &Config,
+        segments: Option<u32>,
+        start: Time,
+        path: PathId,
+        (there, back): (&[PortId], &[PortId]),
+    ) {
+        let data = self.paths.entry(2 * path, there);
+        let acks = self.paths.entry(2 * path + 1, back);
+        let config = Arc::new(config.clone());
+        self.flows.push(FlowSpec { config, segments, start, data, acks });
+    }
+
+    /// The finished world.
+    pub fn build(mut self, stop: Time) -> Blueprint {
+        self.controls.sort_by_key(|control| control.at);
+        Blueprint {
+            ports: self.ports,
+            labels: self.paths.into_labels(),
+            flows: self.flows,
+            controls: self.controls,
+            stop,
+        }
+    }
+}

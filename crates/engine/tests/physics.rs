@@ -1,0 +1,167 @@
+//! Single packets against hand calculation: transmission, propagation, queues, failures, ties.
+
+mod common;
+
+use common::{Log, WorldBuilder, ms};
+use optcp_engine::observe::Record;
+use optcp_engine::{Blueprint, Simulation};
+use optcp_net::{Action, Control, DropReason, Hop, QueueLimit};
+use optcp_tcp::{Config, Profile};
+use optcp_units::{Bytes, Duration, Time};
+
+const PLENTY: QueueLimit = QueueLimit::Unlimited;
+
+/// 1000-byte segments and 100-byte ACKs, as many at once as `window`.
+fn config(window: u32) -> Config {
+    Config {
+        mss: Bytes::new(1000),
+        header: Bytes::ZERO,
+        ack_size: Bytes::new(100),
+        initial_window: window,
+        ..Profile::Rfc.config()
+    }
+}
+
+fn run(blueprint: &Blueprint) -> Vec<(Time, Record)> {
+    let mut simulation = Simulation::new(blueprint, Log::default());
+    simulation.run();
+    simulation.audit().expect("packets are conserved");
+    simulation.observer.0
+}
+
+fn drops(log: &[(Time, Record)]) -> Vec<(Time, u32, DropReason)> {
+    let drop = |&(at, record): &(Time, Record)| match record {
+        Record::Dropped { packet, reason, .. } => Some((at, packet.seq, reason)),
+        _ => None,
+    };
+    log.iter().filter_map(drop).collect()
+}
+
+#[test]
+fn one_segment_takes_transmission_and_propagation_on_every_link() {
+    let mut world = WorldBuilder::default();
+    // 8 Mb/s: a byte takes 1 us. 1 Mb/s: 8 us.
+    let near = world.port(8, Duration::from_ms(3), PLENTY);
+    let far = world.port(1, Duration::from_ms(5), PLENTY);
+    let back = world.port(8, Duration::from_ms(7), PLENTY);
+    world.flow(&config(1), Some(1), ms(10), 0, (&[near, far], &[back]));
+    let log = run(&world.build(ms(1000)));
+    let at = |wanted: Record| log.iter().find(|(_, r)| *r == wanted).map(|(at, _)| at.as_ps());
+    // 10 ms + 1 ms + 3 ms + 8 ms + 5 ms = 27 ms; the ACK 0.1 ms + 7 ms more.
+    assert_eq!(at(Record::Progress { flow: 0, bytes: 1000 }), Some(27_000_000_000));
+    assert_eq!(at(Record::Acknowledged { flow: 0, seq: 1 }), Some(34_100_000_000));
+}
+
+#[test]
+fn a_queue_counts_the_packet_in_transmission() {
+    let mut world = WorldBuilder::default();
+    let out = world.port(8, Duration::from_ms(1), QueueLimit::Packets(4));
+    let back = world.port(8, Duration::from_ms(1), PLENTY);
+    world.flow(&config(7), Some(7), Time::ZERO, 0, (&[out], &[back]));
+    let log = run(&world.build(Time::from_ps(1)));
+    let expected: Vec<_> = (4..7).map(|seq| (Time::ZERO, seq, DropReason::QueueFull)).collect();
+    assert_eq!(drops(&log), expected);
+}
+
+#[test]
+fn a_queue_in_bytes_holds_whole_packets_only() {
+    let mut world = WorldBuilder::default();
+    let out = world.port(8, Duration::from_ms(1), QueueLimit::Bytes(2999));
+    let back = world.port(8, Duration::from_ms(1), PLENTY);
+    world.flow(&config(3), Some(3), Time::ZERO, 0, (&[out], &[back]));
+    let log = run(&world.build(Time::from_ps(1)));
+    assert_eq!(drops(&log), [(Time::ZERO, 2, DropReason::QueueFull)]);
+}
+
+/// A packet that arrives when a transmission ends finds the place free.
+#[test]
+fn a_place_is_free_at_the_instant_in_which_a_transmission_ends() {
+    let mut world = WorldBuilder::default();
+    // The first link delivers a segment every 1 ms from 1 ms on; the second takes exactly 1 ms.
+    let first = world.port(8, Duration::ZERO, PLENTY);
+    let second = world.port(8, Duration::from_ms(1), QueueLimit::Packets(1));
+    let back = world.port(8, Duration::from_ms(1), PLENTY);
+    world.flow(&config(5), Some(5), Time::ZERO, 0, (&[first, second], &[back]));
+    assert_eq!(drops(&run(&world.build(ms(100)))), []);
+}
+
+/// A timeout that is due when its ACK arrives fires: timers come before arrivals.
+#[test]
+fn a_timer_due_with_its_ack_comes_first() {
+    let timeouts = |rto: Duration| {
+        let mut world = WorldBuilder::default();
+        let out = world.port(8, Duration::from_ms(49), PLENTY);
+        let back = world.port(8, Duration::from_us(49_900), PLENTY);
+        let config = Config { initial_rto: rto, min_rto: rto, ..config(1) };
+        world.flow(&config, Some(1), Time::ZERO, 0, (&[out], &[back]));
+        let mut simulation = Simulation::new(&world.build(ms(1000)), ());
+        simulation.run();
+        simulation.senders().map(|sender| sender.counts().timeouts).sum::<u64>()
+    };
+    // There: 1 + 49 ms; back: 0.1 + 49.9 ms. Together exactly 100 ms.
+    assert_eq!(timeouts(Duration::from_ms(100)), 1);
+    assert_eq!(timeouts(Duration::from_ms(100) + Duration::from_ps(1)), 0);
+}
+
+#[test]
+fn a_failure_takes_what_is_queued_and_under_way_and_what_comes_until_the_switch() {
+    let mut world = WorldBuilder::default();
+    let enter = world.port(8, Duration::ZERO, PLENTY);
+    let working = world.port(4, Duration::from_ms(10), PLENTY);
+    let detour = world.port(8, Duration::from_ms(10), PLENTY);
+    let back = world.port(8, Duration::from_ms(10), PLENTY);
+    world.flow(&config(10), None, Time::ZERO, 0, (&[enter, working], &[back]));
+    let switched = world.paths.entry(0, &[working]);
+    let hop = world.paths.detour(0, &[detour], &[]);
+    assert!(matches!(hop, Hop::Forward { port, .. } if port == detour));
+    // Segment n is at the working port after n + 1 ms, which needs 2 ms for each. At 6.5 ms segments
+    // 0 and 1 are under way, 2 is being sent, 3 to 5 wait; 6 and 7 come to the dead link; at 8.5 ms
+    // the switch is made and 8 and 9 take the detour.
+    let fail_at = Time::from_ps(6_500_000_000);
+    let switch_at = Time::from_ps(8_500_000_000);
+    world.controls = vec![
+        Control { at: fail_at, action: Action::PortDown(working) },
+        Control { at: switch_at, action: Action::SetHop(switched, hop) },
+    ];
+    let log = run(&world.build(ms(40)));
+    let expected = [
+        (fail_at, 0, DropReason::LostInFlight),
+        (fail_at, 1, DropReason::LostInFlight),
+        (fail_at, 2, DropReason::QueueFlushed),
+        (fail_at, 3, DropReason::QueueFlushed),
+        (fail_at, 4, DropReason::QueueFlushed),
+        (fail_at, 5, DropReason::QueueFlushed),
+        (ms(7), 6, DropReason::LinkDown),
+        (ms(8), 7, DropReason::LinkDown),
+    ];
+    assert_eq!(drops(&log), expected);
+    let acks = log.iter().filter(|(_, r)| matches!(r, Record::Acknowledged { .. })).count();
+    assert_eq!(acks, 2, "segments 8 and 9 arrived over the detour");
+}
+
+/// When a pipe's delay is shortened, later packets overtake; those that arrive together come in the
+/// order in which they were sent.
+#[test]
+fn packets_overtake_in_a_shortened_pipe() {
+    let mut world = WorldBuilder::default();
+    let out = world.port(8, Duration::from_ms(20), PLENTY);
+    let back = world.port(8, Duration::from_ms(1), PLENTY);
+    world.flow(&config(4), Some(4), Time::ZERO, 0, (&[out], &[back]));
+    // Sent at 1, 2, 3, 4 ms. From 2.5 ms on the delay is 19 ms: 21, 22, 22, 23 ms. A second change
+    // at 3.5 ms to 1 ms lets segment 3 arrive at 5 ms, before all others.
+    let change =
+        |at, delay| Control { at: Time::from_ps(at), action: Action::SetDelay(out, delay) };
+    world.controls = vec![
+        change(2_500_000_000, Duration::from_ms(19)),
+        change(3_500_000_000, Duration::from_ms(1)),
+    ];
+    let log = run(&world.build(ms(100)));
+    let progress: Vec<_> = log
+        .iter()
+        .filter_map(|(at, r)| match r {
+            Record::Progress { bytes, .. } => Some((at.as_ps() / 1_000_000_000, *bytes)),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(progress, [(21, 1000), (22, 1000), (22, 2000)]);
+}

@@ -1,0 +1,140 @@
+//! Random worlds: packets are conserved at every instant, and a forked run is the run itself.
+
+mod common;
+
+use common::WorldBuilder;
+use optcp_engine::observe::{Digest, Reducers};
+use optcp_engine::{Blueprint, Simulation};
+use optcp_net::{Action, Control, Hop, PortId, QueueLimit};
+use optcp_tcp::Profile;
+use optcp_tcp::config::{AckKind, Config, RecoveryKind};
+use optcp_units::{Duration, Time};
+use proptest::prelude::*;
+
+/// What a random world is made of.
+#[derive(Clone, Debug)]
+struct Recipe {
+    links: Vec<(u64, u64, u32)>,
+    flows: Vec<(u8, u8, u32, u64)>,
+    actions: Vec<(u8, usize, u64)>,
+}
+
+fn recipe() -> impl Strategy<Value = Recipe> {
+    let link = (1..20_u64, 0..30_u64, 1..12_u32);
+    let flow = (0..3_u8, 0..4_u8, 1..400_u32, 0..500_u64);
+    let action = (0..5_u8, 0..64_usize, 0..3000_u64);
+    (
+        prop::collection::vec(link, 4),
+        prop::collection::vec(flow, 1..12),
+        prop::collection::vec(action, 0..12),
+    )
+        .prop_map(|(links, flows, actions)| Recipe { links, flows, actions })
+}
+
+const STOP: Duration = Duration::from_secs(4);
+
+/// Flows over the chain of links 0 - 1 - 2, where link 3 runs in parallel to link 1.
+fn world(recipe: &Recipe) -> Blueprint {
+    let mut world = WorldBuilder::default();
+    let mut there: Vec<PortId> = Vec::new();
+    let mut back: Vec<PortId> = Vec::new();
+    for &(mbps, delay, queue) in &recipe.links {
+        let limit = match queue {
+            1 => QueueLimit::Unlimited,
+            even if even % 2 == 0 => QueueLimit::Packets(even),
+            odd => QueueLimit::Bytes(u64::from(odd) * 1500),
+        };
+        there.push(world.port(mbps, Duration::from_ms(delay), limit));
+        back.push(world.port(mbps, Duration::from_ms(delay), limit));
+    }
+    let spans: [&[usize]; 3] = [&[0, 1, 2], &[1, 2], &[0, 1]];
+    for &(span, kind, segments, start) in &recipe.flows {
+        let route: Vec<PortId> = spans[span as usize].iter().map(|&link| there[link]).collect();
+        let reverse: Vec<PortId> =
+            spans[span as usize].iter().rev().map(|&link| back[link]).collect();
+        let base = if kind % 2 == 0 { Profile::Rfc } else { Profile::Ns2Of2001 }.config();
+        let config = Config {
+            recovery: [RecoveryKind::NewReno, RecoveryKind::Reno, RecoveryKind::Tahoe]
+                [segments as usize % 3],
+            ack: if kind > 1 { AckKind::Delayed } else { AckKind::EveryPacket },
+            window_limit: 40,
+            ..base
+        };
+        let start = Time::ZERO + Duration::from_ms(start);
+        world.flow(&config, Some(segments), start, u32::from(span), (&route, &reverse));
+    }
+    let working = world.paths.entry(0, &[there[1], there[2]]);
+    let detour = world.paths.detour(0, &[there[3]], &[there[2]]);
+    for &(what, which, at) in &recipe.actions {
+        let port = if which % 2 == 0 { there[which / 2 % 4] } else { back[which / 2 % 4] };
+        let action = match what {
+            0 => Action::PortDown(port),
+            1 => Action::PortUp(port),
+            2 => Action::SetHop(working, detour),
+            3 => {
+                let next = world.paths.entry(0, &[there[2]]);
+                Action::SetHop(working, Hop::Forward { port: there[1], next })
+            }
+            _ => Action::SetDelay(port, Duration::from_ms(which as u64)),
+        };
+        world.controls.push(Control { at: Time::ZERO + Duration::from_ms(at), action });
+    }
+    world.build(Time::ZERO + STOP)
+}
+
+fn observed(blueprint: &Blueprint) -> Simulation<Reducers> {
+    let digest = Some(Digest::new(blueprint.ports.len(), blueprint.flows.len()));
+    Simulation::new(blueprint, Reducers { digest, ..Reducers::default() })
+}
+
+fn outcome(simulation: &Simulation<Reducers>) -> (Option<String>, optcp_engine::Counts) {
+    (simulation.observer.digest.as_ref().map(Digest::sha256), simulation.counts())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
+
+    #[test]
+    fn packets_are_conserved_at_every_instant(recipe in recipe()) {
+        let blueprint = world(&recipe);
+        let mut simulation = observed(&blueprint);
+        for tenth in 1..40 {
+            simulation.run_before(Time::ZERO + Duration::from_ms(100 * tenth));
+            prop_assert_eq!(simulation.audit(), Ok(()));
+        }
+        simulation.run();
+        prop_assert_eq!(simulation.audit(), Ok(()));
+    }
+
+    /// Cutting a run anywhere and going on with a copy changes nothing.
+    #[test]
+    fn a_clone_goes_on_as_the_run_itself(recipe in recipe(), cut_ms in 0..4000_u64) {
+        let blueprint = world(&recipe);
+        let mut whole = observed(&blueprint);
+        whole.run();
+        let mut first = observed(&blueprint);
+        first.run_before(Time::ZERO + Duration::from_ms(cut_ms));
+        let mut copy = first.clone();
+        drop(first);
+        copy.run();
+        prop_assert_eq!(outcome(&copy), outcome(&whole));
+    }
+
+    /// A branch that shares another world's past up to where they differ ends as if run alone.
+    #[test]
+    fn a_branch_ends_as_a_run_of_its_own(recipe in recipe(), shift in 0..500_u64) {
+        let trunk = world(&recipe);
+        let mut other = trunk.clone();
+        if let Some(last) = other.controls.last_mut() {
+            last.at = last.at + Duration::from_ms(shift);
+        }
+        let shared = trunk.shared_until(&other);
+        let mut simulation = observed(&trunk);
+        simulation.run_before(shared);
+        simulation.continue_as(&other);
+        simulation.run();
+        let mut alone = observed(&other);
+        alone.run();
+        prop_assert_eq!(outcome(&simulation), outcome(&alone));
+    }
+}

@@ -1,0 +1,27 @@
+//! Control actions: what failures, protection and scripts do to the network at an exact instant.
+
+use optcp_units::{Duration, Time};
+
+use crate::{Hop, Label, PortId};
+
+/// A change of the network.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Action {
+    /// The port's link fails: what it holds is lost, and what comes to it drops.
+    PortDown(PortId),
+    /// The port's link works again.
+    PortUp(PortId),
+    /// A node forwards the label another way.
+    SetHop(Label, Hop),
+    /// Packets that enter the pipe from now on take this long; they may overtake.
+    SetDelay(PortId, Duration),
+}
+
+/// An action and its instant. Actions of one instant happen in list order, before any event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Control {
+    /// When.
+    pub at: Time,
+    /// What.
+    pub action: Action,
+}

@@ -1,0 +1,40 @@
+//! Why packets drop.
+
+/// Every way in which a packet can be lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[repr(u8)]
+pub enum DropReason {
+    /// The queue had no place left.
+    QueueFull = 0,
+    /// It came to the port of a link that is down.
+    LinkDown = 1,
+    /// It waited in the queue, or was being sent, when the link failed.
+    QueueFlushed = 2,
+    /// It was on its way along the link when the link failed.
+    LostInFlight = 3,
+    /// The scenario asked for its loss.
+    Scripted = 4,
+}
+
+impl DropReason {
+    /// Every reason, in the order of their numbers.
+    pub const ALL: [DropReason; 5] = [
+        DropReason::QueueFull,
+        DropReason::LinkDown,
+        DropReason::QueueFlushed,
+        DropReason::LostInFlight,
+        DropReason::Scripted,
+    ];
+
+    /// The name in results.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            DropReason::QueueFull => "queue-full",
+            DropReason::LinkDown => "link-down",
+            DropReason::QueueFlushed => "queue-flushed",
+            DropReason::LostInFlight => "lost-in-flight",
+            DropReason::Scripted => "scripted",
+        }
+    }
+}

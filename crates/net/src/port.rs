@@ -1,0 +1,253 @@
+//! A port: queue, transmitter and pipe of one direction of a link.
+//!
+//! # Models
+//! A drop-tail queue limited in packets or bytes, a store-and-forward transmitter of fixed rate, and
+//! a pipe of fixed delay.
+//! # Source
+//! The limit counts the packet in transmission, as ns-2's drop-tail does.
+//! # Parameters
+//! `rate`, `delay`, `limit`.
+//! # Limits
+//! One class of service. A failure empties the port: what waits, what is being sent, what is under way.
+
+use std::collections::VecDeque;
+
+use optcp_units::{Bytes, Duration, Rate, Time};
+
+use crate::{DropReason, Packet, ScriptedLoss};
+
+/// How much a queue holds, the packet in transmission included.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum QueueLimit {
+    /// As much as comes.
+    Unlimited,
+    /// So many packets.
+    Packets(u32),
+    /// So many bytes.
+    Bytes(u64),
+}
+
+/// What a port is like.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PortConfig {
+    /// Transmission rate.
+    pub rate: Rate,
+    /// Propagation delay.
+    pub delay: Duration,
+    /// Queue limit.
+    pub limit: QueueLimit,
+}
+
+/// What a port has done so far, in packets.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PortCounts {
+    /// Accepted into the queue: one packet-hop each.
+    pub accepted: u64,
+    /// Handed to the node at the far end.
+    pub delivered: u64,
+    /// Dropped, here or on the link.
+    pub dropped: u64,
+}
+
+/// What became of a packet that came to a port.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Admission {
+    /// It waits.
+    Queued,
+    /// The transmitter was idle: it is being sent, until the given instant.
+    Sending {
+        /// End of its transmission.
+        until: Time,
+        /// The transmission's ordinal.
+        ordinal: u32,
+    },
+    /// It is lost.
+    Dropped(DropReason),
+}
+
+/// A packet on its way along the link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Underway {
+    arrival: Time,
+    ordinal: u32,
+    packet: Packet,
+}
+
+/// One direction of a link.
+#[derive(Clone, Debug)]
+pub struct Port {
+    config: PortConfig,
+    up: bool,
+    /// The packet in transmission is at the front.
+    queue: VecDeque<Packet>,
+    queued_bytes: u64,
+    /// Ascending by (arrival, ordinal).
+    pipe: VecDeque<Underway>,
+    /// Transmissions begun, modulo 2^32; a failure counts too, so that the end of a transmission
+    /// that the failure cut off is told apart.
+    transmissions: u32,
+    loss: Option<Box<ScriptedLoss>>,
+    counts: PortCounts,
+}
+
+impl Port {
+    /// An empty port in service.
+    #[must_use]
+    pub fn new(config: PortConfig) -> Self {
+        Port {
+            config,
+            up: true,
+            queue: VecDeque::new(),
+            queued_bytes: 0,
+            pipe: VecDeque::new(),
+            transmissions: 0,
+            loss: None,
+            counts: PortCounts::default(),
+        }
+    }
+
+    /// Drops packets of a script at the entry.
+    #[must_use]
+    pub fn with_loss(mut self, loss: ScriptedLoss) -> Self {
+        self.loss = Some(Box::new(loss));
+        self
+    }
+
+    /// What the port is like.
+    #[must_use]
+    pub fn config(&self) -> &PortConfig {
+        &self.config
+    }
+
+    /// What it has done.
+    #[must_use]
+    pub fn counts(&self) -> PortCounts {
+        self.counts
+    }
+
+    /// Packets in the queue, the one in transmission included.
+    #[must_use]
+    pub fn queue_length(&self) -> usize {
+        self.queue.len()
+    }
+
+    /// Bytes in the queue, the packet in transmission included.
+    #[must_use]
+    pub fn queue_bytes(&self) -> u64 {
+        self.queued_bytes
+    }
+
+    /// Packets in the queue and under way.
+    #[must_use]
+    pub fn holds(&self) -> u64 {
+        (self.queue.len() + self.pipe.len()) as u64
+    }
+
+    /// A packet comes to the port.
+    pub fn admit(&mut self, now: Time, packet: Packet) -> Admission {
+        if let Some(loss) = &mut self.loss
+            && loss.drops(packet)
+        {
+            self.counts.dropped += 1;
+            return Admission::Dropped(DropReason::Scripted);
+        }
+        if !self.up {
+            self.counts.dropped += 1;
+            return Admission::Dropped(DropReason::LinkDown);
+        }
+        let fits = match self.config.limit {
+            QueueLimit::Unlimited => true,
+            QueueLimit::Packets(limit) => self.queue.len() < limit as usize,
+            QueueLimit::Bytes(limit) => self.queued_bytes + u64::from(packet.size) <= limit,
+        };
+        if !fits {
+            self.counts.dropped += 1;
+            return Admission::Dropped(DropReason::QueueFull);
+        }
+        self.counts.accepted += 1;
+        self.queued_bytes += u64::from(packet.size);
+        self.queue.push_back(packet);
+        if self.queue.len() == 1 { self.send(now, packet) } else { Admission::Queued }
+    }
+
+    fn send(&mut self, now: Time, packet: Packet) -> Admission {
+        self.transmissions = self.transmissions.wrapping_add(1);
+        let until = now + self.config.rate.transmission_time(Bytes::new(u64::from(packet.size)));
+        Admission::Sending { until, ordinal: self.transmissions }
+    }
+
+    /// The transmission `ordinal` ends now, unless a failure cut it off.
+    ///
+    /// Returns the packet that was sent, the event of its arrival if the pipe has no earlier one,
+    /// and the next transmission.
+    pub fn finish_transmission(&mut self, now: Time, ordinal: u32) -> Option<Sent> {
+        if ordinal != self.transmissions {
+            return None;
+        }
+        let packet = self.queue.pop_front()?;
+        self.queued_bytes -= u64::from(packet.size);
+        let underway = Underway { arrival: now + self.config.delay, ordinal, packet };
+        // A pipe whose delay was shortened is overtaken; otherwise the place is at the end.
+        let mut place = self.pipe.len();
+        while place > 0 && self.pipe[place - 1].arrival > underway.arrival {
+            place -= 1;
+        }
+        self.pipe.insert(place, underway);
+        let first_arrival = (place == 0).then_some((underway.arrival, ordinal));
+        let next = self.queue.front().copied().map(|next| self.send(now, next));
+        Some(Sent { packet, first_arrival, next })
+    }
+
+    /// The packet of transmission `ordinal` comes out of the pipe, unless the event is stale.
+    ///
+    /// Returns the packet and the event of the one behind it.
+    pub fn take_arrival(&mut self, now: Time, ordinal: u32) -> Option<Arrived> {
+        let first = self.pipe.front()?;
+        if first.arrival != now || first.ordinal != ordinal {
+            return None;
+        }
+        let packet = self.pipe.pop_front()?.packet;
+        self.counts.delivered += 1;
+        Some(Arrived { packet, next: self.pipe.front().map(|u| (u.arrival, u.ordinal)) })
+    }
+
+    /// The link fails: calls `lost` for every packet in the port, those under way first.
+    pub fn fail(&mut self, mut lost: impl FnMut(Packet, DropReason)) {
+        self.up = false;
+        self.transmissions = self.transmissions.wrapping_add(1);
+        self.counts.dropped += self.holds();
+        self.pipe.drain(..).for_each(|u| lost(u.packet, DropReason::LostInFlight));
+        self.queue.drain(..).for_each(|packet| lost(packet, DropReason::QueueFlushed));
+        self.queued_bytes = 0;
+    }
+
+    /// The link works again.
+    pub fn restore(&mut self) {
+        self.up = true;
+    }
+
+    /// Packets that enter the pipe from now on take `delay`.
+    pub fn set_delay(&mut self, delay: Duration) {
+        self.config.delay = delay;
+    }
+}
+
+/// The end of a transmission.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sent {
+    /// The packet that left the transmitter.
+    pub packet: Packet,
+    /// Instant and ordinal of its arrival, if it is now the first to arrive.
+    pub first_arrival: Option<(Time, u32)>,
+    /// The transmission that begins, as [`Admission::Sending`].
+    pub next: Option<Admission>,
+}
+
+/// A packet at the far end of the link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Arrived {
+    /// The packet.
+    pub packet: Packet,
+    /// Instant and ordinal of the next arrival.
+    pub next: Option<(Time, u32)>,
+}

@@ -1,0 +1,206 @@
+//! What every sender has, whatever its policies: sequence space, window, timer, what may be sent.
+
+use std::sync::Arc;
+
+use optcp_units::{Bytes, Time};
+
+use crate::config::{Config, Halving, ReductionBasis};
+use crate::congestion::CongestionControl;
+use crate::rtt::RetransmissionTimer;
+use crate::window::Window;
+
+/// Sequence numbers count segments of the transfer from 0; with a handshake the SYN is number 0.
+pub type Seq = u32;
+
+/// The mechanism under the loss-recovery policies.
+#[derive(Clone, Debug)]
+pub struct Core {
+    pub(crate) config: Arc<Config>,
+    pub(crate) congestion: CongestionControl,
+    pub(crate) timer: RetransmissionTimer,
+    pub(crate) window: Window,
+    /// Segments that duplicate ACKs add to the window during fast recovery.
+    pub(crate) inflation: u32,
+    /// Oldest unacknowledged segment.
+    pub(crate) una: Seq,
+    /// Next segment to send; after a timeout it goes back to `una`.
+    pub(crate) nxt: Seq,
+    /// One past the highest segment ever sent.
+    pub(crate) max: Seq,
+    /// One past the last segment of the transfer.
+    pub(crate) end: Seq,
+    /// Duplicate ACKs in a row.
+    pub(crate) duplicates: u32,
+    /// `max` when the window was last reduced: RFC 6582's `recover`, plus one.
+    pub(crate) recover: Option<Seq>,
+    /// A segment to retransmit before anything else.
+    pub(crate) retransmit: Option<Seq>,
+    /// Segments beyond the window that limited transmit still allows.
+    pub(crate) limited: u32,
+    /// Segments sent by limited transmit since the last new ACK; they do not count as flight.
+    pub(crate) limited_sent: u32,
+    /// Window-permitted segments that may still be sent before the next input.
+    pub(crate) allowance: u32,
+}
+
+impl Core {
+    pub(crate) fn new(config: Arc<Config>, segments: Option<u32>) -> Self {
+        let mss = config.mss.count() as f64;
+        let initial = if config.handshake { 1 } else { config.initial_window };
+        let window = Window {
+            cwnd: f64::from(initial) * mss,
+            ssthresh: config.initial_ssthresh.map_or(f64::INFINITY, |s| f64::from(s) * mss),
+        };
+        let end = segments.map_or(Seq::MAX, |s| s + u32::from(config.handshake));
+        Core {
+            congestion: CongestionControl::new(config.congestion),
+            timer: RetransmissionTimer::new(&config),
+            window,
+            inflation: 0,
+            una: 0,
+            nxt: 0,
+            max: 0,
+            end,
+            duplicates: 0,
+            recover: None,
+            retransmit: None,
+            limited: 0,
+            limited_sent: 0,
+            allowance: 0,
+            config,
+        }
+    }
+
+    pub(crate) fn mss(&self) -> f64 {
+        self.config.mss.count() as f64
+    }
+
+    /// Whether anything sent is unacknowledged.
+    pub(crate) fn outstanding(&self) -> bool {
+        self.max > self.una
+    }
+
+    /// Data sent and not yet acknowledged, in bytes (RFC 5681's FlightSize).
+    pub(crate) fn flight(&self) -> f64 {
+        f64::from(self.max - self.una) * self.mss()
+    }
+
+    /// The smaller of cwnd and the receiver's window, in bytes, without inflation.
+    pub(crate) fn usable_window(&self) -> f64 {
+        self.window.cwnd.min(f64::from(self.config.window_limit) * self.mss())
+    }
+
+    /// Whether RFC 6582's condition for a fast retransmit holds: the cumulative ACK covers more
+    /// than `recover`.
+    pub(crate) fn may_fast_retransmit(&self) -> bool {
+        !self.config.careful || self.recover.is_none_or(|recover| self.una > recover)
+    }
+
+    /// Reduces the window after duplicate ACKs: ssthresh and cwnd become half of what is at stake.
+    pub(crate) fn reduce(&mut self) {
+        let amount = match self.config.reduction_basis {
+            // RFC 5681 section 3.2 step 2: segments sent by limited transmit do not count.
+            ReductionBasis::FlightSize => self.flight() - f64::from(self.limited_sent) * self.mss(),
+            ReductionBasis::Window => self.usable_window(),
+        };
+        self.set_ssthresh(amount);
+        let half = self.congestion.ssthresh(amount);
+        self.window.cwnd = match self.config.halving {
+            Halving::Whole => self.whole(half),
+            Halving::Exact => self.window.ssthresh,
+            Halving::WholeSsthresh => half,
+        }
+        .max(self.mss());
+    }
+
+    /// Sets ssthresh from the amount at stake, at least two segments (RFC 5681 equation 4).
+    pub(crate) fn set_ssthresh(&mut self, amount: f64) {
+        let half = self.congestion.ssthresh(amount);
+        let half = match self.config.halving {
+            Halving::Exact => half,
+            Halving::Whole | Halving::WholeSsthresh => self.whole(half),
+        };
+        self.window.ssthresh = half.max(2.0 * self.mss());
+    }
+
+    fn whole(&self, bytes: f64) -> f64 {
+        (bytes / self.mss()).floor() * self.mss()
+    }
+
+    /// Starts a fast retransmit of the oldest segment.
+    pub(crate) fn fast_retransmit(&mut self, now: Time) {
+        self.recover = Some(self.max);
+        self.reduce();
+        self.timer.forget();
+        if self.config.fast_retransmit_restarts_timer {
+            self.timer.restart(now);
+        }
+        self.retransmit = Some(self.una);
+    }
+
+    /// Everything below `ack` has arrived.
+    pub(crate) fn advance(&mut self, ack: Seq) {
+        self.una = ack;
+        self.nxt = self.nxt.max(ack);
+    }
+
+    /// An ACK of new data that leaves no recovery behind: measures, restarts or stops the timer.
+    pub(crate) fn acknowledge(&mut self, now: Time, ack: Seq) {
+        self.advance(ack);
+        self.duplicates = 0;
+        self.limited_sent = 0;
+        self.timer.measure(ack, now);
+        if self.outstanding() {
+            self.timer.restart(now);
+        } else {
+            self.timer.stop();
+        }
+    }
+
+    /// Grows the window for one ACK of new data.
+    pub(crate) fn grow(&mut self) {
+        let mss = self.mss();
+        self.congestion.on_ack(&mut self.window, mss);
+    }
+
+    /// Goes back to the oldest unacknowledged segment and sends everything again from there.
+    pub(crate) fn go_back(&mut self) {
+        self.nxt = self.una;
+        self.retransmit = None;
+        self.timer.forget();
+    }
+
+    /// The next segment that may be sent now, if any.
+    pub(crate) fn next_segment(&mut self) -> Option<Seq> {
+        if let Some(seq) = self.retransmit.take() {
+            return Some(seq);
+        }
+        if self.nxt >= self.end {
+            return None;
+        }
+        let limit = self.config.window_limit;
+        let cwnd = self.window.segments(self.mss());
+        let flight = self.nxt - self.una;
+        if self.allowance > 0 && flight < cwnd.saturating_add(self.inflation).min(limit) {
+            self.allowance -= 1;
+        } else if self.limited > 0 && flight < cwnd.saturating_add(self.duplicates).min(limit) {
+            // RFC 3042: at most two segments beyond cwnd, never beyond the receiver's window.
+            self.limited -= 1;
+            self.limited_sent += 1;
+        } else {
+            return None;
+        }
+        self.nxt += 1;
+        Some(self.nxt - 1)
+    }
+
+    /// Size of a data segment on the wire; the SYN is a header alone.
+    pub(crate) fn wire_size(&self, seq: Seq) -> Bytes {
+        const SYN_SIZE: Bytes = Bytes::new(40);
+        if self.config.handshake && seq == 0 {
+            SYN_SIZE
+        } else {
+            self.config.mss + self.config.header
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! Loss recovery: what duplicate ACKs, new ACKs and timeouts do while data is missing.
+
+mod newreno;
+mod reno;
+mod tahoe;
+
+use optcp_units::Time;
+
+use crate::config::RecoveryKind;
+use crate::core::{Core, Seq};
+
+pub use newreno::NewReno;
+pub use reno::Reno;
+pub use tahoe::Tahoe;
+
+/// Duplicate ACKs that start a fast retransmit (RFC 5681 section 3.2).
+const DUP_THRESH: u32 = 3;
+
+/// The state of the chosen recovery. During recovery it alone writes the window.
+#[derive(Clone, Debug)]
+pub enum LossRecovery {
+    /// See [`Tahoe`].
+    Tahoe(Tahoe),
+    /// See [`Reno`].
+    Reno(Reno),
+    /// See [`NewReno`].
+    NewReno(NewReno),
+}
+
+impl LossRecovery {
+    /// The state at the start of a connection.
+    #[must_use]
+    pub fn new(kind: RecoveryKind) -> Self {
+        match kind {
+            RecoveryKind::Tahoe => LossRecovery::Tahoe(Tahoe),
+            RecoveryKind::Reno => LossRecovery::Reno(Reno::default()),
+            RecoveryKind::NewReno => LossRecovery::NewReno(NewReno::default()),
+        }
+    }
+
+    /// Whether fast recovery is under way.
+    #[must_use]
+    pub fn in_recovery(&self) -> bool {
+        match self {
+            LossRecovery::Tahoe(_) => false,
+            LossRecovery::Reno(r) => r.in_recovery(),
+            LossRecovery::NewReno(r) => r.in_recovery(),
+        }
+    }
+
+    /// A duplicate ACK; `core.duplicates` counts it already.
+    pub(crate) fn on_duplicate_ack(&mut self, core: &mut Core, now: Time) {
+        match self {
+            LossRecovery::Tahoe(r) => r.on_duplicate_ack(core, now),
+            LossRecovery::Reno(r) => r.on_duplicate_ack(core, now),
+            LossRecovery::NewReno(r) => r.on_duplicate_ack(core, now),
+        }
+    }
+
+    /// An ACK of new data, up to `ack`.
+    pub(crate) fn on_new_ack(&mut self, core: &mut Core, now: Time, ack: Seq) {
+        match self {
+            LossRecovery::Tahoe(r) => r.on_new_ack(core, now, ack),
+            LossRecovery::Reno(r) => r.on_new_ack(core, now, ack),
+            LossRecovery::NewReno(r) => r.on_new_ack(core, now, ack),
+        }
+    }
+
+    /// The retransmission timer expired: whatever was under way is over.
+    pub(crate) fn on_timeout(&mut self) {
+        match self {
+            LossRecovery::Tahoe(_) => {}
+            LossRecovery::Reno(r) => *r = Reno::default(),
+            LossRecovery::NewReno(r) => *r = NewReno::default(),
+        }
+    }
+}
+
+/// The first two duplicate ACKs may release a new segment each (RFC 3042).
+fn limited_transmit(core: &mut Core) {
+    if core.config.limited_transmit && core.duplicates < DUP_THRESH {
+        core.limited = 1;
+    }
+}

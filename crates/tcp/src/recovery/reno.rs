@@ -1,0 +1,50 @@
+//! Reno.
+//!
+//! # Models
+//! Fast retransmit and fast recovery: half the window, inflated by the duplicate ACKs; the first
+//! ACK of new data ends it, also when more is missing.
+//! # Source
+//! RFC 5681 section 3.2.
+//! # Parameters
+//! `careful`, `reduction_basis`, `halving`, `limited_transmit`, `exit_ack_grows`.
+//! # Limits
+//! Several losses in a window need a fast retransmit each, or a timeout.
+
+use optcp_units::Time;
+
+use super::{DUP_THRESH, limited_transmit};
+use crate::core::{Core, Seq};
+
+/// See the module's text.
+#[derive(Clone, Debug, Default)]
+pub struct Reno {
+    recovering: bool,
+}
+
+impl Reno {
+    pub(super) fn in_recovery(&self) -> bool {
+        self.recovering
+    }
+
+    pub(super) fn on_duplicate_ack(&mut self, core: &mut Core, now: Time) {
+        if self.recovering {
+            core.inflation += 1;
+            return;
+        }
+        limited_transmit(core);
+        if core.duplicates == DUP_THRESH && core.may_fast_retransmit() {
+            core.fast_retransmit(now);
+            core.inflation = DUP_THRESH;
+            self.recovering = true;
+        }
+    }
+
+    pub(super) fn on_new_ack(&mut self, core: &mut Core, now: Time, ack: Seq) {
+        core.acknowledge(now, ack);
+        let was_recovering = std::mem::take(&mut self.recovering);
+        core.inflation = 0;
+        if !was_recovering || core.config.exit_ack_grows {
+            core.grow();
+        }
+    }
+}

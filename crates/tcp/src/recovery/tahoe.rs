@@ -1,0 +1,37 @@
+//! Tahoe.
+//!
+//! # Models
+//! Fast retransmit without fast recovery: three duplicate ACKs mean slow start from one segment,
+//! sending everything again from the hole.
+//! # Source
+//! V. Jacobson, "Congestion Avoidance and Control", 1988; K. Fall and S. Floyd, "Simulation-based
+//! Comparisons of Tahoe, Reno, and SACK TCP", 1996.
+//! # Parameters
+//! `careful`, `reduction_basis`, `halving`, `limited_transmit`.
+//! # Limits
+//! Further duplicate ACKs are ignored.
+
+use optcp_units::Time;
+
+use super::{DUP_THRESH, limited_transmit};
+use crate::core::{Core, Seq};
+
+/// See the module's text.
+#[derive(Clone, Copy, Debug)]
+pub struct Tahoe;
+
+impl Tahoe {
+    pub(super) fn on_duplicate_ack(self, core: &mut Core, now: Time) {
+        limited_transmit(core);
+        if core.duplicates == DUP_THRESH && core.may_fast_retransmit() {
+            core.fast_retransmit(now);
+            core.window.cwnd = core.mss();
+            core.go_back();
+        }
+    }
+
+    pub(super) fn on_new_ack(self, core: &mut Core, now: Time, ack: Seq) {
+        core.acknowledge(now, ack);
+        core.grow();
+    }
+}

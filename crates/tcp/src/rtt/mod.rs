@@ -1,0 +1,128 @@
+//! The retransmission timer and the estimators behind it.
+
+mod bsd_ticks;
+mod rfc6298;
+
+use optcp_units::{Duration, Time};
+
+use crate::config::{Config, RttKind};
+
+pub use bsd_ticks::BsdTicks;
+pub use rfc6298::Rfc6298;
+
+/// The state of the chosen estimator.
+#[derive(Clone, Debug)]
+enum Estimator {
+    Rfc6298(Rfc6298),
+    BsdTicks(BsdTicks),
+}
+
+/// The retransmission timer of one sender: when it is due, how far it is backed off, and the one
+/// segment whose round trip is being measured (Karn's algorithm, RFC 6298 section 3).
+#[derive(Clone, Debug)]
+pub struct RetransmissionTimer {
+    estimator: Estimator,
+    /// Power of two by which timeouts have lengthened the timer.
+    backoff: u32,
+    deadline: Option<Time>,
+    /// Segment under measurement and when it was sent.
+    timed: Option<(u32, Time)>,
+    min_rto: Duration,
+    max_rto: Duration,
+}
+
+/// Beyond 2^16 the timer exceeds every sensible maximum anyway.
+const MAX_BACKOFF: u32 = 16;
+
+impl RetransmissionTimer {
+    /// A timer at rest.
+    #[must_use]
+    pub fn new(config: &Config) -> Self {
+        let estimator = match config.rtt {
+            RttKind::Rfc6298 => Estimator::Rfc6298(Rfc6298::new(config.tick, config.initial_rto)),
+            RttKind::BsdTicks => Estimator::BsdTicks(BsdTicks::new(
+                config.tick,
+                config.tick_phase,
+                config.initial_rto,
+            )),
+        };
+        RetransmissionTimer {
+            estimator,
+            backoff: 0,
+            deadline: None,
+            timed: None,
+            min_rto: config.min_rto,
+            max_rto: config.max_rto,
+        }
+    }
+
+    /// When the timer is due, if it runs.
+    #[must_use]
+    pub fn deadline(&self) -> Option<Time> {
+        self.deadline
+    }
+
+    /// The timeout in force: the estimate, at least the minimum, backed off, at most the maximum.
+    #[must_use]
+    pub fn rto(&self) -> Duration {
+        let estimate = match &self.estimator {
+            Estimator::Rfc6298(e) => e.rto(),
+            Estimator::BsdTicks(e) => e.rto(),
+        };
+        estimate.max(self.min_rto).saturating_mul(1 << self.backoff).min(self.max_rto)
+    }
+
+    /// Starts or restarts the timer.
+    pub fn restart(&mut self, now: Time) {
+        self.deadline = Some(now + self.rto());
+    }
+
+    /// Starts the timer unless it runs.
+    pub fn start(&mut self, now: Time) {
+        if self.deadline.is_none() {
+            self.restart(now);
+        }
+    }
+
+    /// Stops the timer.
+    pub fn stop(&mut self) {
+        self.deadline = None;
+    }
+
+    /// Doubles the timeout (RFC 6298 section 5.5).
+    pub fn back_off(&mut self) {
+        match &mut self.estimator {
+            Estimator::Rfc6298(_) => self.backoff = (self.backoff + 1).min(MAX_BACKOFF),
+            Estimator::BsdTicks(e) => {
+                self.backoff = (self.backoff + 1).min(BsdTicks::MAX_BACKOFF);
+                e.on_back_off(self.backoff);
+            }
+        }
+    }
+
+    /// Measures the round trip of `seq`, sent now for the first time, unless another one is.
+    pub fn time(&mut self, seq: u32, now: Time) {
+        if self.timed.is_none() {
+            self.timed = Some((seq, now));
+        }
+    }
+
+    /// Gives the measurement up: a retransmission made it ambiguous.
+    pub fn forget(&mut self) {
+        self.timed = None;
+    }
+
+    /// Everything below `ack` is acknowledged: take the measurement if that covers it.
+    pub fn measure(&mut self, ack: u32, now: Time) {
+        if let Some((seq, sent)) = self.timed
+            && ack > seq
+        {
+            self.timed = None;
+            self.backoff = 0;
+            match &mut self.estimator {
+                Estimator::Rfc6298(e) => e.sample(now - sent),
+                Estimator::BsdTicks(e) => e.sample(sent, now),
+            }
+        }
+    }
+}

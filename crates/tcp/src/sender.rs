@@ -1,0 +1,181 @@
+//! The sending end of a connection.
+
+use std::sync::Arc;
+
+use optcp_units::{Bytes, Time};
+
+use crate::config::{Config, TimeoutBasis};
+use crate::core::{Core, Seq};
+use crate::recovery::LossRecovery;
+use crate::window::Window;
+
+/// A segment to put on the wire.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Transmission {
+    /// Segment number.
+    pub seq: Seq,
+    /// Size on the wire.
+    pub size: Bytes,
+    /// Whether it was sent before.
+    pub retransmission: bool,
+}
+
+/// What a sender has done so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SenderCounts {
+    /// Segments sent, retransmissions included.
+    pub sent: u64,
+    /// Segments sent again.
+    pub retransmissions: u64,
+    /// Expiries of the retransmission timer with data outstanding.
+    pub timeouts: u64,
+}
+
+/// The sending end: tell it what happens, then take what it sends.
+///
+/// After every `start`, `handle_*` call `poll_transmit` until it gives nothing, then look at
+/// `deadline`.
+#[derive(Clone, Debug)]
+pub struct Sender {
+    core: Core,
+    recovery: LossRecovery,
+    /// The segment whose timer expired last (RFC 5681 section 3.1 on repeated timeouts).
+    timed_out: Option<Seq>,
+    counts: SenderCounts,
+}
+
+impl Sender {
+    /// A sender of `segments` full segments, or of data without end.
+    #[must_use]
+    pub fn new(config: Arc<Config>, segments: Option<u32>) -> Self {
+        Sender {
+            recovery: LossRecovery::new(config.recovery),
+            core: Core::new(config, segments),
+            timed_out: None,
+            counts: SenderCounts::default(),
+        }
+    }
+
+    /// The application has data.
+    pub fn start(&mut self) {
+        self.core.allowance = u32::MAX;
+    }
+
+    /// An ACK that everything below `ack` has arrived. One for data never sent is ignored.
+    pub fn handle_ack(&mut self, now: Time, ack: Seq) {
+        let core = &mut self.core;
+        if ack > core.max {
+            return;
+        }
+        core.allowance = u32::MAX;
+        core.limited = 0;
+        if ack > core.una {
+            let opens = core.config.handshake && core.una == 0;
+            self.recovery.on_new_ack(core, now, ack);
+            if opens {
+                // The SYN's ACK: the window is the initial one, however it was grown.
+                core.window.cwnd = f64::from(core.config.initial_window) * core.mss();
+            }
+        } else if ack == core.una && core.outstanding() {
+            core.duplicates += 1;
+            self.recovery.on_duplicate_ack(core, now);
+        }
+    }
+
+    /// The time given by `deadline` has come.
+    pub fn handle_timer(&mut self, now: Time) {
+        let core = &mut self.core;
+        if !core.outstanding() {
+            core.timer.stop();
+            return;
+        }
+        self.counts.timeouts += 1;
+        let interrupted = self.recovery.in_recovery();
+        core.inflation = 0;
+        core.duplicates = 0;
+        core.limited = 0;
+        core.limited_sent = 0;
+        self.recovery.on_timeout();
+
+        let repeated = self.timed_out == Some(core.una);
+        if !(repeated && core.config.repeated_timeout_keeps_ssthresh) {
+            match core.config.timeout_basis {
+                TimeoutBasis::KeepRecovery if interrupted => {}
+                TimeoutBasis::KeepRecovery | TimeoutBasis::FlightSize => {
+                    core.set_ssthresh(core.flight());
+                }
+                TimeoutBasis::Window => core.set_ssthresh(core.usable_window()),
+            }
+        }
+        self.timed_out = Some(core.una);
+        core.window.cwnd = core.mss();
+        core.recover = Some(core.max);
+        core.go_back();
+        core.timer.back_off();
+        core.timer.restart(now);
+        core.allowance = u32::MAX;
+    }
+
+    /// The next segment to send, if any may be sent now.
+    pub fn poll_transmit(&mut self, now: Time) -> Option<Transmission> {
+        let core = &mut self.core;
+        let seq = core.next_segment()?;
+        let retransmission = seq < core.max;
+        if !retransmission {
+            core.max = seq + 1;
+            core.timer.time(seq, now);
+        }
+        core.timer.start(now);
+        self.counts.sent += 1;
+        self.counts.retransmissions += u64::from(retransmission);
+        Some(Transmission { seq, size: core.wire_size(seq), retransmission })
+    }
+
+    /// When `handle_timer` is due.
+    #[must_use]
+    pub fn deadline(&self) -> Option<Time> {
+        self.core.timer.deadline()
+    }
+
+    /// Whether everything has been acknowledged.
+    #[must_use]
+    pub fn finished(&self) -> bool {
+        self.core.una == self.core.end
+    }
+
+    /// Oldest unacknowledged segment.
+    #[must_use]
+    pub fn una(&self) -> Seq {
+        self.core.una
+    }
+
+    /// One past the highest segment sent.
+    #[must_use]
+    pub fn max_sent(&self) -> Seq {
+        self.core.max
+    }
+
+    /// The congestion window, not counting the inflation of fast recovery.
+    #[must_use]
+    pub fn window(&self) -> Window {
+        self.core.window
+    }
+
+    /// Whether fast recovery is under way.
+    #[must_use]
+    pub fn in_recovery(&self) -> bool {
+        self.recovery.in_recovery()
+    }
+
+    /// What it has done so far.
+    #[must_use]
+    pub fn counts(&self) -> SenderCounts {
+        self.counts
+    }
+
+    /// The choices it was made with.
+    #[must_use]
+    pub fn config(&self) -> &Config {
+        &self.core.config
+    }
+}

@@ -1,0 +1,28 @@
+//! The congestion window and its threshold.
+
+/// cwnd and ssthresh in bytes.
+///
+/// They are floating-point because growth by SMSS*SMSS/cwnd is fractional; sums, products and
+/// quotients of IEEE doubles are the same on every machine, and whole bytes are exact.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Window {
+    /// Congestion window in bytes, at least one segment.
+    pub cwnd: f64,
+    /// Slow-start threshold in bytes; infinite until the first loss if nothing else was asked for.
+    pub ssthresh: f64,
+}
+
+impl Window {
+    /// Whether the window grows as in slow start.
+    #[must_use]
+    pub fn in_slow_start(&self) -> bool {
+        self.cwnd < self.ssthresh
+    }
+
+    /// The window in whole segments of `mss` bytes.
+    #[must_use]
+    #[expect(clippy::cast_possible_truncation, reason = "saturates, and a window is not negative")]
+    pub fn segments(&self, mss: f64) -> u32 {
+        (self.cwnd / mss) as u32
+    }
+}
