@@ -169,6 +169,13 @@ def test_shares_as_printed():
     assert judge.combine(parts[12:])[0] is True
 
 
+def test_as_good_as_without_delay_is_not_worse():
+    parts = claims5.shares_as_printed(Context(made(), 10e6, 0.9))
+    assert parts[0].text.startswith("worse than 0 ms, 50 ms: 0.0 % against")
+    # Five equal delays share every run.
+    assert parts[4].text.startswith("best, 0 ms: 20.0 % against")
+
+
 def test_every_statement_has_exactly_one_judge(monkeypatch):
     context = {"10+10": Context(made(), 10e6, 0.9)}
     for exhibit, count in (("gmpls/fig7", 6), ("gmpls/fig8", 1), ("gmpls/table3", 2)):

@@ -1,5 +1,6 @@
 """Exhibits end to end on the double: JSON form, tables, baseline, registry."""
 
+import hashlib
 import json
 
 import numpy as np
@@ -11,7 +12,9 @@ from optcp.papers.base import Options, Size, select
 from optcp.papers.gmpls import fig8, section5
 from optcp.papers.model import Result, finite
 from optcp.papers.reproduce import Request, reproduce
+from optcp.study import Done
 from optcp.tables import rate_text, show_result
+from test_section5 import made
 
 IDS = ["gmpls/fig7", "gmpls/fig8", "gmpls/table3"]
 
@@ -68,6 +71,17 @@ def test_table3_has_every_row(results):
         assert (row.verdict == "differs") == bool(row.why)
 
 
+def test_table3_worse_is_strict_and_ties_share(monkeypatch):
+    monkeypatch.setattr("optcp.papers.gmpls.section5.measure", lambda _: made())
+    chosen = {parameter.name: parameter.default for parameter in section5.ASSUMED}
+    (exhibit,) = select(["gmpls/table3"])
+    done = {"10+10": Done(None, (1, 2, 3), None)}
+    values = {(row.key["delta_ms"], row.metric): row.measured for row in exhibit.evaluate(chosen, done).rows}
+    assert values[50, "worse_than_zero_pct"] == 0
+    assert values[50, "best_pct"] == 20
+    assert values[0, "best_pct"] == 20
+
+
 def test_fig7_series(results):
     series = results["gmpls/fig7"].series
     assert len(series) == 2 * 5 * 3 * 2
@@ -106,6 +120,19 @@ def test_digests_are_there_when_asked_for(tmp_path, silent):
     (unforked,) = reproduce(unforked_request, tmp_path / "b", 1, silent)
     assert len(forked.provenance["records_sha256"]) == 64
     assert forked == unforked
+
+
+def test_digests_are_hashed_by_cell_then_seed(tmp_path, silent):
+    (exhibit,) = select(["gmpls/fig8"])
+    request = Request([exhibit], Size("seeds=2", 2), settings={"flows": "10+10"})
+    (result,) = reproduce(request, tmp_path, 2, silent)
+    chosen = assume.values(exhibit.assumed, request.settings)
+    branches = exhibit.studies(chosen, Options())["10+10"].branches
+    digests = [branch.scenario.run(seed).metrics_sha256 for branch in branches for seed in (1, 2)]
+    expected = hashlib.sha256(b"".join(map(bytes.fromhex, digests))).hexdigest()
+    assert result.provenance["metrics_sha256"] == expected
+    scenarios = [bytes.fromhex(branch.scenario.sha256) for branch in branches]
+    assert result.provenance["scenario_sha256"] == hashlib.sha256(b"".join(scenarios)).hexdigest()
 
 
 def test_one_seed_decides_nothing_and_still_works(tmp_path, silent):

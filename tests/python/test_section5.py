@@ -103,6 +103,13 @@ def test_drops_are_counted_by_place_and_window():
     assert not measured.no_merge_drop.any()
 
 
+@pytest.mark.parametrize(("second_ms", "both"), [(5200, True), (5201, False)])
+def test_both_classes_must_lose_within_200_ms(second_ms, both):
+    drops = [(5010, "L5->L6", "fixed", False), (second_ms, "L5->L6", "switched", False)]
+    measured = measure(Seeds([run(zeros(2, 1000), drops)] * 5))
+    assert bool(measured.both_classes_drop[0, 0]) is both
+
+
 def test_a_run_without_drops_counts_to_its_end():
     measured = measure(Seeds([run(zeros(2, 1000))] * 5))
     assert measured.no_merge_drop.all()

@@ -56,8 +56,7 @@ def changes(baseline: Baseline, result: Result) -> list[str]:
     for kind in ("rows", "claims"):
         for name in [*known[kind], *(name for name in now[kind] if name not in known[kind])]:
             before, after = (side[kind].get(name, "absent") for side in (known, now))
-            # Compared as JSON: True and "true" are not the same.
-            if json.dumps(before) != json.dumps(after):
+            if before != after:
                 lines.append(f"{result.exhibit}, {name}: {_word(before)} in the baseline, now {_word(after)}")
     return lines
 
