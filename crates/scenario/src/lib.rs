@@ -1,3 +1,28 @@
-//! Scenario files, worlds built from them, and the conformance cases.
+//! Scenario files: what may be written in them, what is wrong with one, and the world that it stands for.
+//!
+//! A text goes through steps, each in a module of its own. TOML becomes a tree that knows where
+//! everything was written (`tree`), overrides are put into it (`overrides`), parameters are replaced
+//! (`expression`), and entries are read by serde (`schema`, `de`). Names then become indices and
+//! impossible worlds are refused (`check`), which leaves a [`plan::Plan`].
+//!
+//! [`conformance`] runs single-flow cases that other stacks have run too.
 
+mod catalogue;
+mod check;
 pub mod conformance;
+mod de;
+mod expression;
+mod nearest;
+mod overrides;
+pub mod plan;
+mod problem;
+mod resolved;
+mod scenario;
+mod schema;
+mod sweep;
+mod tree;
+
+pub use catalogue::{CatalogueEntry, catalogue, json_schema};
+pub use plan::Plan;
+pub use problem::Diagnostic;
+pub use scenario::{Scenario, Summary};

@@ -4,9 +4,15 @@
 //! 1500-byte packet at 10 Gb/s (1 200 000 ps) and at every slower common rate is exact.
 
 mod bytes;
+mod decimal;
+mod quantity;
 mod rate;
 mod time;
+mod unit;
 
 pub use bytes::Bytes;
+pub use decimal::Decimal;
+pub use quantity::{Quantity, QuantityError};
 pub use rate::Rate;
 pub use time::{Duration, Time};
+pub use unit::{Dimension, UNITS, Unit};

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::{Bytes, Duration};
+use crate::{Bytes, Decimal, Duration};
 
 /// A transmission rate in bits a second; never zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -38,12 +38,17 @@ impl Rate {
 
 impl fmt::Display for Rate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (value, unit) = match self.0 {
-            bps if bps >= 1_000_000_000 => (bps as f64 / 1e9, "Gbps"),
-            bps if bps >= 1_000_000 => (bps as f64 / 1e6, "Mbps"),
-            bps if bps >= 1_000 => (bps as f64 / 1e3, "kbps"),
-            bps => (bps as f64, "bps"),
-        };
-        write!(f, "{value} {unit}")
+        write_bps(f, self.0)
     }
+}
+
+/// Writes a rate, which may be zero, exactly and in the largest unit that it reaches.
+pub(crate) fn write_bps(f: &mut fmt::Formatter<'_>, bps: u64) -> fmt::Result {
+    let (places, unit) = match bps {
+        1_000_000_000.. => (9, "Gbps"),
+        1_000_000.. => (6, "Mbps"),
+        1_000.. => (3, "kbps"),
+        _ => (0, "bps"),
+    };
+    write!(f, "{} {unit}", Decimal::scaled(bps, places))
 }

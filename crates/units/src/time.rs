@@ -3,6 +3,8 @@
 use std::fmt;
 use std::ops::{Add, AddAssign, Mul, Sub};
 
+use crate::Decimal;
+
 /// Picoseconds in a second.
 const PS_PER_S: u64 = 1_000_000_000_000;
 
@@ -149,20 +151,19 @@ impl Mul<u64> for Duration {
 
 impl fmt::Display for Time {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} s", self.as_secs_f64())
+        write!(f, "{} s", Decimal::scaled(self.0, 12))
     }
 }
 
 impl fmt::Display for Duration {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (value, unit) = match self.0 {
-            0 => (0.0, "s"),
-            ps if ps % PS_PER_S == 0 || ps >= 10 * PS_PER_S => (self.as_secs_f64(), "s"),
-            ps if ps >= 1_000_000_000 => (ps as f64 / 1e9, "ms"),
-            ps if ps >= 1_000_000 => (ps as f64 / 1e6, "us"),
-            ps if ps >= 1_000 => (ps as f64 / 1e3, "ns"),
-            ps => (ps as f64, "ps"),
+        let (places, unit) = match self.0 {
+            ps if ps % PS_PER_S == 0 || ps >= 10 * PS_PER_S => (12, "s"),
+            1_000_000_000.. => (9, "ms"),
+            1_000_000.. => (6, "us"),
+            1_000.. => (3, "ns"),
+            _ => (0, "ps"),
         };
-        write!(f, "{value} {unit}")
+        write!(f, "{} {unit}", Decimal::scaled(self.0, places))
     }
 }

@@ -1,0 +1,147 @@
+//! Flows and the paths that they take.
+
+use optcp_tcp::config::Config;
+use optcp_units::{Bytes, Time};
+
+use crate::nearest::list;
+use crate::plan::{FlowPlan, Hop, Plan, QueueLimit, Spread};
+use crate::problem::Problems;
+use crate::schema::{File, FlowsEntry, Volume};
+use crate::tree::place;
+
+use super::network::{Network, check_spread};
+use super::{MOST, check_name, tcp};
+
+/// Expands the groups of flows.
+pub(super) fn flows(
+    file: &File,
+    plan: &mut Plan,
+    network: &mut Network,
+    problems: &mut Problems<'_>,
+) {
+    for (i, entry) in file.flows.iter().enumerate() {
+        let place = place!["flows", i, "group"];
+        check_name(&entry.group, place, problems);
+        if plan.groups.contains(&entry.group) {
+            problems.at(place, format!("there is already a group of flows `{}`", entry.group));
+        }
+        let group = plan.groups.len();
+        plan.groups.push(entry.group.clone());
+        let start = start(i, entry, plan.stop, problems);
+        let per_source = entry.per_source.map_or(1, |count| count.0);
+        if per_source == 0 {
+            let place = place!["flows", i, "per_source"];
+            problems.at(place, format!("group `{}` has no flows", entry.group));
+        }
+        let tcp = tcp::find(i, entry.tcp.as_deref(), plan, problems);
+        let routes = network.routes(&entry.path, place!["flows", i, "path"], problems);
+        let (Some(tcp), Some(routes)) = (tcp, routes) else { continue };
+        let config = plan.tcp[tcp].1.clone();
+        let size = segments(i, entry, &config, problems);
+        let per_source = usize::try_from(per_source).unwrap_or(usize::MAX);
+        if routes.len().saturating_mul(per_source).saturating_add(plan.flows.len()) > MOST {
+            problems.at(place!["flows", i], format!("more than {MOST} flows"));
+            return;
+        }
+        // A flow is called after the node that tells it from its siblings: the member of the first group.
+        let varying = varying(&routes[0].nodes, routes.get(1).map(|route| &route.nodes));
+        for route in routes {
+            for k in 0..per_source {
+                let member = network.name(route.nodes[varying]);
+                plan.flows.push(FlowPlan {
+                    name: format!("{}/{member}/{k}", entry.group),
+                    group,
+                    path: route.nodes.clone(),
+                    hops: route.hops.clone(),
+                    start,
+                    size,
+                    tcp,
+                });
+            }
+            check_queues(&entry.group, &config, &route.hops, network, problems);
+        }
+    }
+}
+
+/// The first position at which two routes of one entry differ; the source if there is only one.
+fn varying(first: &[usize], second: Option<&Vec<usize>>) -> usize {
+    let differ = |second: &Vec<usize>| first.iter().zip(second).position(|(a, b)| a != b);
+    second.and_then(differ).unwrap_or(0)
+}
+
+fn start(i: usize, entry: &FlowsEntry, stop: Time, problems: &mut Problems<'_>) -> Spread<Time> {
+    let place = place!["flows", i, "start"];
+    let Some(start) = entry.start else { return Spread::Fixed(Time::ZERO) };
+    check_spread(start.0, place, problems);
+    let start = start.0.map(|since_zero| Time::ZERO + since_zero);
+    if start.high() >= stop && stop > Time::ZERO {
+        let message = format!("flows start at {}, the run stops at {stop}", start.high());
+        problems.at(place, message).label("must come before the stop");
+    }
+    start
+}
+
+/// The number of full segments that hold what the flow sends.
+fn segments(
+    i: usize,
+    entry: &FlowsEntry,
+    config: &Config,
+    problems: &mut Problems<'_>,
+) -> Option<u32> {
+    let segments = match entry.size? {
+        Volume::Greedy => return None,
+        Volume::Segments(segments) => u64::from(segments),
+        Volume::Data(bytes) => bytes.count().div_ceil(config.mss.count().max(1)),
+    };
+    let place = place!["flows", i, "size"];
+    if segments == 0 {
+        problems.at(place, "a flow that sends nothing");
+    }
+    match u32::try_from(segments) {
+        Ok(segments) => Some(segments),
+        Err(_) => {
+            let message = format!("{segments} segments are more than a flow can count");
+            problems.at(place, message).label(format!("at most {} segments", u32::MAX));
+            None
+        }
+    }
+}
+
+/// Reports queues in bytes that some packet of a flow over `hops` would never fit into.
+pub(super) fn check_queues(
+    group: &str,
+    config: &Config,
+    hops: &[Hop],
+    network: &Network,
+    problems: &mut Problems<'_>,
+) {
+    let data = config.mss.count().saturating_add(config.header.count());
+    for &(link, direction) in hops {
+        let packets =
+            [(direction, data, "data packet"), (1 - direction, config.ack_size.count(), "ACK")];
+        for (direction, size, what) in packets {
+            let QueueLimit::Bytes(room) = network.links[link].directions[direction].queue else {
+                continue;
+            };
+            // An empty queue has been reported already.
+            if room == Bytes::ZERO || room.count() >= size {
+                continue;
+            }
+            let i = network.entry_of[link];
+            let forward = place!["links", i, "queue"];
+            let reverse = place!["links", i, "reverse", "queue"];
+            let own = problems
+                .tree
+                .get("links")
+                .is_some_and(|links| links.deepest(place![i, "reverse"]).get("queue").is_some());
+            let place = if direction == 1 && own { reverse } else { forward };
+            let name = list(&[group]);
+            let message = format!("no {what} of {name} fits into this queue");
+            let origin = problems.tree.deepest(place).origin;
+            if problems.found.iter().any(|p| p.origin == origin && p.message == message) {
+                continue;
+            }
+            problems.at(place, message).label(format!("needs at least {size} B"));
+        }
+    }
+}

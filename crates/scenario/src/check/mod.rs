@@ -1,0 +1,61 @@
+//! From a file that is well written to a world that is possible: names become indices, groups their
+//! members, and what cannot be is refused, as much of it at once as can be found.
+
+mod events;
+mod flows;
+mod network;
+mod observe;
+mod route;
+mod tcp;
+
+use optcp_units::Time;
+
+use crate::plan::Plan;
+use crate::problem::Problems;
+use crate::schema::File;
+use crate::tree::place;
+
+use network::Network;
+
+/// More nodes, links or flows than this are taken for a slip: they would fill the memory.
+const MOST: usize = 200_000;
+
+/// The plan of a file; `None` if `problems` have been found.
+pub(crate) fn plan(file: &File, problems: &mut Problems<'_>) -> Option<Plan> {
+    let mut plan = Plan {
+        title: file.title.clone(),
+        stop: Time::ZERO + file.stop.0,
+        nodes: Vec::new(),
+        links: Vec::new(),
+        groups: Vec::new(),
+        flows: Vec::new(),
+        tcp: Vec::new(),
+        failures: Vec::new(),
+        protections: Vec::new(),
+        observe: Vec::new(),
+    };
+    if plan.stop == Time::ZERO {
+        problems.at(place!["stop"], "the run has no length").label("must be above zero");
+    }
+    let mut network = Network::default();
+    network.nodes(file, problems);
+    network.links(file, problems);
+    tcp::tables(file, &mut plan, problems);
+    flows::flows(file, &mut plan, &mut network, problems);
+    events::failures(file, &mut plan, &mut network, problems);
+    events::protections(file, &mut plan, &mut network, problems);
+    observe::observe(file, &mut plan, &mut network, problems);
+    plan.nodes = network.nodes;
+    plan.links = network.links;
+    problems.found.is_empty().then_some(plan)
+}
+
+/// Reports a name that cannot be told apart from the punctuation of paths and labels.
+fn check_name(name: &str, place: &[crate::tree::Step<'_>], problems: &mut Problems<'_>) {
+    let allowed = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.');
+    if name.is_empty() || !name.chars().all(allowed) {
+        problems
+            .at(place, format!("`{name}` cannot be a name"))
+            .label("letters, digits, `_`, `-` and `.` make a name");
+    }
+}

@@ -1,0 +1,269 @@
+//! Nodes and links.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::plan::{LinkPlan, PortPlan, QueueLimit, Spread};
+use crate::problem::Problems;
+use crate::schema::{File, LinksEntry};
+use crate::tree::{Step, place};
+
+use super::route::Item;
+use super::{MOST, check_name};
+
+/// The nodes and links found so far, with their names.
+#[derive(Default)]
+pub(super) struct Network {
+    pub nodes: Vec<String>,
+    pub links: Vec<LinkPlan>,
+    /// The entry of `[[links]]` that each link comes from, for messages.
+    pub entry_of: Vec<usize>,
+    pub node: BTreeMap<String, usize>,
+    pub group: BTreeMap<String, Vec<usize>>,
+    pub link: BTreeMap<String, usize>,
+    /// Links by their ends, the smaller index first.
+    pub between: BTreeMap<(usize, usize), Vec<usize>>,
+    /// Unknown names already reported: one mistake, one message.
+    pub reported: BTreeSet<String>,
+    /// Some links could not be made, so that one that is missing says nothing.
+    pub incomplete: bool,
+}
+
+impl Network {
+    /// Names the nodes.
+    pub(super) fn nodes(&mut self, file: &File, problems: &mut Problems<'_>) {
+        for (i, entry) in file.nodes.iter().enumerate() {
+            let before = self.nodes.len();
+            match (&entry.names, &entry.group, entry.count) {
+                (Some(_), _, Some(_)) => {
+                    problems.at(place!["nodes", i, "count"], "`count` goes with `group` only");
+                }
+                (Some(names), _, None) => {
+                    for (j, name) in names.iter().enumerate() {
+                        self.add_node(name.clone(), place!["nodes", i, "names", j], problems);
+                    }
+                }
+                (None, Some(group), Some(count)) => {
+                    let count = usize::try_from(count.0).unwrap_or(usize::MAX);
+                    let place = place!["nodes", i, "count"];
+                    if self.nodes.len().saturating_add(count) > MOST {
+                        problems.at(place, format!("more than {MOST} nodes"));
+                        self.incomplete = true;
+                        return;
+                    }
+                    for member in 0..count {
+                        self.add_node(format!("{group}{member}"), place, problems);
+                    }
+                }
+                (None, _, _) => {
+                    problems
+                        .at(place!["nodes", i], "these nodes have no names")
+                        .label("needs `names`, or `group` and `count`");
+                    self.incomplete = true;
+                    // Known by name, so that only this is reported.
+                    self.reported.extend(entry.group.clone());
+                    continue;
+                }
+            }
+            let Some(group) = &entry.group else { continue };
+            let place = place!["nodes", i, "group"];
+            check_name(group, place, problems);
+            let members: Vec<usize> = (before..self.nodes.len()).collect();
+            if members.is_empty() {
+                problems.at(place!["nodes", i, "count"], format!("group `{group}` has no members"));
+                self.incomplete = true;
+            }
+            if self.node.contains_key(group) || self.group.contains_key(group) {
+                problems.at(place, format!("there is already a node or group `{group}`"));
+            }
+            self.group.insert(group.clone(), members);
+        }
+    }
+
+    fn add_node(&mut self, name: String, place: &[Step<'_>], problems: &mut Problems<'_>) {
+        check_name(&name, place, problems);
+        if self.node.contains_key(&name) || self.group.contains_key(&name) {
+            problems.at(place, format!("there is already a node or group `{name}`"));
+            return;
+        }
+        self.node.insert(name.clone(), self.nodes.len());
+        self.nodes.push(name);
+    }
+
+    /// Makes the links of all chains.
+    pub(super) fn links(&mut self, file: &File, problems: &mut Problems<'_>) {
+        for (i, entry) in file.links.iter().enumerate() {
+            check_queues(i, entry, problems);
+            check_delays(i, entry, problems);
+            let before = self.links.len();
+            match (&entry.chain, &entry.chains) {
+                (Some(chain), None) => {
+                    self.chain(i, entry, chain, place!["links", i, "chain"], problems);
+                }
+                (None, Some(chains)) => {
+                    for (j, chain) in chains.iter().enumerate() {
+                        self.chain(i, entry, chain, place!["links", i, "chains", j], problems);
+                    }
+                }
+                _ => {
+                    problems
+                        .at(place!["links", i], "these links have no ends")
+                        .label("needs either `chain` or `chains`");
+                    self.incomplete = true;
+                }
+            }
+            if let Some(name) = &entry.name {
+                let place = place!["links", i, "name"];
+                check_name(name, place, problems);
+                if self.links.len() > before + 1 {
+                    let made = self.links.len() - before;
+                    problems.at(place, format!("one name for {made} links"));
+                }
+                if self.node.contains_key(name) || self.group.contains_key(name) {
+                    problems.at(place, format!("there is already a node or group `{name}`"));
+                }
+            }
+        }
+    }
+
+    fn chain(
+        &mut self,
+        i: usize,
+        entry: &LinksEntry,
+        chain: &[String],
+        place: &[Step<'_>],
+        problems: &mut Problems<'_>,
+    ) {
+        let Some(rows) = self.rows(chain, place, problems) else {
+            self.incomplete = true;
+            return;
+        };
+        if chain.len() < 2 {
+            problems.at(place, "a chain has at least two nodes");
+            self.incomplete = true;
+            return;
+        }
+        // A link between two nodes that are not groups is in every row, and made once.
+        let mut made: BTreeSet<(usize, usize)> = BTreeSet::new();
+        for row in &rows {
+            for (j, pair) in row.windows(2).enumerate() {
+                let (&Item::Node(a), &Item::Node(b)) = (&pair[0], &pair[1]) else {
+                    problems
+                        .at(&[place, place![j]].concat(), "a link in a chain of nodes")
+                        .label("only nodes and groups make a chain");
+                    self.incomplete = true;
+                    return;
+                };
+                let ends = (a.min(b), a.max(b));
+                let both_fixed = rows.len() > 1 && made.contains(&ends);
+                if both_fixed
+                    || self.add_link(i, entry, [a, b], &[place, place![j + 1]].concat(), problems)
+                {
+                    made.insert(ends);
+                    continue;
+                }
+                return;
+            }
+        }
+    }
+
+    /// Adds a link; false if it cannot be.
+    fn add_link(
+        &mut self,
+        i: usize,
+        entry: &LinksEntry,
+        [a, b]: [usize; 2],
+        place: &[Step<'_>],
+        problems: &mut Problems<'_>,
+    ) -> bool {
+        let (from, to) = (&self.nodes[a], &self.nodes[b]);
+        if a == b {
+            problems.at(place, format!("a link from `{from}` to itself"));
+            return false;
+        }
+        if self.links.len() == MOST {
+            problems.at(place, format!("more than {MOST} links"));
+            self.incomplete = true;
+            return false;
+        }
+        let default = format!("{from}-{to}");
+        let name = entry.name.clone().unwrap_or(default);
+        let ends = (a.min(b), a.max(b));
+        let parallel = self.between.get(&ends).map_or(&[][..], Vec::as_slice);
+        let twin = parallel.iter().any(|&link| !self.links[link].named) && entry.name.is_none();
+        if twin || self.link.contains_key(&name) {
+            let message = match entry.name {
+                None => format!("there is already a link between `{from}` and `{to}`"),
+                Some(_) => format!("there is already a link `{name}`"),
+            };
+            problems.at(place, message).help("parallel links need a `name` each".to_owned());
+            return false;
+        }
+        let port = PortPlan { rate: entry.rate.0, delay: entry.delay.0, queue: entry.queue.0 };
+        let back = PortPlan {
+            rate: entry.reverse.rate.map_or(port.rate, |rate| rate.0),
+            delay: entry.reverse.delay.map_or(port.delay, |delay| delay.0),
+            queue: entry.reverse.queue.map_or(port.queue, |queue| queue.0),
+        };
+        let index = self.links.len();
+        self.link.insert(name.clone(), index);
+        self.between.entry(ends).or_default().push(index);
+        self.entry_of.push(i);
+        self.links.push(LinkPlan {
+            name,
+            named: entry.name.is_some(),
+            ends: [a, b],
+            directions: [port, back],
+            shared_delay: entry.reverse.delay.is_none(),
+        });
+        true
+    }
+
+    /// The names of the nodes, for messages.
+    pub(super) fn name(&self, node: usize) -> &str {
+        &self.nodes[node]
+    }
+}
+
+fn check_queues(i: usize, entry: &LinksEntry, problems: &mut Problems<'_>) {
+    let queues = [
+        (Some(entry.queue), place!["links", i, "queue"]),
+        (entry.reverse.queue, place!["links", i, "reverse", "queue"]),
+    ];
+    for (queue, place) in queues {
+        let empty = match queue.map(|queue| queue.0) {
+            Some(QueueLimit::Packets(packets)) => packets == 0,
+            Some(QueueLimit::Bytes(bytes)) => bytes.count() == 0,
+            Some(QueueLimit::Unlimited) | None => false,
+        };
+        if empty {
+            problems
+                .at(place, "a queue that holds nothing passes nothing")
+                .label("must hold a packet: the one in transmission counts");
+        }
+    }
+}
+
+fn check_delays(i: usize, entry: &LinksEntry, problems: &mut Problems<'_>) {
+    let delays = [
+        (Some(entry.delay), place!["links", i, "delay"]),
+        (entry.reverse.delay, place!["links", i, "reverse", "delay"]),
+    ];
+    for (delay, place) in delays {
+        if let Some(delay) = delay {
+            check_spread(delay.0, place, problems);
+        }
+    }
+}
+
+/// Reports a distribution whose ends are in the wrong order.
+pub(super) fn check_spread<T: Ord + std::fmt::Display>(
+    spread: Spread<T>,
+    place: &[Step<'_>],
+    problems: &mut Problems<'_>,
+) {
+    if let Spread::Uniform { low, high } = spread
+        && low > high
+    {
+        problems.at(place, format!("`uniform({low}, {high})` has its ends in the wrong order"));
+    }
+}

@@ -1,0 +1,136 @@
+//! What is measured.
+
+use optcp_units::{Duration, Time};
+
+use crate::nearest::suggestion;
+use crate::plan::{Hop, Observation, ObservePlan, Plan};
+use crate::problem::Problems;
+use crate::schema::{File, ObserveEntry, ObserveKind};
+use crate::tree::place;
+
+use super::check_name;
+use super::network::Network;
+
+/// Finds what the observations refer to.
+pub(super) fn observe(
+    file: &File,
+    plan: &mut Plan,
+    network: &mut Network,
+    problems: &mut Problems<'_>,
+) {
+    for (i, entry) in file.observe.iter().enumerate() {
+        let place = place!["observe", i, "name"];
+        check_name(&entry.name, place, problems);
+        if plan.observe.iter().any(|other| other.name == entry.name) {
+            problems.at(place, format!("there is already an observation `{}`", entry.name));
+        }
+        let (wants_groups, wants_links, wants_interval) = match entry.kind {
+            ObserveKind::Goodput => (true, false, true),
+            ObserveKind::Load => (false, true, true),
+            ObserveKind::Drops => (false, true, false),
+        };
+        let keys = [
+            ("groups", entry.groups.is_some(), wants_groups),
+            ("links", entry.links.is_some(), wants_links),
+            ("interval", entry.interval.is_some(), wants_interval),
+        ];
+        for (key, given, wanted) in keys {
+            if given && !wanted {
+                let message = format!("kind `{}` has no `{key}`", entry.kind.name());
+                problems.at(place!["observe", i, key], message);
+            }
+        }
+        let interval = if wants_interval { interval(i, entry, plan, problems) } else { None };
+        let all_links = || (0..network.links.len()).flat_map(|link| [(link, 0), (link, 1)]);
+        let kind = match entry.kind {
+            ObserveKind::Goodput => Observation::Goodput {
+                groups: groups(i, entry, plan, problems),
+                // Without an interval there is a problem on the list, and the plan is not used.
+                interval: interval.unwrap_or(Duration::ZERO),
+            },
+            ObserveKind::Load => Observation::Load {
+                ports: match &entry.links {
+                    None => all_links().collect(),
+                    Some(_) => ports(i, entry, network, problems),
+                },
+                interval: interval.unwrap_or(Duration::ZERO),
+            },
+            ObserveKind::Drops => Observation::Drops {
+                ports: entry.links.as_ref().map(|_| ports(i, entry, network, problems)),
+            },
+        };
+        plan.observe.push(ObservePlan { name: entry.name.clone(), kind });
+    }
+}
+
+fn interval(
+    i: usize,
+    entry: &ObserveEntry,
+    plan: &Plan,
+    problems: &mut Problems<'_>,
+) -> Option<Duration> {
+    let place = place!["observe", i, "interval"];
+    let Some(interval) = entry.interval else {
+        problems
+            .at(place, format!("kind `{}` needs `interval`", entry.kind.name()))
+            .help("for example: interval = \"10 ms\"".to_owned());
+        return None;
+    };
+    let interval = interval.0;
+    if interval == Duration::ZERO {
+        problems.at(place, "an interval without length").label("must be above zero");
+    } else if Time::ZERO + interval > plan.stop && plan.stop > Time::ZERO {
+        let message = format!("no interval of {interval} fits into a run of {}", plan.stop);
+        problems.at(place, message);
+    }
+    Some(interval)
+}
+
+fn groups(i: usize, entry: &ObserveEntry, plan: &Plan, problems: &mut Problems<'_>) -> Vec<usize> {
+    let Some(names) = &entry.groups else { return (0..plan.groups.len()).collect() };
+    let mut groups = Vec::new();
+    if names.is_empty() {
+        problems.at(place!["observe", i, "groups"], "no groups").label("leave it out for all");
+    }
+    for (j, name) in names.iter().enumerate() {
+        let place = place!["observe", i, "groups", j];
+        match plan.groups.iter().position(|group| group == name) {
+            Some(group) if groups.contains(&group) => {
+                problems.at(place, format!("`{name}` is there twice"));
+            }
+            Some(group) => groups.push(group),
+            None => {
+                let known = plan.groups.iter().map(String::as_str);
+                let help = suggestion(name, "groups of flows", known);
+                problems.at(place, format!("no group of flows `{name}`")).help(help);
+            }
+        }
+    }
+    groups
+}
+
+/// Both directions of each link, the one that it is written in first.
+fn ports(
+    i: usize,
+    entry: &ObserveEntry,
+    network: &mut Network,
+    problems: &mut Problems<'_>,
+) -> Vec<Hop> {
+    let links = entry.links.as_deref().unwrap_or_default();
+    if links.is_empty() {
+        problems.at(place!["observe", i, "links"], "no links").label("leave it out for all");
+    }
+    let mut ports: Vec<Hop> = Vec::new();
+    for (j, link) in links.iter().enumerate() {
+        let place = place!["observe", i, "links", j];
+        for (link, direction) in network.referred(link, place, problems).unwrap_or_default() {
+            if ports.contains(&(link, direction)) {
+                let name = &network.links[link].name;
+                problems.at(place, format!("`{name}` is there twice"));
+                break;
+            }
+            ports.extend([(link, direction), (link, 1 - direction)]);
+        }
+    }
+    ports
+}

@@ -1,0 +1,78 @@
+//! TCP tables.
+
+use optcp_tcp::config::Config;
+use optcp_tcp::profile::Profile;
+use optcp_units::{Bytes, Duration};
+use serde::Deserialize;
+use serde::de::value::{Error, StrDeserializer};
+
+use crate::nearest::suggestion;
+use crate::plan::Plan;
+use crate::problem::Problems;
+use crate::schema::File;
+use crate::tree::place;
+
+use super::check_name;
+
+/// Fills in the tables of the file.
+pub(super) fn tables(file: &File, plan: &mut Plan, problems: &mut Problems<'_>) {
+    for (name, table) in &file.tcp {
+        check_name(name, place!["tcp", name.as_str()], problems);
+        let config = table.config();
+        check(name, &config, problems);
+        plan.tcp.push((name.clone(), config));
+    }
+}
+
+/// Reports choices with which no connection can work. A value that the profile chose is shown at the
+/// table, one that the file chose at its place.
+fn check(name: &str, config: &Config, problems: &mut Problems<'_>) {
+    let Config { tick, initial_rto, min_rto, max_rto, .. } = config;
+    let zero = [
+        ("mss", config.mss == Bytes::ZERO, "a segment carries something"),
+        ("initial_window", config.initial_window == 0, "nothing would ever be sent"),
+        ("initial_ssthresh", config.initial_ssthresh == Some(0), "the window would shrink to it"),
+        ("window_limit", config.window_limit == 0, "nothing would ever be sent"),
+        ("recovery_burst", config.recovery_burst == Some(0), "recovery would never end"),
+        ("tick", *tick == Duration::ZERO, "the clock would stand still"),
+        ("initial_rto", *initial_rto == Duration::ZERO, "the timer would expire at once"),
+        ("max_rto", *max_rto == Duration::ZERO, "the timer would expire at once"),
+    ];
+    for (field, zero, why) in zero {
+        if zero {
+            problems.at(place!["tcp", name, field], format!("`{field}` is zero")).label(why);
+        }
+    }
+    for (field, value) in [("initial_rto", initial_rto), ("min_rto", min_rto)] {
+        if value > max_rto {
+            let message = format!("`{field}` ({value}) is above `max_rto` ({max_rto})");
+            problems.at(place!["tcp", name, field], message);
+        }
+    }
+}
+
+/// The index of a table, or of a profile that a flow names directly.
+pub(super) fn find(
+    i: usize,
+    name: Option<&str>,
+    plan: &mut Plan,
+    problems: &mut Problems<'_>,
+) -> Option<usize> {
+    let name = name.unwrap_or(Profile::Rfc.name());
+    if let Some(index) = plan.tcp.iter().position(|(table, _)| table == name) {
+        return Some(index);
+    }
+    // Profiles read themselves by their registered names.
+    if let Ok(profile) = Profile::deserialize(StrDeserializer::<Error>::new(name)) {
+        plan.tcp.push((name.to_owned(), profile.config()));
+        return Some(plan.tcp.len() - 1);
+    }
+    let profiles = Profile::CATALOGUE.iter().map(|entry| entry.name);
+    let names = plan.tcp.iter().map(|(table, _)| table.as_str()).chain(profiles);
+    let help = suggestion(name, "TCP tables and profiles", names);
+    problems
+        .at(place!["flows", i, "tcp"], format!("no TCP table or profile `{name}`"))
+        .label("neither in [tcp] nor a profile")
+        .help(help);
+    None
+}

@@ -1,0 +1,226 @@
+//! Parameters: `$name`, and products such as `"$access_share * $backbone"`, evaluated exactly.
+
+use std::collections::BTreeMap;
+
+use optcp_units::Quantity;
+
+use crate::nearest::suggestion;
+use crate::problem::{Problem, Problems};
+use crate::tree::{Entry, Node, Origin, Value};
+
+/// Parameters may refer to each other this deeply.
+const MAX_DEPTH: usize = 64;
+
+/// The tree with every `$name` and product replaced by what it stands for. The title is plain text; the
+/// sweep holds values that have yet to be put in place.
+pub(crate) fn resolve(problems: &mut Problems<'_>) -> Node {
+    let tree = problems.tree;
+    let parameters = tree.get("parameters").map_or(&[][..], Node::entries);
+    let mut scope = Scope { parameters, known: BTreeMap::new(), active: Vec::new() };
+    let mut resolved = tree.clone();
+    if let Value::Table(entries) = &mut resolved.value {
+        for entry in entries {
+            match entry.key.as_str() {
+                "title" | "sweep" => {}
+                "parameters" => scope.all_parameters(&mut entry.node, &mut problems.found),
+                _ => scope.replace(&mut entry.node, &mut problems.found),
+            }
+        }
+    }
+    resolved
+}
+
+/// What can be referred to.
+struct Scope<'t> {
+    parameters: &'t [Entry],
+    /// Values of the parameters so far evaluated; `None` for those with a problem, reported once.
+    known: BTreeMap<&'t str, Option<Node>>,
+    /// The parameters being evaluated, outermost first.
+    active: Vec<&'t str>,
+}
+
+impl<'t> Scope<'t> {
+    fn all_parameters(&mut self, table: &mut Node, found: &mut Vec<Problem>) {
+        for entry in self.parameters {
+            // A value with a problem stays as written; the problem is on the list.
+            let value = self.parameter(entry, found).unwrap_or_else(|| entry.node.clone());
+            if let Value::Table(entries) = &mut table.value
+                && let Some(slot) = entries.iter_mut().find(|slot| slot.key == entry.key)
+            {
+                slot.node = value;
+            }
+        }
+    }
+
+    /// Replaces all expressions in `node`.
+    fn replace(&mut self, node: &mut Node, found: &mut Vec<Problem>) {
+        match &mut node.value {
+            Value::String(text) if text.contains(['$', '*']) => {
+                let here = node.origin;
+                match self.evaluate(text, here, found) {
+                    Ok(Some(value)) => *node = value,
+                    Ok(None) => {}
+                    Err(problem) => found.push(problem),
+                }
+            }
+            Value::Array(items) => items.iter_mut().for_each(|item| self.replace(item, found)),
+            Value::Table(entries) => {
+                entries.iter_mut().for_each(|entry| self.replace(&mut entry.node, found));
+            }
+            _ => {}
+        }
+    }
+
+    /// The value of an expression written at `here`; `None` if a parameter in it has a known problem.
+    fn evaluate(
+        &mut self,
+        text: &str,
+        here: Origin,
+        found: &mut Vec<Problem>,
+    ) -> Result<Option<Node>, Problem> {
+        if let Some(name) = text.trim().strip_prefix('$')
+            && is_name(name)
+        {
+            let Some(mut node) = self.named(name, here, found)? else { return Ok(None) };
+            mark_use(&mut node, here);
+            return Ok(Some(node));
+        }
+        let text = match uniform_arguments(text) {
+            Some((low, high)) => {
+                let (Some(low), Some(high)) =
+                    (self.product(low, here, found)?, self.product(high, here, found)?)
+                else {
+                    return Ok(None);
+                };
+                format!("uniform({low}, {high})")
+            }
+            None => match self.product(text, here, found)? {
+                None => return Ok(None),
+                Some(product) => match (product.dimension, product.amount.to_u64()) {
+                    (None, Some(whole)) if i64::try_from(whole).is_ok() => {
+                        let whole = i64::try_from(whole).unwrap_or(i64::MAX);
+                        return Ok(Some(Node::new(here, Value::Integer(whole))));
+                    }
+                    (None, _) => {
+                        return Ok(Some(Node::new(here, Value::Float(product.to_string()))));
+                    }
+                    _ => product.to_string(),
+                },
+            },
+        };
+        Ok(Some(Node::new(here, Value::String(text))))
+    }
+
+    /// The exact product of factors separated by `*`.
+    fn product(
+        &mut self,
+        text: &str,
+        here: Origin,
+        found: &mut Vec<Problem>,
+    ) -> Result<Option<Quantity>, Problem> {
+        let mut product: Option<Quantity> = None;
+        for factor in text.split('*').map(str::trim) {
+            let quantity = match factor.strip_prefix('$') {
+                Some(name) if is_name(name) => {
+                    let Some(node) = self.named(name, here, found)? else { return Ok(None) };
+                    let value = match &node.value {
+                        Value::String(text) | Value::Float(text) => text.clone(),
+                        Value::Integer(value) => value.to_string(),
+                        _ => {
+                            let message =
+                                format!("`${name}` cannot be multiplied: it is {}", node.kind());
+                            return Err(Problem::new(here, message));
+                        }
+                    };
+                    Quantity::parse(&value, None).map_err(|error| {
+                        Problem::new(here, format!("`${name}` cannot be multiplied: {error}"))
+                            .label(format!("`${name}` is `{value}`"))
+                            .help(error.hint())
+                    })
+                }
+                Some(name) => Err(Problem::new(here, format!("`${name}` is not a parameter name"))
+                    .label("expected `$name` or a product such as `0.9 * $name`")),
+                None => Quantity::parse(factor, None).map_err(|error| {
+                    Problem::new(here, error.to_string())
+                        .label("expected a product of numbers, quantities and parameters")
+                        .help(error.hint())
+                }),
+            }?;
+            product = Some(match product {
+                None => quantity,
+                Some(product) => product
+                    .times(quantity)
+                    .map_err(|error| Problem::new(here, error.to_string()))?,
+            });
+        }
+        Ok(product)
+    }
+
+    /// The value of the parameter `name`, used at `here`.
+    fn named(
+        &mut self,
+        name: &str,
+        here: Origin,
+        found: &mut Vec<Problem>,
+    ) -> Result<Option<Node>, Problem> {
+        let parameters = self.parameters;
+        match parameters.iter().find(|entry| entry.key == name) {
+            Some(entry) => Ok(self.parameter(entry, found)),
+            None => Err(Problem::new(here, format!("no parameter `{name}`"))
+                .label("not in [parameters]")
+                .help(suggestion(name, "parameters", parameters.iter().map(|e| e.key.as_str())))),
+        }
+    }
+
+    /// The value of a parameter, evaluated once.
+    fn parameter(&mut self, entry: &'t Entry, found: &mut Vec<Problem>) -> Option<Node> {
+        let name = entry.key.as_str();
+        if let Some(value) = self.known.get(name) {
+            return value.clone();
+        }
+        let circle = self.active.iter().position(|active| *active == name);
+        if circle.is_some() || self.active.len() == MAX_DEPTH {
+            let from = circle.unwrap_or(0);
+            let names: Vec<&str> = self.active[from..].iter().copied().chain([name]).collect();
+            let message = match circle {
+                Some(_) => format!("parameters in a circle: {}", names.join(" -> ")),
+                None => format!("parameters refer to each other more than {MAX_DEPTH} deep"),
+            };
+            found.push(Problem::new(entry.node.origin, message));
+            self.known.insert(name, None);
+            return None;
+        }
+        self.active.push(name);
+        let before = found.len();
+        let mut value = entry.node.clone();
+        self.replace(&mut value, found);
+        self.active.pop();
+        // A circle through this parameter has been reported while it was being evaluated.
+        let failed = found.len() > before || self.known.get(name).is_some_and(Option::is_none);
+        let value = (!failed).then_some(value);
+        self.known.insert(name, value.clone());
+        value
+    }
+}
+
+/// The arguments of `uniform(low, high)`.
+pub(crate) fn uniform_arguments(text: &str) -> Option<(&str, &str)> {
+    let inner = text.trim().strip_prefix("uniform")?.trim_start();
+    inner.strip_prefix('(')?.strip_suffix(')')?.split_once(',')
+}
+
+fn is_name(name: &str) -> bool {
+    !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || c == '_' || c == '-')
+}
+
+/// Notes where the value of a parameter is used, in it and in everything inside it.
+fn mark_use(node: &mut Node, here: Origin) {
+    node.used_at = Some(here);
+    match &mut node.value {
+        Value::Array(items) => items.iter_mut().for_each(|item| mark_use(item, here)),
+        Value::Table(entries) => {
+            entries.iter_mut().for_each(|entry| mark_use(&mut entry.node, here));
+        }
+        _ => {}
+    }
+}

@@ -1,0 +1,104 @@
+//! `--set key=value`: values put into the tree before anything is read from it.
+
+use toml::de::DeValue;
+
+use crate::nearest::suggestion;
+use crate::problem::Problem;
+use crate::tree::{Entry, Node, Origin, Value};
+
+/// Puts the override with that index into the tree.
+pub(crate) fn apply(
+    tree: &mut Node,
+    index: usize,
+    (key, value): &(String, String),
+) -> Result<(), Problem> {
+    let origin = Origin::Override(index);
+    put(tree, key, value_of(value, origin), origin)
+}
+
+/// The value as TOML if it is that, otherwise as text: `5 ms` needs no quotes.
+fn value_of(text: &str, origin: Origin) -> Node {
+    match DeValue::parse(text) {
+        Ok(value) => Node::of_value(value.get_ref(), origin),
+        Err(_) => Node::new(origin, Value::String(text.to_owned())),
+    }
+}
+
+/// Replaces the value at a key path such as `links.0.rate`, or adds it where the schema may know the key.
+pub(crate) fn put(tree: &mut Node, key: &str, value: Node, origin: Origin) -> Result<(), Problem> {
+    let steps = split(key);
+    if steps.iter().any(String::is_empty) {
+        return Err(Problem::new(origin, format!("`{key}` is not a key path"))
+            .label("expected a path such as `parameters.name` or `links.0.rate`"));
+    }
+    let mut node = tree;
+    for (depth, step) in steps.iter().enumerate() {
+        let so_far = steps[..depth].join(".");
+        let unknown = |what: &str, help: Option<String>| {
+            Problem::new(origin, format!("no key `{key}`: {what}")).help(help)
+        };
+        let kind = node.kind();
+        node = match &mut node.value {
+            Value::Array(items) => {
+                let count = items.len();
+                let item = step.parse::<usize>().ok().and_then(|index| items.get_mut(index));
+                item.ok_or_else(|| {
+                    let help = match count {
+                        0 => "it is empty".to_owned(),
+                        _ => format!("its entries are {so_far}.0 to {so_far}.{}", count - 1),
+                    };
+                    unknown(&format!("`{so_far}` is a list without an entry `{step}`"), Some(help))
+                })?
+            }
+            Value::Table(entries) => {
+                let position = entries.iter().position(|entry| entry.key == *step);
+                let position = match position {
+                    Some(position) => position,
+                    // Inside an entry of the schema an unknown key is refused when the entry is read;
+                    // these tables hold free names, so a new one would go unnoticed.
+                    None if matches!(so_far.as_str(), "parameters" | "tcp") => {
+                        let names = entries.iter().map(|entry| entry.key.as_str());
+                        let help = suggestion(step, &format!("names in [{so_far}]"), names);
+                        return Err(unknown(&format!("[{so_far}] has no `{step}`"), help));
+                    }
+                    None if depth == 0 && steps.len() > 1 => {
+                        let names = entries.iter().map(|entry| entry.key.as_str());
+                        let help = suggestion(step, "sections of the file", names);
+                        return Err(unknown(&format!("the file has no `{step}`"), help));
+                    }
+                    None => {
+                        let table = Node::new(origin, Value::Table(Vec::new()));
+                        let entry = Entry { key: step.clone(), key_origin: origin, node: table };
+                        entries.push(entry);
+                        entries.len() - 1
+                    }
+                };
+                &mut entries[position].node
+            }
+            _ => {
+                let what = format!("`{so_far}` is {kind}");
+                return Err(unknown(&what, None));
+            }
+        };
+    }
+    *node = value;
+    Ok(())
+}
+
+/// The steps of a key path; a step with a dot in it is quoted.
+fn split(key: &str) -> Vec<String> {
+    let mut steps = vec![String::new()];
+    let mut quoted = false;
+    for c in key.trim().chars() {
+        match c {
+            '"' => quoted = !quoted,
+            '.' if !quoted => steps.push(String::new()),
+            c => {
+                if let Some(step) = steps.last_mut() {
+                    step.push(c);
+                }
+            }
+        }
+    }
+    steps
+}

@@ -1,0 +1,196 @@
+//! A checked scenario, fully expanded: indices and unit types, no strings to look up.
+
+use optcp_tcp::config::Config;
+use optcp_units::{Bytes, Duration, Rate, Time};
+
+/// A value, or the distribution that it is drawn from once when the world is built.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Spread<T> {
+    /// This value.
+    Fixed(T),
+    /// Any value from `low` to `high`, all equally likely.
+    Uniform {
+        /// The least value.
+        low: T,
+        /// The greatest value.
+        high: T,
+    },
+}
+
+impl<T: Copy> Spread<T> {
+    /// The greatest value that can come out.
+    pub fn high(self) -> T {
+        match self {
+            Spread::Fixed(value) => value,
+            Spread::Uniform { high, .. } => high,
+        }
+    }
+
+    /// The same spread of another type.
+    pub fn map<U>(self, f: impl Fn(T) -> U) -> Spread<U> {
+        match self {
+            Spread::Fixed(value) => Spread::Fixed(f(value)),
+            Spread::Uniform { low, high } => Spread::Uniform { low: f(low), high: f(high) },
+        }
+    }
+}
+
+/// What a queue holds at most, the packet in transmission included.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum QueueLimit {
+    /// This many packets of any size; at least one.
+    Packets(u64),
+    /// This much data; at least one packet of every flow that passes.
+    Bytes(Bytes),
+    /// Everything.
+    Unlimited,
+}
+
+/// A direction of a link: the link's index, and 0 from its first end to its second or 1 back.
+pub type Hop = (usize, usize);
+
+/// A checked scenario.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Plan {
+    /// What the scenario is about.
+    pub title: String,
+    /// When the run ends.
+    pub stop: Time,
+    /// Names of the nodes.
+    pub nodes: Vec<String>,
+    /// The links.
+    pub links: Vec<LinkPlan>,
+    /// Names of the flow groups.
+    pub groups: Vec<String>,
+    /// The flows, group by group, member by member.
+    pub flows: Vec<FlowPlan>,
+    /// The TCP tables: those of the file in its order, then profiles that flows name directly.
+    pub tcp: Vec<(String, Config)>,
+    /// The failures in the order of the file.
+    pub failures: Vec<FailurePlan>,
+    /// The protections in the order of the file.
+    pub protections: Vec<ProtectionPlan>,
+    /// The observations in the order of the file.
+    pub observe: Vec<ObservePlan>,
+}
+
+/// A link between two nodes: a port and a fibre in each direction.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LinkPlan {
+    /// Unique: "L1-L2", or the name that the file gives it.
+    pub name: String,
+    /// Whether the file names it; its ports are then called "name:L1->L2".
+    pub named: bool,
+    /// The two nodes, as indices.
+    pub ends: [usize; 2],
+    /// From the first end to the second, and back.
+    pub directions: [PortPlan; 2],
+    /// Whether both directions share one drawn delay: true unless `reverse` has a delay of its own.
+    pub shared_delay: bool,
+}
+
+/// One direction of a link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PortPlan {
+    /// How fast packets are put on the line.
+    pub rate: Rate,
+    /// How long they travel.
+    pub delay: Spread<Duration>,
+    /// How many can wait.
+    pub queue: QueueLimit,
+}
+
+/// One TCP connection.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FlowPlan {
+    /// Unique: "switched/S3/0" is the first flow of group `switched` from source S3.
+    pub name: String,
+    /// The group, as an index.
+    pub group: usize,
+    /// The nodes from source to destination, as indices.
+    pub path: Vec<usize>,
+    /// The ports that data packets pass; ACKs take the other direction of each, last first.
+    pub hops: Vec<Hop>,
+    /// When the sender has something to send.
+    pub start: Spread<Time>,
+    /// How many segments are sent; `None` never ends.
+    pub size: Option<u32>,
+    /// The TCP table, as an index.
+    pub tcp: usize,
+}
+
+/// A link that fails in both directions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FailurePlan {
+    /// The link, as an index.
+    pub link: usize,
+    /// When it fails.
+    pub at: Time,
+    /// When it works again; `None` is never.
+    pub repair: Option<Time>,
+}
+
+/// A backup path that flows of a group are switched to when a link fails.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProtectionPlan {
+    /// The flow group, as an index.
+    pub group: usize,
+    /// The flows of the group that pass the link, as indices.
+    pub flows: Vec<usize>,
+    /// The protected link, as an index.
+    pub link: usize,
+    /// The nodes of the backup path in the direction of the data, ends included.
+    pub backup: Vec<usize>,
+    /// The ports of the backup path in the direction of the data.
+    pub hops: Vec<Hop>,
+    /// From the failure to the switch, for data and for ACKs.
+    pub switch_delay: [Duration; 2],
+    /// From the repair to the switch back, for data and for ACKs; `None` is never.
+    pub revert_delay: Option<[Duration; 2]>,
+}
+
+/// Something that is measured.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ObservePlan {
+    /// The name of the series.
+    pub name: String,
+    /// What is measured.
+    pub kind: Observation,
+}
+
+/// What is measured, where and how often.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Observation {
+    /// Newly acknowledged in-order bytes at the receivers of these groups, per interval.
+    Goodput {
+        /// The flow groups, as indices.
+        groups: Vec<usize>,
+        /// The length of an interval.
+        interval: Duration,
+    },
+    /// Bytes whose transmission ended, per interval.
+    Load {
+        /// The ports.
+        ports: Vec<Hop>,
+        /// The length of an interval.
+        interval: Duration,
+    },
+    /// Every dropped packet.
+    Drops {
+        /// The ports; `None` is all.
+        ports: Option<Vec<Hop>>,
+    },
+}
+
+impl Plan {
+    /// The name of a port: "L1->L2", or "name:L1->L2" on a named link.
+    #[must_use]
+    pub fn port_name(&self, (link, direction): Hop) -> String {
+        let LinkPlan { name, named, ends, .. } = &self.links[link];
+        let (from, to) = (&self.nodes[ends[direction]], &self.nodes[ends[1 - direction]]);
+        match named {
+            true => format!("{name}:{from}->{to}"),
+            false => format!("{from}->{to}"),
+        }
+    }
+}

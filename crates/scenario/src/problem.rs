@@ -1,0 +1,235 @@
+//! What is wrong with a scenario, and how it is shown.
+
+use std::fmt;
+
+use miette::{GraphicalReportHandler, GraphicalTheme, LabeledSpan, NamedSource, SourceCode};
+
+use crate::tree::{Node, Origin, Step};
+
+/// One thing that is wrong.
+#[derive(Clone, Debug)]
+pub(crate) struct Problem {
+    pub message: String,
+    /// The words under the caret.
+    pub label: Option<String>,
+    pub help: Option<String>,
+    pub origin: Origin,
+    /// Where the file uses the parameter whose value is shown.
+    pub used_at: Option<Origin>,
+}
+
+impl Problem {
+    pub(crate) fn new(origin: Origin, message: impl Into<String>) -> Self {
+        Problem { message: message.into(), label: None, help: None, origin, used_at: None }
+    }
+
+    pub(crate) fn label(mut self, label: impl Into<String>) -> Self {
+        self.label = Some(label.into());
+        self
+    }
+
+    pub(crate) fn help(mut self, help: impl Into<Option<String>>) -> Self {
+        self.help = help.into();
+        self
+    }
+}
+
+/// What has been found wrong so far in one tree.
+pub(crate) struct Problems<'t> {
+    pub tree: &'t Node,
+    pub found: Vec<Problem>,
+}
+
+/// A problem on the list, to be described further.
+pub(crate) struct Found<'p>(&'p mut Problem);
+
+impl Found<'_> {
+    pub(crate) fn label(self, label: impl Into<String>) -> Self {
+        self.0.label = Some(label.into());
+        self
+    }
+
+    pub(crate) fn help(self, help: impl Into<Option<String>>) -> Self {
+        self.0.help = help.into();
+        self
+    }
+}
+
+impl<'t> Problems<'t> {
+    pub(crate) fn new(tree: &'t Node) -> Self {
+        Problems { tree, found: Vec::new() }
+    }
+
+    /// Reports a problem with the value at `path` (or, if it is left out, with what should hold it).
+    pub(crate) fn at(&mut self, path: &[Step<'_>], message: impl Into<String>) -> Found<'_> {
+        let node = self.tree.deepest(path);
+        let mut problem = Problem::new(node.origin, message);
+        problem.used_at = node.used_at;
+        self.found.push(problem);
+        let last = self.found.len() - 1;
+        Found(&mut self.found[last])
+    }
+}
+
+/// Everything that is wrong with a scenario; shown with file, line, caret, and what was expected.
+#[derive(Clone, Debug)]
+pub struct Diagnostic(Box<Inner>);
+
+#[derive(Clone, Debug)]
+struct Inner {
+    file_name: String,
+    text: String,
+    overrides: Vec<(String, String)>,
+    problems: Vec<Problem>,
+}
+
+impl Diagnostic {
+    pub(crate) fn new(
+        file_name: &str,
+        text: &str,
+        overrides: &[(String, String)],
+        mut problems: Vec<Problem>,
+    ) -> Self {
+        problems.sort_by_key(|problem| match problem.origin {
+            Origin::Override(index) => (0, index),
+            Origin::File { start, .. } => (1, start),
+        });
+        // One parameter used in many places is one mistake.
+        problems.dedup_by(|a, b| a.origin == b.origin && a.message == b.message);
+        Diagnostic(Box::new(Inner {
+            file_name: file_name.to_owned(),
+            text: text.to_owned(),
+            overrides: overrides.to_vec(),
+            problems,
+        }))
+    }
+
+    /// How many things are wrong.
+    #[must_use]
+    pub fn count(&self) -> usize {
+        self.0.problems.len()
+    }
+
+    /// One line for each thing that is wrong, without its place.
+    pub fn messages(&self) -> impl Iterator<Item = &str> {
+        self.0.problems.iter().map(|problem| problem.message.as_str())
+    }
+
+    /// The finished message for a terminal, with colours or without.
+    #[must_use]
+    pub fn render(&self, colour: bool) -> String {
+        /// More than this at once helps nobody.
+        const SHOWN: usize = 20;
+        let theme = match colour {
+            true => GraphicalTheme::unicode(),
+            false => GraphicalTheme::unicode_nocolor(),
+        };
+        let handler =
+            GraphicalReportHandler::new_themed(theme).with_width(100).with_context_lines(1);
+        let mut out = String::new();
+        for problem in self.0.problems.iter().take(SHOWN) {
+            if !out.is_empty() {
+                out.push('\n');
+            }
+            let report = Report::new(&self.0, problem);
+            // Writing into a string fails only if the renderer does; the bare message is better than none.
+            if handler.render_report(&mut out, &report).is_err() {
+                out.push_str(&problem.message);
+            }
+        }
+        let count = self.count();
+        if count > 1 {
+            out.push('\n');
+        }
+        if count > SHOWN {
+            out.push_str(&format!("{} more problems are not shown.\n", count - SHOWN));
+        }
+        if count > 1 {
+            out.push_str(&format!("{count} problems in {}\n", self.0.file_name));
+        }
+        out
+    }
+}
+
+impl fmt::Display for Diagnostic {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.render(false))
+    }
+}
+
+impl std::error::Error for Diagnostic {}
+
+/// A problem with the source text that it points into.
+#[derive(Debug)]
+struct Report<'a> {
+    problem: &'a Problem,
+    source: NamedSource<String>,
+    labels: Vec<LabeledSpan>,
+    help: Option<String>,
+}
+
+impl<'a> Report<'a> {
+    fn new(inner: &Inner, problem: &'a Problem) -> Self {
+        let label = problem.label.clone();
+        let mut help = problem.help.clone();
+        let (source, labels) = match problem.origin {
+            Origin::File { start, end } => {
+                let main = LabeledSpan::new_primary_with_span(label, inner.span(start, end));
+                let used = problem.used_at.and_then(|used| match used {
+                    Origin::File { start, end } => Some(LabeledSpan::new_with_span(
+                        Some("used here".to_owned()),
+                        inner.span(start, end),
+                    )),
+                    Origin::Override(_) => None,
+                });
+                let source = NamedSource::new(&inner.file_name, inner.text.clone());
+                (source, std::iter::once(main).chain(used).collect())
+            }
+            Origin::Override(index) => {
+                let (key, value) = &inner.overrides[index];
+                let start = format!("--set {key}=");
+                let text = format!("{start}{value}");
+                let span = (start.len(), value.len());
+                if let Some(Origin::File { start, .. }) = problem.used_at {
+                    let line = inner.text.get(..start).map_or(1, |t| 1 + t.matches('\n').count());
+                    let used = format!("used in {}, line {line}", inner.file_name);
+                    help = Some(help.map_or(used.clone(), |help| format!("{help}\n{used}")));
+                }
+                let main = LabeledSpan::new_primary_with_span(label, span);
+                (NamedSource::new("command line", text), vec![main])
+            }
+        };
+        Report { problem, source, labels, help }
+    }
+}
+
+impl Inner {
+    /// The offset and length of what the caret underlines: the first line of `start..end`.
+    fn span(&self, start: usize, end: usize) -> (usize, usize) {
+        let written = self.text.get(start..end).unwrap_or("");
+        let line = written.lines().next().unwrap_or("").trim_end();
+        (start.min(self.text.len()), line.len())
+    }
+}
+
+impl fmt::Display for Report<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.problem.message)
+    }
+}
+
+impl std::error::Error for Report<'_> {}
+
+impl miette::Diagnostic for Report<'_> {
+    fn help<'s>(&'s self) -> Option<Box<dyn fmt::Display + 's>> {
+        self.help.as_ref().map(|help| Box::new(help) as Box<dyn fmt::Display>)
+    }
+
+    fn source_code(&self) -> Option<&dyn SourceCode> {
+        Some(&self.source)
+    }
+
+    fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
+        Some(Box::new(self.labels.iter().cloned()))
+    }
+}

@@ -1,0 +1,132 @@
+//! A plan as canonical JSON: every default filled in, base units with their names in the keys.
+//!
+//! The text is what identifies a world: equal worlds written in the same order give equal bytes. Keys
+//! are sorted because `serde_json` keeps objects in a `BTreeMap`.
+
+use optcp_units::{Duration, Time};
+use serde_json::{Map, Value, json};
+
+use crate::plan::{FlowPlan, Hop, Observation, Plan, PortPlan, QueueLimit, Spread};
+use crate::schema::resolved_tcp;
+
+/// The canonical text.
+pub(crate) fn json(plan: &Plan) -> String {
+    let tcp: Map<String, Value> =
+        plan.tcp.iter().map(|(name, config)| (name.clone(), resolved_tcp(config))).collect();
+    let resolved = json!({
+        "title": plan.title,
+        "stop_ps": plan.stop.as_ps(),
+        "nodes": plan.nodes,
+        "links": plan.links.iter().map(|link| json!({
+            "name": link.name,
+            "ends": names(plan, &link.ends),
+            "forward": port(&link.directions[0]),
+            "reverse": port(&link.directions[1]),
+            "shared_delay": link.shared_delay,
+        })).collect::<Vec<_>>(),
+        "flows": plan.groups.iter().enumerate().map(|(i, name)| group(plan, i, name))
+            .collect::<Vec<_>>(),
+        "tcp": tcp,
+        "failures": plan.failures.iter().map(|failure| json!({
+            "link": plan.links[failure.link].name,
+            "at_ps": failure.at.as_ps(),
+            "repair_ps": failure.repair.map(Time::as_ps),
+        })).collect::<Vec<_>>(),
+        "protection": plan.protections.iter().map(|protection| json!({
+            "flows": plan.groups[protection.group],
+            "link": plan.links[protection.link].name,
+            "backup": names(plan, &protection.backup),
+            "ports": ports(plan, &protection.hops),
+            "switch_delay": each_way(protection.switch_delay),
+            "revert_delay": protection.revert_delay.map(each_way),
+        })).collect::<Vec<_>>(),
+        "observe": plan.observe.iter().map(|observe| {
+            let mut map = Map::new();
+            map.insert("name".into(), json!(observe.name));
+            observation(plan, &observe.kind, &mut map);
+            Value::Object(map)
+        }).collect::<Vec<_>>(),
+    });
+    resolved.to_string()
+}
+
+/// The flows of a group: what they share, and each route once with its number of flows.
+fn group(plan: &Plan, index: usize, name: &str) -> Value {
+    let flows: Vec<&FlowPlan> = plan.flows.iter().filter(|flow| flow.group == index).collect();
+    let routes: Vec<Value> = flows
+        .chunk_by(|a, b| a.hops == b.hops)
+        .map(|same| {
+            let FlowPlan { path, hops, .. } = same[0];
+            json!({
+                "path": names(plan, path),
+                "ports": ports(plan, hops),
+                "flows": same.iter().map(|flow| &flow.name).collect::<Vec<_>>(),
+            })
+        })
+        .collect();
+    let mut map = Map::new();
+    map.insert("group".into(), json!(name));
+    map.insert("routes".into(), json!(routes));
+    if let Some(first) = flows.first() {
+        map.insert("tcp".into(), json!(plan.tcp[first.tcp].0));
+        map.insert("size_segments".into(), json!(first.size));
+        map.insert("start_ps".into(), spread(first.start, Time::as_ps));
+    }
+    Value::Object(map)
+}
+
+fn names(plan: &Plan, nodes: &[usize]) -> Value {
+    nodes.iter().map(|&node| plan.nodes[node].as_str()).collect()
+}
+
+fn ports(plan: &Plan, hops: &[Hop]) -> Value {
+    hops.iter().map(|&hop| plan.port_name(hop)).collect()
+}
+
+fn port(port: &PortPlan) -> Value {
+    let (key, queue) = match port.queue {
+        QueueLimit::Packets(packets) => ("queue_packets", json!(packets)),
+        QueueLimit::Bytes(bytes) => ("queue_bytes", json!(bytes.count())),
+        QueueLimit::Unlimited => ("queue_packets", Value::Null),
+    };
+    json!({
+        "rate_bps": port.rate.bps(),
+        "delay_ps": spread(port.delay, Duration::as_ps),
+        key: queue,
+    })
+}
+
+/// A number, or the ends of a uniform distribution.
+fn spread<T: Copy>(spread: Spread<T>, ps: fn(T) -> u64) -> Value {
+    match spread {
+        Spread::Fixed(value) => json!(ps(value)),
+        Spread::Uniform { low, high } => json!({ "uniform": [ps(low), ps(high)] }),
+    }
+}
+
+fn each_way([data, ack]: [Duration; 2]) -> Value {
+    json!({ "data_ps": data.as_ps(), "ack_ps": ack.as_ps() })
+}
+
+fn observation(plan: &Plan, kind: &Observation, map: &mut Map<String, Value>) {
+    let entries = match kind {
+        Observation::Goodput { groups, interval } => {
+            let groups: Vec<&str> = groups.iter().map(|&g| plan.groups[g].as_str()).collect();
+            vec![
+                ("kind", json!("goodput")),
+                ("groups", json!(groups)),
+                ("interval_ps", json!(interval.as_ps())),
+            ]
+        }
+        Observation::Load { ports: hops, interval } => vec![
+            ("kind", json!("load")),
+            ("ports", ports(plan, hops)),
+            ("interval_ps", json!(interval.as_ps())),
+        ],
+        Observation::Drops { ports: hops } => vec![
+            ("kind", json!("drops")),
+            ("ports", hops.as_ref().map_or(Value::Null, |hops| ports(plan, hops))),
+        ],
+    };
+    map.extend(entries.into_iter().map(|(key, value)| (key.to_owned(), value)));
+}

@@ -1,0 +1,162 @@
+//! A parsed and checked scenario.
+
+use std::collections::BTreeMap;
+
+use optcp_units::Time;
+use sha2::{Digest, Sha256};
+use toml::de::DeTable;
+
+use crate::plan::Plan;
+use crate::problem::{Diagnostic, Problem, Problems};
+use crate::tree::{Node, Origin};
+use crate::{check, expression, overrides, resolved, schema, sweep};
+
+/// One parsed world: topology, paths, flows, failures, protection, what to observe.
+#[derive(Clone, Debug)]
+pub struct Scenario {
+    text: String,
+    file_name: String,
+    overrides: Vec<(String, String)>,
+    plan: Plan,
+    parameters: BTreeMap<String, String>,
+    axes: Vec<(String, Vec<String>)>,
+}
+
+/// A scenario in a few numbers, for `optcp validate`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Summary {
+    /// What the scenario is about.
+    pub title: String,
+    /// How many nodes there are.
+    pub nodes: usize,
+    /// How many links there are.
+    pub links: usize,
+    /// How many flows there are.
+    pub flows: usize,
+    /// The groups of flows.
+    pub groups: Vec<String>,
+    /// When the run ends.
+    pub stop: Time,
+    /// The names of the observations.
+    pub observe: Vec<String>,
+    /// The parameters as written, overrides applied.
+    pub parameters: BTreeMap<String, String>,
+}
+
+impl Scenario {
+    /// Reads and checks a scenario. The text comes in as it is: this layer opens no files.
+    ///
+    /// # Errors
+    /// Everything that is wrong with it, or as much of it as can be found at once.
+    pub fn parse(
+        text: &str,
+        file_name: &str,
+        overrides: &[(String, String)],
+    ) -> Result<Scenario, Diagnostic> {
+        let refuse = |found| Diagnostic::new(file_name, text, overrides, found);
+        let tree = tree(text, overrides).map_err(refuse)?;
+        let mut problems = Problems::new(&tree);
+        let resolved = expression::resolve(&mut problems);
+        let mut found = problems.found;
+
+        let mut problems = Problems::new(&resolved);
+        let file = schema::read(&mut problems);
+        // An expression with a problem stays in the tree as text, which is no second problem.
+        let known = |problem: &Problem| found.iter().any(|other| other.origin == problem.origin);
+        problems.found.retain(|problem| !known(problem));
+        found.append(&mut problems.found);
+        // What is badly written hides what is impossible: a link that cannot be read is not missing.
+        let file = match file {
+            Some(file) if found.is_empty() => file,
+            _ => return Err(refuse(found)),
+        };
+        let axes = sweep::axes(&tree, &mut problems);
+        let plan = check::plan(&file, &mut problems);
+        match plan {
+            Some(plan) if problems.found.is_empty() => Ok(Scenario {
+                text: text.to_owned(),
+                file_name: file_name.to_owned(),
+                overrides: overrides.to_vec(),
+                plan,
+                parameters: parameters(&tree),
+                axes,
+            }),
+            _ => Err(refuse(problems.found)),
+        }
+    }
+
+    /// The same file with further overrides, which win over the present ones.
+    ///
+    /// # Errors
+    /// As in [`Scenario::parse`].
+    pub fn with_overrides(&self, more: &[(String, String)]) -> Result<Scenario, Diagnostic> {
+        let overrides: Vec<(String, String)> = self.overrides.iter().chain(more).cloned().collect();
+        Scenario::parse(&self.text, &self.file_name, &overrides)
+    }
+
+    /// The world, fully expanded and checked.
+    #[must_use]
+    pub fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    /// The world and its title as canonical JSON, every default filled in. Parameters, units and the
+    /// sweep leave no trace: what leads to the same world has the same text.
+    #[must_use]
+    pub fn resolved_json(&self) -> String {
+        resolved::json(&self.plan)
+    }
+
+    /// SHA-256 of [`Scenario::resolved_json`] in hexadecimal.
+    #[must_use]
+    pub fn sha256(&self) -> String {
+        let digest = Sha256::digest(self.resolved_json());
+        digest.iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+
+    /// The axes of `[sweep]` in the order of the file: key path, and values that can be passed on as
+    /// overrides.
+    #[must_use]
+    pub fn axes(&self) -> &[(String, Vec<String>)] {
+        &self.axes
+    }
+
+    /// The scenario in a few numbers.
+    #[must_use]
+    pub fn summary(&self) -> Summary {
+        let plan = &self.plan;
+        Summary {
+            title: plan.title.clone(),
+            nodes: plan.nodes.len(),
+            links: plan.links.len(),
+            flows: plan.flows.len(),
+            groups: plan.groups.clone(),
+            stop: plan.stop,
+            observe: plan.observe.iter().map(|observe| observe.name.clone()).collect(),
+            parameters: self.parameters.clone(),
+        }
+    }
+}
+
+/// The tree of the text with the overrides in place.
+fn tree(text: &str, overrides: &[(String, String)]) -> Result<Node, Vec<Problem>> {
+    let (table, errors) = DeTable::parse_recoverable(text);
+    if !errors.is_empty() {
+        return Err(errors.iter().map(syntax).collect());
+    }
+    let mut tree = Node::of_file(table.get_ref(), text.len());
+    let put = |(index, pair)| overrides::apply(&mut tree, index, pair).err();
+    let found: Vec<Problem> = overrides.iter().enumerate().filter_map(put).collect();
+    if found.is_empty() { Ok(tree) } else { Err(found) }
+}
+
+fn syntax(error: &toml::de::Error) -> Problem {
+    let span = error.span().unwrap_or(0..0);
+    let origin = Origin::File { start: span.start, end: span.end };
+    Problem::new(origin, format!("not TOML: {}", error.message().trim()))
+}
+
+fn parameters(tree: &Node) -> BTreeMap<String, String> {
+    let entries = tree.get("parameters").map_or(&[][..], Node::entries);
+    entries.iter().map(|entry| (entry.key.clone(), entry.node.to_text())).collect()
+}

@@ -1,0 +1,268 @@
+//! The scenario file: what may be written in it. The JSON Schema is made from these types.
+
+mod tcp;
+mod values;
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+
+pub(crate) use tcp::{TcpTable, resolved as resolved_tcp};
+pub(crate) use values::{Count, Delay, LinkRef, Queue, Span, Speed, SwitchDelay, Volume};
+
+use crate::de;
+use crate::nearest::suggestion;
+use crate::problem::{Problem, Problems};
+use crate::tree::{Node, Value};
+
+/// A scenario of OpTCP: a network, the TCP flows on it, what fails, and what is measured.
+///
+/// A text that contains `$name` stands for a parameter, `$a * $b` for an exact product.
+#[derive(Clone, Debug, JsonSchema)]
+#[schemars(rename = "Scenario", deny_unknown_fields)]
+pub(crate) struct File {
+    /// What the scenario is about.
+    #[schemars(default)]
+    pub title: String,
+    /// When the run ends.
+    pub stop: Span,
+    /// Values that other values refer to as `$name`.
+    #[schemars(default)]
+    #[expect(dead_code, reason = "for the JSON Schema; parameters are replaced before reading")]
+    pub parameters: BTreeMap<String, serde_json::Value>,
+    /// Named ways for TCP connections to behave.
+    #[schemars(default, with = "BTreeMap<String, TcpTable>")]
+    pub tcp: Vec<(String, TcpTable)>,
+    /// The nodes.
+    #[schemars(default)]
+    pub nodes: Vec<NodesEntry>,
+    /// The links.
+    #[schemars(default)]
+    pub links: Vec<LinksEntry>,
+    /// The flows.
+    #[schemars(default)]
+    pub flows: Vec<FlowsEntry>,
+    /// Links that fail.
+    #[schemars(default)]
+    pub failures: Vec<FailureEntry>,
+    /// Backup paths.
+    #[schemars(default)]
+    pub protection: Vec<ProtectionEntry>,
+    /// What is measured.
+    #[schemars(default)]
+    pub observe: Vec<ObserveEntry>,
+    /// Key paths, and the values that a study gives them.
+    #[schemars(default)]
+    #[expect(dead_code, reason = "for the JSON Schema; the sweep is read from the tree")]
+    pub sweep: BTreeMap<String, serde_json::Value>,
+}
+
+/// Nodes by name, or a group of nodes.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct NodesEntry {
+    /// The names of the nodes.
+    pub names: Option<Vec<String>>,
+    /// The name of the group: it stands for all its members in chains and paths.
+    pub group: Option<String>,
+    /// The number of members of a group; they are called S0, S1, ... in a group S.
+    pub count: Option<Count>,
+}
+
+/// Links that are alike.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct LinksEntry {
+    /// Nodes of which each is linked to the next; a group is linked once a member.
+    pub chain: Option<Vec<String>>,
+    /// Several chains.
+    pub chains: Option<Vec<Vec<String>>>,
+    /// The name of the link, to tell parallel links apart.
+    pub name: Option<String>,
+    /// Rate of both directions.
+    pub rate: Speed,
+    /// Propagation delay of both directions, drawn once a link.
+    pub delay: Delay,
+    /// Queue in front of the link, in both directions; the packet in transmission counts.
+    pub queue: Queue,
+    /// What is different from the last node of a chain to the first.
+    #[serde(default)]
+    pub reverse: Reverse,
+}
+
+/// What is different in the second direction of a link.
+#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Reverse {
+    /// Its rate.
+    pub rate: Option<Speed>,
+    /// Its propagation delay, drawn apart from the other.
+    pub delay: Option<Delay>,
+    /// Its queue.
+    pub queue: Option<Queue>,
+}
+
+/// TCP flows on one path, or one for each member of the groups on it.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct FlowsEntry {
+    /// The name of this group of flows.
+    pub group: String,
+    /// The nodes from source to destination; a link's name between two nodes chooses one of several.
+    pub path: Vec<String>,
+    /// How many flows each source has; 1 if left out.
+    pub per_source: Option<Count>,
+    /// A table of `[tcp]` or a profile; `rfc` if left out.
+    pub tcp: Option<String>,
+    /// When the flows start, drawn for each; 0 s if left out.
+    pub start: Option<Delay>,
+    /// How much each flow sends; `greedy` if left out.
+    pub size: Option<Volume>,
+}
+
+/// A link that fails in both directions.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct FailureEntry {
+    /// The link.
+    pub link: LinkRef,
+    /// When it fails.
+    pub at: Span,
+    /// When it works again; never if left out.
+    pub repair: Option<Span>,
+}
+
+/// A backup path around a link.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ProtectionEntry {
+    /// The group of flows that is protected.
+    pub flows: String,
+    /// The link whose failure is protected against.
+    pub link: LinkRef,
+    /// The nodes of the backup path; the first and the last lie on the path of the flows.
+    pub backup: Vec<String>,
+    /// From the failure to the switch.
+    pub switch_delay: SwitchDelay,
+    /// From the repair to the switch back; never if left out.
+    pub revert_delay: Option<SwitchDelay>,
+}
+
+optcp_tcp::registry! {
+    /// What can be measured.
+    pub enum ObserveKind ("observations") {
+        "goodput" => Goodput: "newly acknowledged in-order bytes at the receivers, by group and interval", "gmpls paper, equations 4 and 5";
+        "load" => Load: "bytes whose transmission ended, by port and interval", "OpTCP";
+        "drops" => Drops: "every dropped packet with its reason", "OpTCP";
+    }
+}
+
+/// Something that is measured.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ObserveEntry {
+    /// The name of the series.
+    pub name: String,
+    /// What is measured.
+    pub kind: ObserveKind,
+    /// For `goodput`: the groups of flows; all if left out.
+    pub groups: Option<Vec<String>>,
+    /// For `load` and `drops`: the links, both directions of each; all if left out.
+    pub links: Option<Vec<LinkRef>>,
+    /// For `goodput` and `load`: the length of an interval.
+    pub interval: Option<Span>,
+}
+
+/// The keys of the file itself.
+const SECTIONS: [&str; 11] = [
+    "title",
+    "stop",
+    "parameters",
+    "tcp",
+    "nodes",
+    "links",
+    "flows",
+    "failures",
+    "protection",
+    "observe",
+    "sweep",
+];
+
+/// Reads a file section by section and entry by entry, so that one mistake does not hide the next.
+pub(crate) fn read(problems: &mut Problems<'_>) -> Option<File> {
+    let tree = problems.tree;
+    let found = &mut problems.found;
+    for entry in tree.entries() {
+        if !SECTIONS.contains(&entry.key.as_str()) {
+            let help = suggestion(&entry.key, "keys here", SECTIONS);
+            let problem = Problem::new(entry.key_origin, format!("unknown key `{}`", entry.key));
+            found.push(problem.label("not a section of a scenario").help(help));
+        }
+    }
+    if tree.get("stop").is_none() {
+        let origin = tree.entries().first().map_or(tree.origin, |entry| entry.key_origin);
+        let problem = Problem::new(origin, "`stop` is missing").label("a scenario needs `stop`");
+        found.push(problem.help("for example: stop = \"10 s\"".to_owned()));
+    }
+    let title = one::<String>(tree, "title", found);
+    let stop = one::<Span>(tree, "stop", found);
+    let mut tcp = Vec::new();
+    for section in ["parameters", "sweep", "tcp"] {
+        let Some(node) = tree.get(section) else { continue };
+        if is_table(node, section, found) && section == "tcp" {
+            for entry in node.entries() {
+                tcp.extend(keep(de::read(&entry.node), found).map(|t| (entry.key.clone(), t)));
+            }
+        }
+    }
+    let file = File {
+        title: title.unwrap_or_default(),
+        // Without a stop there is a problem on the list, and the file is not used.
+        stop: stop.unwrap_or(Span(optcp_units::Duration::ZERO)),
+        parameters: BTreeMap::new(),
+        tcp,
+        nodes: list(tree, "nodes", found),
+        links: list(tree, "links", found),
+        flows: list(tree, "flows", found),
+        failures: list(tree, "failures", found),
+        protection: list(tree, "protection", found),
+        observe: list(tree, "observe", found),
+        sweep: BTreeMap::new(),
+    };
+    found.is_empty().then_some(file)
+}
+
+/// The value, or its problem put on the list.
+fn keep<T>(result: Result<T, Problem>, found: &mut Vec<Problem>) -> Option<T> {
+    result.map_err(|problem| found.push(problem)).ok()
+}
+
+fn one<T: DeserializeOwned>(tree: &Node, key: &str, found: &mut Vec<Problem>) -> Option<T> {
+    keep(de::read(tree.get(key)?), found)
+}
+
+fn list<T: DeserializeOwned>(tree: &Node, key: &str, found: &mut Vec<Problem>) -> Vec<T> {
+    match tree.get(key).map(|node| (node, &node.value)) {
+        None => Vec::new(),
+        Some((_, Value::Array(items))) => {
+            items.iter().filter_map(|item| keep(de::read(item), found)).collect()
+        }
+        Some((node, _)) => {
+            let message = format!("`{key}` is {}, not a list", node.kind());
+            found.push(Problem::new(node.origin, message).label(format!("write `[[{key}]]`")));
+            Vec::new()
+        }
+    }
+}
+
+/// Whether the value of `key` is a table, as it should be.
+fn is_table(node: &Node, key: &str, found: &mut Vec<Problem>) -> bool {
+    let table = matches!(node.value, Value::Table(_));
+    if !table {
+        let message = format!("`{key}` is {}, not a table", node.kind());
+        found.push(Problem::new(node.origin, message).label(format!("write `[{key}]`")));
+    }
+    table
+}

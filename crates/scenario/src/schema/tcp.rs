@@ -1,0 +1,175 @@
+//! `[tcp.NAME]`: a profile, and single choices of it changed.
+
+use optcp_tcp::config::{
+    AckKind, Config, CongestionKind, Halving, NewRenoTimer, PartialAck, RecoveryExit, RecoveryKind,
+    ReductionBasis, RttKind, TimeoutBasis,
+};
+use optcp_tcp::profile::Profile;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+use super::values::{Count, Limit, Size, Span};
+
+/// How a type of `Config` is written in files and in the resolved scenario.
+trait Field {
+    /// The type in the file.
+    type Written: Clone;
+    /// What the unit adds to the key in the resolved scenario.
+    const SUFFIX: &'static str;
+    fn read(written: &Self::Written) -> Self;
+    fn resolved(&self) -> Value;
+}
+
+macro_rules! field {
+    ($($Type:ty, $Written:ty, $suffix:literal, $read:expr, $resolved:expr;)*) => {$(
+        impl Field for $Type {
+            type Written = $Written;
+            const SUFFIX: &'static str = $suffix;
+            fn read(written: &$Written) -> Self {
+                let read: fn(&$Written) -> $Type = $read;
+                read(written)
+            }
+            fn resolved(&self) -> Value {
+                let resolved: fn(&$Type) -> Value = $resolved;
+                resolved(self)
+            }
+        }
+    )*};
+}
+
+field! {
+    optcp_units::Bytes, Size, "_bytes", |w| w.0, |v| json!(v.count());
+    optcp_units::Duration, Span, "_ps", |w| w.0, |v| json!(v.as_ps());
+    u32, Count, "_segments", |w| w.0, |v| json!(v);
+    Option<u32>, Limit, "_segments", |w| w.0, |v| json!(v);
+    bool, bool, "", |w| *w, |v| json!(v);
+    RecoveryKind, RecoveryKind, "", |w| *w, |v| json!(v.name());
+    CongestionKind, CongestionKind, "", |w| *w, |v| json!(v.name());
+    RttKind, RttKind, "", |w| *w, |v| json!(v.name());
+    NewRenoTimer, NewRenoTimer, "", |w| *w, |v| json!(v.name());
+    ReductionBasis, ReductionBasis, "", |w| *w, |v| json!(v.name());
+    TimeoutBasis, TimeoutBasis, "", |w| *w, |v| json!(v.name());
+    RecoveryExit, RecoveryExit, "", |w| *w, |v| json!(v.name());
+    PartialAck, PartialAck, "", |w| *w, |v| json!(v.name());
+    Halving, Halving, "", |w| *w, |v| json!(v.name());
+    AckKind, AckKind, "", |w| *w, |v| json!(v.name());
+    Window, Limit, "_segments", |w| Window(w.0.unwrap_or(u32::MAX)),
+        |v| json!((v.0 != u32::MAX).then_some(v.0));
+}
+
+/// A window limit, for which `Config` has the greatest number where the file says "unlimited".
+struct Window(u32);
+
+impl From<u32> for Window {
+    fn from(segments: u32) -> Self {
+        Window(segments)
+    }
+}
+
+impl From<Window> for u32 {
+    fn from(window: Window) -> Self {
+        window.0
+    }
+}
+
+/// Declares the table from the fields of `Config`. One that is missing here fails to compile, because
+/// the struct pattern of `resolved` names every field.
+macro_rules! tcp_table {
+    ($( $(#[$doc:meta])* $name:ident : $Type:ty ),* $(,)?) => {
+        /// How TCP connections behave: a profile, and single choices of it changed.
+        #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+        #[serde(deny_unknown_fields)]
+        pub(crate) struct TcpTable {
+            /// The bundle of choices to start from; `rfc` if left out.
+            profile: Option<Profile>,
+            $( $(#[$doc])* $name: Option<<$Type as Field>::Written>, )*
+        }
+
+        impl TcpTable {
+            /// The profile with the changes of this table.
+            pub(crate) fn config(&self) -> Config {
+                let mut config = self.profile.unwrap_or(Profile::Rfc).config();
+                $( if let Some(written) = &self.$name {
+                    config.$name = <$Type as Field>::read(written).into();
+                } )*
+                config
+            }
+        }
+
+        /// All choices, in base units.
+        pub(crate) fn resolved(config: &Config) -> Value {
+            let Config { $( $name ),* } = config.clone();
+            let mut map = Map::new();
+            $( {
+                let value = <$Type>::from($name);
+                let key = concat!(stringify!($name)).to_owned() + <$Type as Field>::SUFFIX;
+                map.insert(key, value.resolved());
+            } )*
+            Value::Object(map)
+        }
+    };
+}
+
+tcp_table! {
+    /// Payload of a full segment; goodput counts it.
+    mss: optcp_units::Bytes,
+    /// What headers add to every data segment on the wire.
+    header: optcp_units::Bytes,
+    /// Size of an ACK on the wire.
+    ack_size: optcp_units::Bytes,
+    /// Initial congestion window.
+    initial_window: u32,
+    /// Initial slow-start threshold, or `unlimited`.
+    initial_ssthresh: Option<u32>,
+    /// The receiver's advertised window, or `unlimited`.
+    window_limit: Window,
+    /// Whether a SYN exchange precedes the data.
+    handshake: bool,
+    /// What is done about losses.
+    recovery: RecoveryKind,
+    /// How the window grows.
+    congestion: CongestionKind,
+    /// Whether the first two duplicate ACKs release a new segment each (RFC 3042).
+    limited_transmit: bool,
+    /// Whether duplicate ACKs for data sent before the last reduction start no further fast retransmit.
+    careful: bool,
+    /// Whether a fast retransmit restarts the retransmission timer.
+    fast_retransmit_restarts_timer: bool,
+    /// The retransmission timer in NewReno's recovery.
+    newreno_timer: NewRenoTimer,
+    /// What a partial ACK does to the inflated window.
+    partial_ack: PartialAck,
+    /// The window after recovery.
+    recovery_exit: RecoveryExit,
+    /// Whether the ACK that ends recovery also grows the window.
+    exit_ack_grows: bool,
+    /// The most segments that one ACK may release inside NewReno's recovery, or `unlimited`.
+    recovery_burst: Option<u32>,
+    /// What is halved at a fast retransmit.
+    reduction_basis: ReductionBasis,
+    /// What is halved at a timeout.
+    timeout_basis: TimeoutBasis,
+    /// How half a window is rounded.
+    halving: Halving,
+    /// Whether a repeated timeout of one segment leaves ssthresh alone.
+    repeated_timeout_keeps_ssthresh: bool,
+    /// When the receiver acknowledges.
+    ack: AckKind,
+    /// How long a delayed ACK may wait.
+    ack_delay: optcp_units::Duration,
+    /// Whether segment 0 is acknowledged at once although ACKs are delayed.
+    first_ack_at_once: bool,
+    /// The estimator behind the retransmission timer.
+    rtt: RttKind,
+    /// Granularity of the sender's clock.
+    tick: optcp_units::Duration,
+    /// Where the free-running tick stands at time zero.
+    tick_phase: optcp_units::Duration,
+    /// Retransmission timeout before the first measurement.
+    initial_rto: optcp_units::Duration,
+    /// Least retransmission timeout.
+    min_rto: optcp_units::Duration,
+    /// Greatest retransmission timeout, backed off.
+    max_rto: optcp_units::Duration,
+}

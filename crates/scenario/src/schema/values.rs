@@ -1,0 +1,320 @@
+//! Values of scenario files that are written as text: quantities, distributions, links.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use optcp_units::{Bytes, Dimension, Duration, Quantity, QuantityError, Rate};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
+
+use crate::de::read_map;
+use crate::expression::uniform_arguments;
+use crate::plan::{QueueLimit, Spread};
+
+/// A value that reads itself from text, and some from a whole number too.
+trait Written: Sized {
+    /// What belongs here, for messages and the JSON Schema.
+    const EXPECTED: &'static str;
+    /// Examples for the JSON Schema.
+    const EXAMPLES: &'static [&'static str];
+    /// Whether a number without quotes is a value.
+    const WHOLE: bool = false;
+
+    fn from_text(text: &str) -> Result<Self, QuantityError>;
+}
+
+struct WrittenVisitor<T>(std::marker::PhantomData<T>);
+
+impl<T: Written> Visitor<'_> for WrittenVisitor<T> {
+    type Value = T;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(T::EXPECTED)
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<T, E> {
+        T::from_text(text).map_err(|error| {
+            // Message, label and help, a line each: see `de::Error::custom`.
+            let hint = error.hint().unwrap_or_default();
+            E::custom(format!("{error}\nexpected {}\n{hint}", T::EXPECTED))
+        })
+    }
+
+    fn visit_i64<E: Error>(self, number: i64) -> Result<T, E> {
+        self.visit_str(&number.to_string())
+    }
+
+    fn visit_f64<E: Error>(self, number: f64) -> Result<T, E> {
+        self.visit_str(&number.to_string())
+    }
+}
+
+fn written_schema<T: Written>() -> Schema {
+    let text = json_schema!({
+        "type": "string", "description": T::EXPECTED, "examples": T::EXAMPLES
+    });
+    match T::WHOLE {
+        false => text,
+        true => json_schema!({ "anyOf": [{ "type": "integer", "minimum": 0 }, text] }),
+    }
+}
+
+/// Serde and schema for types that implement `Written`.
+macro_rules! written {
+    ($($Type:ident),*) => {$(
+        impl<'de> Deserialize<'de> for $Type {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                deserializer.deserialize_any(WrittenVisitor(std::marker::PhantomData))
+            }
+        }
+
+        impl JsonSchema for $Type {
+            fn schema_name() -> Cow<'static, str> {
+                stringify!($Type).into()
+            }
+            fn json_schema(_: &mut SchemaGenerator) -> Schema {
+                written_schema::<$Type>()
+            }
+        }
+    )*};
+}
+
+written!(Span, Speed, Size, Count, Limit, Delay, Queue, Volume);
+
+/// A span of time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Span(pub Duration);
+
+impl Written for Span {
+    const EXPECTED: &'static str = "a duration such as `5 ms`";
+    const EXAMPLES: &'static [&'static str] = &["5 ms", "0.5 s"];
+    fn from_text(text: &str) -> Result<Self, QuantityError> {
+        text.parse().map(Span)
+    }
+}
+
+/// A transmission rate above zero.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Speed(pub Rate);
+
+impl Written for Speed {
+    const EXPECTED: &'static str = "a rate such as `10 Mbps`";
+    const EXAMPLES: &'static [&'static str] = &["10 Mbps", "2.5 Gbps"];
+    fn from_text(text: &str) -> Result<Self, QuantityError> {
+        text.parse().map(Speed)
+    }
+}
+
+/// An amount of data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Size(pub Bytes);
+
+impl Written for Size {
+    const EXPECTED: &'static str = "a data size such as `1500 B`";
+    const EXAMPLES: &'static [&'static str] = &["1500 B", "12.5 MB"];
+    fn from_text(text: &str) -> Result<Self, QuantityError> {
+        text.parse().map(Size)
+    }
+}
+
+/// A whole number, of packets or of anything.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Count(pub u32);
+
+impl Written for Count {
+    const EXPECTED: &'static str = "a whole number such as `10` or `30 packets`";
+    const EXAMPLES: &'static [&'static str] = &["30 packets", "$sources"];
+    const WHOLE: bool = true;
+    fn from_text(text: &str) -> Result<Self, QuantityError> {
+        let quantity = Quantity::parse(text, Some(Dimension::Count))?;
+        // The unit may be left out: nothing but a count fits.
+        let dimension = quantity.dimension.and(Some(Dimension::Count));
+        let count = Quantity::parse_whole(text, dimension)?;
+        let too_large = |_| QuantityError::TooLarge { text: text.trim().to_owned() };
+        u32::try_from(count).map(Count).map_err(too_large)
+    }
+}
+
+/// A count, or none at all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Limit(pub Option<u32>);
+
+impl Written for Limit {
+    const EXPECTED: &'static str = "a count such as `30 packets`, or `unlimited`";
+    const EXAMPLES: &'static [&'static str] = &["30 packets", "unlimited"];
+    const WHOLE: bool = true;
+    fn from_text(text: &str) -> Result<Self, QuantityError> {
+        match text.trim() {
+            "unlimited" => Ok(Limit(None)),
+            text => Count::from_text(text).map(|count| Limit(Some(count.0))),
+        }
+    }
+}
+
+/// A duration or a distribution of durations.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Delay(pub Spread<Duration>);
+
+impl Written for Delay {
+    const EXPECTED: &'static str = "a duration such as `5 ms`, or `uniform(10 ms, 100 ms)`";
+    const EXAMPLES: &'static [&'static str] = &["5 ms", "uniform(10 ms, 100 ms)"];
+    fn from_text(text: &str) -> Result<Self, QuantityError> {
+        Ok(Delay(match uniform_arguments(text) {
+            Some((low, high)) => Spread::Uniform { low: low.parse()?, high: high.parse()? },
+            None => Spread::Fixed(text.parse()?),
+        }))
+    }
+}
+
+/// What a queue holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Queue(pub QueueLimit);
+
+impl Written for Queue {
+    const EXPECTED: &'static str = "a queue such as `50 packets`, `12.5 MB` or `unlimited`";
+    const EXAMPLES: &'static [&'static str] = &["50 packets", "12.5 MB", "unlimited"];
+    fn from_text(text: &str) -> Result<Self, QuantityError> {
+        if text.trim() == "unlimited" {
+            return Ok(Queue(QueueLimit::Unlimited));
+        }
+        let quantity = Quantity::parse(text, None)?;
+        Ok(Queue(match quantity.dimension {
+            Some(Dimension::Data) => QueueLimit::Bytes(text.parse()?),
+            _ => QueueLimit::Packets(Quantity::parse_whole(text, Some(Dimension::Count))?),
+        }))
+    }
+}
+
+/// How much a flow sends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Volume {
+    /// Without end.
+    Greedy,
+    /// This much data, in as many segments as that needs.
+    Data(Bytes),
+    /// This many full segments.
+    Segments(u32),
+}
+
+impl Written for Volume {
+    const EXPECTED: &'static str = "`greedy`, a data size such as `1 MB`, or `100 segments`";
+    const EXAMPLES: &'static [&'static str] = &["greedy", "1 MB", "100 segments"];
+    fn from_text(text: &str) -> Result<Self, QuantityError> {
+        if text.trim() == "greedy" {
+            return Ok(Volume::Greedy);
+        }
+        let quantity = Quantity::parse(text, None)?;
+        match quantity.dimension {
+            Some(Dimension::Count) => Count::from_text(text).map(|count| Volume::Segments(count.0)),
+            _ => text.parse().map(Volume::Data),
+        }
+    }
+}
+
+/// A link by its two nodes or by its name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum LinkRef {
+    Ends([String; 2]),
+    Name(String),
+}
+
+/// What `LinkRef` accepts.
+const LINK: &str = "a link as `[\"L1\", \"L2\"]`, or the name of one";
+
+impl<'de> Deserialize<'de> for LinkRef {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct LinkVisitor;
+
+        impl<'de> Visitor<'de> for LinkVisitor {
+            type Value = LinkRef;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(LINK)
+            }
+
+            fn visit_str<E: Error>(self, name: &str) -> Result<LinkRef, E> {
+                Ok(LinkRef::Name(name.to_owned()))
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut ends: A) -> Result<LinkRef, A::Error> {
+                let pair = (ends.next_element()?, ends.next_element()?);
+                match (pair, ends.next_element::<String>()?) {
+                    ((Some(from), Some(to)), None) => Ok(LinkRef::Ends([from, to])),
+                    _ => Err(A::Error::custom(format!("a link has two ends\nexpected {LINK}"))),
+                }
+            }
+        }
+
+        deserializer.deserialize_any(LinkVisitor)
+    }
+}
+
+impl JsonSchema for LinkRef {
+    fn schema_name() -> Cow<'static, str> {
+        "LinkRef".into()
+    }
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "description": LINK, "anyOf": [
+            { "type": "array", "items": { "type": "string" }, "minItems": 2, "maxItems": 2 },
+            { "type": "string" }
+        ] })
+    }
+}
+
+/// One delay for data and ACKs alike, or one for each.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct SwitchDelay {
+    pub data: Duration,
+    pub ack: Duration,
+}
+
+/// What `SwitchDelay` accepts.
+const SWITCH_DELAY: &str = "a duration such as `50 ms`, or `{ data = \"50 ms\", ack = \"60 ms\" }`";
+
+/// The two delays of a `SwitchDelay`.
+#[derive(serde::Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct EachWay {
+    /// The delay for data packets.
+    data: Span,
+    /// The delay for ACKs.
+    ack: Span,
+}
+
+impl<'de> Deserialize<'de> for SwitchDelay {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct DelayVisitor;
+
+        impl<'de> Visitor<'de> for DelayVisitor {
+            type Value = SwitchDelay;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(SWITCH_DELAY)
+            }
+
+            fn visit_str<E: Error>(self, text: &str) -> Result<SwitchDelay, E> {
+                let Span(both) =
+                    WrittenVisitor::<Span>(std::marker::PhantomData).visit_str(text)?;
+                Ok(SwitchDelay { data: both, ack: both })
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<SwitchDelay, A::Error> {
+                let EachWay { data, ack } = read_map(map)?;
+                Ok(SwitchDelay { data: data.0, ack: ack.0 })
+            }
+        }
+
+        deserializer.deserialize_any(DelayVisitor)
+    }
+}
+
+impl JsonSchema for SwitchDelay {
+    fn schema_name() -> Cow<'static, str> {
+        "SwitchDelay".into()
+    }
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let one = generator.subschema_for::<Span>();
+        let each = generator.subschema_for::<EachWay>();
+        json_schema!({ "description": SWITCH_DELAY, "anyOf": [one, each] })
+    }
+}

@@ -1,0 +1,75 @@
+//! `[sweep]`: key paths and the values that a study gives them.
+
+use crate::overrides;
+use crate::problem::{Problem, Problems};
+use crate::tree::{Node, Value};
+use crate::{expression, schema};
+
+/// The axes of the file: key path and values, as written.
+pub(crate) fn axes(tree: &Node, problems: &mut Problems<'_>) -> Vec<(String, Vec<String>)> {
+    let mut axes = Vec::new();
+    if let Some(sweep) = tree.get("sweep") {
+        collect(tree, sweep, "", &mut axes, problems);
+    }
+    axes
+}
+
+/// `"parameters.rate" = [..]`, and `parameters.rate = [..]`, which TOML reads as a table.
+fn collect(
+    tree: &Node,
+    table: &Node,
+    prefix: &str,
+    axes: &mut Vec<(String, Vec<String>)>,
+    problems: &mut Problems<'_>,
+) {
+    for entry in table.entries() {
+        let key = format!("{prefix}{}", entry.key);
+        match &entry.node.value {
+            Value::Array(values) if !values.is_empty() => {
+                if check(tree, &key, entry.key_origin, values, problems) {
+                    axes.push((key, values.iter().map(Node::to_text).collect()));
+                }
+            }
+            Value::Table(_) => collect(tree, &entry.node, &format!("{key}."), axes, problems),
+            _ => {
+                let problem = Problem::new(entry.node.origin, format!("`{key}` has no values"));
+                problems
+                    .found
+                    .push(problem.label("expected a list such as `[\"0 ms\", \"50 ms\"]`"));
+            }
+        }
+    }
+}
+
+/// Puts every value in its place and reads the file again. Whether the world is possible is left to
+/// each cell of the study: one value alone may be wrong and right together with those of other axes.
+fn check(
+    tree: &Node,
+    key: &str,
+    key_origin: crate::tree::Origin,
+    values: &[Node],
+    problems: &mut Problems<'_>,
+) -> bool {
+    let before = problems.found.len();
+    if key.starts_with("sweep") {
+        problems.found.push(Problem::new(key_origin, "a sweep of a sweep"));
+        return false;
+    }
+    for value in values {
+        let mut cell = tree.clone();
+        if let Err(problem) = overrides::put(&mut cell, key, value.clone(), key_origin) {
+            problems.found.push(problem);
+            return false;
+        }
+        let mut in_cell = Problems::new(&cell);
+        let resolved = expression::resolve(&mut in_cell);
+        let mut found = in_cell.found;
+        if found.is_empty() {
+            let mut reader = Problems::new(&resolved);
+            schema::read(&mut reader);
+            found = reader.found;
+        }
+        problems.found.extend(found);
+    }
+    problems.found.len() == before
+}

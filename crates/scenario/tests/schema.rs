@@ -1,0 +1,39 @@
+//! The JSON Schema and the catalogue, which other parts of the project are made from.
+
+use std::collections::BTreeSet;
+
+use optcp_scenario::{catalogue, json_schema};
+
+/// After a change of the schema: `UPDATE_SCHEMA=1 cargo test -p optcp-scenario --test schema`.
+#[test]
+#[expect(clippy::disallowed_methods, reason = "only this test writes the committed schema")]
+fn the_committed_schema_is_fresh() {
+    let schema = json_schema();
+    if std::env::var_os("UPDATE_SCHEMA").is_some() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/schema.json");
+        std::fs::write(path, &schema).unwrap();
+        return;
+    }
+    assert!(
+        schema == include_str!("../schema.json"),
+        "stale: UPDATE_SCHEMA=1 cargo test -p optcp-scenario --test schema"
+    );
+}
+
+#[test]
+fn the_catalogue_has_every_family_once() {
+    let entries = catalogue();
+    let names: BTreeSet<_> = entries.iter().map(|entry| (entry.family, &entry.name)).collect();
+    assert_eq!(names.len(), entries.len());
+    for (family, name) in [
+        ("profiles", "ns2-2001"),
+        ("recovery", "newreno"),
+        ("observations", "goodput"),
+        ("distributions", "uniform(low, high)"),
+        ("units", "Mbps"),
+    ] {
+        let entry = entries.iter().find(|entry| entry.family == family && entry.name == name);
+        let entry = entry.unwrap_or_else(|| panic!("{family} {name}"));
+        assert!(!entry.summary.is_empty() && !entry.source.is_empty());
+    }
+}

@@ -1,0 +1,295 @@
+//! Numbers with units, as people write them: "10 Mbps", "0.5 s", "1500 B", "50 packets".
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::{Bytes, Decimal, Dimension, Duration, Rate, Time, Unit};
+
+/// A number with or without a unit, exactly; `amount` counts base units of the dimension.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Quantity {
+    /// How many base units: picoseconds, bits a second, bytes, packets; or a plain number.
+    pub amount: Decimal,
+    /// What is measured; `None` for a plain number.
+    pub dimension: Option<Dimension>,
+}
+
+/// Why a text is not the quantity that was wanted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum QuantityError {
+    /// It does not start with a number.
+    NotANumber {
+        /// The whole text.
+        text: String,
+    },
+    /// It is below zero.
+    Negative {
+        /// The whole text.
+        text: String,
+    },
+    /// A number without a unit where one is needed.
+    NoUnit {
+        /// The number.
+        text: String,
+        /// What was wanted.
+        expected: Dimension,
+    },
+    /// A unit where a plain number was wanted.
+    UnwantedUnit {
+        /// The whole text.
+        text: String,
+    },
+    /// No such unit.
+    UnknownUnit {
+        /// The unit as written.
+        unit: String,
+        /// The unit that was probably meant.
+        nearest: Option<&'static str>,
+    },
+    /// A unit of something else.
+    WrongDimension {
+        /// The whole text.
+        text: String,
+        /// What it measures.
+        found: Dimension,
+        /// What was wanted.
+        expected: Dimension,
+    },
+    /// Not a whole number of base units.
+    NotWhole {
+        /// The whole text.
+        text: String,
+        /// The base unit; `None` where a plain whole number was wanted.
+        base: Option<&'static str>,
+    },
+    /// Too many digits, or more than 64 bits can count.
+    TooLarge {
+        /// The whole text.
+        text: String,
+    },
+    /// Zero where that makes no sense.
+    Zero {
+        /// The whole text.
+        text: String,
+    },
+    /// A product of two quantities that both have units.
+    TwoUnits {
+        /// The factors as written.
+        text: String,
+    },
+}
+
+impl QuantityError {
+    /// How to write it, where there is something to say beyond the message.
+    #[must_use]
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            QuantityError::UnknownUnit { nearest: Some(unit), .. } => {
+                Some(format!("did you mean `{unit}`?"))
+            }
+            QuantityError::NoUnit { expected, .. }
+            | QuantityError::WrongDimension { expected, .. } => Some(unit_list(*expected)),
+            _ => None,
+        }
+    }
+}
+
+/// "units are ps, ns, ..."
+fn unit_list(dimension: Dimension) -> String {
+    let names: Vec<&str> = dimension.units().map(|unit| unit.name).collect();
+    format!("units of {} are {}", dimension.name(), names.join(", "))
+}
+
+impl fmt::Display for QuantityError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            QuantityError::NotANumber { text } => {
+                write!(f, "`{text}` does not start with a number")
+            }
+            QuantityError::Negative { text } => write!(f, "`{text}` is below zero"),
+            QuantityError::NoUnit { text, expected } => {
+                write!(f, "`{text}` has no unit: expected {expected}")
+            }
+            QuantityError::UnwantedUnit { text } => {
+                write!(f, "`{text}` has a unit: expected a plain number")
+            }
+            QuantityError::UnknownUnit { unit, .. } => write!(f, "unknown unit `{unit}`"),
+            QuantityError::WrongDimension { text, found, expected } => {
+                write!(f, "`{text}` is {}: expected {expected}", found.name())
+            }
+            QuantityError::NotWhole { text, base: Some(base) } => {
+                write!(f, "`{text}` is not a whole number of {base}")
+            }
+            QuantityError::NotWhole { text, base: None } => {
+                write!(f, "`{text}` is not a whole number")
+            }
+            QuantityError::TooLarge { text } => write!(f, "`{text}` is too large or too long"),
+            QuantityError::Zero { text } => write!(f, "`{text}` is zero: it must be above"),
+            QuantityError::TwoUnits { text } => {
+                write!(f, "`{text}` multiplies two quantities that both have units")
+            }
+        }
+    }
+}
+
+impl std::error::Error for QuantityError {}
+
+impl Quantity {
+    /// Reads a number and, if there is one, its unit. `expected` only helps to guess a misspelt unit.
+    ///
+    /// # Errors
+    /// If there is no number, no such unit, or too many digits.
+    pub fn parse(text: &str, expected: Option<Dimension>) -> Result<Self, QuantityError> {
+        let text = text.trim();
+        let (number, unit) = split(text);
+        if number.is_empty() {
+            let text = text.to_owned();
+            let negative = text.strip_prefix('-').is_some_and(|t| t.starts_with(is_digit));
+            return Err(match negative {
+                true => QuantityError::Negative { text },
+                false => QuantityError::NotANumber { text },
+            });
+        }
+        let too_large = || QuantityError::TooLarge { text: text.to_owned() };
+        let amount = Decimal::parse(number).ok_or_else(|| match number.ends_with('.') {
+            true => QuantityError::NotANumber { text: text.to_owned() },
+            false => too_large(),
+        })?;
+        if unit.is_empty() {
+            return Ok(Quantity { amount, dimension: None });
+        }
+        let unit = Unit::find(unit).ok_or_else(|| QuantityError::UnknownUnit {
+            unit: unit.to_owned(),
+            nearest: Unit::nearest(unit, expected),
+        })?;
+        let amount = amount.times(Decimal::new(u128::from(unit.factor))).ok_or_else(too_large)?;
+        Ok(Quantity { amount, dimension: Some(unit.dimension) })
+    }
+
+    /// The product of two numbers of which at most one has a unit.
+    ///
+    /// # Errors
+    /// If both have units, or the digits do not fit.
+    pub fn times(self, other: Quantity) -> Result<Quantity, QuantityError> {
+        let text = || format!("{self} * {other}");
+        let dimension = match (self.dimension, other.dimension) {
+            (Some(_), Some(_)) => return Err(QuantityError::TwoUnits { text: text() }),
+            (one, other) => one.or(other),
+        };
+        let amount = self.amount.times(other.amount);
+        let amount = amount.ok_or_else(|| QuantityError::TooLarge { text: text() })?;
+        Ok(Quantity { amount, dimension })
+    }
+
+    /// The whole number of base units, if this measures what is `expected` (`None`: a plain number).
+    ///
+    /// # Errors
+    /// If it measures something else, or is not whole, or too large.
+    pub fn whole(self, expected: Option<Dimension>) -> Result<u64, QuantityError> {
+        let text = || self.to_string();
+        match (self.dimension, expected) {
+            (None, Some(expected)) => {
+                return Err(QuantityError::NoUnit { text: text(), expected });
+            }
+            (Some(_), None) => return Err(QuantityError::UnwantedUnit { text: text() }),
+            (Some(found), Some(expected)) if found != expected => {
+                return Err(QuantityError::WrongDimension { text: text(), found, expected });
+            }
+            _ => {}
+        }
+        let base = expected.map(Dimension::base);
+        self.amount.to_u64().ok_or_else(|| match self.amount.is_whole() {
+            false => QuantityError::NotWhole { text: text(), base },
+            true => QuantityError::TooLarge { text: text() },
+        })
+    }
+
+    /// Reads a quantity of one dimension as a whole number of its base units.
+    ///
+    /// # Errors
+    /// Whatever is wrong with the text, quoted as it was written.
+    pub fn parse_whole(text: &str, expected: Option<Dimension>) -> Result<u64, QuantityError> {
+        Self::parse(text, expected)?.whole(expected).map_err(|error| error.quoting(text))
+    }
+}
+
+impl QuantityError {
+    /// The same error about the text as the user wrote it, not as it was converted.
+    fn quoting(mut self, written: &str) -> Self {
+        match &mut self {
+            QuantityError::NoUnit { text, .. }
+            | QuantityError::UnwantedUnit { text }
+            | QuantityError::WrongDimension { text, .. }
+            | QuantityError::NotWhole { text, .. }
+            | QuantityError::TooLarge { text } => written.trim().clone_into(text),
+            _ => {}
+        }
+        self
+    }
+}
+
+/// The number at the start of `text`, and what follows it.
+fn split(text: &str) -> (&str, &str) {
+    let bytes = text.as_bytes();
+    let digits = |from: usize| bytes[from..].iter().take_while(|b| b.is_ascii_digit()).count();
+    if digits(0) == 0 {
+        return ("", text);
+    }
+    let mut end = bytes.iter().take_while(|byte| byte.is_ascii_digit() || **byte == b'.').count();
+    // An exponent only where digits follow: no unit starts with "e" and a digit.
+    if matches!(bytes.get(end), Some(b'e' | b'E')) {
+        let sign = usize::from(matches!(bytes.get(end + 1), Some(b'+' | b'-')));
+        let power = digits(end + 1 + sign);
+        if power > 0 {
+            end += 1 + sign + power;
+        }
+    }
+    (&text[..end], text[end..].trim_start())
+}
+
+fn is_digit(c: char) -> bool {
+    c.is_ascii_digit()
+}
+
+impl fmt::Display for Quantity {
+    /// In the base unit, exactly.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Quantity { amount, dimension } = self;
+        match (dimension, amount.to_u64()) {
+            (None, _) => write!(f, "{amount}"),
+            (Some(Dimension::Time), Some(ps)) => write!(f, "{}", Duration::from_ps(ps)),
+            (Some(Dimension::Rate), Some(bps)) => crate::rate::write_bps(f, bps),
+            (Some(dimension), _) => write!(f, "{amount} {}", dimension.base()),
+        }
+    }
+}
+
+impl FromStr for Duration {
+    type Err = QuantityError;
+    fn from_str(text: &str) -> Result<Self, QuantityError> {
+        Quantity::parse_whole(text, Some(Dimension::Time)).map(Duration::from_ps)
+    }
+}
+
+impl FromStr for Time {
+    type Err = QuantityError;
+    /// A duration since the start of the run.
+    fn from_str(text: &str) -> Result<Self, QuantityError> {
+        Quantity::parse_whole(text, Some(Dimension::Time)).map(Time::from_ps)
+    }
+}
+
+impl FromStr for Rate {
+    type Err = QuantityError;
+    fn from_str(text: &str) -> Result<Self, QuantityError> {
+        let bps = Quantity::parse_whole(text, Some(Dimension::Rate))?;
+        Rate::from_bps(bps).ok_or_else(|| QuantityError::Zero { text: text.trim().to_owned() })
+    }
+}
+
+impl FromStr for Bytes {
+    type Err = QuantityError;
+    fn from_str(text: &str) -> Result<Self, QuantityError> {
+        Quantity::parse_whole(text, Some(Dimension::Data)).map(Bytes::new)
+    }
+}

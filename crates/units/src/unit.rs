@@ -1,0 +1,155 @@
+//! The one table of unit names: parsing, messages, `optcp list` and the documentation read it.
+
+use std::cmp::Reverse;
+use std::fmt;
+
+/// What a unit measures.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Dimension {
+    /// A span of time; the base is the picosecond.
+    Time,
+    /// A transmission rate; the base is the bit a second.
+    Rate,
+    /// An amount of data; the base is the byte.
+    Data,
+    /// A number of packets or segments.
+    Count,
+}
+
+impl Dimension {
+    /// All of them.
+    pub const ALL: [Dimension; 4] =
+        [Dimension::Time, Dimension::Rate, Dimension::Data, Dimension::Count];
+
+    /// What a quantity of this dimension is called, with its article.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Dimension::Time => "a duration",
+            Dimension::Rate => "a rate",
+            Dimension::Data => "a data size",
+            Dimension::Count => "a count",
+        }
+    }
+
+    /// A quantity as one might write it.
+    #[must_use]
+    pub const fn example(self) -> &'static str {
+        match self {
+            Dimension::Time => "5 ms",
+            Dimension::Rate => "10 Mbps",
+            Dimension::Data => "1500 B",
+            Dimension::Count => "50 packets",
+        }
+    }
+
+    /// The unit below which nothing can be expressed.
+    #[must_use]
+    pub const fn base(self) -> &'static str {
+        match self {
+            Dimension::Time => "ps",
+            Dimension::Rate => "bps",
+            Dimension::Data => "B",
+            Dimension::Count => "packets",
+        }
+    }
+
+    /// The units of this dimension, smallest first.
+    pub fn units(self) -> impl Iterator<Item = &'static Unit> {
+        UNITS.iter().filter(move |unit| unit.dimension == self)
+    }
+}
+
+impl fmt::Display for Dimension {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} such as `{}`", self.name(), self.example())
+    }
+}
+
+/// A unit that a quantity may be written in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Unit {
+    /// The name that messages use.
+    pub name: &'static str,
+    /// Other spellings that are read.
+    pub aliases: &'static [&'static str],
+    /// What it measures.
+    pub dimension: Dimension,
+    /// Its size in the base unit of its dimension.
+    pub factor: u64,
+    /// One line for `optcp list`.
+    pub summary: &'static str,
+}
+
+/// Every unit.
+pub const UNITS: &[Unit] = &[
+    unit("ps", &[], Dimension::Time, 1, "picosecond"),
+    unit("ns", &[], Dimension::Time, 1_000, "nanosecond"),
+    unit("us", &["\u{b5}s", "\u{3bc}s"], Dimension::Time, 1_000_000, "microsecond"),
+    unit("ms", &[], Dimension::Time, 1_000_000_000, "millisecond"),
+    unit("s", &[], Dimension::Time, 1_000_000_000_000, "second"),
+    unit("min", &[], Dimension::Time, 60_000_000_000_000, "minute"),
+    unit("h", &[], Dimension::Time, 3_600_000_000_000_000, "hour"),
+    unit("bps", &["bit/s"], Dimension::Rate, 1, "bit a second"),
+    unit("kbps", &["kbit", "kbit/s"], Dimension::Rate, 1_000, "10^3 bits a second"),
+    unit("Mbps", &["Mbit", "Mbit/s"], Dimension::Rate, 1_000_000, "10^6 bits a second"),
+    unit("Gbps", &["Gbit", "Gbit/s"], Dimension::Rate, 1_000_000_000, "10^9 bits a second"),
+    unit("Tbps", &["Tbit", "Tbit/s"], Dimension::Rate, 1_000_000_000_000, "10^12 bits a second"),
+    unit("B", &["byte", "bytes"], Dimension::Data, 1, "byte"),
+    unit("kB", &[], Dimension::Data, 1_000, "10^3 bytes"),
+    unit("KiB", &[], Dimension::Data, 1 << 10, "2^10 bytes"),
+    unit("MB", &[], Dimension::Data, 1_000_000, "10^6 bytes"),
+    unit("MiB", &[], Dimension::Data, 1 << 20, "2^20 bytes"),
+    unit("GB", &[], Dimension::Data, 1_000_000_000, "10^9 bytes"),
+    unit("GiB", &[], Dimension::Data, 1 << 30, "2^30 bytes"),
+    unit("TB", &[], Dimension::Data, 1_000_000_000_000, "10^12 bytes"),
+    unit("TiB", &[], Dimension::Data, 1 << 40, "2^40 bytes"),
+    unit("packets", &["packet"], Dimension::Count, 1, "packet, of any size"),
+    unit("segments", &["segment"], Dimension::Count, 1, "full TCP segment"),
+];
+
+const fn unit(
+    name: &'static str,
+    aliases: &'static [&'static str],
+    dimension: Dimension,
+    factor: u64,
+    summary: &'static str,
+) -> Unit {
+    Unit { name, aliases, dimension, factor, summary }
+}
+
+impl Unit {
+    /// The unit of that name or alias.
+    #[must_use]
+    pub fn find(name: &str) -> Option<&'static Unit> {
+        UNITS.iter().find(|unit| unit.spellings().any(|spelling| spelling == name))
+    }
+
+    /// The unit that `name` most likely stands for, of one dimension or of any.
+    #[must_use]
+    pub fn nearest(name: &str, dimension: Option<Dimension>) -> Option<&'static str> {
+        let wanted = |unit: &&Unit| dimension.is_none_or(|d| d == unit.dimension);
+        // A wrong case ("mbps") is a smaller slip than a long form ("msec"), and that than wrong letters.
+        let distance = |spelling: &str| {
+            if spelling.eq_ignore_ascii_case(name) {
+                return Some(0);
+            }
+            if name.starts_with(spelling) {
+                return Some(1);
+            }
+            let edits = strsim::damerau_levenshtein(spelling, name);
+            (edits <= 2 && edits < spelling.len()).then_some(1 + edits)
+        };
+        UNITS
+            .iter()
+            .filter(wanted)
+            .flat_map(Unit::spellings)
+            .filter_map(|spelling| Some((distance(spelling)?, spelling)))
+            .min_by_key(|&(distance, spelling)| (distance, Reverse(spelling.len())))
+            .map(|(_, spelling)| spelling)
+    }
+
+    fn spellings(&self) -> impl Iterator<Item = &'static str> {
+        std::iter::once(self.name).chain(self.aliases.iter().copied())
+    }
+}
