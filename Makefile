@@ -1,0 +1,58 @@
+# Every command of the project. `make help` lists them.
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMPS := $(VENV)/.stamps
+# Whatever the compiled extension is made of; a change of any of them builds it again.
+RUST := Cargo.toml Cargo.lock $(shell find crates -type f \( -name '*.rs' -o -name 'Cargo.toml' \))
+
+.PHONY: help setup reproduce test test-rust test-python lint bench docs lock
+
+help: ## List the commands
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)$$/  make \1|\2/' | column -t -s '|'
+
+$(STAMPS)/env: requirements.lock
+	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "optcp needs Python 3.11 or newer")'
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.lock
+	mkdir -p $(STAMPS) && touch $@
+
+$(STAMPS)/build: $(STAMPS)/env pyproject.toml $(RUST)
+	PIP_QUIET=1 VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --release --locked --quiet
+	touch $@
+
+setup: $(STAMPS)/build ## Make .venv with the command .venv/bin/optcp (nothing to do when nothing changed)
+
+reproduce: setup ## Re-run the papers' experiments at their quick size and write results/report/index.html
+	$(BIN)/optcp reproduce --quick --out results
+
+test: test-rust test-python ## Run all tests, Rust and Python
+
+test-rust: setup
+	cargo test --workspace --locked --quiet
+
+test-python: setup test-rust
+	$(BIN)/python -m pytest --quiet
+
+lint: setup ## Check formatting, lints and types
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets --locked -- -D warnings
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	cd python && ../$(BIN)/python -m mypy.stubtest optcp._core
+
+bench: setup ## Measure the speed of the simulator
+	cargo bench --workspace --locked
+
+docs: setup ## Build the documentation of the Rust crates
+	cargo doc --workspace --no-deps --locked
+
+lock: ## Write requirements.lock from what .venv has
+	( echo '# Every package of the development environment, exact. Renew: make lock'; \
+	  $(BIN)/python -m pip freeze --exclude optcp ) > requirements.lock

@@ -1,0 +1,134 @@
+"""The compiled simulator: scenarios, runs and what runs observed.
+
+Times are seconds (float) where a name ends in ``_s`` and integer picoseconds where it ends in ``_ps``; sizes are
+bytes, rates bits a second. A run depends on (scenario, seed, version) alone.
+"""
+
+from typing import Any, final
+
+class ScenarioError(ValueError):
+    """A scenario file or an override is wrong.
+
+    ``str(error)`` is the finished message for a person: file, line, caret, what was expected, the nearest valid name.
+    It may have several lines.
+    """
+
+class Cancelled(Exception):  # noqa: N818 - says what happened
+    """A run was interrupted through :class:`Cancel`; it has no result."""
+
+@final
+class Cancel:
+    """A flag that several runs share; each looks at it every few thousand events."""
+
+    def __new__(cls) -> Cancel: ...
+    def cancel(self) -> None:
+        """Ask every run that holds this flag to stop with :class:`Cancelled`."""
+
+@final
+class Scenario:
+    """One parsed and checked world, immutable."""
+
+    @property
+    def sha256(self) -> str:
+        """SHA-256 of :meth:`resolved`, in hexadecimal."""
+
+    @property
+    def axes(self) -> list[tuple[str, list[str]]]:
+        """The file's ``[sweep]``: key path and its values as written, in file order; empty without one."""
+
+    @staticmethod
+    def load(path: str, overrides: list[tuple[str, str]] = ...) -> Scenario:
+        """Read a scenario file.
+
+        ``overrides`` are pairs of a key path and a value as one would write it, for example
+        ``("parameters.backbone", "20 Mbps")``. Raises :class:`ScenarioError`.
+        """
+
+    @staticmethod
+    def parse(text: str, name: str, overrides: list[tuple[str, str]] = ...) -> Scenario:
+        """Read a scenario from text; ``name`` stands for the file in messages. Raises :class:`ScenarioError`."""
+
+    def summary(self) -> dict[str, Any]:
+        """What the world holds.
+
+        ``title``, ``nodes``, ``links``, ``flows`` (numbers), ``groups`` (names), ``stop_s``, ``observe`` (names),
+        ``parameters`` (name to text).
+        """
+
+    def resolved(self) -> str:
+        """Canonical JSON with every default filled in."""
+
+    def run(self, seed: int, *, digest: bool = False, cancel: Cancel | None = None) -> Run:
+        """One run. ``digest`` also computes ``records_sha256``. Raises :class:`Cancelled`. Releases the GIL."""
+
+@final
+class Run:
+    """The result of one run."""
+
+    @property
+    def seed(self) -> int:
+        """The seed it was run with."""
+
+    @property
+    def scenario_sha256(self) -> str:
+        """The scenario it was run from."""
+
+    @property
+    def records_sha256(self) -> str | None:
+        """Digest of all records; None unless asked for with ``digest=True``."""
+
+    @property
+    def metrics_sha256(self) -> str:
+        """Digest of all reduced values."""
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """``sent``, ``delivered``, ``dropped``, ``in_flight`` (packets, data and ACKs), ``packet_hops``, ``events``."""
+
+    @property
+    def drops(self) -> dict[str, int]:
+        """Dropped packets by reason (``queue-full``, ``link-down``, ...), those above zero only."""
+
+    @property
+    def forked_at_s(self) -> float | None:
+        """The instant up to which the run shared its warm-up with other branches, or None."""
+
+    @property
+    def series(self) -> dict[str, dict[str, Any]]:
+        """What was observed, by the name of the scenario's ``[[observe]]`` entry.
+
+        The keys of an entry depend on its ``kind``:
+
+        ``goodput``
+            ``interval_s``, ``groups`` (names), ``bytes`` uint64[groups, n]: newly acknowledged in-order bytes at the
+            receivers in (i T, (i + 1) T].
+        ``load``
+            ``interval_s``, ``ports`` (names such as ``L1->L2``), ``bytes`` uint64[ports, n]: bytes whose transmission
+            ended in the interval.
+        ``drops``
+            one row a dropped packet, in time order: ``time_ps`` uint64[n], ``port`` uint32[n], ``group`` uint32[n],
+            ``ack`` bool[n], ``reason`` uint8[n]; the indices point into ``ports``, ``groups``, ``reasons``.
+        """
+
+def run_branches(
+    branches: list[Scenario],
+    seed: int,
+    *,
+    fork: bool = True,
+    digest: bool = False,
+    cancel: Cancel | None = None,
+) -> list[Run]:
+    """One run a branch, all with the same seed, in the order of ``branches``.
+
+    Branches whose worlds agree up to an instant share that warm-up when ``fork`` is set; results are equal either
+    way. Releases the GIL: call it from several threads. Raises :class:`Cancelled`.
+    """
+
+def schema() -> str:
+    """The JSON Schema of a scenario file, as text."""
+
+def catalogue() -> list[dict[str, str]]:
+    """Every registered policy, profile, metric and unit: ``family``, ``name``, ``summary``, ``source``."""
+
+def version() -> str:
+    """The version; the part after ``+``, where there is one, names the git commit it was built from."""

@@ -1,0 +1,286 @@
+"""The command line: one verb a function, no logic.
+
+Everything heavy is imported inside the verbs: ``--help``, ``--version`` and ``validate`` answer at once.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from optcp.errors import InputError, Interrupted, RunFailed, nearest
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rich.console import Console
+
+FILE = click.Path(path_type=Path)
+DIRECTORY = click.Path(path_type=Path, file_okay=False)
+POSITIVE = click.IntRange(min=1)
+PLAIN_WIDTH = 100
+"""Width of tables that do not go to a terminal."""
+
+SET = click.option("settings", "--set", multiple=True, metavar="KEY=VALUE", help="Change a value; may be repeated.")
+JOBS = click.option("--jobs", type=POSITIVE, help="Threads. [default: one a processor]")
+DIGEST = click.option("--digest", is_flag=True, help="Compute records_sha256, the digest of all records, too.")
+FORK = click.option("--fork/--no-fork", default=True, help="Share warm-ups between branches; results are equal.")
+
+
+def _print_version(context: click.Context, _: click.Parameter, value: bool) -> None:
+    if value and not context.resilient_parsing:
+        from optcp import _core
+
+        click.echo(f"optcp {_core.version()}")
+        context.exit()
+
+
+class Verbs(click.Group):
+    """A group that knows the nearest verb."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the verb, or say which there are."""
+        if args and not args[0].startswith("-") and args[0] not in self.commands:
+            raise InputError(f"there is no command {args[0]!r}; {nearest(args[0], self.commands)}")
+        return super().resolve_command(ctx, args)
+
+
+@click.group(cls=Verbs, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": PLAIN_WIDTH})
+@click.option("--version", is_flag=True, expose_value=False, is_eager=True, callback=_print_version, help="Say which.")
+def cli() -> None:
+    """Simulate TCP over failing optical networks, packet by packet, the same way every time."""
+
+
+@cli.command()
+@click.argument("exhibits", nargs=-1, metavar="[EXHIBIT]...")
+@click.option("--seeds", type=POSITIVE, help="Random cases of each study. [default: the paper's own number]")
+@click.option("--quick", is_flag=True, help="Fewer random cases; the result says how many.")
+@click.option("--paper-scale", is_flag=True, help="The paper's own number of random cases (the default).")
+@click.option("--first-seed", type=click.IntRange(min=0), default=1, show_default=True, help="The first seed.")
+@SET
+@click.option("--out", type=DIRECTORY, default=Path("results"), show_default=True, help="Where results go.")
+@JOBS
+@DIGEST
+@FORK
+@click.option("--check", is_flag=True, help="Compare the verdicts with the committed baseline; exit 3 on a change.")
+@click.option("--write-baseline", is_flag=True, help="Make these verdicts the baseline.")
+def reproduce(
+    exhibits: tuple[str, ...],
+    seeds: int | None,
+    quick: bool,
+    paper_scale: bool,
+    first_seed: int,
+    settings: tuple[str, ...],
+    out: Path,
+    jobs: int | None,
+    digest: bool,
+    fork: bool,
+    check: bool,
+    write_baseline: bool,
+) -> None:
+    """Re-run experiments of the papers and compare with what they print.
+
+    EXHIBIT is one of `optcp list exhibits`, or a paper for all of its exhibits; all by default.
+    """
+    from optcp.papers import baseline
+    from optcp.papers.base import Options, Size, select
+    from optcp.papers.reproduce import Request, check_settings
+    from optcp.papers.reproduce import reproduce as run_exhibits
+    from optcp.report import build
+    from optcp.study.progress import for_console
+    from optcp.tables import show_result
+
+    if sum((seeds is not None, quick, paper_scale)) > 1:
+        raise click.UsageError("--seeds, --quick and --paper-scale exclude each other")
+    if (check or write_baseline) and (settings or first_seed != 1):
+        raise click.UsageError("the baseline is of the default parameters and seeds: no --set, no --first-seed")
+    size = Size(f"seeds={seeds}", seeds) if seeds else Size("quick" if quick else "default")
+    request = Request(select(exhibits), size, first_seed, _pairs(settings), Options(digest, fork))
+    check_settings(request)
+    console, messages = _console(), _console(stderr=True)
+    known = baseline.read(baseline.path())
+    if check:
+        missing = baseline.missing(known, [one.id for one in request.exhibits], size.name)
+        _say_missing(missing, len(request.exhibits), size.name)
+    results = run_exhibits(request, out, _jobs(jobs), for_console(messages))
+    for result in results:
+        show_result(console, result)
+    page = build.write_report(out)
+    console.print(f"\nreport: {page}", highlight=False, soft_wrap=True)
+    if write_baseline:
+        baseline.renew(baseline.path(), results)
+    if check:
+        changed = [line for result in results for line in baseline.changes(known, result)]
+        for line in changed:
+            click.echo(line, err=True)
+        if changed:
+            raise click.exceptions.Exit(3)
+
+
+@cli.command()
+@click.argument("scenario", type=FILE)
+@SET
+@click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Seed of the first run.")
+@click.option("--runs", type=POSITIVE, default=1, show_default=True, help="Runs of each cell: seeds seed, seed+1, ...")
+@click.option("--out", type=DIRECTORY, help="Where results go. [default: results/<name of the scenario file>]")
+@JOBS
+@DIGEST
+@FORK
+@click.option("--dry-run", is_flag=True, help="Check everything and say what would be run.")
+def run(
+    scenario: Path,
+    settings: tuple[str, ...],
+    seed: int,
+    runs: int,
+    out: Path | None,
+    jobs: int | None,
+    digest: bool,
+    fork: bool,
+    dry_run: bool,
+) -> None:
+    """Run a scenario file; one with a [sweep] runs its whole grid."""
+    from optcp.study import single
+    from optcp.study.progress import for_console
+    from optcp.tables import show_plan, show_summary
+
+    planned = single.plan(scenario, list(_pairs(settings).items()), seed, runs, digest=digest, fork=fork)
+    target = out or Path("results") / scenario.stem
+    if dry_run:
+        show_plan(_console(), planned, target)
+        return
+    summary = single.simulate(planned, target, _jobs(jobs), for_console(_console(stderr=True)))
+    show_summary(_console(), summary, planned, target)
+
+
+@cli.command()
+@click.argument("directory", type=DIRECTORY)
+def report(directory: Path) -> None:
+    """Write DIRECTORY/report/index.html from the exhibits' results in DIRECTORY."""
+    from optcp.report import build
+
+    click.echo(f"report: {build.write_report(directory)}")
+
+
+@cli.command()
+@click.argument("scenario", type=FILE)
+@SET
+def validate(scenario: Path, settings: tuple[str, ...]) -> None:
+    """Check a scenario file and say what it holds."""
+    from optcp import _core
+
+    world = _core.Scenario.load(str(scenario), list(_pairs(settings).items()))
+    summary = world.summary()
+    click.echo(f"{scenario}: valid")
+    for name, value in summary.items():
+        click.echo(f"  {name}: {_plain(value)}")
+    for axis, values in world.axes:
+        click.echo(f"  sweep {axis}: {', '.join(values)}")
+
+
+@cli.command(name="list")
+@click.argument("family", required=False)
+def list_names(family: str | None) -> None:
+    """List what scenario files and commands can name: exhibits, profiles, policies, units, ..."""
+    from optcp.listing import families
+
+    known = families()
+    if family is not None and family not in known:
+        raise InputError(f"there is no family {family!r}; {nearest(family, known)}")
+    for name in [family] if family else known:
+        click.echo(f"{name}:")
+        width = max((len(entry) for entry, _ in known[name]), default=0)
+        for entry, summary in known[name]:
+            click.echo(f"  {entry:<{width}}  {summary}".rstrip())
+
+
+@cli.command()
+def schema() -> None:
+    """Print the JSON Schema of scenario files."""
+    from optcp import _core
+
+    click.echo(_core.schema())
+
+
+def _pairs(settings: Sequence[str]) -> dict[str, str]:
+    """Split KEY=VALUE; the last of two for one key counts."""
+    pairs = {}
+    for setting in settings:
+        key, separator, value = setting.partition("=")
+        if not separator or not key.strip():
+            raise InputError(f"--set {setting}: expected KEY=VALUE")
+        pairs[key.strip()] = value.strip()
+    return pairs
+
+
+def _jobs(jobs: int | None) -> int:
+    if jobs:
+        return jobs
+    # A container or a batch system may allow fewer processors than the machine has.
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _console(stderr: bool = False) -> Console:
+    from rich.console import Console
+
+    console = Console(stderr=stderr, highlight=False)
+    if not console.is_terminal and "COLUMNS" not in os.environ:
+        console.width = PLAIN_WIDTH
+    return console
+
+
+def _say_missing(missing: Sequence[str], asked: int, size: str) -> None:
+    """Say what ``--check`` cannot compare; comparing nothing at all is not a check."""
+    if len(missing) == asked:
+        raise InputError(f"--check: the baseline holds none of these exhibits at size {size}")
+    for name in missing:
+        click.echo(f"--check: the baseline holds nothing of {name} at size {size}; it is not compared", err=True)
+
+
+def _plain(value: object) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{name} = {text}" for name, text in value.items())
+    return ", ".join(str(part) for part in value) if isinstance(value, list) else str(value)
+
+
+def main() -> None:
+    """Run the command line; every expected error ends with a message and its exit status, never a traceback."""
+    sys.exit(_run())
+
+
+def _run() -> int:  # noqa: PLR0911 - one return an exit status
+    try:
+        status = cli.main(prog_name="optcp", standalone_mode=False)
+        sys.stdout.flush()
+        return status if isinstance(status, int) else 0
+    except click.ClickException as error:
+        error.show()
+        return error.exit_code
+    except Interrupted as error:
+        return _fail(str(error), 130)
+    except (KeyboardInterrupt, click.Abort):
+        return _fail("interrupted", 130)
+    except InputError as error:
+        return _fail(f"Error: {error}", 2)
+    except RunFailed as error:
+        return _fail(f"Error: {error}", 1)
+    except BrokenPipeError:
+        # The reader of our output went away (`optcp schema | head`); Python must not complain again at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    except OSError as error:
+        return _fail(f"Error: {error.filename or ''}: {error.strerror or error}", 1)
+    except ValueError as error:
+        if type(error).__name__ == "ScenarioError":
+            return _fail(str(error), 2)
+        raise
+
+
+def _fail(message: str, status: int) -> int:
+    click.echo(message, err=True)
+    return status

@@ -1,0 +1,39 @@
+"""Errors that end a command with a message instead of a traceback."""
+
+from __future__ import annotations
+
+import difflib
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+class InputError(ValueError):
+    """The user asked for something that does not exist or makes no sense (exit status 2)."""
+
+
+class RunFailed(RuntimeError):  # noqa: N818 - reads as what happened, as click's and concurrent.futures' do
+    """A run, or reading or writing its result, failed (exit status 1)."""
+
+
+class Interrupted(Exception):  # noqa: N818
+    """The user stopped the work; finished runs are kept (exit status 130).
+
+    Attributes
+    ----------
+    kept, total
+        Runs that are finished and stored, and all runs that were asked for.
+    """
+
+    def __init__(self, kept: int, total: int) -> None:
+        self.kept, self.total = kept, total
+        super().__init__(f"interrupted: {kept} of {total} runs are finished and kept; the same command continues there")
+
+
+def nearest(word: str, known: Iterable[str]) -> str:
+    """A sentence part that names the nearest known word, or lists all of them: for the end of a message."""
+    names = sorted(known)
+    close = difflib.get_close_matches(word, names, n=1, cutoff=0.6)
+    there = ", ".join(names)
+    return f"did you mean {close[0]!r}? there are: {there}" if close else f"there are: {there}"

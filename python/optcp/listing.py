@@ -1,0 +1,30 @@
+"""What ``optcp list`` lists: the simulator's catalogue, the exhibits, and the scenario files that come with it."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+
+import optcp
+from optcp import _core
+from optcp.papers.base import exhibits
+
+Families = dict[str, list[tuple[str, str]]]
+
+
+def families() -> Families:
+    """Every family with its names and what each is."""
+    found: Families = {"exhibits": [(id_, f"{one.title} ({one.where})") for id_, one in exhibits().items()]}
+    found["scenarios"] = [(path.name, _title(path)) for path in sorted(_scenario_directory().glob("*.toml"))]
+    for entry in _core.catalogue():
+        source = f" [{entry['source']}]" if entry["source"] else ""
+        found.setdefault(entry["family"], []).append((entry["name"], entry["summary"] + source))
+    return found
+
+
+def _scenario_directory() -> Path:
+    return Path(optcp.__file__).parent / "scenarios"
+
+
+def _title(path: Path) -> str:
+    return str(tomllib.loads(path.read_text(encoding="utf-8")).get("title", ""))

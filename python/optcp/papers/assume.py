@@ -1,0 +1,103 @@
+"""Parameters that a paper leaves unsaid: named, printed beside every result, and open to ``--set``."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from optcp.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    Value = str | int | float
+
+
+@dataclass(frozen=True)
+class Assumed:
+    """One unsaid parameter.
+
+    Attributes
+    ----------
+    name
+        As ``--set`` and the results spell it; its unit ends the name.
+    default
+        The value that independent re-simulation points to.
+    read
+        From the text of ``--set`` to a value; raises ValueError with what was expected.
+    overrides
+        From a value to the scenario's key paths and their texts.
+    """
+
+    name: str
+    default: Value
+    read: Callable[[str], Value]
+    overrides: Callable[[Value], list[tuple[str, str]]]
+
+
+def values(assumed: Sequence[Assumed], settings: Mapping[str, str]) -> dict[str, Value]:
+    """Every parameter's value after ``--set``; settings of other exhibits' parameters are left alone.
+
+    Raises
+    ------
+    InputError
+        If a value cannot be read.
+    """
+    result: dict[str, Value] = {}
+    for parameter in assumed:
+        result[parameter.name] = parameter.default
+        if parameter.name in settings:
+            text = settings[parameter.name]
+            try:
+                result[parameter.name] = parameter.read(text)
+            except ValueError as error:
+                raise InputError(f"--set {parameter.name}={text}: {error}") from error
+    return result
+
+
+def overrides(assumed: Sequence[Assumed], chosen: Mapping[str, Value]) -> list[tuple[str, str]]:
+    """The scenario overrides that put the chosen values into effect."""
+    return [pair for parameter in assumed for pair in parameter.overrides(chosen[parameter.name])]
+
+
+def positive_int(text: str) -> int:
+    """Read a positive whole number; ``2e7`` is one too."""
+    number = _number(text)
+    if number < 1 or number != int(number):
+        raise ValueError("expected a positive whole number")
+    return int(number)
+
+
+def positive(text: str) -> float:
+    """Read a positive number."""
+    number = _number(text)
+    if number <= 0:
+        raise ValueError("expected a positive number")
+    return number
+
+
+def not_negative(text: str) -> float:
+    """Read a number of zero or more."""
+    number = _number(text)
+    if number < 0:
+        raise ValueError("expected zero or a positive number")
+    return number
+
+
+def share(text: str) -> float:
+    """Read a share, above 0 and at most 1."""
+    number = _number(text)
+    if not 0 < number <= 1:
+        raise ValueError("expected a share above 0 and at most 1, for example 0.9")
+    return number
+
+
+def _number(text: str) -> float:
+    try:
+        number = float(text)
+    except ValueError:
+        raise ValueError("expected a number, without a unit: the name says the unit") from None
+    if not math.isfinite(number):
+        raise ValueError("expected a finite number")
+    return number

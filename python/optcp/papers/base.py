@@ -1,0 +1,130 @@
+"""What an exhibit is, and the registry of all of them."""
+
+from __future__ import annotations
+
+import abc
+import importlib
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, ClassVar, TypeVar
+
+from optcp.errors import InputError, nearest
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from optcp.papers.assume import Assumed, Value
+    from optcp.papers.model import Claim, Row, Series
+    from optcp.study import Done, Study
+
+PAPERS = ("gmpls",)
+"""Modules of this package that register exhibits; a paper is one of them."""
+
+
+@dataclass(frozen=True)
+class Size:
+    """How many runs: the paper's own number, a quick selection, or what ``--seeds`` says.
+
+    Attributes
+    ----------
+    name
+        "default", "quick" or "seeds=N".
+    seeds
+        The number of ``--seeds``, or None.
+    """
+
+    name: str
+    seeds: int | None = None
+
+
+@dataclass(frozen=True)
+class Options:
+    """How runs are made, apart from what they simulate."""
+
+    digest: bool = False
+    fork: bool = True
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """What an exhibit makes of its finished studies."""
+
+    rows: list[Row]
+    claims: list[Claim]
+    series: list[Series]
+    notes: list[str] = field(default_factory=list)
+
+
+class Exhibit(abc.ABC):
+    """One table or figure of a paper: studies, a metric, printed values, and the verdict on them.
+
+    A subclass is made once, without arguments, by :func:`exhibit`.
+    """
+
+    id: ClassVar[str]
+    """``<paper>/<exhibit>``."""
+    title: ClassVar[str]
+    paper: ClassVar[str]
+    """Who wrote it and what it is called."""
+    where: ClassVar[str]
+    """The place in the paper."""
+    paper_runs: ClassVar[int]
+    """The paper's own number of random cases."""
+    assumed: ClassVar[tuple[Assumed, ...]]
+
+    @abc.abstractmethod
+    def studies(self, chosen: Mapping[str, Value], options: Options) -> dict[str, Study]:
+        """The studies it needs, by a name of their own (a reading of an unstated choice, for example).
+
+        Raises
+        ------
+        optcp._core.ScenarioError
+            If a chosen value makes an impossible world.
+        """
+
+    @abc.abstractmethod
+    def seeds(self, study: str, size: Size) -> int:
+        """How many seeds of a study a size has."""
+
+    @abc.abstractmethod
+    def evaluate(self, chosen: Mapping[str, Value], done: Mapping[str, Done]) -> Evaluation:
+        """Rows, claims and series from the finished studies, by the names of :meth:`studies`."""
+
+
+_registry: dict[str, Exhibit] = {}
+
+E = TypeVar("E", bound=type[Exhibit])
+
+
+def exhibit(cls: E) -> E:
+    """Register an exhibit (class decorator)."""
+    if cls.id in _registry:
+        raise ValueError(f"two exhibits are called {cls.id}")
+    _registry[cls.id] = cls()
+    return cls
+
+
+def exhibits() -> dict[str, Exhibit]:
+    """Every exhibit by id, in the order of their registration."""
+    for paper in PAPERS:
+        importlib.import_module(f"optcp.papers.{paper}")
+    return _registry
+
+
+def select(names: Sequence[str]) -> list[Exhibit]:
+    """The exhibits of these ids; a paper's name stands for all of its exhibits, no names for all there are.
+
+    Raises
+    ------
+    InputError
+        If a name is unknown.
+    """
+    known = exhibits()
+    chosen: dict[str, Exhibit] = {}
+    for name in names or PAPERS:
+        found = {name: known[name]} if name in known else {}
+        if name in PAPERS:
+            found = {id_: one for id_, one in known.items() if id_.startswith(f"{name}/")}
+        if not found:
+            raise InputError(f"there is no exhibit {name!r}; {nearest(name, [*known, *PAPERS])}")
+        chosen |= found
+    return list(chosen.values())

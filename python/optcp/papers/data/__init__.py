@@ -1,0 +1,1 @@
+"""Data files: printed values, claims, tolerances, and the baseline of verdicts."""

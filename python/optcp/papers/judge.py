@@ -1,0 +1,175 @@
+"""Judging a paper's statements: the rules PAIRED, EQUIV, TREND, SHARE and EXACT of ``claims.toml``.
+
+A claim is one or more parts. Parts that carry a p-value are corrected together by Holm at 5 %; a part whose test does
+not reject is undecided. One false part makes the claim false, else one undecided part makes it undecided.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from optcp import stats
+from optcp.papers.model import Claim, Holds
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import numpy as np
+    from numpy.typing import ArrayLike, NDArray
+
+    from optcp.papers.printed import Statement
+    from optcp.stats import Comparison, Interval
+
+Side = Literal["above", "below"]
+
+
+@dataclass(frozen=True)
+class Part:
+    """One comparison of a claim.
+
+    Attributes
+    ----------
+    text
+        What was compared, with its numbers.
+    holds
+        Which way the numbers point; whether that is sure is for ``p``. "undecided" where they do not point.
+    p
+        Two-sided p-value, or None for an exact statement.
+    default
+        What the part says while its test does not reject.
+    """
+
+    text: str
+    holds: Holds
+    p: float | None = None
+    default: Holds = "undecided"
+
+
+def number(value: float, digits: int = 2) -> str:
+    """Write a number with its sign, or an infinity as a word."""
+    return f"{value:+.{digits}f}" if math.isfinite(value) else "unbounded"
+
+
+def span(interval: Interval, unit: str, digits: int = 2) -> str:
+    """Write an estimate with its interval and n."""
+    low, high = number(interval.low, digits), number(interval.high, digits)
+    return f"{number(interval.estimate, digits)} {unit} [{low}, {high}], n = {interval.n}".replace("  ", " ")
+
+
+def side_part(name: str, test: Comparison, side: Side, unit: str) -> Part:
+    """Judge a difference that should lie above or below zero."""
+    estimate = test.interval.estimate
+    holds: Holds = "undecided" if estimate == 0 else (estimate > 0) == (side == "above")
+    return Part(f"{name}: {span(test.interval, unit)}", holds, test.p)
+
+
+def paired_part(name: str, first: ArrayLike, second: ArrayLike, side: Side, unit: str) -> Part:
+    """PAIRED: ``first - second`` per seed lies above (or below) zero."""
+    return side_part(name, stats.paired(first, second), side, unit)
+
+
+def equivalence_part(name: str, difference: ArrayLike, margin: float, unit: str) -> Part:
+    """EQUIV: the difference lies within ``+-margin``."""
+    outcome = stats.equivalent(difference, margin)
+    return Part(f"{name}: {span(outcome.interval, unit)}, margin {margin:g}", outcome.inside, outcome.p)
+
+
+def trend_parts(
+    name: str, steps: Sequence[str], values: Sequence[ArrayLike], side: Literal["up", "down"], unit: str
+) -> list[Part]:
+    """TREND along an ordered axis.
+
+    Last against first lies on the stated side, and no neighbouring pair on the other side.
+
+    Parameters
+    ----------
+    steps
+        Names of the axis' values.
+    values
+        One array of per-seed values a step.
+    """
+    towards: Side = "above" if side == "up" else "below"
+    parts = [paired_part(f"{name}, {steps[-1]} minus {steps[0]}", values[-1], values[0], towards, unit)]
+    for index in range(1, len(steps)):
+        title = f"{name}, {steps[index]} minus {steps[index - 1]}"
+        pair = paired_part(title, values[index], values[index - 1], towards, unit)
+        # A pair can only break the trend: unless it is surely on the other side it is fine.
+        parts.append(Part(pair.text, pair.holds, pair.p, default=True))
+    return parts
+
+
+def share_part(name: str, successes: float, n: int, above: float) -> Part:
+    """SHARE: the share of runs lies above a fixed one (0..1)."""
+    test = stats.share_against(successes, n, above)
+    wilson = stats.wilson(successes, n)
+    text = f"{name}: {100 * wilson.estimate:.1f} % [{100 * wilson.low:.1f}, {100 * wilson.high:.1f}], n = {n}"
+    holds: Holds = "undecided" if test.interval.estimate == 0 else test.interval.estimate > 0
+    return Part(text, holds, test.p)
+
+
+def printed_share_part(name: str, successes: float, n: int, printed_pct: float, printed_n: int) -> Part:
+    """SHARE against a printed one: a two-proportion test does not tell them apart.
+
+    Not telling them apart is agreement only with as many runs as the paper had; with fewer the part is undecided.
+    """
+    test = stats.two_shares(successes, n, printed_pct / 100, printed_n)
+    measured = 100 * successes / n
+    text = f"{name}: {measured:.1f} % against {printed_pct:.2f} % printed (p = {test.p:.2g}, n = {n} and {printed_n})"
+    return Part(text, False, test.p, default=True if n >= printed_n else "undecided")
+
+
+def bootstrap_part(
+    name: str, samples: NDArray[np.float64], estimate: float, n: int, at_least: float, unit: str
+) -> Part:
+    """Judge a bootstrapped statistic that should be at least a threshold."""
+    interval = stats.percentile(samples, estimate, n)
+    p = stats.bootstrap_p(samples, at_least)
+    return Part(f"{name}: {span(interval, unit)}", bool(estimate >= at_least), p)
+
+
+def exact_part(name: str, holds: bool) -> Part:
+    """EXACT: true or false, nothing in between."""
+    return Part(name, holds)
+
+
+def combine(parts: Sequence[Part]) -> tuple[Holds, str]:
+    """Judge a claim from its parts, and write the evidence.
+
+    Returns
+    -------
+    holds
+        True, False or "undecided".
+    evidence
+        Each part with its own judgement.
+    """
+    tested = [part.p for part in parts if part.p is not None]
+    rejected = iter(stats.holm(tested))
+    judged: list[Holds] = []
+    for part in parts:
+        sure = part.p is None or next(rejected)
+        judged.append(part.holds if sure else part.default)
+    holds: Holds = False if False in judged else "undecided" if "undecided" in judged else True
+    evidence = "; ".join(f"{part.text} -> {word(one)}" for part, one in zip(parts, judged, strict=True))
+    return holds, evidence
+
+
+def word(holds: Holds) -> str:
+    """Name a judgement in a word."""
+    return "undecided" if holds == "undecided" else "true" if holds else "false"
+
+
+def claim(statement: Statement, by_reading: Mapping[str, Sequence[Part]]) -> Claim:
+    """Judge a statement under every reading of a choice that the paper leaves open.
+
+    Where the readings disagree the claim as a whole is undecided: it depends on what the paper does not say.
+    """
+    readings: dict[str, Holds] = {}
+    evidence = []
+    for reading, parts in by_reading.items():
+        readings[reading], text = combine(parts)
+        evidence.append(f"[{reading}: {word(readings[reading])}] {text}")
+    answers = set(readings.values())
+    holds = answers.pop() if len(answers) == 1 else "undecided"
+    return Claim(statement.text, statement.where, holds, "\n".join(evidence), readings)

@@ -1,0 +1,161 @@
+"""The parts of an exhibit's result, and its JSON form (``DIR/<paper>/<exhibit>.json``)."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal
+
+Verdict = Literal["match", "near", "differs", "undecided", "claim-only"]
+Holds = Literal[True, False, "undecided"]
+Key = dict[str, str | int | float]
+
+
+@dataclass(frozen=True)
+class Row:
+    """One compared value.
+
+    Attributes
+    ----------
+    key
+        What the row is of, for example ``{"flows": "10+10", "delta_ms": 50}``.
+    metric
+        Name of the metric; its unit ends the name (``_pct`` is per cent or percentage points).
+    paper
+        The printed value; None where nothing is printed or the figure is lost.
+    measured, ci95
+        The measured value and its 95 % interval; None at an end where one run is not enough for an interval.
+    n
+        The number of runs behind the value.
+    verdict
+        See :mod:`optcp.papers.verdict`.
+    why
+        For ``differs``: what is known about the reason. Empty otherwise.
+    """
+
+    key: Key
+    metric: str
+    paper: float | None
+    measured: float
+    ci95: tuple[float | None, float | None]
+    n: int
+    verdict: Verdict
+    why: str = ""
+
+    @property
+    def name(self) -> str:
+        """Key and metric as one text, unique in an exhibit."""
+        return " ".join([*(f"{name}={value}" for name, value in self.key.items()), self.metric])
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One statement of a paper, judged.
+
+    Attributes
+    ----------
+    text, where
+        The statement and where the paper makes it.
+    holds
+        True, False or "undecided"; where readings of an unstated choice disagree, "undecided".
+    evidence
+        Each part of the judgement with its numbers.
+    readings
+        The judgement under each reading, by its name.
+    """
+
+    text: str
+    where: str
+    holds: Holds
+    evidence: str
+    readings: dict[str, Holds] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Series:
+    """One curve or histogram.
+
+    Attributes
+    ----------
+    name, key
+        Which curve.
+    x, y
+        Points, equally long, in ``x_unit`` and ``y_unit``.
+    ci95
+        One (low, high) a point, or empty where the curve has no interval.
+    """
+
+    name: str
+    key: Key
+    x_label: str
+    x_unit: str
+    y_label: str
+    y_unit: str
+    x: list[float]
+    y: list[float]
+    ci95: list[tuple[float, float]] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Result:
+    """An exhibit's result, all that tables, figures and reports are made from.
+
+    Attributes
+    ----------
+    exhibit, title, source
+        Id, title, and ``{"paper": ..., "where": ...}``.
+    size
+        ``name`` ("quick", "default" or "seeds=N"), ``seeds`` by study, ``paper_runs``: how large this run of it is.
+    assumed
+        Every parameter that the paper leaves unsaid, with the value used.
+    changed
+        The assumed parameters that ``--set`` changed: name to their default.
+    notes
+        What a reader must know beside the numbers.
+    provenance
+        ``version``, ``git``, ``scenario_sha256``, ``seeds`` (first, last), ``records_sha256`` (or None),
+        ``metrics_sha256``.
+    """
+
+    exhibit: str
+    title: str
+    source: dict[str, str]
+    size: dict[str, Any]
+    assumed: dict[str, Any]
+    changed: dict[str, Any]
+    rows: list[Row]
+    claims: list[Claim]
+    notes: list[str]
+    provenance: dict[str, Any]
+    series: list[Series]
+
+    def to_json(self) -> str:
+        """The JSON text, the same bytes for the same result."""
+        return json.dumps(asdict(self), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+
+    @classmethod
+    def from_json(cls, text: str) -> Result:
+        """Read :meth:`to_json` back.
+
+        Raises
+        ------
+        ValueError
+            If the text is not an exhibit's result.
+        """
+        try:
+            data = json.loads(text)
+            rows = [Row(**{**row, "ci95": (row["ci95"][0], row["ci95"][1])}) for row in data.pop("rows")]
+            claims = [Claim(**claim) for claim in data.pop("claims")]
+            series = [Series(**curve) for curve in data.pop("series")]
+            return cls(rows=rows, claims=claims, series=series, **data)
+        except (KeyError, TypeError, AttributeError, IndexError) as error:
+            raise ValueError(f"not an exhibit's result: {error}") from error
+
+
+def finite(value: float, digits: int = 4) -> float | None:
+    """Round a number for a result; None where it is infinite, which JSON cannot say."""
+    if not math.isfinite(value):
+        return None
+    # "+ 0.0" turns a negative zero into zero.
+    return round(value, digits) + 0.0

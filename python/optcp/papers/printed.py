@@ -1,0 +1,50 @@
+"""What the papers print and say: the data files ``tables.toml`` and ``claims.toml``."""
+
+from __future__ import annotations
+
+import functools
+import tomllib
+from dataclasses import dataclass
+from importlib import resources
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Statement:
+    """One entry of ``claims.toml``: what a paper says in words.
+
+    Attributes
+    ----------
+    exhibit, where, text
+        The exhibit it belongs to, the place in the paper, the statement.
+    how
+        How it is to be judged.
+    """
+
+    exhibit: str
+    where: str
+    text: str
+    how: str
+
+
+def data_text(name: str) -> str:
+    """Read the text of a data file of this package."""
+    return (resources.files("optcp.papers.data") / name).read_text(encoding="utf-8")
+
+
+@functools.cache
+def tables() -> dict[str, Any]:
+    """Return every printed value, by paper and table."""
+    return tomllib.loads(data_text("tables.toml"))
+
+
+@functools.cache
+def statements() -> tuple[Statement, ...]:
+    """Return every claim, in file order."""
+    entries = tomllib.loads(data_text("claims.toml"))["claim"]
+    return tuple(Statement(**{name: entry[name] for name in ("exhibit", "where", "text", "how")}) for entry in entries)
+
+
+def statements_of(exhibit: str) -> list[Statement]:
+    """Return the claims of one exhibit, in file order."""
+    return [statement for statement in statements() if statement.exhibit == exhibit]

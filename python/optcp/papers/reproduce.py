@@ -1,0 +1,167 @@
+"""Running exhibits: their studies once, then each exhibit's result as JSON."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from optcp import _core
+from optcp.errors import InputError, nearest
+from optcp.files import write_text
+from optcp.papers import assume
+from optcp.papers.base import Options, Size
+from optcp.papers.model import Result
+from optcp.study import Done, Store, Task, execute
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+    from pathlib import Path
+
+    from optcp.papers.assume import Value
+    from optcp.papers.base import Evaluation, Exhibit
+    from optcp.study import RunData
+    from optcp.study.runner import Progress
+
+
+@dataclass(frozen=True)
+class Request:
+    """What ``optcp reproduce`` was asked for.
+
+    Attributes
+    ----------
+    exhibits
+        Which, in order.
+    size
+        How many runs.
+    first_seed
+        Seeds are ``first_seed``, ``first_seed + 1``, ...
+    settings
+        ``--set``: assumed parameter to text.
+    """
+
+    exhibits: Sequence[Exhibit]
+    size: Size
+    first_seed: int = 1
+    settings: Mapping[str, str] = field(default_factory=dict)
+    options: Options = field(default_factory=Options)
+
+
+def check_settings(request: Request) -> None:
+    """Refuse a setting that none of the exhibits has.
+
+    Raises
+    ------
+    InputError
+        With what there is.
+    """
+    known = {parameter.name for exhibit in request.exhibits for parameter in exhibit.assumed}
+    for name in request.settings:
+        if name not in known:
+            raise InputError(f"--set {name}: there is no such assumed parameter; {nearest(name, known)}")
+
+
+def reproduce(request: Request, out: Path, jobs: int, progress: Progress) -> list[Result]:
+    """Run what is missing, evaluate every exhibit, write ``out/<paper>/<exhibit>.json``.
+
+    Stored runs are below ``out/runs``. Exhibits that need the same study share its runs.
+
+    Raises
+    ------
+    InputError, optcp._core.ScenarioError
+        Before anything runs, if a setting is wrong.
+    optcp.errors.Interrupted, optcp.errors.RunFailed
+        See :func:`optcp.study.runner`.
+    """
+    check_settings(request)
+    planned: list[tuple[Exhibit, dict[str, Value], dict[str, Task]]] = []
+    for exhibit in request.exhibits:
+        chosen = assume.values(exhibit.assumed, request.settings)
+        tasks = {
+            name: Task(study, _seeds(request, exhibit.seeds(name, request.size)))
+            for name, study in exhibit.studies(chosen, request.options).items()
+        }
+        planned.append((exhibit, chosen, tasks))
+    flat = [task for _, _, tasks in planned for task in tasks.values()]
+    finished = iter(execute(flat, Store(out / "runs"), jobs, progress))
+    results = []
+    for exhibit, chosen, tasks in planned:
+        done = {name: next(finished) for name in tasks}
+        result = _result(exhibit, request, chosen, done, exhibit.evaluate(chosen, done))
+        write_text(out / f"{exhibit.id}.json", result.to_json())
+        results.append(result)
+    return results
+
+
+def _seeds(request: Request, count: int) -> tuple[int, ...]:
+    return tuple(range(request.first_seed, request.first_seed + count))
+
+
+def _result(
+    exhibit: Exhibit, request: Request, chosen: Mapping[str, Value], done: Mapping[str, Done], evaluation: Evaluation
+) -> Result:
+    defaults = {parameter.name: parameter.default for parameter in exhibit.assumed}
+    return Result(
+        exhibit=exhibit.id,
+        title=exhibit.title,
+        source={"paper": exhibit.paper, "where": exhibit.where},
+        size={
+            "name": request.size.name,
+            "seeds": {name: len(study.seeds) for name, study in done.items()},
+            "paper_runs": exhibit.paper_runs,
+        },
+        assumed=dict(chosen),
+        changed={name: default for name, default in defaults.items() if chosen[name] != default},
+        rows=evaluation.rows,
+        claims=evaluation.claims,
+        notes=evaluation.notes,
+        provenance=provenance(done),
+        series=evaluation.series,
+    )
+
+
+@dataclass(frozen=True)
+class Digests:
+    """A study's digests, in (cell, seed) order."""
+
+    records: list[str | None]
+    metrics: list[str]
+
+    @classmethod
+    def of(cls, done: Done) -> Digests:
+        """Collect them from the stored runs."""
+        seeds = [runs for _, runs in done]
+        ordered: list[RunData] = [runs[cell] for cell in range(len(done.study.branches)) for runs in seeds]
+        return cls([run.records_sha256 for run in ordered], [run.metrics_sha256 for run in ordered])
+
+
+def provenance(done: Mapping[str, Done]) -> dict[str, Any]:
+    """Say where a result comes from.
+
+    ``scenario_sha256`` of several cells, ``records_sha256`` and ``metrics_sha256`` are SHA-256 over the single
+    digests (32 bytes each) in (cell, seed) order; ``cells`` names each cell's own scenario. A single cell's
+    ``scenario_sha256`` is that scenario's. ``git`` is what follows ``+`` in the version, or "unknown".
+    """
+    digests = [study.once(Digests.of) for study in done.values()]
+    records = [digest for one in digests for digest in one.records]
+    cells = [
+        {"study": name, **branch.key, "scenario_sha256": branch.scenario.sha256}
+        for name, study in done.items()
+        for branch in study.study.branches
+    ]
+    scenarios = [cell["scenario_sha256"] for cell in cells]
+    seeds = [seed for study in done.values() for seed in study.seeds]
+    version, _, git = _core.version().partition("+")
+    return {
+        "version": version,
+        "git": git or "unknown",
+        "scenario_sha256": scenarios[0] if len(scenarios) == 1 else _hash(scenarios),
+        "seeds": [min(seeds), max(seeds)],
+        "records_sha256": None if None in records else _hash(digest for digest in records if digest),
+        "metrics_sha256": _hash(digest for one in digests for digest in one.metrics),
+        "cells": cells,
+    }
+
+
+def _hash(digests: Iterable[str]) -> str:
+    return hashlib.sha256(b"".join(bytes.fromhex(digest) for digest in digests)).hexdigest()

@@ -1,0 +1,117 @@
+"""From the exhibits' JSON files to ``report/index.html``."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from optcp import tables
+from optcp.errors import InputError
+from optcp.files import write_text
+from optcp.papers.base import PAPERS
+from optcp.papers.judge import word
+from optcp.papers.model import Result
+from optcp.plots import figures
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+VERDICTS = ("match", "near", "differs", "undecided", "claim-only")
+JUDGEMENTS = ("true", "false", "undecided")
+
+
+def load_results(directory: Path) -> list[Result]:
+    """Read every exhibit's result below a directory, in the order of papers and numbers.
+
+    Raises
+    ------
+    InputError
+        If there is none, or one cannot be read.
+    """
+    results = []
+    for paper in PAPERS:
+        for path in sorted((directory / paper).glob("*.json"), key=lambda path: _natural(path.stem)):
+            try:
+                results.append(Result.from_json(path.read_text(encoding="utf-8")))
+            except ValueError as error:
+                raise InputError(f"{path}: {error}") from error
+    if not results:
+        raise InputError(f"{directory}: there are no exhibits' results; `optcp reproduce --out {directory}` makes them")
+    return results
+
+
+def write_report(directory: Path) -> Path:
+    """Write the report of a directory's results into it.
+
+    Returns
+    -------
+    Path
+        The page.
+    """
+    page = directory / "report" / "index.html"
+    write_text(page, render(load_results(directory)))
+    return page
+
+
+def render(results: Sequence[Result]) -> str:
+    """Make the page; the same bytes for the same results."""
+    environment = Environment(
+        loader=PackageLoader("optcp.report"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= {"number": tables.number, "word": word, "slug": _slug}
+    environment.globals |= {
+        "interval": tables.interval,
+        "size_text": tables.size_text,
+        "figures": figures,
+        "keys_of": _keys,
+    }
+    page = environment.get_template("index.html.j2")
+    return page.render(
+        results=results, papers=_summary(results), version=_versions(results), verdicts=VERDICTS, judgements=JUDGEMENTS
+    )
+
+
+def _summary(results: Sequence[Result]) -> list[dict[str, Any]]:
+    """Counts of verdicts and judgements by paper."""
+    papers: dict[str, list[Result]] = {}
+    for result in results:
+        papers.setdefault(result.exhibit.partition("/")[0], []).append(result)
+    return [
+        {
+            "name": name,
+            "paper": of_paper[0].source["paper"],
+            "exhibits": of_paper,
+            "rows": _counts([row.verdict for result in of_paper for row in result.rows], VERDICTS),
+            "claims": _counts([word(claim.holds) for result in of_paper for claim in result.claims], JUDGEMENTS),
+        }
+        for name, of_paper in papers.items()
+    ]
+
+
+def _counts(words: Sequence[str], order: Sequence[str]) -> dict[str, int]:
+    return {name: words.count(name) for name in order}
+
+
+def _versions(results: Sequence[Result]) -> str:
+    found = (f"{result.provenance['version']} (git {result.provenance['git']})" for result in results)
+    return ", ".join(dict.fromkeys(found))
+
+
+def _keys(result: Result) -> list[str]:
+    return list(dict.fromkeys(name for row in result.rows for name in row.key))
+
+
+def _slug(text: str) -> str:
+    return re.sub(r"[^a-z0-9.]+", "-", text.lower())
+
+
+def _natural(text: str) -> list[tuple[int, str]]:
+    """Sort key that puts fig10 after fig7."""
+    return [(int(part), "") if part.isdigit() else (-1, part) for part in re.split(r"(\d+)", text)]

@@ -1,0 +1,385 @@
+"""Statistics of replicated runs: intervals, paired comparisons, shares, trends, and Holm's correction.
+
+Every function takes plain arrays with one value a run (a seed) and returns plain numbers. Quantiles come from
+``scipy.special``; ``scipy.stats`` takes 1.6 s to import and is not needed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy import special
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import ArrayLike, NDArray
+
+BOOTSTRAP_RESAMPLES = 1000
+BOOTSTRAP_SEED = 20011
+"""Bootstrap intervals are part of a result, so the resamples are the same every time."""
+
+
+@dataclass(frozen=True)
+class Interval:
+    """An estimate with its confidence interval.
+
+    Attributes
+    ----------
+    estimate, low, high
+        In the unit of the values; ``low`` and ``high`` are infinite where one run is not enough for an interval.
+    n
+        The number of runs behind the estimate.
+    """
+
+    estimate: float
+    low: float
+    high: float
+    n: int
+
+    @property
+    def half_width(self) -> float:
+        """Half the interval's length."""
+        return (self.high - self.low) / 2
+
+    def times(self, factor: float) -> Interval:
+        """Return the interval in another unit, for example shares in per cent."""
+        return Interval(factor * self.estimate, factor * self.low, factor * self.high, self.n)
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """The difference between two things, and how sure it is.
+
+    Attributes
+    ----------
+    interval
+        The difference with its 95 % interval.
+    p
+        Two-sided p-value of "no difference"; the interval excludes zero exactly when ``p`` < 0.05.
+    """
+
+    interval: Interval
+    p: float
+
+    def times(self, factor: float) -> Comparison:
+        """Return the test with its difference in another unit."""
+        return Comparison(self.interval.times(factor), self.p)
+
+
+def _values(values: ArrayLike) -> NDArray[np.float64]:
+    array = np.asarray(values, dtype=np.float64)
+    if array.ndim != 1 or array.size == 0:
+        raise ValueError(f"expected one value a run, got an array of shape {array.shape}")
+    return array
+
+
+def mean(values: ArrayLike, level: float = 0.95) -> Interval:
+    """Mean with Student's t interval over runs.
+
+    Parameters
+    ----------
+    values
+        One value a run, shape (n,), n >= 1.
+    level
+        Confidence level.
+
+    Raises
+    ------
+    ValueError
+        If there is no value.
+
+    Notes
+    -----
+    A. M. Law, Simulation Modeling and Analysis, 5th ed., section 4.5, equation 4.12.
+    """
+    array = _values(values)
+    n = array.size
+    centre = float(array.mean())
+    if n == 1:
+        return Interval(centre, -np.inf, np.inf, 1)
+    error = float(array.std(ddof=1)) / np.sqrt(n)
+    reach = float(special.stdtrit(n - 1, 0.5 + level / 2)) * error
+    return Interval(centre, float(centre - reach), float(centre + reach), n)
+
+
+def paired(first: ArrayLike, second: ArrayLike) -> Comparison:
+    """Paired difference ``first - second`` by Student's t: the rule PAIRED.
+
+    Parameters
+    ----------
+    first, second
+        One value a seed, shape (n,), the same seeds in the same order: both sides share all random numbers.
+
+    Returns
+    -------
+    Comparison
+        Mean difference, 95 % t interval, and the two-sided p-value of a paired t test. Without any spread the
+        p-value is 0 for a difference and 1 for none. With one seed nothing is known: p = 1.
+    """
+    one, other = _values(first), _values(second)
+    if one.shape != other.shape:
+        raise ValueError(f"paired values must be of the same seeds, got {one.size} and {other.size}")
+    difference = one - other
+    interval = mean(difference)
+    n = difference.size
+    if n == 1:
+        return Comparison(interval, 1.0)
+    error = float(difference.std(ddof=1)) / np.sqrt(n)
+    if error == 0:
+        return Comparison(interval, 0.0 if interval.estimate != 0 else 1.0)
+    return Comparison(interval, float(2 * special.stdtr(n - 1, -abs(interval.estimate) / error)))
+
+
+@dataclass(frozen=True)
+class Equivalence:
+    """What the rule EQUIV says of a difference.
+
+    Attributes
+    ----------
+    inside
+        Whether the mean lies within the margin.
+    p
+        If inside: the larger p-value of two one-sided tests, below 0.05 exactly when the 90 % interval lies within the
+        margin. Else: the two-sided p-value against the nearer edge, below 0.05 exactly when the 95 % interval lies
+        wholly outside.
+    interval
+        The mean difference with its 95 % interval.
+    """
+
+    inside: bool
+    p: float
+    interval: Interval
+
+    @property
+    def holds(self) -> bool | None:
+        """True, False, or None where the runs do not decide."""
+        return self.inside if self.p < 0.05 else None
+
+
+def equivalent(difference: ArrayLike, margin: float) -> Equivalence:
+    """Two one-sided t tests of a paired difference against ``+-margin``: the rule EQUIV.
+
+    Parameters
+    ----------
+    difference
+        One paired difference a seed, shape (n,).
+    margin
+        Largest difference that counts as none, in the unit of the values, > 0.
+
+    Notes
+    -----
+    D. J. Schuirmann, J. Pharmacokinet. Biopharm. 15 (1987) 657-680.
+    """
+    array = _values(difference)
+    interval = mean(array)
+    n = array.size
+    distance = abs(interval.estimate) - margin  # to the nearer edge; that one decides both tests
+    inside = distance < 0
+    if n == 1:
+        return Equivalence(inside, 1.0, interval)
+    error = float(array.std(ddof=1)) / np.sqrt(n)
+    if error == 0:
+        return Equivalence(inside, 0.0 if distance != 0 else 1.0, interval)
+    tail = float(special.stdtr(n - 1, -abs(distance) / error))
+    return Equivalence(inside, tail if inside else 2 * tail, interval)
+
+
+def wilson(successes: float, n: int, level: float = 0.95) -> Interval:
+    """Wilson's score interval of a share: the rule SHARE.
+
+    Parameters
+    ----------
+    successes
+        Runs that count; fractional where ties share a run.
+    n
+        All runs, >= 1.
+
+    Returns
+    -------
+    Interval
+        Shares in 0..1; the estimate is ``successes / n``, not the interval's centre.
+
+    Notes
+    -----
+    E. B. Wilson, J. Am. Stat. Assoc. 22 (1927) 209-212.
+    """
+    if n < 1 or not 0 <= successes <= n:
+        raise ValueError(f"a share needs 0 <= successes <= n and n >= 1, got {successes} of {n}")
+    z = float(special.ndtri(0.5 + level / 2))
+    share = successes / n
+    centre = (share + z * z / (2 * n)) / (1 + z * z / n)
+    reach = z / (1 + z * z / n) * float(np.sqrt(share * (1 - share) / n + z * z / (4 * n * n)))
+    # At the two ends the interval reaches the end itself; rounding must not carry it past.
+    low = 0.0 if successes == 0 else max(0.0, centre - reach)
+    high = 1.0 if successes == n else min(1.0, centre + reach)
+    return Interval(share, low, high, n)
+
+
+def share_against(successes: float, n: int, value: float) -> Comparison:
+    """Score test of a share against a fixed value; it agrees with :func:`wilson` at 5 %.
+
+    Returns
+    -------
+    Comparison
+        ``interval`` is of ``share - value``, in 0..1.
+    """
+    interval = wilson(successes, n)
+    score = (interval.estimate - value) / float(np.sqrt(value * (1 - value) / n))
+    shifted = Interval(interval.estimate - value, interval.low - value, interval.high - value, n)
+    return Comparison(shifted, float(2 * special.ndtr(-abs(score))))
+
+
+def two_shares(successes: float, n: int, printed: float, printed_n: int) -> Comparison:
+    """Two-proportion test of a measured share against a printed one, which has an error too.
+
+    Parameters
+    ----------
+    successes, n
+        Measured: runs that count, and all runs.
+    printed
+        The printed share, 0..1.
+    printed_n
+        The number of runs behind the print.
+
+    Returns
+    -------
+    Comparison
+        ``interval`` is Newcombe's hybrid score interval of ``measured - printed``; ``p`` is of the pooled z test
+        (1 if both shares are 0 or both 1).
+
+    Notes
+    -----
+    R. G. Newcombe, Statist. Med. 17 (1998) 873-890, method 10.
+    """
+    one, other = wilson(successes, n), wilson(printed * printed_n, printed_n)
+    gap = one.estimate - other.estimate
+    low = gap - float(np.hypot(one.estimate - one.low, other.high - other.estimate))
+    high = gap + float(np.hypot(one.high - one.estimate, other.estimate - other.low))
+    pooled = (successes + printed * printed_n) / (n + printed_n)
+    spread = float(np.sqrt(max(0.0, pooled * (1 - pooled)) * (1 / n + 1 / printed_n)))
+    p = 1.0 if spread == 0 else float(2 * special.ndtr(-abs(gap) / spread))
+    return Comparison(Interval(gap, low, high, n), p)
+
+
+def mcnemar(first: ArrayLike, second: ArrayLike) -> Comparison:
+    """Exact McNemar test of two yes/no answers a seed.
+
+    Parameters
+    ----------
+    first, second
+        Booleans, shape (n,), the same seeds in the same order.
+
+    Returns
+    -------
+    Comparison
+        ``interval`` is the difference of the two shares with the paired t interval (for reading); ``p`` is the exact
+        two-sided binomial p-value over the seeds on which the answers differ, 1 if there are none.
+
+    Notes
+    -----
+    A. Agresti, Categorical Data Analysis, 3rd ed., section 11.1.
+    """
+    one, other = np.asarray(first, dtype=bool), np.asarray(second, dtype=bool)
+    gain, loss = int(np.sum(one & ~other)), int(np.sum(~one & other))
+    interval = paired(one.astype(np.float64), other.astype(np.float64)).interval
+    if gain + loss == 0:
+        return Comparison(interval, 1.0)
+    tail = float(special.bdtr(min(gain, loss), gain + loss, 0.5))
+    return Comparison(interval, min(1.0, 2 * tail))
+
+
+def bootstrap(
+    values: NDArray[Any],
+    statistic: Callable[[NDArray[np.float64]], NDArray[np.float64]],
+    resamples: int = BOOTSTRAP_RESAMPLES,
+    seed: int = BOOTSTRAP_SEED,
+) -> tuple[float, NDArray[np.float64]]:
+    """Resample runs with replacement and recompute a statistic of their mean curve.
+
+    Parameters
+    ----------
+    values
+        One curve a run, shape (runs, points).
+    statistic
+        From mean curves, shape (k, points), to one number each, shape (k,).
+    resamples, seed
+        The same seed gives the same resamples, so that a result can be repeated.
+
+    Returns
+    -------
+    estimate : float
+        The statistic of all runs.
+    samples : ndarray
+        The statistic of each resample, shape (resamples,).
+
+    Notes
+    -----
+    B. Efron, R. J. Tibshirani, An Introduction to the Bootstrap, 1993, chapter 13 (percentile intervals).
+    """
+    curves = np.asarray(values, dtype=np.float64)
+    runs = curves.shape[0]
+    rng = np.random.default_rng(seed)
+    weights = rng.multinomial(runs, np.full(runs, 1 / runs), size=resamples) / runs
+    return float(statistic(curves.mean(axis=0)[None, :])[0]), statistic(weights @ curves)
+
+
+def percentile(samples: NDArray[np.float64], estimate: float, n: int) -> Interval:
+    """The 95 % percentile interval of bootstrap samples; infinite samples stay infinite.
+
+    The bounds are order statistics, not interpolated ones: between infinity and a number there is no value.
+    """
+    low, high = np.quantile(samples, [0.025, 0.975], method="closest_observation")
+    return Interval(estimate, float(low), float(high), n)
+
+
+def bootstrap_p(samples: NDArray[np.float64], threshold: float) -> float:
+    """Two-sided p-value of "the statistic is on the other side of the threshold than it seems".
+
+    Equality counts as the upper side. The one added to both counts keeps the p-value above zero (A. C. Davison,
+    D. V. Hinkley, Bootstrap Methods and their Application, 1997, equation 4.11).
+    """
+    below = int(np.sum(samples < threshold))
+    rarer = min(below, samples.size - below)
+    return min(1.0, 2 * (rarer + 1) / (samples.size + 1))
+
+
+def holm(p_values: Sequence[float], alpha: float = 0.05) -> list[bool]:
+    """Holm's step-down correction: which of several tests reject, at ``alpha`` for all of them together.
+
+    Notes
+    -----
+    S. Holm, Scand. J. Statist. 6 (1979) 65-70.
+    """
+    rejected = [False] * len(p_values)
+    for rank, index in enumerate(sorted(range(len(p_values)), key=lambda i: p_values[i])):
+        if p_values[index] > alpha / (len(p_values) - rank):
+            break
+        rejected[index] = True
+    return rejected
+
+
+def normal_fit(values: ArrayLike) -> tuple[float, float]:
+    """Mean and sample standard deviation (n - 1) of one value a run: the normal fit of a histogram."""
+    array = _values(values)
+    return float(array.mean()), float(array.std(ddof=1)) if array.size > 1 else 0.0
+
+
+def deviation(values: ArrayLike, level: float = 0.95) -> Interval:
+    """Sample standard deviation with its chi-square interval, for values that are about normal.
+
+    Notes
+    -----
+    G. E. P. Box, J. S. Hunter, W. G. Hunter, Statistics for Experimenters, 2nd ed., section 3.3.
+    """
+    array = _values(values)
+    _, sd = normal_fit(array)
+    n = array.size
+    if n == 1:
+        return Interval(sd, 0.0, np.inf, 1)
+    tail = (1 - level) / 2
+    # chdtri inverts the upper tail of the chi-square distribution.
+    low, high = (sd * float(np.sqrt((n - 1) / special.chdtri(n - 1, part))) for part in (tail, 1 - tail))
+    return Interval(sd, low, high, n)

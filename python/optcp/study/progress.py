@@ -1,0 +1,88 @@
+"""How far the work is, on the terminal: a bar with the time left, or plain lines where there is no terminal."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.progress import Progress as RichProgress
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from rich.console import Console
+    from rich.progress import TaskID
+
+LINE_EVERY_S = 5.0
+
+
+class Bar:
+    """A live bar with ETA (a terminal)."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self._progress: RichProgress | None = None
+        self._task: TaskID | None = None
+
+    def start(self, total: int, kept: int) -> None:
+        """Show the bar; runs that were stored before count neither as work nor in the ETA."""
+        if kept:
+            self._console.print(f"{kept} of {total} runs were finished before and are reused", highlight=False)
+        if kept == total:
+            return
+        self._progress = RichProgress(
+            TextColumn("running"),
+            BarColumn(bar_width=None),
+            MofNCompleteColumn(),
+            TextColumn("runs, left:"),
+            TimeRemainingColumn(),
+            TextColumn("so far:"),
+            TimeElapsedColumn(),
+            console=self._console,
+        )
+        self._task = self._progress.add_task("runs", total=total - kept)
+        self._progress.start()
+
+    def advance(self, runs: int) -> None:
+        """Move the bar."""
+        if self._progress is not None and self._task is not None:
+            self._progress.advance(self._task, runs)
+
+    def stop(self) -> None:
+        """Leave the bar as it is."""
+        if self._progress is not None:
+            self._progress.stop()
+
+
+class Lines:
+    """A line every few seconds (a pipe, a log file)."""
+
+    def __init__(self, write: Callable[[str], None], clock: Callable[[], float] = time.monotonic) -> None:
+        self._write, self._clock = write, clock
+        self._total = self._done = 0
+        self._began = self._said = 0.0
+
+    def start(self, total: int, kept: int) -> None:
+        """Say how much there is to do."""
+        self._total, self._done = total - kept, 0
+        self._began = self._said = self._clock()
+        reused = f", {kept} finished before and reused" if kept else ""
+        self._write(f"{total} runs{reused}")
+
+    def advance(self, runs: int) -> None:
+        """Say how far the work is and how long it will take, now and then."""
+        self._done += runs
+        now = self._clock()
+        if now - self._said >= LINE_EVERY_S or self._done == self._total:
+            self._said = now
+            left = (now - self._began) / self._done * (self._total - self._done)
+            self._write(f"{self._done}/{self._total} runs, {left:.0f} s left")
+
+    def stop(self) -> None:
+        """Nothing to clear away."""
+
+
+def for_console(console: Console) -> Bar | Lines:
+    """The form that suits where the console writes to."""
+    return Bar(console) if console.is_terminal else Lines(lambda line: console.print(line, highlight=False))

@@ -1,0 +1,179 @@
+"""Results as tables on the terminal."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from rich.table import Table
+from rich.text import Text
+
+from optcp.papers.judge import word
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from pathlib import Path
+
+    from rich.console import Console
+
+    from optcp.papers.model import Holds, Result, Row
+    from optcp.study.single import Plan, Summary
+
+STYLES = {
+    "match": "green",
+    "near": "yellow",
+    "differs": "red",
+    "undecided": "magenta",
+    "claim-only": "dim",
+    "true": "green",
+    "false": "red",
+}
+
+
+def show_result(console: Console, result: Result) -> None:
+    """Print an exhibit: its rows, its claims, what was assumed."""
+    console.print()
+    console.print(Text(f"{result.exhibit}  {result.title}", style="bold"))
+    console.print(Text(f"{result.source['where']}; {size_text(result)}", style="dim"))
+    if result.rows:
+        console.print(_rows(result.rows))
+        for why in dict.fromkeys(row.why for row in result.rows if row.why):
+            console.print(Text.assemble(("differs", STYLES["differs"]), f"  {why}"))
+    if result.claims:
+        console.print(_claims(result))
+    console.print(Text(assumed_text(result), style="dim"))
+    for note in result.notes:
+        console.print(Text(note, style="dim"))
+
+
+def size_text(result: Result) -> str:
+    """Say how many runs are behind a result, and how many the paper had."""
+    seeds = ", ".join(f"{count} seeds ({name})" for name, count in result.size["seeds"].items())
+    first, last = result.provenance["seeds"]
+    return (
+        f"size {result.size['name']}: {seeds}, seeds {first} to {last}; the paper had {result.size['paper_runs']} runs"
+    )
+
+
+def assumed_text(result: Result) -> str:
+    """List what the paper leaves unsaid and was assumed, and what ``--set`` changed of it."""
+    text = "assumed: " + ", ".join(f"{name} = {value}" for name, value in result.assumed.items())
+    if result.changed:
+        changed = ", ".join(f"{name} (default {value})" for name, value in result.changed.items())
+        text += f"; changed by --set: {changed}"
+    return text
+
+
+def number(value: float | None) -> str:
+    """Write a value with two decimals; a dash where there is none."""
+    return "-" if value is None else f"{value:.2f}"
+
+
+def interval(low: float | None, high: float | None) -> str:
+    """Write an interval; a dash for an end that one run cannot give."""
+    return f"[{number(low)}, {number(high)}]"
+
+
+def _rows(rows: Sequence[Row]) -> Table:
+    keys = list(dict.fromkeys(name for row in rows for name in row.key))
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for name in keys:
+        table.add_column(name, no_wrap=True, justify="right")
+    table.add_column("metric", no_wrap=True)
+    for name in ("printed", "measured", "95 % interval", "n"):
+        table.add_column(name, no_wrap=True, justify="right")
+    table.add_column("verdict", no_wrap=True)
+    for row in rows:
+        table.add_row(
+            *(str(row.key.get(name, "")) for name in keys),
+            row.metric,
+            number(row.paper),
+            number(row.measured),
+            interval(*row.ci95),
+            str(row.n),
+            Text(row.verdict, style=STYLES[row.verdict]),
+        )
+    return table
+
+
+def _claims(result: Result) -> Table:
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    table.add_column("holds", no_wrap=True)
+    table.add_column("claim (evidence: in the JSON file and the report)", overflow="fold")
+    for claim in result.claims:
+        readings = ", ".join(f"{name}: {word(holds)}" for name, holds in claim.readings.items())
+        text = Text(claim.text)
+        text.append(f"  {claim.where}; {readings}", style="dim")
+        table.add_row(_chip(claim.holds), text)
+    return table
+
+
+def _chip(holds: Holds) -> Text:
+    return Text(word(holds), style=STYLES[word(holds)])
+
+
+def counts(words: Iterable[str], order: Sequence[str]) -> str:
+    """Count words, in a fixed order: "3 match, 1 differs"."""
+    found = list(words)
+    return ", ".join(f"{found.count(name)} {name}" for name in order if name in found)
+
+
+def show_plan(console: Console, planned: Plan, target: Path) -> None:
+    """Say what a run would do."""
+    cells, seeds = len(planned.study.branches), len(planned.seeds)
+    console.print(f"cells: {cells}, seeds: {seeds}, runs: {planned.runs}, to {target}", soft_wrap=True)
+    for index, branch in enumerate(planned.study.branches):
+        console.print(f"  cell {index + 1}: {cell_text(branch.key)}", markup=False)
+
+
+def show_summary(console: Console, summary: Summary, planned: Plan, target: Path) -> None:
+    """Print goodput a group and drops by reason."""
+    several = len(planned.study.branches) > 1
+    if summary.goodput:
+        console.print("goodput over the whole run", style="bold")
+        table = Table(box=None, pad_edge=False)
+        _columns(table, several, ["group"], ["mean", "95 % interval", "n"])
+        for one in summary.goodput:
+            bps = one.bps
+            between = f"[{rate_text(bps.low)}, {rate_text(bps.high)}]"
+            table.add_row(*_cell(one.cell, several), one.group, rate_text(bps.estimate), between, str(bps.n))
+        console.print(table)
+    else:
+        console.print("the scenario observes no goodput")
+    table = Table(box=None, pad_edge=False)
+    _columns(table, several, ["reason"], ["packets"])
+    for cell, reasons in summary.drops:
+        for reason, count in reasons.items():
+            table.add_row(*_cell(cell, several), reason, f"{count:.1f}")
+    if table.row_count:
+        console.print("dropped packets, mean a run", style="bold")
+        console.print(table)
+    else:
+        console.print("no packet was dropped")
+    console.print(f"{planned.runs} runs in {target}", soft_wrap=True)
+
+
+def cell_text(key: dict[str, str]) -> str:
+    """Write a cell's values; a scenario without a sweep has one cell without a name."""
+    return ", ".join(f"{name} = {value}" for name, value in key.items()) or "as written"
+
+
+def _columns(table: Table, several: bool, left: Sequence[str], right: Sequence[str]) -> None:
+    for name in [*(["cell"] if several else []), *left]:
+        table.add_column(name)
+    for name in right:
+        table.add_column(name, justify="right")
+
+
+def _cell(key: dict[str, str], several: bool) -> list[str]:
+    return [cell_text(key)] if several else []
+
+
+def rate_text(bps: float) -> str:
+    """Write a rate in bits a second with its unit."""
+    if not math.isfinite(bps):
+        return "-"
+    for factor, unit in ((1e9, "Gbps"), (1e6, "Mbps"), (1e3, "kbps")):
+        if abs(bps) >= factor:
+            return f"{bps / factor:.3f} {unit}"
+    return f"{bps:.0f} bps"

@@ -1,0 +1,234 @@
+"""The command line in this process (on the double): messages, exit statuses, what is written."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+import fake_core
+from optcp import cli
+from optcp.papers import baseline
+
+HERE = Path(__file__).parent
+WORLD = """title = "a world"
+[parameters]
+backbone = "10 Mbps"
+switch_delay = "50 ms"
+"""
+
+
+@pytest.fixture
+def optcp(monkeypatch, capsys, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "100")
+
+    def call(*arguments):
+        monkeypatch.setattr(sys, "argv", ["optcp", *arguments])
+        with pytest.raises(SystemExit) as exit_:
+            cli.main()
+        out, err = capsys.readouterr()
+        assert "Traceback" not in err
+        return exit_.value.code, out, err
+
+    return call
+
+
+@pytest.fixture
+def world(tmp_path):
+    path = tmp_path / "world.toml"
+    path.write_text(WORLD)
+    return str(path)
+
+
+def test_version_and_help(optcp):
+    assert optcp("--version") == (0, "optcp 0.0.0+fake\n", "")
+    status, out, _ = optcp("--help")
+    assert status == 0
+    for verb in ("reproduce", "run", "report", "validate", "list", "schema"):
+        assert f"  {verb} " in out
+
+
+def test_validate(optcp, world, snapshot):
+    status, out, err = optcp("validate", "world.toml")
+    assert (status, err) == (0, "")
+    assert out == snapshot
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["validate", "absent.toml"],
+        ["validate", "world.toml", "--set", "parameters.backbon=1 Mbps"],
+        ["run", "world.toml", "--set", "backbone"],
+        ["run", "world.toml", "--runs", "0"],
+        ["run"],
+        ["reproduce", "gmpls/tabel3"],
+        ["reproduce", "--set", "backbone=1"],
+        ["reproduce", "--set", "queue_packets=many"],
+        ["reproduce", "--set", "queue_packets=2.5"],
+        ["reproduce", "--set", "flows=3+3"],
+        ["reproduce", "--quick", "--seeds", "3"],
+        ["reproduce", "--check", "--set", "queue_packets=5"],
+        ["list", "profils"],
+        ["report", "nowhere"],
+        ["reprduce"],
+    ],
+    ids=" ".join,
+)
+def test_bad_input_is_status_2_with_a_message_and_writes_nothing(optcp, world, tmp_path, snapshot, arguments):
+    before = sorted(tmp_path.rglob("*"))
+    status, out, err = optcp(*arguments)
+    assert (status, out) == (2, "")
+    assert err == snapshot
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_list(optcp, snapshot):
+    status, out, _ = optcp("list", "exhibits")
+    assert status == 0
+    assert out == snapshot
+    status, out, _ = optcp("list")
+    assert status == 0
+    assert "profile:\n  ns2-2001  TCP as ns-2 had it in 2001 [ns-2.1b8]\n" in out
+
+
+def test_schema(optcp):
+    status, out, _ = optcp("schema")
+    assert status == 0
+    assert json.loads(out) == {"title": "scenario"}
+
+
+def test_run(optcp, world, snapshot, calls):
+    status, out, err = optcp("run", "world.toml", "--runs", "3", "--seed", "7", "--out", "out")
+    assert status == 0
+    assert out == snapshot
+    assert err == "3 runs\n3/3 runs, 0 s left\n"
+    assert sorted(path.name for path in Path("out").iterdir()) == ["runs", "seed-7", "seed-8", "seed-9"]
+
+
+def test_dry_run_writes_nothing(optcp, world, calls):
+    status, out, _ = optcp("run", "world.toml", "--dry-run", "--runs", "2")
+    assert (status, out) == (0, "cells: 1, seeds: 2, runs: 2, to results/world\n  cell 1: as written\n")
+    assert calls == []
+    assert not Path("results").exists()
+
+
+def test_a_failing_run_is_status_1(optcp, tmp_path):
+    (tmp_path / "bad.toml").write_text("fails_at_seed = 1\n" + WORLD)
+    status, _, err = optcp("run", "bad.toml", "--out", "out")
+    assert status == 1
+    assert "Error: bad, seed 1: the world came apart" in err
+
+
+def test_a_place_that_cannot_be_written_is_status_1(optcp, world):
+    Path("file").touch()
+    status, _, err = optcp("run", "world.toml", "--out", "file/out")
+    assert status == 1
+    assert "file" in err
+
+
+def test_reproduce_prints_writes_and_reports(optcp):
+    status, out, _ = optcp("reproduce", "gmpls/table3", "--seeds", "3", "--out", "out", "--set", "flows=10+10")
+    assert status == 0
+    assert "gmpls/table3  Comparison of protection switch delays" in out
+    assert "changed by --set: flows (default 100+100, 10+10)" in " ".join(out.split())
+    assert "report: out/report/index.html" in out
+    assert max(len(line) for line in out.splitlines()) <= 100
+    result = json.loads(Path("out/gmpls/table3.json").read_text())
+    assert result["size"] == {"name": "seeds=3", "seeds": {"10+10": 3}, "paper_runs": 150}
+    assert result["changed"] == {"flows": "100+100, 10+10"}
+    assert len(result["rows"]) == 15
+    assert not list(Path("out").rglob("*.tmp"))
+
+
+def test_check_against_a_baseline(optcp, monkeypatch, tmp_path):
+    monkeypatch.setattr(baseline, "path", lambda: tmp_path / "baseline.json")
+    words = ("reproduce", "--seeds", "3", "--out", "out")
+    status, _, err = optcp(*words, "--check")
+    assert (status, err) == (2, "Error: --check: the baseline holds none of these exhibits at size seeds=3\n")
+    assert optcp(*words, "gmpls/table3", "--write-baseline")[0] == 0
+    assert optcp(*words, "gmpls/table3", "--check")[0] == 0
+    status, _, err = optcp(*words, "--check")
+    assert status == 0
+    assert "the baseline holds nothing of gmpls/fig7 at size seeds=3; it is not compared" in err
+    changed = json.loads((tmp_path / "baseline.json").read_text())
+    rows = changed["gmpls/table3"]["seeds=3"]["rows"]
+    rows["flows=10+10 delta_ms=0 rel_goodput_pct"] = "differs"
+    (tmp_path / "baseline.json").write_text(json.dumps(changed))
+    status, _, err = optcp(*words, "gmpls/table3", "--check")
+    assert status == 3
+    assert "gmpls/table3, flows=10+10 delta_ms=0 rel_goodput_pct: differs in the baseline, now match" in err
+
+
+def test_jobs_follow_the_allowed_processors(monkeypatch):
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1, 2}, raising=False)
+    assert cli._jobs(None) == 3
+    assert cli._jobs(5) == 5
+
+
+def process(*arguments, **options):
+    """The command as a process of its own, on the double."""
+    return subprocess.Popen(
+        [sys.executable, str(HERE / "fake_core.py"), *arguments],
+        env={**os.environ, "PYTHONPATH": str(HERE)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        **options,
+    )
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals as POSIX has them")
+def test_ctrl_c_keeps_finished_runs(tmp_path):
+    path = tmp_path / "slow.toml"
+    path.write_text("test_sleep_s = 0.3\n" + WORLD)
+    command = ["run", str(path), "--runs", "100", "--jobs", "2", "--out", str(tmp_path / "out")]
+    running = process(*command)
+    deadline = time.monotonic() + 30
+    while len(list((tmp_path / "out").glob("seed-*/meta.json"))) < 2 and time.monotonic() < deadline:
+        time.sleep(0.05)
+    running.send_signal(signal.SIGINT)
+    _, err = running.communicate(timeout=30)
+    assert running.returncode == 130
+    assert "Traceback" not in err
+    kept = len(list((tmp_path / "out" / "runs").rglob("seed-*.npz")))
+    assert 2 <= kept < 100
+    assert f"interrupted: {kept} of 100 runs are finished and kept; the same command continues there" in err
+    assert not list((tmp_path / "out").rglob("*.tmp"))
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["validate", "world.toml"]], ids=" ".join)
+def test_quick_answers_import_nothing_heavy(arguments, world, tmp_path):
+    done = subprocess.run(
+        [sys.executable, "-X", "importtime", str(HERE / "fake_core.py"), *arguments],
+        env={**os.environ, "PYTHONPATH": str(HERE)},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    imported = {line.rpartition("|")[2].strip().partition(".")[0] for line in done.stderr.splitlines()}
+    assert "click" in imported
+    assert not imported & {"numpy", "scipy", "matplotlib", "rich", "jinja2", "pandas"}
+
+
+def test_a_closed_pipe_is_no_traceback(tmp_path):
+    running = process("schema")
+    running.stdout.close()
+    err = running.stderr.read()
+    running.stderr.close()
+    running.wait()
+    assert "Traceback" not in err
+    assert "BrokenPipe" not in err
+
+
+def test_the_double_has_the_real_modules_interface():
+    stub = (HERE.parents[1] / "python" / "optcp" / "_core.pyi").read_text()
+    for name in ("ScenarioError", "Cancelled", "Cancel", "Scenario", "Run", "run_branches", "schema", "catalogue"):
+        assert name in stub
+        assert hasattr(fake_core, name)

@@ -1,0 +1,125 @@
+import re
+from html.parser import HTMLParser
+
+import pytest
+
+from optcp.errors import InputError
+from optcp.papers.model import Claim, Result, Row
+from optcp.plots import figures
+from optcp.report import build
+
+
+@pytest.fixture(scope="module")
+def page(results_directory):
+    return build.render(build.load_results(results_directory))
+
+
+class Tags(HTMLParser):
+    """Collects attributes and checks that what is opened is closed."""
+
+    VOID = frozenset({"meta", "br", "hr", "img", "link", "input", "path", "use", "rect"})
+
+    def __init__(self):
+        super().__init__()
+        self.open, self.attributes, self.tags = [], [], []
+
+    def handle_starttag(self, tag, attributes):
+        self.tags.append(tag)
+        self.attributes += [(tag, name, value) for name, value in attributes]
+        if tag not in self.VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attributes):
+        self.tags.append(tag)
+        self.attributes += [(tag, name, value) for name, value in attributes]
+
+    def handle_endtag(self, tag):
+        if tag not in self.VOID:
+            assert self.open.pop() == tag
+
+
+def test_the_page_needs_no_network(page):
+    parser = Tags()
+    parser.feed(page)
+    assert parser.open == []
+    assert not {"script", "link", "iframe", "object", "img"} & set(parser.tags)
+    for tag, name, value in parser.attributes:
+        if name in ("href", "xlink:href", "src"):
+            assert value.startswith("#"), (tag, name, value)
+    assert "@import" not in page
+    assert set(re.findall(r"https?://[^\"' <)]+", page)) == {
+        "http://www.w3.org/2000/svg",
+        "http://www.w3.org/1999/xlink",
+    }
+    assert all(target.startswith("#") for target in re.findall(r"url\(([^)]*)\)", page))
+
+
+def test_references_inside_the_page_exist(page):
+    ids = set(re.findall(r'\bid="([^"]+)"', page))
+    wanted = set(re.findall(r"url\(#([^)]+)\)", page)) | set(re.findall(r'href="#([^"]+)"', page))
+    assert wanted <= ids
+
+
+def test_the_page_shows_every_row_claim_and_figure(page, results_directory):
+    results = build.load_results(results_directory)
+    assert [result.exhibit for result in results] == ["gmpls/fig7", "gmpls/fig8", "gmpls/table3"]
+    assert page.count("<figure>") == 4 + 1 + 1
+    assert page.count('<article class="claim">') == sum(len(result.claims) for result in results)
+    chips = sum(len(result.rows) for result in results)
+    assert page.count('<td class="left"><span class="chip') == chips
+    for result in results:
+        assert result.provenance["metrics_sha256"] in page
+    assert "window_packets" in page
+
+
+def test_the_same_results_give_the_same_bytes(page, results_directory):
+    assert build.render(build.load_results(results_directory)) == page
+
+
+def test_figures_follow_the_page_colour(page):
+    assert "currentColor" in page
+    assert "#010203" not in page
+    assert not re.search(r"\d{4}-\d\d-\d\dT", page)  # no date from matplotlib
+
+
+def test_words_of_a_result_are_escaped():
+    nasty = "<b>&\"'"
+    result = Result(
+        exhibit="gmpls/new",
+        title=nasty,
+        source={"paper": nasty, "where": nasty},
+        size={"name": "quick", "seeds": {"a": 1}, "paper_runs": 150},
+        assumed={"x": nasty},
+        changed={"x": 1},
+        rows=[Row({"k": nasty}, "m", None, 1.0, (None, None), 1, "claim-only", nasty)],
+        claims=[Claim(nasty, nasty, "undecided", nasty, {"a": "undecided"})],
+        notes=[nasty],
+        provenance={"version": "1", "git": "unknown", "seeds": [1, 1], "records_sha256": None},
+        series=[],
+    )
+    page = build.render([result])
+    assert "<b>" not in page
+    assert "Changed by --set" in page
+    assert figures(result) == []
+
+
+def test_a_directory_without_results(tmp_path):
+    with pytest.raises(InputError, match="no exhibits' results"):
+        build.write_report(tmp_path)
+    assert not (tmp_path / "report").exists()
+
+
+def test_a_result_that_cannot_be_read_is_named(tmp_path):
+    (tmp_path / "gmpls").mkdir()
+    (tmp_path / "gmpls" / "fig7.json").write_text("{}")
+    with pytest.raises(InputError, match=r"fig7\.json: not an exhibit's result"):
+        build.load_results(tmp_path)
+
+
+def test_numbers_in_names_are_sorted_as_numbers():
+    assert sorted(["fig10", "table3", "fig7", "section5.2"], key=build._natural) == [
+        "fig7",
+        "fig10",
+        "section5.2",
+        "table3",
+    ]

@@ -1,0 +1,65 @@
+import math
+
+import pytest
+
+from optcp.papers.printed import statements, statements_of, tables
+from optcp.papers.verdict import row, tolerances, verdict
+from optcp.stats import Interval
+
+
+@pytest.mark.parametrize(
+    ("measured", "half_width", "printed", "expected"),
+    [
+        (6.85, 1.0, 9.85, "match"),  # exactly T away
+        (6.84, 1.0, 9.85, "near"),
+        (3.85, 1.0, 9.85, "near"),  # exactly 2 T away
+        (3.84, 1.0, 9.85, "differs"),
+        (9.85, 3.0, 9.85, "match"),  # half-width exactly T decides
+        (9.85, 3.01, 9.85, "undecided"),
+        (20.0, 3.01, 9.85, "undecided"),
+        (-2.0, 1.0, 1.75, "differs"),  # within 2 T, other sign
+        (-1.0, 1.0, 1.75, "match"),  # within T the sign does not matter
+        (-4.0, 1.0, 0.0, "near"),  # zero has either sign
+        (9.85, math.inf, 9.85, "undecided"),
+        (9.85, math.inf, None, "claim-only"),
+    ],
+)
+def test_the_rule(measured, half_width, printed, expected):
+    assert verdict(measured, half_width, printed, 3.0) == expected
+
+
+def test_a_print_needs_a_tolerance():
+    with pytest.raises(ValueError, match="needs a tolerance"):
+        verdict(1.0, 0.1, 1.0, None)
+
+
+def test_tolerances_of_table3():
+    assert tolerances() == {"rel_goodput_pct": 3.0, "worse_than_zero_pct": 8.0, "best_pct": 8.0}
+
+
+def test_a_difference_needs_a_reason():
+    far = Interval(50.0, 49.0, 51.0, 9)
+    with pytest.raises(ValueError, match="say why"):
+        row({"delta_ms": 50}, "rel_goodput_pct", 9.85, far, "")
+    assert row({"delta_ms": 50}, "rel_goodput_pct", 9.85, far, "known").why == "known"
+    near = Interval(9.0, 8.5, 9.5, 9)
+    assert row({"delta_ms": 50}, "rel_goodput_pct", 9.85, near, "known").why == ""
+
+
+def test_a_row_of_one_run_has_no_interval():
+    one = row({}, "f_mean_pct", None, Interval(1.0, -math.inf, math.inf, 1), "")
+    assert one.ci95 == (None, None)
+    assert one.verdict == "claim-only"
+
+
+def test_printed_values_are_the_papers():
+    table = tables()["gmpls"]["table3"]
+    assert table["rel_goodput_pct"] == [0.00, 9.85, 4.99, 4.39, 1.75]
+    assert table["worse_than_zero_pct"] == [0.00, 24.00, 36.67, 42.67, 49.33]
+    assert table["best_pct"] == [20.00, 64.67, 9.33, 5.33, 0.67]
+
+
+def test_every_claim_is_there():
+    assert len(statements()) > 80
+    counts = {name: len(statements_of(f"gmpls/{name}")) for name in ("fig7", "fig8", "table3")}
+    assert counts == {"fig7": 6, "fig8": 1, "table3": 2}
