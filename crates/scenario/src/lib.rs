@@ -21,11 +21,13 @@ mod resolved;
 mod run;
 mod scenario;
 mod schema;
+mod series;
 mod sweep;
 mod tree;
 
 pub use catalogue::{CatalogueEntry, catalogue, json_schema};
 pub use plan::Plan;
 pub use problem::Diagnostic;
-pub use run::{Cancel, Cancelled, Run, Series, SeriesKind, run_branches};
+pub use run::{Cancel, Cancelled, Run, run_branches};
 pub use scenario::{Scenario, Summary};
+pub use series::{Column, Series, Values};
