@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use optcp_net::{Control, Label, LabelTable, PortConfig, ScriptedLoss};
 use optcp_tcp::Config;
-use optcp_units::Time;
+use optcp_units::{Duration, Time};
 
 /// One connection.
 #[derive(Clone, Debug, PartialEq)]
@@ -15,6 +15,8 @@ pub struct FlowSpec {
     pub segments: Option<u32>,
     /// When it starts.
     pub start: Time,
+    /// Where the sender's clock stands at time zero.
+    pub clock_phase: Duration,
     /// Where its data segments enter the network.
     pub data: Label,
     /// Where its ACKs enter the network.

@@ -94,7 +94,7 @@ impl<O: Observer> Simulation<O> {
             loss.iter().fold(port, |port, loss| port.with_loss(loss.clone()))
         });
         let flows = blueprint.flows.iter().map(|spec| Flow {
-            sender: Sender::new(Arc::clone(&spec.config), spec.segments),
+            sender: Sender::new(Arc::clone(&spec.config), spec.segments, spec.clock_phase),
             receiver: Receiver::new(&spec.config),
             data: spec.data,
             acks: spec.acks,
@@ -143,6 +143,12 @@ impl<O: Observer> Simulation<O> {
     #[must_use]
     pub fn now(&self) -> Time {
         self.now
+    }
+
+    /// The last instant that is simulated.
+    #[must_use]
+    pub fn stop(&self) -> Time {
+        self.stop
     }
 
     /// What has happened so far.

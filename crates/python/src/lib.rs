@@ -1,1 +1,79 @@
-//! placeholder
+//! The Python module `optcp._core`: calls the scenario crate and holds no logic.
+//!
+//! `python/optcp/_core.pyi` documents every item.
+
+// The attribute macros of the binding expand to code that trips these.
+#![allow(missing_docs, reason = "documented in _core.pyi")]
+
+mod run;
+mod scenario;
+
+use optcp_scenario::{catalogue as all_policies, json_schema};
+use pyo3::create_exception;
+use pyo3::exceptions::{PyException, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+create_exception!(
+    optcp._core,
+    ScenarioError,
+    PyValueError,
+    "A scenario file or an override is wrong."
+);
+create_exception!(optcp._core, Cancelled, PyException, "A run was interrupted through Cancel.");
+
+/// A flag that several runs share.
+#[pyclass(frozen, module = "optcp._core")]
+#[derive(Default)]
+struct Cancel(optcp_scenario::Cancel);
+
+#[pymethods]
+impl Cancel {
+    #[new]
+    fn new() -> Self {
+        Cancel::default()
+    }
+
+    fn cancel(&self) {
+        self.0.cancel();
+    }
+}
+
+#[pyfunction]
+fn schema() -> String {
+    json_schema()
+}
+
+#[pyfunction]
+fn catalogue(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
+    all_policies()
+        .into_iter()
+        .map(|entry| {
+            let dict = PyDict::new(py);
+            dict.set_item("family", entry.family)?;
+            dict.set_item("name", entry.name)?;
+            dict.set_item("summary", entry.summary)?;
+            dict.set_item("source", entry.source)?;
+            Ok(dict)
+        })
+        .collect()
+}
+
+#[pyfunction]
+fn version() -> &'static str {
+    env!("CARGO_PKG_VERSION")
+}
+
+#[pymodule(gil_used = false)]
+fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("ScenarioError", module.py().get_type::<ScenarioError>())?;
+    module.add("Cancelled", module.py().get_type::<Cancelled>())?;
+    module.add_class::<Cancel>()?;
+    module.add_class::<scenario::Scenario>()?;
+    module.add_class::<run::Run>()?;
+    module.add_function(wrap_pyfunction!(run::run_branches, module)?)?;
+    module.add_function(wrap_pyfunction!(schema, module)?)?;
+    module.add_function(wrap_pyfunction!(catalogue, module)?)?;
+    module.add_function(wrap_pyfunction!(version, module)?)?;
+    Ok(())
+}

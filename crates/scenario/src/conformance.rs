@@ -178,6 +178,7 @@ fn blueprint(case: &Case) -> Result<Blueprint, String> {
         config: Arc::new(config(case)?),
         segments: Some(case.segments),
         start: Time::ZERO,
+        clock_phase: Duration::ZERO,
         data,
         acks,
     };

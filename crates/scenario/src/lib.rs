@@ -7,6 +7,7 @@
 //!
 //! [`conformance`] runs single-flow cases that other stacks have run too.
 
+mod build;
 mod catalogue;
 mod check;
 pub mod conformance;
@@ -17,6 +18,7 @@ mod overrides;
 pub mod plan;
 mod problem;
 mod resolved;
+mod run;
 mod scenario;
 mod schema;
 mod sweep;
@@ -25,4 +27,5 @@ mod tree;
 pub use catalogue::{CatalogueEntry, catalogue, json_schema};
 pub use plan::Plan;
 pub use problem::Diagnostic;
+pub use run::{Cancel, Cancelled, Run, Series, SeriesKind, run_branches};
 pub use scenario::{Scenario, Summary};

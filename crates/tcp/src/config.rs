@@ -148,8 +148,6 @@ pub struct Config {
     pub rtt: RttKind,
     /// Granularity of the sender's clock: G of RFC 6298, or the tick of `bsd-ticks`.
     pub tick: Duration,
-    /// Where the free-running tick stands at time zero; only `bsd-ticks` looks at it.
-    pub tick_phase: Duration,
     /// Retransmission timeout before the first measurement.
     pub initial_rto: Duration,
     /// Least retransmission timeout.

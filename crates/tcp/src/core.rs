@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use optcp_units::{Bytes, Time};
+use optcp_units::{Bytes, Duration, Time};
 
 use crate::config::{Config, Halving, ReductionBasis};
 use crate::congestion::CongestionControl;
@@ -44,7 +44,7 @@ pub struct Core {
 }
 
 impl Core {
-    pub(crate) fn new(config: Arc<Config>, segments: Option<u32>) -> Self {
+    pub(crate) fn new(config: Arc<Config>, segments: Option<u32>, clock_phase: Duration) -> Self {
         let mss = config.mss.count() as f64;
         let initial = if config.handshake { 1 } else { config.initial_window };
         let window = Window {
@@ -54,7 +54,7 @@ impl Core {
         let end = segments.map_or(Seq::MAX, |s| s + u32::from(config.handshake));
         Core {
             congestion: CongestionControl::new(config.congestion),
-            timer: RetransmissionTimer::new(&config),
+            timer: RetransmissionTimer::new(&config, clock_phase),
             window,
             inflation: 0,
             una: 0,

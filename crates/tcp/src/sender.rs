@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use optcp_units::{Bytes, Time};
+use optcp_units::{Bytes, Duration, Time};
 
 use crate::config::{Config, TimeoutBasis};
 use crate::core::{Core, Seq};
@@ -45,12 +45,13 @@ pub struct Sender {
 }
 
 impl Sender {
-    /// A sender of `segments` full segments, or of data without end.
+    /// A sender of `segments` full segments, or of data without end. Its clock stands at
+    /// `clock_phase` at time zero, which matters where it ticks coarsely.
     #[must_use]
-    pub fn new(config: Arc<Config>, segments: Option<u32>) -> Self {
+    pub fn new(config: Arc<Config>, segments: Option<u32>, clock_phase: Duration) -> Self {
         Sender {
             recovery: LossRecovery::new(config.recovery),
-            core: Core::new(config, segments),
+            core: Core::new(config, segments, clock_phase),
             timed_out: None,
             counts: SenderCounts::default(),
         }

@@ -53,7 +53,14 @@ impl WorldBuilder {
         let data = self.paths.entry(2 * path, there);
         let acks = self.paths.entry(2 * path + 1, back);
         let config = Arc::new(config.clone());
-        self.flows.push(FlowSpec { config, segments, start, data, acks });
+        self.flows.push(FlowSpec {
+            config,
+            segments,
+            start,
+            clock_phase: Duration::ZERO,
+            data,
+            acks,
+        });
     }
 
     /// The finished world.

@@ -164,8 +164,6 @@ tcp_table! {
     rtt: RttKind,
     /// Granularity of the sender's clock.
     tick: optcp_units::Duration,
-    /// Where the free-running tick stands at time zero.
-    tick_phase: optcp_units::Duration,
     /// Retransmission timeout before the first measurement.
     initial_rto: optcp_units::Duration,
     /// Least retransmission timeout.

@@ -6,7 +6,7 @@
 //! # Source
 //! V. Jacobson, "Congestion Avoidance and Control", 1988, appendix A; behaviour of ns-2.
 //! # Parameters
-//! `tick`; `tick_phase`: where the clock stands at time zero; `initial_rto`.
+//! `tick`; `initial_rto`. Where a flow's clock stands at time zero is the flow's own.
 //! # Limits
 //! At least two ticks of timeout; backed off to 64 times at most.
 

@@ -35,16 +35,14 @@ pub struct RetransmissionTimer {
 const MAX_BACKOFF: u32 = 16;
 
 impl RetransmissionTimer {
-    /// A timer at rest.
+    /// A timer at rest, of a sender whose clock stands at `clock_phase` at time zero.
     #[must_use]
-    pub fn new(config: &Config) -> Self {
+    pub fn new(config: &Config, clock_phase: Duration) -> Self {
         let estimator = match config.rtt {
             RttKind::Rfc6298 => Estimator::Rfc6298(Rfc6298::new(config.tick, config.initial_rto)),
-            RttKind::BsdTicks => Estimator::BsdTicks(BsdTicks::new(
-                config.tick,
-                config.tick_phase,
-                config.initial_rto,
-            )),
+            RttKind::BsdTicks => {
+                Estimator::BsdTicks(BsdTicks::new(config.tick, clock_phase, config.initial_rto))
+            }
         };
         RetransmissionTimer {
             estimator,

@@ -1,0 +1,233 @@
+//! From a plan and a seed to the world of a run: every random choice is made here.
+
+use std::sync::Arc;
+
+use optcp_des::Streams;
+use optcp_engine::observe::{Digest, Drops, Goodput, Load, Reducers};
+use optcp_engine::{Blueprint, FlowSpec};
+use optcp_net::{Action, Control, DropReason, PathId, Paths, PortConfig, PortId, QueueLimit};
+use optcp_optical::protection::{Delays, Outage, Switch, timeline};
+use optcp_tcp::Config;
+use optcp_units::{Duration, Time};
+
+use crate::plan::{self, Hop, Observation, Plan, Spread};
+
+/// The world of one run, and what watches it.
+pub(crate) struct World {
+    pub(crate) blueprint: Blueprint,
+    pub(crate) reducers: Reducers,
+}
+
+/// Builds the world of `plan` for `seed`.
+pub(crate) fn world(plan: &Plan, seed: u64, digest: bool) -> World {
+    let streams = Streams::new(seed);
+    let mut paths = Paths::default();
+    let flows = flows(plan, streams, &mut paths);
+    let controls = controls(plan, &mut paths);
+    let ports = ports(plan, streams);
+    let blueprint = Blueprint {
+        ports: ports.into_iter().map(|config| (config, None)).collect(),
+        labels: paths.into_labels(),
+        flows,
+        controls,
+        stop: plan.stop,
+    };
+    World { reducers: reducers(plan, digest), blueprint }
+}
+
+/// The number of a port: both directions of a link stand side by side.
+pub(crate) fn port_id((link, direction): Hop) -> PortId {
+    PortId::try_from(2 * link + direction).expect("a plan has fewer than 2^31 links")
+}
+
+/// The port in the other direction of the same link.
+fn reverse((link, direction): Hop) -> Hop {
+    (link, 1 - direction)
+}
+
+fn ports(plan: &Plan, streams: Streams) -> Vec<PortConfig> {
+    let mut ports = Vec::with_capacity(2 * plan.links.len());
+    for link in &plan.links {
+        let there =
+            draw(link.directions[0].delay, streams, || format!("links/{}/delay", link.name));
+        let back = if link.shared_delay {
+            there
+        } else {
+            draw(link.directions[1].delay, streams, || format!("links/{}/delay/back", link.name))
+        };
+        for (port, delay) in link.directions.iter().zip([there, back]) {
+            ports.push(PortConfig { rate: port.rate, delay, limit: limit(port.queue) });
+        }
+    }
+    ports
+}
+
+fn limit(queue: plan::QueueLimit) -> QueueLimit {
+    match queue {
+        plan::QueueLimit::Packets(count) => {
+            u32::try_from(count).map_or(QueueLimit::Unlimited, QueueLimit::Packets)
+        }
+        plan::QueueLimit::Bytes(bytes) => QueueLimit::Bytes(bytes.count()),
+        plan::QueueLimit::Unlimited => QueueLimit::Unlimited,
+    }
+}
+
+fn draw(spread: Spread<Duration>, streams: Streams, name: impl Fn() -> String) -> Duration {
+    match spread {
+        Spread::Fixed(value) => value,
+        Spread::Uniform { low, high } => streams.stream(&name()).uniform(low, high),
+    }
+}
+
+/// The two paths of a flow group: data, and ACKs.
+fn path_ids(group: usize) -> [PathId; 2] {
+    let data = 2 * PathId::try_from(group).expect("a plan has fewer than 2^31 groups");
+    [data, data + 1]
+}
+
+/// The ports that a flow's data passes, and those that its ACKs pass.
+fn routes(flow: &plan::FlowPlan) -> [Vec<PortId>; 2] {
+    [
+        flow.hops.iter().map(|&hop| port_id(hop)).collect(),
+        flow.hops.iter().rev().map(|&hop| port_id(reverse(hop))).collect(),
+    ]
+}
+
+fn flows(plan: &Plan, streams: Streams, paths: &mut Paths) -> Vec<FlowSpec> {
+    let configs: Vec<Arc<Config>> =
+        plan.tcp.iter().map(|(_, config)| Arc::new(config.clone())).collect();
+    let spec = |flow: &plan::FlowPlan| {
+        let [there, back] = routes(flow);
+        let [data, acks] = path_ids(flow.group);
+        let config = Arc::clone(&configs[flow.tcp]);
+        let since_zero = flow.start.map(|at| at.saturating_since(Time::ZERO));
+        let start = draw(since_zero, streams, || format!("flows/{}/start", flow.name));
+        let mut clock = streams.stream(&format!("flows/{}/clock", flow.name));
+        FlowSpec {
+            clock_phase: Duration::from_ps(clock.below(config.tick.as_ps())),
+            config,
+            segments: flow.size,
+            start: Time::ZERO + start,
+            data: paths.entry(data, &there),
+            acks: paths.entry(acks, &back),
+        }
+    };
+    plan.flows.iter().map(spec).collect()
+}
+
+/// Failures first, then the switches, in order of time.
+fn controls(plan: &Plan, paths: &mut Paths) -> Vec<Control> {
+    let mut controls = Vec::new();
+    for failure in &plan.failures {
+        for direction in [0, 1] {
+            let port = port_id((failure.link, direction));
+            controls.push(Control { at: failure.at, action: Action::PortDown(port) });
+            controls.extend(failure.repair.map(|at| Control { at, action: Action::PortUp(port) }));
+        }
+    }
+    for protection in &plan.protections {
+        protect(plan, protection, paths, &mut controls);
+    }
+    controls.retain(|control| control.at <= plan.stop);
+    // Stable: at one instant failures and repairs stay before the switches they lead to.
+    controls.sort_by_key(|control| control.at);
+    controls
+}
+
+/// The switches of one protection, for data at the backup's first node and for ACKs at its last.
+fn protect(
+    plan: &Plan,
+    protection: &plan::ProtectionPlan,
+    paths: &mut Paths,
+    controls: &mut Vec<Control>,
+) {
+    let mut outages: Vec<Outage> = plan
+        .failures
+        .iter()
+        .filter(|failure| failure.link == protection.link)
+        .map(|failure| Outage { failure: failure.at, repair: failure.repair })
+        .collect();
+    outages.sort_by_key(|outage| outage.failure);
+    let backup: [Vec<PortId>; 2] = [
+        protection.hops.iter().map(|&hop| port_id(hop)).collect(),
+        protection.hops.iter().rev().map(|&hop| port_id(reverse(hop))).collect(),
+    ];
+    let (first, last) = (protection.backup.first(), protection.backup.last());
+    let ends = [(first, last), (last, first)];
+    let mut switched = Vec::new();
+    for &index in &protection.flows {
+        let flow = &plan.flows[index];
+        let [there, back] = routes(flow);
+        let reversed: Vec<usize> = flow.path.iter().rev().copied().collect();
+        for (direction, (route, nodes)) in
+            [(there, &flow.path), (back, &reversed)].into_iter().enumerate()
+        {
+            let position = |node: Option<&usize>| nodes.iter().position(|n| Some(n) == node);
+            let (switch_node, merge_node) = ends[direction];
+            let (Some(from), Some(to)) = (position(switch_node), position(merge_node)) else {
+                continue;
+            };
+            let path = path_ids(flow.group)[direction];
+            let label = paths.entry(path, &route[from..]);
+            // Flows that have merged before the switching node share its entry.
+            if switched.contains(&label) {
+                continue;
+            }
+            switched.push(label);
+            let working = paths.hop(label);
+            let detour = paths.detour(path, &backup[direction], &route[to..]);
+            let delays = Delays {
+                switch: protection.switch_delay[direction],
+                revert: protection.revert_delay.map(|delay| delay[direction]),
+            };
+            controls.extend(timeline(delays, &outages).into_iter().map(|(at, switch)| {
+                let hop = match switch {
+                    Switch::ToBackup => detour,
+                    Switch::ToWorking => working,
+                };
+                Control { at, action: Action::SetHop(label, hop) }
+            }));
+        }
+    }
+}
+
+fn reducers(plan: &Plan, digest: bool) -> Reducers {
+    let ports = 2 * plan.links.len();
+    let mut reducers = Reducers {
+        digest: digest.then(|| Digest::new(ports, plan.flows.len())),
+        ..Reducers::default()
+    };
+    for observed in &plan.observe {
+        match &observed.kind {
+            Observation::Goodput { groups, interval } => {
+                let row = |flow: &plan::FlowPlan| index_of(groups, &flow.group);
+                let rows = plan.flows.iter().map(row).collect();
+                reducers.goodput.push(Goodput::new(rows, *interval, plan.stop));
+            }
+            Observation::Load { ports: watched, interval } => {
+                let rows = all_hops(plan).map(|hop| index_of(watched, &hop)).collect();
+                reducers.load.push(Load::new(rows, *interval, plan.stop));
+            }
+            Observation::Drops { ports: watched } => {
+                let is_watched =
+                    |hop| watched.as_ref().is_none_or(|watched| watched.contains(&hop));
+                reducers.drops.push(Drops::new(all_hops(plan).map(is_watched).collect()));
+            }
+        }
+    }
+    reducers
+}
+
+/// Every port in the order of its number.
+pub(crate) fn all_hops(plan: &Plan) -> impl Iterator<Item = Hop> {
+    (0..plan.links.len()).flat_map(|link| [(link, 0), (link, 1)])
+}
+
+fn index_of<T: PartialEq>(list: &[T], wanted: &T) -> Option<u32> {
+    list.iter().position(|item| item == wanted).and_then(|index| u32::try_from(index).ok())
+}
+
+/// Names of the drop reasons, in the order of their numbers.
+pub(crate) fn reason_names() -> Vec<&'static str> {
+    DropReason::ALL.iter().map(|reason| reason.name()).collect()
+}

@@ -1,0 +1,299 @@
+//! Runs: one scenario, one seed, and what was observed.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use optcp_engine::Simulation;
+use optcp_engine::observe::{Digest, DropRow, Reducers};
+use optcp_net::DropReason;
+use optcp_units::{Duration, Time};
+use sha2::{Digest as _, Sha256};
+
+use crate::Scenario;
+use crate::build::{World, all_hops, port_id, reason_names, world};
+use crate::plan::{Observation, Plan};
+
+/// A flag that several runs share, to stop them.
+#[derive(Clone, Debug, Default)]
+pub struct Cancel(Arc<AtomicBool>);
+
+/// A run was stopped through [`Cancel`]; it has no result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cancelled;
+
+impl Cancel {
+    /// Asks every run that shares the flag to stop.
+    pub fn cancel(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+
+    fn check(&self) -> Result<(), Cancelled> {
+        if self.0.load(Ordering::Relaxed) { Err(Cancelled) } else { Ok(()) }
+    }
+}
+
+/// The result of one run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Run {
+    /// The seed.
+    pub seed: u64,
+    /// [`Scenario::sha256`].
+    pub scenario_sha256: String,
+    /// Digest of everything that happened, if it was asked for.
+    pub records_sha256: Option<String>,
+    /// Digest of all counts and series.
+    pub metrics_sha256: String,
+    /// Numbers of packets: sent, delivered, dropped, in_flight, packet_hops; and events.
+    pub counts: Vec<(&'static str, u64)>,
+    /// Dropped packets by reason, those above zero only.
+    pub drops: Vec<(&'static str, u64)>,
+    /// Up to when the run shared its past with other branches.
+    pub forked_at: Option<Time>,
+    /// What was observed, in the order of the scenario.
+    pub series: Vec<Series>,
+}
+
+/// One observation's result.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Series {
+    /// The name in the scenario.
+    pub name: String,
+    /// The data.
+    pub kind: SeriesKind,
+}
+
+/// The data of an observation.
+#[derive(Clone, Debug, PartialEq)]
+pub enum SeriesKind {
+    /// Bytes per row and interval (i T, (i + 1) T], row after row.
+    Bytes {
+        /// `goodput` or `load`.
+        kind: &'static str,
+        /// T.
+        interval: Duration,
+        /// Flow groups (goodput) or ports (load).
+        rows: Vec<String>,
+        /// Intervals in a row.
+        intervals: usize,
+        /// The bytes.
+        bytes: Vec<u64>,
+    },
+    /// Dropped packets.
+    Drops {
+        /// Names that `port` points into.
+        ports: Vec<String>,
+        /// Names that `group` points into.
+        groups: Vec<String>,
+        /// Names that `reason` points into.
+        reasons: Vec<&'static str>,
+        /// One a packet, in order of time.
+        drops: Vec<Drop>,
+    },
+}
+
+/// A dropped packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Drop {
+    /// When.
+    pub at: Time,
+    /// At which port.
+    pub port: u32,
+    /// Of which flow group.
+    pub group: u32,
+    /// Whether it was an ACK.
+    pub ack: bool,
+    /// Why.
+    pub reason: u8,
+}
+
+/// Runs every branch with the same seed. With `fork`, branches whose worlds are the same up to an
+/// instant share the run up to there; results are equal either way.
+///
+/// # Errors
+/// [`Cancelled`] once `cancel` is set.
+pub fn run_branches(
+    branches: &[Scenario],
+    seed: u64,
+    fork: bool,
+    digest: bool,
+    cancel: &Cancel,
+) -> Result<Vec<Run>, Cancelled> {
+    let mut worlds: Vec<World> =
+        branches.iter().map(|branch| world(branch.plan(), seed, digest)).collect();
+    let mut runs: Vec<Option<Run>> = branches.iter().map(|_| None).collect();
+    for family in families(branches, &worlds, fork) {
+        let finish = |simulation: &mut Simulation<Reducers>, index: usize, forked_at| {
+            advance(simulation, None, cancel)?;
+            Ok(result(&branches[index], seed, forked_at, simulation))
+        };
+        let (trunk, others) = (family.members[0], &family.members[1..]);
+        let reducers = std::mem::take(&mut worlds[trunk].reducers);
+        let mut simulation = Simulation::new(&worlds[trunk].blueprint, reducers);
+        if !others.is_empty() {
+            advance(&mut simulation, Some(family.fork_at), cancel)?;
+        }
+        for &index in others {
+            let mut branch = simulation.clone();
+            branch.continue_as(&worlds[index].blueprint);
+            runs[index] = Some(finish(&mut branch, index, Some(family.fork_at))?);
+        }
+        let forked_at = (!others.is_empty()).then_some(family.fork_at);
+        runs[trunk] = Some(finish(&mut simulation, trunk, forked_at)?);
+    }
+    Ok(runs.into_iter().flatten().collect())
+}
+
+/// Branches that share their past up to `fork_at`; the first one runs it.
+struct Family {
+    members: Vec<usize>,
+    fork_at: Time,
+}
+
+fn families(branches: &[Scenario], worlds: &[World], fork: bool) -> Vec<Family> {
+    let mut families: Vec<Family> = Vec::new();
+    for (index, world) in worlds.iter().enumerate() {
+        let same_past = |family: &Family| {
+            let trunk = family.members[0];
+            let (a, b) = (branches[trunk].plan(), branches[index].plan());
+            // Observations are part of the state that is copied.
+            let observed_alike = a.observe == b.observe && a.stop == b.stop;
+            let shared = worlds[trunk].blueprint.shared_until(&world.blueprint);
+            (fork && observed_alike && shared > Time::ZERO).then_some(shared)
+        };
+        match families.iter_mut().find_map(|f| same_past(f).map(|shared| (f, shared))) {
+            Some((family, shared)) => {
+                family.members.push(index);
+                family.fork_at = family.fork_at.min(shared);
+            }
+            None => families.push(Family { members: vec![index], fork_at: Time::MAX }),
+        }
+    }
+    families
+}
+
+/// Runs to `until`, or to the end, and looks at `cancel` every 100 ms of simulated time.
+fn advance(
+    simulation: &mut Simulation<Reducers>,
+    until: Option<Time>,
+    cancel: &Cancel,
+) -> Result<(), Cancelled> {
+    const SLICE: Duration = Duration::from_ms(100);
+    let end = until.unwrap_or_else(|| simulation.stop());
+    let mut next = simulation.now();
+    while next < end {
+        cancel.check()?;
+        next = end.min(next + SLICE);
+        simulation.run_before(next);
+    }
+    if until.is_none() {
+        simulation.run();
+    }
+    Ok(())
+}
+
+fn result(
+    scenario: &Scenario,
+    seed: u64,
+    forked_at: Option<Time>,
+    simulation: &Simulation<Reducers>,
+) -> Run {
+    let plan = scenario.plan();
+    let counts = simulation.counts();
+    let dropped = DropReason::ALL.iter().zip(counts.dropped);
+    let mut run = Run {
+        seed,
+        scenario_sha256: scenario.sha256(),
+        records_sha256: simulation.observer.digest.as_ref().map(Digest::sha256),
+        metrics_sha256: String::new(),
+        counts: vec![
+            ("sent", counts.sent),
+            ("delivered", counts.delivered),
+            ("dropped", counts.dropped_in_all()),
+            ("in_flight", simulation.in_flight()),
+            ("packet_hops", simulation.packet_hops()),
+            ("events", counts.events),
+        ],
+        drops: dropped
+            .filter(|&(_, count)| count > 0)
+            .map(|(reason, count)| (reason.name(), count))
+            .collect(),
+        forked_at,
+        series: series(plan, &simulation.observer),
+    };
+    run.metrics_sha256 = metrics_sha256(&run);
+    run
+}
+
+fn series(plan: &Plan, reducers: &Reducers) -> Vec<Series> {
+    let (mut goodput, mut load) = (reducers.goodput.iter(), reducers.load.iter());
+    let mut drops = reducers.drops.iter();
+    let kind = |observation: &Observation| match observation {
+        Observation::Goodput { groups, interval } => goodput.next().map(|g| SeriesKind::Bytes {
+            kind: "goodput",
+            interval: *interval,
+            rows: groups.iter().map(|&group| plan.groups[group].clone()).collect(),
+            intervals: g.intervals(),
+            bytes: g.bytes().to_vec(),
+        }),
+        Observation::Load { ports, interval } => load.next().map(|l| SeriesKind::Bytes {
+            kind: "load",
+            interval: *interval,
+            rows: ports.iter().map(|&hop| plan.port_name(hop)).collect(),
+            intervals: l.intervals(),
+            bytes: l.bytes().to_vec(),
+        }),
+        Observation::Drops { ports } => drops.next().map(|d| {
+            let watched = ports.clone().unwrap_or_else(|| all_hops(plan).collect());
+            let mut position = vec![0; 2 * plan.links.len()];
+            for (index, &hop) in (0..).zip(&watched) {
+                position[port_id(hop) as usize] = index;
+            }
+            let row = |row: &DropRow| Drop {
+                at: row.at,
+                port: position[row.port as usize],
+                group: u32::try_from(plan.flows[row.packet.flow() as usize].group)
+                    .unwrap_or(u32::MAX),
+                ack: row.packet.is_ack(),
+                reason: row.reason as u8,
+            };
+            SeriesKind::Drops {
+                ports: watched.iter().map(|&hop| plan.port_name(hop)).collect(),
+                groups: plan.groups.clone(),
+                reasons: reason_names(),
+                drops: d.rows().iter().map(row).collect(),
+            }
+        }),
+    };
+    let kinds: Vec<Option<SeriesKind>> =
+        plan.observe.iter().map(|observed| &observed.kind).map(kind).collect();
+    plan.observe
+        .iter()
+        .zip(kinds)
+        .filter_map(|(observed, kind)| Some(Series { name: observed.name.clone(), kind: kind? }))
+        .collect()
+}
+
+/// SHA-256 over the counts and the series, names included, numbers as little-endian u64.
+fn metrics_sha256(run: &Run) -> String {
+    let mut sha = Sha256::new();
+    let number = |sha: &mut Sha256, value: u64| sha.update(value.to_le_bytes());
+    for (name, value) in run.counts.iter().filter(|(name, _)| *name != "events").chain(&run.drops) {
+        sha.update(name);
+        number(&mut sha, *value);
+    }
+    for series in &run.series {
+        sha.update(&series.name);
+        match &series.kind {
+            SeriesKind::Bytes { bytes, .. } => bytes.iter().for_each(|&b| number(&mut sha, b)),
+            SeriesKind::Drops { drops, .. } => {
+                for drop in drops {
+                    number(&mut sha, drop.at.as_ps());
+                    number(&mut sha, u64::from(drop.port));
+                    number(&mut sha, u64::from(drop.group));
+                    number(&mut sha, u64::from(drop.ack) << 8 | u64::from(drop.reason));
+                }
+            }
+        }
+    }
+    sha.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+}
