@@ -7,6 +7,7 @@
 
 mod run;
 mod scenario;
+mod table;
 
 use optcp_scenario::{catalogue as all_policies, json_schema};
 use pyo3::create_exception;
@@ -75,6 +76,8 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<scenario::Scenario>()?;
     module.add_class::<run::Run>()?;
     module.add_function(wrap_pyfunction!(run::run_branches, module)?)?;
+    module.add_function(wrap_pyfunction!(table::read_parquet, module)?)?;
+    module.add_function(wrap_pyfunction!(table::write_parquet, module)?)?;
     module.add_function(wrap_pyfunction!(schema, module)?)?;
     module.add_function(wrap_pyfunction!(catalogue, module)?)?;
     module.add_function(wrap_pyfunction!(version, module)?)?;
