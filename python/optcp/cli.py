@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 SCENARIO = ScenarioType()
+FILE = click.Path(path_type=Path, dir_okay=False)
 DIRECTORY = click.Path(path_type=Path, file_okay=False)
 POSITIVE = click.IntRange(min=1)
 KERNELS = ("reference",)
@@ -66,7 +67,10 @@ def _kernel(_: click.Context, __: click.Parameter, value: str) -> str:
     return value
 
 
-@click.group(cls=Verbs, epilog=EPILOG, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": PLAIN_WIDTH})
+CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": PLAIN_WIDTH}
+
+
+@click.group(cls=Verbs, epilog=EPILOG, context_settings=CONTEXT)
 @click.option("--version", is_flag=True, expose_value=False, is_eager=True, callback=_print_version, help="Say which.")
 def cli() -> None:
     """Simulate TCP over failing optical networks, packet by packet, the same way every time."""
@@ -174,7 +178,8 @@ def run(
     pairs = list(_pairs(settings).items())
     planned = single.plan(scenario, pairs, seed, runs, target, digest=digest, fork=fork)
     if dry_run:
-        show_plan(_console(), planned, _jobs(jobs))
+        estimate = single.probe(planned) if any(planned.missing().values()) else None
+        show_plan(_console(), planned, estimate, _jobs(jobs))
         return
     summary = single.simulate(planned, _jobs(jobs), for_console(_console(stderr=True)))
     show_summary(_console(), summary, planned)
@@ -184,10 +189,10 @@ def run(
 @click.argument("directory", type=DIRECTORY)
 @click.option("--kind", "kinds", multiple=True, metavar="KIND", help="What to draw; may be repeated. [default: all]")
 @click.option("--flow", "flows", multiple=True, metavar="NAME", help="Only these flows; may be repeated.")
-@click.option("--port", "ports", multiple=True, metavar="NAME", help="Only these ports, such as 'A->B'; may be repeated.")
+@click.option("--port", "ports", multiple=True, metavar="NAME", help="Only these ports: 'A->B'; may be repeated.")
 @click.option("--from", "start", metavar="T", help="Start of the time axis: 4.9, 4.9s, 4900ms.")
 @click.option("--to", "end", metavar="T", help="End of the time axis.")
-@click.option("--out", type=click.Path(path_type=Path, dir_okay=False), help="One picture: its file, .png, .pdf or .svg.")
+@click.option("--out", type=FILE, help="File of the only picture: .png, .pdf or .svg.")
 @click.option("--format", "form", type=click.Choice(["png", "pdf", "svg"]), help="Of all pictures. [default: png]")
 def trace(
     directory: Path,

@@ -27,16 +27,16 @@ def find(text: str) -> Path:
     path = Path(text)
     if path.is_file():
         return path
-    if path.is_dir():
-        raise InputError(f"{text}: this is a directory; a scenario is a file, such as world.toml")
     known = scenarios()
     named = path.name.removesuffix(".toml")
     if path.parent == Path() and named in known:
         return known[named]
+    if path.is_dir():
+        raise InputError(f"{text}: this is a directory; a scenario is a file, such as world.toml")
     raise InputError(f"{text}: there is no such file and no scenario of this name; {nearest(named, known)}")
 
 
-class ScenarioType(click.ParamType):
+class ScenarioType(click.ParamType[Path]):
     """A scenario on the command line."""
 
     name = "scenario"

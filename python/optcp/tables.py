@@ -9,14 +9,14 @@ from rich.table import Table
 from rich.text import Text
 
 from optcp.papers.judge import word
-from optcp.study.single import probe
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+
     from rich.console import Console
 
     from optcp.papers.model import Holds, Result, Row
-    from optcp.study.single import Plan, Summary
+    from optcp.study.single import Estimate, Plan, Summary
 
 STYLES = {
     "match": "green",
@@ -117,7 +117,7 @@ def counts(words: Iterable[str], order: Sequence[str]) -> str:
     return ", ".join(f"{found.count(name)} {name}" for name in order if name in found)
 
 
-def show_plan(console: Console, planned: Plan, threads: int) -> None:
+def show_plan(console: Console, planned: Plan, estimate: Estimate | None, threads: int) -> None:
     """Say what a run would do, how long it would take and what it would write."""
     cells, seeds = len(planned.study.branches), len(planned.seeds)
     missing = sum(len(branches) for branches in planned.missing().values())
@@ -125,16 +125,17 @@ def show_plan(console: Console, planned: Plan, threads: int) -> None:
     console.print(f"cells: {cells}, seeds: {seeds}, runs: {planned.runs}{kept}, to {planned.out}", soft_wrap=True)
     for index, branch in enumerate(planned.study.branches):
         console.print(f"  cell {index + 1}: {cell_text(branch.key)}", markup=False)
-    if not missing:
+    if estimate is None:
         console.print("nothing is left to run")
         return
     names = planned.study.branches[0].scenario.summary()["observe"]
     files = ", ".join(["meta.json", "scalars.parquet", *(f"{name}.parquet" for name in names)])
     console.print(f"each run writes: {files}", soft_wrap=True, markup=False)
-    estimate = probe(planned)
     if estimate.seconds is None or estimate.bytes is None:
         least = estimate.limit_s * math.ceil(missing / threads)
-        console.print(f"a run takes more than {estimate.limit_s:g} s: more than {least:.0f} s in all, {threads} at a time")
+        console.print(
+            f"a run takes more than {estimate.limit_s:g} s: more than {least:.0f} s in all, {threads} at a time"
+        )
         return
     # A thread does whole runs; warm-ups that branches share make it less.
     in_all = estimate.seconds * math.ceil(missing / threads)
