@@ -22,36 +22,30 @@ impl Queue {
     pub fn new(rows: Vec<Option<u32>>, interval: Duration, stop: Time) -> Self {
         let now = vec![(0, Time::ZERO); rows.len()];
         let areas = IntervalSums::new(rows, interval, stop);
-        Queue { greatest: vec![0; areas.sums.len()], areas, now }
+        Queue { greatest: vec![0; areas.sums().len()], areas, now }
     }
 
     pub(super) fn change(&mut self, at: Time, port: PortId, length: u32) {
-        let Some(Some(row)) = self.areas.rows.get(port as usize).copied() else { return };
+        let Some(row) = self.areas.row(port) else { return };
         self.settle(at, port, row);
         self.now[port as usize].0 = length;
-        let place = row as usize * self.areas.intervals + self.areas.interval_of(at);
-        self.greatest[place] = self.greatest[place].max(length);
+        let greatest = &mut self.greatest[self.areas.place(row, at)];
+        *greatest = (*greatest).max(length);
     }
 
     /// Adds the area since the last change, interval by interval.
     fn settle(&mut self, at: Time, port: PortId, row: u32) {
-        let (length, mut from) = self.now[port as usize];
-        let first = row as usize * self.areas.intervals;
-        while from < at {
-            // `interval_of` closes intervals at their end; what follows `from` belongs to the next.
-            let index = self.areas.interval_of(Time::from_ps(from.as_ps() + 1));
-            let end = Time::from_ps((index as u64 + 1) * self.areas.interval_ps).min(at);
-            self.areas.sums[first + index] += u64::from(length) * (end - from).as_ps();
-            let greatest = &mut self.greatest[first + index];
-            *greatest = (*greatest).max(length);
-            from = end;
-        }
+        let (length, from) = self.now[port as usize];
+        let greatest = &mut self.greatest;
+        self.areas.add_area(row, (from, at), u64::from(length), |place| {
+            greatest[place] = greatest[place].max(length);
+        });
         self.now[port as usize].1 = at;
     }
 
     pub(super) fn finish(&mut self, at: Time) {
-        for (port, row) in (0..).zip(self.areas.rows.clone()) {
-            if let Some(row) = row {
+        for port in (0..).take(self.areas.entities()) {
+            if let Some(row) = self.areas.row(port) {
                 self.settle(at, port, row);
             }
         }
@@ -60,19 +54,14 @@ impl Queue {
     /// Mean lengths, row after row.
     #[must_use]
     pub fn means(&self) -> Vec<f64> {
-        self.areas.sums.iter().map(|&area| area as f64 / self.areas.interval_ps as f64).collect()
+        let interval = self.areas.interval_ps() as f64;
+        self.areas.sums().iter().map(|&area| area as f64 / interval).collect()
     }
 
     /// Greatest lengths, row after row.
     #[must_use]
     pub fn greatest(&self) -> &[u32] {
         &self.greatest
-    }
-
-    /// Intervals in a row.
-    #[must_use]
-    pub fn intervals(&self) -> usize {
-        self.areas.intervals
     }
 }
 
