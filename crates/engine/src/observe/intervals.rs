@@ -9,6 +9,7 @@ pub struct IntervalSums {
     rows: Vec<Option<u32>>,
     interval_ps: u64,
     intervals: usize,
+    stop: Time,
     sums: Vec<u64>,
 }
 
@@ -20,7 +21,7 @@ impl IntervalSums {
         let interval_ps = interval.as_ps();
         let intervals = usize::try_from(stop.as_ps().div_ceil(interval_ps)).unwrap_or(usize::MAX);
         let height = rows.iter().flatten().max().map_or(0, |&row| row as usize + 1);
-        IntervalSums { rows, interval_ps, intervals, sums: vec![0; height * intervals] }
+        IntervalSums { rows, interval_ps, intervals, stop, sums: vec![0; height * intervals] }
     }
 
     pub(super) fn add(&mut self, at: Time, entity: u32, amount: u64) {
@@ -66,9 +67,10 @@ impl IntervalSums {
         row as usize * self.intervals + (at.as_ps().saturating_sub(1) / self.interval_ps) as usize
     }
 
-    /// T in picoseconds.
-    pub(super) fn interval_ps(&self) -> u64 {
-        self.interval_ps
+    /// Lengths of a row's intervals in picoseconds: T, but for a last one that the stop cuts short.
+    pub(super) fn lengths_ps(&self) -> impl Iterator<Item = u64> + Clone {
+        let (stop, interval) = (self.stop.as_ps(), self.interval_ps);
+        (0..self.intervals as u64).map(move |i| interval.min(stop - i * interval))
     }
 
     /// The sums, row after row.

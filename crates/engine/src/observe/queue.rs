@@ -54,8 +54,8 @@ impl Queue {
     /// Mean lengths, row after row.
     #[must_use]
     pub fn means(&self) -> Vec<f64> {
-        let interval = self.areas.interval_ps() as f64;
-        self.areas.sums().iter().map(|&area| area as f64 / interval).collect()
+        let lengths = self.areas.lengths_ps().cycle();
+        self.areas.sums().iter().zip(lengths).map(|(&area, ps)| area as f64 / ps as f64).collect()
     }
 
     /// Greatest lengths, row after row.
@@ -72,14 +72,15 @@ mod tests {
     #[test]
     fn lengths_are_weighted_by_time_across_intervals() {
         let ms = |m: u64| Time::ZERO + Duration::from_ms(m);
-        let mut queue = Queue::new(vec![None, Some(0)], Duration::from_ms(10), ms(30));
+        let mut queue = Queue::new(vec![None, Some(0)], Duration::from_ms(10), ms(25));
         queue.change(ms(5), 1, 4);
         queue.change(ms(5), 0, 9);
         queue.change(ms(12), 1, 6);
         queue.change(ms(15), 1, 0);
-        queue.finish(ms(30));
-        // 5 ms of 4; 2 ms of 4 and 3 ms of 6; nothing.
-        assert_eq!(queue.means(), [2.0, 2.6, 0.0]);
-        assert_eq!(queue.greatest(), [4, 6, 0]);
+        queue.change(ms(22), 1, 5);
+        queue.finish(ms(25));
+        // 5 ms of 4; 2 ms of 4 and 3 ms of 6; 3 ms of 5 in the 5 ms that are left.
+        assert_eq!(queue.means(), [2.0, 2.6, 3.0]);
+        assert_eq!(queue.greatest(), [4, 6, 5]);
     }
 }
