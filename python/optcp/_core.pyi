@@ -6,6 +6,18 @@ bytes, rates bits a second. A run depends on (scenario, seed, version) alone.
 
 from typing import Any, final
 
+__all__ = [
+    "Cancel",
+    "Cancelled",
+    "Run",
+    "Scenario",
+    "ScenarioError",
+    "catalogue",
+    "run_branches",
+    "schema",
+    "version",
+]
+
 class ScenarioError(ValueError):
     """A scenario file or an override is wrong.
 

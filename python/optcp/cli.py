@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-FILE = click.Path(path_type=Path)
+FILE = click.Path(path_type=Path, exists=True, dir_okay=False, readable=True)
 DIRECTORY = click.Path(path_type=Path, file_okay=False)
 POSITIVE = click.IntRange(min=1)
 PLAIN_WIDTH = 100
@@ -274,7 +274,8 @@ def _run() -> int:  # noqa: PLR0911 - one return an exit status
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except OSError as error:
-        return _fail(f"Error: {error.filename or ''}: {error.strerror or error}", 1)
+        place = f"{error.filename}: " if error.filename else ""
+        return _fail(f"Error: {place}{error.strerror or error}", 1)
     except ValueError as error:
         if type(error).__name__ == "ScenarioError":
             return _fail(str(error), 2)

@@ -60,8 +60,11 @@ fn catalogue(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
 }
 
 #[pyfunction]
-fn version() -> &'static str {
-    env!("CARGO_PKG_VERSION")
+fn version() -> String {
+    match env!("OPTCP_COMMIT") {
+        "" => env!("CARGO_PKG_VERSION").to_owned(),
+        commit => format!("{}+{commit}", env!("CARGO_PKG_VERSION")),
+    }
 }
 
 #[pymodule(gil_used = false)]

@@ -2,8 +2,9 @@
 
 use numpy::{IntoPyArray, PyArrayMethods};
 use optcp_scenario::{Series, Values};
+use pyo3::exceptions::{PyKeyError, PyRuntimeError};
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyBytes, PyDict};
 
 use crate::scenario::Scenario;
 use crate::{Cancel, Cancelled};
@@ -112,6 +113,20 @@ impl Run {
             all.set_item(&series.name, columns(py, series)?)?;
         }
         Ok(all)
+    }
+
+    /// The observation `name` as the bytes of a Parquet file.
+    fn to_parquet<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyBytes>> {
+        let series = self
+            .0
+            .series
+            .iter()
+            .find(|series| series.name == name)
+            .ok_or_else(|| PyKeyError::new_err(name.to_owned()))?;
+        let bytes = py
+            .detach(|| optcp_scenario::to_parquet(series))
+            .map_err(|error| PyRuntimeError::new_err(error.to_string()))?;
+        Ok(PyBytes::new(py, &bytes))
     }
 }
 

@@ -15,6 +15,7 @@ mod de;
 mod expression;
 mod nearest;
 mod overrides;
+mod parquet;
 pub mod plan;
 mod problem;
 mod resolved;
@@ -26,6 +27,7 @@ mod sweep;
 mod tree;
 
 pub use catalogue::{CatalogueEntry, catalogue, json_schema};
+pub use parquet::to_parquet;
 pub use plan::Plan;
 pub use problem::Diagnostic;
 pub use run::{Cancel, Cancelled, Run, run_branches};

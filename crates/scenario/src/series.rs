@@ -54,6 +54,26 @@ pub enum Values {
     F64(Vec<f64>),
 }
 
+impl Values {
+    /// How many there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        match self {
+            Values::U64(v) => v.len(),
+            Values::U32(v) => v.len(),
+            Values::U8(v) => v.len(),
+            Values::Bool(v) => v.len(),
+            Values::F64(v) => v.len(),
+        }
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
 impl Series {
     /// Feeds the series to a digest.
     pub(crate) fn digest(&self, sha: &mut Sha256) {
