@@ -23,6 +23,7 @@ import sys
 import tomllib
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 ROOT = Path(__file__).parents[2]
@@ -158,6 +159,24 @@ def test_each_mistake_has_the_message_that_the_page_shows(tmp_path):
         assert good.count(right) == 1, right
         (tmp_path / name).write_text(good.replace(right, wrong), encoding="utf-8")
         assert lines(run(f"optcp validate {name}", tmp_path, status=2).stderr) == lines(message)
+
+
+def test_a_run_writes_the_files_that_the_pages_name(tmp_path):
+    save_scenarios("docs/scenarios.md", tmp_path)
+    run("optcp run lab.toml --out out", tmp_path)
+    folders = [path for path in (tmp_path / "out").iterdir() if path.name != "runs"]
+    assert sorted(path.name for path in folders) == [f"cell-{cell}-seed-1" for cell in (1, 2, 3, 4)]
+    found = {path.name for folder in folders for path in folder.iterdir()}
+    for page, head in (("docs/scenarios.md", "## What a run writes"), ("docs/contract.md", "## A run's result")):
+        part = text(page).split(head)[1].split("\n## ")[0]
+        assert found == set(re.findall(r"`([\w-]+\.(?:json|npz|parquet))`", part)), page
+    meta = json.loads((folders[0] / "meta.json").read_text())
+    part = text("docs/contract.md").split("## A run's result")[1].split("\n## ")[0]
+    assert [key for key in meta if f"`{key}`" not in part] == []
+    kinds = text("docs/scenarios.md").split("| kind | what it gives")[1].split("\n\n")[0]
+    columns = set(re.findall(r"`([a-z_]+)`", kinds))
+    with np.load(folders[0] / "series.npz") as archive:
+        assert {name.split("/")[2] for name in archive.files if name != "runs"} <= columns
 
 
 # Commands
