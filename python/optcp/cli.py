@@ -207,6 +207,21 @@ def schema() -> None:
     click.echo(_core.schema())
 
 
+@cli.command()
+@click.option("--repeat", type=POSITIVE, default=3, show_default=True, help="Runs of each size; medians are shown.")
+def bench(repeat: int) -> None:
+    """Measure the simulator's speed on the dumbbell workload: 10, 100 and 1000 flows."""
+    from optcp.bench import ROWS, measure
+    from optcp.tables import show_bench
+
+    console, notes = _console(), _console(stderr=True)
+    rows = []
+    for flows, seconds in ROWS:
+        notes.print(f"{flows} flows, {seconds} s, {repeat} times ...")
+        rows.append(measure(flows, seconds, repeat))
+    show_bench(console, rows)
+
+
 def _pairs(settings: Sequence[str]) -> dict[str, str]:
     """Split KEY=VALUE; the last of two for one key counts."""
     pairs = {}

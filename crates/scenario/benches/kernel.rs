@@ -1,0 +1,28 @@
+//! Speed of the kernel: the dumbbell workload, and what a fork costs.
+
+use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
+use optcp_scenario::workload::{dumbbell, run, set_up};
+use optcp_units::{Duration, Time};
+
+fn kernel(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("reference kernel");
+    group.sample_size(10);
+    for (flows, seconds) in [(10, 10), (100, 2), (1000, 1)] {
+        let blueprint = dumbbell(flows, seconds);
+        let hops = run(&mut set_up(&blueprint)).packet_hops;
+        group.throughput(Throughput::Elements(hops));
+        group.bench_function(format!("dumbbell of {flows} flows"), |bencher| {
+            bencher.iter_batched_ref(|| set_up(&blueprint), run, BatchSize::LargeInput);
+        });
+    }
+    group.finish();
+
+    let mut simulation = set_up(&dumbbell(100, 10));
+    simulation.run_before(Time::ZERO + Duration::from_secs(5));
+    criterion.bench_function("fork of a world of 100 flows", |bencher| {
+        bencher.iter_with_large_drop(|| simulation.clone());
+    });
+}
+
+criterion_group!(benches, kernel);
+criterion_main!(benches);
