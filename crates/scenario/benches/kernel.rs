@@ -1,26 +1,26 @@
 //! Speed of the kernel: the dumbbell workload, and what a fork costs.
 
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
-use optcp_scenario::workload::{dumbbell, run, set_up};
+use optcp_scenario::workload::Dumbbell;
 use optcp_units::{Duration, Time};
 
 fn kernel(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("reference kernel");
     group.sample_size(10);
     for (flows, seconds) in [(10, 10), (100, 2), (1000, 1)] {
-        let blueprint = dumbbell(flows, seconds);
-        let hops = run(&mut set_up(&blueprint)).packet_hops;
+        let hops = Dumbbell::new(flows, seconds).run().packet_hops;
         group.throughput(Throughput::Elements(hops));
         group.bench_function(format!("dumbbell of {flows} flows"), |bencher| {
-            bencher.iter_batched_ref(|| set_up(&blueprint), run, BatchSize::LargeInput);
+            let set_up = || Dumbbell::new(flows, seconds);
+            bencher.iter_batched_ref(set_up, Dumbbell::run, BatchSize::LargeInput);
         });
     }
     group.finish();
 
-    let mut simulation = set_up(&dumbbell(100, 10));
-    simulation.run_before(Time::ZERO + Duration::from_secs(5));
+    let mut dumbbell = Dumbbell::new(100, 10);
+    dumbbell.run_before(Time::ZERO + Duration::from_secs(5));
     criterion.bench_function("fork of a world of 100 flows", |bencher| {
-        bencher.iter_with_large_drop(|| simulation.clone());
+        bencher.iter_with_large_drop(|| dumbbell.clone());
     });
 }
 

@@ -1,6 +1,6 @@
 //! Runs the benchmark workload once, without Python: `dumbbell FLOWS SECONDS`.
 
-use optcp_scenario::workload;
+use optcp_scenario::workload::Dumbbell;
 
 fn main() {
     let mut arguments = std::env::args().skip(1);
@@ -13,7 +13,7 @@ fn main() {
     };
     let flows = u32::try_from(number("FLOWS")).unwrap_or(u32::MAX);
     let seconds = number("SECONDS");
-    let outcome = workload::run(&mut workload::set_up(&workload::dumbbell(flows, seconds)));
+    let outcome = Dumbbell::new(flows.max(1), seconds.max(1)).run();
     println!(
         "{{\"packet_hops\": {}, \"utilisation\": {:.4}, \"events\": {}}}",
         outcome.packet_hops, outcome.utilisation, outcome.events

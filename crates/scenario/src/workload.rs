@@ -20,11 +20,7 @@ const FIRST_ACCESS: PortId = 2;
 const ACCESS_BUFFER: QueueLimit = QueueLimit::Packets(10_000);
 
 /// The dumbbell with `flows` flows, `seconds` long.
-///
-/// # Panics
-/// Without flows.
-#[must_use]
-pub fn dumbbell(flows: u32, seconds: u64) -> Blueprint {
+fn dumbbell(flows: u32, seconds: u64) -> Blueprint {
     let rate = |mbps: u64| Rate::from_bps(mbps * 1_000_000).expect("at least one flow");
     let (bottleneck, access) = (rate(u64::from(flows) * 10), rate(u64::from(flows) * 100));
     let port = |rate, delay, limit| (PortConfig { rate, delay, limit }, None);
@@ -85,35 +81,43 @@ pub struct Outcome {
     pub events: u64,
 }
 
-/// A run of the workload at time zero.
-#[must_use]
-pub fn set_up(blueprint: &Blueprint) -> Simulation<()> {
-    Simulation::new(blueprint, ())
-}
+/// A run of the workload.
+#[derive(Clone, Debug)]
+pub struct Dumbbell(Simulation<()>);
 
-/// Runs it to its end.
-#[must_use]
-pub fn run(simulation: &mut Simulation<()>) -> Outcome {
-    let stop = simulation.stop();
-    let half = Time::from_ps(stop.as_ps() / 2);
-    simulation.run_before(half);
-    let sent_by_half = transmitted(simulation, BOTTLENECK);
-    simulation.run();
-    let sent = transmitted(simulation, BOTTLENECK);
-    let port = &simulation.ports()[BOTTLENECK as usize];
-    let packet = port.config().rate.transmission_time(Bytes::new(1500));
-    let busy = packet.as_ps() as f64 * (sent - sent_by_half) as f64;
-    let acks: u64 = simulation
-        .ports()
-        .iter()
-        .skip(FIRST_ACCESS as usize + 2)
-        .step_by(4)
-        .map(|port| port.counts().accepted)
-        .sum();
-    Outcome {
-        packet_hops: 3 * sent + port.counts().dropped + 3 * acks,
-        utilisation: busy / (stop - half).as_ps() as f64,
-        events: simulation.counts().events,
+impl Dumbbell {
+    /// The run at time zero; this is the set-up.
+    ///
+    /// # Panics
+    /// Without flows.
+    #[must_use]
+    pub fn new(flows: u32, seconds: u64) -> Self {
+        Dumbbell(Simulation::new(&dumbbell(flows, seconds), ()))
+    }
+
+    /// Runs everything before `limit`.
+    pub fn run_before(&mut self, limit: Time) {
+        self.0.run_before(limit);
+    }
+
+    /// Runs it to its end.
+    pub fn run(&mut self) -> Outcome {
+        let stop = self.0.stop();
+        let half = Time::from_ps(stop.as_ps() / 2);
+        self.0.run_before(half);
+        let sent_by_half = transmitted(&self.0, BOTTLENECK);
+        self.0.run();
+        let sent = transmitted(&self.0, BOTTLENECK);
+        let port = &self.0.ports()[BOTTLENECK as usize];
+        let packet = port.config().rate.transmission_time(Bytes::new(1500));
+        let busy = packet.as_ps() as f64 * (sent - sent_by_half) as f64;
+        let receivers = self.0.ports().iter().skip(FIRST_ACCESS as usize + 2).step_by(4);
+        let acks: u64 = receivers.map(|port| port.counts().accepted).sum();
+        Outcome {
+            packet_hops: 3 * sent + port.counts().dropped + 3 * acks,
+            utilisation: busy / (stop - half).as_ps() as f64,
+            events: self.0.counts().events,
+        }
     }
 }
 
@@ -144,9 +148,9 @@ mod tests {
     /// The packet-hops of the workload are those that the ports count, but for what is under way.
     #[test]
     fn hops_are_counted_alike() {
-        let mut simulation = set_up(&dumbbell(10, 3));
-        let outcome = run(&mut simulation);
-        let difference = outcome.packet_hops.abs_diff(simulation.packet_hops());
-        assert!(difference <= 3 * simulation.in_flight(), "{difference} packet-hops apart");
+        let mut dumbbell = Dumbbell::new(10, 3);
+        let outcome = dumbbell.run();
+        let difference = outcome.packet_hops.abs_diff(dumbbell.0.packet_hops());
+        assert!(difference <= 3 * dumbbell.0.in_flight(), "{difference} packet-hops apart");
     }
 }
