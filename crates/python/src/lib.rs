@@ -62,9 +62,8 @@ fn catalogue(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
 
 #[pyfunction]
 fn conformance(py: Python<'_>, text: &str) -> PyResult<(String, Vec<String>)> {
-    let (results, refused) = py
-        .detach(|| run_text(text))
-        .map_err(|error| ScenarioError::new_err(error.to_string()))?;
+    let (results, refused) =
+        py.detach(|| run_text(text)).map_err(|error| ScenarioError::new_err(error.to_string()))?;
     Ok((results, refused.iter().map(ToString::to_string).collect()))
 }
 
