@@ -156,6 +156,12 @@ impl Sender {
         self.core.una
     }
 
+    /// The segment that is sent next when the window allows it; a timeout takes it back to `una`.
+    #[must_use]
+    pub fn next(&self) -> Seq {
+        self.core.nxt
+    }
+
     /// One past the highest segment sent.
     #[must_use]
     pub fn max_sent(&self) -> Seq {
