@@ -156,5 +156,14 @@ def schema() -> str:
 def catalogue() -> list[dict[str, str]]:
     """Every registered policy, profile, metric and unit: ``family``, ``name``, ``summary``, ``source``."""
 
+def conformance(text: str) -> tuple[str, list[str]]:
+    """Run single-flow conformance cases.
+
+    ``text`` is JSON: an object whose ``scenarios`` lists the cases. Returns the results as JSON, an object by case
+    (``completion_ack_s`` or null, ``retransmissions``, ``timeouts``, ``sequence`` of [seconds, segment]), and a
+    sentence for each case that asks for something that is not there; such a case has no result. Raises
+    :class:`ScenarioError` where the text is not of the form. Releases the GIL.
+    """
+
 def version() -> str:
     """The version; the part after ``+``, where there is one, names the git commit it was built from."""

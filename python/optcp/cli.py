@@ -200,6 +200,24 @@ def list_names(family: str | None) -> None:
 
 
 @cli.command()
+@click.argument("cases", type=FILE)
+@click.option("--out", type=click.Path(path_type=Path, dir_okay=False), required=True, help="Where the results go.")
+def conformance(cases: Path, out: Path) -> None:
+    """Run the single-flow cases of a JSON file, for comparison with what another stack did.
+
+    A case that asks for something that does not exist is left out of the results and named; the status is then 1.
+    """
+    from optcp.conformance import conform
+    from optcp.tables import show_outcomes
+
+    outcomes, refused = conform(cases, out)
+    show_outcomes(_console(), outcomes)
+    click.echo(f"results: {out}")
+    if refused:
+        raise RunFailed("\n".join(["these cases were refused:", *refused]))
+
+
+@cli.command()
 def schema() -> None:
     """Print the JSON Schema of scenario files."""
     from optcp import _core

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from optcp import bench
+    from optcp.conformance import Outcome
     from optcp.papers.model import Holds, Result, Row
     from optcp.study.single import Plan, Summary
 
@@ -183,6 +184,18 @@ def show_summary(console: Console, summary: Summary, planned: Plan, target: Path
     else:
         console.print("no packet was dropped")
     console.print(f"{planned.runs} runs in {target}", soft_wrap=True)
+
+
+def show_outcomes(console: Console, outcomes: Iterable[Outcome]) -> None:
+    """Print what conformance cases did; a dash where a transfer did not complete."""
+    table = Table(box=None, pad_edge=False)
+    table.add_column("case", no_wrap=True)
+    for name in ("completed [s]", "transmissions", "retransmissions", "timeouts"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for one in outcomes:
+        completed = "-" if one.completion_s is None else f"{one.completion_s:.6f}"
+        table.add_row(Text(one.name), completed, str(one.transmissions), str(one.retransmissions), str(one.timeouts))
+    console.print(table)
 
 
 def cell_text(key: dict[str, str]) -> str:

@@ -9,6 +9,7 @@ mod dumbbell;
 mod run;
 mod scenario;
 
+use optcp_scenario::conformance::run_text;
 use optcp_scenario::{catalogue as all_policies, json_schema};
 use pyo3::create_exception;
 use pyo3::exceptions::{PyException, PyValueError};
@@ -61,6 +62,13 @@ fn catalogue(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
 }
 
 #[pyfunction]
+fn conformance(py: Python<'_>, text: &str) -> PyResult<(String, Vec<String>)> {
+    let (results, refused) =
+        py.detach(|| run_text(text)).map_err(|error| ScenarioError::new_err(error.to_string()))?;
+    Ok((results, refused.iter().map(ToString::to_string).collect()))
+}
+
+#[pyfunction]
 fn version() -> String {
     match env!("OPTCP_COMMIT") {
         "" => env!("CARGO_PKG_VERSION").to_owned(),
@@ -79,6 +87,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(run::run_branches, module)?)?;
     module.add_function(wrap_pyfunction!(schema, module)?)?;
     module.add_function(wrap_pyfunction!(catalogue, module)?)?;
+    module.add_function(wrap_pyfunction!(conformance, module)?)?;
     module.add_function(wrap_pyfunction!(version, module)?)?;
     Ok(())
 }
