@@ -141,9 +141,21 @@ class Run:
         """Make a Parquet file of the observation ``name``.
 
         Columns are those of :attr:`series`, with names instead of indices. Kinds with an interval have one row an
-        interval of each group or port: ``time_ps`` (the interval's end), ``group`` or ``port``, and the values. The
-        file's metadata has ``optcp.kind`` and, for these, ``optcp.interval_ps``. Raises :class:`KeyError`.
+        interval of each group or port: ``time_ps`` (the interval's end; the last one ends with the run), ``group`` or
+        ``port``, and the values. The file's metadata has ``optcp.kind`` and, for these, ``optcp.interval_ps``. Raises
+        :class:`KeyError`.
         """
+
+@final
+class Dumbbell:
+    """One run of the benchmark workload: greedy NewReno flows over a dumbbell, 10 Mb/s of bottleneck a flow.
+
+    Making it is the set-up. Raises ValueError for no flows or no seconds.
+    """
+
+    def __new__(cls, flows: int, seconds: int) -> Dumbbell: ...
+    def run(self) -> tuple[int, float, int]:
+        """Run it once: packet-hops, utilisation of the bottleneck by data in the second half (0 to 1), events."""
 
 def run_branches(
     branches: list[Scenario],
@@ -177,6 +189,15 @@ def schema() -> str:
 
 def catalogue() -> list[dict[str, str]]:
     """Every registered policy, profile, metric and unit: ``family``, ``name``, ``summary``, ``source``."""
+
+def conformance(text: str) -> tuple[str, list[str]]:
+    """Run single-flow conformance cases.
+
+    ``text`` is JSON: an object whose ``scenarios`` lists the cases. Returns the results as JSON, an object by case
+    (``completion_ack_s`` or null, ``retransmissions``, ``timeouts``, ``sequence`` of [seconds, segment]), and a
+    sentence for each case that asks for something that is not there; such a case has no result. Raises
+    :class:`ScenarioError` where the text is not of the form. Releases the GIL.
+    """
 
 def version() -> str:
     """The version; the part after ``+``, where there is one, names the git commit it was built from."""

@@ -271,11 +271,44 @@ def list_names(family: str | None) -> None:
 
 
 @cli.command()
+@click.argument("cases", type=FILE)
+@click.option("--out", type=click.Path(path_type=Path, dir_okay=False), required=True, help="Where the results go.")
+def conformance(cases: Path, out: Path) -> None:
+    """Run the single-flow cases of a JSON file, for comparison with what another stack did.
+
+    A case that asks for something that does not exist is left out of the results and named; the status is then 1.
+    """
+    from optcp.conformance import conform
+    from optcp.tables import show_outcomes
+
+    outcomes, refused = conform(cases, out)
+    show_outcomes(_console(), outcomes)
+    click.echo(f"results: {out}")
+    if refused:
+        raise RunFailed("\n".join(["these cases were refused:", *refused]))
+
+
+@cli.command()
 def schema() -> None:
     """Print the JSON Schema of scenario files."""
     from optcp import _core
 
     click.echo(_core.schema())
+
+
+@cli.command()
+@click.option("--repeat", type=POSITIVE, default=3, show_default=True, help="Runs of each size; medians are shown.")
+def bench(repeat: int) -> None:
+    """Measure the simulator's speed on the dumbbell workload: 10, 100 and 1000 flows."""
+    from optcp.bench import ROWS, measure
+    from optcp.tables import show_bench
+
+    console, notes = _console(), _console(stderr=True)
+    rows = []
+    for flows, seconds in ROWS:
+        notes.print(f"{flows} flows, {seconds} s, {repeat} times ...")
+        rows.append(measure(flows, seconds, repeat))
+    show_bench(console, rows)
 
 
 def _pairs(settings: Sequence[str]) -> dict[str, str]:

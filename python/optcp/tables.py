@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
+    from optcp import bench
+    from optcp.conformance import Outcome
     from optcp.papers.model import Holds, Result, Row
     from optcp.study.single import Estimate, Plan, Summary
 
@@ -117,6 +119,37 @@ def counts(words: Iterable[str], order: Sequence[str]) -> str:
     return ", ".join(f"{found.count(name)} {name}" for name in order if name in found)
 
 
+def show_bench(console: Console, rows: Sequence[bench.Row]) -> None:
+    """Print the speed of each size of the workload."""
+    table = Table(box=None, pad_edge=False)
+    heads = [
+        "flows",
+        "simulated",
+        "packet-hops",
+        "M hops / CPU s",
+        "set-up",
+        "run",
+        "memory",
+        "utilisation",
+        "events / hop",
+    ]
+    for head in heads:
+        table.add_column(head, justify="right")
+    for row in rows:
+        table.add_row(
+            str(row.flows),
+            f"{row.seconds} s",
+            str(row.packet_hops),
+            f"{row.hops_per_cpu_s / 1e6:.2f}",
+            f"{row.set_up_s * 1e3:.1f} ms",
+            f"{row.cpu_s:.2f} s",
+            f"{row.memory_mb:.1f} MiB",
+            f"{row.utilisation:.3f}",
+            f"{row.events_per_hop:.2f}",
+        )
+    console.print(table)
+
+
 def show_plan(console: Console, planned: Plan, estimate: Estimate | None, threads: int) -> None:
     """Say what a run would do, how long it would take and what it would write."""
     cells, seeds = len(planned.study.branches), len(planned.seeds)
@@ -170,6 +203,18 @@ def show_summary(console: Console, summary: Summary, planned: Plan) -> None:
     else:
         console.print("no packet was dropped")
     console.print(f"{planned.runs} runs in {planned.out}", soft_wrap=True)
+
+
+def show_outcomes(console: Console, outcomes: Iterable[Outcome]) -> None:
+    """Print what conformance cases did; a dash where a transfer did not complete."""
+    table = Table(box=None, pad_edge=False)
+    table.add_column("case", no_wrap=True)
+    for name in ("completed [s]", "transmissions", "retransmissions", "timeouts"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for one in outcomes:
+        completed = "-" if one.completion_s is None else f"{one.completion_s:.6f}"
+        table.add_row(Text(one.name), completed, str(one.transmissions), str(one.retransmissions), str(one.timeouts))
+    console.print(table)
 
 
 def cell_text(key: dict[str, str]) -> str:

@@ -25,6 +25,7 @@ mod schema;
 mod series;
 mod sweep;
 mod tree;
+pub mod workload;
 
 pub use catalogue::{CatalogueEntry, catalogue, json_schema};
 pub use parquet::{Data, ParquetError, Table, Texts};

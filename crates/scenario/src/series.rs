@@ -22,6 +22,8 @@ pub struct Series {
     pub kind: &'static str,
     /// T, where interval i is (i T, (i + 1) T].
     pub interval: Option<Duration>,
+    /// When the run ended; it cuts the last interval.
+    pub stop: Time,
     /// Lists of names, for rows and for columns of indices.
     pub names: Vec<(&'static str, Vec<String>)>,
     /// The data.
@@ -114,6 +116,7 @@ pub(crate) fn series(plan: &Plan, reducers: &Reducers) -> Vec<Series> {
             name: observed.name.clone(),
             kind,
             interval: Some(*interval),
+            stop: plan.stop,
             names: vec![names],
             columns,
         };
@@ -121,17 +124,18 @@ pub(crate) fn series(plan: &Plan, reducers: &Reducers) -> Vec<Series> {
             name: observed.name.clone(),
             kind,
             interval: None,
+            stop: plan.stop,
             names,
             columns,
         };
         // The reducers were made from the same list, so each has its entry here.
         all.extend(match &observed.kind {
             Observation::Goodput { groups, interval } => goodput.next().map(|g| {
-                let bytes = vec![column("bytes", Values::U64(g.bytes().to_vec()))];
+                let bytes = vec![column("bytes", Values::U64(g.sums().to_vec()))];
                 per_interval("goodput", interval, ("groups", group_names(plan, groups)), bytes)
             }),
             Observation::Load { ports, interval } => load.next().map(|l| {
-                let bytes = vec![column("bytes", Values::U64(l.bytes().to_vec()))];
+                let bytes = vec![column("bytes", Values::U64(l.sums().to_vec()))];
                 per_interval("load", interval, ("ports", port_names(plan, ports)), bytes)
             }),
             Observation::Queue { ports, interval } => queue.next().map(|q| {
