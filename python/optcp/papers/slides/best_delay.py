@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from optcp.papers.assume import Value
     from optcp.papers.base import Options, Size
     from optcp.papers.judge import Part
+    from optcp.papers.model import Key
     from optcp.study import Done
 
 DELTA_MS = (0, 50, 250, 500, 1000)
@@ -97,7 +98,7 @@ class BestDelay(Exhibit):
         why = "The world was changed by --set, so it is not the slides'." if changed else _WHY
         rows, series = [], []
         for index, delta in enumerate(DELTA_MS[1:], start=1):
-            key: dict[str, str | int | float] = {"delta_ms": delta}
+            key: Key = {"delta_ms": delta}
             gain = stats.mean(100 * (ratio[:, index] - 1))
             value = printed["f_mean_gain_pct"][printed["f_delta_ms"].index(delta)]
             rows.append(row(key, "rel_goodput_pct", value, gain, why))
@@ -133,7 +134,7 @@ def every_delay_beats_none(ratio: NDArray[np.float64]) -> list[Part]:
     ]
 
 
-def _histogram(key: dict[str, str | int | float], values: NDArray[np.float64]) -> Series:
+def _histogram(key: Key, values: NDArray[np.float64]) -> Series:
     """Share of runs by intervals of 5 %; x is the lower edge."""
     bins = np.floor(values / BIN_PCT).astype(np.int64)
     counts = np.bincount(bins - bins.min())

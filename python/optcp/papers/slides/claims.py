@@ -103,16 +103,16 @@ def overflow_by_delay(context: Context) -> list[Part]:
         (f"from the switch to the first drop at {MERGE_PORT}", measured.first_merge_drop_s),
         ("from the failure to the first loss of a fixed flow", measured.first_fixed_loss_s),
     ):
-        for index in range(1, len(DELTA_MS)):
-            parts.append(
-                judge.paired_part(
-                    f"{title}, {_name(index)} minus {_name(index - 1)}",
-                    1000 * values[:, index],
-                    1000 * values[:, index - 1],
-                    "above",
-                    "ms",
-                )
+        parts += [
+            judge.paired_part(
+                f"{title}, {_name(index)} minus {_name(index - 1)}",
+                1000 * values[:, index],
+                1000 * values[:, index - 1],
+                "above",
+                "ms",
             )
+            for index in range(1, len(DELTA_MS))
+        ]
     left = int(measured.bytes_in(FAILURE_S + 0.2, FAILURE_S + 1)[:, -1, SWITCHED].sum())
     parts.append(
         judge.exact_part(f"1000 ms: {left} switched bytes delivered in (10.2 s, 11 s], all runs together", left == 0)
@@ -134,8 +134,10 @@ def settle_s(pct: NDArray[np.float64]) -> NDArray[np.float64]:
         Seconds from the event to the first of five intervals in a row at or above 90, shape (k,); to the end of the
         curve where there are none.
     """
-    windows = np.lib.stride_tricks.sliding_window_view(pct >= SETTLE_PCT, SETTLE_RUN, axis=1).all(axis=2)
-    return np.where(windows.any(axis=1), windows.argmax(axis=1), pct.shape[1]) * STEP_S
+    windows = np.lib.stride_tricks.sliding_window_view(pct >= SETTLE_PCT, SETTLE_RUN, axis=1)
+    settled: NDArray[np.bool_] = np.all(windows, axis=2)
+    result: NDArray[np.float64] = np.where(np.any(settled, axis=1), settled.argmax(axis=1), pct.shape[1]) * STEP_S
+    return result
 
 
 def goodput_by_class(context: Context) -> list[Part]:
@@ -232,8 +234,8 @@ def recovery_or_timeout(context: Context) -> list[Part]:
     return [
         judge.exact_part(f"0 ms: at most {most} retransmission(s) within a round trip of first recoveries", most == 1),
         judge.exact_part(
-            f"0 ms: first recoveries longer than three round trips of {1000 * LONGEST_ROUND_TRIP_S:.0f} ms in {long} of "
-            f"{measured.seeds} runs, the longest {measured.longest_recovery_s[:, 0].max():.2f} s",
+            f"0 ms: first recoveries longer than three round trips of {1000 * LONGEST_ROUND_TRIP_S:.0f} ms in {long} "
+            f"of {measured.seeds} runs, the longest {measured.longest_recovery_s[:, 0].max():.2f} s",
             long > 0,
         ),
         judge.paired_part(

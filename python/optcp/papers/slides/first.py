@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -200,7 +200,7 @@ def measure(done: Done) -> Measured:
     )
 
 
-def _measure_run(run: RunData, delta_s: float) -> dict[str, object]:
+def _measure_run(run: RunData, delta_s: float) -> dict[str, Any]:
     goodput, load, queue = (run.series[name] for name in ("goodput", "load", "queue"))
     packets, senders = sources.packets(run), sources.senders(run)
     switched, fixed = (packets.flows_of(name) for name in CLASSES)

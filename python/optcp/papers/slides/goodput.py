@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from optcp.papers.assume import Value
-    from optcp.papers.model import Row
+    from optcp.papers.model import Key, Row
     from optcp.study import Done
 
 BIN_PCT = 10
@@ -54,7 +54,7 @@ class Goodput(first.First):
 def _gain_rows(gain: NDArray[np.float64]) -> list[Row]:
     """How the first second's gain is distributed, and where the print falls."""
     printed = tables()["recovery_time"]["first_second_50ms_vs_0ms_pct"]
-    key: dict[str, str | int | float] = {"window": "10-11 s", "delta_ms": 50, "class": "total"}
+    key: Key = {"window": "10-11 s", "delta_ms": 50, "class": "total"}
     n = gain.size
     rows = [row(key, "one_run_gain_pct", printed, stats.mean(gain), _WHY)]
     below = float((gain < printed).sum() + 0.5 * (gain == printed).sum())
@@ -78,12 +78,12 @@ def _quantile(values: NDArray[np.float64], share: float) -> stats.Interval:
 def _second_rows(measured: first.Measured) -> list[Row]:
     """Goodput of the first seconds by class, in kB."""
     rows = []
-    for second in (10, 11, 12, 13, 14):
+    for second in (10, 11, 12):
         per_class = measured.bytes_in(second, second + 1) / 1e3
         for index, delta in enumerate(DELTA_MS):
             columns = [*per_class[:, index].T, per_class[:, index].sum(axis=-1)]
             for name, values in zip(CURVES, columns, strict=True):
-                key: dict[str, str | int | float] = {
+                key: Key = {
                     "window": f"{second}-{second + 1} s",
                     "delta_ms": delta,
                     "class": name,
@@ -101,7 +101,7 @@ def _curves(goodput: NDArray[np.int64], example: int) -> list[Series]:
         for number, name in enumerate(CURVES):
             one = goodput[:, index]
             values = 8e-6 / STEP_S * (one[:, number] if number < len(CLASSES) else one.sum(axis=1))
-            key: dict[str, str | int | float] = {"delta_ms": delta, "class": name}
+            key: Key = {"delta_ms": delta, "class": name}
             band: list[tuple[float, float]] = []
             if n > 1:
                 reach = special.stdtrit(n - 1, 0.975) * values.std(axis=0, ddof=1) / np.sqrt(n)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from optcp.papers.assume import Value
-    from optcp.papers.model import Row
+    from optcp.papers.model import Key, Row
     from optcp.study import Done
 
 WINDOWS_S = ((5.0, 10.0), (10.0, 11.0), (11.0, 20.0), (25.0, 30.0))
@@ -43,7 +43,7 @@ class Queues(first.First):
         series = []
         for index, delta in enumerate(DELTA_MS):
             for port, name in enumerate(PORTS):
-                key: dict[str, str | int | float] = {"delta_ms": delta, "port": name}
+                key: Key = {"delta_ms": delta, "port": name}
                 load = 100 * 8 * measured.load[:, index, port] / (STEP_S * rates[port])
                 series += _curves(key, "load", "% of the link's rate", load, done["5+5"].seeds[0])
                 series += _curves(key, "queue", "packets", measured.queue[:, index, port], done["5+5"].seeds[0])
@@ -59,34 +59,28 @@ class Queues(first.First):
 
 
 def _rows(context: claims.Context) -> list[Row]:
+    """Mean load and queue by window; before the failure the three delays are one world, so the first stands for all."""
     measured, rows = context.measured, []
     for start_s, end_s in WINDOWS_S:
         load = claims.load_pct(context, start_s, end_s)
         queue = measured.queue[..., round(start_s / STEP_S) : round(end_s / STEP_S)].mean(axis=-1)
-        for index, delta in enumerate(DELTA_MS):
+        down = FAILURE_S <= start_s < first.REPAIR_S
+        for index, delta in enumerate(DELTA_MS if start_s >= FAILURE_S else DELTA_MS[:1]):
             for port, name in enumerate(PORTS):
-                key: dict[str, str | int | float] = {
-                    "delta_ms": delta,
-                    "port": name,
-                    "window": f"{start_s:g}-{end_s:g} s",
-                }
+                if down and name in first.DEAD_LINK:
+                    continue
+                key: Key = {"delta_ms": delta, "port": name, "window": f"{start_s:g}-{end_s:g} s"}
                 rows.append(row(key, "load_pct", None, stats.mean(load[:, index, port]), ""))
                 rows.append(row(key, "queue_packets", None, stats.mean(queue[:, index, port]), ""))
     for index, delta in enumerate(DELTA_MS):
         drop, loss = measured.first_merge_drop_s[:, index], measured.first_fixed_loss_s[:, index]
-        whole: dict[str, str | int | float] = {
-            "delta_ms": delta,
-            "port": first.MERGE_PORT,
-            "window": f"from {FAILURE_S:g} s",
-        }
-        rows.append(row(whole, "switch_to_first_drop_ms", None, stats.mean(1000 * drop), ""))
-        rows.append(row(whole, "failure_to_first_fixed_loss_ms", None, stats.mean(1000 * loss), ""))
+        key = {"delta_ms": delta, "port": first.MERGE_PORT, "window": f"from {FAILURE_S:g} s"}
+        rows.append(row(key, "switch_to_first_drop_ms", None, stats.mean(1000 * drop), ""))
+        rows.append(row(key, "failure_to_first_fixed_loss_ms", None, stats.mean(1000 * loss), ""))
     return rows
 
 
-def _curves(
-    key: dict[str, str | int | float], label: str, unit: str, values: NDArray[np.float64], example: int | None
-) -> list[Series]:
+def _curves(key: Key, label: str, unit: str, values: NDArray[np.float64], example: int | None) -> list[Series]:
     """Mean over seeds and, with a seed's number, the first seed alone."""
     # A value belongs to the end of its interval.
     x = [round((index + 1) * STEP_S, 6) for index in range(values.shape[1])]
@@ -103,7 +97,7 @@ def _windows(rows: sources.Senders, flows: list[str], delta: int, seed: int) -> 
     found = []
     for number, name in enumerate(flows):
         values = rows.mean_window([number], STEP_S, first.END_S)
-        key: dict[str, str | int | float] = {"delta_ms": delta, "class": name.split("/")[0], "flow": name}
+        key: Key = {"delta_ms": delta, "class": name.split("/")[0], "flow": name}
         axes = ("time", "s", "cwnd", "segments", ends.round(6).tolist())
         found.append(Series(f"cwnd, example run, seed {seed}", key, *axes, values.round(3).tolist()))
     return found

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from optcp.papers.assume import Value
-    from optcp.papers.model import Row
+    from optcp.papers.model import Key, Row
     from optcp.papers.slides.sources import Packets
     from optcp.study import Done
 
@@ -59,7 +59,7 @@ class Traces(first.First):
         return Evaluation(_rows(measured), judged, series, [note, first.SEEDS_NOTE])
 
 
-def trace(packets: Packets, flow: int, key: dict[str, str | int | float]) -> list[Series]:
+def trace(packets: Packets, flow: int, key: Key) -> list[Series]:
     """Every event of a flow in the shown time: sends and losses by segment, ACKs by the next segment wanted."""
     start_s, end_s = SHOWN_S
     mine = packets.flow == flow
@@ -85,7 +85,7 @@ def trace(packets: Packets, flow: int, key: dict[str, str | int | float]) -> lis
 def _rows(measured: first.Measured) -> list[Row]:
     rows = []
     for index, delta in enumerate(DELTA_MS):
-        key: dict[str, str | int | float] = {"delta_ms": delta}
+        key: Key = {"delta_ms": delta}
         of_delay = {
             "switched_sources_timed_out": measured.timed_out[:, index],
             "back_at_rate_s": measured.back_s[:, index],
