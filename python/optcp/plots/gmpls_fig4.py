@@ -55,15 +55,17 @@ def _law(curves: list[Series], name: str) -> Figure:
 
 
 def _law_panel(axis: Axes, curves: list[Series]) -> None:
-    for colour, burst in zip(COLOURS, _values(curves, "burst"), strict=False):
+    # Smaller markers on top of larger ones: where bursts agree all of them show.
+    for colour, size, burst in zip(COLOURS, (7, 5, 3), _values(curves, "burst"), strict=False):
         for curve in (curve for curve in curves if str(curve.key["burst"]) == burst):
             if curve.name == "law":
                 axis.plot(curve.x, curve.y, color=colour, linewidth=0.9)
             else:
-                axis.plot(curve.x, curve.y, "o", color=colour, markersize=4, label=f"B = {burst}")
+                axis.plot(curve.x, curve.y, "o", color=colour, markersize=size, label=f"B = {burst}")
     axis.set_xlim(left=0)
     axis.set_ylim(bottom=-0.3)
-    axis.legend(loc="upper left")
+    short = str(curves[0].key["panel"]).startswith("B <")
+    axis.legend(loc="lower right" if short else "upper left")
 
 
 def _crossing(curves: list[Series], name: str) -> Figure:

@@ -23,12 +23,19 @@ PORTS = {
 }
 DELAY_COLOURS = {0: "#0072B2", 50: "#D55E00", 250: "#CC79A7", 500: "#E69F00", 1000: "#009E73"}
 FAILURE_S, REPAIR_S = 10.0, 20.0
+SHOWN_S = (8.0, 24.0)
 EVENT_STYLES: dict[str, dict[str, Any]] = {
     "sent": {"marker": ".", "color": "#0072B2", "markersize": 3, "label": "packet sent"},
     "resent": {"marker": "^", "color": "#E69F00", "markersize": 4.5, "label": "packet sent again"},
-    "ack": {"marker": "_", "color": "#009E73", "markersize": 4, "label": "ACK received (next one wanted)"},
+    "ack": {
+        "color": "#009E73",
+        "linewidth": 0.9,
+        "drawstyle": "steps-post",
+        "label": "ACKs received (next one wanted)",
+    },
     "data lost": {"marker": "x", "color": "#D55E00", "markersize": 4.5, "label": "packet lost (at its loss)"},
     "ACK lost": {"marker": "+", "color": "#CC79A7", "markersize": 5, "label": "ACK lost"},
+    "timeout": {"marker": "v", "color": "#888888", "markersize": 7, "label": "timer expired", "zorder": 1.5},
 }
 
 
@@ -54,7 +61,8 @@ def _queues_page(result: Result, name: str) -> Figure:
     delays = _delays(curves)
     caption = (
         f"Bandwidth, queue and congestion window over time, {name}. Grey: the link is down, from its failure at 10 s "
-        "to its repair at 20 s; dotted: the protection switch. Bandwidth and queue are means over 100 ms."
+        "to its repair at 20 s; dotted: the protection switch. Bandwidth and queue are means over 100 ms. Dashed: the "
+        "window limit; what cwnd grows beyond it is not used."
     )
     with canvas(8.8, 6.6) as figure:
         panels = figure.subplots(3, len(delays), sharex=True, sharey="row", squeeze=False)
@@ -64,10 +72,11 @@ def _queues_page(result: Result, name: str) -> Figure:
                 _mark(panel, delay)
                 for curve in (curve for curve in of_delay if label in curve.name.partition(",")[0]):
                     _queues_curve(panel, curve)
-                panel.set_ylim(bottom=0)
+                panel.set_ylim(0, _top(curves, label))
+            column[2].axhline(float(result.assumed["window_packets"]), color="#888888", linestyle="--", linewidth=0.8)
             column[0].set_title(f"switch after {delay} ms")
             column[-1].set_xlabel("time (s)")
-            column[0].set_xlim(8, 24)
+            column[0].set_xlim(*SHOWN_S)
         for panel, label in zip(
             panels[:, 0],
             ("bandwidth (% of the link's rate)", "queue (packets)", "congestion window (segments)"),
@@ -77,6 +86,14 @@ def _queues_page(result: Result, name: str) -> Figure:
         handles, labels = panels[0, 0].get_legend_handles_labels()
         figure.legend(handles, labels, loc="outside upper left", ncols=2)
         return Figure(caption, render(figure, f"{result.exhibit}-{name}", caption))
+
+
+def _top(curves: list[Series], label: str) -> float:
+    """A little more than the largest value in the shown time."""
+    shown = [
+        y for c in curves if label in c.name.partition(",")[0] for x, y in zip(c.x, c.y, strict=True) if x <= SHOWN_S[1]
+    ]
+    return 1.05 * max([1.0, *shown])
 
 
 def _queues_curve(panel: Axes, curve: Series) -> None:
@@ -156,16 +173,17 @@ def traces(result: Result) -> list[Figure]:
     delays, flows = _delays(result.series), list(dict.fromkeys(str(curve.key["flow"]) for curve in result.series))
     caption = (
         "Sequence number over time around the failure at 10 s (grey: the link is down; dotted: the protection switch): "
-        "packets sent and sent again, ACKs received, packets and ACKs lost."
+        "packets sent and sent again, ACKs received, packets and ACKs lost, expired timers. The panels differ in scale."
     )
     with canvas(8.8, 7.4) as figure:
-        panels = figure.subplots(len(delays), len(flows), sharex=True, sharey="row", squeeze=False)
+        panels = figure.subplots(len(delays), len(flows), sharex=True, squeeze=False)
         for line, delay in zip(panels, delays, strict=True):
             for panel, flow in zip(line, flows, strict=True):
                 _mark(panel, delay)
                 shown = [c for c in result.series if c.key["delta_ms"] == delay and c.key["flow"] == flow]
                 for curve in shown:
-                    panel.plot(curve.x, curve.y, linestyle="none", **EVENT_STYLES[curve.name])
+                    line_style = "-" if curve.name == "ack" else "none"
+                    panel.plot(curve.x, curve.y, linestyle=line_style, **EVENT_STYLES[curve.name])
                 panel.set_title(f"switch after {delay} ms, source {flow}")
             line[0].set_ylabel("sequence number (segments)")
         starts, ends = zip(*((min(c.x), max(c.x)) for c in result.series if c.x), strict=True)
@@ -212,5 +230,5 @@ def best_delay(result: Result) -> list[Figure]:
         right.set_xticks(list(x), [str(row.key["delta_ms"]) for row in result.rows])
         right.set_xlabel("switch delay (ms)")
         right.set_ylabel("mean goodput gain (%)")
-        right.legend()
+        right.legend(loc="lower left")
         return [Figure(caption, render(figure, result.exhibit, caption))]

@@ -106,12 +106,17 @@ class Senders:
         mine = self.flow == flow
         return self.time_s[mine], self.cwnd_segments[mine]
 
-    def timed_out(self, flow: int, start_s: float, end_s: float) -> bool:
-        """Whether a flow's timer expired in (start, end]."""
+    def timer_fired_s(self, flow: int) -> NDArray[np.float64]:
+        """When a flow's timer expired, in seconds."""
         mine = self.flow == flow
         counts = np.concatenate([[0], self.timeouts[mine].astype(np.int64)])
-        before, after = np.searchsorted(self.time_s[mine], [start_s, end_s], side="right")
-        return bool(counts[after] > counts[before])
+        fired: NDArray[np.float64] = self.time_s[mine][np.diff(counts) > 0]
+        return fired
+
+    def timed_out(self, flow: int, start_s: float, end_s: float) -> bool:
+        """Whether a flow's timer expired in (start, end]."""
+        fired = self.timer_fired_s(flow)
+        return bool(np.any((fired > start_s) & (fired <= end_s)))
 
 
 def senders(run: RunData) -> Senders:

@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 
     from optcp.papers.assume import Value
     from optcp.papers.model import Key, Row
-    from optcp.papers.slides.sources import Packets
+    from optcp.papers.slides.sources import Packets, Senders
     from optcp.study import Done
 
 SHOWN_S = (9.9, 13.0)
 SHOWN_MS = (0, 50)
-KINDS = ("sent", "resent", "ack", "data lost", "ACK lost")
+KINDS = ("ack", "sent", "resent", "data lost", "ACK lost")
 
 
 @exhibit
@@ -48,7 +48,9 @@ class Traces(first.First):
             curve
             for delta, packets in traces.items()
             for flow in (shown, fixed[0])
-            for curve in trace(packets, flow, {"delta_ms": delta, "flow": packets.flows[flow]})
+            for curve in trace(
+                packets, sources.senders(runs[delta]), flow, {"delta_ms": delta, "flow": packets.flows[flow]}
+            )
         ]
         judged = claims.judge_all(self.id, context, str(chosen["profile"]))
         note = (
@@ -59,7 +61,7 @@ class Traces(first.First):
         return Evaluation(_rows(measured), judged, series, [note, first.SEEDS_NOTE])
 
 
-def trace(packets: Packets, flow: int, key: Key) -> list[Series]:
+def trace(packets: Packets, senders: Senders, flow: int, key: Key) -> list[Series]:
     """Every event of a flow in the shown time: sends and losses by segment, ACKs by the next segment wanted."""
     start_s, end_s = SHOWN_S
     mine = packets.flow == flow
@@ -79,7 +81,10 @@ def trace(packets: Packets, flow: int, key: Key) -> list[Series]:
         which = kinds[kind] & shown
         x, y = packets.time_s[which].round(6).tolist(), (packets.seq[which].astype(np.int64) - base).tolist()
         found.append(Series(kind, key, "time", "s", "sequence number", "segments", x, [float(value) for value in y]))
-    return found
+    fired = [one for one in senders.timer_fired_s(flow).tolist() if start_s < one <= end_s]
+    # A timer that fires sends the oldest segment without an ACK again.
+    oldest = [float(packets.seq[acked & (packets.time_s <= one)].max(initial=0)) - base for one in fired]
+    return [*found, Series("timeout", key, "time", "s", "sequence number", "segments", fired, oldest)]
 
 
 def _rows(measured: first.Measured) -> list[Row]:
