@@ -152,7 +152,7 @@ def crosses_where_equation_3_says(context: Measured) -> list[Part]:
                 f"equation 3 {printed} as printed, {corrected} over mbz round trips"
             )
     text = (
-        f"crossing burst within 1 of equation 3 for {len(measured) - len(far)} of {len(measured)} windows "
+        f"crossing burst within 1 of equation 3, as printed or over mbz round trips, for {len(measured) - len(far)} of {len(measured)} windows "
         f'({", ".join(told)}; a wait of {wait:.1f} round trips; "none": recovery is never behind)'
     )
     return [judge.exact_part(text, not far)]
