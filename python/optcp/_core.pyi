@@ -109,9 +109,6 @@ class Run:
     def forked_at_s(self) -> float | None:
         """The instant up to which the run shared its warm-up with other branches, or None."""
 
-    def to_parquet(self, name: str) -> bytes:
-        """The observation ``name`` as the bytes of a Parquet file. Raises KeyError."""
-
     @property
     def series(self) -> dict[str, dict[str, Any]]:
         """What was observed, by the name of the scenario's ``[[observe]]`` entry.
