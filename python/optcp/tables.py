@@ -49,7 +49,7 @@ def show_result(console: Console, result: Result) -> None:
 
 def size_text(result: Result) -> str:
     """Say how many runs are behind a result, and how many the paper had."""
-    seeds = ", ".join(f"{count} seeds ({name})" for name, count in result.size["seeds"].items())
+    seeds = ", ".join(f"{count} seeds ({name})" for name, count in result.size["seeds"].items() if count)
     first, last = result.provenance["seeds"]
     return (
         f"size {result.size['name']}: {seeds}, seeds {first} to {last}; the paper had {result.size['paper_runs']} runs"

@@ -1,4 +1,5 @@
 //! Conformance cases against what other stacks did, and the messages for what is no case.
+#![allow(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
 use std::collections::BTreeMap;
 

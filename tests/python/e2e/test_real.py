@@ -26,6 +26,7 @@ def test_all_exhibits_and_the_report(command, tmp_path):
     assert "gmpls/table3  Comparison of protection switch delays" in done.stdout
     page = (tmp_path / "out" / "report" / "index.html").read_text()
     assert all(f'id="gmpls-{name}"' in page for name in ("fig7", "fig8", "table3"))
+    assert all(f'id="slides-{name}"' in page for name in ("queues", "goodput", "traces", "best-delay"))
 
 
 def test_packets_are_conserved_in_what_run_writes(command, tmp_path):
@@ -50,3 +51,44 @@ def test_an_impossible_setting_stops_before_anything_is_written(command, tmp_pat
 def test_schema_and_list_answer(command):
     assert json.loads(command("schema").stdout)
     assert "ns2-2001" in command("list").stdout
+
+
+def result(directory, exhibit):
+    return json.loads((directory / f"{exhibit}.json").read_text())
+
+
+def test_the_law_of_section_3_holds_for_the_rfcs_newreno(command, tmp_path):
+    command("reproduce", "gmpls/fig4", "--quick", "--out", "out")
+    found = result(tmp_path / "out", "gmpls/fig4")
+    assert found["claims"][0]["readings"]["rfc"] is True
+    rows = [row for row in found["rows"] if row["metric"] == "progress_segments" and row["key"]["profile"] == "rfc"]
+    assert len(rows) == 10
+    assert all(row["measured"] == row["paper"] for row in rows)
+
+
+def test_best_delay_agrees_with_ns2(command, tmp_path):
+    command("reproduce", "slides/best-delay", "--seeds", 40, "--out", "out")
+    rows = result(tmp_path / "out", "slides/best-delay")["rows"]
+    # shared/papers/README.md: what ns-2 gives with the slides' own parameters.
+    for row, ns2 in zip(rows, (0.4, -3.0, -9.0, -14.7), strict=True):
+        assert abs(row["measured"] - ns2) < 3
+
+
+def test_the_slides_first_set_up(command, tmp_path):
+    command("reproduce", "slides", "--seeds", 2, "--out", "out")
+    rows = {
+        (row["key"]["port"], row["metric"]): row["measured"]
+        for row in result(tmp_path / "out", "slides/queues")["rows"]
+        if row["key"]["window"] == "5-10 s"
+    }
+    # Five windows of 30 are 150 packets: 100 under way in 100 ms at 8 Mb/s, the rest queued but for 4 in transmission.
+    for port in ("A->L0", "C->L4"):
+        assert rows[port, "load_pct"] == 100
+        assert 44 < rows[port, "queue_packets"] < 50
+    assert rows["L5->L2", "load_pct"] == rows["L1->L2", "load_pct"] == 80
+    first = {row["metric"]: row for row in result(tmp_path / "out", "slides/goodput")["rows"][:6]}
+    assert first["one_run_gain_pct"]["paper"] == 28.72
+    # Before 10 s all is even: 8 Mb/s of goodput in each class.
+    curves = result(tmp_path / "out", "slides/goodput")["series"]
+    one = next(curve for curve in curves if curve["key"] == {"delta_ms": 0, "class": "fixed"})
+    assert all(abs(y - 8) < 0.2 for x, y in zip(one["x"], one["y"], strict=True) if 6 < x <= 10)
