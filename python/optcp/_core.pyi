@@ -11,10 +11,12 @@ from numpy.typing import NDArray
 __all__ = [
     "Cancel",
     "Cancelled",
+    "Dumbbell",
     "Run",
     "Scenario",
     "ScenarioError",
     "catalogue",
+    "conformance",
     "read_parquet",
     "run_branches",
     "schema",
