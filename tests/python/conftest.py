@@ -5,6 +5,9 @@ import fake_core
 fake_core.install()
 
 import io  # noqa: E402 - the double must be in place first
+import os  # noqa: E402
+import subprocess  # noqa: E402
+import sys  # noqa: E402
 
 import pytest  # noqa: E402
 from hypothesis import settings  # noqa: E402
@@ -61,3 +64,31 @@ def results_directory(tmp_path_factory):
     out = tmp_path_factory.mktemp("results")
     reproduce(Request(select(DOUBLED), Size("seeds=4", 4)), out, 2, Silent())
     return out
+
+
+def command_in(directory, *arguments, status=0):
+    """The command as a user has it: in a process of its own, with the compiled simulator."""
+    done = subprocess.run(
+        [sys.executable, "-m", "optcp", *map(str, arguments)],
+        cwd=directory,
+        env={**os.environ, "COLUMNS": "100"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == status, done.stderr
+    assert "Traceback" not in done.stderr
+    return done
+
+
+@pytest.fixture
+def command(tmp_path):
+    return lambda *arguments, status=0: command_in(tmp_path, *arguments, status=status)
+
+
+@pytest.fixture(scope="session")
+def a_run(tmp_path_factory):
+    """The directory of one run of the scenario single-failure."""
+    place = tmp_path_factory.mktemp("run")
+    command_in(place, "run", "single-failure", "--digest")
+    return place / "results" / "single-failure" / "seed-1"
