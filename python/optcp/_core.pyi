@@ -6,6 +6,8 @@ bytes, rates bits a second. A run depends on (scenario, seed, version) alone.
 
 from typing import Any, final
 
+from numpy.typing import NDArray
+
 __all__ = [
     "Cancel",
     "Cancelled",
@@ -13,9 +15,11 @@ __all__ = [
     "Scenario",
     "ScenarioError",
     "catalogue",
+    "read_parquet",
     "run_branches",
     "schema",
     "version",
+    "write_parquet",
 ]
 
 class ScenarioError(ValueError):
@@ -120,7 +124,37 @@ class Run:
         ``drops``
             one row a dropped packet, in time order: ``time_ps`` uint64[n], ``port`` uint32[n], ``group`` uint32[n],
             ``ack`` bool[n], ``reason`` uint8[n]; the indices point into ``ports``, ``groups``, ``reasons``.
+        ``queue``
+            ``interval_s``, ``ports``, ``mean_packets`` float64[ports, n] (weighted by time), ``max_packets``
+            uint32[ports, n]: queue and the packet in transmission.
+        ``tcp``
+            one row whenever a variable of a sender changes: ``time_ps``, ``flow`` (into ``flows``), ``cause`` (into
+            ``causes``), ``cwnd_bytes``, ``ssthresh_bytes`` float64[n], ``flight_segments`` uint32[n], ``phase``
+            (into ``phases``), ``timeouts`` uint64[n], counted from the start.
+        ``packets``
+            one row an event of a packet: ``time_ps``, ``event`` (into ``events``), ``flow`` (into ``flows``), ``ack``
+            bool[n], ``seq`` uint32[n] (segment, or the number that an ACK carries), ``port`` (into ``ports``; none
+            at endpoints).
         """
+
+    def to_parquet(self, name: str) -> bytes:
+        """Make a Parquet file of the observation ``name``.
+
+        Columns are those of :attr:`series`, with names instead of indices. Kinds with an interval have one row an
+        interval of each group or port: ``time_ps`` (the interval's end), ``group`` or ``port``, and the values. The
+        file's metadata has ``optcp.kind`` and, for these, ``optcp.interval_ps``. Raises :class:`KeyError`.
+        """
+
+@final
+class Dumbbell:
+    """One run of the benchmark workload: greedy NewReno flows over a dumbbell, 10 Mb/s of bottleneck a flow.
+
+    Making it is the set-up. Raises ValueError for no flows or no seconds.
+    """
+
+    def __new__(cls, flows: int, seconds: int) -> Dumbbell: ...
+    def run(self) -> tuple[int, float, int]:
+        """Run it once: packet-hops, utilisation of the bottleneck by data in the second half (0 to 1), events."""
 
 def run_branches(
     branches: list[Scenario],
@@ -136,11 +170,33 @@ def run_branches(
     way. Releases the GIL: call it from several threads. Raises :class:`Cancelled`.
     """
 
+def read_parquet(data: bytes) -> tuple[dict[str, str], dict[str, NDArray[Any] | tuple[NDArray[Any], list[str]]]]:
+    """Read a file that :meth:`Run.to_parquet` or :func:`write_parquet` made: its metadata and its columns by name.
+
+    Numbers and truth values are arrays; a column of texts is (codes uint32[n], distinct texts). Raises
+    :class:`ValueError` if the bytes are anything else.
+    """
+
+def write_parquet(columns: dict[str, NDArray[Any] | list[str]], metadata: dict[str, str]) -> bytes:
+    """Make a Parquet file of columns of one length: arrays of uint64 or float64, and lists of texts.
+
+    Raises :class:`TypeError` for other columns and :class:`ValueError` for unlike lengths.
+    """
+
 def schema() -> str:
     """The JSON Schema of a scenario file, as text."""
 
 def catalogue() -> list[dict[str, str]]:
     """Every registered policy, profile, metric and unit: ``family``, ``name``, ``summary``, ``source``."""
+
+def conformance(text: str) -> tuple[str, list[str]]:
+    """Run single-flow conformance cases.
+
+    ``text`` is JSON: an object whose ``scenarios`` lists the cases. Returns the results as JSON, an object by case
+    (``completion_ack_s`` or null, ``retransmissions``, ``timeouts``, ``sequence`` of [seconds, segment]), and a
+    sentence for each case that asks for something that is not there; such a case has no result. Raises
+    :class:`ScenarioError` where the text is not of the form. Releases the GIL.
+    """
 
 def version() -> str:
     """The version; the part after ``+``, where there is one, names the git commit it was built from."""

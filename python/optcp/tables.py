@@ -12,12 +12,13 @@ from optcp.papers.judge import word
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
-    from pathlib import Path
 
     from rich.console import Console
 
+    from optcp import bench
+    from optcp.conformance import Outcome
     from optcp.papers.model import Holds, Result, Row
-    from optcp.study.single import Plan, Summary
+    from optcp.study.single import Estimate, Plan, Summary
 
 STYLES = {
     "match": "green",
@@ -118,15 +119,66 @@ def counts(words: Iterable[str], order: Sequence[str]) -> str:
     return ", ".join(f"{found.count(name)} {name}" for name in order if name in found)
 
 
-def show_plan(console: Console, planned: Plan, target: Path) -> None:
-    """Say what a run would do."""
+def show_bench(console: Console, rows: Sequence[bench.Row]) -> None:
+    """Print the speed of each size of the workload."""
+    table = Table(box=None, pad_edge=False)
+    heads = [
+        "flows",
+        "simulated",
+        "packet-hops",
+        "M hops / CPU s",
+        "set-up",
+        "run",
+        "memory",
+        "utilisation",
+        "events / hop",
+    ]
+    for head in heads:
+        table.add_column(head, justify="right")
+    for row in rows:
+        table.add_row(
+            str(row.flows),
+            f"{row.seconds} s",
+            str(row.packet_hops),
+            f"{row.hops_per_cpu_s / 1e6:.2f}",
+            f"{row.set_up_s * 1e3:.1f} ms",
+            f"{row.cpu_s:.2f} s",
+            f"{row.memory_mb:.1f} MiB",
+            f"{row.utilisation:.3f}",
+            f"{row.events_per_hop:.2f}",
+        )
+    console.print(table)
+
+
+def show_plan(console: Console, planned: Plan, estimate: Estimate | None, threads: int) -> None:
+    """Say what a run would do, how long it would take and what it would write."""
     cells, seeds = len(planned.study.branches), len(planned.seeds)
-    console.print(f"cells: {cells}, seeds: {seeds}, runs: {planned.runs}, to {target}", soft_wrap=True)
+    missing = sum(len(branches) for branches in planned.missing().values())
+    kept = f" ({planned.runs - missing} are there already)" if missing < planned.runs else ""
+    console.print(f"cells: {cells}, seeds: {seeds}, runs: {planned.runs}{kept}, to {planned.out}", soft_wrap=True)
     for index, branch in enumerate(planned.study.branches):
         console.print(f"  cell {index + 1}: {cell_text(branch.key)}", markup=False)
+    if estimate is None:
+        console.print("nothing is left to run")
+        return
+    names = planned.study.branches[0].scenario.summary()["observe"]
+    files = ", ".join(["meta.json", "scalars.parquet", *(f"{name}.parquet" for name in names)])
+    console.print(f"each run writes: {files}", soft_wrap=True, markup=False)
+    if estimate.seconds is None or estimate.bytes is None:
+        least = estimate.limit_s * math.ceil(missing / threads)
+        console.print(
+            f"a run takes more than {estimate.limit_s:g} s: more than {least:.0f} s in all, {threads} at a time"
+        )
+        return
+    # A thread does whole runs; warm-ups that branches share make it less.
+    in_all = estimate.seconds * math.ceil(missing / threads)
+    console.print(
+        f"about {estimate.seconds:.2g} s and {estimate.bytes / 1e6:.2g} MB a run, by a probe: "
+        f"{in_all:.2g} s, {threads} at a time, and {estimate.bytes * missing / 1e6:.2g} MB in all"
+    )
 
 
-def show_summary(console: Console, summary: Summary, planned: Plan, target: Path) -> None:
+def show_summary(console: Console, summary: Summary, planned: Plan) -> None:
     """Print goodput a group and drops by reason."""
     several = len(planned.study.branches) > 1
     if summary.goodput:
@@ -150,7 +202,19 @@ def show_summary(console: Console, summary: Summary, planned: Plan, target: Path
         console.print(table)
     else:
         console.print("no packet was dropped")
-    console.print(f"{planned.runs} runs in {target}", soft_wrap=True)
+    console.print(f"{planned.runs} runs in {planned.out}", soft_wrap=True)
+
+
+def show_outcomes(console: Console, outcomes: Iterable[Outcome]) -> None:
+    """Print what conformance cases did; a dash where a transfer did not complete."""
+    table = Table(box=None, pad_edge=False)
+    table.add_column("case", no_wrap=True)
+    for name in ("completed [s]", "transmissions", "retransmissions", "timeouts"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for one in outcomes:
+        completed = "-" if one.completion_s is None else f"{one.completion_s:.6f}"
+        table.add_row(Text(one.name), completed, str(one.transmissions), str(one.retransmissions), str(one.timeouts))
+    console.print(table)
 
 
 def cell_text(key: dict[str, str]) -> str:

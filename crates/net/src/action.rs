@@ -13,7 +13,7 @@ pub enum Action {
     PortUp(PortId),
     /// A node forwards the label another way.
     SetHop(Label, Hop),
-    /// Packets that enter the pipe from now on take this long; they may overtake.
+    /// Packets whose transmission begins from now on take this long along the pipe; they may overtake.
     SetDelay(PortId, Duration),
 }
 

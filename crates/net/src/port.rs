@@ -81,6 +81,8 @@ pub struct Port {
     /// The packet in transmission is at the front.
     queue: VecDeque<Packet>,
     queued_bytes: u64,
+    /// The propagation delay of the packet in transmission: the one in force when its first bit left.
+    delay: Duration,
     /// Ascending by (arrival, ordinal).
     pipe: VecDeque<Underway>,
     /// Transmissions begun, modulo 2^32; a failure counts too, so that the end of a transmission
@@ -95,6 +97,7 @@ impl Port {
     #[must_use]
     pub fn new(config: PortConfig) -> Self {
         Port {
+            delay: config.delay,
             config,
             up: true,
             queue: VecDeque::new(),
@@ -172,6 +175,7 @@ impl Port {
 
     fn send(&mut self, now: Time, packet: Packet) -> Admission {
         self.transmissions = self.transmissions.wrapping_add(1);
+        self.delay = self.config.delay;
         let until = now + self.config.rate.transmission_time(Bytes::new(u64::from(packet.size)));
         Admission::Sending { until, ordinal: self.transmissions }
     }
@@ -186,7 +190,7 @@ impl Port {
         }
         let packet = self.queue.pop_front()?;
         self.queued_bytes -= u64::from(packet.size);
-        let underway = Underway { arrival: now + self.config.delay, ordinal, packet };
+        let underway = Underway { arrival: now + self.delay, ordinal, packet };
         // A pipe whose delay was shortened is overtaken; otherwise the place is at the end.
         let mut place = self.pipe.len();
         while place > 0 && self.pipe[place - 1].arrival > underway.arrival {
@@ -226,7 +230,7 @@ impl Port {
         self.up = true;
     }
 
-    /// Packets that enter the pipe from now on take `delay`.
+    /// Packets whose transmission begins from now on take `delay` along the pipe.
     pub fn set_delay(&mut self, delay: Duration) {
         self.config.delay = delay;
     }

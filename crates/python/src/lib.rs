@@ -5,9 +5,12 @@
 // The attribute macros of the binding expand to code that trips these.
 #![allow(missing_docs, reason = "documented in _core.pyi")]
 
+mod dumbbell;
 mod run;
 mod scenario;
+mod table;
 
+use optcp_scenario::conformance::run_text;
 use optcp_scenario::{catalogue as all_policies, json_schema};
 use pyo3::create_exception;
 use pyo3::exceptions::{PyException, PyValueError};
@@ -60,6 +63,13 @@ fn catalogue(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
 }
 
 #[pyfunction]
+fn conformance(py: Python<'_>, text: &str) -> PyResult<(String, Vec<String>)> {
+    let (results, refused) =
+        py.detach(|| run_text(text)).map_err(|error| ScenarioError::new_err(error.to_string()))?;
+    Ok((results, refused.iter().map(ToString::to_string).collect()))
+}
+
+#[pyfunction]
 fn version() -> String {
     match env!("OPTCP_COMMIT") {
         "" => env!("CARGO_PKG_VERSION").to_owned(),
@@ -74,9 +84,13 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Cancel>()?;
     module.add_class::<scenario::Scenario>()?;
     module.add_class::<run::Run>()?;
+    module.add_class::<dumbbell::Dumbbell>()?;
     module.add_function(wrap_pyfunction!(run::run_branches, module)?)?;
+    module.add_function(wrap_pyfunction!(table::read_parquet, module)?)?;
+    module.add_function(wrap_pyfunction!(table::write_parquet, module)?)?;
     module.add_function(wrap_pyfunction!(schema, module)?)?;
     module.add_function(wrap_pyfunction!(catalogue, module)?)?;
+    module.add_function(wrap_pyfunction!(conformance, module)?)?;
     module.add_function(wrap_pyfunction!(version, module)?)?;
     Ok(())
 }

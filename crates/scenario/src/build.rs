@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use optcp_des::Streams;
-use optcp_engine::observe::{Digest, Drops, Goodput, Load, Packets, Queue, Reducers, Senders};
+use optcp_engine::observe::{Digest, Drops, IntervalSums, Packets, Queue, Reducers, Senders};
 use optcp_engine::{Blueprint, FlowSpec};
 use optcp_net::{
     Action, Control, FlowId, PathId, Paths, PortConfig, PortId, QueueLimit, ScriptedLoss,
@@ -225,10 +225,10 @@ fn reducers(plan: &Plan, digest: bool) -> Reducers {
         match &observed.kind {
             Observation::Goodput { groups, interval } => {
                 let rows = rows_of_groups(groups);
-                reducers.goodput.push(Goodput::new(rows, *interval, plan.stop));
+                reducers.goodput.push(IntervalSums::new(rows, *interval, plan.stop));
             }
             Observation::Load { ports, interval } => {
-                reducers.load.push(Load::new(rows_of_ports(ports), *interval, plan.stop));
+                reducers.load.push(IntervalSums::new(rows_of_ports(ports), *interval, plan.stop));
             }
             Observation::Queue { ports, interval } => {
                 reducers.queue.push(Queue::new(rows_of_ports(ports), *interval, plan.stop));

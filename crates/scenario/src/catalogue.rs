@@ -1,8 +1,8 @@
 //! Everything that a scenario file can name, and the JSON Schema of the file.
 
 use optcp_tcp::config::{
-    AckKind, CongestionKind, Halving, NewRenoTimer, PartialAck, RecoveryExit, RecoveryKind,
-    ReductionBasis, RttKind, TimeoutBasis,
+    AckKind, Backoff, CongestionKind, FirstLoss, Halving, NewRenoTimer, PartialAck, RecoveryExit,
+    RecoveryKind, ReductionBasis, RttKind, TimeoutBasis,
 };
 use optcp_tcp::profile::Profile;
 use optcp_tcp::registry::Entry;
@@ -36,6 +36,8 @@ const REGISTRIES: &[(&str, &[Entry])] = &[
     (ReductionBasis::FAMILY, ReductionBasis::CATALOGUE),
     (TimeoutBasis::FAMILY, TimeoutBasis::CATALOGUE),
     (Halving::FAMILY, Halving::CATALOGUE),
+    (Backoff::FAMILY, Backoff::CATALOGUE),
+    (FirstLoss::FAMILY, FirstLoss::CATALOGUE),
     (AckKind::FAMILY, AckKind::CATALOGUE),
     (ObserveKind::FAMILY, ObserveKind::CATALOGUE),
 ];

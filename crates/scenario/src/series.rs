@@ -127,11 +127,11 @@ pub(crate) fn series(plan: &Plan, reducers: &Reducers) -> Vec<Series> {
         // The reducers were made from the same list, so each has its entry here.
         all.extend(match &observed.kind {
             Observation::Goodput { groups, interval } => goodput.next().map(|g| {
-                let bytes = vec![column("bytes", Values::U64(g.bytes().to_vec()))];
+                let bytes = vec![column("bytes", Values::U64(g.sums().to_vec()))];
                 per_interval("goodput", interval, ("groups", group_names(plan, groups)), bytes)
             }),
             Observation::Load { ports, interval } => load.next().map(|l| {
-                let bytes = vec![column("bytes", Values::U64(l.bytes().to_vec()))];
+                let bytes = vec![column("bytes", Values::U64(l.sums().to_vec()))];
                 per_interval("load", interval, ("ports", port_names(plan, ports)), bytes)
             }),
             Observation::Queue { ports, interval } => queue.next().map(|q| {

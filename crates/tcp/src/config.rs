@@ -32,6 +32,22 @@ registry! {
 }
 
 registry! {
+    /// How far expiries in a row lengthen the retransmission timeout.
+    pub enum Backoff ("backoff") {
+        "to-maximum" => ToMaximum: "doubled until the greatest timeout is reached", "RFC 6298 section 5.5; ns-2.35";
+        "64-fold" => SixtyFourFold: "doubled six times at most", "4.3BSD; ns-2 in 2001";
+    }
+}
+
+registry! {
+    /// Whether duplicate ACKs recover the first segments of a transfer like any others.
+    pub enum FirstLoss ("first_loss") {
+        "as-any" => AsAny: "like any others", "RFC 5681 section 3.2";
+        "ns2" => Ns2: "the first waits for its timer; for the second a fast retransmit may follow any reduction", "ns-2.35";
+    }
+}
+
+registry! {
     /// When a partial ACK restarts the retransmission timer in NewReno's fast recovery.
     pub enum NewRenoTimer ("newreno_timer") {
         "impatient" => Impatient: "the first partial ACK only", "RFC 6582 section 3.2 step 3";
@@ -117,6 +133,8 @@ pub struct Config {
     /// Whether duplicate ACKs for data sent before the last reduction start no further fast
     /// retransmit (RFC 6582 section 3.2 step 2; RFC 5681's Reno has no such check).
     pub careful: bool,
+    /// How the loss of the first segments is recovered.
+    pub first_loss: FirstLoss,
     /// Whether a fast retransmit restarts the retransmission timer (ns-2 does; RFC 6298 does not say so).
     pub fast_retransmit_restarts_timer: bool,
     /// The retransmission timer in NewReno's recovery.
@@ -131,6 +149,9 @@ pub struct Config {
     pub recovery_burst: Option<u32>,
     /// What is halved at a fast retransmit.
     pub reduction_basis: ReductionBasis,
+    /// Whether Tahoe goes on counting duplicate ACKs where it was when the timer expired, so that those
+    /// of the old window neither are the first nor the third again (ns-2; 4.3BSD begins anew).
+    pub tahoe_keeps_duplicates: bool,
     /// What is halved at a timeout.
     pub timeout_basis: TimeoutBasis,
     /// How half a window is rounded.
@@ -144,6 +165,9 @@ pub struct Config {
     /// Whether segment 0 is acknowledged at once although ACKs are delayed. A SYN always is; ns-2 does
     /// the same to the first data segment when there is no SYN.
     pub first_ack_at_once: bool,
+    /// Whether a second copy of the newest in-order segment waits like new data, as in ns-2; RFC 9293
+    /// section 3.10.7.4 acknowledges it at once.
+    pub delays_duplicates: bool,
     /// The estimator behind the retransmission timer.
     pub rtt: RttKind,
     /// Granularity of the sender's clock: G of RFC 6298, or the tick of `bsd-ticks`.
@@ -152,6 +176,8 @@ pub struct Config {
     pub initial_rto: Duration,
     /// Least retransmission timeout.
     pub min_rto: Duration,
+    /// How far expiries in a row lengthen the timeout.
+    pub backoff: Backoff,
     /// Greatest retransmission timeout, backed off.
     pub max_rto: Duration,
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use optcp_units::{Bytes, Duration, Time};
 
-use crate::config::{Config, Halving, ReductionBasis};
+use crate::config::{Config, FirstLoss, Halving, ReductionBasis};
 use crate::congestion::CongestionControl;
 use crate::rtt::RetransmissionTimer;
 use crate::window::Window;
@@ -93,7 +93,12 @@ impl Core {
     /// Whether RFC 6582's condition for a fast retransmit holds: the cumulative ACK covers more
     /// than `recover`.
     pub(crate) fn may_fast_retransmit(&self) -> bool {
-        !self.config.careful || self.recover.is_none_or(|recover| self.una > recover)
+        let covered = !self.config.careful || self.recover.is_none_or(|recover| self.una > recover);
+        match (self.config.first_loss, self.una) {
+            (FirstLoss::Ns2, 0) => false,
+            (FirstLoss::Ns2, 1) => true,
+            _ => covered,
+        }
     }
 
     /// Reduces the window after duplicate ACKs: ssthresh and cwnd become half of what is at stake.

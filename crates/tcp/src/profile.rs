@@ -3,8 +3,8 @@
 use optcp_units::{Bytes, Duration};
 
 use crate::config::{
-    AckKind, Config, CongestionKind, Halving, NewRenoTimer, PartialAck, RecoveryExit, RecoveryKind,
-    ReductionBasis, RttKind, TimeoutBasis,
+    AckKind, Backoff, Config, CongestionKind, FirstLoss, Halving, NewRenoTimer, PartialAck,
+    RecoveryExit, RecoveryKind, ReductionBasis, RttKind, TimeoutBasis,
 };
 use crate::registry;
 
@@ -43,6 +43,7 @@ fn rfc() -> Config {
         congestion: CongestionKind::Reno,
         limited_transmit: true,
         careful: true,
+        first_loss: FirstLoss::AsAny,
         fast_retransmit_restarts_timer: false,
         newreno_timer: NewRenoTimer::Impatient,
         partial_ack: PartialAck::Deflate,
@@ -50,16 +51,19 @@ fn rfc() -> Config {
         exit_ack_grows: false,
         recovery_burst: None,
         reduction_basis: ReductionBasis::FlightSize,
+        tahoe_keeps_duplicates: false,
         timeout_basis: TimeoutBasis::KeepRecovery,
         halving: Halving::Exact,
         repeated_timeout_keeps_ssthresh: true,
         ack: AckKind::EveryPacket,
         ack_delay: Duration::from_ms(200),
         first_ack_at_once: false,
+        delays_duplicates: false,
         rtt: RttKind::Rfc6298,
         tick: Duration::from_ms(1),
         initial_rto: Duration::from_secs(1),
         min_rto: Duration::from_secs(1),
+        backoff: Backoff::ToMaximum,
         max_rto: Duration::from_secs(60),
     }
 }
@@ -78,6 +82,7 @@ fn ns2_2_35() -> Config {
         congestion: CongestionKind::Reno,
         limited_transmit: true,
         careful: true,
+        first_loss: FirstLoss::Ns2,
         fast_retransmit_restarts_timer: true,
         newreno_timer: NewRenoTimer::Impatient,
         partial_ack: PartialAck::Deflate,
@@ -85,16 +90,19 @@ fn ns2_2_35() -> Config {
         exit_ack_grows: true,
         recovery_burst: Some(2),
         reduction_basis: ReductionBasis::Window,
+        tahoe_keeps_duplicates: true,
         timeout_basis: TimeoutBasis::Window,
         halving: Halving::WholeSsthresh,
         repeated_timeout_keeps_ssthresh: false,
         ack: AckKind::EveryPacket,
         ack_delay: Duration::from_ms(100),
         first_ack_at_once: true,
+        delays_duplicates: true,
         rtt: RttKind::BsdTicks,
         tick: Duration::from_ms(10),
         initial_rto: Duration::from_secs(3),
         min_rto: Duration::from_ms(200),
+        backoff: Backoff::ToMaximum,
         max_rto: Duration::from_secs(60),
     }
 }
@@ -105,11 +113,14 @@ fn ns2_2001() -> Config {
         header: Bytes::ZERO,
         initial_window: 1,
         limited_transmit: false,
+        // What is special about the first segments in ns-2.35 came in 2006.
+        first_loss: FirstLoss::AsAny,
         newreno_timer: NewRenoTimer::Patient,
         partial_ack: PartialAck::Reset,
         halving: Halving::Whole,
         tick: Duration::from_ms(100),
         initial_rto: Duration::from_secs(6),
+        backoff: Backoff::SixtyFourFold,
         max_rto: Duration::from_secs(64),
         ..ns2_2_35()
     }

@@ -25,6 +25,8 @@ pub struct Receiver {
     delay: Option<Duration>,
     /// Whether segment 0 is acknowledged at once all the same.
     first_at_once: bool,
+    /// Whether the ACK of a second copy of the newest segment may wait.
+    delays_duplicates: bool,
     /// When the ACK that waits must be sent.
     deadline: Option<Time>,
 }
@@ -38,7 +40,14 @@ impl Receiver {
             AckKind::Delayed => Some(config.ack_delay),
         };
         let first_at_once = config.first_ack_at_once || config.handshake;
-        Receiver { next: 0, beyond: Vec::new(), delay, first_at_once, deadline: None }
+        Receiver {
+            next: 0,
+            beyond: Vec::new(),
+            delay,
+            first_at_once,
+            delays_duplicates: config.delays_duplicates,
+            deadline: None,
+        }
     }
 
     /// A segment has arrived.
@@ -58,7 +67,9 @@ impl Receiver {
         }
         let progress = self.next - before;
         // RFC 5681 section 4.2: out of order, or filling a hole, is acknowledged at once.
-        let in_order = progress == 1 && !had_hole;
+        let newest_again =
+            self.delays_duplicates && progress == 0 && seq + 1 == self.next && !had_hole;
+        let in_order = (progress == 1 && !had_hole) || newest_again;
         let may_wait = in_order && !(self.first_at_once && seq == 0);
         let ack = match self.delay {
             Some(delay) if may_wait && self.deadline.is_none() => {

@@ -111,8 +111,11 @@ impl Sender {
             let opens = core.config.handshake && core.una == 0;
             self.recovery.on_new_ack(core, now, ack);
             if opens {
-                // The SYN's ACK: the window is the initial one, however it was grown.
-                core.window.cwnd = f64::from(core.config.initial_window) * core.mss();
+                // The SYN's ACK: the window is the initial one, however it was grown; one segment if
+                // the SYN had to be sent again (RFC 5681 section 3.1).
+                let lost = self.timed_out.is_some();
+                let initial = if lost { 1 } else { core.config.initial_window };
+                core.window.cwnd = f64::from(initial) * core.mss();
             }
         } else if ack == core.una && core.outstanding() {
             core.duplicates += 1;
@@ -130,7 +133,10 @@ impl Sender {
         self.counts.timeouts += 1;
         let interrupted = self.recovery.in_recovery();
         core.inflation = 0;
-        core.duplicates = 0;
+        let tahoe = matches!(self.recovery, LossRecovery::Tahoe(_));
+        if !(tahoe && core.config.tahoe_keeps_duplicates) {
+            core.duplicates = 0;
+        }
         core.limited = 0;
         core.limited_sent = 0;
         self.recovery.on_timeout();
@@ -186,6 +192,12 @@ impl Sender {
     #[must_use]
     pub fn una(&self) -> Seq {
         self.core.una
+    }
+
+    /// The segment that is sent next when the window allows it; a timeout takes it back to `una`.
+    #[must_use]
+    pub fn next(&self) -> Seq {
+        self.core.nxt
     }
 
     /// One past the highest segment sent.

@@ -1,34 +1,11 @@
 """The command with the compiled simulator, as a user runs it: in a process of its own."""
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
-
-import pytest
 
 import optcp
 
 SCENARIO = Path(optcp.__file__).parent / "scenarios" / "gmpls-section5.toml"
-
-
-@pytest.fixture
-def command(tmp_path):
-    def call(*arguments, status=0):
-        done = subprocess.run(
-            [sys.executable, "-m", "optcp", *map(str, arguments)],
-            cwd=tmp_path,
-            env={**os.environ, "COLUMNS": "100"},
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert done.returncode == status, done.stderr
-        assert "Traceback" not in done.stderr
-        return done
-
-    return call
 
 
 def test_the_scenario_that_comes_with_it_is_valid(command):

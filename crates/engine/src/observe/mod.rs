@@ -2,8 +2,7 @@
 
 mod digest;
 mod drops;
-mod goodput;
-mod load;
+mod intervals;
 mod packets;
 mod queue;
 mod senders;
@@ -14,8 +13,7 @@ use optcp_units::Time;
 
 pub use digest::Digest;
 pub use drops::{DropRow, Drops};
-pub use goodput::Goodput;
-pub use load::Load;
+pub use intervals::IntervalSums;
 pub use packets::{PacketEvent, PacketRow, Packets};
 pub use queue::Queue;
 pub use senders::{Cause, SenderRow, Senders};
@@ -122,10 +120,10 @@ impl Observer for () {
 pub struct Reducers {
     /// The running digest, if wanted.
     pub digest: Option<Digest>,
-    /// Goodput series.
-    pub goodput: Vec<Goodput>,
-    /// Load series.
-    pub load: Vec<Load>,
+    /// Goodput series: newly in-order bytes at receivers, by flow (the gmpls paper's equation 4).
+    pub goodput: Vec<IntervalSums>,
+    /// Load series: bytes whose last bit was sent, by port.
+    pub load: Vec<IntervalSums>,
     /// Lists of drops.
     pub drops: Vec<Drops>,
     /// Queue series.
@@ -147,7 +145,7 @@ impl Observer for Reducers {
                 self.goodput.iter_mut().for_each(|g| g.add(at, flow, bytes));
             }
             Record::Transmitted { port, packet, queue } => {
-                self.load.iter_mut().for_each(|l| l.add(at, port, packet.size));
+                self.load.iter_mut().for_each(|l| l.add(at, port, u64::from(packet.size)));
                 self.queue.iter_mut().for_each(|q| q.change(at, port, queue));
             }
             Record::Accepted { port, queue, .. } => {
@@ -173,36 +171,5 @@ impl Observer for Reducers {
 
     fn finish(&mut self, at: Time) {
         self.queue.iter_mut().for_each(|q| q.finish(at));
-    }
-}
-
-/// Sums per row and interval, interval i being (i T, (i + 1) T].
-#[derive(Clone, Debug)]
-struct IntervalSums {
-    /// Row of each entity; `None` is not observed.
-    rows: Vec<Option<u32>>,
-    interval_ps: u64,
-    intervals: usize,
-    sums: Vec<u64>,
-}
-
-impl IntervalSums {
-    fn new(rows: Vec<Option<u32>>, interval: optcp_units::Duration, stop: Time) -> Self {
-        let interval_ps = interval.as_ps();
-        let intervals = usize::try_from(stop.as_ps().div_ceil(interval_ps)).unwrap_or(usize::MAX);
-        let height = rows.iter().flatten().max().map_or(0, |&row| row as usize + 1);
-        IntervalSums { rows, interval_ps, intervals, sums: vec![0; height * intervals] }
-    }
-
-    fn add(&mut self, at: Time, entity: u32, amount: u64) {
-        let Some(Some(row)) = self.rows.get(entity as usize) else { return };
-        let index = self.interval_of(at);
-        self.sums[*row as usize * self.intervals + index] += amount;
-    }
-
-    /// The interval of an instant. Nothing but a start happens at time zero; that is in the first.
-    #[expect(clippy::cast_possible_truncation, reason = "an index below `intervals`, a usize")]
-    fn interval_of(&self, at: Time) -> usize {
-        (at.as_ps().saturating_sub(1) / self.interval_ps) as usize
     }
 }

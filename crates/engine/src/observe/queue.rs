@@ -22,36 +22,30 @@ impl Queue {
     pub fn new(rows: Vec<Option<u32>>, interval: Duration, stop: Time) -> Self {
         let now = vec![(0, Time::ZERO); rows.len()];
         let areas = IntervalSums::new(rows, interval, stop);
-        Queue { greatest: vec![0; areas.sums.len()], areas, now }
+        Queue { greatest: vec![0; areas.sums().len()], areas, now }
     }
 
     pub(super) fn change(&mut self, at: Time, port: PortId, length: u32) {
-        let Some(Some(row)) = self.areas.rows.get(port as usize).copied() else { return };
+        let Some(row) = self.areas.row(port) else { return };
         self.settle(at, port, row);
         self.now[port as usize].0 = length;
-        let place = row as usize * self.areas.intervals + self.areas.interval_of(at);
-        self.greatest[place] = self.greatest[place].max(length);
+        let greatest = &mut self.greatest[self.areas.place(row, at)];
+        *greatest = (*greatest).max(length);
     }
 
     /// Adds the area since the last change, interval by interval.
     fn settle(&mut self, at: Time, port: PortId, row: u32) {
-        let (length, mut from) = self.now[port as usize];
-        let first = row as usize * self.areas.intervals;
-        while from < at {
-            // `interval_of` closes intervals at their end; what follows `from` belongs to the next.
-            let index = self.areas.interval_of(Time::from_ps(from.as_ps() + 1));
-            let end = Time::from_ps((index as u64 + 1) * self.areas.interval_ps).min(at);
-            self.areas.sums[first + index] += u64::from(length) * (end - from).as_ps();
-            let greatest = &mut self.greatest[first + index];
-            *greatest = (*greatest).max(length);
-            from = end;
-        }
+        let (length, from) = self.now[port as usize];
+        let greatest = &mut self.greatest;
+        self.areas.add_area(row, (from, at), u64::from(length), |place| {
+            greatest[place] = greatest[place].max(length);
+        });
         self.now[port as usize].1 = at;
     }
 
     pub(super) fn finish(&mut self, at: Time) {
-        for (port, row) in (0..).zip(self.areas.rows.clone()) {
-            if let Some(row) = row {
+        for port in (0..).take(self.areas.entities()) {
+            if let Some(row) = self.areas.row(port) {
                 self.settle(at, port, row);
             }
         }
@@ -60,19 +54,14 @@ impl Queue {
     /// Mean lengths, row after row.
     #[must_use]
     pub fn means(&self) -> Vec<f64> {
-        self.areas.sums.iter().map(|&area| area as f64 / self.areas.interval_ps as f64).collect()
+        let lengths = self.areas.lengths_ps().cycle();
+        self.areas.sums().iter().zip(lengths).map(|(&area, ps)| area as f64 / ps as f64).collect()
     }
 
     /// Greatest lengths, row after row.
     #[must_use]
     pub fn greatest(&self) -> &[u32] {
         &self.greatest
-    }
-
-    /// Intervals in a row.
-    #[must_use]
-    pub fn intervals(&self) -> usize {
-        self.areas.intervals
     }
 }
 
@@ -83,14 +72,15 @@ mod tests {
     #[test]
     fn lengths_are_weighted_by_time_across_intervals() {
         let ms = |m: u64| Time::ZERO + Duration::from_ms(m);
-        let mut queue = Queue::new(vec![None, Some(0)], Duration::from_ms(10), ms(30));
+        let mut queue = Queue::new(vec![None, Some(0)], Duration::from_ms(10), ms(25));
         queue.change(ms(5), 1, 4);
         queue.change(ms(5), 0, 9);
         queue.change(ms(12), 1, 6);
         queue.change(ms(15), 1, 0);
-        queue.finish(ms(30));
-        // 5 ms of 4; 2 ms of 4 and 3 ms of 6; nothing.
-        assert_eq!(queue.means(), [2.0, 2.6, 0.0]);
-        assert_eq!(queue.greatest(), [4, 6, 0]);
+        queue.change(ms(22), 1, 5);
+        queue.finish(ms(25));
+        // 5 ms of 4; 2 ms of 4 and 3 ms of 6; 3 ms of 5 in the 5 ms that are left.
+        assert_eq!(queue.means(), [2.0, 2.6, 3.0]);
+        assert_eq!(queue.greatest(), [4, 6, 5]);
     }
 }

@@ -1,8 +1,8 @@
 //! `[tcp.NAME]`: a profile, and single choices of it changed.
 
 use optcp_tcp::config::{
-    AckKind, Config, CongestionKind, Halving, NewRenoTimer, PartialAck, RecoveryExit, RecoveryKind,
-    ReductionBasis, RttKind, TimeoutBasis,
+    AckKind, Backoff, Config, CongestionKind, FirstLoss, Halving, NewRenoTimer, PartialAck,
+    RecoveryExit, RecoveryKind, ReductionBasis, RttKind, TimeoutBasis,
 };
 use optcp_tcp::profile::Profile;
 use schemars::JsonSchema;
@@ -46,6 +46,8 @@ field! {
     bool, bool, "", |w| *w, |v| json!(v);
     RecoveryKind, RecoveryKind, "", |w| *w, |v| json!(v.name());
     CongestionKind, CongestionKind, "", |w| *w, |v| json!(v.name());
+    Backoff, Backoff, "", |w| *w, |v| json!(v.name());
+    FirstLoss, FirstLoss, "", |w| *w, |v| json!(v.name());
     RttKind, RttKind, "", |w| *w, |v| json!(v.name());
     NewRenoTimer, NewRenoTimer, "", |w| *w, |v| json!(v.name());
     ReductionBasis, ReductionBasis, "", |w| *w, |v| json!(v.name());
@@ -134,6 +136,8 @@ tcp_table! {
     limited_transmit: bool,
     /// Whether duplicate ACKs for data sent before the last reduction start no further fast retransmit.
     careful: bool,
+    /// How the loss of the first segments is recovered.
+    first_loss: FirstLoss,
     /// Whether a fast retransmit restarts the retransmission timer.
     fast_retransmit_restarts_timer: bool,
     /// The retransmission timer in NewReno's recovery.
@@ -148,6 +152,8 @@ tcp_table! {
     recovery_burst: Option<u32>,
     /// What is halved at a fast retransmit.
     reduction_basis: ReductionBasis,
+    /// Whether Tahoe goes on counting duplicate ACKs after a timeout where it was.
+    tahoe_keeps_duplicates: bool,
     /// What is halved at a timeout.
     timeout_basis: TimeoutBasis,
     /// How half a window is rounded.
@@ -160,6 +166,8 @@ tcp_table! {
     ack_delay: optcp_units::Duration,
     /// Whether segment 0 is acknowledged at once although ACKs are delayed.
     first_ack_at_once: bool,
+    /// Whether the ACK of a second copy of the newest in-order segment may wait too.
+    delays_duplicates: bool,
     /// The estimator behind the retransmission timer.
     rtt: RttKind,
     /// Granularity of the sender's clock.
@@ -168,6 +176,8 @@ tcp_table! {
     initial_rto: optcp_units::Duration,
     /// Least retransmission timeout.
     min_rto: optcp_units::Duration,
+    /// How far expiries in a row lengthen the timeout.
+    backoff: Backoff,
     /// Greatest retransmission timeout, backed off.
     max_rto: optcp_units::Duration,
 }

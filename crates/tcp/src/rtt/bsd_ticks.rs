@@ -6,9 +6,9 @@
 //! # Source
 //! V. Jacobson, "Congestion Avoidance and Control", 1988, appendix A; behaviour of ns-2.
 //! # Parameters
-//! `tick`; `initial_rto`. Where a flow's clock stands at time zero is the flow's own.
+//! `tick`; `initial_rto`; Where a flow's clock stands at time zero is the flow's own.
 //! # Limits
-//! At least two ticks of timeout; backed off to 64 times at most.
+//! At least two ticks of timeout.
 
 use optcp_units::{Duration, Time};
 
@@ -30,9 +30,6 @@ const SRTT_BITS: u32 = 3;
 const RTTVAR_BITS: u32 = 2;
 
 impl BsdTicks {
-    /// The timer is backed off to 64 times at most.
-    pub(super) const MAX_BACKOFF: u32 = 6;
-
     pub(super) fn new(tick: Duration, phase: Duration, initial_rto: Duration) -> Self {
         BsdTicks { tick, phase, initial_rto, srtt: 0, rttvar: 0, rto_ticks: None }
     }
@@ -64,7 +61,7 @@ impl BsdTicks {
 
     pub(super) fn rto(&self) -> Duration {
         match self.rto_ticks {
-            None => self.initial_rto,
+            None => self.initial_rto.max(self.tick * 2),
             Some(ticks) => self.tick * ticks.max(2),
         }
     }

@@ -5,7 +5,7 @@ mod rfc6298;
 
 use optcp_units::{Duration, Time};
 
-use crate::config::{Config, RttKind};
+use crate::config::{Backoff, Config, RttKind};
 
 pub use bsd_ticks::BsdTicks;
 pub use rfc6298::Rfc6298;
@@ -27,6 +27,8 @@ pub struct RetransmissionTimer {
     deadline: Option<Time>,
     /// Segment under measurement and when it was sent.
     timed: Option<(u32, Time)>,
+    /// The greatest `backoff`.
+    max_backoff: u32,
     min_rto: Duration,
     max_rto: Duration,
 }
@@ -49,6 +51,10 @@ impl RetransmissionTimer {
             backoff: 0,
             deadline: None,
             timed: None,
+            max_backoff: match config.backoff {
+                Backoff::ToMaximum => MAX_BACKOFF,
+                Backoff::SixtyFourFold => 6,
+            },
             min_rto: config.min_rto,
             max_rto: config.max_rto,
         }
@@ -89,12 +95,9 @@ impl RetransmissionTimer {
 
     /// Doubles the timeout (RFC 6298 section 5.5).
     pub fn back_off(&mut self) {
-        match &mut self.estimator {
-            Estimator::Rfc6298(_) => self.backoff = (self.backoff + 1).min(MAX_BACKOFF),
-            Estimator::BsdTicks(e) => {
-                self.backoff = (self.backoff + 1).min(BsdTicks::MAX_BACKOFF);
-                e.on_back_off(self.backoff);
-            }
+        self.backoff = (self.backoff + 1).min(self.max_backoff);
+        if let Estimator::BsdTicks(e) = &mut self.estimator {
+            e.on_back_off(self.backoff);
         }
     }
 

@@ -46,3 +46,53 @@ impl Rfc6298 {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use optcp_units::Time;
+
+    use super::super::{Estimator, RetransmissionTimer};
+    use super::*;
+    use crate::profile::Profile;
+
+    fn column(value: &serde_json::Value) -> f64 {
+        value.as_f64().unwrap()
+    }
+
+    fn close(got: Duration, want: f64) -> bool {
+        // The vectors are rounded to six places.
+        (got.as_secs_f64() - want).abs() <= 1e-6
+    }
+
+    /// Worked from the text of RFC 6298 outside this code: tests/reference/tcp/analytic.json.
+    #[test]
+    fn the_vectors_of_the_rfc_come_out() {
+        let text = include_str!("../../../../tests/reference/tcp/analytic.json");
+        let file: serde_json::Value = serde_json::from_str(text).unwrap();
+        let vectors = &file["rfc6298"];
+        for (name, min_rto) in [("steady", 1000), ("long", 1000), ("min02", 200)] {
+            let mut config = Profile::Rfc.config();
+            config.min_rto = Duration::from_ms(min_rto);
+            let mut timer = RetransmissionTimer::new(&config, Duration::ZERO);
+            let mut now = Time::ZERO;
+            for (seq, row) in (0..).zip(vectors[name].as_array().unwrap()) {
+                timer.time(seq, now);
+                now = now + Duration::from_secs_f64(column(&row[0])).unwrap();
+                timer.measure(seq + 1, now);
+                let Estimator::Rfc6298(estimator) = &timer.estimator else { unreachable!() };
+                let (srtt, rttvar) = estimator.estimate.unwrap();
+                let got = (srtt, rttvar, timer.rto());
+                let [want_srtt, want_rttvar, want_rto] = [1, 2, 3].map(|i| column(&row[i]));
+                let same = close(srtt, want_srtt)
+                    && close(rttvar, want_rttvar)
+                    && close(timer.rto(), want_rto);
+                assert!(same, "{name} {seq}: {got:?}, expected {row}");
+            }
+        }
+        let mut timer = RetransmissionTimer::new(&Profile::Rfc.config(), Duration::ZERO);
+        for want in vectors["backoff"].as_array().unwrap() {
+            assert!(close(timer.rto(), column(want)), "{:?}, expected {want} s", timer.rto());
+            timer.back_off();
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! Random numbers, and random choices of everything that a connection leaves open.
+
+use optcp_tcp::config::{
+    AckKind, Backoff, Config, FirstLoss, Halving, NewRenoTimer, PartialAck, RecoveryExit,
+    RecoveryKind, ReductionBasis, RttKind, TimeoutBasis,
+};
+use optcp_tcp::profile::Profile;
+use optcp_units::{Bytes, Duration};
+
+/// A stream of random numbers (splitmix64): `tcp` must not depend on `des`, which has the project's.
+#[derive(Clone, Debug)]
+pub struct Draw(u64);
+
+impl Draw {
+    /// The stream of a seed.
+    pub fn new(seed: u64) -> Self {
+        Draw(seed.wrapping_mul(0x2545_f491_4f6c_dd1d))
+    }
+
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    /// A number below `bound`, which is not zero.
+    pub fn below(&mut self, bound: u64) -> u64 {
+        self.next() % bound
+    }
+
+    /// True `percent` times in a hundred.
+    pub fn percent(&mut self, percent: u64) -> bool {
+        self.below(100) < percent
+    }
+
+    /// One of several.
+    pub fn pick<T: Copy>(&mut self, from: &[T]) -> T {
+        from[self.below(from.len() as u64) as usize]
+    }
+
+    /// A profile with every choice as it makes it, or with each choice drawn.
+    pub fn config(&mut self) -> Config {
+        let profile = self.pick(&[Profile::Rfc, Profile::Ns2Of2001, Profile::Ns2Release235]);
+        let recovery = self.pick(&[RecoveryKind::Tahoe, RecoveryKind::Reno, RecoveryKind::NewReno]);
+        let base = Config {
+            mss: Bytes::new(self.pick(&[1, 536, 1460])),
+            initial_window: self.pick(&[1, 2, 4, 10, 40]),
+            initial_ssthresh: self.pick(&[None, Some(1), Some(4), Some(20)]),
+            window_limit: self.pick(&[1, 3, 8, 40, u32::MAX]),
+            handshake: self.percent(30),
+            recovery,
+            limited_transmit: self.percent(50),
+            ack: self.pick(&[AckKind::EveryPacket, AckKind::Delayed]),
+            ..profile.config()
+        };
+        if self.percent(40) { base } else { self.vary(base) }
+    }
+
+    fn vary(&mut self, base: Config) -> Config {
+        let initial_rto = Duration::from_ms(self.pick(&[20, 300, 1_000, 6_000]));
+        Config {
+            careful: self.percent(50),
+            first_loss: self.pick(&[FirstLoss::AsAny, FirstLoss::Ns2]),
+            fast_retransmit_restarts_timer: self.percent(50),
+            newreno_timer: self.pick(&[NewRenoTimer::Impatient, NewRenoTimer::Patient]),
+            partial_ack: self.pick(&[PartialAck::Deflate, PartialAck::Keep, PartialAck::Reset]),
+            recovery_exit: self.pick(&[
+                RecoveryExit::FlightSize,
+                RecoveryExit::Ssthresh,
+                RecoveryExit::Unchanged,
+            ]),
+            exit_ack_grows: self.percent(50),
+            recovery_burst: self.pick(&[None, Some(1), Some(2), Some(5)]),
+            reduction_basis: self.pick(&[ReductionBasis::FlightSize, ReductionBasis::Window]),
+            tahoe_keeps_duplicates: self.percent(50),
+            timeout_basis: self.pick(&[
+                TimeoutBasis::FlightSize,
+                TimeoutBasis::Window,
+                TimeoutBasis::KeepRecovery,
+            ]),
+            halving: self.pick(&[Halving::Exact, Halving::Whole, Halving::WholeSsthresh]),
+            repeated_timeout_keeps_ssthresh: self.percent(50),
+            ack_delay: Duration::from_ms(self.pick(&[1, 100, 500])),
+            first_ack_at_once: self.percent(50),
+            delays_duplicates: self.percent(50),
+            rtt: self.pick(&[RttKind::Rfc6298, RttKind::BsdTicks]),
+            tick: Duration::from_ms(self.pick(&[1, 10, 100])),
+            initial_rto,
+            min_rto: Duration::from_ms(self.pick(&[0, 20, 200, 1_000])),
+            backoff: self.pick(&[Backoff::ToMaximum, Backoff::SixtyFourFold]),
+            max_rto: initial_rto * self.pick(&[1, 4, 60]),
+            ..base
+        }
+    }
+}

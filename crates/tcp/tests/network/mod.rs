@@ -1,0 +1,287 @@
+//! A sender and a receiver joined by a random network, and what must hold after every step.
+
+mod draw;
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use optcp_tcp::{Config, Receiver, Sender, Seq};
+use optcp_units::{Duration, Time};
+
+pub use draw::Draw;
+
+/// Something on its way: when it arrives, the order in which it was sent, and what it is.
+type Packet = (Time, u64, Content);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Content {
+    Segment(Seq),
+    Ack(Seq),
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Event {
+    Arrival(Packet),
+    SenderTimer,
+    ReceiverTimer,
+}
+
+/// How badly the network treats packets until `trouble_ends`; after that it only delays them.
+#[derive(Clone, Debug)]
+struct Weather {
+    loss_percent: u64,
+    ack_loss_percent: u64,
+    duplicate_percent: u64,
+    /// One way, without jitter.
+    delay: Duration,
+    /// Greater than the time between packets: it reorders.
+    jitter: Duration,
+    trouble_ends: Time,
+}
+
+struct World {
+    config: Arc<Config>,
+    segments: u32,
+    sender: Sender,
+    receiver: Receiver,
+    /// Segments that have reached the receiver: the model that its `next` is held against.
+    arrived: BTreeSet<Seq>,
+    underway: BTreeSet<Packet>,
+    sent: u64,
+    now: Time,
+    draw: Draw,
+    weather: Weather,
+    /// Duplicate ACKs since the last new ACK; within a recovery since it began.
+    duplicates: u32,
+    /// In-order segments that no ACK has covered.
+    unacknowledged: u32,
+}
+
+/// Runs the transfer that `seed` stands for and checks every step; gives the number of steps.
+///
+/// # Panics
+/// If something does not hold.
+pub fn run(seed: u64) -> u64 {
+    let mut world = World::new(seed);
+    let mut steps = 0;
+    world.sender.start();
+    world.transmit();
+    world.check();
+    while !world.sender.finished() {
+        let (at, event) = world.next_event();
+        assert!(at >= world.now, "time runs backwards");
+        world.now = at;
+        world.execute(event);
+        world.check();
+        steps += 1;
+        assert!(world.now <= world.latest_end(), "the transfer does not come to its end");
+    }
+    assert_eq!(world.receiver.next(), world.end());
+    assert_eq!(world.sender.deadline(), None, "a timer runs for nothing");
+    steps
+}
+
+impl World {
+    fn new(seed: u64) -> Self {
+        let mut draw = Draw::new(seed);
+        let config = Arc::new(draw.config());
+        let segments = 1 + draw.below(60) as u32;
+        let phase = Duration::from_us(draw.below(config.tick.as_ps() / 1_000_000));
+        let weather = Weather {
+            loss_percent: draw.pick(&[0, 1, 5, 20, 60]),
+            ack_loss_percent: draw.pick(&[0, 0, 5, 30, 80]),
+            duplicate_percent: draw.pick(&[0, 0, 3, 20]),
+            delay: Duration::from_us(draw.pick(&[0, 100, 5_000, 50_000, 400_000])),
+            jitter: Duration::from_us(draw.pick(&[0, 10, 1_000, 30_000, 300_000])),
+            trouble_ends: Time::ZERO + Duration::from_ms(draw.pick(&[0, 50, 500, 3_000, 20_000])),
+        };
+        World {
+            sender: Sender::new(Arc::clone(&config), Some(segments), phase),
+            receiver: Receiver::new(&config),
+            config,
+            segments,
+            arrived: BTreeSet::new(),
+            underway: BTreeSet::new(),
+            sent: 0,
+            now: Time::ZERO,
+            draw,
+            weather,
+            duplicates: 0,
+            unacknowledged: 0,
+        }
+    }
+
+    fn end(&self) -> Seq {
+        self.segments + u32::from(self.config.handshake)
+    }
+
+    /// Once nothing is lost any more, each segment costs one timeout at most, and ACKs that wait.
+    fn latest_end(&self) -> Time {
+        let round_trip = (self.weather.delay + self.weather.jitter) * 2 + self.config.ack_delay;
+        let each = self.config.max_rto + round_trip;
+        self.weather.trouble_ends + each * (u64::from(self.end()) + 2)
+    }
+
+    fn next_event(&self) -> (Time, Event) {
+        let arrival = self.underway.first().map(|&packet| (packet.0, Event::Arrival(packet)));
+        let sender = self.sender.deadline().map(|at| (at, Event::SenderTimer));
+        let receiver = self.receiver.deadline().map(|at| (at, Event::ReceiverTimer));
+        let events = [sender, receiver, arrival].into_iter().flatten();
+        // The first of equals: timers before arrivals, as in the kernel.
+        events.min_by_key(|&(at, _)| at).expect("data outstanding, so a timer runs")
+    }
+
+    fn execute(&mut self, event: Event) {
+        match event {
+            Event::Arrival(packet) => {
+                self.underway.remove(&packet);
+                match packet.2 {
+                    Content::Segment(seq) => self.segment_arrives(seq),
+                    Content::Ack(ack) => self.ack_arrives(ack),
+                }
+            }
+            Event::SenderTimer => {
+                let (expired, outstanding) = (self.sender.counts().timeouts, self.outstanding());
+                self.sender.handle_timer(self.now);
+                assert_eq!(self.sender.counts().timeouts - expired, u64::from(outstanding));
+                assert!(!self.sender.in_recovery(), "a timeout ends every recovery");
+                if !self.config.tahoe_keeps_duplicates {
+                    self.duplicates = 0;
+                }
+                self.transmit();
+            }
+            Event::ReceiverTimer => {
+                let ack = self.receiver.handle_timer();
+                self.acknowledge(ack);
+            }
+        }
+        if self.draw.percent(2) {
+            self.lie();
+        }
+    }
+
+    fn outstanding(&self) -> bool {
+        self.sender.max_sent() > self.sender.una()
+    }
+
+    fn segment_arrives(&mut self, seq: Seq) {
+        let before = self.receiver.next();
+        let arrival = self.receiver.handle_segment(self.now, seq);
+        self.arrived.insert(seq);
+        let next = self.receiver.next();
+        assert_eq!(arrival.progress, next - before, "progress is what came into order");
+        self.unacknowledged += arrival.progress;
+        match arrival.ack {
+            Some(ack) => self.acknowledge(ack),
+            // RFC 5681 section 4.2: out of order at once; the second full segment at once.
+            None => {
+                assert!(seq < next, "an ACK for segment {seq} beyond a hole waits");
+                assert!(self.unacknowledged < 2, "{} segments wait", self.unacknowledged);
+                let deadline = self.receiver.deadline().expect("an ACK that waits has a timer");
+                assert!(deadline <= self.now + self.config.ack_delay);
+            }
+        }
+    }
+
+    fn acknowledge(&mut self, ack: Seq) {
+        assert_eq!(ack, self.receiver.next(), "an ACK says what has arrived");
+        self.unacknowledged = 0;
+        self.put(Content::Ack(ack), self.weather.ack_loss_percent);
+    }
+
+    fn ack_arrives(&mut self, ack: Seq) {
+        let (una, recovering) = (self.sender.una(), self.sender.in_recovery());
+        let duplicate = ack == una && self.outstanding();
+        self.sender.handle_ack(self.now, ack);
+        assert_eq!(self.sender.una(), una.max(ack), "an ACK moves una to what it says");
+        if ack > una && !(recovering && self.sender.in_recovery()) {
+            self.duplicates = 0;
+        }
+        self.duplicates += u32::from(duplicate);
+        self.transmit();
+    }
+
+    /// An ACK for data never sent must change nothing.
+    fn lie(&mut self) {
+        let before = (self.sender.una(), self.sender.next(), self.sender.window());
+        self.sender.handle_ack(self.now, self.sender.max_sent() + 1);
+        let after = (self.sender.una(), self.sender.next(), self.sender.window());
+        assert_eq!(before, after, "an ACK for data never sent counts");
+        assert_eq!(self.sender.poll_transmit(self.now), None);
+    }
+
+    fn transmit(&mut self) {
+        loop {
+            let (una, next, max) = (self.sender.una(), self.sender.next(), self.sender.max_sent());
+            let Some(sent) = self.sender.poll_transmit(self.now) else { break };
+            assert!(una <= sent.seq && sent.seq < self.end(), "segment {} is sent", sent.seq);
+            assert_eq!(sent.retransmission, sent.seq < max);
+            assert!(sent.seq <= max, "a segment is left out");
+            if self.sender.next() == next {
+                // Out of turn: only ever the oldest segment, as recovery demands it.
+                assert_eq!(sent.seq, una);
+            } else {
+                assert_eq!((sent.seq, self.sender.next()), (next, next + 1));
+                let flight = self.sender.next() - una;
+                assert!(flight <= self.allowed(), "flight {flight} of {}", self.allowed());
+            }
+            self.put(Content::Segment(sent.seq), self.weather.loss_percent);
+        }
+    }
+
+    /// The greatest flight that a segment sent in turn may make.
+    ///
+    /// Never more than the receiver's window. Outside recovery cwnd, and with limited transmit one
+    /// more for each of the first two duplicate ACKs (RFC 3042). Inside, cwnd inflated by the
+    /// duplicate ACKs of this recovery, and the one segment that RFC 6582 leaves after a deflation.
+    /// A flight that was larger when the window was reduced may stay, but nothing is added to it.
+    fn allowed(&self) -> u32 {
+        let cwnd = self.sender.window().segments(self.config.mss.count() as f64);
+        let extra = if self.sender.in_recovery() {
+            self.duplicates + 1
+        } else if self.config.limited_transmit {
+            self.duplicates.min(2)
+        } else {
+            0
+        };
+        (cwnd + extra).min(self.config.window_limit)
+    }
+
+    fn put(&mut self, content: Content, loss_percent: u64) {
+        let trouble = self.now < self.weather.trouble_ends;
+        let copies = if trouble {
+            if self.draw.percent(loss_percent) {
+                return;
+            }
+            1 + u64::from(self.draw.percent(self.weather.duplicate_percent))
+        } else {
+            1
+        };
+        for _ in 0..copies {
+            let jitter = match trouble {
+                true => Duration::from_ps(self.draw.below(self.weather.jitter.as_ps() + 1)),
+                false => Duration::ZERO,
+            };
+            self.sent += 1;
+            self.underway.insert((self.now + self.weather.delay + jitter, self.sent, content));
+        }
+    }
+
+    fn check(&self) {
+        let (sender, receiver) = (&self.sender, &self.receiver);
+        let (una, next, max) = (sender.una(), sender.next(), sender.max_sent());
+        assert!(una <= next && next <= max && max <= self.end(), "{una} {next} {max}");
+        assert!(una <= receiver.next(), "acknowledged before it arrived");
+        assert!(receiver.next() <= max, "arrived before it was sent");
+        let in_order = (0..).zip(&self.arrived).take_while(|&(i, &seq)| i == seq).count();
+        assert_eq!(receiver.next() as usize, in_order);
+
+        let (window, mss) = (sender.window(), self.config.mss.count() as f64);
+        assert!(window.cwnd >= mss, "cwnd {} of {mss}", window.cwnd);
+        let initial = self.config.initial_ssthresh.map_or(f64::INFINITY, |s| f64::from(s) * mss);
+        let untouched = window.ssthresh.to_bits() == initial.to_bits();
+        assert!(untouched || window.ssthresh >= 2.0 * mss, "ssthresh {}", window.ssthresh);
+        assert!(!self.outstanding() || sender.deadline().is_some(), "data out and no timer");
+        assert!(!sender.in_recovery() || self.outstanding(), "nothing to recover");
+    }
+}
