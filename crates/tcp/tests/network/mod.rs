@@ -85,7 +85,7 @@ impl World {
     fn new(seed: u64) -> Self {
         let mut draw = Draw::new(seed);
         let config = Arc::new(draw.config());
-        let segments = 1 + draw.below(60) as u32;
+        let segments = 1 + u32::try_from(draw.below(60)).expect("below 60");
         let phase = Duration::from_us(draw.below(config.tick.as_ps() / 1_000_000));
         let weather = Weather {
             loss_percent: draw.pick(&[0, 1, 5, 20, 60]),
