@@ -48,6 +48,7 @@ lint: setup ## Check formatting, lints and types
 	cd python && ../$(BIN)/python -m mypy.stubtest optcp._core
 
 bench: setup ## Measure the speed of the simulator
+	$(BIN)/optcp bench
 	cargo bench --workspace --locked
 
 docs: setup ## Build the documentation of the Rust crates

@@ -6,6 +6,18 @@ bytes, rates bits a second. A run depends on (scenario, seed, version) alone.
 
 from typing import Any, final
 
+__all__ = [
+    "Cancel",
+    "Cancelled",
+    "Run",
+    "Scenario",
+    "ScenarioError",
+    "catalogue",
+    "run_branches",
+    "schema",
+    "version",
+]
+
 class ScenarioError(ValueError):
     """A scenario file or an override is wrong.
 
@@ -93,6 +105,9 @@ class Run:
     def forked_at_s(self) -> float | None:
         """The instant up to which the run shared its warm-up with other branches, or None."""
 
+    def to_parquet(self, name: str) -> bytes:
+        """The observation ``name`` as the bytes of a Parquet file. Raises KeyError."""
+
     @property
     def series(self) -> dict[str, dict[str, Any]]:
         """What was observed, by the name of the scenario's ``[[observe]]`` entry.
@@ -109,6 +124,17 @@ class Run:
             one row a dropped packet, in time order: ``time_ps`` uint64[n], ``port`` uint32[n], ``group`` uint32[n],
             ``ack`` bool[n], ``reason`` uint8[n]; the indices point into ``ports``, ``groups``, ``reasons``.
         """
+
+@final
+class Dumbbell:
+    """One run of the benchmark workload: greedy NewReno flows over a dumbbell, 10 Mb/s of bottleneck a flow.
+
+    Making it is the set-up. Raises ValueError for no flows or no seconds.
+    """
+
+    def __new__(cls, flows: int, seconds: int) -> Dumbbell: ...
+    def run(self) -> tuple[int, float, int]:
+        """Run it once: packet-hops, utilisation of the bottleneck by data in the second half (0 to 1), events."""
 
 def run_branches(
     branches: list[Scenario],

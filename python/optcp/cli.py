@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-FILE = click.Path(path_type=Path)
+FILE = click.Path(path_type=Path, exists=True, dir_okay=False, readable=True)
 DIRECTORY = click.Path(path_type=Path, file_okay=False)
 POSITIVE = click.IntRange(min=1)
 PLAIN_WIDTH = 100
@@ -225,6 +225,21 @@ def schema() -> None:
     click.echo(_core.schema())
 
 
+@cli.command()
+@click.option("--repeat", type=POSITIVE, default=3, show_default=True, help="Runs of each size; medians are shown.")
+def bench(repeat: int) -> None:
+    """Measure the simulator's speed on the dumbbell workload: 10, 100 and 1000 flows."""
+    from optcp.bench import ROWS, measure
+    from optcp.tables import show_bench
+
+    console, notes = _console(), _console(stderr=True)
+    rows = []
+    for flows, seconds in ROWS:
+        notes.print(f"{flows} flows, {seconds} s, {repeat} times ...")
+        rows.append(measure(flows, seconds, repeat))
+    show_bench(console, rows)
+
+
 def _pairs(settings: Sequence[str]) -> dict[str, str]:
     """Split KEY=VALUE; the last of two for one key counts."""
     pairs = {}
@@ -292,7 +307,8 @@ def _run() -> int:  # noqa: PLR0911 - one return an exit status
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except OSError as error:
-        return _fail(f"Error: {error.filename or ''}: {error.strerror or error}", 1)
+        place = f"{error.filename}: " if error.filename else ""
+        return _fail(f"Error: {place}{error.strerror or error}", 1)
     except ValueError as error:
         if type(error).__name__ == "ScenarioError":
             return _fail(str(error), 2)

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
+    from optcp import bench
     from optcp.conformance import Outcome
     from optcp.papers.model import Holds, Result, Row
     from optcp.study.single import Plan, Summary
@@ -117,6 +118,37 @@ def counts(words: Iterable[str], order: Sequence[str]) -> str:
     """Count words, in a fixed order: "3 match, 1 differs"."""
     found = list(words)
     return ", ".join(f"{found.count(name)} {name}" for name in order if name in found)
+
+
+def show_bench(console: Console, rows: Sequence[bench.Row]) -> None:
+    """Print the speed of each size of the workload."""
+    table = Table(box=None, pad_edge=False)
+    heads = [
+        "flows",
+        "simulated",
+        "packet-hops",
+        "M hops / CPU s",
+        "set-up",
+        "run",
+        "memory",
+        "utilisation",
+        "events / hop",
+    ]
+    for head in heads:
+        table.add_column(head, justify="right")
+    for row in rows:
+        table.add_row(
+            str(row.flows),
+            f"{row.seconds} s",
+            str(row.packet_hops),
+            f"{row.hops_per_cpu_s / 1e6:.2f}",
+            f"{row.set_up_s * 1e3:.1f} ms",
+            f"{row.cpu_s:.2f} s",
+            f"{row.memory_mb:.1f} MiB",
+            f"{row.utilisation:.3f}",
+            f"{row.events_per_hop:.2f}",
+        )
+    console.print(table)
 
 
 def show_plan(console: Console, planned: Plan, target: Path) -> None:

@@ -183,6 +183,7 @@ def test_reading_settings(read, text, value):
         (assume.positive, "inf"),
         (assume.not_negative, "-1"),
         (assume.share, "1.1"),
+        (assume.share, "0"),
         (assume.share, "10 ms"),
     ],
 )

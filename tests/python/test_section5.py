@@ -84,7 +84,8 @@ def test_drops_are_counted_by_place_and_window():
     drops = [
         (3000, "L5->L6", "fixed", False),  # at 3 s: before (3 s, 5 s]
         (3001, "S0->A", "switched", False),  # no backbone port
-        (5000, "L5->L6", "fixed", False),  # at 5 s: still before the failure's window
+        (4999, "L5->L6", "fixed", False),
+        (5000, "L1->L2", "switched", False),  # at 5 s: the failure itself, in neither window
         (5001, "L1->L2", "switched", False),
         (5002, "L2->L1", "switched", True),
         (5010, "L5->L6", "fixed", False),

@@ -7,7 +7,7 @@ use optcp_net::{Admission, FlowId, PortId};
 use optcp_units::Time;
 
 use crate::Simulation;
-use crate::observe::{Observer, Record};
+use crate::observe::{Cause, Observer, Record};
 
 /// Ordinals of a flow's events of class [`Class::Timer`]: a start comes before its timers.
 const START: u32 = 0;
@@ -61,7 +61,9 @@ impl<O: Observer> Simulation<O> {
         if let Some(Admission::Sending { until, ordinal }) = sent.next {
             self.schedule_transmission(id, until, ordinal);
         }
-        self.observer.record(self.now, Record::Transmitted { port: id, packet: sent.packet });
+        let queue = self.queue_length(id);
+        let packet = sent.packet;
+        self.observer.record(self.now, Record::Transmitted { port: id, packet, queue });
     }
 
     fn arrive(&mut self, id: PortId, ordinal: u32) {
@@ -76,7 +78,7 @@ impl<O: Observer> Simulation<O> {
 
     fn start(&mut self, id: FlowId) {
         self.flows[id as usize].sender.start();
-        self.drain_sender(id);
+        self.drain_sender(id, Cause::Start);
     }
 
     fn sender_timer(&mut self, id: FlowId) {
@@ -87,8 +89,10 @@ impl<O: Observer> Simulation<O> {
         flow.timer_entries[0] = Time::MAX;
         if flow.sender.deadline().is_some_and(|deadline| deadline <= self.now) {
             flow.sender.handle_timer(self.now);
+            self.drain_sender(id, Cause::Timer);
+        } else {
+            self.schedule_sender_timer(id);
         }
-        self.drain_sender(id);
     }
 
     fn receiver_timer(&mut self, id: FlowId) {

@@ -11,7 +11,7 @@ use optcp_tcp::{Receiver, Sender};
 use optcp_units::{Bytes, Time};
 
 use crate::Blueprint;
-use crate::observe::{Observer, Record};
+use crate::observe::{Cause, Observer, Record};
 
 /// A flow's two ends and where they put their packets.
 #[derive(Clone, Debug)]
@@ -124,6 +124,7 @@ impl<O: Observer> Simulation<O> {
         let after_the_last_instant = Time::from_ps(self.stop.as_ps() + 1);
         self.run_before(after_the_last_instant);
         self.now = self.stop;
+        self.observer.finish(self.stop);
         debug_assert_eq!(self.audit(), Ok(()), "packets must be conserved");
     }
 
@@ -204,6 +205,7 @@ impl<O: Observer> Simulation<O> {
                     counts.dropped[reason as usize] += 1;
                     observer.record(now, Record::Dropped { port: id, packet, reason });
                 });
+                observer.record(now, Record::Failed { port: id });
             }
             Action::PortUp(id) => self.ports[id as usize].restore(),
             Action::SetHop(label, hop) => self.labels.set(label, hop),
@@ -233,7 +235,12 @@ impl<O: Observer> Simulation<O> {
                 return;
             }
         }
-        self.observer.record(self.now, Record::Accepted { port: id, packet });
+        let queue = self.queue_length(id);
+        self.observer.record(self.now, Record::Accepted { port: id, packet, queue });
+    }
+
+    pub(crate) fn queue_length(&self, id: PortId) -> u32 {
+        u32::try_from(self.ports[id as usize].queue_length()).unwrap_or(u32::MAX)
     }
 
     fn deliver(&mut self, packet: Packet) {
@@ -243,8 +250,9 @@ impl<O: Observer> Simulation<O> {
         if packet.is_ack() {
             self.observer.record(self.now, Record::Acknowledged { flow: id, seq: packet.seq });
             flow.sender.handle_ack(self.now, packet.seq);
-            self.drain_sender(id);
+            self.drain_sender(id, Cause::Ack);
         } else {
+            self.observer.record(self.now, Record::Arrived { flow: id, seq: packet.seq });
             let arrival = flow.receiver.handle_segment(self.now, packet.seq);
             if arrival.progress > 0 {
                 let config = flow.sender.config();
@@ -267,8 +275,8 @@ impl<O: Observer> Simulation<O> {
         self.at_node(packet);
     }
 
-    /// Puts on the network what a sender may send now.
-    pub(crate) fn drain_sender(&mut self, id: FlowId) {
+    /// Puts on the network what a sender may send now, after what came to it.
+    pub(crate) fn drain_sender(&mut self, id: FlowId, cause: Cause) {
         while let Some(segment) = self.flows[id as usize].sender.poll_transmit(self.now) {
             let label = self.flows[id as usize].data;
             let packet = Packet::data(id, label, segment.seq, wire(segment.size));
@@ -278,6 +286,10 @@ impl<O: Observer> Simulation<O> {
                 Record::Sent { flow: id, seq: segment.seq, again: segment.retransmission },
             );
             self.at_node(packet);
+        }
+        if self.observer.wants_updates() {
+            let snapshot = self.flows[id as usize].sender.snapshot();
+            self.observer.record(self.now, Record::Updated { flow: id, cause, snapshot });
         }
         self.schedule_sender_timer(id);
     }

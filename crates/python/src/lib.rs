@@ -5,6 +5,7 @@
 // The attribute macros of the binding expand to code that trips these.
 #![allow(missing_docs, reason = "documented in _core.pyi")]
 
+mod dumbbell;
 mod run;
 mod scenario;
 
@@ -68,8 +69,11 @@ fn conformance(py: Python<'_>, text: &str) -> PyResult<(String, Vec<String>)> {
 }
 
 #[pyfunction]
-fn version() -> &'static str {
-    env!("CARGO_PKG_VERSION")
+fn version() -> String {
+    match env!("OPTCP_COMMIT") {
+        "" => env!("CARGO_PKG_VERSION").to_owned(),
+        commit => format!("{}+{commit}", env!("CARGO_PKG_VERSION")),
+    }
 }
 
 #[pymodule(gil_used = false)]
@@ -79,6 +83,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Cancel>()?;
     module.add_class::<scenario::Scenario>()?;
     module.add_class::<run::Run>()?;
+    module.add_class::<dumbbell::Dumbbell>()?;
     module.add_function(wrap_pyfunction!(run::run_branches, module)?)?;
     module.add_function(wrap_pyfunction!(schema, module)?)?;
     module.add_function(wrap_pyfunction!(catalogue, module)?)?;

@@ -1,9 +1,10 @@
 //! `Run`, and how runs are made.
 
 use numpy::{IntoPyArray, PyArrayMethods};
-use optcp_scenario::{Series, SeriesKind};
+use optcp_scenario::{Series, Values};
+use pyo3::exceptions::{PyKeyError, PyRuntimeError};
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyBytes, PyDict};
 
 use crate::scenario::Scenario;
 use crate::{Cancel, Cancelled};
@@ -113,34 +114,58 @@ impl Run {
         }
         Ok(all)
     }
+
+    /// The observation `name` as the bytes of a Parquet file.
+    fn to_parquet<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyBytes>> {
+        let series = self
+            .0
+            .series
+            .iter()
+            .find(|series| series.name == name)
+            .ok_or_else(|| PyKeyError::new_err(name.to_owned()))?;
+        let bytes = py
+            .detach(|| optcp_scenario::to_parquet(series))
+            .map_err(|error| PyRuntimeError::new_err(error.to_string()))?;
+        Ok(PyBytes::new(py, &bytes))
+    }
 }
 
 fn columns<'py>(py: Python<'py>, series: &Series) -> PyResult<Bound<'py, PyDict>> {
     let dict = PyDict::new(py);
-    match &series.kind {
-        SeriesKind::Bytes { kind, interval, rows, intervals, bytes } => {
-            dict.set_item("kind", kind)?;
-            dict.set_item("interval_s", interval.as_secs_f64())?;
-            dict.set_item(if *kind == "goodput" { "groups" } else { "ports" }, rows)?;
-            let shape = [rows.len(), *intervals];
-            dict.set_item("bytes", bytes.clone().into_pyarray(py).reshape(shape)?)?;
-        }
-        SeriesKind::Drops { ports, groups, reasons, drops } => {
-            dict.set_item("kind", "drops")?;
-            dict.set_item("ports", ports)?;
-            dict.set_item("groups", groups)?;
-            dict.set_item("reasons", reasons)?;
-            let time: Vec<u64> = drops.iter().map(|drop| drop.at.as_ps()).collect();
-            let port: Vec<u32> = drops.iter().map(|drop| drop.port).collect();
-            let group: Vec<u32> = drops.iter().map(|drop| drop.group).collect();
-            let ack: Vec<bool> = drops.iter().map(|drop| drop.ack).collect();
-            let reason: Vec<u8> = drops.iter().map(|drop| drop.reason).collect();
-            dict.set_item("time_ps", time.into_pyarray(py))?;
-            dict.set_item("port", port.into_pyarray(py))?;
-            dict.set_item("group", group.into_pyarray(py))?;
-            dict.set_item("ack", ack.into_pyarray(py))?;
-            dict.set_item("reason", reason.into_pyarray(py))?;
-        }
+    dict.set_item("kind", series.kind)?;
+    for (name, list) in &series.names {
+        dict.set_item(name, list)?;
+    }
+    let rows = series.interval.map(|interval| {
+        dict.set_item("interval_s", interval.as_secs_f64())?;
+        PyResult::Ok(series.names.first().map_or(0, |(_, names)| names.len()))
+    });
+    let rows = rows.transpose()?;
+    for column in &series.columns {
+        let array = match &column.values {
+            Values::U64(values) => array(py, values, rows)?,
+            Values::U32(values) => array(py, values, rows)?,
+            Values::U8(values) => array(py, values, rows)?,
+            Values::Bool(values) => array(py, values, rows)?,
+            Values::F64(values) => array(py, values, rows)?,
+        };
+        dict.set_item(column.name, array)?;
     }
     Ok(dict)
+}
+
+/// A NumPy array, of two dimensions if there are rows.
+fn array<'py, T: numpy::Element + Copy>(
+    py: Python<'py>,
+    values: &[T],
+    rows: Option<usize>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let flat = values.to_vec().into_pyarray(py);
+    match rows {
+        Some(rows) => {
+            let length = values.len().checked_div(rows).unwrap_or(0);
+            Ok(flat.reshape([rows, length])?.into_any())
+        }
+        None => Ok(flat.into_any()),
+    }
 }

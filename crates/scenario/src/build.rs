@@ -1,11 +1,14 @@
 //! From a plan and a seed to the world of a run: every random choice is made here.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use optcp_des::Streams;
-use optcp_engine::observe::{Digest, Drops, Goodput, Load, Reducers};
+use optcp_engine::observe::{Digest, Drops, IntervalSums, Packets, Queue, Reducers, Senders};
 use optcp_engine::{Blueprint, FlowSpec};
-use optcp_net::{Action, Control, DropReason, PathId, Paths, PortConfig, PortId, QueueLimit};
+use optcp_net::{
+    Action, Control, FlowId, PathId, Paths, PortConfig, PortId, QueueLimit, ScriptedLoss,
+};
 use optcp_optical::protection::{Delays, Outage, Switch, timeline};
 use optcp_tcp::Config;
 use optcp_units::{Duration, Time};
@@ -24,9 +27,8 @@ pub(crate) fn world(plan: &Plan, seed: u64, digest: bool) -> World {
     let mut paths = Paths::default();
     let flows = flows(plan, streams, &mut paths);
     let controls = controls(plan, &mut paths);
-    let ports = ports(plan, streams);
     let blueprint = Blueprint {
-        ports: ports.into_iter().map(|config| (config, None)).collect(),
+        ports: ports(plan, streams).into_iter().zip(losses(plan)).collect(),
         labels: paths.into_labels(),
         flows,
         controls,
@@ -60,6 +62,21 @@ fn ports(plan: &Plan, streams: Streams) -> Vec<PortConfig> {
         }
     }
     ports
+}
+
+/// What each port loses by order.
+fn losses(plan: &Plan) -> Vec<Option<ScriptedLoss>> {
+    let mut lost: Vec<BTreeSet<(FlowId, u32, u32)>> = vec![BTreeSet::new(); 2 * plan.links.len()];
+    for loss in &plan.losses {
+        for &flow in &loss.flows {
+            let flow = FlowId::try_from(flow).expect("a plan has fewer than 2^31 flows");
+            lost[port_id(loss.hop) as usize]
+                .extend(loss.segments.iter().map(|&segment| (flow, segment, loss.transmission)));
+        }
+    }
+    let script =
+        |lost: BTreeSet<_>| (!lost.is_empty()).then(|| ScriptedLoss::new(lost, BTreeSet::new()));
+    lost.into_iter().map(script).collect()
 }
 
 fn limit(queue: plan::QueueLimit) -> QueueLimit {
@@ -197,22 +214,35 @@ fn reducers(plan: &Plan, digest: bool) -> Reducers {
         digest: digest.then(|| Digest::new(ports, plan.flows.len())),
         ..Reducers::default()
     };
+    let rows_of_groups = |groups: &[usize]| -> Vec<Option<u32>> {
+        plan.flows.iter().map(|flow| index_of(groups, &flow.group)).collect()
+    };
+    let rows_of_ports = |ports: &[Hop]| -> Vec<Option<u32>> {
+        all_hops(plan).map(|hop| index_of(ports, &hop)).collect()
+    };
+    let marked = |rows: Vec<Option<u32>>| rows.iter().map(Option::is_some).collect::<Vec<bool>>();
     for observed in &plan.observe {
         match &observed.kind {
             Observation::Goodput { groups, interval } => {
-                let row = |flow: &plan::FlowPlan| index_of(groups, &flow.group);
-                let rows = plan.flows.iter().map(row).collect();
-                reducers.goodput.push(Goodput::new(rows, *interval, plan.stop));
+                let rows = rows_of_groups(groups);
+                reducers.goodput.push(IntervalSums::new(rows, *interval, plan.stop));
             }
-            Observation::Load { ports: watched, interval } => {
-                let rows = all_hops(plan).map(|hop| index_of(watched, &hop)).collect();
-                reducers.load.push(Load::new(rows, *interval, plan.stop));
+            Observation::Load { ports, interval } => {
+                reducers.load.push(IntervalSums::new(rows_of_ports(ports), *interval, plan.stop));
             }
-            Observation::Drops { ports: watched } => {
-                let is_watched =
-                    |hop| watched.as_ref().is_none_or(|watched| watched.contains(&hop));
-                reducers.drops.push(Drops::new(all_hops(plan).map(is_watched).collect()));
+            Observation::Queue { ports, interval } => {
+                reducers.queue.push(Queue::new(rows_of_ports(ports), *interval, plan.stop));
             }
+            Observation::Drops { ports } => reducers.drops.push(Drops::new(match ports {
+                Some(ports) => marked(rows_of_ports(ports)),
+                None => vec![true; 2 * plan.links.len()],
+            })),
+            Observation::Senders { groups } => {
+                reducers.senders.push(Senders::new(marked(rows_of_groups(groups))));
+            }
+            Observation::Packets { groups, ports } => reducers
+                .packets
+                .push(Packets::new(marked(rows_of_groups(groups)), marked(rows_of_ports(ports)))),
         }
     }
     reducers
@@ -225,9 +255,4 @@ pub(crate) fn all_hops(plan: &Plan) -> impl Iterator<Item = Hop> {
 
 fn index_of<T: PartialEq>(list: &[T], wanted: &T) -> Option<u32> {
     list.iter().position(|item| item == wanted).and_then(|index| u32::try_from(index).ok())
-}
-
-/// Names of the drop reasons, in the order of their numbers.
-pub(crate) fn reason_names() -> Vec<&'static str> {
-    DropReason::ALL.iter().map(|reason| reason.name()).collect()
 }

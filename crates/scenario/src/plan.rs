@@ -66,6 +66,8 @@ pub struct Plan {
     pub flows: Vec<FlowPlan>,
     /// The TCP tables: those of the file in its order, then profiles that flows name directly.
     pub tcp: Vec<(String, Config)>,
+    /// The losses in the order of the file.
+    pub losses: Vec<LossPlan>,
     /// The failures in the order of the file.
     pub failures: Vec<FailurePlan>,
     /// The protections in the order of the file.
@@ -117,6 +119,19 @@ pub struct FlowPlan {
     pub size: Option<u32>,
     /// The TCP table, as an index.
     pub tcp: usize,
+}
+
+/// Segments that are lost at the entry of a port.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LossPlan {
+    /// The port.
+    pub hop: Hop,
+    /// The flows, as indices.
+    pub flows: Vec<usize>,
+    /// The segments.
+    pub segments: Vec<u32>,
+    /// Which transmission of each is lost, from 1.
+    pub transmission: u32,
 }
 
 /// A link that fails in both directions.
@@ -179,6 +194,25 @@ pub enum Observation {
     Drops {
         /// The ports; `None` is all.
         ports: Option<Vec<Hop>>,
+    },
+    /// Mean and greatest queue, per interval.
+    Queue {
+        /// The ports.
+        ports: Vec<Hop>,
+        /// The length of an interval.
+        interval: Duration,
+    },
+    /// cwnd, ssthresh, flight and phase of senders, whenever one changes.
+    Senders {
+        /// The flow groups, as indices.
+        groups: Vec<usize>,
+    },
+    /// Packet events at endpoints and chosen ports.
+    Packets {
+        /// The flow groups, as indices.
+        groups: Vec<usize>,
+        /// The ports whose queueing and transmission are listed too.
+        ports: Vec<Hop>,
     },
 }
 

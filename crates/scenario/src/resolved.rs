@@ -40,6 +40,12 @@ pub(crate) fn json(plan: &Plan) -> String {
             "switch_delay": each_way(protection.switch_delay),
             "revert_delay": protection.revert_delay.map(each_way),
         })).collect::<Vec<_>>(),
+        "losses": plan.losses.iter().map(|loss| json!({
+            "port": plan.port_name(loss.hop),
+            "flows": loss.flows.iter().map(|&flow| &plan.flows[flow].name).collect::<Vec<_>>(),
+            "segments": loss.segments,
+            "transmission": loss.transmission,
+        })).collect::<Vec<_>>(),
         "observe": plan.observe.iter().map(|observe| {
             let mut map = Map::new();
             map.insert("name".into(), json!(observe.name));
@@ -109,23 +115,36 @@ fn each_way([data, ack]: [Duration; 2]) -> Value {
 }
 
 fn observation(plan: &Plan, kind: &Observation, map: &mut Map<String, Value>) {
+    let groups_of = |groups: &[usize]| -> Value {
+        groups.iter().map(|&group| plan.groups[group].as_str()).collect()
+    };
     let entries = match kind {
-        Observation::Goodput { groups, interval } => {
-            let groups: Vec<&str> = groups.iter().map(|&g| plan.groups[g].as_str()).collect();
-            vec![
-                ("kind", json!("goodput")),
-                ("groups", json!(groups)),
-                ("interval_ps", json!(interval.as_ps())),
-            ]
-        }
+        Observation::Goodput { groups, interval } => vec![
+            ("kind", json!("goodput")),
+            ("groups", groups_of(groups)),
+            ("interval_ps", json!(interval.as_ps())),
+        ],
         Observation::Load { ports: hops, interval } => vec![
             ("kind", json!("load")),
+            ("ports", ports(plan, hops)),
+            ("interval_ps", json!(interval.as_ps())),
+        ],
+        Observation::Queue { ports: hops, interval } => vec![
+            ("kind", json!("queue")),
             ("ports", ports(plan, hops)),
             ("interval_ps", json!(interval.as_ps())),
         ],
         Observation::Drops { ports: hops } => vec![
             ("kind", json!("drops")),
             ("ports", hops.as_ref().map_or(Value::Null, |hops| ports(plan, hops))),
+        ],
+        Observation::Senders { groups } => {
+            vec![("kind", json!("tcp")), ("groups", groups_of(groups))]
+        }
+        Observation::Packets { groups, ports: hops } => vec![
+            ("kind", json!("packets")),
+            ("groups", groups_of(groups)),
+            ("ports", ports(plan, hops)),
         ],
     };
     map.extend(entries.into_iter().map(|(key, value)| (key.to_owned(), value)));

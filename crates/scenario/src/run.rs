@@ -4,14 +4,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use optcp_engine::Simulation;
-use optcp_engine::observe::{Digest, DropRow, Reducers};
+use optcp_engine::observe::{Digest, Reducers};
 use optcp_net::DropReason;
 use optcp_units::{Duration, Time};
 use sha2::{Digest as _, Sha256};
 
 use crate::Scenario;
-use crate::build::{World, all_hops, port_id, reason_names, world};
-use crate::plan::{Observation, Plan};
+use crate::build::{World, world};
+use crate::series::{Series, series};
 
 /// A flag that several runs share, to stop them.
 #[derive(Clone, Debug, Default)]
@@ -51,59 +51,6 @@ pub struct Run {
     pub forked_at: Option<Time>,
     /// What was observed, in the order of the scenario.
     pub series: Vec<Series>,
-}
-
-/// One observation's result.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Series {
-    /// The name in the scenario.
-    pub name: String,
-    /// The data.
-    pub kind: SeriesKind,
-}
-
-/// The data of an observation.
-#[derive(Clone, Debug, PartialEq)]
-pub enum SeriesKind {
-    /// Bytes per row and interval (i T, (i + 1) T], row after row.
-    Bytes {
-        /// `goodput` or `load`.
-        kind: &'static str,
-        /// T.
-        interval: Duration,
-        /// Flow groups (goodput) or ports (load).
-        rows: Vec<String>,
-        /// Intervals in a row.
-        intervals: usize,
-        /// The bytes.
-        bytes: Vec<u64>,
-    },
-    /// Dropped packets.
-    Drops {
-        /// Names that `port` points into.
-        ports: Vec<String>,
-        /// Names that `group` points into.
-        groups: Vec<String>,
-        /// Names that `reason` points into.
-        reasons: Vec<&'static str>,
-        /// One a packet, in order of time.
-        drops: Vec<Drop>,
-    },
-}
-
-/// A dropped packet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Drop {
-    /// When.
-    pub at: Time,
-    /// At which port.
-    pub port: u32,
-    /// Of which flow group.
-    pub group: u32,
-    /// Whether it was an ACK.
-    pub ack: bool,
-    /// Why.
-    pub reason: u8,
 }
 
 /// Runs every branch with the same seed. With `fork`, branches whose worlds are the same up to an
@@ -224,76 +171,15 @@ fn result(
     run
 }
 
-fn series(plan: &Plan, reducers: &Reducers) -> Vec<Series> {
-    let (mut goodput, mut load) = (reducers.goodput.iter(), reducers.load.iter());
-    let mut drops = reducers.drops.iter();
-    let kind = |observation: &Observation| match observation {
-        Observation::Goodput { groups, interval } => goodput.next().map(|g| SeriesKind::Bytes {
-            kind: "goodput",
-            interval: *interval,
-            rows: groups.iter().map(|&group| plan.groups[group].clone()).collect(),
-            intervals: g.intervals(),
-            bytes: g.bytes().to_vec(),
-        }),
-        Observation::Load { ports, interval } => load.next().map(|l| SeriesKind::Bytes {
-            kind: "load",
-            interval: *interval,
-            rows: ports.iter().map(|&hop| plan.port_name(hop)).collect(),
-            intervals: l.intervals(),
-            bytes: l.bytes().to_vec(),
-        }),
-        Observation::Drops { ports } => drops.next().map(|d| {
-            let watched = ports.clone().unwrap_or_else(|| all_hops(plan).collect());
-            let mut position = vec![0; 2 * plan.links.len()];
-            for (index, &hop) in (0..).zip(&watched) {
-                position[port_id(hop) as usize] = index;
-            }
-            let row = |row: &DropRow| Drop {
-                at: row.at,
-                port: position[row.port as usize],
-                group: u32::try_from(plan.flows[row.packet.flow() as usize].group)
-                    .unwrap_or(u32::MAX),
-                ack: row.packet.is_ack(),
-                reason: row.reason as u8,
-            };
-            SeriesKind::Drops {
-                ports: watched.iter().map(|&hop| plan.port_name(hop)).collect(),
-                groups: plan.groups.clone(),
-                reasons: reason_names(),
-                drops: d.rows().iter().map(row).collect(),
-            }
-        }),
-    };
-    let kinds: Vec<Option<SeriesKind>> =
-        plan.observe.iter().map(|observed| &observed.kind).map(kind).collect();
-    plan.observe
-        .iter()
-        .zip(kinds)
-        .filter_map(|(observed, kind)| Some(Series { name: observed.name.clone(), kind: kind? }))
-        .collect()
-}
-
-/// SHA-256 over the counts and the series, names included, numbers as little-endian u64.
+/// SHA-256 over the counts and the series, names included, numbers little-endian.
 fn metrics_sha256(run: &Run) -> String {
     let mut sha = Sha256::new();
-    let number = |sha: &mut Sha256, value: u64| sha.update(value.to_le_bytes());
-    for (name, value) in run.counts.iter().filter(|(name, _)| *name != "events").chain(&run.drops) {
+    // Events are the kernel's affair: another kernel makes the same run of fewer.
+    let counts = run.counts.iter().filter(|(name, _)| *name != "events");
+    for (name, value) in counts.chain(&run.drops) {
         sha.update(name);
-        number(&mut sha, *value);
+        sha.update(value.to_le_bytes());
     }
-    for series in &run.series {
-        sha.update(&series.name);
-        match &series.kind {
-            SeriesKind::Bytes { bytes, .. } => bytes.iter().for_each(|&b| number(&mut sha, b)),
-            SeriesKind::Drops { drops, .. } => {
-                for drop in drops {
-                    number(&mut sha, drop.at.as_ps());
-                    number(&mut sha, u64::from(drop.port));
-                    number(&mut sha, u64::from(drop.group));
-                    number(&mut sha, u64::from(drop.ack) << 8 | u64::from(drop.reason));
-                }
-            }
-        }
-    }
+    run.series.iter().for_each(|series| series.digest(&mut sha));
     sha.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
 }

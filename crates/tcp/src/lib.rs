@@ -18,5 +18,5 @@ pub use crate::core::Seq;
 pub use config::Config;
 pub use profile::Profile;
 pub use receiver::{Arrival, Receiver};
-pub use sender::{Sender, SenderCounts, Transmission};
+pub use sender::{Phase, Sender, SenderCounts, Snapshot, Transmission};
 pub use window::Window;

@@ -113,6 +113,8 @@ fn ns2_2001() -> Config {
         header: Bytes::ZERO,
         initial_window: 1,
         limited_transmit: false,
+        // What is special about the first segments in ns-2.35 came in 2006.
+        first_loss: FirstLoss::AsAny,
         newreno_timer: NewRenoTimer::Patient,
         partial_ack: PartialAck::Reset,
         halving: Halving::Whole,

@@ -20,6 +20,40 @@ pub struct Transmission {
     pub retransmission: bool,
 }
 
+/// What a sender is doing, for observation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Phase {
+    /// The window grows by a segment an ACK.
+    SlowStart = 0,
+    /// The window grows by a segment a round trip.
+    Avoidance = 1,
+    /// Fast recovery.
+    Recovery = 2,
+    /// After a timeout, until what was outstanding then is acknowledged.
+    Loss = 3,
+}
+
+impl Phase {
+    /// Names in results, in the order of their numbers.
+    pub const NAMES: [&'static str; 4] = ["slow-start", "avoidance", "recovery", "loss"];
+}
+
+/// A sender's variables at an instant.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Snapshot {
+    /// Congestion window in bytes, with the inflation of fast recovery.
+    pub cwnd: f64,
+    /// Slow-start threshold in bytes.
+    pub ssthresh: f64,
+    /// Segments sent and not acknowledged (RFC 5681's FlightSize).
+    pub flight: u32,
+    /// What it is doing.
+    pub phase: Phase,
+    /// Expiries of the retransmission timer so far.
+    pub timeouts: u64,
+}
+
 /// What a sender has done so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SenderCounts {
@@ -41,6 +75,8 @@ pub struct Sender {
     recovery: LossRecovery,
     /// The segment whose timer expired last (RFC 5681 section 3.1 on repeated timeouts).
     timed_out: Option<Seq>,
+    /// Up to where ACKs still repair the last timeout's losses.
+    loss_until: Seq,
     counts: SenderCounts,
 }
 
@@ -53,6 +89,7 @@ impl Sender {
             recovery: LossRecovery::new(config.recovery),
             core: Core::new(config, segments, clock_phase),
             timed_out: None,
+            loss_until: 0,
             counts: SenderCounts::default(),
         }
     }
@@ -115,6 +152,7 @@ impl Sender {
             }
         }
         self.timed_out = Some(core.una);
+        self.loss_until = core.max;
         core.window.cwnd = core.mss();
         core.recover = Some(core.max);
         core.go_back();
@@ -178,6 +216,25 @@ impl Sender {
     #[must_use]
     pub fn in_recovery(&self) -> bool {
         self.recovery.in_recovery()
+    }
+
+    /// Its variables now.
+    #[must_use]
+    pub fn snapshot(&self) -> Snapshot {
+        let core = &self.core;
+        let phase = match () {
+            () if self.recovery.in_recovery() => Phase::Recovery,
+            () if core.una < self.loss_until => Phase::Loss,
+            () if core.window.in_slow_start() => Phase::SlowStart,
+            () => Phase::Avoidance,
+        };
+        Snapshot {
+            cwnd: core.window.cwnd + f64::from(core.inflation) * core.mss(),
+            ssthresh: core.window.ssthresh,
+            flight: core.max - core.una,
+            phase,
+            timeouts: self.counts.timeouts,
+        }
     }
 
     /// What it has done so far.

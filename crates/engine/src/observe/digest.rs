@@ -32,7 +32,7 @@ impl Digest {
             Record::Acknowledged { flow, seq } => {
                 (&mut self.flows[flow as usize], 3, u64::from(seq), 0)
             }
-            Record::Accepted { port, packet } => (
+            Record::Accepted { port, packet, .. } => (
                 &mut self.ports[port as usize],
                 4,
                 u64::from(packet.flow_and_kind()),
@@ -44,8 +44,11 @@ impl Digest {
                 u64::from(packet.flow_and_kind()),
                 u64::from(packet.seq),
             ),
-            // Implied by what the port accepted.
-            Record::Transmitted { .. } => return,
+            // Implied by what goes in above, or by what the sender sends next.
+            Record::Transmitted { .. }
+            | Record::Failed { .. }
+            | Record::Arrived { .. }
+            | Record::Updated { .. } => return,
         };
         let mut bytes = [0; 32];
         for (chunk, word) in bytes.chunks_exact_mut(8).zip([at.as_ps(), kind, a, b]) {

@@ -2,19 +2,24 @@
 
 mod digest;
 mod drops;
-mod goodput;
-mod load;
+mod intervals;
+mod packets;
+mod queue;
+mod senders;
 
 use optcp_net::{DropReason, FlowId, Packet, PortId};
+use optcp_tcp::Snapshot;
 use optcp_units::Time;
 
 pub use digest::Digest;
 pub use drops::{DropRow, Drops};
-pub use goodput::Goodput;
-pub use load::Load;
+pub use intervals::IntervalSums;
+pub use packets::{PacketEvent, PacketRow, Packets};
+pub use queue::Queue;
+pub use senders::{Cause, SenderRow, Senders};
 
 /// Something that happened. The only way out of a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Record {
     /// A sender put a data segment on the network.
     Sent {
@@ -39,12 +44,30 @@ pub enum Record {
         /// The number it carries.
         seq: u32,
     },
+    /// A data segment came to its receiver.
+    Arrived {
+        /// The flow.
+        flow: FlowId,
+        /// The segment.
+        seq: u32,
+    },
+    /// A sender has dealt with what came to it.
+    Updated {
+        /// The flow.
+        flow: FlowId,
+        /// What came.
+        cause: Cause,
+        /// The sender's variables now.
+        snapshot: Snapshot,
+    },
     /// A port took a packet.
     Accepted {
         /// The port.
         port: PortId,
         /// The packet.
         packet: Packet,
+        /// Packets in the queue now, the one in transmission included.
+        queue: u32,
     },
     /// A port sent the last bit of a packet.
     Transmitted {
@@ -52,6 +75,13 @@ pub enum Record {
         port: PortId,
         /// The packet.
         packet: Packet,
+        /// Packets in the queue now, the one in transmission included.
+        queue: u32,
+    },
+    /// A port's link failed; it is empty now.
+    Failed {
+        /// The port.
+        port: PortId,
     },
     /// A packet was lost.
     Dropped {
@@ -68,6 +98,16 @@ pub enum Record {
 pub trait Observer {
     /// Takes a record of the instant `at`.
     fn record(&mut self, at: Time, record: Record);
+
+    /// Whether it wants [`Record::Updated`], which takes work to make.
+    fn wants_updates(&self) -> bool {
+        false
+    }
+
+    /// The run ends at `at`.
+    fn finish(&mut self, at: Time) {
+        let _ = at;
+    }
 }
 
 impl Observer for () {
@@ -80,12 +120,18 @@ impl Observer for () {
 pub struct Reducers {
     /// The running digest, if wanted.
     pub digest: Option<Digest>,
-    /// Goodput series.
-    pub goodput: Vec<Goodput>,
-    /// Load series.
-    pub load: Vec<Load>,
+    /// Goodput series: newly in-order bytes at receivers, by flow (the gmpls paper's equation 4).
+    pub goodput: Vec<IntervalSums>,
+    /// Load series: bytes whose last bit was sent, by port.
+    pub load: Vec<IntervalSums>,
     /// Lists of drops.
     pub drops: Vec<Drops>,
+    /// Queue series.
+    pub queue: Vec<Queue>,
+    /// Lists of senders' variables.
+    pub senders: Vec<Senders>,
+    /// Lists of packet events.
+    pub packets: Vec<Packets>,
 }
 
 impl Observer for Reducers {
@@ -98,40 +144,32 @@ impl Observer for Reducers {
             Record::Progress { flow, bytes } => {
                 self.goodput.iter_mut().for_each(|g| g.add(at, flow, bytes));
             }
-            Record::Transmitted { port, packet } => {
-                self.load.iter_mut().for_each(|l| l.add(at, port, packet.size));
+            Record::Transmitted { port, packet, queue } => {
+                self.load.iter_mut().for_each(|l| l.add(at, port, u64::from(packet.size)));
+                self.queue.iter_mut().for_each(|q| q.change(at, port, queue));
+            }
+            Record::Accepted { port, queue, .. } => {
+                self.queue.iter_mut().for_each(|q| q.change(at, port, queue));
+            }
+            Record::Failed { port } => {
+                self.queue.iter_mut().for_each(|q| q.change(at, port, 0));
             }
             Record::Dropped { port, packet, reason } => {
                 self.drops.iter_mut().for_each(|d| d.add(at, port, packet, reason));
             }
-            Record::Sent { .. } | Record::Acknowledged { .. } | Record::Accepted { .. } => {}
+            Record::Updated { flow, cause, snapshot } => {
+                self.senders.iter_mut().for_each(|s| s.add(at, flow, cause, snapshot));
+            }
+            Record::Sent { .. } | Record::Arrived { .. } | Record::Acknowledged { .. } => {}
         }
-    }
-}
-
-/// Sums per row and interval, interval i being (i T, (i + 1) T].
-#[derive(Clone, Debug)]
-struct IntervalSums {
-    /// Row of each entity; `None` is not observed.
-    rows: Vec<Option<u32>>,
-    interval_ps: u64,
-    intervals: usize,
-    sums: Vec<u64>,
-}
-
-impl IntervalSums {
-    fn new(rows: Vec<Option<u32>>, interval: optcp_units::Duration, stop: Time) -> Self {
-        let interval_ps = interval.as_ps();
-        let intervals = usize::try_from(stop.as_ps().div_ceil(interval_ps)).unwrap_or(usize::MAX);
-        let height = rows.iter().flatten().max().map_or(0, |&row| row as usize + 1);
-        IntervalSums { rows, interval_ps, intervals, sums: vec![0; height * intervals] }
+        self.packets.iter_mut().for_each(|p| p.add(at, record));
     }
 
-    #[expect(clippy::cast_possible_truncation, reason = "an index below `intervals`, a usize")]
-    fn add(&mut self, at: Time, entity: u32, amount: u64) {
-        let Some(Some(row)) = self.rows.get(entity as usize) else { return };
-        // Nothing but a start happens at time zero; it falls into the first interval.
-        let index = (at.as_ps().saturating_sub(1) / self.interval_ps) as usize;
-        self.sums[*row as usize * self.intervals + index] += amount;
+    fn wants_updates(&self) -> bool {
+        !self.senders.is_empty()
+    }
+
+    fn finish(&mut self, at: Time) {
+        self.queue.iter_mut().for_each(|q| q.finish(at));
     }
 }

@@ -3,6 +3,7 @@
 
 mod events;
 mod flows;
+mod losses;
 mod network;
 mod observe;
 mod route;
@@ -32,6 +33,7 @@ pub(crate) fn plan(file: &File, problems: &mut Problems<'_>) -> Option<Plan> {
         tcp: Vec::new(),
         failures: Vec::new(),
         protections: Vec::new(),
+        losses: Vec::new(),
         observe: Vec::new(),
     };
     if plan.stop == Time::ZERO {
@@ -44,6 +46,7 @@ pub(crate) fn plan(file: &File, problems: &mut Problems<'_>) -> Option<Plan> {
     flows::flows(file, &mut plan, &mut network, problems);
     events::failures(file, &mut plan, &mut network, problems);
     events::protections(file, &mut plan, &mut network, problems);
+    losses::losses(file, &mut plan, &mut network, problems);
     observe::observe(file, &mut plan, &mut network, problems);
     plan.nodes = network.nodes;
     plan.links = network.links;

@@ -28,6 +28,9 @@ pub(super) fn observe(
             ObserveKind::Goodput => (true, false, true),
             ObserveKind::Load => (false, true, true),
             ObserveKind::Drops => (false, true, false),
+            ObserveKind::Queue => (false, true, true),
+            ObserveKind::Tcp => (true, false, false),
+            ObserveKind::Packets => (true, true, false),
         };
         let keys = [
             ("groups", entry.groups.is_some(), wants_groups),
@@ -48,12 +51,24 @@ pub(super) fn observe(
                 // Without an interval there is a problem on the list, and the plan is not used.
                 interval: interval.unwrap_or(Duration::ZERO),
             },
-            ObserveKind::Load => Observation::Load {
-                ports: match &entry.links {
+            ObserveKind::Load | ObserveKind::Queue => {
+                let ports = match &entry.links {
                     None => all_links().collect(),
                     Some(_) => ports(i, entry, network, problems),
+                };
+                let interval = interval.unwrap_or(Duration::ZERO);
+                match entry.kind {
+                    ObserveKind::Queue => Observation::Queue { ports, interval },
+                    _ => Observation::Load { ports, interval },
+                }
+            }
+            ObserveKind::Tcp => Observation::Senders { groups: groups(i, entry, plan, problems) },
+            ObserveKind::Packets => Observation::Packets {
+                groups: groups(i, entry, plan, problems),
+                ports: match &entry.links {
+                    None => Vec::new(),
+                    Some(_) => ports(i, entry, network, problems),
                 },
-                interval: interval.unwrap_or(Duration::ZERO),
             },
             ObserveKind::Drops => Observation::Drops {
                 ports: entry.links.as_ref().map(|_| ports(i, entry, network, problems)),

@@ -50,6 +50,9 @@ pub(crate) struct File {
     /// Backup paths.
     #[schemars(default)]
     pub protection: Vec<ProtectionEntry>,
+    /// Segments that are lost by order.
+    #[schemars(default)]
+    pub losses: Vec<LossesEntry>,
     /// What is measured.
     #[schemars(default)]
     pub observe: Vec<ObserveEntry>,
@@ -150,12 +153,34 @@ pub(crate) struct ProtectionEntry {
     pub revert_delay: Option<SwitchDelay>,
 }
 
+/// Segments that are lost by order, at the entry of a link, before its queue.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct LossesEntry {
+    /// The link: its two nodes in the direction of the data.
+    pub link: LinkRef,
+    /// The group of flows, each of which loses these segments.
+    pub flows: String,
+    /// The segments, counted from 0.
+    pub segments: Vec<u32>,
+    /// Which transmission of each is lost, from 1; 1 if left out.
+    #[serde(default = "first")]
+    pub transmission: u32,
+}
+
+fn first() -> u32 {
+    1
+}
+
 optcp_tcp::registry! {
     /// What can be measured.
     pub enum ObserveKind ("observations") {
         "goodput" => Goodput: "newly acknowledged in-order bytes at the receivers, by group and interval", "gmpls paper, equations 4 and 5";
         "load" => Load: "bytes whose transmission ended, by port and interval", "OpTCP";
         "drops" => Drops: "every dropped packet with its reason", "OpTCP";
+        "queue" => Queue: "time-weighted mean and greatest queue, by port and interval", "OpTCP";
+        "tcp" => Tcp: "cwnd, ssthresh, flight and phase of each sender whenever one changes", "RFC 5681 section 2";
+        "packets" => Packets: "packets sent, arrived, acknowledged and dropped, one by one", "OpTCP";
     }
 }
 
@@ -167,16 +192,17 @@ pub(crate) struct ObserveEntry {
     pub name: String,
     /// What is measured.
     pub kind: ObserveKind,
-    /// For `goodput`: the groups of flows; all if left out.
+    /// For `goodput`, `tcp` and `packets`: the groups of flows; all if left out.
     pub groups: Option<Vec<String>>,
-    /// For `load` and `drops`: the links, both directions of each; all if left out.
+    /// For `load`, `queue` and `drops`: the links, both directions of each; all if left out. For
+    /// `packets`: links whose queueing and transmission are listed too; none if left out.
     pub links: Option<Vec<LinkRef>>,
-    /// For `goodput` and `load`: the length of an interval.
+    /// For `goodput`, `load` and `queue`: the length of an interval.
     pub interval: Option<Span>,
 }
 
 /// The keys of the file itself.
-const SECTIONS: [&str; 11] = [
+const SECTIONS: [&str; 12] = [
     "title",
     "stop",
     "parameters",
@@ -186,6 +212,7 @@ const SECTIONS: [&str; 11] = [
     "flows",
     "failures",
     "protection",
+    "losses",
     "observe",
     "sweep",
 ];
@@ -228,6 +255,7 @@ pub(crate) fn read(problems: &mut Problems<'_>) -> Option<File> {
         flows: list(tree, "flows", found),
         failures: list(tree, "failures", found),
         protection: list(tree, "protection", found),
+        losses: list(tree, "losses", found),
         observe: list(tree, "observe", found),
         sweep: BTreeMap::new(),
     };

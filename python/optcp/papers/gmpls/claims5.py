@@ -116,7 +116,9 @@ def access_is_bottleneck(context: Context) -> list[Part]:
     load_pct = 100 * measured.failing_link_load_bps / context.backbone_bps
     share_pct = 100 * context.access_share
     return [
-        judge.exact_part(f"{dropped} packets dropped at backbone ports in (3 s, 5 s], all runs together", dropped == 0),
+        judge.exact_part(
+            f"{dropped} packets dropped at backbone ports after 3 s and before 5 s, all runs together", dropped == 0
+        ),
         judge.equivalence_part(
             f"load of L1->L2 in (3 s, 5 s], {load_pct.mean():.2f} %, minus {share_pct:g} %",
             load_pct - share_pct,

@@ -122,7 +122,8 @@ class Measured:
     failing_link_load_bps
         Load of L1->L2 in (3 s, 5 s], float64[seeds] (before the failure all branches are one world).
     backbone_drops
-        Packets dropped at backbone ports in (3 s, 5 s], int64[seeds, deltas].
+        Packets dropped at backbone ports after 3 s and before 5 s, int64[seeds, deltas]: what the failure itself drops
+        at 5 s sharp is not "before the failure".
     dead_link_drops, merge_drops
         Packets dropped at L1-L2 (both directions) and at L5->L6 in (5 s, 6.5 s], int64[seeds, deltas].
     first_merge_drop_s
@@ -204,11 +205,13 @@ def _measure_run(run: RunData, delta_s: float) -> dict[str, Any]:
     after = at_merge & (drops["time_ps"] > round(switch_s * _PS))
     soon = at_merge & _within(drops["time_ps"], switch_s, switch_s + 0.2)
     first = time_s[after][0] if after.any() else END_S
+    # What the failure itself drops, it drops at 5 s sharp: that is no longer before it.
+    before_failure = (drops["time_ps"] > 3 * _PS) & (drops["time_ps"] < round(FAILURE_S * _PS))
     before = slice(round(3.0 / load["interval_s"]), round(5.0 / load["interval_s"]))
     return {
         "goodput": goodput["bytes"][[goodput["groups"].index(name) for name in CLASSES]],
         "load_bps": float(load["bytes"][load["ports"].index(FAILING_LINK[0]), before].sum()) * 8 / 2.0,
-        "backbone_drops": int(np.sum(_within(drops["time_ps"], 3.0, 5.0) & _flags(backbone, drops["port"]))),
+        "backbone_drops": int(np.sum(before_failure & _flags(backbone, drops["port"]))),
         "dead_link_drops": int(np.sum(window & _at(drops["port"], ports, FAILING_LINK))),
         "merge_drops": int(np.sum(window & at_merge)),
         "first_merge_drop_s": float(first) - switch_s,

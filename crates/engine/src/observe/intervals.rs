@@ -1,0 +1,98 @@
+//! Amounts per interval.
+
+use optcp_units::{Duration, Time};
+
+/// Sums per row and interval, interval i being (i T, (i + 1) T].
+#[derive(Clone, Debug)]
+pub struct IntervalSums {
+    /// Row of each entity; `None` is not observed.
+    rows: Vec<Option<u32>>,
+    interval_ps: u64,
+    intervals: usize,
+    stop: Time,
+    sums: Vec<u64>,
+}
+
+impl IntervalSums {
+    /// `rows[entity]` is the row that an entity (a flow, a port) counts in, `None` if in none;
+    /// intervals of `interval` up to `stop`.
+    #[must_use]
+    pub fn new(rows: Vec<Option<u32>>, interval: Duration, stop: Time) -> Self {
+        let interval_ps = interval.as_ps();
+        let intervals = usize::try_from(stop.as_ps().div_ceil(interval_ps)).unwrap_or(usize::MAX);
+        let height = rows.iter().flatten().max().map_or(0, |&row| row as usize + 1);
+        IntervalSums { rows, interval_ps, intervals, stop, sums: vec![0; height * intervals] }
+    }
+
+    pub(super) fn add(&mut self, at: Time, entity: u32, amount: u64) {
+        if let Some(row) = self.row(entity) {
+            let place = self.place(row, at);
+            self.sums[place] += amount;
+        }
+    }
+
+    /// Adds `amount_per_ps` for every picosecond from `from` to `to`; `each` sees every interval touched.
+    pub(super) fn add_area(
+        &mut self,
+        row: u32,
+        (mut from, to): (Time, Time),
+        amount_per_ps: u64,
+        mut each: impl FnMut(usize),
+    ) {
+        while from < to {
+            // Intervals are closed at their end; what follows `from` belongs to the next.
+            let place = self.place(row, Time::from_ps(from.as_ps() + 1));
+            let index = (place - row as usize * self.intervals) as u64;
+            let end = Time::from_ps((index + 1) * self.interval_ps).min(to);
+            self.sums[place] += amount_per_ps * (end - from).as_ps();
+            each(place);
+            from = end;
+        }
+    }
+
+    /// The row that an entity counts in.
+    pub(super) fn row(&self, entity: u32) -> Option<u32> {
+        self.rows.get(entity as usize).copied().flatten()
+    }
+
+    /// How many entities there are.
+    pub(super) fn entities(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// Where a row's sum of the interval of an instant stands. Nothing but a start happens at time
+    /// zero; that is in the first interval.
+    #[expect(clippy::cast_possible_truncation, reason = "an index below `intervals`, a usize")]
+    pub(super) fn place(&self, row: u32, at: Time) -> usize {
+        row as usize * self.intervals + (at.as_ps().saturating_sub(1) / self.interval_ps) as usize
+    }
+
+    /// Lengths of a row's intervals in picoseconds: T, but for a last one that the stop cuts short.
+    pub(super) fn lengths_ps(&self) -> impl Iterator<Item = u64> + Clone {
+        let (stop, interval) = (self.stop.as_ps(), self.interval_ps);
+        (0..self.intervals as u64).map(move |i| interval.min(stop - i * interval))
+    }
+
+    /// The sums, row after row.
+    #[must_use]
+    pub fn sums(&self) -> &[u64] {
+        &self.sums
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_interval_is_open_at_its_start_and_closed_at_its_end() {
+        let ms = |m: u64| Time::ZERO + Duration::from_ms(m);
+        let mut sums =
+            IntervalSums::new(vec![Some(1), None, Some(0)], Duration::from_ms(10), ms(25));
+        sums.add(ms(10), 0, 1);
+        sums.add(Time::from_ps(ms(10).as_ps() + 1), 0, 2);
+        sums.add(ms(25), 2, 4);
+        sums.add(ms(5), 1, 8);
+        assert_eq!(sums.sums(), [0, 0, 4, 1, 2, 0]);
+    }
+}

@@ -1,0 +1,104 @@
+//! Packet events, one by one.
+
+use optcp_net::{Packet, PortId};
+use optcp_units::Time;
+
+use super::Record;
+
+/// What happened to a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum PacketEvent {
+    /// A sender sent a segment for the first time.
+    Sent = 0,
+    /// A sender sent a segment again.
+    Resent = 1,
+    /// A segment came to its receiver.
+    Arrived = 2,
+    /// An ACK came to its sender.
+    Acked = 3,
+    /// A port took it.
+    Queued = 4,
+    /// A port sent its last bit.
+    Transmitted = 5,
+    /// It was lost.
+    Dropped = 6,
+}
+
+impl PacketEvent {
+    /// Names in results, in the order of their numbers.
+    pub const NAMES: [&'static str; 7] =
+        ["sent", "resent", "arrived", "acked", "queued", "transmitted", "dropped"];
+}
+
+/// One event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PacketRow {
+    /// When.
+    pub at: Time,
+    /// What.
+    pub event: PacketEvent,
+    /// Of which flow.
+    pub flow: u32,
+    /// Whether it concerns an ACK.
+    pub ack: bool,
+    /// The segment, or the number that the ACK carries.
+    pub seq: u32,
+    /// At which port; `None` for events at endpoints.
+    pub port: Option<PortId>,
+}
+
+/// Events of chosen flows: at their endpoints, every loss, and what chosen ports do.
+#[derive(Clone, Debug)]
+pub struct Packets {
+    flows: Vec<bool>,
+    ports: Vec<bool>,
+    rows: Vec<PacketRow>,
+}
+
+impl Packets {
+    /// Watches the flows that are marked; queueing and transmission at the ports that are marked.
+    #[must_use]
+    pub fn new(flows: Vec<bool>, ports: Vec<bool>) -> Self {
+        Packets { flows, ports, rows: Vec::new() }
+    }
+
+    pub(super) fn add(&mut self, at: Time, record: Record) {
+        let endpoint = |event, flow, ack, seq| PacketRow { at, event, flow, ack, seq, port: None };
+        let at_port = |event, port, packet: Packet| PacketRow {
+            port: Some(port),
+            ..endpoint(event, packet.flow(), packet.is_ack(), packet.seq)
+        };
+        let row = match record {
+            Record::Sent { flow, seq, again: false } => {
+                endpoint(PacketEvent::Sent, flow, false, seq)
+            }
+            Record::Sent { flow, seq, again: true } => {
+                endpoint(PacketEvent::Resent, flow, false, seq)
+            }
+            Record::Arrived { flow, seq } => endpoint(PacketEvent::Arrived, flow, false, seq),
+            Record::Acknowledged { flow, seq } => endpoint(PacketEvent::Acked, flow, true, seq),
+            Record::Dropped { port, packet, .. } => at_port(PacketEvent::Dropped, port, packet),
+            Record::Accepted { port, packet, .. } if self.ports[port as usize] => {
+                at_port(PacketEvent::Queued, port, packet)
+            }
+            Record::Transmitted { port, packet, .. } if self.ports[port as usize] => {
+                at_port(PacketEvent::Transmitted, port, packet)
+            }
+            Record::Accepted { .. }
+            | Record::Transmitted { .. }
+            | Record::Failed { .. }
+            | Record::Progress { .. }
+            | Record::Updated { .. } => return,
+        };
+        if self.flows[row.flow as usize] {
+            self.rows.push(row);
+        }
+    }
+
+    /// Rows in order of time.
+    #[must_use]
+    pub fn rows(&self) -> &[PacketRow] {
+        &self.rows
+    }
+}

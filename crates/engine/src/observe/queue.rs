@@ -1,0 +1,86 @@
+//! Queues over time.
+
+use optcp_net::PortId;
+use optcp_units::{Duration, Time};
+
+use super::IntervalSums;
+
+/// Time-weighted length and greatest length of queues per interval, in packets, the one in
+/// transmission included.
+#[derive(Clone, Debug)]
+pub struct Queue {
+    /// Packets times picoseconds.
+    areas: IntervalSums,
+    greatest: Vec<u32>,
+    /// Each port's length now, and since when its area is still to be added.
+    now: Vec<(u32, Time)>,
+}
+
+impl Queue {
+    /// `rows[port]` is the row that the port counts in; intervals of `interval` up to `stop`.
+    #[must_use]
+    pub fn new(rows: Vec<Option<u32>>, interval: Duration, stop: Time) -> Self {
+        let now = vec![(0, Time::ZERO); rows.len()];
+        let areas = IntervalSums::new(rows, interval, stop);
+        Queue { greatest: vec![0; areas.sums().len()], areas, now }
+    }
+
+    pub(super) fn change(&mut self, at: Time, port: PortId, length: u32) {
+        let Some(row) = self.areas.row(port) else { return };
+        self.settle(at, port, row);
+        self.now[port as usize].0 = length;
+        let greatest = &mut self.greatest[self.areas.place(row, at)];
+        *greatest = (*greatest).max(length);
+    }
+
+    /// Adds the area since the last change, interval by interval.
+    fn settle(&mut self, at: Time, port: PortId, row: u32) {
+        let (length, from) = self.now[port as usize];
+        let greatest = &mut self.greatest;
+        self.areas.add_area(row, (from, at), u64::from(length), |place| {
+            greatest[place] = greatest[place].max(length);
+        });
+        self.now[port as usize].1 = at;
+    }
+
+    pub(super) fn finish(&mut self, at: Time) {
+        for port in (0..).take(self.areas.entities()) {
+            if let Some(row) = self.areas.row(port) {
+                self.settle(at, port, row);
+            }
+        }
+    }
+
+    /// Mean lengths, row after row.
+    #[must_use]
+    pub fn means(&self) -> Vec<f64> {
+        let lengths = self.areas.lengths_ps().cycle();
+        self.areas.sums().iter().zip(lengths).map(|(&area, ps)| area as f64 / ps as f64).collect()
+    }
+
+    /// Greatest lengths, row after row.
+    #[must_use]
+    pub fn greatest(&self) -> &[u32] {
+        &self.greatest
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lengths_are_weighted_by_time_across_intervals() {
+        let ms = |m: u64| Time::ZERO + Duration::from_ms(m);
+        let mut queue = Queue::new(vec![None, Some(0)], Duration::from_ms(10), ms(25));
+        queue.change(ms(5), 1, 4);
+        queue.change(ms(5), 0, 9);
+        queue.change(ms(12), 1, 6);
+        queue.change(ms(15), 1, 0);
+        queue.change(ms(22), 1, 5);
+        queue.finish(ms(25));
+        // 5 ms of 4; 2 ms of 4 and 3 ms of 6; 3 ms of 5 in the 5 ms that are left.
+        assert_eq!(queue.means(), [2.0, 2.6, 3.0]);
+        assert_eq!(queue.greatest(), [4, 6, 5]);
+    }
+}

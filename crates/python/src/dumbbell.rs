@@ -1,0 +1,26 @@
+//! `Dumbbell`: the benchmark workload, set-up apart from run.
+
+use optcp_scenario::workload;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+
+/// One run of the workload.
+#[pyclass(module = "optcp._core")]
+pub(crate) struct Dumbbell(workload::Dumbbell);
+
+#[pymethods]
+impl Dumbbell {
+    #[new]
+    fn new(flows: u32, seconds: u64) -> PyResult<Self> {
+        if flows == 0 || seconds == 0 {
+            return Err(PyValueError::new_err("the workload needs flows and seconds above zero"));
+        }
+        Ok(Dumbbell(workload::Dumbbell::new(flows, seconds)))
+    }
+
+    /// Packet-hops, second-half utilisation, events.
+    fn run(&mut self, py: Python<'_>) -> (u64, f64, u64) {
+        let outcome = py.detach(|| self.0.run());
+        (outcome.packet_hops, outcome.utilisation, outcome.events)
+    }
+}

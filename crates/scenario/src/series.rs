@@ -1,0 +1,243 @@
+//! What a run observed, as named columns.
+
+use optcp_engine::observe::{Cause, DropRow, PacketEvent, PacketRow, Reducers, SenderRow};
+use optcp_net::DropReason;
+use optcp_tcp::Phase;
+use optcp_units::{Duration, Time};
+use sha2::{Digest, Sha256};
+
+use crate::build::{all_hops, port_id};
+use crate::plan::{Hop, Observation, Plan};
+
+/// One observation's result.
+///
+/// Of the kinds with an interval, every column is a table of `rows` rows with as many values as there
+/// are intervals, row after row, and `names[0]` names the rows. Of the others, every column holds one
+/// value an event, in order of time.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Series {
+    /// The name in the scenario.
+    pub name: String,
+    /// The kind in the scenario.
+    pub kind: &'static str,
+    /// T, where interval i is (i T, (i + 1) T].
+    pub interval: Option<Duration>,
+    /// Lists of names, for rows and for columns of indices.
+    pub names: Vec<(&'static str, Vec<String>)>,
+    /// The data.
+    pub columns: Vec<Column>,
+}
+
+/// One column.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Column {
+    /// Its name, with its unit.
+    pub name: &'static str,
+    /// The values.
+    pub values: Values,
+    /// The list of [`Series::names`] that the values are indices into.
+    pub index_into: Option<&'static str>,
+}
+
+/// The values of a column.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Values {
+    /// Whole numbers.
+    U64(Vec<u64>),
+    /// Whole numbers; the greatest stands for none in a column of indices.
+    U32(Vec<u32>),
+    /// Small numbers.
+    U8(Vec<u8>),
+    /// Yes or no.
+    Bool(Vec<bool>),
+    /// Real numbers.
+    F64(Vec<f64>),
+}
+
+impl Values {
+    /// How many there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        match self {
+            Values::U64(v) => v.len(),
+            Values::U32(v) => v.len(),
+            Values::U8(v) => v.len(),
+            Values::Bool(v) => v.len(),
+            Values::F64(v) => v.len(),
+        }
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+impl Series {
+    /// Feeds the series to a digest.
+    pub(crate) fn digest(&self, sha: &mut Sha256) {
+        sha.update(&self.name);
+        for column in &self.columns {
+            sha.update(column.name);
+            match &column.values {
+                Values::U64(v) => v.iter().for_each(|x| sha.update(x.to_le_bytes())),
+                Values::U32(v) => v.iter().for_each(|x| sha.update(x.to_le_bytes())),
+                Values::U8(v) => sha.update(v),
+                Values::Bool(v) => v.iter().for_each(|&x| sha.update([u8::from(x)])),
+                Values::F64(v) => v.iter().for_each(|x| sha.update(x.to_bits().to_le_bytes())),
+            }
+        }
+    }
+}
+
+fn column(name: &'static str, values: Values) -> Column {
+    Column { name, values, index_into: None }
+}
+
+fn index(name: &'static str, values: Values, into: &'static str) -> Column {
+    Column { name, values, index_into: Some(into) }
+}
+
+fn owned(names: &[&str]) -> Vec<String> {
+    names.iter().map(|&name| name.to_owned()).collect()
+}
+
+/// Every observation of the plan, in its order.
+pub(crate) fn series(plan: &Plan, reducers: &Reducers) -> Vec<Series> {
+    let (mut goodput, mut load) = (reducers.goodput.iter(), reducers.load.iter());
+    let (mut queue, mut drops) = (reducers.queue.iter(), reducers.drops.iter());
+    let (mut senders, mut packets) = (reducers.senders.iter(), reducers.packets.iter());
+    let mut all = Vec::new();
+    for observed in &plan.observe {
+        let per_interval = |kind, interval: &Duration, names, columns| Series {
+            name: observed.name.clone(),
+            kind,
+            interval: Some(*interval),
+            names: vec![names],
+            columns,
+        };
+        let per_event = |kind, names, columns| Series {
+            name: observed.name.clone(),
+            kind,
+            interval: None,
+            names,
+            columns,
+        };
+        // The reducers were made from the same list, so each has its entry here.
+        all.extend(match &observed.kind {
+            Observation::Goodput { groups, interval } => goodput.next().map(|g| {
+                let bytes = vec![column("bytes", Values::U64(g.sums().to_vec()))];
+                per_interval("goodput", interval, ("groups", group_names(plan, groups)), bytes)
+            }),
+            Observation::Load { ports, interval } => load.next().map(|l| {
+                let bytes = vec![column("bytes", Values::U64(l.sums().to_vec()))];
+                per_interval("load", interval, ("ports", port_names(plan, ports)), bytes)
+            }),
+            Observation::Queue { ports, interval } => queue.next().map(|q| {
+                let columns = vec![
+                    column("mean_packets", Values::F64(q.means())),
+                    column("max_packets", Values::U32(q.greatest().to_vec())),
+                ];
+                per_interval("queue", interval, ("ports", port_names(plan, ports)), columns)
+            }),
+            Observation::Drops { ports } => drops.next().map(|d| {
+                let ports = ports.clone().unwrap_or_else(|| all_hops(plan).collect());
+                let columns = drop_columns(plan, &ports, d.rows());
+                let names = vec![
+                    ("ports", port_names(plan, &ports)),
+                    ("groups", plan.groups.clone()),
+                    ("reasons", owned(&DropReason::ALL.map(DropReason::name))),
+                ];
+                per_event("drops", names, columns)
+            }),
+            Observation::Senders { .. } => senders.next().map(|s| {
+                let names = vec![
+                    ("flows", flow_names(plan)),
+                    ("causes", owned(&Cause::NAMES)),
+                    ("phases", owned(&Phase::NAMES)),
+                ];
+                per_event("tcp", names, sender_columns(s.rows()))
+            }),
+            Observation::Packets { .. } => packets.next().map(|p| {
+                let all_ports: Vec<Hop> = all_hops(plan).collect();
+                let names = vec![
+                    ("flows", flow_names(plan)),
+                    ("ports", port_names(plan, &all_ports)),
+                    ("events", owned(&PacketEvent::NAMES)),
+                ];
+                per_event("packets", names, packet_columns(p.rows()))
+            }),
+        });
+    }
+    all
+}
+
+fn group_names(plan: &Plan, groups: &[usize]) -> Vec<String> {
+    groups.iter().map(|&group| plan.groups[group].clone()).collect()
+}
+
+fn flow_names(plan: &Plan) -> Vec<String> {
+    plan.flows.iter().map(|flow| flow.name.clone()).collect()
+}
+
+fn port_names(plan: &Plan, ports: &[Hop]) -> Vec<String> {
+    ports.iter().map(|&hop| plan.port_name(hop)).collect()
+}
+
+fn times<T>(rows: &[T], at: impl Fn(&T) -> Time) -> Column {
+    column("time_ps", Values::U64(rows.iter().map(|row| at(row).as_ps()).collect()))
+}
+
+fn drop_columns(plan: &Plan, ports: &[Hop], rows: &[DropRow]) -> Vec<Column> {
+    let mut position = vec![u32::MAX; 2 * plan.links.len()];
+    for (index, &hop) in (0..).zip(ports) {
+        position[port_id(hop) as usize] = index;
+    }
+    let group = |row: &DropRow| {
+        u32::try_from(plan.flows[row.packet.flow() as usize].group).unwrap_or(u32::MAX)
+    };
+    let port = rows.iter().map(|row| position[row.port as usize]).collect();
+    vec![
+        times(rows, |row| row.at),
+        index("port", Values::U32(port), "ports"),
+        index("group", Values::U32(rows.iter().map(group).collect()), "groups"),
+        column("ack", Values::Bool(rows.iter().map(|row| row.packet.is_ack()).collect())),
+        index("reason", Values::U8(rows.iter().map(|row| row.reason as u8).collect()), "reasons"),
+    ]
+}
+
+fn sender_columns(rows: &[SenderRow]) -> Vec<Column> {
+    let real = |name, value: fn(&SenderRow) -> f64| {
+        column(name, Values::F64(rows.iter().map(value).collect()))
+    };
+    vec![
+        times(rows, |row| row.at),
+        index("flow", Values::U32(rows.iter().map(|row| row.flow).collect()), "flows"),
+        index("cause", Values::U8(rows.iter().map(|row| row.cause as u8).collect()), "causes"),
+        real("cwnd_bytes", |row| row.snapshot.cwnd),
+        real("ssthresh_bytes", |row| row.snapshot.ssthresh),
+        column(
+            "flight_segments",
+            Values::U32(rows.iter().map(|row| row.snapshot.flight).collect()),
+        ),
+        index(
+            "phase",
+            Values::U8(rows.iter().map(|row| row.snapshot.phase as u8).collect()),
+            "phases",
+        ),
+        column("timeouts", Values::U64(rows.iter().map(|row| row.snapshot.timeouts).collect())),
+    ]
+}
+
+fn packet_columns(rows: &[PacketRow]) -> Vec<Column> {
+    let port = rows.iter().map(|row| row.port.unwrap_or(u32::MAX)).collect();
+    vec![
+        times(rows, |row| row.at),
+        index("event", Values::U8(rows.iter().map(|row| row.event as u8).collect()), "events"),
+        index("flow", Values::U32(rows.iter().map(|row| row.flow).collect()), "flows"),
+        column("ack", Values::Bool(rows.iter().map(|row| row.ack).collect())),
+        column("seq", Values::U32(rows.iter().map(|row| row.seq).collect())),
+        index("port", Values::U32(port), "ports"),
+    ]
+}

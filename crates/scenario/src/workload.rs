@@ -1,0 +1,156 @@
+//! The workload by which speed is measured: greedy NewReno flows over a dumbbell.
+//!
+//! N sources, N sinks, two routers; three links each way. The bottleneck has N times 10 Mb/s and
+//! 48 ms, access links ten times its rate; round trips are 99 to 101 ms, since exactly equal ones lock
+//! flows in step. One packet-hop is one transmission of a data packet or an ACK over one link:
+//! 3 x data sent on the bottleneck + data dropped there + 3 x ACKs. That count is a property of the
+//! workload, whatever a kernel executes for it.
+
+use std::sync::Arc;
+
+use optcp_engine::{Blueprint, FlowSpec, Simulation};
+use optcp_net::{Paths, PortConfig, PortId, QueueLimit};
+use optcp_tcp::{Config, Profile};
+use optcp_units::{Bytes, Duration, Rate, Time};
+
+/// Ports: the bottleneck there and back, then four for each flow.
+const BOTTLENECK: PortId = 0;
+const BACK: PortId = 1;
+const FIRST_ACCESS: PortId = 2;
+const ACCESS_BUFFER: QueueLimit = QueueLimit::Packets(10_000);
+
+/// The dumbbell with `flows` flows, `seconds` long.
+fn dumbbell(flows: u32, seconds: u64) -> Blueprint {
+    let rate = |mbps: u64| Rate::from_bps(mbps * 1_000_000).expect("at least one flow");
+    let (bottleneck, access) = (rate(u64::from(flows) * 10), rate(u64::from(flows) * 100));
+    let port = |rate, delay, limit| (PortConfig { rate, delay, limit }, None);
+    // A tenth of the bandwidth-delay product of 100 ms, in packets of 1500 bytes: 8 1/3 a flow.
+    let buffer = QueueLimit::Packets(flows * 25 / 3);
+    let span = Duration::from_ms(48);
+    let mut ports =
+        vec![port(bottleneck, span, buffer), port(bottleneck, span, QueueLimit::Packets(10_000))];
+    let config = Arc::new(config());
+    let mut paths = Paths::default();
+    let mut specs = Vec::new();
+    for flow in 0..flows {
+        let near = Duration::from_us(500) + fraction(flow, 7549, Duration::from_ms(1));
+        let far = Duration::from_ms(1);
+        let first = FIRST_ACCESS + 4 * flow;
+        ports.extend([near, far, far, near].map(|delay| port(access, delay, ACCESS_BUFFER)));
+        let there = [first, BOTTLENECK, first + 1];
+        let back = [first + 2, BACK, first + 3];
+        specs.push(FlowSpec {
+            config: Arc::clone(&config),
+            segments: None,
+            start: Time::ZERO + fraction(flow, 6180, Duration::from_secs(1)),
+            clock_phase: Duration::ZERO,
+            data: paths.entry(2 * flow, &there),
+            acks: paths.entry(2 * flow + 1, &back),
+        });
+    }
+    let stop = Time::ZERO + Duration::from_secs(seconds);
+    Blueprint { ports, labels: paths.into_labels(), flows: specs, controls: Vec::new(), stop }
+}
+
+/// The fractional part of `index` x `ten_thousandths` / 10 000, of `whole`.
+fn fraction(index: u32, ten_thousandths: u64, whole: Duration) -> Duration {
+    let part = u64::from(index) * ten_thousandths % 10_000;
+    Duration::from_ps(whole.as_ps() / 10_000 * part)
+}
+
+fn config() -> Config {
+    Config {
+        mss: Bytes::new(1448),
+        header: Bytes::new(52),
+        ack_size: Bytes::new(52),
+        initial_window: 10,
+        initial_ssthresh: Some(64),
+        min_rto: Duration::from_ms(250),
+        ..Profile::Rfc.config()
+    }
+}
+
+/// What a run of the workload did.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Outcome {
+    /// Packet-hops as the workload defines them.
+    pub packet_hops: u64,
+    /// Share of the bottleneck's rate that data took in the second half.
+    pub utilisation: f64,
+    /// Events that the kernel executed.
+    pub events: u64,
+}
+
+/// A run of the workload.
+#[derive(Clone, Debug)]
+pub struct Dumbbell(Simulation<()>);
+
+impl Dumbbell {
+    /// The run at time zero; this is the set-up.
+    ///
+    /// # Panics
+    /// Without flows.
+    #[must_use]
+    pub fn new(flows: u32, seconds: u64) -> Self {
+        Dumbbell(Simulation::new(&dumbbell(flows, seconds), ()))
+    }
+
+    /// Runs everything before `limit`.
+    pub fn run_before(&mut self, limit: Time) {
+        self.0.run_before(limit);
+    }
+
+    /// Runs it to its end.
+    pub fn run(&mut self) -> Outcome {
+        let stop = self.0.stop();
+        let half = Time::from_ps(stop.as_ps() / 2);
+        self.0.run_before(half);
+        let sent_by_half = transmitted(&self.0, BOTTLENECK);
+        self.0.run();
+        let sent = transmitted(&self.0, BOTTLENECK);
+        let port = &self.0.ports()[BOTTLENECK as usize];
+        let packet = port.config().rate.transmission_time(Bytes::new(1500));
+        let busy = packet.as_ps() as f64 * (sent - sent_by_half) as f64;
+        let receivers = self.0.ports().iter().skip(FIRST_ACCESS as usize + 2).step_by(4);
+        let acks: u64 = receivers.map(|port| port.counts().accepted).sum();
+        Outcome {
+            packet_hops: 3 * sent + port.counts().dropped + 3 * acks,
+            utilisation: busy / (stop - half).as_ps() as f64,
+            events: self.0.counts().events,
+        }
+    }
+}
+
+/// Packets whose last bit a port has sent.
+fn transmitted(simulation: &Simulation<()>, port: PortId) -> u64 {
+    let port = &simulation.ports()[port as usize];
+    port.counts().accepted - port.queue_length() as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_workload_is_the_one_described() {
+        let blueprint = dumbbell(10, 50);
+        assert_eq!(blueprint.ports.len(), 42);
+        assert_eq!(blueprint.ports[0].0.rate.bps(), 100_000_000);
+        assert_eq!(blueprint.ports[0].0.limit, QueueLimit::Packets(83));
+        assert_eq!(blueprint.ports[2].0.rate.bps(), 1_000_000_000);
+        // Flow 3 starts at frac(3 x 0.6180) = 0.854 s; its access link has 0.5 + frac(3 x 0.7549) ms.
+        assert_eq!(blueprint.flows[3].start, Time::ZERO + Duration::from_ms(854));
+        assert_eq!(blueprint.ports[14].0.delay, Duration::from_ps(764_700_000));
+        assert_eq!(dumbbell(100, 10).ports[0].0.limit, QueueLimit::Packets(833));
+        assert_eq!(dumbbell(1000, 10).ports[0].0.limit, QueueLimit::Packets(8333));
+    }
+
+    /// The packet-hops of the workload are those that the ports count, but for what is under way.
+    #[test]
+    fn hops_are_counted_alike() {
+        let mut dumbbell = Dumbbell::new(10, 3);
+        let outcome = dumbbell.run();
+        let difference = outcome.packet_hops.abs_diff(dumbbell.0.packet_hops());
+        assert!(difference <= 3 * dumbbell.0.in_flight(), "{difference} packet-hops apart");
+    }
+}

@@ -1,0 +1,59 @@
+"""The benchmark: what it counts, and that the kernel has not become heavier. Never how long it takes."""
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from optcp.bench import measure
+
+ROOT = Path(__file__).parents[3]
+BASELINE = Path(__file__).with_name("instructions.toml")
+
+
+def test_a_row_counts_the_hops_of_the_workload():
+    row = measure(10, 2, 1)
+    # Six transmissions a delivered segment: 100 Mb/s for 2 s are at most 16 667 segments.
+    assert 30_000 < row.packet_hops < 6 * 16_667
+    assert 0.5 < row.utilisation <= 1
+    assert row.cpu_s > 0
+
+
+@pytest.mark.parametrize(("flows", "seconds"), [(0, 1), (1, 0)])
+def test_an_empty_workload_is_refused(flows, seconds):
+    program = f"from optcp import _core; _core.Dumbbell({flows}, {seconds})"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert "ValueError: the workload needs flows and seconds above zero" in done.stderr
+
+
+def test_instructions_a_hop_stay_at_their_baseline():
+    """Counted by callgrind, so the same on every machine with the same compiler; another compiler is not compared."""
+    if shutil.which("valgrind") is None:
+        pytest.skip("valgrind is not installed: instructions are not counted")
+    baseline = tomllib.loads(BASELINE.read_text())
+    compiler = subprocess.run(["rustc", "--version"], check=True, capture_output=True, text=True).stdout.split()[1]
+    if compiler != baseline["rustc"]:
+        pytest.skip(f"the baseline is of rustc {baseline['rustc']}, this is {compiler}")
+    subprocess.run(
+        ["cargo", "build", "--release", "--locked", "--quiet", "--example", "dumbbell", "-p", "optcp-scenario"],
+        check=True,
+        cwd=ROOT,
+    )
+    program = ROOT / "target/release/examples/dumbbell"
+    counted = subprocess.run(
+        ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", str(program), "10", "2"],
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    found = re.search(r"Collected : (\d+)", counted.stderr)
+    assert found is not None, counted.stderr
+    per_hop = int(found[1]) / json.loads(counted.stdout)["packet_hops"]
+    assert per_hop <= baseline["instructions_per_hop"] * (1 + baseline["tolerance"]), (
+        f"{per_hop:.0f} instructions a packet-hop; the baseline is {baseline['instructions_per_hop']}"
+    )

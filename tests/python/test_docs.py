@@ -1,0 +1,319 @@
+"""The documentation against the program: what a page shows must be what happens.
+
+Marks in the pages, as HTML comments before a fenced block:
+
+``complete: NAME``
+    a whole scenario file; it is valid.
+``output: COMMAND``
+    what the command prints, run beside the page's complete scenarios.
+``excerpt: COMMAND``
+    lines that the command prints.
+``message``
+    what ``validate`` says of the page's last complete scenario after the change named above the block.
+``choices`` and ``arrows``
+    tables that are compared with the program.
+"""
+
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
+NAMES = [str(page.relative_to(ROOT)) for page in PAGES]
+COMPLETE = re.compile(r"<!-- complete: (\S+) -->\n```toml\n(.*?)```", re.DOTALL)
+SHOWN = re.compile(r"<!-- (output|excerpt): (.+?) -->\n```text\n(.*?)```", re.DOTALL)
+MESSAGE = re.compile(r"`([^`\n]+)` written as `([^`\n]+)`:\n\n<!-- message -->\n```text\n(.*?)```", re.DOTALL)
+BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+LINK = re.compile(r"\]\(([^)\s]+)\)")
+
+WORLD = """stop = "1 s"
+[tcp.x]
+{table}
+[[nodes]]
+names = ["A", "B"]
+[[links]]
+chain = ["A", "B"]
+rate = "1 Mbps"
+delay = "1 ms"
+queue = "9 packets"
+[[flows]]
+group = "g"
+path = ["A", "B"]
+tcp = "x"
+"""
+
+# This process has the double of the compiled module, so the real one is asked in another.
+ASK = """
+import json, sys
+from optcp import _core
+worlds = json.load(sys.stdin)
+def choices(text):
+    return json.loads(_core.Scenario.parse(text, "world", []).resolved())["tcp"]["x"]
+answer = {name: choices(text) for name, text in worlds.items()}
+print(json.dumps({"catalogue": _core.catalogue(), "schema": json.loads(_core.schema()), "worlds": answer}))
+"""
+
+
+def text(name):
+    return (ROOT / name).read_text(encoding="utf-8")
+
+
+def run(command, cwd, status=0):
+    done = subprocess.run(
+        [sys.executable, "-m", "optcp", *shlex.split(command)[1:]],
+        cwd=cwd,
+        env={**os.environ, "COLUMNS": "100"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == status, done.stderr
+    return done
+
+
+def lines(block):
+    return [line.rstrip() for line in block.strip("\n").splitlines()]
+
+
+def rows(page, mark):
+    """The cells of the first table after a mark, without its head."""
+    table = text(page).split(f"<!-- {mark}: ")[1].split("|---", 1)[1].split("\n\n")[0].splitlines()[1:]
+    return [[cell.strip() for cell in row.strip("|").split(" | ")] for row in table]
+
+
+def save_scenarios(page, directory):
+    found = COMPLETE.findall(text(page))
+    for name, content in found:
+        (directory / name).write_text(content, encoding="utf-8")
+    return found
+
+
+@pytest.fixture(scope="module")
+def choices():
+    """Each key's cells in docs/tcp.md."""
+    return {row[0].strip("`"): [cell.strip("`") for cell in row[1:4]] for row in rows("docs/tcp.md", "choices")}
+
+
+@pytest.fixture(scope="module")
+def program(choices):
+    """What the real module says of itself, and of the tables of docs/tcp.md written as scenarios."""
+    worlds = {}
+    for index, profile in enumerate(profiles()):
+        written = [f'{key} = "{cells[index]}"' for key, cells in choices.items()]
+        written = [re.sub(r'"(true|false)"', r"\1", line) for line in written]
+        # Started from another profile, so that a value which is missing on the page shows.
+        other = "ns2-2001" if profile == "rfc" else "rfc"
+        worlds[f"{profile} by page"] = WORLD.format(table="\n".join([f'profile = "{other}"', *written]))
+        worlds[f"{profile} by program"] = WORLD.format(table=f'profile = "{profile}"')
+    done = subprocess.run(
+        [sys.executable, "-c", ASK], input=json.dumps(worlds), capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def profiles():
+    head = text("docs/tcp.md").split("<!-- choices")[1].split("\n\n")[1].splitlines()[0]
+    return [cell.strip(" `") for cell in head.strip("|").split("|")[1:-1]]
+
+
+# Scenarios, output and messages
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/scenarios.md"])
+def test_complete_scenarios_are_valid(page, tmp_path):
+    found = save_scenarios(page, tmp_path)
+    assert found
+    for name, _ in found:
+        assert f"{name}: valid" in run(f"optcp validate {name}", tmp_path).stdout
+
+
+@pytest.mark.parametrize("page", NAMES)
+def test_output_is_what_the_command_prints(page, tmp_path):
+    save_scenarios(page, tmp_path)
+    for kind, command, block in SHOWN.findall(text(page)):
+        printed = lines(run(command, tmp_path).stdout)
+        if kind == "output":
+            assert lines(block) == printed
+        else:
+            # The width of columns depends on the rows that are left out.
+            known = [line.split() for line in printed]
+            assert [line for line in lines(block) if line.split() not in known] == []
+
+
+def test_each_mistake_has_the_message_that_the_page_shows(tmp_path):
+    page = "docs/scenarios.md"
+    name, good = save_scenarios(page, tmp_path)[-1]
+    mistakes = MESSAGE.findall(text(page))
+    assert len(mistakes) == 5
+    for right, wrong, message in mistakes:
+        assert good.count(right) == 1, right
+        (tmp_path / name).write_text(good.replace(right, wrong), encoding="utf-8")
+        assert lines(run(f"optcp validate {name}", tmp_path, status=2).stderr) == lines(message)
+
+
+def test_a_run_writes_the_files_that_the_pages_name(tmp_path):
+    save_scenarios("docs/scenarios.md", tmp_path)
+    run("optcp run lab.toml --out out", tmp_path)
+    folders = [path for path in (tmp_path / "out").iterdir() if path.name != "runs"]
+    assert sorted(path.name for path in folders) == [f"cell-{cell}-seed-1" for cell in (1, 2, 3, 4)]
+    found = {path.name for folder in folders for path in folder.iterdir()}
+    for page, head in (("docs/scenarios.md", "## What a run writes"), ("docs/contract.md", "## A run's result")):
+        part = text(page).split(head)[1].split("\n## ")[0]
+        assert found == set(re.findall(r"`([\w-]+\.(?:json|npz|parquet))`", part)), page
+    meta = json.loads((folders[0] / "meta.json").read_text())
+    part = text("docs/contract.md").split("## A run's result")[1].split("\n## ")[0]
+    assert [key for key in meta if f"`{key}`" not in part] == []
+    kinds = text("docs/scenarios.md").split("| kind | what it gives")[1].split("\n\n")[0]
+    columns = set(re.findall(r"`([a-z_]+)`", kinds))
+    with np.load(folders[0] / "series.npz") as archive:
+        assert {name.split("/")[2] for name in archive.files if name != "runs"} <= columns
+
+
+# Commands
+
+
+def commands(page):
+    """Every command line in a fenced block without a language, by the way that it is written there."""
+    for language, block in BLOCK.findall(text(page)):
+        for line in [] if language else block.splitlines():
+            words = line.split("  #")[0].strip().removeprefix(".venv/bin/")
+            if re.match(r"(optcp|make) ", words):
+                yield words
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/scenarios.md", "docs/papers/gmpls.md"])
+def test_commands_exist_with_their_options(page, tmp_path):
+    save_scenarios(page, tmp_path)
+    makefile = text("Makefile")
+    shown = sorted(set(commands(page)))
+    assert shown
+    helps = {}
+    for command in shown:
+        words = shlex.split(command)
+        if words[0] == "make":
+            assert re.search(rf"^{words[1]}:", makefile, re.MULTILINE), command
+            continue
+        verb = words[1]
+        if verb not in helps:
+            helps[verb] = run(f"optcp {verb} --help", tmp_path).stdout
+        for option in (word for word in words if word.startswith("--")):
+            assert f"{option} " in helps[verb].replace(",", " ").replace("/", " "), command
+        if verb == "run":
+            run(f"{command} --dry-run", tmp_path)
+        elif verb != "reproduce":
+            run(command, tmp_path)
+
+
+def test_the_contract_lists_every_command_and_option(tmp_path):
+    page = text("docs/contract.md").split("## Commands")[1].split("```")[1]
+    verbs = re.findall(r"^  ([a-z]+) ", run("optcp --help", tmp_path).stdout.split("Commands:")[1], re.MULTILINE)
+    assert sorted(verbs) == sorted(re.findall(r"^optcp ([a-z]+)", page, re.MULTILINE))
+    for verb in verbs:
+        options = set(re.findall(r"--[a-z-]+", run(f"optcp {verb} --help", tmp_path).stdout.split("Options:")[1]))
+        mine = page.split(f"optcp {verb}")[1].split("\noptcp")[0]
+        assert options - {"--help"} == set(re.findall(r"--[a-z-]+", mine)), verb
+
+
+# Tables
+
+
+def test_every_choice_of_tcp_is_on_its_page(program, choices):
+    known = set(program["schema"]["$defs"]["TcpTable"]["properties"]) - {"profile"}
+    assert set(choices) == known
+
+
+def test_the_page_of_tcp_has_the_values_of_every_profile(program):
+    names = [entry["name"] for entry in program["catalogue"] if entry["family"] == "profiles"]
+    assert profiles() == names
+    for profile in names:
+        assert program["worlds"][f"{profile} by page"] == program["worlds"][f"{profile} by program"], profile
+
+
+def test_every_member_of_the_families_of_tcp_is_on_its_page(program, choices):
+    page = text("docs/tcp.md")
+    families = {}
+    for entry in program["catalogue"]:
+        families.setdefault(entry["family"], []).append(entry["name"])
+    of_tcp = [name for name in families if name in choices]
+    assert set(re.findall(r"^### `([a-z0-9_]+)`", page, re.MULTILINE)) == set(of_tcp)
+    for family in of_tcp:
+        part = page.split(f"### `{family}`")[1].split("\n#")[0]
+        assert re.findall(r"^\| `([^`]+)` \|", part, re.MULTILINE) == families[family]
+
+
+def test_every_key_of_scenario_files_is_on_their_page(program):
+    page, schema = text("docs/scenarios.md"), program["schema"]
+    mentioned = set(re.findall(r"`([a-z_]+)`", page))
+    assert set(schema["properties"]) <= mentioned
+    sections = {"NodesEntry": "nodes", "LinksEntry": "links", "FlowsEntry": "flows", "FailureEntry": "failures"}
+    sections |= {"ProtectionEntry": "protection", "LossesEntry": "losses", "ObserveEntry": "observe"}
+    tables = {name for name, entry in schema["$defs"].items() if "properties" in entry} - {"TcpTable"}
+    # These two are tables inside an entry; their keys stand in the part of that entry.
+    parts = sections | {"Reverse": "links", "EachWay": "protection"}
+    assert tables == set(parts)
+    for name, section in parts.items():
+        part = page.split(f"### `[[{section}]]`")[1].split("\n##")[0]
+        listed = set(re.findall(r"^\| `([a-z_]+)` \|", part, re.MULTILINE))
+        assert set(schema["$defs"][name]["properties"]) <= listed, section
+
+
+def test_every_observation_distribution_and_unit_is_on_the_page_of_scenarios(program):
+    page = text("docs/scenarios.md")
+    for entry in program["catalogue"]:
+        if entry["family"] in {"observations", "distributions", "units"}:
+            assert f"`{entry['name']}`" in page, entry
+
+
+def test_every_exhibit_is_in_the_contract(tmp_path):
+    listed = re.findall(r"^  (\S+/\S+)", run("optcp list exhibits", tmp_path).stdout, re.MULTILINE)
+    assert listed
+    assert [name for name in listed if f"| `{name}` |" not in text("docs/contract.md")] == []
+
+
+def test_arrows_between_crates_are_those_of_the_manifests():
+    table = rows("docs/architecture.md", "arrows")
+    written = {crate.strip("`"): set(re.findall(r"`([a-z]+)`", uses)) for crate, uses in table}
+    found = {}
+    for manifest in (ROOT / "crates").glob("*/Cargo.toml"):
+        uses = tomllib.loads(manifest.read_text(encoding="utf-8")).get("dependencies", {})
+        found[manifest.parent.name] = {name.removeprefix("optcp-") for name in uses if name.startswith("optcp-")}
+    assert written == found
+    order = list(written)
+    assert [(a, b) for a in order for b in written[a] if order.index(b) >= order.index(a)] == []
+
+
+# Links and words
+
+
+def anchors(page):
+    """The anchors that a Markdown page offers for its headings."""
+    heads = re.findall(r"^#+ (.+)$", BLOCK.sub("", page.read_text(encoding="utf-8")), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", head.lower()).replace(" ", "-") for head in heads}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_relative_links_lead_somewhere(name):
+    page = ROOT / name
+    prose = BLOCK.sub("", text(name))
+    for link in LINK.findall(prose):
+        if re.match(r"[a-z]+:", link):
+            continue
+        path, _, anchor = link.partition("#")
+        target = (page.parent / path).resolve() if path else page
+        assert target.exists(), link
+        assert not anchor or anchor in anchors(target), link
+
+
+def test_pictures_are_small():
+    for picture in (ROOT / "docs" / "images").glob("*.png"):
+        assert picture.stat().st_size < 300_000, picture.name
