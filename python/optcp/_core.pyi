@@ -6,16 +6,22 @@ bytes, rates bits a second. A run depends on (scenario, seed, version) alone.
 
 from typing import Any, final
 
+from numpy.typing import NDArray
+
 __all__ = [
     "Cancel",
     "Cancelled",
+    "Dumbbell",
     "Run",
     "Scenario",
     "ScenarioError",
     "catalogue",
+    "conformance",
+    "read_parquet",
     "run_branches",
     "schema",
     "version",
+    "write_parquet",
 ]
 
 class ScenarioError(ValueError):
@@ -105,9 +111,6 @@ class Run:
     def forked_at_s(self) -> float | None:
         """The instant up to which the run shared its warm-up with other branches, or None."""
 
-    def to_parquet(self, name: str) -> bytes:
-        """The observation ``name`` as the bytes of a Parquet file. Raises KeyError."""
-
     @property
     def series(self) -> dict[str, dict[str, Any]]:
         """What was observed, by the name of the scenario's ``[[observe]]`` entry.
@@ -123,6 +126,25 @@ class Run:
         ``drops``
             one row a dropped packet, in time order: ``time_ps`` uint64[n], ``port`` uint32[n], ``group`` uint32[n],
             ``ack`` bool[n], ``reason`` uint8[n]; the indices point into ``ports``, ``groups``, ``reasons``.
+        ``queue``
+            ``interval_s``, ``ports``, ``mean_packets`` float64[ports, n] (weighted by time), ``max_packets``
+            uint32[ports, n]: queue and the packet in transmission.
+        ``tcp``
+            one row whenever a variable of a sender changes: ``time_ps``, ``flow`` (into ``flows``), ``cause`` (into
+            ``causes``), ``cwnd_bytes``, ``ssthresh_bytes`` float64[n], ``flight_segments`` uint32[n], ``phase``
+            (into ``phases``), ``timeouts`` uint64[n], counted from the start.
+        ``packets``
+            one row an event of a packet: ``time_ps``, ``event`` (into ``events``), ``flow`` (into ``flows``), ``ack``
+            bool[n], ``seq`` uint32[n] (segment, or the number that an ACK carries), ``port`` (into ``ports``; none
+            at endpoints).
+        """
+
+    def to_parquet(self, name: str) -> bytes:
+        """Make a Parquet file of the observation ``name``.
+
+        Columns are those of :attr:`series`, with names instead of indices. Kinds with an interval have one row an
+        interval of each group or port: ``time_ps`` (the interval's end), ``group`` or ``port``, and the values. The
+        file's metadata has ``optcp.kind`` and, for these, ``optcp.interval_ps``. Raises :class:`KeyError`.
         """
 
 @final
@@ -148,6 +170,19 @@ def run_branches(
 
     Branches whose worlds agree up to an instant share that warm-up when ``fork`` is set; results are equal either
     way. Releases the GIL: call it from several threads. Raises :class:`Cancelled`.
+    """
+
+def read_parquet(data: bytes) -> tuple[dict[str, str], dict[str, NDArray[Any] | tuple[NDArray[Any], list[str]]]]:
+    """Read a file that :meth:`Run.to_parquet` or :func:`write_parquet` made: its metadata and its columns by name.
+
+    Numbers and truth values are arrays; a column of texts is (codes uint32[n], distinct texts). Raises
+    :class:`ValueError` if the bytes are anything else.
+    """
+
+def write_parquet(columns: dict[str, NDArray[Any] | list[str]], metadata: dict[str, str]) -> bytes:
+    """Make a Parquet file of columns of one length: arrays of uint64 or float64, and lists of texts.
+
+    Raises :class:`TypeError` for other columns and :class:`ValueError` for unlike lengths.
     """
 
 def schema() -> str:

@@ -13,15 +13,18 @@ from typing import TYPE_CHECKING
 import click
 
 from optcp.errors import InputError, Interrupted, RunFailed, nearest
+from optcp.shipped import ScenarioType
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rich.console import Console
 
-FILE = click.Path(path_type=Path, exists=True, dir_okay=False, readable=True)
+SCENARIO = ScenarioType()
+FILE = click.Path(path_type=Path, dir_okay=False)
 DIRECTORY = click.Path(path_type=Path, file_okay=False)
 POSITIVE = click.IntRange(min=1)
+KERNELS = ("reference",)
 PLAIN_WIDTH = 100
 """Width of tables that do not go to a terminal."""
 
@@ -51,7 +54,23 @@ class Verbs(click.Group):
         return super().resolve_command(ctx, args)
 
 
-@click.group(cls=Verbs, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": PLAIN_WIDTH})
+EPILOG = """\b
+A first run and its pictures:
+  optcp run single-failure
+  optcp trace results/single-failure
+"""
+
+
+def _kernel(_: click.Context, __: click.Parameter, value: str) -> str:
+    if value not in KERNELS:
+        raise InputError(f"--kernel {value}: there is no such kernel; there is: {', '.join(KERNELS)}")
+    return value
+
+
+CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": PLAIN_WIDTH}
+
+
+@click.group(cls=Verbs, epilog=EPILOG, context_settings=CONTEXT)
 @click.option("--version", is_flag=True, expose_value=False, is_eager=True, callback=_print_version, help="Say which.")
 def cli() -> None:
     """Simulate TCP over failing optical networks, packet by packet, the same way every time."""
@@ -124,15 +143,16 @@ def reproduce(
 
 
 @cli.command()
-@click.argument("scenario", type=FILE)
+@click.argument("scenario", type=SCENARIO)
 @SET
 @click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Seed of the first run.")
 @click.option("--runs", type=POSITIVE, default=1, show_default=True, help="Runs of each cell: seeds seed, seed+1, ...")
 @click.option("--out", type=DIRECTORY, help="Where results go. [default: results/<name of the scenario file>]")
 @JOBS
+@click.option("--kernel", default=KERNELS[0], show_default=True, callback=_kernel, help="Which simulator runs it.")
 @DIGEST
 @FORK
-@click.option("--dry-run", is_flag=True, help="Check everything and say what would be run.")
+@click.option("--dry-run", is_flag=True, help="Check everything and say what would be run and written.")
 def run(
     scenario: Path,
     settings: tuple[str, ...],
@@ -140,22 +160,73 @@ def run(
     runs: int,
     out: Path | None,
     jobs: int | None,
+    kernel: str,  # noqa: ARG001 - checked; there is one
     digest: bool,
     fork: bool,
     dry_run: bool,
 ) -> None:
-    """Run a scenario file; one with a [sweep] runs its whole grid."""
+    """Run a scenario; one with a [sweep] runs its whole grid.
+
+    SCENARIO is a file, or the name of one that comes with optcp (`optcp list scenarios`). Each run has a directory
+    with meta.json, scalars.parquet and one Parquet file an observation. Runs that are there already are kept.
+    """
     from optcp.study import single
     from optcp.study.progress import for_console
     from optcp.tables import show_plan, show_summary
 
-    planned = single.plan(scenario, list(_pairs(settings).items()), seed, runs, digest=digest, fork=fork)
     target = out or Path("results") / scenario.stem
+    pairs = list(_pairs(settings).items())
+    planned = single.plan(scenario, pairs, seed, runs, target, digest=digest, fork=fork)
     if dry_run:
-        show_plan(_console(), planned, target)
+        estimate = single.probe(planned) if any(planned.missing().values()) else None
+        show_plan(_console(), planned, estimate, _jobs(jobs))
         return
-    summary = single.simulate(planned, target, _jobs(jobs), for_console(_console(stderr=True)))
-    show_summary(_console(), summary, planned, target)
+    summary = single.simulate(planned, _jobs(jobs), for_console(_console(stderr=True)))
+    show_summary(_console(), summary, planned)
+
+
+@cli.command()
+@click.argument("directory", type=DIRECTORY)
+@click.option("--kind", "kinds", multiple=True, metavar="KIND", help="What to draw; may be repeated. [default: all]")
+@click.option("--flow", "flows", multiple=True, metavar="NAME", help="Only these flows; may be repeated.")
+@click.option("--port", "ports", multiple=True, metavar="NAME", help="Only these ports: 'A->B'; may be repeated.")
+@click.option("--from", "start", metavar="T", help="Start of the time axis: 4.9, 4.9s, 4900ms.")
+@click.option("--to", "end", metavar="T", help="End of the time axis.")
+@click.option("--out", type=FILE, help="File of the only picture: .png, .pdf or .svg.")
+@click.option("--format", "form", type=click.Choice(["png", "pdf", "svg"]), help="Of all pictures. [default: png]")
+def trace(
+    directory: Path,
+    kinds: tuple[str, ...],
+    flows: tuple[str, ...],
+    ports: tuple[str, ...],
+    start: str | None,
+    end: str | None,
+    out: Path | None,
+    form: str | None,
+) -> None:
+    """Draw what a run observed, into DIRECTORY/plots.
+
+    KIND is tcp (windows over time), sequence (segments, ACKs and drops over time), queue, load, goodput or drops.
+    """
+    from optcp.plots import trace as pictures
+
+    asked = pictures.Request(kinds, flows, ports, pictures.seconds(start, "--from"), pictures.seconds(end, "--to"))
+    for path, remark in pictures.draw(directory, asked, out, form):
+        click.echo(f"{path}{remark}")
+
+
+@cli.command()
+@click.argument("directory", type=DIRECTORY)
+@click.option("--format", "form", type=click.Choice(["csv", "latex"]), required=True, help="What to write.")
+def export(directory: Path, form: str) -> None:
+    """Write what is in DIRECTORY in another form, beside it.
+
+    csv: each observation of a run, or of every run in DIRECTORY. latex: the table of each exhibit.
+    """
+    from optcp import export as forms
+
+    for path in forms.csv_files(directory) if form == "csv" else forms.latex_files(directory):
+        click.echo(str(path))
 
 
 @cli.command()
@@ -168,7 +239,7 @@ def report(directory: Path) -> None:
 
 
 @cli.command()
-@click.argument("scenario", type=FILE)
+@click.argument("scenario", type=SCENARIO)
 @SET
 def validate(scenario: Path, settings: tuple[str, ...]) -> None:
     """Check a scenario file and say what it holds."""

@@ -9,6 +9,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 
+MOST_NAMES = 30
+"""A message lists no more names than these."""
+
+
 class InputError(ValueError):
     """The user asked for something that does not exist or makes no sense (exit status 2)."""
 
@@ -32,8 +36,8 @@ class Interrupted(Exception):  # noqa: N818
 
 
 def nearest(word: str, known: Iterable[str]) -> str:
-    """A sentence part that names the nearest known word, or lists all of them: for the end of a message."""
+    """A sentence part that names the nearest known word, and those that there are: for the end of a message."""
     names = sorted(known)
     close = difflib.get_close_matches(word, names, n=1, cutoff=0.6)
-    there = ", ".join(names)
+    there = ", ".join(names[:MOST_NAMES]) + (f", ... ({len(names)} in all)" if len(names) > MOST_NAMES else "")
     return f"did you mean {close[0]!r}? there are: {there}" if close else f"there are: {there}"

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import tomllib
-from pathlib import Path
+from typing import TYPE_CHECKING
 
-import optcp
 from optcp import _core
 from optcp.papers.base import exhibits
+from optcp.shipped import scenarios
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 Families = dict[str, list[tuple[str, str]]]
 
@@ -15,15 +18,11 @@ Families = dict[str, list[tuple[str, str]]]
 def families() -> Families:
     """Every family with its names and what each is."""
     found: Families = {"exhibits": [(id_, f"{one.title} ({one.where})") for id_, one in exhibits().items()]}
-    found["scenarios"] = [(path.name, _title(path)) for path in sorted(_scenario_directory().glob("*.toml"))]
+    found["scenarios"] = [(name, _title(path)) for name, path in scenarios().items()]
     for entry in _core.catalogue():
         source = f" [{entry['source']}]" if entry["source"] else ""
         found.setdefault(entry["family"], []).append((entry["name"], entry["summary"] + source))
     return found
-
-
-def _scenario_directory() -> Path:
-    return Path(optcp.__file__).parent / "scenarios"
 
 
 def _title(path: Path) -> str:

@@ -12,14 +12,13 @@ from optcp.papers.judge import word
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
-    from pathlib import Path
 
     from rich.console import Console
 
     from optcp import bench
     from optcp.conformance import Outcome
     from optcp.papers.model import Holds, Result, Row
-    from optcp.study.single import Plan, Summary
+    from optcp.study.single import Estimate, Plan, Summary
 
 STYLES = {
     "match": "green",
@@ -50,7 +49,7 @@ def show_result(console: Console, result: Result) -> None:
 
 def size_text(result: Result) -> str:
     """Say how many runs are behind a result, and how many the paper had."""
-    seeds = ", ".join(f"{count} seeds ({name})" for name, count in result.size["seeds"].items())
+    seeds = ", ".join(f"{count} seeds ({name})" for name, count in result.size["seeds"].items() if count)
     first, last = result.provenance["seeds"]
     return (
         f"size {result.size['name']}: {seeds}, seeds {first} to {last}; the paper had {result.size['paper_runs']} runs"
@@ -151,15 +150,35 @@ def show_bench(console: Console, rows: Sequence[bench.Row]) -> None:
     console.print(table)
 
 
-def show_plan(console: Console, planned: Plan, target: Path) -> None:
-    """Say what a run would do."""
+def show_plan(console: Console, planned: Plan, estimate: Estimate | None, threads: int) -> None:
+    """Say what a run would do, how long it would take and what it would write."""
     cells, seeds = len(planned.study.branches), len(planned.seeds)
-    console.print(f"cells: {cells}, seeds: {seeds}, runs: {planned.runs}, to {target}", soft_wrap=True)
+    missing = sum(len(branches) for branches in planned.missing().values())
+    kept = f" ({planned.runs - missing} are there already)" if missing < planned.runs else ""
+    console.print(f"cells: {cells}, seeds: {seeds}, runs: {planned.runs}{kept}, to {planned.out}", soft_wrap=True)
     for index, branch in enumerate(planned.study.branches):
         console.print(f"  cell {index + 1}: {cell_text(branch.key)}", markup=False)
+    if estimate is None:
+        console.print("nothing is left to run")
+        return
+    names = planned.study.branches[0].scenario.summary()["observe"]
+    files = ", ".join(["meta.json", "scalars.parquet", *(f"{name}.parquet" for name in names)])
+    console.print(f"each run writes: {files}", soft_wrap=True, markup=False)
+    if estimate.seconds is None or estimate.bytes is None:
+        least = estimate.limit_s * math.ceil(missing / threads)
+        console.print(
+            f"a run takes more than {estimate.limit_s:g} s: more than {least:.0f} s in all, {threads} at a time"
+        )
+        return
+    # A thread does whole runs; warm-ups that branches share make it less.
+    in_all = estimate.seconds * math.ceil(missing / threads)
+    console.print(
+        f"about {estimate.seconds:.2g} s and {estimate.bytes / 1e6:.2g} MB a run, by a probe: "
+        f"{in_all:.2g} s, {threads} at a time, and {estimate.bytes * missing / 1e6:.2g} MB in all"
+    )
 
 
-def show_summary(console: Console, summary: Summary, planned: Plan, target: Path) -> None:
+def show_summary(console: Console, summary: Summary, planned: Plan) -> None:
     """Print goodput a group and drops by reason."""
     several = len(planned.study.branches) > 1
     if summary.goodput:
@@ -183,7 +202,7 @@ def show_summary(console: Console, summary: Summary, planned: Plan, target: Path
         console.print(table)
     else:
         console.print("no packet was dropped")
-    console.print(f"{planned.runs} runs in {target}", soft_wrap=True)
+    console.print(f"{planned.runs} runs in {planned.out}", soft_wrap=True)
 
 
 def show_outcomes(console: Console, outcomes: Iterable[Outcome]) -> None:

@@ -78,12 +78,17 @@ class Scenario:
             "flows": 20,
             "groups": GROUPS,
             "stop_s": 10.0,
-            "observe": ["goodput", "load", "drops"],
+            "observe": [entry["name"] for entry in json.loads(self.resolved())["observe"]],
             "parameters": {name: str(value) for name, value in self._data.get("parameters", {}).items()},
         }
 
     def resolved(self):
-        return json.dumps(self._data, sort_keys=True)
+        observe = [
+            {"name": "goodput", "kind": "goodput", "groups": GROUPS, "interval_ps": 10**10},
+            {"name": "load", "kind": "load", "ports": PORTS, "interval_ps": 10**11},
+            {"name": "drops", "kind": "drops", "ports": None},
+        ]
+        return json.dumps({**self._data, "observe": self._data.get("observe", observe)}, sort_keys=True)
 
     def run(self, seed, *, digest=False, cancel=None):
         return Run(self, seed, digest)
@@ -134,6 +139,51 @@ class Run:
                 "reason": np.array([1, 1, 0, 0, 0, 0], dtype="u1")[order],
             },
         }
+
+    def to_parquet(self, name):
+        import numpy as np
+
+        series = self.series[name]
+        if "interval_s" in series:
+            rows = next(part for part in ("groups", "ports") if part in series)
+            height, length = series["bytes"].shape
+            ends = np.arange(1, length + 1, dtype="u8") * round(series["interval_s"] * 1e12)
+            columns = {
+                "time_ps": np.tile(ends, height),
+                rows.removesuffix("s"): [row for row in series[rows] for _ in range(length)],
+                "bytes": series["bytes"].ravel(),
+            }
+            about = {"optcp.interval_ps": str(round(series["interval_s"] * 1e12))}
+        else:
+            columns = {part: value for part, value in series.items() if isinstance(value, np.ndarray)}
+            columns |= {part: [series[part + "s"][i] for i in columns[part]] for part in ("port", "group", "reason")}
+            about = {}
+        return write_parquet(columns, {"optcp.kind": series["kind"], **about})
+
+
+def write_parquet(columns, metadata):
+    """A stand-in for Parquet: JSON with the types beside the values."""
+    parts = {
+        name: ["text", values] if isinstance(values, list) else [str(values.dtype), values.tolist()]
+        for name, values in columns.items()
+    }
+    if len({len(values) for _, values in parts.values()}) > 1:
+        raise ValueError("columns of unlike lengths")
+    return json.dumps([metadata, parts]).encode()
+
+
+def read_parquet(data):
+    import numpy as np
+
+    metadata, parts = json.loads(data)
+    columns = {}
+    for name, (kind, values) in parts.items():
+        if kind == "text":
+            names, codes = np.unique(np.array(values, dtype=str), return_inverse=True)
+            columns[name] = (codes.astype("u4"), [str(one) for one in names])
+        else:
+            columns[name] = np.array(values, dtype=kind)
+    return metadata, columns
 
 
 def run_branches(branches, seed, *, fork=True, digest=False, cancel=None):

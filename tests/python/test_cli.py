@@ -49,7 +49,7 @@ def test_version_and_help(optcp):
     assert optcp("--version") == (0, "optcp 0.0.0+fake\n", "")
     status, out, _ = optcp("--help")
     assert status == 0
-    for verb in ("reproduce", "run", "report", "validate", "list", "schema", "conformance"):
+    for verb in ("reproduce", "run", "trace", "export", "report", "validate", "list", "schema", "conformance"):
         assert f"  {verb} " in out
 
 
@@ -67,6 +67,17 @@ def test_validate(optcp, world, snapshot):
         ["run", "world.toml", "--set", "backbone"],
         ["run", "world.toml", "--runs", "0"],
         ["run"],
+        ["run", "single-failur"],
+        ["run", "."],
+        ["run", "world.toml", "--kernel", "fast"],
+        ["run", "world.toml", "--out", ".", "--seed", "9"],
+        ["run", "scalars.toml"],
+        ["trace", "nowhere"],
+        ["trace", "."],
+        ["trace", ".", "--from", "soon"],
+        ["export", "nowhere", "--format", "csv"],
+        ["export", ".", "--format", "latex"],
+        ["export", ".", "--format", "pcapng"],
         ["reproduce", "gmpls/tabel3"],
         ["reproduce", "--set", "backbone=1"],
         ["reproduce", "--set", "queue_packets=many"],
@@ -81,6 +92,9 @@ def test_validate(optcp, world, snapshot):
     ids=" ".join,
 )
 def test_bad_input_is_status_2_with_a_message_and_writes_nothing(optcp, world, tmp_path, snapshot, arguments):
+    (tmp_path / "seed-9").mkdir()
+    (tmp_path / "seed-9" / "notes.txt").touch()
+    (tmp_path / "scalars.toml").write_text(WORLD + '[[observe]]\nname = "scalars"\nkind = "drops"\n')
     before = sorted(tmp_path.rglob("*"))
     status, out, err = optcp(*arguments)
     assert (status, out) == (2, "")
@@ -138,12 +152,46 @@ def test_run(optcp, world, snapshot, calls):
     assert status == 0
     assert out == snapshot
     assert err == "3 runs\n3/3 runs, 0 s left\n"
-    assert sorted(path.name for path in Path("out").iterdir()) == ["runs", "seed-7", "seed-8", "seed-9"]
+    assert sorted(path.name for path in Path("out").iterdir()) == ["seed-7", "seed-8", "seed-9"]
+
+
+def test_a_second_run_only_makes_what_is_missing(optcp, world, calls):
+    assert optcp("run", "world.toml", "--runs", "2", "--out", "out")[0] == 0
+    calls.clear()
+    status, out, err = optcp("run", "world.toml", "--runs", "3", "--out", "out")
+    assert (status, calls) == (0, [(3, 1)])
+    assert err == "3 runs, 2 finished before and reused\n1/1 runs, 0 s left\n"
+    assert "3 runs in out" in out
+    status, out, _ = optcp("run", "world.toml", "--runs", "3", "--out", "out", "--dry-run")
+    assert status == 0
+    assert "runs: 3 (3 are there already), to out" in out
+    assert "nothing is left to run" in out
+
+
+def test_a_shipped_scenario_is_found_by_its_name(optcp):
+    status, out, _ = optcp("run", "gmpls-section5", "--dry-run")
+    assert status == 0
+    assert "to results/gmpls-section5\n" in out
+    Path("gmpls-section5").mkdir()
+    assert "to results/gmpls-section5\n" in optcp("run", "gmpls-section5.toml", "--dry-run")[1]
+    assert optcp("run", "gmpls-section5", "--dry-run")[0] == 0
+
+
+def test_a_file_goes_before_a_shipped_scenario(optcp):
+    Path("gmpls-section5").write_text("fails_at_seed = 1\n" + WORLD)
+    assert optcp("run", "gmpls-section5")[0] == 1
 
 
 def test_dry_run_writes_nothing(optcp, world, calls):
     status, out, _ = optcp("run", "world.toml", "--dry-run", "--runs", "2")
-    assert (status, out) == (0, "cells: 1, seeds: 2, runs: 2, to results/world\n  cell 1: as written\n")
+    assert status == 0
+    lines = out.splitlines()
+    assert lines[:3] == [
+        "cells: 1, seeds: 2, runs: 2, to results/world",
+        "  cell 1: as written",
+        "each run writes: meta.json, scalars.parquet, goodput.parquet, load.parquet, drops.parquet",
+    ]
+    assert lines[3].startswith("about ")
     assert calls == []
     assert not Path("results").exists()
 
@@ -183,7 +231,7 @@ def test_check_against_a_baseline(optcp, monkeypatch, tmp_path):
     assert (status, err) == (2, "Error: --check: the baseline holds none of these exhibits at size seeds=3\n")
     assert optcp(*words, "gmpls/table3", "--write-baseline")[0] == 0
     assert optcp(*words, "gmpls/table3", "--check")[0] == 0
-    status, _, err = optcp(*words, "--check")
+    status, _, err = optcp(*words, "gmpls/fig7", "gmpls/table3", "--check")
     assert status == 0
     assert "the baseline holds nothing of gmpls/fig7 at size seeds=3; it is not compared" in err
     changed = json.loads((tmp_path / "baseline.json").read_text())
@@ -226,8 +274,10 @@ def test_ctrl_c_keeps_finished_runs(tmp_path):
     _, err = running.communicate(timeout=30)
     assert running.returncode == 130
     assert "Traceback" not in err
-    kept = len(list((tmp_path / "out" / "runs").rglob("seed-*.npz")))
+    kept = len(list((tmp_path / "out").glob("seed-*/meta.json")))
     assert 2 <= kept < 100
+    assert f"interrupted: {kept} of 100 runs are finished and kept" in err
+    assert not [path for path in (tmp_path / "out").iterdir() if path.name.startswith(".")]
     assert f"interrupted: {kept} of 100 runs are finished and kept; the same command continues there" in err
     assert not list((tmp_path / "out").rglob("*.tmp"))
 

@@ -1,5 +1,4 @@
 import io
-import json
 import time
 
 import numpy as np
@@ -9,7 +8,7 @@ from rich.console import Console
 import fake_core
 from optcp.errors import Interrupted, RunFailed
 from optcp.files import replacing, write_text
-from optcp.study import Store, Study, Task, execute, single
+from optcp.study import Store, Study, Task, execute
 from optcp.study.progress import Bar, Lines, for_console
 
 WORLD = """
@@ -140,7 +139,7 @@ def test_an_interrupt_stops_running_seeds_and_keeps_finished_ones(scenario, tmp_
         raise KeyboardInterrupt
 
     # The signal itself is tested on a process of its own; here it comes while the pool waits.
-    monkeypatch.setattr("optcp.study.runner.wait", interrupt)
+    monkeypatch.setattr("optcp.study.pool.wait", interrupt)
     began = time.monotonic()
     with pytest.raises(Interrupted, match="6 of 9 runs are finished and kept"):
         execute([Task(study, (1, 2)), Task(slow, (1,))], store, 1, silent)
@@ -194,37 +193,3 @@ def test_a_terminal_gets_a_bar():
     assert "1 of 4 runs were finished before" in console.file.getvalue()
     assert "3/3" in console.file.getvalue()
     assert isinstance(for_console(Console(file=io.StringIO())), Lines)
-
-
-def test_run_writes_what_the_contract_says(scenario, tmp_path, silent):
-    path = scenario('sweep = {"parameters.switch_delay" = ["0 ms", "50 ms"]}\n')
-    planned = single.plan(path, [("parameters.backbone", "2 Mbps")], 3, 2, digest=True, fork=True)
-    assert planned.runs == 4
-    out = tmp_path / "out"
-    summary = single.simulate(planned, out, 2, silent)
-    assert sorted(entry.name for entry in out.iterdir()) == [
-        "cell-1-seed-3",
-        "cell-1-seed-4",
-        "cell-2-seed-3",
-        "cell-2-seed-4",
-        "runs",
-    ]
-    meta = json.loads((out / "cell-2-seed-4" / "meta.json").read_text())
-    assert meta["seed"] == 4
-    assert meta["cell"] == {"parameters.switch_delay": "50 ms"}
-    assert meta["set"] == ["parameters.backbone=2 Mbps"]
-    assert meta["scenario"]["parameters"]["backbone"] == "2 Mbps"
-    assert meta["drops"] == {"link-down": 2, "queue-full": 4}
-    assert meta["packet_hops"] == meta["counts"]["packet_hops"] == 700
-    assert len(meta["records_sha256"]) == len(meta["metrics_sha256"]) == 64
-    with np.load(out / "cell-2-seed-4" / "series.npz") as series:
-        assert series["0/goodput/bytes"].shape == (2, 1000)
-    assert [(one.group, one.bps.n) for one in summary.goodput] == [("fixed", 2), ("switched", 2)] * 2
-    assert summary.drops[1] == ({"parameters.switch_delay": "50 ms"}, {"link-down": 2.0, "queue-full": 4.0})
-
-
-def test_a_set_axis_is_no_axis_any_more(scenario):
-    path = scenario('sweep = {"parameters.switch_delay" = ["0 ms", "50 ms"]}\n')
-    planned = single.plan(path, [("parameters.switch_delay", "7 ms")], 1, 1, digest=False, fork=True)
-    assert len(planned.study.branches) == 1
-    assert planned.directory(0, 1) == "seed-1"

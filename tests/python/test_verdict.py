@@ -33,8 +33,15 @@ def test_a_print_needs_a_tolerance():
         verdict(1.0, 0.1, 1.0, None)
 
 
-def test_tolerances_of_table3():
-    assert tolerances() == {"rel_goodput_pct": 3.0, "worse_than_zero_pct": 8.0, "best_pct": 8.0}
+def test_tolerances():
+    assert tolerances() == {
+        "rel_goodput_pct": 3.0,
+        "worse_than_zero_pct": 8.0,
+        "best_pct": 8.0,
+        "one_run_gain_pct": 18.0,
+        "progress_segments": 0.5,
+        "crossing_burst_segments": 1.0,
+    }
 
 
 def test_a_difference_needs_a_reason():

@@ -8,6 +8,7 @@
 mod dumbbell;
 mod run;
 mod scenario;
+mod table;
 
 use optcp_scenario::conformance::run_text;
 use optcp_scenario::{catalogue as all_policies, json_schema};
@@ -85,6 +86,8 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<run::Run>()?;
     module.add_class::<dumbbell::Dumbbell>()?;
     module.add_function(wrap_pyfunction!(run::run_branches, module)?)?;
+    module.add_function(wrap_pyfunction!(table::read_parquet, module)?)?;
+    module.add_function(wrap_pyfunction!(table::write_parquet, module)?)?;
     module.add_function(wrap_pyfunction!(schema, module)?)?;
     module.add_function(wrap_pyfunction!(catalogue, module)?)?;
     module.add_function(wrap_pyfunction!(conformance, module)?)?;

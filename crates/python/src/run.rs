@@ -124,7 +124,7 @@ impl Run {
             .find(|series| series.name == name)
             .ok_or_else(|| PyKeyError::new_err(name.to_owned()))?;
         let bytes = py
-            .detach(|| optcp_scenario::to_parquet(series))
+            .detach(|| optcp_scenario::Table::of(series).to_parquet())
             .map_err(|error| PyRuntimeError::new_err(error.to_string()))?;
         Ok(PyBytes::new(py, &bytes))
     }

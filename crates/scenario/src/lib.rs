@@ -28,7 +28,7 @@ mod tree;
 pub mod workload;
 
 pub use catalogue::{CatalogueEntry, catalogue, json_schema};
-pub use parquet::to_parquet;
+pub use parquet::{Data, ParquetError, Table, Texts};
 pub use plan::Plan;
 pub use problem::Diagnostic;
 pub use run::{Cancel, Cancelled, Run, run_branches};

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from optcp.papers.model import Claim, Row, Series
     from optcp.study import Done, Study
 
-PAPERS = ("gmpls",)
+PAPERS = ("gmpls", "slides")
 """Modules of this package that register exhibits; a paper is one of them."""
 
 

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, TypeVar
 
 from optcp import stats
 from optcp.papers.model import Claim, Holds
+from optcp.papers.printed import statements_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     import numpy as np
     from numpy.typing import ArrayLike, NDArray
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from optcp.stats import Comparison, Interval
 
 Side = Literal["above", "below"]
+Context = TypeVar("Context")
 
 
 @dataclass(frozen=True)
@@ -173,3 +175,33 @@ def claim(statement: Statement, by_reading: Mapping[str, Sequence[Part]]) -> Cla
     answers = set(readings.values())
     holds = answers.pop() if len(answers) == 1 else "undecided"
     return Claim(statement.text, statement.where, holds, "\n".join(evidence), readings)
+
+
+def judge_all(
+    exhibit: str, judges: Mapping[str, Callable[[Context], list[Part]]], contexts: Mapping[str, Context]
+) -> list[Claim]:
+    """Judge every statement about an exhibit under each reading.
+
+    Parameters
+    ----------
+    judges
+        The beginning of a statement's text to the function that judges it.
+    contexts
+        What the functions are given, by reading.
+
+    Raises
+    ------
+    LookupError
+        If a statement has no function, or a function no statement.
+    """
+    left = dict(judges)
+    claims = []
+    for statement in statements_of(exhibit):
+        opening = next((start for start in left if statement.text.startswith(start)), None)
+        if opening is None:
+            raise LookupError(f"{exhibit}: nothing judges {statement.text!r}")
+        function = left.pop(opening)
+        claims.append(claim(statement, {name: function(context) for name, context in contexts.items()}))
+    if left:
+        raise LookupError(f"{exhibit}: no statement begins with {list(left)}")
+    return claims

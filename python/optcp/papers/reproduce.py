@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from optcp.papers.assume import Value
     from optcp.papers.base import Evaluation, Exhibit
     from optcp.study import RunData
-    from optcp.study.runner import Progress
+    from optcp.study.pool import Progress
 
 
 @dataclass(frozen=True)

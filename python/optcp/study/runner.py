@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import time
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from optcp import _core
-from optcp.errors import Interrupted, RunFailed
+from optcp.study.pool import Job, run_jobs
 from optcp.study.store import RunData, Store
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    from optcp.study.pool import Progress
     from optcp.study.spec import Study
 
 
@@ -48,19 +48,6 @@ class Done:
         """Each seed with its runs, one a branch; one seed at a time is in memory."""
         for seed in self.seeds:
             yield seed, self.store.load(self.study, seed)
-
-
-class Progress(Protocol):
-    """Who is told how far the work is; the unit is one run."""
-
-    def start(self, total: int, kept: int) -> None:
-        """Work begins: ``total`` runs in all, of which ``kept`` were stored before."""
-
-    def advance(self, runs: int) -> None:
-        """So many more runs are stored."""
-
-    def stop(self) -> None:
-        """Work has ended, one way or another."""
 
 
 def execute(
@@ -102,60 +89,26 @@ def execute(
         for seed in task.seeds:
             wanted.setdefault((task.study.hash, seed), task.study)
     total = sum(len(study.branches) for study in wanted.values())
-    missing, kept = [], 0
+    missing = []
     for (_, seed), study in wanted.items():
-        if store.has(study, seed):
-            kept += len(study.branches)
-            if on_stored:
-                on_stored(study, seed)
-        else:
-            missing.append((study, seed))
-    progress.start(total, kept)
-    try:
-        if missing:
-            _run_missing(missing, store, jobs, progress, on_stored, (kept, total))
-    finally:
-        progress.stop()
+        if not store.has(study, seed):
+            missing.append(_job(study, seed, store, on_stored))
+        elif on_stored:
+            on_stored(study, seed)
+    run_jobs(missing, jobs, progress, total)
     done: dict[tuple[str, tuple[int, ...]], Done] = {}
     return [done.setdefault((task.study.hash, task.seeds), Done(task.study, task.seeds, store)) for task in tasks]
 
 
-def _run_missing(
-    missing: list[tuple[Study, int]],
-    store: Store,
-    jobs: int,
-    progress: Progress,
-    on_stored: Callable[[Study, int], None] | None,
-    counted: tuple[int, int],
-) -> None:
-    kept, total = counted
-    cancel = _core.Cancel()
-    pool = ThreadPoolExecutor(max_workers=jobs)
-    waiting: dict[Future[None], tuple[Study, int]] = {
-        pool.submit(_run_seed, study, seed, store, cancel): (study, seed) for study, seed in missing
-    }
-    ended: set[Future[None]] = set()
-    interrupted = False
-    try:
-        while waiting:
-            # The timeout lets this thread see Ctrl-C between two waits on every platform.
-            ended, _ = wait(waiting, timeout=0.2, return_when=FIRST_COMPLETED)
-            for future in ended:
-                study, seed = waiting.pop(future)
-                _raise_failure(future, study, seed)
-                kept += len(study.branches)
-                progress.advance(len(study.branches))
-                if on_stored:
-                    on_stored(study, seed)
-    except KeyboardInterrupt:
-        interrupted = True
-    finally:
-        cancel.cancel()
-        pool.shutdown(wait=True, cancel_futures=True)
-    if interrupted:
-        # Seeds that ended between the last wait and the cancellation are stored too.
-        kept = total - sum(len(study.branches) for study, seed in missing if not store.has(study, seed))
-        raise Interrupted(kept, total)
+def _job(study: Study, seed: int, store: Store, on_stored: Callable[[Study, int], None] | None) -> Job:
+    runs = len(study.branches)
+    return Job(
+        label=f"{study.title}, seed {seed}",
+        runs=runs,
+        work=lambda cancel: _run_seed(study, seed, store, cancel),
+        stored=lambda: runs if store.has(study, seed) else 0,
+        on_stored=(lambda: on_stored(study, seed)) if on_stored else None,
+    )
 
 
 def _run_seed(study: Study, seed: int, store: Store, cancel: _core.Cancel) -> None:
@@ -164,10 +117,3 @@ def _run_seed(study: Study, seed: int, store: Store, cancel: _core.Cancel) -> No
     runs = _core.run_branches(scenarios, seed, fork=study.fork, digest=study.digest, cancel=cancel)
     cpu_s = time.thread_time() - began
     store.save(study, seed, [RunData.of(run, cpu_s) for run in runs])
-
-
-def _raise_failure(future: Future[None], study: Study, seed: int) -> None:
-    error = future.exception()
-    if error is not None:
-        # A panic of the simulator is a BaseException; for the user it is a failed run like any other.
-        raise RunFailed(f"{study.title}, seed {seed}: {error or type(error).__name__}") from error

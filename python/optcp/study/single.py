@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
+import functools
 import json
+import threading
+import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from optcp import _core, stats
-from optcp.files import replacing, write_text
-from optcp.study.runner import Done, Task, execute
-from optcp.study.spec import Study
-from optcp.study.store import RunData, Store, write_runs
+from optcp.errors import InputError
+from optcp.study import saved
+from optcp.study.pool import Job, run_jobs
+from optcp.study.spec import Study, extension_sha256
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from optcp.study.runner import Progress
+    from optcp.study.pool import Progress
+
+KERNEL = "reference"
+MOST_CELLS_A_CALL = 8
+"""Cells that are run by one call share their warm-up; more of them gain little and lose more on Ctrl-C."""
 
 
 @dataclass(frozen=True)
@@ -33,21 +38,42 @@ class Plan:
         One run a branch and seed.
     overrides
         The ``--set`` pairs.
+    out
+        Where the runs' directories are or will be.
     """
 
     study: Study
     seeds: tuple[int, ...]
     overrides: tuple[tuple[str, str], ...]
+    out: Path
 
     @property
     def runs(self) -> int:
         """The number of runs."""
         return len(self.study.branches) * len(self.seeds)
 
-    def directory(self, branch: int, seed: int) -> str:
-        """Name of a run's directory."""
+    def directory(self, branch: int, seed: int) -> Path:
+        """Where a run is or will be."""
         cell = f"cell-{branch + 1}-" if len(self.study.branches) > 1 else ""
-        return f"{cell}seed-{seed}"
+        return self.out / f"{cell}seed-{seed}"
+
+    def has(self, branch: int, seed: int) -> bool:
+        """Whether a run is there: of this world and seed, by this build of the simulator, with the digest if asked."""
+        run = saved.read(self.directory(branch, seed))
+        if run is None:
+            return False
+        same = (
+            run.meta["scenario_sha256"] == self.study.branches[branch].scenario.sha256
+            and run.meta["seed"] == seed
+            and run.meta["extension_sha256"] == extension_sha256()
+            and (run.meta["records_sha256"] is not None or not self.study.digest)
+        )
+        return same and all((run.directory / f"{name}.parquet").is_file() for name in run.observations)
+
+    def missing(self) -> dict[int, list[int]]:
+        """For each seed, the branches whose runs are not there."""
+        branches = range(len(self.study.branches))
+        return {seed: [branch for branch in branches if not self.has(branch, seed)] for seed in self.seeds}
 
 
 @dataclass(frozen=True)
@@ -75,8 +101,32 @@ class Summary:
     drops: list[tuple[dict[str, str], dict[str, float]]]
 
 
+@dataclass(frozen=True)
+class Estimate:
+    """What one probe run took.
+
+    Attributes
+    ----------
+    limit_s
+        The probe was given so many seconds.
+    seconds, bytes
+        CPU time and size of its results on disk; None if it took longer than that.
+    """
+
+    limit_s: float
+    seconds: float | None
+    bytes: int | None
+
+
 def plan(
-    path: Path, overrides: Sequence[tuple[str, str]], first_seed: int, runs: int, *, digest: bool, fork: bool
+    path: Path,
+    overrides: Sequence[tuple[str, str]],
+    first_seed: int,
+    runs: int,
+    out: Path,
+    *,
+    digest: bool,
+    fork: bool,
 ) -> Plan:
     """Read the scenario and check every cell of its grid; an override of an axis takes the axis' place.
 
@@ -84,89 +134,142 @@ def plan(
     ------
     optcp._core.ScenarioError
         If the file or an override is wrong.
+    InputError
+        If results cannot go where they should.
     """
     fixed = {name for name, _ in overrides}
     axes = [
         (name, values) for name, values in _core.Scenario.load(str(path), list(overrides)).axes if name not in fixed
     ]
     study = Study.grid(path, overrides, axes, digest=digest, fork=fork)
-    return Plan(study, tuple(range(first_seed, first_seed + runs)), tuple(overrides))
+    scalars = saved.SCALARS.removesuffix(".parquet")
+    if scalars in study.branches[0].scenario.summary()["observe"]:
+        raise InputError(f"{path}: [[observe]]: the name {scalars!r} is taken by the file {saved.SCALARS} of a run")
+    planned = Plan(study, tuple(range(first_seed, first_seed + runs)), tuple(overrides), out)
+    for seed in planned.seeds:
+        for branch in range(len(study.branches)):
+            place = planned.directory(branch, seed)
+            if saved.occupied(place):
+                raise InputError(f"{place}: this is there and is no run; move it away or choose another --out")
+    return planned
 
 
-def simulate(planned: Plan, out: Path, jobs: int, progress: Progress) -> Summary:
-    """Run what is missing; write ``out/<run>/meta.json`` and ``series.npz`` as each seed ends.
+def simulate(planned: Plan, threads: int, progress: Progress) -> Summary:
+    """Run what is missing; each run's directory appears whole once the run has ended.
 
     Raises
     ------
     optcp.errors.Interrupted, optcp.errors.RunFailed
-        See :func:`optcp.study.runner`.
+        See :func:`optcp.study.pool.run_jobs`.
     """
-    store = Store(out / "runs")
-
-    def write(study: Study, seed: int) -> None:
-        for index, run in enumerate(store.load(study, seed)):
-            _write_run(planned, index, run, out / planned.directory(index, seed))
-
-    (done,) = execute([Task(planned.study, planned.seeds)], store, jobs, progress, write)
-    return summarise(done)
-
-
-def _write_run(planned: Plan, index: int, run: RunData, directory: Path) -> None:
-    with replacing(directory / "series.npz") as file:
-        write_runs(file, [run])
-    write_text(directory / "meta.json", json.dumps(_meta(planned, index, run), indent=1, ensure_ascii=False) + "\n")
+    missing = planned.missing()
+    total = sum(len(branches) for branches in missing.values())
+    size = min(MOST_CELLS_A_CALL, max(1, -(-total // threads))) if planned.study.fork else 1
+    jobs = [
+        _job(planned, seed, branches[first : first + size])
+        for seed, branches in missing.items()
+        for first in range(0, len(branches), size)
+    ]
+    run_jobs(jobs, threads, progress, planned.runs)
+    return summarise(planned)
 
 
-def _meta(planned: Plan, index: int, run: RunData) -> dict[str, Any]:
-    branch = planned.study.branches[index]
+def _job(planned: Plan, seed: int, branches: list[int]) -> Job:
+    return Job(
+        label=f"{planned.study.title}, seed {seed}",
+        runs=len(branches),
+        work=functools.partial(_run, planned, seed, branches),
+        stored=lambda: sum(planned.has(branch, seed) for branch in branches),
+    )
+
+
+def _run(planned: Plan, seed: int, branches: list[int], cancel: _core.Cancel) -> None:
+    study = planned.study
+    scenarios = [study.branches[branch].scenario for branch in branches]
+    began = time.thread_time()
+    runs = _core.run_branches(scenarios, seed, fork=study.fork, digest=study.digest, cancel=cancel)
+    cpu_s = time.thread_time() - began
+    for branch, run in zip(branches, runs, strict=True):
+        files = observed(study.branches[branch].scenario, run)
+        meta = _meta(planned, branch, run, files)
+        # Cells of one call may share their warm-up: there is no time of one run, only its share.
+        meta |= {"cpu_seconds": round(cpu_s / len(branches), 6), "cpu_shared_by": len(branches)}
+        saved.write(planned.directory(branch, seed), meta, files.items())
+
+
+def observed(scenario: _core.Scenario, run: _core.Run) -> dict[str, bytes]:
+    """Every observation of a run as a Parquet file, by its name."""
+    return {name: run.to_parquet(name) for name in scenario.summary()["observe"]}
+
+
+def _meta(planned: Plan, branch: int, run: _core.Run, files: dict[str, bytes]) -> dict[str, Any]:
+    cell = planned.study.branches[branch]
+    resolved = json.loads(cell.scenario.resolved())
     return {
-        "scenario": json.loads(branch.scenario.resolved()),
+        "scenario": resolved,
         "scenario_sha256": run.scenario_sha256,
         "set": [f"{name}={value}" for name, value in planned.overrides],
-        "cell": branch.key,
+        "cell": cell.key,
         "seed": run.seed,
         "version": _core.version(),
+        "extension_sha256": extension_sha256(),
+        "kernel": KERNEL,
         "records_sha256": run.records_sha256,
         "metrics_sha256": run.metrics_sha256,
         "counts": run.counts,
         "packet_hops": run.counts["packet_hops"],
         "drops": run.drops,
+        "goodput_bps": _goodput_bps(resolved, files),
         "forked_at_s": run.forked_at_s,
-        # All cells of a seed are run by one call, which may share their warm-up: there is no time of one cell.
-        "cpu_seconds": round(run.cpu_s, 6),
-        "cpu_seconds_of_cells": len(planned.study.branches),
-        "series": {
-            name: {part: value for part, value in content.items() if not isinstance(value, np.ndarray)}
-            for name, content in run.series.items()
-        },
     }
 
 
-def summarise(done: Done) -> Summary:
-    """Reduce the stored runs to what a terminal can show."""
-    rates: dict[tuple[int, str], list[float]] = {}
-    drops: list[dict[str, int]] = [{} for _ in done.study.branches]
-    for _, runs in done:
-        for index, run in enumerate(runs):
-            for reason, count in run.drops.items():
-                drops[index][reason] = drops[index].get(reason, 0) + count
-            for group, bps in _goodput_bps(run).items():
-                rates.setdefault((index, group), []).append(bps)
-    cells = [branch.key for branch in done.study.branches]
-    goodput = [Goodput(cells[index], group, stats.mean(values)) for (index, group), values in sorted(rates.items())]
-    means = [
-        (cell, {reason: count / len(done.seeds) for reason, count in sorted(one.items())})
-        for cell, one in zip(cells, drops, strict=True)
-    ]
-    return Summary(goodput, means)
-
-
-def _goodput_bps(run: RunData) -> dict[str, float]:
-    """Goodput by group over the whole run; where two observers watch one group, the first counts."""
+def _goodput_bps(resolved: dict[str, Any], files: dict[str, bytes]) -> dict[str, float]:
+    """Goodput by group over all whole intervals; where two observations watch one group, the first counts."""
     found: dict[str, float] = {}
-    for content in run.series.values():
-        if content["kind"] == "goodput":
-            span_s = content["interval_s"] * content["bytes"].shape[1]
-            for group, total in zip(content["groups"], content["bytes"].sum(axis=1), strict=True):
-                found.setdefault(group, float(total) * 8 / span_s)
+    for entry in resolved["observe"]:
+        if entry["kind"] == "goodput":
+            _, columns = _core.read_parquet(files[entry["name"]])
+            table = saved.Table(columns)
+            for group in entry["groups"]:
+                of_group = table.where(group=group)
+                span_s = of_group.seconds[-1] if len(of_group) else 0.0
+                if span_s:
+                    found.setdefault(group, float(of_group.numbers("bytes").sum()) * 8 / span_s)
     return found
+
+
+def summarise(planned: Plan) -> Summary:
+    """Reduce the stored runs to what a terminal can show."""
+    goodput, drops = [], []
+    for index, branch in enumerate(planned.study.branches):
+        rates: dict[str, list[float]] = {}
+        reasons: dict[str, int] = {}
+        for seed in planned.seeds:
+            meta = saved.one(planned.directory(index, seed)).meta
+            for reason, count in meta["drops"].items():
+                reasons[reason] = reasons.get(reason, 0) + count
+            for group, bps in meta["goodput_bps"].items():
+                rates.setdefault(group, []).append(bps)
+        goodput += [Goodput(branch.key, group, stats.mean(values)) for group, values in sorted(rates.items())]
+        means = {reason: count / len(planned.seeds) for reason, count in sorted(reasons.items())}
+        drops.append((branch.key, means))
+    return Summary(goodput, drops)
+
+
+def probe(planned: Plan, limit_s: float = 3.0) -> Estimate:
+    """Make the first missing run, write nothing, and give up after ``limit_s`` seconds."""
+    seed, branches = next((seed, branches) for seed, branches in planned.missing().items() if branches)
+    scenario = planned.study.branches[branches[0]].scenario
+    cancel = _core.Cancel()
+    timer = threading.Timer(limit_s, cancel.cancel)
+    timer.start()
+    began = time.thread_time()
+    try:
+        run = scenario.run(seed, digest=planned.study.digest, cancel=cancel)
+    except _core.Cancelled:
+        return Estimate(limit_s, None, None)
+    finally:
+        timer.cancel()
+    files = observed(scenario, run)
+    return Estimate(limit_s, time.thread_time() - began, sum(len(content) for content in files.values()))

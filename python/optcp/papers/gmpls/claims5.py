@@ -21,7 +21,7 @@ from optcp.papers.gmpls.section5 import (
     FAILURE_S,
     PAPER_RUNS,
 )
-from optcp.papers.printed import statements_of, tables
+from optcp.papers.printed import tables
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -67,17 +67,7 @@ def judge_all(exhibit: str, contexts: Mapping[str, Context]) -> list[Claim]:
     LookupError
         If a statement has no function, or a function no statement.
     """
-    judges = dict(_JUDGES[exhibit])
-    claims = []
-    for statement in statements_of(exhibit):
-        opening = next((start for start in judges if statement.text.startswith(start)), None)
-        if opening is None:
-            raise LookupError(f"{exhibit}: nothing judges {statement.text!r}")
-        function = judges.pop(opening)
-        claims.append(judge.claim(statement, {name: function(context) for name, context in contexts.items()}))
-    if judges:
-        raise LookupError(f"{exhibit}: no statement begins with {list(judges)}")
-    return claims
+    return judge.judge_all(exhibit, _JUDGES[exhibit], contexts)
 
 
 def _name(index: int) -> str:

@@ -1,0 +1,69 @@
+//! Parquet files as dictionaries of columns.
+
+use numpy::{IntoPyArray, PyArray1, PyArrayMethods};
+use optcp_scenario::{Data, ParquetError, Table, Texts};
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict};
+
+fn value_error(error: &ParquetError) -> PyErr {
+    PyValueError::new_err(error.to_string())
+}
+
+#[pyfunction]
+pub(crate) fn read_parquet<'py>(
+    py: Python<'py>,
+    data: &[u8],
+) -> PyResult<(Bound<'py, PyDict>, Bound<'py, PyDict>)> {
+    let bytes = data.to_vec();
+    let table = py.detach(|| Table::from_parquet(bytes)).map_err(|error| value_error(&error))?;
+    let (metadata, columns) = (PyDict::new(py), PyDict::new(py));
+    for (key, value) in table.metadata {
+        metadata.set_item(key, value)?;
+    }
+    for (name, data) in table.columns {
+        match data {
+            Data::U64(values) => columns.set_item(name, values.into_pyarray(py))?,
+            Data::U32(values) => columns.set_item(name, values.into_pyarray(py))?,
+            Data::Bool(values) => columns.set_item(name, values.into_pyarray(py))?,
+            Data::F64(values) => columns.set_item(name, values.into_pyarray(py))?,
+            Data::Text(Texts { names, codes }) => {
+                columns.set_item(name, (codes.into_pyarray(py), names))?;
+            }
+        }
+    }
+    Ok((metadata, columns))
+}
+
+#[pyfunction]
+pub(crate) fn write_parquet<'py>(
+    py: Python<'py>,
+    columns: &Bound<'py, PyDict>,
+    metadata: &Bound<'py, PyDict>,
+) -> PyResult<Bound<'py, PyBytes>> {
+    let mut table = Table::default();
+    for (key, value) in metadata {
+        table.metadata.push((key.extract()?, value.extract()?));
+    }
+    for (name, values) in columns {
+        let name: String = name.extract()?;
+        let data = column(&name, &values)?;
+        table.columns.push((name, data));
+    }
+    let bytes = py.detach(|| table.to_parquet()).map_err(|error| value_error(&error))?;
+    Ok(PyBytes::new(py, &bytes))
+}
+
+fn column(name: &str, values: &Bound<'_, PyAny>) -> PyResult<Data> {
+    if let Ok(array) = values.cast::<PyArray1<f64>>() {
+        Ok(Data::F64(array.to_vec()?))
+    } else if let Ok(array) = values.cast::<PyArray1<u64>>() {
+        Ok(Data::U64(array.to_vec()?))
+    } else if let Ok(names) = values.extract::<Vec<String>>() {
+        let codes = (0..).take(names.len()).collect();
+        Ok(Data::Text(Texts { names, codes }))
+    } else {
+        let message = format!("column `{name}`: expected uint64 or float64 values, or texts");
+        Err(PyTypeError::new_err(message))
+    }
+}

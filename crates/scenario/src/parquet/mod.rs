@@ -1,0 +1,200 @@
+//! Tables as Parquet files, and series as tables.
+
+mod read;
+mod write;
+
+use crate::series::{Column, Series, Values};
+
+pub use parquet::errors::ParquetError;
+
+/// What a Parquet file holds, as far as this crate writes such files.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Table {
+    /// Text about the whole table, by key.
+    pub metadata: Vec<(String, String)>,
+    /// Columns of one length.
+    pub columns: Vec<(String, Data)>,
+}
+
+/// The values of a column.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Data {
+    /// Whole numbers.
+    U64(Vec<u64>),
+    /// Whole numbers.
+    U32(Vec<u32>),
+    /// Yes or no.
+    Bool(Vec<bool>),
+    /// Real numbers.
+    F64(Vec<f64>),
+    /// Texts of which many are the same.
+    Text(Texts),
+}
+
+/// Texts, each distinct one stored once. Two are the same if they list the same texts.
+#[derive(Clone, Debug, Default)]
+pub struct Texts {
+    /// The distinct texts.
+    pub names: Vec<String>,
+    /// Which of them each row has.
+    pub codes: Vec<u32>,
+}
+
+impl Texts {
+    /// The text of each row.
+    pub fn iter(&self) -> impl Iterator<Item = &str> {
+        self.codes.iter().map(|&code| self.names[code as usize].as_str())
+    }
+}
+
+impl PartialEq for Texts {
+    fn eq(&self, other: &Self) -> bool {
+        self.iter().eq(other.iter())
+    }
+}
+
+impl Table {
+    /// The series as a table.
+    ///
+    /// Series with an interval become one row for each of their rows and intervals, with the end of
+    /// the interval (`time_ps`) and the name of the row; indices become the names that they stand
+    /// for, and an index of none the empty text. Units are in the names of the columns, the kind and
+    /// the interval in the metadata.
+    #[must_use]
+    pub fn of(series: &Series) -> Table {
+        let mut metadata = vec![("optcp.kind".to_owned(), series.kind.to_owned())];
+        let mut columns = Vec::new();
+        if let Some(interval) = series.interval {
+            metadata.push(("optcp.interval_ps".to_owned(), interval.as_ps().to_string()));
+        }
+        if let (Some(interval), Some((kind_of_row, names))) =
+            (series.interval, series.names.first())
+        {
+            let length = series.columns.first().map_or(0, |column| column.values.len());
+            let intervals = length.checked_div(names.len()).unwrap_or(0);
+            let ends =
+                names.iter().flat_map(|_| (1..=intervals as u64).map(|i| i * interval.as_ps()));
+            let codes = (0..).take(names.len()).flat_map(|row| std::iter::repeat_n(row, intervals));
+            let rows = Texts { names: names.clone(), codes: codes.collect() };
+            columns.push(("time_ps".to_owned(), Data::U64(ends.collect())));
+            columns.push((kind_of_row.trim_end_matches('s').to_owned(), Data::Text(rows)));
+        }
+        columns.extend(series.columns.iter().map(|c| (c.name.to_owned(), data(series, c))));
+        Table { metadata, columns }
+    }
+}
+
+fn data(series: &Series, column: &Column) -> Data {
+    let names = column.index_into.and_then(|list| {
+        series.names.iter().find(|(name, _)| *name == list).map(|(_, names)| names)
+    });
+    match (&column.values, names) {
+        (Values::U32(indices), Some(names)) => texts(names, indices.iter().copied()),
+        (Values::U8(indices), Some(names)) => texts(names, indices.iter().map(|&i| u32::from(i))),
+        (Values::U64(values), _) => Data::U64(values.clone()),
+        (Values::U32(values), None) => Data::U32(values.clone()),
+        (Values::U8(values), None) => Data::U32(values.iter().map(|&v| u32::from(v)).collect()),
+        (Values::Bool(values), _) => Data::Bool(values.clone()),
+        (Values::F64(values), _) => Data::F64(values.clone()),
+    }
+}
+
+/// The names that indices stand for; an index beyond the list stands for none.
+fn texts(names: &[String], indices: impl Iterator<Item = u32>) -> Data {
+    let none = u32::try_from(names.len()).unwrap_or(u32::MAX);
+    let mut names = names.to_vec();
+    names.push(String::new());
+    Data::Text(Texts { names, codes: indices.map(|index| index.min(none)).collect() })
+}
+
+#[cfg(test)]
+mod tests {
+    use optcp_units::Duration;
+
+    use super::*;
+
+    fn every_type() -> Table {
+        let texts = Texts {
+            names: vec!["A->B".to_owned(), String::new(), "grün".to_owned()],
+            codes: vec![2, 0, 2, 1],
+        };
+        Table {
+            metadata: vec![("optcp.kind".to_owned(), "drops".to_owned())],
+            columns: vec![
+                ("time_ps".to_owned(), Data::U64(vec![0, 1, u64::MAX, 5])),
+                ("port".to_owned(), Data::Text(texts)),
+                ("max_packets".to_owned(), Data::U32(vec![u32::MAX, 0, 7, 7])),
+                ("ack".to_owned(), Data::Bool(vec![true, false, false, true])),
+                ("mean_packets".to_owned(), Data::F64(vec![0.1, -0.0, f64::INFINITY, 1e-300])),
+            ],
+        }
+    }
+
+    #[test]
+    fn a_table_reads_back_as_it_was_written() {
+        let table = every_type();
+        assert_eq!(Table::from_parquet(table.to_parquet().unwrap()).unwrap(), table);
+    }
+
+    #[test]
+    fn a_table_without_rows_keeps_its_columns() {
+        let mut table = every_type();
+        for (_, data) in &mut table.columns {
+            *data = match data {
+                Data::U64(_) => Data::U64(Vec::new()),
+                Data::U32(_) => Data::U32(Vec::new()),
+                Data::Bool(_) => Data::Bool(Vec::new()),
+                Data::F64(_) => Data::F64(Vec::new()),
+                Data::Text(_) => Data::Text(Texts::default()),
+            };
+        }
+        assert_eq!(Table::from_parquet(table.to_parquet().unwrap()).unwrap(), table);
+    }
+
+    #[test]
+    fn columns_of_unlike_lengths_are_no_table() {
+        let mut table = every_type();
+        table.columns.push(("more".to_owned(), Data::Bool(vec![true])));
+        assert!(table.to_parquet().is_err());
+    }
+
+    #[test]
+    fn what_is_no_parquet_file_is_an_error() {
+        let whole = every_type().to_parquet().unwrap();
+        for length in [0, 3, 4, whole.len() / 2, whole.len() - 1] {
+            assert!(Table::from_parquet(whole[..length].to_vec()).is_err(), "{length}");
+        }
+        assert!(Table::from_parquet(b"PAR1 and something else PAR1".to_vec()).is_err());
+    }
+
+    #[test]
+    fn intervals_become_rows_with_their_end_and_indices_become_names() {
+        let names = |list: &[&str]| list.iter().map(|&name| name.to_owned()).collect::<Vec<_>>();
+        let mut series = Series {
+            name: "load".to_owned(),
+            kind: "load",
+            interval: Some(Duration::from_ms(10)),
+            names: vec![("ports", names(&["A->B", "B->A"]))],
+            columns: vec![Column {
+                name: "bytes",
+                values: Values::U64(vec![1, 2, 3, 4]),
+                index_into: None,
+            }],
+        };
+        let table = Table::of(&series);
+        let ms = 1_000_000_000;
+        assert_eq!(table.metadata[1], ("optcp.interval_ps".to_owned(), (10 * ms).to_string()));
+        assert_eq!(table.columns[0].1, Data::U64(vec![10 * ms, 20 * ms, 10 * ms, 20 * ms]));
+        let Data::Text(ports) = &table.columns[1].1 else { panic!("{table:?}") };
+        assert_eq!(ports.iter().collect::<Vec<_>>(), ["A->B", "A->B", "B->A", "B->A"]);
+
+        series.interval = None;
+        series.columns[0] = Column {
+            name: "port",
+            values: Values::U32(vec![1, u32::MAX, 0]),
+            index_into: Some("ports"),
+        };
+        let Data::Text(ports) = &Table::of(&series).columns[0].1 else { panic!("not names") };
+        assert_eq!(ports.iter().collect::<Vec<_>>(), ["B->A", "", "A->B"]);
+    }
+}

@@ -1,0 +1,117 @@
+//! The bytes of Parquet files to tables.
+
+use std::collections::BTreeMap;
+
+use bytes::Bytes;
+use parquet::basic::Repetition;
+use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
+use parquet::data_type::{ByteArray, DataType};
+use parquet::errors::{ParquetError, Result};
+use parquet::file::reader::{FileReader, SerializedFileReader};
+
+use super::{Data, Table, Texts};
+
+impl Table {
+    /// The table in the bytes of a Parquet file of the kind that [`Table::to_parquet`] writes: columns
+    /// side by side without nulls, of whole numbers, real numbers of 64 bits, truth values and texts.
+    ///
+    /// # Errors
+    /// If the bytes are no Parquet file, or one that holds something else.
+    pub fn from_parquet(bytes: Vec<u8>) -> Result<Table> {
+        let file = SerializedFileReader::new(Bytes::from(bytes))?;
+        let about = file.metadata().file_metadata();
+        let metadata = about.key_value_metadata().into_iter().flatten();
+        let metadata =
+            metadata.map(|pair| (pair.key.clone(), pair.value.clone().unwrap_or_default()));
+        let mut table = Table { metadata: metadata.collect(), columns: Vec::new() };
+        for (index, column) in about.schema_descr().columns().iter().enumerate() {
+            let simple = column.self_type().get_basic_info().repetition() == Repetition::REQUIRED
+                && column.path().parts().len() == 1;
+            if !simple {
+                return Err(other(column.name()));
+            }
+            let mut data = None;
+            for group in 0..file.num_row_groups() {
+                let group = file.get_row_group(group)?;
+                let rows = usize::try_from(group.metadata().num_rows())
+                    .map_err(|_| other(column.name()))?;
+                append(&mut data, group.get_column_reader(index)?, rows, column.name())?;
+            }
+            table.columns.extend(data.map(|data| (column.name().to_owned(), data)));
+        }
+        Ok(table)
+    }
+}
+
+fn other(column: &str) -> ParquetError {
+    ParquetError::General(format!("column `{column}` is of a type that is not read here"))
+}
+
+/// All values of a column chunk.
+fn values<T: DataType>(mut reader: ColumnReaderImpl<T>, rows: usize) -> Result<Vec<T::T>> {
+    let mut values = Vec::new();
+    while values.len() < rows {
+        let (_, read, _) = reader.read_records(rows - values.len(), None, None, &mut values)?;
+        if read == 0 {
+            return Err(ParquetError::EOF("a column ends too early".to_owned()));
+        }
+    }
+    Ok(values)
+}
+
+fn append(data: &mut Option<Data>, reader: ColumnReader, rows: usize, name: &str) -> Result<()> {
+    match reader {
+        ColumnReader::Int64ColumnReader(reader) => {
+            let Data::U64(all) = data.get_or_insert(Data::U64(Vec::new())) else {
+                return Err(other(name));
+            };
+            all.extend(values(reader, rows)?.into_iter().map(i64::cast_unsigned));
+        }
+        ColumnReader::Int32ColumnReader(reader) => {
+            let Data::U32(all) = data.get_or_insert(Data::U32(Vec::new())) else {
+                return Err(other(name));
+            };
+            all.extend(values(reader, rows)?.into_iter().map(i32::cast_unsigned));
+        }
+        ColumnReader::BoolColumnReader(reader) => {
+            let Data::Bool(all) = data.get_or_insert(Data::Bool(Vec::new())) else {
+                return Err(other(name));
+            };
+            all.extend(values(reader, rows)?);
+        }
+        ColumnReader::DoubleColumnReader(reader) => {
+            let Data::F64(all) = data.get_or_insert(Data::F64(Vec::new())) else {
+                return Err(other(name));
+            };
+            all.extend(values(reader, rows)?);
+        }
+        ColumnReader::ByteArrayColumnReader(reader) => {
+            let Data::Text(all) = data.get_or_insert(Data::Text(Texts::default())) else {
+                return Err(other(name));
+            };
+            append_texts(all, &values(reader, rows)?)?;
+        }
+        _ => return Err(other(name)),
+    }
+    Ok(())
+}
+
+fn append_texts(all: &mut Texts, rows: &[ByteArray]) -> Result<()> {
+    let mut known: BTreeMap<String, u32> =
+        (0..).zip(&all.names).map(|(c, n)| (n.clone(), c)).collect();
+    for row in rows {
+        let text = row.as_utf8()?;
+        let code = match known.get(text) {
+            Some(&code) => code,
+            None => {
+                let code = u32::try_from(all.names.len())
+                    .map_err(|_| ParquetError::General("too many texts".to_owned()))?;
+                all.names.push(text.to_owned());
+                known.insert(text.to_owned(), code);
+                code
+            }
+        };
+        all.codes.push(code);
+    }
+    Ok(())
+}

@@ -1,0 +1,246 @@
+"""What single sources did: recoveries, time-outs, overflows, read from a run's packets and senders' variables."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from optcp.study import RunData
+
+ROUND_TRIP_S = 0.1
+"""Propagation both ways over five links of 10 ms: no round trip is shorter."""
+CLUSTER_GAP_S = 0.15
+"""One round trip with a full queue (the slides: 100 to 150 ms): a longer gap separates two overflows."""
+BACK_WINDOW_S = 0.5
+PS = 1e12
+SEGMENT_BYTES = 1000
+
+
+@dataclass(frozen=True)
+class Packets:
+    """A run's packet events, shape (n,) each, in time order.
+
+    Attributes
+    ----------
+    time_s
+        When.
+    event
+        Its name, one of ``sent``, ``resent``, ``arrived``, ``acked``, ``dropped``.
+    flow
+        Index into ``flows``.
+    ack
+        Whether the packet is an ACK.
+    seq
+        Segment number; of an ACK the next segment that the receiver waits for.
+    port
+        Name of the port, "" where the event has none.
+    """
+
+    flows: list[str]
+    time_s: NDArray[np.float64]
+    event: NDArray[np.str_]
+    flow: NDArray[np.uint32]
+    ack: NDArray[np.bool_]
+    seq: NDArray[np.uint32]
+    port: NDArray[np.str_]
+
+    @property
+    def dropped(self) -> NDArray[np.bool_]:
+        """Which events are losses."""
+        result: NDArray[np.bool_] = self.event == "dropped"
+        return result
+
+    def flows_of(self, group: str) -> list[int]:
+        """Indices of a group's flows."""
+        return [index for index, name in enumerate(self.flows) if name.split("/")[0] == group]
+
+    def at(self, ports: Sequence[str]) -> NDArray[np.bool_]:
+        """Which events happened at one of these ports."""
+        return np.isin(self.port, ports)
+
+
+def packets(run: RunData) -> Packets:
+    """Read the observation ``packets``."""
+    rows = run.series["packets"]
+    names = np.array([*rows["ports"], ""])
+    port = np.minimum(rows["port"], len(rows["ports"]))
+    return Packets(
+        flows=list(rows["flows"]),
+        time_s=rows["time_ps"] / PS,
+        event=np.array(rows["events"])[rows["event"]],
+        flow=rows["flow"],
+        ack=rows["ack"],
+        seq=rows["seq"],
+        port=names[port],
+    )
+
+
+@dataclass(frozen=True)
+class Senders:
+    """A run's senders' variables, one row a change, in time order; shape (n,) each."""
+
+    time_s: NDArray[np.float64]
+    flow: NDArray[np.uint32]
+    cwnd_segments: NDArray[np.float64]
+    phase: NDArray[np.str_]
+    timeouts: NDArray[np.uint64]
+
+    def mean_window(self, flows: Sequence[int], step_s: float, end_s: float) -> NDArray[np.float64]:
+        """Mean congestion window of some flows at the ends of intervals, in segments; 0 before a flow starts."""
+        ends = np.arange(1, round(end_s / step_s) + 1) * step_s
+        total = np.zeros(ends.size)
+        for flow in flows:
+            time_s, window = self.window(flow)
+            total += np.concatenate([[0.0], window])[np.searchsorted(time_s, ends, side="right")]
+        return total / len(flows)
+
+    def window(self, flow: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """When a flow's congestion window changed, and to how many segments."""
+        mine = self.flow == flow
+        return self.time_s[mine], self.cwnd_segments[mine]
+
+    def timer_fired_s(self, flow: int) -> NDArray[np.float64]:
+        """When a flow's timer expired, in seconds."""
+        mine = self.flow == flow
+        counts = np.concatenate([[0], self.timeouts[mine].astype(np.int64)])
+        fired: NDArray[np.float64] = self.time_s[mine][np.diff(counts) > 0]
+        return fired
+
+    def timed_out(self, flow: int, start_s: float, end_s: float) -> bool:
+        """Whether a flow's timer expired in (start, end]."""
+        fired = self.timer_fired_s(flow)
+        return bool(np.any((fired > start_s) & (fired <= end_s)))
+
+
+def senders(run: RunData) -> Senders:
+    """Read the observation ``tcp``."""
+    rows = run.series["tcp"]
+    return Senders(
+        time_s=rows["time_ps"] / PS,
+        flow=rows["flow"],
+        cwnd_segments=rows["cwnd_bytes"] / SEGMENT_BYTES,
+        phase=np.array(rows["phases"])[rows["phase"]],
+        timeouts=rows["timeouts"],
+    )
+
+
+@dataclass(frozen=True)
+class Episode:
+    """One fast recovery.
+
+    Attributes
+    ----------
+    flow
+        Whose.
+    length_s
+        From its first retransmission until it ends, by the last ACK or by a timeout.
+    resent_s
+        When it retransmitted.
+    """
+
+    flow: int
+    length_s: float
+    resent_s: NDArray[np.float64]
+
+    @property
+    def most_in_a_round_trip(self) -> int:
+        """The most retransmissions within the shortest round trip there can be; 1 is one a round trip."""
+        ends = np.searchsorted(self.resent_s, self.resent_s + ROUND_TRIP_S - 1e-9, side="left")
+        return int((ends - np.arange(self.resent_s.size)).max(initial=0))
+
+
+def first_recoveries(rows: Senders, packets: Packets, start_s: float, end_s: float) -> list[Episode]:
+    """Each source's first fast recovery that begins in (start, end); sources without one are left out."""
+    episodes = []
+    for flow in range(len(packets.flows)):
+        mine = rows.flow == flow
+        time_s, recovering = rows.time_s[mine], rows.phase[mine] == "recovery"
+        begins = recovering & ~np.concatenate([[False], recovering[:-1]]) & (time_s > start_s) & (time_s < end_s)
+        if not begins.any():
+            continue
+        first = int(np.argmax(begins))
+        after = np.flatnonzero(~recovering[first:])
+        stop_s = float(time_s[first + after[0]]) if after.size else float(time_s[-1])
+        began_s = float(time_s[first])
+        # What the ACK that ends it, or the timer, sends at that same instant is no longer part of it.
+        sent = (packets.flow == flow) & (packets.event == "resent")
+        sent &= (packets.time_s >= began_s - 1e-12) & (packets.time_s < stop_s - 1e-12)
+        episodes.append(Episode(flow, stop_s - began_s, packets.time_s[sent]))
+    return episodes
+
+
+@dataclass(frozen=True)
+class FirstCluster:
+    """The first two overflows of the merge port.
+
+    Attributes
+    ----------
+    both_classes
+        Whether the first took packets of switched and of fixed flows.
+    lost_per_source
+        Packets lost in each of the first two, over the sources that lost any; as many entries as there are overflows,
+        at most two.
+    """
+
+    both_classes: bool
+    lost_per_source: tuple[float, ...]
+
+
+def clusters(time_s: NDArray[np.float64], flow: NDArray[np.uint32], switched: Sequence[int]) -> FirstCluster:
+    """Split drops into overflows: clusters more than a round trip apart.
+
+    Parameters
+    ----------
+    time_s, flow
+        Drops at the merge port in time order, shape (n,).
+    switched
+        Flow indices of the switched class.
+    """
+    if time_s.size == 0:
+        return FirstCluster(False, ())
+    edges = np.flatnonzero(np.diff(time_s) > CLUSTER_GAP_S) + 1
+    parts = np.split(flow, edges)[:2]
+    first = np.isin(parts[0], switched)
+    return FirstCluster(
+        bool(first.any() and not first.all()), tuple(part.size / np.unique(part).size for part in parts)
+    )
+
+
+def delivered(packets: Packets, flow: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """In-order delivery of a flow: when a segment arrived, and how many segments are then there without a hole."""
+    mine = (packets.flow == flow) & (packets.event == "arrived")
+    time_s, seq = packets.time_s[mine], packets.seq[mine].astype(np.int64)
+    here = np.zeros(int(seq.max(initial=0)) + 2, dtype=bool)
+    in_order, level = np.empty(seq.size, dtype=np.int64), 0
+    for index, one in enumerate(seq.tolist()):
+        here[one] = True
+        while here[level]:
+            level += 1
+        in_order[index] = level
+    return time_s, in_order
+
+
+def back_after_s(packets: Packets, flow: int, failure_s: float, end_s: float) -> float:
+    """Seconds from the failure until a flow has delivered, in order, at its old rate for 0.5 s.
+
+    The old rate is that of the second before the failure; the 0.5 s begin at the failure or later. To the end of the
+    run where that never happens.
+    """
+    time_s, level = delivered(packets, flow)
+    steps = np.concatenate([[0], level])
+
+    def at(instant: NDArray[np.float64]) -> NDArray[np.int64]:
+        result: NDArray[np.int64] = steps[np.searchsorted(time_s, instant, side="right")]
+        return result
+
+    old_rate = int(np.diff(at(np.array([failure_s - 1, failure_s])))[0])
+    ends = np.concatenate([[failure_s + BACK_WINDOW_S], time_s[time_s > failure_s + BACK_WINDOW_S]])
+    enough = at(ends) - at(ends - BACK_WINDOW_S) >= old_rate * BACK_WINDOW_S
+    return (float(ends[np.argmax(enough)]) if enough.any() else end_s) - failure_s

@@ -1,0 +1,197 @@
+"""From a run's directory and a user's choice to picture files."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from optcp.errors import InputError, nearest
+from optcp.files import replacing
+from optcp.plots.svg import canvas, save
+from optcp.plots.trace import intervals, losses, sequence, windows
+from optcp.plots.trace.frame import MOST_PANELS, WIDTH_IN, Frame, height
+from optcp.plots.trace.request import chosen, means
+from optcp.study import saved
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from matplotlib.figure import Figure
+
+    from optcp.plots.trace.request import Request
+    from optcp.study.saved import SavedRun, Table
+
+FORMATS = ("png", "pdf", "svg")
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of picture.
+
+    Attributes
+    ----------
+    observation
+        The kind of observation it shows.
+    panel
+        What a panel or curve is of: a column of the observation.
+    draw
+        Draws the named panels into a figure.
+    most
+        Column by whose sum panels are chosen if there are too many; None takes the first ones.
+    worth
+        Names worth a panel where the user names none.
+    one_panel
+        Whether all names share a panel.
+    """
+
+    observation: str
+    panel: str
+    draw: Callable[[Frame, Table, list[str], Figure], None]
+    most: str | None = None
+    worth: Callable[[Table], list[str]] | None = None
+    one_panel: bool = False
+
+
+KINDS = {
+    "tcp": Kind("tcp", "flow", windows.draw),
+    "sequence": Kind("packets", "flow", sequence.draw),
+    "queue": Kind("queue", "port", intervals.queue, most="mean_packets", worth=intervals.queueing),
+    "load": Kind("load", "port", intervals.load, most="bytes"),
+    "goodput": Kind("goodput", "group", intervals.goodput, one_panel=True),
+    "drops": Kind("drops", "port", losses.draw, one_panel=True),
+}
+EXAMPLES = {
+    "goodput": 'interval = "10 ms"',
+    "load": 'interval = "10 ms"',
+    "queue": 'interval = "10 ms"',
+}
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A picture to be drawn: of one observation, with these panels of all that there are."""
+
+    kind: str
+    observation: str
+    table: Table
+    names: list[str]
+    all_names: int
+
+
+def draw(directory: Path, request: Request, out: Path | None, form: str | None) -> Iterator[tuple[Path, str]]:
+    """Draw what was asked for.
+
+    Parameters
+    ----------
+    directory
+        A run's, or one that holds a single run.
+    request
+        What to draw; everything is checked before the first picture is drawn.
+    out
+        File of the only picture; None draws into ``plots`` of the run's directory.
+    form
+        "png", "pdf" or "svg"; None takes it from ``out``, else "png".
+
+    Yields
+    ------
+    (Path, str)
+        Each picture's file once it is there, and a remark on what it leaves out.
+
+    Raises
+    ------
+    InputError
+        If something was asked for that is not there.
+    """
+    run = saved.one(directory)
+    frame = Frame.of(run, request)
+    form = _format(out, form)
+    pictures = [picture for kind in _kinds(run, request) for picture in _pictures(run, kind, request)]
+    if out and len(pictures) > 1:
+        names = ", ".join(picture.observation for picture in pictures)
+        raise InputError(f"--out {out}: one file, but there are {len(pictures)} pictures ({names}); choose with --kind")
+    for picture in pictures:
+        several = sum(other.kind == picture.kind for other in pictures) > 1
+        name = f"{picture.kind}-{picture.observation}" if several else picture.kind
+        path = out or run.directory / "plots" / f"{name}.{form}"
+        _write(frame, picture, path, form)
+        left_out = picture.all_names - len(picture.names)
+        panel = KINDS[picture.kind].panel
+        yield path, f" ({len(picture.names)} of {picture.all_names} {panel}s; --{panel} chooses)" if left_out else ""
+
+
+def _format(out: Path | None, form: str | None) -> str:
+    suffix = out.suffix.removeprefix(".") if out else ""
+    if out and suffix not in FORMATS:
+        raise InputError(f"--out {out}: expected a file that ends in .png, .pdf or .svg")
+    if form and suffix and form != suffix:
+        raise InputError(f"--format {form}: the file of --out ends in .{suffix}")
+    return form or suffix or FORMATS[0]
+
+
+def _kinds(run: SavedRun, request: Request) -> list[str]:
+    observed = set(run.observations.values())
+    for kind in request.kinds:
+        if kind not in KINDS:
+            raise InputError(f"--kind {kind}: there is no such picture; {nearest(kind, KINDS)}")
+        needed = KINDS[kind].observation
+        if needed not in observed:
+            more = f"\n{EXAMPLES[needed]}" if needed in EXAMPLES else ""
+            raise InputError(
+                f"--kind {kind}: the run observed nothing of this kind; add this to its scenario and run it again:\n\n"
+                f'[[observe]]\nname = "{needed}"\nkind = "{needed}"{more}'
+            )
+    kinds = list(dict.fromkeys(request.kinds)) or [kind for kind in KINDS if KINDS[kind].observation in observed]
+    if not kinds:
+        raise InputError(f"{run.directory}: the run observed nothing; add [[observe]] entries to its scenario")
+    for option, asked in (("flow", request.flows), ("port", request.ports)):
+        of = [kind for kind in KINDS if KINDS[kind].panel == option]
+        if asked and not set(of) & set(kinds):
+            raise InputError(f"--{option} {asked[0]}: chooses in {', '.join(of)} only, none of which is to be drawn")
+    return kinds
+
+
+def _pictures(run: SavedRun, name: str, request: Request) -> Iterator[Picture]:
+    kind = KINDS[name]
+    asked = {"flow": request.flows, "port": request.ports, "group": ()}[kind.panel]
+    of_kind = [entry for entry in run.observations if run.observations[entry] == kind.observation]
+    tables = {entry: run.table(entry) for entry in of_kind}
+    order = _order(run)
+    known = {
+        entry: sorted(filter(None, table.distinct(kind.panel)), key=lambda one: order.get(one, len(order)))
+        for entry, table in tables.items()
+    }
+    # A name must be in one of the observations, not in each.
+    chosen(f"--{kind.panel}", asked, list(dict.fromkeys(one for names in known.values() for one in names)))
+    for entry, table in tables.items():
+        here = tuple(one for one in asked if any(means(one, name) for name in known[entry]))
+        if asked and not here:
+            continue
+        names = chosen(f"--{kind.panel}", here, known[entry])
+        shown = set(names if asked or not kind.worth else kind.worth(table))
+        if not kind.one_panel and len(shown) > MOST_PANELS:
+            ranked = intervals.busiest(table, kind.panel, kind.most) if kind.most else names
+            shown = set([one for one in ranked if one in shown][:MOST_PANELS])
+        yield Picture(name, entry, table, [one for one in names if one in shown], len(names))
+
+
+def _order(run: SavedRun) -> dict[str, int]:
+    """Places of all names in the scenario: groups and flows, then ports."""
+    names = []
+    for group in run.scenario["flows"]:
+        names += [group["group"], *(flow for route in group["routes"] for flow in route["flows"])]
+    for link in run.scenario["links"]:
+        (a, b), named = link["ends"], link["name"]
+        for hop in (f"{a}->{b}", f"{b}->{a}"):
+            names += [hop, f"{named}:{hop}"]
+    return {name: place for place, name in enumerate(names)}
+
+
+def _write(frame: Frame, picture: Picture, path: Path, form: str) -> None:
+    kind = KINDS[picture.kind]
+    panels = 1 if kind.one_panel else max(1, len(picture.names))
+    tall = height(2) + 0.18 * len(picture.names) if picture.kind == "drops" else height(panels)
+    with canvas(WIDTH_IN, tall) as figure:
+        kind.draw(frame, picture.table, picture.names, figure)
+        with replacing(path) as file:
+            save(figure, file, form)

@@ -1,0 +1,149 @@
+"""What the pictures of a run share: time axis, failures and switches, panels, legend."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from matplotlib.artist import Artist
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from numpy.typing import NDArray
+
+    from optcp.plots.trace.request import Request
+    from optcp.study.saved import SavedRun
+
+BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY = "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"
+GREY, DARK, BLACK = "#888888", "#444444", "#010203"
+MOST_PANELS = 8
+WIDTH_IN = 8.2
+LEGEND_ENTRY_IN, LEGEND_LETTER_IN = 0.62, 0.074
+"""Width of an entry without its label, and of a letter of it."""
+PICOSECONDS_A_SECOND = 1e12
+SWITCHES = {"switch to the backup": ":", "switch back": "-."}
+
+
+@dataclass(frozen=True)
+class Frame:
+    """A run, and the part of its time that is drawn.
+
+    Attributes
+    ----------
+    run
+        The run.
+    request
+        What was asked for.
+    start_s, end_s
+        Ends of the time axis.
+    outages
+        (link, from, to) in seconds.
+    switches
+        (what, when) in seconds; what is a key of ``SWITCHES``.
+    """
+
+    run: SavedRun
+    request: Request
+    start_s: float
+    end_s: float
+    outages: tuple[tuple[str, float, float], ...]
+    switches: tuple[tuple[str, float], ...]
+
+    @classmethod
+    def of(cls, run: SavedRun, request: Request) -> Frame:
+        """Read from the resolved scenario what failed and was switched when."""
+        scenario = run.scenario
+        stop_s = scenario["stop_ps"] / PICOSECONDS_A_SECOND
+        start_s, end_s = request.window(stop_s)
+        outages = tuple(
+            (one["link"], one["at_ps"] / PICOSECONDS_A_SECOND, _seconds(one["repair_ps"], stop_s))
+            for one in scenario["failures"]
+        )
+        switches = dict.fromkeys(one for entry in scenario["protection"] for one in _switches(entry, outages))
+        return cls(run, request, start_s, end_s, outages, tuple(one for one in switches if one[1] <= stop_s))
+
+    def visible(self, times: NDArray[np.float64], *, before: bool = False) -> slice:
+        """Rows inside the time axis, of times in order; ``before``: and the last one before it, for step curves."""
+        first = int(np.searchsorted(times, self.start_s, side="left"))
+        end = int(np.searchsorted(times, self.end_s, side="right"))
+        return slice(max(0, first - 1) if before else first, end)
+
+    def title(self, what: str) -> str:
+        """Head of a picture."""
+        cell = "".join(f", {name.rpartition('.')[2]} = {value}" for name, value in self.run.meta["cell"].items())
+        name = self.run.scenario["title"]
+        about = f" - {name}" if name else ""
+        return f"{what}{about} (seed {self.run.meta['seed']}{cell})"
+
+    def panels(self, figure: Figure, count: int, what: str, y_label: str) -> list[Axes]:
+        """Stack panels over one time axis, with failures and switches across them."""
+        panels: list[Axes] = list(figure.subplots(count, 1, sharex=True, squeeze=False)[:, 0])
+        for panel in panels:
+            for _, at, until in self.outages:
+                panel.axvspan(at, until, color=GREY, alpha=0.16, linewidth=0, zorder=0)
+            for name, at in self.switches:
+                panel.axvline(at, color=DARK, linestyle=SWITCHES[name], linewidth=1.1, zorder=0.5)
+        panels[0].set_xlim(self.start_s, self.end_s)
+        panels[-1].set_xlabel("time (s)")
+        figure.suptitle(self.title(what), x=0.01, ha="left", fontsize=9.5, fontweight="bold")
+        figure.supylabel(y_label, fontsize=9)
+        return panels
+
+    def legend(self, figure: Figure, handles: list[Artist]) -> None:
+        """Put one legend below the panels: what is drawn, then outages and switches that are in sight."""
+        seen = [one for one in self.outages if one[1] < self.end_s and one[2] > self.start_s]
+        links = list(dict.fromkeys(link for link, _, _ in seen))
+        if links:
+            label = f"{', '.join(links)} down" if len(links) <= 3 else f"one of {len(links)} links down"
+            handles = [*handles, Patch(color=GREY, alpha=0.16, linewidth=0, label=label)]
+        for name, style in SWITCHES.items():
+            if any(what == name and self.start_s <= at <= self.end_s for what, at in self.switches):
+                handles = [*handles, line(DARK, name, linestyle=style)]
+        columns = _columns([str(one.get_label()) for one in handles])
+        figure.legend(handles=handles, loc="outside lower left", ncols=columns)
+
+
+def height(panels: int) -> float:
+    """Height in inches of a picture of so many panels."""
+    return (2.6 if panels == 1 else 1.75 * panels) + 1.0
+
+
+def line(colour: str, label: str, **options: Any) -> Line2D:  # noqa: ANN401 - what matplotlib takes
+    """Make a legend entry for a line or a marker."""
+    return Line2D([], [], color=colour, label=label, **options)
+
+
+def _columns(labels: list[str]) -> int:
+    """How many columns of legend entries fit side by side; matplotlib spreads the entries evenly over them."""
+    for columns in range(len(labels), 1, -1):
+        widest = [max(len(label) for label in part) for part in np.array_split(labels, columns)]
+        if sum(LEGEND_ENTRY_IN + LEGEND_LETTER_IN * letters for letters in widest) <= WIDTH_IN:
+            return columns
+    return 1
+
+
+def _seconds(picoseconds: int | None, otherwise: float) -> float:
+    return otherwise if picoseconds is None else picoseconds / PICOSECONDS_A_SECOND
+
+
+def _switches(entry: dict[str, Any], outages: tuple[tuple[str, float, float], ...]) -> Iterator[tuple[str, float]]:
+    """When a protection switches data, as the simulator's state machine does: a repair calls a waiting switch off."""
+    delay = entry["switch_delay"]["data_ps"] / PICOSECONDS_A_SECOND
+    revert = entry["revert_delay"]
+    on_backup, back_at = False, np.inf
+    for _, at, until in sorted(one for one in outages if one[0] == entry["link"]):
+        if on_backup and back_at < at:
+            yield "switch back", back_at
+            on_backup = False
+        if not on_backup and at + delay < until:
+            yield "switch to the backup", at + delay
+            on_backup = True
+        back_at = until + revert["data_ps"] / PICOSECONDS_A_SECOND if revert else np.inf
+    if on_backup and np.isfinite(back_at):
+        yield "switch back", back_at

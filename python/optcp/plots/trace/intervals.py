@@ -1,0 +1,131 @@
+"""Queues and load of ports, goodput of groups: what was counted by interval."""
+
+from __future__ import annotations
+
+from itertools import cycle
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from matplotlib.ticker import MaxNLocator
+
+from optcp.plots.trace.frame import BLACK, BLUE, GREEN, ORANGE, PURPLE, SKY, VERMILION, line
+
+if TYPE_CHECKING:
+    from matplotlib.artist import Artist
+    from matplotlib.figure import Figure
+    from numpy.typing import NDArray
+
+    from optcp.plots.trace.frame import Frame
+    from optcp.study.saved import Table
+
+COLOURS = (BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY)
+
+
+def queue(frame: Frame, table: Table, ports: list[str], figure: Figure) -> None:
+    """One panel a port: mean and greatest queue, and how much fits."""
+    panels = frame.panels(figure, len(ports), "Queue", "packets, the one in transmission included")
+    limits = False
+    for panel, port in zip(panels, ports, strict=True):
+        rows = table.where(port=port)
+        edges = _edges(rows)
+        mean, most = rows.numbers("mean_packets"), rows.numbers("max_packets").astype(float)
+        panel.stairs(most, edges, color=SKY, fill=True, alpha=0.55)
+        panel.stairs(mean, edges, color=BLUE, linewidth=1.1, baseline=None)
+        limit = _direction(frame, port).get("queue_packets")
+        top = max(_in_sight(frame, edges, most), 1.0)
+        # A limit far above what happens would flatten the curve.
+        if limit is not None and limit <= 4 * top:
+            panel.axhline(limit, color=BLACK, linewidth=0.9, linestyle=(0, (5, 3)))
+            limits, top = True, max(top, limit)
+        panel.set_ylim(0, 1.1 * top)
+        panel.yaxis.set_major_locator(MaxNLocator(4, integer=True))
+        panel.set_title(port)
+    handles: list[Artist] = [
+        line(BLUE, "mean over an interval"),
+        line(SKY, "greatest", linewidth=6, alpha=0.55),
+    ]
+    if limits:
+        handles.append(line(BLACK, "room", linewidth=0.9, linestyle=(0, (5, 3))))
+    frame.legend(figure, handles)
+
+
+def load(frame: Frame, table: Table, ports: list[str], figure: Figure) -> None:
+    """One panel a port: bits that left it, and its rate."""
+    panels = frame.panels(figure, len(ports), "Load", "Mbit/s")
+    rates = False
+    for panel, port in zip(panels, ports, strict=True):
+        rows = table.where(port=port)
+        edges, mbps = _edges(rows), _mbps(rows)
+        panel.stairs(mbps, edges, color=BLUE, linewidth=1.1, baseline=None)
+        capacity = _direction(frame, port)["rate_bps"] / 1e6
+        top = max(_in_sight(frame, edges, mbps), 0.001)
+        if capacity <= 4 * top:
+            panel.axhline(capacity, color=BLACK, linewidth=0.9, linestyle=(0, (5, 3)))
+            rates, top = True, max(top, capacity)
+        panel.set_ylim(0, 1.1 * top)
+        panel.set_title(port)
+    handles: list[Artist] = [line(BLUE, _mean_of(table))]
+    if rates:
+        handles.append(line(BLACK, "rate of the link", linewidth=0.9, linestyle=(0, (5, 3))))
+    frame.legend(figure, handles)
+
+
+def goodput(frame: Frame, table: Table, groups: list[str], figure: Figure) -> None:
+    """One curve a group."""
+    (panel,) = frame.panels(figure, 1, "Goodput", "Mbit/s")
+    handles: list[Artist] = []
+    top = 0.001
+    for colour, group in zip(cycle(COLOURS), groups, strict=False):
+        rows = table.where(group=group)
+        edges, mbps = _edges(rows), _mbps(rows)
+        panel.stairs(mbps, edges, color=colour, linewidth=1.1, baseline=None)
+        top = max(top, _in_sight(frame, edges, mbps))
+        handles.append(line(colour, group))
+    panel.set_ylim(0, 1.1 * top)
+    panel.set_title(_mean_of(table))
+    frame.legend(figure, handles)
+
+
+def queueing(table: Table) -> list[str]:
+    """Ports at which a packet ever waited for another; all ports if there is none."""
+    ports = table.distinct("port")
+    return [port for port in ports if table.where(port=port).numbers("max_packets").max() > 1] or ports
+
+
+def busiest(table: Table, row: str, column: str) -> list[str]:
+    """Names of rows, the one with most first."""
+    names = table.distinct(row)
+    total = {name: float(table.where(**{row: name}).numbers(column).sum()) for name in names}
+    return sorted(names, key=lambda name: -total[name])
+
+
+def _edges(rows: Table) -> NDArray[np.float64]:
+    return np.concatenate([[0.0], rows.seconds])
+
+
+def _mbps(rows: Table) -> NDArray[np.float64]:
+    mbps: NDArray[np.float64] = rows.numbers("bytes") * 8 / (rows.interval_s or 1.0) / 1e6
+    return mbps
+
+
+def _mean_of(table: Table) -> str:
+    return f"means over {1000 * (table.interval_s or 0.0):g} ms"
+
+
+def _in_sight(frame: Frame, edges: NDArray[np.float64], values: NDArray[Any]) -> float:
+    seen = values[(edges[1:] > frame.start_s) & (edges[:-1] < frame.end_s)]
+    return float(seen.max()) if len(seen) else 0.0
+
+
+def _direction(frame: Frame, port: str) -> dict[str, Any]:
+    """Find a port in the resolved scenario: ``A->B``, or ``name:A->B`` where parallel links have names."""
+    name, _, hop = port.rpartition(":")
+    source, _, destination = hop.partition("->")
+    for link in frame.run.scenario["links"]:
+        if name and link["name"] != name:
+            continue
+        for side, ends in (("forward", link["ends"]), ("reverse", link["ends"][::-1])):
+            if ends == [source, destination]:
+                direction: dict[str, Any] = link[side]
+                return direction
+    raise ValueError(f"the scenario has no port {port}")

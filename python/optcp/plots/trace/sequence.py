@@ -1,0 +1,89 @@
+"""Time-sequence graphs in tcptrace's grammar: segments as upright ticks, the ACK line below them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from matplotlib.collections import LineCollection
+from matplotlib.ticker import MaxNLocator
+
+from optcp.plots.trace.frame import BLACK, BLUE, GREEN, VERMILION, line
+
+if TYPE_CHECKING:
+    from matplotlib.artist import Artist
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from numpy.typing import NDArray
+
+    from optcp.plots.trace.frame import Frame
+    from optcp.study.saved import Table
+
+VECTOR_LIMIT = 20_000
+"""More ticks than these become pixels even in PDF and SVG."""
+
+
+def draw(frame: Frame, table: Table, flows: list[str], figure: Figure) -> None:
+    """One panel a flow."""
+    panels = frame.panels(figure, len(flows), "Time-sequence graph", "segment number")
+    for panel, flow in zip(panels, flows, strict=True):
+        _flow(frame, panel, table.where(flow=flow))
+        panel.yaxis.set_major_locator(MaxNLocator(5, integer=True))
+        panel.set_title(flow)
+    handles: list[Artist] = [
+        line(BLUE, "sent", marker="|", linestyle="none", markeredgewidth=1.4),
+        line(VERMILION, "sent again", marker="|", linestyle="none", markeredgewidth=2.4, markersize=8),
+        line(GREEN, "acknowledged up to here"),
+        line(BLACK, "segment dropped", marker="x", markersize=5, linestyle="none"),
+        line(GREEN, "ACK dropped", marker="x", markersize=5, linestyle="none"),
+    ]
+    frame.legend(figure, handles)
+
+
+def _flow(frame: Frame, panel: Axes, rows: Table) -> None:
+    acked_at, acked = _points(rows.where(event="acked"))
+    seen = frame.visible(acked_at, before=True)
+    acked_at, acked = acked_at[seen], acked[seen]
+    bounds: list[NDArray[np.float64]] = [acked[acked_at >= frame.start_s]]
+    if len(acked):
+        # The last number holds until the end.
+        ends, line_ = np.append(acked_at, frame.end_s), np.append(np.maximum.accumulate(acked), acked.max())
+        panel.plot(ends, line_, color=GREEN, drawstyle="steps-post", linewidth=0.9, zorder=2)
+    bounds += [_ticks(frame, panel, rows, "sent", BLUE, 0.9), _ticks(frame, panel, rows, "resent", VERMILION, 1.8)]
+    dropped = rows.where(event="dropped")
+    for of_ack, colour in ((False, BLACK), (True, GREEN)):
+        at, number = _points(dropped.rows(dropped.numbers("ack") == of_ack))
+        seen = frame.visible(at)
+        y = number[seen] if of_ack else number[seen] + 0.5
+        panel.plot(at[seen], y, "x", color=colour, markersize=5, markeredgewidth=1.1, zorder=4)
+        bounds.append(y)
+    everything = np.concatenate(bounds)
+    if len(everything):
+        low, high = everything.min(), everything.max() + 1
+        panel.set_ylim(max(0, low - 0.04 * (high - low)), high + 0.04 * (high - low))
+
+
+def _ticks(frame: Frame, panel: Axes, rows: Table, event: str, colour: str, width: float) -> NDArray[np.float64]:
+    """Draw segments of one event; return the numbers of those in sight."""
+    at, number = _points(rows.where(event=event))
+    seen = frame.visible(at)
+    at, number = at[seen], number[seen]
+    feet, heads = np.column_stack([at, number]), np.column_stack([at, number + 1])
+    ticks = LineCollection(
+        list(np.stack([feet, heads], axis=1)),
+        colors=colour,
+        linewidths=width,
+        zorder=3,
+        rasterized=len(at) > VECTOR_LIMIT,
+        capstyle="butt",
+    )
+    panel.add_collection(ticks, autolim=False)
+    # A tick of one segment in thousands cannot be seen: marks of a fixed size lie below; larger for what was sent
+    # again, which must be seen.
+    size = 7.0 if event == "resent" else 2.5
+    panel.plot(at, number + 0.5, "|", color=colour, markersize=size, markeredgewidth=width, zorder=2.5)
+    return number
+
+
+def _points(rows: Table) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    return rows.seconds, rows.numbers("seq").astype(np.float64)

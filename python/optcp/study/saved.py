@@ -1,0 +1,240 @@
+"""A run's directory: ``meta.json``, one Parquet file an observation, and ``scalars.parquet``."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from optcp import _core
+from optcp.errors import InputError, RunFailed
+from optcp.files import replacing_directory
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+FORMAT = 1
+"""Raise it when the form of the directory changes: older runs are then made again."""
+
+META = "meta.json"
+SCALARS = "scalars.parquet"
+PICOSECONDS_A_SECOND = 1e12
+
+
+@dataclass(frozen=True)
+class Table:
+    """One observation.
+
+    Attributes
+    ----------
+    columns
+        Name to values; texts are (codes, distinct texts). Names end in units: ``time_ps``, ``cwnd_bytes``.
+    interval_s
+        Length of the intervals in seconds, or None for events.
+    """
+
+    columns: dict[str, NDArray[Any] | tuple[NDArray[Any], list[str]]]
+    interval_s: float | None = None
+
+    def __len__(self) -> int:
+        for values in self.columns.values():
+            return len(values[0] if isinstance(values, tuple) else values)
+        return 0
+
+    def numbers(self, name: str) -> NDArray[Any]:
+        """Values of a column of numbers or truth values."""
+        values = self.columns[name]
+        if isinstance(values, tuple):
+            raise TypeError(f"column {name} holds texts")
+        return values
+
+    @property
+    def seconds(self) -> NDArray[np.float64]:
+        """``time_ps`` in seconds."""
+        return self.numbers("time_ps") / PICOSECONDS_A_SECOND
+
+    def texts(self, name: str) -> list[str]:
+        """Values of a column of texts, row by row."""
+        codes, names = self._coded(name)
+        return [names[code] for code in codes]
+
+    def distinct(self, name: str) -> list[str]:
+        """Texts that occur in a column, in the order in which they first do."""
+        codes, names = self._coded(name)
+        found, first = np.unique(codes, return_index=True)
+        return [names[code] for code in found[np.argsort(first)]]
+
+    def is_(self, name: str, text: str) -> NDArray[np.bool_]:
+        """For each row, whether its text in a column is this."""
+        codes, names = self._coded(name)
+        equal: NDArray[np.bool_] = np.isin(codes, [code for code, one in enumerate(names) if one == text])
+        return equal
+
+    def rows(self, mask: NDArray[np.bool_]) -> Table:
+        """Return the rows that a mask marks."""
+        kept: dict[str, NDArray[Any] | tuple[NDArray[Any], list[str]]] = {}
+        for name, values in self.columns.items():
+            kept[name] = (values[0][mask], values[1]) if isinstance(values, tuple) else values[mask]
+        return Table(kept, self.interval_s)
+
+    def where(self, **texts: str) -> Table:
+        """Return the rows whose texts are these: ``table.where(flow="a.0", event="sent")``."""
+        mask = np.ones(len(self), dtype=bool)
+        for name, text in texts.items():
+            mask &= self.is_(name, text)
+        return self.rows(mask)
+
+    def _coded(self, name: str) -> tuple[NDArray[Any], list[str]]:
+        values = self.columns[name]
+        if not isinstance(values, tuple):
+            raise TypeError(f"column {name} holds no texts")
+        return values
+
+
+@dataclass(frozen=True)
+class SavedRun:
+    """A finished run on disk.
+
+    Attributes
+    ----------
+    directory
+        Where it is.
+    meta
+        What ``meta.json`` says.
+    """
+
+    directory: Path
+    meta: dict[str, Any]
+
+    @property
+    def scenario(self) -> dict[str, Any]:
+        """The resolved scenario: every default filled in, base units in the names of keys."""
+        scenario: dict[str, Any] = self.meta["scenario"]
+        return scenario
+
+    @property
+    def observations(self) -> dict[str, str]:
+        """Each observation's kind by its name, in the order of the scenario."""
+        return {one["name"]: one["kind"] for one in self.scenario["observe"]}
+
+    def table(self, observation: str) -> Table:
+        """Read an observation.
+
+        Raises
+        ------
+        RunFailed
+            If its file is missing or damaged.
+        """
+        return read_table(self.directory / f"{observation}.parquet")
+
+
+def read_table(path: Path) -> Table:
+    """Read a Parquet file of a run.
+
+    Raises
+    ------
+    RunFailed
+        If the file is missing or damaged.
+    """
+    try:
+        about, columns = _core.read_parquet(path.read_bytes())
+    except (OSError, ValueError) as error:
+        raise RunFailed(f"{path}: cannot be read ({error}); delete its directory and run again") from error
+    interval_ps = about.get("optcp.interval_ps")
+    return Table(columns, int(interval_ps) / PICOSECONDS_A_SECOND if interval_ps else None)
+
+
+def read(directory: Path) -> SavedRun | None:
+    """Read a run's directory; None if there is no finished run of this form in it."""
+    try:
+        meta = json.loads((directory / META).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    good = isinstance(meta, dict) and meta.get("format") == FORMAT
+    return SavedRun(directory, meta) if good else None
+
+
+def find(directory: Path) -> list[SavedRun]:
+    """Every run in a directory: it is a run's itself, or holds directories of runs.
+
+    Raises
+    ------
+    InputError
+        If there is none.
+    """
+    if not directory.is_dir():
+        raise InputError(f"{directory}: there is no such directory; `optcp run SCENARIO --out {directory}` makes runs")
+    itself = read(directory)
+    if itself:
+        return [itself]
+    # Cells and seeds in the order of their numbers, not of their digits.
+    inside = sorted(directory.iterdir(), key=lambda path: (len(path.name), path.name))
+    runs = [run for path in inside if path.is_dir() and not path.name.startswith(".") and (run := read(path))]
+    if not runs:
+        raise InputError(f"{directory}: there is no run in it: a run has a {META}; `optcp run` makes one")
+    return runs
+
+
+def one(directory: Path) -> SavedRun:
+    """Return the run in a directory, which must not hold several.
+
+    Raises
+    ------
+    InputError
+        If there is none, or there are several.
+    """
+    runs = find(directory)
+    if len(runs) > 1:
+        names = ", ".join(run.directory.name for run in runs[:10]) + (", ..." if len(runs) > 10 else "")
+        raise InputError(f"{directory}: there are {len(runs)} runs in it; name one of them: {names}")
+    return runs[0]
+
+
+def occupied(directory: Path) -> bool:
+    """Whether something other than a run is in a directory's place."""
+    if directory.is_dir():
+        return not (directory / META).is_file() and any(directory.iterdir())
+    return directory.exists()
+
+
+def write(directory: Path, meta: dict[str, Any], observations: Iterable[tuple[str, bytes]]) -> None:
+    """Write a run's directory, whole or not at all.
+
+    ``observations`` are (name, Parquet file); ``scalars.parquet`` is made from ``meta``.
+
+    Raises
+    ------
+    OSError
+        If it cannot be written.
+    """
+    text = json.dumps({"format": FORMAT, **meta}, indent=1, ensure_ascii=False) + "\n"
+    with replacing_directory(directory) as temporary:
+        for name, content in observations:
+            (temporary / f"{name}.parquet").write_bytes(content)
+        (temporary / SCALARS).write_bytes(_scalars(meta))
+        (temporary / META).write_text(text, encoding="utf-8")
+
+
+def _scalars(meta: dict[str, Any]) -> bytes:
+    """One row a number of the run: what it is, of what, in which unit; the same columns for every scenario."""
+    rows: list[tuple[str, str, str, float]] = []
+    for name, count in meta["counts"].items():
+        rows.append((name, "", {"packet_hops": "hops", "events": "events"}.get(name, "packets"), count))
+    rows += [("drops", reason, "packets", count) for reason, count in meta["drops"].items()]
+    rows += [("goodput", group, "bit/s", bps) for group, bps in meta["goodput_bps"].items()]
+    scalars, of, units, values = zip(*rows, strict=True)
+    cell = ", ".join(f"{name} = {value}" for name, value in meta["cell"].items())
+    columns: dict[str, NDArray[Any] | list[str]] = {
+        "cell": [cell] * len(rows),
+        "seed": np.full(len(rows), meta["seed"], dtype=np.uint64),
+        "scalar": list(scalars),
+        "of": list(of),
+        "unit": list(units),
+        "value": np.array(values, dtype=np.float64),
+    }
+    return _core.write_parquet(columns, {"optcp.kind": "scalars"})

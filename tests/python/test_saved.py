@@ -1,0 +1,208 @@
+"""Directories of runs: what is in them, when a run is made again, and that none is ever half there."""
+
+import json
+
+import numpy as np
+import pytest
+
+from optcp import export
+from optcp.errors import InputError, Interrupted, RunFailed
+from optcp.files import replacing_directory
+from optcp.study import saved, single
+
+WORLD = """
+title = "a world"
+[parameters]
+backbone = "10 Mbps"
+switch_delay = "50 ms"
+"""
+SWEEP = 'sweep = {"parameters.switch_delay" = ["0 ms", "50 ms"]}\n'
+
+
+@pytest.fixture
+def planned(tmp_path):
+    def plan(extra="", overrides=(), seed=1, runs=1, digest=False, fork=True):
+        path = tmp_path / "world.toml"
+        path.write_text(extra + WORLD)
+        return single.plan(path, list(overrides), seed, runs, tmp_path / "out", digest=digest, fork=fork)
+
+    return plan
+
+
+def test_run_writes_what_the_contract_says(planned, tmp_path, silent):
+    plan = planned(SWEEP, [("parameters.backbone", "2 Mbps")], seed=3, runs=2, digest=True)
+    assert plan.runs == 4
+    summary = single.simulate(plan, 2, silent)
+    out = tmp_path / "out"
+    names = ["cell-1-seed-3", "cell-1-seed-4", "cell-2-seed-3", "cell-2-seed-4"]
+    assert sorted(entry.name for entry in out.iterdir()) == names
+    files = ["drops.parquet", "goodput.parquet", "load.parquet", "meta.json", "scalars.parquet"]
+    assert sorted(entry.name for entry in (out / "cell-2-seed-4").iterdir()) == files
+    meta = json.loads((out / "cell-2-seed-4" / "meta.json").read_text())
+    assert meta["seed"] == 4
+    assert meta["cell"] == {"parameters.switch_delay": "50 ms"}
+    assert meta["set"] == ["parameters.backbone=2 Mbps"]
+    assert meta["scenario"]["parameters"]["backbone"] == "2 Mbps"
+    assert meta["drops"] == {"link-down": 2, "queue-full": 4}
+    assert meta["packet_hops"] == meta["counts"]["packet_hops"] == 700
+    assert meta["kernel"] == "reference"
+    assert len(meta["records_sha256"]) == len(meta["metrics_sha256"]) == 64
+    assert meta["cpu_shared_by"] == 2
+    assert [(one.group, one.bps.n) for one in summary.goodput] == [("fixed", 2), ("switched", 2)] * 2
+    assert summary.drops[1] == ({"parameters.switch_delay": "50 ms"}, {"link-down": 2.0, "queue-full": 4.0})
+
+
+def test_goodput_is_that_of_the_observation_and_a_scalar(planned, silent):
+    plan = planned()
+    single.simulate(plan, 1, silent)
+    run = saved.one(plan.out)
+    rows = run.table("goodput").where(group="fixed")
+    assert run.meta["goodput_bps"]["fixed"] == pytest.approx(rows.numbers("bytes").sum() * 8 / 10.0)
+    scalars = run.table("scalars")
+    assert scalars.where(scalar="goodput", of="fixed").numbers("value") == [run.meta["goodput_bps"]["fixed"]]
+    assert scalars.where(scalar="drops").texts("of") == ["queue-full", "link-down"]
+    assert scalars.distinct("unit") == ["packets", "hops", "events", "bit/s"]
+
+
+def test_a_set_axis_is_no_axis_any_more(planned):
+    plan = planned(SWEEP, [("parameters.switch_delay", "7 ms")])
+    assert len(plan.study.branches) == 1
+    assert plan.directory(0, 1).name == "seed-1"
+
+
+def test_a_run_is_kept_only_while_everything_matches(planned, silent, calls, monkeypatch):
+    def made(**options):
+        calls.clear()
+        single.simulate(planned(**options), 1, silent)
+        return len(calls)
+
+    assert made() == 1
+    assert made() == 0
+    assert made(fork=False) == 0, "results do not depend on it"
+    assert made(digest=True) == 1
+    assert made() == 0, "a digest more does no harm"
+    assert made(overrides=[("parameters.backbone", "3 Mbps")]) == 1
+    monkeypatch.setattr(single, "extension_sha256", lambda: "another build")
+    assert made(overrides=[("parameters.backbone", "3 Mbps")]) == 1
+    (planned().out / "seed-1" / "load.parquet").unlink()
+    assert made(overrides=[("parameters.backbone", "3 Mbps")]) == 1
+    (planned().out / "seed-1" / "meta.json").write_text("{")
+    assert made(overrides=[("parameters.backbone", "3 Mbps")]) == 1
+
+
+def test_missing_cells_of_a_seed_run_together_and_all_threads_have_work(planned, silent, calls):
+    delays = ", ".join(f'"{delay} ms"' for delay in range(20))
+    plan = planned(f'sweep = {{"parameters.switch_delay" = [{delays}]}}\n')
+    single.simulate(plan, 1, silent)
+    assert sorted(calls) == [(1, 4), (1, 8), (1, 8)]
+    for cell in (2, 3, 9):
+        (plan.directory(cell, 1) / "meta.json").unlink()
+        (plan.directory(cell, 1) / "drops.parquet").unlink()
+    for path in (plan.directory(cell, 1) for cell in (2, 3, 9)):
+        for file in path.iterdir():
+            file.unlink()
+    calls.clear()
+    single.simulate(plan, 2, silent)
+    assert sorted(calls) == [(1, 1), (1, 2)]
+
+
+def test_results_do_not_depend_on_jobs_or_forking(planned, silent, tmp_path):
+    found = []
+    for jobs, fork in ((1, True), (4, True), (2, False)):
+        plan = planned(SWEEP, runs=3, digest=True, fork=fork)
+        single.simulate(plan, jobs, silent)
+        found.append([run.meta["records_sha256"] for run in saved.find(plan.out)])
+        plan.out.rename(tmp_path / f"done-{len(found)}")
+    assert found[0] == found[1] == found[2]
+
+
+def test_an_interrupt_keeps_whole_runs(planned, silent, monkeypatch):
+    plan = planned(runs=2)
+    single.simulate(plan, 1, silent)
+
+    def interrupt(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("optcp.study.pool.wait", interrupt)
+    slow = planned("test_sleep_s = 30\n", seed=2, runs=2)
+    with pytest.raises(Interrupted, match="0 of 2 runs"):
+        single.simulate(slow, 1, silent)
+    assert sorted(path.name for path in plan.out.iterdir()) == ["seed-1", "seed-2"]
+
+
+def test_what_is_no_run_is_not_overwritten(planned, tmp_path):
+    (tmp_path / "out" / "seed-1").mkdir(parents=True)
+    planned()
+    (tmp_path / "out" / "seed-1" / "thesis.tex").touch()
+    with pytest.raises(InputError, match="this is there and is no run"):
+        planned()
+    with pytest.raises(InputError, match=r"the name 'scalars' is taken"):
+        planned('observe = [{name = "scalars", kind = "drops"}]\n', seed=2)
+
+
+def test_a_directory_is_replaced_whole_or_not_at_all(tmp_path):
+    place = tmp_path / "deep" / "run"
+    for text in ("first", "second"):
+        with replacing_directory(place) as directory:
+            (directory / text).touch()
+    assert [path.name for path in place.iterdir()] == ["second"]
+
+    def fail_half_way():
+        with replacing_directory(place) as directory:
+            (directory / "third").touch()
+            raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        fail_half_way()
+    assert [path.name for path in place.parent.rglob("*")] == ["run", "second"]
+
+
+def test_runs_are_found_in_their_order_and_one_must_be_named(planned, silent, tmp_path):
+    plan = planned(runs=11)
+    single.simulate(plan, 2, silent)
+    assert [run.meta["seed"] for run in saved.find(plan.out)] == list(range(1, 12))
+    with pytest.raises(InputError, match=r"there are 11 runs in it; name one of them: seed-1, .*seed-10, \.\.\."):
+        saved.one(plan.out)
+    assert saved.one(plan.out / "seed-3").meta["seed"] == 3
+    with pytest.raises(InputError, match="there is no run in it"):
+        saved.find(tmp_path)
+    (plan.out / "seed-3" / "load.parquet").write_bytes(b"half a fi")
+    with pytest.raises(RunFailed, match=r"load\.parquet: cannot be read"):
+        saved.one(plan.out / "seed-3").table("load")
+
+
+def test_tables_choose_rows_by_text():
+    table = saved.Table({"time_ps": np.array([5, 6, 7], dtype="u8"), "port": (np.array([1, 0, 1]), ["a", "b"])})
+    assert len(table) == 3
+    assert table.distinct("port") == ["b", "a"]
+    assert list(table.where(port="b").numbers("time_ps")) == [5, 7]
+    assert len(table.where(port="c")) == 0
+    assert table.seconds[0] == 5e-12
+    with pytest.raises(TypeError, match="holds texts"):
+        table.numbers("port")
+    with pytest.raises(TypeError, match="holds no texts"):
+        table.texts("time_ps")
+
+
+def test_csv_has_every_column_of_every_run(planned, silent):
+    plan = planned(runs=2)
+    single.simulate(plan, 1, silent)
+    written = list(export.csv_files(plan.out))
+    assert len(written) == 8
+    lines = (plan.out / "seed-2" / "drops.csv").read_text().splitlines()
+    assert lines[0].split(",") == list(saved.one(plan.out / "seed-2").table("drops").columns)
+    assert len(lines) == 7
+    assert ",1," in lines[2]
+
+
+def test_latex_tables_have_every_row(results_directory):
+    written = list(export.latex_files(results_directory))
+    table = results_directory / "gmpls" / "table3.tex"
+    assert table in written
+    text = table.read_text()
+    rows = json.loads((results_directory / "gmpls" / "table3.json").read_text())["rows"]
+    assert text.count(r" \\" + "\n") == len(rows) + 1
+    assert r"rel\_goodput\_pct" in text
+    assert r"95 \% interval" in text
+    for path in written:
+        path.unlink()
