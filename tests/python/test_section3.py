@@ -3,7 +3,9 @@
 import numpy as np
 import pytest
 
-from optcp.papers import judge
+from optcp.errors import InputError
+from optcp.papers import assume, judge
+from optcp.papers.base import select
 from optcp.papers.gmpls import fig4, section3
 from optcp.papers.gmpls.section3 import Burst, Events, Recovery
 
@@ -102,3 +104,10 @@ def test_the_judgement_of_the_crossing():
     for last, holds in ((3, False), (4, True), (7, True), (8, False)):
         parts = fig4.crosses_where_equation_3_says(({30: crossing_at(30, last)}, 10))
         assert judge.combine(parts)[0] is holds
+
+
+def test_what_the_runs_are_built_on_cannot_be_set():
+    (exhibit,) = select(["gmpls/fig4"])
+    with pytest.raises(InputError, match="round_trip_ms=50: this is part of how the runs are built and stays '100'"):
+        assume.values(exhibit.assumed, {"round_trip_ms": "50"})
+    assert assume.values(exhibit.assumed, {"round_trip_ms": "100"})["round_trip_ms"] == "100"

@@ -61,6 +61,17 @@ def overrides(assumed: Sequence[Assumed], chosen: Mapping[str, Value]) -> list[t
     return [pair for parameter in assumed for pair in parameter.overrides(chosen[parameter.name])]
 
 
+def built_in(name: str, value: str) -> Assumed:
+    """An assumption that is part of how the runs are built: printed with the others, but ``--set`` cannot change it."""
+
+    def read(text: str) -> str:
+        if text != value:
+            raise ValueError(f"this is part of how the runs are built and stays {value!r}")
+        return text
+
+    return Assumed(name, value, read, lambda _: [])
+
+
 def positive_int(text: str) -> int:
     """Read a positive whole number; ``2e7`` is one too."""
     number = _number(text)

@@ -79,7 +79,7 @@ def _queues_page(result: Result, name: str) -> Figure:
             column[0].set_xlim(*SHOWN_S)
         for panel, label in zip(
             panels[:, 0],
-            ("bandwidth (% of the link's rate)", "queue (packets)", "congestion window (segments)"),
+            ("bandwidth (% of rate)", "queue (packets)", "cwnd (segments)"),
             strict=True,
         ):
             panel.set_ylabel(label)

@@ -35,7 +35,14 @@ if TYPE_CHECKING:
     from optcp.papers.base import Options
     from optcp.study import Done, RunData
 
-PROFILES = ("rfc", "ns2-2001")
+PROFILES = {
+    "rfc": [("parameters.profile", "rfc")],
+    "ns2-2001": [("parameters.profile", "ns2-2001")],
+    "ns2-2001 keep": [("parameters.profile", "ns2-2001"), ("tcp.single.partial_ack", "keep")],
+}
+"""The readings: the profiles, and ns-2's with the inflation of the window kept at a partial ACK (RFC 2582)."""
+LAWFUL = "rfc"
+"""The profile that the law is about; under the others fewer windows are run."""
 LAW_WINDOWS = (10, 20, 40)
 QUICK_WINDOWS = (10, 20, 30, 40, 50, 60)
 OTHER_WINDOWS = tuple(tuple(range(ten + 1, ten + 10)) for ten in QUICK_WINDOWS[:-1])
@@ -69,7 +76,7 @@ def study(profile: str, windows: Sequence[int], common: Sequence[tuple[str, str]
             for way, timer in (("recovery", []), ("restart", RESTART_TIMER)):
                 settings = [
                     *common,
-                    ("parameters.profile", profile),
+                    *PROFILES[profile],
                     ("parameters.window", f"{window} packets"),
                     ("parameters.lost", str(list(range(burst)))),
                     # Two round trips more than the recovery takes.
@@ -86,9 +93,9 @@ def timer_study(common: Sequence[tuple[str, str]], options: Options) -> Study:
     branches = [
         _branch(
             {"way": TIMER, "profile": profile},
-            [*common, ("parameters.profile", profile), ("parameters.lost", lost), ("tcp.single.initial_rto", "3 s")],
+            [*common, *settings, ("parameters.lost", lost), ("tcp.single.initial_rto", "3 s")],
         )
-        for profile in PROFILES
+        for profile, settings in PROFILES.items()
     ]
     return Study("gmpls section 3, timers", tuple(branches), options.digest, fork=False)
 

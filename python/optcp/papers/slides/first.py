@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import optcp
-from optcp.papers.assume import Assumed, not_negative, overrides, positive_int, share
+from optcp.papers.assume import Assumed, built_in, not_negative, overrides, positive_int, share
 from optcp.papers.base import Exhibit
 from optcp.papers.slides import sources
 from optcp.study import Study
@@ -53,7 +53,7 @@ ASSUMED = (
     Assumed("access_share", 0.8, share, lambda value: [("parameters.access_share", f"{value}")]),
     Assumed("queue_packets", 50, positive_int, lambda value: [("parameters.queue", f"{value} packets")]),
     Assumed("link_delay_ms", 10.0, not_negative, lambda value: [("parameters.link_delay", f"{value:g} ms")]),
-    Assumed("backup", "L1-L5-L2", str, lambda _: []),
+    built_in("backup", "L1-L5-L2, one link more"),
     Assumed("packet_bytes", 1000, positive_int, lambda value: [("tcp.all.mss", f"{value} B")]),
     Assumed(
         "window_packets",

@@ -44,10 +44,13 @@ class Traces(first.First):
         timed = sources.senders(runs[50])
         # The switched source that shows what the slides tell: the first that times out with 50 ms.
         shown = next((flow for flow in switched if timed.timed_out(flow, FAILURE_S, FAILURE_S + 2)), switched[0])
+        # The fixed source that shows it: the first that loses packets in the first second with 0 ms.
+        soon = traces[0].dropped & (traces[0].time_s > FAILURE_S) & (traces[0].time_s <= FAILURE_S + 1)
+        hit = next((flow for flow in fixed if flow in traces[0].flow[soon]), fixed[0])
         series = [
             curve
             for delta, packets in traces.items()
-            for flow in (shown, fixed[0])
+            for flow in (shown, hit)
             for curve in trace(
                 packets, sources.senders(runs[delta]), flow, {"delta_ms": delta, "flow": packets.flows[flow]}
             )
@@ -55,8 +58,8 @@ class Traces(first.First):
         judged = claims.judge_all(self.id, context, str(chosen["profile"]))
         note = (
             f"Seed {runs[0].seed}; of the switched sources the first that times out in (10 s, 12 s] with 50 ms "
-            f"(else the first), of the fixed ones the first. Sequence numbers count from the last segment "
-            f"acknowledged {FAILURE_S - SHOWN_S[0]:.1f} s before the failure."
+            f"(else the first), of the fixed ones the first that loses packets in (10 s, 11 s] with 0 ms. Sequence "
+            f"numbers count from the last segment acknowledged {FAILURE_S - SHOWN_S[0]:.1f} s before the failure."
         )
         return Evaluation(_rows(measured), judged, series, [note, first.SEEDS_NOTE])
 
