@@ -11,10 +11,12 @@ from numpy.typing import NDArray
 __all__ = [
     "Cancel",
     "Cancelled",
+    "Dumbbell",
     "Run",
     "Scenario",
     "ScenarioError",
     "catalogue",
+    "conformance",
     "read_parquet",
     "run_branches",
     "schema",
@@ -141,8 +143,9 @@ class Run:
         """Make a Parquet file of the observation ``name``.
 
         Columns are those of :attr:`series`, with names instead of indices. Kinds with an interval have one row an
-        interval of each group or port: ``time_ps`` (the interval's end), ``group`` or ``port``, and the values. The
-        file's metadata has ``optcp.kind`` and, for these, ``optcp.interval_ps``. Raises :class:`KeyError`.
+        interval of each group or port: ``time_ps`` (the interval's end; the last one ends with the run), ``group`` or
+        ``port``, and the values. The file's metadata has ``optcp.kind`` and, for these, ``optcp.interval_ps``. Raises
+        :class:`KeyError`.
         """
 
 @final

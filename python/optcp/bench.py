@@ -85,7 +85,7 @@ def measure(flows: int, seconds: int, repeat: int) -> Row:
         runs.append(json.loads(child.stdout))
 
     def median(name: str) -> float:
-        return statistics.median(run[name] for run in runs)
+        return float(statistics.median(run[name] for run in runs))
 
     hops = runs[0]["hops"]
     return Row(

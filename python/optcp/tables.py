@@ -209,7 +209,7 @@ def show_outcomes(console: Console, outcomes: Iterable[Outcome]) -> None:
     """Print what conformance cases did; a dash where a transfer did not complete."""
     table = Table(box=None, pad_edge=False)
     table.add_column("case", no_wrap=True)
-    for name in ("completed [s]", "transmissions", "retransmissions", "timeouts"):
+    for name in ("completed (s)", "transmissions", "retransmissions", "timeouts"):
         table.add_column(name, justify="right", no_wrap=True)
     for one in outcomes:
         completed = "-" if one.completion_s is None else f"{one.completion_s:.6f}"

@@ -49,7 +49,7 @@ def test_version_and_help(optcp):
     assert optcp("--version") == (0, "optcp 0.0.0+fake\n", "")
     status, out, _ = optcp("--help")
     assert status == 0
-    for verb in ("reproduce", "run", "trace", "export", "report", "validate", "list", "schema"):
+    for verb in ("reproduce", "run", "trace", "export", "report", "validate", "list", "schema", "conformance"):
         assert f"  {verb} " in out
 
 
@@ -109,6 +109,36 @@ def test_list(optcp, snapshot):
     status, out, _ = optcp("list")
     assert status == 0
     assert "profile:\n  ns2-2001  TCP as ns-2 had it in 2001 [ns-2.1b8]\n" in out
+
+
+def cases(*names):
+    return json.dumps({"scenarios": [{"id": name, "variant": name} for name in names]})
+
+
+def test_conformance(optcp, tmp_path, snapshot):
+    (tmp_path / "cases.json").write_text(cases("reno", "stuck"))
+    status, out, err = optcp("conformance", "cases.json", "--out", "results/out.json")
+    assert (status, err) == (0, "")
+    assert out == snapshot
+    assert list(json.loads(Path("results/out.json").read_text())) == ["reno", "stuck"]
+
+
+def test_a_refused_case_is_named_and_the_others_are_kept(optcp, tmp_path):
+    (tmp_path / "cases.json").write_text(cases("reno", "sack"))
+    status, _, err = optcp("conformance", "cases.json", "--out", "out.json")
+    assert (status, err) == (1, "Error: these cases were refused:\ncase sack: no sack\n")
+    assert list(json.loads(Path("out.json").read_text())) == ["reno"]
+
+
+@pytest.mark.parametrize("content", [None, b"{", b"\xff"], ids=["absent", "broken", "binary"])
+def test_cases_that_cannot_be_read_leave_the_old_results(optcp, tmp_path, content):
+    if content is not None:
+        (tmp_path / "cases.json").write_bytes(content)
+    (tmp_path / "out.json").write_text("old")
+    status, out, err = optcp("conformance", "cases.json", "--out", "out.json")
+    assert (status, out) == (2, "")
+    assert err.startswith("Error: cases.json: ")
+    assert (tmp_path / "out.json").read_text() == "old"
 
 
 def test_schema(optcp):
@@ -279,6 +309,7 @@ def test_a_closed_pipe_is_no_traceback(tmp_path):
 
 def test_the_double_has_the_real_modules_interface():
     stub = (HERE.parents[1] / "python" / "optcp" / "_core.pyi").read_text()
-    for name in ("ScenarioError", "Cancelled", "Cancel", "Scenario", "Run", "run_branches", "schema", "catalogue"):
+    classes = ("ScenarioError", "Cancelled", "Cancel", "Scenario", "Run")
+    for name in (*classes, "run_branches", "schema", "catalogue", "conformance"):
         assert name in stub
         assert hasattr(fake_core, name)

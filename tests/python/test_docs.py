@@ -23,7 +23,7 @@ import sys
 import tomllib
 from pathlib import Path
 
-import numpy as np
+import pyarrow.parquet
 import pytest
 
 ROOT = Path(__file__).parents[2]
@@ -164,19 +164,23 @@ def test_each_mistake_has_the_message_that_the_page_shows(tmp_path):
 def test_a_run_writes_the_files_that_the_pages_name(tmp_path):
     save_scenarios("docs/scenarios.md", tmp_path)
     run("optcp run lab.toml --out out", tmp_path)
-    folders = [path for path in (tmp_path / "out").iterdir() if path.name != "runs"]
+    folders = list((tmp_path / "out").iterdir())
     assert sorted(path.name for path in folders) == [f"cell-{cell}-seed-1" for cell in (1, 2, 3, 4)]
-    found = {path.name for folder in folders for path in folder.iterdir()}
+    observations = [path for path in folders[0].glob("*.parquet") if path.name != "scalars.parquet"]
+    found = {path.name for path in folders[0].iterdir()} - {path.name for path in observations}
     for page, head in (("docs/scenarios.md", "## What a run writes"), ("docs/contract.md", "## A run's result")):
         part = text(page).split(head)[1].split("\n## ")[0]
-        assert found == set(re.findall(r"`([\w-]+\.(?:json|npz|parquet))`", part)), page
+        assert found == set(re.findall(r"`([\w-]+\.(?:json|parquet))`", part)), page
+        scalars = pyarrow.parquet.read_table(folders[0] / "scalars.parquet").column_names
+        assert [name for name in scalars if f"`{name}`" not in part] == []
     meta = json.loads((folders[0] / "meta.json").read_text())
     part = text("docs/contract.md").split("## A run's result")[1].split("\n## ")[0]
     assert [key for key in meta if f"`{key}`" not in part] == []
     kinds = text("docs/scenarios.md").split("| kind | what it gives")[1].split("\n\n")[0]
     columns = set(re.findall(r"`([a-z_]+)`", kinds))
-    with np.load(folders[0] / "series.npz") as archive:
-        assert {name.split("/")[2] for name in archive.files if name != "runs"} <= columns
+    assert observations
+    for path in observations:
+        assert set(pyarrow.parquet.read_table(path).column_names) <= columns, path.name
 
 
 # Commands
@@ -210,13 +214,15 @@ def test_commands_exist_with_their_options(page, tmp_path):
             assert f"{option} " in helps[verb].replace(",", " ").replace("/", " "), command
         if verb == "run":
             run(f"{command} --dry-run", tmp_path)
-        elif verb != "reproduce":
+        elif verb not in ("reproduce", "trace"):
             run(command, tmp_path)
 
 
 def test_the_contract_lists_every_command_and_option(tmp_path):
     page = text("docs/contract.md").split("## Commands")[1].split("```")[1]
-    verbs = re.findall(r"^  ([a-z]+) ", run("optcp --help", tmp_path).stdout.split("Commands:")[1], re.MULTILINE)
+    verbs = re.findall(
+        r"^  ([a-z]+) ", run("optcp --help", tmp_path).stdout.split("Commands:")[1].split("\n\n")[0], re.MULTILINE
+    )
     assert sorted(verbs) == sorted(re.findall(r"^optcp ([a-z]+)", page, re.MULTILINE))
     for verb in verbs:
         options = set(re.findall(r"--[a-z-]+", run(f"optcp {verb} --help", tmp_path).stdout.split("Options:")[1]))

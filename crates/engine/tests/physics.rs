@@ -147,13 +147,14 @@ fn packets_overtake_in_a_shortened_pipe() {
     let out = world.port(8, Duration::from_ms(20), PLENTY);
     let back = world.port(8, Duration::from_ms(1), PLENTY);
     world.flow(&config(4), Some(4), Time::ZERO, 0, (&[out], &[back]));
-    // Sent at 1, 2, 3, 4 ms. From 2.5 ms on the delay is 19 ms: 21, 22, 22, 23 ms. A second change
-    // at 3.5 ms to 1 ms lets segment 3 arrive at 5 ms, before all others.
+    // Sent from 0, 1, 2, 3 ms on, a millisecond each; the delay is the one at the beginning. From
+    // 1.5 ms on it is 19 ms: 21, 22, 22, 23 ms. A second change at 2.5 ms to 1 ms lets segment 3
+    // arrive at 5 ms, before all others.
     let change =
         |at, delay| Control { at: Time::from_ps(at), action: Action::SetDelay(out, delay) };
     world.controls = vec![
-        change(2_500_000_000, Duration::from_ms(19)),
-        change(3_500_000_000, Duration::from_ms(1)),
+        change(1_500_000_000, Duration::from_ms(19)),
+        change(2_500_000_000, Duration::from_ms(1)),
     ];
     let log = run(&world.build(ms(100)));
     let progress: Vec<_> = log

@@ -22,6 +22,8 @@ pub struct Series {
     pub kind: &'static str,
     /// T, where interval i is (i T, (i + 1) T].
     pub interval: Option<Duration>,
+    /// When the run ended; it cuts the last interval.
+    pub stop: Time,
     /// Lists of names, for rows and for columns of indices.
     pub names: Vec<(&'static str, Vec<String>)>,
     /// The data.
@@ -114,6 +116,7 @@ pub(crate) fn series(plan: &Plan, reducers: &Reducers) -> Vec<Series> {
             name: observed.name.clone(),
             kind,
             interval: Some(*interval),
+            stop: plan.stop,
             names: vec![names],
             columns,
         };
@@ -121,6 +124,7 @@ pub(crate) fn series(plan: &Plan, reducers: &Reducers) -> Vec<Series> {
             name: observed.name.clone(),
             kind,
             interval: None,
+            stop: plan.stop,
             names,
             columns,
         };

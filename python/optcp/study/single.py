@@ -225,7 +225,7 @@ def _meta(planned: Plan, branch: int, run: _core.Run, files: dict[str, bytes]) -
 
 
 def _goodput_bps(resolved: dict[str, Any], files: dict[str, bytes]) -> dict[str, float]:
-    """Goodput by group over all whole intervals; where two observations watch one group, the first counts."""
+    """Goodput by group over the whole run; where two observations watch one group, the first counts."""
     found: dict[str, float] = {}
     for entry in resolved["observe"]:
         if entry["kind"] == "goodput":

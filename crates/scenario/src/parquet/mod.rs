@@ -57,7 +57,7 @@ impl Table {
     /// The series as a table.
     ///
     /// Series with an interval become one row for each of their rows and intervals, with the end of
-    /// the interval (`time_ps`) and the name of the row; indices become the names that they stand
+    /// the interval (`time_ps`; the last one ends with the run) and the name of the row; indices become the names that they stand
     /// for, and an index of none the empty text. Units are in the names of the columns, the kind and
     /// the interval in the metadata.
     #[must_use]
@@ -72,8 +72,8 @@ impl Table {
         {
             let length = series.columns.first().map_or(0, |column| column.values.len());
             let intervals = length.checked_div(names.len()).unwrap_or(0);
-            let ends =
-                names.iter().flat_map(|_| (1..=intervals as u64).map(|i| i * interval.as_ps()));
+            let end = |i: u64| (i * interval.as_ps()).min(series.stop.as_ps());
+            let ends = names.iter().flat_map(|_| (1..=intervals as u64).map(end));
             let codes = (0..).take(names.len()).flat_map(|row| std::iter::repeat_n(row, intervals));
             let rows = Texts { names: names.clone(), codes: codes.collect() };
             columns.push(("time_ps".to_owned(), Data::U64(ends.collect())));
@@ -109,7 +109,7 @@ fn texts(names: &[String], indices: impl Iterator<Item = u32>) -> Data {
 
 #[cfg(test)]
 mod tests {
-    use optcp_units::Duration;
+    use optcp_units::{Duration, Time};
 
     use super::*;
 
@@ -174,6 +174,7 @@ mod tests {
             name: "load".to_owned(),
             kind: "load",
             interval: Some(Duration::from_ms(10)),
+            stop: Time::ZERO + Duration::from_ms(18),
             names: vec![("ports", names(&["A->B", "B->A"]))],
             columns: vec![Column {
                 name: "bytes",
@@ -184,7 +185,7 @@ mod tests {
         let table = Table::of(&series);
         let ms = 1_000_000_000;
         assert_eq!(table.metadata[1], ("optcp.interval_ps".to_owned(), (10 * ms).to_string()));
-        assert_eq!(table.columns[0].1, Data::U64(vec![10 * ms, 20 * ms, 10 * ms, 20 * ms]));
+        assert_eq!(table.columns[0].1, Data::U64(vec![10 * ms, 18 * ms, 10 * ms, 18 * ms]));
         let Data::Text(ports) = &table.columns[1].1 else { panic!("{table:?}") };
         assert_eq!(ports.iter().collect::<Vec<_>>(), ["A->B", "A->B", "B->A", "B->A"]);
 

@@ -36,7 +36,8 @@ impl Draw {
 
     /// One of several.
     pub fn pick<T: Copy>(&mut self, from: &[T]) -> T {
-        from[self.below(from.len() as u64) as usize]
+        let index = self.below(from.len() as u64);
+        from[usize::try_from(index).expect("below a length")]
     }
 
     /// A profile with every choice as it makes it, or with each choice drawn.

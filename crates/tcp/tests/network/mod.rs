@@ -85,7 +85,7 @@ impl World {
     fn new(seed: u64) -> Self {
         let mut draw = Draw::new(seed);
         let config = Arc::new(draw.config());
-        let segments = 1 + draw.below(60) as u32;
+        let segments = 1 + u32::try_from(draw.below(60)).expect("below 60");
         let phase = Duration::from_us(draw.below(config.tick.as_ps() / 1_000_000));
         let weather = Weather {
             loss_percent: draw.pick(&[0, 1, 5, 20, 60]),
@@ -173,9 +173,13 @@ impl World {
         self.unacknowledged += arrival.progress;
         match arrival.ack {
             Some(ack) => self.acknowledge(ack),
-            // RFC 5681 section 4.2: out of order at once; the second full segment at once.
+            // RFC 5681 section 4.2: out of order, or into a hole, at once; the second full segment
+            // at once. RFC 9293: what came before at once, unless the configuration says otherwise.
             None => {
-                assert!(seq < next, "an ACK for segment {seq} beyond a hole waits");
+                let whole = self.arrived.last().is_some_and(|&last| last < next);
+                assert!(whole && arrival.progress < 2, "an ACK waits in spite of a hole");
+                let again = self.config.delays_duplicates && seq + 1 == next;
+                assert!(arrival.progress == 1 || again, "the ACK of an old segment waits");
                 assert!(self.unacknowledged < 2, "{} segments wait", self.unacknowledged);
                 let deadline = self.receiver.deadline().expect("an ACK that waits has a timer");
                 assert!(deadline <= self.now + self.config.ack_delay);
@@ -198,7 +202,10 @@ impl World {
             self.duplicates = 0;
         }
         self.duplicates += u32::from(duplicate);
-        self.transmit();
+        let first = self.transmit();
+        if recovering && self.sender.in_recovery() && ack > una {
+            assert_eq!(first, Some(ack), "a partial ACK asks for the next hole at once");
+        }
     }
 
     /// An ACK for data never sent must change nothing.
@@ -210,10 +217,13 @@ impl World {
         assert_eq!(self.sender.poll_transmit(self.now), None);
     }
 
-    fn transmit(&mut self) {
+    /// Sends what may be sent; gives the first segment.
+    fn transmit(&mut self) -> Option<Seq> {
+        let mut first = None;
         loop {
             let (una, next, max) = (self.sender.una(), self.sender.next(), self.sender.max_sent());
-            let Some(sent) = self.sender.poll_transmit(self.now) else { break };
+            let Some(sent) = self.sender.poll_transmit(self.now) else { return first };
+            first = first.or(Some(sent.seq));
             assert!(una <= sent.seq && sent.seq < self.end(), "segment {} is sent", sent.seq);
             assert_eq!(sent.retransmission, sent.seq < max);
             assert!(sent.seq <= max, "a segment is left out");

@@ -104,7 +104,8 @@ def _edges(rows: Table) -> NDArray[np.float64]:
 
 
 def _mbps(rows: Table) -> NDArray[np.float64]:
-    mbps: NDArray[np.float64] = rows.numbers("bytes") * 8 / (rows.interval_s or 1.0) / 1e6
+    # The end of the run may cut the last interval.
+    mbps: NDArray[np.float64] = rows.numbers("bytes") * 8 / np.diff(_edges(rows)) / 1e6
     return mbps
 
 
