@@ -21,10 +21,6 @@ settings.register_profile("repeatable", deadline=None, derandomize=True)
 settings.load_profile("repeatable")
 
 
-DOUBLED = ("gmpls/fig7", "gmpls/fig8", "gmpls/table3")
-"""The exhibits of which the double makes up runs; others are tested on hand-made series and with the real simulator."""
-
-
 class Silent:
     """Progress that only counts."""
 
@@ -62,7 +58,7 @@ def text_console():
 def results_directory(tmp_path_factory):
     """The exhibits of section 5 with four seeds, on the double."""
     out = tmp_path_factory.mktemp("results")
-    reproduce(Request(select(DOUBLED), Size("seeds=4", 4)), out, 2, Silent())
+    reproduce(Request(select(fake_core.DOUBLED), Size("seeds=4", 4)), out, 2, Silent())
     return out
 
 

@@ -17,6 +17,8 @@ from pathlib import Path
 PORTS = ["L0->L1", "L1->L2", "L2->L1", "L5->L6", "S0->A"]
 GROUPS = ["switched", "fixed"]
 REASONS = ["queue-full", "link-down"]
+DOUBLED = ("gmpls/fig7", "gmpls/fig8", "gmpls/table3")
+"""The exhibits of which the double makes up runs; others are tested on hand-made series and with the real simulator."""
 calls: list[tuple[int, int]] = []
 """(seed, number of branches) of every run_branches call, for tests that count them."""
 

@@ -6,7 +6,7 @@ import json
 import numpy as np
 import pytest
 
-from conftest import DOUBLED
+from fake_core import DOUBLED
 from optcp.errors import InputError
 from optcp.papers import assume, base, baseline
 from optcp.papers.base import Options, Size, select
