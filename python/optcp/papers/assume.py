@@ -72,6 +72,38 @@ def built_in(name: str, value: str) -> Assumed:
     return Assumed(name, value, read, lambda _: [])
 
 
+def ns2_world(access_share: float, link_delay_ms: float) -> tuple[Assumed, ...]:
+    """What the ns-2 studies of 2001 leave open of network and TCP; their scenarios share these names.
+
+    Parameters
+    ----------
+    access_share
+        Rate of the access links as a share of the backbone's, 0 to 1.
+    link_delay_ms
+        Propagation delay of the links that have no delay of their own.
+    """
+    return (
+        Assumed("backbone_bps", 10_000_000, positive_int, lambda value: [("parameters.backbone", f"{value} bps")]),
+        Assumed("access_share", access_share, share, lambda value: [("parameters.access_share", f"{value}")]),
+        Assumed("queue_packets", 50, positive_int, lambda value: [("parameters.queue", f"{value} packets")]),
+        Assumed(
+            "link_delay_ms", link_delay_ms, not_negative, lambda value: [("parameters.link_delay", f"{value:g} ms")]
+        ),
+        Assumed("packet_bytes", 1000, positive_int, lambda value: [("tcp.all.mss", f"{value} B")]),
+        Assumed(
+            # ns-2 starts with ssthresh at its window limit, so the two are one choice.
+            "window_packets",
+            30,
+            positive_int,
+            lambda value: [
+                ("tcp.all.window_limit", f"{value} packets"),
+                ("tcp.all.initial_ssthresh", f"{value} packets"),
+            ],
+        ),
+        Assumed("profile", "ns2-2001", str, lambda value: [("tcp.all.profile", str(value))]),
+    )
+
+
 def positive_int(text: str) -> int:
     """Read a positive whole number; ``2e7`` is one too."""
     number = _number(text)

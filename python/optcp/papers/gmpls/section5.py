@@ -11,7 +11,7 @@ import numpy as np
 
 import optcp
 from optcp.errors import RunFailed
-from optcp.papers.assume import Assumed, not_negative, overrides, positive_int, share
+from optcp.papers.assume import Assumed, ns2_world, overrides
 from optcp.study import Study
 
 if TYPE_CHECKING:
@@ -59,27 +59,7 @@ def _flows(text: str) -> str:
 
 
 ASSUMED = (
-    Assumed(
-        "backbone_bps",
-        10_000_000,
-        positive_int,
-        lambda value: [("parameters.backbone", f"{value} bps")],
-    ),
-    Assumed("access_share", 0.9, share, lambda value: [("parameters.access_share", f"{value}")]),
-    Assumed("queue_packets", 50, positive_int, lambda value: [("parameters.queue", f"{value} packets")]),
-    Assumed("link_delay_ms", 1.0, not_negative, lambda value: [("parameters.link_delay", f"{value:g} ms")]),
-    Assumed("packet_bytes", 1000, positive_int, lambda value: [("tcp.all.mss", f"{value} B")]),
-    Assumed(
-        # ns-2 starts with ssthresh at its window limit, so the two are one choice.
-        "window_packets",
-        30,
-        positive_int,
-        lambda value: [
-            ("tcp.all.window_limit", f"{value} packets"),
-            ("tcp.all.initial_ssthresh", f"{value} packets"),
-        ],
-    ),
-    Assumed("profile", "ns2-2001", str, lambda value: [("tcp.all.profile", str(value))]),
+    *ns2_world(access_share=0.9, link_delay_ms=1.0),
     # The readings become studies of their own, see studies().
     Assumed("flows", ", ".join(READINGS), _flows, lambda _: []),
 )

@@ -11,7 +11,7 @@ import optcp
 from optcp import stats
 from optcp.errors import RunFailed
 from optcp.papers import judge
-from optcp.papers.assume import Assumed, not_negative, overrides, positive_int, share
+from optcp.papers.assume import ns2_world, overrides
 from optcp.papers.base import Evaluation, Exhibit, exhibit
 from optcp.papers.model import Series
 from optcp.papers.printed import tables
@@ -41,23 +41,7 @@ _WHY = (
     "-14.7 % at 50, 250, 500, 1000 ms. Something that the slides do not say decides; no constant was changed to match."
 )
 
-ASSUMED = (
-    Assumed("backbone_bps", 10_000_000, positive_int, lambda value: [("parameters.backbone", f"{value} bps")]),
-    Assumed("access_share", 0.8, share, lambda value: [("parameters.access_share", f"{value}")]),
-    Assumed("queue_packets", 50, positive_int, lambda value: [("parameters.queue", f"{value} packets")]),
-    Assumed("link_delay_ms", 1.0, not_negative, lambda value: [("parameters.link_delay", f"{value:g} ms")]),
-    Assumed("packet_bytes", 1000, positive_int, lambda value: [("tcp.all.mss", f"{value} B")]),
-    Assumed(
-        "window_packets",
-        30,
-        positive_int,
-        lambda value: [
-            ("tcp.all.window_limit", f"{value} packets"),
-            ("tcp.all.initial_ssthresh", f"{value} packets"),
-        ],
-    ),
-    Assumed("profile", "ns2-2001", str, lambda value: [("tcp.all.profile", str(value))]),
-)
+ASSUMED = ns2_world(access_share=0.8, link_delay_ms=1.0)
 
 
 @exhibit

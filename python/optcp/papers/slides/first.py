@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import optcp
-from optcp.papers.assume import Assumed, built_in, not_negative, overrides, positive_int, share
+from optcp.papers.assume import Assumed, built_in, ns2_world, overrides
 from optcp.papers.base import Exhibit
 from optcp.papers.slides import sources
 from optcp.study import Study
@@ -49,23 +49,9 @@ SEEDS_NOTE = (
 _SCENARIO = Path(optcp.__file__).parent / "scenarios" / "slides-first.toml"
 
 ASSUMED = (
-    Assumed("backbone_bps", 10_000_000, positive_int, lambda value: [("parameters.backbone", f"{value} bps")]),
-    Assumed("access_share", 0.8, share, lambda value: [("parameters.access_share", f"{value}")]),
-    Assumed("queue_packets", 50, positive_int, lambda value: [("parameters.queue", f"{value} packets")]),
-    Assumed("link_delay_ms", 10.0, not_negative, lambda value: [("parameters.link_delay", f"{value:g} ms")]),
+    *ns2_world(access_share=0.8, link_delay_ms=10.0),
     built_in("backup", "L1-L5-L2, one link more"),
-    Assumed("packet_bytes", 1000, positive_int, lambda value: [("tcp.all.mss", f"{value} B")]),
-    Assumed(
-        "window_packets",
-        30,
-        positive_int,
-        lambda value: [
-            ("tcp.all.window_limit", f"{value} packets"),
-            ("tcp.all.initial_ssthresh", f"{value} packets"),
-        ],
-    ),
     Assumed("start", "uniform(0.1 s, 2.1 s)", str, lambda value: [("parameters.start", str(value))]),
-    Assumed("profile", READING, str, lambda value: [("tcp.all.profile", str(value))]),
 )
 
 
