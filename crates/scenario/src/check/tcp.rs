@@ -1,6 +1,6 @@
 //! TCP tables.
 
-use optcp_tcp::config::Config;
+use optcp_tcp::config::{AckKind, Config};
 use optcp_tcp::profile::Profile;
 use optcp_units::{Bytes, Duration};
 use serde::Deserialize;
@@ -34,6 +34,11 @@ fn check(name: &str, config: &Config, problems: &mut Problems<'_>) {
         ("initial_ssthresh", config.initial_ssthresh == Some(0), "the window would shrink to it"),
         ("window_limit", config.window_limit == 0, "nothing would ever be sent"),
         ("recovery_burst", config.recovery_burst == Some(0), "recovery would never end"),
+        (
+            "ack_delay",
+            config.ack == AckKind::Delayed && config.ack_delay == Duration::ZERO,
+            "no ACK would wait: `ack = \"every-packet\"` says so",
+        ),
         ("tick", *tick == Duration::ZERO, "the clock would stand still"),
         ("initial_rto", *initial_rto == Duration::ZERO, "the timer would expire at once"),
         ("max_rto", *max_rto == Duration::ZERO, "the timer would expire at once"),

@@ -82,3 +82,38 @@ fn limited_transmit(core: &mut Core) {
         core.limited = 1;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use optcp_units::Duration;
+
+    use super::*;
+    use crate::{Config, Profile, Sender};
+
+    fn released(sender: &mut Sender) -> Vec<Seq> {
+        std::iter::from_fn(|| sender.poll_transmit(Time::ZERO)).map(|sent| sent.seq).collect()
+    }
+
+    /// RFC 3042 section 2: one new segment for each of the first two duplicate ACKs; RFC 5681 section
+    /// 3.2: they do not count as flight when ssthresh is set.
+    #[test]
+    fn limited_transmit_releases_one_segment_a_duplicate_ack() {
+        let config = Config { initial_window: 10, ..Profile::Rfc.config() };
+        let mut sender = Sender::new(Arc::new(config), None, Duration::ZERO);
+        sender.start();
+        assert_eq!(released(&mut sender), (0..10).collect::<Vec<_>>());
+        // Slow start: two segments for the first ACK; 11 are in flight then.
+        sender.handle_ack(Time::ZERO, 1);
+        assert_eq!(released(&mut sender), [10, 11]);
+        sender.handle_ack(Time::ZERO, 1);
+        assert_eq!(released(&mut sender), [12]);
+        sender.handle_ack(Time::ZERO, 1);
+        assert_eq!(released(&mut sender), [13]);
+        sender.handle_ack(Time::ZERO, 1);
+        assert_eq!(released(&mut sender), [1]);
+        // Half of the 11 segments of 1460 bytes, not of the 13 that are out.
+        assert_eq!(sender.window().ssthresh.to_bits(), 8030_f64.to_bits());
+    }
+}
