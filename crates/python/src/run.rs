@@ -16,7 +16,7 @@ pub(crate) struct Run(optcp_scenario::Run);
 /// Runs branches without the GIL.
 fn run(
     py: Python<'_>,
-    branches: &[optcp_scenario::Scenario],
+    branches: &[&optcp_scenario::Scenario],
     seed: u64,
     fork: bool,
     digest: bool,
@@ -35,7 +35,7 @@ pub(crate) fn run_one(
     digest: bool,
     cancel: Option<&Cancel>,
 ) -> PyResult<Run> {
-    let mut runs = run(py, std::slice::from_ref(scenario), seed, false, digest, cancel)?;
+    let mut runs = run(py, &[scenario], seed, false, digest, cancel)?;
     runs.pop().ok_or_else(|| Cancelled::new_err("the run gave no result"))
 }
 
@@ -43,14 +43,13 @@ pub(crate) fn run_one(
 #[pyo3(signature = (branches, seed, *, fork = true, digest = false, cancel = None))]
 pub(crate) fn run_branches(
     py: Python<'_>,
-    branches: Vec<PyRef<'_, Scenario>>,
+    branches: Vec<Py<Scenario>>,
     seed: u64,
     fork: bool,
     digest: bool,
     cancel: Option<&Cancel>,
 ) -> PyResult<Vec<Run>> {
-    let scenarios: Vec<_> = branches.iter().map(|branch| branch.0.clone()).collect();
-    drop(branches);
+    let scenarios: Vec<_> = branches.iter().map(|branch| &branch.get().0).collect();
     run(py, &scenarios, seed, fork, digest, cancel)
 }
 

@@ -54,7 +54,7 @@ impl Scenario {
     }
 
     #[getter]
-    fn sha256(&self) -> String {
+    fn sha256(&self) -> &str {
         self.0.sha256()
     }
 

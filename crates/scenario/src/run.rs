@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use optcp_engine::Simulation;
-use optcp_engine::observe::{Digest, Reducers};
+use optcp_engine::observe::{Digest, Reducers, hex};
 use optcp_net::DropReason;
 use optcp_units::{Duration, Time};
 use sha2::{Digest as _, Sha256};
@@ -59,7 +59,7 @@ pub struct Run {
 /// # Errors
 /// [`Cancelled`] once `cancel` is set.
 pub fn run_branches(
-    branches: &[Scenario],
+    branches: &[&Scenario],
     seed: u64,
     fork: bool,
     digest: bool,
@@ -71,7 +71,7 @@ pub fn run_branches(
     for family in families(branches, &worlds, fork) {
         let finish = |simulation: &mut Simulation<Reducers>, index: usize, forked_at| {
             advance(simulation, None, cancel)?;
-            Ok(result(&branches[index], seed, forked_at, simulation))
+            Ok(result(branches[index], seed, forked_at, simulation))
         };
         let (trunk, others) = (family.members[0], &family.members[1..]);
         let reducers = std::mem::take(&mut worlds[trunk].reducers);
@@ -96,7 +96,7 @@ struct Family {
     fork_at: Time,
 }
 
-fn families(branches: &[Scenario], worlds: &[World], fork: bool) -> Vec<Family> {
+fn families(branches: &[&Scenario], worlds: &[World], fork: bool) -> Vec<Family> {
     let mut families: Vec<Family> = Vec::new();
     for (index, world) in worlds.iter().enumerate() {
         let same_past = |family: &Family| {
@@ -149,7 +149,7 @@ fn result(
     let dropped = DropReason::ALL.iter().zip(counts.dropped);
     let mut run = Run {
         seed,
-        scenario_sha256: scenario.sha256(),
+        scenario_sha256: scenario.sha256().to_owned(),
         records_sha256: simulation.observer.digest.as_ref().map(Digest::sha256),
         metrics_sha256: String::new(),
         counts: vec![
@@ -181,5 +181,5 @@ fn metrics_sha256(run: &Run) -> String {
         sha.update(value.to_le_bytes());
     }
     run.series.iter().for_each(|series| series.digest(&mut sha));
-    sha.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+    hex(&sha.finalize())
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use optcp_engine::observe::hex;
 use optcp_units::Time;
 use sha2::{Digest, Sha256};
 use toml::de::DeTable;
@@ -20,6 +21,8 @@ pub struct Scenario {
     plan: Plan,
     parameters: BTreeMap<String, String>,
     axes: Vec<(String, Vec<String>)>,
+    /// Of the canonical JSON, which takes longer to write than many a run needs.
+    sha256: String,
 }
 
 /// A scenario in a few numbers, for `optcp validate`.
@@ -77,6 +80,7 @@ impl Scenario {
                 text: text.to_owned(),
                 file_name: file_name.to_owned(),
                 overrides: overrides.to_vec(),
+                sha256: hex(&Sha256::digest(resolved::json(&plan))),
                 plan,
                 parameters: parameters(&tree),
                 axes,
@@ -109,9 +113,8 @@ impl Scenario {
 
     /// SHA-256 of [`Scenario::resolved_json`] in hexadecimal.
     #[must_use]
-    pub fn sha256(&self) -> String {
-        let digest = Sha256::digest(self.resolved_json());
-        digest.iter().map(|byte| format!("{byte:02x}")).collect()
+    pub fn sha256(&self) -> &str {
+        &self.sha256
     }
 
     /// The axes of `[sweep]` in the order of the file: key path, and values that can be passed on as

@@ -133,13 +133,9 @@ impl Sender {
         self.counts.timeouts += 1;
         let interrupted = self.recovery.in_recovery();
         core.inflation = 0;
-        let tahoe = matches!(self.recovery, LossRecovery::Tahoe(_));
-        if !(tahoe && core.config.tahoe_keeps_duplicates) {
-            core.duplicates = 0;
-        }
         core.limited = 0;
         core.limited_sent = 0;
-        self.recovery.on_timeout();
+        self.recovery.on_timeout(core);
 
         let repeated = self.timed_out == Some(core.una);
         if !(repeated && core.config.repeated_timeout_keeps_ssthresh) {

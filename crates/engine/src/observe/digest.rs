@@ -65,6 +65,12 @@ impl Digest {
             sha.update([kind]);
             streams.iter().for_each(|hash| sha.update(hash.to_le_bytes()));
         }
-        sha.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+        hex(&sha.finalize())
     }
+}
+
+/// Bytes as lower-case hexadecimal digits.
+#[must_use]
+pub fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -11,7 +11,7 @@ use optcp_net::{DropReason, FlowId, Packet, PortId};
 use optcp_tcp::Snapshot;
 use optcp_units::Time;
 
-pub use digest::Digest;
+pub use digest::{Digest, hex};
 pub use drops::{DropRow, Drops};
 pub use intervals::IntervalSums;
 pub use packets::{PacketEvent, PacketRow, Packets};

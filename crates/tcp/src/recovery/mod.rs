@@ -67,12 +67,14 @@ impl LossRecovery {
     }
 
     /// The retransmission timer expired: whatever was under way is over.
-    pub(crate) fn on_timeout(&mut self) {
+    pub(crate) fn on_timeout(&mut self, core: &mut Core) {
         match self {
+            LossRecovery::Tahoe(_) if core.config.tahoe_keeps_duplicates => return,
             LossRecovery::Tahoe(_) => {}
             LossRecovery::Reno(r) => *r = Reno::default(),
             LossRecovery::NewReno(r) => *r = NewReno::default(),
         }
+        core.duplicates = 0;
     }
 }
 
