@@ -147,14 +147,6 @@ def test_an_interrupt_stops_running_seeds_and_keeps_finished_ones(scenario, tmp_
     assert not store.has(slow, 1)
 
 
-def test_on_stored_hears_of_old_and_new_seeds(scenario, tmp_path, silent):
-    study, store = grid(scenario()), Store(tmp_path / "runs")
-    execute([Task(study, (1,))], store, 1, silent)
-    heard = []
-    execute([Task(study, (1, 2))], store, 1, silent, lambda _, seed: heard.append(seed))
-    assert heard == [1, 2]
-
-
 def test_files_are_whole_or_absent(tmp_path):
     target = tmp_path / "deep" / "file.txt"
     write_text(target, "first")

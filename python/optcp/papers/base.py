@@ -8,13 +8,15 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar, TypeVar
 
 from optcp.errors import InputError, nearest
+from optcp.study import Study
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from pathlib import Path
 
     from optcp.papers.assume import Assumed, Value
     from optcp.papers.model import Claim, Row, Series
-    from optcp.study import Done, Study
+    from optcp.study import Done
 
 PAPERS = ("gmpls", "slides")
 """Modules of this package that register exhibits; a paper is one of them."""
@@ -35,6 +37,12 @@ class Size:
     name: str
     seeds: int | None = None
 
+    def of(self, default: int, quick: int) -> int:
+        """How many seeds a study has whose paper had ``default`` and of which a quick look takes ``quick``."""
+        if self.seeds is not None:
+            return self.seeds
+        return quick if self.name == "quick" else default
+
 
 @dataclass(frozen=True)
 class Options:
@@ -42,6 +50,18 @@ class Options:
 
     digest: bool = False
     fork: bool = True
+
+
+def over_switch_delays(
+    scenario: Path,
+    overrides: Sequence[tuple[str, str]],
+    delta_ms: Sequence[int],
+    title: str,
+    options: Options,
+) -> Study:
+    """Make the study whose branches are switch delays, in milliseconds, of a scenario with that parameter."""
+    axis = ("parameters.switch_delay", [f"{delta} ms" for delta in delta_ms])
+    return Study.grid(scenario, overrides, [axis], title=title, digest=options.digest, fork=options.fork)
 
 
 @dataclass(frozen=True)

@@ -40,15 +40,12 @@ class Job:
         Makes and stores them; called in a thread. It stops with an exception once the flag is raised.
     stored
         Counts those of its runs that are stored now.
-    on_stored
-        Called in the caller's thread once the job is done.
     """
 
     label: str
     runs: int
     work: Callable[[_core.Cancel], None]
     stored: Callable[[], int]
-    on_stored: Callable[[], None] | None = None
 
 
 def run_jobs(jobs: Sequence[Job], threads: int, progress: Progress, total: int) -> None:
@@ -83,8 +80,6 @@ def _run(jobs: Sequence[Job], threads: int, progress: Progress, total: int) -> N
                 job = waiting.pop(future)
                 _raise_failure(future, job)
                 progress.advance(job.runs)
-                if job.on_stored:
-                    job.on_stored()
     except KeyboardInterrupt:
         interrupted = True
     finally:

@@ -55,7 +55,6 @@ def execute(
     store: Store,
     jobs: int,
     progress: Progress,
-    on_stored: Callable[[Study, int], None] | None = None,
 ) -> list[Done]:
     """Run every (study, seed) that is not stored yet; a study that several tasks name runs once.
 
@@ -69,8 +68,6 @@ def execute(
         Threads, >= 1. Each runs all branches of one seed at a time.
     progress
         Told about every finished seed.
-    on_stored
-        Called in this thread with (study, seed) for every wanted seed once it is stored, old ones included.
 
     Returns
     -------
@@ -89,25 +86,19 @@ def execute(
         for seed in task.seeds:
             wanted.setdefault((task.study.hash, seed), task.study)
     total = sum(len(study.branches) for study in wanted.values())
-    missing = []
-    for (_, seed), study in wanted.items():
-        if not store.has(study, seed):
-            missing.append(_job(study, seed, store, on_stored))
-        elif on_stored:
-            on_stored(study, seed)
+    missing = [_job(study, seed, store) for (_, seed), study in wanted.items() if not store.has(study, seed)]
     run_jobs(missing, jobs, progress, total)
     done: dict[tuple[str, tuple[int, ...]], Done] = {}
     return [done.setdefault((task.study.hash, task.seeds), Done(task.study, task.seeds, store)) for task in tasks]
 
 
-def _job(study: Study, seed: int, store: Store, on_stored: Callable[[Study, int], None] | None) -> Job:
+def _job(study: Study, seed: int, store: Store) -> Job:
     runs = len(study.branches)
     return Job(
         label=f"{study.title}, seed {seed}",
         runs=runs,
         work=lambda cancel: _run_seed(study, seed, store, cancel),
         stored=lambda: runs if store.has(study, seed) else 0,
-        on_stored=(lambda: on_stored(study, seed)) if on_stored else None,
     )
 
 

@@ -12,7 +12,8 @@ import numpy as np
 import optcp
 from optcp.errors import RunFailed
 from optcp.papers.assume import Assumed, ns2_world, overrides
-from optcp.study import Study
+from optcp.papers.base import over_switch_delays
+from optcp.papers.windows import bytes_between
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
     from optcp.papers.assume import Value
     from optcp.papers.base import Options, Size
-    from optcp.study import Done, RunData
+    from optcp.study import Done, RunData, Study
 
 PAPER = (
     "C. Develder, D. Colle, S. De Maesschalck, M. Pickavet, P. Demeester: "
@@ -71,22 +72,15 @@ def studies(chosen: Mapping[str, Value], options: Options) -> dict[str, Study]:
     found = {}
     for reading in str(chosen["flows"]).split(", "):
         per_source = int(reading.partition("+")[0]) // SOURCES
-        found[reading] = Study.grid(
-            _SCENARIO,
-            [*base, ("parameters.flows_per_source", str(per_source))],
-            [("parameters.switch_delay", [f"{delta} ms" for delta in DELTA_MS])],
-            title=f"gmpls section 5, {reading} flows",
-            digest=options.digest,
-            fork=options.fork,
-        )
+        settings = [*base, ("parameters.flows_per_source", str(per_source))]
+        title = f"gmpls section 5, {reading} flows"
+        found[reading] = over_switch_delays(_SCENARIO, settings, DELTA_MS, title, options)
     return found
 
 
 def seeds(reading: str, size: Size) -> int:
     """How many seeds: the paper's 150, fewer for a quick look."""
-    if size.seeds is not None:
-        return size.seeds
-    return QUICK_SEEDS.get(reading, 20) if size.name == "quick" else PAPER_RUNS
+    return size.of(PAPER_RUNS, QUICK_SEEDS.get(reading, 20))
 
 
 @dataclass(frozen=True)
@@ -131,9 +125,7 @@ class Measured:
 
     def bytes_in(self, start_s: float, end_s: float) -> NDArray[np.int64]:
         """Bytes in (start, end], int64[seeds, deltas, classes]; both ends are multiples of T."""
-        first, last = (round(instant / self.interval_s) for instant in (start_s, end_s))
-        total: NDArray[np.int64] = self.goodput[..., first:last].sum(axis=-1)
-        return total
+        return bytes_between(self.goodput, self.interval_s, start_s, end_s)
 
     @property
     def ratio(self) -> NDArray[np.float64]:

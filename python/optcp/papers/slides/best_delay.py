@@ -12,12 +12,11 @@ from optcp import stats
 from optcp.errors import RunFailed
 from optcp.papers import judge
 from optcp.papers.assume import ns2_world, overrides
-from optcp.papers.base import Evaluation, Exhibit, exhibit
+from optcp.papers.base import Evaluation, Exhibit, exhibit, over_switch_delays
 from optcp.papers.model import Series
 from optcp.papers.printed import tables
 from optcp.papers.slides.first import PAPER
 from optcp.papers.verdict import row
-from optcp.study import Study
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
     from optcp.papers.base import Options, Size
     from optcp.papers.judge import Part
     from optcp.papers.model import Key
-    from optcp.study import Done
+    from optcp.study import Done, Study
 
 DELTA_MS = (0, 50, 250, 500, 1000)
 WINDOW_S = (5.0, 6.5)
@@ -57,22 +56,13 @@ class BestDelay(Exhibit):
 
     def studies(self, chosen: Mapping[str, Value], options: Options) -> dict[str, Study]:
         """One study; its branches are the switch delays."""
-        grid = Study.grid(
-            _SCENARIO,
-            overrides(ASSUMED, chosen),
-            [("parameters.switch_delay", [f"{delta} ms" for delta in DELTA_MS])],
-            title="slides, best delay",
-            digest=options.digest,
-            fork=options.fork,
-        )
-        return {READING: grid}
+        settings = overrides(ASSUMED, chosen)
+        return {READING: over_switch_delays(_SCENARIO, settings, DELTA_MS, "slides, best delay", options)}
 
     def seeds(self, study: str, size: Size) -> int:
         """The slides' 240 runs, fewer for a quick look."""
         del study
-        if size.seeds is not None:
-            return size.seeds
-        return QUICK_RUNS if size.name == "quick" else RUNS
+        return size.of(RUNS, QUICK_RUNS)
 
     def evaluate(self, chosen: Mapping[str, Value], done: Mapping[str, Done]) -> Evaluation:
         """Mean gain as rows, histograms as series."""

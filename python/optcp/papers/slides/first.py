@@ -10,9 +10,9 @@ import numpy as np
 
 import optcp
 from optcp.papers.assume import Assumed, built_in, ns2_world, overrides
-from optcp.papers.base import Exhibit
+from optcp.papers.base import Exhibit, over_switch_delays
 from optcp.papers.slides import sources
-from optcp.study import Study
+from optcp.papers.windows import bytes_between
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from optcp.papers.assume import Value
     from optcp.papers.base import Options, Size
     from optcp.papers.slides.sources import FirstCluster
-    from optcp.study import Done, RunData
+    from optcp.study import Done, RunData, Study
 
 PAPER = (
     "C. Develder, D. Colle, P. Van Heuven, S. Van den Berghe, M. Pickavet, P. Demeester: "
@@ -64,22 +64,13 @@ class First(Exhibit):
 
     def studies(self, chosen: Mapping[str, Value], options: Options) -> dict[str, Study]:
         """One study; its branches are the switch delays."""
-        grid = Study.grid(
-            _SCENARIO,
-            overrides(ASSUMED, chosen),
-            [("parameters.switch_delay", [f"{delta} ms" for delta in DELTA_MS])],
-            title="slides, first set-up",
-            digest=options.digest,
-            fork=options.fork,
-        )
-        return {"5+5": grid}
+        settings = overrides(ASSUMED, chosen)
+        return {"5+5": over_switch_delays(_SCENARIO, settings, DELTA_MS, "slides, first set-up", options)}
 
     def seeds(self, study: str, size: Size) -> int:
         """How many start times."""
         del study
-        if size.seeds is not None:
-            return size.seeds
-        return QUICK_SEEDS if size.name == "quick" else SEEDS
+        return size.of(SEEDS, QUICK_SEEDS)
 
     @staticmethod
     def example(done: Mapping[str, Done]) -> list[RunData]:
@@ -145,9 +136,7 @@ class Measured:
 
     def bytes_in(self, start_s: float, end_s: float) -> NDArray[np.int64]:
         """Goodput in (start, end], int64[seeds, deltas, classes]; both ends are multiples of 10 ms."""
-        first, last = (round(instant / self.goodput_step_s) for instant in (start_s, end_s))
-        total: NDArray[np.int64] = self.goodput[..., first:last].sum(axis=-1)
-        return total
+        return bytes_between(self.goodput, self.goodput_step_s, start_s, end_s)
 
     def coarse(self) -> NDArray[np.int64]:
         """Goodput in intervals of 100 ms, int64[seeds, deltas, classes, intervals]."""
