@@ -17,6 +17,8 @@ pub struct FlowSpec {
     pub start: Time,
     /// Where the sender's clock stands at time zero.
     pub clock_phase: Duration,
+    /// Where the receiver's clock stands at time zero.
+    pub ack_clock_phase: Duration,
     /// Where its data segments enter the network.
     pub data: Label,
     /// Where its ACKs enter the network.

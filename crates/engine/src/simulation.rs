@@ -7,8 +7,9 @@ use optcp_des::Calendar;
 use optcp_net::{
     Action, Admission, Control, DropReason, FlowId, Hop, Label, LabelTable, Packet, Port, PortId,
 };
-use optcp_tcp::{Receiver, Sender};
+use optcp_tcp::{Ack, Receiver, Sender};
 use optcp_units::{Bytes, Time};
+use slab::Slab;
 
 use crate::Blueprint;
 use crate::observe::{Cause, Observer, Record};
@@ -20,10 +21,38 @@ pub(crate) struct Flow {
     pub(crate) receiver: Receiver,
     data: Label,
     acks: Label,
-    ack_size: u32,
+    /// ACKs under way that say more than a number and a timestamp.
+    kept: Slab<Ack>,
     /// Pending calendar entries of the sender's and the receiver's timer: each timer has one at
     /// most that counts, never later than the deadline.
     pub(crate) timer_entries: [Time; 2],
+}
+
+impl Flow {
+    /// The packet that carries an ACK.
+    fn close(&mut self, id: FlowId, ack: Ack) -> Packet {
+        let size = wire(self.sender.config().ack_wire_size(&ack));
+        if ack.sack.is_none() {
+            return Packet::ack(id, self.acks, ack.seq, size, ack.echo);
+        }
+        let place = u32::try_from(self.kept.insert(ack)).unwrap_or(u32::MAX);
+        Packet::ack_kept(id, self.acks, ack.seq, size, place)
+    }
+
+    /// The ACK that a packet carries, which is no longer under way.
+    fn open(&mut self, packet: Packet) -> Ack {
+        match packet.kept() {
+            Some(place) => self.kept.remove(place as usize),
+            None => Ack { seq: packet.seq, echo: packet.options, sack: None },
+        }
+    }
+
+    /// A packet is lost.
+    fn forget(&mut self, packet: Packet) {
+        if let Some(place) = packet.kept() {
+            self.kept.remove(place as usize);
+        }
+    }
 }
 
 /// Packets, data and ACKs together.
@@ -95,10 +124,10 @@ impl<O: Observer> Simulation<O> {
         });
         let flows = blueprint.flows.iter().map(|spec| Flow {
             sender: Sender::new(Arc::clone(&spec.config), spec.segments, spec.clock_phase),
-            receiver: Receiver::new(&spec.config),
+            receiver: Receiver::new(&spec.config, spec.ack_clock_phase),
             data: spec.data,
             acks: spec.acks,
-            ack_size: wire(spec.config.ack_size),
+            kept: Slab::new(),
             timer_entries: [Time::MAX; 2],
         });
         let mut simulation = Simulation {
@@ -200,12 +229,13 @@ impl<O: Observer> Simulation<O> {
     pub(crate) fn apply(&mut self, action: Action) {
         match action {
             Action::PortDown(id) => {
-                let (now, counts, observer) = (self.now, &mut self.counts, &mut self.observer);
-                self.ports[id as usize].fail(|packet, reason| {
+                let Simulation { now, counts, observer, flows, ports, .. } = self;
+                ports[id as usize].fail(|packet, reason| {
                     counts.dropped[reason as usize] += 1;
-                    observer.record(now, Record::Dropped { port: id, packet, reason });
+                    flows[packet.flow() as usize].forget(packet);
+                    observer.record(*now, Record::Dropped { port: id, packet, reason });
                 });
-                observer.record(now, Record::Failed { port: id });
+                observer.record(*now, Record::Failed { port: id });
             }
             Action::PortUp(id) => self.ports[id as usize].restore(),
             Action::SetHop(label, hop) => self.labels.set(label, hop),
@@ -231,6 +261,7 @@ impl<O: Observer> Simulation<O> {
             Admission::Sending { until, ordinal } => self.schedule_transmission(id, until, ordinal),
             Admission::Dropped(reason) => {
                 self.counts.dropped[reason as usize] += 1;
+                self.flows[packet.flow() as usize].forget(packet);
                 self.observer.record(self.now, Record::Dropped { port: id, packet, reason });
                 return;
             }
@@ -249,11 +280,12 @@ impl<O: Observer> Simulation<O> {
         let flow = &mut self.flows[id as usize];
         if packet.is_ack() {
             self.observer.record(self.now, Record::Acknowledged { flow: id, seq: packet.seq });
-            flow.sender.handle_ack(self.now, packet.seq);
+            let ack = flow.open(packet);
+            flow.sender.handle_ack(self.now, &ack);
             self.drain_sender(id, Cause::Ack);
         } else {
             self.observer.record(self.now, Record::Arrived { flow: id, seq: packet.seq });
-            let arrival = flow.receiver.handle_segment(self.now, packet.seq);
+            let arrival = flow.receiver.handle_segment(self.now, packet.seq, packet.options);
             if arrival.progress > 0 {
                 let config = flow.sender.config();
                 // A SYN takes a number but carries no data.
@@ -268,9 +300,8 @@ impl<O: Observer> Simulation<O> {
         }
     }
 
-    pub(crate) fn send_ack(&mut self, id: FlowId, ack: u32) {
-        let flow = &self.flows[id as usize];
-        let packet = Packet::ack(id, flow.acks, ack, flow.ack_size);
+    pub(crate) fn send_ack(&mut self, id: FlowId, ack: Ack) {
+        let packet = self.flows[id as usize].close(id, ack);
         self.counts.sent += 1;
         self.at_node(packet);
     }
@@ -279,7 +310,7 @@ impl<O: Observer> Simulation<O> {
     pub(crate) fn drain_sender(&mut self, id: FlowId, cause: Cause) {
         while let Some(segment) = self.flows[id as usize].sender.poll_transmit(self.now) {
             let label = self.flows[id as usize].data;
-            let packet = Packet::data(id, label, segment.seq, wire(segment.size));
+            let packet = Packet::data(id, label, segment.seq, wire(segment.size), segment.stamp);
             self.counts.sent += 1;
             self.observer.record(
                 self.now,

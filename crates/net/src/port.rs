@@ -196,7 +196,11 @@ impl Port {
         while place > 0 && self.pipe[place - 1].arrival > underway.arrival {
             place -= 1;
         }
-        self.pipe.insert(place, underway);
+        if place == self.pipe.len() {
+            self.pipe.push_back(underway);
+        } else {
+            self.pipe.insert(place, underway);
+        }
         let first_arrival = (place == 0).then_some((underway.arrival, ordinal));
         let next = self.queue.front().copied().map(|next| self.send(now, next));
         Some(Sent { packet, first_arrival, next })

@@ -119,9 +119,13 @@ fn flows(plan: &Plan, streams: Streams, paths: &mut Paths) -> Vec<FlowSpec> {
         let config = Arc::clone(&configs[flow.tcp]);
         let since_zero = flow.start.map(|at| at.saturating_since(Time::ZERO));
         let start = draw(since_zero, streams, || format!("flows/{}/start", flow.name));
-        let mut clock = streams.stream(&format!("flows/{}/clock", flow.name));
+        let clock = |name: &str, period: Duration| {
+            let mut stream = streams.stream(&format!("flows/{}/{name}", flow.name));
+            Duration::from_ps(stream.below(period.as_ps()))
+        };
         FlowSpec {
-            clock_phase: Duration::from_ps(clock.below(config.tick.as_ps())),
+            clock_phase: clock("clock", config.tick),
+            ack_clock_phase: clock("ack-clock", config.ack_delay.max(Duration::from_ps(1))),
             config,
             segments: flow.size,
             start: Time::ZERO + start,

@@ -1,8 +1,9 @@
 //! Everything that a scenario file can name, and the JSON Schema of the file.
 
 use optcp_tcp::config::{
-    AckKind, Backoff, CongestionKind, FirstLoss, Halving, NewRenoTimer, PartialAck, RecoveryExit,
-    RecoveryKind, ReductionBasis, RttKind, TimeoutBasis,
+    AckKind, AfterTimeout, Backoff, CongestionKind, FirstLoss, Halving, LossDetectionKind,
+    NewRenoTimer, PartialAck, RateReduction, RecoveryExit, RecoveryKind, ReductionBasis, RttKind,
+    TimeoutBasis,
 };
 use optcp_tcp::profile::Profile;
 use optcp_tcp::registry::Entry;
@@ -28,6 +29,9 @@ pub struct CatalogueEntry {
 const REGISTRIES: &[(&str, &[Entry])] = &[
     (Profile::FAMILY, Profile::CATALOGUE),
     (RecoveryKind::FAMILY, RecoveryKind::CATALOGUE),
+    (LossDetectionKind::FAMILY, LossDetectionKind::CATALOGUE),
+    (RateReduction::FAMILY, RateReduction::CATALOGUE),
+    (AfterTimeout::FAMILY, AfterTimeout::CATALOGUE),
     (CongestionKind::FAMILY, CongestionKind::CATALOGUE),
     (RttKind::FAMILY, RttKind::CATALOGUE),
     (NewRenoTimer::FAMILY, NewRenoTimer::CATALOGUE),

@@ -44,6 +44,7 @@ fn dumbbell(flows: u32, seconds: u64) -> Blueprint {
             segments: None,
             start: Time::ZERO + fraction(flow, 6180, Duration::from_secs(1)),
             clock_phase: Duration::ZERO,
+            ack_clock_phase: Duration::ZERO,
             data: paths.entry(2 * flow, &there),
             acks: paths.entry(2 * flow + 1, &back),
         });

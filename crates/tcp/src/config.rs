@@ -5,6 +5,7 @@
 
 use optcp_units::{Bytes, Duration};
 
+use crate::acknowledgment::Ack;
 use crate::registry;
 
 registry! {
@@ -13,6 +14,34 @@ registry! {
         "tahoe" => Tahoe: "fast retransmit, then slow start from one segment", "Jacobson 1988";
         "reno" => Reno: "fast retransmit and fast recovery; the first new ACK ends it", "RFC 5681 section 3.2";
         "newreno" => NewReno: "fast recovery that partial ACKs keep going", "RFC 6582";
+        "sack" => Sack: "retransmits what selective ACKs show to be missing", "RFC 6675";
+    }
+}
+
+registry! {
+    /// How SACK recovery knows that a segment is lost.
+    pub enum LossDetectionKind ("loss_detection") {
+        "duplicates" => Duplicates: "three segments beyond it have arrived", "RFC 6675 section 4, IsLost";
+        "rack" => Rack: "one sent later has arrived, and a reordering window has passed", "RFC 8985 section 6";
+    }
+}
+
+registry! {
+    /// How the window shrinks during SACK recovery.
+    pub enum RateReduction ("rate_reduction") {
+        "at-once" => AtOnce: "to ssthresh at its start", "RFC 6675 section 5 step 4.2";
+        "prr-crb" => PrrCrb: "in proportion to what is delivered; below ssthresh as much as was delivered", "RFC 6937, conservative reduction bound";
+        "prr-ssrb" => PrrSsrb: "in proportion; below ssthresh one segment more for each ACK", "RFC 6937, slow-start reduction bound";
+        "prr" => Prr: "in proportion; below ssthresh one segment more while recovery makes progress", "RFC 9937";
+    }
+}
+
+registry! {
+    /// What is sent again after a timeout.
+    pub enum AfterTimeout ("after_timeout") {
+        "go-back-n" => GoBackN: "everything outstanding, also what SACK had covered", "RFC 2018 section 8; 4.3BSD";
+        "missing" => Missing: "what SACK does not cover; without SACK everything", "RFC 6675 section 5.1; Linux";
+        "first" => First: "the oldest segment; without SACK each later one when a partial ACK asks for it", "RFC 6298 section 5.4";
     }
 }
 
@@ -104,6 +133,7 @@ registry! {
     pub enum AckKind ("ack") {
         "every-packet" => EveryPacket: "every data segment at once", "RFC 9293 section 3.8.6.3, the least delay";
         "delayed" => Delayed: "every second in-order segment, or a timer armed per segment", "RFC 5681 section 4.2";
+        "delayed-tick" => DelayedTick: "every second in-order segment, or the next tick of a free-running timer", "4.3BSD";
     }
 }
 
@@ -122,10 +152,35 @@ pub struct Config {
     pub initial_ssthresh: Option<u32>,
     /// The receiver's advertised window in segments.
     pub window_limit: u32,
+    /// Whether the window may be greater than 65 535 bytes (RFC 7323 section 2).
+    pub window_scaling: bool,
     /// Whether a SYN exchange precedes the data.
     pub handshake: bool,
+    /// Whether segments carry timestamps and ACKs echo them (RFC 7323): 12 bytes each.
+    pub timestamps: bool,
+    /// The unit of timestamps.
+    pub timestamp_tick: Duration,
     /// What is done about losses.
     pub recovery: RecoveryKind,
+    /// How SACK recovery knows what is lost.
+    pub loss_detection: LossDetectionKind,
+    /// How the window shrinks during SACK recovery.
+    pub rate_reduction: RateReduction,
+    /// Whether SACK recovery, for want of anything better, sends again what may not be lost (RFC 6675
+    /// `NextSeg` rule 3).
+    pub speculative_retransmit: bool,
+    /// Whether SACK recovery sends the last segment again once, when there is nothing else (rule 4).
+    pub rescue_retransmit: bool,
+    /// Whether silence with data outstanding sends a probe before the timeout (RFC 8985 section 7).
+    pub tail_loss_probe: bool,
+    /// What is sent again after a timeout.
+    pub after_timeout: AfterTimeout,
+    /// Whether spurious timeouts are found out and taken back (RFC 5682), with SACK.
+    pub frto: bool,
+    /// Whether reductions are taken back when DSACK shows that nothing was lost, with SACK.
+    pub dsack_undo: bool,
+    /// Whether reductions are taken back when a timestamp shows so (RFC 3522), with SACK.
+    pub timestamp_undo: bool,
     /// How the window grows.
     pub congestion: CongestionKind,
     /// Whether the first two duplicate ACKs release a new segment each (RFC 3042).
@@ -160,14 +215,22 @@ pub struct Config {
     pub repeated_timeout_keeps_ssthresh: bool,
     /// When the receiver acknowledges.
     pub ack: AckKind,
-    /// How long a delayed ACK may wait.
+    /// How long a delayed ACK may wait, or the period of the timer that sends it.
     pub ack_delay: Duration,
+    /// Segments that are acknowledged at once at the start, and again after one has come twice.
+    pub quick_acks: u32,
     /// Whether segment 0 is acknowledged at once although ACKs are delayed. A SYN always is; ns-2 does
     /// the same to the first data segment when there is no SYN.
     pub first_ack_at_once: bool,
     /// Whether a second copy of the newest in-order segment waits like new data, as in ns-2; RFC 9293
     /// section 3.10.7.4 acknowledges it at once.
     pub delays_duplicates: bool,
+    /// The most SACK blocks in an ACK.
+    pub sack_blocks: u8,
+    /// What the SACK option adds to an ACK beside 8 bytes for each block.
+    pub sack_header: Bytes,
+    /// Whether the receiver reports segments that have come twice (RFC 2883).
+    pub dsack: bool,
     /// The estimator behind the retransmission timer.
     pub rtt: RttKind,
     /// Granularity of the sender's clock: G of RFC 6298, or the tick of `bsd-ticks`.
@@ -180,4 +243,44 @@ pub struct Config {
     pub backoff: Backoff,
     /// Greatest retransmission timeout, backed off.
     pub max_rto: Duration,
+}
+
+/// The TCP header's field without scaling (RFC 9293 section 3.1).
+const UNSCALED_WINDOW: u64 = 65_535;
+/// The timestamps option with its padding (RFC 7323 appendix A).
+const TIMESTAMPS: Bytes = Bytes::new(12);
+/// One SACK block (RFC 2018 section 3).
+const SACK_BLOCK: Bytes = Bytes::new(8);
+
+impl Config {
+    /// Whether the connection uses SACK.
+    #[must_use]
+    pub fn sack(&self) -> bool {
+        self.recovery == RecoveryKind::Sack
+    }
+
+    /// The receiver's window in segments, at least one.
+    #[must_use]
+    pub fn window_segments(&self) -> u32 {
+        if self.window_scaling {
+            return self.window_limit;
+        }
+        let unscaled = (UNSCALED_WINDOW / self.mss.count().max(1)).max(1);
+        self.window_limit.min(u32::try_from(unscaled).unwrap_or(u32::MAX))
+    }
+
+    /// What timestamps add to every segment.
+    #[must_use]
+    pub fn timestamp_size(&self) -> Bytes {
+        if self.timestamps { TIMESTAMPS } else { Bytes::ZERO }
+    }
+
+    /// Size of an ACK on the wire.
+    #[must_use]
+    pub fn ack_wire_size(&self, ack: &Ack) -> Bytes {
+        let options = ack.sack.map_or(Bytes::ZERO, |sack| {
+            sack.as_slice().iter().fold(self.sack_header, |size, _| size + SACK_BLOCK)
+        });
+        self.ack_size + self.timestamp_size() + options
+    }
 }

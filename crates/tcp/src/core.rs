@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use optcp_units::{Bytes, Duration, Time};
 
-use crate::config::{Config, FirstLoss, Halving, ReductionBasis};
+use crate::acknowledgment::{Ack, Timestamp};
+use crate::config::{AfterTimeout, Config, FirstLoss, Halving, ReductionBasis};
 use crate::congestion::CongestionControl;
 use crate::rtt::RetransmissionTimer;
 use crate::window::Window;
@@ -18,7 +19,11 @@ pub struct Core {
     pub(crate) config: Arc<Config>,
     pub(crate) congestion: CongestionControl,
     pub(crate) timer: RetransmissionTimer,
+    /// Where the sender's clock stands at time zero.
+    clock_phase: Duration,
     pub(crate) window: Window,
+    /// The receiver's window in segments.
+    window_limit: u32,
     /// Segments that duplicate ACKs add to the window during fast recovery.
     pub(crate) inflation: u32,
     /// Oldest unacknowledged segment.
@@ -33,6 +38,8 @@ pub struct Core {
     pub(crate) duplicates: u32,
     /// `max` when the window was last reduced: RFC 6582's `recover`, plus one.
     pub(crate) recover: Option<Seq>,
+    /// Up to where ACKs still repair the last timeout's losses.
+    pub(crate) loss_until: Seq,
     /// A segment to retransmit before anything else.
     pub(crate) retransmit: Option<Seq>,
     /// Segments beyond the window that limited transmit still allows.
@@ -55,7 +62,9 @@ impl Core {
         Core {
             congestion: CongestionControl::new(config.congestion),
             timer: RetransmissionTimer::new(&config, clock_phase),
+            clock_phase,
             window,
+            window_limit: config.window_segments(),
             inflation: 0,
             una: 0,
             nxt: 0,
@@ -63,6 +72,7 @@ impl Core {
             end,
             duplicates: 0,
             recover: None,
+            loss_until: 0,
             retransmit: None,
             limited: 0,
             limited_sent: 0,
@@ -85,9 +95,40 @@ impl Core {
         f64::from(self.max - self.una) * self.mss()
     }
 
+    /// Segments that the receiver's window still takes, beyond the highest sent.
+    pub(crate) fn room(&self) -> u32 {
+        self.window_limit.saturating_sub(self.max - self.una)
+    }
+
+    /// ssthresh in whole segments.
+    pub(crate) fn ssthresh_segments(&self) -> u32 {
+        Window { cwnd: self.window.ssthresh, ..self.window }.segments(self.mss())
+    }
+
+    /// What goes on a segment that is sent now, if timestamps are in use (RFC 7323 section 3).
+    pub(crate) fn stamp(&self, now: Time) -> Timestamp {
+        let ticks = (now.as_ps() + self.clock_phase.as_ps()) / self.config.timestamp_tick.as_ps();
+        #[expect(clippy::cast_possible_truncation, reason = "timestamps count modulo 2^32")]
+        let stamp = ticks as Timestamp;
+        stamp
+    }
+
+    /// The beginning of the tick at which an echoed timestamp was read, `now` at the latest.
+    fn sent_at(&self, echo: Timestamp, now: Time) -> Time {
+        let age = u64::from(self.stamp(now).wrapping_sub(echo));
+        let ticks = (now.as_ps() + self.clock_phase.as_ps()) / self.config.timestamp_tick.as_ps();
+        let read = ticks.saturating_sub(age) * self.config.timestamp_tick.as_ps();
+        Time::from_ps(read.saturating_sub(self.clock_phase.as_ps()))
+    }
+
+    /// Whether an ACK that echoes `echo` answers something sent before `sent`.
+    pub(crate) fn is_before(&self, echo: Timestamp, sent: Time) -> bool {
+        self.stamp(sent).wrapping_sub(echo).cast_signed() > 0
+    }
+
     /// The smaller of cwnd and the receiver's window, in bytes, without inflation.
     pub(crate) fn usable_window(&self) -> f64 {
-        self.window.cwnd.min(f64::from(self.config.window_limit) * self.mss())
+        self.window.cwnd.min(f64::from(self.window_limit) * self.mss())
     }
 
     /// Whether RFC 6582's condition for a fast retransmit holds: the cumulative ACK covers more
@@ -95,10 +136,14 @@ impl Core {
     pub(crate) fn may_fast_retransmit(&self) -> bool {
         let covered = !self.config.careful || self.recover.is_none_or(|recover| self.una > recover);
         match (self.config.first_loss, self.una) {
-            (FirstLoss::Ns2, 0) => false,
             (FirstLoss::Ns2, 1) => true,
-            _ => covered,
+            _ => covered && !self.first_waits_for_timer(),
         }
+    }
+
+    /// Whether the oldest segment is the first, which ns-2 never recovers without its timer.
+    pub(crate) fn first_waits_for_timer(&self) -> bool {
+        self.config.first_loss == FirstLoss::Ns2 && self.una == 0
     }
 
     /// Reduces the window after duplicate ACKs: ssthresh and cwnd become half of what is at stake.
@@ -150,11 +195,17 @@ impl Core {
     }
 
     /// An ACK of new data that leaves no recovery behind: measures, restarts or stops the timer.
-    pub(crate) fn acknowledge(&mut self, now: Time, ack: Seq) {
-        self.advance(ack);
+    pub(crate) fn acknowledge(&mut self, now: Time, ack: &Ack) {
+        let outstanding = self.max - self.una;
+        self.advance(ack.seq);
         self.duplicates = 0;
         self.limited_sent = 0;
-        self.timer.measure(ack, now);
+        if self.config.timestamps {
+            let sent = self.sent_at(ack.echo, now);
+            self.timer.measure_stamped(sent, now, outstanding);
+        } else {
+            self.timer.measure(ack.seq, now);
+        }
         if self.outstanding() {
             self.timer.restart(now);
         } else {
@@ -175,6 +226,22 @@ impl Core {
         self.timer.forget();
     }
 
+    /// Whether what was outstanding at the last timeout is not all acknowledged.
+    pub(crate) fn repairs_timeout(&self) -> bool {
+        self.una < self.loss_until
+    }
+
+    /// Without SACK: the oldest segment is sent again after a timeout, and perhaps all behind it.
+    pub(crate) fn send_again_after_timeout(&mut self) {
+        match self.config.after_timeout {
+            AfterTimeout::GoBackN | AfterTimeout::Missing => self.go_back(),
+            AfterTimeout::First => {
+                self.retransmit = Some(self.una);
+                self.timer.forget();
+            }
+        }
+    }
+
     /// The next segment that may be sent now, if any.
     pub(crate) fn next_segment(&mut self) -> Option<Seq> {
         if let Some(seq) = self.retransmit.take() {
@@ -183,7 +250,7 @@ impl Core {
         if self.nxt >= self.end {
             return None;
         }
-        let limit = self.config.window_limit;
+        let limit = self.window_limit;
         let cwnd = self.window.segments(self.mss());
         let flight = self.nxt - self.una;
         if self.allowance > 0 && flight < cwnd.saturating_add(self.inflation).min(limit) {
@@ -205,7 +272,7 @@ impl Core {
         if self.config.handshake && seq == 0 {
             SYN_SIZE
         } else {
-            self.config.mss + self.config.header
+            self.config.mss + self.config.header + self.config.timestamp_size()
         }
     }
 }

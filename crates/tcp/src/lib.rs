@@ -3,10 +3,12 @@
 //! Nothing here knows a network, a kernel or a clock: the owner passes instants in, sends what
 //! comes out, and asks when the next timer is due.
 
+pub mod acknowledgment;
 pub mod config;
 pub mod congestion;
 mod core;
 pub mod profile;
+mod ranges;
 mod receiver;
 pub mod recovery;
 pub mod registry;
@@ -15,6 +17,7 @@ mod sender;
 mod window;
 
 pub use crate::core::Seq;
+pub use acknowledgment::{Ack, SackBlocks, Timestamp};
 pub use config::Config;
 pub use profile::Profile;
 pub use receiver::{Arrival, Receiver};

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use optcp_units::{Bytes, Duration, Time};
 
+use crate::acknowledgment::{Ack, Timestamp};
 use crate::config::{Config, TimeoutBasis};
 use crate::core::{Core, Seq};
 use crate::recovery::LossRecovery;
@@ -18,6 +19,8 @@ pub struct Transmission {
     pub size: Bytes,
     /// Whether it was sent before.
     pub retransmission: bool,
+    /// Its timestamp; without meaning unless timestamps are in use.
+    pub stamp: Timestamp,
 }
 
 /// What a sender is doing, for observation.
@@ -75,8 +78,6 @@ pub struct Sender {
     recovery: LossRecovery,
     /// The segment whose timer expired last (RFC 5681 section 3.1 on repeated timeouts).
     timed_out: Option<Seq>,
-    /// Up to where ACKs still repair the last timeout's losses.
-    loss_until: Seq,
     counts: SenderCounts,
 }
 
@@ -86,10 +87,9 @@ impl Sender {
     #[must_use]
     pub fn new(config: Arc<Config>, segments: Option<u32>, clock_phase: Duration) -> Self {
         Sender {
-            recovery: LossRecovery::new(config.recovery),
+            recovery: LossRecovery::new(&config),
             core: Core::new(config, segments, clock_phase),
             timed_out: None,
-            loss_until: 0,
             counts: SenderCounts::default(),
         }
     }
@@ -99,33 +99,33 @@ impl Sender {
         self.core.allowance = u32::MAX;
     }
 
-    /// An ACK that everything below `ack` has arrived. One for data never sent is ignored.
-    pub fn handle_ack(&mut self, now: Time, ack: Seq) {
+    /// An ACK has come. One for data never sent is ignored.
+    pub fn handle_ack(&mut self, now: Time, ack: &Ack) {
         let core = &mut self.core;
-        if ack > core.max {
+        if ack.seq > core.max {
             return;
         }
         core.allowance = u32::MAX;
         core.limited = 0;
-        if ack > core.una {
-            let opens = core.config.handshake && core.una == 0;
-            self.recovery.on_new_ack(core, now, ack);
-            if opens {
-                // The SYN's ACK: the window is the initial one, however it was grown; one segment if
-                // the SYN had to be sent again (RFC 5681 section 3.1).
-                let lost = self.timed_out.is_some();
-                let initial = if lost { 1 } else { core.config.initial_window };
-                core.window.cwnd = f64::from(initial) * core.mss();
-            }
-        } else if ack == core.una && core.outstanding() {
-            core.duplicates += 1;
-            self.recovery.on_duplicate_ack(core, now);
+        let opens = core.config.handshake && core.una == 0 && ack.seq > 0;
+        self.recovery.on_ack(core, now, ack);
+        if opens {
+            // The SYN's ACK: the window is the initial one, however it was grown; one segment if
+            // the SYN had to be sent again (RFC 5681 section 3.1).
+            let lost = self.timed_out.is_some();
+            let initial = if lost { 1 } else { core.config.initial_window };
+            core.window.cwnd = f64::from(initial) * core.mss();
         }
     }
 
     /// The time given by `deadline` has come.
     pub fn handle_timer(&mut self, now: Time) {
         let core = &mut self.core;
+        if self.recovery.deadline().is_some_and(|at| at <= now) {
+            core.allowance = u32::MAX;
+            self.recovery.on_timer(core, now);
+            return;
+        }
         if !core.outstanding() {
             core.timer.stop();
             return;
@@ -135,7 +135,7 @@ impl Sender {
         core.inflation = 0;
         core.limited = 0;
         core.limited_sent = 0;
-        self.recovery.on_timeout(core);
+        self.recovery.on_timeout(core, now);
 
         let repeated = self.timed_out == Some(core.una);
         if !(repeated && core.config.repeated_timeout_keeps_ssthresh) {
@@ -148,10 +148,9 @@ impl Sender {
             }
         }
         self.timed_out = Some(core.una);
-        self.loss_until = core.max;
+        core.loss_until = core.max;
         core.window.cwnd = core.mss();
         core.recover = Some(core.max);
-        core.go_back();
         core.timer.back_off();
         core.timer.restart(now);
         core.allowance = u32::MAX;
@@ -160,22 +159,25 @@ impl Sender {
     /// The next segment to send, if any may be sent now.
     pub fn poll_transmit(&mut self, now: Time) -> Option<Transmission> {
         let core = &mut self.core;
-        let seq = core.next_segment()?;
+        let seq = self.recovery.next_segment(core)?;
         let retransmission = seq < core.max;
         if !retransmission {
             core.max = seq + 1;
             core.timer.time(seq, now);
         }
         core.timer.start(now);
+        self.recovery.on_sent(core, seq, now);
         self.counts.sent += 1;
         self.counts.retransmissions += u64::from(retransmission);
-        Some(Transmission { seq, size: core.wire_size(seq), retransmission })
+        let stamp = if core.config.timestamps { core.stamp(now) } else { 0 };
+        Some(Transmission { seq, size: core.wire_size(seq), retransmission, stamp })
     }
 
     /// When `handle_timer` is due.
     #[must_use]
     pub fn deadline(&self) -> Option<Time> {
-        self.core.timer.deadline()
+        let (timer, own) = (self.core.timer.deadline(), self.recovery.deadline());
+        own.map_or(timer, |own| Some(timer.map_or(own, |timer| timer.min(own))))
     }
 
     /// Whether everything has been acknowledged.
@@ -220,7 +222,7 @@ impl Sender {
         let core = &self.core;
         let phase = match () {
             () if self.recovery.in_recovery() => Phase::Recovery,
-            () if core.una < self.loss_until => Phase::Loss,
+            () if core.repairs_timeout() => Phase::Loss,
             () if core.window.in_slow_start() => Phase::SlowStart,
             () => Phase::Avoidance,
         };

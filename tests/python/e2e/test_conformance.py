@@ -9,9 +9,7 @@ REFERENCE = Path(__file__).parents[2] / "reference" / "tcp"
 
 
 def test_the_reference_cases_agree(command, tmp_path):
-    done = command("conformance", REFERENCE / "scenarios.json", "--out", "results.json", status=1)
-    refused = [line.partition(":")[0] for line in done.stderr.splitlines()[1:]]
-    assert refused == ["case A1-sack", "case B01-sack", "case E1-sack", "case E2-sack"]
+    done = command("conformance", REFERENCE / "scenarios.json", "--out", "results.json")
     assert "B10-newreno" in done.stdout
     compared = subprocess.run(
         [sys.executable, REFERENCE / "compare.py", tmp_path / "results.json"],
@@ -19,7 +17,7 @@ def test_the_reference_cases_agree(command, tmp_path):
         text=True,
         check=False,
     )
-    assert compared.stdout.splitlines()[-1] == "26 agree, 0 differ, 4 missing"
+    assert compared.stdout.splitlines()[-1] == "30 agree, 0 differ, 0 missing"
 
 
 def test_a_case_that_is_none_is_named_with_its_key(command, tmp_path):

@@ -58,6 +58,7 @@ impl WorldBuilder {
             segments,
             start,
             clock_phase: Duration::ZERO,
+            ack_clock_phase: Duration::ZERO,
             data,
             acks,
         });

@@ -1,5 +1,6 @@
 //! TCP tables.
 
+use optcp_tcp::acknowledgment::MAX_SACK_BLOCKS;
 use optcp_tcp::config::{AckKind, Config};
 use optcp_tcp::profile::Profile;
 use optcp_units::{Bytes, Duration};
@@ -36,10 +37,12 @@ fn check(name: &str, config: &Config, problems: &mut Problems<'_>) {
         ("recovery_burst", config.recovery_burst == Some(0), "recovery would never end"),
         (
             "ack_delay",
-            config.ack == AckKind::Delayed && config.ack_delay == Duration::ZERO,
+            config.ack != AckKind::EveryPacket && config.ack_delay == Duration::ZERO,
             "no ACK would wait: `ack = \"every-packet\"` says so",
         ),
         ("tick", *tick == Duration::ZERO, "the clock would stand still"),
+        ("timestamp_tick", config.timestamp_tick == Duration::ZERO, "the clock would stand still"),
+        ("sack_blocks", config.sack_blocks == 0, "an ACK could report nothing"),
         ("initial_rto", *initial_rto == Duration::ZERO, "the timer would expire at once"),
         ("max_rto", *max_rto == Duration::ZERO, "the timer would expire at once"),
     ];
@@ -47,6 +50,18 @@ fn check(name: &str, config: &Config, problems: &mut Problems<'_>) {
         if zero {
             problems.at(place!["tcp", name, field], format!("`{field}` is zero")).label(why);
         }
+    }
+    if usize::from(config.sack_blocks) > MAX_SACK_BLOCKS {
+        let message = format!("`sack_blocks` ({}) is above {MAX_SACK_BLOCKS}", config.sack_blocks);
+        problems.at(place!["tcp", name, "sack_blocks"], message).label("no more fit (RFC 2018)");
+    }
+    if config.timestamp_undo && !config.timestamps {
+        let message = "`timestamp_undo` needs `timestamps = true`".to_owned();
+        problems.at(place!["tcp", name, "timestamp_undo"], message);
+    }
+    if config.dsack_undo && !config.dsack {
+        let message = "`dsack_undo` needs `dsack = true`".to_owned();
+        problems.at(place!["tcp", name, "dsack_undo"], message);
     }
     for (field, value) in [("initial_rto", initial_rto), ("min_rto", min_rto)] {
         if value > max_rto {

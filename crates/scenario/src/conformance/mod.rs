@@ -134,6 +134,7 @@ fn blueprint(case: &Case) -> Result<Blueprint, String> {
         segments: Some(case.segments),
         start: Time::ZERO,
         clock_phase: CLOCK_PHASE,
+        ack_clock_phase: Duration::ZERO,
         data,
         acks,
     };
@@ -161,7 +162,8 @@ fn config(case: &Case) -> Result<Config, String> {
         "tahoe" => RecoveryKind::Tahoe,
         "reno" => RecoveryKind::Reno,
         "newreno" => RecoveryKind::NewReno,
-        other => return Err(format!("variant `{other}` is not one of tahoe, reno, newreno")),
+        "sack" => RecoveryKind::Sack,
+        other => return Err(format!("variant `{other}` is not one of tahoe, reno, newreno, sack")),
     };
     Ok(Config {
         mss: Bytes::new(tcp.mss),
@@ -172,6 +174,8 @@ fn config(case: &Case) -> Result<Config, String> {
         window_limit: tcp.rwnd_segments,
         handshake: tcp.handshake,
         recovery,
+        // The ACK that ends a recovery grows the window of ns-2's Reno and NewReno, not of its SACK.
+        exit_ack_grows: recovery != RecoveryKind::Sack,
         limited_transmit: tcp.limited_transmit,
         newreno_timer: if tcp.newreno_impatient {
             NewRenoTimer::Impatient

@@ -1,8 +1,9 @@
 //! `[tcp.NAME]`: a profile, and single choices of it changed.
 
 use optcp_tcp::config::{
-    AckKind, Backoff, Config, CongestionKind, FirstLoss, Halving, NewRenoTimer, PartialAck,
-    RecoveryExit, RecoveryKind, ReductionBasis, RttKind, TimeoutBasis,
+    AckKind, AfterTimeout, Backoff, Config, CongestionKind, FirstLoss, Halving, LossDetectionKind,
+    NewRenoTimer, PartialAck, RateReduction, RecoveryExit, RecoveryKind, ReductionBasis, RttKind,
+    TimeoutBasis,
 };
 use optcp_tcp::profile::Profile;
 use schemars::JsonSchema;
@@ -42,9 +43,13 @@ field! {
     optcp_units::Bytes, Size, "_bytes", |w| w.0, |v| json!(v.count());
     optcp_units::Duration, Span, "_ps", |w| w.0, |v| json!(v.as_ps());
     u32, Count, "_segments", |w| w.0, |v| json!(v);
+    u8, Count, "", |w| u8::try_from(w.0).unwrap_or(u8::MAX), |v| json!(v);
     Option<u32>, Limit, "_segments", |w| w.0, |v| json!(v);
     bool, bool, "", |w| *w, |v| json!(v);
     RecoveryKind, RecoveryKind, "", |w| *w, |v| json!(v.name());
+    LossDetectionKind, LossDetectionKind, "", |w| *w, |v| json!(v.name());
+    RateReduction, RateReduction, "", |w| *w, |v| json!(v.name());
+    AfterTimeout, AfterTimeout, "", |w| *w, |v| json!(v.name());
     CongestionKind, CongestionKind, "", |w| *w, |v| json!(v.name());
     Backoff, Backoff, "", |w| *w, |v| json!(v.name());
     FirstLoss, FirstLoss, "", |w| *w, |v| json!(v.name());
@@ -126,10 +131,34 @@ tcp_table! {
     initial_ssthresh: Option<u32>,
     /// The receiver's advertised window, or `unlimited`.
     window_limit: Window,
+    /// Whether the window may be greater than 65 535 bytes (RFC 7323 section 2).
+    window_scaling: bool,
     /// Whether a SYN exchange precedes the data.
     handshake: bool,
+    /// Whether segments carry timestamps and ACKs echo them (RFC 7323), 12 bytes each.
+    timestamps: bool,
+    /// The unit of timestamps.
+    timestamp_tick: optcp_units::Duration,
     /// What is done about losses.
     recovery: RecoveryKind,
+    /// How SACK recovery knows what is lost.
+    loss_detection: LossDetectionKind,
+    /// How the window shrinks during SACK recovery.
+    rate_reduction: RateReduction,
+    /// Whether SACK recovery, for want of anything better, sends again what may not be lost.
+    speculative_retransmit: bool,
+    /// Whether SACK recovery sends the last segment again once, when there is nothing else.
+    rescue_retransmit: bool,
+    /// Whether silence with data outstanding sends a probe before the timeout (RFC 8985), with SACK.
+    tail_loss_probe: bool,
+    /// What is sent again after a timeout.
+    after_timeout: AfterTimeout,
+    /// Whether spurious timeouts are found out and taken back (RFC 5682), with SACK.
+    frto: bool,
+    /// Whether reductions are taken back when DSACK shows that nothing was lost, with SACK.
+    dsack_undo: bool,
+    /// Whether reductions are taken back when a timestamp shows that nothing was lost, with SACK.
+    timestamp_undo: bool,
     /// How the window grows.
     congestion: CongestionKind,
     /// Whether the first two duplicate ACKs release a new segment each (RFC 3042).
@@ -162,12 +191,20 @@ tcp_table! {
     repeated_timeout_keeps_ssthresh: bool,
     /// When the receiver acknowledges.
     ack: AckKind,
-    /// How long a delayed ACK may wait.
+    /// How long a delayed ACK may wait, or the period of the timer that sends it.
     ack_delay: optcp_units::Duration,
+    /// Segments that are acknowledged at once at the start, and again after one has come twice.
+    quick_acks: u32,
     /// Whether segment 0 is acknowledged at once although ACKs are delayed.
     first_ack_at_once: bool,
     /// Whether the ACK of a second copy of the newest in-order segment may wait too.
     delays_duplicates: bool,
+    /// The most SACK blocks in an ACK.
+    sack_blocks: u8,
+    /// What the SACK option adds to an ACK beside 8 bytes for each block.
+    sack_header: optcp_units::Bytes,
+    /// Whether the receiver reports segments that have come twice (RFC 2883), with SACK.
+    dsack: bool,
     /// The estimator behind the retransmission timer.
     rtt: RttKind,
     /// Granularity of the sender's clock.

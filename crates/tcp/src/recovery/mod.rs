@@ -1,16 +1,19 @@
-//! Loss recovery: what duplicate ACKs, new ACKs and timeouts do while data is missing.
+//! Loss recovery: what ACKs and timeouts do while data is missing.
 
 mod newreno;
 mod reno;
+mod sack;
 mod tahoe;
 
 use optcp_units::Time;
 
-use crate::config::RecoveryKind;
+use crate::acknowledgment::Ack;
+use crate::config::{AfterTimeout, Config, RecoveryKind};
 use crate::core::{Core, Seq};
 
 pub use newreno::NewReno;
 pub use reno::Reno;
+pub use sack::Sack;
 pub use tahoe::Tahoe;
 
 /// Duplicate ACKs that start a fast retransmit (RFC 5681 section 3.2).
@@ -25,16 +28,19 @@ pub enum LossRecovery {
     Reno(Reno),
     /// See [`NewReno`].
     NewReno(NewReno),
+    /// See [`Sack`].
+    Sack(Box<Sack>),
 }
 
 impl LossRecovery {
     /// The state at the start of a connection.
     #[must_use]
-    pub fn new(kind: RecoveryKind) -> Self {
-        match kind {
+    pub fn new(config: &Config) -> Self {
+        match config.recovery {
             RecoveryKind::Tahoe => LossRecovery::Tahoe(Tahoe),
             RecoveryKind::Reno => LossRecovery::Reno(Reno::default()),
             RecoveryKind::NewReno => LossRecovery::NewReno(NewReno::default()),
+            RecoveryKind::Sack => LossRecovery::Sack(Box::new(Sack::new(config))),
         }
     }
 
@@ -45,36 +51,91 @@ impl LossRecovery {
             LossRecovery::Tahoe(_) => false,
             LossRecovery::Reno(r) => r.in_recovery(),
             LossRecovery::NewReno(r) => r.in_recovery(),
+            LossRecovery::Sack(r) => r.in_recovery(),
+        }
+    }
+
+    /// An ACK of data that was sent.
+    pub(crate) fn on_ack(&mut self, core: &mut Core, now: Time, ack: &Ack) {
+        match self {
+            LossRecovery::Sack(r) => r.on_ack(core, now, ack),
+            _ if ack.seq > core.una => {
+                self.on_new_ack(core, now, ack);
+                if core.config.after_timeout == AfterTimeout::First && core.repairs_timeout() {
+                    core.retransmit = Some(core.una);
+                }
+            }
+            _ if ack.seq == core.una && core.outstanding() => {
+                core.duplicates += 1;
+                self.on_duplicate_ack(core, now);
+            }
+            _ => {}
         }
     }
 
     /// A duplicate ACK; `core.duplicates` counts it already.
-    pub(crate) fn on_duplicate_ack(&mut self, core: &mut Core, now: Time) {
+    fn on_duplicate_ack(&mut self, core: &mut Core, now: Time) {
         match self {
             LossRecovery::Tahoe(r) => r.on_duplicate_ack(core, now),
             LossRecovery::Reno(r) => r.on_duplicate_ack(core, now),
             LossRecovery::NewReno(r) => r.on_duplicate_ack(core, now),
+            LossRecovery::Sack(_) => {}
         }
     }
 
-    /// An ACK of new data, up to `ack`.
-    pub(crate) fn on_new_ack(&mut self, core: &mut Core, now: Time, ack: Seq) {
+    /// An ACK of new data.
+    fn on_new_ack(&mut self, core: &mut Core, now: Time, ack: &Ack) {
         match self {
             LossRecovery::Tahoe(r) => r.on_new_ack(core, now, ack),
             LossRecovery::Reno(r) => r.on_new_ack(core, now, ack),
             LossRecovery::NewReno(r) => r.on_new_ack(core, now, ack),
+            LossRecovery::Sack(_) => {}
         }
     }
 
-    /// The retransmission timer expired: whatever was under way is over.
-    pub(crate) fn on_timeout(&mut self, core: &mut Core) {
+    /// The retransmission timer expired: whatever was under way is over. The window is still what it was.
+    pub(crate) fn on_timeout(&mut self, core: &mut Core, now: Time) {
         match self {
-            LossRecovery::Tahoe(_) if core.config.tahoe_keeps_duplicates => return,
+            LossRecovery::Sack(r) => return r.on_timeout(core, now),
             LossRecovery::Tahoe(_) => {}
             LossRecovery::Reno(r) => *r = Reno::default(),
             LossRecovery::NewReno(r) => *r = NewReno::default(),
         }
-        core.duplicates = 0;
+        let keeps = matches!(self, LossRecovery::Tahoe(_)) && core.config.tahoe_keeps_duplicates;
+        if !keeps {
+            core.duplicates = 0;
+        }
+        core.send_again_after_timeout();
+    }
+
+    /// The next segment that may be sent now, if any.
+    pub(crate) fn next_segment(&mut self, core: &mut Core) -> Option<Seq> {
+        match self {
+            LossRecovery::Sack(r) => r.next_segment(core),
+            _ => core.next_segment(),
+        }
+    }
+
+    /// A segment is sent.
+    pub(crate) fn on_sent(&mut self, core: &Core, seq: Seq, now: Time) {
+        if let LossRecovery::Sack(r) = self {
+            r.on_sent(core, seq, now);
+        }
+    }
+
+    /// When a timer of its own is due.
+    pub(crate) fn deadline(&self) -> Option<Time> {
+        match self {
+            LossRecovery::Sack(r) => r.deadline(),
+            _ => None,
+        }
+    }
+
+    /// A timer of its own has expired.
+    pub(crate) fn on_timer(&mut self, core: &mut Core, now: Time) {
+        if let LossRecovery::Sack(r) = self {
+            r.on_timer(core, now);
+        }
     }
 }
 
@@ -107,13 +168,14 @@ mod tests {
         sender.start();
         assert_eq!(released(&mut sender), (0..10).collect::<Vec<_>>());
         // Slow start: two segments for the first ACK; 11 are in flight then.
-        sender.handle_ack(Time::ZERO, 1);
+        let ack = Ack::cumulative(1);
+        sender.handle_ack(Time::ZERO, &ack);
         assert_eq!(released(&mut sender), [10, 11]);
-        sender.handle_ack(Time::ZERO, 1);
+        sender.handle_ack(Time::ZERO, &ack);
         assert_eq!(released(&mut sender), [12]);
-        sender.handle_ack(Time::ZERO, 1);
+        sender.handle_ack(Time::ZERO, &ack);
         assert_eq!(released(&mut sender), [13]);
-        sender.handle_ack(Time::ZERO, 1);
+        sender.handle_ack(Time::ZERO, &ack);
         assert_eq!(released(&mut sender), [1]);
         // Half of the 11 segments of 1460 bytes, not of the 13 that are out.
         assert_eq!(sender.window().ssthresh.to_bits(), 8030_f64.to_bits());

@@ -14,8 +14,9 @@
 use optcp_units::Time;
 
 use super::{DUP_THRESH, limited_transmit};
+use crate::acknowledgment::Ack;
 use crate::config::{NewRenoTimer, PartialAck, RecoveryExit};
-use crate::core::{Core, Seq};
+use crate::core::Core;
 
 /// See the module's text.
 #[derive(Clone, Debug, Default)]
@@ -51,9 +52,9 @@ impl NewReno {
         }
     }
 
-    pub(super) fn on_new_ack(&mut self, core: &mut Core, now: Time, ack: Seq) {
+    pub(super) fn on_new_ack(&mut self, core: &mut Core, now: Time, ack: &Ack) {
         match (self.phase, core.recover) {
-            (Phase::Recovery { partial_seen }, Some(recover)) if ack < recover => {
+            (Phase::Recovery { partial_seen }, Some(recover)) if ack.seq < recover => {
                 self.phase = Phase::Recovery { partial_seen: true };
                 partial_ack(core, now, ack, !partial_seen);
             }
@@ -76,16 +77,16 @@ fn limit_burst(core: &mut Core) {
 }
 
 /// RFC 6582 section 3.2 step 3, partial acknowledgment.
-fn partial_ack(core: &mut Core, now: Time, ack: Seq, first: bool) {
+fn partial_ack(core: &mut Core, now: Time, ack: &Ack, first: bool) {
     match core.config.partial_ack {
-        PartialAck::Deflate => deflate(core, ack - core.una),
+        PartialAck::Deflate => deflate(core, ack.seq - core.una),
         PartialAck::Keep => {}
         PartialAck::Reset => core.inflation = 0,
     }
     if first || core.config.newreno_timer == NewRenoTimer::Patient {
         core.timer.restart(now);
     }
-    core.advance(ack);
+    core.advance(ack.seq);
     core.retransmit = Some(core.una);
     limit_burst(core);
 }
@@ -102,7 +103,7 @@ fn deflate(core: &mut Core, acked: u32) {
 }
 
 /// RFC 6582 section 3.2 step 3, full acknowledgment.
-fn full_ack(core: &mut Core, now: Time, ack: Seq) {
+fn full_ack(core: &mut Core, now: Time, ack: &Ack) {
     core.inflation = 0;
     core.acknowledge(now, ack);
     let mss = core.mss();

@@ -13,7 +13,8 @@
 use optcp_units::Time;
 
 use super::{DUP_THRESH, limited_transmit};
-use crate::core::{Core, Seq};
+use crate::acknowledgment::Ack;
+use crate::core::Core;
 
 /// See the module's text.
 #[derive(Clone, Debug, Default)]
@@ -39,7 +40,7 @@ impl Reno {
         }
     }
 
-    pub(super) fn on_new_ack(&mut self, core: &mut Core, now: Time, ack: Seq) {
+    pub(super) fn on_new_ack(&mut self, core: &mut Core, now: Time, ack: &Ack) {
         core.acknowledge(now, ack);
         let was_recovering = std::mem::take(&mut self.recovering);
         core.inflation = 0;

@@ -14,7 +14,8 @@
 use optcp_units::Time;
 
 use super::{DUP_THRESH, limited_transmit};
-use crate::core::{Core, Seq};
+use crate::acknowledgment::Ack;
+use crate::core::Core;
 
 /// See the module's text.
 #[derive(Clone, Copy, Debug)]
@@ -30,7 +31,7 @@ impl Tahoe {
         }
     }
 
-    pub(super) fn on_new_ack(self, core: &mut Core, now: Time, ack: Seq) {
+    pub(super) fn on_new_ack(self, core: &mut Core, now: Time, ack: &Ack) {
         core.acknowledge(now, ack);
         core.grow();
     }

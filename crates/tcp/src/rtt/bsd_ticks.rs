@@ -59,6 +59,11 @@ impl BsdTicks {
         }
     }
 
+    pub(super) fn srtt(&self) -> Option<Duration> {
+        let ticks = u64::try_from(self.srtt).ok().filter(|&srtt| srtt > 0)?;
+        Some(Duration::from_ps((self.tick * ticks).as_ps() >> SRTT_BITS))
+    }
+
     pub(super) fn rto(&self) -> Duration {
         match self.rto_ticks {
             None => self.initial_rto.max(self.tick * 2),

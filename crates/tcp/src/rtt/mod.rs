@@ -119,11 +119,33 @@ impl RetransmissionTimer {
             && ack > seq
         {
             self.timed = None;
-            self.backoff = 0;
-            match &mut self.estimator {
-                Estimator::Rfc6298(e) => e.sample(now - sent),
-                Estimator::BsdTicks(e) => e.sample(sent, now),
-            }
+            self.sample(sent, now, 1);
+        }
+    }
+
+    /// An ACK of new data tells by its timestamp when the segment that it answers was sent, with
+    /// `outstanding` segments under way (RFC 7323 section 4.1).
+    pub fn measure_stamped(&mut self, sent: Time, now: Time, outstanding: u32) {
+        self.timed = None;
+        // RFC 7323 appendix G: as if there were one measurement a round trip.
+        self.sample(sent, now, outstanding.div_ceil(2).max(1));
+    }
+
+    /// A round trip, one of `expected` in the same window.
+    fn sample(&mut self, sent: Time, now: Time, expected: u32) {
+        self.backoff = 0;
+        match &mut self.estimator {
+            Estimator::Rfc6298(e) => e.sample(now - sent, expected),
+            Estimator::BsdTicks(e) => e.sample(sent, now),
+        }
+    }
+
+    /// The smoothed round trip, once measured.
+    #[must_use]
+    pub fn srtt(&self) -> Option<Duration> {
+        match &self.estimator {
+            Estimator::Rfc6298(e) => e.srtt(),
+            Estimator::BsdTicks(e) => e.srtt(),
         }
     }
 }

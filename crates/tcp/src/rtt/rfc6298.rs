@@ -25,18 +25,26 @@ impl Rfc6298 {
         Rfc6298 { granularity, initial_rto, estimate: None }
     }
 
-    pub(super) fn sample(&mut self, rtt: Duration) {
+    /// A measurement, one of `expected` in the same window: each counts for so much less (RFC 7323
+    /// appendix G; 1 is RFC 6298 itself).
+    pub(super) fn sample(&mut self, rtt: Duration, expected: u32) {
         let r = rtt.as_ps();
+        let n = u64::from(expected);
         self.estimate = Some(match self.estimate {
             // (2.2) the first measurement
             None => (rtt, Duration::from_ps(r / 2)),
             // (2.3) RTTVAR before SRTT, alpha = 1/8, beta = 1/4
             Some((srtt, rttvar)) => {
                 let (srtt, rttvar) = (srtt.as_ps(), rttvar.as_ps());
-                let rttvar = (3 * rttvar + srtt.abs_diff(r)) / 4;
-                (Duration::from_ps((7 * srtt + r) / 8), Duration::from_ps(rttvar))
+                let rttvar = average(rttvar, srtt.abs_diff(r), 4 * n);
+                let srtt = average(srtt, r, 8 * n);
+                (Duration::from_ps(srtt), Duration::from_ps(rttvar))
             }
         });
+    }
+
+    pub(super) fn srtt(&self) -> Option<Duration> {
+        self.estimate.map(|(srtt, _)| srtt)
     }
 
     pub(super) fn rto(&self) -> Duration {
@@ -45,6 +53,12 @@ impl Rfc6298 {
             Some((srtt, rttvar)) => srtt + (rttvar * 4).max(self.granularity),
         }
     }
+}
+
+/// `old` with one part in `parts` of `new`, in between without overflow.
+fn average(old: u64, new: u64, parts: u64) -> u64 {
+    let sum = u128::from(old) * u128::from(parts - 1) + u128::from(new);
+    u64::try_from(sum / u128::from(parts)).unwrap_or(u64::MAX)
 }
 
 #[cfg(test)]

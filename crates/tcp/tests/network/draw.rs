@@ -1,8 +1,8 @@
 //! Random numbers, and random choices of everything that a connection leaves open.
 
 use optcp_tcp::config::{
-    AckKind, Backoff, Config, FirstLoss, Halving, NewRenoTimer, PartialAck, RecoveryExit,
-    RecoveryKind, ReductionBasis, RttKind, TimeoutBasis,
+    AckKind, AfterTimeout, Backoff, Config, FirstLoss, Halving, LossDetectionKind, NewRenoTimer,
+    PartialAck, RateReduction, RecoveryExit, RecoveryKind, ReductionBasis, RttKind, TimeoutBasis,
 };
 use optcp_tcp::profile::Profile;
 use optcp_units::{Bytes, Duration};
@@ -43,7 +43,14 @@ impl Draw {
     /// A profile with every choice as it makes it, or with each choice drawn.
     pub fn config(&mut self) -> Config {
         let profile = self.pick(&[Profile::Rfc, Profile::Ns2Of2001, Profile::Ns2Release235]);
-        let recovery = self.pick(&[RecoveryKind::Tahoe, RecoveryKind::Reno, RecoveryKind::NewReno]);
+        let recovery = self.pick(&[
+            RecoveryKind::Tahoe,
+            RecoveryKind::Reno,
+            RecoveryKind::NewReno,
+            RecoveryKind::Sack,
+            RecoveryKind::Sack,
+            RecoveryKind::Sack,
+        ]);
         let base = Config {
             mss: Bytes::new(self.pick(&[1, 536, 1460])),
             initial_window: self.pick(&[1, 2, 4, 10, 40]),
@@ -52,7 +59,7 @@ impl Draw {
             handshake: self.percent(30),
             recovery,
             limited_transmit: self.percent(50),
-            ack: self.pick(&[AckKind::EveryPacket, AckKind::Delayed]),
+            ack: self.pick(&[AckKind::EveryPacket, AckKind::Delayed, AckKind::DelayedTick]),
             ..profile.config()
         };
         if self.percent(40) { base } else { self.vary(base) }
@@ -60,7 +67,34 @@ impl Draw {
 
     fn vary(&mut self, base: Config) -> Config {
         let initial_rto = Duration::from_ms(self.pick(&[20, 300, 1_000, 6_000]));
+        let timestamps = self.percent(50);
+        let dsack = self.percent(50);
         Config {
+            window_scaling: self.percent(80),
+            timestamps,
+            timestamp_tick: Duration::from_us(self.pick(&[1, 1_000, 100_000])),
+            loss_detection: self.pick(&[LossDetectionKind::Duplicates, LossDetectionKind::Rack]),
+            rate_reduction: self.pick(&[
+                RateReduction::AtOnce,
+                RateReduction::PrrCrb,
+                RateReduction::PrrSsrb,
+                RateReduction::Prr,
+            ]),
+            speculative_retransmit: self.percent(50),
+            rescue_retransmit: self.percent(50),
+            tail_loss_probe: self.percent(50),
+            after_timeout: self.pick(&[
+                AfterTimeout::GoBackN,
+                AfterTimeout::Missing,
+                AfterTimeout::First,
+            ]),
+            frto: self.percent(50),
+            dsack_undo: dsack && self.percent(50),
+            timestamp_undo: timestamps && self.percent(50),
+            quick_acks: self.pick(&[0, 1, 16]),
+            sack_blocks: self.pick(&[1, 2, 3, 4]),
+            sack_header: Bytes::new(4),
+            dsack,
             careful: self.percent(50),
             first_loss: self.pick(&[FirstLoss::AsAny, FirstLoss::Ns2]),
             fast_retransmit_restarts_timer: self.percent(50),

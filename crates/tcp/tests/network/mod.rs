@@ -5,7 +5,8 @@ mod draw;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use optcp_tcp::{Config, Receiver, Sender, Seq};
+use optcp_tcp::config::AfterTimeout;
+use optcp_tcp::{Ack, Config, Receiver, Sender, Seq, Timestamp};
 use optcp_units::{Duration, Time};
 
 pub use draw::Draw;
@@ -15,8 +16,9 @@ type Packet = (Time, u64, Content);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Content {
-    Segment(Seq),
-    Ack(Seq),
+    Segment(Seq, Timestamp),
+    /// An ACK, by its place in the list of all.
+    Ack(usize),
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -46,7 +48,10 @@ struct World {
     receiver: Receiver,
     /// Segments that have reached the receiver: the model that its `next` is held against.
     arrived: BTreeSet<Seq>,
+    /// Segments that an ACK which reached the sender has told of.
+    told: BTreeSet<Seq>,
     underway: BTreeSet<Packet>,
+    acks: Vec<Ack>,
     sent: u64,
     now: Time,
     draw: Draw,
@@ -87,6 +92,7 @@ impl World {
         let config = Arc::new(draw.config());
         let segments = 1 + u32::try_from(draw.below(60)).expect("below 60");
         let phase = Duration::from_us(draw.below(config.tick.as_ps() / 1_000_000));
+        let ack_phase = Duration::from_us(draw.below(config.ack_delay.as_ps() / 1_000_000));
         let weather = Weather {
             loss_percent: draw.pick(&[0, 1, 5, 20, 60]),
             ack_loss_percent: draw.pick(&[0, 0, 5, 30, 80]),
@@ -97,11 +103,13 @@ impl World {
         };
         World {
             sender: Sender::new(Arc::clone(&config), Some(segments), phase),
-            receiver: Receiver::new(&config),
+            receiver: Receiver::new(&config, ack_phase),
             config,
             segments,
             arrived: BTreeSet::new(),
+            told: BTreeSet::new(),
             underway: BTreeSet::new(),
+            acks: Vec::new(),
             sent: 0,
             now: Time::ZERO,
             draw,
@@ -136,15 +144,24 @@ impl World {
             Event::Arrival(packet) => {
                 self.underway.remove(&packet);
                 match packet.2 {
-                    Content::Segment(seq) => self.segment_arrives(seq),
-                    Content::Ack(ack) => self.ack_arrives(ack),
+                    Content::Segment(seq, stamp) => self.segment_arrives(seq, stamp),
+                    Content::Ack(place) => self.ack_arrives(self.acks[place]),
                 }
             }
             Event::SenderTimer => {
                 let (expired, outstanding) = (self.sender.counts().timeouts, self.outstanding());
                 self.sender.handle_timer(self.now);
-                assert_eq!(self.sender.counts().timeouts - expired, u64::from(outstanding));
-                assert!(!self.sender.in_recovery(), "a timeout ends every recovery");
+                let expiries = self.sender.counts().timeouts - expired;
+                if self.config.sack() {
+                    // A probe, or the end of a reordering window, is no timeout.
+                    assert!(expiries <= u64::from(outstanding));
+                } else {
+                    assert_eq!(expiries, u64::from(outstanding));
+                }
+                assert!(expiries == 0 || !self.sender.in_recovery(), "a timeout ends a recovery");
+                if expiries > 0 && self.config.after_timeout == AfterTimeout::GoBackN {
+                    self.told.clear();
+                }
                 if !self.config.tahoe_keeps_duplicates {
                     self.duplicates = 0;
                 }
@@ -164,9 +181,9 @@ impl World {
         self.sender.max_sent() > self.sender.una()
     }
 
-    fn segment_arrives(&mut self, seq: Seq) {
+    fn segment_arrives(&mut self, seq: Seq, stamp: Timestamp) {
         let before = self.receiver.next();
-        let arrival = self.receiver.handle_segment(self.now, seq);
+        let arrival = self.receiver.handle_segment(self.now, seq, stamp);
         self.arrived.insert(seq);
         let next = self.receiver.next();
         assert_eq!(arrival.progress, next - before, "progress is what came into order");
@@ -187,23 +204,33 @@ impl World {
         }
     }
 
-    fn acknowledge(&mut self, ack: Seq) {
-        assert_eq!(ack, self.receiver.next(), "an ACK says what has arrived");
+    fn acknowledge(&mut self, ack: Ack) {
+        assert_eq!(ack.seq, self.receiver.next(), "an ACK says what has arrived");
+        let blocks = ack.sack.map_or(Vec::new(), |sack| sack.as_slice().to_vec());
+        assert!(blocks.iter().flat_map(|&(s, e)| s..e).all(|seq| self.arrived.contains(&seq)));
+        assert!(blocks.len() <= usize::from(self.config.sack_blocks) && blocks.len() < 5);
+        let holes = self.arrived.last().is_some_and(|&last| last > ack.seq);
+        assert!(!self.config.sack() || !holes || !blocks.is_empty(), "SACK tells of a hole");
+        assert!(self.config.sack() || blocks.is_empty());
         self.unacknowledged = 0;
-        self.put(Content::Ack(ack), self.weather.ack_loss_percent);
+        self.acks.push(ack);
+        self.put(Content::Ack(self.acks.len() - 1), self.weather.ack_loss_percent);
     }
 
-    fn ack_arrives(&mut self, ack: Seq) {
+    fn ack_arrives(&mut self, said: Ack) {
+        let ack = said.seq;
         let (una, recovering) = (self.sender.una(), self.sender.in_recovery());
         let duplicate = ack == una && self.outstanding();
-        self.sender.handle_ack(self.now, ack);
+        self.sender.handle_ack(self.now, &said);
+        let blocks = said.sack.unwrap_or_default();
+        self.told.extend(blocks.as_slice().iter().flat_map(|&(s, e)| s..e));
         assert_eq!(self.sender.una(), una.max(ack), "an ACK moves una to what it says");
         if ack > una && !(recovering && self.sender.in_recovery()) {
             self.duplicates = 0;
         }
         self.duplicates += u32::from(duplicate);
         let first = self.transmit();
-        if recovering && self.sender.in_recovery() && ack > una {
+        if recovering && self.sender.in_recovery() && ack > una && !self.config.sack() {
             assert_eq!(first, Some(ack), "a partial ACK asks for the next hole at once");
         }
     }
@@ -211,7 +238,8 @@ impl World {
     /// An ACK for data never sent must change nothing.
     fn lie(&mut self) {
         let before = (self.sender.una(), self.sender.next(), self.sender.window());
-        self.sender.handle_ack(self.now, self.sender.max_sent() + 1);
+        let never_sent = Ack::cumulative(self.sender.max_sent() + 1);
+        self.sender.handle_ack(self.now, &never_sent);
         let after = (self.sender.una(), self.sender.next(), self.sender.window());
         assert_eq!(before, after, "an ACK for data never sent counts");
         assert_eq!(self.sender.poll_transmit(self.now), None);
@@ -227,7 +255,10 @@ impl World {
             assert!(una <= sent.seq && sent.seq < self.end(), "segment {} is sent", sent.seq);
             assert_eq!(sent.retransmission, sent.seq < max);
             assert!(sent.seq <= max, "a segment is left out");
-            if self.sender.next() == next {
+            if self.config.sack() {
+                assert!(sent.seq == max || !self.told.contains(&sent.seq), "needless {}", sent.seq);
+                assert!(sent.seq < max || sent.seq - una < self.config.window_segments());
+            } else if self.sender.next() == next {
                 // Out of turn: only ever the oldest segment, as recovery demands it.
                 assert_eq!(sent.seq, una);
             } else {
@@ -235,7 +266,7 @@ impl World {
                 let flight = self.sender.next() - una;
                 assert!(flight <= self.allowed(), "flight {flight} of {}", self.allowed());
             }
-            self.put(Content::Segment(sent.seq), self.weather.loss_percent);
+            self.put(Content::Segment(sent.seq, sent.stamp), self.weather.loss_percent);
         }
     }
 
@@ -254,7 +285,7 @@ impl World {
         } else {
             0
         };
-        (cwnd + extra).min(self.config.window_limit)
+        (cwnd + extra).min(self.config.window_segments())
     }
 
     fn put(&mut self, content: Content, loss_percent: u64) {

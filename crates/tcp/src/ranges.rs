@@ -1,0 +1,128 @@
+//! Sets of segments as ranges.
+
+use crate::core::Seq;
+
+/// Disjoint half-open ranges in ascending order that do not touch each other.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Ranges(Vec<(Seq, Seq)>);
+
+impl Ranges {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.0.clear();
+    }
+
+    /// The ranges, the lowest first.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (Seq, Seq)> {
+        self.0.iter().copied()
+    }
+
+    /// The lowest range.
+    pub(crate) fn first(&self) -> Option<(Seq, Seq)> {
+        self.0.first().copied()
+    }
+
+    /// One past the highest segment.
+    pub(crate) fn end(&self) -> Option<Seq> {
+        self.0.last().map(|&(_, end)| end)
+    }
+
+    /// The range that holds `seq`.
+    pub(crate) fn around(&self, seq: Seq) -> Option<(Seq, Seq)> {
+        let i = self.0.partition_point(|&(_, end)| end <= seq);
+        self.0.get(i).copied().filter(|&(start, _)| start <= seq)
+    }
+
+    /// Takes everything below `seq` out.
+    pub(crate) fn remove_below(&mut self, seq: Seq) {
+        let gone = self.0.partition_point(|&(_, end)| end <= seq);
+        if gone > 0 {
+            self.0.drain(..gone);
+        }
+        if let Some((start, _)) = self.0.first_mut() {
+            *start = (*start).max(seq);
+        }
+    }
+
+    /// Puts `start..end` in, which is not empty; calls `new` for each part that was not there before.
+    pub(crate) fn insert(&mut self, start: Seq, end: Seq, mut new: impl FnMut(Seq, Seq)) {
+        // The first range that ends at or after `start`: the first that can touch the new one.
+        let from = self.0.partition_point(|&(_, e)| e < start);
+        let mut to = from;
+        let (mut low, mut high) = (start, end);
+        let mut covered = start;
+        while let Some(&(s, e)) = self.0.get(to)
+            && s <= end
+        {
+            if covered < s {
+                new(covered, s);
+            }
+            covered = covered.max(e);
+            (low, high) = (low.min(s), high.max(e));
+            to += 1;
+        }
+        if covered < end {
+            new(covered, end);
+        }
+        if to == from {
+            self.0.insert(from, (low, high));
+        } else {
+            self.0[from] = (low, high);
+            self.0.drain(from + 1..to);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    fn inserted(ranges: &mut Ranges, start: Seq, end: Seq) -> Vec<(Seq, Seq)> {
+        let mut new = Vec::new();
+        ranges.insert(start, end, |s, e| new.push((s, e)));
+        new
+    }
+
+    #[test]
+    fn ranges_join_and_tell_what_is_new() {
+        let mut ranges = Ranges::default();
+        assert_eq!(inserted(&mut ranges, 5, 6), [(5, 6)]);
+        assert_eq!(inserted(&mut ranges, 3, 4), [(3, 4)]);
+        assert_eq!(inserted(&mut ranges, 8, 10), [(8, 10)]);
+        assert_eq!(inserted(&mut ranges, 4, 9), [(4, 5), (6, 8)]);
+        assert_eq!(ranges.0, [(3, 10)]);
+        assert_eq!(inserted(&mut ranges, 4, 9), []);
+        assert_eq!(ranges.around(9), Some((3, 10)));
+        assert_eq!(ranges.around(10), None);
+        ranges.remove_below(7);
+        assert_eq!(ranges.0, [(7, 10)]);
+        ranges.remove_below(10);
+        assert!(ranges.is_empty());
+    }
+
+    /// Against a set of single segments, over every order of a small world.
+    #[test]
+    fn ranges_are_the_set_of_their_segments() {
+        let mut state = 1_u64;
+        for _ in 0..2_000 {
+            let (mut ranges, mut set) = (Ranges::default(), BTreeSet::new());
+            for _ in 0..12 {
+                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+                let start = u32::try_from(state >> 60).unwrap();
+                let end = start + 1 + u32::try_from((state >> 56) & 3).unwrap();
+                let new = inserted(&mut ranges, start, end);
+                let fresh: Vec<Seq> = (start..end).filter(|seq| set.insert(*seq)).collect();
+                let told: Vec<Seq> = new.into_iter().flat_map(|(s, e)| s..e).collect();
+                assert_eq!(told, fresh);
+                let held: Vec<Seq> = ranges.0.iter().flat_map(|&(s, e)| s..e).collect();
+                assert_eq!(held, set.iter().copied().collect::<Vec<_>>());
+                assert!(ranges.0.windows(2).all(|pair| pair[0].1 < pair[1].0));
+            }
+        }
+    }
+}

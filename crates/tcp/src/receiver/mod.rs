@@ -1,0 +1,159 @@
+//! The receiving end of a connection.
+
+mod policy;
+mod report;
+
+use optcp_units::{Duration, Time};
+
+use crate::acknowledgment::{Ack, Timestamp};
+use crate::config::Config;
+use crate::core::Seq;
+use crate::ranges::Ranges;
+
+pub use policy::AckPolicy;
+pub use report::SackReport;
+
+/// What the arrival of a segment brought about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Arrival {
+    /// Segments that are in order now and were not before: what goodput counts.
+    pub progress: u32,
+    /// The ACK to send at once, if any.
+    pub ack: Option<Ack>,
+}
+
+/// The receiving end: reassembly and acknowledgment.
+#[derive(Clone, Debug)]
+pub struct Receiver {
+    /// Everything below has arrived.
+    next: Seq,
+    /// What has arrived beyond a hole.
+    beyond: Ranges,
+    policy: AckPolicy,
+    /// Segments that are still acknowledged at once, whatever the policy.
+    quick: u32,
+    /// To what `quick` goes back when a segment comes twice.
+    quick_acks: u32,
+    /// Whether segment 0 is acknowledged at once all the same.
+    first_at_once: bool,
+    /// Whether the ACK of a second copy of the newest segment may wait.
+    delays_duplicates: bool,
+    /// What SACK reports, if it is in use.
+    report: Option<Box<SackReport>>,
+    /// RFC 7323's TS.Recent and Last.ACK.sent.
+    recent: Timestamp,
+    last_acked: Seq,
+    /// When the ACK that waits must be sent.
+    deadline: Option<Time>,
+}
+
+impl Receiver {
+    /// A receiver that has got nothing yet. Its clock stands at `clock_phase` at time zero, which
+    /// matters where ACKs wait for a tick.
+    #[must_use]
+    pub fn new(config: &Config, clock_phase: Duration) -> Self {
+        Receiver {
+            next: 0,
+            beyond: Ranges::default(),
+            policy: AckPolicy::new(config, clock_phase),
+            quick: config.quick_acks,
+            quick_acks: config.quick_acks,
+            first_at_once: config.first_ack_at_once || config.handshake,
+            delays_duplicates: config.delays_duplicates,
+            report: SackReport::new(config).map(Box::new),
+            recent: 0,
+            last_acked: 0,
+            deadline: None,
+        }
+    }
+
+    /// A segment has arrived, with `stamp` on it if timestamps are in use.
+    pub fn handle_segment(&mut self, now: Time, seq: Seq, stamp: Timestamp) -> Arrival {
+        let before = self.next;
+        let had_hole = !self.beyond.is_empty();
+        // RFC 7323 section 4.3: the segment that moves the left edge on is the one that is echoed.
+        if seq <= self.last_acked {
+            self.recent = stamp;
+        }
+        if seq == self.next {
+            self.next += 1;
+            if let Some((start, end)) = self.beyond.first()
+                && start == self.next
+            {
+                self.next = end;
+                self.beyond.remove_below(end);
+            }
+        } else if seq > self.next {
+            let mut new = false;
+            self.beyond.insert(seq, seq + 1, |_, _| new = true);
+            if let Some(report) = &mut self.report {
+                report.on_out_of_order(seq);
+            }
+            if !new {
+                self.came_twice(seq);
+            }
+        } else {
+            self.came_twice(seq);
+        }
+        let progress = self.next - before;
+        let ack = if self.may_wait(seq, progress, had_hole) && self.deadline.is_none() {
+            self.deadline = self.policy.deadline(now);
+            self.deadline.is_none()
+        } else {
+            true
+        };
+        Arrival { progress, ack: ack.then(|| self.acknowledge()) }
+    }
+
+    /// Whether the ACK of segment `seq` need not be sent at once.
+    fn may_wait(&mut self, seq: Seq, progress: u32, had_hole: bool) -> bool {
+        // RFC 5681 section 4.2: out of order, or filling a hole, is acknowledged at once.
+        let newest_again =
+            self.delays_duplicates && progress == 0 && seq + 1 == self.next && !had_hole;
+        let in_order = (progress == 1 && !had_hole) || newest_again;
+        if self.quick > 0 {
+            self.quick -= 1;
+            return false;
+        }
+        in_order && !(self.first_at_once && seq == 0)
+    }
+
+    /// The sender sends again what is here: it may be short of ACKs.
+    fn came_twice(&mut self, seq: Seq) {
+        self.quick = self.quick_acks;
+        if let Some(report) = &mut self.report {
+            report.on_duplicate(seq);
+        }
+    }
+
+    /// The ACK to send now; none waits any longer.
+    fn acknowledge(&mut self) -> Ack {
+        self.deadline = None;
+        self.last_acked = self.next;
+        let sack = match &mut self.report {
+            Some(report) => report.take(self.next, &self.beyond),
+            None => None,
+        };
+        Ack { seq: self.next, echo: self.recent, sack }
+    }
+
+    /// The time given by `deadline` has come: the ACK that waited.
+    pub fn handle_timer(&mut self) -> Ack {
+        self.acknowledge()
+    }
+
+    /// When `handle_timer` is due.
+    #[must_use]
+    pub fn deadline(&self) -> Option<Time> {
+        self.deadline
+    }
+
+    /// Everything below this segment has arrived.
+    #[must_use]
+    pub fn next(&self) -> Seq {
+        self.next
+    }
+}
+
+#[cfg(test)]
+mod tests;

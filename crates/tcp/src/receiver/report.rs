@@ -1,0 +1,89 @@
+//! What SACK options report.
+//!
+//! # Models
+//! The range of the segment that came last first, then those of earlier first blocks, the most recent
+//! first; a segment that came twice is reported in front of them, once.
+//! # Source
+//! RFC 2018 section 4; RFC 2883 section 4 (duplicates).
+//! # Parameters
+//! `sack_blocks`, `dsack`.
+//! # Limits
+//! Received data is never given up again (no reneging).
+
+use crate::acknowledgment::{MAX_SACK_BLOCKS, SackBlocks};
+use crate::config::Config;
+use crate::core::Seq;
+use crate::ranges::Ranges;
+
+/// See the module's text.
+#[derive(Clone, Debug)]
+pub struct SackReport {
+    limit: u8,
+    duplicates: bool,
+    /// A segment of each first block so far, the most recent first.
+    recent: [Seq; MAX_SACK_BLOCKS],
+    count: usize,
+    duplicate: Option<Seq>,
+}
+
+impl SackReport {
+    /// What a receiver reports; `None` if the connection does not use SACK.
+    #[must_use]
+    pub fn new(config: &Config) -> Option<Self> {
+        config.sack().then_some(SackReport {
+            limit: config.sack_blocks,
+            duplicates: config.dsack,
+            recent: [0; MAX_SACK_BLOCKS],
+            count: 0,
+            duplicate: None,
+        })
+    }
+
+    /// A segment has come and lies beyond a hole.
+    pub(super) fn on_out_of_order(&mut self, seq: Seq) {
+        let known = self.recent[..self.count].iter().position(|&other| other == seq);
+        let last = known.unwrap_or_else(|| {
+            self.count = (self.count + 1).min(MAX_SACK_BLOCKS);
+            self.count - 1
+        });
+        self.recent.copy_within(..last, 1);
+        self.recent[0] = seq;
+    }
+
+    /// A segment has come that was there already.
+    pub(super) fn on_duplicate(&mut self, seq: Seq) {
+        self.duplicate = self.duplicates.then_some(seq);
+    }
+
+    /// The option of an ACK for everything below `next`, with `beyond` received beyond it.
+    pub(super) fn take(&mut self, next: Seq, beyond: &Ranges) -> Option<SackBlocks> {
+        let mut blocks = SackBlocks::new();
+        let limit = usize::from(self.limit);
+        // What the duplicate's own ranges say need not be said again.
+        let mut around = None;
+        if let Some(seq) = self.duplicate.take() {
+            blocks.push((seq, seq + 1));
+            around = beyond.around(seq).filter(|_| limit > 1);
+            around.into_iter().for_each(|range| blocks.push(range));
+        }
+        let recent = self.recent;
+        let recent = recent[..self.count].iter().filter(|&&seq| seq >= next);
+        let recent = recent.filter_map(|&seq| Some((seq, beyond.around(seq)?)));
+        // Where there is room left: the lowest ranges, next to the holes that hold everything up.
+        let lowest = beyond.iter().take(2 * MAX_SACK_BLOCKS).map(|range| (range.0, range));
+        let mut kept: [(Seq, Seq); MAX_SACK_BLOCKS] = Default::default();
+        self.count = 0;
+        for (seq, range) in recent.chain(lowest) {
+            if self.count == MAX_SACK_BLOCKS || kept[..self.count].contains(&range) {
+                continue;
+            }
+            kept[self.count] = range;
+            self.recent[self.count] = seq;
+            self.count += 1;
+            if Some(range) != around && blocks.as_slice().len() < limit {
+                blocks.push(range);
+            }
+        }
+        (!blocks.as_slice().is_empty()).then_some(blocks)
+    }
+}

@@ -1,0 +1,139 @@
+use super::*;
+use crate::config::{AckKind, RecoveryKind};
+use crate::profile::Profile;
+
+fn receiver(change: impl FnOnce(&mut Config)) -> Receiver {
+    let mut config = Profile::Rfc.config();
+    change(&mut config);
+    Receiver::new(&config, Duration::ZERO)
+}
+
+fn ms(m: u64) -> Time {
+    Time::from_ps(m * 1_000_000_000)
+}
+
+/// What a segment brought about: progress, and the number that the ACK carries.
+fn arrive(receiver: &mut Receiver, seq: Seq) -> (u32, Option<Seq>) {
+    let arrival = receiver.handle_segment(Time::ZERO, seq, 0);
+    (arrival.progress, arrival.ack.map(|ack| ack.seq))
+}
+
+/// The SACK blocks of the ACK for a segment.
+fn blocks(receiver: &mut Receiver, seq: Seq) -> Vec<(Seq, Seq)> {
+    let ack = receiver.handle_segment(Time::ZERO, seq, 0).ack.unwrap();
+    ack.sack.map_or(Vec::new(), |sack| sack.as_slice().to_vec())
+}
+
+#[test]
+fn holes_are_filled_from_any_side() {
+    let mut receiver = receiver(|_| {});
+    assert_eq!(arrive(&mut receiver, 0), (1, Some(1)));
+    assert_eq!(arrive(&mut receiver, 5), (0, Some(1)));
+    assert_eq!(arrive(&mut receiver, 3), (0, Some(1)));
+    assert_eq!(arrive(&mut receiver, 4), (0, Some(1)));
+    assert_eq!(arrive(&mut receiver, 4), (0, Some(1)));
+    assert_eq!(arrive(&mut receiver, 7), (0, Some(1)));
+    assert_eq!(arrive(&mut receiver, 2), (0, Some(1)));
+    assert_eq!(arrive(&mut receiver, 1), (5, Some(6)));
+    assert_eq!(arrive(&mut receiver, 6), (2, Some(8)));
+    assert_eq!(arrive(&mut receiver, 3), (0, Some(8)));
+}
+
+#[test]
+fn a_delayed_ack_waits_for_the_second_segment_or_its_timer() {
+    let mut receiver = receiver(|config| {
+        config.ack = AckKind::Delayed;
+        config.ack_delay = Duration::from_ms(100);
+    });
+    let ack = |r: &mut Receiver, at, seq| r.handle_segment(at, seq, 0).ack.map(|ack| ack.seq);
+    assert_eq!(ack(&mut receiver, ms(1), 0), None);
+    assert_eq!(receiver.deadline(), Some(ms(101)));
+    assert_eq!(ack(&mut receiver, ms(2), 1), Some(2));
+    assert_eq!(receiver.deadline(), None);
+    assert_eq!(ack(&mut receiver, ms(3), 2), None);
+    assert_eq!(receiver.handle_timer().seq, 3);
+    // Out of order and filling the hole: at once.
+    assert_eq!(ack(&mut receiver, ms(4), 4), Some(3));
+    assert_eq!(ack(&mut receiver, ms(5), 3), Some(5));
+}
+
+#[test]
+fn the_first_segments_and_those_after_a_duplicate_are_acknowledged_at_once() {
+    let mut receiver = receiver(|config| {
+        config.ack = AckKind::Delayed;
+        config.quick_acks = 2;
+    });
+    assert_eq!(arrive(&mut receiver, 0), (1, Some(1)));
+    assert_eq!(arrive(&mut receiver, 1), (1, Some(2)));
+    assert_eq!(arrive(&mut receiver, 2), (1, None));
+    assert_eq!(arrive(&mut receiver, 3), (1, Some(4)));
+    // A second copy: its own ACK and the next.
+    assert_eq!(arrive(&mut receiver, 3), (0, Some(4)));
+    assert_eq!(arrive(&mut receiver, 4), (1, Some(5)));
+    assert_eq!(arrive(&mut receiver, 5), (1, None));
+}
+
+/// RFC 2018 section 7, with segments of one unit: the first four of eight are lost, or every other.
+#[test]
+fn sack_reports_what_came_most_recently_first() {
+    let sack = |config: &mut Config| config.recovery = RecoveryKind::Sack;
+    let mut case2 = receiver(sack);
+    assert_eq!(blocks(&mut case2, 1), [(1, 2)]);
+    assert_eq!(blocks(&mut case2, 2), [(1, 3)]);
+    assert_eq!(blocks(&mut case2, 3), [(1, 4)]);
+    let mut case3 = receiver(sack);
+    assert_eq!(blocks(&mut case3, 0), []);
+    assert_eq!(blocks(&mut case3, 2), [(2, 3)]);
+    assert_eq!(blocks(&mut case3, 4), [(4, 5), (2, 3)]);
+    assert_eq!(blocks(&mut case3, 6), [(6, 7), (4, 5), (2, 3)]);
+    // Then the fourth packet comes, and after it the second.
+    assert_eq!(blocks(&mut case3, 3), [(2, 5), (6, 7)]);
+    assert_eq!(blocks(&mut case3, 1), [(6, 7)]);
+    assert_eq!(blocks(&mut case3, 5), []);
+}
+
+#[test]
+fn no_more_blocks_than_the_option_may_hold() {
+    let mut receiver = receiver(|config| {
+        config.recovery = RecoveryKind::Sack;
+        config.sack_blocks = 3;
+    });
+    for seq in [2, 4, 6] {
+        blocks(&mut receiver, seq);
+    }
+    assert_eq!(blocks(&mut receiver, 8), [(8, 9), (6, 7), (4, 5)]);
+}
+
+/// RFC 2883 sections 4.1 and 4.2: below the cumulative ACK, and within a block; reported once.
+#[test]
+fn a_segment_that_came_twice_is_reported_once() {
+    let mut receiver = receiver(|config| {
+        config.recovery = RecoveryKind::Sack;
+        config.dsack = true;
+    });
+    for seq in [0, 1, 2] {
+        assert_eq!(blocks(&mut receiver, seq), []);
+    }
+    assert_eq!(blocks(&mut receiver, 1), [(1, 2)]);
+    assert_eq!(blocks(&mut receiver, 3), []);
+    assert_eq!(blocks(&mut receiver, 6), [(6, 7)]);
+    assert_eq!(blocks(&mut receiver, 7), [(6, 8)]);
+    assert_eq!(blocks(&mut receiver, 6), [(6, 7), (6, 8)]);
+    assert_eq!(blocks(&mut receiver, 2), [(2, 3), (6, 8)]);
+    assert_eq!(blocks(&mut receiver, 9), [(9, 10), (6, 8)]);
+}
+
+/// RFC 7323 section 4.3: with delayed ACKs the earlier segment's timestamp is echoed (A), out of order
+/// the last one that moved the left edge (B), and the one that fills the hole (C).
+#[test]
+fn the_timestamp_of_the_left_edge_is_echoed() {
+    let mut receiver = receiver(|config| config.ack = AckKind::Delayed);
+    let echo = |r: &mut Receiver, seq, stamp| {
+        r.handle_segment(Time::ZERO, seq, stamp).ack.map(|ack| ack.echo)
+    };
+    assert_eq!(echo(&mut receiver, 0, 10), None);
+    assert_eq!(echo(&mut receiver, 1, 11), Some(10));
+    assert_eq!(echo(&mut receiver, 3, 13), Some(10));
+    assert_eq!(echo(&mut receiver, 4, 14), Some(10));
+    assert_eq!(echo(&mut receiver, 2, 20), Some(20));
+}

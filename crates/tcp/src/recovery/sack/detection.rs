@@ -1,0 +1,105 @@
+//! Which segments are lost.
+
+use optcp_units::{Duration, Time};
+
+use super::duplicates::Duplicates;
+use super::rack::Rack;
+use super::scoreboard::{Scoreboard, Segment};
+use crate::config::LossDetectionKind;
+use crate::core::Seq;
+
+/// The state of the chosen loss detection.
+#[derive(Clone, Debug)]
+pub(super) enum LossDetection {
+    /// See [`Duplicates`].
+    Duplicates(Duplicates),
+    /// See [`Rack`].
+    Rack(Rack),
+}
+
+impl LossDetection {
+    pub(super) fn new(kind: LossDetectionKind) -> Self {
+        match kind {
+            LossDetectionKind::Duplicates => LossDetection::Duplicates(Duplicates::default()),
+            LossDetectionKind::Rack => LossDetection::Rack(Rack::new()),
+        }
+    }
+
+    /// When it wants to look again without an ACK.
+    pub(super) fn deadline(&self) -> Option<Time> {
+        match self {
+            LossDetection::Duplicates(_) => None,
+            LossDetection::Rack(d) => d.deadline(),
+        }
+    }
+
+    pub(super) fn on_sent(&mut self, seq: Seq, now: Time) {
+        match self {
+            LossDetection::Duplicates(_) => {}
+            LossDetection::Rack(d) => d.on_sent(seq, now),
+        }
+    }
+
+    /// An ACK tells of a segment for the first time; `early` if it answers an earlier transmission,
+    /// `sacked` if SACK tells.
+    pub(super) fn on_delivered(
+        &mut self,
+        seq: Seq,
+        segment: Segment,
+        early: bool,
+        now: Time,
+        sacked: bool,
+    ) {
+        match self {
+            LossDetection::Duplicates(d) if sacked => d.on_sacked(seq),
+            LossDetection::Duplicates(_) => {}
+            LossDetection::Rack(d) => d.on_delivered(seq, segment, early, now),
+        }
+    }
+
+    /// A segment came twice.
+    pub(super) fn on_duplicate(&mut self, una: Seq, end: Seq) {
+        match self {
+            LossDetection::Duplicates(_) => {}
+            LossDetection::Rack(d) => d.on_duplicate(una, end),
+        }
+    }
+
+    /// Marks what is lost; how many segments are so now that were not before.
+    pub(super) fn detect(
+        &mut self,
+        board: &mut Scoreboard,
+        recovering: bool,
+        srtt: Option<Duration>,
+        now: Time,
+    ) -> u32 {
+        match self {
+            LossDetection::Duplicates(d) => d.detect(board),
+            LossDetection::Rack(d) => d.detect(board, recovering, srtt, now),
+        }
+    }
+
+    /// A recovery, or the repair after a timeout, has ended.
+    pub(super) fn on_recovered(&mut self) {
+        match self {
+            LossDetection::Duplicates(_) => {}
+            LossDetection::Rack(d) => d.on_recovered(),
+        }
+    }
+
+    /// The scoreboard forgets what SACK has covered.
+    pub(super) fn forget_sacked(&mut self) {
+        match self {
+            LossDetection::Duplicates(d) => d.forget_sacked(),
+            LossDetection::Rack(_) => {}
+        }
+    }
+
+    /// The retransmission timer expired.
+    pub(super) fn on_timeout(&mut self, board: &mut Scoreboard, srtt: Option<Duration>, now: Time) {
+        match self {
+            LossDetection::Duplicates(d) => d.on_timeout(board),
+            LossDetection::Rack(d) => d.on_timeout(board, srtt, now),
+        }
+    }
+}

@@ -1,0 +1,60 @@
+//! Loss detection by what SACK covers beyond a segment.
+//!
+//! # Models
+//! A segment is lost once three segments beyond it have arrived; the test for a retransmission is the
+//! retransmission timer's.
+//! # Source
+//! RFC 6675 section 4, `IsLost`, for full segments: three of them are more than
+//! (DupThresh - 1) * SMSS bytes.
+//! # Parameters
+//! None.
+//! # Limits
+//! Reordering by three segments or more looks like loss.
+
+use super::scoreboard::Scoreboard;
+use crate::core::Seq;
+
+/// See the module's text.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Duplicates {
+    /// The three highest segments that SACK covers, plus one, in descending order; zeros at first.
+    highest: [Seq; 3],
+    /// Everything below has been looked at.
+    checked: Seq,
+}
+
+impl Duplicates {
+    /// SACK covers a segment that it did not cover before.
+    pub(super) fn on_sacked(&mut self, seq: Seq) {
+        let mut above = seq + 1;
+        for place in &mut self.highest {
+            if above > *place {
+                std::mem::swap(place, &mut above);
+            }
+        }
+    }
+
+    /// Marks what is lost; how many segments are so for the first time.
+    pub(super) fn detect(&mut self, board: &mut Scoreboard) -> u32 {
+        let third = self.highest[2].saturating_sub(1);
+        let mut lost = 0;
+        for seq in self.checked.max(board.una())..third {
+            lost += u32::from(board.mark_lost(seq));
+        }
+        self.checked = self.checked.max(third);
+        lost
+    }
+
+    /// The scoreboard forgets what SACK has covered.
+    pub(super) fn forget_sacked(&mut self) {
+        self.highest = [0; 3];
+    }
+
+    /// The retransmission timer expired: everything that SACK does not cover is lost.
+    pub(super) fn on_timeout(&mut self, board: &mut Scoreboard) {
+        for seq in board.una()..board.end() {
+            board.mark_last_lost(seq);
+        }
+        self.checked = self.checked.max(board.end());
+    }
+}

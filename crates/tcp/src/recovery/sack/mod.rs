@@ -1,0 +1,392 @@
+//! Loss recovery with selective acknowledgments.
+//!
+//! # Models
+//! A scoreboard tells which segments have arrived and which are lost; a recovery retransmits the lost
+//! ones as fast as the window allows, in one round trip if it can. After a timeout only what is missing
+//! is sent again.
+//! # Source
+//! RFC 6675 sections 4 and 5; RFC 2018 section 8 (forgetting at a timeout).
+//! # Parameters
+//! `loss_detection`, `rate_reduction`, `speculative_retransmit`, `rescue_retransmit`, `after_timeout`,
+//! `limited_transmit`, `tail_loss_probe`, `frto`, `dsack_undo`, `timestamp_undo`, `exit_ack_grows`,
+//! `reduction_basis`, `halving`, `fast_retransmit_restarts_timer`.
+//! # Limits
+//! A rescue retransmission counts as under way, which RFC 6675 leaves out of the pipe.
+
+mod detection;
+mod duplicates;
+mod frto;
+mod probe;
+mod prr;
+mod rack;
+mod scoreboard;
+mod undo;
+
+use optcp_units::Time;
+
+use crate::acknowledgment::Ack;
+use crate::config::{AfterTimeout, Config};
+use crate::core::{Core, Seq};
+
+use detection::LossDetection;
+use frto::{Evidence, ForwardRto, Outcome};
+use probe::{TailLossProbe, Verdict};
+use prr::{Progress, ProportionalRateReduction};
+use scoreboard::{Scoreboard, Segment};
+use undo::Undo;
+
+/// See the module's text.
+#[derive(Clone, Debug)]
+pub struct Sack {
+    board: Scoreboard,
+    detection: LossDetection,
+    phase: Phase,
+    /// RecoveryPoint, plus one: a recovery or the repair after a timeout ends there.
+    until: Seq,
+    /// The first retransmission of a recovery is sent whatever the window.
+    forced: bool,
+    /// The reduction under way, if it is not made at once.
+    reduction: Option<ProportionalRateReduction>,
+    /// Everything below was looked at for `NextSeg` rule 3.
+    speculated: Seq,
+    /// RescueRxt.
+    rescued: Option<Seq>,
+    probe: TailLossProbe,
+    frto: ForwardRto,
+    /// New segments that F-RTO still sends.
+    frto_new: u32,
+    undo: Undo,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    Open,
+    Recovery,
+    Loss,
+}
+
+/// What an ACK delivered.
+#[derive(Clone, Copy, Debug, Default)]
+struct Delivery {
+    /// Segments that no ACK had told of before.
+    segments: u32,
+    /// Whether one of them was outstanding at the last timeout and never sent again.
+    original: bool,
+}
+
+impl Sack {
+    pub(super) fn new(config: &Config) -> Self {
+        Sack {
+            board: Scoreboard::default(),
+            detection: LossDetection::new(config.loss_detection),
+            phase: Phase::Open,
+            until: 0,
+            forced: false,
+            reduction: None,
+            speculated: 0,
+            rescued: None,
+            probe: TailLossProbe::default(),
+            frto: ForwardRto::Off,
+            frto_new: 0,
+            undo: Undo::default(),
+        }
+    }
+
+    pub(super) fn in_recovery(&self) -> bool {
+        self.phase == Phase::Recovery
+    }
+
+    /// When its own timers are due: the probe's and the reordering window's.
+    pub(super) fn deadline(&self) -> Option<Time> {
+        [self.probe.deadline(), self.detection.deadline()].into_iter().flatten().min()
+    }
+
+    pub(super) fn on_ack(&mut self, core: &mut Core, now: Time, ack: &Ack) {
+        let (advanced, outstanding) = (ack.seq > core.una, core.max - core.una);
+        let sacked_before = self.board.sacked();
+        let delivery = self.update(core, now, ack);
+        let duplicate = ack.sack.and_then(|sack| sack.duplicate(ack.seq));
+        if let Some(block) = duplicate {
+            self.undo.on_duplicate(block);
+            self.detection.on_duplicate(self.board.una(), self.board.end());
+        }
+        if advanced {
+            core.acknowledge(now, ack);
+        }
+        let plain = !advanced && delivery.segments == 0 && duplicate.is_none();
+        if self.probe.on_ack(ack.seq, duplicate, plain) == Verdict::Repaired
+            && self.phase == Phase::Open
+        {
+            core.reduce();
+        }
+        let lost = self.detect(core, now);
+
+        let before = self.phase;
+        self.change_phase(core, ack, advanced, delivery);
+        if self.phase == Phase::Open && self.may_recover(core) {
+            self.enter_recovery(core, now, outstanding, sacked_before);
+        }
+        if self.phase == Phase::Recovery {
+            let (safe, pipe) = (advanced && lost == 0, self.board.pipe());
+            let progress = Progress { delivered: delivery.segments, safe, pipe };
+            if let Some(window) = self.reduction.as_mut().and_then(|prr| prr.on_ack(progress)) {
+                core.window.cwnd = f64::from(window) * core.mss();
+            }
+        } else if advanced && (before != Phase::Recovery || core.config.exit_ack_grows) {
+            core.grow();
+        }
+        self.schedule_probe(core, now);
+    }
+
+    /// Brings the scoreboard up to date.
+    fn update(&mut self, core: &Core, now: Time, ack: &Ack) -> Delivery {
+        let Sack { board, detection, until, phase, .. } = self;
+        let mut delivery = Delivery::default();
+        let mut delivered = |seq: Seq, segment: Segment, sacked: bool| {
+            delivery.segments += 1;
+            delivery.original |= *phase == Phase::Loss && !segment.again && seq < *until;
+            let early = core.config.timestamps && core.is_before(ack.echo, segment.sent);
+            detection.on_delivered(seq, segment, early, now, sacked);
+        };
+        board.acknowledge(ack.seq, |seq, segment| delivered(seq, segment, false));
+        if let Some(sack) = &ack.sack {
+            let reports = sack.duplicate(ack.seq).is_some();
+            for &(start, end) in &sack.as_slice()[usize::from(reports)..] {
+                board.sack(start, end, |seq, segment| delivered(seq, segment, true));
+            }
+        }
+        delivery
+    }
+
+    fn detect(&mut self, core: &Core, now: Time) -> u32 {
+        let recovering = self.phase != Phase::Open;
+        self.detection.detect(&mut self.board, recovering, core.timer.srtt(), now)
+    }
+
+    /// Ends a recovery or the repair after a timeout, or takes it back.
+    fn change_phase(&mut self, core: &mut Core, ack: &Ack, advanced: bool, delivery: Delivery) {
+        let needless = (core.config.dsack_undo && self.undo.all_came_twice())
+            || (core.config.timestamp_undo && advanced && self.undo.answers_original(ack.echo));
+        let complete = ack.seq >= self.until;
+        match self.phase {
+            Phase::Open if needless => self.undo.apply(core),
+            Phase::Open => {}
+            Phase::Recovery | Phase::Loss if needless => self.take_back(core),
+            Phase::Recovery if complete => {
+                // A reduction that was spread over the recovery ends where it was to end.
+                if self.reduction.take().is_some() {
+                    core.window.cwnd = core.window.ssthresh;
+                }
+                self.detection.on_recovered();
+                self.phase = Phase::Open;
+            }
+            Phase::Recovery => {}
+            Phase::Loss => {
+                let new_data = core.max < core.end && core.room() > 0;
+                let original = delivery.original;
+                let evidence = Evidence { advanced, complete, original, new_data };
+                match self.frto.on_ack(evidence) {
+                    Outcome::Spurious => self.take_back(core),
+                    Outcome::SendNew => self.frto_new = 2,
+                    Outcome::Wait => self.frto_new = 0,
+                }
+                if complete && self.phase == Phase::Loss {
+                    self.detection.on_recovered();
+                    self.phase = Phase::Open;
+                }
+            }
+        }
+    }
+
+    /// The losses were none: the window comes back, and what seemed lost is under way.
+    fn take_back(&mut self, core: &mut Core) {
+        self.undo.apply(core);
+        self.board.clear_lost();
+        self.reduction = None;
+        self.forced = false;
+        (self.frto, self.frto_new) = (ForwardRto::Off, 0);
+        self.detection.on_recovered();
+        self.phase = Phase::Open;
+    }
+
+    fn may_recover(&mut self, core: &Core) -> bool {
+        !core.first_waits_for_timer() && self.board.next_lost().is_some()
+    }
+
+    /// RFC 6675 section 5 step 4. `outstanding` and `sacked` were so before the ACK that starts it.
+    fn enter_recovery(&mut self, core: &mut Core, now: Time, outstanding: u32, sacked: u32) {
+        self.undo.begin(core);
+        self.probe.forget();
+        self.phase = Phase::Recovery;
+        self.until = core.max;
+        self.forced = true;
+        self.speculated = core.una;
+        self.rescued = None;
+        core.recover = Some(core.max);
+        core.timer.forget();
+        if core.config.fast_retransmit_restarts_timer {
+            core.timer.restart(now);
+        }
+        let before = core.window.cwnd;
+        core.reduce();
+        let ssthresh = core.ssthresh_segments();
+        let kind = core.config.rate_reduction;
+        self.reduction = ProportionalRateReduction::begin(kind, outstanding, sacked, ssthresh);
+        if self.reduction.is_some() {
+            // The window follows what is delivered from here on.
+            core.window.cwnd = before;
+        }
+    }
+
+    /// One of its own timers has expired.
+    pub(super) fn on_timer(&mut self, core: &mut Core, now: Time) {
+        if self.probe.deadline().is_some_and(|at| at <= now) {
+            self.probe.expire();
+            // RFC 8985 section 7.3: the retransmission timer starts anew behind the probe.
+            core.timer.restart(now);
+        }
+        if self.detection.deadline().is_some_and(|at| at <= now) {
+            let (outstanding, sacked) = (core.max - core.una, self.board.sacked());
+            self.detect(core, now);
+            if self.phase == Phase::Open && self.may_recover(core) {
+                self.enter_recovery(core, now, outstanding, sacked);
+            }
+            if self.phase == Phase::Recovery {
+                let progress = Progress { delivered: 0, safe: false, pipe: self.board.pipe() };
+                if let Some(window) = self.reduction.as_mut().and_then(|prr| prr.on_ack(progress)) {
+                    core.window.cwnd = f64::from(window) * core.mss();
+                }
+            }
+        }
+    }
+
+    /// The retransmission timer expired; the window is still what it was.
+    pub(super) fn on_timeout(&mut self, core: &mut Core, now: Time) {
+        let first = self.phase == Phase::Open;
+        if first {
+            self.undo.begin(core);
+        }
+        self.frto = if core.config.frto && first { ForwardRto::Step2 } else { ForwardRto::Off };
+        self.frto_new = 0;
+        self.phase = Phase::Loss;
+        self.until = core.max;
+        self.forced = false;
+        self.reduction = None;
+        self.probe.forget();
+        if core.config.after_timeout == AfterTimeout::GoBackN {
+            self.board.forget_sacked();
+            self.detection.forget_sacked();
+        }
+        self.detection.on_timeout(&mut self.board, core.timer.srtt(), now);
+        core.timer.forget();
+    }
+
+    /// The next segment that may be sent now, if any.
+    pub(super) fn next_segment(&mut self, core: &mut Core) -> Option<Seq> {
+        if self.probe.due {
+            return self.probe_segment(core);
+        }
+        let cwnd = core.window.segments(core.mss());
+        match self.phase {
+            Phase::Open => {
+                let outstanding = core.max - core.una;
+                let carried =
+                    if core.config.limited_transmit { self.board.pipe() } else { outstanding };
+                if carried >= cwnd {
+                    return None;
+                }
+                let new = new_segment(core)?;
+                // RFC 5681 section 3.2: what limited transmit sends does not count as flight.
+                core.limited_sent += u32::from(outstanding >= cwnd);
+                Some(new)
+            }
+            Phase::Loss if self.frto != ForwardRto::Off => self.frto_segment(core),
+            Phase::Recovery | Phase::Loss => {
+                if !std::mem::take(&mut self.forced) && self.board.pipe() >= cwnd {
+                    return None;
+                }
+                self.board
+                    .next_lost()
+                    .or_else(|| new_segment(core))
+                    .or_else(|| self.speculative_segment(core))
+                    .or_else(|| self.rescue_segment(core))
+            }
+        }
+    }
+
+    /// F-RTO sends the oldest segment again, then new ones only.
+    fn frto_segment(&mut self, core: &mut Core) -> Option<Seq> {
+        if self.frto == ForwardRto::Step2 {
+            return self.board.next_lost().filter(|&seq| seq == core.una);
+        }
+        self.frto_new = self.frto_new.checked_sub(1)?;
+        new_segment(core)
+    }
+
+    /// RFC 8985 section 7.3: a new segment if the receiver has room for one, else the last again.
+    fn probe_segment(&mut self, core: &mut Core) -> Option<Seq> {
+        let new = new_segment(core);
+        let again = new.is_none();
+        let seq = new.or_else(|| self.board.highest_unsacked());
+        match seq {
+            Some(seq) => self.probe.on_sent(core.max.max(seq + 1), again),
+            None => self.probe.cancel(),
+        }
+        seq
+    }
+
+    /// RFC 6675 `NextSeg` rule 3: what is not known to be lost, for want of better.
+    fn speculative_segment(&mut self, core: &Core) -> Option<Seq> {
+        if !core.config.speculative_retransmit || self.phase != Phase::Recovery {
+            return None;
+        }
+        let seq = self.board.next_unsacked(self.speculated)?;
+        self.speculated = seq + 1;
+        Some(seq)
+    }
+
+    /// RFC 6675 `NextSeg` rule 4: once in a recovery the last segment again, since its loss shows nowhere.
+    fn rescue_segment(&mut self, core: &Core) -> Option<Seq> {
+        let allowed = core.config.rescue_retransmit
+            && self.phase == Phase::Recovery
+            && self.rescued.is_none_or(|rescued| core.una > rescued);
+        let seq = self.board.highest_unsacked().filter(|_| allowed)?;
+        self.rescued = Some(self.until);
+        Some(seq)
+    }
+
+    pub(super) fn on_sent(&mut self, core: &Core, seq: Seq, now: Time) {
+        let again = seq < self.board.end();
+        self.board.on_sent(seq, now);
+        self.detection.on_sent(seq, now);
+        if again {
+            self.undo.on_retransmission(core.stamp(now));
+        }
+        if let Some(reduction) = &mut self.reduction {
+            reduction.on_sent();
+        }
+        self.schedule_probe(core, now);
+    }
+
+    fn schedule_probe(&mut self, core: &Core, now: Time) {
+        if !core.config.tail_loss_probe {
+            return;
+        }
+        // RFC 8985 section 7.2: not in a recovery, nor while SACK shows a hole.
+        if self.phase != Phase::Open || self.board.sacked() > 0 || self.board.lost() > 0 {
+            self.probe.cancel();
+        } else if !self.probe.due {
+            let outstanding = self.board.end() - self.board.una();
+            self.probe.schedule(now, outstanding, core.timer.srtt(), core.timer.deadline());
+        }
+    }
+}
+
+/// The next segment that was never sent, if the receiver has room for it.
+fn new_segment(core: &mut Core) -> Option<Seq> {
+    if core.max >= core.end || core.room() == 0 {
+        return None;
+    }
+    core.nxt = core.max + 1;
+    Some(core.max)
+}

@@ -1,0 +1,150 @@
+//! Proportional rate reduction.
+//!
+//! # Models
+//! During fast recovery what is sent follows what is delivered: in the proportion of ssthresh to the
+//! flight at its start while more than ssthresh is under way, and below that as far as a bound allows.
+//! # Source
+//! RFC 6937 section 3 (the two fixed bounds); RFC 9937 section 6 (the bound that follows the progress of
+//! the recovery, and the flight without what SACK had covered).
+//! # Parameters
+//! `rate_reduction`: `prr-crb` and `prr-ssrb` of RFC 6937, `prr` of RFC 9937.
+//! # Limits
+//! Counts whole segments, the proportion rounded up.
+
+use crate::config::RateReduction;
+
+/// What one ACK in recovery tells the reduction, in segments.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Progress {
+    /// Newly acknowledged, cumulatively or by SACK.
+    pub(super) delivered: u32,
+    /// Whether the cumulative ACK moved and nothing more was found lost (RFC 9937's SafeACK).
+    pub(super) safe: bool,
+    /// What the network carries now.
+    pub(super) pipe: u32,
+}
+
+/// See the module's text.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ProportionalRateReduction {
+    bound: Bound,
+    /// The flight at the start: RecoverFS.
+    flight: u32,
+    ssthresh: u32,
+    delivered: u32,
+    sent: u32,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Bound {
+    Conservative,
+    SlowStart,
+    Safe,
+}
+
+impl ProportionalRateReduction {
+    /// The reduction at the start of a recovery; `None` if the whole of it happens at once.
+    ///
+    /// `outstanding` is FlightSize before the ACK that starts it, `sacked` what SACK covered then; both,
+    /// like `ssthresh`, in segments.
+    pub(super) fn begin(
+        kind: RateReduction,
+        outstanding: u32,
+        sacked: u32,
+        ssthresh: u32,
+    ) -> Option<Self> {
+        let (bound, flight) = match kind {
+            RateReduction::AtOnce => return None,
+            RateReduction::PrrCrb => (Bound::Conservative, outstanding),
+            RateReduction::PrrSsrb => (Bound::SlowStart, outstanding),
+            RateReduction::Prr => (Bound::Safe, outstanding - sacked),
+        };
+        Some(ProportionalRateReduction { bound, flight, ssthresh, delivered: 0, sent: 0 })
+    }
+
+    /// The window after an ACK, in segments; `None` leaves it.
+    pub(super) fn on_ack(&mut self, ack: Progress) -> Option<u32> {
+        // RFC 9937: an ACK that delivers nothing moves nothing.
+        if ack.delivered == 0 && self.sent > 0 {
+            return None;
+        }
+        self.delivered += ack.delivered;
+        let owed = self.delivered.saturating_sub(self.sent);
+        let room = self.ssthresh.saturating_sub(ack.pipe);
+        let count = if ack.pipe > self.ssthresh {
+            let share = u64::from(self.delivered) * u64::from(self.ssthresh);
+            let share = share.div_ceil(u64::from(self.flight.max(1)));
+            u32::try_from(share).unwrap_or(u32::MAX).saturating_sub(self.sent)
+        } else {
+            match self.bound {
+                Bound::Conservative => owed,
+                Bound::SlowStart => owed.max(ack.delivered) + 1,
+                Bound::Safe => owed.max(ack.delivered) + u32::from(ack.safe),
+            }
+            .min(room)
+        };
+        // RFC 9937: the fast retransmit itself is always sent.
+        let count = if self.sent == 0 { count.max(1) } else { count };
+        Some((ack.pipe + count).max(1))
+    }
+
+    /// A segment is sent.
+    pub(super) fn on_sent(&mut self) {
+        self.sent += 1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Sends what the window allows, and gives it.
+    fn send(prr: &mut ProportionalRateReduction, ack: Progress) -> u32 {
+        let count = prr.on_ack(ack).map_or(0, |window| window - ack.pipe);
+        (0..count).for_each(|_| prr.on_sent());
+        count
+    }
+
+    /// Worked by hand from RFC 6937 section 3: 20 segments in flight, the first lost, ssthresh 10, so
+    /// 16 under way at the third duplicate ACK. Every other ACK sends until ssthresh is reached, then
+    /// every one.
+    #[test]
+    fn half_a_window_is_spread_over_the_round_trip() {
+        let mut prr = ProportionalRateReduction::begin(RateReduction::PrrSsrb, 20, 0, 10).unwrap();
+        let mut pipe = 16;
+        let mut sent = Vec::new();
+        for _ in 3..20 {
+            let count = send(&mut prr, Progress { delivered: 1, safe: false, pipe });
+            sent.push(count);
+            pipe = pipe + count - 1;
+        }
+        assert_eq!(sent, [1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 0, 1, 1, 1, 1]);
+    }
+
+    /// Worked by hand from RFC 6937 section 3: 20 in flight, 15 lost, ssthresh 10, so 2 under way at the
+    /// third duplicate ACK. The conservative bound sends what was delivered, the other one more each time.
+    #[test]
+    fn heavy_losses_are_bounded_by_what_was_delivered() {
+        for (kind, want) in
+            [(RateReduction::PrrCrb, [1, 1, 1]), (RateReduction::PrrSsrb, [2, 2, 2])]
+        {
+            let mut prr = ProportionalRateReduction::begin(kind, 20, 0, 10).unwrap();
+            let mut pipe = 2;
+            for want in want {
+                let count = send(&mut prr, Progress { delivered: 1, safe: false, pipe });
+                assert_eq!(count, want, "{kind:?}");
+                pipe = pipe + count - 1;
+            }
+        }
+    }
+
+    /// RFC 9937: below ssthresh one more than was delivered, but only while the recovery makes progress.
+    #[test]
+    fn the_bound_follows_the_progress_of_the_recovery() {
+        let mut prr = ProportionalRateReduction::begin(RateReduction::Prr, 20, 3, 10).unwrap();
+        assert_eq!(send(&mut prr, Progress { delivered: 1, safe: false, pipe: 4 }), 1);
+        assert_eq!(send(&mut prr, Progress { delivered: 1, safe: true, pipe: 4 }), 2);
+        assert_eq!(send(&mut prr, Progress { delivered: 4, safe: true, pipe: 8 }), 2);
+        assert_eq!(prr.on_ack(Progress { delivered: 0, safe: false, pipe: 4 }), None);
+    }
+}

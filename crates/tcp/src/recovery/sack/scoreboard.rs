@@ -1,0 +1,216 @@
+//! What a SACK sender knows of every outstanding segment.
+//!
+//! # Models
+//! Each segment between the cumulative ACK and the highest sent: when it was last sent, whether it has
+//! been retransmitted, whether SACK covers it, whether it is held to be lost.
+//! # Source
+//! RFC 6675 section 3 (scoreboard), section 4 (`Update`, `SetPipe`, `NextSeg` rule 1).
+//! # Parameters
+//! None.
+//! # Limits
+//! Data that SACK has covered is not given up by the receiver (no reneging).
+
+use std::collections::VecDeque;
+
+use optcp_units::Time;
+
+use crate::core::Seq;
+use crate::ranges::Ranges;
+
+/// One outstanding segment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Segment {
+    /// When it was last sent.
+    pub(super) sent: Time,
+    /// Whether it was ever sent again.
+    pub(super) again: bool,
+    /// Whether SACK covers it.
+    pub(super) sacked: bool,
+    /// Whether its last transmission but the retransmission under way is held to be lost.
+    pub(super) lost: bool,
+    /// Whether a retransmission of it is under way.
+    pub(super) resent: bool,
+}
+
+/// See the module's text.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Scoreboard {
+    una: Seq,
+    segments: VecDeque<Segment>,
+    sacked: Ranges,
+    sacked_count: u32,
+    lost_count: u32,
+    resent_count: u32,
+    /// No segment below waits for its retransmission.
+    hint: Seq,
+}
+
+impl Scoreboard {
+    /// Oldest segment that is not cumulatively acknowledged.
+    pub(super) fn una(&self) -> Seq {
+        self.una
+    }
+
+    /// One past the highest segment sent.
+    pub(super) fn end(&self) -> Seq {
+        self.una + self.outstanding()
+    }
+
+    fn outstanding(&self) -> u32 {
+        u32::try_from(self.segments.len()).unwrap_or(u32::MAX)
+    }
+
+    /// One past the highest segment that SACK covers; `una` if there is none.
+    pub(super) fn highest_sacked(&self) -> Seq {
+        self.sacked.end().unwrap_or(self.una)
+    }
+
+    /// Segments that SACK covers.
+    pub(super) fn sacked(&self) -> u32 {
+        self.sacked_count
+    }
+
+    /// Segments held to be lost, retransmitted or not.
+    pub(super) fn lost(&self) -> u32 {
+        self.lost_count
+    }
+
+    /// Segments that the network is held to carry (RFC 6675's pipe).
+    pub(super) fn pipe(&self) -> u32 {
+        self.outstanding() - self.sacked_count - self.lost_count + self.resent_count
+    }
+
+    /// What is known of an outstanding segment.
+    pub(super) fn get(&self, seq: Seq) -> Option<&Segment> {
+        self.segments.get(seq.checked_sub(self.una)? as usize)
+    }
+
+    /// The segment `seq` is sent now: the next new one, or an outstanding one again.
+    pub(super) fn on_sent(&mut self, seq: Seq, now: Time) {
+        let Some(segment) = self.segments.get_mut((seq - self.una) as usize) else {
+            debug_assert_eq!(seq, self.end(), "new segments are sent in order");
+            self.segments.push_back(Segment {
+                sent: now,
+                again: false,
+                sacked: false,
+                lost: false,
+                resent: false,
+            });
+            return;
+        };
+        segment.sent = now;
+        segment.again = true;
+        self.resent_count += u32::from(!segment.resent);
+        segment.resent = true;
+    }
+
+    /// Everything below `ack` has arrived; calls `delivered` for what SACK had not told.
+    pub(super) fn acknowledge(&mut self, ack: Seq, mut delivered: impl FnMut(Seq, Segment)) {
+        while self.una < ack
+            && let Some(segment) = self.segments.pop_front()
+        {
+            self.lost_count -= u32::from(segment.lost);
+            self.resent_count -= u32::from(segment.resent);
+            if segment.sacked {
+                self.sacked_count -= 1;
+            } else {
+                delivered(self.una, segment);
+            }
+            self.una += 1;
+        }
+        self.sacked.remove_below(self.una);
+        self.hint = self.hint.max(self.una);
+    }
+
+    /// SACK covers `start..end`; calls `delivered` for what it covers for the first time.
+    pub(super) fn sack(&mut self, start: Seq, end: Seq, mut delivered: impl FnMut(Seq, Segment)) {
+        let (start, end) = (start.max(self.una), end.min(self.end()));
+        if start >= end {
+            return;
+        }
+        let Scoreboard { una, segments, sacked, .. } = self;
+        let (mut news, mut lost, mut resent) = (0, 0, 0);
+        sacked.insert(start, end, |from, to| {
+            for seq in from..to {
+                let segment = &mut segments[(seq - *una) as usize];
+                delivered(seq, *segment);
+                news += 1;
+                lost += u32::from(std::mem::take(&mut segment.lost));
+                resent += u32::from(std::mem::take(&mut segment.resent));
+                segment.sacked = true;
+            }
+        });
+        self.sacked_count += news;
+        self.lost_count -= lost;
+        self.resent_count -= resent;
+    }
+
+    /// Holds an outstanding segment to be lost; a retransmission under way is not doubted.
+    pub(super) fn mark_lost(&mut self, seq: Seq) -> bool {
+        let segment = &mut self.segments[(seq - self.una) as usize];
+        if segment.sacked || segment.lost {
+            return false;
+        }
+        segment.lost = true;
+        self.lost_count += 1;
+        self.hint = self.hint.min(seq);
+        true
+    }
+
+    /// Holds the last transmission of an outstanding segment to be lost, retransmission or not.
+    pub(super) fn mark_last_lost(&mut self, seq: Seq) -> bool {
+        let segment = &mut self.segments[(seq - self.una) as usize];
+        if segment.sacked || (segment.lost && !segment.resent) {
+            return false;
+        }
+        self.lost_count += u32::from(!segment.lost);
+        self.resent_count -= u32::from(segment.resent);
+        segment.lost = true;
+        segment.resent = false;
+        self.hint = self.hint.min(seq);
+        true
+    }
+
+    /// Holds nothing to be lost any more: what was held to be lost is under way after all.
+    pub(super) fn clear_lost(&mut self) {
+        for segment in &mut self.segments {
+            segment.lost = false;
+            segment.resent = false;
+        }
+        (self.lost_count, self.resent_count) = (0, 0);
+    }
+
+    /// Forgets what SACK has covered (RFC 2018 section 8, after a timeout).
+    pub(super) fn forget_sacked(&mut self) {
+        for segment in &mut self.segments {
+            segment.sacked = false;
+        }
+        self.sacked.clear();
+        self.sacked_count = 0;
+    }
+
+    /// The lowest segment from `from` on that SACK does not cover and that was not sent again.
+    pub(super) fn next_unsacked(&self, from: Seq) -> Option<Seq> {
+        let waits = |seq: &Seq| self.get(*seq).is_some_and(|s| !s.sacked && !s.resent);
+        (from.max(self.una)..self.highest_sacked()).find(waits)
+    }
+
+    /// The highest segment that SACK does not cover.
+    pub(super) fn highest_unsacked(&self) -> Option<Seq> {
+        (self.una..self.end()).rev().find(|&seq| self.get(seq).is_some_and(|s| !s.sacked))
+    }
+
+    /// The lowest segment that is held to be lost and not retransmitted (RFC 6675, `NextSeg` rule 1).
+    pub(super) fn next_lost(&mut self) -> Option<Seq> {
+        if self.lost_count == self.resent_count {
+            return None;
+        }
+        while let Some(segment) = self.get(self.hint) {
+            if segment.lost && !segment.resent {
+                return Some(self.hint);
+            }
+            self.hint += 1;
+        }
+        None
+    }
+}
