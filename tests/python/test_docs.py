@@ -100,7 +100,7 @@ def save_scenarios(page, directory):
 @pytest.fixture(scope="module")
 def choices():
     """Each key's cells in docs/tcp.md."""
-    return {row[0].strip("`"): [cell.strip("`") for cell in row[1:4]] for row in rows("docs/tcp.md", "choices")}
+    return {row[0].strip("`"): [cell.strip("`") for cell in row[1:-1]] for row in rows("docs/tcp.md", "choices")}
 
 
 @pytest.fixture(scope="module")

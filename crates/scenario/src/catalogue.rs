@@ -1,8 +1,8 @@
 //! Everything that a scenario file can name, and the JSON Schema of the file.
 
 use optcp_tcp::config::{
-    AckKind, Backoff, CongestionKind, FirstLoss, Halving, NewRenoTimer, PartialAck, RecoveryExit,
-    RecoveryKind, ReductionBasis, RttKind, TimeoutBasis,
+    AckKind, Backoff, CongestionKind, Expiry, FirstLoss, Halving, Increase, Measurement,
+    NewRenoTimer, PartialAck, RecoveryExit, RecoveryKind, ReductionBasis, RttKind, TimeoutBasis,
 };
 use optcp_tcp::profile::Profile;
 use optcp_tcp::registry::Entry;
@@ -29,7 +29,10 @@ const REGISTRIES: &[(&str, &[Entry])] = &[
     (Profile::FAMILY, Profile::CATALOGUE),
     (RecoveryKind::FAMILY, RecoveryKind::CATALOGUE),
     (CongestionKind::FAMILY, CongestionKind::CATALOGUE),
+    (Increase::FAMILY, Increase::CATALOGUE),
     (RttKind::FAMILY, RttKind::CATALOGUE),
+    (Measurement::FAMILY, Measurement::CATALOGUE),
+    (Expiry::FAMILY, Expiry::CATALOGUE),
     (NewRenoTimer::FAMILY, NewRenoTimer::CATALOGUE),
     (PartialAck::FAMILY, PartialAck::CATALOGUE),
     (RecoveryExit::FAMILY, RecoveryExit::CATALOGUE),

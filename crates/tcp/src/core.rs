@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use optcp_units::{Bytes, Duration, Time};
 
-use crate::config::{Config, FirstLoss, Halving, ReductionBasis};
+use crate::config::{Config, FirstLoss, Halving, Measurement, ReductionBasis};
 use crate::congestion::CongestionControl;
 use crate::rtt::RetransmissionTimer;
 use crate::window::Window;
@@ -21,6 +21,8 @@ pub struct Core {
     pub(crate) window: Window,
     /// Segments that duplicate ACKs add to the window during fast recovery.
     pub(crate) inflation: u32,
+    /// When the window last let a segment out, or the timer expired.
+    pub(crate) last_sent: Time,
     /// Oldest unacknowledged segment.
     pub(crate) una: Seq,
     /// Next segment to send; after a timeout it goes back to `una`.
@@ -53,10 +55,11 @@ impl Core {
         };
         let end = segments.map_or(Seq::MAX, |s| s + u32::from(config.handshake));
         Core {
-            congestion: CongestionControl::new(config.congestion),
+            congestion: CongestionControl::new(config.congestion, config.increase),
             timer: RetransmissionTimer::new(&config, clock_phase),
             window,
             inflation: 0,
+            last_sent: Time::ZERO,
             una: 0,
             nxt: 0,
             max: 0,
@@ -87,7 +90,26 @@ impl Core {
 
     /// The smaller of cwnd and the receiver's window, in bytes, without inflation.
     pub(crate) fn usable_window(&self) -> f64 {
-        self.window.cwnd.min(f64::from(self.config.window_limit) * self.mss())
+        self.window.cwnd.min(self.receiver_window())
+    }
+
+    /// cwnd in bytes, with the inflation of fast recovery.
+    pub(crate) fn inflated_window(&self) -> f64 {
+        self.window.cwnd + f64::from(self.inflation) * self.mss()
+    }
+
+    /// The receiver's window in bytes.
+    pub(crate) fn receiver_window(&self) -> f64 {
+        f64::from(self.config.window_limit) * self.mss()
+    }
+
+    /// Takes the window back to the initial one where nothing was sent for longer than the timeout.
+    pub(crate) fn restart_if_idle(&mut self, now: Time) {
+        if self.config.idle_restart && now - self.last_sent > self.timer.rto() {
+            let initial = f64::from(self.config.initial_window) * self.mss();
+            self.window.cwnd = self.window.cwnd.min(initial);
+            self.inflation = 0;
+        }
     }
 
     /// Whether RFC 6582's condition for a fast retransmit holds: the cumulative ACK covers more
@@ -112,7 +134,7 @@ impl Core {
         let half = self.congestion.ssthresh(amount);
         self.window.cwnd = match self.config.halving {
             Halving::Whole => self.whole(half),
-            Halving::Exact => self.window.ssthresh,
+            Halving::Exact | Halving::WholeBytes => self.window.ssthresh,
             Halving::WholeSsthresh => half,
         }
         .max(self.mss());
@@ -123,6 +145,7 @@ impl Core {
         let half = self.congestion.ssthresh(amount);
         let half = match self.config.halving {
             Halving::Exact => half,
+            Halving::WholeBytes => half.floor(),
             Halving::Whole | Halving::WholeSsthresh => self.whole(half),
         };
         self.window.ssthresh = half.max(2.0 * self.mss());
@@ -136,7 +159,9 @@ impl Core {
     pub(crate) fn fast_retransmit(&mut self, now: Time) {
         self.recover = Some(self.max);
         self.reduce();
-        self.timer.forget();
+        if self.config.measurement == Measurement::Unambiguous {
+            self.timer.forget();
+        }
         if self.config.fast_retransmit_restarts_timer {
             self.timer.restart(now);
         }

@@ -1,0 +1,64 @@
+//! ns-2, as released in its last version and as it was in 2001.
+
+use optcp_units::{Bytes, Duration};
+
+use super::bundle::bundle;
+use super::rfc::RFC;
+use crate::config::{
+    Backoff, FirstLoss, Halving, NewRenoTimer, PartialAck, RecoveryExit, ReductionBasis, RttKind,
+    TimeoutBasis,
+};
+
+bundle! {
+    /// ns-2.35 as shipped (`ns-default.tcl`); 86 recorded cases agree transmission by transmission.
+    RELEASE_2_35 from RFC;
+    "its default size of a packet, to which it adds headers of 40 B" =>
+        mss: Bytes::new(1000);
+    "its default; less than the three segments of the RFC" =>
+        initial_window: 2;
+    "its default window is 20, and a connection starts with ssthresh at the window" =>
+        window_limit: 20, initial_ssthresh: Some(20);
+    "it guards the first segments of a transfer apart since 2006" =>
+        first_loss: FirstLoss::Ns2;
+    "it restarts the timer whenever it sends a segment for duplicate ACKs" =>
+        fast_retransmit_restarts_timer: true;
+    "it goes on with the window that the reduction left, and the ACK that ends recovery grows it like any other" =>
+        recovery_exit: RecoveryExit::Unchanged, exit_ack_grows: true;
+    "it lets one ACK release two segments at most inside NewReno's recovery" =>
+        recovery_burst: Some(2);
+    "it halves its window and does not count what is outstanding" =>
+        reduction_basis: ReductionBasis::Window, timeout_basis: TimeoutBasis::Window;
+    "it rounds half a window down to whole segments for ssthresh, since 2006 no more for cwnd" =>
+        halving: Halving::WholeSsthresh;
+    "its Tahoe does not clear the count at a timeout" =>
+        tahoe_keeps_duplicates: true;
+    "each expiry halves again" =>
+        repeated_timeout_keeps_ssthresh: false;
+    "its delaying sink waits 100 ms, acknowledges the first segment at once, and lets a second copy of the newest segment wait" =>
+        ack_delay: Duration::from_ms(100), first_ack_at_once: true, delays_duplicates: true;
+    "4.3BSD's estimator with a tick of 10 ms, its default since 2006" =>
+        rtt: RttKind::BsdTicks, tick: Duration::from_ms(10);
+    "its defaults" =>
+        initial_rto: Duration::from_secs(3), min_rto: Duration::from_ms(200);
+}
+
+bundle! {
+    /// ns-2 in 2001: the older defaults of the same program; reconstructed, see `docs/papers/gmpls.md`.
+    IN_2001 from RELEASE_2_35;
+    "the packet size is the size on the wire: it counted no headers" =>
+        header: Bytes::ZERO;
+    "its default before 2006" =>
+        initial_window: 1;
+    "off by default before 2006" =>
+        limited_transmit: false;
+    "what is special about the first segments came in 2006" =>
+        first_loss: FirstLoss::AsAny;
+    "RFC 2582 leaves both open; assumed, because the account of the gmpls paper fits either" =>
+        newreno_timer: NewRenoTimer::Patient, partial_ack: PartialAck::Reset;
+    "before 2006 it rounded cwnd too" =>
+        halving: Halving::Whole;
+    "the coarse clock of that time" =>
+        tick: Duration::from_ms(100), initial_rto: Duration::from_secs(6);
+    "it doubled six times at most, and stopped at 64 s" =>
+        backoff: Backoff::SixtyFourFold, max_rto: Duration::from_secs(64);
+}

@@ -1,0 +1,61 @@
+//! What the RFCs of 2012 say, where they say something.
+
+use optcp_units::{Bytes, Duration};
+
+use super::bundle::bundle;
+use crate::config::{
+    AckKind, Backoff, CongestionKind, Expiry, FirstLoss, Halving, Increase, Measurement,
+    NewRenoTimer, PartialAck, RecoveryExit, RecoveryKind, ReductionBasis, RttKind, TimeoutBasis,
+};
+
+bundle! {
+    /// NewReno with the timer of RFC 6298; the profile of a scenario that names none.
+    RFC;
+    "an Ethernet frame's 1500 B, 40 B of them headers of IPv4 and TCP without options" =>
+        mss: Bytes::new(1460), header: Bytes::new(40), ack_size: Bytes::new(40);
+    "RFC 5681 section 3.1: three segments for an SMSS between 1095 and 2190 B" =>
+        initial_window: 3;
+    "RFC 5681 section 3.1: arbitrarily high, so that the network limits the first slow start" =>
+        initial_ssthresh: None;
+    "the receiver never limits; with window scaling (RFC 1323) it need not" =>
+        window_limit: u32::MAX;
+    "a study sets it where the delay of opening a connection counts" =>
+        handshake: false;
+    "RFC 6582, the standard for connections without SACK" =>
+        recovery: RecoveryKind::NewReno;
+    "RFC 5681 section 3.1: slow start, then equation 3 to the fraction of a byte" =>
+        congestion: CongestionKind::Reno, increase: Increase::Exact;
+    "RFC 5681 section 4.1 means applications that pause; flows here do not" =>
+        idle_restart: false;
+    "RFC 5681 section 3.2 step 1: a sender should do so" =>
+        limited_transmit: true;
+    "RFC 6582 section 3.2 step 2, held until an ACK covers `recover`" =>
+        careful: true, careful_until_new_ack: false;
+    "RFC 5681 section 3.2 makes no difference between first and later segments" =>
+        first_loss: FirstLoss::AsAny;
+    "RFC 6298 section 5 restarts the timer for new ACKs and expiries, not for a fast retransmit" =>
+        fast_retransmit_restarts_timer: false;
+    "RFC 6582 section 3.2 step 3: deflation; the timer is reset for the first partial ACK only" =>
+        newreno_timer: NewRenoTimer::Impatient, partial_ack: PartialAck::Deflate;
+    "RFC 6582 section 3.2 step 3, option 1, which avoids a burst; the ACK that ends recovery sets the window and does not grow it" =>
+        recovery_exit: RecoveryExit::FlightSize, exit_ack_grows: false;
+    "RFC 6582 names no limit beside the window" =>
+        recovery_burst: None;
+    "RFC 5681 equation 4: half of FlightSize, not of cwnd" =>
+        reduction_basis: ReductionBasis::FlightSize, halving: Halving::Exact;
+    "4.3BSD Tahoe counts from nought after a timeout" =>
+        tahoe_keeps_duplicates: false;
+    "RFC 5681 section 3.1: one reduction for one loss event, be it found by duplicate ACKs or by the timer, once or again" =>
+        timeout_basis: TimeoutBasis::KeepRecovery, repeated_timeout_keeps_ssthresh: true;
+    "the ACK that waits is a choice of the study; RFC 1122 section 4.2.3.2 and RFC 5681 section 4.2 rule how long and for what" =>
+        ack: AckKind::EveryPacket, ack_delay: Duration::from_ms(200),
+        first_ack_at_once: false, delays_duplicates: false;
+    "RFC 6298 section 2 with a clock of 1 ms, section 3 (Karn), section 5 without rounding" =>
+        rtt: RttKind::Rfc6298, measurement: Measurement::Unambiguous,
+        tick: Duration::from_ms(1), expiry: Expiry::Exact;
+    "RFC 6298 section 2: rules 2.1, 2.4 and 2.5" =>
+        initial_rto: Duration::from_secs(1), min_rto: Duration::from_secs(1),
+        max_rto: Duration::from_secs(60);
+    "RFC 6298 section 5.5" =>
+        backoff: Backoff::ToMaximum;
+}
