@@ -23,7 +23,9 @@ bundle! {
     "it opens every connection with a SYN exchange" =>
         handshake: true;
     "integer arithmetic: the quotient is cut, and one byte is added where it is nothing; beyond 726 segments an ACK adds 1 byte" =>
-        increase: Increase::WholeBytes, halving: Halving::WholeBytes;
+        increase: Increase::WholeBytes;
+    "integer arithmetic" =>
+        halving: Halving::WholeBytes;
     "since 2010 the window is one segment again when an ACK finds that nothing was sent for a timeout, also inside a recovery that stalls" =>
         idle_restart: true;
     "off by default" =>
@@ -34,12 +36,16 @@ bundle! {
         newreno_timer: NewRenoTimer::Patient;
     "option 1 as RFC 3782 has it: with nothing in flight one segment, where RFC 6582 has two" =>
         recovery_exit: RecoveryExit::Rfc3782;
-    "its FlightSize is the smaller of cwnd and the receiver's window; the inflation of a recovery that a timeout interrupts counts" =>
-        reduction_basis: ReductionBasis::Window, timeout_basis: TimeoutBasis::InflatedWindow;
+    "what it calls FlightSize is the smaller of cwnd and the receiver's window, before inflation begins" =>
+        reduction_basis: ReductionBasis::Window;
+    "the same, with the inflation of a recovery that the timeout interrupts" =>
+        timeout_basis: TimeoutBasis::InflatedWindow;
     "each expiry computes ssthresh again, the second one from a window of one segment" =>
         repeated_timeout_keeps_ssthresh: false;
-    "gain 1/8 for both averages, from SRTT = 0; a fast retransmit does not stop the measurement, and what is sent again after a timeout is measured" =>
-        rtt: RttKind::Inet, measurement: Measurement::UntilTimeout;
+    "gain 1/8 for both averages, from SRTT = 0" =>
+        rtt: RttKind::Inet;
+    "a fast retransmit does not stop the measurement, and what is sent again after a timeout is measured" =>
+        measurement: Measurement::UntilTimeout;
     "RFC 1122 section 4.2.3.1: 3 s at first, twice the maximum segment lifetime at most" =>
         initial_rto: Duration::from_secs(3), max_rto: Duration::from_secs(240);
 }

@@ -12,9 +12,9 @@ use crate::config::{
 bundle! {
     /// ns-2.35 as shipped (`ns-default.tcl`); 86 recorded cases agree transmission by transmission.
     RELEASE_2_35 from RFC;
-    "its default size of a packet, to which it adds headers of 40 B" =>
+    "its default size of a packet" =>
         mss: Bytes::new(1000);
-    "its default; less than the three segments of the RFC" =>
+    "its default" =>
         initial_window: 2;
     "its default window is 20, and a connection starts with ssthresh at the window" =>
         window_limit: 20, initial_ssthresh: Some(20);
@@ -36,10 +36,10 @@ bundle! {
         repeated_timeout_keeps_ssthresh: false;
     "its delaying sink waits 100 ms, acknowledges the first segment at once, and lets a second copy of the newest segment wait" =>
         ack_delay: Duration::from_ms(100), first_ack_at_once: true, delays_duplicates: true;
-    "4.3BSD's estimator with a tick of 10 ms, its default since 2006" =>
-        rtt: RttKind::BsdTicks, tick: Duration::from_ms(10);
-    "its defaults" =>
-        initial_rto: Duration::from_secs(3), min_rto: Duration::from_ms(200);
+    "it estimates as 4.3BSD did, in whole ticks" =>
+        rtt: RttKind::BsdTicks;
+    "its default" =>
+        tick: Duration::from_ms(10), initial_rto: Duration::from_secs(3), min_rto: Duration::from_ms(200);
 }
 
 bundle! {
@@ -47,9 +47,9 @@ bundle! {
     IN_2001 from RELEASE_2_35;
     "the packet size is the size on the wire: it counted no headers" =>
         header: Bytes::ZERO;
-    "its default before 2006" =>
+    "its default at that time" =>
         initial_window: 1;
-    "off by default before 2006" =>
+    "off by default at that time" =>
         limited_transmit: false;
     "what is special about the first segments came in 2006" =>
         first_loss: FirstLoss::AsAny;
@@ -57,7 +57,7 @@ bundle! {
         newreno_timer: NewRenoTimer::Patient, partial_ack: PartialAck::Reset;
     "before 2006 it rounded cwnd too" =>
         halving: Halving::Whole;
-    "the coarse clock of that time" =>
+    "its default at that time, a coarser clock" =>
         tick: Duration::from_ms(100), initial_rto: Duration::from_secs(6);
     "it doubled six times at most, and stopped at 64 s" =>
         backoff: Backoff::SixtyFourFold, max_rto: Duration::from_secs(64);

@@ -23,8 +23,10 @@ bundle! {
         handshake: false;
     "RFC 6582, the standard for connections without SACK" =>
         recovery: RecoveryKind::NewReno;
-    "RFC 5681 section 3.1: slow start, then equation 3 to the fraction of a byte" =>
-        congestion: CongestionKind::Reno, increase: Increase::Exact;
+    "RFC 5681 section 3.1: slow start, then a segment a round trip" =>
+        congestion: CongestionKind::Reno;
+    "RFC 5681 equation 3; a fraction of a byte lost on every ACK would slow large windows down" =>
+        increase: Increase::Exact;
     "RFC 5681 section 4.1 means applications that pause; flows here do not" =>
         idle_restart: false;
     "RFC 5681 section 3.2 step 1: a sender should do so" =>
@@ -35,14 +37,20 @@ bundle! {
         first_loss: FirstLoss::AsAny;
     "RFC 6298 section 5 restarts the timer for new ACKs and expiries, not for a fast retransmit" =>
         fast_retransmit_restarts_timer: false;
-    "RFC 6582 section 3.2 step 3: deflation; the timer is reset for the first partial ACK only" =>
-        newreno_timer: NewRenoTimer::Impatient, partial_ack: PartialAck::Deflate;
-    "RFC 6582 section 3.2 step 3, option 1, which avoids a burst; the ACK that ends recovery sets the window and does not grow it" =>
-        recovery_exit: RecoveryExit::FlightSize, exit_ack_grows: false;
+    "RFC 6582 section 3.2 step 3: the first partial ACK resets the timer" =>
+        newreno_timer: NewRenoTimer::Impatient;
+    "RFC 6582 section 3.2 step 3: partial window deflation" =>
+        partial_ack: PartialAck::Deflate;
+    "RFC 6582 section 3.2 step 3, option 1, which avoids a burst" =>
+        recovery_exit: RecoveryExit::FlightSize;
+    "RFC 6582 section 3.2 step 3: the ACK that ends recovery sets the window" =>
+        exit_ack_grows: false;
     "RFC 6582 names no limit beside the window" =>
         recovery_burst: None;
     "RFC 5681 equation 4: half of FlightSize, not of cwnd" =>
-        reduction_basis: ReductionBasis::FlightSize, halving: Halving::Exact;
+        reduction_basis: ReductionBasis::FlightSize;
+    "RFC 5681 equation 4 in bytes" =>
+        halving: Halving::Exact;
     "4.3BSD Tahoe counts from nought after a timeout" =>
         tahoe_keeps_duplicates: false;
     "RFC 5681 section 3.1: one reduction for one loss event, be it found by duplicate ACKs or by the timer, once or again" =>
@@ -50,12 +58,17 @@ bundle! {
     "the ACK that waits is a choice of the study; RFC 1122 section 4.2.3.2 and RFC 5681 section 4.2 rule how long and for what" =>
         ack: AckKind::EveryPacket, ack_delay: Duration::from_ms(200),
         first_ack_at_once: false, delays_duplicates: false;
-    "RFC 6298 section 2 with a clock of 1 ms, section 3 (Karn), section 5 without rounding" =>
-        rtt: RttKind::Rfc6298, measurement: Measurement::Unambiguous,
-        tick: Duration::from_ms(1), expiry: Expiry::Exact;
-    "RFC 6298 section 2: rules 2.1, 2.4 and 2.5" =>
+    "RFC 6298 section 2" =>
+        rtt: RttKind::Rfc6298;
+    "RFC 6298 section 3, Karn's algorithm" =>
+        measurement: Measurement::Unambiguous;
+    "a clock finer than round trips, as RFC 6298 section 4 finds best" =>
+        tick: Duration::from_ms(1);
+    "RFC 6298 section 2: the initial second of rule 2.1, the least of rule 2.4, a maximum of at least 60 s by rule 2.5" =>
         initial_rto: Duration::from_secs(1), min_rto: Duration::from_secs(1),
         max_rto: Duration::from_secs(60);
-    "RFC 6298 section 5.5" =>
+    "RFC 6298 rule 5.5" =>
         backoff: Backoff::ToMaximum;
+    "RFC 6298 section 5 knows no rounding" =>
+        expiry: Expiry::Exact;
 }
