@@ -17,6 +17,7 @@ __all__ = [
     "ScenarioError",
     "catalogue",
     "conformance",
+    "profiles",
     "read_parquet",
     "run_branches",
     "schema",
@@ -191,6 +192,13 @@ def schema() -> str:
 
 def catalogue() -> list[dict[str, str]]:
     """Every registered policy, profile, metric and unit: ``family``, ``name``, ``summary``, ``source``."""
+
+def profiles() -> list[dict[str, Any]]:
+    """Every TCP profile: ``name``, ``summary``, ``source`` and ``choices``.
+
+    A choice is (key, value as a scenario would write it, why). ``rfc`` comes first and has all of them; another
+    profile has those that differ from ``rfc``.
+    """
 
 def conformance(text: str) -> tuple[str, list[str]]:
     """Run single-flow conformance cases.

@@ -257,12 +257,18 @@ def validate(scenario: Path, settings: tuple[str, ...]) -> None:
 @cli.command(name="list")
 @click.argument("family", required=False)
 def list_names(family: str | None) -> None:
-    """List what scenario files and commands can name: exhibits, profiles, policies, units, ..."""
-    from optcp.listing import families
+    """List what scenario files and commands can name: exhibits, profiles, policies, units, ...
+
+    `optcp list profiles` prints what each TCP profile chooses, and why: all of rfc, and what differs from it.
+    """
+    from optcp.listing import families, profile_lines
 
     known = families()
     if family is not None and family not in known:
         raise InputError(f"there is no family {family!r}; {nearest(family, known)}")
+    if family == "profiles":
+        click.echo("\n".join(profile_lines()))
+        return
     for name in [family] if family else known:
         click.echo(f"{name}:")
         width = max((len(entry) for entry, _ in known[name]), default=0)

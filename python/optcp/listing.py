@@ -1,4 +1,7 @@
-"""What ``optcp list`` lists: the simulator's catalogue, the exhibits, and the scenario files that come with it."""
+"""What ``optcp list`` lists: the simulator's catalogue, the exhibits, and the scenario files that come with it.
+
+Of the TCP profiles, ``optcp list profiles`` also says what each one chooses and why.
+"""
 
 from __future__ import annotations
 
@@ -23,6 +26,20 @@ def families() -> Families:
         source = f" [{entry['source']}]" if entry["source"] else ""
         found.setdefault(entry["family"], []).append((entry["name"], entry["summary"] + source))
     return found
+
+
+def profile_lines() -> list[str]:
+    """The TCP profiles: all choices of the first, and what differs from it in the others, each with its reason."""
+    lines = []
+    reference, *_ = profiles = _core.profiles()
+    keys = [key for key, _, _ in reference["choices"]]
+    values = [value for profile in profiles for _, value, _ in profile["choices"]]
+    wide, wider = max(map(len, keys)), max(map(len, values))
+    for profile in profiles:
+        differs = "" if profile is reference else f"; what differs from {reference['name']}"
+        lines.append(f"{profile['name']}: {profile['summary']} [{profile['source']}]{differs}")
+        lines += [f"  {key:<{wide}}  {value:<{wider}}  {why}" for key, value, why in profile["choices"]]
+    return lines
 
 
 def _title(path: Path) -> str:

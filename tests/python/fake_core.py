@@ -207,8 +207,17 @@ def schema():
 
 def catalogue():
     return [
-        {"family": "profile", "name": "ns2-2001", "summary": "TCP as ns-2 had it in 2001", "source": "ns-2.1b8"},
+        {"family": "profiles", "name": "ns2-2001", "summary": "TCP as ns-2 had it in 2001", "source": "ns-2.1b8"},
         {"family": "unit", "name": "Mbps", "summary": "megabit a second", "source": ""},
+    ]
+
+
+def profiles():
+    rfc = [("mss", "1460 B", "an Ethernet frame less its headers"), ("header", "40 B", "IPv4 and TCP")]
+    older = [("header", "0 B", "it counted no headers")]
+    return [
+        {"name": "rfc", "summary": "as the RFCs have it", "source": "RFC 5681", "choices": rfc},
+        {"name": "ns2-2001", "summary": "TCP as ns-2 had it in 2001", "source": "ns-2.1b8", "choices": older},
     ]
 
 

@@ -108,7 +108,13 @@ def test_list(optcp, snapshot):
     assert out == snapshot
     status, out, _ = optcp("list")
     assert status == 0
-    assert "profile:\n  ns2-2001  TCP as ns-2 had it in 2001 [ns-2.1b8]\n" in out
+    assert "profiles:\n  ns2-2001  TCP as ns-2 had it in 2001 [ns-2.1b8]\n" in out
+
+
+def test_list_of_profiles(optcp, snapshot):
+    status, out, _ = optcp("list", "profiles")
+    assert status == 0
+    assert out == snapshot
 
 
 def cases(*names):
@@ -310,6 +316,6 @@ def test_a_closed_pipe_is_no_traceback(tmp_path):
 def test_the_double_has_the_real_modules_interface():
     stub = (HERE.parents[1] / "python" / "optcp" / "_core.pyi").read_text()
     classes = ("ScenarioError", "Cancelled", "Cancel", "Scenario", "Run")
-    for name in (*classes, "run_branches", "schema", "catalogue", "conformance"):
+    for name in (*classes, "run_branches", "schema", "catalogue", "profiles", "conformance"):
         assert name in stub
         assert hasattr(fake_core, name)

@@ -100,7 +100,7 @@ def save_scenarios(page, directory):
 @pytest.fixture(scope="module")
 def choices():
     """Each key's cells in docs/tcp.md."""
-    return {row[0].strip("`"): [cell.strip("`") for cell in row[1:4]] for row in rows("docs/tcp.md", "choices")}
+    return {row[0].strip("`"): [cell.strip("`") for cell in row[1:-1]] for row in rows("docs/tcp.md", "choices")}
 
 
 @pytest.fixture(scope="module")
@@ -238,10 +238,12 @@ def test_every_choice_of_tcp_is_on_its_page(program, choices):
     assert set(choices) == known
 
 
-def test_the_page_of_tcp_has_the_values_of_every_profile(program):
+def test_the_page_of_tcp_has_every_profile_and_the_values_of_the_default(program):
     names = [entry["name"] for entry in program["catalogue"] if entry["family"] == "profiles"]
-    assert profiles() == names
-    for profile in names:
+    part = text("docs/tcp.md").split("## Profiles")[1].split("\n## ")[0]
+    assert re.findall(r"^\| `([^`]+)` \|", part, re.MULTILINE) == names
+    assert profiles() == names[:1]
+    for profile in profiles():
         assert program["worlds"][f"{profile} by page"] == program["worlds"][f"{profile} by program"], profile
 
 

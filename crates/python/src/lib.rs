@@ -11,7 +11,7 @@ mod scenario;
 mod table;
 
 use optcp_scenario::conformance::run_text;
-use optcp_scenario::{catalogue as all_policies, json_schema};
+use optcp_scenario::{catalogue as all_policies, json_schema, profiles as all_profiles};
 use pyo3::create_exception;
 use pyo3::exceptions::{PyException, PyValueError};
 use pyo3::prelude::*;
@@ -63,6 +63,26 @@ fn catalogue(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
 }
 
 #[pyfunction]
+fn profiles(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
+    all_profiles()
+        .into_iter()
+        .map(|profile| {
+            let choices: Vec<_> = profile
+                .choices
+                .into_iter()
+                .map(|choice| (choice.key, choice.value, choice.why))
+                .collect();
+            let dict = PyDict::new(py);
+            dict.set_item("name", profile.name)?;
+            dict.set_item("summary", profile.summary)?;
+            dict.set_item("source", profile.source)?;
+            dict.set_item("choices", choices)?;
+            Ok(dict)
+        })
+        .collect()
+}
+
+#[pyfunction]
 fn conformance(py: Python<'_>, text: &str) -> PyResult<(String, Vec<String>)> {
     let (results, refused) =
         py.detach(|| run_text(text)).map_err(|error| ScenarioError::new_err(error.to_string()))?;
@@ -90,6 +110,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(table::write_parquet, module)?)?;
     module.add_function(wrap_pyfunction!(schema, module)?)?;
     module.add_function(wrap_pyfunction!(catalogue, module)?)?;
+    module.add_function(wrap_pyfunction!(profiles, module)?)?;
     module.add_function(wrap_pyfunction!(conformance, module)?)?;
     module.add_function(wrap_pyfunction!(version, module)?)?;
     Ok(())

@@ -1,9 +1,9 @@
 //! Everything that a scenario file can name, and the JSON Schema of the file.
 
 use optcp_tcp::config::{
-    AckKind, AfterTimeout, Backoff, CongestionKind, FirstLoss, Halving, LossDetectionKind,
-    NewRenoTimer, PartialAck, RateReduction, RecoveryExit, RecoveryKind, ReductionBasis, RttKind,
-    TimeoutBasis,
+    AckKind, AfterTimeout, Backoff, CongestionKind, Expiry, FirstLoss, Halving, Increase,
+    LossDetectionKind, Measurement, NewRenoTimer, PartialAck, RateReduction, RecoveryExit,
+    RecoveryKind, ReductionBasis, RttKind, TimeoutBasis,
 };
 use optcp_tcp::profile::Profile;
 use optcp_tcp::registry::Entry;
@@ -33,7 +33,10 @@ const REGISTRIES: &[(&str, &[Entry])] = &[
     (RateReduction::FAMILY, RateReduction::CATALOGUE),
     (AfterTimeout::FAMILY, AfterTimeout::CATALOGUE),
     (CongestionKind::FAMILY, CongestionKind::CATALOGUE),
+    (Increase::FAMILY, Increase::CATALOGUE),
     (RttKind::FAMILY, RttKind::CATALOGUE),
+    (Measurement::FAMILY, Measurement::CATALOGUE),
+    (Expiry::FAMILY, Expiry::CATALOGUE),
     (NewRenoTimer::FAMILY, NewRenoTimer::CATALOGUE),
     (PartialAck::FAMILY, PartialAck::CATALOGUE),
     (RecoveryExit::FAMILY, RecoveryExit::CATALOGUE),

@@ -53,10 +53,35 @@ registry! {
 }
 
 registry! {
+    /// How congestion avoidance rounds what an ACK adds to the window.
+    pub enum Increase ("increase") {
+        "exact" => Exact: "SMSS*SMSS/cwnd, fractions of a byte kept", "RFC 5681 equation 3";
+        "whole-bytes" => WholeBytes: "SMSS*SMSS/cwnd cut to whole bytes, at least one", "INET in 2011";
+    }
+}
+
+registry! {
     /// How the retransmission timer is estimated.
     pub enum RttKind ("rtt") {
         "rfc6298" => Rfc6298: "exact measurements; RTO = SRTT + max(G, 4 RTTVAR)", "RFC 6298 section 2";
         "bsd-ticks" => BsdTicks: "whole ticks of a free-running clock in fixed point", "4.3BSD, as in ns-2";
+        "inet" => Inet: "exact measurements from SRTT = 0; gain 1/8 for both averages; RTO = SRTT + 4 RTTVAR", "INET in 2011";
+    }
+}
+
+registry! {
+    /// Which round trips are measured.
+    pub enum Measurement ("measurement") {
+        "unambiguous" => Unambiguous: "those of segments sent once; any retransmission gives the one under way up", "RFC 6298 section 3";
+        "until-timeout" => UntilTimeout: "only a timeout gives one up; what is sent again after it, save its first segment, counts as new", "INET in 2011";
+    }
+}
+
+registry! {
+    /// When a retransmission timer that is due expires.
+    pub enum Expiry ("expiry") {
+        "exact" => Exact: "at once", "RFC 6298 section 5";
+        "on-tick" => OnTick: "at the next tick of the sender's free-running clock", "4.3BSD; OPNET's timer granularity";
     }
 }
 
@@ -107,6 +132,8 @@ registry! {
         "flight-size" => FlightSize: "snd_max - snd_una, literally, also inside a recovery", "RFC 5681 equation 4";
         "window" => Window: "the smaller of cwnd and the receiver's window, deflated", "ns-2";
         "keep-recovery" => KeepRecovery: "flight size, but the ssthresh of a recovery that the timeout interrupts stays", "RFC 5681 section 3.1, one reduction per loss event";
+        "halve-again" => HalveAgain: "flight size, but half the ssthresh of a recovery that the timeout interrupts", "RFC 5681 equation 4, with ssthresh for what a recovery has in flight";
+        "inflated-window" => InflatedWindow: "the smaller of cwnd, inflation included, and the receiver's window", "INET in 2011";
     }
 }
 
@@ -114,6 +141,7 @@ registry! {
     /// The congestion window after the ACK that ends NewReno's fast recovery.
     pub enum RecoveryExit ("recovery_exit") {
         "flight-size" => FlightSize: "min(ssthresh, max(FlightSize, SMSS) + SMSS)", "RFC 6582 section 3.2 step 3, option 1";
+        "rfc3782" => Rfc3782: "min(ssthresh, FlightSize + SMSS)", "RFC 3782 section 3 step 5, option 1; INET in 2011";
         "ssthresh" => Ssthresh: "ssthresh", "RFC 6582 section 3.2 step 3, option 2";
         "unchanged" => Unchanged: "what the reduction and the deflations left, without the inflation", "ns-2";
     }
@@ -123,6 +151,7 @@ registry! {
     /// How half a window is rounded at a fast retransmit and at a timeout.
     pub enum Halving ("halving") {
         "exact" => Exact: "to the byte", "RFC 5681 equation 4";
+        "whole-bytes" => WholeBytes: "ssthresh and cwnd down to whole bytes", "INET in 2011";
         "whole-ssthresh" => WholeSsthresh: "ssthresh down to whole segments, cwnd to the byte", "ns-2 since 2006";
         "whole" => Whole: "ssthresh and cwnd down to whole segments", "ns-2 before 2006";
     }
@@ -183,11 +212,19 @@ pub struct Config {
     pub timestamp_undo: bool,
     /// How the window grows.
     pub congestion: CongestionKind,
+    /// How its growth in congestion avoidance is rounded.
+    pub increase: Increase,
+    /// Whether an ACK that comes more than one retransmission timeout after the window last let a
+    /// segment out finds the initial window again (RFC 5681 section 4.1), also inside a recovery.
+    pub idle_restart: bool,
     /// Whether the first two duplicate ACKs release a new segment each (RFC 3042).
     pub limited_transmit: bool,
     /// Whether duplicate ACKs for data sent before the last reduction start no further fast
     /// retransmit (RFC 6582 section 3.2 step 2; RFC 5681's Reno has no such check).
     pub careful: bool,
+    /// Whether the first new ACK outside NewReno's recovery ends the check of `careful`, also after a
+    /// timeout (INET pulls `recover` along with every such ACK).
+    pub careful_until_new_ack: bool,
     /// How the loss of the first segments is recovered.
     pub first_loss: FirstLoss,
     /// Whether a fast retransmit restarts the retransmission timer (ns-2 does; RFC 6298 does not say so).
@@ -233,7 +270,9 @@ pub struct Config {
     pub dsack: bool,
     /// The estimator behind the retransmission timer.
     pub rtt: RttKind,
-    /// Granularity of the sender's clock: G of RFC 6298, or the tick of `bsd-ticks`.
+    /// Which round trips it is given.
+    pub measurement: Measurement,
+    /// Granularity of the sender's clock: G of RFC 6298, or the tick of `bsd-ticks` and of `on-tick`.
     pub tick: Duration,
     /// Retransmission timeout before the first measurement.
     pub initial_rto: Duration,
@@ -243,6 +282,8 @@ pub struct Config {
     pub backoff: Backoff,
     /// Greatest retransmission timeout, backed off.
     pub max_rto: Duration,
+    /// When a timer that is due expires.
+    pub expiry: Expiry,
 }
 
 /// The TCP header's field without scaling (RFC 9293 section 3.1).

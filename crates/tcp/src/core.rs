@@ -5,7 +5,7 @@ use std::sync::Arc;
 use optcp_units::{Bytes, Duration, Time};
 
 use crate::acknowledgment::{Ack, Timestamp};
-use crate::config::{AfterTimeout, Config, FirstLoss, Halving, ReductionBasis};
+use crate::config::{AfterTimeout, Config, FirstLoss, Halving, Measurement, ReductionBasis};
 use crate::congestion::CongestionControl;
 use crate::rtt::RetransmissionTimer;
 use crate::window::Window;
@@ -26,6 +26,8 @@ pub struct Core {
     window_limit: u32,
     /// Segments that duplicate ACKs add to the window during fast recovery.
     pub(crate) inflation: u32,
+    /// When the window last let a segment out, or the timer expired.
+    pub(crate) last_sent: Time,
     /// Oldest unacknowledged segment.
     pub(crate) una: Seq,
     /// Next segment to send; after a timeout it goes back to `una`.
@@ -60,12 +62,13 @@ impl Core {
         };
         let end = segments.map_or(Seq::MAX, |s| s + u32::from(config.handshake));
         Core {
-            congestion: CongestionControl::new(config.congestion),
+            congestion: CongestionControl::new(config.congestion, config.increase),
             timer: RetransmissionTimer::new(&config, clock_phase),
             clock_phase,
             window,
             window_limit: config.window_segments(),
             inflation: 0,
+            last_sent: Time::ZERO,
             una: 0,
             nxt: 0,
             max: 0,
@@ -128,7 +131,26 @@ impl Core {
 
     /// The smaller of cwnd and the receiver's window, in bytes, without inflation.
     pub(crate) fn usable_window(&self) -> f64 {
-        self.window.cwnd.min(f64::from(self.window_limit) * self.mss())
+        self.window.cwnd.min(self.receiver_window())
+    }
+
+    /// cwnd in bytes, with the inflation of fast recovery.
+    pub(crate) fn inflated_window(&self) -> f64 {
+        self.window.cwnd + f64::from(self.inflation) * self.mss()
+    }
+
+    /// The receiver's window in bytes.
+    pub(crate) fn receiver_window(&self) -> f64 {
+        f64::from(self.window_limit) * self.mss()
+    }
+
+    /// Takes the window back to the initial one where nothing was sent for longer than the timeout.
+    pub(crate) fn restart_if_idle(&mut self, now: Time) {
+        if self.config.idle_restart && now - self.last_sent > self.timer.rto() {
+            let initial = f64::from(self.config.initial_window) * self.mss();
+            self.window.cwnd = self.window.cwnd.min(initial);
+            self.inflation = 0;
+        }
     }
 
     /// Whether RFC 6582's condition for a fast retransmit holds: the cumulative ACK covers more
@@ -157,7 +179,7 @@ impl Core {
         let half = self.congestion.ssthresh(amount);
         self.window.cwnd = match self.config.halving {
             Halving::Whole => self.whole(half),
-            Halving::Exact => self.window.ssthresh,
+            Halving::Exact | Halving::WholeBytes => self.window.ssthresh,
             Halving::WholeSsthresh => half,
         }
         .max(self.mss());
@@ -168,6 +190,7 @@ impl Core {
         let half = self.congestion.ssthresh(amount);
         let half = match self.config.halving {
             Halving::Exact => half,
+            Halving::WholeBytes => half.floor(),
             Halving::Whole | Halving::WholeSsthresh => self.whole(half),
         };
         self.window.ssthresh = half.max(2.0 * self.mss());
@@ -181,7 +204,9 @@ impl Core {
     pub(crate) fn fast_retransmit(&mut self, now: Time) {
         self.recover = Some(self.max);
         self.reduce();
-        self.timer.forget();
+        if self.config.measurement == Measurement::Unambiguous {
+            self.timer.forget();
+        }
         if self.config.fast_retransmit_restarts_timer {
             self.timer.restart(now);
         }
@@ -194,18 +219,22 @@ impl Core {
         self.nxt = self.nxt.max(ack);
     }
 
-    /// An ACK of new data that leaves no recovery behind: measures, restarts or stops the timer.
-    pub(crate) fn acknowledge(&mut self, now: Time, ack: &Ack) {
-        let outstanding = self.max - self.una;
-        self.advance(ack.seq);
-        self.duplicates = 0;
-        self.limited_sent = 0;
+    /// Takes the round trip that an ACK of new data, not yet counted, measures.
+    pub(crate) fn measure(&mut self, now: Time, ack: &Ack) {
         if self.config.timestamps {
             let sent = self.sent_at(ack.echo, now);
-            self.timer.measure_stamped(sent, now, outstanding);
+            self.timer.measure_stamped(sent, now, self.max - self.una);
         } else {
             self.timer.measure(ack.seq, now);
         }
+    }
+
+    /// An ACK of new data that leaves no recovery behind: measures, restarts or stops the timer.
+    pub(crate) fn acknowledge(&mut self, now: Time, ack: &Ack) {
+        self.measure(now, ack);
+        self.advance(ack.seq);
+        self.duplicates = 0;
+        self.limited_sent = 0;
         if self.outstanding() {
             self.timer.restart(now);
         } else {

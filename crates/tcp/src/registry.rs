@@ -42,6 +42,9 @@ macro_rules! registry {
                 $( $crate::registry::Entry { name: $name, summary: $summary, source: $source }, )+
             ];
 
+            /// Every member, in the same order.
+            pub const ALL: &'static [Self] = &[ $( Self::$Variant, )+ ];
+
             /// The name in scenario files.
             #[must_use]
             pub const fn name(self) -> &'static str {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use optcp_units::{Bytes, Duration, Time};
 
 use crate::acknowledgment::{Ack, Timestamp};
-use crate::config::{Config, TimeoutBasis};
+use crate::config::{Config, Measurement, TimeoutBasis};
 use crate::core::{Core, Seq};
 use crate::recovery::LossRecovery;
 use crate::window::Window;
@@ -107,8 +107,12 @@ impl Sender {
         }
         core.allowance = u32::MAX;
         core.limited = 0;
-        let opens = core.config.handshake && core.una == 0 && ack.seq > 0;
+        let (advances, answers) = (ack.seq > core.una, ack.seq >= core.una);
+        let opens = core.config.handshake && core.una == 0 && advances;
         self.recovery.on_ack(core, now, ack);
+        if advances || (answers && self.recovery.in_recovery()) {
+            core.restart_if_idle(now);
+        }
         if opens {
             // The SYN's ACK: the window is the initial one, however it was grown; one segment if
             // the SYN had to be sent again (RFC 5681 section 3.1).
@@ -132,6 +136,7 @@ impl Sender {
         }
         self.counts.timeouts += 1;
         let interrupted = self.recovery.in_recovery();
+        let inflated = core.inflated_window();
         core.inflation = 0;
         core.limited = 0;
         core.limited_sent = 0;
@@ -141,10 +146,14 @@ impl Sender {
         if !(repeated && core.config.repeated_timeout_keeps_ssthresh) {
             match core.config.timeout_basis {
                 TimeoutBasis::KeepRecovery if interrupted => {}
-                TimeoutBasis::KeepRecovery | TimeoutBasis::FlightSize => {
-                    core.set_ssthresh(core.flight());
-                }
+                TimeoutBasis::HalveAgain if interrupted => core.set_ssthresh(core.window.ssthresh),
+                TimeoutBasis::KeepRecovery
+                | TimeoutBasis::HalveAgain
+                | TimeoutBasis::FlightSize => core.set_ssthresh(core.flight()),
                 TimeoutBasis::Window => core.set_ssthresh(core.usable_window()),
+                TimeoutBasis::InflatedWindow => {
+                    core.set_ssthresh(inflated.min(core.receiver_window()));
+                }
             }
         }
         self.timed_out = Some(core.una);
@@ -154,16 +163,27 @@ impl Sender {
         core.timer.back_off();
         core.timer.restart(now);
         core.allowance = u32::MAX;
+        core.last_sent = now;
     }
 
     /// The next segment to send, if any may be sent now.
     pub fn poll_transmit(&mut self, now: Time) -> Option<Transmission> {
         let core = &mut self.core;
+        let demanded = core.retransmit.is_some();
         let seq = self.recovery.next_segment(core)?;
+        let repair = demanded || (core.config.sack() && seq < core.max);
         let retransmission = seq < core.max;
         if !retransmission {
             core.max = seq + 1;
             core.timer.time(seq, now);
+        } else if core.config.measurement == Measurement::UntilTimeout
+            && !repair
+            && self.timed_out != Some(seq)
+        {
+            core.timer.time(seq, now);
+        }
+        if !repair {
+            core.last_sent = now;
         }
         core.timer.start(now);
         self.recovery.on_sent(core, seq, now);
@@ -227,7 +247,7 @@ impl Sender {
             () => Phase::Avoidance,
         };
         Snapshot {
-            cwnd: core.window.cwnd + f64::from(core.inflation) * core.mss(),
+            cwnd: core.inflated_window(),
             ssthresh: core.window.ssthresh,
             flight: core.max - core.una,
             phase,

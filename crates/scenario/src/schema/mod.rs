@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
-pub(crate) use tcp::{TcpTable, resolved as resolved_tcp};
+pub(crate) use tcp::{TcpTable, resolved as resolved_tcp, written as written_tcp};
 pub(crate) use values::{Count, Delay, LinkRef, Queue, Span, Speed, SwitchDelay, Volume};
 
 use crate::de;

@@ -1,11 +1,12 @@
 //! `[tcp.NAME]`: a profile, and single choices of it changed.
 
 use optcp_tcp::config::{
-    AckKind, AfterTimeout, Backoff, Config, CongestionKind, FirstLoss, Halving, LossDetectionKind,
-    NewRenoTimer, PartialAck, RateReduction, RecoveryExit, RecoveryKind, ReductionBasis, RttKind,
-    TimeoutBasis,
+    AckKind, AfterTimeout, Backoff, Config, CongestionKind, Expiry, FirstLoss, Halving, Increase,
+    LossDetectionKind, Measurement, NewRenoTimer, PartialAck, RateReduction, RecoveryExit,
+    RecoveryKind, ReductionBasis, RttKind, TimeoutBasis,
 };
 use optcp_tcp::profile::Profile;
+use optcp_units::{Bytes, Duration};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -51,9 +52,12 @@ field! {
     RateReduction, RateReduction, "", |w| *w, |v| json!(v.name());
     AfterTimeout, AfterTimeout, "", |w| *w, |v| json!(v.name());
     CongestionKind, CongestionKind, "", |w| *w, |v| json!(v.name());
+    Increase, Increase, "", |w| *w, |v| json!(v.name());
     Backoff, Backoff, "", |w| *w, |v| json!(v.name());
     FirstLoss, FirstLoss, "", |w| *w, |v| json!(v.name());
     RttKind, RttKind, "", |w| *w, |v| json!(v.name());
+    Measurement, Measurement, "", |w| *w, |v| json!(v.name());
+    Expiry, Expiry, "", |w| *w, |v| json!(v.name());
     NewRenoTimer, NewRenoTimer, "", |w| *w, |v| json!(v.name());
     ReductionBasis, ReductionBasis, "", |w| *w, |v| json!(v.name());
     TimeoutBasis, TimeoutBasis, "", |w| *w, |v| json!(v.name());
@@ -115,7 +119,27 @@ macro_rules! tcp_table {
             } )*
             Value::Object(map)
         }
+
+        /// All choices as a scenario would write them, by key.
+        pub(crate) fn written(config: &Config) -> Vec<(&'static str, String)> {
+            let Config { $( $name ),* } = config.clone();
+            vec![$( (
+                stringify!($name),
+                words(<$Type as Field>::SUFFIX, &<$Type>::from($name).resolved()),
+            ) ),*]
+        }
     };
+}
+
+/// A resolved value with its unit.
+fn words(suffix: &str, value: &Value) -> String {
+    match (suffix, value) {
+        (_, Value::Null) => "unlimited".to_owned(),
+        (_, Value::String(name)) => name.clone(),
+        ("_ps", value) => Duration::from_ps(value.as_u64().unwrap_or_default()).to_string(),
+        ("_bytes", value) => Bytes::new(value.as_u64().unwrap_or_default()).to_string(),
+        (_, value) => value.to_string(),
+    }
 }
 
 tcp_table! {
@@ -161,10 +185,16 @@ tcp_table! {
     timestamp_undo: bool,
     /// How the window grows.
     congestion: CongestionKind,
+    /// How congestion avoidance rounds what an ACK adds to the window.
+    increase: Increase,
+    /// Whether an ACK finds the initial window again when nothing was sent for a timeout.
+    idle_restart: bool,
     /// Whether the first two duplicate ACKs release a new segment each (RFC 3042).
     limited_transmit: bool,
     /// Whether duplicate ACKs for data sent before the last reduction start no further fast retransmit.
     careful: bool,
+    /// Whether the first new ACK outside NewReno's recovery ends the check of `careful`.
+    careful_until_new_ack: bool,
     /// How the loss of the first segments is recovered.
     first_loss: FirstLoss,
     /// Whether a fast retransmit restarts the retransmission timer.
@@ -207,6 +237,8 @@ tcp_table! {
     dsack: bool,
     /// The estimator behind the retransmission timer.
     rtt: RttKind,
+    /// Which round trips it is given.
+    measurement: Measurement,
     /// Granularity of the sender's clock.
     tick: optcp_units::Duration,
     /// Retransmission timeout before the first measurement.
@@ -217,4 +249,6 @@ tcp_table! {
     backoff: Backoff,
     /// Greatest retransmission timeout, backed off.
     max_rto: optcp_units::Duration,
+    /// When a timer that is due expires.
+    expiry: Expiry,
 }

@@ -2,7 +2,7 @@
 
 mod reno;
 
-use crate::config::CongestionKind;
+use crate::config::{CongestionKind, Increase};
 use crate::window::Window;
 
 pub use reno::Reno;
@@ -18,9 +18,9 @@ pub enum CongestionControl {
 impl CongestionControl {
     /// The state at the start of a connection.
     #[must_use]
-    pub fn new(kind: CongestionKind) -> Self {
+    pub fn new(kind: CongestionKind, increase: Increase) -> Self {
         match kind {
-            CongestionKind::Reno => CongestionControl::Reno(Reno),
+            CongestionKind::Reno => CongestionControl::Reno(Reno::new(increase)),
         }
     }
 

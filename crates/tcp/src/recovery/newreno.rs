@@ -6,8 +6,8 @@
 //! # Source
 //! RFC 6582 section 3.2; RFC 2582 without deflation.
 //! # Parameters
-//! `newreno_timer`, `partial_ack`, `recovery_exit`, `exit_ack_grows`,
-//! `recovery_burst`, `careful`, `reduction_basis`, `halving`, `limited_transmit`.
+//! `newreno_timer`, `partial_ack`, `recovery_exit`, `exit_ack_grows`, `recovery_burst`, `careful`,
+//! `careful_until_new_ack`, `measurement`, `reduction_basis`, `halving`, `limited_transmit`.
 //! # Limits
 //! One retransmission a round trip, however many segments are missing.
 
@@ -63,6 +63,9 @@ impl NewReno {
                 full_ack(core, now, ack);
             }
             (Phase::Open, _) => {
+                if core.config.careful_until_new_ack {
+                    core.recover = None;
+                }
                 core.acknowledge(now, ack);
                 core.grow();
             }
@@ -83,6 +86,9 @@ fn partial_ack(core: &mut Core, now: Time, ack: &Ack, first: bool) {
         PartialAck::Keep => {}
         PartialAck::Reset => core.inflation = 0,
     }
+    // Without effect where a fast retransmit gives the measurement up: one that was begun inside the
+    // recovery is of data beyond it.
+    core.measure(now, ack);
     if first || core.config.newreno_timer == NewRenoTimer::Patient {
         core.timer.restart(now);
     }
@@ -111,6 +117,7 @@ fn full_ack(core: &mut Core, now: Time, ack: &Ack) {
         RecoveryExit::FlightSize => {
             core.window.cwnd = core.window.ssthresh.min(core.flight().max(mss) + mss);
         }
+        RecoveryExit::Rfc3782 => core.window.cwnd = core.window.ssthresh.min(core.flight() + mss),
         RecoveryExit::Ssthresh => core.window.cwnd = core.window.ssthresh,
         RecoveryExit::Unchanged => {}
     }

@@ -1,13 +1,15 @@
 //! The retransmission timer and the estimators behind it.
 
 mod bsd_ticks;
+mod inet;
 mod rfc6298;
 
 use optcp_units::{Duration, Time};
 
-use crate::config::{Backoff, Config, RttKind};
+use crate::config::{Backoff, Config, Expiry, RttKind};
 
 pub use bsd_ticks::BsdTicks;
+pub use inet::Inet;
 pub use rfc6298::Rfc6298;
 
 /// The state of the chosen estimator.
@@ -15,6 +17,7 @@ pub use rfc6298::Rfc6298;
 enum Estimator {
     Rfc6298(Rfc6298),
     BsdTicks(BsdTicks),
+    Inet(Inet),
 }
 
 /// The retransmission timer of one sender: when it is due, how far it is backed off, and the one
@@ -31,6 +34,8 @@ pub struct RetransmissionTimer {
     max_backoff: u32,
     min_rto: Duration,
     max_rto: Duration,
+    /// The tick at which timers expire and where the clock stands at time zero, unless they expire at once.
+    clock: Option<(Duration, Duration)>,
 }
 
 /// Beyond 2^16 the timer exceeds every sensible maximum anyway.
@@ -45,6 +50,7 @@ impl RetransmissionTimer {
             RttKind::BsdTicks => {
                 Estimator::BsdTicks(BsdTicks::new(config.tick, clock_phase, config.initial_rto))
             }
+            RttKind::Inet => Estimator::Inet(Inet::new(config.initial_rto)),
         };
         RetransmissionTimer {
             estimator,
@@ -57,6 +63,7 @@ impl RetransmissionTimer {
             },
             min_rto: config.min_rto,
             max_rto: config.max_rto,
+            clock: (config.expiry == Expiry::OnTick).then_some((config.tick, clock_phase)),
         }
     }
 
@@ -72,13 +79,21 @@ impl RetransmissionTimer {
         let estimate = match &self.estimator {
             Estimator::Rfc6298(e) => e.rto(),
             Estimator::BsdTicks(e) => e.rto(),
+            Estimator::Inet(e) => e.rto(),
         };
         estimate.max(self.min_rto).saturating_mul(1 << self.backoff).min(self.max_rto)
     }
 
     /// Starts or restarts the timer.
     pub fn restart(&mut self, now: Time) {
-        self.deadline = Some(now + self.rto());
+        let due = now + self.rto();
+        self.deadline = Some(match self.clock {
+            None => due,
+            Some((tick, phase)) => {
+                let clock = due.as_ps() + phase.as_ps();
+                Time::from_ps(clock.next_multiple_of(tick.as_ps()) - phase.as_ps())
+            }
+        });
     }
 
     /// Starts the timer unless it runs.
@@ -137,6 +152,7 @@ impl RetransmissionTimer {
         match &mut self.estimator {
             Estimator::Rfc6298(e) => e.sample(now - sent, expected),
             Estimator::BsdTicks(e) => e.sample(sent, now),
+            Estimator::Inet(e) => e.sample(now - sent),
         }
     }
 
@@ -146,6 +162,7 @@ impl RetransmissionTimer {
         match &self.estimator {
             Estimator::Rfc6298(e) => e.srtt(),
             Estimator::BsdTicks(e) => e.srtt(),
+            Estimator::Inet(e) => e.srtt(),
         }
     }
 }

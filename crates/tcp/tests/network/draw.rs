@@ -1,8 +1,9 @@
 //! Random numbers, and random choices of everything that a connection leaves open.
 
 use optcp_tcp::config::{
-    AckKind, AfterTimeout, Backoff, Config, FirstLoss, Halving, LossDetectionKind, NewRenoTimer,
-    PartialAck, RateReduction, RecoveryExit, RecoveryKind, ReductionBasis, RttKind, TimeoutBasis,
+    AckKind, AfterTimeout, Backoff, Config, Expiry, FirstLoss, Halving, Increase,
+    LossDetectionKind, Measurement, NewRenoTimer, PartialAck, RateReduction, RecoveryExit,
+    RecoveryKind, ReductionBasis, RttKind, TimeoutBasis,
 };
 use optcp_tcp::profile::Profile;
 use optcp_units::{Bytes, Duration};
@@ -42,7 +43,7 @@ impl Draw {
 
     /// A profile with every choice as it makes it, or with each choice drawn.
     pub fn config(&mut self) -> Config {
-        let profile = self.pick(&[Profile::Rfc, Profile::Ns2Of2001, Profile::Ns2Release235]);
+        let profile = self.pick(Profile::ALL);
         let recovery = self.pick(&[
             RecoveryKind::Tahoe,
             RecoveryKind::Reno,
@@ -59,7 +60,7 @@ impl Draw {
             handshake: self.percent(30),
             recovery,
             limited_transmit: self.percent(50),
-            ack: self.pick(&[AckKind::EveryPacket, AckKind::Delayed, AckKind::DelayedTick]),
+            ack: self.pick(AckKind::ALL),
             ..profile.config()
         };
         if self.percent(40) { base } else { self.vary(base) }
@@ -73,21 +74,12 @@ impl Draw {
             window_scaling: self.percent(80),
             timestamps,
             timestamp_tick: Duration::from_us(self.pick(&[1, 1_000, 100_000])),
-            loss_detection: self.pick(&[LossDetectionKind::Duplicates, LossDetectionKind::Rack]),
-            rate_reduction: self.pick(&[
-                RateReduction::AtOnce,
-                RateReduction::PrrCrb,
-                RateReduction::PrrSsrb,
-                RateReduction::Prr,
-            ]),
+            loss_detection: self.pick(LossDetectionKind::ALL),
+            rate_reduction: self.pick(RateReduction::ALL),
             speculative_retransmit: self.percent(50),
             rescue_retransmit: self.percent(50),
             tail_loss_probe: self.percent(50),
-            after_timeout: self.pick(&[
-                AfterTimeout::GoBackN,
-                AfterTimeout::Missing,
-                AfterTimeout::First,
-            ]),
+            after_timeout: self.pick(AfterTimeout::ALL),
             frto: self.percent(50),
             dsack_undo: dsack && self.percent(50),
             timestamp_undo: timestamps && self.percent(50),
@@ -95,35 +87,32 @@ impl Draw {
             sack_blocks: self.pick(&[1, 2, 3, 4]),
             sack_header: Bytes::new(4),
             dsack,
+            increase: self.pick(Increase::ALL),
+            idle_restart: self.percent(50),
             careful: self.percent(50),
-            first_loss: self.pick(&[FirstLoss::AsAny, FirstLoss::Ns2]),
+            careful_until_new_ack: self.percent(50),
+            first_loss: self.pick(FirstLoss::ALL),
             fast_retransmit_restarts_timer: self.percent(50),
-            newreno_timer: self.pick(&[NewRenoTimer::Impatient, NewRenoTimer::Patient]),
-            partial_ack: self.pick(&[PartialAck::Deflate, PartialAck::Keep, PartialAck::Reset]),
-            recovery_exit: self.pick(&[
-                RecoveryExit::FlightSize,
-                RecoveryExit::Ssthresh,
-                RecoveryExit::Unchanged,
-            ]),
+            newreno_timer: self.pick(NewRenoTimer::ALL),
+            partial_ack: self.pick(PartialAck::ALL),
+            recovery_exit: self.pick(RecoveryExit::ALL),
             exit_ack_grows: self.percent(50),
             recovery_burst: self.pick(&[None, Some(1), Some(2), Some(5)]),
-            reduction_basis: self.pick(&[ReductionBasis::FlightSize, ReductionBasis::Window]),
+            reduction_basis: self.pick(ReductionBasis::ALL),
             tahoe_keeps_duplicates: self.percent(50),
-            timeout_basis: self.pick(&[
-                TimeoutBasis::FlightSize,
-                TimeoutBasis::Window,
-                TimeoutBasis::KeepRecovery,
-            ]),
-            halving: self.pick(&[Halving::Exact, Halving::Whole, Halving::WholeSsthresh]),
+            timeout_basis: self.pick(TimeoutBasis::ALL),
+            halving: self.pick(Halving::ALL),
             repeated_timeout_keeps_ssthresh: self.percent(50),
             ack_delay: Duration::from_ms(self.pick(&[1, 100, 500])),
             first_ack_at_once: self.percent(50),
             delays_duplicates: self.percent(50),
-            rtt: self.pick(&[RttKind::Rfc6298, RttKind::BsdTicks]),
+            rtt: self.pick(RttKind::ALL),
+            measurement: self.pick(Measurement::ALL),
+            expiry: self.pick(Expiry::ALL),
             tick: Duration::from_ms(self.pick(&[1, 10, 100])),
             initial_rto,
             min_rto: Duration::from_ms(self.pick(&[0, 20, 200, 1_000])),
-            backoff: self.pick(&[Backoff::ToMaximum, Backoff::SixtyFourFold]),
+            backoff: self.pick(Backoff::ALL),
             max_rto: initial_rto * self.pick(&[1, 4, 60]),
             ..base
         }

@@ -126,7 +126,8 @@ impl World {
     /// Once nothing is lost any more, each segment costs one timeout at most, and ACKs that wait.
     fn latest_end(&self) -> Time {
         let round_trip = (self.weather.delay + self.weather.jitter) * 2 + self.config.ack_delay;
-        let each = self.config.max_rto + round_trip;
+        // A timer that expires on a tick only is late by a tick at most.
+        let each = self.config.max_rto + self.config.tick + round_trip;
         self.weather.trouble_ends + each * (u64::from(self.end()) + 2)
     }
 

@@ -43,7 +43,7 @@ pub struct Sack {
     phase: Phase,
     /// RecoveryPoint, plus one: a recovery or the repair after a timeout ends there.
     until: Seq,
-    /// The first retransmission of a recovery is sent whatever the window.
+    /// The first retransmission of a recovery, or after a timeout, is sent whatever the window.
     forced: bool,
     /// The reduction under way, if it is not made at once.
     reduction: Option<ProportionalRateReduction>,
@@ -270,7 +270,8 @@ impl Sack {
         self.frto_new = 0;
         self.phase = Phase::Loss;
         self.until = core.max;
-        self.forced = false;
+        // RACK may hold later segments to be under way still, which must not keep the oldest back.
+        self.forced = true;
         self.reduction = None;
         self.probe.forget();
         if core.config.after_timeout == AfterTimeout::GoBackN {

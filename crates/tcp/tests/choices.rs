@@ -1,0 +1,236 @@
+//! What single choices do to the window and the timer of a sender, worked by hand.
+
+use std::sync::Arc;
+
+use optcp_tcp::config::{
+    Config, Expiry, Halving, Measurement, RecoveryExit, RttKind, TimeoutBasis,
+};
+use optcp_tcp::{Ack, Profile, Sender, Seq};
+use optcp_units::{Bytes, Duration, Time};
+
+/// `rfc` with segments of 1000 bytes, without limited transmit.
+fn plain() -> Config {
+    Config { mss: Bytes::new(1000), limited_transmit: false, ..Profile::Rfc.config() }
+}
+
+fn us(microseconds: u64) -> Time {
+    Time::from_ps(microseconds * 1_000_000)
+}
+
+/// A sender, and what it sends whenever something happens.
+struct Trial(Sender);
+
+impl Trial {
+    fn start(config: Config, segments: Option<u32>) -> Self {
+        let mut trial = Trial(Sender::new(Arc::new(config), segments, Duration::ZERO));
+        trial.0.start();
+        trial.sent(us(0));
+        trial
+    }
+
+    fn sent(&mut self, now: Time) -> Vec<Seq> {
+        std::iter::from_fn(|| self.0.poll_transmit(now)).map(|segment| segment.seq).collect()
+    }
+
+    fn ack(&mut self, now: Time, ack: Seq) -> Vec<Seq> {
+        self.0.handle_ack(now, &Ack::cumulative(ack));
+        self.sent(now)
+    }
+
+    fn expire(&mut self, now: Time) -> Vec<Seq> {
+        self.0.handle_timer(now);
+        self.sent(now)
+    }
+
+    fn cwnd(&self) -> f64 {
+        self.0.snapshot().cwnd
+    }
+
+    fn ssthresh(&self) -> f64 {
+        self.0.snapshot().ssthresh
+    }
+}
+
+fn same(got: f64, want: u32) {
+    assert_eq!(got.to_bits(), f64::from(want).to_bits(), "{got}, expected {want}");
+}
+
+/// A transfer of 20 segments, all sent at once. The third duplicate ACK halves that to 10 000 bytes, and
+/// twelve inflate the window to 22 000. A partial ACK for 15 takes the twelve and three more off, less
+/// one for its retransmission: 7000 bytes of window, 1000 of inflation, five segments in flight.
+#[test]
+fn a_timeout_inside_a_recovery_halves_what_its_basis_says() {
+    for (basis, window_limit, at_once, after_partial_ack) in [
+        (TimeoutBasis::FlightSize, u32::MAX, 10_000, 2_500),
+        (TimeoutBasis::Window, u32::MAX, 5_000, 3_500),
+        (TimeoutBasis::KeepRecovery, u32::MAX, 10_000, 10_000),
+        (TimeoutBasis::HalveAgain, u32::MAX, 5_000, 5_000),
+        (TimeoutBasis::InflatedWindow, u32::MAX, 11_000, 4_000),
+        (TimeoutBasis::InflatedWindow, 20, 10_000, 4_000),
+    ] {
+        for (partial, want) in [(false, at_once), (true, after_partial_ack)] {
+            let mut trial = Trial::start(
+                Config { initial_window: 20, timeout_basis: basis, window_limit, ..plain() },
+                Some(20),
+            );
+            for _ in 0..12 {
+                trial.ack(us(100_000), 0);
+            }
+            same(trial.ssthresh(), 10_000);
+            same(trial.cwnd(), 22_000);
+            if partial {
+                trial.ack(us(200_000), 15);
+                same(trial.cwnd(), 8_000);
+            }
+            trial.expire(us(5_000_000));
+            same(trial.ssthresh(), want);
+            same(trial.cwnd(), 1_000);
+        }
+    }
+}
+
+#[test]
+fn without_a_recovery_halving_again_is_flight_size() {
+    let config = Config { initial_window: 20, timeout_basis: TimeoutBasis::HalveAgain, ..plain() };
+    let mut trial = Trial::start(config, None);
+    trial.expire(us(1_000_000));
+    same(trial.ssthresh(), 10_000);
+}
+
+/// 5 segments of 1001 bytes: half of 5005.
+#[test]
+fn half_a_window_may_be_cut_to_whole_bytes() {
+    for (halving, want) in [(Halving::Exact, 2502.5), (Halving::WholeBytes, 2502.0)] {
+        let mss = Bytes::new(1001);
+        let mut trial = Trial::start(Config { mss, initial_window: 5, halving, ..plain() }, None);
+        for _ in 0..3 {
+            trial.ack(us(100_000), 0);
+        }
+        assert_eq!(trial.0.window().cwnd.to_bits(), f64::to_bits(want));
+        assert_eq!(trial.ssthresh().to_bits(), f64::to_bits(want));
+    }
+}
+
+#[test]
+fn a_recovery_that_ends_with_nothing_in_flight_leaves_two_segments_or_one() {
+    for (exit, want) in [(RecoveryExit::FlightSize, 2_000), (RecoveryExit::Rfc3782, 1_000)] {
+        let config = Config { initial_window: 20, recovery_exit: exit, ..plain() };
+        let mut trial = Trial::start(config, Some(20));
+        for _ in 0..3 {
+            trial.ack(us(100_000), 0);
+        }
+        trial.ack(us(200_000), 20);
+        same(trial.cwnd(), want);
+    }
+}
+
+#[test]
+fn a_new_ack_after_a_timeout_may_end_the_careful_check() {
+    for (until_new_ack, repaired) in [(false, None), (true, Some(1))] {
+        let config = Config { initial_window: 10, careful_until_new_ack: until_new_ack, ..plain() };
+        let mut trial = Trial::start(config, None);
+        assert_eq!(trial.expire(us(1_000_000)), [0]);
+        // Before the first new ACK neither starts a fast retransmit.
+        for _ in 0..3 {
+            assert!(trial.ack(us(1_100_000), 0).is_empty());
+        }
+        assert_eq!(trial.ack(us(1_200_000), 1), [1, 2]);
+        trial.ack(us(1_300_000), 1);
+        trial.ack(us(1_300_000), 1);
+        assert_eq!(trial.ack(us(1_300_000), 1).first().copied(), repaired);
+    }
+}
+
+/// The estimator of INET on round trips of 100 and 110 ms: SRTT 12.5 and RTTVAR 668.75 ms, then with an
+/// error of 97.5 ms SRTT 24.6875 and RTTVAR 597.34375 ms, so timeouts of 2687.5 and 2414.0625 ms.
+#[test]
+fn a_fast_retransmit_may_leave_the_measurement_under_way() {
+    for (measurement, deadline_ns) in
+        [(Measurement::Unambiguous, 2_897_500_000), (Measurement::UntilTimeout, 2_624_062_500)]
+    {
+        let mut trial = Trial::start(
+            Config {
+                initial_window: 10,
+                rtt: RttKind::Inet,
+                initial_rto: Duration::from_secs(3),
+                measurement,
+                ..plain()
+            },
+            None,
+        );
+        assert_eq!(trial.ack(us(100_000), 1), [10, 11]);
+        for _ in 0..3 {
+            trial.ack(us(110_000), 1);
+        }
+        // Partial, and covers segment 10, which was sent at 100 ms.
+        trial.ack(us(210_000), 11);
+        assert_eq!(trial.0.deadline(), Some(Time::from_ps(deadline_ns * 1000)));
+    }
+}
+
+/// After the expiry at 3 s the timeout is 6 s, until a measurement brings it back to 2687.5 ms.
+#[test]
+fn what_is_sent_again_after_a_timeout_may_be_measured() {
+    for (measurement, deadline_us) in
+        [(Measurement::Unambiguous, 9_200_000), (Measurement::UntilTimeout, 5_887_500)]
+    {
+        let mut trial = Trial::start(
+            Config {
+                initial_window: 4,
+                rtt: RttKind::Inet,
+                initial_rto: Duration::from_secs(3),
+                measurement,
+                ..plain()
+            },
+            None,
+        );
+        assert_eq!(trial.0.deadline(), Some(us(3_000_000)));
+        assert_eq!(trial.expire(us(3_000_000)), [0]);
+        // The segment that the timeout sent again is measured by neither.
+        assert_eq!(trial.ack(us(3_100_000), 1), [1, 2]);
+        assert_eq!(trial.0.deadline(), Some(us(9_100_000)));
+        trial.ack(us(3_200_000), 2);
+        assert_eq!(trial.0.deadline(), Some(us(deadline_us)));
+    }
+}
+
+/// A timer of 3 s on a clock that ticks every 500 ms and stood at 200 ms at time zero: at 0.3 s, 0.8 s, ...
+#[test]
+fn a_timer_may_expire_on_ticks_only() {
+    let config = Config {
+        expiry: Expiry::OnTick,
+        tick: Duration::from_ms(500),
+        initial_rto: Duration::from_secs(3),
+        ..plain()
+    };
+    for (phase_ms, start_us, deadline_us) in
+        [(0, 0, 3_000_000), (0, 1, 3_500_000), (200, 1, 3_300_000), (200, 300_001, 3_800_000)]
+    {
+        let phase = Duration::from_ms(phase_ms);
+        let mut sender = Sender::new(Arc::new(config.clone()), None, phase);
+        sender.start();
+        sender.poll_transmit(us(start_us));
+        assert_eq!(sender.deadline(), Some(us(deadline_us)));
+    }
+}
+
+/// Eight segments in flight, a recovery with 4000 bytes of window and 3000 of inflation. The partial ACK
+/// leaves them as they are (one acknowledged, one sent again) unless nothing was sent for a timeout.
+#[test]
+fn a_recovery_that_stalls_may_count_as_idle() {
+    for (idle_restart, at_us, want) in
+        [(false, 5_000_000, 7_000), (true, 210_000, 7_000), (true, 5_000_000, 2_000)]
+    {
+        let mut trial = Trial::start(Config { initial_window: 2, idle_restart, ..plain() }, None);
+        for ack in 1..=6 {
+            trial.ack(us(100_000), ack);
+        }
+        same(trial.cwnd(), 8_000);
+        for _ in 0..3 {
+            trial.ack(us(110_000), 6);
+        }
+        same(trial.cwnd(), 7_000);
+        assert_eq!(trial.ack(us(at_us), 7), [7]);
+        same(trial.cwnd(), want);
+    }
+}
