@@ -6,7 +6,7 @@ use optcp_units::{Bytes, Duration, Time};
 
 use crate::acknowledgment::{Ack, Timestamp};
 use crate::config::{AfterTimeout, Config, FirstLoss, Halving, Measurement, ReductionBasis};
-use crate::congestion::CongestionControl;
+use crate::congestion::{AckEvent, CongestionControl};
 use crate::rtt::RetransmissionTimer;
 use crate::window::Window;
 
@@ -36,6 +36,8 @@ pub struct Core {
     pub(crate) max: Seq,
     /// One past the last segment of the transfer.
     pub(crate) end: Seq,
+    /// What the last ACK of new data told.
+    acked: AckEvent,
     /// Duplicate ACKs in a row.
     pub(crate) duplicates: u32,
     /// `max` when the window was last reduced: RFC 6582's `recover`, plus one.
@@ -62,7 +64,7 @@ impl Core {
         };
         let end = segments.map_or(Seq::MAX, |s| s + u32::from(config.handshake));
         Core {
-            congestion: CongestionControl::new(config.congestion, config.increase),
+            congestion: CongestionControl::new(&config),
             timer: RetransmissionTimer::new(&config, clock_phase),
             clock_phase,
             window,
@@ -73,6 +75,7 @@ impl Core {
             nxt: 0,
             max: 0,
             end,
+            acked: AckEvent::default(),
             duplicates: 0,
             recover: None,
             loss_until: 0,
@@ -175,8 +178,7 @@ impl Core {
             ReductionBasis::FlightSize => self.flight() - f64::from(self.limited_sent) * self.mss(),
             ReductionBasis::Window => self.usable_window(),
         };
-        self.set_ssthresh(amount);
-        let half = self.congestion.ssthresh(amount);
+        let half = self.set_ssthresh(amount);
         self.window.cwnd = match self.config.halving {
             Halving::Whole => self.whole(half),
             Halving::Exact | Halving::WholeBytes => self.window.ssthresh,
@@ -185,15 +187,17 @@ impl Core {
         .max(self.mss());
     }
 
-    /// Sets ssthresh from the amount at stake, at least two segments (RFC 5681 equation 4).
-    pub(crate) fn set_ssthresh(&mut self, amount: f64) {
-        let half = self.congestion.ssthresh(amount);
+    /// Sets ssthresh from the amount at stake, at least two segments (RFC 5681 equation 4); gives it as
+    /// it is before it is rounded.
+    pub(crate) fn set_ssthresh(&mut self, amount: f64) -> f64 {
+        let answer = self.congestion.ssthresh(amount);
         let half = match self.config.halving {
-            Halving::Exact => half,
-            Halving::WholeBytes => half.floor(),
-            Halving::Whole | Halving::WholeSsthresh => self.whole(half),
+            Halving::Exact => answer,
+            Halving::WholeBytes => answer.floor(),
+            Halving::Whole | Halving::WholeSsthresh => self.whole(answer),
         };
         self.window.ssthresh = half.max(2.0 * self.mss());
+        answer
     }
 
     fn whole(&self, bytes: f64) -> f64 {
@@ -219,20 +223,23 @@ impl Core {
         self.nxt = self.nxt.max(ack);
     }
 
-    /// Takes the round trip that an ACK of new data, not yet counted, measures.
-    pub(crate) fn measure(&mut self, now: Time, ack: &Ack) {
+    /// Takes the round trip that an ACK of new data, not yet counted, measures; gives it.
+    pub(crate) fn measure(&mut self, now: Time, ack: &Ack) -> Option<Duration> {
         if self.config.timestamps {
             let sent = self.sent_at(ack.echo, now);
-            self.timer.measure_stamped(sent, now, self.max - self.una);
+            Some(self.timer.measure_stamped(sent, now, self.max - self.una))
         } else {
-            self.timer.measure(ack.seq, now);
+            self.timer.measure(ack.seq, now)
         }
     }
 
     /// An ACK of new data that leaves no recovery behind: measures, restarts or stops the timer.
     pub(crate) fn acknowledge(&mut self, now: Time, ack: &Ack) {
-        self.measure(now, ack);
+        let acked = ack.seq - self.una;
+        let rtt = self.measure(now, ack);
         self.advance(ack.seq);
+        let (srtt, una, max) = (self.timer.srtt(), self.una, self.max);
+        self.acked = AckEvent { now, acked, rtt, srtt, una, max };
         self.duplicates = 0;
         self.limited_sent = 0;
         if self.outstanding() {
@@ -242,10 +249,10 @@ impl Core {
         }
     }
 
-    /// Grows the window for one ACK of new data.
+    /// Grows the window for the ACK of new data that came last.
     pub(crate) fn grow(&mut self) {
         let mss = self.mss();
-        self.congestion.on_ack(&mut self.window, mss);
+        self.congestion.on_ack(&mut self.window, mss, &self.acked);
     }
 
     /// Goes back to the oldest unacknowledged segment and sends everything again from there.

@@ -144,16 +144,17 @@ impl Sender {
 
         let repeated = self.timed_out == Some(core.una);
         if !(repeated && core.config.repeated_timeout_keeps_ssthresh) {
-            match core.config.timeout_basis {
-                TimeoutBasis::KeepRecovery if interrupted => {}
-                TimeoutBasis::HalveAgain if interrupted => core.set_ssthresh(core.window.ssthresh),
+            let amount = match core.config.timeout_basis {
+                TimeoutBasis::KeepRecovery if interrupted => None,
+                TimeoutBasis::HalveAgain if interrupted => Some(core.window.ssthresh),
                 TimeoutBasis::KeepRecovery
                 | TimeoutBasis::HalveAgain
-                | TimeoutBasis::FlightSize => core.set_ssthresh(core.flight()),
-                TimeoutBasis::Window => core.set_ssthresh(core.usable_window()),
-                TimeoutBasis::InflatedWindow => {
-                    core.set_ssthresh(inflated.min(core.receiver_window()));
-                }
+                | TimeoutBasis::FlightSize => Some(core.flight()),
+                TimeoutBasis::Window => Some(core.usable_window()),
+                TimeoutBasis::InflatedWindow => Some(inflated.min(core.receiver_window())),
+            };
+            if let Some(amount) = amount {
+                core.set_ssthresh(amount);
             }
         }
         self.timed_out = Some(core.una);

@@ -128,22 +128,21 @@ impl RetransmissionTimer {
         self.timed = None;
     }
 
-    /// Everything below `ack` is acknowledged: take the measurement if that covers it.
-    pub fn measure(&mut self, ack: u32, now: Time) {
-        if let Some((seq, sent)) = self.timed
-            && ack > seq
-        {
-            self.timed = None;
-            self.sample(sent, now, 1);
-        }
+    /// Everything below `ack` is acknowledged: takes the measurement if that covers it, and gives it.
+    pub fn measure(&mut self, ack: u32, now: Time) -> Option<Duration> {
+        let (_, sent) = self.timed.filter(|&(seq, _)| ack > seq)?;
+        self.timed = None;
+        self.sample(sent, now, 1);
+        Some(now - sent)
     }
 
     /// An ACK of new data tells by its timestamp when the segment that it answers was sent, with
     /// `outstanding` segments under way (RFC 7323 section 4.1).
-    pub fn measure_stamped(&mut self, sent: Time, now: Time, outstanding: u32) {
+    pub fn measure_stamped(&mut self, sent: Time, now: Time, outstanding: u32) -> Duration {
         self.timed = None;
         // RFC 7323 appendix G: as if there were one measurement a round trip.
         self.sample(sent, now, outstanding.div_ceil(2).max(1));
+        now - sent
     }
 
     /// A round trip, one of `expected` in the same window.
