@@ -209,5 +209,13 @@ def conformance(text: str) -> tuple[str, list[str]]:
     :class:`ScenarioError` where the text is not of the form. Releases the GIL.
     """
 
+def packetdrill(text: str, tolerance_us: int | None = None) -> dict[str, Any]:
+    """Run a packetdrill script.
+
+    Times may be off by ``tolerance_us`` microseconds; by default by what the script says, else by 4000. Returns
+    ``result``: "ok"; "failed" with ``line``, ``at_s``, ``expected`` and ``happened``; or "refused" with ``line`` and
+    ``reason``. Releases the GIL.
+    """
+
 def version() -> str:
     """The version; the part after ``+``, where there is one, names the git commit it was built from."""

@@ -106,6 +106,11 @@ impl Core {
         self.window_limit.saturating_sub(self.max - self.una)
     }
 
+    /// The receiver takes `segments` from now on.
+    pub(crate) fn set_receiver_window(&mut self, segments: u32) {
+        self.window_limit = segments;
+    }
+
     /// ssthresh in whole segments.
     pub(crate) fn ssthresh_segments(&self) -> u32 {
         Window { cwnd: self.window.ssthresh, ..self.window }.segments(self.mss())

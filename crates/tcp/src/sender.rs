@@ -7,6 +7,7 @@ use optcp_units::{Bytes, Duration, Time};
 use crate::acknowledgment::{Ack, Timestamp};
 use crate::config::{Config, Measurement, TimeoutBasis};
 use crate::core::{Core, Seq};
+use crate::info::{CongestionState, Tally, TcpInfo};
 use crate::recovery::LossRecovery;
 use crate::window::Window;
 
@@ -96,6 +97,18 @@ impl Sender {
 
     /// The application has data.
     pub fn start(&mut self) {
+        self.core.allowance = u32::MAX;
+    }
+
+    /// The application has `segments` full segments more.
+    pub fn supply(&mut self, segments: u32) {
+        self.core.end = self.core.end.saturating_add(segments);
+        self.core.allowance = u32::MAX;
+    }
+
+    /// The receiver's window is `segments` from now on.
+    pub fn set_receiver_window(&mut self, segments: u32) {
+        self.core.set_receiver_window(segments);
         self.core.allowance = u32::MAX;
     }
 
@@ -254,6 +267,38 @@ impl Sender {
             phase,
             timeouts: self.counts.timeouts,
         }
+    }
+
+    /// Its variables by the names that Linux has for them.
+    #[must_use]
+    pub fn info(&self) -> TcpInfo {
+        let core = &self.core;
+        let Tally { sacked, lost, retransmitted, reordering } = self.recovery.tally(core);
+        let state = match () {
+            () if self.recovery.in_recovery() => CongestionState::Recovery,
+            () if self.recovery.in_loss(core) => CongestionState::Loss,
+            () if sacked + lost > 0 => CongestionState::Disorder,
+            () => CongestionState::Open,
+        };
+        TcpInfo {
+            state,
+            cwnd: core.window.segments(core.mss()),
+            ssthresh: core.window.ssthresh.is_finite().then(|| core.ssthresh_segments()),
+            unacked: core.max - core.una,
+            sacked,
+            lost,
+            retransmitted,
+            reordering,
+            retransmissions: self.counts.retransmissions,
+            rto: core.timer.rto(),
+            srtt: core.timer.srtt(),
+        }
+    }
+
+    /// What goes on a segment without data that is sent now, if timestamps are in use.
+    #[must_use]
+    pub fn stamp(&self, now: Time) -> Timestamp {
+        self.core.stamp(now)
     }
 
     /// What it has done so far.

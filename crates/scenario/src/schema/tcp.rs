@@ -100,7 +100,12 @@ macro_rules! tcp_table {
         impl TcpTable {
             /// The profile with the changes of this table.
             pub(crate) fn config(&self) -> Config {
-                let mut config = self.profile.unwrap_or(Profile::Rfc).config();
+                self.changes(Profile::Rfc.config())
+            }
+
+            /// The table's profile, or `base` if it names none, with the changes of this table.
+            pub(crate) fn changes(&self, base: Config) -> Config {
+                let mut config = self.profile.map_or(base, Profile::config);
                 $( if let Some(written) = &self.$name {
                     config.$name = <$Type as Field>::read(written).into();
                 } )*

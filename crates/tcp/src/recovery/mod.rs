@@ -10,6 +10,7 @@ use optcp_units::Time;
 use crate::acknowledgment::Ack;
 use crate::config::{AfterTimeout, Config, RecoveryKind};
 use crate::core::{Core, Seq};
+use crate::info::Tally;
 
 pub use newreno::NewReno;
 pub use reno::Reno;
@@ -52,6 +53,26 @@ impl LossRecovery {
             LossRecovery::Reno(r) => r.in_recovery(),
             LossRecovery::NewReno(r) => r.in_recovery(),
             LossRecovery::Sack(r) => r.in_recovery(),
+        }
+    }
+
+    /// Whether a timeout's losses are being repaired.
+    pub(crate) fn in_loss(&self, core: &Core) -> bool {
+        match self {
+            LossRecovery::Sack(r) => r.in_loss(),
+            _ => core.repairs_timeout(),
+        }
+    }
+
+    /// What is known of the outstanding segments.
+    pub(crate) fn tally(&self, core: &Core) -> Tally {
+        match self {
+            LossRecovery::Sack(r) => r.tally(),
+            // Without SACK each duplicate ACK stands for a segment that arrived beyond the hole.
+            _ => {
+                let (sacked, hole) = (core.duplicates, u32::from(self.in_recovery()));
+                Tally { sacked, lost: hole, retransmitted: hole, reordering: DUP_THRESH }
+            }
         }
     }
 

@@ -27,6 +27,7 @@ use optcp_units::Time;
 use crate::acknowledgment::Ack;
 use crate::config::{AfterTimeout, Config};
 use crate::core::{Core, Seq};
+use crate::info::Tally;
 
 use detection::LossDetection;
 use frto::{Evidence, ForwardRto, Outcome};
@@ -94,6 +95,19 @@ impl Sack {
 
     pub(super) fn in_recovery(&self) -> bool {
         self.phase == Phase::Recovery
+    }
+
+    pub(super) fn in_loss(&self) -> bool {
+        self.phase == Phase::Loss
+    }
+
+    pub(super) fn tally(&self) -> Tally {
+        Tally {
+            sacked: self.board.sacked(),
+            lost: self.board.lost(),
+            retransmitted: self.board.resent(),
+            reordering: self.detection.reordering(),
+        }
     }
 
     /// When its own timers are due: the probe's and the reordering window's.

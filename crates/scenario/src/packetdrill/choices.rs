@@ -1,0 +1,105 @@
+//! How the endpoint of a script behaves: a profile, what the script changes of it, and what the peer's
+//! SYN leaves.
+
+use optcp_tcp::config::{
+    AckKind, Config, CongestionKind, LossDetectionKind, RateReduction, RecoveryKind,
+};
+use optcp_tcp::profile::Profile;
+use optcp_units::{Bytes, Duration};
+use serde::Deserialize;
+use serde::de::value::{Error, StrDeserializer};
+
+use super::script::{Action, Refusal, Script, Segment};
+use super::shell;
+
+/// What our SYN says: an Ethernet frame less the headers of IPv4 and TCP.
+pub(super) const OUR_MSS: u64 = 1460;
+/// What a SYN without the option means (RFC 9293 section 3.7.1).
+const DEFAULT_MSS: u64 = 536;
+
+/// Linux, whose behaviour scripts describe unless they say otherwise.
+fn linux() -> Config {
+    Config {
+        initial_window: 10,
+        timestamps: true,
+        recovery: RecoveryKind::Sack,
+        loss_detection: LossDetectionKind::Rack,
+        rate_reduction: RateReduction::Prr,
+        speculative_retransmit: false,
+        rescue_retransmit: false,
+        tail_loss_probe: true,
+        frto: true,
+        dsack_undo: true,
+        timestamp_undo: true,
+        min_rto: Duration::from_ms(200),
+        ack: AckKind::Delayed,
+        ack_delay: Duration::from_ms(40),
+        quick_acks: 16,
+        ..Profile::Rfc.config()
+    }
+}
+
+/// The choices of an endpoint.
+#[derive(Clone, Debug)]
+pub(super) struct Choices {
+    /// As both ends have agreed on them.
+    pub agreed: Config,
+    /// As this end would have them.
+    pub offered: Config,
+}
+
+/// The choices that a script leads to.
+pub(super) fn choices(script: &Script) -> Result<Choices, Refusal> {
+    let mut config = linux();
+    for (line, text) in &script.commands {
+        shell::apply(*line, text, &mut config)?;
+    }
+    if let Some((line, _)) = script.directives.first() {
+        let all: Vec<&str> = script.directives.iter().map(|(_, text)| text.as_str()).collect();
+        let choices = crate::check::tcp_choices(&all.join(", "), config);
+        config = choices.map_err(|reasons| Refusal::new(*line, reasons.join("; ")))?;
+    }
+    for event in &script.events {
+        if let Action::Call(call) = &event.action
+            && let [_, _, name, value, ..] = &call.arguments[..]
+            && name == "TCP_CONGESTION"
+        {
+            let value = value.trim_matches(['[', ']', '"', ' ']);
+            let kind = congestion(value);
+            config.congestion = kind.map_err(|reason| Refusal::new(event.line, reason))?;
+        }
+    }
+    let agreed = negotiate(config.clone(), peer_syn(script)?);
+    Ok(Choices { agreed, offered: config })
+}
+
+/// A congestion control by its name in Linux.
+pub(super) fn congestion(name: &str) -> Result<CongestionKind, String> {
+    CongestionKind::deserialize(StrDeserializer::<Error>::new(name))
+        .map_err(|_| format!("there is no congestion control `{name}`"))
+}
+
+/// The first SYN that the script's peer sends.
+fn peer_syn(script: &Script) -> Result<&Segment, Refusal> {
+    let inbound = script.events.iter().filter_map(|event| match &event.action {
+        Action::Inbound(segment) => Some(segment),
+        _ => None,
+    });
+    let line = script.events.first().map_or(1, |event| event.line);
+    let mut syns = inbound.filter(|segment| segment.syn);
+    syns.next().ok_or_else(|| Refusal::new(line, "the peer sends no SYN: there is no connection"))
+}
+
+/// What both ends agree on.
+fn negotiate(mut config: Config, syn: &Segment) -> Config {
+    let options = &syn.options;
+    config.handshake = true;
+    config.timestamps &= options.stamps.is_some();
+    config.timestamp_undo &= config.timestamps;
+    let mss = options.mss.unwrap_or(DEFAULT_MSS).min(OUR_MSS);
+    config.mss = Bytes::new(mss - config.timestamp_size().count());
+    if config.recovery == RecoveryKind::Sack && !options.sack_permitted {
+        config.recovery = RecoveryKind::NewReno;
+    }
+    config
+}
