@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from rich.table import Table
 from rich.text import Text
 
+from optcp.evidence import outside, page
 from optcp.papers.judge import word
 
 if TYPE_CHECKING:
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
     from optcp import bench
     from optcp.conformance import Outcome
+    from optcp.evidence import base as evidence
     from optcp.papers.model import Holds, Result, Row
     from optcp.study.single import Estimate, Plan, Summary
 
@@ -203,6 +205,21 @@ def show_summary(console: Console, summary: Summary, planned: Plan) -> None:
     else:
         console.print("no packet was dropped")
     console.print(f"{planned.runs} runs in {planned.out}", soft_wrap=True)
+
+
+def show_evidence(console: Console, result: evidence.Result) -> None:
+    """Print what an experiment found beside what is known outside."""
+    console.print()
+    console.print(Text(f"{result.experiment}  {result.title}", style="bold"))
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for heading in page.columns(result):
+        names = heading in result.rows[0].key
+        table.add_column(heading, justify="left" if names else "right", no_wrap=names)
+    for row in result.rows:
+        table.add_row(*map(Text, page.line(result, row)))
+    console.print(table)
+    for source in page.sources(result):
+        console.print(Text(f"{source}: {outside.sources()[source]}", style="dim"))
 
 
 def show_outcomes(console: Console, outcomes: Iterable[Outcome]) -> None:
