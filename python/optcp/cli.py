@@ -309,10 +309,11 @@ def evidence(names: tuple[str, ...], seeds: int | None, out: Path, jobs: int | N
     from optcp.tables import show_evidence
 
     results = run_experiments(select(names), seeds, out, _jobs(jobs), for_console(_console(stderr=True)))
+    if page is not None:
+        write_page(page, results)
     for result in results:
         show_evidence(_console(), result)
     if page is not None:
-        write_page(page, results)
         click.echo(f"page: {page}")
 
 

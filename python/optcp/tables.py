@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from typing import TYPE_CHECKING
 
@@ -211,13 +212,20 @@ def show_evidence(console: Console, result: evidence.Result) -> None:
     """Print what an experiment found beside what is known outside."""
     console.print()
     console.print(Text(f"{result.experiment}  {result.title}", style="bold"))
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for heading in page.columns(result):
-        names = heading in result.rows[0].key
-        table.add_column(heading, justify="left" if names else "right", no_wrap=names)
-    for row in result.rows:
-        table.add_row(*map(Text, page.line(result, row)))
-    console.print(table)
+    headings = page.columns(result)
+    # A table a variant: its column would leave no room for the others on a terminal.
+    shown = [index for index, heading in enumerate(headings) if heading != "variant"]
+    for variant, rows in itertools.groupby(result.rows, lambda row: row.key.get("variant")):
+        if variant is not None:
+            console.print(Text(variant, style="bold"))
+        table = Table(box=None, pad_edge=False, header_style="bold")
+        for index in shown:
+            names = headings[index] in result.rows[0].key
+            table.add_column(headings[index], justify="left" if names else "right", no_wrap=names, overflow="fold")
+        for row in rows:
+            cells = page.line(result, row)
+            table.add_row(*(Text(cells[index]) for index in shown))
+        console.print(table)
     for source in page.sources(result):
         console.print(Text(f"{source}: {outside.sources()[source]}", style="dim"))
 

@@ -90,13 +90,14 @@ class Loss(Experiment):
 
     name = "loss"
     title = "Rate over a line that loses packets"
-    value = "rate * RTT * sqrt(p) (segments)"
+    value = "rate * RTT * sqrt(p)"
     about = (
         "One greedy flow over a link of 1 Gb/s and a round trip of 100 ms, which holds 12 000 segments of 1000 bytes: "
         "with windows of ten to a few hundred segments only the losses limit it. The queue and the receiver's window "
         "are unlimited. Data segments are lost, ACKs are not. The scenario is `tcp-loss`.",
-        "`rate` is goodput, new segments in order a second, after the first tenth of a run. Runs last 2000 to 4000 "
-        "simulated seconds. `periodic` loses every n-th segment, n the whole number nearest to 1/p, and p is then 1/n.",
+        "The figure is in segments. `rate` is goodput, new segments in order a second, after the first tenth of a run. "
+        "Runs last 2000 to 4000 simulated seconds. `periodic` loses every n-th segment, n the whole number nearest to "
+        "1/p, and p is then 1/n.",
         "The formula is the limit of small p, so it stands beside the smallest p only. The given figures state no "
         "chance error; where they are missed, the runs of ns-2.35 on this world tell whose it is.",
     )

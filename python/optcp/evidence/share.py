@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 SCENARIO = "tcp-share"
 DRAWS = outside.DATA / "share-draws.json"
 """Delays of the near and the far flow's own link in ms, and their starts in s, by base round trip of the far one."""
-SHARE, QUOTIENT = "near / far", "ours / ns-2.35, same draw"
+SHARE, QUOTIENT = "near / far", "ours / ns-2.35"
 
 
 @functools.cache
