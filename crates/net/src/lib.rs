@@ -14,7 +14,7 @@ mod port;
 pub use action::{Action, Control};
 pub use drop::DropReason;
 pub use label::{Hop, Label, LabelTable};
-pub use loss::ScriptedLoss;
+pub use loss::{IndependentLoss, Loss, Lossy, PeriodicLoss, ScriptedLoss};
 pub use packet::{FlowId, Packet, PortId};
 pub use paths::{PathId, Paths};
 pub use port::{Admission, Arrived, Port, PortConfig, PortCounts, QueueLimit, Sent};

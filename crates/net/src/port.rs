@@ -14,7 +14,7 @@ use std::collections::VecDeque;
 
 use optcp_units::{Bytes, Duration, Rate, Time};
 
-use crate::{DropReason, Packet, ScriptedLoss};
+use crate::{DropReason, Loss, Packet};
 
 /// How much a queue holds, the packet in transmission included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -88,7 +88,7 @@ pub struct Port {
     /// Transmissions begun, modulo 2^32; a failure counts too, so that the end of a transmission
     /// that the failure cut off is told apart.
     transmissions: u32,
-    loss: Option<Box<ScriptedLoss>>,
+    losses: Box<[Loss]>,
     counts: PortCounts,
 }
 
@@ -104,15 +104,15 @@ impl Port {
             queued_bytes: 0,
             pipe: VecDeque::new(),
             transmissions: 0,
-            loss: None,
+            losses: Box::default(),
             counts: PortCounts::default(),
         }
     }
 
-    /// Drops packets of a script at the entry.
+    /// Loses packets at the entry, in each of these ways, one after the other.
     #[must_use]
-    pub fn with_loss(mut self, loss: ScriptedLoss) -> Self {
-        self.loss = Some(Box::new(loss));
+    pub fn with_losses(mut self, losses: Vec<Loss>) -> Self {
+        self.losses = losses.into();
         self
     }
 
@@ -148,11 +148,9 @@ impl Port {
 
     /// A packet comes to the port.
     pub fn admit(&mut self, now: Time, packet: Packet) -> Admission {
-        if let Some(loss) = &mut self.loss
-            && loss.drops(packet)
-        {
+        if let Some(reason) = self.losses.iter_mut().find_map(|loss| loss.take(packet)) {
             self.counts.dropped += 1;
-            return Admission::Dropped(DropReason::Scripted);
+            return Admission::Dropped(reason);
         }
         if !self.up {
             self.counts.dropped += 1;
