@@ -6,7 +6,7 @@
 //! # Source
 //! The limit counts the packet in transmission, as ns-2's drop-tail does.
 //! # Parameters
-//! `rate`, `delay`, `limit`.
+//! `rate`, `delay`, `limit`, `jitter`.
 //! # Limits
 //! One class of service. A failure empties the port: what waits, what is being sent, what is under way.
 
@@ -14,7 +14,7 @@ use std::collections::VecDeque;
 
 use optcp_units::{Bytes, Duration, Rate, Time};
 
-use crate::{DropReason, Loss, Packet};
+use crate::{DropReason, Jitter, Loss, Packet};
 
 /// How much a queue holds, the packet in transmission included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,6 +36,8 @@ pub struct PortConfig {
     pub delay: Duration,
     /// Queue limit.
     pub limit: QueueLimit,
+    /// How packets are kept beside the propagation delay, if they are.
+    pub jitter: Option<Jitter>,
 }
 
 /// What a port has done so far, in packets.
@@ -188,7 +190,11 @@ impl Port {
         }
         let packet = self.queue.pop_front()?;
         self.queued_bytes -= u64::from(packet.size);
-        let underway = Underway { arrival: now + self.delay, ordinal, packet };
+        let mut arrival = now + self.delay;
+        if let Some(jitter) = &mut self.config.jitter {
+            arrival = jitter.arrival(arrival, self.pipe.back().map(|before| before.arrival));
+        }
+        let underway = Underway { arrival, ordinal, packet };
         // A pipe whose delay was shortened is overtaken; otherwise the place is at the end.
         let mut place = self.pipe.len();
         while place > 0 && self.pipe[place - 1].arrival > underway.arrival {

@@ -7,8 +7,8 @@ use optcp_des::Streams;
 use optcp_engine::observe::{Digest, Drops, IntervalSums, Packets, Queue, Reducers, Senders};
 use optcp_engine::{Blueprint, FlowSpec};
 use optcp_net::{
-    Action, Control, FlowId, IndependentLoss, Loss, PathId, Paths, PeriodicLoss, PortConfig,
-    PortId, QueueLimit, ScriptedLoss,
+    Action, Control, FlowId, IndependentLoss, Jitter, Loss, PathId, Paths, PeriodicLoss,
+    PortConfig, PortId, QueueLimit, ScriptedLoss,
 };
 use optcp_optical::protection::{Delays, Outage, Switch, timeline};
 use optcp_tcp::Config;
@@ -58,8 +58,12 @@ fn ports(plan: &Plan, streams: Streams) -> Vec<PortConfig> {
         } else {
             draw(link.directions[1].delay, streams, || format!("links/{}/delay/back", link.name))
         };
-        for (port, delay) in link.directions.iter().zip([there, back]) {
-            ports.push(PortConfig { rate: port.rate, delay, limit: limit(port.queue) });
+        for (port, (delay, way)) in link.directions.iter().zip([(there, ""), (back, "/back")]) {
+            let jitter = (port.jitter > Duration::ZERO).then(|| {
+                let name = format!("links/{}/jitter{way}", link.name);
+                Jitter::new(port.jitter, streams.stream(&name))
+            });
+            ports.push(PortConfig { rate: port.rate, delay, limit: limit(port.queue), jitter });
         }
     }
     ports

@@ -101,6 +101,8 @@ pub struct PortPlan {
     pub rate: Rate,
     /// How long they travel.
     pub delay: Spread<Duration>,
+    /// How much longer a packet may take.
+    pub jitter: Duration,
     /// How many can wait.
     pub queue: QueueLimit,
 }

@@ -130,6 +130,7 @@ fn port(port: &PortPlan) -> Value {
     json!({
         "rate_bps": port.rate.bps(),
         "delay_ps": spread(port.delay, Duration::as_ps),
+        "jitter_ps": port.jitter.as_ps(),
         key: queue,
     })
 }

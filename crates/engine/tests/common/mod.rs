@@ -37,7 +37,7 @@ impl WorldBuilder {
     /// Adds a port of `mbps` megabits a second.
     pub fn port(&mut self, mbps: u64, delay: Duration, limit: QueueLimit) -> PortId {
         let rate = Rate::from_bps(mbps * 1_000_000).expect("a rate above zero");
-        self.ports.push((PortConfig { rate, delay, limit }, Vec::new()));
+        self.ports.push((PortConfig { rate, delay, limit, jitter: None }, Vec::new()));
         PortId::try_from(self.ports.len() - 1).expect("few ports")
     }
 

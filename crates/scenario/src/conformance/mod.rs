@@ -148,7 +148,7 @@ fn port(link: &Link, forward: bool) -> PortConfig {
         _ => QueueLimit::Unlimited,
     };
     let rate = Rate::from_bps(link.rate_bps).expect("a case's rates are above zero");
-    PortConfig { rate, delay: seconds(link.delay_s), limit }
+    PortConfig { rate, delay: seconds(link.delay_s), limit, jitter: None }
 }
 
 fn seconds(value: f64) -> Duration {

@@ -90,6 +90,9 @@ pub(crate) struct LinksEntry {
     pub rate: Speed,
     /// Propagation delay of both directions, drawn once a link.
     pub delay: Delay,
+    /// How much longer than the propagation delay a packet may take, drawn for each, in order; 0 s if
+    /// left out.
+    pub jitter: Option<Span>,
     /// Queue in front of the link, in both directions; the packet in transmission counts.
     pub queue: Queue,
     /// What is different from the last node of a chain to the first.
@@ -105,6 +108,8 @@ pub(crate) struct Reverse {
     pub rate: Option<Speed>,
     /// Its propagation delay, drawn apart from the other.
     pub delay: Option<Delay>,
+    /// How much longer a packet may take.
+    pub jitter: Option<Span>,
     /// Its queue.
     pub queue: Option<Queue>,
 }
