@@ -10,7 +10,7 @@ use std::sync::Arc;
 use optcp_engine::observe::{Observer, Record};
 use optcp_engine::{Blueprint, FlowSpec, Simulation};
 use optcp_net::{
-    Action, Control, Hop, Label, LabelTable, PortConfig, PortId, QueueLimit, ScriptedLoss,
+    Action, Control, Hop, Label, LabelTable, Loss, PortConfig, PortId, QueueLimit, ScriptedLoss,
 };
 use optcp_tcp::config::{AckKind, Halving, NewRenoTimer, RecoveryKind};
 use optcp_tcp::{Config, Profile};
@@ -118,10 +118,10 @@ fn blueprint(case: &Case) -> Result<Blueprint, String> {
     let ack_loss = ScriptedLoss::new(BTreeSet::new(), case.ack_drops.iter().copied().collect());
     let [near, far] = &case.links;
     let ports = vec![
-        (port(near, true), None),
-        (port(far, true), Some(data_loss)),
-        (port(far, false), Some(ack_loss)),
-        (port(near, false), None),
+        (port(near, true), Vec::new()),
+        (port(far, true), vec![Loss::Scripted(data_loss)]),
+        (port(far, false), vec![Loss::Scripted(ack_loss)]),
+        (port(near, false), Vec::new()),
     ];
     let controls = case.delay_events.iter().map(|event| Control {
         at: Time::ZERO + seconds(event.t),
@@ -148,7 +148,7 @@ fn port(link: &Link, forward: bool) -> PortConfig {
         _ => QueueLimit::Unlimited,
     };
     let rate = Rate::from_bps(link.rate_bps).expect("a case's rates are above zero");
-    PortConfig { rate, delay: seconds(link.delay_s), limit }
+    PortConfig { rate, delay: seconds(link.delay_s), limit, jitter: None }
 }
 
 fn seconds(value: f64) -> Duration {
@@ -162,7 +162,7 @@ fn config(case: &Case) -> Result<Config, String> {
         "tahoe" => RecoveryKind::Tahoe,
         "reno" => RecoveryKind::Reno,
         "newreno" => RecoveryKind::NewReno,
-        "sack" => RecoveryKind::Sack,
+        "sack" => RecoveryKind::Sack1,
         other => return Err(format!("variant `{other}` is not one of tahoe, reno, newreno, sack")),
     };
     Ok(Config {
@@ -174,8 +174,6 @@ fn config(case: &Case) -> Result<Config, String> {
         window_limit: tcp.rwnd_segments,
         handshake: tcp.handshake,
         recovery,
-        // The ACK that ends a recovery grows the window of ns-2's Reno and NewReno, not of its SACK.
-        exit_ack_grows: recovery != RecoveryKind::Sack,
         limited_transmit: tcp.limited_transmit,
         newreno_timer: if tcp.newreno_impatient {
             NewRenoTimer::Impatient
