@@ -150,7 +150,10 @@ impl Sack {
         } else if advanced && (before != Phase::Recovery || core.config.exit_ack_grows) {
             core.grow();
         }
-        self.schedule_probe(core, now);
+        // RFC 8985 section 7.2: an ACK that tells of nothing new does not put the probe off.
+        if advanced || delivery.segments > 0 {
+            self.schedule_probe(core, now);
+        }
     }
 
     /// Brings the scoreboard up to date.

@@ -31,8 +31,10 @@ type Sent = (Time, Seq);
 pub(super) struct Rack {
     /// RACK.segment: the latest sent of all that have arrived.
     latest: Option<Sent>,
-    /// RACK.rtt: its round trip.
+    /// RACK.rtt: the round trip of the latest sent of those that the last ACK told of.
     rtt: Duration,
+    /// That one, while an ACK is looked at.
+    newest: Option<Sent>,
     min_rtt: Option<Duration>,
     /// The farthest that a segment arrived behind the highest, in segments; 0 if none ever did.
     reordering: u32,
@@ -77,10 +79,12 @@ impl Rack {
             self.reordering = self.reordering.max(self.highest.saturating_sub(seq));
         }
         self.highest = self.highest.max(seq + 1);
-        if self.latest.is_none_or(|latest| (segment.sent, seq) > latest) {
-            self.latest = Some((segment.sent, seq));
+        let sent = Some((segment.sent, seq));
+        if sent > self.newest {
+            self.newest = sent;
             self.rtt = rtt;
         }
+        self.latest = self.latest.max(sent);
     }
 
     /// Step 4, DSACK: the window grows once a round trip in which a segment came twice.
@@ -119,6 +123,7 @@ impl Rack {
         now: Time,
     ) -> u32 {
         self.deadline = None;
+        self.newest = None;
         let Some(latest) = self.latest else { return 0 };
         let allowed = self.rtt + self.window(board, recovering, srtt);
         let mut lost = 0;
