@@ -17,6 +17,7 @@ __all__ = [
     "ScenarioError",
     "catalogue",
     "conformance",
+    "packetdrill",
     "profiles",
     "read_parquet",
     "run_branches",
