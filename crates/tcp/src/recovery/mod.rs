@@ -116,6 +116,14 @@ impl LossRecovery {
         }
     }
 
+    /// Segments that the network is held to carry, as the window counts them.
+    pub(crate) fn carried(&self, core: &Core) -> u32 {
+        match self {
+            LossRecovery::Sack(r) => r.carried(core),
+            _ => core.nxt - core.una,
+        }
+    }
+
     /// A segment is sent.
     pub(crate) fn on_sent(&mut self, core: &Core, seq: Seq, now: Time) {
         if let LossRecovery::Sack(r) = self {
