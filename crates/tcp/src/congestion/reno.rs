@@ -29,7 +29,8 @@ impl Reno {
         Reno { increase: config.increase, slow_start: SlowStart::new(config), counted: 0.0 }
     }
 
-    #[inline]
+    // Once for every ACK: a call would cost more than what is done.
+    #[inline(always)]
     pub(super) fn on_ack(&mut self, window: &mut Window, mss: f64, ack: &AckEvent) {
         let count = self.slow_start.on_ack(window, mss, ack);
         if count <= 0.0 {

@@ -48,12 +48,11 @@ impl SlowStart {
 
     /// An ACK of new data: grows the window below ssthresh. Gives the segments that count for congestion
     /// avoidance.
-    #[inline]
+    // Once for every ACK: a call would cost more than what is done.
+    #[inline(always)]
     pub(super) fn on_ack(&mut self, window: &mut Window, mss: f64, ack: &AckEvent) -> f64 {
-        match &mut self.end {
-            End::Loss => {}
-            End::HyStart(hystart) => hystart.on_ack(window, mss, ack),
-            End::HyStartPlusPlus(hystart) => hystart.on_ack(window, mss, ack),
+        if !matches!(self.end, End::Loss) {
+            self.look_for_end(window, mss, ack);
         }
         if !ack.limited {
             return 0.0;
@@ -74,6 +73,14 @@ impl SlowStart {
         }
         window.cwnd = grown;
         0.0
+    }
+
+    fn look_for_end(&mut self, window: &mut Window, mss: f64, ack: &AckEvent) {
+        match &mut self.end {
+            End::Loss => {}
+            End::HyStart(hystart) => hystart.on_ack(window, mss, ack),
+            End::HyStartPlusPlus(hystart) => hystart.on_ack(window, mss, ack),
+        }
     }
 
     /// A loss ends it.

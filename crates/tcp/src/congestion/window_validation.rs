@@ -34,7 +34,9 @@ impl WindowUse {
     }
 
     /// Whether a window of `cwnd` segments limits what is sent.
-    pub(crate) fn limits(self, cwnd: u32, in_slow_start: bool) -> bool {
+    // Apart, so that growth without validation pays nothing for it.
+    #[inline(never)]
+    pub(crate) fn limits(&self, cwnd: u32, in_slow_start: bool) -> bool {
         self.limited || (in_slow_start && cwnd < self.outstanding.saturating_mul(2))
     }
 }
