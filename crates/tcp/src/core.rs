@@ -5,9 +5,11 @@ use std::sync::Arc;
 use optcp_units::{Bytes, Duration, Time};
 
 use crate::acknowledgment::{Ack, Timestamp};
-use crate::config::{AfterTimeout, Config, FirstLoss, Halving, Measurement, ReductionBasis};
-use crate::congestion::{AckEvent, CongestionControl};
-use crate::rtt::RetransmissionTimer;
+use crate::config::{
+    AfterTimeout, Config, FirstLoss, Halving, Measurement, ReductionBasis, WindowValidation,
+};
+use crate::congestion::{AckEvent, CongestionControl, WindowUse};
+use crate::rtt::{RetransmissionTimer, Span};
 use crate::window::Window;
 
 /// Sequence numbers count segments of the transfer from 0; with a handshake the SYN is number 0.
@@ -38,6 +40,8 @@ pub struct Core {
     pub(crate) end: Seq,
     /// What the last ACK of new data told.
     acked: AckEvent,
+    /// How the window was used, where that decides its growth.
+    window_use: WindowUse,
     /// Duplicate ACKs in a row.
     pub(crate) duplicates: u32,
     /// `max` when the window was last reduced: RFC 6582's `recover`, plus one.
@@ -76,6 +80,7 @@ impl Core {
             max: 0,
             end,
             acked: AckEvent::default(),
+            window_use: WindowUse::default(),
             duplicates: 0,
             recover: None,
             loss_until: 0,
@@ -195,7 +200,8 @@ impl Core {
     /// Sets ssthresh from the amount at stake, at least two segments (RFC 5681 equation 4); gives it as
     /// it is before it is rounded.
     pub(crate) fn set_ssthresh(&mut self, amount: f64) -> f64 {
-        let answer = self.congestion.ssthresh(amount);
+        let mss = self.mss();
+        let answer = self.congestion.ssthresh(&self.window, mss, amount);
         let half = match self.config.halving {
             Halving::Exact => answer,
             Halving::WholeBytes => answer.floor(),
@@ -213,7 +219,7 @@ impl Core {
     pub(crate) fn fast_retransmit(&mut self, now: Time) {
         self.recover = Some(self.max);
         self.reduce();
-        if self.config.measurement == Measurement::Unambiguous {
+        if self.config.measurement != Measurement::UntilTimeout {
             self.timer.forget();
         }
         if self.config.fast_retransmit_restarts_timer {
@@ -232,19 +238,32 @@ impl Core {
     pub(crate) fn measure(&mut self, now: Time, ack: &Ack) -> Option<Duration> {
         if self.config.timestamps {
             let sent = self.sent_at(ack.echo, now);
-            Some(self.timer.measure_stamped(sent, now, self.max - self.una))
+            Some(self.measure_sent(now, ack, sent))
         } else {
-            self.timer.measure(ack.seq, now)
+            self.timer.measure(Span { una: ack.seq, max: self.max }, now)
         }
+    }
+
+    /// Takes the round trip of a segment that was sent at `sent`, which an ACK that is not yet counted
+    /// answers.
+    pub(crate) fn measure_sent(&mut self, now: Time, ack: &Ack, sent: Time) -> Duration {
+        let outstanding = self.max - self.una;
+        let span = Span { una: ack.seq.max(self.una), max: self.max };
+        self.timer.measure_sent(sent, now, outstanding, span)
     }
 
     /// An ACK of new data that leaves no recovery behind: measures, restarts or stops the timer.
     pub(crate) fn acknowledge(&mut self, now: Time, ack: &Ack) {
-        let acked = ack.seq - self.una;
         let rtt = self.measure(now, ack);
+        self.count(now, ack, ack.seq - self.una, rtt);
+    }
+
+    /// The same for an ACK that was measured, and tells of `delivered` segments for the first time.
+    pub(crate) fn count(&mut self, now: Time, ack: &Ack, delivered: u32, rtt: Option<Duration>) {
+        let acked = ack.seq - self.una;
         self.advance(ack.seq);
         let (srtt, una, max) = (self.timer.srtt(), self.una, self.max);
-        self.acked = AckEvent { now, acked, rtt, srtt, una, max };
+        self.acked = AckEvent { now, acked, delivered, rtt, srtt, una, max, limited: true };
         self.duplicates = 0;
         self.limited_sent = 0;
         if self.outstanding() {
@@ -257,7 +276,17 @@ impl Core {
     /// Grows the window for the ACK of new data that came last.
     pub(crate) fn grow(&mut self) {
         let mss = self.mss();
+        if self.config.window_validation == WindowValidation::Linux {
+            let cwnd = self.window.segments(mss);
+            self.acked.limited = self.window_use.limits(cwnd, self.window.in_slow_start());
+        }
         self.congestion.on_ack(&mut self.window, mss, &self.acked);
+    }
+
+    /// Nothing more may be sent now, while the network is held to carry `carried` segments.
+    pub(crate) fn on_pause(&mut self, carried: u32) {
+        let limited = carried >= self.window.segments(self.mss());
+        self.window_use.on_pause(self.una, self.max, limited);
     }
 
     /// Goes back to the oldest unacknowledged segment and sends everything again from there.

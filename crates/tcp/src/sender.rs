@@ -5,7 +5,7 @@ use std::sync::Arc;
 use optcp_units::{Bytes, Duration, Time};
 
 use crate::acknowledgment::{Ack, Timestamp};
-use crate::config::{Config, Measurement, TimeoutBasis};
+use crate::config::{Config, Measurement, TimeoutBasis, WindowValidation};
 use crate::core::{Core, Seq};
 use crate::info::{CongestionState, Tally, TcpInfo};
 use crate::recovery::LossRecovery;
@@ -158,18 +158,23 @@ impl Sender {
         let repeated = self.timed_out == Some(core.una);
         if !(repeated && core.config.repeated_timeout_keeps_ssthresh) {
             let amount = match core.config.timeout_basis {
-                TimeoutBasis::KeepRecovery if interrupted => None,
+                TimeoutBasis::KeepRecovery | TimeoutBasis::WindowKeepRecovery if interrupted => {
+                    None
+                }
                 TimeoutBasis::HalveAgain if interrupted => Some(core.window.ssthresh),
                 TimeoutBasis::KeepRecovery
                 | TimeoutBasis::HalveAgain
                 | TimeoutBasis::FlightSize => Some(core.flight()),
-                TimeoutBasis::Window => Some(core.usable_window()),
+                TimeoutBasis::Window | TimeoutBasis::WindowKeepRecovery => {
+                    Some(core.usable_window())
+                }
                 TimeoutBasis::InflatedWindow => Some(inflated.min(core.receiver_window())),
             };
             if let Some(amount) = amount {
                 core.set_ssthresh(amount);
             }
         }
+        core.congestion.on_timeout();
         self.timed_out = Some(core.una);
         core.loss_until = core.max;
         core.window.cwnd = core.mss();
@@ -184,7 +189,12 @@ impl Sender {
     pub fn poll_transmit(&mut self, now: Time) -> Option<Transmission> {
         let core = &mut self.core;
         let demanded = core.retransmit.is_some();
-        let seq = self.recovery.next_segment(core)?;
+        let Some(seq) = self.recovery.next_segment(core) else {
+            if core.config.window_validation == WindowValidation::Linux {
+                core.on_pause(self.recovery.carried(core));
+            }
+            return None;
+        };
         let repair = demanded || (core.config.sack() && seq < core.max);
         let retransmission = seq < core.max;
         if !retransmission {

@@ -1,9 +1,10 @@
 //! Random numbers, and random choices of everything that a connection leaves open.
 
 use optcp_tcp::config::{
-    AckKind, AfterTimeout, Backoff, Config, Expiry, FirstLoss, Halving, Increase,
-    LossDetectionKind, Measurement, NewRenoTimer, PartialAck, RateReduction, RecoveryExit,
-    RecoveryKind, ReductionBasis, RttKind, TimeoutBasis,
+    AckCounting, AckKind, AfterTimeout, Backoff, Config, CongestionKind, Expiry, FirstLoss,
+    Halving, Increase, LossDetectionKind, Measurement, NewRenoTimer, PartialAck, RateReduction,
+    RecoveryExit, RecoveryKind, ReductionBasis, RttKind, SlowStartKind, TimeoutBasis,
+    WindowValidation,
 };
 use optcp_tcp::profile::Profile;
 use optcp_units::{Bytes, Duration};
@@ -88,7 +89,12 @@ impl Draw {
             sack_blocks: self.pick(&[1, 2, 3, 4]),
             sack_header: Bytes::new(4),
             dsack,
+            congestion: self.pick(CongestionKind::ALL),
             increase: self.pick(Increase::ALL),
+            ack_counting: self.pick(AckCounting::ALL),
+            slow_start: self.pick(SlowStartKind::ALL),
+            fast_convergence: self.percent(50),
+            window_validation: self.pick(WindowValidation::ALL),
             idle_restart: self.percent(50),
             careful: self.percent(50),
             careful_until_new_ack: self.percent(50),

@@ -9,7 +9,7 @@
 //! # Parameters
 //! `loss_detection`, `rate_reduction`, `speculative_retransmit`, `rescue_retransmit`, `after_timeout`,
 //! `limited_transmit`, `tail_loss_probe`, `frto`, `dsack_undo`, `timestamp_undo`, `exit_ack_grows`,
-//! `reduction_basis`, `halving`, `fast_retransmit_restarts_timer`.
+//! `reduction_basis`, `halving`, `fast_retransmit_restarts_timer`, `measurement`.
 //! # Limits
 //! A rescue retransmission counts as under way, which RFC 6675 leaves out of the pipe, and is not made
 //! while another retransmission of the same segment is under way, which the RFC does not say.
@@ -23,10 +23,10 @@ mod rack;
 mod scoreboard;
 mod undo;
 
-use optcp_units::Time;
+use optcp_units::{Duration, Time};
 
 use crate::acknowledgment::Ack;
-use crate::config::{AfterTimeout, Config};
+use crate::config::{AfterTimeout, Config, Measurement};
 use crate::core::{Core, Seq};
 use crate::info::Tally;
 
@@ -74,6 +74,44 @@ struct Delivery {
     segments: u32,
     /// Whether one of them was outstanding at the last timeout and never sent again.
     original: bool,
+    /// When those were sent that were sent once: acknowledged cumulatively, and by SACK.
+    acknowledged: Option<Times>,
+    sacked: Option<Times>,
+    /// Whether one that it acknowledges cumulatively was sent again.
+    again: bool,
+}
+
+/// When the first and the last of some segments were sent.
+#[derive(Clone, Copy, Debug)]
+struct Times {
+    first: Time,
+    last: Time,
+}
+
+impl Times {
+    fn add(times: &mut Option<Times>, sent: Time) {
+        times.get_or_insert(Times { first: sent, last: sent }).last = sent;
+    }
+}
+
+impl Delivery {
+    fn add(&mut self, segment: Segment, sacked: bool) {
+        self.segments += 1;
+        match (sacked, segment.again) {
+            (true, false) => Times::add(&mut self.sacked, segment.sent),
+            (false, false) => Times::add(&mut self.acknowledged, segment.sent),
+            (false, true) => self.again = true,
+            (true, true) => {}
+        }
+    }
+
+    /// When the oldest and the newest segment were sent whose round trips can be told. As in Linux an
+    /// ACK that covers a retransmission tells none of what it acknowledges cumulatively.
+    fn unambiguous(&self) -> Option<Times> {
+        let acknowledged = self.acknowledged.filter(|_| !self.again);
+        let (oldest, newest) = (acknowledged.or(self.sacked)?, self.sacked.or(acknowledged)?);
+        Some(Times { first: oldest.first, last: newest.last })
+    }
 }
 
 impl Sack {
@@ -125,8 +163,9 @@ impl Sack {
             self.undo.on_duplicate(block);
             self.detection.on_duplicate(self.board.una(), self.board.end());
         }
+        let rtt = measure(core, now, ack, delivery, advanced);
         if advanced {
-            core.acknowledge(now, ack);
+            core.count(now, ack, delivery.segments, rtt);
         }
         let plain = !advanced && delivery.segments == 0 && duplicate.is_none();
         if self.probe.on_ack(ack.seq, duplicate, plain) == Verdict::Repaired
@@ -161,7 +200,7 @@ impl Sack {
         let Sack { board, detection, until, phase, .. } = self;
         let mut delivery = Delivery::default();
         let mut delivered = |seq: Seq, segment: Segment, sacked: bool| {
-            delivery.segments += 1;
+            delivery.add(segment, sacked);
             delivery.original |= *phase == Phase::Loss && !segment.again && seq < *until;
             let early = core.config.timestamps && core.is_before(ack.echo, segment.sent);
             detection.on_delivered(seq, segment, early, now, sacked);
@@ -300,6 +339,14 @@ impl Sack {
         core.timer.forget();
     }
 
+    /// Segments that the network is held to carry, as the window counts them.
+    pub(super) fn carried(&self, core: &Core) -> u32 {
+        match self.phase {
+            Phase::Open if !core.config.limited_transmit => core.max - core.una,
+            _ => self.board.pipe(),
+        }
+    }
+
     /// The next segment that may be sent now, if any.
     pub(super) fn next_segment(&mut self, core: &mut Core) -> Option<Seq> {
         if self.probe.due {
@@ -309,9 +356,7 @@ impl Sack {
         match self.phase {
             Phase::Open => {
                 let outstanding = core.max - core.una;
-                let carried =
-                    if core.config.limited_transmit { self.board.pipe() } else { outstanding };
-                if carried >= cwnd {
+                if self.carried(core) >= cwnd {
                     return None;
                 }
                 let new = new_segment(core)?;
@@ -400,6 +445,27 @@ impl Sack {
             self.probe.schedule(now, outstanding, core.timer.srtt(), core.timer.deadline());
         }
     }
+}
+
+/// The round trip of an ACK that is not yet counted, if it measures one: of the newest segment for
+/// congestion control; the timer is given that of the oldest.
+fn measure(
+    core: &mut Core,
+    now: Time,
+    ack: &Ack,
+    delivery: Delivery,
+    advanced: bool,
+) -> Option<Duration> {
+    if core.config.measurement == Measurement::EveryAck {
+        if let Some(times) = delivery.unambiguous() {
+            core.measure_sent(now, ack, times.first);
+            return Some(now - times.last);
+        }
+        if !core.config.timestamps {
+            return None;
+        }
+    }
+    if advanced { core.measure(now, ack) } else { None }
 }
 
 /// The next segment that was never sent, if the receiver has room for it.

@@ -37,7 +37,8 @@ struct Episode {
 
 impl Undo {
     /// The window is about to be reduced.
-    pub(super) fn begin(&mut self, core: &Core) {
+    pub(super) fn begin(&mut self, core: &mut Core) {
+        core.congestion.save();
         let (marker, before) = (core.una, core.window);
         self.episode = Some(Episode { marker, before, open: 0, any: false, first: None });
     }
@@ -78,6 +79,7 @@ impl Undo {
             let Window { cwnd, ssthresh } = episode.before;
             core.window.cwnd = core.window.cwnd.max(cwnd);
             core.window.ssthresh = core.window.ssthresh.max(ssthresh);
+            core.congestion.on_undo();
         }
     }
 }
