@@ -255,7 +255,9 @@ impl Core {
     /// An ACK of new data that leaves no recovery behind: measures, restarts or stops the timer.
     pub(crate) fn acknowledge(&mut self, now: Time, ack: &Ack) {
         let rtt = self.measure(now, ack);
-        self.count(now, ack, ack.seq - self.una, rtt);
+        // Without SACK each duplicate ACK has told of a segment that arrived (RFC 9937, DeliveredData).
+        let delivered = (ack.seq - self.una).saturating_sub(self.duplicates).max(1);
+        self.count(now, ack, delivered, rtt);
     }
 
     /// The same for an ACK that was measured, and tells of `delivered` segments for the first time.

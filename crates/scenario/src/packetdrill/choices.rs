@@ -1,11 +1,9 @@
 //! How the endpoint of a script behaves: a profile, what the script changes of it, and what the peer's
 //! SYN leaves.
 
-use optcp_tcp::config::{
-    AckKind, Config, CongestionKind, LossDetectionKind, RateReduction, RecoveryKind,
-};
+use optcp_tcp::config::{Config, CongestionKind, RecoveryKind};
 use optcp_tcp::profile::Profile;
-use optcp_units::{Bytes, Duration};
+use optcp_units::Bytes;
 use serde::Deserialize;
 use serde::de::value::{Error, StrDeserializer};
 
@@ -17,27 +15,8 @@ pub(super) const OUR_MSS: u64 = 1460;
 /// What a SYN without the option means (RFC 9293 section 3.7.1).
 const DEFAULT_MSS: u64 = 536;
 
-/// Linux, whose behaviour scripts describe unless they say otherwise.
-fn linux() -> Config {
-    Config {
-        initial_window: 10,
-        timestamps: true,
-        recovery: RecoveryKind::Sack,
-        loss_detection: LossDetectionKind::Rack,
-        rate_reduction: RateReduction::Prr,
-        speculative_retransmit: false,
-        rescue_retransmit: false,
-        tail_loss_probe: true,
-        frto: true,
-        dsack_undo: true,
-        timestamp_undo: true,
-        min_rto: Duration::from_ms(200),
-        ack: AckKind::Delayed,
-        ack_delay: Duration::from_ms(40),
-        quick_acks: 16,
-        ..Profile::Rfc.config()
-    }
-}
+/// What scripts describe unless they say otherwise.
+const LINUX: Profile = Profile::Linux6;
 
 /// The choices of an endpoint.
 #[derive(Clone, Debug)]
@@ -50,7 +29,7 @@ pub(super) struct Choices {
 
 /// The choices that a script leads to.
 pub(super) fn choices(script: &Script) -> Result<Choices, Refusal> {
-    let mut config = linux();
+    let mut config = LINUX.config();
     for (line, text) in &script.commands {
         shell::apply(*line, text, &mut config)?;
     }
