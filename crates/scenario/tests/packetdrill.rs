@@ -49,6 +49,20 @@ fn segments_are_matched_by_their_bytes() {
     assert_eq!(outcome(&written(apart)), "ok");
 }
 
+/// The socket that listens may be closed; the connection's own end is a FIN on the last data.
+#[test]
+fn a_fin_ends_the_data() {
+    let script = "+0 close(3) = 0\n\
+                  +0 write(4, ..., 4000) = 4000\n\
+                  +0 close(4) = 0\n\
+                  +0 > . 1:3001(3000) ack 1\n\
+                  +.1 < . 1:1(0) ack 1001 win 1000\n\
+                  +0 > FP. 3001:4001(1000) ack 1\n\
+                  +0 < F. 1:1(0) ack 4002 win 1000\n\
+                  +0 > . 4002:4002(0) ack 2";
+    assert_eq!(outcome(&server(script)), "ok");
+}
+
 /// A range, a relative time after it, `*` and an absolute time. The timeout is due a second after 0.1 s.
 #[test]
 fn times_count_from_the_event_before() {
@@ -96,6 +110,7 @@ fn what_is_not_simulated_is_refused_with_the_reason() {
         server("+0 setsockopt(4, SOL_TCP, TCP_MAXSEG, [500], 4) = 0"),
         server("+0 setsockopt(4, SOL_TCP, TCP_CONGESTION, [\"vegas\"], 5) = 0"),
         server("+0 write(4, ..., 3000) = 2000"),
+        server("+0 write(3, ..., 3000) = 3000"),
         server("+0 < . 1:1(0) ack 1 win 0"),
         written("+.1 < . 1:1(0) ack 501 win 1000"),
         server("+0 < P. 1:1001(1000) ack 1 win 9\n+0 < P. 1:2001(2000) ack 1 win 9"),
@@ -103,6 +118,8 @@ fn what_is_not_simulated_is_refused_with_the_reason() {
         server("+0 < SE 0:0(0) win 9"),
         server("+0 < [ect0] . 1:1(0) ack 1 win 9"),
         server("+0 < S 0:0(0) win 9"),
+        server("").replace("mss 1000", "mss 40"),
+        server("20000 close(4) = 0"),
         server("+0 < . 1:1(0) ack 1 win 9 <FO abcd>"),
         server("+0 %{ assert tcpi_snd_cwd == 3 }%"),
         server("+0 %{ import os }%"),
@@ -134,6 +151,26 @@ fn a_mistake_is_told_with_its_line() {
         server("`never closed"),
         server("+0 !"),
     ]));
+}
+
+/// Scripts with a character left out, doubled or turned into a digit end somehow, and not in a panic.
+#[test]
+fn a_damaged_script_ends_without_a_panic() {
+    let scripts = [
+        include_str!("../../../tests/packetdrill/undo/a-timestamp-of-the-original.pkt"),
+        include_str!("../../../tests/packetdrill/handshake/we-open-the-connection.pkt"),
+        include_str!("../../../tests/packetdrill/sack/every-other-segment-is-missing.pkt"),
+        include_str!("../../../tests/packetdrill/rack/a-lost-retransmission-is-sent-again.pkt"),
+    ];
+    for script in scripts {
+        assert_eq!(run_script(script, None), Outcome::Passed);
+        for (at, character) in script.char_indices() {
+            let (before, after) = (&script[..at], &script[at + character.len_utf8()..]);
+            for other in ["", "0", "9", &character.to_string().repeat(2)] {
+                let _ = run_script(&format!("{before}{other}{after}"), None);
+            }
+        }
+    }
 }
 
 /// Every command of the kernel's own default settings that matters, and what a script adds to them.

@@ -14,6 +14,8 @@ use super::shell;
 pub(super) const OUR_MSS: u64 = 1460;
 /// What a SYN without the option means (RFC 9293 section 3.7.1).
 const DEFAULT_MSS: u64 = 536;
+/// The least that Linux takes (TCP_MIN_SND_MSS); with 40 bytes of options 8 are left.
+const LEAST_MSS: u64 = 48;
 
 /// What scripts describe unless they say otherwise.
 const LINUX: Profile = Profile::Linux6;
@@ -48,8 +50,12 @@ pub(super) fn choices(script: &Script) -> Result<Choices, Refusal> {
             config.congestion = kind.map_err(|reason| Refusal::new(event.line, reason))?;
         }
     }
-    let agreed = negotiate(config.clone(), peer_syn(script)?);
-    Ok(Choices { agreed, offered: config })
+    let (line, syn) = peer_syn(script)?;
+    if syn.options.mss.is_some_and(|mss| mss < LEAST_MSS) {
+        let reason = format!("an mss of less than {LEAST_MSS} bytes leaves no room for data");
+        return Err(Refusal::new(line, reason));
+    }
+    Ok(Choices { agreed: negotiate(config.clone(), syn), offered: config })
 }
 
 /// A congestion control by its name in Linux.
@@ -58,14 +64,14 @@ pub(super) fn congestion(name: &str) -> Result<CongestionKind, String> {
         .map_err(|_| format!("there is no congestion control `{name}`"))
 }
 
-/// The first SYN that the script's peer sends.
-fn peer_syn(script: &Script) -> Result<&Segment, Refusal> {
+/// The first SYN that the script's peer sends, and its line.
+fn peer_syn(script: &Script) -> Result<(usize, &Segment), Refusal> {
     let inbound = script.events.iter().filter_map(|event| match &event.action {
-        Action::Inbound(segment) => Some(segment),
+        Action::Inbound(segment) => Some((event.line, segment)),
         _ => None,
     });
     let line = script.events.first().map_or(1, |event| event.line);
-    let mut syns = inbound.filter(|segment| segment.syn);
+    let mut syns = inbound.filter(|(_, segment)| segment.syn);
     syns.next().ok_or_else(|| Refusal::new(line, "the peer sends no SYN: there is no connection"))
 }
 

@@ -87,11 +87,11 @@ impl<'t> Cursor<'t> {
         }
     }
 
-    /// A whole number.
-    pub(super) fn number<N: std::str::FromStr>(&mut self, what: &str) -> Result<N, Refusal> {
+    /// A whole number of 32 bits, as the fields of TCP's header are at most.
+    pub(super) fn number(&mut self, what: &str) -> Result<u64, Refusal> {
         let found = self.found();
         let digits = self.take_while(|c| c.is_ascii_digit());
         let wrong = || self.refuse(format!("expected {what}, found {found}"));
-        digits.parse().map_err(|_| wrong())
+        digits.parse().map(u32::into).map_err(|_| wrong())
     }
 }

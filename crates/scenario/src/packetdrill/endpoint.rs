@@ -102,7 +102,10 @@ impl Endpoint {
 
     fn supply(&mut self, now: Time, more: u32) {
         self.sender.supply(more);
-        self.transmit(now);
+        // A socket that listens does not open the connection for it.
+        if self.sender.max_sent() > 0 {
+            self.transmit(now);
+        }
     }
 
     /// A segment of the peer arrives.

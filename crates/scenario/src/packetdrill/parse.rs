@@ -9,6 +9,9 @@ use super::script::{Action, Call, Event, Options, Refusal, Script, Segment, When
 /// What a comment to us begins with.
 const DIRECTIVE: &str = "optcp:";
 
+/// The longest time in a script: the clock counts picoseconds, and all times of a script must fit.
+const LONGEST: Duration = Duration::from_secs(10_000);
+
 /// The script that a text holds.
 pub(super) fn parse(text: &str) -> Result<Script, Refusal> {
     let mut script = Script::default();
@@ -107,7 +110,9 @@ fn seconds(at: &mut Cursor<'_>) -> Result<Duration, Refusal> {
         text += at.take_while(|c| c.is_ascii_digit());
     }
     let value = text.parse().ok().and_then(Duration::from_secs_f64);
-    value.ok_or_else(|| before.refuse(format!("expected a time in seconds, found {found}")))
+    value
+        .filter(|&value| value <= LONGEST)
+        .ok_or_else(|| before.refuse(format!("expected a time in seconds, found {found}")))
 }
 
 fn action(at: &mut Cursor<'_>, when: When) -> Result<Action, Refusal> {
@@ -180,7 +185,7 @@ fn segment(at: &mut Cursor<'_>) -> Result<Segment, Refusal> {
     at.skip_blanks();
     segment.seq = at.number("a sequence number")?;
     at.expect(":")?;
-    let end: u64 = at.number("a sequence number")?;
+    let end = at.number("a sequence number")?;
     at.expect("(")?;
     segment.length = at.number("a length")?;
     at.expect(")")?;
@@ -221,8 +226,8 @@ fn options(at: &mut Cursor<'_>) -> Result<Options, Refusal> {
     for option in list.split(',') {
         let words: Vec<&str> = option.split_whitespace().collect();
         let wrong = || start.refuse(format!("the option `{}` is not supported", option.trim()));
-        let number = |text: &str| text.parse::<u64>().map_err(|_| wrong());
         let stamp = |text: &str| text.parse::<u32>().map_err(|_| wrong());
+        let number = |text: &str| stamp(text).map(u64::from);
         match words[..] {
             ["nop" | "eol"] => {}
             ["..."] => options.any = true,

@@ -40,7 +40,9 @@ const EVER: Duration = Duration::from_secs(3600);
 /// Runs a script that allows times to be off by `tolerance`.
 pub(super) fn run(script: &Script, tolerance: Duration) -> Result<(), Stop> {
     let endpoint = Endpoint::new(choices::choices(script)?, Incoming::new(script)?);
-    let mut run = Run { endpoint, now: Time::ZERO, base: Time::ZERO, tolerance, own: Names::new() };
+    let start = Time::ZERO;
+    let own = Names::new();
+    let mut run = Run { endpoint, now: start, base: start, tolerance, own, connection: None };
     script.events.iter().try_for_each(|event| run.event(event))
 }
 
@@ -52,6 +54,8 @@ struct Run {
     tolerance: Duration,
     /// What the script's own code has assigned.
     own: Names,
+    /// The file descriptor of the connection, once the application has it.
+    connection: Option<String>,
 }
 
 impl Run {
@@ -101,19 +105,27 @@ impl Run {
             return Err(format!("`{name}` never fails here"));
         }
         match (name.as_str(), &arguments[..]) {
-            ("socket" | "bind" | "listen" | "accept" | "read" | "recv" | "fcntl", _) => Ok(()),
+            ("socket" | "bind" | "listen" | "read" | "recv" | "fcntl", _) => Ok(()),
+            ("accept", _) => {
+                self.connection = Some(result.to_string());
+                Ok(())
+            }
             ("setsockopt", [_, _, option, ..]) => match option.as_str() {
                 "SO_REUSEADDR" | "SO_SNDBUF" | "SO_RCVBUF" | "TCP_NODELAY" | "TCP_CONGESTION"
                 | "IP_TOS" | "IP_MTU_DISCOVER" => Ok(()),
                 _ => Err(format!("the socket option {option} is not simulated")),
             },
-            ("connect", _) => {
+            ("connect", [socket, ..]) => {
+                self.connection = Some(socket.clone());
                 self.endpoint.connect(self.now);
                 Ok(())
             }
-            ("write" | "send" | "sendto", [_, _, count, ..]) => {
+            ("write" | "send" | "sendto", [socket, _, count, ..]) => {
+                if self.connection.as_ref() != Some(socket) {
+                    return Err(format!("{socket} is not the connection"));
+                }
                 let wrong = || format!("`{count}` is not a number of bytes");
-                let bytes: u64 = count.parse().map_err(|_| wrong())?;
+                let bytes: u64 = count.parse().map(u32::into).map_err(|_| wrong())?;
                 if u64::try_from(*result) != Ok(bytes) {
                     return Err(format!(
                         "the send buffer is unlimited: all {bytes} bytes are taken"
@@ -122,8 +134,11 @@ impl Run {
                 self.endpoint.write(self.now, bytes);
                 Ok(())
             }
-            ("close", _) => {
-                self.endpoint.close(self.now);
+            ("close", [socket]) => {
+                // Others may listen; closing them changes nothing.
+                if self.connection.as_ref() == Some(socket) {
+                    self.endpoint.close(self.now);
+                }
                 Ok(())
             }
             _ => Err(format!("the system call `{name}` is not simulated")),
