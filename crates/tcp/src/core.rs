@@ -121,19 +121,21 @@ impl Core {
         Window { cwnd: self.window.ssthresh, ..self.window }.segments(self.mss())
     }
 
+    /// Ticks of the timestamp clock so far.
+    fn ticks(&self, now: Time) -> u64 {
+        (now.as_ps() + self.clock_phase.as_ps()) / self.config.timestamp_tick.as_ps()
+    }
+
     /// What goes on a segment that is sent now, if timestamps are in use (RFC 7323 section 3).
+    #[expect(clippy::cast_possible_truncation, reason = "timestamps count modulo 2^32")]
     pub(crate) fn stamp(&self, now: Time) -> Timestamp {
-        let ticks = (now.as_ps() + self.clock_phase.as_ps()) / self.config.timestamp_tick.as_ps();
-        #[expect(clippy::cast_possible_truncation, reason = "timestamps count modulo 2^32")]
-        let stamp = ticks as Timestamp;
-        stamp
+        self.ticks(now) as Timestamp
     }
 
     /// The beginning of the tick at which an echoed timestamp was read, `now` at the latest.
     fn sent_at(&self, echo: Timestamp, now: Time) -> Time {
         let age = u64::from(self.stamp(now).wrapping_sub(echo));
-        let ticks = (now.as_ps() + self.clock_phase.as_ps()) / self.config.timestamp_tick.as_ps();
-        let read = ticks.saturating_sub(age) * self.config.timestamp_tick.as_ps();
+        let read = self.ticks(now).saturating_sub(age) * self.config.timestamp_tick.as_ps();
         Time::from_ps(read.saturating_sub(self.clock_phase.as_ps()))
     }
 

@@ -157,8 +157,8 @@ impl Sack {
     pub(super) fn on_ack(&mut self, core: &mut Core, now: Time, ack: &Ack) {
         let (advanced, outstanding) = (ack.seq > core.una, core.max - core.una);
         let sacked_before = self.board.sacked();
-        let delivery = self.update(core, now, ack);
         let duplicate = ack.sack.and_then(|sack| sack.duplicate(ack.seq));
+        let delivery = self.update(core, now, ack, duplicate.is_some());
         if let Some(block) = duplicate {
             self.undo.on_duplicate(block);
             self.detection.on_duplicate(self.board.una(), self.board.end());
@@ -177,15 +177,9 @@ impl Sack {
 
         let before = self.phase;
         self.change_phase(core, ack, advanced, delivery);
-        if self.phase == Phase::Open && self.may_recover(core) {
-            self.enter_recovery(core, now, outstanding, sacked_before);
-        }
+        self.recover(core, now, outstanding, sacked_before);
         if self.phase == Phase::Recovery {
-            let (safe, pipe) = (advanced && lost == 0, self.board.pipe());
-            let progress = Progress { delivered: delivery.segments, safe, pipe };
-            if let Some(window) = self.reduction.as_mut().and_then(|prr| prr.on_ack(progress)) {
-                core.window.cwnd = f64::from(window) * core.mss();
-            }
+            self.reduce(core, delivery.segments, advanced && lost == 0);
         } else if advanced && (before != Phase::Recovery || core.config.exit_ack_grows) {
             core.grow();
         }
@@ -195,8 +189,8 @@ impl Sack {
         }
     }
 
-    /// Brings the scoreboard up to date.
-    fn update(&mut self, core: &Core, now: Time, ack: &Ack) -> Delivery {
+    /// Brings the scoreboard up to date; `reports` says that the first SACK block is of a duplicate.
+    fn update(&mut self, core: &Core, now: Time, ack: &Ack, reports: bool) -> Delivery {
         let Sack { board, detection, until, phase, .. } = self;
         let mut delivery = Delivery::default();
         let mut delivered = |seq: Seq, segment: Segment, sacked: bool| {
@@ -207,7 +201,6 @@ impl Sack {
         };
         board.acknowledge(ack.seq, |seq, segment| delivered(seq, segment, false));
         if let Some(sack) = &ack.sack {
-            let reports = sack.duplicate(ack.seq).is_some();
             for &(start, end) in &sack.as_slice()[usize::from(reports)..] {
                 board.sack(start, end, |seq, segment| delivered(seq, segment, true));
             }
@@ -234,8 +227,7 @@ impl Sack {
                 if self.reduction.take().is_some() {
                     core.window.cwnd = core.window.ssthresh;
                 }
-                self.detection.on_recovered();
-                self.phase = Phase::Open;
+                self.end_repair();
             }
             Phase::Recovery => {}
             Phase::Loss => {
@@ -248,11 +240,15 @@ impl Sack {
                     Outcome::Wait => self.frto_new = 0,
                 }
                 if complete && self.phase == Phase::Loss {
-                    self.detection.on_recovered();
-                    self.phase = Phase::Open;
+                    self.end_repair();
                 }
             }
         }
+    }
+
+    fn end_repair(&mut self) {
+        self.detection.on_recovered();
+        self.phase = Phase::Open;
     }
 
     /// The losses were none: the window comes back, and what seemed lost is under way.
@@ -262,12 +258,26 @@ impl Sack {
         self.reduction = None;
         self.forced = false;
         (self.frto, self.frto_new) = (ForwardRto::Off, 0);
-        self.detection.on_recovered();
-        self.phase = Phase::Open;
+        self.end_repair();
     }
 
-    fn may_recover(&mut self, core: &Core) -> bool {
-        !core.first_waits_for_timer() && self.board.next_lost().is_some()
+    /// Begins a recovery if a segment is lost and nothing is being repaired. `outstanding` and `sacked`
+    /// were so before that was found.
+    fn recover(&mut self, core: &mut Core, now: Time, outstanding: u32, sacked: u32) {
+        if self.phase == Phase::Open
+            && !core.first_waits_for_timer()
+            && self.board.next_lost().is_some()
+        {
+            self.enter_recovery(core, now, outstanding, sacked);
+        }
+    }
+
+    /// Sets the window by what was delivered, if the reduction is spread over the recovery.
+    fn reduce(&mut self, core: &mut Core, delivered: u32, safe: bool) {
+        let progress = Progress { delivered, safe, pipe: self.board.pipe() };
+        if let Some(window) = self.reduction.as_mut().and_then(|prr| prr.on_ack(progress)) {
+            core.window.cwnd = f64::from(window) * core.mss();
+        }
     }
 
     /// RFC 6675 section 5 step 4. `outstanding` and `sacked` were so before the ACK that starts it.
@@ -305,14 +315,9 @@ impl Sack {
         if self.detection.deadline().is_some_and(|at| at <= now) {
             let (outstanding, sacked) = (core.max - core.una, self.board.sacked());
             self.detect(core, now);
-            if self.phase == Phase::Open && self.may_recover(core) {
-                self.enter_recovery(core, now, outstanding, sacked);
-            }
+            self.recover(core, now, outstanding, sacked);
             if self.phase == Phase::Recovery {
-                let progress = Progress { delivered: 0, safe: false, pipe: self.board.pipe() };
-                if let Some(window) = self.reduction.as_mut().and_then(|prr| prr.on_ack(progress)) {
-                    core.window.cwnd = f64::from(window) * core.mss();
-                }
+                self.reduce(core, 0, false);
             }
         }
     }
