@@ -8,7 +8,7 @@ import pytest
 
 from fake_core import DOUBLED
 from optcp.errors import InputError
-from optcp.papers import assume, base, baseline
+from optcp.papers import assume, base, baseline, histogram
 from optcp.papers.base import Options, Size, select
 from optcp.papers.gmpls import fig8, section5
 from optcp.papers.model import Result, finite
@@ -96,8 +96,8 @@ def test_fig7_series(results):
     assert total.y == pytest.approx([a + b for a, b in zip(switched.y, fixed.y, strict=True)], abs=0.011)
 
 
-def test_fig8_histogram_by_hand():
-    edges, shares = fig8.histogram(np.array([94.9, 95.0, 99.99, 100.0, 112.0]))
+def test_histogram_by_hand():
+    edges, shares = histogram.histogram(np.array([94.9, 95.0, 99.99, 100.0, 112.0]), 5)
     assert edges.tolist() == [90, 95, 100, 105, 110]
     assert shares.tolist() == [20, 40, 20, 0, 20]
 
