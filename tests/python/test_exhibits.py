@@ -18,18 +18,10 @@ from optcp.tables import rate_text, show_result
 from test_section5 import made
 
 IDS = [*DOUBLED]
-SECTION6 = ["gmpls/fig14", "gmpls/table4", "gmpls/table5"]
 ALL = [
-    "gmpls/fig4",
-    "gmpls/fig7",
-    "gmpls/fig8",
-    "gmpls/fig14",
-    "gmpls/table3",
-    *SECTION6[1:],
-    "slides/best-delay",
-    "slides/goodput",
-    "slides/queues",
-    "slides/traces",
+    *(f"gmpls/{name}" for name in ("fig4", "fig7", "fig8", "fig10", "fig11", "fig12", "fig13", "fig14")),
+    *("gmpls/table3", "gmpls/table4", "gmpls/table5"),
+    *("slides/best-delay", "slides/goodput", "slides/queues", "slides/traces"),
 ]
 
 

@@ -6,7 +6,8 @@ import pytest
 from optcp.errors import RunFailed
 from optcp.papers import judge
 from optcp.papers.base import Options, select
-from optcp.papers.gmpls import fig14, section6, table4, table5
+from optcp.papers.gmpls import fig10, fig11, fig12, fig13, fig14, section6, table4, table5
+from optcp.papers.gmpls.late import count_timeouts
 from optcp.papers.gmpls.section6 import D_MS, DELTA_MS, GRID, Context, Measured, backup, delta_rtt_pct, measure
 from optcp.study import RunData
 
@@ -226,3 +227,155 @@ def test_longer_is_like_slower(slow, holds):
     level[5, 0], level[2, 4], level[0, 4] = 0.7, slow, 0.8
     noisy = level + 0.01 * (OF_SEED - OF_SEED.mean()) * (level < 1) * np.array([1, 1, -1, 1, 1, 1])[:, None]
     assert answer(fig14.longer_is_like_slower, context(first_second_and_a_half(noisy))) is holds
+
+
+EVENTS = ["sent", "resent", "arrived", "acked", "queued", "transmitted", "dropped"]
+
+
+def packets_run(timers, acked, dropped):
+    """A run of timers (ms, flow), ACKs that came (ms, flow, number) and drops (ms, flow, number, ack)."""
+    rows = sorted(
+        [(at, "acked", flow, seq, True) for at, flow, seq in acked]
+        + [(at, "dropped", flow, seq, ack) for at, flow, seq, ack in dropped]
+    )
+    at, event, flow, seq, ack = zip(*rows, strict=True) if rows else ((), (), (), (), ())
+    return RunData(
+        1,
+        "",
+        None,
+        "",
+        {},
+        {},
+        None,
+        0.0,
+        {
+            "senders": {
+                "causes": ["start", "ack", "timer"],
+                "time_ps": np.array([time * 10**9 for time, _ in timers], dtype="u8"),
+                "flow": np.array([flow for _, flow in timers], dtype="u4"),
+                "cause": np.full(len(timers), 2, dtype="u1"),
+            },
+            "packets": {
+                "events": EVENTS,
+                "time_ps": np.array([time * 10**9 for time in at], dtype="u8"),
+                "event": np.array([EVENTS.index(name) for name in event], dtype="u1"),
+                "flow": np.array(flow, dtype="u4"),
+                "seq": np.array(seq, dtype="u4"),
+                "ack": np.array(ack, dtype=bool),
+            },
+        },
+    )
+
+
+def test_a_timeout_is_late_unless_its_segment_was_dropped_before():
+    acked = [(4000, 0, 10), (4500, 0, 12), (4600, 0, 11), (5300, 0, 13), (4000, 1, 12)]
+    # The oldest segment at 5.3 s is 12: the ACK of that very instant comes after the timer.
+    timers = [(5300, 0)]
+    assert count_timeouts(packets_run(timers, acked, []), 5.0, 6.5) == (1, 1)
+    assert count_timeouts(packets_run(timers, acked, [(5000, 0, 12, False)]), 5.0, 6.5) == (1, 0)
+    assert count_timeouts(packets_run(timers, acked, [(5300, 0, 12, False)]), 5.0, 6.5) == (1, 0)
+    others = [(5000, 0, 11, False), (5000, 0, 12, True), (5000, 1, 12, False), (5400, 0, 12, False)]
+    assert count_timeouts(packets_run(timers, acked, others), 5.0, 6.5) == (1, 1)
+
+
+def test_timeouts_are_counted_in_the_window():
+    timers = [(5000, 0), (5001, 0), (6500, 1), (6501, 1)]
+    assert count_timeouts(packets_run(timers, [], [(5000, 1, 0, False)]), 5.0, 6.5) == (2, 1)
+
+
+def late(*by_d):
+    return fig10.Told(context(), np.array(by_d) + 0.1 * NOISE[..., 0])
+
+
+def test_longer_makes_late():
+    assert answer(fig10.longer_makes_late, late(0, 0, 1, 2, 4, 8)) is True
+    assert answer(fig10.longer_makes_late, late(0, 2, 3, 4, 5, 8)) is False
+    assert answer(fig10.longer_makes_late, late(0, 0, 1, 2, 8, 4)) is False
+    assert answer(fig10.longer_makes_late, late(0, 0, 0, 0, 0, 0)) == "undecided"
+
+
+def falls(depth, length):
+    """Goodput that falls by a share for a number of intervals after 5 s, both by (d, delta)."""
+    level = np.full((*GRID_SHAPE, 100), 100_000.0) + 1000 * NOISE[..., None]
+    for i, d in enumerate(D_MS):
+        for j, delta in enumerate(DELTA_MS):
+            level[:, i, j, 50 : 50 + length(d, delta)] *= 1 - depth(d, delta)
+    return level
+
+
+def test_deeper_and_slower():
+    told = fig10.Told(context(falls(lambda d, _: 0.2 + d / 200, lambda d, _: 2 + d // 10)), np.zeros((N, 6)))
+    assert answer(fig10.deeper_and_slower, told) is True
+    told = fig10.Told(context(falls(lambda d, _: 0.2 + d / 200, lambda d, _: 15 - d // 10)), np.zeros((N, 6)))
+    assert answer(fig10.deeper_and_slower, told) is False
+
+
+def test_curve_rows():
+    dip, settled = context(falls(lambda d, _: 0.4, lambda d, _: 7)).curve_rows(0, 0)
+    assert (dip.metric, settled.metric) == ("dip_pct", "settle_s")
+    assert dip.measured == pytest.approx(40, abs=0.1)
+    assert (settled.measured, settled.ci95) == (0.7, (0.7, 0.7))
+
+
+def printed_runs():
+    """150 seeds with just the shares of Table 4: best 38.67, 46, 15.33 %, worse 42, 75.33, 94, 100, 100 %."""
+    ratio = np.ones((150, 6))
+    best = np.repeat([0, 1, 2], [58, 69, 23])
+    for i, worse in ((1, 63), (2, 113), (3, 141)):
+        ratio[:, i] = 1.01
+        ratio[best == 0, i] = 0.99
+        others = np.flatnonzero((best != 0) & (best != i))
+        ratio[others[: worse - 58], i] = 0.99 - i / 1000
+    ratio[:, 4], ratio[:, 5] = 0.86, 0.69
+    ratio[np.arange(150), best] = np.where(best == 0, 1.0, 1.2)
+    bytes_ = np.full((150, 6, 5, 100), 100_000.0)
+    bytes_[..., 50:65] *= ratio[:, :, None, None]
+    return bytes_
+
+
+def test_longer_loses_more_often():
+    parts = fig11.longer_loses_more_often(context(printed_runs()))
+    assert len(parts) == 5 + 6 + 5
+    assert all(part.p == pytest.approx(1.0, abs=0.02) for part in parts[:11])
+    assert parts[0].text.startswith("worse than 1 ms, 2 ms: 42.0 % against 42.00 % printed")
+    assert answer(fig11.longer_loses_more_often, context(first_second_and_a_half(levels(*PRINTED)))) is False
+
+
+def test_deeper_until_equal():
+    def depth(d, delta):
+        return 0.9 if delta == 100 else min(0.9, 0.1 + d / 150 + delta / 200)
+
+    assert answer(fig12.deeper_until_equal, context(falls(depth, lambda *_: 5))) is True
+    parts = fig12.deeper_until_equal(context(falls(depth, lambda *_: 5)))
+    assert parts[-1].text.endswith("(the smallest delta with this is 100 ms)")
+    apart = context(falls(lambda d, delta: 0.1 + d / 200 + delta / 400, lambda *_: 5))
+    assert answer(fig12.deeper_until_equal, apart) is False
+    assert fig12.deeper_until_equal(apart)[-1].text.endswith("(it holds at no delta)")
+
+
+def test_slower_not_deeper():
+    def falling(length):
+        return context(falls(lambda _, delta: 0.8 + delta / 2500, length))
+
+    assert answer(fig12.slower_not_deeper, falling(lambda *_: 30)) is True
+    assert answer(fig12.slower_not_deeper, falling(lambda *_: 10)) is False
+    assert answer(fig12.slower_not_deeper, falling(lambda _, delta: 25 + delta // 8)) is False  # 1.2 s apart
+    assert answer(fig12.slower_not_deeper, context(falls(lambda _, delta: 0.5 + delta / 250, lambda *_: 30))) is False
+
+
+def best_by(winners):
+    """Runs whose best d, by index, follows one list a delta."""
+    level = np.full(GRID_SHAPE, 0.5)
+    for j, indices in enumerate(winners):
+        level[np.arange(N), np.resize(indices, N), j] = 1.0
+    return context(first_second_and_a_half(level))
+
+
+def test_shorter_dominates():
+    assert answer(fig13.shorter_dominates, best_by([[2, 3], [2, 1], [1], [1, 0], [0]])) is True
+    assert answer(fig13.shorter_dominates, best_by([[0], [1, 0], [1], [2, 1], [2, 3]])) is False
+
+
+def test_the_rank_of_a_tie_is_the_mean():
+    assert fig13.best_rank(best_by([[2], [0], [0], [0], [5]]).measured)[0].tolist() == [3, 1, 1, 1, 6]
+    assert fig13.best_rank(made())[0].tolist() == pytest.approx([3.5] * 5)

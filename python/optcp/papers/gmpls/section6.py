@@ -9,11 +9,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import optcp
+from optcp import stats
 from optcp.errors import RunFailed
 from optcp.papers import curve, judge
 from optcp.papers.assume import built_in, ns2_world, overrides
 from optcp.papers.base import Exhibit
 from optcp.papers.gmpls.paper import FAILURE_S, PAPER, PAPER_RUNS, PS, WINDOW_S
+from optcp.papers.model import Series
+from optcp.papers.verdict import row
 from optcp.papers.windows import bytes_between
 from optcp.study import Study
 
@@ -25,15 +28,17 @@ if TYPE_CHECKING:
     from optcp.papers.assume import Value
     from optcp.papers.base import Options, Size
     from optcp.papers.judge import Part
-    from optcp.papers.model import Claim
+    from optcp.papers.model import Claim, Key, Row
     from optcp.study import Done
 
 D_MS = (1, 2, 10, 20, 50, 100)
 """Propagation delay of the span L1-L4-L5-L2; that of L1-L2, which it replaces, is 1 ms."""
 DELTA_MS = (5, 10, 20, 50, 100)
 END_S = 10.0
+SHOWN_FROM_S = 4.0
 MEAN_RTT_MS = 120
 """Section 6.1. It is that of a mean access delay of 55 ms and five links of 1 ms, both ways."""
+LOST_NOTE = "The figure is lost from the text: nothing is printed to compare with, only what the text says of it."
 WHY_CHANGED = "The world was changed by --set, so it is not the one that the paper's values are compared with."
 GRID = "d x delta"
 QUICK_SEEDS = 16
@@ -182,6 +187,31 @@ class Context:
             100 * 8 * self.measured.good(start_s, end_s) / ((end_s - start_s) * self.access_bps)
         )
         return result
+
+    def goodput_series(self, d: int, delta: int) -> Series:
+        """Mean goodput of one cell over time in per cent of the access bandwidth, by indices."""
+        interval_s = self.measured.interval_s
+        first, last = round(SHOWN_FROM_S / interval_s), round(END_S / interval_s)
+        pct = 100 * 8 * self.measured.goodput[:, d, delta, first:last] / (interval_s * self.access_bps)
+        found = [stats.mean(values) for values in pct.T]
+        return Series(
+            "mean over seeds",
+            {"d_ms": D_MS[d], "delta_ms": DELTA_MS[delta]},
+            *("time", "s", "goodput", "% of access bandwidth"),
+            # A value of equation 4 belongs to the end of its interval.
+            x=[round((index + 1) * interval_s, 6) for index in range(first, last)],
+            y=[round(one.estimate, 2) for one in found],
+            ci95=[(round(one.low, 2), round(one.high, 2)) for one in found] if self.measured.seeds > 1 else [],
+        )
+
+    def curve_rows(self, d: int, delta: int) -> list[Row]:
+        """Dip and settling time of one cell by the rule CURVE, by indices, with bootstrap intervals."""
+        key: Key = {"d_ms": D_MS[d], "delta_ms": DELTA_MS[delta]}
+        rows = []
+        for metric, statistic in (("dip_pct", curve.dip_pct), ("settle_s", curve.back_s)):
+            estimate, samples = stats.bootstrap(self.curves(d, delta), statistic)
+            rows.append(row(key, metric, None, stats.percentile(samples, estimate, self.measured.seeds), ""))
+        return rows
 
 
 def over_first(good: NDArray[np.int64]) -> NDArray[np.float64]:
