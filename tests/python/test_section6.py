@@ -1,5 +1,7 @@
 """The study of section 6, its tables and their judgements, on goodput made by hand."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -9,6 +11,7 @@ from optcp.papers.base import Options, select
 from optcp.papers.gmpls import fig10, fig11, fig12, fig13, fig14, section6, table4, table5
 from optcp.papers.gmpls.late import count_timeouts
 from optcp.papers.gmpls.section6 import D_MS, DELTA_MS, GRID, Context, Measured, backup, delta_rtt_pct, measure
+from optcp.plots import figures
 from optcp.study import RunData
 
 N = 30
@@ -379,3 +382,15 @@ def test_shorter_dominates():
 def test_the_rank_of_a_tie_is_the_mean():
     assert fig13.best_rank(best_by([[2], [0], [0], [0], [5]]).measured)[0].tolist() == [3, 1, 1, 1, 6]
     assert fig13.best_rank(made())[0].tolist() == pytest.approx([3.5] * 5)
+
+
+@pytest.mark.parametrize("name", ["fig11", "fig12", "fig13", "fig14", "table5"])
+@pytest.mark.parametrize("seeds", [N, 1])
+def test_figures_are_drawn_from_results(name, seeds, monkeypatch):
+    (exhibit,) = select([f"gmpls/{name}"])
+    goodput = falls(lambda d, _: 0.2 + d / 200, lambda d, _: 2 + d // 10)[:seeds]
+    monkeypatch.setattr(type(exhibit), "context", lambda *_: context(goodput))
+    evaluation = exhibit.evaluate({}, {})
+    assert all(row.n == seeds for row in evaluation.rows)
+    drawn = figures(SimpleNamespace(exhibit=exhibit.id, rows=evaluation.rows, series=evaluation.series))
+    assert [figure.svg[:4] for figure in drawn] == ["<svg"]
