@@ -2,7 +2,7 @@
 
 use optcp_tcp::config::{
     AckKind, AfterTimeout, Backoff, CongestionKind, Expiry, FirstLoss, Halving, Increase,
-    LossDetectionKind, Measurement, NewRenoTimer, PartialAck, RateReduction, RecoveryExit,
+    LossDetectionKind, Measurement, NewRenoTimer, Pacing, PartialAck, RateReduction, RecoveryExit,
     RecoveryKind, ReductionBasis, RttKind, TimeoutBasis,
 };
 use optcp_tcp::profile::Profile;
@@ -34,6 +34,7 @@ const REGISTRIES: &[(&str, &[Entry])] = &[
     (AfterTimeout::FAMILY, AfterTimeout::CATALOGUE),
     (CongestionKind::FAMILY, CongestionKind::CATALOGUE),
     (Increase::FAMILY, Increase::CATALOGUE),
+    (Pacing::FAMILY, Pacing::CATALOGUE),
     (RttKind::FAMILY, RttKind::CATALOGUE),
     (Measurement::FAMILY, Measurement::CATALOGUE),
     (Expiry::FAMILY, Expiry::CATALOGUE),

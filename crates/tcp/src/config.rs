@@ -61,6 +61,14 @@ registry! {
 }
 
 registry! {
+    /// How segments that the window allows are spread over time.
+    pub enum Pacing ("pacing") {
+        "none" => None: "not at all: they leave as ACKs release them", "RFC 9293";
+        "window" => Window: "twice the window a smoothed round trip in slow start, 1.2 times in congestion avoidance", "Linux, pacing inside TCP";
+    }
+}
+
+registry! {
     /// How the retransmission timer is estimated.
     pub enum RttKind ("rtt") {
         "rfc6298" => Rfc6298: "exact measurements; RTO = SRTT + max(G, 4 RTTVAR)", "RFC 6298 section 2";
@@ -214,6 +222,8 @@ pub struct Config {
     pub congestion: CongestionKind,
     /// How its growth in congestion avoidance is rounded.
     pub increase: Increase,
+    /// How segments that the window allows are spread over time.
+    pub pacing: Pacing,
     /// Whether an ACK that comes more than one retransmission timeout after the window last let a
     /// segment out finds the initial window again (RFC 5681 section 4.1), also inside a recovery.
     pub idle_restart: bool,

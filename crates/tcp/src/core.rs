@@ -7,6 +7,7 @@ use optcp_units::{Bytes, Duration, Time};
 use crate::acknowledgment::{Ack, Timestamp};
 use crate::config::{AfterTimeout, Config, FirstLoss, Halving, Measurement, ReductionBasis};
 use crate::congestion::{AckEvent, CongestionControl};
+use crate::pacing::Pacer;
 use crate::rtt::RetransmissionTimer;
 use crate::window::Window;
 
@@ -19,6 +20,7 @@ pub struct Core {
     pub(crate) config: Arc<Config>,
     pub(crate) congestion: CongestionControl,
     pub(crate) timer: RetransmissionTimer,
+    pub(crate) pacer: Pacer,
     /// Where the sender's clock stands at time zero.
     clock_phase: Duration,
     pub(crate) window: Window,
@@ -66,6 +68,7 @@ impl Core {
         Core {
             congestion: CongestionControl::new(&config),
             timer: RetransmissionTimer::new(&config, clock_phase),
+            pacer: Pacer::new(&config),
             clock_phase,
             window,
             window_limit: config.window_segments(),
@@ -280,7 +283,8 @@ impl Core {
 
     /// The next segment that may be sent now, if any.
     pub(crate) fn next_segment(&mut self) -> Option<Seq> {
-        if let Some(seq) = self.retransmit.take() {
+        // While it waited for its time, an ACK may have covered it.
+        if let Some(seq) = self.retransmit.take().filter(|&seq| seq >= self.una) {
             return Some(seq);
         }
         if self.nxt >= self.end {

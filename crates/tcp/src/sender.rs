@@ -125,9 +125,14 @@ impl Sender {
     /// The time given by `deadline` has come.
     pub fn handle_timer(&mut self, now: Time) {
         let core = &mut self.core;
+        let paced = core.pacer.deadline().is_some_and(|at| at <= now);
+        core.pacer.expire(now);
         if self.recovery.deadline().is_some_and(|at| at <= now) {
             core.allowance = u32::MAX;
             self.recovery.on_timer(core, now);
+            return;
+        }
+        if paced && core.timer.deadline().is_none_or(|at| at > now) {
             return;
         }
         if !core.outstanding() {
@@ -163,6 +168,7 @@ impl Sender {
         core.recover = Some(core.max);
         core.timer.back_off();
         core.timer.restart(now);
+        core.pacer.release(now);
         core.allowance = u32::MAX;
         core.last_sent = now;
     }
@@ -170,6 +176,9 @@ impl Sender {
     /// The next segment to send, if any may be sent now.
     pub fn poll_transmit(&mut self, now: Time) -> Option<Transmission> {
         let core = &mut self.core;
+        if core.pacer.holds(now) {
+            return None;
+        }
         let demanded = core.retransmit.is_some();
         let seq = self.recovery.next_segment(core)?;
         let repair = demanded || (core.config.sack() && seq < core.max);
@@ -190,6 +199,7 @@ impl Sender {
         self.recovery.on_sent(core, seq, now);
         self.counts.sent += 1;
         self.counts.retransmissions += u64::from(retransmission);
+        core.pace(now);
         let stamp = if core.config.timestamps { core.stamp(now) } else { 0 };
         Some(Transmission { seq, size: core.wire_size(seq), retransmission, stamp })
     }
@@ -197,8 +207,9 @@ impl Sender {
     /// When `handle_timer` is due.
     #[must_use]
     pub fn deadline(&self) -> Option<Time> {
-        let (timer, own) = (self.core.timer.deadline(), self.recovery.deadline());
-        own.map_or(timer, |own| Some(timer.map_or(own, |timer| timer.min(own))))
+        let core = &self.core;
+        let paced = core.pacer.deadline().filter(|_| !self.finished());
+        [core.timer.deadline(), self.recovery.deadline(), paced].into_iter().flatten().min()
     }
 
     /// Whether everything has been acknowledged.

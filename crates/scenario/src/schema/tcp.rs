@@ -2,7 +2,7 @@
 
 use optcp_tcp::config::{
     AckKind, AfterTimeout, Backoff, Config, CongestionKind, Expiry, FirstLoss, Halving, Increase,
-    LossDetectionKind, Measurement, NewRenoTimer, PartialAck, RateReduction, RecoveryExit,
+    LossDetectionKind, Measurement, NewRenoTimer, Pacing, PartialAck, RateReduction, RecoveryExit,
     RecoveryKind, ReductionBasis, RttKind, TimeoutBasis,
 };
 use optcp_tcp::profile::Profile;
@@ -53,6 +53,7 @@ field! {
     AfterTimeout, AfterTimeout, "", |w| *w, |v| json!(v.name());
     CongestionKind, CongestionKind, "", |w| *w, |v| json!(v.name());
     Increase, Increase, "", |w| *w, |v| json!(v.name());
+    Pacing, Pacing, "", |w| *w, |v| json!(v.name());
     Backoff, Backoff, "", |w| *w, |v| json!(v.name());
     FirstLoss, FirstLoss, "", |w| *w, |v| json!(v.name());
     RttKind, RttKind, "", |w| *w, |v| json!(v.name());
@@ -187,6 +188,8 @@ tcp_table! {
     congestion: CongestionKind,
     /// How congestion avoidance rounds what an ACK adds to the window.
     increase: Increase,
+    /// How segments that the window allows are spread over time.
+    pacing: Pacing,
     /// Whether an ACK finds the initial window again when nothing was sent for a timeout.
     idle_restart: bool,
     /// Whether the first two duplicate ACKs release a new segment each (RFC 3042).

@@ -5,7 +5,7 @@ use optcp_units::{Bytes, Duration};
 use super::bundle::bundle;
 use crate::config::{
     AckKind, AfterTimeout, Backoff, CongestionKind, Expiry, FirstLoss, Halving, Increase,
-    LossDetectionKind, Measurement, NewRenoTimer, PartialAck, RateReduction, RecoveryExit,
+    LossDetectionKind, Measurement, NewRenoTimer, Pacing, PartialAck, RateReduction, RecoveryExit,
     RecoveryKind, ReductionBasis, RttKind, TimeoutBasis,
 };
 
@@ -38,6 +38,8 @@ bundle! {
         congestion: CongestionKind::Reno;
     "RFC 5681 equation 3; a fraction of a byte lost on every ACK would slow large windows down" =>
         increase: Increase::Exact;
+    "no RFC asks for it" =>
+        pacing: Pacing::None;
     "RFC 5681 section 4.1 means applications that pause; flows here do not" =>
         idle_restart: false;
     "RFC 5681 section 3.2 step 1: a sender should do so" =>

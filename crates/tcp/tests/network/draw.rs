@@ -2,7 +2,7 @@
 
 use optcp_tcp::config::{
     AckKind, AfterTimeout, Backoff, Config, Expiry, FirstLoss, Halving, Increase,
-    LossDetectionKind, Measurement, NewRenoTimer, PartialAck, RateReduction, RecoveryExit,
+    LossDetectionKind, Measurement, NewRenoTimer, Pacing, PartialAck, RateReduction, RecoveryExit,
     RecoveryKind, ReductionBasis, RttKind, TimeoutBasis,
 };
 use optcp_tcp::profile::Profile;
@@ -88,6 +88,7 @@ impl Draw {
             sack_header: Bytes::new(4),
             dsack,
             increase: self.pick(Increase::ALL),
+            pacing: self.pick(Pacing::ALL),
             idle_restart: self.percent(50),
             careful: self.percent(50),
             careful_until_new_ack: self.percent(50),

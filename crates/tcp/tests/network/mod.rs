@@ -5,7 +5,7 @@ mod draw;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use optcp_tcp::config::AfterTimeout;
+use optcp_tcp::config::{AfterTimeout, Measurement, Pacing};
 use optcp_tcp::{Ack, Config, Receiver, Sender, Seq, Timestamp};
 use optcp_units::{Duration, Time};
 
@@ -127,8 +127,21 @@ impl World {
     fn latest_end(&self) -> Time {
         let round_trip = (self.weather.delay + self.weather.jitter) * 2 + self.config.ack_delay;
         // A timer that expires on a tick only is late by a tick at most.
-        let each = self.config.max_rto + self.config.tick + round_trip;
+        let mut each = self.config.max_rto + self.config.tick + round_trip;
+        if self.config.pacing != Pacing::None {
+            each += self.longest_measurement(round_trip);
+        }
         self.weather.trouble_ends + each * (u64::from(self.end()) + 2)
+    }
+
+    /// What a paced segment waits at most. Clocks may tick coarsely; a segment that is sent again may
+    /// count as measured since it was first sent.
+    fn longest_measurement(&self, round_trip: Duration) -> Duration {
+        let measured = round_trip + self.config.tick + self.config.timestamp_tick;
+        match self.config.measurement {
+            Measurement::Unambiguous => measured,
+            Measurement::UntilTimeout => measured + (self.weather.trouble_ends - Time::ZERO),
+        }
     }
 
     fn next_event(&self) -> (Time, Event) {
@@ -151,10 +164,11 @@ impl World {
             }
             Event::SenderTimer => {
                 let (expired, outstanding) = (self.sender.counts().timeouts, self.outstanding());
+                let paced = self.config.pacing != Pacing::None;
                 self.sender.handle_timer(self.now);
                 let expiries = self.sender.counts().timeouts - expired;
-                if self.config.sack() {
-                    // A probe, or the end of a reordering window, is no timeout.
+                if self.config.sack() || paced {
+                    // A probe, the end of a reordering window or of a wait is no timeout.
                     assert!(expiries <= u64::from(outstanding));
                 } else {
                     assert_eq!(expiries, u64::from(outstanding));
@@ -163,7 +177,7 @@ impl World {
                 if expiries > 0 && self.config.after_timeout == AfterTimeout::GoBackN {
                     self.told.clear();
                 }
-                if !self.config.tahoe_keeps_duplicates {
+                if expiries > 0 && !self.config.tahoe_keeps_duplicates {
                     self.duplicates = 0;
                 }
                 self.transmit();
@@ -176,6 +190,11 @@ impl World {
         if self.draw.percent(2) {
             self.lie();
         }
+    }
+
+    /// Whether what recovery demands leaves at once.
+    fn unspread(&self) -> bool {
+        !self.config.sack() && self.config.pacing == Pacing::None
     }
 
     fn outstanding(&self) -> bool {
@@ -231,7 +250,7 @@ impl World {
         }
         self.duplicates += u32::from(duplicate);
         let first = self.transmit();
-        if recovering && self.sender.in_recovery() && ack > una && !self.config.sack() {
+        if recovering && self.sender.in_recovery() && ack > una && self.unspread() {
             assert_eq!(first, Some(ack), "a partial ACK asks for the next hole at once");
         }
     }

@@ -242,6 +242,7 @@ impl Sack {
     pub(super) fn on_timer(&mut self, core: &mut Core, now: Time) {
         if self.probe.deadline().is_some_and(|at| at <= now) {
             self.probe.expire();
+            core.pacer.release(now);
             // RFC 8985 section 7.3: the retransmission timer starts anew behind the probe.
             core.timer.restart(now);
         }
