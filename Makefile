@@ -11,7 +11,7 @@ STAMPS := $(VENV)/.stamps
 # Whatever the compiled extension is made of; a change of any of them builds it again.
 RUST := Cargo.toml Cargo.lock $(shell find crates -type f \( -name '*.rs' -o -name 'Cargo.toml' \))
 
-.PHONY: help setup reproduce test test-rust test-python lint bench docs lock
+.PHONY: help setup reproduce evidence test test-rust test-python lint bench docs lock
 
 help: ## List the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)$$/  make \1|\2/' | column -t -s '|'
@@ -30,6 +30,9 @@ setup: $(STAMPS)/build ## Make .venv with the command .venv/bin/optcp (nothing t
 
 reproduce: setup ## Re-run the papers' experiments at their quick size and write results/report/index.html
 	$(BIN)/optcp reproduce --quick --out results
+
+evidence: setup ## Compare TCP with evidence from outside and write docs/tcp-evidence.md (2 minutes)
+	$(BIN)/optcp evidence --write-page docs/tcp-evidence.md
 
 test: test-rust test-python ## Run all tests, Rust and Python
 

@@ -295,6 +295,35 @@ def conformance(cases: Path, out: Path) -> None:
 
 
 @cli.command()
+@click.argument("names", nargs=-1, metavar="[NAME]...")
+@click.option("--seeds", type=POSITIVE, help="Runs of each cell. [default: the experiment's own number]")
+@click.option(
+    "--out", type=DIRECTORY, default=Path("results/evidence"), show_default=True, help="Where results and runs go."
+)
+@JOBS
+@click.option("--write-page", "page", type=FILE, help="Keep the results beside this page and write it anew.")
+def evidence(names: tuple[str, ...], seeds: int | None, out: Path, jobs: int | None, page: Path | None) -> None:
+    """Compare the model of TCP with evidence from outside: long runs, recorded cases.
+
+    NAME is an experiment: conformance, loss, delayed-ack, buffer or share; all by default. Runs that are there already
+    are kept.
+    """
+    from optcp.evidence.base import select
+    from optcp.evidence.run import evidence as run_experiments
+    from optcp.evidence.run import write_page
+    from optcp.study.progress import for_console
+    from optcp.tables import show_evidence
+
+    results = run_experiments(select(names), seeds, out, _jobs(jobs), for_console(_console(stderr=True)))
+    if page is not None:
+        write_page(page, results)
+    for result in results:
+        show_evidence(_console(), result)
+    if page is not None:
+        click.echo(f"page: {page}")
+
+
+@cli.command()
 def schema() -> None:
     """Print the JSON Schema of scenario files."""
     from optcp import _core

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from typing import TYPE_CHECKING
 
 from rich.table import Table
 from rich.text import Text
 
+from optcp.evidence import outside, page
 from optcp.papers.judge import word
 
 if TYPE_CHECKING:
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
 
     from optcp import bench
     from optcp.conformance import Outcome
+    from optcp.evidence import base as evidence
     from optcp.papers.model import Holds, Result, Row
     from optcp.study.single import Estimate, Plan, Summary
 
@@ -203,6 +206,28 @@ def show_summary(console: Console, summary: Summary, planned: Plan) -> None:
     else:
         console.print("no packet was dropped")
     console.print(f"{planned.runs} runs in {planned.out}", soft_wrap=True)
+
+
+def show_evidence(console: Console, result: evidence.Result) -> None:
+    """Print what an experiment found beside what is known outside."""
+    console.print()
+    console.print(Text(f"{result.experiment}  {result.title}", style="bold"))
+    headings = page.columns(result)
+    # A table a variant: its column would leave no room for the others on a terminal.
+    shown = [index for index, heading in enumerate(headings) if heading != "variant"]
+    for variant, rows in itertools.groupby(result.rows, lambda row: row.key.get("variant")):
+        if variant is not None:
+            console.print(Text(variant, style="bold"))
+        table = Table(box=None, pad_edge=False, header_style="bold")
+        for index in shown:
+            names = headings[index] in result.rows[0].key
+            table.add_column(headings[index], justify="left" if names else "right", no_wrap=names, overflow="fold")
+        for row in rows:
+            cells = page.line(result, row)
+            table.add_row(*(Text(cells[index]) for index in shown))
+        console.print(table)
+    for source in page.sources(result):
+        console.print(Text(f"{source}: {outside.sources()[source]}", style="dim"))
 
 
 def show_outcomes(console: Console, outcomes: Iterable[Outcome]) -> None:

@@ -278,7 +278,7 @@ def test_every_key_of_scenario_files_is_on_their_page(program):
 def test_every_observation_distribution_and_unit_is_on_the_page_of_scenarios(program):
     page = text("docs/scenarios.md")
     for entry in program["catalogue"]:
-        if entry["family"] in {"observations", "distributions", "units"}:
+        if entry["family"] in {"losses", "lossy-packets", "observations", "distributions", "units"}:
             assert f"`{entry['name']}`" in page, entry
 
 

@@ -16,7 +16,7 @@ pub struct Streams {
 }
 
 /// One sequence of random numbers (xoshiro256++, seeded by XXH3 of the seed and the stream's name).
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stream(Xoshiro256PlusPlus);
 
 impl Streams {

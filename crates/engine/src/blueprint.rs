@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use optcp_net::{Control, Label, LabelTable, PortConfig, ScriptedLoss};
+use optcp_net::{Control, Label, LabelTable, Loss, PortConfig};
 use optcp_tcp::Config;
 use optcp_units::{Duration, Time};
 
@@ -28,8 +28,8 @@ pub struct FlowSpec {
 /// Everything that a run starts from, with all random choices made.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Blueprint {
-    /// Ports by number, each with the losses a script asks for.
-    pub ports: Vec<(PortConfig, Option<ScriptedLoss>)>,
+    /// Ports by number, each with the ways in which it loses packets.
+    pub ports: Vec<(PortConfig, Vec<Loss>)>,
     /// Forwarding at time zero.
     pub labels: LabelTable,
     /// Flows by number.

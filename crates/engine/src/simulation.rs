@@ -118,10 +118,10 @@ impl<O: Observer> Simulation<O> {
     /// A run at time zero.
     #[must_use]
     pub fn new(blueprint: &Blueprint, observer: O) -> Self {
-        let ports = blueprint.ports.iter().map(|(config, loss)| {
-            let port = Port::new(config.clone());
-            loss.iter().fold(port, |port, loss| port.with_loss(loss.clone()))
-        });
+        let ports = blueprint
+            .ports
+            .iter()
+            .map(|(config, losses)| Port::new(config.clone()).with_losses(losses.clone()));
         let flows = blueprint.flows.iter().map(|spec| Flow {
             sender: Sender::new(Arc::clone(&spec.config), spec.segments, spec.clock_phase),
             receiver: Receiver::new(&spec.config, spec.ack_clock_phase),

@@ -2,10 +2,15 @@
 
 mod common;
 
+use std::num::NonZeroU32;
+
 use common::WorldBuilder;
+use optcp_des::Streams;
 use optcp_engine::observe::{Digest, Reducers};
 use optcp_engine::{Blueprint, Simulation};
-use optcp_net::{Action, Control, Hop, PortId, QueueLimit};
+use optcp_net::{
+    Action, Control, Hop, IndependentLoss, Loss, Lossy, PeriodicLoss, PortId, QueueLimit,
+};
 use optcp_tcp::Profile;
 use optcp_tcp::config::{AckKind, Config, RecoveryKind};
 use optcp_units::{Duration, Time};
@@ -15,20 +20,23 @@ use proptest::prelude::*;
 #[derive(Clone, Debug)]
 struct Recipe {
     links: Vec<(u64, u64, u32)>,
+    losses: Vec<(usize, u8, u32)>,
     flows: Vec<(u8, u8, u32, u64)>,
     actions: Vec<(u8, usize, u64)>,
 }
 
 fn recipe() -> impl Strategy<Value = Recipe> {
     let link = (1..20_u64, 0..30_u64, 1..12_u32);
+    let loss = (0..8_usize, 0..6_u8, 1..200_u32);
     let flow = (0..3_u8, 0..4_u8, 1..400_u32, 0..500_u64);
     let action = (0..5_u8, 0..64_usize, 0..3000_u64);
     (
         prop::collection::vec(link, 4),
+        prop::collection::vec(loss, 0..4),
         prop::collection::vec(flow, 1..12),
         prop::collection::vec(action, 0..12),
     )
-        .prop_map(|(links, flows, actions)| Recipe { links, flows, actions })
+        .prop_map(|(links, losses, flows, actions)| Recipe { links, losses, flows, actions })
 }
 
 const STOP: Duration = Duration::from_secs(4);
@@ -46,6 +54,17 @@ fn world(recipe: &Recipe) -> Blueprint {
         };
         there.push(world.port(mbps, Duration::from_ms(delay), limit));
         back.push(world.port(mbps, Duration::from_ms(delay), limit));
+    }
+    for &(port, kind, n) in &recipe.losses {
+        let lossy = [Lossy::Data, Lossy::Acks, Lossy::Both][kind as usize % 3];
+        let loss = if kind < 3 {
+            let period = NonZeroU32::new(n).expect("counted from 1");
+            Loss::Periodic(PeriodicLoss::new(lossy, period))
+        } else {
+            let stream = Streams::new(u64::from(n)).stream("loss");
+            Loss::Independent(IndependentLoss::new(lossy, 1.0 / f64::from(n), stream))
+        };
+        world.ports[port].1.push(loss);
     }
     let spans: [&[usize]; 3] = [&[0, 1, 2], &[1, 2], &[0, 1]];
     for &(span, kind, segments, start) in &recipe.flows {

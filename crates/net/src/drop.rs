@@ -12,18 +12,24 @@ pub enum DropReason {
     QueueFlushed = 2,
     /// It was on its way along the link when the link failed.
     LostInFlight = 3,
-    /// The scenario asked for its loss.
+    /// The scenario asked for its loss, by name.
     Scripted = 4,
+    /// The scenario asked for losses at random.
+    RandomLoss = 5,
+    /// The scenario asked for losses at even distances.
+    PeriodicLoss = 6,
 }
 
 impl DropReason {
     /// Every reason, in the order of their numbers.
-    pub const ALL: [DropReason; 5] = [
+    pub const ALL: [DropReason; 7] = [
         DropReason::QueueFull,
         DropReason::LinkDown,
         DropReason::QueueFlushed,
         DropReason::LostInFlight,
         DropReason::Scripted,
+        DropReason::RandomLoss,
+        DropReason::PeriodicLoss,
     ];
 
     /// The name in results.
@@ -35,6 +41,8 @@ impl DropReason {
             DropReason::QueueFlushed => "queue-flushed",
             DropReason::LostInFlight => "lost-in-flight",
             DropReason::Scripted => "scripted",
+            DropReason::RandomLoss => "random-loss",
+            DropReason::PeriodicLoss => "periodic-loss",
         }
     }
 }

@@ -5,6 +5,7 @@
 
 mod action;
 mod drop;
+mod jitter;
 mod label;
 mod loss;
 mod packet;
@@ -13,8 +14,9 @@ mod port;
 
 pub use action::{Action, Control};
 pub use drop::DropReason;
+pub use jitter::Jitter;
 pub use label::{Hop, Label, LabelTable};
-pub use loss::ScriptedLoss;
+pub use loss::{IndependentLoss, Loss, Lossy, PeriodicLoss, ScriptedLoss};
 pub use packet::{FlowId, Packet, PortId};
 pub use paths::{PathId, Paths};
 pub use port::{Admission, Arrived, Port, PortConfig, PortCounts, QueueLimit, Sent};

@@ -6,7 +6,7 @@
 //! # Source
 //! The limit counts the packet in transmission, as ns-2's drop-tail does.
 //! # Parameters
-//! `rate`, `delay`, `limit`.
+//! `rate`, `delay`, `limit`, `jitter`.
 //! # Limits
 //! One class of service. A failure empties the port: what waits, what is being sent, what is under way.
 
@@ -14,7 +14,7 @@ use std::collections::VecDeque;
 
 use optcp_units::{Bytes, Duration, Rate, Time};
 
-use crate::{DropReason, Packet, ScriptedLoss};
+use crate::{DropReason, Jitter, Loss, Packet};
 
 /// How much a queue holds, the packet in transmission included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,6 +36,8 @@ pub struct PortConfig {
     pub delay: Duration,
     /// Queue limit.
     pub limit: QueueLimit,
+    /// How packets are kept beside the propagation delay, if they are.
+    pub jitter: Option<Jitter>,
 }
 
 /// What a port has done so far, in packets.
@@ -88,7 +90,7 @@ pub struct Port {
     /// Transmissions begun, modulo 2^32; a failure counts too, so that the end of a transmission
     /// that the failure cut off is told apart.
     transmissions: u32,
-    loss: Option<Box<ScriptedLoss>>,
+    losses: Box<[Loss]>,
     counts: PortCounts,
 }
 
@@ -104,15 +106,15 @@ impl Port {
             queued_bytes: 0,
             pipe: VecDeque::new(),
             transmissions: 0,
-            loss: None,
+            losses: Box::default(),
             counts: PortCounts::default(),
         }
     }
 
-    /// Drops packets of a script at the entry.
+    /// Loses packets at the entry, in each of these ways, one after the other.
     #[must_use]
-    pub fn with_loss(mut self, loss: ScriptedLoss) -> Self {
-        self.loss = Some(Box::new(loss));
+    pub fn with_losses(mut self, losses: Vec<Loss>) -> Self {
+        self.losses = losses.into();
         self
     }
 
@@ -148,11 +150,9 @@ impl Port {
 
     /// A packet comes to the port.
     pub fn admit(&mut self, now: Time, packet: Packet) -> Admission {
-        if let Some(loss) = &mut self.loss
-            && loss.drops(packet)
-        {
+        if let Some(reason) = self.losses.iter_mut().find_map(|loss| loss.take(packet)) {
             self.counts.dropped += 1;
-            return Admission::Dropped(DropReason::Scripted);
+            return Admission::Dropped(reason);
         }
         if !self.up {
             self.counts.dropped += 1;
@@ -190,7 +190,11 @@ impl Port {
         }
         let packet = self.queue.pop_front()?;
         self.queued_bytes -= u64::from(packet.size);
-        let underway = Underway { arrival: now + self.delay, ordinal, packet };
+        let mut arrival = now + self.delay;
+        if let Some(jitter) = &mut self.config.jitter {
+            arrival = jitter.arrival(arrival, self.pipe.back().map(|before| before.arrival));
+        }
+        let underway = Underway { arrival, ordinal, packet };
         // A pipe whose delay was shortened is overtaken; otherwise the place is at the end.
         let mut place = self.pipe.len();
         while place > 0 && self.pipe[place - 1].arrival > underway.arrival {

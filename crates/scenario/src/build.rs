@@ -7,13 +7,14 @@ use optcp_des::Streams;
 use optcp_engine::observe::{Digest, Drops, IntervalSums, Packets, Queue, Reducers, Senders};
 use optcp_engine::{Blueprint, FlowSpec};
 use optcp_net::{
-    Action, Control, FlowId, PathId, Paths, PortConfig, PortId, QueueLimit, ScriptedLoss,
+    Action, Control, FlowId, IndependentLoss, Jitter, Loss, PathId, Paths, PeriodicLoss,
+    PortConfig, PortId, QueueLimit, ScriptedLoss,
 };
 use optcp_optical::protection::{Delays, Outage, Switch, timeline};
 use optcp_tcp::Config;
 use optcp_units::{Duration, Time};
 
-use crate::plan::{self, Hop, Observation, Plan, Spread};
+use crate::plan::{self, Hop, Loses, Observation, Plan, Spread};
 
 /// The world of one run, and what watches it.
 pub(crate) struct World {
@@ -28,7 +29,7 @@ pub(crate) fn world(plan: &Plan, seed: u64, digest: bool) -> World {
     let flows = flows(plan, streams, &mut paths);
     let controls = controls(plan, &mut paths);
     let blueprint = Blueprint {
-        ports: ports(plan, streams).into_iter().zip(losses(plan)).collect(),
+        ports: ports(plan, streams).into_iter().zip(losses(plan, streams)).collect(),
         labels: paths.into_labels(),
         flows,
         controls,
@@ -57,26 +58,47 @@ fn ports(plan: &Plan, streams: Streams) -> Vec<PortConfig> {
         } else {
             draw(link.directions[1].delay, streams, || format!("links/{}/delay/back", link.name))
         };
-        for (port, delay) in link.directions.iter().zip([there, back]) {
-            ports.push(PortConfig { rate: port.rate, delay, limit: limit(port.queue) });
+        for (port, (delay, way)) in link.directions.iter().zip([(there, ""), (back, "/back")]) {
+            let jitter = (port.jitter > Duration::ZERO).then(|| {
+                let name = format!("links/{}/jitter{way}", link.name);
+                Jitter::new(port.jitter, streams.stream(&name))
+            });
+            ports.push(PortConfig { rate: port.rate, delay, limit: limit(port.queue), jitter });
         }
     }
     ports
 }
 
-/// What each port loses by order.
-fn losses(plan: &Plan) -> Vec<Option<ScriptedLoss>> {
-    let mut lost: Vec<BTreeSet<(FlowId, u32, u32)>> = vec![BTreeSet::new(); 2 * plan.links.len()];
-    for loss in &plan.losses {
-        for &flow in &loss.flows {
-            let flow = FlowId::try_from(flow).expect("a plan has fewer than 2^31 flows");
-            lost[port_id(loss.hop) as usize]
-                .extend(loss.segments.iter().map(|&segment| (flow, segment, loss.transmission)));
+/// What each port loses: first by name, as one script, then in the order of the file.
+fn losses(plan: &Plan, streams: Streams) -> Vec<Vec<Loss>> {
+    let mut scripts: Vec<BTreeSet<(FlowId, u32, u32)>> =
+        vec![BTreeSet::new(); 2 * plan.links.len()];
+    let mut others: Vec<Vec<Loss>> = vec![Vec::new(); 2 * plan.links.len()];
+    for entry in &plan.losses {
+        let port = port_id(entry.hop) as usize;
+        match entry.loses {
+            Loses::Scripted { ref flows, ref segments, transmission } => {
+                for &flow in flows {
+                    let flow = FlowId::try_from(flow).expect("a plan has fewer than 2^31 flows");
+                    scripts[port].extend(segments.iter().map(|&seq| (flow, seq, transmission)));
+                }
+            }
+            Loses::Independent { lossy, probability } => {
+                let name =
+                    format!("ports/{}/losses/{}", plan.port_name(entry.hop), others[port].len());
+                let loss = IndependentLoss::new(lossy, probability, streams.stream(&name));
+                others[port].push(Loss::Independent(loss));
+            }
+            Loses::Periodic { lossy, period } => {
+                others[port].push(Loss::Periodic(PeriodicLoss::new(lossy, period)));
+            }
         }
     }
-    let script =
-        |lost: BTreeSet<_>| (!lost.is_empty()).then(|| ScriptedLoss::new(lost, BTreeSet::new()));
-    lost.into_iter().map(script).collect()
+    let of_port = |(script, others): (BTreeSet<_>, Vec<Loss>)| {
+        let script = (!script.is_empty()).then(|| ScriptedLoss::new(script, BTreeSet::new()));
+        script.map(Loss::Scripted).into_iter().chain(others).collect()
+    };
+    scripts.into_iter().zip(others).map(of_port).collect()
 }
 
 fn limit(queue: plan::QueueLimit) -> QueueLimit {

@@ -10,7 +10,7 @@ use optcp_tcp::registry::Entry;
 use optcp_units::UNITS;
 use serde_json::{Value, json};
 
-use crate::schema::{File, ObserveKind};
+use crate::schema::{File, LossKind, LossyPackets, ObserveKind};
 
 /// One line of `optcp list`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,10 +47,12 @@ const REGISTRIES: &[(&str, &[Entry])] = &[
     (Backoff::FAMILY, Backoff::CATALOGUE),
     (FirstLoss::FAMILY, FirstLoss::CATALOGUE),
     (AckKind::FAMILY, AckKind::CATALOGUE),
+    (LossKind::FAMILY, LossKind::CATALOGUE),
+    (LossyPackets::FAMILY, LossyPackets::CATALOGUE),
     (ObserveKind::FAMILY, ObserveKind::CATALOGUE),
 ];
 
-/// Every registered choice, observation, distribution and unit.
+/// Every registered choice, loss, observation, distribution and unit.
 #[must_use]
 pub fn catalogue() -> Vec<CatalogueEntry> {
     let entry = |family, name: &str, summary: &str, source: &str| CatalogueEntry {

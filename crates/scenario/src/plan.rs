@@ -1,5 +1,8 @@
 //! A checked scenario, fully expanded: indices and unit types, no strings to look up.
 
+use std::num::NonZeroU32;
+
+use optcp_net::Lossy;
 use optcp_tcp::config::Config;
 use optcp_units::{Bytes, Duration, Rate, Time};
 
@@ -98,6 +101,8 @@ pub struct PortPlan {
     pub rate: Rate,
     /// How long they travel.
     pub delay: Spread<Duration>,
+    /// How much longer a packet may take.
+    pub jitter: Duration,
     /// How many can wait.
     pub queue: QueueLimit,
 }
@@ -121,17 +126,41 @@ pub struct FlowPlan {
     pub tcp: usize,
 }
 
-/// Segments that are lost at the entry of a port.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// Packets that are lost at the entry of a port.
+#[derive(Clone, Debug, PartialEq)]
 pub struct LossPlan {
     /// The port.
     pub hop: Hop,
-    /// The flows, as indices.
-    pub flows: Vec<usize>,
-    /// The segments.
-    pub segments: Vec<u32>,
-    /// Which transmission of each is lost, from 1.
-    pub transmission: u32,
+    /// Which packets are lost.
+    pub loses: Loses,
+}
+
+/// Which packets are lost.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Loses {
+    /// Segments by name.
+    Scripted {
+        /// The flows, as indices.
+        flows: Vec<usize>,
+        /// The segments.
+        segments: Vec<u32>,
+        /// Which transmission of each is lost, from 1.
+        transmission: u32,
+    },
+    /// Each packet with the same probability.
+    Independent {
+        /// Which packets.
+        lossy: Lossy,
+        /// From 0 to 1.
+        probability: f64,
+    },
+    /// Every n-th packet.
+    Periodic {
+        /// Which packets.
+        lossy: Lossy,
+        /// n.
+        period: NonZeroU32,
+    },
 }
 
 /// A link that fails in both directions.

@@ -6,8 +6,12 @@
 use optcp_units::{Duration, Time};
 use serde_json::{Map, Value, json};
 
-use crate::plan::{FlowPlan, Hop, Observation, Plan, PortPlan, QueueLimit, Spread};
-use crate::schema::resolved_tcp;
+use optcp_net::Lossy;
+
+use crate::plan::{
+    FlowPlan, Hop, Loses, LossPlan, Observation, Plan, PortPlan, QueueLimit, Spread,
+};
+use crate::schema::{LossKind, LossyPackets, resolved_tcp};
 
 /// The canonical text.
 pub(crate) fn json(plan: &Plan) -> String {
@@ -40,12 +44,7 @@ pub(crate) fn json(plan: &Plan) -> String {
             "switch_delay": each_way(protection.switch_delay),
             "revert_delay": protection.revert_delay.map(each_way),
         })).collect::<Vec<_>>(),
-        "losses": plan.losses.iter().map(|loss| json!({
-            "port": plan.port_name(loss.hop),
-            "flows": loss.flows.iter().map(|&flow| &plan.flows[flow].name).collect::<Vec<_>>(),
-            "segments": loss.segments,
-            "transmission": loss.transmission,
-        })).collect::<Vec<_>>(),
+        "losses": plan.losses.iter().map(|entry| loss(plan, entry)).collect::<Vec<_>>(),
         "observe": plan.observe.iter().map(|observe| {
             let mut map = Map::new();
             map.insert("name".into(), json!(observe.name));
@@ -81,6 +80,39 @@ fn group(plan: &Plan, index: usize, name: &str) -> Value {
     Value::Object(map)
 }
 
+fn loss(plan: &Plan, entry: &LossPlan) -> Value {
+    let port = plan.port_name(entry.hop);
+    match &entry.loses {
+        // Without a kind: the digests of worlds that were written before there were others hold.
+        Loses::Scripted { flows, segments, transmission } => json!({
+            "port": port,
+            "flows": flows.iter().map(|&flow| &plan.flows[flow].name).collect::<Vec<_>>(),
+            "segments": segments,
+            "transmission": transmission,
+        }),
+        Loses::Independent { lossy, probability } => json!({
+            "port": port,
+            "kind": LossKind::Independent.name(),
+            "packets": packets(*lossy),
+            "probability": probability,
+        }),
+        Loses::Periodic { lossy, period } => json!({
+            "port": port,
+            "kind": LossKind::Periodic.name(),
+            "packets": packets(*lossy),
+            "period_packets": period,
+        }),
+    }
+}
+
+fn packets(lossy: Lossy) -> &'static str {
+    match lossy {
+        Lossy::Data => LossyPackets::Data.name(),
+        Lossy::Acks => LossyPackets::Acks.name(),
+        Lossy::Both => LossyPackets::Both.name(),
+    }
+}
+
 fn names(plan: &Plan, nodes: &[usize]) -> Value {
     nodes.iter().map(|&node| plan.nodes[node].as_str()).collect()
 }
@@ -98,6 +130,7 @@ fn port(port: &PortPlan) -> Value {
     json!({
         "rate_bps": port.rate.bps(),
         "delay_ps": spread(port.delay, Duration::as_ps),
+        "jitter_ps": port.jitter.as_ps(),
         key: queue,
     })
 }

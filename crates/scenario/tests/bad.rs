@@ -19,6 +19,8 @@ bad!(
     circle,
     duplicates,
     failures,
+    losses,
+    losses_as_written,
     missing_keys,
     names,
     no_unit,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use optcp_engine::observe::{Observer, Record};
 use optcp_engine::{Blueprint, FlowSpec};
-use optcp_net::{Control, PathId, Paths, PortConfig, PortId, QueueLimit, ScriptedLoss};
+use optcp_net::{Control, Loss, PathId, Paths, PortConfig, PortId, QueueLimit};
 use optcp_tcp::Config;
 use optcp_units::{Duration, Rate, Time};
 
@@ -27,7 +27,7 @@ impl Observer for Log {
 /// A world in the making.
 #[derive(Default)]
 pub struct WorldBuilder {
-    pub ports: Vec<(PortConfig, Option<ScriptedLoss>)>,
+    pub ports: Vec<(PortConfig, Vec<Loss>)>,
     pub paths: Paths,
     pub flows: Vec<FlowSpec>,
     pub controls: Vec<Control>,
@@ -37,7 +37,7 @@ impl WorldBuilder {
     /// Adds a port of `mbps` megabits a second.
     pub fn port(&mut self, mbps: u64, delay: Duration, limit: QueueLimit) -> PortId {
         let rate = Rate::from_bps(mbps * 1_000_000).expect("a rate above zero");
-        self.ports.push((PortConfig { rate, delay, limit }, None));
+        self.ports.push((PortConfig { rate, delay, limit, jitter: None }, Vec::new()));
         PortId::try_from(self.ports.len() - 1).expect("few ports")
     }
 

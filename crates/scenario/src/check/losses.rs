@@ -1,14 +1,18 @@
-//! Segments that are lost by order.
+//! Packets that links lose.
+
+use std::num::NonZeroU32;
+
+use optcp_net::Lossy;
 
 use crate::nearest::suggestion;
-use crate::plan::{LossPlan, Plan};
+use crate::plan::{Hop, Loses, LossPlan, Plan};
 use crate::problem::Problems;
-use crate::schema::File;
+use crate::schema::{File, LossKind, LossesEntry, LossyPackets};
 use crate::tree::place;
 
 use super::network::Network;
 
-/// Finds the ports and flows that lose segments.
+/// Finds the ports that lose packets, and what they lose.
 pub(super) fn losses(
     file: &File,
     plan: &mut Plan,
@@ -16,34 +20,197 @@ pub(super) fn losses(
     problems: &mut Problems<'_>,
 ) {
     for (i, entry) in file.losses.iter().enumerate() {
-        let hops = network.referred(&entry.link, place!["losses", i, "link"], problems);
-        if entry.segments.is_empty() {
+        let hops = network
+            .referred(&entry.link, place!["losses", i, "link"], problems)
+            .unwrap_or_default();
+        let Some(kind) = kind(i, entry, problems) else { continue };
+        let loses: Vec<LossPlan> = match kind {
+            LossKind::Scripted => scripted(i, entry, &hops, plan, network, problems),
+            LossKind::Independent => probability(i, entry, problems)
+                .map(|probability| Loses::Independent { lossy: lossy(entry), probability })
+                .map(|loses| everywhere(&hops, &loses))
+                .unwrap_or_default(),
+            LossKind::Periodic => period(i, entry, problems)
+                .map(|period| Loses::Periodic { lossy: lossy(entry), period })
+                .map(|loses| everywhere(&hops, &loses))
+                .unwrap_or_default(),
+        };
+        if kind != LossKind::Scripted {
+            check_traffic(i, lossy(entry), &hops, plan, network, problems);
+        }
+        plan.losses.extend(loses);
+    }
+}
+
+/// The kind of an entry whose keys go with it; `None` where it cannot be told.
+fn kind(i: usize, entry: &LossesEntry, problems: &mut Problems<'_>) -> Option<LossKind> {
+    let keys: [(&str, bool, &[LossKind]); 6] = [
+        ("flows", entry.flows.is_some(), &[LossKind::Scripted]),
+        ("segments", entry.segments.is_some(), &[LossKind::Scripted]),
+        ("transmission", entry.transmission.is_some(), &[LossKind::Scripted]),
+        ("probability", entry.probability.is_some(), &[LossKind::Independent, LossKind::Periodic]),
+        ("period", entry.period.is_some(), &[LossKind::Periodic]),
+        ("packets", entry.packets.is_some(), &[LossKind::Independent, LossKind::Periodic]),
+    ];
+    let kind = entry.kind.unwrap_or(LossKind::Scripted);
+    for (key, given, kinds) in keys {
+        if !given || kinds.contains(&kind) {
+            continue;
+        }
+        let place = place!["losses", i, key];
+        if entry.kind.is_none() {
+            let named: Vec<&str> = kinds.iter().map(|kind| kind.name()).collect();
+            problems
+                .at(place, format!("`{key}` needs `kind`"))
+                .help(format!("expected kind = \"{}\"", named.join("\" or \"")));
+            return None;
+        }
+        problems.at(place, format!("kind `{}` has no `{key}`", kind.name()));
+    }
+    Some(kind)
+}
+
+/// Reports a key that a kind cannot do without.
+fn missing(i: usize, (kind, key): (LossKind, &str), example: &str, problems: &mut Problems<'_>) {
+    problems
+        .at(place!["losses", i], format!("kind `{}` needs `{key}`", kind.name()))
+        .help(format!("for example: {example}"));
+}
+
+fn scripted(
+    i: usize,
+    entry: &LossesEntry,
+    hops: &[Hop],
+    plan: &Plan,
+    network: &Network,
+    problems: &mut Problems<'_>,
+) -> Vec<LossPlan> {
+    let segments = entry.segments.clone().unwrap_or_default();
+    match &entry.segments {
+        None => missing(i, (LossKind::Scripted, "segments"), "segments = [20]", problems),
+        Some(segments) if segments.is_empty() => {
             problems.at(place!["losses", i, "segments"], "no segments").label("name one at least");
         }
-        if entry.transmission == 0 {
-            problems
-                .at(place!["losses", i, "transmission"], "transmissions are counted from 1")
-                .label("must be above zero");
+        Some(_) => {}
+    }
+    let transmission = entry.transmission.unwrap_or(1);
+    if transmission == 0 {
+        problems
+            .at(place!["losses", i, "transmission"], "transmissions are counted from 1")
+            .label("must be above zero");
+    }
+    let Some(wanted) = &entry.flows else {
+        missing(i, (LossKind::Scripted, "flows"), "flows = \"main\"", problems);
+        return Vec::new();
+    };
+    let Some(group) = plan.groups.iter().position(|group| group == wanted) else {
+        let groups = plan.groups.iter().map(String::as_str);
+        let help = suggestion(wanted, "groups of flows", groups);
+        let message = format!("no group of flows `{wanted}`");
+        problems.at(place!["losses", i, "flows"], message).help(help);
+        return Vec::new();
+    };
+    let mut losses = Vec::new();
+    for &hop in hops {
+        let passes =
+            |&flow: &usize| plan.flows[flow].group == group && plan.flows[flow].hops.contains(&hop);
+        let flows: Vec<usize> = (0..plan.flows.len()).filter(passes).collect();
+        if flows.is_empty() && plan.flows.iter().any(|flow| flow.group == group) {
+            let name = &network.links[hop.0].name;
+            let message = format!("no data of `{wanted}` passes `{name}` this way");
+            problems.at(place!["losses", i, "link"], message).label("not on their path");
         }
-        let Some(group) = plan.groups.iter().position(|group| *group == entry.flows) else {
-            let groups = plan.groups.iter().map(String::as_str);
-            let help = suggestion(&entry.flows, "groups of flows", groups);
-            let message = format!("no group of flows `{}`", entry.flows);
-            problems.at(place!["losses", i, "flows"], message).help(help);
-            continue;
-        };
-        for hop in hops.unwrap_or_default() {
-            let passes = |&flow: &usize| {
-                plan.flows[flow].group == group && plan.flows[flow].hops.contains(&hop)
-            };
-            let flows: Vec<usize> = (0..plan.flows.len()).filter(passes).collect();
-            if flows.is_empty() && plan.flows.iter().any(|flow| flow.group == group) {
-                let name = &network.links[hop.0].name;
-                let message = format!("no data of `{}` passes `{name}` this way", entry.flows);
-                problems.at(place!["losses", i, "link"], message).label("not on their path");
+        let loses = Loses::Scripted { flows, segments: segments.clone(), transmission };
+        losses.push(LossPlan { hop, loses });
+    }
+    losses
+}
+
+fn everywhere(hops: &[Hop], loses: &Loses) -> Vec<LossPlan> {
+    hops.iter().map(|&hop| LossPlan { hop, loses: loses.clone() }).collect()
+}
+
+fn lossy(entry: &LossesEntry) -> Lossy {
+    match entry.packets.unwrap_or(LossyPackets::Data) {
+        LossyPackets::Data => Lossy::Data,
+        LossyPackets::Acks => Lossy::Acks,
+        LossyPackets::Both => Lossy::Both,
+    }
+}
+
+/// The probability, if there is one and it is possible.
+fn probability(i: usize, entry: &LossesEntry, problems: &mut Problems<'_>) -> Option<f64> {
+    let Some(probability) = entry.probability else {
+        missing(i, (LossKind::Independent, "probability"), "probability = 0.001", problems);
+        return None;
+    };
+    if probability.0 > 1.0 {
+        let message = format!("`{}` is more than certain", probability.0);
+        problems.at(place!["losses", i, "probability"], message).label("must be from 0 to 1");
+        return None;
+    }
+    Some(probability.0)
+}
+
+/// The period: n as it is written, or the whole number nearest to 1/p.
+fn period(i: usize, entry: &LossesEntry, problems: &mut Problems<'_>) -> Option<NonZeroU32> {
+    match (entry.period, entry.probability) {
+        (None, None) => {
+            let example = "period = 1000, or probability = 0.001";
+            missing(i, (LossKind::Periodic, "period"), example, problems);
+            None
+        }
+        (Some(_), Some(_)) => {
+            let message = "`period` and `probability` say the same";
+            problems.at(place!["losses", i, "probability"], message).label("leave one of them out");
+            None
+        }
+        (Some(period), None) => {
+            let period = NonZeroU32::new(period.0);
+            if period.is_none() {
+                problems
+                    .at(place!["losses", i, "period"], "a period without length")
+                    .label("must be above zero");
             }
-            let (segments, transmission) = (entry.segments.clone(), entry.transmission);
-            plan.losses.push(LossPlan { hop, flows, segments, transmission });
+            period
+        }
+        (None, Some(_)) => {
+            let probability = probability(i, entry, problems)?;
+            let nearest = (1.0 / probability).round();
+            #[expect(clippy::cast_possible_truncation, reason = "the range is checked")]
+            let period = (nearest <= f64::from(u32::MAX)).then_some(nearest as u32);
+            let period = period.and_then(NonZeroU32::new);
+            if period.is_none() {
+                let message = format!("1/`{probability}` is no period");
+                let label = "must be above 1 in 4294967296";
+                problems.at(place!["losses", i, "probability"], message).label(label);
+            }
+            period
+        }
+    }
+}
+
+/// Reports a loss of packets that do not pass.
+fn check_traffic(
+    i: usize,
+    lossy: Lossy,
+    hops: &[Hop],
+    plan: &Plan,
+    network: &Network,
+    problems: &mut Problems<'_>,
+) {
+    for &(link, direction) in hops {
+        let passes = |hop| plan.flows.iter().any(|flow| flow.hops.contains(&hop));
+        let (data, acks) = (passes((link, direction)), passes((link, 1 - direction)));
+        let (fits, what) = match lossy {
+            Lossy::Data => (data, "data"),
+            Lossy::Acks => (acks, "ACKs"),
+            Lossy::Both => (data || acks, "packets"),
+        };
+        if !fits && !plan.flows.is_empty() {
+            let name = &network.links[link].name;
+            let message = format!("no {what} of any flow passes `{name}` this way");
+            problems.at(place!["losses", i, "link"], message).label("not on a path of theirs");
         }
     }
 }

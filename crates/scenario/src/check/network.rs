@@ -1,5 +1,6 @@
 //! Nodes and links.
 
+use optcp_units::Duration;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::plan::{LinkPlan, PortPlan, QueueLimit, Spread};
@@ -198,10 +199,16 @@ impl Network {
             problems.at(place, message).help("parallel links need a `name` each".to_owned());
             return false;
         }
-        let port = PortPlan { rate: entry.rate.0, delay: entry.delay.0, queue: entry.queue.0 };
+        let port = PortPlan {
+            rate: entry.rate.0,
+            delay: entry.delay.0,
+            jitter: entry.jitter.map_or(Duration::ZERO, |jitter| jitter.0),
+            queue: entry.queue.0,
+        };
         let back = PortPlan {
             rate: entry.reverse.rate.map_or(port.rate, |rate| rate.0),
             delay: entry.reverse.delay.map_or(port.delay, |delay| delay.0),
+            jitter: entry.reverse.jitter.map_or(port.jitter, |jitter| jitter.0),
             queue: entry.reverse.queue.map_or(port.queue, |queue| queue.0),
         };
         let index = self.links.len();

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use optcp_engine::observe::{Observer, Record};
 use optcp_engine::{Blueprint, FlowSpec, Simulation};
 use optcp_net::{
-    Action, Control, Hop, Label, LabelTable, PortConfig, PortId, QueueLimit, ScriptedLoss,
+    Action, Control, Hop, Label, LabelTable, Loss, PortConfig, PortId, QueueLimit, ScriptedLoss,
 };
 use optcp_tcp::config::{AckKind, Halving, NewRenoTimer, RecoveryKind};
 use optcp_tcp::{Config, Profile};
@@ -118,10 +118,10 @@ fn blueprint(case: &Case) -> Result<Blueprint, String> {
     let ack_loss = ScriptedLoss::new(BTreeSet::new(), case.ack_drops.iter().copied().collect());
     let [near, far] = &case.links;
     let ports = vec![
-        (port(near, true), None),
-        (port(far, true), Some(data_loss)),
-        (port(far, false), Some(ack_loss)),
-        (port(near, false), None),
+        (port(near, true), Vec::new()),
+        (port(far, true), vec![Loss::Scripted(data_loss)]),
+        (port(far, false), vec![Loss::Scripted(ack_loss)]),
+        (port(near, false), Vec::new()),
     ];
     let controls = case.delay_events.iter().map(|event| Control {
         at: Time::ZERO + seconds(event.t),
@@ -148,7 +148,7 @@ fn port(link: &Link, forward: bool) -> PortConfig {
         _ => QueueLimit::Unlimited,
     };
     let rate = Rate::from_bps(link.rate_bps).expect("a case's rates are above zero");
-    PortConfig { rate, delay: seconds(link.delay_s), limit }
+    PortConfig { rate, delay: seconds(link.delay_s), limit, jitter: None }
 }
 
 fn seconds(value: f64) -> Duration {

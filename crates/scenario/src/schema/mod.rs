@@ -10,7 +10,9 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
 pub(crate) use tcp::{TcpTable, resolved as resolved_tcp, written as written_tcp};
-pub(crate) use values::{Count, Delay, LinkRef, Queue, Span, Speed, SwitchDelay, Volume};
+pub(crate) use values::{
+    Count, Delay, LinkRef, Probability, Queue, Span, Speed, SwitchDelay, Volume,
+};
 
 use crate::de;
 use crate::nearest::suggestion;
@@ -50,7 +52,7 @@ pub(crate) struct File {
     /// Backup paths.
     #[schemars(default)]
     pub protection: Vec<ProtectionEntry>,
-    /// Segments that are lost by order.
+    /// Packets that links lose.
     #[schemars(default)]
     pub losses: Vec<LossesEntry>,
     /// What is measured.
@@ -88,6 +90,9 @@ pub(crate) struct LinksEntry {
     pub rate: Speed,
     /// Propagation delay of both directions, drawn once a link.
     pub delay: Delay,
+    /// How much longer than the propagation delay a packet may take, drawn for each, in order; 0 s if
+    /// left out.
+    pub jitter: Option<Span>,
     /// Queue in front of the link, in both directions; the packet in transmission counts.
     pub queue: Queue,
     /// What is different from the last node of a chain to the first.
@@ -103,6 +108,8 @@ pub(crate) struct Reverse {
     pub rate: Option<Speed>,
     /// Its propagation delay, drawn apart from the other.
     pub delay: Option<Delay>,
+    /// How much longer a packet may take.
+    pub jitter: Option<Span>,
     /// Its queue.
     pub queue: Option<Queue>,
 }
@@ -153,23 +160,44 @@ pub(crate) struct ProtectionEntry {
     pub revert_delay: Option<SwitchDelay>,
 }
 
-/// Segments that are lost by order, at the entry of a link, before its queue.
+optcp_tcp::registry! {
+    /// How a link loses packets.
+    pub enum LossKind ("losses") {
+        "scripted" => Scripted: "chosen transmissions of chosen segments", "OpTCP";
+        "independent" => Independent: "each packet with the same probability, whatever happened to the others", "Bernoulli trials; ns-2, ErrorModel";
+        "periodic" => Periodic: "every n-th packet", "Mathis et al. 1997";
+    }
+}
+
+optcp_tcp::registry! {
+    /// Which packets a loss concerns.
+    pub enum LossyPackets ("lossy-packets") {
+        "data" => Data: "data segments", "OpTCP";
+        "acks" => Acks: "ACKs", "OpTCP";
+        "both" => Both: "data segments and ACKs alike", "OpTCP";
+    }
+}
+
+/// Packets that are lost at the entry of a link, before its queue.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct LossesEntry {
-    /// The link: its two nodes in the direction of the data.
+    /// The link: its two nodes in the direction of the packets that are lost.
     pub link: LinkRef,
-    /// The group of flows, each of which loses these segments.
-    pub flows: String,
-    /// The segments, counted from 0.
-    pub segments: Vec<u32>,
-    /// Which transmission of each is lost, from 1; 1 if left out.
-    #[serde(default = "first")]
-    pub transmission: u32,
-}
-
-fn first() -> u32 {
-    1
+    /// How packets are lost; `scripted` if left out.
+    pub kind: Option<LossKind>,
+    /// For `scripted`: the group of flows, each of which loses these segments.
+    pub flows: Option<String>,
+    /// For `scripted`: the segments, counted from 0.
+    pub segments: Option<Vec<u32>>,
+    /// For `scripted`: which transmission of each is lost, from 1; 1 if left out.
+    pub transmission: Option<u32>,
+    /// For `independent`: how likely a packet is lost. For `periodic`: 1/n, in place of `period`.
+    pub probability: Option<Probability>,
+    /// For `periodic`: n, of which every n-th packet is lost.
+    pub period: Option<Count>,
+    /// For `independent` and `periodic`: which packets; `data` if left out.
+    pub packets: Option<LossyPackets>,
 }
 
 optcp_tcp::registry! {

@@ -17,8 +17,8 @@ trait Written: Sized {
     const EXPECTED: &'static str;
     /// Examples for the JSON Schema.
     const EXAMPLES: &'static [&'static str];
-    /// Whether a number without quotes is a value.
-    const WHOLE: bool = false;
+    /// The numbers that are values without quotes, if there are any, as the JSON Schema says it.
+    const NUMBERS: Option<fn() -> Schema> = None;
 
     fn from_text(text: &str) -> Result<Self, QuantityError>;
 }
@@ -53,10 +53,14 @@ fn written_schema<T: Written>() -> Schema {
     let text = json_schema!({
         "type": "string", "description": T::EXPECTED, "examples": T::EXAMPLES
     });
-    match T::WHOLE {
-        false => text,
-        true => json_schema!({ "anyOf": [{ "type": "integer", "minimum": 0 }, text] }),
+    match T::NUMBERS {
+        None => text,
+        Some(numbers) => json_schema!({ "anyOf": [numbers(), text] }),
     }
+}
+
+fn whole_numbers() -> Schema {
+    json_schema!({ "type": "integer", "minimum": 0 })
 }
 
 /// Serde and schema for types that implement `Written`.
@@ -79,7 +83,7 @@ macro_rules! written {
     )*};
 }
 
-written!(Span, Speed, Size, Count, Limit, Delay, Queue, Volume);
+written!(Span, Speed, Size, Count, Limit, Probability, Delay, Queue, Volume);
 
 /// A span of time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -124,7 +128,7 @@ pub(crate) struct Count(pub u32);
 impl Written for Count {
     const EXPECTED: &'static str = "a whole number such as `10` or `30 packets`";
     const EXAMPLES: &'static [&'static str] = &["30 packets", "$sources"];
-    const WHOLE: bool = true;
+    const NUMBERS: Option<fn() -> Schema> = Some(whole_numbers);
     fn from_text(text: &str) -> Result<Self, QuantityError> {
         let quantity = Quantity::parse(text, Some(Dimension::Count))?;
         // The unit may be left out: nothing but a count fits.
@@ -142,12 +146,31 @@ pub(crate) struct Limit(pub Option<u32>);
 impl Written for Limit {
     const EXPECTED: &'static str = "a count such as `30 packets`, or `unlimited`";
     const EXAMPLES: &'static [&'static str] = &["30 packets", "unlimited"];
-    const WHOLE: bool = true;
+    const NUMBERS: Option<fn() -> Schema> = Some(whole_numbers);
     fn from_text(text: &str) -> Result<Self, QuantityError> {
         match text.trim() {
             "unlimited" => Ok(Limit(None)),
             text => Count::from_text(text).map(|count| Limit(Some(count.0))),
         }
+    }
+}
+
+/// How likely something is. Whether it lies between 0 and 1 is checked where it is used.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Probability(pub f64);
+
+impl Written for Probability {
+    const EXPECTED: &'static str = "a probability such as `0.001`";
+    const EXAMPLES: &'static [&'static str] = &["$loss"];
+    const NUMBERS: Option<fn() -> Schema> =
+        Some(|| json_schema!({ "type": "number", "minimum": 0, "maximum": 1 }));
+    fn from_text(text: &str) -> Result<Self, QuantityError> {
+        let quantity = Quantity::parse(text, None)?;
+        if quantity.dimension.is_some() {
+            return Err(QuantityError::UnwantedUnit { text: text.to_owned() });
+        }
+        let not_a_number = |_| QuantityError::NotANumber { text: text.to_owned() };
+        text.trim().parse().map(Probability).map_err(not_a_number)
     }
 }
 

@@ -1,4 +1,4 @@
-//! Losses that a scenario asks for.
+//! Packets that are lost by name.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,0 +1,138 @@
+"""Figures from outside the project, and the one rule by which ours agree with them."""
+
+from __future__ import annotations
+
+import functools
+import json
+import math
+import tomllib
+from dataclasses import dataclass
+from decimal import Decimal
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from optcp import stats
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+Verdict = Literal["agrees", "near", "differs", "undecided"]
+
+DATA = Path(__file__).parent / "data"
+FIGURES = DATA / "figures.toml"
+NS2_RUNS = DATA / "ns2-runs.json"
+THIS_WORLD = "ns-2.35, same world"
+NEAR = 0.05
+RULE = (
+    "`agrees`: our 95 % interval overlaps the outside range. `near`: it does not, and misses the range by at most 5 %. "
+    "`differs`: it misses by more. `undecided`: one run, so no interval. The outside range is a printed range, or a "
+    "printed figure with half a unit of its last digit either way, or the 95 % interval of runs, at least as wide. "
+    "Where both sides have chance errors, a few of many rows miss for no reason."
+)
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One outside value, with the rows that it is about.
+
+    Attributes
+    ----------
+    source
+        Short name of where it comes from: a column of the tables.
+    experiment, key
+        It belongs to every row of the experiment whose key holds all of this.
+    text
+        As shown.
+    low, high
+        Its range, in the unit of the row.
+    """
+
+    source: str
+    experiment: str
+    key: Mapping[str, str]
+    text: str
+    low: float
+    high: float
+
+    def about(self, experiment: str, key: Mapping[str, str]) -> bool:
+        """Whether this is a figure for a row."""
+        return experiment == self.experiment and self.key.items() <= key.items()
+
+    def verdict(self, ours: stats.Interval) -> Verdict:
+        """Compare with our value: see :data:`RULE`."""
+        if not math.isfinite(ours.half_width):
+            return "undecided"
+        gap = max(self.low - ours.high, ours.low - self.high)
+        if gap <= 0:
+            return "agrees"
+        nearest = self.low if ours.high < self.low else self.high
+        return "near" if gap <= NEAR * abs(nearest) else "differs"
+
+
+def printed_range(text: str) -> tuple[float, float]:
+    """The range of a printed figure: "1.43 to 1.48" as it is, "1.31" from 1.305 to 1.315."""
+    low, separator, high = text.partition(" to ")
+    if separator:
+        return float(low), float(high)
+    value = Decimal(text)
+    exponent = value.as_tuple().exponent
+    if not isinstance(exponent, int):
+        raise ValueError(f"{text!r} is no figure")
+    half = Decimal(5).scaleb(exponent - 1)
+    return float(value - half), float(value + half)
+
+
+def sources() -> dict[str, str]:
+    """What each source is, in the order of their columns."""
+    return dict(_tables()["sources"])
+
+
+def figures(experiment: str, key: Mapping[str, str]) -> list[Figure]:
+    """Every outside figure for a row, in the order of the sources."""
+    order = list(sources())
+    found = [figure for figure in _figures() if figure.about(experiment, key)]
+    return sorted(found, key=lambda figure: order.index(figure.source))
+
+
+def ns2_values(experiment: str, key: Mapping[str, str]) -> list[float]:
+    """The values of ns-2's own runs behind a figure, run by run; empty if there are none."""
+    found = [entry for entry in _runs() if entry["experiment"] == experiment and key.items() <= entry["key"].items()]
+    return list(found[0]["values"]) if found else []
+
+
+@functools.cache
+def _runs() -> list[dict[str, Any]]:
+    return list(json.loads(NS2_RUNS.read_text(encoding="utf-8"))["figures"])
+
+
+@functools.cache
+def _tables() -> dict[str, Any]:
+    return tomllib.loads(FIGURES.read_text(encoding="utf-8"))
+
+
+@functools.cache
+def _figures() -> tuple[Figure, ...]:
+    return (*_printed(), *_ns2_runs())
+
+
+def _printed() -> Iterable[Figure]:
+    """A line of the file may hold a row of figures along one axis, for several variants."""
+    for entry in _tables()["figures"]:
+        for variant in entry["variants"]:
+            for value, text in entry["values"].items():
+                key = {**entry["key"], "variant": variant, entry["axis"]: value}
+                yield Figure(entry["source"], entry["experiment"], key, text, *printed_range(text))
+
+
+def _ns2_runs() -> Iterable[Figure]:
+    for entry in _runs():
+        values = entry["values"]
+        mean, digits = stats.mean(values), entry["digits"]
+        ends = (mean.estimate, mean.low, mean.high) if len(values) > 1 else (mean.estimate,) * 3
+        value, low, high = map(math.exp, ends) if entry.get("geometric") else ends
+        text = f"{value:.{digits}f}"
+        least = printed_range(text)
+        if len(values) > 1:
+            text += f" ({low:.{digits}f} to {high:.{digits}f})"
+        low, high = min(low, least[0]), max(high, least[1])
+        yield Figure(THIS_WORLD, entry["experiment"], entry["key"], text, low, high)

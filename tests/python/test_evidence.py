@@ -1,0 +1,118 @@
+"""Evidence from outside: the rule, the tables, and the page that is made from stored results."""
+
+import math
+import re
+from pathlib import Path
+
+import pytest
+
+from optcp import stats
+from optcp.errors import InputError
+from optcp.evidence import outside, page
+from optcp.evidence.base import Result, experiments, select
+from optcp.evidence.variants import VARIANTS
+
+ROOT = Path(__file__).parents[2]
+STORED = ROOT / "docs" / page.FOLDER
+
+
+@pytest.fixture(scope="module")
+def results():
+    return {result.experiment: result for result in page.read_results(STORED)}
+
+
+@pytest.mark.parametrize(
+    ("text", "low", "high"),
+    [("1.31", 1.305, 1.315), ("1.000", 0.9995, 1.0005), ("2.9 to 3.2", 2.9, 3.2), ("7", 6.5, 7.5)],
+)
+def test_a_printed_figure_has_half_a_unit_of_its_last_digit_either_way(text, low, high):
+    assert outside.printed_range(text) == (low, high)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "verdict"),
+    [
+        (2.2, 2.4, "agrees"),
+        (1.0, 9.0, "agrees"),
+        (1.5, 2.0, "agrees"),
+        (1.8, 1.91, "near"),
+        (1.8, 1.89, "differs"),
+        (3.14, 3.3, "near"),
+        (3.16, 3.3, "differs"),
+        (-math.inf, math.inf, "undecided"),
+    ],
+)
+def test_the_rule_compares_an_interval_with_a_range(low, high, verdict):
+    """The range is 2 to 3: near is down to 1.9 and up to 3.15."""
+    one = outside.Figure("somebody", "x", {}, "2 to 3", 2.0, 3.0)
+    assert one.verdict(stats.Interval(2.5, low, high, 5)) == verdict
+
+
+def test_a_figure_belongs_to_the_rows_whose_key_holds_its_own():
+    one = outside.Figure("somebody", "loss", {"variant": "a", "p": "0.01"}, "1", 0.5, 1.5)
+    assert one.about("loss", {"variant": "a", "p": "0.01", "ack": "delayed"})
+    assert not one.about("loss", {"variant": "a", "p": "0.001"})
+    assert not one.about("buffer", {"variant": "a", "p": "0.01"})
+
+
+def test_the_page_is_made_from_the_stored_results():
+    """Renew it: `make evidence`."""
+    written = (ROOT / "docs" / "tcp-evidence.md").read_text(encoding="utf-8")
+    assert written == page.render(page.read_results(STORED))
+
+
+def test_every_experiment_is_stored_and_reads_back(results):
+    assert list(results) == list(experiments())
+    for name, result in results.items():
+        assert result.rows
+        assert result.title == experiments()[name].title
+        assert result.about == list(experiments()[name].about)
+        assert Result.from_json(result.to_json()) == result
+
+
+def test_every_variant_has_its_rows(results):
+    for name in ("loss", "delayed-ack", "buffer", "share"):
+        assert {row.key["variant"] for row in results[name].rows} == {variant.name for variant in VARIANTS}
+
+
+def test_every_outside_figure_of_a_variant_stands_beside_a_row(results):
+    names = {variant.name for variant in VARIANTS}
+    for one in outside._figures():
+        if one.key["variant"] in names and one.experiment in results:
+            rows = [row for row in results[one.experiment].rows if one.about(one.experiment, row.key)]
+            assert rows, one
+            for row in rows:
+                assert (one.source, one.text) in [(each.source, each.text) for each in row.outside]
+
+
+def test_every_member_of_the_families_of_tcp_has_an_entry(command):
+    listed = re.split(r"^(\S+):\n", command("list").stdout, flags=re.MULTILINE)[1:]
+    families = dict(zip(listed[::2], listed[1::2], strict=True))
+    keys = re.findall(r"^\| `(\w+)` \|", (ROOT / "docs/tcp.md").read_text(encoding="utf-8"), re.MULTILINE)
+    known = {
+        (family, line.split()[0])
+        for family, lines in families.items()
+        if family in {"profiles", *keys}
+        for line in lines.splitlines()
+    }
+    written = [(one.family, one.name) for one in page.mechanisms()]
+    assert set(written) == known
+    assert len(written) == len(known)
+
+
+def test_what_an_entry_names_is_there(results):
+    for one in page.mechanisms():
+        for each in one.evidence:
+            assert sum(place is not None for place in (each.result, each.test, each.page)) == 1, one
+            if each.result is not None:
+                assert page.matching(each, results[each.result]), one
+            if each.test is not None:
+                file, _, name = each.test.partition("::")
+                assert re.search(rf"\b(fn|def) {name}\(", (ROOT / file).read_text(encoding="utf-8")), one
+            if each.page is not None:
+                assert (ROOT / "docs" / each.page.partition("#")[0]).is_file(), one
+
+
+def test_an_unknown_experiment_is_named_with_the_nearest():
+    with pytest.raises(InputError, match="there is no experiment 'los'; did you mean 'loss'"):
+        select(["los"])
