@@ -49,6 +49,7 @@ registry! {
     /// How the congestion window grows.
     pub enum CongestionKind ("congestion") {
         "reno" => Reno: "slow start, then one segment a round trip", "RFC 5681 section 3.1";
+        "bbr" => Bbr: "paces at the greatest rate of delivery and keeps its product with the least round trip in flight", "draft-cardwell-iccrg-bbr-congestion-control-00; Linux";
     }
 }
 
@@ -65,6 +66,7 @@ registry! {
     pub enum Pacing ("pacing") {
         "none" => None: "not at all: they leave as ACKs release them", "RFC 9293";
         "window" => Window: "twice the window a smoothed round trip in slow start, 1.2 times in congestion avoidance", "Linux, pacing inside TCP";
+        "rate" => Rate: "at the rate that congestion control finds", "draft-cardwell-iccrg-bbr-congestion-control-00 section 4.2.1";
     }
 }
 

@@ -7,6 +7,7 @@ pub mod acknowledgment;
 pub mod config;
 pub mod congestion;
 mod core;
+pub mod delivery;
 mod pacing;
 pub mod profile;
 mod ranges;

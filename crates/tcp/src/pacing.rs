@@ -85,6 +85,13 @@ impl Core {
         let interval = match self.config.pacing {
             Pacing::None => return,
             Pacing::Window => self.window_interval(),
+            Pacing::Rate => {
+                let cwnd = self.window.segments(self.mss());
+                let Some(interval) = self.congestion.interval(cwnd, self.timer.srtt()) else {
+                    return;
+                };
+                interval
+            }
         };
         self.pacer.on_sent(now, interval);
     }

@@ -148,7 +148,9 @@ impl Sender {
         self.recovery.on_timeout(core, now);
 
         let repeated = self.timed_out == Some(core.una);
-        if !(repeated && core.config.repeated_timeout_keeps_ssthresh) {
+        core.congestion.on_timeout(core.window.segments(core.mss()));
+        let keeps = repeated && core.config.repeated_timeout_keeps_ssthresh;
+        if !keeps && !core.congestion.governs_recovery() {
             let amount = match core.config.timeout_basis {
                 TimeoutBasis::KeepRecovery if interrupted => None,
                 TimeoutBasis::HalveAgain if interrupted => Some(core.window.ssthresh),
@@ -183,6 +185,9 @@ impl Sender {
         let seq = self.recovery.next_segment(core)?;
         let repair = demanded || (core.config.sack() && seq < core.max);
         let retransmission = seq < core.max;
+        if let Some(rate) = &mut core.delivery {
+            rate.on_sent(seq, now, core.max > core.una);
+        }
         if !retransmission {
             core.max = seq + 1;
             core.timer.time(seq, now);
@@ -271,6 +276,11 @@ impl Sender {
     #[must_use]
     pub fn counts(&self) -> SenderCounts {
         self.counts
+    }
+
+    #[cfg(test)]
+    pub(crate) fn congestion(&self) -> &crate::congestion::CongestionControl {
+        &self.core.congestion
     }
 
     /// The choices it was made with.

@@ -1,7 +1,7 @@
 //! Random numbers, and random choices of everything that a connection leaves open.
 
 use optcp_tcp::config::{
-    AckKind, AfterTimeout, Backoff, Config, Expiry, FirstLoss, Halving, Increase,
+    AckKind, AfterTimeout, Backoff, Config, CongestionKind, Expiry, FirstLoss, Halving, Increase,
     LossDetectionKind, Measurement, NewRenoTimer, Pacing, PartialAck, RateReduction, RecoveryExit,
     RecoveryKind, ReductionBasis, RttKind, TimeoutBasis,
 };
@@ -63,7 +63,11 @@ impl Draw {
             ack: self.pick(AckKind::ALL),
             ..profile.config()
         };
-        if self.percent(40) { base } else { self.vary(base) }
+        let config = if self.percent(40) { base } else { self.vary(base) };
+        if recovery == RecoveryKind::Sack && self.percent(30) {
+            return Config { congestion: CongestionKind::Bbr, pacing: Pacing::Rate, ..config };
+        }
+        config
     }
 
     fn vary(&mut self, base: Config) -> Config {
@@ -88,7 +92,7 @@ impl Draw {
             sack_header: Bytes::new(4),
             dsack,
             increase: self.pick(Increase::ALL),
-            pacing: self.pick(Pacing::ALL),
+            pacing: self.pick(&[Pacing::None, Pacing::Window]),
             idle_restart: self.percent(50),
             careful: self.percent(50),
             careful_until_new_ack: self.percent(50),

@@ -128,20 +128,21 @@ impl World {
         let round_trip = (self.weather.delay + self.weather.jitter) * 2 + self.config.ack_delay;
         // A timer that expires on a tick only is late by a tick at most.
         let mut each = self.config.max_rto + self.config.tick + round_trip;
-        if self.config.pacing != Pacing::None {
-            each += self.longest_measurement(round_trip);
+        let trouble = self.weather.trouble_ends - Time::ZERO;
+        // Clocks may tick coarsely; a segment that is sent again may count as measured since it was
+        // first sent.
+        let mut measured = round_trip + self.config.tick + self.config.timestamp_tick;
+        if self.config.measurement == Measurement::UntilTimeout {
+            measured += trouble;
         }
+        each += match self.config.pacing {
+            Pacing::None => Duration::ZERO,
+            // The window in a round trip, and the window is a segment at least.
+            Pacing::Window => measured,
+            // One delivery in the longest silence, at the least gain of pacing, 0.99 / 2.885.
+            Pacing::Rate => (round_trip + self.config.max_rto + trouble) * 3,
+        };
         self.weather.trouble_ends + each * (u64::from(self.end()) + 2)
-    }
-
-    /// What a paced segment waits at most. Clocks may tick coarsely; a segment that is sent again may
-    /// count as measured since it was first sent.
-    fn longest_measurement(&self, round_trip: Duration) -> Duration {
-        let measured = round_trip + self.config.tick + self.config.timestamp_tick;
-        match self.config.measurement {
-            Measurement::Unambiguous => measured,
-            Measurement::UntilTimeout => measured + (self.weather.trouble_ends - Time::ZERO),
-        }
     }
 
     fn next_event(&self) -> (Time, Event) {

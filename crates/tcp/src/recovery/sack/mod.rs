@@ -11,6 +11,7 @@
 //! `limited_transmit`, `tail_loss_probe`, `frto`, `dsack_undo`, `timestamp_undo`, `exit_ack_grows`,
 //! `reduction_basis`, `halving`, `fast_retransmit_restarts_timer`.
 //! # Limits
+//! Where congestion control governs recovery the window is not reduced here.
 //! A rescue retransmission counts as under way, which RFC 6675 leaves out of the pipe.
 
 mod detection;
@@ -26,6 +27,7 @@ use optcp_units::Time;
 
 use crate::acknowledgment::Ack;
 use crate::config::{AfterTimeout, Config};
+use crate::congestion::{DeliveryEvent, Repair};
 use crate::core::{Core, Seq};
 
 use detection::LossDetection;
@@ -103,7 +105,7 @@ impl Sack {
 
     pub(super) fn on_ack(&mut self, core: &mut Core, now: Time, ack: &Ack) {
         let (advanced, outstanding) = (ack.seq > core.una, core.max - core.una);
-        let sacked_before = self.board.sacked();
+        let (sacked_before, prior_in_flight) = (self.board.sacked(), self.board.pipe());
         let delivery = self.update(core, now, ack);
         let duplicate = ack.sack.and_then(|sack| sack.duplicate(ack.seq));
         if let Some(block) = duplicate {
@@ -135,18 +137,34 @@ impl Sack {
         } else if advanced && (before != Phase::Recovery || core.config.exit_ack_grows) {
             core.grow();
         }
+        if core.congestion.governs_recovery() {
+            let in_flight = self.board.pipe();
+            let repair = self.repair();
+            core.deliver(DeliveryEvent {
+                now,
+                lost,
+                prior_in_flight,
+                in_flight,
+                repair,
+                ..DeliveryEvent::default()
+            });
+        }
         self.schedule_probe(core, now);
     }
 
     /// Brings the scoreboard up to date.
-    fn update(&mut self, core: &Core, now: Time, ack: &Ack) -> Delivery {
+    fn update(&mut self, core: &mut Core, now: Time, ack: &Ack) -> Delivery {
         let Sack { board, detection, until, phase, .. } = self;
         let mut delivery = Delivery::default();
+        let mut rate = core.delivery.take();
         let mut delivered = |seq: Seq, segment: Segment, sacked: bool| {
             delivery.segments += 1;
             delivery.original |= *phase == Phase::Loss && !segment.again && seq < *until;
             let early = core.config.timestamps && core.is_before(ack.echo, segment.sent);
             detection.on_delivered(seq, segment, early, now, sacked);
+            if let Some(rate) = &mut rate {
+                rate.on_delivered(seq, segment.sent, segment.again);
+            }
         };
         board.acknowledge(ack.seq, |seq, segment| delivered(seq, segment, false));
         if let Some(sack) = &ack.sack {
@@ -155,7 +173,17 @@ impl Sack {
                 board.sack(start, end, |seq, segment| delivered(seq, segment, true));
             }
         }
+        core.delivery = rate;
         delivery
+    }
+
+    /// What is being repaired, as congestion control sees it.
+    fn repair(&self) -> Repair {
+        match self.phase {
+            Phase::Open => Repair::Nothing,
+            Phase::Recovery => Repair::Losses,
+            Phase::Loss => Repair::Timeout,
+        }
     }
 
     fn detect(&mut self, core: &Core, now: Time) -> u32 {
@@ -231,7 +259,11 @@ impl Sack {
         core.reduce();
         let ssthresh = core.ssthresh_segments();
         let kind = core.config.rate_reduction;
-        self.reduction = ProportionalRateReduction::begin(kind, outstanding, sacked, ssthresh);
+        self.reduction = if core.congestion.governs_recovery() {
+            None
+        } else {
+            ProportionalRateReduction::begin(kind, outstanding, sacked, ssthresh)
+        };
         if self.reduction.is_some() {
             // The window follows what is delivered from here on.
             core.window.cwnd = before;

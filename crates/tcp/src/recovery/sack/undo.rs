@@ -75,6 +75,10 @@ impl Undo {
     /// Takes the reduction back.
     pub(super) fn apply(&mut self, core: &mut Core) {
         if let Some(episode) = self.episode.take() {
+            if core.congestion.governs_recovery() {
+                core.congestion.on_undo();
+                return;
+            }
             let Window { cwnd, ssthresh } = episode.before;
             core.window.cwnd = core.window.cwnd.max(cwnd);
             core.window.ssthresh = core.window.ssthresh.max(ssthresh);
