@@ -158,8 +158,10 @@ impl Core {
 
     /// Takes the window back to the initial one where nothing was sent for longer than the timeout.
     pub(crate) fn restart_if_idle(&mut self, now: Time) {
-        let fixed = self.congestion.governs_recovery();
-        if self.config.idle_restart && !fixed && now - self.last_sent > self.timer.rto() {
+        if self.config.idle_restart
+            && !self.congestion.governs_recovery()
+            && now - self.last_sent > self.timer.rto()
+        {
             let initial = f64::from(self.config.initial_window) * self.mss();
             self.window.cwnd = self.window.cwnd.min(initial);
             self.inflation = 0;

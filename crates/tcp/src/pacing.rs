@@ -80,20 +80,17 @@ impl Pacer {
 }
 
 impl Core {
-    /// A segment has left: the next one waits if there is pacing.
+    /// A segment has left with pacing in force: the next one waits.
     pub(crate) fn pace(&mut self, now: Time) {
+        let cwnd = self.window.segments(self.mss());
         let interval = match self.config.pacing {
-            Pacing::None => return,
-            Pacing::Window => self.window_interval(),
-            Pacing::Rate => {
-                let cwnd = self.window.segments(self.mss());
-                let Some(interval) = self.congestion.interval(cwnd, self.timer.srtt()) else {
-                    return;
-                };
-                interval
-            }
+            Pacing::None => None,
+            Pacing::Window => Some(self.window_interval()),
+            Pacing::Rate => self.congestion.interval(cwnd, self.timer.srtt()),
         };
-        self.pacer.on_sent(now, interval);
+        if let Some(interval) = interval {
+            self.pacer.on_sent(now, interval);
+        }
     }
 
     /// The share of a segment in a round trip that the window fills twice, or 1.2 times.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use optcp_units::{Bytes, Duration, Time};
 
 use crate::acknowledgment::{Ack, Timestamp};
-use crate::config::{Config, Measurement, TimeoutBasis};
+use crate::config::{Config, Measurement, Pacing, TimeoutBasis};
 use crate::core::{Core, Seq};
 use crate::recovery::LossRecovery;
 use crate::window::Window;
@@ -204,7 +204,9 @@ impl Sender {
         self.recovery.on_sent(core, seq, now);
         self.counts.sent += 1;
         self.counts.retransmissions += u64::from(retransmission);
-        core.pace(now);
+        if core.config.pacing != Pacing::None {
+            core.pace(now);
+        }
         let stamp = if core.config.timestamps { core.stamp(now) } else { 0 };
         Some(Transmission { seq, size: core.wire_size(seq), retransmission, stamp })
     }
@@ -213,8 +215,11 @@ impl Sender {
     #[must_use]
     pub fn deadline(&self) -> Option<Time> {
         let core = &self.core;
-        let paced = core.pacer.deadline().filter(|_| !self.finished());
-        [core.timer.deadline(), self.recovery.deadline(), paced].into_iter().flatten().min()
+        let due = earlier(core.timer.deadline(), self.recovery.deadline());
+        match core.pacer.deadline() {
+            Some(at) if !self.finished() => earlier(due, Some(at)),
+            _ => due,
+        }
     }
 
     /// Whether everything has been acknowledged.
@@ -288,4 +293,9 @@ impl Sender {
     pub fn config(&self) -> &Config {
         &self.core.config
     }
+}
+
+/// The earlier of two instants, of those that there are.
+fn earlier(one: Option<Time>, other: Option<Time>) -> Option<Time> {
+    other.map_or(one, |other| Some(one.map_or(other, |one| one.min(other))))
 }
