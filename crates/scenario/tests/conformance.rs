@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 const REFERENCE: &str = include_str!("../../../tests/reference/tcp/scenarios.json");
 const MORE: &str = include_str!("../../../tests/reference/tcp/more-cases.json");
+const MORE_SACK: &str = include_str!("../../../tests/reference/tcp/more-sack-cases.json");
 const TRACES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/reference/tcp/traces");
 
 type Sequence = Vec<(f64, u64)>;
@@ -85,15 +86,25 @@ fn the_reference_cases_agree() {
     assert_eq!((results.len(), refused.len(), traced), (30, 0, 29));
 }
 
-#[test]
-fn sixty_random_cases_agree_with_ns_2() {
-    let (results, refused) = run(MORE);
-    for case in cases(MORE) {
+/// Sixty cases that hold their transmissions agree.
+fn sixty_agree(text: &str) {
+    let (results, refused) = run(text);
+    for case in cases(text) {
         let id = case["id"].as_str().unwrap();
         let recorded = sequence(&case["expect"]["sequence"]);
         assert_eq!(faults(&case, &results[id], Some(&recorded)), [""; 0], "{id}");
     }
     assert_eq!((results.len(), refused.len()), (60, 0));
+}
+
+#[test]
+fn sixty_random_cases_agree_with_ns_2() {
+    sixty_agree(MORE);
+}
+
+#[test]
+fn sixty_bursts_and_random_cases_of_sack_agree_with_ns_2() {
+    sixty_agree(MORE_SACK);
 }
 
 /// A plain case: 100 ms round trip, 100 Mb/s.

@@ -15,6 +15,7 @@ registry! {
         "reno" => Reno: "fast retransmit and fast recovery; the first new ACK ends it", "RFC 5681 section 3.2";
         "newreno" => NewReno: "fast recovery that partial ACKs keep going", "RFC 6582";
         "sack" => Sack: "retransmits what selective ACKs show to be missing", "RFC 6675";
+        "sack1" => Sack1: "the same of 1996; lost segments count as under way", "Fall and Floyd 1996, as in ns-2.35";
     }
 }
 
@@ -309,7 +310,7 @@ impl Config {
     /// Whether the connection uses SACK.
     #[must_use]
     pub fn sack(&self) -> bool {
-        self.recovery == RecoveryKind::Sack
+        matches!(self.recovery, RecoveryKind::Sack | RecoveryKind::Sack1)
     }
 
     /// The receiver's window in segments, at least one.

@@ -315,10 +315,15 @@ impl Core {
         }
     }
 
+    /// The segment to retransmit before anything else. While it waited for its time, an ACK may have
+    /// covered it.
+    pub(crate) fn take_demanded(&mut self) -> Option<Seq> {
+        self.retransmit.take().filter(|&seq| seq >= self.una)
+    }
+
     /// The next segment that may be sent now, if any.
     pub(crate) fn next_segment(&mut self) -> Option<Seq> {
-        // While it waited for its time, an ACK may have covered it.
-        if let Some(seq) = self.retransmit.take().filter(|&seq| seq >= self.una) {
+        if let Some(seq) = self.take_demanded() {
             return Some(seq);
         }
         if self.nxt >= self.end {

@@ -212,6 +212,7 @@ impl Sender {
     }
 
     /// When `handle_timer` is due.
+    #[inline]
     #[must_use]
     pub fn deadline(&self) -> Option<Time> {
         let core = &self.core;

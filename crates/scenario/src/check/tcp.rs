@@ -1,7 +1,7 @@
 //! TCP tables.
 
 use optcp_tcp::acknowledgment::MAX_SACK_BLOCKS;
-use optcp_tcp::config::{AckKind, Config, CongestionKind, Pacing};
+use optcp_tcp::config::{AckKind, Config, CongestionKind, Pacing, RecoveryKind};
 use optcp_tcp::profile::Profile;
 use optcp_units::{Bytes, Duration};
 use serde::Deserialize;
@@ -76,7 +76,7 @@ fn check(name: &str, config: &Config, problems: &mut Problems<'_>) {
 /// at such a rate without one that finds it.
 fn check_pacing(name: &str, config: &Config, problems: &mut Problems<'_>) {
     let bbr = config.congestion == CongestionKind::Bbr;
-    if bbr && !config.sack() {
+    if bbr && config.recovery != RecoveryKind::Sack {
         let message = "`congestion = \"bbr\"` needs `recovery = \"sack\"`".to_owned();
         problems.at(place!["tcp", name, "congestion"], message).label(
             "it goes by what is delivered, which only SACK tells while something is missing",

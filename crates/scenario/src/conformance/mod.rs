@@ -162,7 +162,7 @@ fn config(case: &Case) -> Result<Config, String> {
         "tahoe" => RecoveryKind::Tahoe,
         "reno" => RecoveryKind::Reno,
         "newreno" => RecoveryKind::NewReno,
-        "sack" => RecoveryKind::Sack,
+        "sack" => RecoveryKind::Sack1,
         other => return Err(format!("variant `{other}` is not one of tahoe, reno, newreno, sack")),
     };
     Ok(Config {
@@ -174,8 +174,6 @@ fn config(case: &Case) -> Result<Config, String> {
         window_limit: tcp.rwnd_segments,
         handshake: tcp.handshake,
         recovery,
-        // The ACK that ends a recovery grows the window of ns-2's Reno and NewReno, not of its SACK.
-        exit_ack_grows: recovery != RecoveryKind::Sack,
         limited_transmit: tcp.limited_transmit,
         newreno_timer: if tcp.newreno_impatient {
             NewRenoTimer::Impatient

@@ -10,7 +10,7 @@ use crate::config::{
 };
 
 bundle! {
-    /// ns-2.35 as shipped (`ns-default.tcl`); 90 recorded cases agree transmission by transmission.
+    /// ns-2.35 as shipped (`ns-default.tcl`); 150 recorded cases agree transmission by transmission.
     RELEASE_2_35 from RFC;
     "its default size of a packet" =>
         mss: Bytes::new(1000);

@@ -8,7 +8,8 @@
 //! # Parameters
 //! `sack_blocks`, `dsack`.
 //! # Limits
-//! Received data is never given up again (no reneging).
+//! Received data is never given up again (no reneging). Room is filled with the lowest ranges; a receiver
+//! that forgets blocks, as ns-2's does beyond three, reports fewer now and then.
 
 use crate::acknowledgment::{MAX_SACK_BLOCKS, SackBlocks};
 use crate::config::Config;

@@ -3,6 +3,7 @@
 mod newreno;
 mod reno;
 mod sack;
+mod sack1;
 mod tahoe;
 
 use optcp_units::Time;
@@ -14,6 +15,7 @@ use crate::core::{Core, Seq};
 pub use newreno::NewReno;
 pub use reno::Reno;
 pub use sack::Sack;
+pub use sack1::Sack1;
 pub use tahoe::Tahoe;
 
 /// Duplicate ACKs that start a fast retransmit (RFC 5681 section 3.2).
@@ -31,6 +33,8 @@ pub enum LossRecovery {
     NewReno(NewReno),
     /// See [`Sack`].
     Sack(Box<Sack>),
+    /// See [`Sack1`].
+    Sack1(Sack1),
 }
 
 impl LossRecovery {
@@ -42,6 +46,7 @@ impl LossRecovery {
             RecoveryKind::Reno => LossRecovery::Reno(Reno::default()),
             RecoveryKind::NewReno => LossRecovery::NewReno(NewReno::default()),
             RecoveryKind::Sack => LossRecovery::Sack(Box::new(Sack::new(config))),
+            RecoveryKind::Sack1 => LossRecovery::Sack1(Sack1::default()),
         }
     }
 
@@ -53,6 +58,7 @@ impl LossRecovery {
             LossRecovery::Reno(r) => r.in_recovery(),
             LossRecovery::NewReno(r) => r.in_recovery(),
             LossRecovery::Sack(r) => r.in_recovery(),
+            LossRecovery::Sack1(r) => r.in_recovery(),
         }
     }
 
@@ -60,6 +66,7 @@ impl LossRecovery {
     pub(crate) fn on_ack(&mut self, core: &mut Core, now: Time, ack: &Ack) {
         match self {
             LossRecovery::Sack(r) => r.on_ack(core, now, ack),
+            LossRecovery::Sack1(r) => r.on_ack(core, now, ack),
             _ if ack.seq > core.una => {
                 self.on_new_ack(core, now, ack);
                 if core.config.after_timeout == AfterTimeout::First && core.repairs_timeout() {
@@ -80,7 +87,7 @@ impl LossRecovery {
             LossRecovery::Tahoe(r) => r.on_duplicate_ack(core, now),
             LossRecovery::Reno(r) => r.on_duplicate_ack(core, now),
             LossRecovery::NewReno(r) => r.on_duplicate_ack(core, now),
-            LossRecovery::Sack(_) => {}
+            LossRecovery::Sack(_) | LossRecovery::Sack1(_) => {}
         }
     }
 
@@ -90,7 +97,7 @@ impl LossRecovery {
             LossRecovery::Tahoe(r) => r.on_new_ack(core, now, ack),
             LossRecovery::Reno(r) => r.on_new_ack(core, now, ack),
             LossRecovery::NewReno(r) => r.on_new_ack(core, now, ack),
-            LossRecovery::Sack(_) => {}
+            LossRecovery::Sack(_) | LossRecovery::Sack1(_) => {}
         }
     }
 
@@ -98,6 +105,7 @@ impl LossRecovery {
     pub(crate) fn on_timeout(&mut self, core: &mut Core, now: Time) {
         match self {
             LossRecovery::Sack(r) => return r.on_timeout(core, now),
+            LossRecovery::Sack1(r) => return r.on_timeout(core),
             LossRecovery::Tahoe(_) => {}
             LossRecovery::Reno(r) => *r = Reno::default(),
             LossRecovery::NewReno(r) => *r = NewReno::default(),
@@ -113,6 +121,7 @@ impl LossRecovery {
     pub(crate) fn next_segment(&mut self, core: &mut Core) -> Option<Seq> {
         match self {
             LossRecovery::Sack(r) => r.next_segment(core),
+            LossRecovery::Sack1(r) => r.next_segment(core),
             _ => core.next_segment(),
         }
     }

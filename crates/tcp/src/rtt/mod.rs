@@ -116,6 +116,11 @@ impl RetransmissionTimer {
         }
     }
 
+    /// Takes the doubling back although nothing was measured.
+    pub fn end_back_off(&mut self) {
+        self.backoff = 0;
+    }
+
     /// Measures the round trip of `seq`, sent now for the first time, unless another one is.
     pub fn time(&mut self, seq: u32, now: Time) {
         if self.timed.is_none() {

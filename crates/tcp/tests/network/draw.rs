@@ -51,6 +51,7 @@ impl Draw {
             RecoveryKind::Sack,
             RecoveryKind::Sack,
             RecoveryKind::Sack,
+            RecoveryKind::Sack1,
         ]);
         let base = Config {
             mss: Bytes::new(self.pick(&[1, 536, 1460])),

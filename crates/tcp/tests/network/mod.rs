@@ -5,7 +5,7 @@ mod draw;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use optcp_tcp::config::{AfterTimeout, Measurement, Pacing};
+use optcp_tcp::config::{AfterTimeout, Measurement, Pacing, RecoveryKind};
 use optcp_tcp::{Ack, Config, Receiver, Sender, Seq, Timestamp};
 use optcp_units::{Duration, Time};
 
@@ -48,8 +48,10 @@ struct World {
     receiver: Receiver,
     /// Segments that have reached the receiver: the model that its `next` is held against.
     arrived: BTreeSet<Seq>,
-    /// Segments that an ACK which reached the sender has told of.
+    /// Segments that an ACK which reached the sender has told of, as far as it remembers.
     told: BTreeSet<Seq>,
+    /// Whether no ACK of new data has come since the last timeout.
+    after_timeout: bool,
     underway: BTreeSet<Packet>,
     acks: Vec<Ack>,
     sent: u64,
@@ -108,6 +110,7 @@ impl World {
             segments,
             arrived: BTreeSet::new(),
             told: BTreeSet::new(),
+            after_timeout: false,
             underway: BTreeSet::new(),
             acks: Vec::new(),
             sent: 0,
@@ -168,14 +171,17 @@ impl World {
                 let paced = self.config.pacing != Pacing::None;
                 self.sender.handle_timer(self.now);
                 let expiries = self.sender.counts().timeouts - expired;
-                if self.config.sack() || paced {
+                if self.config.recovery == RecoveryKind::Sack || paced {
                     // A probe, the end of a reordering window or of a wait is no timeout.
                     assert!(expiries <= u64::from(outstanding));
                 } else {
                     assert_eq!(expiries, u64::from(outstanding));
                 }
                 assert!(expiries == 0 || !self.sender.in_recovery(), "a timeout ends a recovery");
-                if expiries > 0 && self.config.after_timeout == AfterTimeout::GoBackN {
+                self.after_timeout |= expiries > 0;
+                if expiries > 0
+                    && (self.sack1() || self.config.after_timeout == AfterTimeout::GoBackN)
+                {
                     self.told.clear();
                 }
                 if expiries > 0 && !self.config.tahoe_keeps_duplicates {
@@ -196,6 +202,10 @@ impl World {
     /// Whether what recovery demands leaves at once.
     fn unspread(&self) -> bool {
         !self.config.sack() && self.config.pacing == Pacing::None
+    }
+
+    fn sack1(&self) -> bool {
+        self.config.recovery == RecoveryKind::Sack1
     }
 
     fn outstanding(&self) -> bool {
@@ -244,7 +254,15 @@ impl World {
         let duplicate = ack == una && self.outstanding();
         self.sender.handle_ack(self.now, &said);
         let blocks = said.sack.unwrap_or_default();
-        self.told.extend(blocks.as_slice().iter().flat_map(|&(s, e)| s..e));
+        // Sack1 listens in recovery and to duplicate ACKs; other ACKs of new data wipe its memory.
+        let listens = recovering || (ack == una && !self.after_timeout);
+        if !self.sack1() || listens {
+            self.told.extend(blocks.as_slice().iter().flat_map(|&(s, e)| s..e));
+        }
+        self.after_timeout &= ack <= una;
+        if self.sack1() && ack > una && !self.sender.in_recovery() {
+            self.told.clear();
+        }
         assert_eq!(self.sender.una(), una.max(ack), "an ACK moves una to what it says");
         if ack > una && !(recovering && self.sender.in_recovery()) {
             self.duplicates = 0;
@@ -276,10 +294,14 @@ impl World {
             assert!(una <= sent.seq && sent.seq < self.end(), "segment {} is sent", sent.seq);
             assert_eq!(sent.retransmission, sent.seq < max);
             assert!(sent.seq <= max, "a segment is left out");
-            if self.config.sack() {
-                assert!(sent.seq == max || !self.told.contains(&sent.seq), "needless {}", sent.seq);
+            let in_turn = self.sender.next() != next;
+            // Sack1 knows holes in a recovery only, and goes back blindly also when one has begun.
+            let by_holes = self.config.sack() && (!self.sack1() || self.sender.in_recovery());
+            if by_holes {
+                let blind = sent.seq == max || (self.sack1() && in_turn);
+                assert!(blind || !self.told.contains(&sent.seq), "needless {}", sent.seq);
                 assert!(sent.seq < max || sent.seq - una < self.config.window_segments());
-            } else if self.sender.next() == next {
+            } else if !in_turn {
                 // Out of turn: only ever the oldest segment, as recovery demands it.
                 assert_eq!(sent.seq, una);
             } else {

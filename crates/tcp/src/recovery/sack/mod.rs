@@ -12,7 +12,8 @@
 //! `reduction_basis`, `halving`, `fast_retransmit_restarts_timer`.
 //! # Limits
 //! Where congestion control governs recovery the window is not reduced here.
-//! A rescue retransmission counts as under way, which RFC 6675 leaves out of the pipe.
+//! A rescue retransmission counts as under way, which RFC 6675 leaves out of the pipe, and is not made
+//! while another retransmission of the same segment is under way, which the RFC does not say.
 
 mod detection;
 mod duplicates;
@@ -384,7 +385,8 @@ impl Sack {
         let allowed = core.config.rescue_retransmit
             && self.phase == Phase::Recovery
             && self.rescued.is_none_or(|rescued| core.una > rescued);
-        let seq = self.board.highest_unsacked().filter(|_| allowed)?;
+        let last = self.board.highest_unsacked().filter(|_| allowed)?;
+        let seq = Some(last).filter(|&seq| !self.board.is_resent(seq))?;
         self.rescued = Some(self.until);
         Some(seq)
     }

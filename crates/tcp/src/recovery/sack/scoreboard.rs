@@ -200,6 +200,11 @@ impl Scoreboard {
         (self.una..self.end()).rev().find(|&seq| self.get(seq).is_some_and(|s| !s.sacked))
     }
 
+    /// Whether a retransmission of it is under way.
+    pub(super) fn is_resent(&self, seq: Seq) -> bool {
+        self.get(seq).is_some_and(|segment| segment.resent)
+    }
+
     /// The lowest segment that is held to be lost and not retransmitted (RFC 6675, `NextSeg` rule 1).
     pub(super) fn next_lost(&mut self) -> Option<Seq> {
         if self.lost_count == self.resent_count {

@@ -1,0 +1,151 @@
+//! Sack1, the SACK of 1996.
+//!
+//! # Models
+//! A fast recovery that counts what the network carries in one variable, `pipe`: what was outstanding less
+//! three segments at its start, less one for every ACK, less two for one that moves on, more one for every
+//! segment sent. While `pipe` is below cwnd the lowest hole that SACK shows is sent again, else new data.
+//! Segments that are lost stay in `pipe` until then: a burst longer than half a window by two or more
+//! waits for the timer. After a timeout everything is sent again in order.
+//! # Source
+//! K. Fall and S. Floyd, "Simulation-based Comparisons of Tahoe, Reno, and SACK TCP", Computer
+//! Communication Review 26(3), 1996; where the paper is silent, the behaviour of ns-2.35's
+//! `Agent/TCP/Sack1`, which has the name.
+//! # Parameters
+//! `careful`, `first_loss`, `reduction_basis`, `halving`, `limited_transmit`,
+//! `fast_retransmit_restarts_timer`.
+//! # Limits
+//! A retransmission that is lost again is repaired by the timer only. What SACK has told is forgotten at
+//! the end of a recovery and at a timeout, and not listened to between a timeout and the next ACK of new
+//! data. ns-2's choice of two segments for a partial ACK whatever `pipe` says, off by default, is left out.
+
+use optcp_units::Time;
+
+use super::{DUP_THRESH, limited_transmit};
+use crate::acknowledgment::Ack;
+use crate::core::{Core, Seq};
+use crate::ranges::Ranges;
+
+/// See the module's text.
+#[derive(Clone, Debug, Default)]
+pub struct Sack1 {
+    phase: Phase,
+    /// What SACK has told since it was last forgotten.
+    sacked: Ranges,
+    /// Everything below was sent again in this recovery or was no hole.
+    repaired: Seq,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Phase {
+    #[default]
+    Open,
+    /// Fast recovery, until everything below `until` is acknowledged. `pipe` may fall below zero.
+    Recovery { until: Seq, pipe: i64 },
+    /// Between a timeout and the next ACK of new data.
+    Loss,
+}
+
+impl Sack1 {
+    pub(super) fn in_recovery(&self) -> bool {
+        matches!(self.phase, Phase::Recovery { .. })
+    }
+
+    pub(super) fn on_ack(&mut self, core: &mut Core, now: Time, ack: &Ack) {
+        match self.phase {
+            Phase::Recovery { until, .. } if ack.seq >= until => {
+                // Nothing sent before is left to be mistaken for a new loss.
+                core.recover = None;
+                core.acknowledge(now, ack);
+                *self = Sack1::default();
+            }
+            Phase::Recovery { until, pipe } => {
+                let partial = ack.seq > core.una;
+                // A partial ACK: a lost segment and its retransmission have both left the network.
+                let left = if partial { 2 } else { 1 };
+                self.phase = Phase::Recovery { until, pipe: pipe - left };
+                if partial {
+                    core.timer.restart(now);
+                    core.timer.end_back_off();
+                    core.advance(ack.seq);
+                }
+                self.listen(core, ack);
+            }
+            Phase::Open | Phase::Loss if ack.seq > core.una => {
+                core.acknowledge(now, ack);
+                core.grow();
+                *self = Sack1::default();
+            }
+            Phase::Open if ack.seq == core.una => self.on_duplicate_ack(core, now, ack),
+            Phase::Open | Phase::Loss => {}
+        }
+    }
+
+    /// A duplicate ACK, which counts if it tells news.
+    fn on_duplicate_ack(&mut self, core: &mut Core, now: Time, ack: &Ack) {
+        if !self.listen(core, ack) {
+            return;
+        }
+        core.duplicates += 1;
+        limited_transmit(core);
+        if core.duplicates == DUP_THRESH && core.may_fast_retransmit() {
+            self.enter_recovery(core, now);
+        }
+    }
+
+    fn enter_recovery(&mut self, core: &mut Core, now: Time) {
+        let pipe = i64::from(core.max - core.una) - i64::from(DUP_THRESH);
+        self.phase = Phase::Recovery { until: core.max, pipe };
+        self.repaired = core.una + 1;
+        core.fast_retransmit(now);
+        // The ACK that starts it releases the first retransmission and nothing else.
+        core.allowance = 0;
+    }
+
+    /// Takes up what an ACK tells; gives whether there was news.
+    fn listen(&mut self, core: &Core, ack: &Ack) -> bool {
+        self.sacked.remove_below(core.una);
+        let mut news = false;
+        for &(start, end) in ack.sack.iter().flat_map(|sack| sack.as_slice()) {
+            let (start, end) = (start.max(core.una), end.min(core.max));
+            if start < end {
+                self.sacked.insert(start, end, |_, _| news = true);
+            }
+        }
+        news
+    }
+
+    /// The retransmission timer expired.
+    pub(super) fn on_timeout(&mut self, core: &mut Core) {
+        *self = Sack1 { phase: Phase::Loss, ..Sack1::default() };
+        core.duplicates = 0;
+        core.go_back();
+    }
+
+    /// The next segment that may be sent now, if any.
+    pub(super) fn next_segment(&mut self, core: &mut Core) -> Option<Seq> {
+        let hole = self.next_hole(core.una);
+        let Phase::Recovery { pipe, .. } = &mut self.phase else { return core.next_segment() };
+        if let Some(seq) = core.take_demanded() {
+            return Some(seq);
+        }
+        let cwnd = core.window.segments(core.mss());
+        if core.allowance == 0 || *pipe >= i64::from(cwnd) {
+            return None;
+        }
+        let in_turn = core.nxt < core.end && (core.nxt < core.max || core.room() > 0);
+        let seq = hole.or(in_turn.then_some(core.nxt))?;
+        *pipe += 1;
+        if hole.is_some() {
+            self.repaired = seq + 1;
+        }
+        core.nxt = core.nxt.max(seq + 1);
+        Some(seq)
+    }
+
+    /// The lowest segment from `una` on that was not sent again and that SACK shows to be missing.
+    fn next_hole(&self, una: Seq) -> Option<Seq> {
+        let from = self.repaired.max(una);
+        let hole = self.sacked.around(from).map_or(from, |(_, end)| end);
+        self.sacked.end().filter(|&end| hole < end).map(|_| hole)
+    }
+}

@@ -1,0 +1,105 @@
+//! A burst of losses in one window, by the laws of RFC 6675 and of Sack1, worked by hand.
+//!
+//! A window of `W` segments is sent at once and its first `B` are lost. No limited transmit, data without
+//! end, a path that delays and does nothing else: whatever is sent within a round trip arrives at once.
+
+#![allow(clippy::unwrap_used, reason = "a panic is how a test fails")]
+
+use std::sync::Arc;
+
+use optcp_tcp::config::{Config, RecoveryKind};
+use optcp_tcp::{Profile, Receiver, Sender, Seq};
+use optcp_units::{Bytes, Duration, Time};
+
+const ROUND_TRIP: Duration = Duration::from_ms(100);
+
+/// What became of a burst.
+#[derive(Debug, PartialEq, Eq)]
+struct Repair {
+    /// Round trips from the first retransmission until everything sent before it is acknowledged.
+    round_trips: u32,
+    retransmissions: u64,
+}
+
+/// Runs the burst; `None` if the retransmission timer had to help.
+fn repair(recovery: RecoveryKind, window: u32, burst: u32) -> Option<Repair> {
+    let config = Arc::new(Config {
+        mss: Bytes::new(1000),
+        initial_window: window,
+        limited_transmit: false,
+        recovery,
+        ..Profile::Rfc.config()
+    });
+    let mut receiver = Receiver::new(&config, Duration::ZERO);
+    let mut sender = Sender::new(config, None, Duration::ZERO);
+    let sent = |sender: &mut Sender, now| -> Vec<Seq> {
+        std::iter::from_fn(|| sender.poll_transmit(now)).map(|segment| segment.seq).collect()
+    };
+    sender.start();
+    let mut now = Time::ZERO;
+    let mut underway = sent(&mut sender, now);
+    underway.drain(..burst as usize);
+    let mut round_trips = 0;
+    while sender.una() < window {
+        if underway.is_empty() {
+            let due = sender.deadline().unwrap();
+            sender.handle_timer(due);
+            assert_eq!(sender.counts().timeouts, 1);
+            return None;
+        }
+        now = now + ROUND_TRIP;
+        round_trips += u32::from(sender.in_recovery());
+        for seq in std::mem::take(&mut underway) {
+            let ack = receiver.handle_segment(now, seq, 0).ack.unwrap();
+            sender.handle_ack(now, &ack);
+            underway.extend(sent(&mut sender, now));
+        }
+    }
+    Some(Repair { round_trips, retransmissions: sender.counts().retransmissions })
+}
+
+/// RFC 6675 section 5: three SACKed segments above a hole make it lost, and what is lost is not in
+/// the pipe. The `W - B` duplicate ACKs of the window therefore release `W/2` segments in all, holes
+/// first; those of the next round trip release the rest. Every hole is sent again once.
+#[test]
+fn sack_sends_half_a_window_of_holes_a_round_trip() {
+    for window in [10, 20, 40_u32] {
+        for burst in 1..=window - 3 {
+            let law = Repair {
+                round_trips: burst.div_ceil(window / 2),
+                retransmissions: u64::from(burst),
+            };
+            let got = repair(RecoveryKind::Sack, window, burst);
+            assert_eq!(got, Some(law), "W {window} B {burst}");
+        }
+    }
+}
+
+/// Fall and Floyd 1996: what is lost stays in the pipe. The third duplicate ACK leaves `W - 3` there, the
+/// others take it to `B`: beside the first retransmission they release `W/2 - B` segments, or none. A
+/// partial ACK takes two off, so what is sent doubles every round trip. If the first one leaves `B - 2`
+/// of at least `W/2`, it releases nothing, no further ACK comes, and the timer must help.
+#[test]
+fn sack1_doubles_every_round_trip_or_stalls() {
+    for window in [10, 20, 40_u32] {
+        let half = window / 2;
+        for burst in 1..=window - 3 {
+            let got = repair(RecoveryKind::Sack1, window, burst);
+            if burst >= half + 2 {
+                assert_eq!(got, None, "W {window} B {burst}");
+                continue;
+            }
+            let mut released = 1 + half.saturating_sub(burst);
+            let (mut round_trips, mut total) = (1, released);
+            // What the first partial ACK takes off beyond the half window opens nothing.
+            let mut excess = burst.saturating_sub(half);
+            while total < burst {
+                released = 2 * released - std::mem::take(&mut excess);
+                total += released;
+                round_trips += 1;
+            }
+            let law = Repair { round_trips, retransmissions: u64::from(burst) };
+            assert_eq!(got, Some(law), "W {window} B {burst}");
+        }
+    }
+}

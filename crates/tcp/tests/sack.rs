@@ -1,0 +1,319 @@
+//! SACK recovery and what surrounds it, segment by segment, worked by hand from the RFCs.
+
+use std::sync::Arc;
+
+use optcp_tcp::config::{AfterTimeout, Config, LossDetectionKind, RateReduction, RecoveryKind};
+use optcp_tcp::{Ack, Profile, SackBlocks, Sender, Seq};
+use optcp_units::{Bytes, Duration, Time};
+
+fn ms(milliseconds: u64) -> Time {
+    Time::from_ps(milliseconds * 1_000_000_000)
+}
+
+/// SACK as in RFC 6675, ten segments of 1000 bytes at first.
+fn plain() -> Config {
+    Config {
+        mss: Bytes::new(1000),
+        initial_window: 10,
+        recovery: RecoveryKind::Sack,
+        ..Profile::Rfc.config()
+    }
+}
+
+/// A sender, and what it sends whenever something happens.
+struct Host(Sender);
+
+impl Host {
+    fn start(config: Config, segments: Option<u32>) -> (Self, Vec<Seq>) {
+        let mut host = Host(Sender::new(Arc::new(config), segments, Duration::ZERO));
+        host.0.start();
+        let sent = host.send(ms(0));
+        (host, sent)
+    }
+
+    fn send(&mut self, now: Time) -> Vec<Seq> {
+        std::iter::from_fn(|| self.0.poll_transmit(now)).map(|sent| sent.seq).collect()
+    }
+
+    fn ack(&mut self, at_ms: u64, seq: Seq, blocks: &[(Seq, Seq)]) -> Vec<Seq> {
+        self.ack_echo(at_ms, seq, blocks, 0)
+    }
+
+    fn ack_echo(&mut self, at_ms: u64, seq: Seq, blocks: &[(Seq, Seq)], echo: u32) -> Vec<Seq> {
+        let mut sack = SackBlocks::new();
+        blocks.iter().for_each(|&block| sack.push(block));
+        let sack = (!blocks.is_empty()).then_some(sack);
+        self.0.handle_ack(ms(at_ms), &Ack { seq, echo, sack });
+        self.send(ms(at_ms))
+    }
+
+    /// Lets the timer that is due next expire; when that was, in ms, and what is sent.
+    fn expire(&mut self) -> (u64, Vec<Seq>) {
+        let due = self.0.deadline().expect("a timer runs");
+        self.0.handle_timer(due);
+        (due.as_ps() / 1_000_000_000, self.send(due))
+    }
+
+    /// cwnd and ssthresh in segments.
+    fn window(&self) -> (f64, f64) {
+        let window = self.0.window();
+        (window.cwnd / 1000.0, window.ssthresh / 1000.0)
+    }
+}
+
+fn same(got: (f64, f64), want: (f64, f64)) -> bool {
+    (got.0 - want.0).abs() < 1e-9 && (got.1 - want.1).abs() < 1e-9
+}
+
+/// RFC 6675 section 5: segments 0 to 2 of 10 are lost. Limited transmit sends 10 and 11; the third
+/// SACK finds all three lost; ssthresh is half of the 10 that count. `pipe` is 12 - 3 sacked - 3 lost +
+/// 1 resent = 7, so two more must arrive before each further segment goes out.
+#[test]
+fn a_burst_is_repaired_as_the_pipe_allows() {
+    let (mut host, sent) = Host::start(plain(), None);
+    assert_eq!(sent, (0..10).collect::<Vec<_>>());
+    assert_eq!(host.ack(100, 0, &[(3, 4)]), [10]);
+    assert_eq!(host.ack(101, 0, &[(3, 5)]), [11]);
+    assert_eq!(host.ack(102, 0, &[(3, 6)]), [0]);
+    assert!(host.0.in_recovery());
+    assert!(same(host.window(), (5.0, 5.0)), "{:?}", host.window());
+    assert_eq!(host.ack(103, 0, &[(3, 7)]), [0; 0]);
+    assert_eq!(host.ack(104, 0, &[(3, 8)]), [0; 0]);
+    assert_eq!(host.ack(105, 0, &[(3, 9)]), [1]);
+    assert_eq!(host.ack(106, 0, &[(3, 10)]), [2]);
+    assert_eq!(host.ack(200, 0, &[(3, 11)]), [12]);
+    assert_eq!(host.ack(201, 0, &[(3, 12)]), [13]);
+    // The retransmissions arrive: a segment leaves for each, and 12 ends the recovery.
+    assert_eq!(host.ack(202, 1, &[(3, 12)]), [14]);
+    assert_eq!(host.ack(205, 2, &[(3, 12)]), [15]);
+    assert_eq!(host.ack(206, 12, &[]), [16]);
+    assert!(!host.0.in_recovery());
+    assert_eq!(host.0.counts().timeouts, 0);
+}
+
+/// RFC 6675 `NextSeg` rules 3 and 4: with no new data, first what may not be lost, then once the last.
+#[test]
+fn without_new_data_the_tail_is_sent_again() {
+    let config = Config { limited_transmit: false, ..plain() };
+    let (mut host, _) = Host::start(config.clone(), Some(10));
+    // Lost: 0, and 9. Segments 5 and 7 are late.
+    assert_eq!(host.ack(100, 0, &[(1, 2)]), [0; 0]);
+    assert_eq!(host.ack(101, 0, &[(1, 3)]), [0; 0]);
+    assert_eq!(host.ack(102, 0, &[(1, 4)]), [0]);
+    assert_eq!(host.ack(103, 0, &[(1, 5)]), [0; 0]);
+    // pipe: 10 - 5 sacked - 1 lost + 1 resent = 5; then 4, which lets 5 go: rule 3, it lies below 6.
+    assert_eq!(host.ack(104, 0, &[(6, 7), (1, 5)]), [0; 0]);
+    assert_eq!(host.ack(105, 0, &[(8, 9), (6, 7), (1, 5)]), [5]);
+    // Three above 5 would be needed to call it lost: 6 and 8 are two. Then rule 3 for 7, rule 4 for 9.
+    assert_eq!(host.ack(200, 1, &[(8, 9), (6, 7), (2, 5)]), [7]);
+    assert_eq!(host.ack(201, 6, &[(8, 9), (6, 7)]), [9]);
+    assert_eq!(host.ack(202, 7, &[(8, 9)]), [0; 0]);
+
+    let neither = Config { speculative_retransmit: false, rescue_retransmit: false, ..config };
+    let (mut host, _) = Host::start(neither, Some(10));
+    host.ack(102, 0, &[(1, 4)]);
+    assert_eq!(host.ack(105, 0, &[(8, 9), (6, 7), (1, 5)]), [0; 0]);
+}
+
+/// RFC 8985 section 6.2: a segment sent after the retransmission has arrived, so that is lost too.
+/// Without RACK only the retransmission timer would tell.
+#[test]
+fn rack_finds_a_lost_retransmission() {
+    let rack = Config { loss_detection: LossDetectionKind::Rack, ..plain() };
+    let (mut host, _) = Host::start(rack, None);
+    assert_eq!(host.ack(100, 0, &[(1, 4)]), [0]);
+    assert_eq!(host.ack(101, 0, &[(1, 6)]), [0; 0]);
+    assert_eq!(host.ack(102, 0, &[(1, 8)]), [10, 11]);
+    assert_eq!(host.ack(202, 0, &[(10, 12), (1, 8)])[0], 0);
+
+    let (mut host, _) = Host::start(plain(), None);
+    assert_eq!(host.ack(100, 0, &[(1, 4)]), [0]);
+    host.ack(102, 0, &[(1, 8)]);
+    assert!(!host.ack(202, 0, &[(10, 12), (1, 8)]).contains(&0));
+}
+
+/// RFC 8985 section 6.2 step 4: once reordering has been seen, a quarter of the least round trip must
+/// pass, and the segment may arrive meanwhile.
+#[test]
+fn rack_waits_for_reordered_segments() {
+    let rack = Config { loss_detection: LossDetectionKind::Rack, ..plain() };
+    let (mut host, _) = Host::start(rack, None);
+    // Segment 0 comes behind 1, and was never sent again: reordering.
+    host.ack(100, 0, &[(1, 2)]);
+    assert_eq!(host.ack(101, 2, &[]), [11, 12]);
+    // 3 to 5 come before 2: three duplicates, but only 25 ms later is 2 held to be lost.
+    host.ack(102, 2, &[(3, 6)]);
+    assert!(!host.0.in_recovery());
+    let (at, sent) = host.expire();
+    // Sent at 0, round trip 102 ms of segment 5, least round trip 100 ms (segment 1): 127 ms.
+    assert_eq!((at, sent[0]), (127, 2));
+    assert!(host.0.in_recovery());
+}
+
+/// RFC 8985 section 7: two round trips of silence send the last segment again; its SACK shows that the
+/// one before is lost.
+#[test]
+fn a_probe_repairs_the_tail_without_a_timeout() {
+    let config = Config {
+        initial_window: 3,
+        tail_loss_probe: true,
+        loss_detection: LossDetectionKind::Rack,
+        ..plain()
+    };
+    let (mut host, sent) = Host::start(config, Some(3));
+    assert_eq!(sent, [0, 1, 2]);
+    assert_eq!(host.ack(100, 1, &[]), [0; 0]);
+    assert_eq!(host.expire(), (300, vec![2]));
+    assert_eq!(host.ack(400, 1, &[(2, 3)]), [1]);
+    assert_eq!(host.ack(500, 3, &[]), [0; 0]);
+    assert_eq!(host.0.counts().timeouts, 0);
+    assert!(host.0.finished());
+}
+
+/// RFC 8985 section 7.3: a new segment is a better probe than an old one.
+#[test]
+fn a_probe_is_new_data_if_there_is_some() {
+    let config = Config { initial_window: 3, tail_loss_probe: true, ..plain() };
+    let (mut host, _) = Host::start(config, None);
+    assert_eq!(host.ack(100, 1, &[]), [3, 4]);
+    assert_eq!(host.expire(), (300, vec![5]));
+}
+
+/// RFC 8985 section 7.4: an ACK beyond the probe without a report that it came twice: it repaired a
+/// loss, so the window is halved. With the report nothing was lost.
+#[test]
+fn a_loss_that_the_probe_hid_halves_the_window() {
+    let config = Config { initial_window: 4, window_limit: 4, tail_loss_probe: true, ..plain() };
+    for lost in [true, false] {
+        let (mut host, _) = Host::start(config.clone(), None);
+        assert_eq!(host.ack(100, 4, &[]), [4, 5, 6, 7]);
+        assert_eq!(host.expire(), (300, vec![7]));
+        let report: &[(Seq, Seq)] = if lost { &[] } else { &[(7, 8)] };
+        assert_eq!(host.ack(400, 8, report), [8, 9, 10, 11]);
+        host.ack(500, 9, &[]);
+        assert_eq!(host.window().1.is_finite(), lost);
+    }
+}
+
+/// RFC 5682 section 3.1: ACKs that were late, not lost. Two new segments instead of retransmissions,
+/// then the window as before.
+#[test]
+fn a_spurious_timeout_is_taken_back() {
+    let config = Config { initial_window: 4, frto: true, ..plain() };
+    let (mut host, _) = Host::start(config, None);
+    assert_eq!(host.expire(), (1000, vec![0]));
+    assert!(same(host.window(), (1.0, 2.0)));
+    assert_eq!(host.ack(1010, 1, &[]), [4, 5]);
+    // Segment 1 was never sent again: the originals arrive.
+    host.ack(1011, 2, &[]);
+    let (cwnd, ssthresh) = host.window();
+    assert!(cwnd >= 4.0 && ssthresh.is_infinite(), "{cwnd} {ssthresh}");
+    assert_eq!(host.0.counts().retransmissions, 1);
+}
+
+/// RFC 5682 section 3.1 step 3a: only the new segments arrive, so the rest is lost indeed.
+#[test]
+fn a_real_timeout_is_not_taken_back() {
+    let config = Config { initial_window: 4, frto: true, ..plain() };
+    let (mut host, _) = Host::start(config, None);
+    assert_eq!(host.expire(), (1000, vec![0]));
+    assert_eq!(host.ack(1100, 1, &[]), [4, 5]);
+    assert_eq!(host.ack(1200, 1, &[(4, 5)])[0], 1);
+    assert!(same((host.window().1, 0.0), (2.0, 0.0)));
+}
+
+/// RFC 3708, with the response of Linux: every retransmission came twice, so the window comes back.
+#[test]
+fn duplicates_reported_for_every_retransmission_undo_the_reduction() {
+    let config = Config { dsack_undo: true, ..plain() };
+    let (mut host, _) = Host::start(config, None);
+    // 0 and 1 are late by more than three segments.
+    host.ack(100, 0, &[(2, 3)]);
+    host.ack(101, 0, &[(2, 4)]);
+    assert_eq!(host.ack(102, 0, &[(2, 5)])[0], 0);
+    // 12 out, 7 arrived, 2 lost, 1 under way again: the pipe of 4 lets the second go.
+    assert_eq!(host.ack(103, 0, &[(2, 9)]), [1]);
+    assert!(same((host.window().1, 0.0), (5.0, 0.0)));
+    // The originals, then the retransmissions as duplicates.
+    host.ack(110, 9, &[]);
+    host.ack(200, 9, &[(0, 1)]);
+    assert!(host.window().1.is_finite(), "one of two does not undo");
+    host.ack(201, 9, &[(1, 2)]);
+    let (cwnd, ssthresh) = host.window();
+    assert!(cwnd >= 10.0 && ssthresh.is_infinite(), "{cwnd} {ssthresh}");
+}
+
+/// RFC 3522: the ACK echoes a time before the retransmission, so it answers the original.
+#[test]
+fn a_timestamp_of_the_original_undoes_the_reduction() {
+    let config = Config { timestamps: true, timestamp_undo: true, ..plain() };
+    for (echo, undone) in [(0, true), (102, false)] {
+        let (mut host, _) = Host::start(config.clone(), None);
+        host.ack_echo(100, 0, &[(1, 2)], 0);
+        host.ack_echo(101, 0, &[(1, 3)], 0);
+        assert_eq!(host.ack_echo(102, 0, &[(1, 4)], 0), [0]);
+        host.ack_echo(110, 4, &[], echo);
+        assert_eq!(host.window().1.is_infinite(), undone);
+        assert_eq!(host.0.in_recovery(), !undone);
+    }
+}
+
+/// RFC 6937: with PRR the first round trip of a recovery sends a segment for every second that arrives,
+/// where halving at once sends none, then one for each.
+#[test]
+fn prr_spreads_the_reduction_over_the_round_trip() {
+    let sends = |rate_reduction| {
+        let config =
+            Config { initial_window: 20, limited_transmit: false, rate_reduction, ..plain() };
+        let (mut host, _) = Host::start(config, None);
+        let count = |end: Seq| host.ack(100, 0, &[(1, end)]).len();
+        (2..=20).map(count).collect::<Vec<_>>()
+    };
+    // 19 arrive; the third finds the loss: 16 under way then, ssthresh 10.
+    let at_once = [0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1];
+    assert_eq!(sends(RateReduction::AtOnce), at_once);
+    // RFC 9937: SACK covered 2 of the 20 before, so k deliveries allow ceil(10 k / 18): 1, 2, 2, 3, 3,
+    // 4, 4, 5, 5, 6, 7, 7, 8, 8. At the 15th 10 are under way, and the pipe is kept there.
+    let prr = [0, 0, 1, 1, 0, 1, 0, 1, 0, 1, 0, 1, 1, 0, 1, 0, 0, 1, 1];
+    assert_eq!(sends(RateReduction::Prr), prr);
+}
+
+/// RFC 6675 section 5.1: after a timeout what SACK covers is not sent again; RFC 2018 section 8 sends
+/// it all; RFC 6298 section 5.4 the oldest segment, and with it RFC 6675 knows the rest to be missing.
+#[test]
+fn a_timeout_sends_again_what_is_missing_or_everything() {
+    for (after_timeout, again) in [
+        (AfterTimeout::Missing, [0, 3, 4]),
+        (AfterTimeout::First, [0, 3, 4]),
+        (AfterTimeout::GoBackN, [0, 1, 2]),
+    ] {
+        let config =
+            Config { initial_window: 5, limited_transmit: false, after_timeout, ..plain() };
+        let (mut host, sent) = Host::start(config, Some(5));
+        assert_eq!(sent, [0, 1, 2, 3, 4]);
+        // Two duplicates are too few for a recovery.
+        host.ack(100, 0, &[(1, 2)]);
+        host.ack(101, 0, &[(1, 3)]);
+        let (_, first) = host.expire();
+        assert_eq!(first, again[..1]);
+        // Slow start: the next ACK lets two go.
+        let seq = if again[1] == 1 { 1 } else { 3 };
+        assert_eq!(host.ack(2000, seq, &[]), again[1..]);
+    }
+}
+
+/// Without SACK: everything again (4.3BSD), or one segment for each partial ACK (RFC 6298 section 5.4).
+#[test]
+fn without_sack_a_timeout_goes_back_or_sends_one_segment_at_a_time() {
+    for (after_timeout, again) in [
+        (AfterTimeout::GoBackN, vec![1, 2]),
+        (AfterTimeout::Missing, vec![1, 2]),
+        (AfterTimeout::First, vec![1]),
+    ] {
+        let config =
+            Config { initial_window: 5, recovery: RecoveryKind::NewReno, after_timeout, ..plain() };
+        let (mut host, _) = Host::start(config, Some(5));
+        assert_eq!(host.expire().1, [0]);
+        assert_eq!(host.ack(1100, 1, &[]), again);
+    }
+}
