@@ -19,7 +19,7 @@
 use optcp_units::{Duration, Time};
 
 use crate::config::{Config, Pacing};
-use crate::core::Core;
+use crate::core::{Core, Seq};
 
 /// Segments of a connection that leave without a wait before them.
 const UNPACED: u32 = 10;
@@ -29,8 +29,9 @@ pub(crate) const UNMEASURED: Duration = Duration::from_ms(1);
 /// When the next segment may leave.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pacer {
-    /// Segments that may still leave with no wait after them; all of them if nothing is paced.
+    /// Segments that may still leave with no wait after them.
     unpaced: u32,
+    paces: bool,
     /// When the wait after the last segment ends or has ended.
     release: Time,
     /// Whether it has not ended yet.
@@ -39,8 +40,13 @@ pub(crate) struct Pacer {
 
 impl Pacer {
     pub(crate) fn new(config: &Config) -> Self {
-        let unpaced = if config.pacing == Pacing::None { u32::MAX } else { UNPACED - 1 };
-        Pacer { unpaced, release: Time::ZERO, waits: false }
+        let paces = config.pacing != Pacing::None;
+        Pacer { unpaced: UNPACED - 1, paces, release: Time::ZERO, waits: false }
+    }
+
+    /// Whether there is pacing.
+    pub(crate) fn paces(&self) -> bool {
+        self.paces
     }
 
     /// Whether the next segment must wait.
@@ -80,12 +86,17 @@ impl Pacer {
 }
 
 impl Core {
-    /// A segment has left with pacing in force: the next one waits.
-    pub(crate) fn pace(&mut self, now: Time) {
+    /// The segment `seq` is about to leave with pacing in force: the next one waits, and what measures
+    /// the rate of delivery learns of it.
+    #[inline(never)]
+    pub(crate) fn pace(&mut self, seq: Seq, now: Time) {
+        if let Some(rate) = &mut self.delivery {
+            rate.on_sent(seq, now, self.max > self.una);
+        }
         let cwnd = self.window.segments(self.mss());
         let interval = match self.config.pacing {
             Pacing::None => None,
-            Pacing::Window => Some(self.window_interval()),
+            Pacing::Window => Some(self.window_interval(self.max.max(seq + 1) - self.una)),
             Pacing::Rate => self.congestion.interval(cwnd, self.timer.srtt()),
         };
         if let Some(interval) = interval {
@@ -93,10 +104,11 @@ impl Core {
         }
     }
 
-    /// The share of a segment in a round trip that the window fills twice, or 1.2 times.
-    fn window_interval(&self) -> Duration {
+    /// The share of a segment in a round trip that the window, or `flight` segments if that is more,
+    /// fills twice, or 1.2 times.
+    fn window_interval(&self, flight: u32) -> Duration {
         let percent = if self.window.cwnd < self.window.ssthresh / 2.0 { 200 } else { 120 };
-        let segments = self.window.segments(self.mss()).max(self.max - self.una);
+        let segments = self.window.segments(self.mss()).max(flight);
         let round_trip = u128::from(self.timer.srtt().unwrap_or(UNMEASURED).as_ps());
         let interval = (round_trip * 100).div_ceil(u128::from(segments) * percent);
         Duration::from_ps(u64::try_from(interval).unwrap_or(u64::MAX))
@@ -108,7 +120,7 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::{Ack, Profile, Sender, Seq};
+    use crate::{Ack, Profile, Sender};
 
     fn us(microseconds: u64) -> Time {
         Time::from_ps(microseconds * 1_000_000)

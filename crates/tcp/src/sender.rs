@@ -5,7 +5,7 @@ use std::sync::Arc;
 use optcp_units::{Bytes, Duration, Time};
 
 use crate::acknowledgment::{Ack, Timestamp};
-use crate::config::{Config, Measurement, Pacing, TimeoutBasis};
+use crate::config::{Config, Measurement, TimeoutBasis};
 use crate::core::{Core, Seq};
 use crate::recovery::LossRecovery;
 use crate::window::Window;
@@ -185,8 +185,8 @@ impl Sender {
         let seq = self.recovery.next_segment(core)?;
         let repair = demanded || (core.config.sack() && seq < core.max);
         let retransmission = seq < core.max;
-        if let Some(rate) = &mut core.delivery {
-            rate.on_sent(seq, now, core.max > core.una);
+        if core.pacer.paces() {
+            core.pace(seq, now);
         }
         if !retransmission {
             core.max = seq + 1;
@@ -204,9 +204,6 @@ impl Sender {
         self.recovery.on_sent(core, seq, now);
         self.counts.sent += 1;
         self.counts.retransmissions += u64::from(retransmission);
-        if core.config.pacing != Pacing::None {
-            core.pace(now);
-        }
         let stamp = if core.config.timestamps { core.stamp(now) } else { 0 };
         Some(Transmission { seq, size: core.wire_size(seq), retransmission, stamp })
     }

@@ -127,6 +127,7 @@ impl Receiver {
     }
 
     /// The ACK to send now; none waits any longer.
+    #[inline]
     fn acknowledge(&mut self) -> Ack {
         self.deadline = None;
         self.last_acked = self.next;
