@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 REFERENCE = Path("tests") / "reference" / "tcp"
-FILES = ("scenarios.json", "more-cases.json")
+FILES = ("scenarios.json", "more-cases.json", "more-sack-cases.json")
 SOURCE = "ns-2.35, recorded"
 
 Case = dict[str, Any]
@@ -37,8 +37,8 @@ class Member:
     at_work: Callable[[Case], bool]
 
 
-def _recovery(name: str) -> Member:
-    return Member("recovery", name, lambda case: case["variant"] == name)
+def _recovery(name: str, variant: str) -> Member:
+    return Member("recovery", name, lambda case: case["variant"] == variant)
 
 
 def _newreno_repairs(case: Case) -> bool:
@@ -56,10 +56,10 @@ def _starts_with_a_loss(case: Case) -> bool:
 
 MEMBERS = (
     Member("profiles", "ns2-2.35", lambda case: True),  # noqa: ARG005 - all cases start from it
-    _recovery("tahoe"),
-    _recovery("reno"),
-    _recovery("newreno"),
-    _recovery("sack"),
+    _recovery("tahoe", "tahoe"),
+    _recovery("reno", "reno"),
+    _recovery("newreno", "newreno"),
+    _recovery("sack1", "sack"),
     Member("congestion", "reno", lambda case: True),  # noqa: ARG005 - as above
     Member("newreno_timer", "impatient", lambda case: _newreno_repairs(case) and case["tcp"]["newreno_impatient"]),
     Member("newreno_timer", "patient", lambda case: _newreno_repairs(case) and not case["tcp"]["newreno_impatient"]),

@@ -25,7 +25,7 @@ class Variant:
 
 VARIANTS = (
     Variant("ns2-2.35", "newreno"),
-    Variant("ns2-2.35", "sack"),
+    Variant("ns2-2.35", "sack1"),
     Variant("rfc", "newreno"),
     Variant("rfc", "sack"),
 )
