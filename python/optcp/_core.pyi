@@ -17,6 +17,7 @@ __all__ = [
     "ScenarioError",
     "catalogue",
     "conformance",
+    "packetdrill",
     "profiles",
     "read_parquet",
     "run_branches",
@@ -207,6 +208,14 @@ def conformance(text: str) -> tuple[str, list[str]]:
     (``completion_ack_s`` or null, ``retransmissions``, ``timeouts``, ``sequence`` of [seconds, segment]), and a
     sentence for each case that asks for something that is not there; such a case has no result. Raises
     :class:`ScenarioError` where the text is not of the form. Releases the GIL.
+    """
+
+def packetdrill(text: str, tolerance_us: int | None = None) -> dict[str, Any]:
+    """Run a packetdrill script.
+
+    Times may be off by ``tolerance_us`` microseconds; by default by what the script says, else by 4000. Returns
+    ``result``: "ok"; "failed" with ``line``, ``at_s``, ``expected`` and ``happened``; or "refused" with ``line`` and
+    ``reason``. Releases the GIL.
     """
 
 def version() -> str:

@@ -295,6 +295,32 @@ def conformance(cases: Path, out: Path) -> None:
 
 
 @cli.command()
+@click.argument("scripts", type=FILE, nargs=-1, required=True, metavar="FILE.pkt...")
+@click.option("--tolerance", type=click.IntRange(min=0), metavar="MS", help="What times may be off by. [default: 4]")
+@click.option("--json", "out", type=FILE, help="Where the outcomes go as JSON too.")
+def packetdrill(scripts: tuple[Path, ...], tolerance: int | None, out: Path | None) -> None:
+    """Run packetdrill scripts against the simulated endpoint.
+
+    A script that fails is shown with its line, what it expects and what happened; the status is then 1. One that
+    asks for something that is not simulated is refused with the reason; the status is then 2.
+    """
+    from optcp.packetdrill import run as run_script
+    from optcp.packetdrill import write
+    from optcp.tables import counts, show_scripts
+
+    tolerance_us = None if tolerance is None else 1000 * tolerance
+    outcomes = [run_script(script, tolerance_us) for script in scripts]
+    for outcome in outcomes:
+        click.echo(outcome.message(), nl=False, err=True)
+    show_scripts(_console(), outcomes)
+    words = [outcome.result for outcome in outcomes]
+    click.echo(counts(words, ("ok", "failed", "refused")))
+    if out:
+        write(outcomes, out)
+    raise click.exceptions.Exit(2 if "refused" in words else int("failed" in words))
+
+
+@cli.command()
 @click.argument("names", nargs=-1, metavar="[NAME]...")
 @click.option("--seeds", type=POSITIVE, help="Runs of each cell. [default: the experiment's own number]")
 @click.option(

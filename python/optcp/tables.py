@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from optcp import bench
     from optcp.conformance import Outcome
     from optcp.evidence import base as evidence
+    from optcp.packetdrill import Outcome as Script
     from optcp.papers.model import Holds, Result, Row
     from optcp.study.single import Estimate, Plan, Summary
 
@@ -31,6 +32,9 @@ STYLES = {
     "claim-only": "dim",
     "true": "green",
     "false": "red",
+    "ok": "green",
+    "failed": "red",
+    "refused": "yellow",
 }
 
 
@@ -239,6 +243,17 @@ def show_outcomes(console: Console, outcomes: Iterable[Outcome]) -> None:
     for one in outcomes:
         completed = "-" if one.completion_s is None else f"{one.completion_s:.6f}"
         table.add_row(Text(one.name), completed, str(one.transmissions), str(one.retransmissions), str(one.timeouts))
+    console.print(table)
+
+
+def show_scripts(console: Console, outcomes: Iterable[Script]) -> None:
+    """Print how packetdrill scripts ended."""
+    table = Table(box=None, pad_edge=False)
+    for name in ("result", "script", "line"):
+        table.add_column(name, no_wrap=True)
+    for one in outcomes:
+        result = Text(one.result, style=STYLES[one.result])
+        table.add_row(result, Text(one.file), "" if one.line is None else str(one.line))
     console.print(table)
 
 

@@ -233,6 +233,15 @@ def conformance(text):
     return json.dumps(results), [f"case {case['id']}: no vegas" for case in cases if case["id"] not in known]
 
 
+def packetdrill(text, tolerance_us=None):
+    if text.startswith("fails"):
+        at = {"line": 3, "at_s": 0.5, "expected": "> . 1:1001(1000) ack 1"}
+        return {"result": "failed", **at, "happened": f"nothing within {tolerance_us} us"}
+    if text.startswith("asks"):
+        return {"result": "refused", "line": 2, "reason": "the system call `poll` is not simulated"}
+    return {"result": "ok"}
+
+
 def version():
     return "0.0.0+fake"
 

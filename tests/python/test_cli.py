@@ -49,7 +49,18 @@ def test_version_and_help(optcp):
     assert optcp("--version") == (0, "optcp 0.0.0+fake\n", "")
     status, out, _ = optcp("--help")
     assert status == 0
-    for verb in ("reproduce", "run", "trace", "export", "report", "validate", "list", "schema", "conformance"):
+    for verb in (
+        "reproduce",
+        "run",
+        "trace",
+        "export",
+        "report",
+        "validate",
+        "list",
+        "schema",
+        "conformance",
+        "packetdrill",
+    ):
         assert f"  {verb} " in out
 
 
@@ -145,6 +156,48 @@ def test_cases_that_cannot_be_read_leave_the_old_results(optcp, tmp_path, conten
     assert (status, out) == (2, "")
     assert err.startswith("Error: cases.json: ")
     assert (tmp_path / "out.json").read_text() == "old"
+
+
+def scripts(tmp_path):
+    for name, text in (("good", "runs"), ("bad", "fails"), ("odd", "asks for much")):
+        (tmp_path / f"{name}.pkt").write_text(text)
+
+
+def test_scripts_that_pass(optcp, tmp_path, snapshot):
+    scripts(tmp_path)
+    status, out, err = optcp("packetdrill", "good.pkt", "good.pkt")
+    assert (status, err) == (0, "")
+    assert out == snapshot
+
+
+def test_a_script_that_fails_is_shown_with_its_line(optcp, tmp_path, snapshot):
+    scripts(tmp_path)
+    status, out, err = optcp("packetdrill", "good.pkt", "bad.pkt", "--tolerance", "5")
+    assert status == 1
+    assert out == snapshot
+    assert err == (
+        "bad.pkt:3: FAILED at 0.500000 s\n  expected: > . 1:1001(1000) ack 1\n  happened: nothing within 5000 us\n"
+    )
+
+
+def test_refused_scripts_leave_the_others_to_run(optcp, tmp_path):
+    scripts(tmp_path)
+    (tmp_path / "binary.pkt").write_bytes(b"\xff")
+    names = ("odd.pkt", "bad.pkt", "absent.pkt", "binary.pkt")
+    status, out, err = optcp("packetdrill", *names, "--json", "out.json")
+    assert status == 2
+    assert out.splitlines()[-1] == "1 failed, 3 refused"
+    assert err.splitlines()[0] == "odd.pkt:2: refused: the system call `poll` is not simulated"
+    assert "absent.pkt: refused: No such file or directory" in err
+    written = json.loads((tmp_path / "out.json").read_text())
+    assert [(one["file"], one["result"]) for one in written] == [
+        ("odd.pkt", "refused"),
+        ("bad.pkt", "failed"),
+        ("absent.pkt", "refused"),
+        ("binary.pkt", "refused"),
+    ]
+    assert written[1]["line"] == 3
+    assert written[1]["reason"] is None
 
 
 def test_schema(optcp):
@@ -316,6 +369,6 @@ def test_a_closed_pipe_is_no_traceback(tmp_path):
 def test_the_double_has_the_real_modules_interface():
     stub = (HERE.parents[1] / "python" / "optcp" / "_core.pyi").read_text()
     classes = ("ScenarioError", "Cancelled", "Cancel", "Scenario", "Run")
-    for name in (*classes, "run_branches", "schema", "catalogue", "profiles", "conformance"):
+    for name in (*classes, "run_branches", "schema", "catalogue", "profiles", "conformance", "packetdrill"):
         assert name in stub
         assert hasattr(fake_core, name)

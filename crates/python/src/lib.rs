@@ -11,7 +11,9 @@ mod scenario;
 mod table;
 
 use optcp_scenario::conformance::run_text;
+use optcp_scenario::packetdrill::{Outcome, run_script};
 use optcp_scenario::{catalogue as all_policies, json_schema, profiles as all_profiles};
+use optcp_units::Duration;
 use pyo3::create_exception;
 use pyo3::exceptions::{PyException, PyValueError};
 use pyo3::prelude::*;
@@ -90,6 +92,33 @@ fn conformance(py: Python<'_>, text: &str) -> PyResult<(String, Vec<String>)> {
 }
 
 #[pyfunction]
+#[pyo3(signature = (text, tolerance_us=None))]
+fn packetdrill<'py>(
+    py: Python<'py>,
+    text: &str,
+    tolerance_us: Option<u64>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let outcome = py.detach(|| run_script(text, tolerance_us.map(Duration::from_us)));
+    let dict = PyDict::new(py);
+    match outcome {
+        Outcome::Passed => dict.set_item("result", "ok")?,
+        Outcome::Failed(mismatch) => {
+            dict.set_item("result", "failed")?;
+            dict.set_item("line", mismatch.line)?;
+            dict.set_item("at_s", mismatch.at.as_secs_f64())?;
+            dict.set_item("expected", mismatch.expected)?;
+            dict.set_item("happened", mismatch.happened)?;
+        }
+        Outcome::Refused(refusal) => {
+            dict.set_item("result", "refused")?;
+            dict.set_item("line", refusal.line)?;
+            dict.set_item("reason", refusal.reason)?;
+        }
+    }
+    Ok(dict)
+}
+
+#[pyfunction]
 fn version() -> String {
     match env!("OPTCP_COMMIT") {
         "" => env!("CARGO_PKG_VERSION").to_owned(),
@@ -112,6 +141,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(catalogue, module)?)?;
     module.add_function(wrap_pyfunction!(profiles, module)?)?;
     module.add_function(wrap_pyfunction!(conformance, module)?)?;
+    module.add_function(wrap_pyfunction!(packetdrill, module)?)?;
     module.add_function(wrap_pyfunction!(version, module)?)?;
     Ok(())
 }

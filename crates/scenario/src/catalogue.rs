@@ -1,9 +1,10 @@
 //! Everything that a scenario file can name, and the JSON Schema of the file.
 
 use optcp_tcp::config::{
-    AckKind, AfterTimeout, Backoff, CongestionKind, Expiry, FirstLoss, Halving, Increase,
-    LossDetectionKind, Measurement, NewRenoTimer, Pacing, PartialAck, RateReduction, RecoveryExit,
-    RecoveryKind, ReductionBasis, RttKind, TimeoutBasis,
+    AckCounting, AckKind, AfterTimeout, Backoff, CongestionKind, Expiry, FirstLoss, Halving,
+    Increase, LossDetectionKind, Measurement, NewRenoTimer, Pacing, PartialAck, RateReduction,
+    RecoveryExit, RecoveryKind, ReductionBasis, RttKind, SlowStartKind, TimeoutBasis,
+    WindowValidation,
 };
 use optcp_tcp::profile::Profile;
 use optcp_tcp::registry::Entry;
@@ -34,6 +35,9 @@ const REGISTRIES: &[(&str, &[Entry])] = &[
     (AfterTimeout::FAMILY, AfterTimeout::CATALOGUE),
     (CongestionKind::FAMILY, CongestionKind::CATALOGUE),
     (Increase::FAMILY, Increase::CATALOGUE),
+    (AckCounting::FAMILY, AckCounting::CATALOGUE),
+    (SlowStartKind::FAMILY, SlowStartKind::CATALOGUE),
+    (WindowValidation::FAMILY, WindowValidation::CATALOGUE),
     (Pacing::FAMILY, Pacing::CATALOGUE),
     (RttKind::FAMILY, RttKind::CATALOGUE),
     (Measurement::FAMILY, Measurement::CATALOGUE),

@@ -5,7 +5,8 @@
 //! (`expression`), and entries are read by serde (`schema`, `de`). Names then become indices and
 //! impossible worlds are refused (`check`), which leaves a [`plan::Plan`].
 //!
-//! [`conformance`] runs single-flow cases that other stacks have run too.
+//! [`conformance`] runs single-flow cases that other stacks have run too, [`packetdrill`] scripts that
+//! test real ones.
 
 mod build;
 mod catalogue;
@@ -15,6 +16,7 @@ mod de;
 mod expression;
 mod nearest;
 mod overrides;
+pub mod packetdrill;
 mod parquet;
 pub mod plan;
 mod problem;

@@ -49,8 +49,35 @@ registry! {
 registry! {
     /// How the congestion window grows.
     pub enum CongestionKind ("congestion") {
-        "reno" => Reno: "slow start, then one segment a round trip", "RFC 5681 section 3.1";
+        "reno" => Reno: "slow start, then one segment a round trip; half after a loss", "RFC 5681 section 3.1";
+        "cubic" => Cubic: "a cubic of the time since the last loss, or Reno where that is more; 7/10 after a loss", "RFC 9438";
         "bbr" => Bbr: "paces at the greatest rate of delivery and keeps its product with the least round trip in flight", "draft-cardwell-iccrg-bbr-congestion-control-00; Linux";
+    }
+}
+
+registry! {
+    /// What an ACK of new data counts for when the window grows.
+    pub enum AckCounting ("ack_counting") {
+        "once" => Once: "one segment, however much it acknowledges", "RFC 5681 section 3.1";
+        "bytes" => Bytes: "what it acknowledges; in slow start two segments at most, one after a timeout", "RFC 3465";
+        "segments" => Segments: "every segment of which no ACK had told; what passes ssthresh counts for congestion avoidance", "Linux";
+    }
+}
+
+registry! {
+    /// What may end slow start before a loss does.
+    pub enum SlowStartKind ("slow_start") {
+        "standard" => Standard: "nothing but ssthresh", "RFC 5681 section 3.1";
+        "hystart" => HyStart: "a long train of ACKs, or longer round trips, from 16 segments on", "Ha and Rhee 2011, as in Linux's CUBIC";
+        "hystart++" => HyStartPlusPlus: "longer round trips, after five rounds of slower growth", "RFC 9406";
+    }
+}
+
+registry! {
+    /// Whether the window grows while it does not limit what is sent.
+    pub enum WindowValidation ("window_validation") {
+        "none" => None: "it grows with every ACK of new data", "RFC 5681 section 3.1";
+        "linux" => Linux: "it grows if it held a segment back, or in slow start is below twice what was outstanding", "Linux; RFC 9438 section 5.8";
     }
 }
 
@@ -59,6 +86,7 @@ registry! {
     pub enum Increase ("increase") {
         "exact" => Exact: "SMSS*SMSS/cwnd, fractions of a byte kept", "RFC 5681 equation 3";
         "whole-bytes" => WholeBytes: "SMSS*SMSS/cwnd cut to whole bytes, at least one", "INET in 2011";
+        "whole-segments" => WholeSegments: "a segment once a window's worth of them is counted", "RFC 3465 section 2.1; Linux";
     }
 }
 
@@ -77,6 +105,7 @@ registry! {
         "rfc6298" => Rfc6298: "exact measurements; RTO = SRTT + max(G, 4 RTTVAR)", "RFC 6298 section 2";
         "bsd-ticks" => BsdTicks: "whole ticks of a free-running clock in fixed point", "4.3BSD, as in ns-2";
         "inet" => Inet: "exact measurements from SRTT = 0; gain 1/8 for both averages; RTO = SRTT + 4 RTTVAR", "INET in 2011";
+        "linux" => Linux: "exact measurements; the greatest deviation of a round trip, never below the least timeout, on top of SRTT", "Linux";
     }
 }
 
@@ -85,6 +114,7 @@ registry! {
     pub enum Measurement ("measurement") {
         "unambiguous" => Unambiguous: "those of segments sent once; any retransmission gives the one under way up", "RFC 6298 section 3";
         "until-timeout" => UntilTimeout: "only a timeout gives one up; what is sent again after it, save its first segment, counts as new", "INET in 2011";
+        "every-ack" => EveryAck: "with SACK every ACK, from the times at which its segments were sent, if they were sent once", "Linux";
     }
 }
 
@@ -142,6 +172,7 @@ registry! {
     pub enum TimeoutBasis ("timeout_basis") {
         "flight-size" => FlightSize: "snd_max - snd_una, literally, also inside a recovery", "RFC 5681 equation 4";
         "window" => Window: "the smaller of cwnd and the receiver's window, deflated", "ns-2";
+        "window-keep-recovery" => WindowKeepRecovery: "the same window, but the ssthresh of a recovery that the timeout interrupts stays", "Linux";
         "keep-recovery" => KeepRecovery: "flight size, but the ssthresh of a recovery that the timeout interrupts stays", "RFC 5681 section 3.1, one reduction per loss event";
         "halve-again" => HalveAgain: "flight size, but half the ssthresh of a recovery that the timeout interrupts", "RFC 5681 equation 4, with ssthresh for what a recovery has in flight";
         "inflated-window" => InflatedWindow: "the smaller of cwnd, inflation included, and the receiver's window", "INET in 2011";
@@ -223,8 +254,17 @@ pub struct Config {
     pub timestamp_undo: bool,
     /// How the window grows.
     pub congestion: CongestionKind,
-    /// How its growth in congestion avoidance is rounded.
+    /// How Reno's growth in congestion avoidance is rounded.
     pub increase: Increase,
+    /// What an ACK counts for when the window grows.
+    pub ack_counting: AckCounting,
+    /// What may end slow start before a loss does.
+    pub slow_start: SlowStartKind,
+    /// Whether CUBIC aims lower after a loss at a smaller window than the one before (RFC 9438 section
+    /// 4.7), which gives way to new flows.
+    pub fast_convergence: bool,
+    /// Whether the window grows while it does not limit what is sent.
+    pub window_validation: WindowValidation,
     /// How segments that the window allows are spread over time.
     pub pacing: Pacing,
     /// Whether an ACK that comes more than one retransmission timeout after the window last let a

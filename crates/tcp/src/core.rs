@@ -5,11 +5,13 @@ use std::sync::Arc;
 use optcp_units::{Bytes, Duration, Time};
 
 use crate::acknowledgment::{Ack, Timestamp};
-use crate::config::{AfterTimeout, Config, FirstLoss, Halving, Measurement, ReductionBasis};
-use crate::congestion::{AckEvent, CongestionControl, DeliveryEvent};
+use crate::config::{
+    AfterTimeout, Config, FirstLoss, Halving, Measurement, ReductionBasis, WindowValidation,
+};
+use crate::congestion::{AckEvent, CongestionControl, DeliveryEvent, WindowUse};
 use crate::delivery::DeliveryRate;
 use crate::pacing::Pacer;
-use crate::rtt::RetransmissionTimer;
+use crate::rtt::{RetransmissionTimer, Span};
 use crate::window::Window;
 
 /// Sequence numbers count segments of the transfer from 0; with a handshake the SYN is number 0.
@@ -43,6 +45,8 @@ pub struct Core {
     pub(crate) end: Seq,
     /// What the last ACK of new data told.
     acked: AckEvent,
+    /// How the window was used, where that decides its growth.
+    window_use: WindowUse,
     /// Duplicate ACKs in a row.
     pub(crate) duplicates: u32,
     /// `max` when the window was last reduced: RFC 6582's `recover`, plus one.
@@ -85,6 +89,7 @@ impl Core {
             max: 0,
             end,
             acked: AckEvent::default(),
+            window_use: WindowUse::default(),
             duplicates: 0,
             recover: None,
             loss_until: 0,
@@ -115,24 +120,31 @@ impl Core {
         self.window_limit.saturating_sub(self.max - self.una)
     }
 
+    /// The receiver takes `segments` from now on.
+    pub(crate) fn set_receiver_window(&mut self, segments: u32) {
+        self.window_limit = segments;
+    }
+
     /// ssthresh in whole segments.
     pub(crate) fn ssthresh_segments(&self) -> u32 {
         Window { cwnd: self.window.ssthresh, ..self.window }.segments(self.mss())
     }
 
+    /// Ticks of the timestamp clock so far.
+    fn ticks(&self, now: Time) -> u64 {
+        (now.as_ps() + self.clock_phase.as_ps()) / self.config.timestamp_tick.as_ps()
+    }
+
     /// What goes on a segment that is sent now, if timestamps are in use (RFC 7323 section 3).
+    #[expect(clippy::cast_possible_truncation, reason = "timestamps count modulo 2^32")]
     pub(crate) fn stamp(&self, now: Time) -> Timestamp {
-        let ticks = (now.as_ps() + self.clock_phase.as_ps()) / self.config.timestamp_tick.as_ps();
-        #[expect(clippy::cast_possible_truncation, reason = "timestamps count modulo 2^32")]
-        let stamp = ticks as Timestamp;
-        stamp
+        self.ticks(now) as Timestamp
     }
 
     /// The beginning of the tick at which an echoed timestamp was read, `now` at the latest.
     fn sent_at(&self, echo: Timestamp, now: Time) -> Time {
         let age = u64::from(self.stamp(now).wrapping_sub(echo));
-        let ticks = (now.as_ps() + self.clock_phase.as_ps()) / self.config.timestamp_tick.as_ps();
-        let read = ticks.saturating_sub(age) * self.config.timestamp_tick.as_ps();
+        let read = self.ticks(now).saturating_sub(age) * self.config.timestamp_tick.as_ps();
         Time::from_ps(read.saturating_sub(self.clock_phase.as_ps()))
     }
 
@@ -207,7 +219,8 @@ impl Core {
     /// Sets ssthresh from the amount at stake, at least two segments (RFC 5681 equation 4); gives it as
     /// it is before it is rounded.
     pub(crate) fn set_ssthresh(&mut self, amount: f64) -> f64 {
-        let answer = self.congestion.ssthresh(amount);
+        let mss = self.mss();
+        let answer = self.congestion.ssthresh(&self.window, mss, amount);
         let half = match self.config.halving {
             Halving::Exact => answer,
             Halving::WholeBytes => answer.floor(),
@@ -225,7 +238,7 @@ impl Core {
     pub(crate) fn fast_retransmit(&mut self, now: Time) {
         self.recover = Some(self.max);
         self.reduce();
-        if self.config.measurement == Measurement::Unambiguous {
+        if self.config.measurement != Measurement::UntilTimeout {
             self.timer.forget();
         }
         if self.config.fast_retransmit_restarts_timer {
@@ -244,19 +257,34 @@ impl Core {
     pub(crate) fn measure(&mut self, now: Time, ack: &Ack) -> Option<Duration> {
         if self.config.timestamps {
             let sent = self.sent_at(ack.echo, now);
-            Some(self.timer.measure_stamped(sent, now, self.max - self.una))
+            Some(self.measure_sent(now, ack, sent))
         } else {
-            self.timer.measure(ack.seq, now)
+            self.timer.measure(Span { una: ack.seq, max: self.max }, now)
         }
+    }
+
+    /// Takes the round trip of a segment that was sent at `sent`, which an ACK that is not yet counted
+    /// answers.
+    pub(crate) fn measure_sent(&mut self, now: Time, ack: &Ack, sent: Time) -> Duration {
+        let outstanding = self.max - self.una;
+        let span = Span { una: ack.seq.max(self.una), max: self.max };
+        self.timer.measure_sent(sent, now, outstanding, span)
     }
 
     /// An ACK of new data that leaves no recovery behind: measures, restarts or stops the timer.
     pub(crate) fn acknowledge(&mut self, now: Time, ack: &Ack) {
-        let acked = ack.seq - self.una;
         let rtt = self.measure(now, ack);
+        // Without SACK each duplicate ACK has told of a segment that arrived (RFC 9937, DeliveredData).
+        let delivered = (ack.seq - self.una).saturating_sub(self.duplicates).max(1);
+        self.count(now, ack, delivered, rtt);
+    }
+
+    /// The same for an ACK that was measured, and tells of `delivered` segments for the first time.
+    pub(crate) fn count(&mut self, now: Time, ack: &Ack, delivered: u32, rtt: Option<Duration>) {
+        let acked = ack.seq - self.una;
         self.advance(ack.seq);
         let (srtt, una, max) = (self.timer.srtt(), self.una, self.max);
-        self.acked = AckEvent { now, acked, rtt, srtt, una, max };
+        self.acked = AckEvent { now, acked, delivered, rtt, srtt, una, max, limited: true };
         self.duplicates = 0;
         self.limited_sent = 0;
         if self.outstanding() {
@@ -269,6 +297,10 @@ impl Core {
     /// Grows the window for the ACK of new data that came last.
     pub(crate) fn grow(&mut self) {
         let mss = self.mss();
+        if self.config.window_validation == WindowValidation::Linux {
+            let cwnd = self.window.segments(mss);
+            self.acked.limited = self.window_use.limits(cwnd, self.window.in_slow_start());
+        }
         self.congestion.on_ack(&mut self.window, mss, &self.acked);
     }
 
@@ -290,6 +322,12 @@ impl Core {
             self.congestion.on_delivery(&mut self.window, mss, &ack, &mut rate);
         }
         self.delivery = Some(rate);
+    }
+
+    /// Nothing more may be sent now, while the network is held to carry `carried` segments.
+    pub(crate) fn on_pause(&mut self, carried: u32) {
+        let limited = carried >= self.window.segments(self.mss());
+        self.window_use.on_pause(self.una, self.max, limited);
     }
 
     /// Goes back to the oldest unacknowledged segment and sends everything again from there.

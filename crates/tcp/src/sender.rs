@@ -5,8 +5,9 @@ use std::sync::Arc;
 use optcp_units::{Bytes, Duration, Time};
 
 use crate::acknowledgment::{Ack, Timestamp};
-use crate::config::{Config, Measurement, TimeoutBasis};
+use crate::config::{Config, Measurement, TimeoutBasis, WindowValidation};
 use crate::core::{Core, Seq};
+use crate::info::{CongestionState, Tally, TcpInfo};
 use crate::recovery::LossRecovery;
 use crate::window::Window;
 
@@ -99,6 +100,18 @@ impl Sender {
         self.core.allowance = u32::MAX;
     }
 
+    /// The application has `segments` full segments more.
+    pub fn supply(&mut self, segments: u32) {
+        self.core.end = self.core.end.saturating_add(segments);
+        self.core.allowance = u32::MAX;
+    }
+
+    /// The receiver's window is `segments` from now on.
+    pub fn set_receiver_window(&mut self, segments: u32) {
+        self.core.set_receiver_window(segments);
+        self.core.allowance = u32::MAX;
+    }
+
     /// An ACK has come. One for data never sent is ignored.
     pub fn handle_ack(&mut self, now: Time, ack: &Ack) {
         let core = &mut self.core;
@@ -148,22 +161,26 @@ impl Sender {
         self.recovery.on_timeout(core, now);
 
         let repeated = self.timed_out == Some(core.una);
-        core.congestion.on_timeout(core.window.segments(core.mss()));
         let keeps = repeated && core.config.repeated_timeout_keeps_ssthresh;
         if !keeps && !core.congestion.governs_recovery() {
             let amount = match core.config.timeout_basis {
-                TimeoutBasis::KeepRecovery if interrupted => None,
+                TimeoutBasis::KeepRecovery | TimeoutBasis::WindowKeepRecovery if interrupted => {
+                    None
+                }
                 TimeoutBasis::HalveAgain if interrupted => Some(core.window.ssthresh),
                 TimeoutBasis::KeepRecovery
                 | TimeoutBasis::HalveAgain
                 | TimeoutBasis::FlightSize => Some(core.flight()),
-                TimeoutBasis::Window => Some(core.usable_window()),
+                TimeoutBasis::Window | TimeoutBasis::WindowKeepRecovery => {
+                    Some(core.usable_window())
+                }
                 TimeoutBasis::InflatedWindow => Some(inflated.min(core.receiver_window())),
             };
             if let Some(amount) = amount {
                 core.set_ssthresh(amount);
             }
         }
+        core.congestion.on_timeout(core.window.segments(core.mss()));
         self.timed_out = Some(core.una);
         core.loss_until = core.max;
         core.window.cwnd = core.mss();
@@ -182,7 +199,12 @@ impl Sender {
             return None;
         }
         let demanded = core.retransmit.is_some();
-        let seq = self.recovery.next_segment(core)?;
+        let Some(seq) = self.recovery.next_segment(core) else {
+            if core.config.window_validation == WindowValidation::Linux {
+                core.on_pause(self.recovery.carried(core));
+            }
+            return None;
+        };
         let repair = demanded || (core.config.sack() && seq < core.max);
         let retransmission = seq < core.max;
         if core.pacer.paces() {
@@ -273,6 +295,38 @@ impl Sender {
             phase,
             timeouts: self.counts.timeouts,
         }
+    }
+
+    /// Its variables by the names that Linux has for them.
+    #[must_use]
+    pub fn info(&self) -> TcpInfo {
+        let core = &self.core;
+        let Tally { sacked, lost, retransmitted, reordering } = self.recovery.tally(core);
+        let state = match () {
+            () if self.recovery.in_recovery() => CongestionState::Recovery,
+            () if self.recovery.in_loss(core) => CongestionState::Loss,
+            () if sacked + lost > 0 => CongestionState::Disorder,
+            () => CongestionState::Open,
+        };
+        TcpInfo {
+            state,
+            cwnd: core.window.segments(core.mss()),
+            ssthresh: core.window.ssthresh.is_finite().then(|| core.ssthresh_segments()),
+            unacked: core.max - core.una,
+            sacked,
+            lost,
+            retransmitted,
+            reordering,
+            retransmissions: self.counts.retransmissions,
+            rto: core.timer.rto(),
+            srtt: core.timer.srtt(),
+        }
+    }
+
+    /// What goes on a segment without data that is sent now, if timestamps are in use.
+    #[must_use]
+    pub fn stamp(&self, now: Time) -> Timestamp {
+        self.core.stamp(now)
     }
 
     /// What it has done so far.

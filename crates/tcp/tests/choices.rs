@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use optcp_tcp::config::{
-    Config, Expiry, Halving, Measurement, RecoveryExit, RttKind, TimeoutBasis,
+    Config, Expiry, Halving, Measurement, RecoveryExit, RecoveryKind, RttKind, TimeoutBasis,
 };
-use optcp_tcp::{Ack, Profile, Sender, Seq};
+use optcp_tcp::{Ack, Profile, SackBlocks, Sender, Seq};
 use optcp_units::{Bytes, Duration, Time};
 
 /// `rfc` with segments of 1000 bytes, without limited transmit.
@@ -64,6 +64,7 @@ fn a_timeout_inside_a_recovery_halves_what_its_basis_says() {
         (TimeoutBasis::FlightSize, u32::MAX, 10_000, 2_500),
         (TimeoutBasis::Window, u32::MAX, 5_000, 3_500),
         (TimeoutBasis::KeepRecovery, u32::MAX, 10_000, 10_000),
+        (TimeoutBasis::WindowKeepRecovery, u32::MAX, 10_000, 10_000),
         (TimeoutBasis::HalveAgain, u32::MAX, 5_000, 5_000),
         (TimeoutBasis::InflatedWindow, u32::MAX, 11_000, 4_000),
         (TimeoutBasis::InflatedWindow, 20, 10_000, 4_000),
@@ -95,6 +96,65 @@ fn without_a_recovery_halving_again_is_flight_size() {
     let mut trial = Trial::start(config, None);
     trial.expire(us(1_000_000));
     same(trial.ssthresh(), 10_000);
+}
+
+/// Ten segments in flight of a window of twenty.
+#[test]
+fn a_timeout_may_halve_the_window_or_what_is_in_flight() {
+    for (timeout_basis, want) in
+        [(TimeoutBasis::KeepRecovery, 5_000), (TimeoutBasis::WindowKeepRecovery, 10_000)]
+    {
+        let config = Config { initial_window: 20, timeout_basis, ..plain() };
+        let mut trial = Trial::start(config, Some(10));
+        trial.expire(us(1_000_000));
+        same(trial.ssthresh(), want);
+    }
+}
+
+/// Four segments sent at once, round trips of 100 and 120 ms, in between a report of the second by SACK.
+/// Linux's estimator: SRTT 100 ms, four deviations 200 ms; then an error of 20 ms, SRTT 102.5 ms, and
+/// the greatest deviation is 200 ms still. Where one segment is timed, nothing is known after 100 ms,
+/// and 120 ms is the first measurement: 360 ms.
+#[test]
+fn every_ack_may_measure_what_was_sent_once() {
+    for (measurement, deadline_us) in
+        [(Measurement::Unambiguous, 480_000), (Measurement::EveryAck, 422_500)]
+    {
+        let config = Config {
+            initial_window: 4,
+            recovery: RecoveryKind::Sack,
+            rtt: RttKind::Linux,
+            min_rto: Duration::ZERO,
+            measurement,
+            ..plain()
+        };
+        let mut trial = Trial::start(config, None);
+        let mut sack = SackBlocks::new();
+        sack.push((1, 2));
+        trial.0.handle_ack(us(100_000), &Ack { seq: 0, echo: 0, sack: Some(sack) });
+        trial.ack(us(120_000), 2);
+        assert_eq!(trial.0.deadline(), Some(us(deadline_us)), "{measurement:?}");
+    }
+}
+
+/// Ten segments of 1460 - 12 bytes at first, whose ACKs grow the window by what they acknowledge; the
+/// timeout of a path of 50 ms is 250 ms, 7/10 are left of a window of 20 after a loss, and RACK needs no
+/// third duplicate ACK to know of it.
+#[test]
+fn linux_does_what_its_defaults_say() {
+    // Its probe would come before the timeout.
+    let config = Config { tail_loss_probe: false, ..Profile::Linux6.config() };
+    let mut trial = Trial::start(config, None);
+    assert_eq!(trial.0.snapshot().flight, 10);
+    assert_eq!(trial.ack(us(50_000), 4).len(), 8);
+    assert_eq!(trial.0.deadline(), Some(us(300_000)));
+    trial.ack(us(50_000), 10);
+    same(trial.cwnd(), 20 * 1448);
+    let mut sack = SackBlocks::new();
+    sack.push((11, 18));
+    trial.0.handle_ack(us(100_000), &Ack { seq: 10, echo: 50, sack: Some(sack) });
+    assert_eq!(trial.sent(us(100_000)).first(), Some(&10));
+    same(trial.ssthresh(), 14 * 1448);
 }
 
 /// 5 segments of 1001 bytes: half of 5005.

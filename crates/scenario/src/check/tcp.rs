@@ -6,12 +6,14 @@ use optcp_tcp::profile::Profile;
 use optcp_units::{Bytes, Duration};
 use serde::Deserialize;
 use serde::de::value::{Error, StrDeserializer};
+use toml::de::DeTable;
 
+use crate::de;
 use crate::nearest::suggestion;
 use crate::plan::Plan;
 use crate::problem::Problems;
-use crate::schema::File;
-use crate::tree::place;
+use crate::schema::{File, TcpTable};
+use crate::tree::{Node, place};
 
 use super::check_name;
 
@@ -23,6 +25,27 @@ pub(super) fn tables(file: &File, plan: &mut Plan, problems: &mut Problems<'_>) 
         check(name, &config, problems);
         plan.tcp.push((name.clone(), config));
     }
+}
+
+/// `base` with the choices of a text such as `profile = "rfc", recovery = "sack"`; what is wrong with them.
+pub(crate) fn choices(text: &str, base: Config) -> Result<Config, Vec<String>> {
+    const NAME: &str = "choices";
+    let text = format!("tcp.{NAME} = {{ {text} }}");
+    let (table, errors) = DeTable::parse_recoverable(&text);
+    if let Some(error) = errors.first() {
+        return Err(vec![format!("`{text}` is not TOML: {}", error.message().trim())]);
+    }
+    let tree = Node::of_file(table.get_ref(), text.len());
+    let written = tree.deepest(place!["tcp", NAME]);
+    let table: TcpTable = de::read(written).map_err(|problem| {
+        let help = problem.help.map(|help| format!(": {help}")).unwrap_or_default();
+        vec![problem.message + &help]
+    })?;
+    let config = table.changes(base);
+    let mut problems = Problems::new(&tree);
+    check(NAME, &config, &mut problems);
+    let found: Vec<String> = problems.found.into_iter().map(|problem| problem.message).collect();
+    if found.is_empty() { Ok(config) } else { Err(found) }
 }
 
 /// Reports choices with which no connection can work. A value that the profile chose is shown at the

@@ -1,9 +1,10 @@
 //! `[tcp.NAME]`: a profile, and single choices of it changed.
 
 use optcp_tcp::config::{
-    AckKind, AfterTimeout, Backoff, Config, CongestionKind, Expiry, FirstLoss, Halving, Increase,
-    LossDetectionKind, Measurement, NewRenoTimer, Pacing, PartialAck, RateReduction, RecoveryExit,
-    RecoveryKind, ReductionBasis, RttKind, TimeoutBasis,
+    AckCounting, AckKind, AfterTimeout, Backoff, Config, CongestionKind, Expiry, FirstLoss,
+    Halving, Increase, LossDetectionKind, Measurement, NewRenoTimer, Pacing, PartialAck,
+    RateReduction, RecoveryExit, RecoveryKind, ReductionBasis, RttKind, SlowStartKind,
+    TimeoutBasis, WindowValidation,
 };
 use optcp_tcp::profile::Profile;
 use optcp_units::{Bytes, Duration};
@@ -53,6 +54,9 @@ field! {
     AfterTimeout, AfterTimeout, "", |w| *w, |v| json!(v.name());
     CongestionKind, CongestionKind, "", |w| *w, |v| json!(v.name());
     Increase, Increase, "", |w| *w, |v| json!(v.name());
+    AckCounting, AckCounting, "", |w| *w, |v| json!(v.name());
+    SlowStartKind, SlowStartKind, "", |w| *w, |v| json!(v.name());
+    WindowValidation, WindowValidation, "", |w| *w, |v| json!(v.name());
     Pacing, Pacing, "", |w| *w, |v| json!(v.name());
     Backoff, Backoff, "", |w| *w, |v| json!(v.name());
     FirstLoss, FirstLoss, "", |w| *w, |v| json!(v.name());
@@ -101,7 +105,12 @@ macro_rules! tcp_table {
         impl TcpTable {
             /// The profile with the changes of this table.
             pub(crate) fn config(&self) -> Config {
-                let mut config = self.profile.unwrap_or(Profile::Rfc).config();
+                self.changes(Profile::Rfc.config())
+            }
+
+            /// The table's profile, or `base` if it names none, with the changes of this table.
+            pub(crate) fn changes(&self, base: Config) -> Config {
+                let mut config = self.profile.map_or(base, Profile::config);
                 $( if let Some(written) = &self.$name {
                     config.$name = <$Type as Field>::read(written).into();
                 } )*
@@ -186,8 +195,16 @@ tcp_table! {
     timestamp_undo: bool,
     /// How the window grows.
     congestion: CongestionKind,
-    /// How congestion avoidance rounds what an ACK adds to the window.
+    /// How Reno's congestion avoidance rounds what an ACK adds to the window.
     increase: Increase,
+    /// What an ACK counts for when the window grows.
+    ack_counting: AckCounting,
+    /// What may end slow start before a loss does.
+    slow_start: SlowStartKind,
+    /// Whether CUBIC aims lower after a loss at a smaller window than the one before.
+    fast_convergence: bool,
+    /// Whether the window grows while it does not limit what is sent.
+    window_validation: WindowValidation,
     /// How segments that the window allows are spread over time.
     pacing: Pacing,
     /// Whether an ACK finds the initial window again when nothing was sent for a timeout.

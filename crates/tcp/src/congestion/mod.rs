@@ -1,7 +1,13 @@
 //! Congestion control: how the window grows, and what is left of it after a loss.
 
+mod ack_counting;
 mod bbr;
+mod cubic;
+mod hystart;
+mod hystart_plus_plus;
 mod reno;
+mod slow_start;
+mod window_validation;
 
 use optcp_units::{Duration, Time};
 
@@ -11,7 +17,9 @@ use crate::delivery::{DeliveryRate, RateSample};
 use crate::window::Window;
 
 pub use bbr::Bbr;
+pub use cubic::Cubic;
 pub use reno::Reno;
+pub(crate) use window_validation::WindowUse;
 
 /// What an ACK of new data tells congestion control.
 #[derive(Clone, Copy, Debug, Default)]
@@ -20,6 +28,8 @@ pub struct AckEvent {
     pub now: Time,
     /// Segments that it acknowledges cumulatively for the first time.
     pub acked: u32,
+    /// Segments of which no ACK had told before, be it cumulatively or by SACK.
+    pub delivered: u32,
     /// The round trip that it measures, if it does.
     pub rtt: Option<Duration>,
     /// The smoothed round trip, once there is one.
@@ -28,6 +38,8 @@ pub struct AckEvent {
     pub una: Seq,
     /// One past the highest segment sent: where the present round trip ends.
     pub max: Seq,
+    /// Whether the window limits what is sent, so that it may grow.
+    pub limited: bool,
 }
 
 /// What the sender is repairing.
@@ -65,13 +77,15 @@ pub struct DeliveryEvent {
     pub sample: Option<RateSample>,
 }
 
-/// The state of the chosen congestion control. It alone grows the window; it *answers* what
-/// ssthresh should be and never sets it. One that governs recovery sets the window itself on every ACK,
-/// from what is delivered, and nobody else does.
+/// The state of the chosen congestion control. It alone grows the window. It *answers* what ssthresh
+/// should be after a loss; only slow start that ends without one sets it. One that governs recovery sets
+/// the window itself on every ACK, from what is delivered, and nobody else does.
 #[derive(Clone, Debug)]
 pub enum CongestionControl {
     /// See [`Reno`].
     Reno(Reno),
+    /// See [`Cubic`].
+    Cubic(Box<Cubic>),
     /// See [`Bbr`].
     Bbr(Box<Bbr>),
 }
@@ -82,15 +96,17 @@ impl CongestionControl {
     #[must_use]
     pub fn new(config: &Config, clock_phase: Duration) -> Self {
         match config.congestion {
-            CongestionKind::Reno => CongestionControl::Reno(Reno::new(config.increase)),
+            CongestionKind::Reno => CongestionControl::Reno(Reno::new(config)),
+            CongestionKind::Cubic => CongestionControl::Cubic(Box::new(Cubic::new(config))),
             CongestionKind::Bbr => CongestionControl::Bbr(Box::new(Bbr::new(clock_phase))),
         }
     }
 
     /// An ACK of new data outside recovery: grow the window.
-    pub fn on_ack(&mut self, window: &mut Window, mss: f64, _: &AckEvent) {
+    pub fn on_ack(&mut self, window: &mut Window, mss: f64, ack: &AckEvent) {
         match self {
-            CongestionControl::Reno(reno) => reno.on_ack(window, mss),
+            CongestionControl::Reno(reno) => reno.on_ack(window, mss, ack),
+            CongestionControl::Cubic(cubic) => cubic.on_ack(window, mss, ack),
             CongestionControl::Bbr(_) => {}
         }
     }
@@ -98,10 +114,37 @@ impl CongestionControl {
     /// A loss with `amount` bytes (a flight or a window, see
     /// [`ReductionBasis`](crate::config::ReductionBasis)) at stake: the threshold after it.
     #[must_use]
-    pub fn ssthresh(&mut self, amount: f64) -> f64 {
+    pub fn ssthresh(&mut self, window: &Window, mss: f64, amount: f64) -> f64 {
         match self {
             CongestionControl::Reno(reno) => reno.ssthresh(amount),
+            CongestionControl::Cubic(cubic) => cubic.ssthresh(window, mss, amount),
             CongestionControl::Bbr(_) => amount,
+        }
+    }
+
+    /// The retransmission timer expired with a window of `window` segments; the threshold is set.
+    pub fn on_timeout(&mut self, window: u32) {
+        match self {
+            CongestionControl::Reno(reno) => reno.on_timeout(),
+            CongestionControl::Cubic(cubic) => cubic.on_timeout(),
+            CongestionControl::Bbr(bbr) => bbr.on_timeout(window),
+        }
+    }
+
+    /// A reduction begins that may be taken back.
+    pub fn save(&mut self) {
+        match self {
+            CongestionControl::Reno(_) | CongestionControl::Bbr(_) => {}
+            CongestionControl::Cubic(cubic) => cubic.save(),
+        }
+    }
+
+    /// The reduction that began last is taken back.
+    pub fn on_undo(&mut self) {
+        match self {
+            CongestionControl::Reno(_) => {}
+            CongestionControl::Cubic(cubic) => cubic.on_undo(),
+            CongestionControl::Bbr(bbr) => bbr.on_undo(),
         }
     }
 
@@ -109,7 +152,7 @@ impl CongestionControl {
     #[must_use]
     pub fn governs_recovery(&self) -> bool {
         match self {
-            CongestionControl::Reno(_) => false,
+            CongestionControl::Reno(_) | CongestionControl::Cubic(_) => false,
             CongestionControl::Bbr(_) => true,
         }
     }
@@ -123,7 +166,7 @@ impl CongestionControl {
         rate: &mut DeliveryRate,
     ) {
         match self {
-            CongestionControl::Reno(_) => {}
+            CongestionControl::Reno(_) | CongestionControl::Cubic(_) => {}
             CongestionControl::Bbr(bbr) => bbr.on_delivery(window, mss, ack, rate),
         }
     }
@@ -131,24 +174,8 @@ impl CongestionControl {
     /// A recovery begins with a window of `window` segments, where it governs recovery.
     pub fn on_loss(&mut self, window: u32) {
         match self {
-            CongestionControl::Reno(_) => {}
+            CongestionControl::Reno(_) | CongestionControl::Cubic(_) => {}
             CongestionControl::Bbr(bbr) => bbr.on_loss(window),
-        }
-    }
-
-    /// The retransmission timer expired with a window of `window` segments.
-    pub fn on_timeout(&mut self, window: u32) {
-        match self {
-            CongestionControl::Reno(_) => {}
-            CongestionControl::Bbr(bbr) => bbr.on_timeout(window),
-        }
-    }
-
-    /// A reduction was not needed, where it governs recovery.
-    pub fn on_undo(&mut self) {
-        match self {
-            CongestionControl::Reno(_) => {}
-            CongestionControl::Bbr(bbr) => bbr.on_undo(),
         }
     }
 
@@ -156,7 +183,7 @@ impl CongestionControl {
     #[must_use]
     pub fn interval(&self, window: u32, srtt: Option<Duration>) -> Option<Duration> {
         match self {
-            CongestionControl::Reno(_) => None,
+            CongestionControl::Reno(_) | CongestionControl::Cubic(_) => None,
             CongestionControl::Bbr(bbr) => Some(bbr.interval(window, srtt)),
         }
     }

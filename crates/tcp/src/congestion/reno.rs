@@ -1,59 +1,92 @@
 //! Reno's additive increase and multiplicative decrease.
 //!
 //! # Models
-//! Slow start (one segment an ACK) below ssthresh, one segment a round trip above, half after a loss.
+//! Slow start below ssthresh, one segment a round trip above, half after a loss.
 //! # Source
 //! RFC 5681 section 3.1: equation 2 (slow start), equation 3 (congestion avoidance), equation 4.
-//! Whole bytes: behaviour of INET in 2011.
+//! Whole bytes: behaviour of INET in 2011. Whole segments: RFC 3465 section 2.1.
 //! # Parameters
-//! `increase`.
+//! `increase`, `slow_start`, `ack_counting`.
 //! # Limits
-//! An ACK counts once however much it acknowledges (no byte counting, RFC 3465).
+//! An ACK adds a segment at most in congestion avoidance.
 
-use crate::config::Increase;
+use super::AckEvent;
+use super::slow_start::SlowStart;
+use crate::config::{Config, Increase};
 use crate::window::Window;
 
 /// See the module's text.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Reno {
     increase: Increase,
+    slow_start: SlowStart,
+    /// Segments counted towards the next whole one.
+    counted: f64,
 }
 
 impl Reno {
-    pub(super) fn new(increase: Increase) -> Self {
-        Reno { increase }
+    pub(super) fn new(config: &Config) -> Self {
+        Reno { increase: config.increase, slow_start: SlowStart::new(config), counted: 0.0 }
     }
 
-    pub(super) fn on_ack(self, window: &mut Window, mss: f64) {
-        window.cwnd += if window.in_slow_start() {
-            mss
-        } else {
-            let share = mss * mss / window.cwnd;
-            match self.increase {
-                Increase::Exact => share,
-                Increase::WholeBytes => share.floor().max(1.0),
+    // Once for every ACK: a call would cost more than what is done.
+    #[inline(always)]
+    pub(super) fn on_ack(&mut self, window: &mut Window, mss: f64, ack: &AckEvent) {
+        let count = self.slow_start.on_ack(window, mss, ack);
+        if count <= 0.0 {
+            return;
+        }
+        let share = (count * mss * mss / window.cwnd).min(mss);
+        window.cwnd += match self.increase {
+            Increase::Exact => share,
+            Increase::WholeBytes => share.floor().max(1.0),
+            Increase::WholeSegments => {
+                self.counted += count;
+                let whole = window.cwnd / mss;
+                if self.counted < whole {
+                    return;
+                }
+                self.counted -= whole;
+                mss
             }
         };
     }
 
-    pub(super) fn ssthresh(self, amount: f64) -> f64 {
+    pub(super) fn ssthresh(&mut self, amount: f64) -> f64 {
+        self.counted = 0.0;
+        self.slow_start.on_loss();
         amount / 2.0
+    }
+
+    pub(super) fn on_timeout(&mut self) {
+        self.slow_start.on_timeout();
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::AckCounting;
+    use crate::profile::Profile;
+
+    fn reno(increase: Increase, ack_counting: AckCounting) -> Reno {
+        Reno::new(&Config { increase, ack_counting, ..Profile::Rfc.config() })
+    }
+
+    /// An ACK for so many segments.
+    fn ack(segments: u32) -> AckEvent {
+        AckEvent { acked: segments, delivered: segments, limited: true, ..AckEvent::default() }
+    }
 
     #[test]
     fn slow_start_adds_a_segment_and_avoidance_a_segment_a_window() {
         let mut window = Window { cwnd: 2000.0, ssthresh: 4000.0 };
-        let reno = Reno::new(Increase::Exact);
-        reno.on_ack(&mut window, 1000.0);
+        let mut reno = reno(Increase::Exact, AckCounting::Once);
+        reno.on_ack(&mut window, 1000.0, &ack(1));
         assert_eq!(window.cwnd.to_bits(), 3000_f64.to_bits());
-        reno.on_ack(&mut window, 1000.0);
+        reno.on_ack(&mut window, 1000.0, &ack(1));
         // 4000 is not below ssthresh any more: 1000 * 1000 / 4000 = 250 bytes.
-        reno.on_ack(&mut window, 1000.0);
+        reno.on_ack(&mut window, 1000.0, &ack(1));
         assert_eq!(window.cwnd.to_bits(), 4250_f64.to_bits());
     }
 
@@ -63,7 +96,7 @@ mod tests {
     fn whole_bytes_are_cut_and_never_fewer_than_one() {
         let added = |cwnd: u32| {
             let mut window = Window { cwnd: f64::from(cwnd), ssthresh: 2904.0 };
-            Reno::new(Increase::WholeBytes).on_ack(&mut window, 1452.0);
+            reno(Increase::WholeBytes, AckCounting::Once).on_ack(&mut window, 1452.0, &ack(1));
             window.cwnd - f64::from(cwnd)
         };
         for (cwnd, bytes) in [
@@ -81,5 +114,41 @@ mod tests {
         ] {
             assert_eq!(added(cwnd).to_bits(), f64::to_bits(bytes), "{cwnd}");
         }
+    }
+
+    /// RFC 3465 section 2.1: four segments of window, so a segment for every four acknowledged.
+    #[test]
+    fn whole_segments_wait_for_a_window_of_acknowledged_data() {
+        let mut window = Window { cwnd: 4000.0, ssthresh: 4000.0 };
+        let mut reno = reno(Increase::WholeSegments, AckCounting::Bytes);
+        let mut after = |segments| {
+            reno.on_ack(&mut window, 1000.0, &ack(segments));
+            window.cwnd
+        };
+        let windows = [3, 2, 3, 1].map(&mut after);
+        // 3; 5, so a segment and 1 left; 4 of the 5 that the window has now; 5.
+        for (got, want) in windows.into_iter().zip([4000.0, 5000.0, 5000.0, 6000.0]) {
+            assert_eq!(got.to_bits(), f64::to_bits(want));
+        }
+    }
+
+    /// Linux: of five segments two reach ssthresh, and three count for congestion avoidance.
+    #[test]
+    fn what_slow_start_leaves_counts_for_avoidance() {
+        let mut window = Window { cwnd: 2000.0, ssthresh: 4000.0 };
+        reno(Increase::Exact, AckCounting::Segments).on_ack(&mut window, 1000.0, &ack(5));
+        assert_eq!(window.cwnd.to_bits(), 4750_f64.to_bits());
+    }
+
+    /// RFC 3465 section 2.3: two segments an ACK at most, one after a timeout.
+    #[test]
+    fn slow_start_counts_less_after_a_timeout() {
+        let mut window = Window { cwnd: 2000.0, ssthresh: 40_000.0 };
+        let mut reno = reno(Increase::Exact, AckCounting::Bytes);
+        reno.on_ack(&mut window, 1000.0, &ack(5));
+        assert_eq!(window.cwnd.to_bits(), 4000_f64.to_bits());
+        reno.on_timeout();
+        reno.on_ack(&mut window, 1000.0, &ack(5));
+        assert_eq!(window.cwnd.to_bits(), 5000_f64.to_bits());
     }
 }

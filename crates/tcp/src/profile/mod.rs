@@ -2,6 +2,7 @@
 
 mod bundle;
 mod inet;
+mod linux;
 mod ns2;
 mod opnet;
 mod rfc;
@@ -19,6 +20,7 @@ registry! {
         "ns2-2.35" => Ns2Release235: "NewReno of ns-2.35: tick 10 ms, deflation, impatient timer, limited transmit", "ns-2.35 defaults";
         "inet-2011" => Inet2011: "NewReno of OMNeT++/INET in 2011: whole bytes, ssthresh from the inflated window at a timeout, gain 1/8", "behaviour of INET 1.99; sizes of the lbas paper";
         "opnet-11" => Opnet11: "Reno of OPNET Modeler 11, reconstructed: 44 segments of window, timers on a tick of 500 ms", "table I of the obs paper, RFC 2581, public descriptions of OPNET";
+        "linux-6" => Linux6: "Linux 6 with its defaults: CUBIC, HyStart, SACK with RACK and PRR, timeouts from SRTT + 200 ms", "behaviour of Linux 6";
     }
 }
 
@@ -35,7 +37,9 @@ impl Profile {
         match self {
             Profile::Rfc => None,
             Profile::Ns2Of2001 => Some(Profile::Ns2Release235),
-            Profile::Ns2Release235 | Profile::Inet2011 | Profile::Opnet11 => Some(Profile::Rfc),
+            Profile::Ns2Release235 | Profile::Inet2011 | Profile::Opnet11 | Profile::Linux6 => {
+                Some(Profile::Rfc)
+            }
         }
     }
 
@@ -59,6 +63,7 @@ impl Profile {
             Profile::Ns2Release235 => &ns2::RELEASE_2_35,
             Profile::Inet2011 => &inet::IN_2011,
             Profile::Opnet11 => &opnet::MODELER_11,
+            Profile::Linux6 => &linux::VERSION_6,
         }
     }
 }

@@ -126,9 +126,17 @@ impl Receiver {
         }
     }
 
-    /// The ACK to send now; none waits any longer.
+    /// A segment without data has come, with `stamp` on it if timestamps are in use.
+    pub fn handle_bare(&mut self, stamp: Timestamp) {
+        // As above: it stands at the left edge unless an ACK waits.
+        if self.next <= self.last_acked {
+            self.recent = stamp;
+        }
+    }
+
+    /// The ACK to send now, alone or on data; none waits any longer.
     #[inline]
-    fn acknowledge(&mut self) -> Ack {
+    pub fn acknowledge(&mut self) -> Ack {
         self.deadline = None;
         self.last_acked = self.next;
         let sack = match &mut self.report {

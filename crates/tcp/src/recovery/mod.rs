@@ -11,6 +11,7 @@ use optcp_units::Time;
 use crate::acknowledgment::Ack;
 use crate::config::{AfterTimeout, Config, RecoveryKind};
 use crate::core::{Core, Seq};
+use crate::info::Tally;
 
 pub use newreno::NewReno;
 pub use reno::Reno;
@@ -34,7 +35,7 @@ pub enum LossRecovery {
     /// See [`Sack`].
     Sack(Box<Sack>),
     /// See [`Sack1`].
-    Sack1(Sack1),
+    Sack1(Box<Sack1>),
 }
 
 impl LossRecovery {
@@ -46,12 +47,13 @@ impl LossRecovery {
             RecoveryKind::Reno => LossRecovery::Reno(Reno::default()),
             RecoveryKind::NewReno => LossRecovery::NewReno(NewReno::default()),
             RecoveryKind::Sack => LossRecovery::Sack(Box::new(Sack::new(config))),
-            RecoveryKind::Sack1 => LossRecovery::Sack1(Sack1::default()),
+            RecoveryKind::Sack1 => LossRecovery::Sack1(Box::default()),
         }
     }
 
     /// Whether fast recovery is under way.
     #[must_use]
+    #[inline]
     pub fn in_recovery(&self) -> bool {
         match self {
             LossRecovery::Tahoe(_) => false,
@@ -62,7 +64,28 @@ impl LossRecovery {
         }
     }
 
+    /// Whether a timeout's losses are being repaired.
+    pub(crate) fn in_loss(&self, core: &Core) -> bool {
+        match self {
+            LossRecovery::Sack(r) => r.in_loss(),
+            _ => core.repairs_timeout(),
+        }
+    }
+
+    /// What is known of the outstanding segments.
+    pub(crate) fn tally(&self, core: &Core) -> Tally {
+        match self {
+            LossRecovery::Sack(r) => r.tally(),
+            // Without SACK each duplicate ACK stands for a segment that arrived beyond the hole.
+            _ => {
+                let (sacked, hole) = (core.duplicates, u32::from(self.in_recovery()));
+                Tally { sacked, lost: hole, retransmitted: hole, reordering: DUP_THRESH }
+            }
+        }
+    }
+
     /// An ACK of data that was sent.
+    #[inline]
     pub(crate) fn on_ack(&mut self, core: &mut Core, now: Time, ack: &Ack) {
         match self {
             LossRecovery::Sack(r) => r.on_ack(core, now, ack),
@@ -118,6 +141,7 @@ impl LossRecovery {
     }
 
     /// The next segment that may be sent now, if any.
+    #[inline]
     pub(crate) fn next_segment(&mut self, core: &mut Core) -> Option<Seq> {
         match self {
             LossRecovery::Sack(r) => r.next_segment(core),
@@ -126,7 +150,17 @@ impl LossRecovery {
         }
     }
 
+    /// Segments that the network is held to carry, as the window counts them.
+    #[inline]
+    pub(crate) fn carried(&self, core: &Core) -> u32 {
+        match self {
+            LossRecovery::Sack(r) => r.carried(core),
+            _ => core.nxt - core.una,
+        }
+    }
+
     /// A segment is sent.
+    #[inline]
     pub(crate) fn on_sent(&mut self, core: &Core, seq: Seq, now: Time) {
         if let LossRecovery::Sack(r) = self {
             r.on_sent(core, seq, now);
@@ -134,6 +168,7 @@ impl LossRecovery {
     }
 
     /// When a timer of its own is due.
+    #[inline]
     pub(crate) fn deadline(&self) -> Option<Time> {
         match self {
             LossRecovery::Sack(r) => r.deadline(),

@@ -2,14 +2,17 @@
 
 mod bsd_ticks;
 mod inet;
+mod linux;
 mod rfc6298;
 
 use optcp_units::{Duration, Time};
 
 use crate::config::{Backoff, Config, Expiry, RttKind};
+use crate::core::Seq;
 
 pub use bsd_ticks::BsdTicks;
 pub use inet::Inet;
+pub use linux::Linux;
 pub use rfc6298::Rfc6298;
 
 /// The state of the chosen estimator.
@@ -18,6 +21,16 @@ enum Estimator {
     Rfc6298(Rfc6298),
     BsdTicks(BsdTicks),
     Inet(Inet),
+    Linux(Linux),
+}
+
+/// What is outstanding when a round trip is measured, the ACK that measures it counted.
+#[derive(Clone, Copy, Debug)]
+pub struct Span {
+    /// Everything below is acknowledged.
+    pub una: Seq,
+    /// One past the highest segment sent.
+    pub max: Seq,
 }
 
 /// The retransmission timer of one sender: when it is due, how far it is backed off, and the one
@@ -51,6 +64,9 @@ impl RetransmissionTimer {
                 Estimator::BsdTicks(BsdTicks::new(config.tick, clock_phase, config.initial_rto))
             }
             RttKind::Inet => Estimator::Inet(Inet::new(config.initial_rto)),
+            RttKind::Linux => {
+                Estimator::Linux(Linux::new(config.initial_rto, config.min_rto.max(config.tick)))
+            }
         };
         RetransmissionTimer {
             estimator,
@@ -80,6 +96,7 @@ impl RetransmissionTimer {
             Estimator::Rfc6298(e) => e.rto(),
             Estimator::BsdTicks(e) => e.rto(),
             Estimator::Inet(e) => e.rto(),
+            Estimator::Linux(e) => e.rto(),
         };
         estimate.max(self.min_rto).saturating_mul(1 << self.backoff).min(self.max_rto)
     }
@@ -133,30 +150,37 @@ impl RetransmissionTimer {
         self.timed = None;
     }
 
-    /// Everything below `ack` is acknowledged: takes the measurement if that covers it, and gives it.
-    pub fn measure(&mut self, ack: u32, now: Time) -> Option<Duration> {
-        let (_, sent) = self.timed.filter(|&(seq, _)| ack > seq)?;
+    /// Everything below `span.una` is acknowledged: takes the measurement if that covers it, and gives it.
+    pub fn measure(&mut self, span: Span, now: Time) -> Option<Duration> {
+        let (_, sent) = self.timed.filter(|&(seq, _)| span.una > seq)?;
         self.timed = None;
-        self.sample(sent, now, 1);
+        self.sample(sent, now, 1, span);
         Some(now - sent)
     }
 
-    /// An ACK of new data tells by its timestamp when the segment that it answers was sent, with
-    /// `outstanding` segments under way (RFC 7323 section 4.1).
-    pub fn measure_stamped(&mut self, sent: Time, now: Time, outstanding: u32) -> Duration {
+    /// An ACK tells when the segment that it answers was sent, with `outstanding` segments under way
+    /// until then (RFC 7323 section 4.1).
+    pub fn measure_sent(
+        &mut self,
+        sent: Time,
+        now: Time,
+        outstanding: u32,
+        span: Span,
+    ) -> Duration {
         self.timed = None;
         // RFC 7323 appendix G: as if there were one measurement a round trip.
-        self.sample(sent, now, outstanding.div_ceil(2).max(1));
+        self.sample(sent, now, outstanding.div_ceil(2).max(1), span);
         now - sent
     }
 
     /// A round trip, one of `expected` in the same window.
-    fn sample(&mut self, sent: Time, now: Time, expected: u32) {
+    fn sample(&mut self, sent: Time, now: Time, expected: u32, span: Span) {
         self.backoff = 0;
         match &mut self.estimator {
             Estimator::Rfc6298(e) => e.sample(now - sent, expected),
             Estimator::BsdTicks(e) => e.sample(sent, now),
             Estimator::Inet(e) => e.sample(now - sent),
+            Estimator::Linux(e) => e.sample(now - sent, span),
         }
     }
 
@@ -167,6 +191,7 @@ impl RetransmissionTimer {
             Estimator::Rfc6298(e) => e.srtt(),
             Estimator::BsdTicks(e) => e.srtt(),
             Estimator::Inet(e) => e.srtt(),
+            Estimator::Linux(e) => e.srtt(),
         }
     }
 }

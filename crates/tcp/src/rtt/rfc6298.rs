@@ -65,7 +65,7 @@ fn average(old: u64, new: u64, parts: u64) -> u64 {
 mod tests {
     use optcp_units::Time;
 
-    use super::super::{Estimator, RetransmissionTimer};
+    use super::super::{Estimator, RetransmissionTimer, Span};
     use super::*;
     use crate::profile::Profile;
 
@@ -92,7 +92,7 @@ mod tests {
             for (seq, row) in (0..).zip(vectors[name].as_array().unwrap()) {
                 timer.time(seq, now);
                 now = now + Duration::from_secs_f64(column(&row[0])).unwrap();
-                timer.measure(seq + 1, now);
+                timer.measure(Span { una: seq + 1, max: seq + 1 }, now);
                 let Estimator::Rfc6298(estimator) = &timer.estimator else { unreachable!() };
                 let (srtt, rttvar) = estimator.estimate.unwrap();
                 let got = (srtt, rttvar, timer.rto());

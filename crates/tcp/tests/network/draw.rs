@@ -1,9 +1,10 @@
 //! Random numbers, and random choices of everything that a connection leaves open.
 
 use optcp_tcp::config::{
-    AckKind, AfterTimeout, Backoff, Config, CongestionKind, Expiry, FirstLoss, Halving, Increase,
-    LossDetectionKind, Measurement, NewRenoTimer, Pacing, PartialAck, RateReduction, RecoveryExit,
-    RecoveryKind, ReductionBasis, RttKind, TimeoutBasis,
+    AckCounting, AckKind, AfterTimeout, Backoff, Config, CongestionKind, Expiry, FirstLoss,
+    Halving, Increase, LossDetectionKind, Measurement, NewRenoTimer, Pacing, PartialAck,
+    RateReduction, RecoveryExit, RecoveryKind, ReductionBasis, RttKind, SlowStartKind,
+    TimeoutBasis, WindowValidation,
 };
 use optcp_tcp::profile::Profile;
 use optcp_units::{Bytes, Duration};
@@ -92,7 +93,12 @@ impl Draw {
             sack_blocks: self.pick(&[1, 2, 3, 4]),
             sack_header: Bytes::new(4),
             dsack,
+            congestion: self.pick(&[CongestionKind::Reno, CongestionKind::Cubic]),
             increase: self.pick(Increase::ALL),
+            ack_counting: self.pick(AckCounting::ALL),
+            slow_start: self.pick(SlowStartKind::ALL),
+            fast_convergence: self.percent(50),
+            window_validation: self.pick(WindowValidation::ALL),
             pacing: self.pick(&[Pacing::None, Pacing::Window]),
             idle_restart: self.percent(50),
             careful: self.percent(50),

@@ -109,7 +109,7 @@ impl Path {
     fn bbr(&self) -> &Bbr {
         match self.sender.congestion() {
             CongestionControl::Bbr(bbr) => bbr,
-            CongestionControl::Reno(_) => unreachable!("the flow is one of BBR"),
+            _ => unreachable!("the flow is one of BBR"),
         }
     }
 

@@ -7,6 +7,7 @@ use super::rack::Rack;
 use super::scoreboard::{Scoreboard, Segment};
 use crate::config::LossDetectionKind;
 use crate::core::Seq;
+use crate::recovery::DUP_THRESH;
 
 /// The state of the chosen loss detection.
 #[derive(Clone, Debug)]
@@ -30,6 +31,14 @@ impl LossDetection {
         match self {
             LossDetection::Duplicates(_) => None,
             LossDetection::Rack(d) => d.deadline(),
+        }
+    }
+
+    /// Segments beyond a hole that make it a loss, or would without a look at the time.
+    pub(super) fn reordering(&self) -> u32 {
+        match self {
+            LossDetection::Duplicates(_) => DUP_THRESH,
+            LossDetection::Rack(d) => d.reordering(),
         }
     }
 

@@ -9,7 +9,7 @@
 //! # Parameters
 //! `loss_detection`, `rate_reduction`, `speculative_retransmit`, `rescue_retransmit`, `after_timeout`,
 //! `limited_transmit`, `tail_loss_probe`, `frto`, `dsack_undo`, `timestamp_undo`, `exit_ack_grows`,
-//! `reduction_basis`, `halving`, `fast_retransmit_restarts_timer`.
+//! `reduction_basis`, `halving`, `fast_retransmit_restarts_timer`, `measurement`.
 //! # Limits
 //! Where congestion control governs recovery the window is not reduced here.
 //! A rescue retransmission counts as under way, which RFC 6675 leaves out of the pipe, and is not made
@@ -24,12 +24,13 @@ mod rack;
 mod scoreboard;
 mod undo;
 
-use optcp_units::Time;
+use optcp_units::{Duration, Time};
 
 use crate::acknowledgment::Ack;
-use crate::config::{AfterTimeout, Config};
+use crate::config::{AfterTimeout, Config, Measurement};
 use crate::congestion::{DeliveryEvent, Repair};
 use crate::core::{Core, Seq};
+use crate::info::Tally;
 
 use detection::LossDetection;
 use frto::{Evidence, ForwardRto, Outcome};
@@ -75,6 +76,44 @@ struct Delivery {
     segments: u32,
     /// Whether one of them was outstanding at the last timeout and never sent again.
     original: bool,
+    /// When those were sent that were sent once: acknowledged cumulatively, and by SACK.
+    acknowledged: Option<Times>,
+    sacked: Option<Times>,
+    /// Whether one that it acknowledges cumulatively was sent again.
+    again: bool,
+}
+
+/// When the first and the last of some segments were sent.
+#[derive(Clone, Copy, Debug)]
+struct Times {
+    first: Time,
+    last: Time,
+}
+
+impl Times {
+    fn add(times: &mut Option<Times>, sent: Time) {
+        times.get_or_insert(Times { first: sent, last: sent }).last = sent;
+    }
+}
+
+impl Delivery {
+    fn add(&mut self, segment: Segment, sacked: bool) {
+        self.segments += 1;
+        match (sacked, segment.again) {
+            (true, false) => Times::add(&mut self.sacked, segment.sent),
+            (false, false) => Times::add(&mut self.acknowledged, segment.sent),
+            (false, true) => self.again = true,
+            (true, true) => {}
+        }
+    }
+
+    /// When the oldest and the newest segment were sent whose round trips can be told. As in Linux an
+    /// ACK that covers a retransmission tells none of what it acknowledges cumulatively.
+    fn unambiguous(&self) -> Option<Times> {
+        let acknowledged = self.acknowledged.filter(|_| !self.again);
+        let (oldest, newest) = (acknowledged.or(self.sacked)?, self.sacked.or(acknowledged)?);
+        Some(Times { first: oldest.first, last: newest.last })
+    }
 }
 
 impl Sack {
@@ -99,6 +138,19 @@ impl Sack {
         self.phase == Phase::Recovery
     }
 
+    pub(super) fn in_loss(&self) -> bool {
+        self.phase == Phase::Loss
+    }
+
+    pub(super) fn tally(&self) -> Tally {
+        Tally {
+            sacked: self.board.sacked(),
+            lost: self.board.lost(),
+            retransmitted: self.board.resent(),
+            reordering: self.detection.reordering(),
+        }
+    }
+
     /// When its own timers are due: the probe's and the reordering window's.
     pub(super) fn deadline(&self) -> Option<Time> {
         [self.probe.deadline(), self.detection.deadline()].into_iter().flatten().min()
@@ -107,14 +159,15 @@ impl Sack {
     pub(super) fn on_ack(&mut self, core: &mut Core, now: Time, ack: &Ack) {
         let (advanced, outstanding) = (ack.seq > core.una, core.max - core.una);
         let (sacked_before, prior_in_flight) = (self.board.sacked(), self.board.pipe());
-        let delivery = self.update(core, now, ack);
         let duplicate = ack.sack.and_then(|sack| sack.duplicate(ack.seq));
+        let delivery = self.update(core, now, ack, duplicate.is_some());
         if let Some(block) = duplicate {
             self.undo.on_duplicate(block);
             self.detection.on_duplicate(self.board.una(), self.board.end());
         }
+        let rtt = measure(core, now, ack, delivery, advanced);
         if advanced {
-            core.acknowledge(now, ack);
+            core.count(now, ack, delivery.segments, rtt);
         }
         let plain = !advanced && delivery.segments == 0 && duplicate.is_none();
         if self.probe.on_ack(ack.seq, duplicate, plain) == Verdict::Repaired
@@ -126,15 +179,9 @@ impl Sack {
 
         let before = self.phase;
         self.change_phase(core, ack, advanced, delivery);
-        if self.phase == Phase::Open && self.may_recover(core) {
-            self.enter_recovery(core, now, outstanding, sacked_before);
-        }
+        self.recover(core, now, outstanding, sacked_before);
         if self.phase == Phase::Recovery {
-            let (safe, pipe) = (advanced && lost == 0, self.board.pipe());
-            let progress = Progress { delivered: delivery.segments, safe, pipe };
-            if let Some(window) = self.reduction.as_mut().and_then(|prr| prr.on_ack(progress)) {
-                core.window.cwnd = f64::from(window) * core.mss();
-            }
+            self.reduce(core, delivery.segments, advanced && lost == 0);
         } else if advanced && (before != Phase::Recovery || core.config.exit_ack_grows) {
             core.grow();
         }
@@ -150,16 +197,19 @@ impl Sack {
                 ..DeliveryEvent::default()
             });
         }
-        self.schedule_probe(core, now);
+        // RFC 8985 section 7.2: an ACK that tells of nothing new does not put the probe off.
+        if advanced || delivery.segments > 0 {
+            self.schedule_probe(core, now);
+        }
     }
 
-    /// Brings the scoreboard up to date.
-    fn update(&mut self, core: &mut Core, now: Time, ack: &Ack) -> Delivery {
+    /// Brings the scoreboard up to date; `reports` says that the first SACK block is of a duplicate.
+    fn update(&mut self, core: &mut Core, now: Time, ack: &Ack, reports: bool) -> Delivery {
         let Sack { board, detection, until, phase, .. } = self;
         let mut delivery = Delivery::default();
         let mut rate = core.delivery.take();
         let mut delivered = |seq: Seq, segment: Segment, sacked: bool| {
-            delivery.segments += 1;
+            delivery.add(segment, sacked);
             delivery.original |= *phase == Phase::Loss && !segment.again && seq < *until;
             let early = core.config.timestamps && core.is_before(ack.echo, segment.sent);
             detection.on_delivered(seq, segment, early, now, sacked);
@@ -169,7 +219,6 @@ impl Sack {
         };
         board.acknowledge(ack.seq, |seq, segment| delivered(seq, segment, false));
         if let Some(sack) = &ack.sack {
-            let reports = sack.duplicate(ack.seq).is_some();
             for &(start, end) in &sack.as_slice()[usize::from(reports)..] {
                 board.sack(start, end, |seq, segment| delivered(seq, segment, true));
             }
@@ -206,8 +255,7 @@ impl Sack {
                 if self.reduction.take().is_some() {
                     core.window.cwnd = core.window.ssthresh;
                 }
-                self.detection.on_recovered();
-                self.phase = Phase::Open;
+                self.end_repair();
             }
             Phase::Recovery => {}
             Phase::Loss => {
@@ -220,11 +268,15 @@ impl Sack {
                     Outcome::Wait => self.frto_new = 0,
                 }
                 if complete && self.phase == Phase::Loss {
-                    self.detection.on_recovered();
-                    self.phase = Phase::Open;
+                    self.end_repair();
                 }
             }
         }
+    }
+
+    fn end_repair(&mut self) {
+        self.detection.on_recovered();
+        self.phase = Phase::Open;
     }
 
     /// The losses were none: the window comes back, and what seemed lost is under way.
@@ -234,12 +286,26 @@ impl Sack {
         self.reduction = None;
         self.forced = false;
         (self.frto, self.frto_new) = (ForwardRto::Off, 0);
-        self.detection.on_recovered();
-        self.phase = Phase::Open;
+        self.end_repair();
     }
 
-    fn may_recover(&mut self, core: &Core) -> bool {
-        !core.first_waits_for_timer() && self.board.next_lost().is_some()
+    /// Begins a recovery if a segment is lost and nothing is being repaired. `outstanding` and `sacked`
+    /// were so before that was found.
+    fn recover(&mut self, core: &mut Core, now: Time, outstanding: u32, sacked: u32) {
+        if self.phase == Phase::Open
+            && !core.first_waits_for_timer()
+            && self.board.next_lost().is_some()
+        {
+            self.enter_recovery(core, now, outstanding, sacked);
+        }
+    }
+
+    /// Sets the window by what was delivered, if the reduction is spread over the recovery.
+    fn reduce(&mut self, core: &mut Core, delivered: u32, safe: bool) {
+        let progress = Progress { delivered, safe, pipe: self.board.pipe() };
+        if let Some(window) = self.reduction.as_mut().and_then(|prr| prr.on_ack(progress)) {
+            core.window.cwnd = f64::from(window) * core.mss();
+        }
     }
 
     /// RFC 6675 section 5 step 4. `outstanding` and `sacked` were so before the ACK that starts it.
@@ -282,14 +348,9 @@ impl Sack {
         if self.detection.deadline().is_some_and(|at| at <= now) {
             let (outstanding, sacked) = (core.max - core.una, self.board.sacked());
             self.detect(core, now);
-            if self.phase == Phase::Open && self.may_recover(core) {
-                self.enter_recovery(core, now, outstanding, sacked);
-            }
+            self.recover(core, now, outstanding, sacked);
             if self.phase == Phase::Recovery {
-                let progress = Progress { delivered: 0, safe: false, pipe: self.board.pipe() };
-                if let Some(window) = self.reduction.as_mut().and_then(|prr| prr.on_ack(progress)) {
-                    core.window.cwnd = f64::from(window) * core.mss();
-                }
+                self.reduce(core, 0, false);
             }
         }
     }
@@ -316,6 +377,14 @@ impl Sack {
         core.timer.forget();
     }
 
+    /// Segments that the network is held to carry, as the window counts them.
+    pub(super) fn carried(&self, core: &Core) -> u32 {
+        match self.phase {
+            Phase::Open if !core.config.limited_transmit => core.max - core.una,
+            _ => self.board.pipe(),
+        }
+    }
+
     /// The next segment that may be sent now, if any.
     pub(super) fn next_segment(&mut self, core: &mut Core) -> Option<Seq> {
         if self.probe.due {
@@ -325,9 +394,7 @@ impl Sack {
         match self.phase {
             Phase::Open => {
                 let outstanding = core.max - core.una;
-                let carried =
-                    if core.config.limited_transmit { self.board.pipe() } else { outstanding };
-                if carried >= cwnd {
+                if self.carried(core) >= cwnd {
                     return None;
                 }
                 let new = new_segment(core)?;
@@ -416,6 +483,27 @@ impl Sack {
             self.probe.schedule(now, outstanding, core.timer.srtt(), core.timer.deadline());
         }
     }
+}
+
+/// The round trip of an ACK that is not yet counted, if it measures one: of the newest segment for
+/// congestion control; the timer is given that of the oldest.
+fn measure(
+    core: &mut Core,
+    now: Time,
+    ack: &Ack,
+    delivery: Delivery,
+    advanced: bool,
+) -> Option<Duration> {
+    if core.config.measurement == Measurement::EveryAck {
+        if let Some(times) = delivery.unambiguous() {
+            core.measure_sent(now, ack, times.first);
+            return Some(now - times.last);
+        }
+        if !core.config.timestamps {
+            return None;
+        }
+    }
+    if advanced { core.measure(now, ack) } else { None }
 }
 
 /// The next segment that was never sent, if the receiver has room for it.

@@ -18,9 +18,8 @@ use optcp_units::{Duration, Time};
 
 use super::scoreboard::{Scoreboard, Segment};
 use crate::core::Seq;
+use crate::recovery::DUP_THRESH;
 
-/// Segments beyond that are as good as three duplicate ACKs (RFC 8985 section 3.2, DupThresh).
-const DUP_THRESH: u32 = 3;
 /// Recoveries without DSACK until the window is small again (RFC 8985 section 6.2).
 const PERSIST: u32 = 16;
 
@@ -32,10 +31,13 @@ type Sent = (Time, Seq);
 pub(super) struct Rack {
     /// RACK.segment: the latest sent of all that have arrived.
     latest: Option<Sent>,
-    /// RACK.rtt: its round trip.
+    /// RACK.rtt: the round trip of the latest sent of those that the last ACK told of.
     rtt: Duration,
+    /// That one, while an ACK is looked at.
+    newest: Option<Sent>,
     min_rtt: Option<Duration>,
-    reordering_seen: bool,
+    /// The farthest that a segment arrived behind the highest, in segments; 0 if none ever did.
+    reordering: u32,
     /// RACK.fack: one past the highest segment that has arrived.
     highest: Seq,
     multiplier: u32,
@@ -56,6 +58,11 @@ impl Rack {
         self.deadline
     }
 
+    /// Segments beyond a hole that do not yet make it a loss by themselves, as far as is known.
+    pub(super) fn reordering(&self) -> u32 {
+        self.reordering.max(DUP_THRESH)
+    }
+
     pub(super) fn on_sent(&mut self, seq: Seq, now: Time) {
         self.order.push_back((now, seq));
     }
@@ -69,13 +76,15 @@ impl Rack {
         }
         if !segment.again {
             self.min_rtt = Some(self.min_rtt.map_or(rtt, |least| least.min(rtt)));
-            self.reordering_seen |= seq < self.highest;
+            self.reordering = self.reordering.max(self.highest.saturating_sub(seq));
         }
         self.highest = self.highest.max(seq + 1);
-        if self.latest.is_none_or(|latest| (segment.sent, seq) > latest) {
-            self.latest = Some((segment.sent, seq));
+        let sent = Some((segment.sent, seq));
+        if sent > self.newest {
+            self.newest = sent;
             self.rtt = rtt;
         }
+        self.latest = self.latest.max(sent);
     }
 
     /// Step 4, DSACK: the window grows once a round trip in which a segment came twice.
@@ -97,7 +106,7 @@ impl Rack {
 
     /// The reordering window (RACK_update_reo_wnd).
     fn window(&self, board: &Scoreboard, recovering: bool, srtt: Option<Duration>) -> Duration {
-        if !self.reordering_seen && (recovering || board.sacked() >= DUP_THRESH) {
+        if self.reordering == 0 && (recovering || board.sacked() >= DUP_THRESH) {
             return Duration::ZERO;
         }
         let quarter = Duration::from_ps(self.min_rtt.unwrap_or(Duration::ZERO).as_ps() / 4);
@@ -114,6 +123,7 @@ impl Rack {
         now: Time,
     ) -> u32 {
         self.deadline = None;
+        self.newest = None;
         let Some(latest) = self.latest else { return 0 };
         let allowed = self.rtt + self.window(board, recovering, srtt);
         let mut lost = 0;

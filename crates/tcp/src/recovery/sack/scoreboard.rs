@@ -75,6 +75,11 @@ impl Scoreboard {
         self.lost_count
     }
 
+    /// Retransmissions under way.
+    pub(super) fn resent(&self) -> u32 {
+        self.resent_count
+    }
+
     /// Segments that the network is held to carry (RFC 6675's pipe).
     pub(super) fn pipe(&self) -> u32 {
         self.outstanding() - self.sacked_count - self.lost_count + self.resent_count

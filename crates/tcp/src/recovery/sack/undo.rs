@@ -37,7 +37,8 @@ struct Episode {
 
 impl Undo {
     /// The window is about to be reduced.
-    pub(super) fn begin(&mut self, core: &Core) {
+    pub(super) fn begin(&mut self, core: &mut Core) {
+        core.congestion.save();
         let (marker, before) = (core.una, core.window);
         self.episode = Some(Episode { marker, before, open: 0, any: false, first: None });
     }
@@ -75,8 +76,8 @@ impl Undo {
     /// Takes the reduction back.
     pub(super) fn apply(&mut self, core: &mut Core) {
         if let Some(episode) = self.episode.take() {
+            core.congestion.on_undo();
             if core.congestion.governs_recovery() {
-                core.congestion.on_undo();
                 return;
             }
             let Window { cwnd, ssthresh } = episode.before;

@@ -1,0 +1,281 @@
+//! One end of a connection: our sender and our receiver, speaking in bytes.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+
+use optcp_tcp::{Ack, Config, Receiver, SackBlocks, Sender, Timestamp};
+use optcp_units::{Duration, Time};
+
+use super::assertion::Names;
+use super::choices::{Choices, OUR_MSS};
+use super::script::{Options, Segment};
+use super::sequence::{Incoming, Outgoing};
+
+/// A segment that the endpoint sent.
+#[derive(Clone, Debug)]
+pub(super) struct Sent {
+    pub at: Time,
+    pub segment: Segment,
+}
+
+/// See the module's text.
+#[derive(Clone, Debug)]
+pub(super) struct Endpoint {
+    config: Arc<Config>,
+    /// What this end offers in its SYN.
+    offered: Config,
+    sender: Sender,
+    receiver: Receiver,
+    outgoing: Outgoing,
+    incoming: Incoming,
+    /// The peer's SYN, once it has come.
+    peer: Option<Segment>,
+    /// What was sent and nobody has looked at yet.
+    pub sent: VecDeque<Sent>,
+    /// The last window field outside a SYN, not scaled.
+    window: Option<u64>,
+    /// Our timestamps by the names that the script gives them.
+    stamps: BTreeMap<u32, Timestamp>,
+    /// Whether the peer has reset the connection.
+    dead: bool,
+}
+
+/// What Linux has for a threshold that was never set.
+const NO_THRESHOLD: i64 = 0x7fff_ffff;
+
+impl Endpoint {
+    pub(super) fn new(choices: Choices, incoming: Incoming) -> Self {
+        let Choices { agreed, offered } = choices;
+        let config = Arc::new(agreed);
+        // The SYN is not among what the receiver counts.
+        let receiver = Config { handshake: false, ..(*config).clone() };
+        Endpoint {
+            sender: Sender::new(config.clone(), Some(0), Duration::ZERO),
+            receiver: Receiver::new(&receiver, Duration::ZERO),
+            outgoing: Outgoing::new(config.mss.count()),
+            incoming,
+            config,
+            offered,
+            peer: None,
+            sent: VecDeque::new(),
+            window: None,
+            stamps: BTreeMap::new(),
+            dead: false,
+        }
+    }
+
+    /// When a timer is due.
+    pub(super) fn deadline(&self) -> Option<Time> {
+        let both = [self.sender.deadline(), self.receiver.deadline()];
+        both.into_iter().flatten().min().filter(|_| !self.dead)
+    }
+
+    /// The time given by `deadline` has come.
+    pub(super) fn expire(&mut self, now: Time) {
+        if self.sender.deadline().is_some_and(|at| at <= now) {
+            self.sender.handle_timer(now);
+            self.transmit(now);
+        }
+        if self.receiver.deadline().is_some_and(|at| at <= now) {
+            let ack = self.receiver.handle_timer();
+            self.acknowledge(now, &ack);
+        }
+    }
+
+    /// Opens the connection from this side.
+    pub(super) fn connect(&mut self, now: Time) {
+        self.sender.start();
+        self.transmit(now);
+    }
+
+    /// The application writes `bytes`.
+    pub(super) fn write(&mut self, now: Time, bytes: u64) {
+        let more = self.outgoing.write(bytes, self.sender.max_sent() as usize);
+        self.supply(now, more);
+    }
+
+    /// The application closes.
+    pub(super) fn close(&mut self, now: Time) {
+        let more = self.outgoing.close(self.sender.max_sent() as usize);
+        self.supply(now, more);
+    }
+
+    fn supply(&mut self, now: Time, more: u32) {
+        self.sender.supply(more);
+        // A socket that listens does not open the connection for it.
+        if self.sender.max_sent() > 0 {
+            self.transmit(now);
+        }
+    }
+
+    /// A segment of the peer arrives.
+    pub(super) fn receive(&mut self, now: Time, segment: &Segment) -> Result<(), String> {
+        if segment.reset {
+            self.dead = true;
+            return Ok(());
+        }
+        let stamp = segment.options.stamps.filter(|_| self.config.timestamps);
+        let echo = match stamp {
+            Some((_, echo)) if segment.ack.is_some() => *self
+                .stamps
+                .get(&echo)
+                .ok_or_else(|| format!("nothing that we sent was called TS val {echo}"))?,
+            _ => 0,
+        };
+        if segment.syn {
+            if self.peer.is_some() {
+                return Err("there is one connection in a script, and one SYN of the peer".into());
+            }
+            self.peer = Some(segment.clone());
+            self.receiver.handle_bare(stamp.map_or(0, |(value, _)| value));
+            if segment.ack.is_none() {
+                self.connect(now);
+                return Ok(());
+            }
+        }
+        if let Some(ack) = segment.ack {
+            self.acknowledged(now, segment, ack, echo)?;
+        }
+        let value = stamp.map_or(0, |(value, _)| value);
+        let mut reply = None;
+        for number in self.incoming.numbers(segment.seq.max(1), segment.seq + segment.span()) {
+            reply = self.receiver.handle_segment(now, number, value).ack.or(reply);
+        }
+        if segment.span() == 0 {
+            self.receiver.handle_bare(value);
+        } else if segment.fin || segment.syn {
+            // RFC 9293 sections 3.10.7.3 and 3.10.7.4: a SYN and a FIN are acknowledged at once.
+            reply = reply.or_else(|| Some(self.receiver.acknowledge()));
+        }
+        // What is sent carries the acknowledgment; else it goes alone.
+        if !self.transmit(now)
+            && let Some(ack) = reply
+        {
+            self.acknowledge(now, &ack);
+        }
+        Ok(())
+    }
+
+    /// The part of a segment that concerns our sender.
+    fn acknowledged(
+        &mut self,
+        now: Time,
+        segment: &Segment,
+        ack: u64,
+        echo: Timestamp,
+    ) -> Result<(), String> {
+        let seq = self
+            .outgoing
+            .acknowledged(ack)
+            .ok_or_else(|| format!("ack {ack} ends inside a segment of ours"))?;
+        let mut sack = SackBlocks::new();
+        for &(from, to) in &segment.options.sack {
+            self.outgoing.covered(from, to).into_iter().for_each(|block| sack.push(block));
+        }
+        let sack = Some(sack).filter(|sack| self.config.sack() && !sack.as_slice().is_empty());
+        let opened = self.open(segment)?;
+        // RFC 5681 section 2: a duplicate ACK carries no data and leaves the window as it was.
+        let plain = segment.span() == 0 && !opened;
+        if seq > self.sender.una() || sack.is_some() || plain {
+            self.sender.handle_ack(now, &Ack { seq, echo, sack });
+        }
+        Ok(())
+    }
+
+    /// Takes the peer's window; whether it differs from the last one.
+    fn open(&mut self, segment: &Segment) -> Result<bool, String> {
+        let Some(window) = segment.window else { return Ok(false) };
+        let ours = self.peer.as_ref().and_then(|syn| syn.options.scale);
+        let shift = if segment.syn { 0 } else { ours.unwrap_or(0) };
+        let segments = (window << shift.min(14)) / self.config.mss.count();
+        if segments == 0 {
+            return Err("a window of less than a segment: window probes are not simulated".into());
+        }
+        self.sender.set_receiver_window(u32::try_from(segments).unwrap_or(u32::MAX));
+        let before = self.window.replace(window);
+        Ok(before.is_some_and(|before| before != window))
+    }
+
+    /// Sends what the sender has; whether there was anything.
+    fn transmit(&mut self, now: Time) -> bool {
+        let mut any = false;
+        while !self.dead
+            && let Some(sent) = self.sender.poll_transmit(now)
+        {
+            any = true;
+            let (seq, length, fin) = self.outgoing.segment(sent.seq as usize);
+            let syn = sent.seq == 0;
+            let ack = self.receiver.acknowledge();
+            let mut segment = Segment { syn, fin, seq, length, ..self.bare(&ack, sent.stamp) };
+            if self.peer.is_none() {
+                segment.ack = None;
+            }
+            if syn {
+                self.offer(now, &mut segment.options);
+            }
+            self.sent.push_back(Sent { at: now, segment });
+        }
+        any
+    }
+
+    /// What our SYN offers; an answer offers what both ends have.
+    fn offer(&self, now: Time, options: &mut Options) {
+        let peer = self.peer.as_ref().map(|syn| &syn.options);
+        let own = if peer.is_some() { &self.config } else { &self.offered };
+        options.mss = Some(OUR_MSS);
+        options.sack_permitted = own.sack();
+        options.scale = (own.window_scaling && peer.is_none_or(|peer| peer.scale.is_some()))
+            .then_some(OUR_SCALE);
+        if peer.is_none() {
+            options.stamps = own.timestamps.then(|| (self.sender.stamp(now), 0));
+        }
+    }
+
+    /// Sends an ACK without data.
+    fn acknowledge(&mut self, now: Time, ack: &Ack) {
+        let stamp = self.sender.stamp(now);
+        let seq = self.outgoing.end(self.sender.max_sent() as usize);
+        let segment = Segment { seq, ..self.bare(ack, stamp) };
+        self.sent.push_back(Sent { at: now, segment });
+    }
+
+    /// A segment with what every segment carries.
+    fn bare(&self, ack: &Ack, stamp: Timestamp) -> Segment {
+        let start = |number| self.incoming.start(number);
+        let sack = ack.sack.map_or(Vec::new(), |sack| {
+            sack.as_slice().iter().map(|&(from, to)| (start(from), start(to))).collect()
+        });
+        let stamps = self.config.timestamps.then_some((stamp, ack.echo));
+        let options = Options { stamps, sack, ..Options::default() };
+        Segment { ack: Some(start(ack.seq)), options, ..Segment::default() }
+    }
+
+    /// The script calls one of our timestamps `name`.
+    pub(super) fn name_stamp(&mut self, name: u32, stamp: Timestamp) {
+        self.stamps.insert(name, stamp);
+    }
+
+    /// The variables that assertions may name, as Linux gives them.
+    pub(super) fn info(&self) -> Names {
+        let info = self.sender.info();
+        let microseconds = |of: Duration| (of.as_ps() / 1_000_000).cast_signed();
+        let values = [
+            ("tcpi_snd_cwnd", i64::from(info.cwnd)),
+            ("tcpi_snd_ssthresh", info.ssthresh.map_or(NO_THRESHOLD, i64::from)),
+            ("tcpi_ca_state", i64::from(info.state as u8)),
+            ("tcpi_unacked", i64::from(info.unacked)),
+            ("tcpi_sacked", i64::from(info.sacked)),
+            ("tcpi_lost", i64::from(info.lost)),
+            ("tcpi_retrans", i64::from(info.retransmitted)),
+            ("tcpi_reordering", i64::from(info.reordering)),
+            ("tcpi_total_retrans", info.retransmissions.cast_signed()),
+            ("tcpi_snd_mss", self.config.mss.count().cast_signed()),
+            ("tcpi_rto", microseconds(info.rto)),
+            ("tcpi_rtt", info.srtt.map_or(0, microseconds)),
+        ];
+        values.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+    }
+}
+
+/// Linux's scale for its default buffers; it is not compared.
+const OUR_SCALE: u8 = 8;

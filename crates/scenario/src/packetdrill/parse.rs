@@ -1,0 +1,304 @@
+//! Reading a script.
+
+use optcp_units::Duration;
+
+use super::assertion;
+use super::cursor::Cursor;
+use super::script::{Action, Call, Event, Options, Refusal, Script, Segment, When};
+
+/// What a comment to us begins with.
+const DIRECTIVE: &str = "optcp:";
+
+/// The longest time in a script: the clock counts picoseconds, and all times of a script must fit.
+const LONGEST: Duration = Duration::from_secs(10_000);
+
+/// The script that a text holds.
+pub(super) fn parse(text: &str) -> Result<Script, Refusal> {
+    let mut script = Script::default();
+    let mut at = Cursor::new(text);
+    loop {
+        skip(&mut at, &mut script)?;
+        let line = at.line();
+        match at.peek() {
+            None => return Ok(script),
+            Some('`') => script.commands.push(command(&mut at)?),
+            Some('-') if script.events.is_empty() => option(&mut at, &mut script)?,
+            Some(_) => {
+                let when = when(&mut at)?;
+                skip(&mut at, &mut script)?;
+                if at.peek() == Some('`') {
+                    script.commands.push(command(&mut at)?);
+                    continue;
+                }
+                let action = action(&mut at, when)?;
+                script.events.push(Event { line, when, action });
+            }
+        }
+    }
+}
+
+/// Steps over white space and comments, and keeps those that are for us.
+fn skip(at: &mut Cursor<'_>, script: &mut Script) -> Result<(), Refusal> {
+    loop {
+        at.skip_space();
+        let line = at.line();
+        if at.take("//") {
+            let comment = at.take_while(|c| c != '\n').trim();
+            if let Some(choices) = comment.strip_prefix(DIRECTIVE) {
+                script.directives.push((line, choices.trim().to_owned()));
+            }
+        } else if at.take("/*") {
+            at.take_until("*/").ok_or_else(|| Refusal::new(line, "the comment has no end"))?;
+        } else {
+            return Ok(());
+        }
+    }
+}
+
+fn command(at: &mut Cursor<'_>) -> Result<(usize, String), Refusal> {
+    let line = at.line();
+    at.expect("`")?;
+    let text = at.take_until("`").ok_or_else(|| Refusal::new(line, "the command has no end"))?;
+    Ok((line, text.to_owned()))
+}
+
+/// `--name=value`, before the first event.
+fn option(at: &mut Cursor<'_>, script: &mut Script) -> Result<(), Refusal> {
+    let refused = at.clone();
+    let text = at.take_while(|c| !c.is_whitespace());
+    match text.split_once('=').unwrap_or((text, "")) {
+        ("--tolerance_usecs", value) => {
+            let wrong = |_| refused.refuse(format!("`{value}` is not a number of microseconds"));
+            script.tolerance = Some(Duration::from_us(value.parse().map_err(wrong)?));
+            Ok(())
+        }
+        // Segments of the peer that stand for several are refused one by one.
+        ("--ip_version", "ipv4") | ("--mss", _) => Ok(()),
+        _ => Err(refused.refuse(format!(
+            "the option `{text}` is not supported; `--tolerance_usecs` and `--ip_version=ipv4` are"
+        ))),
+    }
+}
+
+/// The time of an event.
+fn when(at: &mut Cursor<'_>) -> Result<When, Refusal> {
+    if at.take("*") {
+        return Ok(When::Any);
+    }
+    let relative = at.take("+");
+    let from = seconds(at)?;
+    let mut until = None;
+    if at.take("~") {
+        if relative {
+            at.expect("+")?;
+        }
+        until = Some(seconds(at)?);
+    } else if at.take("...") {
+        // The end of a blocking call: when it returns makes no difference to TCP.
+        at.take("+");
+        seconds(at)?;
+    }
+    Ok(if relative { When::After(from, until) } else { When::At(from, until) })
+}
+
+fn seconds(at: &mut Cursor<'_>) -> Result<Duration, Refusal> {
+    let (before, found) = (at.clone(), at.found());
+    let mut text = at.take_while(|c| c.is_ascii_digit()).to_owned();
+    // "0...1" is a range of calls, not a fraction.
+    if at.rest().starts_with('.') && !at.rest().starts_with("...") {
+        text += at.take_while(|c| c == '.');
+        text += at.take_while(|c| c.is_ascii_digit());
+    }
+    let value = text.parse().ok().and_then(Duration::from_secs_f64);
+    value
+        .filter(|&value| value <= LONGEST)
+        .ok_or_else(|| before.refuse(format!("expected a time in seconds, found {found}")))
+}
+
+fn action(at: &mut Cursor<'_>, when: When) -> Result<Action, Refusal> {
+    let line = at.line();
+    match at.peek() {
+        Some('<') => {
+            at.take("<");
+            Ok(Action::Inbound(segment(at)?))
+        }
+        Some('>') => {
+            at.take(">");
+            let segment = segment(at)?;
+            if segment.window.is_some() {
+                return Err(Refusal::new(line, "the window that we advertise is not simulated"));
+            }
+            Ok(Action::Outbound(segment))
+        }
+        Some('%') => {
+            at.expect("%{")?;
+            let code = at.take_until("}%");
+            let code = code.ok_or_else(|| Refusal::new(line, "the code has no end"))?;
+            Ok(Action::Code(assertion::parse(code, line)?))
+        }
+        Some(c) if c.is_ascii_alphabetic() => {
+            if matches!(when, When::At(_, Some(_)) | When::After(_, Some(_))) {
+                return Err(at.refuse("a call happens at an instant, not within a range"));
+            }
+            call(at).map(Action::Call)
+        }
+        _ => Err(at.refuse(format!(
+            "expected a segment, a system call, a command or code, found {}",
+            at.found()
+        ))),
+    }
+}
+
+fn segment(at: &mut Cursor<'_>) -> Result<Segment, Refusal> {
+    at.skip_blanks();
+    if at.rest().starts_with('[') {
+        at.take("[");
+        let code = at.take_while(|c| c != ']').trim();
+        at.expect("]")?;
+        if code != "noecn" {
+            return Err(at.refuse(format!("[{code}]: the IP header is not simulated")));
+        }
+        at.skip_blanks();
+    }
+    if at.rest().starts_with("icmp") || at.rest().starts_with("udp") {
+        return Err(at.refuse("only TCP segments are simulated"));
+    }
+    let mut segment = Segment::default();
+    let flags = at.take_while(|c| !c.is_whitespace());
+    let mut acknowledges = false;
+    for flag in flags.chars() {
+        match flag {
+            'S' => segment.syn = true,
+            'F' => segment.fin = true,
+            'R' => segment.reset = true,
+            '.' => acknowledges = true,
+            // Pushing moves nothing here: data reaches the application at once.
+            'P' | '-' => {}
+            'E' | 'W' | '0'..='9' => {
+                return Err(at.refuse("congestion notification is not simulated"));
+            }
+            _ => {
+                return Err(at.refuse(format!("`{flag}` is not one of the flags S, F, R, P and .")));
+            }
+        }
+    }
+    at.skip_blanks();
+    segment.seq = at.number("a sequence number")?;
+    at.expect(":")?;
+    let end = at.number("a sequence number")?;
+    at.expect("(")?;
+    segment.length = at.number("a length")?;
+    at.expect(")")?;
+    if segment.seq + segment.length != end {
+        let Segment { seq, length, .. } = segment;
+        return Err(at.refuse(format!("{seq}:{end} is not {length} bytes")));
+    }
+    loop {
+        let before = at.clone();
+        at.skip_space();
+        if at.take("ack ") {
+            at.skip_blanks();
+            segment.ack = Some(at.number("an acknowledgment number")?);
+        } else if at.take("win ") {
+            at.skip_blanks();
+            segment.window = Some(at.number("a window")?);
+        } else if at.take("urg ") {
+            return Err(at.refuse("urgent data is not simulated"));
+        } else if at.take("<") {
+            segment.options = options(at)?;
+            break;
+        } else {
+            *at = before;
+            break;
+        }
+    }
+    match (acknowledges, segment.ack) {
+        (true, None) => Err(at.refuse("the flag `.` needs an acknowledgment number")),
+        (false, Some(_)) => Err(at.refuse("an acknowledgment number needs the flag `.`")),
+        _ => Ok(segment),
+    }
+}
+
+fn options(at: &mut Cursor<'_>) -> Result<Options, Refusal> {
+    let mut options = Options::default();
+    let start = at.clone();
+    let list = at.take_until(">").ok_or_else(|| start.refuse("the options have no end"))?;
+    for option in list.split(',') {
+        let words: Vec<&str> = option.split_whitespace().collect();
+        let wrong = || start.refuse(format!("the option `{}` is not supported", option.trim()));
+        let stamp = |text: &str| text.parse::<u32>().map_err(|_| wrong());
+        let number = |text: &str| stamp(text).map(u64::from);
+        match words[..] {
+            ["nop" | "eol"] => {}
+            ["..."] => options.any = true,
+            ["mss", size] => options.mss = Some(number(size)?),
+            ["sackOK"] => options.sack_permitted = true,
+            ["wscale", scale] => options.scale = Some(scale.parse().map_err(|_| wrong())?),
+            ["TS", "val", value, "ecr", echo] => {
+                options.stamps = Some((stamp(value)?, stamp(echo)?));
+            }
+            ["sack", ref blocks @ ..] => {
+                for block in blocks {
+                    let (from, to) = block.split_once(':').ok_or_else(wrong)?;
+                    options.sack.push((number(from)?, number(to)?));
+                }
+            }
+            _ => return Err(wrong()),
+        }
+    }
+    Ok(options)
+}
+
+/// `name(arguments) = result ERROR (words)`
+fn call(at: &mut Cursor<'_>) -> Result<Call, Refusal> {
+    let name = at.take_while(|c| c.is_ascii_alphanumeric() || c == '_').to_owned();
+    at.skip_blanks();
+    at.expect("(")?;
+    let arguments = arguments(at)?;
+    at.skip_space();
+    at.expect("=")?;
+    let (before, rest) = (at.clone(), at.take_while(|c| c != '\n'));
+    // What follows the result may be a comment or, rarely, the next event.
+    let rest = rest.split("//").next().unwrap_or_default().trim();
+    let mut words = rest.split_whitespace();
+    let result = words.next().unwrap_or_default();
+    let number = match result.strip_prefix("0x") {
+        Some(digits) => i64::from_str_radix(digits, 16).ok(),
+        None if result == "..." => Some(0),
+        None => result.parse().ok(),
+    };
+    let wrong =
+        || before.refuse(format!("expected the result of `{name}`, found {}", before.found()));
+    let result = number.ok_or_else(wrong)?;
+    let error = words.next().filter(|word| !word.starts_with('(')).map(str::to_owned);
+    Ok(Call { name, arguments, result, error })
+}
+
+/// The arguments of a call up to its closing parenthesis.
+fn arguments(at: &mut Cursor<'_>) -> Result<Vec<String>, Refusal> {
+    let start = at.clone();
+    let (mut depth, mut quoted) = (0_usize, false);
+    let mut list = vec![String::new()];
+    while let Some(c) = at.peek() {
+        at.take(c.encode_utf8(&mut [0; 4]));
+        match c {
+            '"' => quoted = !quoted,
+            _ if quoted => {}
+            ')' if depth == 0 => {
+                let words = list.iter().map(|argument| argument.trim().to_owned());
+                return Ok(words.filter(|argument| !argument.is_empty()).collect());
+            }
+            ',' if depth == 0 => {
+                list.push(String::new());
+                continue;
+            }
+            '(' | '[' | '{' => depth += 1,
+            ')' | ']' | '}' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        if let Some(argument) = list.last_mut() {
+            argument.push(c);
+        }
+    }
+    Err(start.refuse("the arguments have no end"))
+}

@@ -1,0 +1,277 @@
+//! Running a script: its events in their order, and whether the endpoint does what it expects.
+
+use optcp_units::{Duration, Time};
+
+use super::assertion::{Failure, Names};
+use super::choices;
+use super::endpoint::{Endpoint, Sent};
+use super::script::{Action, Call, Event, Refusal, Script, Segment, When};
+use super::sequence::Incoming;
+
+/// What a script shows not to be so.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mismatch {
+    /// Line of the script, from 1.
+    pub line: usize,
+    /// When, in the time of the script.
+    pub at: Duration,
+    /// What the line expects.
+    pub expected: String,
+    /// What happened instead.
+    pub happened: String,
+}
+
+/// Why a run ends before the script does.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Stop {
+    Refused(Refusal),
+    Failed(Mismatch),
+}
+
+impl From<Refusal> for Stop {
+    fn from(refusal: Refusal) -> Self {
+        Stop::Refused(refusal)
+    }
+}
+
+/// Long enough for `*`: every timer has fired by then.
+const EVER: Duration = Duration::from_secs(3600);
+
+/// Runs a script that allows times to be off by `tolerance`.
+pub(super) fn run(script: &Script, tolerance: Duration) -> Result<(), Stop> {
+    let endpoint = Endpoint::new(choices::choices(script)?, Incoming::new(script)?);
+    let start = Time::ZERO;
+    let own = Names::new();
+    let mut run = Run { endpoint, now: start, base: start, tolerance, own, connection: None };
+    script.events.iter().try_for_each(|event| run.event(event))
+}
+
+struct Run {
+    endpoint: Endpoint,
+    now: Time,
+    /// When the event before was: relative times count from there.
+    base: Time,
+    tolerance: Duration,
+    /// What the script's own code has assigned.
+    own: Names,
+    /// The file descriptor of the connection, once the application has it.
+    connection: Option<String>,
+}
+
+impl Run {
+    fn event(&mut self, event: &Event) -> Result<(), Stop> {
+        let (from, until) = match event.when {
+            When::Any => (self.now, Some(self.now + EVER)),
+            When::At(from, until) => (Time::ZERO + from, until.map(|until| Time::ZERO + until)),
+            When::After(from, until) => (self.base + from, until.map(|until| self.base + until)),
+        };
+        if let Action::Outbound(expected) = &event.action {
+            return self.outbound(event, expected, from, until);
+        }
+        self.advance(from);
+        self.base = if event.when == When::Any { self.now } else { from };
+        let refuse = |reason| Stop::Refused(Refusal::new(event.line, reason));
+        match &event.action {
+            Action::Inbound(segment) => {
+                self.endpoint.receive(self.now, segment).map_err(refuse)?;
+            }
+            Action::Call(call) => self.call(call).map_err(refuse)?,
+            Action::Code(statements) => {
+                let info = self.endpoint.info();
+                for statement in statements {
+                    let result = statement.run(&info, &mut self.own);
+                    result.map_err(|failure| self.unheld(statement.line, failure))?;
+                }
+            }
+            Action::Outbound(_) => {}
+        }
+        Ok(())
+    }
+
+    /// Lets timers expire until `to`; those that are due then come before what happens then.
+    fn advance(&mut self, to: Time) {
+        while let Some(at) = self.endpoint.deadline().filter(|&at| at <= to) {
+            self.now = self.now.max(at);
+            self.endpoint.expire(self.now);
+        }
+        self.now = self.now.max(to);
+    }
+
+    /// What a system call does. Those that change nothing in TCP are let by.
+    fn call(&mut self, call: &Call) -> Result<(), String> {
+        let Call { name, arguments, result, error } = call;
+        let in_progress = error.as_deref() == Some("EINPROGRESS") && name == "connect";
+        if error.is_some() && !in_progress && !["accept", "read", "recv"].contains(&name.as_str()) {
+            return Err(format!("`{name}` never fails here"));
+        }
+        match (name.as_str(), &arguments[..]) {
+            ("socket" | "bind" | "listen" | "read" | "recv" | "fcntl", _) => Ok(()),
+            ("accept", _) => {
+                self.connection = Some(result.to_string());
+                Ok(())
+            }
+            ("setsockopt", [_, _, option, ..]) => match option.as_str() {
+                "SO_REUSEADDR" | "SO_SNDBUF" | "SO_RCVBUF" | "TCP_NODELAY" | "TCP_CONGESTION"
+                | "IP_TOS" | "IP_MTU_DISCOVER" => Ok(()),
+                _ => Err(format!("the socket option {option} is not simulated")),
+            },
+            ("connect", [socket, ..]) => {
+                self.connection = Some(socket.clone());
+                self.endpoint.connect(self.now);
+                Ok(())
+            }
+            ("write" | "send" | "sendto", [socket, _, count, ..]) => {
+                if self.connection.as_ref() != Some(socket) {
+                    return Err(format!("{socket} is not the connection"));
+                }
+                let wrong = || format!("`{count}` is not a number of bytes");
+                let bytes: u64 = count.parse().map(u32::into).map_err(|_| wrong())?;
+                if u64::try_from(*result) != Ok(bytes) {
+                    return Err(format!(
+                        "the send buffer is unlimited: all {bytes} bytes are taken"
+                    ));
+                }
+                self.endpoint.write(self.now, bytes);
+                Ok(())
+            }
+            ("close", [socket]) => {
+                // Others may listen; closing them changes nothing.
+                if self.connection.as_ref() == Some(socket) {
+                    self.endpoint.close(self.now);
+                }
+                Ok(())
+            }
+            _ => Err(format!("the system call `{name}` is not simulated")),
+        }
+    }
+
+    /// An expected segment, which may stand for several that we send one by one.
+    fn outbound(
+        &mut self,
+        event: &Event,
+        expected: &Segment,
+        from: Time,
+        until: Option<Time>,
+    ) -> Result<(), Stop> {
+        let any = event.when == When::Any;
+        let earliest = if any { Time::ZERO } else { earlier(from, self.tolerance) };
+        let latest = until.unwrap_or(from) + if any { Duration::ZERO } else { self.tolerance };
+        let mut whole: Option<Segment> = None;
+        loop {
+            let Some(Sent { at, segment }) = self.next_sent(latest) else {
+                return Err(self.failed(event, expected, nothing(whole.as_ref(), latest)));
+            };
+            if at < earliest || at > latest {
+                let when = if at < earliest { "too early" } else { "too late" };
+                let happened = format!("> {segment} at {}: {when}", seconds(at));
+                return Err(self.failed(event, expected, happened));
+            }
+            self.now = self.now.max(at);
+            if let Some(difference) = difference(expected, whole.as_ref(), &segment) {
+                let happened = format!("> {segment} at {}: {difference}", seconds(at));
+                return Err(self.failed(event, expected, happened));
+            }
+            self.name_stamp(expected, &segment);
+            let length = whole.as_ref().map_or(0, |whole| whole.length) + segment.length;
+            if length == expected.length {
+                self.base = if until.is_some() || any { at } else { from };
+                return Ok(());
+            }
+            let first = whole.get_or_insert(segment);
+            first.length = length;
+        }
+    }
+
+    fn name_stamp(&mut self, expected: &Segment, sent: &Segment) {
+        if let (Some((name, _)), Some((stamp, _))) = (expected.options.stamps, sent.options.stamps)
+        {
+            self.endpoint.name_stamp(name, stamp);
+        }
+    }
+
+    /// The next segment that nobody has looked at, letting timers expire until `latest`.
+    fn next_sent(&mut self, latest: Time) -> Option<Sent> {
+        while self.endpoint.sent.is_empty() {
+            let at = self.endpoint.deadline().filter(|&at| at <= latest)?;
+            self.now = self.now.max(at);
+            self.endpoint.expire(self.now);
+        }
+        self.endpoint.sent.pop_front()
+    }
+
+    fn failed(&self, event: &Event, expected: &Segment, happened: String) -> Stop {
+        let at = self.now - Time::ZERO;
+        let expected = format!("> {expected}");
+        Stop::Failed(Mismatch { line: event.line, at, expected, happened })
+    }
+
+    fn unheld(&self, line: usize, failure: Failure) -> Stop {
+        let at = self.now - Time::ZERO;
+        match failure {
+            Failure::Unknown(reason) => Stop::Refused(Refusal::new(line, reason)),
+            Failure::False(expected, values) => {
+                let values: Vec<String> =
+                    values.iter().map(|(name, value)| format!("{name} = {value}")).collect();
+                Stop::Failed(Mismatch { line, at, expected, happened: values.join(", ") })
+            }
+        }
+    }
+}
+
+fn earlier(at: Time, by: Duration) -> Time {
+    Time::from_ps(at.as_ps().saturating_sub(by.as_ps()))
+}
+
+fn seconds(at: Time) -> String {
+    format!("{:.6} s", at.as_secs_f64())
+}
+
+fn nothing(whole: Option<&Segment>, latest: Time) -> String {
+    match whole {
+        None => format!("nothing was sent until {}", seconds(latest)),
+        Some(part) => format!("> {part}, then nothing until {}", seconds(latest)),
+    }
+}
+
+/// What of `sent` is not as expected, `whole` of the expected segment being sent already.
+fn difference(expected: &Segment, whole: Option<&Segment>, sent: &Segment) -> Option<String> {
+    let done = whole.map_or(0, |whole| whole.length);
+    let last = done + sent.length == expected.length;
+    let number = |what, want, found| {
+        (want != found).then(|| format!("{what} {found} where {want} is expected"))
+    };
+    let flag = |what, want: bool, found: bool| {
+        (want != found).then(|| format!("{what} {}", if found { "is set" } else { "is missing" }))
+    };
+    let (options, wanted) = (&sent.options, &expected.options);
+    let compared = [
+        flag("SYN", expected.syn, sent.syn),
+        flag("FIN", expected.fin && last, sent.fin),
+        flag("RST", expected.reset, sent.reset),
+        number("sequence number", expected.seq + done, sent.seq),
+        (done + sent.length > expected.length).then(|| {
+            format!("{} bytes where {} are expected", done + sent.length, expected.length)
+        }),
+        (sent.length == 0 && !last)
+            .then(|| format!("no data where {} bytes are expected", expected.length - done)),
+        flag("ACK", expected.ack.is_some(), sent.ack.is_some()),
+        expected.ack.zip(sent.ack).and_then(|(want, found)| number("ack", want, found)),
+    ];
+    let first = compared.into_iter().flatten().next();
+    first.or_else(|| {
+        if wanted.any {
+            return None;
+        }
+        let compared = [
+            (wanted.mss != options.mss).then_some("mss"),
+            (wanted.sack_permitted != options.sack_permitted).then_some("sackOK"),
+            (wanted.scale.is_some() != options.scale.is_some()).then_some("wscale"),
+            (wanted.stamps.is_some() != options.stamps.is_some()).then_some("TS"),
+            (wanted.stamps.map(|stamps| stamps.1) != options.stamps.map(|stamps| stamps.1))
+                .then_some("the echoed timestamp"),
+            (wanted.sack != options.sack).then_some("sack"),
+        ];
+        let first = compared.into_iter().flatten().next();
+        first.map(|option| format!("the option {option} differs"))
+    })
+}

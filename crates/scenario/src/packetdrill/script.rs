@@ -1,0 +1,146 @@
+//! What a script says, after it is read.
+
+use std::fmt;
+
+use optcp_units::Duration;
+
+use super::assertion::Statement;
+
+/// A script that can be run.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Script {
+    /// What it allows times to be off by, if it says so.
+    pub tolerance: Option<Duration>,
+    /// Its comments to us: line and text.
+    pub directives: Vec<(usize, String)>,
+    /// The commands for a shell: line and text.
+    pub commands: Vec<(usize, String)>,
+    pub events: Vec<Event>,
+}
+
+/// One thing that the script does or expects.
+#[derive(Clone, Debug)]
+pub(super) struct Event {
+    pub line: usize,
+    pub when: When,
+    pub action: Action,
+}
+
+/// When it happens. A second instant is the end of a range.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum When {
+    /// Whenever it does.
+    Any,
+    /// At this time of the script.
+    At(Duration, Option<Duration>),
+    /// So long after the event before.
+    After(Duration, Option<Duration>),
+}
+
+#[derive(Clone, Debug)]
+pub(super) enum Action {
+    /// A segment reaches the endpoint.
+    Inbound(Segment),
+    /// The endpoint is expected to send a segment.
+    Outbound(Segment),
+    Call(Call),
+    Code(Vec<Statement>),
+}
+
+/// A TCP segment. Sequence numbers count bytes from each side's SYN, which is number 0.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Segment {
+    pub syn: bool,
+    pub fin: bool,
+    pub reset: bool,
+    pub seq: u64,
+    /// Bytes of payload.
+    pub length: u64,
+    /// Everything below has arrived; `None` without the ACK flag.
+    pub ack: Option<u64>,
+    /// The window field, not scaled.
+    pub window: Option<u64>,
+    pub options: Options,
+}
+
+impl Segment {
+    /// What it takes of the sequence space.
+    pub(super) fn span(&self) -> u64 {
+        self.length + u64::from(self.syn) + u64::from(self.fin)
+    }
+}
+
+/// The options of a segment.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Options {
+    /// `<...>`: they are not compared.
+    pub any: bool,
+    pub mss: Option<u64>,
+    pub sack_permitted: bool,
+    pub scale: Option<u8>,
+    /// Timestamp and echo.
+    pub stamps: Option<(u32, u32)>,
+    pub sack: Vec<(u64, u64)>,
+}
+
+/// A system call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Call {
+    pub name: String,
+    /// As written.
+    pub arguments: Vec<String>,
+    /// What it returns.
+    pub result: i64,
+    pub error: Option<String>,
+}
+
+impl fmt::Display for Segment {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (set, flag) in [(self.syn, "S"), (self.fin, "F"), (self.reset, "R")] {
+            f.write_str(if set { flag } else { "" })?;
+        }
+        f.write_str(if self.ack.is_some() { "." } else { "" })?;
+        write!(f, " {}:{}({})", self.seq, self.seq + self.length, self.length)?;
+        if let Some(ack) = self.ack {
+            write!(f, " ack {ack}")?;
+        }
+        if let Some(window) = self.window {
+            write!(f, " win {window}")?;
+        }
+        self.options.fmt(f)
+    }
+}
+
+impl fmt::Display for Options {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut parts = Vec::new();
+        parts.extend(self.mss.map(|mss| format!("mss {mss}")));
+        parts.extend(self.sack_permitted.then(|| "sackOK".to_owned()));
+        parts.extend(self.stamps.map(|(value, echo)| format!("TS val {value} ecr {echo}")));
+        parts.extend(self.scale.map(|scale| format!("wscale {scale}")));
+        if !self.sack.is_empty() {
+            let blocks: Vec<String> = self.sack.iter().map(|(a, b)| format!("{a}:{b}")).collect();
+            parts.push(format!("sack {}", blocks.join(" ")));
+        }
+        match (self.any, parts.is_empty()) {
+            (true, _) => f.write_str(" <...>"),
+            (false, true) => Ok(()),
+            (false, false) => write!(f, " <{}>", parts.join(",")),
+        }
+    }
+}
+
+/// A script, or a line of it, that is not run, and why.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refusal {
+    /// Line of the script, from 1.
+    pub line: usize,
+    /// The reason.
+    pub reason: String,
+}
+
+impl Refusal {
+    pub(super) fn new(line: usize, reason: impl Into<String>) -> Self {
+        Refusal { line, reason: reason.into() }
+    }
+}

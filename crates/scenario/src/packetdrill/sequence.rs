@@ -1,0 +1,128 @@
+//! From bytes to segments and back.
+//!
+//! Our endpoint counts segments, a script counts bytes. Each direction has a list of where its segments
+//! end; segment numbers are places in it.
+
+use super::script::Refusal;
+use super::script::{Action, Script};
+
+/// What the endpoint itself sends: the SYN, then data in full segments as far as it goes, then the FIN.
+#[derive(Clone, Debug)]
+pub(super) struct Outgoing {
+    mss: u64,
+    /// The end of each segment, and whether its last number is the FIN's.
+    ends: Vec<(u64, bool)>,
+}
+
+impl Outgoing {
+    pub(super) fn new(mss: u64) -> Self {
+        Outgoing { mss, ends: vec![(1, false)] }
+    }
+
+    /// Puts `bytes` in, of which a last short segment may be filled up as long as fewer than `sent` are
+    /// sent; how many segments more that makes.
+    pub(super) fn write(&mut self, mut bytes: u64, sent: usize) -> u32 {
+        let before = self.ends.len();
+        if before > sent.max(1) {
+            let room = self.mss - self.segment(before - 1).1;
+            let more = room.min(bytes);
+            self.ends[before - 1].0 += more;
+            bytes -= more;
+        }
+        while bytes > 0 {
+            let size = bytes.min(self.mss);
+            self.ends.push((self.last() + size, false));
+            bytes -= size;
+        }
+        u32::try_from(self.ends.len() - before).unwrap_or(u32::MAX)
+    }
+
+    /// Puts the FIN in: into the last segment if that is not sent yet, else behind it; how many segments
+    /// more that makes.
+    pub(super) fn close(&mut self, sent: usize) -> u32 {
+        let last = self.ends.len() - 1;
+        if last >= sent.max(1) {
+            self.ends[last] = (self.last() + 1, true);
+            return 0;
+        }
+        self.ends.push((self.last() + 1, true));
+        1
+    }
+
+    /// Where the first `count` segments end.
+    pub(super) fn end(&self, count: usize) -> u64 {
+        if count == 0 { 0 } else { self.ends[count - 1].0 }
+    }
+
+    fn last(&self) -> u64 {
+        self.ends.last().map_or(0, |&(end, _)| end)
+    }
+
+    /// Where a segment begins, its payload, and whether it carries the FIN.
+    pub(super) fn segment(&self, number: usize) -> (u64, u64, bool) {
+        let (end, fin) = self.ends[number];
+        let start = self.end(number);
+        let syn = number == 0;
+        (start, end - start - u64::from(fin) - u64::from(syn), fin)
+    }
+
+    /// How many segments an acknowledgment covers; `None` if it ends inside of one.
+    pub(super) fn acknowledged(&self, ack: u64) -> Option<u32> {
+        let count = self.ends.partition_point(|&(end, _)| end <= ack);
+        let whole = self.end(count) == ack || count == self.ends.len();
+        whole.then(|| u32::try_from(count).unwrap_or(u32::MAX))
+    }
+
+    /// The segments that a SACK block covers as a whole; `None` if there are none.
+    pub(super) fn covered(&self, from: u64, to: u64) -> Option<(u32, u32)> {
+        let first = 1 + self.ends.partition_point(|&(end, _)| end < from);
+        let last = self.ends.partition_point(|&(end, _)| end <= to);
+        let number = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
+        (first < last).then(|| (number(first), number(last)))
+    }
+}
+
+/// What the script's peer sends: cut where any of its segments begins or ends.
+#[derive(Clone, Debug)]
+pub(super) struct Incoming {
+    cuts: Vec<u64>,
+}
+
+impl Incoming {
+    /// The cuts of a script.
+    pub(super) fn new(script: &Script) -> Result<Self, Refusal> {
+        let segments = script.events.iter().filter_map(|event| match &event.action {
+            Action::Inbound(segment) if !segment.syn && segment.span() > 0 => {
+                Some((event.line, segment))
+            }
+            _ => None,
+        });
+        let segments: Vec<_> = segments.collect();
+        let ends = segments.iter().flat_map(|(_, s)| [s.seq, s.seq + s.length, s.seq + s.span()]);
+        let mut cuts: Vec<u64> = ends.chain([1]).filter(|&end| end > 0).collect();
+        cuts.sort_unstable();
+        cuts.dedup();
+        let incoming = Incoming { cuts };
+        for (line, segment) in segments {
+            let pieces = incoming.numbers(segment.seq, segment.seq + segment.length).count();
+            if pieces > 1 {
+                let reason = "it spans several of the peer's other segments, and our receiver counts \
+                              whole ones";
+                return Err(Refusal::new(line, reason));
+            }
+        }
+        Ok(incoming)
+    }
+
+    /// The segments of a range of bytes.
+    pub(super) fn numbers(&self, from: u64, to: u64) -> impl Iterator<Item = u32> {
+        let place = |at: u64| self.cuts.partition_point(|&cut| cut < at);
+        let number = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
+        number(place(from))..number(place(to))
+    }
+
+    /// Where a segment begins.
+    pub(super) fn start(&self, number: u32) -> u64 {
+        self.cuts[number as usize]
+    }
+}

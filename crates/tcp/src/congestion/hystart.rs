@@ -1,0 +1,155 @@
+//! HyStart as Linux's CUBIC has it.
+//!
+//! # Models
+//! From 16 segments on, slow start ends when ACKs follow each other closely for half of the least round
+//! trip (the ACK train), or when the least of the first eight round trips of a round, or a later one, is
+//! longer than the least round trip by an eighth, 4 ms at least and 16 ms at most.
+//! # Source
+//! S. Ha and I. Rhee, "Taming the elephants: new TCP slow start", 2011; behaviour of Linux 6.
+//! # Parameters
+//! None: the constants are Linux's.
+//! # Limits
+//! Needs a round trip with every ACK. Half of the least round trip is the rule without pacing.
+
+use optcp_units::{Duration, Time};
+
+use super::AckEvent;
+use crate::core::Seq;
+use crate::window::Window;
+
+/// The window below which HyStart does not look, in segments.
+const LOW_WINDOW: f64 = 16.0;
+/// The greatest time between ACKs of one train.
+const TRAIN_GAP: Duration = Duration::from_ms(2);
+/// Round trips of a round before the delay counts.
+const SAMPLES: u32 = 8;
+const LEAST_INCREASE: Duration = Duration::from_ms(4);
+const GREATEST_INCREASE: Duration = Duration::from_ms(16);
+/// What aggregation of segments may add to a train: four of the greatest bursts, 1 ms at most.
+const BURSTS_BYTES: f64 = 4.0 * 65_536.0;
+const GREATEST_AGGREGATION: Duration = Duration::from_ms(1);
+
+/// See the module's text.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct HyStart {
+    /// Whether it has ended slow start; a timeout forgets that.
+    found: bool,
+    least: Option<Duration>,
+    round: Option<Round>,
+}
+
+/// What happened since the first ACK of a round trip.
+#[derive(Clone, Copy, Debug)]
+struct Round {
+    /// The round ends with an ACK for more than this.
+    end: Seq,
+    start: Time,
+    /// The last ACK of the train.
+    last: Time,
+    least: Option<Duration>,
+    samples: u32,
+}
+
+impl HyStart {
+    /// An ACK of new data; sets ssthresh if slow start ends.
+    pub(super) fn on_ack(&mut self, window: &mut Window, mss: f64, ack: &AckEvent) {
+        let Some(rtt) = ack.rtt else { return };
+        let least = self.least.map_or(rtt, |least| least.min(rtt));
+        self.least = Some(least);
+        if self.found || !window.in_slow_start() {
+            return;
+        }
+        let new = Round { end: ack.max, start: ack.now, last: ack.now, least: None, samples: 0 };
+        let round = self.round.get_or_insert(new);
+        if ack.una > round.end {
+            *round = new;
+        }
+        if window.cwnd < LOW_WINDOW * mss {
+            return;
+        }
+        let train = round.train(least + aggregation(window, ack), ack.now);
+        if train || round.delayed(least, rtt) {
+            self.found = true;
+            window.ssthresh = window.cwnd;
+        }
+    }
+}
+
+impl Round {
+    /// Whether the train has lasted for half of `allowed`.
+    fn train(&mut self, allowed: Duration, now: Time) -> bool {
+        if now - self.last > TRAIN_GAP {
+            return false;
+        }
+        self.last = now;
+        now - self.start > Duration::from_ps(allowed.as_ps() / 2)
+    }
+
+    /// Whether the round trips have grown from `least`.
+    fn delayed(&mut self, least: Duration, rtt: Duration) -> bool {
+        let fastest = self.least.map_or(rtt, |fastest| fastest.min(rtt));
+        self.least = Some(fastest);
+        if self.samples < SAMPLES {
+            self.samples += 1;
+            return false;
+        }
+        let eighth = Duration::from_ps(least.as_ps() / 8);
+        fastest > least + eighth.max(LEAST_INCREASE).min(GREATEST_INCREASE)
+    }
+}
+
+/// How long four bursts take at twice the window a round trip, the rate that Linux paces slow start at.
+fn aggregation(window: &Window, ack: &AckEvent) -> Duration {
+    let srtt = ack.srtt.unwrap_or(Duration::ZERO).as_ps() as f64;
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a duration")]
+    let bursts = Duration::from_ps((BURSTS_BYTES * srtt / (2.0 * window.cwnd)) as u64);
+    bursts.min(GREATEST_AGGREGATION)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MSS: f64 = 1000.0;
+
+    fn us(us: u64) -> Duration {
+        Duration::from_us(us)
+    }
+
+    /// Twenty segments, ACKs at the given times after the first one of the round, with round trips.
+    fn ssthresh(acks: &[(u64, u64)]) -> Option<u64> {
+        let mut window = Window { cwnd: 20.0 * MSS, ssthresh: f64::INFINITY };
+        let mut hystart = HyStart { least: Some(us(40_000)), ..HyStart::default() };
+        for (una, &(at, rtt)) in (1..).zip(acks) {
+            let now = Time::ZERO + us(1_000_000 + at);
+            let (rtt, srtt) = (Some(us(rtt)), Some(us(40_000)));
+            let ack = AckEvent { now, rtt, srtt, una, max: 100, ..AckEvent::default() };
+            hystart.on_ack(&mut window, MSS, &ack);
+            if !window.in_slow_start() {
+                return Some(at);
+            }
+        }
+        None
+    }
+
+    /// Least round trip 40 ms: a train of more than (40 + 1) / 2 ms ends slow start, four bursts at a
+    /// million bytes a second being more than 1 ms.
+    #[test]
+    fn a_long_train_of_acks_ends_slow_start() {
+        let train: Vec<_> = (0..30).map(|i| (i * 1_000, 40_000)).collect();
+        assert_eq!(ssthresh(&train), Some(21_000));
+        let gaps: Vec<_> = (0..30).map(|i| (i * 2_001, 40_000)).collect();
+        assert_eq!(ssthresh(&gaps), None);
+    }
+
+    /// An eighth of 40 ms is 5 ms: the ninth round trip ends slow start if none was 45 ms or less.
+    #[test]
+    fn longer_round_trips_end_slow_start() {
+        let late: Vec<_> = (0..9).map(|i| (i, 45_001)).collect();
+        assert_eq!(ssthresh(&late), Some(8));
+        let mut one_in_time = late.clone();
+        one_in_time[3].1 = 45_000;
+        assert_eq!(ssthresh(&one_in_time), None);
+        assert_eq!(ssthresh(&late[..8]), None);
+    }
+}

@@ -1,0 +1,102 @@
+//! Slow start: how the window grows below ssthresh, and when that ends without a loss.
+//!
+//! # Models
+//! Below ssthresh the window grows by what an ACK counts for. A member of the family may set ssthresh,
+//! and so end slow start, before a loss does.
+//! # Source
+//! RFC 5681 section 3.1; see the members for theirs.
+//! # Parameters
+//! `slow_start`, `ack_counting`.
+//! # Limits
+//! Only ACKs outside a loss recovery are looked at.
+
+use super::AckEvent;
+use super::hystart::HyStart;
+use super::hystart_plus_plus::HyStartPlusPlus;
+use crate::config::{AckCounting, Config, SlowStartKind};
+use crate::window::Window;
+
+/// See the module's text.
+#[derive(Clone, Debug)]
+pub(super) struct SlowStart {
+    counting: AckCounting,
+    /// Whether it was a timeout that began the present slow start.
+    after_timeout: bool,
+    end: End,
+}
+
+/// What may end slow start before a loss does.
+#[derive(Clone, Debug)]
+enum End {
+    Loss,
+    HyStart(Box<HyStart>),
+    HyStartPlusPlus(Box<HyStartPlusPlus>),
+}
+
+impl SlowStart {
+    pub(super) fn new(config: &Config) -> Self {
+        SlowStart {
+            counting: config.ack_counting,
+            after_timeout: false,
+            end: match config.slow_start {
+                SlowStartKind::Standard => End::Loss,
+                SlowStartKind::HyStart => End::HyStart(Box::default()),
+                SlowStartKind::HyStartPlusPlus => End::HyStartPlusPlus(Box::default()),
+            },
+        }
+    }
+
+    /// An ACK of new data: grows the window below ssthresh. Gives the segments that count for congestion
+    /// avoidance.
+    // Once for every ACK: a call would cost more than what is done.
+    #[inline(always)]
+    pub(super) fn on_ack(&mut self, window: &mut Window, mss: f64, ack: &AckEvent) -> f64 {
+        if !matches!(self.end, End::Loss) {
+            self.look_for_end(window, mss, ack);
+        }
+        if !ack.limited {
+            return 0.0;
+        }
+        if !window.in_slow_start() {
+            self.after_timeout = false;
+            return f64::from(self.counting.in_avoidance(ack));
+        }
+        let count = self.counting.in_slow_start(ack, self.after_timeout);
+        let growth = match &self.end {
+            End::Loss | End::HyStart(_) => f64::from(count),
+            End::HyStartPlusPlus(hystart) => hystart.growth(count),
+        };
+        let grown = window.cwnd + growth * mss;
+        if self.counting == AckCounting::Segments && grown > window.ssthresh {
+            window.cwnd = window.ssthresh;
+            return (grown - window.ssthresh) / mss;
+        }
+        window.cwnd = grown;
+        0.0
+    }
+
+    fn look_for_end(&mut self, window: &mut Window, mss: f64, ack: &AckEvent) {
+        match &mut self.end {
+            End::Loss => {}
+            End::HyStart(hystart) => hystart.on_ack(window, mss, ack),
+            End::HyStartPlusPlus(hystart) => hystart.on_ack(window, mss, ack),
+        }
+    }
+
+    /// A loss ends it.
+    pub(super) fn on_loss(&mut self) {
+        if let End::HyStartPlusPlus(hystart) = &mut self.end {
+            hystart.stop();
+        }
+    }
+
+    /// A timeout begins it anew.
+    pub(super) fn on_timeout(&mut self) {
+        self.after_timeout = true;
+        match &mut self.end {
+            End::Loss => {}
+            End::HyStart(hystart) => **hystart = HyStart::default(),
+            End::HyStartPlusPlus(hystart) => hystart.stop(),
+        }
+    }
+}

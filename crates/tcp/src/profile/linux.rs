@@ -1,0 +1,63 @@
+//! Linux 6 with its defaults.
+//!
+//! Read from the behaviour of Linux 6. Not modelled: segmentation offload, the window that the receiver
+//! tunes (a scenario sets `window_limit`; 6 MB is the default limit of `tcp_rmem`), the detection of how
+//! far a path reorders, and the memory of earlier connections. `idle_restart` stays off: Linux restarts
+//! after a pause with nothing outstanding, which flows that always have data do not come to.
+//! Pacing stays off: CUBIC does not ask for it, and the default queue, `fq_codel`, does none. With the
+//! queue `fq` it is `window`.
+
+use optcp_units::{Bytes, Duration};
+
+use super::bundle::bundle;
+use super::rfc::RFC;
+use crate::config::{
+    AckCounting, AckKind, CongestionKind, Halving, Increase, LossDetectionKind, Measurement,
+    RateReduction, RecoveryKind, ReductionBasis, RttKind, SlowStartKind, TimeoutBasis,
+    WindowValidation,
+};
+
+bundle! {
+    /// CUBIC with SACK, RACK and all that comes with it.
+    VERSION_6 from RFC;
+    "1500 B with headers of 40 B and timestamps of 12 B" =>
+        mss: Bytes::new(1448);
+    "RFC 6928, the default since 2011" =>
+        initial_window: 10;
+    "`tcp_timestamps` is on" =>
+        timestamps: true;
+    "`tcp_sack` is on, and `tcp_recovery` has RACK find losses; the scoreboard sends again what is lost and nothing beside" =>
+        recovery: RecoveryKind::Sack, loss_detection: LossDetectionKind::Rack,
+        speculative_retransmit: false, rescue_retransmit: false;
+    "every reduction is proportional, and below ssthresh follows the progress of the recovery" =>
+        rate_reduction: RateReduction::Prr;
+    "`tcp_early_retrans` is 3: probes" =>
+        tail_loss_probe: true;
+    "`tcp_frto` is 2" =>
+        frto: true;
+    "it takes reductions back that DSACK or timestamps show to be needless" =>
+        dsack_undo: true, timestamp_undo: true;
+    "its default congestion control, with its module's defaults" =>
+        congestion: CongestionKind::Cubic, slow_start: SlowStartKind::HyStart;
+    "`tcp_slow_start` and `tcp_cong_avoid_ai` count every segment delivered; what Reno adds are whole segments" =>
+        ack_counting: AckCounting::Segments, increase: Increase::WholeSegments;
+    "`tcp_is_cwnd_limited` is asked before the window grows" =>
+        window_validation: WindowValidation::Linux;
+    "the ACK that ends recovery finds it open, and the window grows" =>
+        exit_ack_grows: true;
+    "a retransmission of the oldest segment starts the timer anew" =>
+        fast_retransmit_restarts_timer: true;
+    "it reduces cwnd, not what is outstanding, once an event, to whole segments" =>
+        reduction_basis: ReductionBasis::Window, timeout_basis: TimeoutBasis::WindowKeepRecovery,
+        halving: Halving::Whole;
+    "TCP_DELACK_MIN is 40 ms, and a connection begins with up to 16 quick ACKs" =>
+        ack: AckKind::Delayed, ack_delay: Duration::from_ms(40), quick_acks: 16;
+    "three fit beside timestamps" =>
+        sack_blocks: 3;
+    "its own, with TCP_RTO_MIN below its variance" =>
+        rtt: RttKind::Linux, min_rto: Duration::from_ms(200);
+    "it measures from the times at which segments were sent, and asks timestamps only where that is ambiguous" =>
+        measurement: Measurement::EveryAck;
+    "TCP_RTO_MAX" =>
+        max_rto: Duration::from_secs(120);
+}

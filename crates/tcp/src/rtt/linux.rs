@@ -1,0 +1,127 @@
+//! Linux's estimator of the retransmission timeout.
+//!
+//! # Models
+//! Smoothed round trip with gain 1/8. The mean deviation has gain 1/4, but 1/32 for a round trip that falls
+//! short by more than the deviation, so that a shorter path does not lengthen the timeout. What is added to
+//! the round trip is the greatest of four deviations since the last round trip, no less than the least
+//! timeout and a tick; it grows at once and comes down by a quarter of the difference a round trip. So the timeout
+//! of a steady path is SRTT + `min_rto`.
+//! # Source
+//! Behaviour of Linux 6.
+//! # Parameters
+//! `initial_rto`, `min_rto`, `tick`.
+//! # Limits
+//! Measures in picoseconds where Linux has microseconds, and rounds no timeout up to a tick.
+
+use optcp_units::Duration;
+
+use super::Span;
+use crate::core::Seq;
+
+/// See the module's text.
+#[derive(Clone, Debug)]
+pub struct Linux {
+    initial_rto: Duration,
+    floor: u64,
+    estimate: Option<Estimate>,
+}
+
+/// In picoseconds; each deviation is four times the mean one.
+#[derive(Clone, Copy, Debug)]
+struct Estimate {
+    srtt: u64,
+    deviation: u64,
+    /// The greatest deviation of the present round trip, at least the floor.
+    greatest: u64,
+    /// What is added to the round trip.
+    variance: u64,
+    /// The present round trip ends with an ACK for more than this.
+    end: Seq,
+}
+
+impl Linux {
+    pub(super) fn new(initial_rto: Duration, floor: Duration) -> Self {
+        Linux { initial_rto, floor: floor.as_ps(), estimate: None }
+    }
+
+    pub(super) fn sample(&mut self, rtt: Duration, span: Span) {
+        let rtt = rtt.as_ps();
+        let Some(estimate) = &mut self.estimate else {
+            let deviation = 2 * rtt;
+            let variance = deviation.max(self.floor);
+            let (greatest, end) = (variance, span.max);
+            self.estimate = Some(Estimate { srtt: rtt, deviation, greatest, variance, end });
+            return;
+        };
+        let error = estimate.srtt.abs_diff(rtt);
+        let mean = estimate.deviation / 4;
+        if error < mean {
+            estimate.deviation -= mean - error;
+        } else if rtt < estimate.srtt {
+            estimate.deviation += (error - mean) / 8;
+        } else {
+            estimate.deviation += error - mean;
+        }
+        estimate.srtt = (7 * estimate.srtt + rtt) / 8;
+        estimate.greatest = estimate.greatest.max(estimate.deviation);
+        estimate.variance = estimate.variance.max(estimate.greatest);
+        if span.una > estimate.end {
+            estimate.variance -= (estimate.variance - estimate.greatest) / 4;
+            estimate.end = span.max;
+            estimate.greatest = self.floor;
+        }
+    }
+
+    pub(super) fn srtt(&self) -> Option<Duration> {
+        self.estimate.map(|estimate| Duration::from_ps(estimate.srtt))
+    }
+
+    pub(super) fn rto(&self) -> Duration {
+        self.estimate.map_or(self.initial_rto, |estimate| {
+            Duration::from_ps(estimate.srtt.saturating_add(estimate.variance))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Worked by hand, in milliseconds: SRTT, four deviations, what is added. A round trip ends with
+    /// every measurement here.
+    #[test]
+    fn the_timeout_of_a_steady_path_is_the_round_trip_and_the_floor() {
+        let mut linux = Linux::new(Duration::from_secs(1), Duration::from_ms(200));
+        assert_eq!(linux.rto(), Duration::from_secs(1));
+        for (una, (rtt_ms, rto_us)) in (1..).step_by(10).zip([
+            // 400; 800; 800.
+            (400, 1_200_000),
+            // Error 0: 800 - 200 = 600. The greatest so far was 800.
+            (400, 1_200_000),
+            // 450; 800 - (800 - 450) / 4.
+            (400, 1_112_500),
+            // Error 400: SRTT 450; 450 - 112.5 + 400 = 737.5, more than 712.5.
+            (800, 1_187_500),
+        ]) {
+            linux.sample(Duration::from_ms(rtt_ms), Span { una, max: una + 9 });
+            assert_eq!(linux.rto(), Duration::from_us(rto_us), "{una}");
+        }
+        for una in (100..).step_by(10).take(200) {
+            linux.sample(Duration::from_ms(50), Span { una, max: una + 9 });
+        }
+        let over = linux.rto().as_ps().abs_diff(Duration::from_ms(250).as_ps());
+        assert!(over < Duration::from_us(1).as_ps(), "{}", linux.rto());
+    }
+
+    /// 100 ms and four deviations of 200 ms, then 20 ms: the error of 80 ms is 30 ms beyond the mean
+    /// deviation of 50 ms, and counts for an eighth.
+    #[test]
+    fn a_shorter_round_trip_hardly_raises_the_deviation() {
+        let mut linux = Linux::new(Duration::from_secs(1), Duration::ZERO);
+        for rtt_ms in [100, 20] {
+            linux.sample(Duration::from_ms(rtt_ms), Span { una: 0, max: 10 });
+        }
+        assert_eq!(linux.srtt(), Some(Duration::from_ms(90)));
+        assert_eq!(linux.rto(), Duration::from_us(90_000 + 203_750));
+    }
+}
