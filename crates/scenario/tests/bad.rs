@@ -30,6 +30,7 @@ bad!(
     product_of_units,
     protection,
     queues,
+    schemes,
     small_byte_queue,
     sweep,
     syntax,
