@@ -287,31 +287,41 @@ impl<O: Observer> Simulation<O> {
 
     /// A packet is at a node: it is delivered there, goes into a port or two, or is discarded.
     pub(crate) fn at_node(&mut self, mut packet: Packet) {
-        loop {
-            match self.labels.hop(packet.label) {
-                Hop::Deliver => return self.deliver(packet),
-                Hop::Forward { port, next } => {
-                    packet.label = next;
-                    return self.enter(port, packet);
-                }
-                Hop::Gate(gate) => match self.labels.pass(gate) {
-                    Ok(next) => packet.label = next,
-                    Err(port) => return self.lose(port, packet, DropReason::NotSelected),
-                },
-                Hop::Bridge(bridge) => {
-                    let copy = self.flows[packet.flow() as usize].copy(packet);
-                    self.counts.copied += 1;
-                    let ways = self.labels.bridge(bridge).into_iter().zip([packet, copy]);
-                    for ((port, next), mut packet) in ways {
-                        packet.label = next;
-                        self.enter(port, packet);
-                    }
-                    return;
-                }
+        match self.labels.hop(packet.label) {
+            Hop::Deliver => self.deliver(packet),
+            Hop::Forward { port, next } => {
+                packet.label = next;
+                self.enter(port, packet);
             }
+            Hop::Gate(gate) => self.at_gate(gate, packet),
+            Hop::Bridge(bridge) => self.at_bridge(bridge, packet),
         }
     }
 
+    // Few packets come to a gate or a bridge; the others do not pay for them.
+    #[inline(never)]
+    fn at_gate(&mut self, gate: u32, mut packet: Packet) {
+        match self.labels.pass(gate) {
+            Ok(next) => {
+                packet.label = next;
+                self.at_node(packet);
+            }
+            Err(port) => self.lose(port, packet, DropReason::NotSelected),
+        }
+    }
+
+    #[inline(never)]
+    fn at_bridge(&mut self, bridge: u32, packet: Packet) {
+        let copy = self.flows[packet.flow() as usize].copy(packet);
+        self.counts.copied += 1;
+        for ((port, next), mut packet) in self.labels.bridge(bridge).into_iter().zip([packet, copy])
+        {
+            packet.label = next;
+            self.enter(port, packet);
+        }
+    }
+
+    #[inline(always)]
     fn enter(&mut self, id: PortId, packet: Packet) {
         let admission = self.ports[id as usize].admit(self.now, packet);
         match admission {
@@ -323,6 +333,7 @@ impl<O: Observer> Simulation<O> {
         self.observer.record(self.now, Record::Accepted { port: id, packet, queue });
     }
 
+    #[cold]
     fn lose(&mut self, port: PortId, packet: Packet, reason: DropReason) {
         self.counts.dropped[reason as usize] += 1;
         self.flows[packet.flow() as usize].forget(packet);

@@ -167,7 +167,7 @@ proptest! {
         let trunk = world(&recipe);
         let mut other = trunk.clone();
         // The way around may be another: the past is shared until it is used.
-        other.ports[6].0.delay = other.ports[6].0.delay + Duration::from_ms(10 * slower);
+        other.ports[6].0.delay += Duration::from_ms(10 * slower);
         if let Some(last) = other.controls.last_mut() {
             last.at = last.at + Duration::from_ms(shift);
         }

@@ -2,7 +2,7 @@
 
 use optcp_tcp::config::{
     AckCounting, AckKind, AfterTimeout, Backoff, CongestionKind, Expiry, FirstLoss, Halving,
-    Increase, LossDetectionKind, Measurement, NewRenoTimer, PartialAck, RateReduction,
+    Increase, LossDetectionKind, Measurement, NewRenoTimer, Pacing, PartialAck, RateReduction,
     RecoveryExit, RecoveryKind, ReductionBasis, RttKind, SlowStartKind, TimeoutBasis,
     WindowValidation,
 };
@@ -40,6 +40,7 @@ const REGISTRIES: &[(&str, &[Entry])] = &[
     (AckCounting::FAMILY, AckCounting::CATALOGUE),
     (SlowStartKind::FAMILY, SlowStartKind::CATALOGUE),
     (WindowValidation::FAMILY, WindowValidation::CATALOGUE),
+    (Pacing::FAMILY, Pacing::CATALOGUE),
     (RttKind::FAMILY, RttKind::CATALOGUE),
     (Measurement::FAMILY, Measurement::CATALOGUE),
     (Expiry::FAMILY, Expiry::CATALOGUE),

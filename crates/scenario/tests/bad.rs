@@ -26,6 +26,7 @@ bad!(
     no_unit,
     nodes,
     observe,
+    pacing,
     paths,
     product_of_units,
     protection,

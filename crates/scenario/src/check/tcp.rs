@@ -1,7 +1,7 @@
 //! TCP tables.
 
 use optcp_tcp::acknowledgment::MAX_SACK_BLOCKS;
-use optcp_tcp::config::{AckKind, Config};
+use optcp_tcp::config::{AckKind, Config, CongestionKind, Pacing, RecoveryKind};
 use optcp_tcp::profile::Profile;
 use optcp_units::{Bytes, Duration};
 use serde::Deserialize;
@@ -86,11 +86,34 @@ fn check(name: &str, config: &Config, problems: &mut Problems<'_>) {
         let message = "`dsack_undo` needs `dsack = true`".to_owned();
         problems.at(place!["tcp", name, "dsack_undo"], message);
     }
+    check_pacing(name, config, problems);
     for (field, value) in [("initial_rto", initial_rto), ("min_rto", min_rto)] {
         if value > max_rto {
             let message = format!("`{field}` ({value}) is above `max_rto` ({max_rto})");
             problems.at(place!["tcp", name, field], message);
         }
+    }
+}
+
+/// Reports a congestion control that goes by the rate of delivery without what it needs, and pacing
+/// at such a rate without one that finds it.
+fn check_pacing(name: &str, config: &Config, problems: &mut Problems<'_>) {
+    let bbr = config.congestion == CongestionKind::Bbr;
+    if bbr && config.recovery != RecoveryKind::Sack {
+        let message = "`congestion = \"bbr\"` needs `recovery = \"sack\"`".to_owned();
+        problems.at(place!["tcp", name, "congestion"], message).label(
+            "it goes by what is delivered, which only SACK tells while something is missing",
+        );
+    }
+    if bbr && config.pacing != Pacing::Rate {
+        let message = "`congestion = \"bbr\"` needs `pacing = \"rate\"`".to_owned();
+        problems
+            .at(place!["tcp", name, "congestion"], message)
+            .label("its window is twice what the path holds: the rate is what it controls");
+    }
+    if !bbr && config.pacing == Pacing::Rate {
+        let message = "`pacing = \"rate\"` needs `congestion = \"bbr\"`".to_owned();
+        problems.at(place!["tcp", name, "pacing"], message).label("no other finds a rate");
     }
 }
 
