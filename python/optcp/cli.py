@@ -360,15 +360,15 @@ def schema() -> None:
 @cli.command()
 @click.option("--repeat", type=POSITIVE, default=3, show_default=True, help="Runs of each size; medians are shown.")
 def bench(repeat: int) -> None:
-    """Measure the simulator's speed on the dumbbell workload: 10, 100 and 1000 flows."""
-    from optcp.bench import ROWS, measure
+    """Measure the simulator's speed on the dumbbell workload: 10, 100 and 1000 flows, by their TCP."""
+    from optcp.bench import SIZES, TCPS, measure
     from optcp.tables import show_bench
 
     console, notes = _console(), _console(stderr=True)
     rows = []
-    for flows, seconds in ROWS:
-        notes.print(f"{flows} flows, {seconds} s, {repeat} times ...")
-        rows.append(measure(flows, seconds, repeat))
+    for flows, seconds in SIZES:
+        notes.print(f"{flows} flows, {seconds} s, {repeat} times with each of {', '.join(TCPS)} ...")
+        rows += measure(TCPS, flows, seconds, repeat)
     show_bench(console, rows)
 
 
