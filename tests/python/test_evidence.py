@@ -1,5 +1,6 @@
 """Evidence from outside: the rule, the tables, and the page that is made from stored results."""
 
+import dataclasses
 import math
 import re
 from pathlib import Path
@@ -13,6 +14,7 @@ from optcp.evidence.base import Result, experiments, select
 from optcp.evidence.variants import VARIANTS
 
 ROOT = Path(__file__).parents[2]
+SCRIPTS = ROOT / "tests" / "packetdrill"
 STORED = ROOT / "docs" / page.FOLDER
 
 
@@ -106,14 +108,31 @@ def test_every_member_of_the_families_of_tcp_has_an_entry(command):
 def test_what_an_entry_names_is_there(results):
     for one in page.mechanisms():
         for each in one.evidence:
-            assert sum(place is not None for place in (each.result, each.test, each.page)) == 1, one
+            assert sum(bool(place) for place in (each.result, each.test, each.scripts, each.page)) == 1, one
             if each.result is not None:
                 assert page.matching(each, results[each.result]), one
             if each.test is not None:
                 file, _, name = each.test.partition("::")
                 assert re.search(rf"\b(fn|def) {name}\(", (ROOT / file).read_text(encoding="utf-8")), one
+            for script in each.scripts:
+                assert (SCRIPTS / f"{script}.pkt").is_file(), one
             if each.page is not None:
                 assert (ROOT / "docs" / each.page.partition("#")[0]).is_file(), one
+
+
+def test_every_script_speaks_for_a_mechanism():
+    named = {script for one in page.mechanisms() for each in one.evidence for script in each.scripts}
+    assert named == {f"{script.parent.name}/{script.stem}" for script in SCRIPTS.glob("*/*.pkt")}
+
+
+def test_a_mechanism_says_how_many_of_its_scripts_pass(results):
+    """Of two scripts of RACK one fails: the figure says so."""
+    stored = results["packetdrill"]
+    failing = dataclasses.replace(stored, provenance={**stored.provenance, "failed": ["rack/one"]})
+    evidence = page.Evidence("packetdrill scripts", "RFC 8985", scripts=("rack/one", "rack/two"))
+    assert page._figure(evidence, {"packetdrill": failing}) == (
+        "[Packetdrill scripts](#packetdrill-scripts): 1 of 2 pass: `rack/one`, `rack/two`"
+    )
 
 
 def test_an_unknown_experiment_is_named_with_the_nearest():

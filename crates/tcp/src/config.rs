@@ -315,7 +315,7 @@ pub struct Config {
     /// Whether a second copy of the newest in-order segment waits like new data, as in ns-2; RFC 9293
     /// section 3.10.7.4 acknowledges it at once.
     pub delays_duplicates: bool,
-    /// The most SACK blocks in an ACK.
+    /// The most SACK blocks in an ACK; with timestamps three at most.
     pub sack_blocks: u8,
     /// What the SACK option adds to an ACK beside 8 bytes for each block.
     pub sack_header: Bytes,

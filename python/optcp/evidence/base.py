@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from optcp.study.pool import Progress
     from optcp.study.store import Store
 
-MODULES = ("conformance", "loss", "delayed_ack", "cubic", "buffer", "share")
+MODULES = ("conformance", "packetdrill", "loss", "delayed_ack", "cubic", "buffer", "share")
 """Modules of this package that register experiments, in the order of the page."""
 
 

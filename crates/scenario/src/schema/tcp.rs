@@ -249,7 +249,7 @@ tcp_table! {
     first_ack_at_once: bool,
     /// Whether the ACK of a second copy of the newest in-order segment may wait too.
     delays_duplicates: bool,
-    /// The most SACK blocks in an ACK.
+    /// The most SACK blocks in an ACK; with timestamps three at most.
     sack_blocks: u8,
     /// What the SACK option adds to an ACK beside 8 bytes for each block.
     sack_header: optcp_units::Bytes,

@@ -52,8 +52,6 @@ bundle! {
         halving: Halving::Whole;
     "TCP_DELACK_MIN is 40 ms, and a connection begins with up to 16 quick ACKs" =>
         ack: AckKind::Delayed, ack_delay: Duration::from_ms(40), quick_acks: 16;
-    "three fit beside timestamps" =>
-        sack_blocks: 3;
     "its own, with TCP_RTO_MIN below its variance" =>
         rtt: RttKind::Linux, min_rto: Duration::from_ms(200);
     "it measures from the times at which segments were sent, and asks timestamps only where that is ambiguous" =>
