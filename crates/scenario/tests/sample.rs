@@ -302,3 +302,9 @@ fn equal_worlds_have_equal_digests() {
     let other = read(SAMPLE, &[("parameters.backbone", "11 Mbps")]);
     assert_ne!(plain.sha256(), other.sha256());
 }
+
+#[test]
+fn a_failure_may_end_as_it_begins() {
+    let plan = read(SAMPLE, &[("failures.0.repair", "5 s")]).plan().clone();
+    assert_eq!(plan.failures[0].repair, Some(plan.failures[0].at));
+}

@@ -32,9 +32,9 @@ pub(super) fn failures(
         }
         if let Some(repair) = repair {
             let place = place!["failures", i, "repair"];
-            if repair <= at {
+            if repair < at {
                 let message = format!("repaired at {repair}, before it fails at {at}");
-                problems.at(place, message).label("must come after the failure");
+                problems.at(place, message).label("must not come before the failure");
             } else if repair >= stop {
                 problems
                     .at(place, format!("repaired at {repair}, the run stops at {stop}"))
