@@ -112,7 +112,10 @@ fn a_failure_takes_what_is_queued_and_under_way_and_what_comes_until_the_switch(
     let back = world.port(8, Duration::from_ms(10), PLENTY);
     world.flow(&config(10), None, Time::ZERO, 0, (&[enter, working], &[back]));
     let switched = world.paths.entry(0, &[working]);
-    let hop = world.paths.detour(0, &[detour], &[]);
+    let hop = {
+        let onto = world.paths.entry(0, &[]);
+        world.paths.detour(&[detour], onto)
+    };
     assert!(matches!(hop, Hop::Forward { port, .. } if port == detour));
     // Segment n is at the working port after n + 1 ms, which needs 2 ms for each. At 6.5 ms segments
     // 0 and 1 are under way, 2 is being sent, 3 to 5 wait; 6 and 7 come to the dead link; at 8.5 ms

@@ -11,7 +11,9 @@ use optcp_tcp::registry::Entry;
 use optcp_units::UNITS;
 use serde_json::{Value, json};
 
-use crate::schema::{File, LossKind, LossyPackets, ObserveKind};
+use crate::schema::{
+    CapacityKind, File, LossKind, LossyPackets, ObserveKind, RevertKind, SchemeKind,
+};
 
 /// One line of `optcp list`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -51,6 +53,9 @@ const REGISTRIES: &[(&str, &[Entry])] = &[
     (Backoff::FAMILY, Backoff::CATALOGUE),
     (FirstLoss::FAMILY, FirstLoss::CATALOGUE),
     (AckKind::FAMILY, AckKind::CATALOGUE),
+    (SchemeKind::FAMILY, SchemeKind::CATALOGUE),
+    (RevertKind::FAMILY, RevertKind::CATALOGUE),
+    (CapacityKind::FAMILY, CapacityKind::CATALOGUE),
     (LossKind::FAMILY, LossKind::CATALOGUE),
     (LossyPackets::FAMILY, LossyPackets::CATALOGUE),
     (ObserveKind::FAMILY, ObserveKind::CATALOGUE),

@@ -31,6 +31,7 @@ bad!(
     product_of_units,
     protection,
     queues,
+    schemes,
     small_byte_queue,
     sweep,
     syntax,

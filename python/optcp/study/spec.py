@@ -15,7 +15,7 @@ from optcp import _core
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-STORE_FORMAT = 1
+STORE_FORMAT = 2
 """Part of a study's hash; raise it when the form of stored runs changes."""
 
 
