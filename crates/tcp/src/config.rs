@@ -267,6 +267,8 @@ pub struct Config {
     pub window_validation: WindowValidation,
     /// How segments that the window allows are spread over time.
     pub pacing: Pacing,
+    /// The most segments that pacing lets out together.
+    pub pacing_burst: u32,
     /// Whether an ACK that comes more than one retransmission timeout after the window last let a
     /// segment out finds the initial window again (RFC 5681 section 4.1), also inside a recovery.
     pub idle_restart: bool,

@@ -59,6 +59,7 @@ fn check(name: &str, config: &Config, problems: &mut Problems<'_>) {
         ("initial_window", config.initial_window == 0, "nothing would ever be sent"),
         ("initial_ssthresh", config.initial_ssthresh == Some(0), "the window would shrink to it"),
         ("window_limit", config.window_limit == 0, "nothing would ever be sent"),
+        ("pacing_burst", config.pacing_burst == 0, "nothing would ever be sent"),
         ("recovery_burst", config.recovery_burst == Some(0), "recovery would never end"),
         (
             "ack_delay",

@@ -207,6 +207,8 @@ tcp_table! {
     window_validation: WindowValidation,
     /// How segments that the window allows are spread over time.
     pacing: Pacing,
+    /// The most segments that pacing lets out together.
+    pacing_burst: u32,
     /// Whether an ACK finds the initial window again when nothing was sent for a timeout.
     idle_restart: bool,
     /// Whether the first two duplicate ACKs release a new segment each (RFC 3042).

@@ -43,6 +43,8 @@ bundle! {
         ack_counting: AckCounting::Segments, increase: Increase::WholeSegments;
     "`tcp_is_cwnd_limited` is asked before the window grows" =>
         window_validation: WindowValidation::Linux;
+    "`tcp_min_tso_segs` is 2, where there is pacing" =>
+        pacing_burst: 2;
     "the ACK that ends recovery finds it open, and the window grows" =>
         exit_ack_grows: true;
     "a retransmission of the oldest segment starts the timer anew" =>

@@ -140,10 +140,14 @@ impl World {
         }
         each += match self.config.pacing {
             Pacing::None => Duration::ZERO,
-            // The window in a round trip, and the window is a segment at least.
-            Pacing::Window => measured,
+            // The window in a round trip, and the window is a segment at least; a burst's wait is that
+            // of all its segments.
+            Pacing::Window => measured * u64::from(self.config.pacing_burst),
             // One delivery in the longest silence, at the least gain of pacing, 0.99 / 2.885.
-            Pacing::Rate => (round_trip + self.config.max_rto + trouble) * 3,
+            Pacing::Rate => {
+                (round_trip + self.config.max_rto + trouble)
+                    * (3 * u64::from(self.config.pacing_burst))
+            }
         };
         self.weather.trouble_ends + each * (u64::from(self.end()) + 2)
     }
