@@ -53,8 +53,8 @@ class Scenario:
     def _set(self, path, value, name):
         table = self._data
         for part in path[:-1]:
-            table = table.get(part, {})
-        known = path[-1] in table or path[0] == "tcp"
+            table = table[int(part)] if isinstance(table, list) else table.get(part, {})
+        known = path[-1] in table or path[0] in ("tcp", "protection")
         if not known:
             close = difflib.get_close_matches(path[-1], table, n=1)
             raise ScenarioError(f"{name}: unknown key `{'.'.join(path)}`; did you mean `{(close or ['?'])[0]}`?")

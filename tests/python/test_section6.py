@@ -12,7 +12,6 @@ from optcp.papers.gmpls import fig10, fig11, fig12, fig13, fig14, section6, tabl
 from optcp.papers.gmpls.late import count_timeouts
 from optcp.papers.gmpls.section6 import D_MS, DELTA_MS, GRID, Context, Measured, backup, delta_rtt_pct, measure
 from optcp.plots import figures
-from optcp.study import RunData
 
 N = 30
 GRID_SHAPE = (N, len(D_MS), len(DELTA_MS))
@@ -55,16 +54,8 @@ def series(goodput, drops_ms=(), load=()):
     whole = np.zeros((2, 10), dtype="u8")
     for second, bytes_ in load:
         whole[1, second] = bytes_
-    return RunData(
-        1,
-        "",
-        None,
-        "",
-        {},
-        {},
-        None,
-        0.0,
-        {
+    return SimpleNamespace(
+        series={
             "goodput": {"interval_s": 0.1, "groups": ["switched"], "bytes": np.asarray(goodput, dtype="u8")[None]},
             "load": {"interval_s": 1.0, "ports": ["L2->L1", "L1->L2"], "bytes": whole},
             "drops": {"time_ps": np.array([time * 10**9 for time in drops_ms], dtype="u8")},
@@ -242,16 +233,8 @@ def packets_run(timers, acked, dropped):
         + [(at, "dropped", flow, seq, ack) for at, flow, seq, ack in dropped]
     )
     at, event, flow, seq, ack = zip(*rows, strict=True) if rows else ((), (), (), (), ())
-    return RunData(
-        1,
-        "",
-        None,
-        "",
-        {},
-        {},
-        None,
-        0.0,
-        {
+    return SimpleNamespace(
+        series={
             "senders": {
                 "causes": ["start", "ack", "timer"],
                 "time_ps": np.array([time * 10**9 for time, _ in timers], dtype="u8"),

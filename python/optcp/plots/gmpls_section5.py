@@ -92,3 +92,32 @@ def _by(panel: Axes, rows: list[Row], name: str, label: str) -> None:
         panel.errorbar(x, y, yerr=bars.lengths(mine), fmt="o", markersize=4, capsize=2, color=colour, label=of_class)
     panel.set_xticks(range(len(values)), [str(value) for value in values])
     panel.set_xlabel(label)
+
+
+@draws("gmpls/section5.3")
+def section53(result: Result) -> list[Figure]:
+    """Left: goodput over the delay; right: which delay is best, printed and measured."""
+    caption = (
+        "A link that is down for δ. Left: goodput in (5 s, 6.5 s] against δ = 0; right: runs in which δ is best, "
+        "printed and measured; 95 % intervals."
+    )
+    readings = list(dict.fromkeys(str(row.key["flows"]) for row in result.rows))
+    with canvas(8.2, 3.2) as figure:
+        panels = figure.subplots(1, 2)
+        for panel, metric in zip(panels, ("rel_goodput_pct", "best_pct"), strict=True):
+            for number, flows in enumerate(readings):
+                rows = [row for row in result.rows if row.metric == metric and row.key["flows"] == flows]
+                x = [index + 0.22 * (number - (len(readings) - 1) / 2) for index in range(len(rows))]
+                y = [row.measured for row in rows]
+                colour = FLOWS_COLOURS.get(flows, NEUTRAL)
+                panel.errorbar(
+                    x, y, yerr=bars.lengths(rows), fmt="o", markersize=4, capsize=2, color=colour, label=flows
+                )
+            printed = [(index, row.paper) for index, row in enumerate(rows) if row.paper is not None]
+            panel.plot([at for at, _ in printed], [value for _, value in printed], "D", color=NEUTRAL, label="printed")
+            panel.set_xticks(range(len(rows)), [str(row.key["delta_ms"]) for row in rows])
+            panel.set_xlabel("δ (ms)")
+        panels[0].set_ylabel("goodput against δ = 0 (%)")
+        panels[1].set_ylabel("runs in which δ is best (%)")
+        figure.legend(*panels[1].get_legend_handles_labels(), loc="outside upper right", ncols=1 + len(readings))
+        return [Figure(caption, render(figure, result.exhibit, caption))]
