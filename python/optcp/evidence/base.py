@@ -23,7 +23,18 @@ if TYPE_CHECKING:
     from optcp.study.pool import Progress
     from optcp.study.store import Store
 
-MODULES = ("conformance", "packetdrill", "loss", "delayed_ack", "cubic", "bbr_states", "buffer", "share", "bbr_share")
+MODULES = (
+    "conformance",
+    "packetdrill",
+    "loss",
+    "delayed_ack",
+    "cubic",
+    "bbr_states",
+    "buffer",
+    "share",
+    "friendliness",
+    "bbr_share",
+)
 """Modules of this package that register experiments, in the order of the page."""
 
 

@@ -11,7 +11,7 @@ ROOT = Path(__file__).parents[3]
 STORED = ROOT / "docs" / "evidence"
 
 
-@pytest.mark.parametrize("name", ["loss", "cubic", "buffer", "share"])
+@pytest.mark.parametrize("name", ["loss", "cubic", "buffer", "share", "friendliness"])
 def test_a_stored_cell_comes_out_again(name, command, tmp_path):
     """One cell of each: `make evidence` renews them all when a change of the model is meant."""
     provenance = json.loads((STORED / f"{name}.json").read_text(encoding="utf-8"))["provenance"]
