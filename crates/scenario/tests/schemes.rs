@@ -321,3 +321,29 @@ fn a_shared_warm_up_changes_nothing() {
     let at: Vec<_> = shared.iter().map(|run| run.forked_at).collect();
     assert!(forked >= 6, "{at:?}");
 }
+
+/// Every link of the path fails in turn. Looped packets pass what lies between the fault and the end
+/// that they loop to twice: 0, 40 or 41 ms for data, 11, 10 or 0 ms for ACKs.
+#[test]
+fn every_link_of_the_path_is_protected_from_end_to_end() {
+    let text = WORLD.replace("link = [\"L1\", \"L2\"]\nbackup", "backup");
+    let links = [("['L0', 'L1']", 0, 11), ("['L1', 'L2']", 40, 10), ("['L2', 'L3']", 41, 0)];
+    for scheme in ["path", "loopback", "loopback-variant", "1+1", "1:1", "restoration"] {
+        for (link, to_data_end, to_ack_end) in links {
+            let loops = u64::from(scheme == "loopback");
+            let settings = [
+                ("parameters.scheme", scheme),
+                ("parameters.revert", if scheme == "1+1" { "optical" } else { "electrical" }),
+                ("protection.0.backup", AROUND),
+                ("failures.0.link", link),
+            ];
+            let settings = settings.map(|(key, value)| (key.to_owned(), value.to_owned()));
+            let scenario = Scenario::parse(&text, "schemes.toml", &settings).expect("it is right");
+            let run = run_branches(&[&scenario], 1, true, false, &Cancel::default());
+            let run = &run.expect("not cancelled")[0];
+            let during = (113 + 2 * loops * to_data_end, 113 + 2 * loops * to_ack_end);
+            assert_eq!(one_way_ms(run, 7), Some(during), "{scheme}, {link}");
+            assert_eq!(one_way_ms(run, 12), Some((53, 53)), "{scheme}, {link} repaired");
+        }
+    }
+}
