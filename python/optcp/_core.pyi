@@ -114,6 +114,14 @@ class Run:
         """The instant up to which the run shared its warm-up with other branches, or None."""
 
     @property
+    def switches(self) -> list[dict[str, Any]]:
+        """What protection switched, in order of time.
+
+        Each entry has ``at_ps``, ``protection`` (its place in the file), ``node``, ``packets`` ("data" or "acks") and
+        ``to`` ("backup" or "working").
+        """
+
+    @property
     def series(self) -> dict[str, dict[str, Any]]:
         """What was observed, by the name of the scenario's ``[[observe]]`` entry.
 

@@ -7,7 +7,7 @@ Every function takes plain arrays with one value a run (a seed) and returns plai
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from scipy import special
@@ -344,6 +344,71 @@ def bootstrap_p(samples: NDArray[np.float64], threshold: float) -> float:
     below = int(np.sum(samples < threshold))
     rarer = min(below, samples.size - below)
     return min(1.0, 2 * (rarer + 1) / (samples.size + 1))
+
+
+def bootstrap_difference(first: NDArray[np.float64], second: NDArray[np.float64], gap: float, n: int) -> Comparison:
+    """Judge ``first - second`` from bootstrap samples of both that were drawn with the same weights.
+
+    Parameters
+    ----------
+    first, second
+        Samples of two statistics, shape (resamples,): :func:`bootstrap` gives the same weights for as many runs.
+    gap
+        The difference of the two estimates.
+    n
+        Runs behind the estimates.
+
+    Returns
+    -------
+    Comparison
+        Percentile interval, and the two-sided p-value of "no difference"; a resample without a difference counts for
+        neither side, as statistics in whole intervals often have none.
+    """
+    samples = first - second
+    rarer = min(int(np.sum(samples <= 0)), int(np.sum(samples >= 0)))
+    return Comparison(percentile(samples, gap, n), min(1.0, 2 * (rarer + 1) / (samples.size + 1)))
+
+
+def bootstrap_within(
+    samples: NDArray[np.float64], estimate: float, n: int, low: float, high: float, tails: Literal[1, 2]
+) -> Equivalence:
+    """Judge whether a bootstrapped statistic lies between two bounds.
+
+    Parameters
+    ----------
+    samples, estimate, n
+        The statistic of each resample, and of all n runs.
+    low, high
+        The bounds.
+    tails
+        1: the 90 % interval must lie within them (the rule EQUIV); 2: the 95 % interval must.
+
+    Returns
+    -------
+    Equivalence
+        If inside, ``p`` is below 0.05 exactly when that interval lies within the bounds; else when the 95 % interval
+        lies wholly outside.
+    """
+    inside = low < estimate < high
+    under, over = int(np.sum(samples <= low)), int(np.sum(samples >= high))
+    if inside:
+        p = tails * (max(under, over) + 1) / (samples.size + 1)
+    else:
+        p = 2 * (samples.size - (under if estimate <= low else over) + 1) / (samples.size + 1)
+    return Equivalence(inside, min(1.0, p), percentile(samples, estimate, n))
+
+
+def kendall(first: ArrayLike, second: ArrayLike) -> float:
+    """Kendall's rank correlation of two orders of the same things; a tie in either counts for neither side.
+
+    Notes
+    -----
+    M. G. Kendall, Biometrika 30 (1938) 81-93.
+    """
+    one, other = _values(first), _values(second)
+    upper = np.triu_indices(one.size, k=1)
+    agree = np.sign(one[:, None] - one)[upper] * np.sign(other[:, None] - other)[upper]
+    return float(agree.mean())
 
 
 def holm(p_values: Sequence[float], alpha: float = 0.05) -> list[bool]:

@@ -53,8 +53,8 @@ class Scenario:
     def _set(self, path, value, name):
         table = self._data
         for part in path[:-1]:
-            table = table.get(part, {})
-        known = path[-1] in table or path[0] == "tcp"
+            table = table[int(part)] if isinstance(table, list) else table.get(part, {})
+        known = path[-1] in table or path[0] in ("tcp", "protection")
         if not known:
             close = difflib.get_close_matches(path[-1], table, n=1)
             raise ScenarioError(f"{name}: unknown key `{'.'.join(path)}`; did you mean `{(close or ['?'])[0]}`?")
@@ -119,6 +119,7 @@ class Run:
         self.counts = {"sent": 100, "delivered": 90, "dropped": 6, "in_flight": 4, "packet_hops": 700, "events": 900}
         self.drops = {"queue-full": 4, "link-down": 2}
         self.forked_at_s = 5.0
+        self.switches = []
         times = [5.01, 5.02, 5.01 + delta_s, 5.02 + delta_s, 5.03 + delta_s, 8.0]
         order = np.argsort(times, kind="stable")
         self.series = {

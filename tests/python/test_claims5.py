@@ -6,7 +6,8 @@ import pytest
 from optcp.papers import judge
 from optcp.papers.gmpls import claims5
 from optcp.papers.gmpls.claims5 import Context
-from optcp.papers.gmpls.section5 import DELTA_MS, PAPER_RUNS
+from optcp.papers.gmpls.paper import PAPER_RUNS
+from optcp.papers.gmpls.section5 import DELTA_MS
 from test_section5 import made
 
 N = 30

@@ -266,8 +266,8 @@ def test_every_key_of_scenario_files_is_on_their_page(program):
     sections = {"NodesEntry": "nodes", "LinksEntry": "links", "FlowsEntry": "flows", "FailureEntry": "failures"}
     sections |= {"ProtectionEntry": "protection", "LossesEntry": "losses", "ObserveEntry": "observe"}
     tables = {name for name, entry in schema["$defs"].items() if "properties" in entry} - {"TcpTable"}
-    # These two are tables inside an entry; their keys stand in the part of that entry.
-    parts = sections | {"Reverse": "links", "EachWay": "protection"}
+    # These are tables inside an entry; their keys stand in the part of that entry.
+    parts = sections | {"Reverse": "links", "EachWay": "protection", "HelloEntry": "protection"}
     assert tables == set(parts)
     for name, section in parts.items():
         part = page.split(f"### `[[{section}]]`")[1].split("\n##")[0]
@@ -278,7 +278,16 @@ def test_every_key_of_scenario_files_is_on_their_page(program):
 def test_every_observation_distribution_and_unit_is_on_the_page_of_scenarios(program):
     page = text("docs/scenarios.md")
     for entry in program["catalogue"]:
-        if entry["family"] in {"losses", "lossy-packets", "observations", "distributions", "units"}:
+        if entry["family"] in {
+            "protection",
+            "reversion",
+            "backup-capacity",
+            "losses",
+            "lossy-packets",
+            "observations",
+            "distributions",
+            "units",
+        }:
             assert f"`{entry['name']}`" in page, entry
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from optcp import stats
 from optcp.errors import InputError
-from optcp.evidence import friendliness, outside, page
+from optcp.evidence import bbr_share, friendliness, outside, page
 from optcp.evidence.base import Result, experiments, select
 from optcp.evidence.variants import VARIANTS
 
@@ -161,3 +161,9 @@ def test_flows_that_lose_at_the_same_instants_share_by_the_cube_of_the_interval(
 def test_an_unknown_experiment_is_named_with_the_nearest():
     with pytest.raises(InputError, match="there is no experiment 'los'; did you mean 'loss'"):
         select(["los"])
+
+
+@pytest.mark.parametrize(("queue", "share"), [(17, 0.97396), (67, 0.78255), (1067, 0.44040)])
+def test_the_model_of_bbr_beside_others_is_that_of_the_paper(queue, share):
+    """By hand: of 67 packets, 2.01 products, the others have 1/2 - 0.24876 - 0.05970; BBR is silent for 0.3204 s."""
+    assert bbr_share.model(queue) == pytest.approx(share, abs=5e-6)

@@ -106,3 +106,28 @@ def test_more_doubt_never_makes_a_claim_surer(parts):
     before = judge.combine(made)[0]
     after = judge.combine([*made, Part("new", True, 1.0)])[0]
     assert after == "undecided" or (after is False and before is False)
+
+
+def test_a_bootstrapped_trend_compares_the_same_resamples():
+    # The level of a seed differs far more than the step between curves: only paired resamples show the step.
+    level = np.random.default_rng(2).normal(0, 10, (40, 1))
+
+    def first_point(mean):
+        return mean[:, 0]
+
+    rising = [level + step for step in (0.0, 0.0, 0.5)]
+    parts = judge.bootstrap_trend_parts("x", ["a", "b", "c"], rising, first_point, "up", "s")
+    assert [part.text.partition(":")[0] for part in parts] == ["x, c minus a", "x, b minus a", "x, c minus b"]
+    assert judge.combine(parts)[0] is True
+    assert (
+        judge.combine(judge.bootstrap_trend_parts("x", ["a", "b", "c"], rising, first_point, "down", "s"))[0] is False
+    )
+    broken = [level + step for step in (0.0, -0.5, 0.5)]
+    assert judge.combine(judge.bootstrap_trend_parts("x", ["a", "b", "c"], broken, first_point, "up", "s"))[0] is False
+
+
+def test_within_bounds():
+    part = judge.within_part("ratio", np.full(999, 1.2), 1.2, 150, (0.67, 1.5), 2, "")
+    assert part.text == "ratio: +1.20 [+1.20, +1.20], n = 150, bounds 0.67 and 1.5"
+    assert judge.combine([part])[0] is True
+    assert judge.combine([judge.within_part("ratio", np.full(999, 2.0), 2.0, 150, (0.67, 1.5), 2, "")])[0] is False

@@ -206,3 +206,39 @@ def test_deviation_has_the_chi_square_interval():
     assert interval.estimate == pytest.approx(2.0)
     assert (interval.low, interval.high) == pytest.approx((1.3757, 3.6512), abs=2e-4)
     assert stats.deviation([4.0]) == stats.Interval(0.0, 0.0, math.inf, 1)
+
+
+def test_bootstrap_differences_count_equality_for_neither_side():
+    first = np.array([1.0] * 40 + [2.0] * 60)
+    comparison = stats.bootstrap_difference(first, np.ones(100), 0.6, 30)
+    # 40 of 100 resamples are not above zero: p = 2 (40 + 1) / 101.
+    assert comparison.p == pytest.approx(82 / 101)
+    assert (comparison.interval.estimate, comparison.interval.low, comparison.interval.high) == (0.6, 0.0, 1.0)
+    assert stats.bootstrap_difference(np.ones(100), np.ones(100), 0.0, 30).p == 1.0
+    assert stats.bootstrap_difference(np.full(999, 3.0), np.ones(999), 2.0, 30).p == pytest.approx(0.002)
+
+
+@pytest.mark.parametrize(
+    ("samples", "estimate", "tails", "inside", "p"),
+    [
+        ([0.0] * 999, 0.0, 1, True, 0.001),
+        ([0.0] * 999, 0.0, 2, True, 0.002),
+        ([0.0] * 959 + [1.5] * 40, 0.0, 1, True, 0.041),
+        ([0.0] * 959 + [1.5] * 40, 0.0, 2, True, 0.082),
+        ([2.0] * 999, 2.0, 1, False, 0.002),
+        ([2.0] * 949 + [0.5] * 50, 2.0, 1, False, 0.102),
+        ([-2.0] * 999, -2.0, 2, False, 0.002),
+    ],
+)
+def test_bootstrapped_statistics_within_bounds(samples, estimate, tails, inside, p):
+    outcome = stats.bootstrap_within(np.array(samples), estimate, 30, -1, 1, tails)
+    assert outcome.inside is inside
+    assert outcome.p == pytest.approx(p)
+
+
+def test_kendall_agrees_with_scipy():
+    rng = np.random.default_rng(5)
+    one, other = rng.normal(size=30), rng.normal(size=30)
+    assert stats.kendall(one, one) == 1
+    assert stats.kendall(one, -one) == -1
+    assert stats.kendall(one, other) == pytest.approx(oracle.kendalltau(one, other).statistic)

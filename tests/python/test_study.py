@@ -103,7 +103,7 @@ def test_stored_runs_read_back_as_they_were(scenario, tmp_path, silent):
     fresh = fake_core.run_branches([branch.scenario for branch in study.branches], 5, digest=True)
     assert seed == 5
     for stored, made in zip(runs, fresh, strict=True):
-        for name in ("seed", "scenario_sha256", "records_sha256", "metrics_sha256", "counts", "drops", "forked_at_s"):
+        for name in ("seed", "scenario_sha256", "records_sha256", "metrics_sha256", "counts", "drops", "switches"):
             assert getattr(stored, name) == getattr(made, name)
         assert stored.series.keys() == made.series.keys()
         for name, content in made.series.items():

@@ -37,6 +37,7 @@ def test_tolerances():
     assert tolerances() == {
         "rel_goodput_pct": 3.0,
         "worse_than_zero_pct": 8.0,
+        "worse_than_1ms_pct": 8.0,
         "best_pct": 8.0,
         "one_run_gain_pct": 18.0,
         "progress_segments": 0.5,

@@ -1,8 +1,9 @@
 //! What a run starts from.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use optcp_net::{Control, Label, LabelTable, Loss, PortConfig};
+use optcp_net::{Action, Control, Label, LabelTable, Loss, PortConfig};
 use optcp_tcp::Config;
 use optcp_units::{Duration, Time};
 
@@ -43,22 +44,60 @@ pub struct Blueprint {
 impl Blueprint {
     /// The instant before which runs of both are the same: nothing at or after it may be shared.
     /// Zero where they differ from the start.
+    ///
+    /// Ports and label entries to which no packet can come before that instant may differ: the length
+    /// of a backup does not matter until it is used.
     #[must_use]
     pub fn shared_until(&self, other: &Blueprint) -> Time {
-        let same_start =
-            self.ports == other.ports && self.labels == other.labels && self.flows == other.flows;
-        if !same_start {
+        let alike = self.ports.len() == other.ports.len() && self.flows == other.flows;
+        if !alike {
             return Time::ZERO;
         }
-        let end = self.stop.min(other.stop);
-        let mut theirs = other.controls.iter();
-        for ours in &self.controls {
-            match theirs.next() {
-                Some(control) if control == ours => {}
-                Some(control) => return ours.at.min(control.at).min(end),
-                None => return ours.at.min(end),
+        if !self.same_way(other, &[]) {
+            return Time::ZERO;
+        }
+        let same = self.controls.iter().zip(&other.controls).take_while(|(a, b)| a == b).count();
+        // More controls lead to more entries: once the ways differ they stay different.
+        let (mut shared, mut beyond) = (0, same + 1);
+        while beyond - shared > 1 {
+            let middle = usize::midpoint(shared, beyond);
+            if self.same_way(other, &self.controls[..middle]) {
+                shared = middle;
+            } else {
+                beyond = middle;
             }
         }
-        theirs.next().map_or(end, |control| control.at.min(end))
+        let next = |controls: &[Control]| controls.get(shared).map_or(Time::MAX, |next| next.at);
+        next(&self.controls).min(next(&other.controls)).min(self.stop).min(other.stop)
+    }
+
+    /// Whether packets find the same entries and ports in both worlds while `controls` happen.
+    fn same_way(&self, other: &Blueprint, controls: &[Control]) -> bool {
+        let mut pending: Vec<Label> =
+            self.flows.iter().flat_map(|flow| [flow.data, flow.acks]).collect();
+        let mut seen = BTreeSet::new();
+        while let Some(label) = pending.pop() {
+            if !seen.insert(label) {
+                continue;
+            }
+            if !self.labels.same_at(&other.labels, label) {
+                return false;
+            }
+            let switched = controls.iter().filter_map(|control| match control.action {
+                Action::SetHop(entry, hop) if entry == label => Some(hop),
+                _ => None,
+            });
+            for hop in std::iter::once(self.labels.hop(label)).chain(switched) {
+                for (port, next) in self.labels.leads_to(hop) {
+                    let same = port
+                        .is_none_or(|port| self.ports[port as usize] == other.ports[port as usize]);
+                    if !same {
+                        return false;
+                    }
+                    pending.push(next);
+                }
+            }
+        }
+        true
     }
 }

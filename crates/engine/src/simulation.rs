@@ -47,6 +47,16 @@ impl Flow {
         }
     }
 
+    /// A second packet that says the same, and goes its own way.
+    fn copy(&mut self, packet: Packet) -> Packet {
+        let Some(place) = packet.kept() else { return packet };
+        let again = self.kept[place as usize];
+        let place = u32::try_from(self.kept.insert(again)).unwrap_or(u32::MAX);
+        let mut copy = packet;
+        copy.options = place;
+        copy
+    }
+
     /// A packet is lost.
     fn forget(&mut self, packet: Packet) {
         if let Some(place) = packet.kept() {
@@ -60,6 +70,8 @@ impl Flow {
 pub struct Counts {
     /// Put on the network by endpoints.
     pub sent: u64,
+    /// Second copies that bridges made.
+    pub copied: u64,
     /// Taken off the network by endpoints.
     pub delivered: u64,
     /// Lost, by [`DropReason`].
@@ -81,6 +93,8 @@ impl Counts {
 pub struct Conservation {
     /// Packets put on the network.
     pub sent: u64,
+    /// Copies made of them.
+    pub copied: u64,
     /// Packets taken off it.
     pub delivered: u64,
     /// Packets lost.
@@ -91,8 +105,11 @@ pub struct Conservation {
 
 impl fmt::Display for Conservation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Conservation { sent, delivered, dropped, in_flight } = self;
-        write!(f, "sent {sent}, delivered {delivered}, dropped {dropped}, in flight {in_flight}")
+        let Conservation { sent, copied, delivered, dropped, in_flight } = self;
+        write!(
+            f,
+            "sent {sent}, copied {copied}, delivered {delivered}, dropped {dropped}, in flight {in_flight}"
+        )
     }
 }
 
@@ -167,6 +184,28 @@ impl<O: Observer> Simulation<O> {
         );
         self.controls = blueprint.controls.clone().into();
         self.stop = blueprint.stop;
+        // What nothing has come to yet may be another in this world: laid anew, and its past with it.
+        let past = std::mem::replace(&mut self.labels, blueprint.labels.clone());
+        self.labels.continue_selectors(&past);
+        let untouched: Vec<bool> = self.ports.iter().map(Port::is_untouched).collect();
+        for (port, (config, losses)) in self.ports.iter_mut().zip(&blueprint.ports) {
+            if port.is_untouched() {
+                *port = Port::new(config.clone()).with_losses(losses.clone());
+            }
+        }
+        for control in &blueprint.controls[..self.next_control] {
+            match control.action {
+                Action::SetHop(label, hop) => self.labels.set(label, hop),
+                Action::PortDown(id) if untouched[id as usize] => {
+                    self.ports[id as usize].fail(|_, _| ());
+                }
+                Action::PortUp(id) if untouched[id as usize] => self.ports[id as usize].restore(),
+                Action::SetDelay(id, delay) if untouched[id as usize] => {
+                    self.ports[id as usize].set_delay(delay);
+                }
+                _ => {}
+            }
+        }
     }
 
     /// The present.
@@ -210,19 +249,20 @@ impl<O: Observer> Simulation<O> {
         self.flows.iter().map(|flow| &flow.sender)
     }
 
-    /// Checks that packets are conserved: sent = delivered + dropped + in flight.
+    /// Checks that packets are conserved: sent + copied = delivered + dropped + in flight.
     ///
     /// # Errors
     /// The four counts, if they do not add up.
     pub fn audit(&self) -> Result<(), Conservation> {
         let sums = Conservation {
             sent: self.counts.sent,
+            copied: self.counts.copied,
             delivered: self.counts.delivered,
             dropped: self.counts.dropped_in_all(),
             in_flight: self.in_flight(),
         };
         let accounted = sums.delivered + sums.dropped + sums.in_flight;
-        if sums.sent == accounted { Ok(()) } else { Err(sums) }
+        if sums.sent + sums.copied == accounted { Ok(()) } else { Err(sums) }
     }
 
     /// Carries an action out.
@@ -240,10 +280,12 @@ impl<O: Observer> Simulation<O> {
             Action::PortUp(id) => self.ports[id as usize].restore(),
             Action::SetHop(label, hop) => self.labels.set(label, hop),
             Action::SetDelay(id, delay) => self.ports[id as usize].set_delay(delay),
+            Action::Expect(id, side) => self.labels.selector_mut(id).expect(side),
+            Action::Select(id, side) => self.labels.selector_mut(id).select(side),
         }
     }
 
-    /// A packet is at a node: it is delivered there or goes into a port.
+    /// A packet is at a node: it is delivered there, goes into a port or two, or is discarded.
     pub(crate) fn at_node(&mut self, mut packet: Packet) {
         match self.labels.hop(packet.label) {
             Hop::Deliver => self.deliver(packet),
@@ -251,23 +293,51 @@ impl<O: Observer> Simulation<O> {
                 packet.label = next;
                 self.enter(port, packet);
             }
+            Hop::Gate(gate) => self.at_gate(gate, packet),
+            Hop::Bridge(bridge) => self.at_bridge(bridge, packet),
         }
     }
 
+    // Few packets come to a gate or a bridge; the others do not pay for them.
+    #[inline(never)]
+    fn at_gate(&mut self, gate: u32, mut packet: Packet) {
+        match self.labels.pass(gate) {
+            Ok(next) => {
+                packet.label = next;
+                self.at_node(packet);
+            }
+            Err(port) => self.lose(port, packet, DropReason::NotSelected),
+        }
+    }
+
+    #[inline(never)]
+    fn at_bridge(&mut self, bridge: u32, packet: Packet) {
+        let copy = self.flows[packet.flow() as usize].copy(packet);
+        self.counts.copied += 1;
+        for ((port, next), mut packet) in self.labels.bridge(bridge).into_iter().zip([packet, copy])
+        {
+            packet.label = next;
+            self.enter(port, packet);
+        }
+    }
+
+    #[inline(always)]
     fn enter(&mut self, id: PortId, packet: Packet) {
         let admission = self.ports[id as usize].admit(self.now, packet);
         match admission {
             Admission::Queued => {}
             Admission::Sending { until, ordinal } => self.schedule_transmission(id, until, ordinal),
-            Admission::Dropped(reason) => {
-                self.counts.dropped[reason as usize] += 1;
-                self.flows[packet.flow() as usize].forget(packet);
-                self.observer.record(self.now, Record::Dropped { port: id, packet, reason });
-                return;
-            }
+            Admission::Dropped(reason) => return self.lose(id, packet, reason),
         }
         let queue = self.queue_length(id);
         self.observer.record(self.now, Record::Accepted { port: id, packet, queue });
+    }
+
+    #[cold]
+    fn lose(&mut self, port: PortId, packet: Packet, reason: DropReason) {
+        self.counts.dropped[reason as usize] += 1;
+        self.flows[packet.flow() as usize].forget(packet);
+        self.observer.record(self.now, Record::Dropped { port, packet, reason });
     }
 
     pub(crate) fn queue_length(&self, id: PortId) -> u32 {

@@ -112,7 +112,10 @@ fn a_failure_takes_what_is_queued_and_under_way_and_what_comes_until_the_switch(
     let back = world.port(8, Duration::from_ms(10), PLENTY);
     world.flow(&config(10), None, Time::ZERO, 0, (&[enter, working], &[back]));
     let switched = world.paths.entry(0, &[working]);
-    let hop = world.paths.detour(0, &[detour], &[]);
+    let hop = {
+        let onto = world.paths.entry(0, &[]);
+        world.paths.detour(&[detour], onto)
+    };
     assert!(matches!(hop, Hop::Forward { port, .. } if port == detour));
     // Segment n is at the working port after n + 1 ms, which needs 2 ms for each. At 6.5 ms segments
     // 0 and 1 are under way, 2 is being sent, 3 to 5 wait; 6 and 7 come to the dead link; at 8.5 ms
@@ -137,6 +140,28 @@ fn a_failure_takes_what_is_queued_and_under_way_and_what_comes_until_the_switch(
     assert_eq!(drops(&log), expected);
     let acks = log.iter().filter(|(_, r)| matches!(r, Record::Acknowledged { .. })).count();
     assert_eq!(acks, 2, "segments 8 and 9 arrived over the detour");
+}
+
+/// A link that works again at the instant in which it fails loses what is on it then, and nothing else.
+#[test]
+fn a_failure_without_duration_takes_what_is_on_the_link() {
+    let mut world = WorldBuilder::default();
+    let enter = world.port(8, Duration::ZERO, PLENTY);
+    let working = world.port(4, Duration::from_ms(10), PLENTY);
+    let back = world.port(8, Duration::from_ms(10), PLENTY);
+    world.flow(&config(10), None, Time::ZERO, 0, (&[enter, working], &[back]));
+    // As above: segments 0 to 5 are on the link at 6.5 ms; 6 to 9 come to it after that.
+    let at = Time::from_ps(6_500_000_000);
+    world.controls = vec![
+        Control { at, action: Action::PortDown(working) },
+        Control { at, action: Action::PortUp(working) },
+    ];
+    let log = run(&world.build(ms(40)));
+    assert_eq!(drops(&log).iter().map(|drop| drop.1).collect::<Vec<_>>(), [0, 1, 2, 3, 4, 5]);
+    let acked = |wanted: &(Time, Record)| matches!(wanted.1, Record::Acknowledged { .. });
+    // Segment 6 is there at 7 ms, needs 2 ms and 10 ms, and its ACK 0.1 ms and 10 ms.
+    let first = log.iter().find(|record| acked(record)).map(|(at, _)| at.as_ps());
+    assert_eq!(first, Some(29_100_000_000));
 }
 
 /// When a pipe's delay is shortened, later packets overtake; those that arrive together come in the

@@ -2,7 +2,7 @@
 
 use optcp_units::{Duration, Time};
 
-use crate::{Hop, Label, PortId};
+use crate::{Hop, Label, PortId, SelectorId, Side};
 
 /// A change of the network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,6 +15,10 @@ pub enum Action {
     SetHop(Label, Hop),
     /// Packets whose transmission begins from now on take this long along the pipe; they may overtake.
     SetDelay(PortId, Duration),
+    /// A non-merging node goes over to the side with the next packet that comes from it.
+    Expect(SelectorId, Side),
+    /// A non-merging node takes the side now.
+    Select(SelectorId, Side),
 }
 
 /// An action and its instant. Actions of one instant happen in list order, before any event.

@@ -18,11 +18,13 @@ pub enum DropReason {
     RandomLoss = 5,
     /// The scenario asked for losses at even distances.
     PeriodicLoss = 6,
+    /// It came to a non-merging node from the side that is not selected.
+    NotSelected = 7,
 }
 
 impl DropReason {
     /// Every reason, in the order of their numbers.
-    pub const ALL: [DropReason; 7] = [
+    pub const ALL: [DropReason; 8] = [
         DropReason::QueueFull,
         DropReason::LinkDown,
         DropReason::QueueFlushed,
@@ -30,6 +32,7 @@ impl DropReason {
         DropReason::Scripted,
         DropReason::RandomLoss,
         DropReason::PeriodicLoss,
+        DropReason::NotSelected,
     ];
 
     /// The name in results.
@@ -43,6 +46,7 @@ impl DropReason {
             DropReason::Scripted => "scripted",
             DropReason::RandomLoss => "random-loss",
             DropReason::PeriodicLoss => "periodic-loss",
+            DropReason::NotSelected => "not-selected",
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Forwarding by label swapping.
 
-use crate::PortId;
+use crate::{PortId, Selector, SelectorId, Side};
 
 /// Index into the [`LabelTable`]: what a packet carries, and what the next node looks up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -18,7 +18,27 @@ pub enum Hop {
         /// The label beyond it.
         next: Label,
     },
+    /// Takes it if its side is selected: a [`Gate`] of the table, by number.
+    Gate(u32),
+    /// Sends it through two ports: a [`Bridge`] of the table, by number.
+    Bridge(u32),
 }
+
+/// What a non-merging node does with packets of one side.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Gate {
+    /// Which selector decides.
+    pub selector: SelectorId,
+    /// The side from which packets come to this gate.
+    pub side: Side,
+    /// The port by which they came.
+    pub port: PortId,
+    /// The label behind the gate.
+    pub next: Label,
+}
+
+/// Two ways at once, each a port and the label beyond it.
+pub type Bridge = [(PortId, Label); 2];
 
 /// One table for the whole network, one entry per (path, node). A protection switch rewrites
 /// entries, each at its own instant: constant time, per node and direction by construction, and a
@@ -26,6 +46,9 @@ pub enum Hop {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LabelTable {
     hops: Vec<Hop>,
+    gates: Vec<Gate>,
+    bridges: Vec<Bridge>,
+    selectors: Vec<Selector>,
 }
 
 impl LabelTable {
@@ -48,5 +71,88 @@ impl LabelTable {
     /// Rewrites an entry.
     pub fn set(&mut self, label: Label, hop: Hop) {
         self.hops[label.0 as usize] = hop;
+    }
+
+    /// Adds a selector.
+    ///
+    /// # Panics
+    /// Beyond 2^32 selectors.
+    pub fn add_selector(&mut self) -> SelectorId {
+        self.selectors.push(Selector::default());
+        SelectorId::try_from(self.selectors.len() - 1).expect("fewer than 2^32 selectors")
+    }
+
+    /// Adds a gate and returns its label.
+    ///
+    /// # Panics
+    /// Beyond 2^32 gates.
+    pub fn add_gate(&mut self, gate: Gate) -> Label {
+        self.gates.push(gate);
+        self.add(Hop::Gate(u32::try_from(self.gates.len() - 1).expect("fewer than 2^32 gates")))
+    }
+
+    /// Adds a bridge and returns what an entry does that sends both ways.
+    ///
+    /// # Panics
+    /// Beyond 2^32 bridges.
+    pub fn add_bridge(&mut self, bridge: Bridge) -> Hop {
+        self.bridges.push(bridge);
+        Hop::Bridge(u32::try_from(self.bridges.len() - 1).expect("fewer than 2^32 bridges"))
+    }
+
+    /// The two ways of a bridge.
+    #[must_use]
+    pub fn bridge(&self, number: u32) -> Bridge {
+        self.bridges[number as usize]
+    }
+
+    /// A packet comes to a gate: the label behind it.
+    ///
+    /// # Errors
+    /// The port by which it came, if its side is not selected.
+    pub fn pass(&mut self, number: u32) -> Result<Label, PortId> {
+        let gate = self.gates[number as usize];
+        let selected = self.selectors[gate.selector as usize].admits(gate.side);
+        if selected { Ok(gate.next) } else { Err(gate.port) }
+    }
+
+    /// A selector.
+    pub fn selector_mut(&mut self, id: SelectorId) -> &mut Selector {
+        &mut self.selectors[id as usize]
+    }
+
+    /// Takes over what the selectors of another table have come to.
+    pub fn continue_selectors(&mut self, other: &LabelTable) {
+        for (ours, theirs) in self.selectors.iter_mut().zip(&other.selectors) {
+            *ours = *theirs;
+        }
+    }
+
+    /// Whether `label` does the same here and there, its gate or bridge included.
+    #[must_use]
+    pub fn same_at(&self, other: &LabelTable, label: Label) -> bool {
+        let index = label.0 as usize;
+        let (Some(&ours), Some(theirs)) = (self.hops.get(index), other.hops.get(index)) else {
+            return false;
+        };
+        let same = match ours {
+            Hop::Deliver | Hop::Forward { .. } => true,
+            Hop::Gate(n) => self.gates.get(n as usize) == other.gates.get(n as usize),
+            Hop::Bridge(n) => self.bridges.get(n as usize) == other.bridges.get(n as usize),
+        };
+        ours == *theirs && same
+    }
+
+    /// The ports and labels to which what is done leads.
+    #[must_use]
+    pub fn leads_to(&self, hop: Hop) -> Vec<(Option<PortId>, Label)> {
+        match hop {
+            Hop::Deliver => Vec::new(),
+            Hop::Forward { port, next } => vec![(Some(port), next)],
+            Hop::Gate(n) => vec![(None, self.gates[n as usize].next)],
+            Hop::Bridge(n) => {
+                self.bridges[n as usize].iter().map(|&(port, next)| (Some(port), next)).collect()
+            }
+        }
     }
 }

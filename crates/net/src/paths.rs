@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::{Hop, Label, LabelTable, PortId};
+use crate::{Bridge, Gate, Hop, Label, LabelTable, PortId, SelectorId, Side};
 
 /// Names one set of flows that are forwarded, and switched, together in one direction.
 pub type PathId = u32;
@@ -39,19 +39,56 @@ impl Paths {
         label
     }
 
-    /// Lays a backup over the ports `detour` that joins `path` again where `rest` leads on; returns
-    /// its first hop, for the entry that is to be switched.
+    /// Lays a backup over the ports `detour` that ends under the label `onto`; returns its first hop,
+    /// for the entry that is to be switched.
     ///
     /// # Panics
     /// If the detour is empty.
-    pub fn detour(&mut self, path: PathId, detour: &[PortId], rest: &[PortId]) -> Hop {
-        let (&first, beyond) = detour.split_first().expect("a backup has a link at least");
-        let merge = self.entry(path, rest);
+    pub fn detour(&mut self, detour: &[PortId], onto: Label) -> Hop {
+        let (&port, beyond) = detour.split_first().expect("a backup has a link at least");
         let next = beyond
             .iter()
             .rev()
-            .fold(merge, |next, &port| self.labels.add(Hop::Forward { port, next }));
-        Hop::Forward { port: first, next }
+            .fold(onto, |next, &port| self.labels.add(Hop::Forward { port, next }));
+        Hop::Forward { port, next }
+    }
+
+    /// Makes the node at which `route[merge..]` of `path` begins take packets of one side only: those
+    /// that come along the route, or those that come through the port `backup`. Returns the selector,
+    /// and the label for packets from the backup.
+    ///
+    /// # Panics
+    /// If the route begins at the node.
+    pub fn select(
+        &mut self,
+        path: PathId,
+        route: &[PortId],
+        merge: usize,
+        backup: PortId,
+    ) -> (SelectorId, Label) {
+        let selector = self.labels.add_selector();
+        let onto = self.entry(path, &route[merge..]);
+        let before = self.entry(path, &route[merge - 1..]);
+        let Hop::Forward { port, next } = self.labels.hop(before) else {
+            unreachable!("entries that are not switched yet forward");
+        };
+        let working = self.labels.add_gate(Gate { selector, side: Side::Working, port, next });
+        self.labels.set(before, Hop::Forward { port, next: working });
+        let gate = Gate { selector, side: Side::Backup, port: backup, next: onto };
+        (selector, self.labels.add_gate(gate))
+    }
+
+    /// Makes an entry send both ways, each a hop through a port.
+    ///
+    /// # Panics
+    /// If one of them is no hop through a port.
+    pub fn bridge(&mut self, label: Label, ways: [Hop; 2]) {
+        let bridge: Bridge = ways.map(|way| {
+            let Hop::Forward { port, next } = way else { unreachable!("ways lead through ports") };
+            (port, next)
+        });
+        let hop = self.labels.add_bridge(bridge);
+        self.labels.set(label, hop);
     }
 
     /// What the entry does now.
@@ -87,7 +124,8 @@ mod tests {
         let second = paths.entry(0, &[11, 1, 2, 3]);
         let other_path = paths.entry(1, &[11, 1, 2, 3]);
         let switched = paths.entry(0, &[2, 3]);
-        let backup = paths.detour(0, &[7, 8], &[3]);
+        let onto = paths.entry(0, &[3]);
+        let backup = paths.detour(&[7, 8], onto);
         let mut table = paths.into_labels();
         assert_eq!(ports_of(&table, first), [10, 1, 2, 3]);
 

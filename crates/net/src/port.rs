@@ -148,6 +148,12 @@ impl Port {
         (self.queue.len() + self.pipe.len()) as u64
     }
 
+    /// Whether no packet has come to it yet.
+    #[must_use]
+    pub fn is_untouched(&self) -> bool {
+        self.counts == PortCounts::default()
+    }
+
     /// A packet comes to the port.
     pub fn admit(&mut self, now: Time, packet: Packet) -> Admission {
         if let Some(reason) = self.losses.iter_mut().find_map(|loss| loss.take(packet)) {

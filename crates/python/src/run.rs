@@ -105,6 +105,21 @@ impl Run {
         self.0.forked_at.map(optcp_units::Time::as_secs_f64)
     }
 
+    /// A dictionary for each switch, in order of time.
+    #[getter]
+    fn switches<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyDict>>> {
+        let one = |switch: &optcp_scenario::Switched| {
+            let entry = PyDict::new(py);
+            entry.set_item("at_ps", switch.at.as_ps())?;
+            entry.set_item("protection", switch.protection)?;
+            entry.set_item("node", &switch.node)?;
+            entry.set_item("packets", if switch.acks { "acks" } else { "data" })?;
+            entry.set_item("to", if switch.to_backup { "backup" } else { "working" })?;
+            Ok(entry)
+        };
+        self.0.switches.iter().map(one).collect()
+    }
+
     #[getter]
     fn series<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let all = PyDict::new(py);

@@ -2,7 +2,7 @@
 
 use optcp_tcp::config::{
     AckCounting, AckKind, AfterTimeout, Backoff, CongestionKind, Expiry, FirstLoss, Halving,
-    Increase, LossDetectionKind, Measurement, NewRenoTimer, PartialAck, RateReduction,
+    Increase, LossDetectionKind, Measurement, NewRenoTimer, Pacing, PartialAck, RateReduction,
     RecoveryExit, RecoveryKind, ReductionBasis, RttKind, SlowStartKind, TimeoutBasis,
     WindowValidation,
 };
@@ -11,7 +11,9 @@ use optcp_tcp::registry::Entry;
 use optcp_units::UNITS;
 use serde_json::{Value, json};
 
-use crate::schema::{File, LossKind, LossyPackets, ObserveKind};
+use crate::schema::{
+    CapacityKind, File, LossKind, LossyPackets, ObserveKind, RevertKind, SchemeKind,
+};
 
 /// One line of `optcp list`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,6 +40,7 @@ const REGISTRIES: &[(&str, &[Entry])] = &[
     (AckCounting::FAMILY, AckCounting::CATALOGUE),
     (SlowStartKind::FAMILY, SlowStartKind::CATALOGUE),
     (WindowValidation::FAMILY, WindowValidation::CATALOGUE),
+    (Pacing::FAMILY, Pacing::CATALOGUE),
     (RttKind::FAMILY, RttKind::CATALOGUE),
     (Measurement::FAMILY, Measurement::CATALOGUE),
     (Expiry::FAMILY, Expiry::CATALOGUE),
@@ -50,6 +53,9 @@ const REGISTRIES: &[(&str, &[Entry])] = &[
     (Backoff::FAMILY, Backoff::CATALOGUE),
     (FirstLoss::FAMILY, FirstLoss::CATALOGUE),
     (AckKind::FAMILY, AckKind::CATALOGUE),
+    (SchemeKind::FAMILY, SchemeKind::CATALOGUE),
+    (RevertKind::FAMILY, RevertKind::CATALOGUE),
+    (CapacityKind::FAMILY, CapacityKind::CATALOGUE),
     (LossKind::FAMILY, LossKind::CATALOGUE),
     (LossyPackets::FAMILY, LossyPackets::CATALOGUE),
     (ObserveKind::FAMILY, ObserveKind::CATALOGUE),

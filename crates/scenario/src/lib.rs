@@ -21,6 +21,7 @@ mod parquet;
 pub mod plan;
 mod problem;
 mod profiles;
+mod protected;
 mod resolved;
 mod run;
 mod scenario;
@@ -30,6 +31,7 @@ mod sweep;
 mod tree;
 pub mod workload;
 
+pub use build::Switched;
 pub use catalogue::{CatalogueEntry, catalogue, json_schema};
 pub use parquet::{Data, ParquetError, Table, Texts};
 pub use plan::Plan;

@@ -1,8 +1,10 @@
 //! A checked scenario, fully expanded: indices and unit types, no strings to look up.
 
+use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 
 use optcp_net::Lossy;
+use optcp_optical::protection::Scheme;
 use optcp_tcp::config::Config;
 use optcp_units::{Bytes, Duration, Rate, Time};
 
@@ -92,6 +94,8 @@ pub struct LinkPlan {
     pub directions: [PortPlan; 2],
     /// Whether both directions share one drawn delay: true unless `reverse` has a delay of its own.
     pub shared_delay: bool,
+    /// The ports over which a circuit goes, whose delays it adds up; none for a link.
+    pub over: Vec<Hop>,
 }
 
 /// One direction of a link.
@@ -174,23 +178,62 @@ pub struct FailurePlan {
     pub repair: Option<Time>,
 }
 
-/// A backup path that flows of a group are switched to when a link fails.
+/// How the nodes beside a failure learn of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DetectionPlan {
+    /// So long after it, for data and for ACKs.
+    After([Duration; 2]),
+    /// By hello packets that are missing.
+    Hello {
+        /// From one to the next.
+        interval: Duration,
+        /// How many must be missing.
+        multiplier: u32,
+    },
+}
+
+/// What follows a repair.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Revert {
+    /// Packets stay on the backup.
+    None,
+    /// Packets of both ways merge.
+    Electrical,
+    /// From the first packet on the restored path on, those of the backup are discarded.
+    Optical,
+    /// The backup's last link fails when the first light could be there.
+    OpticalEmulated,
+}
+
+/// A backup path that flows of a group are switched to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProtectionPlan {
     /// The flow group, as an index.
     pub group: usize,
-    /// The flows of the group that pass the link, as indices.
+    /// The protected flows of the group, as indices.
     pub flows: Vec<usize>,
-    /// The protected link, as an index.
-    pub link: usize,
+    /// Who acts.
+    pub scheme: Scheme,
+    /// The protected links, as indices; none stands for all that the backup goes around.
+    pub links: Vec<usize>,
     /// The nodes of the backup path in the direction of the data, ends included.
     pub backup: Vec<usize>,
     /// The ports of the backup path in the direction of the data.
     pub hops: Vec<Hop>,
-    /// From the failure to the switch, for data and for ACKs.
-    pub switch_delay: [Duration; 2],
-    /// From the repair to the switch back, for data and for ACKs; `None` is never.
-    pub revert_delay: Option<[Duration; 2]>,
+    /// The circuits of a reserved backup, as links, by the ports whose way they go.
+    pub circuits: BTreeMap<Vec<Hop>, usize>,
+    /// How failures are known.
+    pub detection: DetectionPlan,
+    /// How long a known failure must last.
+    pub hold_off: Duration,
+    /// How long a node works on a message.
+    pub signal_processing: Duration,
+    /// How long it takes to find a route.
+    pub computation: Duration,
+    /// What follows a repair.
+    pub revert: Revert,
+    /// How long the working path must work before packets take it again.
+    pub wait_to_restore: Duration,
 }
 
 /// Something that is measured.

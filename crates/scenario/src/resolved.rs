@@ -9,9 +9,10 @@ use serde_json::{Map, Value, json};
 use optcp_net::Lossy;
 
 use crate::plan::{
-    FlowPlan, Hop, Loses, LossPlan, Observation, Plan, PortPlan, QueueLimit, Spread,
+    DetectionPlan, FlowPlan, Hop, LinkPlan, Loses, LossPlan, Observation, Plan, PortPlan,
+    ProtectionPlan, QueueLimit, Spread,
 };
-use crate::schema::{LossKind, LossyPackets, resolved_tcp};
+use crate::schema::{LossKind, LossyPackets, resolved_tcp, revert_name, scheme_name};
 
 /// The canonical text.
 pub(crate) fn json(plan: &Plan) -> String {
@@ -21,13 +22,7 @@ pub(crate) fn json(plan: &Plan) -> String {
         "title": plan.title,
         "stop_ps": plan.stop.as_ps(),
         "nodes": plan.nodes,
-        "links": plan.links.iter().map(|link| json!({
-            "name": link.name,
-            "ends": names(plan, &link.ends),
-            "forward": port(&link.directions[0]),
-            "reverse": port(&link.directions[1]),
-            "shared_delay": link.shared_delay,
-        })).collect::<Vec<_>>(),
+        "links": plan.links.iter().map(|entry| link(plan, entry)).collect::<Vec<_>>(),
         "flows": plan.groups.iter().enumerate().map(|(i, name)| group(plan, i, name))
             .collect::<Vec<_>>(),
         "tcp": tcp,
@@ -36,14 +31,8 @@ pub(crate) fn json(plan: &Plan) -> String {
             "at_ps": failure.at.as_ps(),
             "repair_ps": failure.repair.map(Time::as_ps),
         })).collect::<Vec<_>>(),
-        "protection": plan.protections.iter().map(|protection| json!({
-            "flows": plan.groups[protection.group],
-            "link": plan.links[protection.link].name,
-            "backup": names(plan, &protection.backup),
-            "ports": ports(plan, &protection.hops),
-            "switch_delay": each_way(protection.switch_delay),
-            "revert_delay": protection.revert_delay.map(each_way),
-        })).collect::<Vec<_>>(),
+        "protection": plan.protections.iter().map(|entry| protection(plan, entry))
+            .collect::<Vec<_>>(),
         "losses": plan.losses.iter().map(|entry| loss(plan, entry)).collect::<Vec<_>>(),
         "observe": plan.observe.iter().map(|observe| {
             let mut map = Map::new();
@@ -53,6 +42,47 @@ pub(crate) fn json(plan: &Plan) -> String {
         }).collect::<Vec<_>>(),
     });
     resolved.to_string()
+}
+
+fn link(plan: &Plan, link: &LinkPlan) -> Value {
+    let mut value = json!({
+        "name": link.name,
+        "ends": names(plan, &link.ends),
+        "forward": port(&link.directions[0]),
+        "reverse": port(&link.directions[1]),
+        "shared_delay": link.shared_delay,
+    });
+    if !link.over.is_empty() {
+        value["circuit_over"] = ports(plan, &link.over);
+    }
+    value
+}
+
+fn protection(plan: &Plan, entry: &ProtectionPlan) -> Value {
+    let links = entry.links.iter().map(|&link| plan.links[link].name.as_str());
+    let detection = match entry.detection {
+        DetectionPlan::After([data, ack]) => json!({
+            "switch_delay": { "data_ps": data.as_ps(), "ack_ps": ack.as_ps() }
+        }),
+        DetectionPlan::Hello { interval, multiplier } => json!({
+            "hello": { "interval_ps": interval.as_ps(), "multiplier": multiplier }
+        }),
+    };
+    json!({
+        "flows": plan.groups[entry.group],
+        "scheme": scheme_name(entry.scheme),
+        "links": links.collect::<Vec<_>>(),
+        "backup": names(plan, &entry.backup),
+        "ports": ports(plan, &entry.hops),
+        "circuits": entry.circuits.values().map(|&link| plan.links[link].name.as_str())
+            .collect::<Vec<_>>(),
+        "detection": detection,
+        "hold_off_ps": entry.hold_off.as_ps(),
+        "signal_processing_ps": entry.signal_processing.as_ps(),
+        "computation_ps": entry.computation.as_ps(),
+        "revert": revert_name(entry.revert),
+        "wait_to_restore_ps": entry.wait_to_restore.as_ps(),
+    })
 }
 
 /// The flows of a group: what they share, and each route once with its number of flows.
@@ -141,10 +171,6 @@ fn spread<T: Copy>(spread: Spread<T>, ps: fn(T) -> u64) -> Value {
         Spread::Fixed(value) => json!(ps(value)),
         Spread::Uniform { low, high } => json!({ "uniform": [ps(low), ps(high)] }),
     }
-}
-
-fn each_way([data, ack]: [Duration; 2]) -> Value {
-    json!({ "data_ps": data.as_ps(), "ack_ps": ack.as_ps() })
 }
 
 fn observation(plan: &Plan, kind: &Observation, map: &mut Map<String, Value>) {

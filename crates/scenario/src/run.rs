@@ -10,7 +10,7 @@ use optcp_units::{Duration, Time};
 use sha2::{Digest as _, Sha256};
 
 use crate::Scenario;
-use crate::build::{World, world};
+use crate::build::{Switched, World, world};
 use crate::series::{Series, series};
 
 /// A flag that several runs share, to stop them.
@@ -43,12 +43,14 @@ pub struct Run {
     pub records_sha256: Option<String>,
     /// Digest of all counts and series.
     pub metrics_sha256: String,
-    /// Numbers of packets: sent, delivered, dropped, in_flight, packet_hops; and events.
+    /// Numbers of packets: sent, delivered, dropped, in_flight, packet_hops; events; and, with 1+1, copied.
     pub counts: Vec<(&'static str, u64)>,
     /// Dropped packets by reason, those above zero only.
     pub drops: Vec<(&'static str, u64)>,
     /// Up to when the run shared its past with other branches.
     pub forked_at: Option<Time>,
+    /// What protection switched, in order of time.
+    pub switches: Vec<Switched>,
     /// What was observed, in the order of the scenario.
     pub series: Vec<Series>,
 }
@@ -67,11 +69,14 @@ pub fn run_branches(
 ) -> Result<Vec<Run>, Cancelled> {
     let mut worlds: Vec<World> =
         branches.iter().map(|branch| world(branch.plan(), seed, digest)).collect();
+    let switches: Vec<Vec<Switched>> =
+        worlds.iter_mut().map(|world| std::mem::take(&mut world.switches)).collect();
     let mut runs: Vec<Option<Run>> = branches.iter().map(|_| None).collect();
     for family in families(branches, &worlds, fork) {
         let finish = |simulation: &mut Simulation<Reducers>, index: usize, forked_at| {
             advance(simulation, None, cancel)?;
-            Ok(result(branches[index], seed, forked_at, simulation))
+            let run = result(branches[index], seed, forked_at, simulation);
+            Ok(Run { switches: switches[index].clone(), ..run })
         };
         let (trunk, others) = (family.members[0], &family.members[1..]);
         let reducers = std::mem::take(&mut worlds[trunk].reducers);
@@ -165,8 +170,12 @@ fn result(
             .map(|(reason, count)| (reason.name(), count))
             .collect(),
         forked_at,
+        switches: Vec::new(),
         series: series(plan, &simulation.observer),
     };
+    if counts.copied > 0 {
+        run.counts.push(("copied", counts.copied));
+    }
     run.metrics_sha256 = metrics_sha256(&run);
     run
 }

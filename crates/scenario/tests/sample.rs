@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 
 use optcp_scenario::Scenario;
-use optcp_scenario::plan::{Hop, LinkPlan, Observation, Plan, QueueLimit, Spread};
+use optcp_scenario::plan::{
+    DetectionPlan, Hop, LinkPlan, Observation, Plan, QueueLimit, Revert, Spread,
+};
 use optcp_units::{Bytes, Duration, Rate, Time};
 
 const SAMPLE: &str = include_str!("../../../python/optcp/scenarios/gmpls-section5.toml");
@@ -91,12 +93,12 @@ fn the_sample_fails_is_switched_and_observed() {
     assert_eq!((failure.at, failure.repair), (Time::from_ps(5_000_000_000_000), None));
 
     let [protection] = &plan.protections[..] else { panic!("one protection") };
-    assert_eq!((protection.group, protection.link), (0, failure.link));
+    assert_eq!((protection.group, &protection.links), (0, &vec![failure.link]));
     assert_eq!(protection.flows, (0..100).collect::<Vec<_>>());
     assert_eq!(names(plan, &protection.backup), "L1 L5 L6 L2");
     assert_eq!(ports(plan, &protection.hops), ["L1->L5", "L5->L6", "L6->L2"]);
-    assert_eq!(protection.switch_delay, [Duration::from_ms(50); 2]);
-    assert_eq!(protection.revert_delay, None);
+    assert_eq!(protection.detection, DetectionPlan::After([Duration::from_ms(50); 2]));
+    assert_eq!(protection.revert, Revert::None);
 
     let [goodput, load, drops] = &plan.observe[..] else { panic!("three observations") };
     let interval = Duration::from_ms(10);
@@ -130,7 +132,7 @@ fn overrides_reach_everything() {
             ("tcp.all.window_limit", "unlimited"),
             ("tcp.all.handshake", "true"),
             ("failures.0.repair", "7 s"),
-            ("protection.0.revert_delay", "{ data = '1 ms', ack = '2 ms' }"),
+            ("protection.0.switch_delay", "{ data = '1 ms', ack = '2 ms' }"),
         ],
     );
     let plan = scenario.plan();
@@ -141,8 +143,8 @@ fn overrides_reach_everything() {
     let tcp = &plan.tcp[0].1;
     assert_eq!((tcp.window_limit, tcp.handshake, tcp.header), (u32::MAX, true, Bytes::new(40)));
     assert_eq!(plan.failures[0].repair, Some(Time::from_ps(7_000_000_000_000)));
-    let [data, ack] = plan.protections[0].revert_delay.unwrap();
-    assert_eq!((data, ack), (Duration::from_ms(1), Duration::from_ms(2)));
+    let each = [Duration::from_ms(1), Duration::from_ms(2)];
+    assert_eq!(plan.protections[0].detection, DetectionPlan::After(each));
 
     let later = scenario.with_overrides(&[("parameters.backbone".into(), "30 Mbps".into())]);
     assert_eq!(link(later.unwrap().plan(), "L1-L2").directions[0].rate.bps(), 30_000_000);
@@ -181,7 +183,7 @@ fn parameters_are_evaluated_exactly() {
     assert_eq!(port.queue, QueueLimit::Bytes(Bytes::new(3000)));
     assert_eq!(plan.flows.len(), 4);
     assert!(plan.tcp[0].1.limited_transmit);
-    let [data, ack] = plan.protections[0].switch_delay;
+    let DetectionPlan::After([data, ack]) = plan.protections[0].detection else { panic!() };
     assert_eq!((data, ack), (Duration::from_ms(2), Duration::from_ms(4)));
 }
 
@@ -299,4 +301,10 @@ fn equal_worlds_have_equal_digests() {
     assert_eq!(plain.sha256(), respelt.sha256());
     let other = read(SAMPLE, &[("parameters.backbone", "11 Mbps")]);
     assert_ne!(plain.sha256(), other.sha256());
+}
+
+#[test]
+fn a_failure_may_end_as_it_begins() {
+    let plan = read(SAMPLE, &[("failures.0.repair", "5 s")]).plan().clone();
+    assert_eq!(plan.failures[0].repair, Some(plan.failures[0].at));
 }

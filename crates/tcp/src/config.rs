@@ -51,6 +51,7 @@ registry! {
     pub enum CongestionKind ("congestion") {
         "reno" => Reno: "slow start, then one segment a round trip; half after a loss", "RFC 5681 section 3.1";
         "cubic" => Cubic: "a cubic of the time since the last loss, or Reno where that is more; 7/10 after a loss", "RFC 9438";
+        "bbr" => Bbr: "paces at the greatest rate of delivery and keeps its product with the least round trip in flight", "draft-cardwell-iccrg-bbr-congestion-control-00; Linux";
     }
 }
 
@@ -86,6 +87,15 @@ registry! {
         "exact" => Exact: "SMSS*SMSS/cwnd, fractions of a byte kept", "RFC 5681 equation 3";
         "whole-bytes" => WholeBytes: "SMSS*SMSS/cwnd cut to whole bytes, at least one", "INET in 2011";
         "whole-segments" => WholeSegments: "a segment once a window's worth of them is counted", "RFC 3465 section 2.1; Linux";
+    }
+}
+
+registry! {
+    /// How segments that the window allows are spread over time.
+    pub enum Pacing ("pacing") {
+        "none" => None: "not at all: they leave as ACKs release them", "RFC 9293";
+        "window" => Window: "twice the window a smoothed round trip in slow start, 1.2 times in congestion avoidance", "Linux, pacing inside TCP";
+        "rate" => Rate: "at the rate that congestion control finds", "draft-cardwell-iccrg-bbr-congestion-control-00 section 4.2.1";
     }
 }
 
@@ -255,6 +265,10 @@ pub struct Config {
     pub fast_convergence: bool,
     /// Whether the window grows while it does not limit what is sent.
     pub window_validation: WindowValidation,
+    /// How segments that the window allows are spread over time.
+    pub pacing: Pacing,
+    /// The most segments that pacing lets out together.
+    pub pacing_burst: u32,
     /// Whether an ACK that comes more than one retransmission timeout after the window last let a
     /// segment out finds the initial window again (RFC 5681 section 4.1), also inside a recovery.
     pub idle_restart: bool,

@@ -8,7 +8,9 @@ use crate::acknowledgment::{Ack, Timestamp};
 use crate::config::{
     AfterTimeout, Config, FirstLoss, Halving, Measurement, ReductionBasis, WindowValidation,
 };
-use crate::congestion::{AckEvent, CongestionControl, WindowUse};
+use crate::congestion::{AckEvent, CongestionControl, DeliveryEvent, WindowUse};
+use crate::delivery::DeliveryRate;
+use crate::pacing::Pacer;
 use crate::rtt::{RetransmissionTimer, Span};
 use crate::window::Window;
 
@@ -20,7 +22,10 @@ pub type Seq = u32;
 pub struct Core {
     pub(crate) config: Arc<Config>,
     pub(crate) congestion: CongestionControl,
+    /// Kept for a congestion control that governs recovery.
+    pub(crate) delivery: Option<Box<DeliveryRate>>,
     pub(crate) timer: RetransmissionTimer,
+    pub(crate) pacer: Pacer,
     /// Where the sender's clock stands at time zero.
     clock_phase: Duration,
     pub(crate) window: Window,
@@ -67,9 +72,13 @@ impl Core {
             ssthresh: config.initial_ssthresh.map_or(f64::INFINITY, |s| f64::from(s) * mss),
         };
         let end = segments.map_or(Seq::MAX, |s| s + u32::from(config.handshake));
+        let congestion = CongestionControl::new(&config, clock_phase);
+        let delivery = congestion.governs_recovery().then(Box::default);
         Core {
-            congestion: CongestionControl::new(&config),
+            congestion,
+            delivery,
             timer: RetransmissionTimer::new(&config, clock_phase),
+            pacer: Pacer::new(&config),
             clock_phase,
             window,
             window_limit: config.window_segments(),
@@ -161,7 +170,10 @@ impl Core {
 
     /// Takes the window back to the initial one where nothing was sent for longer than the timeout.
     pub(crate) fn restart_if_idle(&mut self, now: Time) {
-        if self.config.idle_restart && now - self.last_sent > self.timer.rto() {
+        if self.config.idle_restart
+            && !self.congestion.governs_recovery()
+            && now - self.last_sent > self.timer.rto()
+        {
             let initial = f64::from(self.config.initial_window) * self.mss();
             self.window.cwnd = self.window.cwnd.min(initial);
             self.inflation = 0;
@@ -183,8 +195,13 @@ impl Core {
         self.config.first_loss == FirstLoss::Ns2 && self.una == 0
     }
 
-    /// Reduces the window after duplicate ACKs: ssthresh and cwnd become half of what is at stake.
+    /// Reduces the window after duplicate ACKs: ssthresh and cwnd become half of what is at stake. A
+    /// congestion control that governs recovery is only told.
     pub(crate) fn reduce(&mut self) {
+        if self.congestion.governs_recovery() {
+            self.congestion.on_loss(self.window.segments(self.mss()));
+            return;
+        }
         let amount = match self.config.reduction_basis {
             // RFC 5681 section 3.2 step 2: segments sent by limited transmit do not count.
             ReductionBasis::FlightSize => self.flight() - f64::from(self.limited_sent) * self.mss(),
@@ -287,6 +304,26 @@ impl Core {
         self.congestion.on_ack(&mut self.window, mss, &self.acked);
     }
 
+    /// An ACK has been looked at, with everything that follows from it: congestion control that governs
+    /// recovery sets the window.
+    pub(crate) fn deliver(&mut self, ack: DeliveryEvent) {
+        let Some(mut rate) = self.delivery.take() else { return };
+        let delivered = rate.finish_ack(self.una, ack.now);
+        // The SYN's round trip is not one of data, nor is its window.
+        if !(self.config.handshake && rate.delivered() == 1) {
+            let ack = DeliveryEvent {
+                delivered: delivered.segments,
+                rtt: delivered.rtt,
+                sample: delivered.sample,
+                srtt: self.timer.srtt(),
+                ..ack
+            };
+            let mss = self.mss();
+            self.congestion.on_delivery(&mut self.window, mss, &ack, &mut rate);
+        }
+        self.delivery = Some(rate);
+    }
+
     /// Nothing more may be sent now, while the network is held to carry `carried` segments.
     pub(crate) fn on_pause(&mut self, carried: u32) {
         let limited = carried >= self.window.segments(self.mss());
@@ -316,9 +353,15 @@ impl Core {
         }
     }
 
+    /// The segment to retransmit before anything else. While it waited for its time, an ACK may have
+    /// covered it.
+    pub(crate) fn take_demanded(&mut self) -> Option<Seq> {
+        self.retransmit.take().filter(|&seq| seq >= self.una)
+    }
+
     /// The next segment that may be sent now, if any.
     pub(crate) fn next_segment(&mut self) -> Option<Seq> {
-        if let Some(seq) = self.retransmit.take() {
+        if let Some(seq) = self.take_demanded() {
             return Some(seq);
         }
         if self.nxt >= self.end {

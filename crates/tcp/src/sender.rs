@@ -138,9 +138,14 @@ impl Sender {
     /// The time given by `deadline` has come.
     pub fn handle_timer(&mut self, now: Time) {
         let core = &mut self.core;
+        let paced = core.pacer.deadline().is_some_and(|at| at <= now);
+        core.pacer.expire(now);
         if self.recovery.deadline().is_some_and(|at| at <= now) {
             core.allowance = u32::MAX;
             self.recovery.on_timer(core, now);
+            return;
+        }
+        if paced && core.timer.deadline().is_none_or(|at| at > now) {
             return;
         }
         if !core.outstanding() {
@@ -156,7 +161,8 @@ impl Sender {
         self.recovery.on_timeout(core, now);
 
         let repeated = self.timed_out == Some(core.una);
-        if !(repeated && core.config.repeated_timeout_keeps_ssthresh) {
+        let keeps = repeated && core.config.repeated_timeout_keeps_ssthresh;
+        if !keeps && !core.congestion.governs_recovery() {
             let amount = match core.config.timeout_basis {
                 TimeoutBasis::KeepRecovery | TimeoutBasis::WindowKeepRecovery if interrupted => {
                     None
@@ -174,13 +180,14 @@ impl Sender {
                 core.set_ssthresh(amount);
             }
         }
-        core.congestion.on_timeout();
+        core.congestion.on_timeout(core.window.segments(core.mss()));
         self.timed_out = Some(core.una);
         core.loss_until = core.max;
         core.window.cwnd = core.mss();
         core.recover = Some(core.max);
         core.timer.back_off();
         core.timer.restart(now);
+        core.pacer.release(now);
         core.allowance = u32::MAX;
         core.last_sent = now;
     }
@@ -189,7 +196,8 @@ impl Sender {
     pub fn poll_transmit(&mut self, now: Time) -> Option<Transmission> {
         let core = &mut self.core;
         let demanded = core.retransmit.is_some();
-        let Some(seq) = self.recovery.next_segment(core) else {
+        let next = if core.pacer.holds(now) { None } else { self.recovery.next_segment(core) };
+        let Some(seq) = next else {
             if core.config.window_validation == WindowValidation::Linux {
                 core.on_pause(self.recovery.carried(core));
             }
@@ -197,6 +205,9 @@ impl Sender {
         };
         let repair = demanded || (core.config.sack() && seq < core.max);
         let retransmission = seq < core.max;
+        if core.pacer.paces() {
+            core.pace(seq, now);
+        }
         if !retransmission {
             core.max = seq + 1;
             core.timer.time(seq, now);
@@ -218,10 +229,15 @@ impl Sender {
     }
 
     /// When `handle_timer` is due.
+    #[inline]
     #[must_use]
     pub fn deadline(&self) -> Option<Time> {
-        let (timer, own) = (self.core.timer.deadline(), self.recovery.deadline());
-        own.map_or(timer, |own| Some(timer.map_or(own, |timer| timer.min(own))))
+        let core = &self.core;
+        let due = earlier(core.timer.deadline(), self.recovery.deadline());
+        match core.pacer.deadline() {
+            Some(at) if !self.finished() => earlier(due, Some(at)),
+            _ => due,
+        }
     }
 
     /// Whether everything has been acknowledged.
@@ -317,9 +333,19 @@ impl Sender {
         self.counts
     }
 
+    #[cfg(test)]
+    pub(crate) fn congestion(&self) -> &crate::congestion::CongestionControl {
+        &self.core.congestion
+    }
+
     /// The choices it was made with.
     #[must_use]
     pub fn config(&self) -> &Config {
         &self.core.config
     }
+}
+
+/// The earlier of two instants, of those that there are.
+fn earlier(one: Option<Time>, other: Option<Time>) -> Option<Time> {
+    other.map_or(one, |other| Some(one.map_or(other, |one| one.min(other))))
 }

@@ -7,7 +7,7 @@ not reject is undecided. One false part makes the claim false, else one undecide
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, TypeVar
 
 from optcp import stats
@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 
 Side = Literal["above", "below"]
 Context = TypeVar("Context")
+
+TREND_RESAMPLES = 10_000
+"""A bootstrap's smallest p-value is 2 / (resamples + 1): with 1000 no part of a claim of 25 or more could pass Holm."""
 
 
 @dataclass(frozen=True)
@@ -78,6 +81,23 @@ def equivalence_part(name: str, difference: ArrayLike, margin: float, unit: str)
     return Part(f"{name}: {span(outcome.interval, unit)}, margin {margin:g}", outcome.inside, outcome.p)
 
 
+def trend(
+    name: str, steps: Sequence[str], compare: Callable[[int, int], Comparison], side: Literal["up", "down"], unit: str
+) -> list[Part]:
+    """TREND along an ordered axis whose steps are compared by ``compare(later, earlier)``.
+
+    Last against first lies on the stated side, and no neighbouring pair on the other side.
+    """
+    towards: Side = "above" if side == "up" else "below"
+
+    def part(later: int, earlier: int) -> Part:
+        return side_part(f"{name}, {steps[later]} minus {steps[earlier]}", compare(later, earlier), towards, unit)
+
+    # A pair can only break the trend: unless it is surely on the other side it is fine.
+    pairs = [replace(part(index, index - 1), default=True) for index in range(1, len(steps))]
+    return [part(len(steps) - 1, 0), *pairs]
+
+
 def trend_parts(
     name: str, steps: Sequence[str], values: Sequence[ArrayLike], side: Literal["up", "down"], unit: str
 ) -> list[Part]:
@@ -92,14 +112,33 @@ def trend_parts(
     values
         One array of per-seed values a step.
     """
-    towards: Side = "above" if side == "up" else "below"
-    parts = [paired_part(f"{name}, {steps[-1]} minus {steps[0]}", values[-1], values[0], towards, unit)]
-    for index in range(1, len(steps)):
-        title = f"{name}, {steps[index]} minus {steps[index - 1]}"
-        pair = paired_part(title, values[index], values[index - 1], towards, unit)
-        # A pair can only break the trend: unless it is surely on the other side it is fine.
-        parts.append(Part(pair.text, pair.holds, pair.p, default=True))
-    return parts
+    return trend(name, steps, lambda later, earlier: stats.paired(values[later], values[earlier]), side, unit)
+
+
+def bootstrap_trend_parts(
+    name: str,
+    steps: Sequence[str],
+    curves: Sequence[NDArray[np.float64]],
+    statistic: Callable[[NDArray[np.float64]], NDArray[np.float64]],
+    side: Literal["up", "down"],
+    unit: str,
+) -> list[Part]:
+    """TREND of a statistic of the mean curve, its differences bootstrapped over the seeds that all steps share.
+
+    Parameters
+    ----------
+    curves
+        One array of per-seed curves a step, shape (runs, points).
+    statistic
+        See :func:`optcp.stats.bootstrap`.
+    """
+    found = [stats.bootstrap(one, statistic, TREND_RESAMPLES) for one in curves]
+
+    def compare(later: int, earlier: int) -> Comparison:
+        (above, first), (below, second) = found[later], found[earlier]
+        return stats.bootstrap_difference(first, second, above - below, curves[0].shape[0])
+
+    return trend(name, steps, compare, side, unit)
 
 
 def share_part(name: str, successes: float, n: int, above: float) -> Part:
@@ -129,6 +168,21 @@ def bootstrap_part(
     interval = stats.percentile(samples, estimate, n)
     p = stats.bootstrap_p(samples, at_least)
     return Part(f"{name}: {span(interval, unit)}", bool(estimate >= at_least), p)
+
+
+def within_part(
+    name: str,
+    samples: NDArray[np.float64],
+    estimate: float,
+    n: int,
+    bounds: tuple[float, float],
+    tails: Literal[1, 2],
+    unit: str,
+) -> Part:
+    """Judge a bootstrapped statistic that should lie between two bounds; see :func:`optcp.stats.bootstrap_within`."""
+    outcome = stats.bootstrap_within(samples, estimate, n, *bounds, tails)
+    text = f"{name}: {span(outcome.interval, unit)}, bounds {bounds[0]:g} and {bounds[1]:g}"
+    return Part(text, outcome.inside, outcome.p)
 
 
 def exact_part(name: str, holds: bool) -> Part:

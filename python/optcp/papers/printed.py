@@ -1,4 +1,4 @@
-"""What the papers print and say: the data files ``tables.toml`` and ``claims.toml``."""
+"""What the papers print and say, and what ns-2 gave: the data files ``tables.toml``, ``claims.toml``, ``ns2.toml``."""
 
 from __future__ import annotations
 
@@ -36,6 +36,12 @@ def data_text(name: str) -> str:
 def tables() -> dict[str, Any]:
     """Return every printed value, by paper and table."""
     return tomllib.loads(data_text("tables.toml"))
+
+
+@functools.cache
+def ns2() -> dict[str, Any]:
+    """Return what independent ns-2 runs gave, by paper and table: ``ns2.toml``, with the keys of :func:`tables`."""
+    return tomllib.loads(data_text("ns2.toml"))
 
 
 @functools.cache

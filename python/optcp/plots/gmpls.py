@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from optcp.plots.bars import lengths
 from optcp.plots.registry import Figure, draws
 from optcp.plots.svg import canvas, render
 
@@ -122,12 +123,8 @@ def table3(result: Result) -> list[Figure]:
 
 
 def _points(panel: Axes, rows: list[Row], offset: float, number: int) -> None:
-    """Measured values with error bars; an end that one run cannot give has no bar."""
+    """Measured values with error bars."""
     colour = READING_COLOURS[number % len(READING_COLOURS)]
     x = [index + offset for index in range(len(rows))]
     y = [row.measured for row in rows]
-    below = [0.0 if row.ci95[0] is None else row.measured - row.ci95[0] for row in rows]
-    above = [0.0 if row.ci95[1] is None else row.ci95[1] - row.measured for row in rows]
-    # Rounding may leave a bound a hair on the wrong side of the value.
-    bars = [[max(0.0, length) for length in side] for side in (below, above)]
-    panel.errorbar(x, y, yerr=bars, fmt="o", markersize=4, capsize=2, color=colour, label=rows[0].key["flows"])
+    panel.errorbar(x, y, yerr=lengths(rows), fmt="o", markersize=4, capsize=2, color=colour, label=rows[0].key["flows"])

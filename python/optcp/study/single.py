@@ -221,6 +221,7 @@ def _meta(planned: Plan, branch: int, run: _core.Run, files: dict[str, bytes]) -
         "drops": run.drops,
         "goodput_bps": _goodput_bps(resolved, files),
         "forked_at_s": run.forked_at_s,
+        "switches": run.switches,
     }
 
 

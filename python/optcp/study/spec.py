@@ -15,7 +15,7 @@ from optcp import _core
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-STORE_FORMAT = 1
+STORE_FORMAT = 2
 """Part of a study's hash; raise it when the form of stored runs changes."""
 
 
@@ -75,11 +75,28 @@ class Study:
             If the file, an override or an axis is wrong; every branch is checked before anything runs.
         """
         names = [name for name, _ in axes]
-        branches = []
-        for values in itertools.product(*(values for _, values in axes)):
-            key = dict(zip(names, values, strict=True))
-            scenario = _core.Scenario.load(str(path), [*overrides, *key.items()])
-            branches.append(Branch(key, scenario))
+        cells = [dict(zip(names, values, strict=True)) for values in itertools.product(*(values for _, values in axes))]
+        return cls.of_cells(path, cells, overrides, title=title, digest=digest, fork=fork)
+
+    @classmethod
+    def of_cells(
+        cls,
+        path: Path,
+        cells: Sequence[dict[str, str]],
+        overrides: Sequence[tuple[str, str]] = (),
+        *,
+        title: str | None = None,
+        digest: bool = False,
+        fork: bool = True,
+    ) -> Study:
+        """One branch a cell, its settings on top of ``overrides``: for cells in which several settings change together.
+
+        Raises
+        ------
+        optcp._core.ScenarioError
+            If the file, an override or a cell is wrong; every branch is checked before anything runs.
+        """
+        branches = [Branch(cell, _core.Scenario.load(str(path), [*overrides, *cell.items()])) for cell in cells]
         return cls(title or path.stem, tuple(branches), digest, fork)
 
     @functools.cached_property

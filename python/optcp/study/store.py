@@ -19,7 +19,16 @@ if TYPE_CHECKING:
     from optcp import _core
     from optcp.study.spec import Study
 
-_SCALARS = ("seed", "scenario_sha256", "records_sha256", "metrics_sha256", "counts", "drops", "forked_at_s")
+_SCALARS = (
+    "seed",
+    "scenario_sha256",
+    "records_sha256",
+    "metrics_sha256",
+    "counts",
+    "drops",
+    "forked_at_s",
+    "switches",
+)
 
 
 @dataclass(frozen=True)
@@ -37,6 +46,7 @@ class RunData:
     counts: dict[str, int]
     drops: dict[str, int]
     forked_at_s: float | None
+    switches: list[dict[str, Any]]
     cpu_s: float
     series: dict[str, dict[str, Any]] = field(repr=False)
 

@@ -1,10 +1,22 @@
-//! Protection schemes as state machines, and the control actions they lead to.
+//! Protection: who learns when of a fault, who switches then, and back.
+//!
+//! A *segment* is what one backup protects, in one direction of its packets: from the path switch LSR
+//! (PSL), where packets can leave the working path, to the path merge LSR (PML), where the backup
+//! joins it again. The way from a fault to a decision has three steps, a file each: `detection` says
+//! when the nodes beside a fault know of it, a file of `scheme` says which nodes act and how long the
+//! news takes to them, and a `selector` at each of those nodes decides. None of them knows a kernel:
+//! outages are known beforehand, so the decisions are laid out as a list.
 
-mod switchover;
+mod detection;
+mod news;
+mod scheme;
+mod selector;
 
-use optcp_units::Time;
+use optcp_units::{Duration, Time};
 
-pub use switchover::{Delays, Switch, Switchover};
+pub use detection::Detection;
+pub use scheme::{Point, Route, Scheme, Segment, SetUp, Turn};
+pub use selector::{Reversion, Switch};
 
 /// A time during which a link is down.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,26 +27,51 @@ pub struct Outage {
     pub repair: Option<Time>,
 }
 
-/// What a machine decides over a history of outages, which are in order and do not overlap.
+/// How a fault becomes news, and how it is forgotten.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Timing {
+    /// How the nodes beside a fault learn of it.
+    pub detection: Detection,
+    /// How long a detected fault must last before anything is done (RFC 4427, section 4.16).
+    pub hold_off: Duration,
+    /// What follows a repair.
+    pub reversion: Reversion,
+}
+
+/// A decision at a node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Decision {
+    /// When it takes effect.
+    pub at: Time,
+    /// Where: the place in the list of points.
+    pub point: usize,
+    /// What.
+    pub switch: Switch,
+}
+
+/// What the points of a scheme decide over a history of outages, in order of time.
+///
+/// # Parameters
+/// `working` and `backup` hold the outages of each link of the segment and of the backup, in order
+/// of time and without overlap.
 #[must_use]
-pub fn timeline(delays: Delays, outages: &[Outage]) -> Vec<(Time, Switch)> {
-    let mut machine = Switchover::new(delays);
-    let mut switches = Vec::new();
-    let mut run_until = |machine: &mut Switchover, end: Time| {
-        while let Some(due) = machine.deadline()
-            && due <= end
-        {
-            switches.extend(machine.handle_timer().map(|switch| (due, switch)));
-        }
-    };
-    for outage in outages {
-        run_until(&mut machine, outage.failure);
-        machine.handle_failure(outage.failure);
-        if let Some(repair) = outage.repair {
-            run_until(&mut machine, repair);
-            machine.handle_repair(repair);
-        }
+pub fn decisions(
+    points: &[Point],
+    timing: Timing,
+    working: &[Vec<Outage>],
+    backup: &[Vec<Outage>],
+) -> Vec<Decision> {
+    let mut decisions: Vec<Decision> = Vec::new();
+    for (index, point) in points.iter().enumerate() {
+        let news = news::of(point, timing, working, backup);
+        let switches = selector::timeline(timing.reversion, point.set_up, &news);
+        decisions.extend(switches.into_iter().map(|(at, switch)| Decision {
+            at,
+            point: index,
+            switch,
+        }));
     }
-    run_until(&mut machine, Time::MAX);
-    switches
+    // Stable: at one instant in the order of the points.
+    decisions.sort_by_key(|decision| decision.at);
+    decisions
 }

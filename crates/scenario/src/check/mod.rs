@@ -1,11 +1,12 @@
 //! From a file that is well written to a world that is possible: names become indices, groups their
 //! members, and what cannot be is refused, as much of it at once as can be found.
 
-mod events;
+mod failures;
 mod flows;
 mod losses;
 mod network;
 mod observe;
+mod protection;
 mod route;
 mod tcp;
 
@@ -45,8 +46,8 @@ pub(crate) fn plan(file: &File, problems: &mut Problems<'_>) -> Option<Plan> {
     network.links(file, problems);
     tcp::tables(file, &mut plan, problems);
     flows::flows(file, &mut plan, &mut network, problems);
-    events::failures(file, &mut plan, &mut network, problems);
-    events::protections(file, &mut plan, &mut network, problems);
+    failures::failures(file, &mut plan, &mut network, problems);
+    protection::protections(file, &mut plan, &mut network, problems);
     losses::losses(file, &mut plan, &mut network, problems);
     observe::observe(file, &mut plan, &mut network, problems);
     plan.nodes = network.nodes;

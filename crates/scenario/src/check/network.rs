@@ -3,7 +3,7 @@
 use optcp_units::Duration;
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::plan::{LinkPlan, PortPlan, QueueLimit, Spread};
+use crate::plan::{Hop, LinkPlan, PortPlan, QueueLimit, Spread};
 use crate::problem::Problems;
 use crate::schema::{File, LinksEntry};
 use crate::tree::{Step, place};
@@ -221,8 +221,34 @@ impl Network {
             ends: [a, b],
             directions: [port, back],
             shared_delay: entry.reverse.delay.is_none(),
+            over: Vec::new(),
         });
         true
+    }
+
+    /// Adds a circuit over ports, like the port that it replaces; its other direction stands idle.
+    pub(super) fn add_circuit(
+        &mut self,
+        name: String,
+        ends: [usize; 2],
+        over: Vec<Hop>,
+        (link, direction): Hop,
+    ) -> usize {
+        let port = PortPlan {
+            delay: Spread::Fixed(Duration::ZERO),
+            jitter: Duration::ZERO,
+            ..self.links[link].directions[direction]
+        };
+        self.entry_of.push(self.entry_of[link]);
+        self.links.push(LinkPlan {
+            name,
+            named: true,
+            ends,
+            directions: [port, port],
+            shared_delay: true,
+            over,
+        });
+        self.links.len() - 1
     }
 
     /// The names of the nodes, for messages.

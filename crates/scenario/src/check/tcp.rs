@@ -1,7 +1,9 @@
 //! TCP tables.
 
 use optcp_tcp::acknowledgment::MAX_SACK_BLOCKS;
-use optcp_tcp::config::{AckKind, Config, Measurement, RecoveryKind, SlowStartKind};
+use optcp_tcp::config::{
+    AckKind, Config, CongestionKind, Measurement, Pacing, RecoveryKind, SlowStartKind,
+};
 use optcp_tcp::profile::Profile;
 use optcp_units::{Bytes, Duration};
 use serde::Deserialize;
@@ -57,6 +59,7 @@ fn check(name: &str, config: &Config, problems: &mut Problems<'_>) {
         ("initial_window", config.initial_window == 0, "nothing would ever be sent"),
         ("initial_ssthresh", config.initial_ssthresh == Some(0), "the window would shrink to it"),
         ("window_limit", config.window_limit == 0, "nothing would ever be sent"),
+        ("pacing_burst", config.pacing_burst == 0, "nothing would ever be sent"),
         ("recovery_burst", config.recovery_burst == Some(0), "recovery would never end"),
         (
             "ack_delay",
@@ -86,6 +89,7 @@ fn check(name: &str, config: &Config, problems: &mut Problems<'_>) {
         let message = "`dsack_undo` needs `dsack = true`".to_owned();
         problems.at(place!["tcp", name, "dsack_undo"], message);
     }
+    check_pacing(name, config, problems);
     let every_ack = config.measurement == Measurement::EveryAck;
     let measured = config.timestamps || (every_ack && config.recovery == RecoveryKind::Sack);
     if config.slow_start != SlowStartKind::Standard && !measured {
@@ -103,6 +107,28 @@ fn check(name: &str, config: &Config, problems: &mut Problems<'_>) {
             let message = format!("`{field}` ({value}) is above `max_rto` ({max_rto})");
             problems.at(place!["tcp", name, field], message);
         }
+    }
+}
+
+/// Reports a congestion control that goes by the rate of delivery without what it needs, and pacing
+/// at such a rate without one that finds it.
+fn check_pacing(name: &str, config: &Config, problems: &mut Problems<'_>) {
+    let bbr = config.congestion == CongestionKind::Bbr;
+    if bbr && config.recovery != RecoveryKind::Sack {
+        let message = "`congestion = \"bbr\"` needs `recovery = \"sack\"`".to_owned();
+        problems.at(place!["tcp", name, "congestion"], message).label(
+            "it goes by what is delivered, which only SACK tells while something is missing",
+        );
+    }
+    if bbr && config.pacing != Pacing::Rate {
+        let message = "`congestion = \"bbr\"` needs `pacing = \"rate\"`".to_owned();
+        problems
+            .at(place!["tcp", name, "congestion"], message)
+            .label("its window is twice what the path holds: the rate is what it controls");
+    }
+    if !bbr && config.pacing == Pacing::Rate {
+        let message = "`pacing = \"rate\"` needs `congestion = \"bbr\"`".to_owned();
+        problems.at(place!["tcp", name, "pacing"], message).label("no other finds a rate");
     }
 }
 

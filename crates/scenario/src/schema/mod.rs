@@ -1,5 +1,6 @@
 //! The scenario file: what may be written in it. The JSON Schema is made from these types.
 
+mod protection;
 mod tcp;
 mod values;
 
@@ -9,6 +10,9 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
+pub(crate) use protection::{
+    CapacityKind, FailureEntry, ProtectionEntry, RevertKind, SchemeKind, revert_name, scheme_name,
+};
 pub(crate) use tcp::{TcpTable, resolved as resolved_tcp, written as written_tcp};
 pub(crate) use values::{
     Count, Delay, LinkRef, Probability, Queue, Span, Speed, SwitchDelay, Volume,
@@ -46,7 +50,7 @@ pub(crate) struct File {
     /// The flows.
     #[schemars(default)]
     pub flows: Vec<FlowsEntry>,
-    /// Links that fail.
+    /// Links and nodes that fail.
     #[schemars(default)]
     pub failures: Vec<FailureEntry>,
     /// Backup paths.
@@ -130,34 +134,6 @@ pub(crate) struct FlowsEntry {
     pub start: Option<Delay>,
     /// How much each flow sends; `greedy` if left out.
     pub size: Option<Volume>,
-}
-
-/// A link that fails in both directions.
-#[derive(Clone, Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct FailureEntry {
-    /// The link.
-    pub link: LinkRef,
-    /// When it fails.
-    pub at: Span,
-    /// When it works again; never if left out.
-    pub repair: Option<Span>,
-}
-
-/// A backup path around a link.
-#[derive(Clone, Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct ProtectionEntry {
-    /// The group of flows that is protected.
-    pub flows: String,
-    /// The link whose failure is protected against.
-    pub link: LinkRef,
-    /// The nodes of the backup path; the first and the last lie on the path of the flows.
-    pub backup: Vec<String>,
-    /// From the failure to the switch.
-    pub switch_delay: SwitchDelay,
-    /// From the repair to the switch back; never if left out.
-    pub revert_delay: Option<SwitchDelay>,
 }
 
 optcp_tcp::registry! {

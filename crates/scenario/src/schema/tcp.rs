@@ -2,9 +2,9 @@
 
 use optcp_tcp::config::{
     AckCounting, AckKind, AfterTimeout, Backoff, Config, CongestionKind, Expiry, FirstLoss,
-    Halving, Increase, LossDetectionKind, Measurement, NewRenoTimer, PartialAck, RateReduction,
-    RecoveryExit, RecoveryKind, ReductionBasis, RttKind, SlowStartKind, TimeoutBasis,
-    WindowValidation,
+    Halving, Increase, LossDetectionKind, Measurement, NewRenoTimer, Pacing, PartialAck,
+    RateReduction, RecoveryExit, RecoveryKind, ReductionBasis, RttKind, SlowStartKind,
+    TimeoutBasis, WindowValidation,
 };
 use optcp_tcp::profile::Profile;
 use optcp_units::{Bytes, Duration};
@@ -57,6 +57,7 @@ field! {
     AckCounting, AckCounting, "", |w| *w, |v| json!(v.name());
     SlowStartKind, SlowStartKind, "", |w| *w, |v| json!(v.name());
     WindowValidation, WindowValidation, "", |w| *w, |v| json!(v.name());
+    Pacing, Pacing, "", |w| *w, |v| json!(v.name());
     Backoff, Backoff, "", |w| *w, |v| json!(v.name());
     FirstLoss, FirstLoss, "", |w| *w, |v| json!(v.name());
     RttKind, RttKind, "", |w| *w, |v| json!(v.name());
@@ -204,6 +205,10 @@ tcp_table! {
     fast_convergence: bool,
     /// Whether the window grows while it does not limit what is sent.
     window_validation: WindowValidation,
+    /// How segments that the window allows are spread over time.
+    pacing: Pacing,
+    /// The most segments that pacing lets out together.
+    pacing_burst: u32,
     /// Whether an ACK finds the initial window again when nothing was sent for a timeout.
     idle_restart: bool,
     /// Whether the first two duplicate ACKs release a new segment each (RFC 3042).

@@ -1,9 +1,11 @@
 //! Linux 6 with its defaults.
 //!
-//! Read from the behaviour of Linux 6. Not modelled: pacing and segmentation offload, the window that the
-//! receiver tunes (a scenario sets `window_limit`; 6 MB is the default limit of `tcp_rmem`), the detection
-//! of how far a path reorders, and the memory of earlier connections. `idle_restart` stays off: Linux
-//! restarts after a pause with nothing outstanding, which flows that always have data do not come to.
+//! Read from the behaviour of Linux 6. Not modelled: segmentation offload, the window that the receiver
+//! tunes (a scenario sets `window_limit`; 6 MB is the default limit of `tcp_rmem`), the detection of how
+//! far a path reorders, and the memory of earlier connections. `idle_restart` stays off: Linux restarts
+//! after a pause with nothing outstanding, which flows that always have data do not come to.
+//! Pacing stays off: CUBIC does not ask for it, and the default queue, `fq_codel`, does none. With the
+//! queue `fq` it is `window`.
 
 use optcp_units::{Bytes, Duration};
 
@@ -41,6 +43,8 @@ bundle! {
         ack_counting: AckCounting::Segments, increase: Increase::WholeSegments;
     "`tcp_is_cwnd_limited` is asked before the window grows" =>
         window_validation: WindowValidation::Linux;
+    "`tcp_min_tso_segs` is 2, where there is pacing" =>
+        pacing_burst: 2;
     "the ACK that ends recovery finds it open, and the window grows" =>
         exit_ack_grows: true;
     "a retransmission of the oldest segment starts the timer anew" =>

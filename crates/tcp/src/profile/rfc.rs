@@ -5,7 +5,7 @@ use optcp_units::{Bytes, Duration};
 use super::bundle::bundle;
 use crate::config::{
     AckCounting, AckKind, AfterTimeout, Backoff, CongestionKind, Expiry, FirstLoss, Halving,
-    Increase, LossDetectionKind, Measurement, NewRenoTimer, PartialAck, RateReduction,
+    Increase, LossDetectionKind, Measurement, NewRenoTimer, Pacing, PartialAck, RateReduction,
     RecoveryExit, RecoveryKind, ReductionBasis, RttKind, SlowStartKind, TimeoutBasis,
     WindowValidation,
 };
@@ -47,6 +47,10 @@ bundle! {
         fast_convergence: true;
     "RFC 5681 section 3.1 has no such condition" =>
         window_validation: WindowValidation::None;
+    "no RFC asks for it" =>
+        pacing: Pacing::None;
+    "the smoothest, where there is pacing" =>
+        pacing_burst: 1;
     "RFC 5681 section 4.1 means applications that pause; flows here do not" =>
         idle_restart: false;
     "RFC 5681 section 3.2 step 1: a sender should do so" =>

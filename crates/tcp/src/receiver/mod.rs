@@ -135,6 +135,7 @@ impl Receiver {
     }
 
     /// The ACK to send now, alone or on data; none waits any longer.
+    #[inline]
     pub fn acknowledge(&mut self) -> Ack {
         self.deadline = None;
         self.last_acked = self.next;

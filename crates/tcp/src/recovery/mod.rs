@@ -22,7 +22,8 @@ pub use tahoe::Tahoe;
 /// Duplicate ACKs that start a fast retransmit (RFC 5681 section 3.2).
 const DUP_THRESH: u32 = 3;
 
-/// The state of the chosen recovery. During recovery it alone writes the window.
+/// The state of the chosen recovery. During recovery it alone writes the window,
+/// unless congestion control governs that.
 #[derive(Clone, Debug)]
 pub enum LossRecovery {
     /// See [`Tahoe`].

@@ -125,7 +125,7 @@ impl Sack1 {
     pub(super) fn next_segment(&mut self, core: &mut Core) -> Option<Seq> {
         let hole = self.next_hole(core.una);
         let Phase::Recovery { pipe, .. } = &mut self.phase else { return core.next_segment() };
-        if let Some(seq) = core.retransmit.take() {
+        if let Some(seq) = core.take_demanded() {
             return Some(seq);
         }
         let cwnd = core.window.segments(core.mss());

@@ -2,9 +2,9 @@
 
 use optcp_tcp::config::{
     AckCounting, AckKind, AfterTimeout, Backoff, Config, CongestionKind, Expiry, FirstLoss,
-    Halving, Increase, LossDetectionKind, Measurement, NewRenoTimer, PartialAck, RateReduction,
-    RecoveryExit, RecoveryKind, ReductionBasis, RttKind, SlowStartKind, TimeoutBasis,
-    WindowValidation,
+    Halving, Increase, LossDetectionKind, Measurement, NewRenoTimer, Pacing, PartialAck,
+    RateReduction, RecoveryExit, RecoveryKind, ReductionBasis, RttKind, SlowStartKind,
+    TimeoutBasis, WindowValidation,
 };
 use optcp_tcp::profile::Profile;
 use optcp_units::{Bytes, Duration};
@@ -65,7 +65,11 @@ impl Draw {
             ack: self.pick(AckKind::ALL),
             ..profile.config()
         };
-        if self.percent(40) { base } else { self.vary(base) }
+        let config = if self.percent(40) { base } else { self.vary(base) };
+        if recovery == RecoveryKind::Sack && self.percent(30) {
+            return Config { congestion: CongestionKind::Bbr, pacing: Pacing::Rate, ..config };
+        }
+        config
     }
 
     fn vary(&mut self, base: Config) -> Config {
@@ -89,12 +93,14 @@ impl Draw {
             sack_blocks: self.pick(&[1, 2, 3, 4]),
             sack_header: Bytes::new(4),
             dsack,
-            congestion: self.pick(CongestionKind::ALL),
+            congestion: self.pick(&[CongestionKind::Reno, CongestionKind::Cubic]),
             increase: self.pick(Increase::ALL),
             ack_counting: self.pick(AckCounting::ALL),
             slow_start: self.pick(SlowStartKind::ALL),
             fast_convergence: self.percent(50),
             window_validation: self.pick(WindowValidation::ALL),
+            pacing: self.pick(&[Pacing::None, Pacing::Window]),
+            pacing_burst: self.pick(&[1, 2, 5]),
             idle_restart: self.percent(50),
             careful: self.percent(50),
             careful_until_new_ack: self.percent(50),

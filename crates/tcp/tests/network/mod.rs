@@ -5,7 +5,7 @@ mod draw;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use optcp_tcp::config::{AfterTimeout, RecoveryKind};
+use optcp_tcp::config::{AfterTimeout, Measurement, Pacing, RecoveryKind};
 use optcp_tcp::{Ack, Config, Receiver, Sender, Seq, Timestamp};
 use optcp_units::{Duration, Time};
 
@@ -130,7 +130,25 @@ impl World {
     fn latest_end(&self) -> Time {
         let round_trip = (self.weather.delay + self.weather.jitter) * 2 + self.config.ack_delay;
         // A timer that expires on a tick only is late by a tick at most.
-        let each = self.config.max_rto + self.config.tick + round_trip;
+        let mut each = self.config.max_rto + self.config.tick + round_trip;
+        let trouble = self.weather.trouble_ends - Time::ZERO;
+        // Clocks may tick coarsely; a segment that is sent again may count as measured since it was
+        // first sent.
+        let mut measured = round_trip + self.config.tick + self.config.timestamp_tick;
+        if self.config.measurement == Measurement::UntilTimeout {
+            measured += trouble;
+        }
+        each += match self.config.pacing {
+            Pacing::None => Duration::ZERO,
+            // The window in a round trip, and the window is a segment at least; a burst's wait is that
+            // of all its segments.
+            Pacing::Window => measured * u64::from(self.config.pacing_burst),
+            // One delivery in the longest silence, at the least gain of pacing, 0.99 / 2.885.
+            Pacing::Rate => {
+                (round_trip + self.config.max_rto + trouble)
+                    * (3 * u64::from(self.config.pacing_burst))
+            }
+        };
         self.weather.trouble_ends + each * (u64::from(self.end()) + 2)
     }
 
@@ -154,10 +172,11 @@ impl World {
             }
             Event::SenderTimer => {
                 let (expired, outstanding) = (self.sender.counts().timeouts, self.outstanding());
+                let paced = self.config.pacing != Pacing::None;
                 self.sender.handle_timer(self.now);
                 let expiries = self.sender.counts().timeouts - expired;
-                if self.config.recovery == RecoveryKind::Sack {
-                    // A probe, or the end of a reordering window, is no timeout.
+                if self.config.recovery == RecoveryKind::Sack || paced {
+                    // A probe, the end of a reordering window or of a wait is no timeout.
                     assert!(expiries <= u64::from(outstanding));
                 } else {
                     assert_eq!(expiries, u64::from(outstanding));
@@ -169,7 +188,7 @@ impl World {
                 {
                     self.told.clear();
                 }
-                if !self.config.tahoe_keeps_duplicates {
+                if expiries > 0 && !self.config.tahoe_keeps_duplicates {
                     self.duplicates = 0;
                 }
                 self.transmit();
@@ -182,6 +201,11 @@ impl World {
         if self.draw.percent(2) {
             self.lie();
         }
+    }
+
+    /// Whether what recovery demands leaves at once.
+    fn unspread(&self) -> bool {
+        !self.config.sack() && self.config.pacing == Pacing::None
     }
 
     fn sack1(&self) -> bool {
@@ -251,7 +275,7 @@ impl World {
         }
         self.duplicates += u32::from(duplicate);
         let first = self.transmit();
-        if recovering && self.sender.in_recovery() && ack > una && !self.config.sack() {
+        if recovering && self.sender.in_recovery() && ack > una && self.unspread() {
             assert_eq!(first, Some(ack), "a partial ACK asks for the next hole at once");
         }
     }

@@ -14,13 +14,8 @@ import numpy as np
 
 from optcp import stats
 from optcp.papers import judge
-from optcp.papers.gmpls.section5 import (
-    CLASSES,
-    DELTA_MS,
-    END_S,
-    FAILURE_S,
-    PAPER_RUNS,
-)
+from optcp.papers.gmpls.paper import FAILURE_S, PAPER_RUNS
+from optcp.papers.gmpls.section5 import CLASSES, DELTA_MS, END_S
 from optcp.papers.printed import tables
 
 if TYPE_CHECKING:

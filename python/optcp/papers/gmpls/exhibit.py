@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from optcp.papers.base import Exhibit
 from optcp.papers.gmpls import claims5, section5
+from optcp.papers.gmpls.paper import PAPER, PAPER_RUNS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -24,8 +25,8 @@ READINGS_NOTE = (
 class Section5(Exhibit):
     """An exhibit of the shared study: subclasses say what they make of it."""
 
-    paper = section5.PAPER
-    paper_runs = section5.PAPER_RUNS
+    paper = PAPER
+    paper_runs = PAPER_RUNS
     assumed = section5.ASSUMED
 
     def studies(self, chosen: Mapping[str, Value], options: Options) -> dict[str, Study]:

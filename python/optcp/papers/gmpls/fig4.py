@@ -11,8 +11,8 @@ from optcp.papers import judge
 from optcp.papers.assume import Assumed, built_in, overrides, positive_int
 from optcp.papers.base import Evaluation, Exhibit, exhibit
 from optcp.papers.gmpls import section3
+from optcp.papers.gmpls.paper import PAPER
 from optcp.papers.gmpls.section3 import LAW_WINDOWS, LAWFUL, OTHER_WINDOWS, PROFILES, QUICK_WINDOWS, TIMER, bursts
-from optcp.papers.gmpls.section5 import PAPER
 from optcp.papers.model import Series
 from optcp.papers.verdict import row
 

@@ -11,7 +11,8 @@ from optcp import stats
 from optcp.papers.base import Evaluation, exhibit
 from optcp.papers.gmpls import claims5
 from optcp.papers.gmpls.exhibit import READINGS_NOTE, Section5
-from optcp.papers.gmpls.section5 import CLASSES, DELTA_MS, END_S, WINDOW_S
+from optcp.papers.gmpls.paper import WINDOW_S
+from optcp.papers.gmpls.section5 import CLASSES, DELTA_MS, END_S
 from optcp.papers.model import Series
 from optcp.papers.verdict import row
 

@@ -13,6 +13,7 @@ import optcp
 from optcp.errors import RunFailed
 from optcp.papers.assume import Assumed, ns2_world, overrides
 from optcp.papers.base import over_switch_delays
+from optcp.papers.gmpls.paper import FAILURE_S, PAPER_RUNS, PS, SOURCES, WINDOW_S
 from optcp.papers.windows import bytes_between
 
 if TYPE_CHECKING:
@@ -25,26 +26,16 @@ if TYPE_CHECKING:
     from optcp.papers.base import Options, Size
     from optcp.study import Done, RunData, Study
 
-PAPER = (
-    "C. Develder, D. Colle, S. De Maesschalck, M. Pickavet, P. Demeester: "
-    "Influence of GMPLS Recovery Mechanisms on TCP Performance"
-)
-PAPER_RUNS = 150
 DELTA_MS = (0, 50, 250, 500, 1000)
 CLASSES = ("switched", "fixed")
 READINGS = ("100+100", "10+10")
 QUICK_SEEDS = {"100+100": 20, "10+10": 40}
 
-FAILURE_S = 5.0
 END_S = 10.0
-WINDOW_S = (5.0, 6.5)
-"""Equation 5's interval; the paper prints "6.5 ms" for 6.5 s."""
 FAILING_LINK = ("L1->L2", "L2->L1")
 MERGE_PORT = "L5->L6"
-SOURCES = 10
 
 _SCENARIO = Path(optcp.__file__).parent / "scenarios" / "gmpls-section5.toml"
-_PS = 1_000_000_000_000
 
 
 def _flows(text: str) -> str:
@@ -168,17 +159,17 @@ def measure(done: Done) -> Measured:
 
 def _measure_run(run: RunData, delta_s: float) -> dict[str, Any]:
     goodput, load, drops = (run.series[name] for name in ("goodput", "load", "drops"))
-    time_s = drops["time_ps"] / _PS
+    time_s = drops["time_ps"] / PS
     ports, groups = np.array(drops["ports"]), np.array(drops["groups"])
     backbone = np.array([re.fullmatch(r"L\d+->L\d+", port) is not None for port in ports])
     switch_s = FAILURE_S + delta_s
     window = _within(drops["time_ps"], *WINDOW_S)
     at_merge = _at(drops["port"], ports, (MERGE_PORT,))
-    after = at_merge & (drops["time_ps"] > round(switch_s * _PS))
+    after = at_merge & (drops["time_ps"] > round(switch_s * PS))
     soon = at_merge & _within(drops["time_ps"], switch_s, switch_s + 0.2)
     first = time_s[after][0] if after.any() else END_S
     # What the failure itself drops, it drops at 5 s sharp: that is no longer before it.
-    before_failure = (drops["time_ps"] > 3 * _PS) & (drops["time_ps"] < round(FAILURE_S * _PS))
+    before_failure = (drops["time_ps"] > 3 * PS) & (drops["time_ps"] < round(FAILURE_S * PS))
     before = slice(round(3.0 / load["interval_s"]), round(5.0 / load["interval_s"]))
     return {
         "goodput": goodput["bytes"][[goodput["groups"].index(name) for name in CLASSES]],
@@ -194,7 +185,7 @@ def _measure_run(run: RunData, delta_s: float) -> dict[str, Any]:
 
 def _within(time_ps: NDArray[np.uint64], start_s: float, end_s: float) -> NDArray[np.bool_]:
     """Which instants lie in (start, end]."""
-    return (time_ps > round(start_s * _PS)) & (time_ps <= round(end_s * _PS))
+    return (time_ps > round(start_s * PS)) & (time_ps <= round(end_s * PS))
 
 
 def _flags(of_port: NDArray[np.bool_], port: NDArray[np.uint32]) -> NDArray[np.bool_]:

@@ -9,6 +9,7 @@ import numpy as np
 
 from optcp import stats
 from optcp.papers import judge
+from optcp.papers.curve import settle_s
 from optcp.papers.judge import Part
 from optcp.papers.printed import tables
 from optcp.papers.slides.first import ACCESS, CLASSES, DELTA_MS, END_S, FAILURE_S, MERGE_PORT, PORTS, REPAIR_S, STEP_S
@@ -25,8 +26,6 @@ SWITCHED, FIXED = (CLASSES.index(name) for name in CLASSES)
 ALL_UP_S = ((5.0, 10.0), (25.0, 30.0))
 LONGEST_ROUND_TRIP_S = 0.17
 """The slides: 100 to 150 ms, and 20 ms more over the backup."""
-SETTLE_RUN = 5
-SETTLE_PCT = 90.0
 SAME_FROM_S = 14
 
 
@@ -118,26 +117,6 @@ def overflow_by_delay(context: Context) -> list[Part]:
         judge.exact_part(f"1000 ms: {left} switched bytes delivered in (10.2 s, 11 s], all runs together", left == 0)
     )
     return parts
-
-
-def settle_s(pct: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The rule CURVE's settle.
-
-    Parameters
-    ----------
-    pct
-        Goodput in intervals of 100 ms from the event on, in per cent of the second before it; shape (k, m).
-
-    Returns
-    -------
-    ndarray
-        Seconds from the event to the first of five intervals in a row at or above 90, shape (k,); to the end of the
-        curve where there are none.
-    """
-    windows = np.lib.stride_tricks.sliding_window_view(pct >= SETTLE_PCT, SETTLE_RUN, axis=1)
-    settled: NDArray[np.bool_] = np.all(windows, axis=2)
-    result: NDArray[np.float64] = np.where(np.any(settled, axis=1), settled.argmax(axis=1), pct.shape[1]) * STEP_S
-    return result
 
 
 def goodput_by_class(context: Context) -> list[Part]:

@@ -10,8 +10,6 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from matplotlib.artist import Artist
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
@@ -65,8 +63,13 @@ class Frame:
             (one["link"], one["at_ps"] / PICOSECONDS_A_SECOND, _seconds(one["repair_ps"], stop_s))
             for one in scenario["failures"]
         )
-        switches = dict.fromkeys(one for entry in scenario["protection"] for one in _switches(entry, outages))
-        return cls(run, request, start_s, end_s, outages, tuple(one for one in switches if one[1] <= stop_s))
+        names = {"backup": "switch to the backup", "working": "switch back"}
+        switches = dict.fromkeys(
+            (names[one["to"]], one["at_ps"] / PICOSECONDS_A_SECOND)
+            for one in run.meta.get("switches", ())
+            if one["packets"] == "data"
+        )
+        return cls(run, request, start_s, end_s, outages, tuple(switches))
 
     def visible(self, times: NDArray[np.float64], *, before: bool = False) -> slice:
         """Rows inside the time axis, of times in order; ``before``: and the last one before it, for step curves."""
@@ -130,20 +133,3 @@ def _columns(labels: list[str]) -> int:
 
 def _seconds(picoseconds: int | None, otherwise: float) -> float:
     return otherwise if picoseconds is None else picoseconds / PICOSECONDS_A_SECOND
-
-
-def _switches(entry: dict[str, Any], outages: tuple[tuple[str, float, float], ...]) -> Iterator[tuple[str, float]]:
-    """When a protection switches data, as the simulator's state machine does: a repair calls a waiting switch off."""
-    delay = entry["switch_delay"]["data_ps"] / PICOSECONDS_A_SECOND
-    revert = entry["revert_delay"]
-    on_backup, back_at = False, np.inf
-    for _, at, until in sorted(one for one in outages if one[0] == entry["link"]):
-        if on_backup and back_at < at:
-            yield "switch back", back_at
-            on_backup = False
-        if not on_backup and at + delay < until:
-            yield "switch to the backup", at + delay
-            on_backup = True
-        back_at = until + revert["data_ps"] / PICOSECONDS_A_SECOND if revert else np.inf
-    if on_backup and np.isfinite(back_at):
-        yield "switch back", back_at

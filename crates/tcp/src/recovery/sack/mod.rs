@@ -11,6 +11,7 @@
 //! `limited_transmit`, `tail_loss_probe`, `frto`, `dsack_undo`, `timestamp_undo`, `exit_ack_grows`,
 //! `reduction_basis`, `halving`, `fast_retransmit_restarts_timer`, `measurement`.
 //! # Limits
+//! Where congestion control governs recovery the window is not reduced here.
 //! A rescue retransmission counts as under way, which RFC 6675 leaves out of the pipe, and is not made
 //! while another retransmission of the same segment is under way, which the RFC does not say.
 
@@ -27,6 +28,7 @@ use optcp_units::{Duration, Time};
 
 use crate::acknowledgment::Ack;
 use crate::config::{AfterTimeout, Config, Measurement};
+use crate::congestion::{DeliveryEvent, Repair};
 use crate::core::{Core, Seq};
 use crate::info::Tally;
 
@@ -156,7 +158,7 @@ impl Sack {
 
     pub(super) fn on_ack(&mut self, core: &mut Core, now: Time, ack: &Ack) {
         let (advanced, outstanding) = (ack.seq > core.una, core.max - core.una);
-        let sacked_before = self.board.sacked();
+        let (sacked_before, prior_in_flight) = (self.board.sacked(), self.board.pipe());
         let duplicate = ack.sack.and_then(|sack| sack.duplicate(ack.seq));
         let delivery = self.update(core, now, ack, duplicate.is_some());
         if let Some(block) = duplicate {
@@ -183,6 +185,18 @@ impl Sack {
         } else if advanced && (before != Phase::Recovery || core.config.exit_ack_grows) {
             core.grow();
         }
+        if core.congestion.governs_recovery() {
+            let in_flight = self.board.pipe();
+            let repair = self.repair();
+            core.deliver(DeliveryEvent {
+                now,
+                lost,
+                prior_in_flight,
+                in_flight,
+                repair,
+                ..DeliveryEvent::default()
+            });
+        }
         // RFC 8985 section 7.2: an ACK that tells of nothing new does not put the probe off.
         if advanced || delivery.segments > 0 {
             self.schedule_probe(core, now);
@@ -190,14 +204,18 @@ impl Sack {
     }
 
     /// Brings the scoreboard up to date; `reports` says that the first SACK block is of a duplicate.
-    fn update(&mut self, core: &Core, now: Time, ack: &Ack, reports: bool) -> Delivery {
+    fn update(&mut self, core: &mut Core, now: Time, ack: &Ack, reports: bool) -> Delivery {
         let Sack { board, detection, until, phase, .. } = self;
         let mut delivery = Delivery::default();
+        let mut rate = core.delivery.take();
         let mut delivered = |seq: Seq, segment: Segment, sacked: bool| {
             delivery.add(segment, sacked);
             delivery.original |= *phase == Phase::Loss && !segment.again && seq < *until;
             let early = core.config.timestamps && core.is_before(ack.echo, segment.sent);
             detection.on_delivered(seq, segment, early, now, sacked);
+            if let Some(rate) = &mut rate {
+                rate.on_delivered(seq, segment.sent, segment.again);
+            }
         };
         board.acknowledge(ack.seq, |seq, segment| delivered(seq, segment, false));
         if let Some(sack) = &ack.sack {
@@ -205,7 +223,17 @@ impl Sack {
                 board.sack(start, end, |seq, segment| delivered(seq, segment, true));
             }
         }
+        core.delivery = rate;
         delivery
+    }
+
+    /// What is being repaired, as congestion control sees it.
+    fn repair(&self) -> Repair {
+        match self.phase {
+            Phase::Open => Repair::Nothing,
+            Phase::Recovery => Repair::Losses,
+            Phase::Loss => Repair::Timeout,
+        }
     }
 
     fn detect(&mut self, core: &Core, now: Time) -> u32 {
@@ -298,7 +326,11 @@ impl Sack {
         core.reduce();
         let ssthresh = core.ssthresh_segments();
         let kind = core.config.rate_reduction;
-        self.reduction = ProportionalRateReduction::begin(kind, outstanding, sacked, ssthresh);
+        self.reduction = if core.congestion.governs_recovery() {
+            None
+        } else {
+            ProportionalRateReduction::begin(kind, outstanding, sacked, ssthresh)
+        };
         if self.reduction.is_some() {
             // The window follows what is delivered from here on.
             core.window.cwnd = before;
@@ -309,6 +341,7 @@ impl Sack {
     pub(super) fn on_timer(&mut self, core: &mut Core, now: Time) {
         if self.probe.deadline().is_some_and(|at| at <= now) {
             self.probe.expire();
+            core.pacer.release(now);
             // RFC 8985 section 7.3: the retransmission timer starts anew behind the probe.
             core.timer.restart(now);
         }

@@ -76,10 +76,13 @@ impl Undo {
     /// Takes the reduction back.
     pub(super) fn apply(&mut self, core: &mut Core) {
         if let Some(episode) = self.episode.take() {
+            core.congestion.on_undo();
+            if core.congestion.governs_recovery() {
+                return;
+            }
             let Window { cwnd, ssthresh } = episode.before;
             core.window.cwnd = core.window.cwnd.max(cwnd);
             core.window.ssthresh = core.window.ssthresh.max(ssthresh);
-            core.congestion.on_undo();
         }
     }
 }

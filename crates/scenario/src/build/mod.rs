@@ -1,5 +1,7 @@
 //! From a plan and a seed to the world of a run: every random choice is made here.
 
+mod protection;
+
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -10,16 +12,20 @@ use optcp_net::{
     Action, Control, FlowId, IndependentLoss, Jitter, Loss, PathId, Paths, PeriodicLoss,
     PortConfig, PortId, QueueLimit, ScriptedLoss,
 };
-use optcp_optical::protection::{Delays, Outage, Switch, timeline};
+use optcp_optical::protection::Outage;
 use optcp_tcp::Config;
 use optcp_units::{Duration, Time};
 
 use crate::plan::{self, Hop, Loses, Observation, Plan, Spread};
+use crate::protected::reverse;
+
+pub use protection::Switched;
 
 /// The world of one run, and what watches it.
 pub(crate) struct World {
     pub(crate) blueprint: Blueprint,
     pub(crate) reducers: Reducers,
+    pub(crate) switches: Vec<Switched>,
 }
 
 /// Builds the world of `plan` for `seed`.
@@ -27,15 +33,16 @@ pub(crate) fn world(plan: &Plan, seed: u64, digest: bool) -> World {
     let streams = Streams::new(seed);
     let mut paths = Paths::default();
     let flows = flows(plan, streams, &mut paths);
-    let controls = controls(plan, &mut paths);
+    let ports = ports(plan, streams);
+    let (controls, switches) = controls(plan, &ports, streams, &mut paths);
     let blueprint = Blueprint {
-        ports: ports(plan, streams).into_iter().zip(losses(plan, streams)).collect(),
+        ports: ports.into_iter().zip(losses(plan, streams)).collect(),
         labels: paths.into_labels(),
         flows,
         controls,
         stop: plan.stop,
     };
-    World { reducers: reducers(plan, digest), blueprint }
+    World { reducers: reducers(plan, digest), blueprint, switches }
 }
 
 /// The number of a port: both directions of a link stand side by side.
@@ -43,16 +50,11 @@ pub(crate) fn port_id((link, direction): Hop) -> PortId {
     PortId::try_from(2 * link + direction).expect("a plan has fewer than 2^31 links")
 }
 
-/// The port in the other direction of the same link.
-fn reverse((link, direction): Hop) -> Hop {
-    (link, 1 - direction)
-}
-
 fn ports(plan: &Plan, streams: Streams) -> Vec<PortConfig> {
     let mut ports = Vec::with_capacity(2 * plan.links.len());
     for link in &plan.links {
-        let there =
-            draw(link.directions[0].delay, streams, || format!("links/{}/delay", link.name));
+        let own = draw(link.directions[0].delay, streams, || format!("links/{}/delay", link.name));
+        let there = link.over.iter().fold(own, |sum, &hop| sum + delay_of(&ports, hop));
         let back = if link.shared_delay {
             there
         } else {
@@ -67,6 +69,11 @@ fn ports(plan: &Plan, streams: Streams) -> Vec<PortConfig> {
         }
     }
     ports
+}
+
+/// The propagation delay of a port.
+fn delay_of(ports: &[PortConfig], hop: Hop) -> Duration {
+    ports[port_id(hop) as usize].delay
 }
 
 /// What each port loses: first by name, as one script, then in the order of the file.
@@ -159,79 +166,51 @@ fn flows(plan: &Plan, streams: Streams, paths: &mut Paths) -> Vec<FlowSpec> {
 }
 
 /// Failures first, then the switches, in order of time.
-fn controls(plan: &Plan, paths: &mut Paths) -> Vec<Control> {
+fn controls(
+    plan: &Plan,
+    ports: &[PortConfig],
+    streams: Streams,
+    paths: &mut Paths,
+) -> (Vec<Control>, Vec<Switched>) {
     let mut controls = Vec::new();
-    for failure in &plan.failures {
-        for direction in [0, 1] {
-            let port = port_id((failure.link, direction));
-            controls.push(Control { at: failure.at, action: Action::PortDown(port) });
-            controls.extend(failure.repair.map(|at| Control { at, action: Action::PortUp(port) }));
+    for link in 0..plan.links.len() {
+        for Outage { failure, repair } in outages(plan, link) {
+            for direction in [0, 1] {
+                let port = port_id((link, direction));
+                controls.push(Control { at: failure, action: Action::PortDown(port) });
+                controls.extend(repair.map(|at| Control { at, action: Action::PortUp(port) }));
+            }
         }
     }
-    for protection in &plan.protections {
-        protect(plan, protection, paths, &mut controls);
-    }
+    let (switched, mut switches) = protection::protect(plan, ports, streams, paths);
+    controls.extend(switched);
     controls.retain(|control| control.at <= plan.stop);
+    switches.retain(|switch| switch.at <= plan.stop);
     // Stable: at one instant failures and repairs stay before the switches they lead to.
     controls.sort_by_key(|control| control.at);
-    controls
+    switches.sort_by_key(|switch| switch.at);
+    (controls, switches)
 }
 
-/// The switches of one protection, for data at the backup's first node and for ACKs at its last.
-fn protect(
-    plan: &Plan,
-    protection: &plan::ProtectionPlan,
-    paths: &mut Paths,
-    controls: &mut Vec<Control>,
-) {
+/// When a link is down, in order; a circuit whenever one of the links is over which it goes.
+fn outages(plan: &Plan, link: usize) -> Vec<Outage> {
+    let over = &plan.links[link].over;
+    let concerns = |failed: usize| failed == link || over.iter().any(|&(under, _)| under == failed);
     let mut outages: Vec<Outage> = plan
         .failures
         .iter()
-        .filter(|failure| failure.link == protection.link)
+        .filter(|failure| concerns(failure.link))
         .map(|failure| Outage { failure: failure.at, repair: failure.repair })
         .collect();
     outages.sort_by_key(|outage| outage.failure);
-    let backup: [Vec<PortId>; 2] = [
-        protection.hops.iter().map(|&hop| port_id(hop)).collect(),
-        protection.hops.iter().rev().map(|&hop| port_id(reverse(hop))).collect(),
-    ];
-    let (first, last) = (protection.backup.first(), protection.backup.last());
-    let ends = [(first, last), (last, first)];
-    let mut switched = Vec::new();
-    for &index in &protection.flows {
-        let flow = &plan.flows[index];
-        let [there, back] = routes(flow);
-        let reversed: Vec<usize> = flow.path.iter().rev().copied().collect();
-        for (direction, (route, nodes)) in
-            [(there, &flow.path), (back, &reversed)].into_iter().enumerate()
-        {
-            let position = |node: Option<&usize>| nodes.iter().position(|n| Some(n) == node);
-            let (switch_node, merge_node) = ends[direction];
-            let (Some(from), Some(to)) = (position(switch_node), position(merge_node)) else {
-                continue;
-            };
-            let path = path_ids(flow.group)[direction];
-            let label = paths.entry(path, &route[from..]);
-            // Flows that have merged before the switching node share its entry.
-            if switched.contains(&label) {
-                continue;
-            }
-            switched.push(label);
-            let working = paths.hop(label);
-            let detour = paths.detour(path, &backup[direction], &route[to..]);
-            let delays = Delays {
-                switch: protection.switch_delay[direction],
-                revert: protection.revert_delay.map(|delay| delay[direction]),
-            };
-            controls.extend(timeline(delays, &outages).into_iter().map(|(at, switch)| {
-                let hop = match switch {
-                    Switch::ToBackup => detour,
-                    Switch::ToWorking => working,
-                };
-                Control { at, action: Action::SetHop(label, hop) }
-            }));
+    outages.dedup_by(|next, last| {
+        let together = last.repair.is_none_or(|repair| next.failure <= repair);
+        if together {
+            last.repair = last.repair.zip(next.repair).map(|(a, b)| a.max(b));
         }
-    }
+        together
+    });
+    outages
 }
 
 fn reducers(plan: &Plan, digest: bool) -> Reducers {

@@ -1,0 +1,89 @@
+//! Failures of links and nodes.
+
+use optcp_units::Time;
+
+use crate::nearest::suggestion;
+use crate::plan::{FailurePlan, Plan};
+use crate::problem::Problems;
+use crate::schema::{FailureEntry, File, Span};
+use crate::tree::place;
+
+use super::network::Network;
+
+/// Places the failures.
+pub(super) fn failures(
+    file: &File,
+    plan: &mut Plan,
+    network: &mut Network,
+    problems: &mut Problems<'_>,
+) {
+    let stop = plan.stop;
+    for (i, entry) in file.failures.iter().enumerate() {
+        let links = failing(i, entry, network, problems);
+        let instant = |span: Span| Time::ZERO + span.0;
+        let (at, repair) = (instant(entry.at), entry.repair.map(instant));
+        if at >= stop {
+            problems
+                .at(
+                    place!["failures", i, "at"],
+                    format!("it fails at {at}, the run stops at {stop}"),
+                )
+                .label("must come before the stop");
+        }
+        if let Some(repair) = repair {
+            let place = place!["failures", i, "repair"];
+            if repair < at {
+                let message = format!("repaired at {repair}, before it fails at {at}");
+                problems.at(place, message).label("must not come before the failure");
+            } else if repair >= stop {
+                problems
+                    .at(place, format!("repaired at {repair}, the run stops at {stop}"))
+                    .help("leave `repair` out for a failure that lasts".to_owned());
+            }
+        }
+        for link in links {
+            let before_end =
+                |instant: Time, end: Option<Time>| end.is_none_or(|end| instant <= end);
+            let overlap = plan.failures.iter().find(|other| {
+                other.link == link && before_end(at, other.repair) && before_end(other.at, repair)
+            });
+            if let Some(other) = overlap {
+                let name = &network.links[link].name;
+                let until = other.repair.map_or("the end".to_owned(), |end| end.to_string());
+                let message = format!("`{name}` is already down from {} to {until}", other.at);
+                problems.at(place!["failures", i, "at"], message);
+            }
+            plan.failures.push(FailurePlan { link, at, repair });
+        }
+    }
+}
+
+/// The links that fail: one, or all of a node.
+fn failing(
+    i: usize,
+    entry: &FailureEntry,
+    network: &mut Network,
+    problems: &mut Problems<'_>,
+) -> Vec<usize> {
+    match (&entry.link, &entry.node) {
+        (Some(link), None) => {
+            network.one_link(link, place!["failures", i, "link"], problems).into_iter().collect()
+        }
+        (None, Some(name)) => {
+            let Some(&node) = network.node.get(name) else {
+                let help = suggestion(name, "nodes", network.nodes.iter().map(String::as_str));
+                let place = place!["failures", i, "node"];
+                problems.at(place, format!("no node `{name}`")).help(help);
+                return Vec::new();
+            };
+            let ends = |link: &usize| network.links[*link].ends.contains(&node);
+            (0..network.links.len()).filter(ends).collect()
+        }
+        _ => {
+            problems
+                .at(place!["failures", i], "what fails is not clear")
+                .label("needs either `link` or `node`");
+            Vec::new()
+        }
+    }
+}

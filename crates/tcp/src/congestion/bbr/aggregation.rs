@@ -1,0 +1,66 @@
+//! How far ACKs come in lumps.
+//!
+//! # Models
+//! What is acknowledged beyond what the bandwidth explains since ACKs last fell behind it. The greatest
+//! such excess of the last five to ten round trips is added to the window, so that sending goes on
+//! through the silence between lumps; at most what the bandwidth gives in 100 ms.
+//! # Source
+//! Behaviour of Linux 6 (`bbr_update_ack_aggregation`); not in draft -00.
+//! # Parameters
+//! None.
+//! # Limits
+//! An epoch ends after 2^20 segments, as in Linux.
+
+use optcp_units::{Duration, Time};
+
+use super::bandwidth::{Bandwidth, Gain};
+
+/// Round trips after which the older half of the maximum is forgotten.
+const HALF_WINDOW: u32 = 5;
+/// What the excess is worth at most.
+const LONGEST: Duration = Duration::from_ms(100);
+/// Segments after which an epoch ends.
+const EPOCH: u64 = 1 << 20;
+
+/// See the module's text.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct AckAggregation {
+    epoch: Time,
+    acked: u64,
+    /// The greatest excess of this and of the last half of the window.
+    excess: [u32; 2],
+    rounds: u32,
+}
+
+impl AckAggregation {
+    /// What the window gets for it, in segments.
+    pub(super) fn allowance(&self, bandwidth: Bandwidth) -> u32 {
+        let most = bandwidth.segments_in(LONGEST, Gain::ONE);
+        self.excess[0].max(self.excess[1]).min(most)
+    }
+
+    /// An ACK at `now` for `segments`, with a window of `cwnd`; `starts` if it begins a round trip.
+    pub(super) fn on_ack(
+        &mut self,
+        now: Time,
+        segments: u32,
+        cwnd: u32,
+        bandwidth: Bandwidth,
+        starts: bool,
+    ) {
+        if starts {
+            self.rounds += 1;
+            if self.rounds >= HALF_WINDOW {
+                self.rounds = 0;
+                self.excess = [0, self.excess[0]];
+            }
+        }
+        let mut expected = bandwidth.completed_in(now - self.epoch);
+        if self.acked <= expected || self.acked + u64::from(segments) >= EPOCH {
+            (self.acked, self.epoch, expected) = (0, now, 0);
+        }
+        self.acked += u64::from(segments);
+        let excess = u32::try_from(self.acked - expected).unwrap_or(u32::MAX).min(cwnd);
+        self.excess[0] = self.excess[0].max(excess);
+    }
+}

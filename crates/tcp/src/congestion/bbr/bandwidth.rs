@@ -1,0 +1,213 @@
+//! The bandwidth that BBR believes the path to have.
+//!
+//! # Models
+//! The greatest sample of the delivery rate in the last ten round trips, which are counted by packets:
+//! one has passed when a segment is acknowledged that was sent after the last began. Samples that
+//! something other than the network limited count only if they are no smaller than that. The pipe is
+//! full once the bandwidth has not grown by a quarter for three round trips.
+//! # Source
+//! draft-cardwell-iccrg-bbr-congestion-control-00 sections 4.1.1 and 4.3.2.2; behaviour of Linux 6.
+//! # Parameters
+//! None.
+//! # Limits
+//! The maximum is exact; Linux keeps three candidates, which may fall a little early. No long-term
+//! bandwidth under a policer.
+
+use std::collections::VecDeque;
+
+use optcp_units::Duration;
+
+use crate::delivery::RateSample;
+
+/// Round trips for which a sample counts (BtlBwFilterLen).
+const WINDOW: u64 = 10;
+/// Round trips without growth that fill the pipe.
+const FLAT_ROUNDS: u32 = 3;
+/// Millionths of a segment a second, from segments a picosecond.
+const SCALE: u128 = 1_000_000_000_000_000_000;
+
+/// A factor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Gain(pub(super) u32, pub(super) u32);
+
+impl Gain {
+    pub(super) const ONE: Gain = Gain(1, 1);
+
+    pub(super) fn is_above_one(self) -> bool {
+        self.0 > self.1
+    }
+}
+
+/// Millionths of a segment a second.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Bandwidth(u64);
+
+impl Bandwidth {
+    /// `segments` in an interval that is not zero.
+    pub(super) fn of(segments: u64, interval: Duration) -> Self {
+        let rate = u128::from(segments) * SCALE / u128::from(interval.as_ps());
+        Bandwidth(u64::try_from(rate).unwrap_or(u64::MAX))
+    }
+
+    /// Whole segments in a span at `gain` times the bandwidth, rounded up.
+    pub(super) fn segments_in(self, span: Duration, gain: Gain) -> u32 {
+        let amount = u128::from(self.0) * u128::from(span.as_ps()) * u128::from(gain.0);
+        let segments = amount.div_ceil(SCALE * u128::from(gain.1));
+        u32::try_from(segments).unwrap_or(u32::MAX)
+    }
+
+    /// Segments that a span has completed at the bandwidth.
+    pub(super) fn completed_in(self, span: Duration) -> u64 {
+        let segments = u128::from(self.0) * u128::from(span.as_ps()) / SCALE;
+        u64::try_from(segments).unwrap_or(u64::MAX)
+    }
+
+    /// The time between segments at `gain` times the bandwidth, rounded up.
+    pub(super) fn interval(self, gain: Gain) -> Duration {
+        let rate = (u128::from(self.0) * u128::from(gain.0)).max(1);
+        let interval = (SCALE * u128::from(gain.1)).div_ceil(rate);
+        Duration::from_ps(u64::try_from(interval).unwrap_or(u64::MAX))
+    }
+}
+
+/// Round trips counted by packets.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Rounds {
+    count: u64,
+    /// Segments delivered when the present one began.
+    began: u64,
+    /// Whether the present ACK begins one.
+    pub(super) starts: bool,
+}
+
+impl Rounds {
+    /// Begins a new round trip without counting one.
+    pub(super) fn restart(&mut self, delivered: u64) {
+        self.began = delivered;
+    }
+
+    fn on_sample(&mut self, sample: &RateSample, delivered: u64) {
+        self.starts = sample.prior_delivered >= self.began;
+        if self.starts {
+            self.began = delivered;
+            self.count += 1;
+        }
+    }
+}
+
+/// See the module's text.
+#[derive(Clone, Debug, Default)]
+pub(super) struct BandwidthModel {
+    pub(super) rounds: Rounds,
+    /// Round trips and samples that may yet be the maximum: the former ascend, the latter descend.
+    samples: VecDeque<(u64, Bandwidth)>,
+    full: Bandwidth,
+    flat: u32,
+    filled: bool,
+}
+
+impl BandwidthModel {
+    /// The maximum, once there is one.
+    pub(super) fn max(&self) -> Bandwidth {
+        self.samples.front().map_or(Bandwidth::default(), |&(_, bandwidth)| bandwidth)
+    }
+
+    /// Whether the pipe was full once.
+    pub(super) fn filled_pipe(&self) -> bool {
+        self.filled
+    }
+
+    /// The search for the full pipe begins anew, if it is not over.
+    pub(super) fn search_again(&mut self) {
+        (self.full, self.flat) = (Bandwidth::default(), 0);
+    }
+
+    /// Takes a sample; `delivered` segments of the connection are now.
+    pub(super) fn on_sample(&mut self, sample: Option<&RateSample>, delivered: u64) {
+        self.rounds.starts = false;
+        let Some(sample) = sample else { return };
+        self.rounds.on_sample(sample, delivered);
+        let bandwidth = Bandwidth::of(sample.delivered, sample.interval);
+        if !sample.limited || bandwidth >= self.max() {
+            let now = self.rounds.count;
+            while self.samples.back().is_some_and(|&(_, smaller)| smaller <= bandwidth) {
+                self.samples.pop_back();
+            }
+            self.samples.push_back((now, bandwidth));
+            while self.samples.front().is_some_and(|&(round, _)| now - round > WINDOW) {
+                self.samples.pop_front();
+            }
+        }
+    }
+
+    /// Looks for growth once a round trip.
+    pub(super) fn check_full_pipe(&mut self, limited: bool) {
+        if self.filled || !self.rounds.starts || limited {
+            return;
+        }
+        let max = self.max();
+        if u128::from(max.0) * 4 >= u128::from(self.full.0) * 5 {
+            (self.full, self.flat) = (max, 0);
+        } else {
+            self.flat += 1;
+            self.filled = self.flat >= FLAT_ROUNDS;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// One sample a round trip of 100 ms.
+    fn rounds(model: &mut BandwidthModel, segments: &[u64]) {
+        for &segments in segments {
+            let prior_delivered = model.rounds.began;
+            let sample = RateSample {
+                delivered: segments,
+                interval: Duration::from_ms(100),
+                prior_delivered,
+                limited: false,
+            };
+            model.on_sample(Some(&sample), prior_delivered + segments);
+            model.check_full_pipe(false);
+        }
+    }
+
+    fn per_round(segments: u64) -> Bandwidth {
+        Bandwidth::of(segments, Duration::from_ms(100))
+    }
+
+    #[test]
+    fn the_maximum_stands_for_ten_round_trips() {
+        let mut model = BandwidthModel::default();
+        rounds(&mut model, &[50, 20, 40]);
+        assert_eq!(model.max(), per_round(50));
+        rounds(&mut model, &[30; 8]);
+        assert_eq!(model.max(), per_round(50));
+        rounds(&mut model, &[30]);
+        assert_eq!(model.max(), per_round(40));
+    }
+
+    /// Doubling is growth, 24 % is not, and the base is what was there when growth was last seen.
+    #[test]
+    fn three_round_trips_without_growth_by_a_quarter_fill_the_pipe() {
+        let mut model = BandwidthModel::default();
+        rounds(&mut model, &[10, 20, 40, 49, 49]);
+        assert!(!model.filled_pipe());
+        rounds(&mut model, &[50, 62, 62]);
+        assert!(!model.filled_pipe());
+        rounds(&mut model, &[62]);
+        assert!(model.filled_pipe());
+    }
+
+    /// 100 segments in 40 ms, 2500 a second: 1000 in 400 ms, one each 400 us, and 3 / 4 of that.
+    #[test]
+    fn bandwidths_become_segments_and_intervals() {
+        let bandwidth = Bandwidth::of(100, Duration::from_ms(40));
+        assert_eq!(bandwidth.segments_in(Duration::from_ms(400), Gain::ONE), 1000);
+        assert_eq!(bandwidth.segments_in(Duration::from_ps(1), Gain::ONE), 1);
+        assert_eq!(bandwidth.interval(Gain::ONE), Duration::from_us(400));
+        assert_eq!(bandwidth.interval(Gain(3, 4)).as_ps(), 533_333_334);
+    }
+}

@@ -1,0 +1,358 @@
+//! BBR, version 1.
+//!
+//! # Models
+//! The sender believes in a path of some bandwidth and some least round trip, paces at that bandwidth
+//! and keeps about their product in flight. It finds the bandwidth by doubling its rate each round trip
+//! (STARTUP), takes away the queue that this made (DRAIN), probes for more and gives it back in cycles of
+//! eight least round trips (`PROBE_BW`), and once in ten seconds lets the queue run empty to see the least
+//! round trip (`PROBE_RTT`: four segments for 200 ms). Losses do not slow it down: in the first round
+//! trip of a recovery it sends as much as is delivered, afterwards its window is what it was.
+//! # Source
+//! draft-cardwell-iccrg-bbr-congestion-control-00 section 4; behaviour of Linux 6 (`tcp_bbr.c`) where it
+//! is more than that: pacing 1 % below the bandwidth, the window's allowance for ACK aggregation, losses
+//! taken off the window, at least four segments also after a timeout.
+//! # Parameters
+//! `congestion = "bbr"`, with `pacing = "rate"` and `recovery = "sack"`. Which phase of the cycle comes
+//! first is drawn from where the flow's clock stands (never the phase that drains).
+//! # Limits
+//! No long-term bandwidth under a policer. No segmentation offload: segments leave one at a time, though
+//! the window has room for three bursts as in Linux, and the flight is not corrected for a burst that is
+//! about to leave. Applications never pause. A timeout leaves one segment, also where RACK holds others to
+//! be under way. ECN is not looked at. BBRv3 would be a member beside this one, on the same samples.
+
+mod aggregation;
+mod bandwidth;
+mod min_rtt;
+#[cfg(test)]
+mod tests;
+
+use optcp_units::{Duration, Time};
+
+use super::{DeliveryEvent, Repair};
+use crate::delivery::DeliveryRate;
+use crate::pacing::UNMEASURED;
+use crate::window::Window;
+
+use aggregation::AckAggregation;
+use bandwidth::{Bandwidth, BandwidthModel, Gain};
+use min_rtt::MinRtt;
+
+/// 2 / ln 2: the least gain that doubles the rate each round trip (section 4.3.2.1).
+const HIGH: Gain = Gain(2885, 1000);
+/// Its inverse (section 4.3.3).
+const DRAIN: Gain = Gain(1000, 2885);
+/// Pacing gains of the phases of `PROBE_BW` (section 4.3.4.1).
+const CYCLE: [Gain; 8] =
+    [Gain(5, 4), Gain(3, 4), Gain::ONE, Gain::ONE, Gain::ONE, Gain::ONE, Gain::ONE, Gain::ONE];
+/// Gain of the window in `PROBE_BW`, for ACKs that come late (section 4.2.3.2).
+const WINDOW: Gain = Gain(2, 1);
+/// Linux paces at 99 % of what the draft says, so that queues run empty.
+const MARGIN: Gain = Gain(99, 100);
+/// BBRMinPipeCwnd (section 4.2.3.3).
+const LEAST_WINDOW: u32 = 4;
+/// How long `PROBE_RTT` lasts at the least window (section 4.3.5).
+const PROBE_RTT: Duration = Duration::from_ms(200);
+/// Segments within which the window grows whatever the model says.
+const INITIAL: u64 = 10;
+/// The bandwidth-delay product before a round trip is measured.
+const UNKNOWN_PRODUCT: u32 = 10;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    Startup,
+    Drain,
+    ProbeBw {
+        phase: usize,
+        since: Time,
+    },
+    /// Until when the least window is held, once the flight is down to it, and whether a round trip has
+    /// passed since.
+    ProbeRtt {
+        until: Option<Time>,
+        round: bool,
+    },
+}
+
+/// See the module's text.
+#[derive(Clone, Debug)]
+pub struct Bbr {
+    state: State,
+    model: BandwidthModel,
+    min_rtt: MinRtt,
+    aggregation: AckAggregation,
+    /// The time between segments, once there is a rate.
+    interval: Option<Duration>,
+    /// Whether that knows a measured round trip.
+    measured: bool,
+    /// What was being repaired at the last ACK.
+    repair: Repair,
+    /// Whether a recovery's first round trip is under way.
+    conserves: bool,
+    /// The window to come back to.
+    prior_window: u32,
+    draw: u64,
+}
+
+impl Bbr {
+    pub(super) fn new(clock_phase: Duration) -> Self {
+        Bbr {
+            state: State::Startup,
+            model: BandwidthModel::default(),
+            min_rtt: MinRtt::default(),
+            aggregation: AckAggregation::default(),
+            interval: None,
+            measured: false,
+            repair: Repair::Nothing,
+            conserves: false,
+            prior_window: 0,
+            draw: clock_phase.as_ps(),
+        }
+    }
+
+    /// The time between segments at the rate in force.
+    pub(super) fn interval(&self, window: u32, srtt: Option<Duration>) -> Duration {
+        self.interval.unwrap_or_else(|| first_interval(window, srtt.unwrap_or(UNMEASURED)))
+    }
+
+    /// A recovery begins or the timer expired: keeps the window (section 4.2.3.4, `BBRSaveCwnd`).
+    pub(super) fn on_loss(&mut self, window: u32) {
+        let reduced =
+            self.repair != Repair::Nothing || matches!(self.state, State::ProbeRtt { .. });
+        self.prior_window = if reduced { self.prior_window.max(window) } else { window };
+    }
+
+    /// The retransmission timer expired.
+    pub(super) fn on_timeout(&mut self, window: u32) {
+        self.on_loss(window);
+        self.repair = Repair::Timeout;
+        self.model.search_again();
+    }
+
+    /// What seemed lost had not been.
+    pub(super) fn on_undo(&mut self) {
+        self.model.search_again();
+    }
+
+    /// Every ACK (section 4.1, `BBRUpdateModelAndState`, then `BBRUpdateControlParameters`).
+    pub(super) fn on_delivery(
+        &mut self,
+        window: &mut Window,
+        mss: f64,
+        ack: &DeliveryEvent,
+        rate: &mut DeliveryRate,
+    ) {
+        let before = window.segments(mss);
+        self.model.on_sample(ack.sample.as_ref(), rate.delivered());
+        let starts = self.model.rounds.starts;
+        if starts {
+            self.conserves = false;
+        }
+        if ack.sample.is_some() && ack.delivered > 0 {
+            let bandwidth = self.model.max();
+            self.aggregation.on_ack(ack.now, ack.delivered, before, bandwidth, starts);
+        }
+        self.cycle(mss, ack, rate);
+        self.model.check_full_pipe(ack.sample.is_some_and(|sample| sample.limited));
+        self.check_drain(window, mss, ack, rate);
+        let floor = self.check_probe_rtt(before, ack, rate);
+        self.set_interval(before, ack.srtt);
+        let segments = self.window_after(before.max(floor), mss, ack, rate.delivered());
+        window.cwnd = f64::from(segments) * mss;
+    }
+
+    fn pacing_gain(&self) -> Gain {
+        match self.state {
+            State::Startup => HIGH,
+            State::Drain => DRAIN,
+            State::ProbeBw { phase, .. } => CYCLE[phase],
+            State::ProbeRtt { .. } => Gain::ONE,
+        }
+    }
+
+    fn window_gain(&self) -> Gain {
+        match self.state {
+            State::Startup | State::Drain => HIGH,
+            State::ProbeBw { .. } => WINDOW,
+            State::ProbeRtt { .. } => Gain::ONE,
+        }
+    }
+
+    /// `gain` times the bandwidth-delay product, without anything added.
+    fn product(&self, gain: Gain) -> u32 {
+        let span = self.min_rtt.get();
+        span.map_or(UNKNOWN_PRODUCT, |span| self.model.max().segments_in(span, gain))
+    }
+
+    /// Room for bursts: one in the sender, one at the receiver and one on the way (section 4.2.2; Linux
+    /// makes the sum even, and two more while it probes for bandwidth).
+    fn with_bursts(&self, segments: u32, mss: f64) -> u32 {
+        let sum = segments.saturating_add(3 * self.burst(mss));
+        let probes = matches!(self.state, State::ProbeBw { phase: 0, .. });
+        sum.saturating_add(sum % 2).saturating_add(if probes { 2 } else { 0 })
+    }
+
+    /// What a sender with segmentation offload hands over at once: what it sends in 1/1024 s, 64 KB and
+    /// 127 segments at most, two segments at least, or one below 1.2 Mb/s.
+    fn burst(&self, mss: f64) -> u32 {
+        const SLOW: f64 = 150_000.0;
+        let interval = self.interval.unwrap_or(UNMEASURED).as_ps().max(1);
+        let bytes_per_second = mss * 1e12 / interval as f64;
+        let least = if bytes_per_second < SLOW { 1 } else { 2 };
+        #[expect(
+            clippy::cast_possible_truncation,
+            reason = "saturates, and a rate is not negative"
+        )]
+        let segments = ((bytes_per_second / 1024.0).min(65_536.0) / mss) as u32;
+        segments.clamp(least, 127)
+    }
+
+    /// What may be in flight at `gain` (`BBRInflight`).
+    fn in_flight(&self, gain: Gain, mss: f64) -> u32 {
+        self.with_bursts(self.product(gain), mss)
+    }
+
+    /// Section 4.3.4.3: a phase lasts a least round trip; the one that probes until the flight is as large
+    /// as it asks for or something is lost, the one that drains until the queue is gone at most.
+    fn cycle(&mut self, mss: f64, ack: &DeliveryEvent, rate: &DeliveryRate) {
+        let State::ProbeBw { phase, since } = self.state else { return };
+        let now = rate.delivered_at();
+        let full = self.min_rtt.get().is_some_and(|least| now.saturating_since(since) > least);
+        let gain = CYCLE[phase];
+        let over = if gain == Gain::ONE {
+            full
+        } else if gain.is_above_one() {
+            full && (ack.lost > 0 || ack.prior_in_flight >= self.in_flight(gain, mss))
+        } else {
+            full || ack.prior_in_flight <= self.in_flight(Gain::ONE, mss)
+        };
+        if over {
+            self.state = State::ProbeBw { phase: (phase + 1) % CYCLE.len(), since: now };
+        }
+    }
+
+    /// Section 4.3.3.
+    fn check_drain(
+        &mut self,
+        window: &mut Window,
+        mss: f64,
+        ack: &DeliveryEvent,
+        rate: &DeliveryRate,
+    ) {
+        if self.state == State::Startup && self.model.filled_pipe() {
+            self.state = State::Drain;
+            window.ssthresh = f64::from(self.in_flight(Gain::ONE, mss)) * mss;
+        }
+        if self.state == State::Drain && ack.in_flight <= self.in_flight(Gain::ONE, mss) {
+            self.probe_bandwidth(rate.delivered_at());
+        }
+    }
+
+    /// Section 4.3.4.2: any phase but the one that drains comes first.
+    fn probe_bandwidth(&mut self, now: Time) {
+        let drawn = usize::try_from(self.random() % 7).unwrap_or(0);
+        let phase = if drawn == 0 { 0 } else { drawn + 1 };
+        self.state = State::ProbeBw { phase, since: now };
+    }
+
+    /// The next of a flow's random numbers (splitmix64).
+    fn random(&mut self) -> u64 {
+        self.draw = self.draw.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let z = (self.draw ^ (self.draw >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    /// Sections 4.1.2.2 and 4.3.5; gives the window that the end of a probe restores, or nothing.
+    fn check_probe_rtt(
+        &mut self,
+        window: u32,
+        ack: &DeliveryEvent,
+        rate: &mut DeliveryRate,
+    ) -> u32 {
+        let expired = self.min_rtt.on_measurement(ack.rtt, ack.now);
+        if expired && !matches!(self.state, State::ProbeRtt { .. }) {
+            self.state = State::ProbeRtt { until: None, round: false };
+            self.on_loss(window);
+        }
+        let State::ProbeRtt { until, round } = self.state else { return 0 };
+        // What the least window delivers says nothing about the bandwidth.
+        rate.mark_limited(ack.in_flight);
+        let Some(until) = until else {
+            if ack.in_flight <= LEAST_WINDOW {
+                self.state = State::ProbeRtt { until: Some(ack.now + PROBE_RTT), round: false };
+                self.model.rounds.restart(rate.delivered());
+            }
+            return 0;
+        };
+        let round = round || self.model.rounds.starts;
+        self.state = State::ProbeRtt { until: Some(until), round };
+        if !round || ack.now <= until {
+            return 0;
+        }
+        self.min_rtt.renew(ack.now);
+        if self.model.filled_pipe() {
+            self.probe_bandwidth(rate.delivered_at());
+        } else {
+            self.state = State::Startup;
+        }
+        self.prior_window
+    }
+
+    /// Section 4.2.1. Until the pipe is full the rate only rises.
+    fn set_interval(&mut self, window: u32, srtt: Option<Duration>) {
+        if let Some(srtt) = srtt.filter(|_| !self.measured) {
+            self.measured = true;
+            self.interval = Some(first_interval(window, srtt));
+        }
+        if self.model.max() == Bandwidth::default() {
+            return;
+        }
+        let Gain(up, down) = self.pacing_gain();
+        let interval = self.model.max().interval(Gain(up * MARGIN.0, down * MARGIN.1));
+        if self.model.filled_pipe() || self.interval.is_none_or(|present| interval < present) {
+            self.interval = Some(interval);
+        }
+    }
+
+    /// Sections 4.2.3.4 to 4.2.3.6: the window in segments.
+    fn window_after(&mut self, window: u32, mss: f64, ack: &DeliveryEvent, delivered: u64) -> u32 {
+        let window =
+            if ack.delivered > 0 { self.modulated(window, mss, ack, delivered) } else { window };
+        match self.state {
+            State::ProbeRtt { .. } => window.min(LEAST_WINDOW),
+            _ => window,
+        }
+    }
+
+    fn modulated(&mut self, window: u32, mss: f64, ack: &DeliveryEvent, delivered: u64) -> u32 {
+        let mut window = window.saturating_sub(ack.lost).max(1);
+        let before = std::mem::replace(&mut self.repair, ack.repair);
+        if ack.repair == Repair::Losses && before != Repair::Losses {
+            self.conserves = true;
+            self.model.rounds.restart(delivered);
+            window = ack.in_flight + ack.delivered;
+        } else if ack.repair == Repair::Nothing && before != Repair::Nothing {
+            self.conserves = false;
+            window = window.max(self.prior_window);
+        }
+        if self.conserves {
+            return window.max(ack.in_flight + ack.delivered);
+        }
+        let filled = self.model.filled_pipe();
+        let excess = if filled { self.aggregation.allowance(self.model.max()) } else { 0 };
+        let target = self.with_bursts(self.product(self.window_gain()).saturating_add(excess), mss);
+        if filled {
+            window = window.saturating_add(ack.delivered).min(target);
+        } else if window < target || delivered < INITIAL {
+            window = window.saturating_add(ack.delivered);
+        }
+        window.max(LEAST_WINDOW)
+    }
+}
+
+/// The time between segments before there is a bandwidth: the window in a round trip, at the gain of
+/// STARTUP (section 4.2.1).
+fn first_interval(window: u32, round_trip: Duration) -> Duration {
+    let bandwidth = Bandwidth::of(u64::from(window), round_trip.max(Duration::from_us(1)));
+    bandwidth.interval(Gain(HIGH.0 * MARGIN.0, HIGH.1 * MARGIN.1))
+}

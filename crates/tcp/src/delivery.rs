@@ -1,0 +1,246 @@
+//! Samples of the delivery rate.
+//!
+//! # Models
+//! Each segment remembers how much had been delivered when it was sent, and since when. Its ACK then
+//! tells how fast the network has delivered the flight in between: what was delivered, over the longer
+//! of the time in which it was sent and the time in which it was acknowledged, so that compressed ACKs
+//! do not make a rate that nobody sent at.
+//! # Source
+//! draft-cheng-iccrg-delivery-rate-estimation-02 section 3; behaviour of Linux 6 (`tcp_rate.c`) where a
+//! retransmission makes an interval shorter than the least round trip: no sample.
+//! # Parameters
+//! None. Kept only where congestion control asks for it; it needs SACK's scoreboard.
+//! # Limits
+//! Counts segments, of which all are full. The least round trip is that of the whole connection, not of
+//! the last five minutes. Applications never pause here, so that none marks its pauses
+//! ([`DeliveryRate::mark_limited`] is the place).
+
+use std::collections::VecDeque;
+
+use optcp_units::{Duration, Time};
+
+use crate::core::Seq;
+
+/// The rate at which one flight was delivered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RateSample {
+    /// Segments delivered in the interval.
+    pub delivered: u64,
+    /// How long that took, which is not zero.
+    pub interval: Duration,
+    /// Segments of the connection delivered before the interval.
+    pub prior_delivered: u64,
+    /// Whether something other than the network limited the rate.
+    pub limited: bool,
+}
+
+/// What an ACK delivered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Delivered {
+    /// Segments that no ACK had told of before.
+    pub(crate) segments: u32,
+    /// The round trip of the latest sent of them that were sent once.
+    pub(crate) rtt: Option<Duration>,
+    pub(crate) sample: Option<RateSample>,
+}
+
+/// What was so when a segment was last sent.
+#[derive(Clone, Copy, Debug)]
+struct Mark {
+    delivered: u64,
+    delivered_at: Time,
+    first_sent: Time,
+    limited: bool,
+}
+
+/// See the module's text.
+#[derive(Clone, Debug, Default)]
+pub struct DeliveryRate {
+    una: Seq,
+    /// Of each outstanding segment; nothing once it has been delivered.
+    marks: VecDeque<Option<Mark>>,
+    delivered: u64,
+    delivered_at: Time,
+    /// When the segment was sent that was delivered last: the start of the sending interval.
+    first_sent: Time,
+    /// Up to this many delivered segments samples are limited; 0 if none is.
+    limited_until: u64,
+    least_rtt: Option<Duration>,
+    /// Segments delivered before the present ACK.
+    before: u64,
+    /// When the latest sent of those that the present ACK delivers was sent, and its mark.
+    latest: Option<(Time, Seq, Mark)>,
+    /// The same of those that were sent once, without mark.
+    latest_once: Option<(Time, Seq)>,
+}
+
+impl DeliveryRate {
+    /// Segments of the connection delivered so far.
+    #[must_use]
+    pub fn delivered(&self) -> u64 {
+        self.delivered
+    }
+
+    /// When the last of them were.
+    #[must_use]
+    pub fn delivered_at(&self) -> Time {
+        self.delivered_at
+    }
+
+    /// What is sent until `in_flight` further segments are delivered is limited by something other
+    /// than the network: a pause of the application, or of congestion control.
+    pub fn mark_limited(&mut self, in_flight: u32) {
+        self.limited_until = (self.delivered + u64::from(in_flight)).max(1);
+    }
+
+    /// A segment is sent, first or again, with others `outstanding` or not.
+    pub(crate) fn on_sent(&mut self, seq: Seq, now: Time, outstanding: bool) {
+        if !outstanding {
+            (self.first_sent, self.delivered_at) = (now, now);
+        }
+        let mark = Some(Mark {
+            delivered: self.delivered,
+            delivered_at: self.delivered_at,
+            first_sent: self.first_sent,
+            limited: self.limited_until > 0,
+        });
+        match self.marks.get_mut((seq - self.una) as usize) {
+            Some(place) => *place = mark,
+            None => self.marks.push_back(mark),
+        }
+    }
+
+    /// The present ACK tells of a segment that was sent last at `sent`, again or for the first time.
+    pub(crate) fn on_delivered(&mut self, seq: Seq, sent: Time, again: bool) {
+        let place = self.marks.get_mut((seq - self.una) as usize);
+        let Some(mark) = place.and_then(Option::take) else { return };
+        self.delivered += 1;
+        if self.latest.is_none_or(|(at, latest, _)| (sent, seq) > (at, latest)) {
+            self.latest = Some((sent, seq, mark));
+        }
+        if !again {
+            self.latest_once = self.latest_once.max(Some((sent, seq)));
+        }
+    }
+
+    /// Everything that the present ACK delivers has been told of; it acknowledges all below `una`.
+    pub(crate) fn finish_ack(&mut self, una: Seq, now: Time) -> Delivered {
+        self.marks.drain(..self.marks.len().min((una - self.una) as usize));
+        self.una = una;
+        let segments = u32::try_from(self.delivered - self.before).unwrap_or(u32::MAX);
+        self.before = self.delivered;
+        if self.delivered > self.limited_until {
+            self.limited_until = 0;
+        }
+        if segments > 0 {
+            self.delivered_at = now;
+        }
+        let rtt = self.latest_once.take().map(|(sent, _)| now - sent);
+        self.least_rtt =
+            self.least_rtt.map_or(rtt, |least| rtt.map(|rtt| rtt.min(least)).or(Some(least)));
+        let sample = self.latest.take().and_then(|(sent, _, mark)| {
+            self.first_sent = sent;
+            let interval = (sent - mark.first_sent).max(now - mark.delivered_at);
+            let credible = self.least_rtt.is_none_or(|least| interval >= least);
+            (credible && interval > Duration::ZERO).then_some(RateSample {
+                delivered: self.delivered - mark.delivered,
+                interval,
+                prior_delivered: mark.delivered,
+                limited: mark.limited,
+            })
+        });
+        Delivered { segments, rtt, sample }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ms(milliseconds: u64) -> Time {
+        Time::ZERO + Duration::from_ms(milliseconds)
+    }
+
+    /// Four segments sent at 0, 1, 2 and 3 ms, acknowledged at 100, 101, 102 and 103 ms.
+    fn steady() -> DeliveryRate {
+        let mut rate = DeliveryRate::default();
+        for seq in 0..4 {
+            rate.on_sent(seq, ms(u64::from(seq)), seq > 0);
+        }
+        rate
+    }
+
+    fn acknowledge(rate: &mut DeliveryRate, seqs: std::ops::Range<Seq>, at: u64) -> Delivered {
+        seqs.clone().for_each(|seq| rate.on_delivered(seq, ms(u64::from(seq)), false));
+        rate.finish_ack(seqs.end, ms(at))
+    }
+
+    /// Worked by hand from section 3.3: the first segment's ACK finds one delivered in a round trip, the
+    /// fourth's four in 103 ms since the start.
+    #[test]
+    fn a_flight_is_measured_over_its_round_trip() {
+        let mut rate = steady();
+        let first = acknowledge(&mut rate, 0..1, 100);
+        assert_eq!((first.segments, first.rtt), (1, Some(Duration::from_ms(100))));
+        let sample = first.sample.unwrap();
+        assert_eq!((sample.delivered, sample.interval), (1, Duration::from_ms(100)));
+        acknowledge(&mut rate, 1..2, 101);
+        acknowledge(&mut rate, 2..3, 102);
+        let fourth = acknowledge(&mut rate, 3..4, 103).sample.unwrap();
+        assert_eq!((fourth.delivered, fourth.interval), (4, Duration::from_ms(103)));
+        // Sent at 103 ms when one had just been delivered: its ACK at 203 ms finds one more in 100 ms.
+        rate.on_sent(4, ms(103), false);
+        rate.on_delivered(4, ms(103), false);
+        let fifth = rate.finish_ack(5, ms(203)).sample.unwrap();
+        assert_eq!((fifth.prior_delivered, fifth.delivered), (4, 1));
+        assert_eq!(fifth.interval, Duration::from_ms(100));
+    }
+
+    /// Section 2.2.2: 10 segments are sent over 90 ms, and their ACKs come together. The sending took
+    /// longer than the acknowledging, so it counts.
+    #[test]
+    fn compressed_acks_do_not_raise_the_rate() {
+        let mut rate = DeliveryRate::default();
+        rate.on_sent(0, ms(0), false);
+        acknowledge(&mut rate, 0..1, 1);
+        for seq in 1..11 {
+            rate.on_sent(seq, ms(u64::from(seq) * 10), seq > 1);
+        }
+        (1..11).for_each(|seq| rate.on_delivered(seq, ms(u64::from(seq) * 10), false));
+        let sample = rate.finish_ack(11, ms(101)).sample.unwrap();
+        assert_eq!((sample.delivered, sample.interval), (10, Duration::from_ms(91)));
+    }
+
+    /// Segments 3 and 4 are sent again, but their originals arrive: 4 is sent at 113 ms, 3 ms after what
+    /// was delivered last, and acknowledged 2 ms after that delivery, both less than a round trip.
+    #[test]
+    fn an_interval_below_the_least_round_trip_is_no_sample() {
+        let mut rate = steady();
+        rate.on_sent(4, ms(4), true);
+        acknowledge(&mut rate, 0..1, 100);
+        acknowledge(&mut rate, 1..3, 102);
+        rate.on_sent(3, ms(110), true);
+        rate.on_delivered(3, ms(110), true);
+        let third = rate.finish_ack(4, ms(112)).sample.unwrap();
+        assert_eq!((third.delivered, third.interval), (1, Duration::from_ms(108)));
+        rate.on_sent(4, ms(113), true);
+        rate.on_delivered(4, ms(113), true);
+        let fourth = rate.finish_ack(5, ms(114));
+        assert_eq!((fourth.segments, fourth.rtt, fourth.sample), (1, None, None));
+    }
+
+    /// What is in flight at a mark, and what is sent until it has been delivered, counts as limited.
+    #[test]
+    fn samples_of_a_limited_flight_say_so() {
+        let mut rate = steady();
+        assert!(!acknowledge(&mut rate, 0..1, 100).sample.unwrap().limited);
+        rate.mark_limited(3);
+        rate.on_sent(4, ms(100), true);
+        assert!(!acknowledge(&mut rate, 1..4, 103).sample.unwrap().limited);
+        rate.on_delivered(4, ms(100), false);
+        assert!(rate.finish_ack(5, ms(200)).sample.unwrap().limited);
+        rate.on_sent(5, ms(200), false);
+        rate.on_delivered(5, ms(200), false);
+        assert!(!rate.finish_ack(6, ms(300)).sample.unwrap().limited);
+    }
+}

@@ -1,0 +1,65 @@
+"""Histograms of a ratio over the random cases and their normal fits, as the gmpls paper draws them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from optcp import stats
+from optcp.papers.model import Series
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from optcp.papers.model import Key
+
+FIT_REACH = 4
+"""Standard deviations on either side of the mean over which a fit is drawn."""
+
+
+def histogram(values: NDArray[np.float64], bin_pct: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Share of runs by interval.
+
+    Parameters
+    ----------
+    values
+        A ratio in per cent, one a run, shape (n,).
+    bin_pct
+        Width of an interval.
+
+    Returns
+    -------
+    edges
+        Lower edges x, multiples of the width; a run counts at x when its value lies in [x, x + width).
+    shares
+        Per cent of the runs, for every edge from the lowest to the highest that has any.
+    """
+    bins = np.floor(values / bin_pct).astype(np.int64)
+    counts = np.bincount(bins - bins.min())
+    return (np.arange(counts.size) + bins.min()) * float(bin_pct), 100 * counts / values.size
+
+
+def curves(key: Key, values: NDArray[np.float64], bin_pct: int, x_label: str) -> list[Series]:
+    """The histogram and, where the values have any spread, the density of the normal fit in per cent a bin."""
+    edges, shares = histogram(values, bin_pct)
+    drawn = [_series("histogram", key, x_label, edges, shares)]
+    mean, sd = stats.normal_fit(values)
+    if sd > 0:
+        x = np.linspace(mean - FIT_REACH * sd, mean + FIT_REACH * sd, 81)
+        density = np.exp(-((x - mean) ** 2) / (2 * sd**2)) / (sd * np.sqrt(2 * np.pi))
+        drawn.append(_series("normal fit", key, x_label, x, 100 * bin_pct * density))
+    return drawn
+
+
+def _series(name: str, key: Key, x_label: str, x: NDArray[np.float64], y: NDArray[np.float64]) -> Series:
+    return Series(
+        name=name,
+        key=key,
+        x_label=x_label,
+        x_unit="%",
+        y_label="share of runs",
+        y_unit="%",
+        x=[round(value, 3) for value in x.tolist()],
+        y=[round(value, 4) for value in y.tolist()],
+    )

@@ -1,0 +1,379 @@
+"""The study of section 6, its tables and their judgements, on goodput made by hand."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from optcp.errors import RunFailed
+from optcp.papers import judge
+from optcp.papers.base import Options, select
+from optcp.papers.gmpls import fig10, fig11, fig12, fig13, fig14, section6, table4, table5
+from optcp.papers.gmpls.late import count_timeouts
+from optcp.papers.gmpls.section6 import D_MS, DELTA_MS, GRID, Context, Measured, backup, delta_rtt_pct, measure
+from optcp.plots import figures
+
+N = 30
+GRID_SHAPE = (N, len(D_MS), len(DELTA_MS))
+NOISE = np.random.default_rng(6).normal(0, 1, GRID_SHAPE)
+OF_SEED = np.random.default_rng(7).normal(0, 1, (N, 1, 1))
+
+
+def made(goodput=None, **changes):
+    """A reduced study in which nothing happens, but for the changes."""
+    full = np.full((*GRID_SHAPE, 100), 100_000) if goodput is None else goodput
+    return Measured(
+        **(
+            {
+                "interval_s": 0.1,
+                "goodput": np.asarray(full).round().astype(np.int64),
+                "failing_link_load_bps": np.full(len(full), 8e6),
+                "backbone_drops": np.zeros(len(full), dtype=np.int64),
+            }
+            | changes
+        )
+    )
+
+
+def context(goodput=None, **changes):
+    return Context(made(goodput, **changes), 8e6, 10e6, "ns2-2001", False)
+
+
+def first_second_and_a_half(level):
+    """Goodput of 100 000 bytes an interval, times the level a (d, delta) or (seed, d, delta) in (5 s, 6.5 s]."""
+    bytes_ = np.full((*GRID_SHAPE, 100), 100_000.0)
+    bytes_[..., 50:65] *= np.broadcast_to(level, GRID_SHAPE)[..., None]
+    return bytes_
+
+
+def answer(function, *arguments):
+    return judge.combine(function(*arguments))[0]
+
+
+def series(goodput, drops_ms=(), load=()):
+    whole = np.zeros((2, 10), dtype="u8")
+    for second, bytes_ in load:
+        whole[1, second] = bytes_
+    return SimpleNamespace(
+        series={
+            "goodput": {"interval_s": 0.1, "groups": ["switched"], "bytes": np.asarray(goodput, dtype="u8")[None]},
+            "load": {"interval_s": 1.0, "ports": ["L2->L1", "L1->L2"], "bytes": whole},
+            "drops": {"time_ps": np.array([time * 10**9 for time in drops_ms], dtype="u8")},
+        },
+    )
+
+
+class Seeds:
+    def __init__(self, *seeds):
+        self.seeds = seeds
+
+    def __iter__(self):
+        return enumerate(self.seeds, start=1)
+
+
+def test_the_backup_is_d_long():
+    assert backup(1) == {"parameters.outer_delay": "333333333 ps", "parameters.middle_delay": "333333334 ps"}
+    assert backup(100) == {"parameters.outer_delay": "33333333333 ps", "parameters.middle_delay": "33333333334 ps"}
+
+
+def test_the_change_of_the_round_trip_is_the_printed_one():
+    # Table 4, second column.
+    assert [round(delta_rtt_pct(d), 2) for d in D_MS] == [0.00, 1.67, 15.00, 31.67, 81.67, 165.00]
+
+
+def test_the_worlds():
+    chosen = {parameter.name: parameter.default for parameter in section6.ASSUMED}
+    (exhibit,) = select(["gmpls/table5"])
+    branches = exhibit.studies(chosen, Options())[GRID].branches
+    assert len(branches) == 30
+    assert branches[1].key == {**backup(1), "parameters.switch_delay": "10 ms"}
+    assert branches[5].key == {**backup(2), "parameters.switch_delay": "5 ms"}
+    assert branches[0].scenario.summary()["parameters"]["queue"] == "50 packets"
+
+
+def test_runs_are_reduced_in_the_order_of_the_branches():
+    cells = []
+    for number in range(30):
+        goodput = np.zeros(100)
+        goodput[50], goodput[64] = number, 1000  # the first and the last interval of (5 s, 6.5 s]
+        goodput[49] = goodput[65] = 10**6
+        # 3 s is not after 3 s; at 5 s the failure itself drops.
+        cells.append(series(goodput, (3000, 3001, 4999, 5000), ((2, 9), (3, 10**6), (4, 10**6), (5, 9))))
+    measured = measure(Seeds(cells))
+    assert measured.good()[0].ravel().tolist() == [1000 + number for number in range(30)]
+    assert measured.good()[0, 2, 1] == 1000 + 11  # d = 10 ms, delta = 10 ms
+    assert measured.failing_link_load_bps.tolist() == [8e6]
+    assert measured.backbone_drops.tolist() == [2]
+
+
+def test_the_ratio_is_to_1_ms_of_the_same_delta():
+    level = np.ones((6, 5))
+    level[0] = [1.0, 0.5, 1.0, 1.0, 1.0]
+    level[3, 1] = 0.25
+    assert made(first_second_and_a_half(level)).ratio[0, 3].tolist() == [1.0, 0.5, 1.0, 1.0, 1.0]
+    with pytest.raises(RunFailed, match="no meaning"):
+        _ = made(first_second_and_a_half(np.zeros((6, 5)))).ratio
+
+
+def test_ties_share():
+    level = np.ones((6, 5))
+    level[1:4] = 1.5
+    assert made(first_second_and_a_half(level)).best_share[0, :, 0].tolist() == pytest.approx([0, *[1 / 3] * 3, 0, 0])
+
+
+def test_goodput_in_per_cent_of_access():
+    # 100 000 B in 100 ms are 8 Mb/s.
+    assert context().access_pct()[0, 0, 0] == pytest.approx(100)
+
+
+def levels(*by_d):
+    """f by d at every delta, with a little noise."""
+    return np.array(by_d)[:, None] + 0.002 * NOISE
+
+
+PRINTED = (1, 1.0013, 0.9897, 0.9687, 0.8634, 0.6852)
+
+
+def test_costs_nothing_then_grows():
+    def told(*by_d):
+        return table4.Told(context(first_second_and_a_half(levels(*by_d))), {})
+
+    assert answer(table4.costs_nothing_then_grows, told(*PRINTED)) is True
+    assert answer(table4.costs_nothing_then_grows, told(1, 0.98, *PRINTED[2:])) is False
+    assert answer(table4.costs_nothing_then_grows, told(1, 1, 0.9687, 0.9897, 0.8634, 0.6852)) is False
+    # 4 points from the print is near: the shape holds, the value is not settled.
+    assert answer(table4.costs_nothing_then_grows, told(*PRINTED[:4], 0.9034, 0.6852)) == "undecided"
+    assert answer(table4.costs_nothing_then_grows, told(*PRINTED[:4], 0.9434, 0.6852)) is False
+
+
+@pytest.mark.parametrize(("half", "holds"), [(0.93, True), (0.87, False), (0.9, "undecided")])
+def test_half_is_acceptable(half, holds, monkeypatch):
+    monkeypatch.setattr(table4, "half_gain_pct", lambda _: 100 * (half - 1) + 0.1 * (OF_SEED - OF_SEED.mean()).ravel())
+    assert answer(table4.half_is_acceptable, table4.Told(context(), {})) is holds
+
+
+def test_table4_rows(monkeypatch):
+    monkeypatch.setattr(table4, "half_gain_pct", lambda _: np.full(N, -5.0))
+    (exhibit,) = select(["gmpls/table4"])
+    monkeypatch.setattr(type(exhibit), "context", lambda *_: context(first_second_and_a_half(levels(*PRINTED))))
+    rows = exhibit.evaluate({}, {}).rows
+    assert [(row.key["d_ms"], row.metric) for row in rows[:-1]] == [
+        (d, metric) for d in D_MS for metric in ("rel_goodput_pct", "worse_than_1ms_pct", "best_pct")
+    ]
+    assert rows[-1].key == {"d_ms": 31}
+    by_name = {row.name: row for row in rows}
+    assert by_name["d_ms=50 rel_goodput_pct"].measured == pytest.approx(-13.66, abs=0.2)
+    assert by_name["d_ms=50 worse_than_1ms_pct"].measured == 100
+    assert sum(row.measured for row in rows if row.metric == "best_pct") == pytest.approx(100)
+
+
+def by_both(function):
+    return first_second_and_a_half(np.array([[function(d, delta) for delta in DELTA_MS] for d in D_MS]) + 0.002 * NOISE)
+
+
+def test_penalty_grows():
+    growing = by_both(lambda d, delta: 1 - d * (1 + delta / 100) / 300)
+    assert answer(table5.penalty_grows, context(growing)) is True
+    falling = by_both(lambda d, delta: 1 - d * (2 - delta / 100) / 300)
+    assert answer(table5.penalty_grows, context(falling)) is False
+
+
+def test_ranking_stays(monkeypatch):
+    monkeypatch.setattr(table5, "PAPER_RUNS", N)
+    ranked = by_both(lambda d, delta: 1 - d / 200 - delta / 1000)
+    assert answer(table5.ranking_stays, context(ranked)) is True
+    turned = ranked.copy()
+    turned[:, 0, 0, 65:] = 10_000
+    assert answer(table5.ranking_stays, context(turned)) is False
+
+
+def test_too_few_runs_do_not_show_that_a_ranking_stays():
+    assert answer(table5.ranking_stays, context(by_both(lambda d, delta: 1 - d / 200 - delta / 1000))) == "undecided"
+
+
+def test_table5_says_how_far_it_is_from_ns2():
+    # ns-2's own values, but for one cell of 25 that is 5 points off: sqrt(25 / 25) = 1.
+    values = np.array(table5.ns2()["gmpls"]["table5"]["rel_goodput_pct"]) / 100
+    values[3, 0] += 0.05
+    level = 1 + np.vstack([np.zeros(5), values])
+    first, second = table5.distances(context(first_second_and_a_half(level)))
+    assert first == (
+        "Against what independent ns-2 runs of this world gave: 1.00 points root mean square over the 25 cells with "
+        "d > 1 ms, at most +5.00 points (d = 50 ms, delta = 5 ms)."
+    )
+    assert second.startswith("Against the print: ")
+
+
+def test_falls_both_ways():
+    falling = by_both(lambda d, delta: 1 - max(d, 2) / 200 - delta / 1000)
+    assert answer(fig14.falls_both_ways, context(falling)) is True
+    # 2 ms surely above 1 ms, but by less than a point.
+    nearly = falling + 500 * (np.arange(6) == 1)[None, :, None, None]
+    assert answer(fig14.falls_both_ways, context(nearly)) is True
+    rising = by_both(lambda d, delta: 1 - d / 200 + delta / 1000)
+    assert answer(fig14.falls_both_ways, context(rising)) is False
+
+
+@pytest.mark.parametrize(("slow", "holds"), [(0.7, True), (0.9, False), (0.8, "undecided")])
+def test_longer_is_like_slower(slow, holds):
+    # (100, 5) loses 30 points, (10, 100) loses 100 (1 - slow): ratios 1, 3, and 1.5 at the edge.
+    level = np.ones((6, 5))
+    level[5, 0], level[2, 4], level[0, 4] = 0.7, slow, 0.8
+    noisy = level + 0.01 * (OF_SEED - OF_SEED.mean()) * (level < 1) * np.array([1, 1, -1, 1, 1, 1])[:, None]
+    assert answer(fig14.longer_is_like_slower, context(first_second_and_a_half(noisy))) is holds
+
+
+EVENTS = ["sent", "resent", "arrived", "acked", "queued", "transmitted", "dropped"]
+
+
+def packets_run(timers, acked, dropped):
+    """A run of timers (ms, flow), ACKs that came (ms, flow, number) and drops (ms, flow, number, ack)."""
+    rows = sorted(
+        [(at, "acked", flow, seq, True) for at, flow, seq in acked]
+        + [(at, "dropped", flow, seq, ack) for at, flow, seq, ack in dropped]
+    )
+    at, event, flow, seq, ack = zip(*rows, strict=True) if rows else ((), (), (), (), ())
+    return SimpleNamespace(
+        series={
+            "senders": {
+                "causes": ["start", "ack", "timer"],
+                "time_ps": np.array([time * 10**9 for time, _ in timers], dtype="u8"),
+                "flow": np.array([flow for _, flow in timers], dtype="u4"),
+                "cause": np.full(len(timers), 2, dtype="u1"),
+            },
+            "packets": {
+                "events": EVENTS,
+                "time_ps": np.array([time * 10**9 for time in at], dtype="u8"),
+                "event": np.array([EVENTS.index(name) for name in event], dtype="u1"),
+                "flow": np.array(flow, dtype="u4"),
+                "seq": np.array(seq, dtype="u4"),
+                "ack": np.array(ack, dtype=bool),
+            },
+        },
+    )
+
+
+def test_a_timeout_is_late_unless_its_segment_was_dropped_before():
+    acked = [(4000, 0, 10), (4500, 0, 12), (4600, 0, 11), (5300, 0, 13), (4000, 1, 12)]
+    # The oldest segment at 5.3 s is 12: the ACK of that very instant comes after the timer.
+    timers = [(5300, 0)]
+    assert count_timeouts(packets_run(timers, acked, []), 5.0, 6.5) == (1, 1)
+    assert count_timeouts(packets_run(timers, acked, [(5000, 0, 12, False)]), 5.0, 6.5) == (1, 0)
+    assert count_timeouts(packets_run(timers, acked, [(5300, 0, 12, False)]), 5.0, 6.5) == (1, 0)
+    others = [(5000, 0, 11, False), (5000, 0, 12, True), (5000, 1, 12, False), (5400, 0, 12, False)]
+    assert count_timeouts(packets_run(timers, acked, others), 5.0, 6.5) == (1, 1)
+
+
+def test_timeouts_are_counted_in_the_window():
+    timers = [(5000, 0), (5001, 0), (6500, 1), (6501, 1)]
+    assert count_timeouts(packets_run(timers, [], [(5000, 1, 0, False)]), 5.0, 6.5) == (2, 1)
+
+
+def late(*by_d):
+    return fig10.Told(context(), np.array(by_d) + 0.1 * NOISE[..., 0])
+
+
+def test_longer_makes_late():
+    assert answer(fig10.longer_makes_late, late(0, 0, 1, 2, 4, 8)) is True
+    assert answer(fig10.longer_makes_late, late(0, 2, 3, 4, 5, 8)) is False
+    assert answer(fig10.longer_makes_late, late(0, 0, 1, 2, 8, 4)) is False
+    assert answer(fig10.longer_makes_late, late(0, 0, 0, 0, 0, 0)) == "undecided"
+
+
+def falls(depth, length):
+    """Goodput that falls by a share for a number of intervals after 5 s, both by (d, delta)."""
+    level = np.full((*GRID_SHAPE, 100), 100_000.0) + 1000 * NOISE[..., None]
+    for i, d in enumerate(D_MS):
+        for j, delta in enumerate(DELTA_MS):
+            level[:, i, j, 50 : 50 + length(d, delta)] *= 1 - depth(d, delta)
+    return level
+
+
+def test_deeper_and_slower():
+    told = fig10.Told(context(falls(lambda d, _: 0.2 + d / 200, lambda d, _: 2 + d // 10)), np.zeros((N, 6)))
+    assert answer(fig10.deeper_and_slower, told) is True
+    told = fig10.Told(context(falls(lambda d, _: 0.2 + d / 200, lambda d, _: 15 - d // 10)), np.zeros((N, 6)))
+    assert answer(fig10.deeper_and_slower, told) is False
+
+
+def test_curve_rows():
+    dip, settled = context(falls(lambda d, _: 0.4, lambda d, _: 7)).curve_rows(0, 0)
+    assert (dip.metric, settled.metric) == ("dip_pct", "settle_s")
+    assert dip.measured == pytest.approx(40, abs=0.1)
+    assert (settled.measured, settled.ci95) == (0.7, (0.7, 0.7))
+
+
+def printed_runs():
+    """150 seeds with just the shares of Table 4: best 38.67, 46, 15.33 %, worse 42, 75.33, 94, 100, 100 %."""
+    ratio = np.ones((150, 6))
+    best = np.repeat([0, 1, 2], [58, 69, 23])
+    for i, worse in ((1, 63), (2, 113), (3, 141)):
+        ratio[:, i] = 1.01
+        ratio[best == 0, i] = 0.99
+        others = np.flatnonzero((best != 0) & (best != i))
+        ratio[others[: worse - 58], i] = 0.99 - i / 1000
+    ratio[:, 4], ratio[:, 5] = 0.86, 0.69
+    ratio[np.arange(150), best] = np.where(best == 0, 1.0, 1.2)
+    bytes_ = np.full((150, 6, 5, 100), 100_000.0)
+    bytes_[..., 50:65] *= ratio[:, :, None, None]
+    return bytes_
+
+
+def test_longer_loses_more_often():
+    parts = fig11.longer_loses_more_often(context(printed_runs()))
+    assert len(parts) == 5 + 6 + 5
+    assert all(part.p == pytest.approx(1.0, abs=0.02) for part in parts[:11])
+    assert parts[0].text.startswith("worse than 1 ms, 2 ms: 42.0 % against 42.00 % printed")
+    assert answer(fig11.longer_loses_more_often, context(first_second_and_a_half(levels(*PRINTED)))) is False
+
+
+def test_deeper_until_equal():
+    def depth(d, delta):
+        return 0.9 if delta == 100 else min(0.9, 0.1 + d / 150 + delta / 200)
+
+    assert answer(fig12.deeper_until_equal, context(falls(depth, lambda *_: 5))) is True
+    parts = fig12.deeper_until_equal(context(falls(depth, lambda *_: 5)))
+    assert parts[-1].text.endswith("(the smallest delta with this is 100 ms)")
+    apart = context(falls(lambda d, delta: 0.1 + d / 200 + delta / 400, lambda *_: 5))
+    assert answer(fig12.deeper_until_equal, apart) is False
+    assert fig12.deeper_until_equal(apart)[-1].text.endswith("(it holds at no delta)")
+
+
+def test_slower_not_deeper():
+    def falling(length):
+        return context(falls(lambda _, delta: 0.8 + delta / 2500, length))
+
+    assert answer(fig12.slower_not_deeper, falling(lambda *_: 30)) is True
+    assert answer(fig12.slower_not_deeper, falling(lambda *_: 10)) is False
+    assert answer(fig12.slower_not_deeper, falling(lambda _, delta: 25 + delta // 8)) is False  # 1.2 s apart
+    assert answer(fig12.slower_not_deeper, context(falls(lambda _, delta: 0.5 + delta / 250, lambda *_: 30))) is False
+
+
+def best_by(winners):
+    """Runs whose best d, by index, follows one list a delta."""
+    level = np.full(GRID_SHAPE, 0.5)
+    for j, indices in enumerate(winners):
+        level[np.arange(N), np.resize(indices, N), j] = 1.0
+    return context(first_second_and_a_half(level))
+
+
+def test_shorter_dominates():
+    assert answer(fig13.shorter_dominates, best_by([[2, 3], [2, 1], [1], [1, 0], [0]])) is True
+    assert answer(fig13.shorter_dominates, best_by([[0], [1, 0], [1], [2, 1], [2, 3]])) is False
+
+
+def test_the_rank_of_a_tie_is_the_mean():
+    assert fig13.best_rank(best_by([[2], [0], [0], [0], [5]]).measured)[0].tolist() == [3, 1, 1, 1, 6]
+    assert fig13.best_rank(made())[0].tolist() == pytest.approx([3.5] * 5)
+
+
+@pytest.mark.parametrize("name", ["fig11", "fig12", "fig13", "fig14", "table5"])
+@pytest.mark.parametrize("seeds", [N, 1])
+def test_figures_are_drawn_from_results(name, seeds, monkeypatch):
+    (exhibit,) = select([f"gmpls/{name}"])
+    goodput = falls(lambda d, _: 0.2 + d / 200, lambda d, _: 2 + d // 10)[:seeds]
+    monkeypatch.setattr(type(exhibit), "context", lambda *_: context(goodput))
+    evaluation = exhibit.evaluate({}, {})
+    assert all(row.n == seeds for row in evaluation.rows)
+    drawn = figures(SimpleNamespace(exhibit=exhibit.id, rows=evaluation.rows, series=evaluation.series))
+    assert [figure.svg[:4] for figure in drawn] == ["<svg"]
