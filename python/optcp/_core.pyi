@@ -75,6 +75,14 @@ class Scenario:
         ``parameters`` (name to text).
         """
 
+    def spare(self) -> list[dict[str, Any]]:
+        """What each protection needs.
+
+        Each entry has ``protection`` (its place in the file), ``flows``, ``scheme``, ``rate_bps`` (capacity of the
+        protected path), ``working_links`` and ``spare_links``: directions of links that the backup goes around, and
+        that backups need with as much capacity.
+        """
+
     def resolved(self) -> str:
         """Canonical JSON with every default filled in."""
 

@@ -204,6 +204,17 @@ def show_summary(console: Console, summary: Summary, planned: Plan) -> None:
     else:
         console.print("the scenario observes no goodput")
     table = Table(box=None, pad_edge=False)
+    _columns(table, False, ["protected", "scheme"], ["working links", "spare links", "of", "spare / working"])
+    # Cells that differ in what fails need the same.
+    needs = dict.fromkeys(tuple(one.items()) for _, protections in summary.spare for one in protections)
+    for need in map(dict, needs):
+        links = (str(need["working_links"]), str(need["spare_links"]))
+        ratio = f"{need['spare_links'] / need['working_links']:.2f}"
+        table.add_row(need["flows"], need["scheme"], *links, rate_text(need["rate_bps"]), ratio)
+    if table.row_count:
+        console.print("capacity that protection needs, each direction of a link counted", style="bold")
+        console.print(table)
+    table = Table(box=None, pad_edge=False)
     _columns(table, several, ["reason"], ["packets"])
     for cell, reasons in summary.drops:
         for reason, count in reasons.items():

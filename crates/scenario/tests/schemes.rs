@@ -347,3 +347,28 @@ fn every_link_of_the_path_is_protected_from_end_to_end() {
         }
     }
 }
+
+/// Links of Fig. 17 in both directions: local needs three for one link; path protection three for the
+/// three of the path; a loop also the way back from each fault, which is the links L0-L1 and L1-L2
+/// against the data and L2-L3 and L1-L2 against the ACKs.
+#[test]
+fn spare_capacity_is_counted_by_directions_of_links() {
+    let spare = |scheme: &str| {
+        let mut text = WORLD.to_owned();
+        let mut settings = vec![("parameters.scheme".to_owned(), scheme.to_owned())];
+        if scheme != "local" {
+            text = text.replace("link = [\"L1\", \"L2\"]\nbackup", "backup");
+            settings.push(("protection.0.backup".to_owned(), AROUND.to_owned()));
+        }
+        let scenario = Scenario::parse(&text, "schemes.toml", &settings).expect("it is right");
+        let [one] = &scenario.spare()[..] else { panic!("one protection") };
+        (one.working, one.spare)
+    };
+    assert_eq!(spare("local"), (2, 6));
+    for scheme in ["path", "1:1", "restoration"] {
+        assert_eq!(spare(scheme), (6, 6), "{scheme}");
+    }
+    for scheme in ["loopback", "loopback-variant"] {
+        assert_eq!(spare(scheme), (6, 6 + 4), "{scheme}");
+    }
+}
