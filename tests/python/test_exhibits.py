@@ -19,8 +19,11 @@ from test_section5 import made
 
 IDS = [*DOUBLED]
 ALL = [
-    *(f"gmpls/{name}" for name in ("fig4", "fig7", "fig8", "fig10", "fig11", "fig12", "fig13", "fig14")),
-    *("gmpls/section5.2", "gmpls/section5.3", "gmpls/table3", "gmpls/table4", "gmpls/table5"),
+    *(
+        f"gmpls/{name}"
+        for name in ("fig4", "fig7", "fig8", "fig10", "fig11", "fig12", "fig13", "fig14", "fig15", "fig16")
+    ),
+    *(f"gmpls/{name}" for name in ("section5.2", "section5.3", "section7.2", "table3", "table4", "table5", "table6")),
     *("slides/best-delay", "slides/goodput", "slides/queues", "slides/traces"),
 ]
 

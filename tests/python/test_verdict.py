@@ -42,6 +42,10 @@ def test_tolerances():
         "one_run_gain_pct": 18.0,
         "progress_segments": 0.5,
         "crossing_burst_segments": 1.0,
+        "opt_vs_el_pct": 0.5,
+        "opt_better_pct": 8.0,
+        "switch_delay_ms": 0.001,
+        "delta_rtt_ms": 0.001,
     }
 
 

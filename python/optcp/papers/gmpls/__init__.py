@@ -9,11 +9,15 @@ from optcp.papers.gmpls import (
     fig12,
     fig13,
     fig14,
+    fig15,
+    fig16,
     section5_2,
     section5_3,
+    section7_2,
     table3,
     table4,
     table5,
+    table6,
 )
 
 __all__ = [
@@ -25,9 +29,13 @@ __all__ = [
     "fig12",
     "fig13",
     "fig14",
+    "fig15",
+    "fig16",
     "section5_2",
     "section5_3",
+    "section7_2",
     "table3",
     "table4",
     "table5",
+    "table6",
 ]
