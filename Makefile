@@ -31,7 +31,7 @@ setup: $(STAMPS)/build ## Make .venv with the command .venv/bin/optcp (nothing t
 reproduce: setup ## Re-run the papers' experiments at their quick size and write results/report/index.html
 	$(BIN)/optcp reproduce --quick --out results
 
-evidence: setup ## Compare TCP with evidence from outside and write docs/tcp-evidence.md (2 minutes)
+evidence: setup ## Compare TCP with evidence from outside and write docs/tcp-evidence.md (6 minutes)
 	$(BIN)/optcp evidence --write-page docs/tcp-evidence.md
 
 test: test-rust test-python ## Run all tests, Rust and Python

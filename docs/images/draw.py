@@ -1,7 +1,8 @@
 """Draw the pictures of the documentation from stored results.
 
-Usage, after ``optcp reproduce gmpls --seeds 600 --out DIR``: ``python docs/images/draw.py DIR``. The figures are those
-of the report; only the ink is fixed, because a picture in a Markdown page does not follow light and dark.
+After ``optcp reproduce gmpls --seeds 600 --out DIR``: ``python docs/images/draw.py gmpls DIR`` draws figures of the
+report; only the ink is fixed, because a picture in a Markdown page does not follow light and dark. After the commands
+of docs/papers/todays-tcp.md: ``python docs/images/draw.py today DIR``.
 """
 
 from __future__ import annotations
@@ -9,40 +10,80 @@ from __future__ import annotations
 import io
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 from unittest import mock
 
 from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
 from PIL import Image
 
 from optcp.papers.model import Result
 from optcp.plots import gmpls
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
 HERE = Path(__file__).parent
 WANTED = {"gmpls/fig7-10+10-mean over seeds": "gmpls-fig7.png", "gmpls/table3": "gmpls-table3.png"}
 
 
+TODAY = {
+    "ns2-2001": ("ns2-2001, window 30", "#0072B2"),
+    "rfc": ("rfc, window 30", "#009E73"),
+    "linux-6": ("linux-6, window 30", "#D55E00"),
+    "linux-6-unlimited": ("linux-6, no window limit", "#CC79A7"),
+}
+"""Directories below DIR, with the name and colour of each."""
+
+
+def write(figure: Figure, name: str) -> None:
+    """Write a figure as PNG on white."""
+    FigureCanvasAgg(figure)
+    buffer = io.BytesIO()
+    # The program's version would change the bytes without changing the picture.
+    figure.savefig(buffer, format="png", dpi=110, facecolor="white", metadata={"Software": None})
+    Image.open(buffer).convert("RGB").quantize(64).save(HERE / name, optimize=True)
+
+
 def save(figure: Figure, name: str, _label: str) -> str:
-    """Stand in for ``optcp.plots.svg.render``: write a wanted figure as PNG on white."""
+    """Stand in for ``optcp.plots.svg.render``: write a wanted figure."""
     if name in WANTED:
-        FigureCanvasAgg(figure)
-        buffer = io.BytesIO()
-        # The program's version would change the bytes without changing the picture.
-        figure.savefig(buffer, format="png", dpi=110, facecolor="white", metadata={"Software": None})
-        Image.open(buffer).convert("RGB").quantize(64).save(HERE / WANTED[name], optimize=True)
+        write(figure, WANTED[name])
     return ""
 
 
-def main() -> None:
-    """Draw every wanted figure."""
-    directory = Path(sys.argv[1])
+def read(directory: Path, exhibit: str) -> Result:
+    """Read a stored result."""
+    return Result.from_json((directory / "gmpls" / f"{exhibit}.json").read_text(encoding="utf-8"))
+
+
+def report(directory: Path) -> None:
+    """Draw every wanted figure of the report."""
     with mock.patch.object(gmpls, "render", save):
         for name, draw in (("fig7", gmpls.fig7), ("table3", gmpls.table3)):
-            draw(Result.from_json((directory / "gmpls" / f"{name}.json").read_text(encoding="utf-8")))
+            draw(read(directory, name))
+
+
+def today(directory: Path) -> None:
+    """Draw the gain of a delayed switch by TCP, with 95 % intervals, for both readings of the flow count."""
+    figure = Figure(figsize=(8, 3.2), layout="constrained")
+    panels = figure.subplots(1, 2, sharey=True)
+    for panel, flows in zip(panels, ("10+10", "100+100"), strict=True):
+        for number, (name, (label, colour)) in enumerate(TODAY.items()):
+            rows = [
+                row
+                for row in read(directory / name, "table3").rows
+                if row.metric == "rel_goodput_pct" and row.key["flows"] == flows and row.key["delta_ms"]
+            ]
+            places = [index + (number - 1.5) * 0.16 for index in range(len(rows))]
+            for place, row in zip(places, rows, strict=True):
+                panel.plot([place, place], row.ci95, color=colour, linewidth=2)
+            values = [row.measured for row in rows]
+            panel.plot(places, values, "o", markersize=5, color=colour, label=label)
+            panel.set_xticks(range(len(rows)), [f"{row.key['delta_ms']} ms" for row in rows])
+        panel.axhline(0, color="black", linewidth=0.8)
+        panel.set_title(f"{flows} flows", fontsize=10)
+        panel.set_xlabel("switch delay")
+    panels[0].set_ylabel("goodput against no delay (%)")
+    figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=len(TODAY), fontsize=8)
+    write(figure, "todays-tcp.png")
 
 
 if __name__ == "__main__":
-    main()
+    {"gmpls": report, "today": today}[sys.argv[1]](Path(sys.argv[2]))

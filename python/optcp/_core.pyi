@@ -75,6 +75,14 @@ class Scenario:
         ``parameters`` (name to text).
         """
 
+    def spare(self) -> list[dict[str, Any]]:
+        """What each protection needs.
+
+        Each entry has ``protection`` (its place in the file), ``flows``, ``scheme``, ``rate_bps`` (capacity of the
+        protected path), ``working_links`` and ``spare_links``: directions of links that the backup goes around, and
+        that backups need with as much capacity.
+        """
+
     def resolved(self) -> str:
         """Canonical JSON with every default filled in."""
 
@@ -160,12 +168,13 @@ class Run:
 
 @final
 class Dumbbell:
-    """One run of the benchmark workload: greedy NewReno flows over a dumbbell, 10 Mb/s of bottleneck a flow.
+    """One run of the benchmark workload: greedy flows over a dumbbell, 10 Mb/s of bottleneck a flow.
 
-    Making it is the set-up. Raises ValueError for no flows or no seconds.
+    ``tcp`` is ``newreno``, ``sack`` or ``linux-6``. Making it is the set-up. Raises ValueError for another one, no
+    flows or no seconds.
     """
 
-    def __new__(cls, flows: int, seconds: int) -> Dumbbell: ...
+    def __new__(cls, tcp: str, flows: int, seconds: int) -> Dumbbell: ...
     def run(self) -> tuple[int, float, int]:
         """Run it once: packet-hops, utilisation of the bottleneck by data in the second half (0 to 1), events."""
 

@@ -1,7 +1,8 @@
 """How fast the simulator is: the dumbbell workload, counted in packet-hops a CPU second.
 
 A packet-hop is one transmission of a data packet or an ACK over one link; the workload defines their number,
-whatever the kernel executes for it. Every run has a process of its own, so that its peak memory is its own.
+whatever the kernel executes for it. Rows of one size are measured in turn, so that what else the machine does meets
+them alike; their ratio is taken turn by turn. Every run has a process of its own, so that its peak memory is its own.
 """
 
 from __future__ import annotations
@@ -11,9 +12,16 @@ import statistics
 import subprocess
 import sys
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-#: Flows and simulated seconds of the rows.
-ROWS = ((10, 50), (100, 10), (1000, 10))
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+#: Flows and simulated seconds.
+SIZES = ((10, 50), (100, 10), (1000, 10))
+
+#: What TCP the flows have; the others are compared with the first.
+TCPS = ("newreno", "sack", "linux-6")
 
 _CHILD = """
 import json, pathlib, re, sys, time
@@ -25,10 +33,10 @@ def peak_kb():
     found = re.search(r"VmHWM:\\s+(\\d+)", status.read_text()) if status.exists() else None
     return int(found[1]) if found else 0
 
-flows, seconds = map(int, sys.argv[1:])
+tcp, flows, seconds = sys.argv[1], *map(int, sys.argv[2:])
 before_kb = peak_kb()
 start = time.process_time()
-dumbbell = _core.Dumbbell(flows, seconds)
+dumbbell = _core.Dumbbell(tcp, flows, seconds)
 ready = time.process_time()
 hops, utilisation, events = dumbbell.run()
 end = time.process_time()
@@ -39,16 +47,20 @@ print(json.dumps({"hops": hops, "utilisation": utilisation, "events": events, "s
 
 @dataclass(frozen=True)
 class Row:
-    """Medians over the repetitions of one size of the workload.
+    """Medians over the repetitions of one size of the workload with one TCP.
 
     Attributes
     ----------
+    tcp
+        The TCP of the flows.
     flows, seconds
         The size; simulated seconds.
     packet_hops
         Transmissions over links as the workload defines them.
     hops_per_cpu_s
         Packet-hops by user and system time of the run, set-up not included.
+    relative
+        The same as a share of what the first TCP has in the same turn.
     set_up_s, cpu_s
         CPU seconds of set-up and run.
     memory_mb
@@ -59,10 +71,12 @@ class Row:
         Events that the kernel executed for a packet-hop.
     """
 
+    tcp: str
     flows: int
     seconds: int
     packet_hops: int
     hops_per_cpu_s: float
+    relative: float
     set_up_s: float
     cpu_s: float
     memory_mb: float
@@ -70,32 +84,40 @@ class Row:
     events_per_hop: float
 
 
-def measure(flows: int, seconds: int, repeat: int) -> Row:
-    """Run one size ``repeat`` times.
+def measure(tcps: Sequence[str], flows: int, seconds: int, repeat: int) -> list[Row]:
+    """Run one size ``repeat`` times with each TCP, in turn; the rows are compared with the first.
 
     Raises
     ------
     subprocess.CalledProcessError
         If a run fails.
     """
-    runs = []
-    for _ in range(repeat):
-        command = [sys.executable, "-c", _CHILD, str(flows), str(seconds)]
-        child = subprocess.run(command, check=True, capture_output=True, text=True)  # noqa: S603 - our own program
-        runs.append(json.loads(child.stdout))
+    turns = [{tcp: _run(tcp, flows, seconds) for tcp in tcps} for _ in range(repeat)]
+    return [_row(tcp, flows, seconds, turns, tcps[0]) for tcp in tcps]
 
+
+def _run(tcp: str, flows: int, seconds: int) -> dict[str, float]:
+    command = [sys.executable, "-c", _CHILD, tcp, str(flows), str(seconds)]
+    child = subprocess.run(command, check=True, capture_output=True, text=True)  # noqa: S603 - our own program
+    found: dict[str, float] = json.loads(child.stdout)
+    return {**found, "speed": found["hops"] / found["cpu_s"]}
+
+
+def _row(tcp: str, flows: int, seconds: int, turns: list[dict[str, dict[str, float]]], first: str) -> Row:
     def median(name: str) -> float:
-        return float(statistics.median(run[name] for run in runs))
+        return statistics.median(turn[tcp][name] for turn in turns)
 
-    hops = runs[0]["hops"]
+    counts = turns[0][tcp]
     return Row(
+        tcp=tcp,
         flows=flows,
         seconds=seconds,
-        packet_hops=hops,
-        hops_per_cpu_s=statistics.median(run["hops"] / run["cpu_s"] for run in runs),
+        packet_hops=int(counts["hops"]),
+        hops_per_cpu_s=median("speed"),
+        relative=statistics.median(turn[tcp]["speed"] / turn[first]["speed"] for turn in turns),
         set_up_s=median("set_up_s"),
         cpu_s=median("cpu_s"),
         memory_mb=median("memory_mb"),
-        utilisation=runs[0]["utilisation"],
-        events_per_hop=runs[0]["events"] / hops,
+        utilisation=counts["utilisation"],
+        events_per_hop=counts["events"] / counts["hops"],
     )

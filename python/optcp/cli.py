@@ -331,8 +331,8 @@ def packetdrill(scripts: tuple[Path, ...], tolerance: int | None, out: Path | No
 def evidence(names: tuple[str, ...], seeds: int | None, out: Path, jobs: int | None, page: Path | None) -> None:
     """Compare the model of TCP with evidence from outside: long runs, recorded cases.
 
-    NAME is an experiment: conformance, loss, delayed-ack, buffer or share; all by default. Runs that are there already
-    are kept.
+    NAME is an experiment: conformance, packetdrill, loss, delayed-ack, cubic, bbr-states, buffer, share, friendliness
+    or bbr-share; all by default. Runs that are there already are kept.
     """
     from optcp.evidence.base import select
     from optcp.evidence.run import evidence as run_experiments
@@ -360,15 +360,15 @@ def schema() -> None:
 @cli.command()
 @click.option("--repeat", type=POSITIVE, default=3, show_default=True, help="Runs of each size; medians are shown.")
 def bench(repeat: int) -> None:
-    """Measure the simulator's speed on the dumbbell workload: 10, 100 and 1000 flows."""
-    from optcp.bench import ROWS, measure
+    """Measure the simulator's speed on the dumbbell workload: 10, 100 and 1000 flows, by their TCP."""
+    from optcp.bench import SIZES, TCPS, measure
     from optcp.tables import show_bench
 
     console, notes = _console(), _console(stderr=True)
     rows = []
-    for flows, seconds in ROWS:
-        notes.print(f"{flows} flows, {seconds} s, {repeat} times ...")
-        rows.append(measure(flows, seconds, repeat))
+    for flows, seconds in SIZES:
+        notes.print(f"{flows} flows, {seconds} s, {repeat} times with each of {', '.join(TCPS)} ...")
+        rows += measure(TCPS, flows, seconds, repeat)
     show_bench(console, rows)
 
 

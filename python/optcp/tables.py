@@ -127,27 +127,31 @@ def counts(words: Iterable[str], order: Sequence[str]) -> str:
 
 
 def show_bench(console: Console, rows: Sequence[bench.Row]) -> None:
-    """Print the speed of each size of the workload."""
-    table = Table(box=None, pad_edge=False)
+    """Print the speed of each size and TCP of the workload."""
+    table = Table(box=None, pad_edge=False, collapse_padding=True)
+    table.add_column("TCP")
     heads = [
         "flows",
-        "simulated",
-        "packet-hops",
-        "M hops / CPU s",
+        "simu-\nlated",
+        "M hops",
+        "M hops\n/ CPU s",
+        f"/ {rows[0].tcp}",
         "set-up",
         "run",
         "memory",
-        "utilisation",
-        "events / hop",
+        "utili-\nsation",
+        "events\n/ hop",
     ]
     for head in heads:
-        table.add_column(head, justify="right")
+        table.add_column(head, justify="right", no_wrap=True)
     for row in rows:
         table.add_row(
+            row.tcp,
             str(row.flows),
             f"{row.seconds} s",
-            str(row.packet_hops),
+            f"{row.packet_hops / 1e6:.2f}",
             f"{row.hops_per_cpu_s / 1e6:.2f}",
+            f"{row.relative:.2f}",
             f"{row.set_up_s * 1e3:.1f} ms",
             f"{row.cpu_s:.2f} s",
             f"{row.memory_mb:.1f} MiB",
@@ -199,6 +203,17 @@ def show_summary(console: Console, summary: Summary, planned: Plan) -> None:
         console.print(table)
     else:
         console.print("the scenario observes no goodput")
+    table = Table(box=None, pad_edge=False)
+    _columns(table, False, ["protected", "scheme"], ["working links", "spare links", "of", "spare / working"])
+    # Cells that differ in what fails need the same.
+    needs = dict.fromkeys(tuple(one.items()) for _, protections in summary.spare for one in protections)
+    for need in map(dict, needs):
+        links = (str(need["working_links"]), str(need["spare_links"]))
+        ratio = f"{need['spare_links'] / need['working_links']:.2f}"
+        table.add_row(need["flows"], need["scheme"], *links, rate_text(need["rate_bps"]), ratio)
+    if table.row_count:
+        console.print("capacity that protection needs, each direction of a link counted", style="bold")
+        console.print(table)
     table = Table(box=None, pad_edge=False)
     _columns(table, several, ["reason"], ["packets"])
     for cell, reasons in summary.drops:

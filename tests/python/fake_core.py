@@ -60,6 +60,9 @@ class Scenario:
             raise ScenarioError(f"{name}: unknown key `{'.'.join(path)}`; did you mean `{(close or ['?'])[0]}`?")
         table[path[-1]] = value
 
+    def spare(self):
+        return []
+
     @staticmethod
     def load(path, overrides=()):
         try:

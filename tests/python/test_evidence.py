@@ -1,5 +1,7 @@
 """Evidence from outside: the rule, the tables, and the page that is made from stored results."""
 
+import dataclasses
+import json
 import math
 import re
 from pathlib import Path
@@ -8,11 +10,12 @@ import pytest
 
 from optcp import stats
 from optcp.errors import InputError
-from optcp.evidence import outside, page
+from optcp.evidence import bbr_share, friendliness, outside, page
 from optcp.evidence.base import Result, experiments, select
 from optcp.evidence.variants import VARIANTS
 
 ROOT = Path(__file__).parents[2]
+SCRIPTS = ROOT / "tests" / "packetdrill"
 STORED = ROOT / "docs" / page.FOLDER
 
 
@@ -106,16 +109,61 @@ def test_every_member_of_the_families_of_tcp_has_an_entry(command):
 def test_what_an_entry_names_is_there(results):
     for one in page.mechanisms():
         for each in one.evidence:
-            assert sum(place is not None for place in (each.result, each.test, each.page)) == 1, one
+            assert sum(bool(place) for place in (each.result, each.test, each.scripts, each.page)) == 1, one
             if each.result is not None:
                 assert page.matching(each, results[each.result]), one
             if each.test is not None:
                 file, _, name = each.test.partition("::")
                 assert re.search(rf"\b(fn|def) {name}\(", (ROOT / file).read_text(encoding="utf-8")), one
+            for script in each.scripts:
+                assert (SCRIPTS / f"{script}.pkt").is_file(), one
             if each.page is not None:
                 assert (ROOT / "docs" / each.page.partition("#")[0]).is_file(), one
+
+
+def test_every_script_speaks_for_a_mechanism():
+    named = {script for one in page.mechanisms() for each in one.evidence for script in each.scripts}
+    assert named == {f"{script.parent.name}/{script.stem}" for script in SCRIPTS.glob("*/*.pkt")}
+
+
+def test_a_mechanism_says_how_many_of_its_scripts_pass(results):
+    """Of two scripts of RACK one fails: the figure says so."""
+    stored = results["packetdrill"]
+    failing = dataclasses.replace(stored, provenance={**stored.provenance, "failed": ["rack/one"]})
+    evidence = page.Evidence("packetdrill scripts", "RFC 8985", scripts=("rack/one", "rack/two"))
+    assert page._figure(evidence, {"packetdrill": failing}) == (
+        "[Packetdrill scripts](#packetdrill-scripts): 1 of 2 pass: `rack/one`, `rack/two`"
+    )
+
+
+def test_the_response_functions_are_those_of_the_rfc():
+    """RFC 9438 section 5.1, worked outside this code: analytic.json."""
+    stored = json.loads((ROOT / "tests" / "reference" / "tcp" / "analytic.json").read_text(encoding="utf-8"))
+    vectors = stored["rfc9438"]["average_window_deterministic_loss"]
+    assert len(vectors) == 10
+    for one in vectors:
+        windows = friendliness.at_equal_probability(one["p"], one["rtt_s"])
+        assert windows == pytest.approx((one["reno"], one["cubic_C0_4"]), abs=0.06)
+
+
+def test_flows_that_lose_at_the_same_instants_share_by_the_cube_of_the_interval():
+    """Every 10 s at a round trip of 0.1 s: Reno climbs 100 segments to 200, 150 on average; CUBIC's peak is
+    0.4 * 10^3 / 0.3 = 1333.3 and its mean 1233.3. On average 1383.3 segments are under way, 13 833 a second; the
+    peaks fill 150 packets of buffer beside. Every second it is 15 segments against 1.2: the Reno-friendly region.
+    """
+    law = friendliness.at_same_instants
+    assert law(10, 0.1) == pytest.approx((150, 1233.333), abs=1e-3)
+    assert law(1, 0.1) == pytest.approx((15, 15))
+    assert friendliness.expected(law, 166e6, 0.1, 150) == pytest.approx(8.2222, abs=1e-3)
+    assert friendliness.expected(law, 10e6, 0.04, 33) == 1
 
 
 def test_an_unknown_experiment_is_named_with_the_nearest():
     with pytest.raises(InputError, match="there is no experiment 'los'; did you mean 'loss'"):
         select(["los"])
+
+
+@pytest.mark.parametrize(("queue", "share"), [(17, 0.97396), (67, 0.78255), (1067, 0.44040)])
+def test_the_model_of_bbr_beside_others_is_that_of_the_paper(queue, share):
+    """By hand: of 67 packets, 2.01 products, the others have 1/2 - 0.24876 - 0.05970; BBR is silent for 0.3204 s."""
+    assert bbr_share.model(queue) == pytest.approx(share, abs=5e-6)

@@ -198,8 +198,8 @@ def test_table5_says_how_far_it_is_from_ns2():
     level = 1 + np.vstack([np.zeros(5), values])
     first, second = table5.distances(context(first_second_and_a_half(level)))
     assert first == (
-        "Against what independent ns-2 runs of this world gave: 1.00 points root mean square over the 25 cells with "
-        "d > 1 ms, at most +5.00 points (d = 50 ms, delta = 5 ms)."
+        "Against what independent ns-2 runs of the unchanged world gave: 1.00 points root mean square over the 25 "
+        "cells with d > 1 ms, at most +5.00 points (d = 50 ms, delta = 5 ms)."
     )
     assert second.startswith("Against the print: ")
 

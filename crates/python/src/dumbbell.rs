@@ -1,6 +1,6 @@
 //! `Dumbbell`: the benchmark workload, set-up apart from run.
 
-use optcp_scenario::workload;
+use optcp_scenario::workload::{self, Tcp};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
@@ -11,11 +11,14 @@ pub(crate) struct Dumbbell(workload::Dumbbell);
 #[pymethods]
 impl Dumbbell {
     #[new]
-    fn new(flows: u32, seconds: u64) -> PyResult<Self> {
+    fn new(tcp: &str, flows: u32, seconds: u64) -> PyResult<Self> {
+        let Some(tcp) = Tcp::ALL.into_iter().find(|known| known.name() == tcp) else {
+            return Err(PyValueError::new_err(format!("the workload knows no TCP `{tcp}`")));
+        };
         if flows == 0 || seconds == 0 {
             return Err(PyValueError::new_err("the workload needs flows and seconds above zero"));
         }
-        Ok(Dumbbell(workload::Dumbbell::new(flows, seconds)))
+        Ok(Dumbbell(workload::Dumbbell::new(tcp, flows, seconds)))
     }
 
     /// Packet-hops, second-half utilisation, events.

@@ -49,6 +49,20 @@ impl Scenario {
         Ok(dict)
     }
 
+    fn spare<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyDict>>> {
+        let one = |spare: optcp_scenario::Spare| {
+            let entry = PyDict::new(py);
+            entry.set_item("protection", spare.protection)?;
+            entry.set_item("flows", spare.flows)?;
+            entry.set_item("scheme", spare.scheme)?;
+            entry.set_item("rate_bps", spare.rate.bps())?;
+            entry.set_item("working_links", spare.working)?;
+            entry.set_item("spare_links", spare.spare)?;
+            Ok(entry)
+        };
+        self.0.spare().into_iter().map(one).collect()
+    }
+
     fn resolved(&self) -> String {
         self.0.resolved_json()
     }

@@ -37,6 +37,7 @@ pub use parquet::{Data, ParquetError, Table, Texts};
 pub use plan::Plan;
 pub use problem::Diagnostic;
 pub use profiles::{ProfileChoice, ProfileEntry, profiles};
+pub use protected::Spare;
 pub use run::{Cancel, Cancelled, Run, run_branches};
 pub use scenario::{Scenario, Summary};
 pub use series::{Column, Series, Values};

@@ -1,9 +1,12 @@
 //! What a backup protects: the part of a flow's way, in one direction, that the backup goes around.
 
-use optcp_optical::protection::{Point, Route, Scheme, Segment, Turn};
-use optcp_units::Duration;
+use std::collections::BTreeSet;
 
-use crate::plan::{FlowPlan, Hop};
+use optcp_optical::protection::{Point, Route, Scheme, Segment, SetUp, Turn};
+use optcp_units::{Duration, Rate};
+
+use crate::plan::{FlowPlan, Hop, Plan, ProtectionPlan};
+use crate::schema::scheme_name;
 
 /// One direction of a flow, and the backup of a part of it.
 pub(crate) struct Protected {
@@ -93,4 +96,52 @@ impl Protected {
             }
         }
     }
+}
+
+/// What a protection needs: each direction of a link once, whichever of its flows and faults need it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Spare {
+    /// The protection, by its place in the file.
+    pub protection: usize,
+    /// The group of flows.
+    pub flows: String,
+    /// The scheme's name in files.
+    pub scheme: &'static str,
+    /// Capacity of the protected path: that of its slowest link.
+    pub rate: Rate,
+    /// Directions of links that the backup goes around.
+    pub working: usize,
+    /// Directions of links that backups need, with as much capacity on each.
+    pub spare: usize,
+}
+
+/// What each protection of a plan needs.
+pub(crate) fn spare(plan: &Plan) -> Vec<Spare> {
+    let of = |(index, protection): (usize, &ProtectionPlan)| {
+        let (mut working, mut spare) = (BTreeSet::new(), BTreeSet::new());
+        for &flow in &protection.flows {
+            for direction in [0, 1] {
+                let ways = (&protection.backup[..], &protection.hops[..]);
+                let flow = &plan.flows[flow];
+                let protected = Protected::new(flow, direction, ways, &protection.links);
+                let Some(protected) = protected else { continue };
+                working.extend(protected.working().iter().copied());
+                let segment = protected.segment(|_| Duration::ZERO, Duration::ZERO);
+                let set_up = SetUp { computation: Duration::ZERO };
+                for point in protection.scheme.points(&segment, set_up) {
+                    spare.extend(protected.pieces(protection.scheme, &point).concat());
+                }
+            }
+        }
+        let rate = |&(link, direction): &Hop| plan.links[link].directions[direction].rate;
+        Some(Spare {
+            protection: index,
+            flows: plan.groups[protection.group].clone(),
+            scheme: scheme_name(protection.scheme),
+            rate: working.iter().map(rate).min_by_key(|rate| rate.bps())?,
+            working: working.len(),
+            spare: spare.len(),
+        })
+    };
+    plan.protections.iter().enumerate().filter_map(of).collect()
 }

@@ -9,6 +9,7 @@ use toml::de::DeTable;
 
 use crate::plan::Plan;
 use crate::problem::{Diagnostic, Problem, Problems};
+use crate::protected::{self, Spare};
 use crate::tree::{Node, Origin};
 use crate::{check, expression, overrides, resolved, schema, sweep};
 
@@ -122,6 +123,12 @@ impl Scenario {
     #[must_use]
     pub fn axes(&self) -> &[(String, Vec<String>)] {
         &self.axes
+    }
+
+    /// What its protections need, in the order of the file.
+    #[must_use]
+    pub fn spare(&self) -> Vec<Spare> {
+        protected::spare(&self.plan)
     }
 
     /// The scenario in a few numbers.

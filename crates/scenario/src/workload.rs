@@ -1,15 +1,16 @@
-//! The workload by which speed is measured: greedy NewReno flows over a dumbbell.
+//! The workload by which speed is measured: greedy flows of some TCP over a dumbbell.
 //!
 //! N sources, N sinks, two routers; three links each way. The bottleneck has N times 10 Mb/s and
 //! 48 ms, access links ten times its rate; round trips are 99 to 101 ms, since exactly equal ones lock
 //! flows in step. One packet-hop is one transmission of a data packet or an ACK over one link:
 //! 3 x data sent on the bottleneck + data dropped there + 3 x ACKs. That count is a property of the
-//! workload, whatever a kernel executes for it.
+//! workload, whatever a kernel executes for it. The TCPs that are compared by it have packets of one size.
 
 use std::sync::Arc;
 
 use optcp_engine::{Blueprint, FlowSpec, Simulation};
 use optcp_net::{Paths, PortConfig, PortId, QueueLimit};
+use optcp_tcp::config::RecoveryKind;
 use optcp_tcp::{Config, Profile};
 use optcp_units::{Bytes, Duration, Rate, Time};
 
@@ -19,8 +20,51 @@ const BACK: PortId = 1;
 const FIRST_ACCESS: PortId = 2;
 const ACCESS_BUFFER: QueueLimit = QueueLimit::Packets(10_000);
 
+/// The TCP of the flows, at both ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tcp {
+    /// NewReno: profile `rfc` with the sizes of Linux.
+    NewReno,
+    /// The same with SACK.
+    Sack,
+    /// The profile `linux-6` as it is.
+    Linux6,
+}
+
+impl Tcp {
+    /// All; the others are compared with the first.
+    pub const ALL: [Tcp; 3] = [Tcp::NewReno, Tcp::Sack, Tcp::Linux6];
+
+    /// Its name in rows.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Tcp::NewReno => "newreno",
+            Tcp::Sack => "sack",
+            Tcp::Linux6 => "linux-6",
+        }
+    }
+
+    fn config(self) -> Config {
+        let newreno = Config {
+            mss: Bytes::new(1448),
+            header: Bytes::new(52),
+            ack_size: Bytes::new(52),
+            initial_window: 10,
+            initial_ssthresh: Some(64),
+            min_rto: Duration::from_ms(250),
+            ..Profile::Rfc.config()
+        };
+        match self {
+            Tcp::NewReno => newreno,
+            Tcp::Sack => Config { recovery: RecoveryKind::Sack, ..newreno },
+            Tcp::Linux6 => Profile::Linux6.config(),
+        }
+    }
+}
+
 /// The dumbbell with `flows` flows, `seconds` long.
-fn dumbbell(flows: u32, seconds: u64) -> Blueprint {
+fn dumbbell(tcp: Tcp, flows: u32, seconds: u64) -> Blueprint {
     let rate = |mbps: u64| Rate::from_bps(mbps * 1_000_000).expect("at least one flow");
     let (bottleneck, access) = (rate(u64::from(flows) * 10), rate(u64::from(flows) * 100));
     let port = |rate, delay, limit| (PortConfig { rate, delay, limit, jitter: None }, Vec::new());
@@ -29,7 +73,7 @@ fn dumbbell(flows: u32, seconds: u64) -> Blueprint {
     let span = Duration::from_ms(48);
     let mut ports =
         vec![port(bottleneck, span, buffer), port(bottleneck, span, QueueLimit::Packets(10_000))];
-    let config = Arc::new(config());
+    let config = Arc::new(tcp.config());
     let mut paths = Paths::default();
     let mut specs = Vec::new();
     for flow in 0..flows {
@@ -59,18 +103,6 @@ fn fraction(index: u32, ten_thousandths: u64, whole: Duration) -> Duration {
     Duration::from_ps(whole.as_ps() / 10_000 * part)
 }
 
-fn config() -> Config {
-    Config {
-        mss: Bytes::new(1448),
-        header: Bytes::new(52),
-        ack_size: Bytes::new(52),
-        initial_window: 10,
-        initial_ssthresh: Some(64),
-        min_rto: Duration::from_ms(250),
-        ..Profile::Rfc.config()
-    }
-}
-
 /// What a run of the workload did.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Outcome {
@@ -92,8 +124,8 @@ impl Dumbbell {
     /// # Panics
     /// Without flows.
     #[must_use]
-    pub fn new(flows: u32, seconds: u64) -> Self {
-        Dumbbell(Simulation::new(&dumbbell(flows, seconds), ()))
+    pub fn new(tcp: Tcp, flows: u32, seconds: u64) -> Self {
+        Dumbbell(Simulation::new(&dumbbell(tcp, flows, seconds), ()))
     }
 
     /// Runs everything before `limit`.
@@ -130,11 +162,13 @@ fn transmitted(simulation: &Simulation<()>, port: PortId) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use optcp_tcp::Ack;
+
     use super::*;
 
     #[test]
     fn the_workload_is_the_one_described() {
-        let blueprint = dumbbell(10, 50);
+        let blueprint = dumbbell(Tcp::NewReno, 10, 50);
         assert_eq!(blueprint.ports.len(), 42);
         assert_eq!(blueprint.ports[0].0.rate.bps(), 100_000_000);
         assert_eq!(blueprint.ports[0].0.limit, QueueLimit::Packets(83));
@@ -142,16 +176,32 @@ mod tests {
         // Flow 3 starts at frac(3 x 0.6180) = 0.854 s; its access link has 0.5 + frac(3 x 0.7549) ms.
         assert_eq!(blueprint.flows[3].start, Time::ZERO + Duration::from_ms(854));
         assert_eq!(blueprint.ports[14].0.delay, Duration::from_ps(764_700_000));
-        assert_eq!(dumbbell(100, 10).ports[0].0.limit, QueueLimit::Packets(833));
-        assert_eq!(dumbbell(1000, 10).ports[0].0.limit, QueueLimit::Packets(8333));
+        for (flows, buffer) in [(100, 833), (1000, 8333)] {
+            let blueprint = dumbbell(Tcp::NewReno, flows, 10);
+            assert_eq!(blueprint.ports[0].0.limit, QueueLimit::Packets(buffer));
+        }
     }
 
     /// The packet-hops of the workload are those that the ports count, but for what is under way.
     #[test]
     fn hops_are_counted_alike() {
-        let mut dumbbell = Dumbbell::new(10, 3);
-        let outcome = dumbbell.run();
-        let difference = outcome.packet_hops.abs_diff(dumbbell.0.packet_hops());
-        assert!(difference <= 3 * dumbbell.0.in_flight(), "{difference} packet-hops apart");
+        for tcp in Tcp::ALL {
+            let mut dumbbell = Dumbbell::new(tcp, 10, 3);
+            let outcome = dumbbell.run();
+            let difference = outcome.packet_hops.abs_diff(dumbbell.0.packet_hops());
+            let bound = 3 * dumbbell.0.in_flight();
+            assert!(difference <= bound, "{tcp:?}: {difference} packet-hops apart");
+        }
+    }
+
+    /// A data segment of every TCP takes 1500 bytes, as the buffer counts it, and a plain ACK 52.
+    #[test]
+    fn packets_have_one_size() {
+        for tcp in Tcp::ALL {
+            let config = tcp.config();
+            let segment = config.mss + config.header + config.timestamp_size();
+            let ack = config.ack_wire_size(&Ack::cumulative(1));
+            assert_eq!((segment.count(), ack.count()), (1500, 52), "{tcp:?}");
+        }
     }
 }

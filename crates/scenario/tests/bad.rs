@@ -19,6 +19,7 @@ bad!(
     circle,
     duplicates,
     failures,
+    hystart,
     losses,
     losses_as_written,
     missing_keys,
@@ -81,4 +82,20 @@ fn colours_only_when_asked() {
     assert!(diagnostic.render(true).contains('\u{1b}'));
     assert!(!diagnostic.render(false).contains('\u{1b}'));
     assert_eq!(diagnostic.to_string(), diagnostic.render(false));
+}
+
+/// What the messages of `hystart` ask for is enough.
+#[test]
+fn hystart_with_round_trips_of_most_acks() {
+    for (profile, more) in [
+        ("rfc", "timestamps = true"),
+        ("rfc", "recovery = \"sack\"\nmeasurement = \"every-ack\""),
+        ("linux-6", "timestamps = false\ntimestamp_undo = false"),
+    ] {
+        let table = format!("profile = \"{profile}\"\nslow_start = \"hystart\"\n{more}\n");
+        let text = include_str!("bad/hystart.toml")
+            .replace("slow_start = \"hystart\"\n", &table)
+            .replace("slow_start = \"hystart++\"\n", "");
+        Scenario::parse(&text, "good.toml", &[]).expect(more);
+    }
 }

@@ -321,3 +321,54 @@ fn a_shared_warm_up_changes_nothing() {
     let at: Vec<_> = shared.iter().map(|run| run.forked_at).collect();
     assert!(forked >= 6, "{at:?}");
 }
+
+/// Every link of the path fails in turn. Looped packets pass what lies between the fault and the end
+/// that they loop to twice: 0, 40 or 41 ms for data, 11, 10 or 0 ms for ACKs.
+#[test]
+fn every_link_of_the_path_is_protected_from_end_to_end() {
+    let text = WORLD.replace("link = [\"L1\", \"L2\"]\nbackup", "backup");
+    let links = [("['L0', 'L1']", 0, 11), ("['L1', 'L2']", 40, 10), ("['L2', 'L3']", 41, 0)];
+    for scheme in ["path", "loopback", "loopback-variant", "1+1", "1:1", "restoration"] {
+        for (link, to_data_end, to_ack_end) in links {
+            let loops = u64::from(scheme == "loopback");
+            let settings = [
+                ("parameters.scheme", scheme),
+                ("parameters.revert", if scheme == "1+1" { "optical" } else { "electrical" }),
+                ("protection.0.backup", AROUND),
+                ("failures.0.link", link),
+            ];
+            let settings = settings.map(|(key, value)| (key.to_owned(), value.to_owned()));
+            let scenario = Scenario::parse(&text, "schemes.toml", &settings).expect("it is right");
+            let run = run_branches(&[&scenario], 1, true, false, &Cancel::default());
+            let run = &run.expect("not cancelled")[0];
+            let during = (113 + 2 * loops * to_data_end, 113 + 2 * loops * to_ack_end);
+            assert_eq!(one_way_ms(run, 7), Some(during), "{scheme}, {link}");
+            assert_eq!(one_way_ms(run, 12), Some((53, 53)), "{scheme}, {link} repaired");
+        }
+    }
+}
+
+/// Links of Fig. 17 in both directions: local needs three for one link; path protection three for the
+/// three of the path; a loop also the way back from each fault, which is the links L0-L1 and L1-L2
+/// against the data and L2-L3 and L1-L2 against the ACKs.
+#[test]
+fn spare_capacity_is_counted_by_directions_of_links() {
+    let spare = |scheme: &str| {
+        let mut text = WORLD.to_owned();
+        let mut settings = vec![("parameters.scheme".to_owned(), scheme.to_owned())];
+        if scheme != "local" {
+            text = text.replace("link = [\"L1\", \"L2\"]\nbackup", "backup");
+            settings.push(("protection.0.backup".to_owned(), AROUND.to_owned()));
+        }
+        let scenario = Scenario::parse(&text, "schemes.toml", &settings).expect("it is right");
+        let [one] = &scenario.spare()[..] else { panic!("one protection") };
+        (one.working, one.spare)
+    };
+    assert_eq!(spare("local"), (2, 6));
+    for scheme in ["path", "1:1", "restoration"] {
+        assert_eq!(spare(scheme), (6, 6), "{scheme}");
+    }
+    for scheme in ["loopback", "loopback-variant"] {
+        assert_eq!(spare(scheme), (6, 6 + 4), "{scheme}");
+    }
+}

@@ -8,6 +8,9 @@ pub type Timestamp = u32;
 /// The most SACK blocks that fit into the options of a segment (RFC 2018 section 3).
 pub const MAX_SACK_BLOCKS: usize = 4;
 
+/// The most that fit beside timestamps (the same section).
+pub(crate) const MAX_SACK_BLOCKS_WITH_TIMESTAMPS: usize = 3;
+
 /// The SACK option: ranges of segments that have arrived beyond a hole, the most recent first.
 ///
 /// A first block below the cumulative ACK, or inside the second block, reports a segment that arrived

@@ -267,6 +267,8 @@ pub struct Config {
     pub window_validation: WindowValidation,
     /// How segments that the window allows are spread over time.
     pub pacing: Pacing,
+    /// The most segments that pacing lets out together.
+    pub pacing_burst: u32,
     /// Whether an ACK that comes more than one retransmission timeout after the window last let a
     /// segment out finds the initial window again (RFC 5681 section 4.1), also inside a recovery.
     pub idle_restart: bool,
@@ -315,7 +317,7 @@ pub struct Config {
     /// Whether a second copy of the newest in-order segment waits like new data, as in ns-2; RFC 9293
     /// section 3.10.7.4 acknowledges it at once.
     pub delays_duplicates: bool,
-    /// The most SACK blocks in an ACK.
+    /// The most SACK blocks in an ACK; with timestamps three at most.
     pub sack_blocks: u8,
     /// What the SACK option adds to an ACK beside 8 bytes for each block.
     pub sack_header: Bytes,

@@ -1,20 +1,20 @@
 //! Pacing: segments leave one by one at a rate, not in bursts as ACKs release them.
 //!
 //! # Models
-//! After a segment the next one waits for its share of time, also when the window would let it go. Time
-//! that the window wasted shortens the next wait, by half at most. The first ten segments of a
-//! connection do not wait, nor does what a timeout or a tail loss probe sends.
+//! After a segment, or a few that leave together, the next one waits for their share of time, also when
+//! the window would let it go. Time that the window wasted shortens the next wait, by half at most. The
+//! first ten segments of a connection do not wait, nor does what a timeout or a tail loss probe sends.
 //! # Source
 //! Behaviour of Linux 6: pacing inside TCP (`sk_pacing_rate`, `tcp_update_pacing_rate`,
 //! `tcp_update_skb_after_send`).
 //! # Parameters
 //! `pacing`: `none`; `window`, the window each smoothed round trip, doubled while cwnd is below half of
 //! ssthresh and times 1.2 above; `rate`, what congestion control says. Before the first measurement a
-//! round trip counts as 1 ms.
+//! round trip counts as 1 ms. `pacing_burst`, the most segments that leave together.
 //! # Limits
-//! Segments leave one at a time. Linux lets out bursts of about a millisecond at the rate, two segments
-//! at least, to spare the processor (TSO); a queue longer than such a burst does not see the difference.
-//! The wait is rounded up to whole picoseconds, once a segment.
+//! As many segments leave together as the window lets out at one instant, `pacing_burst` at most. Linux
+//! makes its bursts longer at rates where two segments take less than a millisecond, to spare the
+//! processor (TSO), and may wait for more of the window so that one becomes full. The wait is rounded up to whole picoseconds, once a segment.
 
 use optcp_units::{Duration, Time};
 
@@ -32,6 +32,13 @@ pub(crate) struct Pacer {
     /// Segments that may still leave with no wait after them.
     unpaced: u32,
     paces: bool,
+    /// The most segments that leave together.
+    burst: u32,
+    /// When the last burst began, and how many segments may still leave with it.
+    began: Time,
+    room: u32,
+    /// Time wasted before it that may still shorten the wait.
+    wasted: Duration,
     /// When the wait after the last segment ends or has ended.
     release: Time,
     /// Whether it has not ended yet.
@@ -41,7 +48,16 @@ pub(crate) struct Pacer {
 impl Pacer {
     pub(crate) fn new(config: &Config) -> Self {
         let paces = config.pacing != Pacing::None;
-        Pacer { unpaced: UNPACED - 1, paces, release: Time::ZERO, waits: false }
+        Pacer {
+            unpaced: UNPACED - 1,
+            paces,
+            burst: config.pacing_burst,
+            began: Time::ZERO,
+            room: 0,
+            wasted: Duration::ZERO,
+            release: Time::ZERO,
+            waits: false,
+        }
     }
 
     /// Whether there is pacing.
@@ -51,7 +67,7 @@ impl Pacer {
 
     /// Whether the next segment must wait.
     pub(crate) fn holds(&self, now: Time) -> bool {
-        self.waits && now < self.release
+        self.waits && now < self.release && (self.room == 0 || now > self.began)
     }
 
     /// When the wait ends.
@@ -61,26 +77,31 @@ impl Pacer {
 
     /// Ends the wait if its time has come.
     pub(crate) fn expire(&mut self, now: Time) {
-        self.waits = self.holds(now);
+        self.waits = self.waits && now < self.release;
     }
 
     /// Ends the wait before its time: what is sent now begins a new one.
     pub(crate) fn release(&mut self, now: Time) {
         self.release = self.release.min(now);
+        self.room = 0;
         self.waits = false;
     }
 
     /// A segment has left, whose share of time is `interval`.
     fn on_sent(&mut self, now: Time, interval: Duration) {
-        let unused = now.saturating_since(self.release);
-        self.release = self.release.max(now);
+        if self.room == 0 || now > self.began {
+            self.wasted = now.saturating_since(self.release);
+            self.release = self.release.max(now);
+            (self.began, self.room) = (now, self.burst);
+        }
+        self.room -= 1;
         if self.unpaced > 0 {
             self.unpaced -= 1;
             return;
         }
-        let half = interval.as_ps() / 2;
-        self.release =
-            self.release + Duration::from_ps(interval.as_ps() - half.min(unused.as_ps()));
+        let shorter = self.wasted.min(Duration::from_ps(interval.as_ps() / 2));
+        self.wasted = self.wasted - shorter;
+        self.release = self.release + (interval - shorter);
         self.waits = true;
     }
 }
@@ -92,6 +113,10 @@ impl Core {
     pub(crate) fn pace(&mut self, seq: Seq, now: Time) {
         if let Some(rate) = &mut self.delivery {
             rate.on_sent(seq, now, self.max > self.una);
+        }
+        // The ten segments are of data.
+        if self.config.handshake && seq == 0 {
+            return;
         }
         let cwnd = self.window.segments(self.mss());
         let interval = match self.config.pacing {
@@ -171,6 +196,19 @@ mod tests {
         let sent = sent(&mut sender, us(120_000), us(160_000));
         let at: Vec<u64> = sent.iter().map(|(_, at)| at.as_ps()).collect();
         assert_eq!(at, [120_000_000_000, 120_000_000_000 + 3_846_153_847]);
+    }
+
+    /// Pairs leave together and wait for both: 1000 us / (16 * 2) = 31.25 us for each.
+    #[test]
+    fn a_burst_waits_for_the_share_of_all_its_segments() {
+        let config = Config { initial_window: 16, pacing_burst: 2, ..Profile::Rfc.config() };
+        let sent = sent(&mut sender(config), us(0), us(900));
+        let at: Vec<u64> = sent.iter().map(|(_, at)| at.as_ps() / 10_000).collect();
+        // The tenth segment ends the fifth pair, and is the first that is waited for.
+        assert_eq!(
+            at,
+            [[0; 10].as_slice(), &[3_125, 3_125, 9_375, 9_375, 15_625, 15_625]].concat()
+        );
     }
 
     /// The retransmission after a timeout leaves though the wait is not over.

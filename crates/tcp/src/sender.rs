@@ -195,11 +195,9 @@ impl Sender {
     /// The next segment to send, if any may be sent now.
     pub fn poll_transmit(&mut self, now: Time) -> Option<Transmission> {
         let core = &mut self.core;
-        if core.pacer.holds(now) {
-            return None;
-        }
         let demanded = core.retransmit.is_some();
-        let Some(seq) = self.recovery.next_segment(core) else {
+        let next = if core.pacer.holds(now) { None } else { self.recovery.next_segment(core) };
+        let Some(seq) = next else {
             if core.config.window_validation == WindowValidation::Linux {
                 core.on_pause(self.recovery.carried(core));
             }

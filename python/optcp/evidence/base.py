@@ -23,7 +23,18 @@ if TYPE_CHECKING:
     from optcp.study.pool import Progress
     from optcp.study.store import Store
 
-MODULES = ("conformance", "loss", "delayed_ack", "cubic", "buffer", "share")
+MODULES = (
+    "conformance",
+    "packetdrill",
+    "loss",
+    "delayed_ack",
+    "cubic",
+    "bbr_states",
+    "buffer",
+    "share",
+    "friendliness",
+    "bbr_share",
+)
 """Modules of this package that register experiments, in the order of the page."""
 
 
@@ -222,9 +233,9 @@ def experiment(cls: E) -> E:
 
 def experiments() -> dict[str, Experiment]:
     """Every experiment by name, in the order of the page."""
-    for module in MODULES:
-        importlib.import_module(f"optcp.evidence.{module}")
-    return _registry
+    modules = [importlib.import_module(f"optcp.evidence.{module}").__name__ for module in MODULES]
+    # Whoever imports one of them first must not change the order.
+    return dict(sorted(_registry.items(), key=lambda item: modules.index(type(item[1]).__module__)))
 
 
 def select(names: Sequence[str]) -> list[Experiment]:

@@ -42,13 +42,15 @@ class Evidence:
     Attributes
     ----------
     kind
-        What sort of thing: recorded cases, vectors, closed form, long runs.
+        What sort of thing: recorded cases, packetdrill scripts, vectors, closed form, long runs.
     source
         Where the expected figures come from.
     result, key
         The stored result whose rows with this key are the evidence; or
     test
         the test that checks it, as ``file::name``; or
+    scripts
+        the packetdrill scripts that check it, as ``behaviour/situation``; or
     page
         the page that shows it.
     """
@@ -58,6 +60,7 @@ class Evidence:
     result: str | None = None
     key: Mapping[str, str] = field(default_factory=dict)
     test: str | None = None
+    scripts: tuple[str, ...] = ()
     page: str | None = None
 
 
@@ -75,9 +78,13 @@ def mechanisms() -> tuple[Mechanism, ...]:
     """Read the table, in its order."""
     listed = tomllib.loads(MECHANISMS.read_text(encoding="utf-8"))["mechanisms"]
     return tuple(
-        Mechanism(one["family"], one["name"], tuple(Evidence(**each) for each in one.get("evidence", [])))
+        Mechanism(one["family"], one["name"], tuple(_evidence(each) for each in one.get("evidence", [])))
         for one in listed
     )
+
+
+def _evidence(entry: Mapping[str, Any]) -> Evidence:
+    return Evidence(**{**entry, "scripts": tuple(entry.get("scripts", ()))})
 
 
 def read_results(folder: Path) -> list[Result]:
@@ -147,6 +154,8 @@ def _figure(evidence: Evidence, results: Mapping[str, Result]) -> str:
     if evidence.test is not None:
         file, _, name = evidence.test.partition("::")
         return f"test `{name}` in `{file}`"
+    if evidence.scripts:
+        return _scripts(evidence.scripts, results.get("packetdrill"))
     if evidence.page is not None:
         return f"[{evidence.page}]({evidence.page})"
     result = results.get(evidence.result or "")
@@ -161,6 +170,14 @@ def _figure(evidence: Evidence, results: Mapping[str, Result]) -> str:
         f"{counts[verdict]} {verdict}" for verdict in ("agrees", "near", "differs", "undecided") if counts[verdict]
     )
     return f"{link}: {judged or 'nothing outside'}"
+
+
+def _scripts(scripts: Sequence[str], result: Result | None) -> str:
+    if result is None:
+        return "not run"
+    passed = sum(script not in result.provenance["failed"] for script in scripts)
+    listed = ", ".join(f"`{script}`" for script in scripts)
+    return f"[{result.title}](#{_anchor(result.title)}): {passed} of {len(scripts)} pass: {listed}"
 
 
 def _anchor(title: str) -> str:

@@ -95,10 +95,13 @@ class Summary:
         One entry a (cell, group); empty if the scenario observes no goodput.
     drops
         For each cell, mean dropped packets a run by reason.
+    spare
+        For each cell, what its protections need (:meth:`optcp._core.Scenario.spare`).
     """
 
     goodput: list[Goodput]
     drops: list[tuple[dict[str, str], dict[str, float]]]
+    spare: list[tuple[dict[str, str], list[dict[str, Any]]]]
 
 
 @dataclass(frozen=True)
@@ -222,6 +225,7 @@ def _meta(planned: Plan, branch: int, run: _core.Run, files: dict[str, bytes]) -
         "goodput_bps": _goodput_bps(resolved, files),
         "forked_at_s": run.forked_at_s,
         "switches": run.switches,
+        "spare": cell.scenario.spare(),
     }
 
 
@@ -255,7 +259,8 @@ def summarise(planned: Plan) -> Summary:
         goodput += [Goodput(branch.key, group, stats.mean(values)) for group, values in sorted(rates.items())]
         means = {reason: count / len(planned.seeds) for reason, count in sorted(reasons.items())}
         drops.append((branch.key, means))
-    return Summary(goodput, drops)
+    spare = [(branch.key, branch.scenario.spare()) for branch in planned.study.branches]
+    return Summary(goodput, drops, spare)
 
 
 def probe(planned: Plan, limit_s: float = 3.0) -> Estimate:

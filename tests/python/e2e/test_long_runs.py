@@ -5,10 +5,13 @@ from pathlib import Path
 
 import pytest
 
-STORED = Path(__file__).parents[3] / "docs" / "evidence"
+from conftest import command_in
+
+ROOT = Path(__file__).parents[3]
+STORED = ROOT / "docs" / "evidence"
 
 
-@pytest.mark.parametrize("name", ["loss", "cubic", "buffer", "share"])
+@pytest.mark.parametrize("name", ["loss", "cubic", "buffer", "share", "friendliness"])
 def test_a_stored_cell_comes_out_again(name, command, tmp_path):
     """One cell of each: `make evidence` renews them all when a change of the model is meant."""
     provenance = json.loads((STORED / f"{name}.json").read_text(encoding="utf-8"))["provenance"]
@@ -33,6 +36,18 @@ def test_an_experiment_prints_its_table_and_writes_the_page(command, tmp_path):
 def test_recorded_cases_are_found_in_a_checkout_only(command):
     done = command("evidence", "conformance", status=2)
     assert "there are no recorded cases here" in done.stderr
+    done = command("evidence", "packetdrill", status=2)
+    assert "there are no scripts here" in done.stderr
+
+
+def test_the_stored_count_of_scripts_is_what_comes_out(tmp_path):
+    command_in(ROOT, "evidence", "packetdrill", "--out", tmp_path)
+    stored, found = (
+        json.loads((place / "packetdrill.json").read_text(encoding="utf-8")) for place in (STORED, tmp_path)
+    )
+    assert found["rows"] == stored["rows"]
+    for name in ("cases_sha256", "failed"):
+        assert found["provenance"][name] == stored["provenance"][name]
 
 
 def test_random_losses_do_not_depend_on_jobs_or_forking(command, tmp_path):

@@ -1,7 +1,9 @@
 //! TCP tables.
 
 use optcp_tcp::acknowledgment::MAX_SACK_BLOCKS;
-use optcp_tcp::config::{AckKind, Config, CongestionKind, Pacing, RecoveryKind};
+use optcp_tcp::config::{
+    AckKind, Config, CongestionKind, Measurement, Pacing, RecoveryKind, SlowStartKind,
+};
 use optcp_tcp::profile::Profile;
 use optcp_units::{Bytes, Duration};
 use serde::Deserialize;
@@ -57,6 +59,7 @@ fn check(name: &str, config: &Config, problems: &mut Problems<'_>) {
         ("initial_window", config.initial_window == 0, "nothing would ever be sent"),
         ("initial_ssthresh", config.initial_ssthresh == Some(0), "the window would shrink to it"),
         ("window_limit", config.window_limit == 0, "nothing would ever be sent"),
+        ("pacing_burst", config.pacing_burst == 0, "nothing would ever be sent"),
         ("recovery_burst", config.recovery_burst == Some(0), "recovery would never end"),
         (
             "ack_delay",
@@ -87,6 +90,18 @@ fn check(name: &str, config: &Config, problems: &mut Problems<'_>) {
         problems.at(place!["tcp", name, "dsack_undo"], message);
     }
     check_pacing(name, config, problems);
+    let every_ack = config.measurement == Measurement::EveryAck;
+    let measured = config.timestamps || (every_ack && config.recovery == RecoveryKind::Sack);
+    if config.slow_start != SlowStartKind::Standard && !measured {
+        let message = format!(
+            "`slow_start` ({}) needs `measurement = \"every-ack\"` with `recovery = \"sack\"`, or \
+             `timestamps = true`",
+            config.slow_start.name()
+        );
+        problems
+            .at(place!["tcp", name, "slow_start"], message)
+            .label("one round trip at a time would never end slow start");
+    }
     for (field, value) in [("initial_rto", initial_rto), ("min_rto", min_rto)] {
         if value > max_rto {
             let message = format!("`{field}` ({value}) is above `max_rto` ({max_rto})");

@@ -1,7 +1,7 @@
 //! How the endpoint of a script behaves: a profile, what the script changes of it, and what the peer's
 //! SYN leaves.
 
-use optcp_tcp::config::{Config, CongestionKind, RecoveryKind};
+use optcp_tcp::config::{Config, CongestionKind, Pacing, RecoveryKind};
 use optcp_tcp::profile::Profile;
 use optcp_units::Bytes;
 use serde::Deserialize;
@@ -51,6 +51,13 @@ pub(super) fn choices(script: &Script) -> Result<Choices, Refusal> {
         }
     }
     let (line, syn) = peer_syn(script)?;
+    if config.congestion == CongestionKind::Bbr {
+        if config.recovery != RecoveryKind::Sack || !syn.options.sack_permitted {
+            return Err(Refusal::new(line, "BBR needs SACK at both ends"));
+        }
+        // It paces by itself, whatever the queue.
+        config.pacing = Pacing::Rate;
+    }
     if syn.options.mss.is_some_and(|mss| mss < LEAST_MSS) {
         let reason = format!("an mss of less than {LEAST_MSS} bytes leaves no room for data");
         return Err(Refusal::new(line, reason));

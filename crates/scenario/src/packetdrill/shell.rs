@@ -3,26 +3,22 @@
 //! Nothing is executed. A command is known to make no difference here, or to be a choice of ours by
 //! another name, or it is refused.
 
-use optcp_tcp::config::{Config, LossDetectionKind, RecoveryKind};
+use optcp_tcp::config::{Config, LossDetectionKind, Pacing, RecoveryKind};
 
 use super::choices::congestion;
 use super::script::Refusal;
 
-/// Settings that no script's outcome depends on: memory, SYN retries, Fast Open and what a link without a
-/// pacing queue does not use.
+/// Settings that no script's outcome depends on: memory, SYN retries and Fast Open.
 const HARMLESS: &[&str] = &[
     "tcp_autocorking",
     "tcp_fack",
     "tcp_fastopen",
     "tcp_fastopen_key",
     "tcp_limit_output_bytes",
-    "tcp_min_tso_segs",
     "tcp_mem",
     "tcp_moderate_rcvbuf",
     "tcp_no_metrics_save",
     "tcp_notsent_lowat",
-    "tcp_pacing_ca_ratio",
-    "tcp_pacing_ss_ratio",
     "tcp_rmem",
     "tcp_syn_retries",
     "tcp_synack_retries",
@@ -54,10 +50,14 @@ pub(super) fn apply(line: usize, text: &str, config: &mut Config) -> Result<(), 
                 }
             }
             ("ip", ["tcp_metrics", ..]) => {}
-            ("tc", ["qdisc", .., "pfifo"]) => {}
+            ("tc", ["qdisc", .., "pfifo"]) => config.pacing = Pacing::None,
+            // It lets segments out when the sender's pacing says; with nothing else after its name.
+            ("tc", ["qdisc", .., "fq"]) => config.pacing = Pacing::Window,
             // Both tests of HyStart, as they are by default.
             ("echo", ["3"]) if command.ends_with("tcp_cubic/parameters/hystart_detect") => {}
-            ("tc", _) => return Err(refused("the endpoint's own queue is not simulated")),
+            ("tc", _) => {
+                return Err(refused("of the endpoint's queues only `fq` and `pfifo` are known"));
+            }
             (restore, []) if restore.starts_with("sysctl_restore") => {}
             _ => return Err(refused("it is neither a setting nor `defaults.sh`")),
         }
@@ -114,6 +114,11 @@ fn set(name: &str, value: &str, config: &mut Config) -> Result<(), String> {
         ("tcp_recovery", "1") => config.loss_detection = LossDetectionKind::Rack,
         ("tcp_congestion_control", name) => config.congestion = congestion(name)?,
         ("tcp_slow_start_after_idle", "0") => config.idle_restart = false,
+        ("tcp_min_tso_segs", segments) => {
+            let segments = segments.parse().ok().filter(|&segments| segments > 0);
+            config.pacing_burst = segments.ok_or("it is no number of segments")?;
+        }
+        ("tcp_pacing_ss_ratio", "200") | ("tcp_pacing_ca_ratio", "120") => {}
         ("tcp_ecn", "0" | "2") | ("tcp_reordering", "3") | ("tcp_mtu_probing", "0") => {}
         _ if HARMLESS.contains(&name) => {}
         _ => return Err(format!("`{name} = {value}` is not supported")),

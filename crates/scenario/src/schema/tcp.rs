@@ -207,6 +207,8 @@ tcp_table! {
     window_validation: WindowValidation,
     /// How segments that the window allows are spread over time.
     pacing: Pacing,
+    /// The most segments that pacing lets out together.
+    pacing_burst: u32,
     /// Whether an ACK finds the initial window again when nothing was sent for a timeout.
     idle_restart: bool,
     /// Whether the first two duplicate ACKs release a new segment each (RFC 3042).
@@ -249,7 +251,7 @@ tcp_table! {
     first_ack_at_once: bool,
     /// Whether the ACK of a second copy of the newest in-order segment may wait too.
     delays_duplicates: bool,
-    /// The most SACK blocks in an ACK.
+    /// The most SACK blocks in an ACK; with timestamps three at most.
     sack_blocks: u8,
     /// What the SACK option adds to an ACK beside 8 bytes for each block.
     sack_header: optcp_units::Bytes,

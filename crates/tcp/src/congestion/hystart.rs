@@ -2,14 +2,14 @@
 //!
 //! # Models
 //! From 16 segments on, slow start ends when ACKs follow each other closely for half of the least round
-//! trip (the ACK train), or when the least of the first eight round trips of a round, or a later one, is
+//! trip, or a whole one where segments are paced (the ACK train), or when the least of the first eight round trips of a round, or a later one, is
 //! longer than the least round trip by an eighth, 4 ms at least and 16 ms at most.
 //! # Source
 //! S. Ha and I. Rhee, "Taming the elephants: new TCP slow start", 2011; behaviour of Linux 6.
 //! # Parameters
-//! None: the constants are Linux's.
+//! None: the constants are Linux's. `pacing` decides which train is long.
 //! # Limits
-//! Needs a round trip with every ACK. Half of the least round trip is the rule without pacing.
+//! Needs a round trip with every ACK.
 
 use optcp_units::{Duration, Time};
 
@@ -32,6 +32,8 @@ const GREATEST_AGGREGATION: Duration = Duration::from_ms(1);
 /// See the module's text.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct HyStart {
+    /// Whether pacing spreads what slow start sends.
+    paced: bool,
     /// Whether it has ended slow start; a timeout forgets that.
     found: bool,
     least: Option<Duration>,
@@ -51,6 +53,15 @@ struct Round {
 }
 
 impl HyStart {
+    pub(super) fn new(paced: bool) -> Self {
+        HyStart { paced, ..HyStart::default() }
+    }
+
+    /// A timeout begins slow start anew.
+    pub(super) fn on_timeout(&mut self) {
+        *self = HyStart::new(self.paced);
+    }
+
     /// An ACK of new data; sets ssthresh if slow start ends.
     pub(super) fn on_ack(&mut self, window: &mut Window, mss: f64, ack: &AckEvent) {
         let Some(rtt) = ack.rtt else { return };
@@ -67,7 +78,9 @@ impl HyStart {
         if window.cwnd < LOW_WINDOW * mss {
             return;
         }
-        let train = round.train(least + aggregation(window, ack), ack.now);
+        let allowed = least + aggregation(window, ack);
+        let shares = if self.paced { 1 } else { 2 };
+        let train = round.train(Duration::from_ps(allowed.as_ps() / shares), ack.now);
         if train || round.delayed(least, rtt) {
             self.found = true;
             window.ssthresh = window.cwnd;
@@ -76,13 +89,13 @@ impl HyStart {
 }
 
 impl Round {
-    /// Whether the train has lasted for half of `allowed`.
+    /// Whether the train has lasted for longer than `allowed`.
     fn train(&mut self, allowed: Duration, now: Time) -> bool {
         if now - self.last > TRAIN_GAP {
             return false;
         }
         self.last = now;
-        now - self.start > Duration::from_ps(allowed.as_ps() / 2)
+        now - self.start > allowed
     }
 
     /// Whether the round trips have grown from `least`.
@@ -118,8 +131,12 @@ mod tests {
 
     /// Twenty segments, ACKs at the given times after the first one of the round, with round trips.
     fn ssthresh(acks: &[(u64, u64)]) -> Option<u64> {
+        ended(HyStart::default(), acks)
+    }
+
+    fn ended(hystart: HyStart, acks: &[(u64, u64)]) -> Option<u64> {
         let mut window = Window { cwnd: 20.0 * MSS, ssthresh: f64::INFINITY };
-        let mut hystart = HyStart { least: Some(us(40_000)), ..HyStart::default() };
+        let mut hystart = HyStart { least: Some(us(40_000)), ..hystart };
         for (una, &(at, rtt)) in (1..).zip(acks) {
             let now = Time::ZERO + us(1_000_000 + at);
             let (rtt, srtt) = (Some(us(rtt)), Some(us(40_000)));
@@ -140,6 +157,13 @@ mod tests {
         assert_eq!(ssthresh(&train), Some(21_000));
         let gaps: Vec<_> = (0..30).map(|i| (i * 2_001, 40_000)).collect();
         assert_eq!(ssthresh(&gaps), None);
+    }
+
+    /// Paced segments may take half of the round trip by themselves: 40 + 1 ms.
+    #[test]
+    fn a_paced_train_may_be_twice_as_long() {
+        let train: Vec<_> = (0..50).map(|i| (i * 1_000, 40_000)).collect();
+        assert_eq!(ended(HyStart::new(true), &train), Some(42_000));
     }
 
     /// An eighth of 40 ms is 5 ms: the ninth round trip ends slow start if none was 45 ms or less.

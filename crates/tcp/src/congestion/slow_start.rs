@@ -6,14 +6,14 @@
 //! # Source
 //! RFC 5681 section 3.1; see the members for theirs.
 //! # Parameters
-//! `slow_start`, `ack_counting`.
+//! `slow_start`, `ack_counting`; `pacing` for HyStart.
 //! # Limits
 //! Only ACKs outside a loss recovery are looked at.
 
 use super::AckEvent;
 use super::hystart::HyStart;
 use super::hystart_plus_plus::HyStartPlusPlus;
-use crate::config::{AckCounting, Config, SlowStartKind};
+use crate::config::{AckCounting, Config, Pacing, SlowStartKind};
 use crate::window::Window;
 
 /// See the module's text.
@@ -40,7 +40,9 @@ impl SlowStart {
             after_timeout: false,
             end: match config.slow_start {
                 SlowStartKind::Standard => End::Loss,
-                SlowStartKind::HyStart => End::HyStart(Box::default()),
+                SlowStartKind::HyStart => {
+                    End::HyStart(Box::new(HyStart::new(config.pacing != Pacing::None)))
+                }
                 SlowStartKind::HyStartPlusPlus => End::HyStartPlusPlus(Box::default()),
             },
         }
@@ -95,7 +97,7 @@ impl SlowStart {
         self.after_timeout = true;
         match &mut self.end {
             End::Loss => {}
-            End::HyStart(hystart) => **hystart = HyStart::default(),
+            End::HyStart(hystart) => hystart.on_timeout(),
             End::HyStartPlusPlus(hystart) => hystart.stop(),
         }
     }

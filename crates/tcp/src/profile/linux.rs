@@ -43,6 +43,8 @@ bundle! {
         ack_counting: AckCounting::Segments, increase: Increase::WholeSegments;
     "`tcp_is_cwnd_limited` is asked before the window grows" =>
         window_validation: WindowValidation::Linux;
+    "`tcp_min_tso_segs` is 2, where there is pacing" =>
+        pacing_burst: 2;
     "the ACK that ends recovery finds it open, and the window grows" =>
         exit_ack_grows: true;
     "a retransmission of the oldest segment starts the timer anew" =>
@@ -52,8 +54,6 @@ bundle! {
         halving: Halving::Whole;
     "TCP_DELACK_MIN is 40 ms, and a connection begins with up to 16 quick ACKs" =>
         ack: AckKind::Delayed, ack_delay: Duration::from_ms(40), quick_acks: 16;
-    "three fit beside timestamps" =>
-        sack_blocks: 3;
     "its own, with TCP_RTO_MIN below its variance" =>
         rtt: RttKind::Linux, min_rto: Duration::from_ms(200);
     "it measures from the times at which segments were sent, and asks timestamps only where that is ambiguous" =>

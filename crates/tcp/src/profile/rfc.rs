@@ -49,6 +49,8 @@ bundle! {
         window_validation: WindowValidation::None;
     "no RFC asks for it" =>
         pacing: Pacing::None;
+    "the smoothest, where there is pacing" =>
+        pacing_burst: 1;
     "RFC 5681 section 4.1 means applications that pause; flows here do not" =>
         idle_restart: false;
     "RFC 5681 section 3.2 step 1: a sender should do so" =>

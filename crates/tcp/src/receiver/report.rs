@@ -6,12 +6,12 @@
 //! # Source
 //! RFC 2018 section 4; RFC 2883 section 4 (duplicates).
 //! # Parameters
-//! `sack_blocks`, `dsack`.
+//! `sack_blocks`, `dsack`, `timestamps`.
 //! # Limits
 //! Received data is never given up again (no reneging). Room is filled with the lowest ranges; a receiver
 //! that forgets blocks, as ns-2's does beyond three, reports fewer now and then.
 
-use crate::acknowledgment::{MAX_SACK_BLOCKS, SackBlocks};
+use crate::acknowledgment::{MAX_SACK_BLOCKS, MAX_SACK_BLOCKS_WITH_TIMESTAMPS, SackBlocks};
 use crate::config::Config;
 use crate::core::Seq;
 use crate::ranges::Ranges;
@@ -19,7 +19,7 @@ use crate::ranges::Ranges;
 /// See the module's text.
 #[derive(Clone, Debug)]
 pub struct SackReport {
-    limit: u8,
+    limit: usize,
     duplicates: bool,
     /// A segment of each first block so far, the most recent first.
     recent: [Seq; MAX_SACK_BLOCKS],
@@ -31,8 +31,10 @@ impl SackReport {
     /// What a receiver reports; `None` if the connection does not use SACK.
     #[must_use]
     pub fn new(config: &Config) -> Option<Self> {
+        let room =
+            if config.timestamps { MAX_SACK_BLOCKS_WITH_TIMESTAMPS } else { MAX_SACK_BLOCKS };
         config.sack().then_some(SackReport {
-            limit: config.sack_blocks,
+            limit: room.min(usize::from(config.sack_blocks)),
             duplicates: config.dsack,
             recent: [0; MAX_SACK_BLOCKS],
             count: 0,
@@ -59,7 +61,7 @@ impl SackReport {
     /// The option of an ACK for everything below `next`, with `beyond` received beyond it.
     pub(super) fn take(&mut self, next: Seq, beyond: &Ranges) -> Option<SackBlocks> {
         let mut blocks = SackBlocks::new();
-        let limit = usize::from(self.limit);
+        let limit = self.limit;
         // What the duplicate's own ranges say need not be said again.
         let mut around = None;
         if let Some(seq) = self.duplicate.take() {

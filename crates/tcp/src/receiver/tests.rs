@@ -104,6 +104,21 @@ fn no_more_blocks_than_the_option_may_hold() {
     assert_eq!(blocks(&mut receiver, 8), [(8, 9), (6, 7), (4, 5)]);
 }
 
+/// RFC 2018 section 3: 40 bytes of options hold four blocks, and three beside timestamps.
+#[test]
+fn timestamps_take_the_room_of_a_block() {
+    for (timestamps, fit) in [(false, 4), (true, 3)] {
+        let mut receiver = receiver(|config| {
+            *config = Config { timestamps, ..Profile::Linux6.config() };
+        });
+        for seq in [2, 4, 6, 8] {
+            blocks(&mut receiver, seq);
+        }
+        let all = [(10, 11), (8, 9), (6, 7), (4, 5)];
+        assert_eq!(blocks(&mut receiver, 10), all[..fit], "{timestamps}");
+    }
+}
+
 /// RFC 2883 sections 4.1 and 4.2: below the cumulative ACK, and within a block; reported once.
 #[test]
 fn a_segment_that_came_twice_is_reported_once() {

@@ -100,6 +100,7 @@ impl Draw {
             fast_convergence: self.percent(50),
             window_validation: self.pick(WindowValidation::ALL),
             pacing: self.pick(&[Pacing::None, Pacing::Window]),
+            pacing_burst: self.pick(&[1, 2, 5]),
             idle_restart: self.percent(50),
             careful: self.percent(50),
             careful_until_new_ack: self.percent(50),

@@ -140,10 +140,14 @@ impl World {
         }
         each += match self.config.pacing {
             Pacing::None => Duration::ZERO,
-            // The window in a round trip, and the window is a segment at least.
-            Pacing::Window => measured,
+            // The window in a round trip, and the window is a segment at least; a burst's wait is that
+            // of all its segments.
+            Pacing::Window => measured * u64::from(self.config.pacing_burst),
             // One delivery in the longest silence, at the least gain of pacing, 0.99 / 2.885.
-            Pacing::Rate => (round_trip + self.config.max_rto + trouble) * 3,
+            Pacing::Rate => {
+                (round_trip + self.config.max_rto + trouble)
+                    * (3 * u64::from(self.config.pacing_burst))
+            }
         };
         self.weather.trouble_ends + each * (u64::from(self.end()) + 2)
     }
@@ -239,7 +243,9 @@ impl World {
         assert_eq!(ack.seq, self.receiver.next(), "an ACK says what has arrived");
         let blocks = ack.sack.map_or(Vec::new(), |sack| sack.as_slice().to_vec());
         assert!(blocks.iter().flat_map(|&(s, e)| s..e).all(|seq| self.arrived.contains(&seq)));
-        assert!(blocks.len() <= usize::from(self.config.sack_blocks) && blocks.len() < 5);
+        // RFC 2018 section 3: options have 40 bytes, timestamps take 12 of them.
+        let room = if self.config.timestamps { 3 } else { 4 };
+        assert!(blocks.len() <= usize::from(self.config.sack_blocks).min(room));
         let holes = self.arrived.last().is_some_and(|&last| last > ack.seq);
         assert!(!self.config.sack() || !holes || !blocks.is_empty(), "SACK tells of a hole");
         assert!(self.config.sack() || blocks.is_empty());

@@ -59,7 +59,7 @@ def distances(context: Context) -> list[str]:
     """How far the table lies from ns-2's and from the printed one: root mean square and largest difference."""
     mean = 100 * (context.measured.ratio.mean(axis=0)[1:] - 1)
     others = {
-        "what independent ns-2 runs of this world gave": np.array(ns2()["gmpls"]["table5"]["rel_goodput_pct"]),
+        "what independent ns-2 runs of the unchanged world gave": np.array(ns2()["gmpls"]["table5"]["rel_goodput_pct"]),
         "the print": np.array(tables()["gmpls"]["table5"]["rel_goodput_pct"][1:]),
     }
     return [f"Against {name}: {_distance(mean - values)}." for name, values in others.items()]

@@ -1,0 +1,115 @@
+"""What BBR takes of a link that it shares with CUBIC or Reno, by the size of the queue."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from optcp import stats
+from optcp.evidence import outside
+from optcp.evidence.base import Experiment, Result, Row, Setting, cells, experiment, provenance
+from optcp.study import Task, execute
+
+if TYPE_CHECKING:
+    from optcp.study import Done
+
+SCENARIO = "tcp-bbr-share"
+MODEL = "Ware et al. 2019, model"
+SEEDS = 10
+WARM_UP_S, INTERVAL_S = 60, 20
+PRODUCT = 100 / 3
+"""Packets that the link holds in a base round trip: 10 Mb/s, 40 ms, 1500 bytes."""
+ROUND_TRIP_S, PACKET_S = 0.040, 0.0012
+OTHERS = {"cubic": "hystart", "reno": "standard"}
+"""What may end slow start, by congestion control: as in Linux."""
+QUEUES = ("0.5", "1", "2", "4", "8", "16", "32")
+"""In bandwidth-delay products."""
+MANY, MANY_QUEUES = ("4", "16"), ("8", "16", "32")
+"""Numbers of other flows beside one, and the queues where they are looked at."""
+
+
+def packets(queue: str) -> int:
+    """A queue in bandwidth-delay products as whole packets."""
+    return round(float(queue) * PRODUCT)
+
+
+def model(queue: int) -> float:
+    """BBR's share beside flows that always fill a queue of so many packets, however many they are.
+
+    Ware et al. 2019: BBR keeps twice the product of its share and the least round trip, in which only the others'
+    packets wait. Theirs is 1/2 - 1/(2X) - 4/q with a queue of q packets and X products, or nothing; and BBR sends
+    nothing for q/c + 0.2 s + l in each 10 s, while it looks for the least round trip.
+    """
+    others = 0.5 - 0.5 * PRODUCT / queue - 4 / queue
+    silent_s = queue * PACKET_S + 0.2 + ROUND_TRIP_S
+    return (1 - max(others, 0.0)) * (1 - silent_s / 10)
+
+
+def pairs() -> list[tuple[str, str]]:
+    """Queues and numbers of other flows."""
+    return [(queue, "1") for queue in QUEUES] + [(queue, others) for others in MANY for queue in MANY_QUEUES]
+
+
+def shares(done: Done) -> list[list[float]]:
+    """BBR's part of all goodput after the warm-up: for each branch one value a seed."""
+    found: list[list[float]] = [[] for _ in done.study.branches]
+    for _, runs in done:
+        for values, run in zip(found, runs, strict=True):
+            bbr, others = run.series["goodput"]["bytes"][:, WARM_UP_S // INTERVAL_S :].sum(axis=1)
+            values.append(int(bbr) / int(bbr + others))
+    return found
+
+
+@experiment
+class BbrShare(Experiment):
+    """BBR's share by queue and by number of the others."""
+
+    name = "bbr-share"
+    title = "BBR beside CUBIC or Reno"
+    value = "share of BBR"
+    about = (
+        "One flow of BBR and one or more of CUBIC or Reno, all with the profile `linux-6`, share a drop-tail link of "
+        "10 Mb/s with a base round trip of 40 ms. The queue is in bandwidth-delay products of 33.3 packets, the packet "
+        "in transmission included. BBR's part of all goodput from 60 s to 460 s. Starts are drawn from 5 s, and hosts "
+        "keep each packet for up to 1.2 ms. The scenario is `tcp-bbr-share`.",
+        "The model supposes others that always fill the queue, and BBR that its window alone limits. Here the others "
+        "keep 0.7 or half of their window when the queue overflows, so that BBR, which goes by the least of 10 s, sees "
+        "a shorter round trip than the model has and keeps less in flight; and in the round trip after a loss it sends "
+        "no more than is delivered. So every share is below the model or meets it. The paper gives the model a median "
+        "error of 5 % beside CUBIC and of 8 % beside Reno on its own testbed; why ours are further off is not known "
+        "beyond this, and nothing was changed to bring them nearer.",
+        "The 40 % are from the abstract of the same paper, for one flow of BBR beside as many as 16 others; it does "
+        "not say with what queue, so they stand beside all three. Hock et al. have no figure here: their finding for "
+        "queues below one product is that BBR suppresses CUBIC, which stands as any share above a half.",
+    )
+
+    def run(self, setting: Setting) -> Result:
+        """One row a congestion control of the others, queue and number of them."""
+        wanted = {
+            congestion: cells(
+                SCENARIO,
+                [
+                    [
+                        ("parameters.congestion", congestion),
+                        ("parameters.slow_start", slow_start),
+                        ("parameters.queue", f"{packets(queue)} packets"),
+                        ("parameters.others", others),
+                        ("parameters.interval", f"{INTERVAL_S} s"),
+                    ]
+                    for queue, others in pairs()
+                ],
+                f"bbr-share: beside {congestion}",
+            )
+            for congestion, slow_start in OTHERS.items()
+        }
+        seeds = tuple(range(1, 1 + (setting.seeds or SEEDS)))
+        tasks = [Task(study, seeds) for study in wanted.values()]
+        done = dict(zip(wanted, execute(tasks, setting.store, setting.jobs, setting.progress), strict=True))
+        rows: list[Row] = []
+        for congestion, study in done.items():
+            for (queue, others), values in zip(pairs(), shares(study), strict=True):
+                key = {"variant": f"beside {congestion}", "others": others, "queue": queue}
+                ours, theirs = stats.mean(values), f"{model(packets(queue)):.3f}"
+                text = f"{theirs} (ours {100 * (ours.estimate / float(theirs) - 1):+.0f} %)"
+                expected = outside.Figure(MODEL, self.name, key, text, *outside.printed_range(theirs))
+                rows.append(self.row(key, ours, [expected]))
+        return self.result(rows, provenance(SCENARIO, done))
