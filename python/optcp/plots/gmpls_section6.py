@@ -45,7 +45,8 @@ def curves(result: Result) -> list[Figure]:
                     panel.fill_between(curve.x, low, high, color=COLOURS[d], alpha=0.2, linewidth=0)
             panel.axvline(FAILURE_S, color=PRINTED, linestyle="--", linewidth=0.8)
             panel.set_title(f"δ = {delta} ms")
-            panel.set_ylim(bottom=0)
+        # Once all are drawn: a shared axis that is fixed at one end grows no more at the other.
+        panels[0].set_ylim(bottom=0)
         panels[0].set_xlim(result.series[0].x[0], result.series[0].x[-1])
         panels[-1].set_xlabel("time (s)")
         panels[len(deltas) // 2].set_ylabel("goodput (% of access bandwidth)")
