@@ -73,7 +73,7 @@ impl<O: Observer> Simulation<O> {
         if let Some((at, ordinal)) = arrived.next {
             self.calendar.push(Key::new(at, Class::Arrival, id, ordinal));
         }
-        self.at_node(arrived.packet);
+        self.at_node(arrived.packet, Some(id));
     }
 
     fn start(&mut self, id: FlowId) {

@@ -286,32 +286,46 @@ impl<O: Observer> Simulation<O> {
     }
 
     /// A packet is at a node: it is delivered there, goes into a port or two, or is discarded.
-    pub(crate) fn at_node(&mut self, mut packet: Packet) {
+    ///
+    /// It came through the port `from`, or from the endpoint at this node, which takes nothing from
+    /// its time to live.
+    #[inline]
+    pub(crate) fn at_node(&mut self, mut packet: Packet, from: Option<PortId>) {
         match self.labels.hop(packet.label) {
             Hop::Deliver => self.deliver(packet),
             Hop::Forward { port, next } => {
+                if let Some(from) = from
+                    && !packet.pass_router()
+                {
+                    return self.lose(from, packet, DropReason::TtlExpired);
+                }
                 packet.label = next;
                 self.enter(port, packet);
             }
-            Hop::Gate(gate) => self.at_gate(gate, packet),
-            Hop::Bridge(bridge) => self.at_bridge(bridge, packet),
+            Hop::Gate(gate) => self.at_gate(gate, packet, from),
+            Hop::Bridge(bridge) => self.at_bridge(bridge, packet, from),
         }
     }
 
     // Few packets come to a gate or a bridge; the others do not pay for them.
     #[inline(never)]
-    fn at_gate(&mut self, gate: u32, mut packet: Packet) {
+    fn at_gate(&mut self, gate: u32, mut packet: Packet, from: Option<PortId>) {
         match self.labels.pass(gate) {
             Ok(next) => {
                 packet.label = next;
-                self.at_node(packet);
+                self.at_node(packet, from);
             }
             Err(port) => self.lose(port, packet, DropReason::NotSelected),
         }
     }
 
     #[inline(never)]
-    fn at_bridge(&mut self, bridge: u32, packet: Packet) {
+    fn at_bridge(&mut self, bridge: u32, mut packet: Packet, from: Option<PortId>) {
+        if let Some(from) = from
+            && !packet.pass_router()
+        {
+            return self.lose(from, packet, DropReason::TtlExpired);
+        }
         let copy = self.flows[packet.flow() as usize].copy(packet);
         self.counts.copied += 1;
         for ((port, next), mut packet) in self.labels.bridge(bridge).into_iter().zip([packet, copy])
@@ -373,7 +387,7 @@ impl<O: Observer> Simulation<O> {
     pub(crate) fn send_ack(&mut self, id: FlowId, ack: Ack) {
         let packet = self.flows[id as usize].close(id, ack);
         self.counts.sent += 1;
-        self.at_node(packet);
+        self.at_node(packet, None);
     }
 
     /// Puts on the network what a sender may send now, after what came to it.
@@ -386,7 +400,7 @@ impl<O: Observer> Simulation<O> {
                 self.now,
                 Record::Sent { flow: id, seq: segment.seq, again: segment.retransmission },
             );
-            self.at_node(packet);
+            self.at_node(packet, None);
         }
         if self.observer.wants_updates() {
             let snapshot = self.flows[id as usize].sender.snapshot();
@@ -396,7 +410,7 @@ impl<O: Observer> Simulation<O> {
     }
 }
 
-/// A size as packets carry it.
-fn wire(size: Bytes) -> u32 {
-    u32::try_from(size.count()).unwrap_or(u32::MAX)
+/// A size as packets carry it: scenarios are checked for what exceeds IP's limit.
+fn wire(size: Bytes) -> u16 {
+    u16::try_from(size.count()).unwrap_or(u16::MAX)
 }

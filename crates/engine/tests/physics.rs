@@ -5,7 +5,7 @@ mod common;
 use common::{Log, WorldBuilder, ms};
 use optcp_engine::observe::Record;
 use optcp_engine::{Blueprint, Simulation};
-use optcp_net::{Action, Control, DropReason, Hop, QueueLimit};
+use optcp_net::{Action, Control, DropReason, Hop, INITIAL_TTL, QueueLimit};
 use optcp_tcp::{Config, Profile};
 use optcp_units::{Bytes, Duration, Time};
 
@@ -190,4 +190,41 @@ fn packets_overtake_in_a_shortened_pipe() {
         })
         .collect();
     assert_eq!(progress, [(21, 1000), (22, 1000), (22, 2000)]);
+}
+
+/// The hosts at the ends take nothing from the time to live, each router between them one.
+#[test]
+fn every_router_takes_one_from_the_time_to_live() {
+    let mut world = WorldBuilder::default();
+    let links = [(); 3].map(|()| world.port(8, Duration::from_ms(1), PLENTY));
+    let back = world.port(8, Duration::from_ms(1), PLENTY);
+    world.flow(&config(1), Some(1), Time::ZERO, 0, (&links, &[back]));
+    let log = run(&world.build(ms(40)));
+    let entered = log.iter().filter_map(|(_, record)| match record {
+        Record::Accepted { packet, .. } if !packet.is_ack() => Some(packet.ttl),
+        _ => None,
+    });
+    assert_eq!(entered.collect::<Vec<_>>(), [INITIAL_TTL, INITIAL_TTL - 1, INITIAL_TTL - 2]);
+}
+
+/// Two routers that send a packet to each other stop when its time to live is used up.
+#[test]
+fn a_packet_does_not_loop_for_ever() {
+    let mut world = WorldBuilder::default();
+    let [out, there, back] = [(); 3].map(|()| world.port(8, Duration::from_ms(1), PLENTY));
+    let acks = world.port(8, Duration::from_ms(1), PLENTY);
+    world.flow(&config(1), Some(1), Time::ZERO, 0, (&[out, there, back], &[acks]));
+    let at_first = world.paths.entry(0, &[there, back]);
+    let at_last = world.paths.entry(0, &[back]);
+    let Hop::Forward { port, .. } = world.paths.hop(at_last) else {
+        panic!("it leads through a port")
+    };
+    let loops = Action::SetHop(at_last, Hop::Forward { port, next: at_first });
+    world.controls = vec![Control { at: Time::ZERO, action: loops }];
+    let log = run(&world.build(ms(900)));
+    // Until the first retransmission after 1 s: the first router forwards it with 63 left, each next
+    // one with one less, and the 64th discards it.
+    assert_eq!(drops(&log).iter().map(|drop| drop.2).collect::<Vec<_>>(), [DropReason::TtlExpired]);
+    let hops = log.iter().filter(|(_, record)| matches!(record, Record::Accepted { .. })).count();
+    assert_eq!(hops, usize::from(INITIAL_TTL));
 }

@@ -20,11 +20,13 @@ pub enum DropReason {
     PeriodicLoss = 6,
     /// It came to a non-merging node from the side that is not selected.
     NotSelected = 7,
+    /// A router had to forward it whose time to live was used up.
+    TtlExpired = 8,
 }
 
 impl DropReason {
     /// Every reason, in the order of their numbers.
-    pub const ALL: [DropReason; 8] = [
+    pub const ALL: [DropReason; 9] = [
         DropReason::QueueFull,
         DropReason::LinkDown,
         DropReason::QueueFlushed,
@@ -33,6 +35,7 @@ impl DropReason {
         DropReason::RandomLoss,
         DropReason::PeriodicLoss,
         DropReason::NotSelected,
+        DropReason::TtlExpired,
     ];
 
     /// The name in results.
@@ -47,6 +50,7 @@ impl DropReason {
             DropReason::RandomLoss => "random-loss",
             DropReason::PeriodicLoss => "periodic-loss",
             DropReason::NotSelected => "not-selected",
+            DropReason::TtlExpired => "ttl-expired",
         }
     }
 }

@@ -66,6 +66,7 @@ fn overrides() {
         ("links.3.rate", "10 Mbps"),
         ("tcp.all.profile", "rcf"),
         ("tcp.al.profile", "rfc"),
+        ("tcp.all.mss", "65496 B"),
         ("failures.0.at", "20 s"),
         ("flow.0.tcp", "all"),
         ("stopp", "1 s"),

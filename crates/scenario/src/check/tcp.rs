@@ -19,6 +19,9 @@ use crate::tree::{Node, place};
 
 use super::check_name;
 
+/// The length field of an IP packet (RFC 791) says no more.
+const LARGEST_PACKET: Bytes = Bytes::new(65_535);
+
 /// Fills in the tables of the file.
 pub(super) fn tables(file: &File, plan: &mut Plan, problems: &mut Problems<'_>) {
     for (name, table) in &file.tcp {
@@ -80,6 +83,12 @@ fn check(name: &str, config: &Config, problems: &mut Problems<'_>) {
     if usize::from(config.sack_blocks) > MAX_SACK_BLOCKS {
         let message = format!("`sack_blocks` ({}) is above {MAX_SACK_BLOCKS}", config.sack_blocks);
         problems.at(place!["tcp", name, "sack_blocks"], message).label("no more fit (RFC 2018)");
+    }
+    let segment = config.mss + config.header + config.timestamp_size();
+    if segment > LARGEST_PACKET {
+        let message =
+            format!("a segment has {segment} on the wire, and a packet {LARGEST_PACKET} at most");
+        problems.at(place!["tcp", name, "mss"], message).label("with its headers (RFC 791)");
     }
     if config.timestamp_undo && !config.timestamps {
         let message = "`timestamp_undo` needs `timestamps = true`".to_owned();
