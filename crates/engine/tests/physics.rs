@@ -4,7 +4,7 @@ mod common;
 
 use common::{Log, WorldBuilder, ms};
 use optcp_engine::observe::Record;
-use optcp_engine::{Blueprint, Simulation};
+use optcp_engine::{Blueprint, Kernel, Simulation};
 use optcp_net::{Action, Control, DropReason, Hop, INITIAL_TTL, QueueLimit};
 use optcp_tcp::{Config, Profile};
 use optcp_units::{Bytes, Duration, Time};
@@ -23,10 +23,14 @@ fn config(window: u32) -> Config {
 }
 
 fn run(blueprint: &Blueprint) -> Vec<(Time, Record)> {
-    let mut simulation = Simulation::new(blueprint, Log::default());
-    simulation.run();
-    simulation.audit().expect("packets are conserved");
-    simulation.observer.0
+    let [plain, fast] = Kernel::ALL.map(|kernel| {
+        let mut simulation = Simulation::new(blueprint, kernel, Log::default());
+        simulation.run();
+        simulation.audit().expect("packets are conserved");
+        simulation.observer().clone().in_order()
+    });
+    assert_eq!(plain, fast, "the kernels do not agree");
+    plain
 }
 
 fn drops(log: &[(Time, Record)]) -> Vec<(Time, u32, DropReason)> {
@@ -94,7 +98,7 @@ fn a_timer_due_with_its_ack_comes_first() {
         let back = world.port(8, Duration::from_us(49_900), PLENTY);
         let config = Config { initial_rto: rto, min_rto: rto, ..config(1) };
         world.flow(&config, Some(1), Time::ZERO, 0, (&[out], &[back]));
-        let mut simulation = Simulation::new(&world.build(ms(1000)), ());
+        let mut simulation = Simulation::new(&world.build(ms(1000)), Kernel::Fast, ());
         simulation.run();
         simulation.senders().map(|sender| sender.counts().timeouts).sum::<u64>()
     };

@@ -79,6 +79,12 @@ impl Packet {
         if let Kind::KeptAck = self.kind { Some(self.options) } else { None }
     }
 
+    /// The same packet under another label.
+    #[must_use]
+    pub const fn under(self, label: Label) -> Self {
+        Packet { label, ..self }
+    }
+
     /// The flow it belongs to.
     #[must_use]
     pub const fn flow(self) -> FlowId {

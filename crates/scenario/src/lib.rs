@@ -33,11 +33,12 @@ pub mod workload;
 
 pub use build::Switched;
 pub use catalogue::{CatalogueEntry, catalogue, json_schema};
+pub use optcp_engine::Kernel;
 pub use parquet::{Data, ParquetError, Table, Texts};
 pub use plan::Plan;
 pub use problem::Diagnostic;
 pub use profiles::{ProfileChoice, ProfileEntry, profiles};
 pub use protected::Spare;
-pub use run::{Cancel, Cancelled, Run, run_branches};
+pub use run::{Cancel, Cancelled, Run, RunOptions, run_branches};
 pub use scenario::{Scenario, Summary};
 pub use series::{Column, Series, Values};
