@@ -68,16 +68,9 @@ struct Entry<T> {
 
 impl<T> Entry<T> {
     #[inline]
-    fn order(&self) -> u128 {
-        let high = u128::from((u64::from(self.offset) << 32) | u64::from(self.entity));
-        (high << 32) | u128::from(self.ordinal)
+    fn order(&self) -> (u64, u32) {
+        ((u64::from(self.offset) << 32) | u64::from(self.entity), self.ordinal)
     }
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Node<T> {
-    entry: Entry<T>,
-    next: u32,
 }
 
 /// Pending entries in buckets of time, each put in order when it is opened.
@@ -111,11 +104,14 @@ pub struct Buckets<T> {
     /// First nodes of the fine buckets; without meaning where `filled` says that there is none.
     heads: Vec<u32>,
     filled: Vec<u64>,
-    nodes: Vec<Node<T>>,
-    /// First of the nodes that are free, chained.
+    /// The entries of the open coarse bucket.
+    pool: Vec<Entry<T>>,
+    /// By place in the pool: the next entry of the same fine bucket, or the next free place.
+    chain: Vec<u32>,
+    /// First of the places in the pool that are free.
     free: u32,
-    /// Entries of the open fine bucket, the earliest at the end.
-    open: Vec<Entry<T>>,
+    /// Where the entries of the open fine bucket are in the pool, the earliest at the end.
+    open: Vec<u32>,
     /// Entries that have been put into the open coarse bucket's fine ones.
     spread: usize,
     far: BinaryHeap<Reverse<Due<T>>>,
@@ -137,7 +133,8 @@ impl<T: Copy> Buckets<T> {
             fine: 0,
             heads: vec![NIL; 1 << MOST_FINE],
             filled: vec![0; 1 << (MOST_FINE - 6)],
-            nodes: Vec::new(),
+            pool: Vec::new(),
+            chain: Vec::new(),
             free: NIL,
             open: Vec::new(),
             spread: 0,
@@ -183,7 +180,6 @@ impl<T: Copy> Buckets<T> {
     }
 
     #[inline]
-    #[expect(clippy::cast_possible_truncation, reason = "a place among 512")]
     fn push_coarse(&mut self, bucket: u64, entry: Entry<T>) {
         let place = (bucket % COARSE) as usize;
         self.occupied[place / 64] |= 1 << (place % 64);
@@ -192,35 +188,38 @@ impl<T: Copy> Buckets<T> {
 
     /// Adds an entry to the open coarse bucket.
     #[inline]
+    #[expect(clippy::cast_possible_truncation, reason = "fewer than 2^32 entries are pending")]
     fn push_near(&mut self, entry: Entry<T>) {
         self.spread += 1;
+        let place = if self.free == NIL {
+            self.pool.push(entry);
+            self.chain.push(NIL);
+            (self.pool.len() - 1) as u32
+        } else {
+            let place = self.free;
+            self.free = self.chain[place as usize];
+            self.pool[place as usize] = entry;
+            place
+        };
         let fine = entry.offset >> self.fine_shift;
         if fine > self.fine {
-            self.chain(fine, entry);
+            self.put(fine, place);
         } else {
             let order = entry.order();
-            let place = self.open.iter().rposition(|other| other.order() > order);
-            self.open.insert(place.map_or(0, |place| place + 1), entry);
+            let later = |other: &u32| self.pool[*other as usize].order() > order;
+            let rank = self.open.iter().rposition(later).map_or(0, |last| last + 1);
+            self.open.insert(rank, place);
         }
     }
 
+    /// Puts the entry at a place of the pool into a fine bucket.
     #[inline]
-    #[expect(clippy::cast_possible_truncation, reason = "fewer than 2^32 entries are pending")]
-    fn chain(&mut self, fine: u32, entry: Entry<T>) {
+    fn put(&mut self, fine: u32, place: u32) {
         let (word, bit) = (fine as usize / 64, 1 << (fine % 64));
-        let before = if self.filled[word] & bit == 0 { NIL } else { self.heads[fine as usize] };
+        let head = &mut self.heads[fine as usize];
+        self.chain[place as usize] = if self.filled[word] & bit == 0 { NIL } else { *head };
         self.filled[word] |= bit;
-        let node = Node { entry, next: before };
-        let place = if self.free == NIL {
-            self.nodes.push(node);
-            (self.nodes.len() - 1) as u32
-        } else {
-            let place = self.free;
-            self.free = self.nodes[place as usize].next;
-            self.nodes[place as usize] = node;
-            place
-        };
-        self.heads[fine as usize] = place;
+        *head = place;
     }
 
     /// Takes out the earliest entry if it is due before `limit`.
@@ -229,15 +228,18 @@ impl<T: Copy> Buckets<T> {
         if self.open.is_empty() && !self.advance(limit) {
             return None;
         }
-        let entry = self.open.last()?;
+        let place = *self.open.last()?;
+        let entry = &self.pool[place as usize];
         let at = Time::from_ps((self.current << self.shift) + u64::from(entry.offset));
         if at >= limit {
             return None;
         }
-        let Entry { entity, ordinal, item, .. } = *entry;
+        let due = Due { at, entity: entry.entity, ordinal: entry.ordinal, item: entry.item };
         self.open.pop();
+        self.chain[place as usize] = self.free;
+        self.free = place;
         self.len -= 1;
-        Some(Due { at, entity, ordinal, item })
+        Some(due)
     }
 
     /// Opens the next fine bucket that is not empty, unless it begins at or after `limit`; says whether
@@ -280,14 +282,12 @@ impl<T: Copy> Buckets<T> {
         self.filled[fine as usize / 64] &= !(1 << (fine % 64));
         let mut place = self.heads[fine as usize];
         while place != NIL {
-            let node = &mut self.nodes[place as usize];
-            self.open.push(node.entry);
-            let next = std::mem::replace(&mut node.next, self.free);
-            self.free = place;
-            place = next;
+            self.open.push(place);
+            place = self.chain[place as usize];
         }
         if self.open.len() > 1 {
-            self.open.sort_unstable_by_key(|entry| Reverse(entry.order()));
+            let pool = &self.pool;
+            self.open.sort_unstable_by_key(|&place| Reverse(pool[place as usize].order()));
         }
     }
 
@@ -311,7 +311,7 @@ impl<T: Copy> Buckets<T> {
         None
     }
 
-    #[expect(clippy::cast_possible_truncation, reason = "a place among 512")]
+    #[expect(clippy::cast_possible_truncation, reason = "fewer than 2^32 entries are pending")]
     fn open_coarse(&mut self, bucket: u64) {
         self.current = bucket;
         while let Some(Reverse(far)) = self.far.peek()
@@ -323,19 +323,21 @@ impl<T: Copy> Buckets<T> {
         }
         let place = (bucket % COARSE) as usize;
         self.occupied[place / 64] &= !(1 << (place % 64));
-        let mut entries = std::mem::take(&mut self.coarse[place]);
+        // Everything in the pool has been taken out: the bucket itself becomes the pool.
+        self.pool.clear();
+        std::mem::swap(&mut self.pool, &mut self.coarse[place]);
+        self.chain.clear();
+        self.chain.resize(self.pool.len(), NIL);
+        self.free = NIL;
         // As many fine buckets as entries; what was put in while the last one was open tells of the rest.
-        let expected = entries.len().max(self.spread).max(1);
+        let expected = self.pool.len().max(self.spread).max(1);
         let power = expected.ilog2().clamp(FEWEST_FINE, MOST_FINE.min(self.shift));
         self.fine_shift = self.shift - power;
         self.fine = 0;
-        self.spread = 0;
-        for &entry in &entries {
-            self.spread += 1;
-            self.chain(entry.offset >> self.fine_shift, entry);
+        self.spread = self.pool.len();
+        for place in 0..self.pool.len() {
+            self.put(self.pool[place].offset >> self.fine_shift, place as u32);
         }
-        entries.clear();
-        self.coarse[place] = entries;
     }
 
     /// Everything that is pending, in no particular order.
@@ -346,16 +348,16 @@ impl<T: Copy> Buckets<T> {
             let at = Time::from_ps((bucket << self.shift) + u64::from(entry.offset));
             Due { at, entity: entry.entity, ordinal: entry.ordinal, item: entry.item }
         };
-        all.extend(self.open.iter().map(|entry| due(self.current, entry)));
+        let pooled = |place: u32| due(self.current, &self.pool[place as usize]);
+        all.extend(self.open.iter().map(|&place| pooled(place)));
         for (word, &bits) in self.filled.iter().enumerate() {
             let mut bits = bits;
             while bits != 0 {
                 let mut place = self.heads[word * 64 + bits.trailing_zeros() as usize];
                 bits &= bits - 1;
                 while place != NIL {
-                    let node = &self.nodes[place as usize];
-                    all.push(due(self.current, &node.entry));
-                    place = node.next;
+                    all.push(pooled(place));
+                    place = self.chain[place as usize];
                 }
             }
         }
@@ -372,7 +374,8 @@ impl<T: Copy> Buckets<T> {
         let mut all = self.entries();
         self.open.clear();
         self.filled.fill(0);
-        self.nodes.clear();
+        self.pool.clear();
+        self.chain.clear();
         self.free = NIL;
         self.coarse.iter_mut().for_each(Vec::clear);
         self.occupied = [0; COARSE_WORDS];
