@@ -104,15 +104,13 @@ fn costs(file: &File, network: &mut Network, problems: &mut Problems<'_>) {
 
 /// Refuses keys that nothing looks at.
 fn check_keys(table: &RoutingTable, problems: &mut Problems<'_>) {
-    let repair = table.repair.unwrap_or(RepairKind::None);
-    let tunnels = matches!(repair, RepairKind::RemoteLfa | RepairKind::TiLfa);
-    for (idle, key, why) in [
-        (table.protect.is_some() && repair == RepairKind::None, "protect", "there are no backups"),
-        (table.ttl.is_some() && !tunnels, "ttl", "there are no tunnels"),
-    ] {
-        if idle {
+    if table.repair.unwrap_or(RepairKind::None) != RepairKind::None {
+        return;
+    }
+    for (given, key) in [(table.protect.is_some(), "protect"), (table.ttl.is_some(), "ttl")] {
+        if given {
             let message = format!("`{key}` has no meaning here");
-            let label = format!("{why} with repair `{}`", repair.name());
+            let label = "there are no backups with repair `none`";
             problems.at(place!["routing", key], message).label(label);
         }
     }
