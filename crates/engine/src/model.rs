@@ -71,6 +71,10 @@ impl<O: Observer> Model<O> {
                 packet.label = next;
                 Onward::Port(port, packet)
             }
+            Hop::Carry { port, next } => {
+                packet.label = next;
+                Onward::Port(port, packet)
+            }
             Hop::Gate(gate) => self.at_gate(gate, packet, from),
             Hop::Bridge(bridge) => self.at_bridge(bridge, packet, from),
         }

@@ -75,6 +75,9 @@ impl Reference {
                 Action::PortDown(id) if untouched[id as usize] => {
                     self.ports[id as usize].fail(|_, _| ());
                 }
+                Action::PortClosed(id) if untouched[id as usize] => {
+                    self.ports[id as usize].close();
+                }
                 Action::PortUp(id) if untouched[id as usize] => self.ports[id as usize].restore(),
                 Action::SetDelay(id, delay) if untouched[id as usize] => {
                     self.ports[id as usize].set_delay(delay);
@@ -107,6 +110,7 @@ impl Reference {
                 self.ports[id as usize].fail(|packet, reason| model.lose(id, packet, reason));
                 model.record(Record::QueueLength { port: id, packets: 0 });
             }
+            Action::PortClosed(id) => self.ports[id as usize].close(),
             Action::PortUp(id) => self.ports[id as usize].restore(),
             Action::SetDelay(id, delay) => self.ports[id as usize].set_delay(delay),
             Action::SetHop(..) | Action::Expect(..) | Action::Select(..) => {

@@ -153,7 +153,8 @@ impl Draw {
         let direct = self.world.paths.hop(entry);
         let onto = self.world.paths.entry(2 * path, &access[1..2]);
         let other = self.way(from, to);
-        let detour = self.world.paths.detour(&other, onto);
+        let pipe = self.one_in(2);
+        let detour = self.world.paths.tunnel(&other, onto, pipe);
         for _ in 0..self.below(4) {
             let hop = if self.one_in(2) { detour } else { direct };
             self.control(Action::SetHop(entry, hop));
@@ -204,9 +205,10 @@ fn world(seed: u64) -> Blueprint {
     let ports: Vec<PortId> = (0..).take(draw.world.ports.len()).collect();
     for _ in 0..draw.below(8) {
         let port = ports[draw.place(&ports)];
-        let action = match draw.below(5) {
+        let action = match draw.below(6) {
             0 | 1 => Action::PortDown(port),
-            2 | 3 => Action::PortUp(port),
+            2 => Action::PortClosed(port),
+            3 | 4 => Action::PortUp(port),
             _ => Action::SetDelay(port, Duration::from_ms(draw.below(30))),
         };
         draw.control(action);

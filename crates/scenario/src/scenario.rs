@@ -3,13 +3,16 @@
 use std::collections::BTreeMap;
 
 use optcp_engine::observe::hex;
+use optcp_routing::Coverage;
 use optcp_units::Time;
 use sha2::{Digest, Sha256};
 use toml::de::DeTable;
 
+use crate::library::Library;
 use crate::plan::Plan;
 use crate::problem::{Diagnostic, Problem, Problems};
 use crate::protected::{self, Spare};
+use crate::routed::{self, Backup};
 use crate::tree::{Node, Origin};
 use crate::{check, expression, overrides, resolved, schema, sweep};
 
@@ -19,6 +22,7 @@ pub struct Scenario {
     text: String,
     file_name: String,
     overrides: Vec<(String, String)>,
+    library: Library,
     plan: Plan,
     parameters: BTreeMap<String, String>,
     axes: Vec<(String, Vec<String>)>,
@@ -48,14 +52,28 @@ pub struct Summary {
 }
 
 impl Scenario {
-    /// Reads and checks a scenario. The text comes in as it is: this layer opens no files.
+    /// Reads and checks a scenario that names no topology.
     ///
     /// # Errors
-    /// Everything that is wrong with it, or as much of it as can be found at once.
+    /// As in [`Scenario::parse_with`].
     pub fn parse(
         text: &str,
         file_name: &str,
         overrides: &[(String, String)],
+    ) -> Result<Scenario, Diagnostic> {
+        Scenario::parse_with(text, file_name, overrides, &Library::default())
+    }
+
+    /// Reads and checks a scenario. The text comes in as it is, and so do topologies that it names: this
+    /// layer opens no files.
+    ///
+    /// # Errors
+    /// Everything that is wrong with it, or as much of it as can be found at once.
+    pub fn parse_with(
+        text: &str,
+        file_name: &str,
+        overrides: &[(String, String)],
+        library: &Library,
     ) -> Result<Scenario, Diagnostic> {
         let refuse = |found| Diagnostic::new(file_name, text, overrides, found);
         let tree = tree(text, overrides).map_err(refuse)?;
@@ -74,13 +92,17 @@ impl Scenario {
             Some(file) if found.is_empty() => file,
             _ => return Err(refuse(found)),
         };
-        let axes = sweep::axes(&tree, &mut problems);
-        let plan = check::plan(&file, &mut problems);
+        let mut axes = sweep::axes(&tree, &mut problems);
+        let plan = check::plan(&file, library, &mut problems);
+        if let Some(plan) = &plan {
+            sweep::every_link(plan, &mut axes);
+        }
         match plan {
             Some(plan) if problems.found.is_empty() => Ok(Scenario {
                 text: text.to_owned(),
                 file_name: file_name.to_owned(),
                 overrides: overrides.to_vec(),
+                library: library.clone(),
                 sha256: hex(&Sha256::digest(resolved::json(&plan))),
                 plan,
                 parameters: parameters(&tree),
@@ -96,7 +118,7 @@ impl Scenario {
     /// As in [`Scenario::parse`].
     pub fn with_overrides(&self, more: &[(String, String)]) -> Result<Scenario, Diagnostic> {
         let overrides: Vec<(String, String)> = self.overrides.iter().chain(more).cloned().collect();
-        Scenario::parse(&self.text, &self.file_name, &overrides)
+        Scenario::parse_with(&self.text, &self.file_name, &overrides, &self.library)
     }
 
     /// The world, fully expanded and checked.
@@ -129,6 +151,18 @@ impl Scenario {
     #[must_use]
     pub fn spare(&self) -> Vec<Spare> {
         protected::spare(&self.plan)
+    }
+
+    /// How much its fast reroute protects; `None` without routing.
+    #[must_use]
+    pub fn coverage(&self) -> Option<Coverage> {
+        routed::covered(&self.plan)
+    }
+
+    /// Each router's route and backup for each destination; none without routing.
+    #[must_use]
+    pub fn backups(&self) -> Vec<Backup> {
+        routed::backups(&self.plan)
     }
 
     /// The scenario in a few numbers.

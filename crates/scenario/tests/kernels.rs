@@ -16,6 +16,10 @@ fn every_shipped_scenario_runs_alike_with_both_kernels() {
     let mut compared = 0;
     for file in files.filter(|file| file.extension().is_some_and(|end| end == "toml")) {
         let text = std::fs::read_to_string(&file).unwrap();
+        if text.contains("\n[topology]") {
+            // The front end knows topologies by name: tests/python/e2e/test_kernels.py runs these.
+            continue;
+        }
         let name = file.file_name().unwrap().to_string_lossy();
         let scenario = |set: &[(String, String)]| {
             Scenario::parse(&text, &name, set).unwrap_or_else(|problem| panic!("{problem}"))

@@ -82,7 +82,7 @@ impl Fast {
                     });
                     model.record(Record::QueueLength { port: id, packets: 0 });
                 }
-                Action::PortUp(_) | Action::SetDelay(..) => {
+                Action::PortClosed(_) | Action::PortUp(_) | Action::SetDelay(..) => {
                     self.act_on_port(action, now, &mut pending, |_, _| ());
                 }
             }
@@ -104,6 +104,9 @@ impl Fast {
                 *pending = others;
                 let details = &mut self.details[id as usize];
                 self.ports[id as usize].fail(details, now, &inside, lost);
+            }
+            Action::PortClosed(id) => {
+                self.ports[id as usize].close(&mut self.details[id as usize], now);
             }
             Action::PortUp(id) => Port::restore(&mut self.details[id as usize]),
             Action::SetDelay(id, delay) => {

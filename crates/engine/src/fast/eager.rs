@@ -60,6 +60,8 @@ pub(super) enum Way {
         port: PortId,
         next: Label,
         ahead: Ahead,
+        /// Whether it is in a tunnel that hides its routers from the packet's time to live.
+        carried: bool,
     },
     /// A gate or a bridge.
     Special,
@@ -207,10 +209,12 @@ impl<'a> Survey<'a> {
             self.last[at.0 as usize] = Some(Feeder::Many);
             trail.push(at);
             match self.labels.hop(at) {
-                Hop::Forward { port, next } if self.labels.hop(next) == Hop::Deliver => {
+                Hop::Forward { port, next } | Hop::Carry { port, next }
+                    if self.labels.hop(next) == Hop::Deliver =>
+                {
                     break Feeder::One(port);
                 }
-                Hop::Forward { next, .. } => at = next,
+                Hop::Forward { next, .. } | Hop::Carry { next, .. } => at = next,
                 Hop::Deliver | Hop::Gate(_) | Hop::Bridge(_) => break Feeder::Many,
             }
         };
@@ -225,7 +229,9 @@ impl<'a> Survey<'a> {
 
     fn is_eager(&self, label: Label, overtaken: &[PortId]) -> bool {
         match self.labels.hop(label) {
-            Hop::Forward { port, .. } => self.lone_pipe(self.feeds[port as usize], overtaken),
+            Hop::Forward { port, .. } | Hop::Carry { port, .. } => {
+                self.lone_pipe(self.feeds[port as usize], overtaken)
+            }
             Hop::Deliver | Hop::Gate(_) | Hop::Bridge(_) => false,
         }
     }
@@ -235,10 +241,12 @@ impl<'a> Survey<'a> {
     fn deliveries(&self, flow: usize, delivered: [Feeder; 2], overtaken: &[PortId]) -> [bool; 2] {
         let Flow { data, acks, .. } = self.flows[flow];
         let alone = |entry: Label| match self.labels.hop(entry) {
-            Hop::Forward { port, .. } => match self.feeds[port as usize] {
-                Feeder::One(feeder) => feeder >= self.ports && feeder != SPECIAL,
-                Feeder::None | Feeder::Many => false,
-            },
+            Hop::Forward { port, .. } | Hop::Carry { port, .. } => {
+                match self.feeds[port as usize] {
+                    Feeder::One(feeder) => feeder >= self.ports && feeder != SPECIAL,
+                    Feeder::None | Feeder::Many => false,
+                }
+            }
             Hop::Deliver | Hop::Gate(_) | Hop::Bridge(_) => false,
         };
         let receiver = self.lone_pipe(delivered[0], overtaken) && alone(acks);
@@ -254,8 +262,16 @@ impl<'a> Survey<'a> {
         // A way is never longer than there are labels.
         for _ in 0..self.labels.len() {
             match self.labels.hop(at) {
-                Hop::Forward { next, .. } if self.labels.hop(next) == Hop::Deliver => return true,
-                Hop::Forward { next, .. } if self.eager[next.0 as usize] => at = next,
+                Hop::Forward { next, .. } | Hop::Carry { next, .. }
+                    if self.labels.hop(next) == Hop::Deliver =>
+                {
+                    return true;
+                }
+                Hop::Forward { next, .. } | Hop::Carry { next, .. }
+                    if self.eager[next.0 as usize] =>
+                {
+                    at = next
+                }
                 _ => return false,
             }
         }
@@ -265,13 +281,13 @@ impl<'a> Survey<'a> {
     fn way(&self, label: Label) -> Way {
         match self.labels.hop(label) {
             Hop::Deliver => Way::Deliver,
-            Hop::Forward { port, next } => {
+            hop @ (Hop::Forward { port, next } | Hop::Carry { port, next }) => {
                 let ahead = match self.labels.hop(next) {
                     Hop::Deliver => Ahead::Deliver,
                     _ if self.eager[next.0 as usize] => Ahead::Go,
                     _ => Ahead::Wait,
                 };
-                Way::Port { port, next, ahead }
+                Way::Port { port, next, ahead, carried: matches!(hop, Hop::Carry { .. }) }
             }
             Hop::Gate(_) | Hop::Bridge(_) => Way::Special,
         }

@@ -141,8 +141,9 @@ impl Fast {
     ) {
         loop {
             match self.ways.at(packet.label) {
-                Way::Port { port, next, ahead } => {
+                Way::Port { port, next, ahead, carried } => {
                     if let Some(from) = from
+                        && !carried
                         && !packet.pass_router()
                     {
                         let reason = optcp_net::DropReason::TtlExpired;
@@ -343,9 +344,11 @@ impl Fast {
             }
         }
         let untouched_port = |action: &optcp_net::Action| {
-            use optcp_net::Action::{PortDown, PortUp, SetDelay};
+            use optcp_net::Action::{PortClosed, PortDown, PortUp, SetDelay};
             match *action {
-                PortDown(id) | PortUp(id) | SetDelay(id, _) => untouched[id as usize],
+                PortDown(id) | PortClosed(id) | PortUp(id) | SetDelay(id, _) => {
+                    untouched[id as usize]
+                }
                 _ => false,
             }
         };

@@ -183,6 +183,11 @@ impl Port {
             }
             return;
         }
+        self.leave_short_way(details, now);
+    }
+
+    /// What the transmitter's time has told so far is kept packet by packet from now on.
+    fn leave_short_way(&mut self, details: &mut Details, now: u64) {
         details.mixed = true;
         if details.config.limit != QueueLimit::Unlimited {
             let ahead = self.free_at.saturating_sub(now).div_ceil(self.transmission);
@@ -333,6 +338,15 @@ impl Port {
         let next = self.free_at.max(now.as_ps()) + self.delay;
         !pending.is_sorted_by_key(|due| due.at)
             || pending.last().is_some_and(|last| last.at.as_ps() > next)
+    }
+
+    /// The link is taken out of service in an orderly way: what the port holds is still sent and arrives.
+    pub(super) fn close(&mut self, details: &mut Details, now: Time) {
+        details.up = false;
+        if self.size != 0 {
+            // A transmission that ends now has not ended yet: actions come first.
+            self.leave_short_way(details, now.as_ps().saturating_sub(1));
+        }
     }
 
     /// The link works again.

@@ -8,10 +8,13 @@ mod network;
 mod observe;
 mod protection;
 mod route;
+mod routing;
 mod tcp;
+mod topology;
 
 use optcp_units::Time;
 
+use crate::library::Library;
 use crate::plan::Plan;
 use crate::problem::Problems;
 use crate::schema::File;
@@ -24,12 +27,13 @@ pub(crate) use tcp::choices as tcp_choices;
 const MOST: usize = 200_000;
 
 /// The plan of a file; `None` if `problems` have been found.
-pub(crate) fn plan(file: &File, problems: &mut Problems<'_>) -> Option<Plan> {
+pub(crate) fn plan(file: &File, library: &Library, problems: &mut Problems<'_>) -> Option<Plan> {
     let mut plan = Plan {
         title: file.title.clone(),
         stop: Time::ZERO + file.stop.0,
         nodes: Vec::new(),
         links: Vec::new(),
+        routing: None,
         groups: Vec::new(),
         flows: Vec::new(),
         tcp: Vec::new(),
@@ -42,10 +46,12 @@ pub(crate) fn plan(file: &File, problems: &mut Problems<'_>) -> Option<Plan> {
         problems.at(place!["stop"], "the run has no length").label("must be above zero");
     }
     let mut network = Network::default();
+    topology::topology(file, library, &mut network, problems);
     network.nodes(file, problems);
     network.links(file, problems);
     tcp::tables(file, &mut plan, problems);
-    flows::flows(file, &mut plan, &mut network, problems);
+    let routes = routing::routing(file, &mut plan, &mut network, problems);
+    flows::flows(file, &mut plan, &mut network, routes.as_ref(), problems);
     failures::failures(file, &mut plan, &mut network, problems);
     protection::protections(file, &mut plan, &mut network, problems);
     losses::losses(file, &mut plan, &mut network, problems);
