@@ -102,7 +102,7 @@ impl<O: Observer> Simulation<O> {
         }
         flow.timer_entries[1] = Time::MAX;
         if flow.receiver.deadline().is_some_and(|deadline| deadline <= self.now) {
-            let ack = flow.receiver.handle_timer();
+            let ack = flow.receiver.handle_timer(self.now);
             self.send_ack(id, ack);
         }
         self.schedule_receiver_timer(id);

@@ -369,7 +369,8 @@ impl<O: Observer> Simulation<O> {
             self.drain_sender(id, Cause::Ack);
         } else {
             self.observer.record(self.now, Record::Arrived { flow: id, seq: packet.seq });
-            let arrival = flow.receiver.handle_segment(self.now, packet.seq, packet.options);
+            let arrival =
+                flow.receiver.handle_segment(self.now, packet.seq, packet.options, packet.ttl);
             if arrival.progress > 0 {
                 let config = flow.sender.config();
                 // A SYN takes a number but carries no data.
