@@ -286,6 +286,11 @@ pub enum Observation {
         /// The ports whose queueing and transmission are listed too.
         ports: Vec<Hop>,
     },
+    /// Segments that were overtaken or sent again, recoveries and timeouts.
+    Reordering {
+        /// The flow groups, as indices.
+        groups: Vec<usize>,
+    },
 }
 
 impl Plan {

@@ -205,6 +205,9 @@ fn observation(plan: &Plan, kind: &Observation, map: &mut Map<String, Value>) {
             ("groups", groups_of(groups)),
             ("ports", ports(plan, hops)),
         ],
+        Observation::Reordering { groups } => {
+            vec![("kind", json!("reordering")), ("groups", groups_of(groups))]
+        }
     };
     map.extend(entries.into_iter().map(|(key, value)| (key.to_owned(), value)));
 }

@@ -5,6 +5,7 @@ mod drops;
 mod intervals;
 mod packets;
 mod queue;
+mod reordering;
 mod senders;
 
 use optcp_net::{DropReason, FlowId, Packet, PortId};
@@ -16,6 +17,7 @@ pub use drops::{DropRow, Drops};
 pub use intervals::IntervalSums;
 pub use packets::{PacketEvent, PacketRow, Packets};
 pub use queue::Queue;
+pub use reordering::{Reordering, ReorderingEvent, ReorderingRow};
 pub use senders::{Cause, SenderRow, Senders};
 
 /// Something that happened. The only way out of a run.
@@ -132,6 +134,8 @@ pub struct Reducers {
     pub senders: Vec<Senders>,
     /// Lists of packet events.
     pub packets: Vec<Packets>,
+    /// Lists of what reordering did.
+    pub reordering: Vec<Reordering>,
 }
 
 impl Observer for Reducers {
@@ -163,10 +167,11 @@ impl Observer for Reducers {
             Record::Sent { .. } | Record::Arrived { .. } | Record::Acknowledged { .. } => {}
         }
         self.packets.iter_mut().for_each(|p| p.add(at, record));
+        self.reordering.iter_mut().for_each(|r| r.add(at, record));
     }
 
     fn wants_updates(&self) -> bool {
-        !self.senders.is_empty()
+        !self.senders.is_empty() || !self.reordering.is_empty()
     }
 
     fn finish(&mut self, at: Time) {

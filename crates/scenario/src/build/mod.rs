@@ -6,7 +6,9 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use optcp_des::Streams;
-use optcp_engine::observe::{Digest, Drops, IntervalSums, Packets, Queue, Reducers, Senders};
+use optcp_engine::observe::{
+    Digest, Drops, IntervalSums, Packets, Queue, Reducers, Reordering, Senders,
+};
 use optcp_engine::{Blueprint, FlowSpec};
 use optcp_net::{
     Action, Control, FlowId, IndependentLoss, Jitter, Loss, PathId, Paths, PeriodicLoss,
@@ -248,6 +250,9 @@ fn reducers(plan: &Plan, digest: bool) -> Reducers {
             Observation::Packets { groups, ports } => reducers
                 .packets
                 .push(Packets::new(marked(rows_of_groups(groups)), marked(rows_of_ports(ports)))),
+            Observation::Reordering { groups } => {
+                reducers.reordering.push(Reordering::new(&marked(rows_of_groups(groups))));
+            }
         }
     }
     reducers

@@ -1,0 +1,163 @@
+//! Reordering and what senders make of it.
+
+use std::collections::BTreeSet;
+
+use optcp_net::FlowId;
+use optcp_tcp::{Phase, Snapshot};
+use optcp_units::Time;
+
+use super::Record;
+
+/// What happened to a flow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum ReorderingEvent {
+    /// A segment that had been sent once came after a later one: its number is below the greatest so far
+    /// (RFC 4737 section 3.3, Type-P-Reordered). Of one that was sent again nobody can say which came.
+    Overtaken = 0,
+    /// A sender sent a segment again.
+    Resent = 1,
+    /// A sender began a recovery.
+    Recovery = 2,
+    /// A retransmission timer expired.
+    Timeout = 3,
+}
+
+impl ReorderingEvent {
+    /// Names in results, in the order of their numbers.
+    pub const NAMES: [&'static str; 4] = ["overtaken", "resent", "recovery", "timeout"];
+}
+
+/// One event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ReorderingRow {
+    /// When.
+    pub at: Time,
+    /// What.
+    pub event: ReorderingEvent,
+    /// Of which flow.
+    pub flow: FlowId,
+    /// Which segment; `None` where the event is the sender's.
+    pub seq: Option<u32>,
+}
+
+/// Events of chosen flows.
+#[derive(Clone, Debug)]
+pub struct Reordering {
+    /// What is known of each flow that is watched.
+    watched: Vec<Option<Known>>,
+    rows: Vec<ReorderingRow>,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Known {
+    /// One more than the greatest number that has come.
+    reached: u32,
+    resent: BTreeSet<u32>,
+    recovering: bool,
+    timeouts: u64,
+}
+
+impl Reordering {
+    /// Watches the flows that are marked.
+    #[must_use]
+    pub fn new(watched: &[bool]) -> Self {
+        let known = watched.iter().map(|&watched| watched.then(Known::default));
+        Reordering { watched: known.collect(), rows: Vec::new() }
+    }
+
+    pub(super) fn add(&mut self, at: Time, record: Record) {
+        let (Record::Sent { flow, .. }
+        | Record::Arrived { flow, .. }
+        | Record::Updated { flow, .. }) = record
+        else {
+            return;
+        };
+        let Some(known) = &mut self.watched[flow as usize] else { return };
+        let (event, seq) = match record {
+            Record::Sent { seq, again: true, .. } => {
+                known.resent.insert(seq);
+                (ReorderingEvent::Resent, Some(seq))
+            }
+            Record::Arrived { seq, .. } if known.arrives_late(seq) => {
+                (ReorderingEvent::Overtaken, Some(seq))
+            }
+            Record::Updated { snapshot, .. } => match known.change(snapshot) {
+                Some(event) => (event, None),
+                None => return,
+            },
+            _ => return,
+        };
+        self.rows.push(ReorderingRow { at, event, flow, seq });
+    }
+
+    /// Rows in order of time.
+    #[must_use]
+    pub fn rows(&self) -> &[ReorderingRow] {
+        &self.rows
+    }
+}
+
+impl Known {
+    fn arrives_late(&mut self, seq: u32) -> bool {
+        let late = seq < self.reached && !self.resent.contains(&seq);
+        self.reached = self.reached.max(seq + 1);
+        late
+    }
+
+    fn change(&mut self, snapshot: Snapshot) -> Option<ReorderingEvent> {
+        let recovering = snapshot.phase == Phase::Recovery;
+        let event = if snapshot.timeouts > self.timeouts {
+            Some(ReorderingEvent::Timeout)
+        } else {
+            (recovering && !self.recovering).then_some(ReorderingEvent::Recovery)
+        };
+        (self.recovering, self.timeouts) = (recovering, snapshot.timeouts);
+        event
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Worked by hand: 2 and 3 overtake 1, whose retransmission then comes beside it; a recovery is told
+    /// once, and a timeout each time.
+    #[test]
+    fn overtaken_segments_and_what_follows_are_listed() {
+        use ReorderingEvent::{Overtaken, Recovery, Resent, Timeout};
+        let snapshot = |phase, timeouts| Record::Updated {
+            flow: 0,
+            cause: super::super::Cause::Ack,
+            snapshot: Snapshot { cwnd: 1.0, ssthresh: 1.0, flight: 1, phase, timeouts },
+        };
+        let arrived = |seq| Record::Arrived { flow: 0, seq };
+        let mut reordering = Reordering::new(&[true, false]);
+        for record in [
+            arrived(0),
+            arrived(2),
+            arrived(3),
+            arrived(1),
+            Record::Arrived { flow: 1, seq: 5 },
+            Record::Arrived { flow: 1, seq: 4 },
+            snapshot(Phase::Recovery, 0),
+            snapshot(Phase::Recovery, 0),
+            Record::Sent { flow: 0, seq: 1, again: true },
+            arrived(1),
+            snapshot(Phase::Avoidance, 0),
+            snapshot(Phase::Loss, 1),
+            snapshot(Phase::Loss, 2),
+        ] {
+            reordering.add(Time::ZERO, record);
+        }
+        let found: Vec<_> = reordering.rows().iter().map(|row| (row.event, row.seq)).collect();
+        let expected = [
+            (Overtaken, Some(1)),
+            (Recovery, None),
+            (Resent, Some(1)),
+            (Timeout, None),
+            (Timeout, None),
+        ];
+        assert_eq!(found, expected);
+    }
+}
