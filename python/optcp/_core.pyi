@@ -83,6 +83,14 @@ class Scenario:
         that backups need with as much capacity.
         """
 
+    def coverage(self) -> dict[str, int] | None:
+        """How much fast reroute protects; None without ``[routing]``.
+
+        Numbers of pairs of a router and a destination: ``pairs`` in all, ``protectable`` (another way is left when the
+        first link fails), ``protected`` (there is a backup), ``node_protected`` (it avoids the next router too),
+        ``tunnels``; and of directions of links that are used: ``links``, ``links_protected`` (for all destinations).
+        """
+
     def resolved(self) -> str:
         """Canonical JSON with every default filled in."""
 
@@ -127,6 +135,15 @@ class Run:
 
         Each entry has ``at_ps``, ``protection`` (its place in the file), ``node``, ``packets`` ("data" or "acks") and
         ``to`` ("backup" or "working").
+        """
+
+    @property
+    def routing(self) -> dict[str, Any] | None:
+        """What routing did; None without ``[routing]``.
+
+        ``announcements`` (that routers originated); entries of forwarding tables that were rewritten ``on_failure``,
+        ``on_repair`` and ``on_convergence``; and the same router by router as ``steps``, in order of time, each with
+        ``at_ps``, ``router``, ``cause`` ("failure", "repair" or "convergence") and ``entries``.
         """
 
     @property

@@ -214,6 +214,7 @@ def show_summary(console: Console, summary: Summary, planned: Plan) -> None:
     if table.row_count:
         console.print("capacity that protection needs, each direction of a link counted", style="bold")
         console.print(table)
+    show_coverage(console, [coverage for _, coverage in summary.coverage])
     table = Table(box=None, pad_edge=False)
     _columns(table, several, ["reason"], ["packets"])
     for cell, reasons in summary.drops:
@@ -225,6 +226,26 @@ def show_summary(console: Console, summary: Summary, planned: Plan) -> None:
     else:
         console.print("no packet was dropped")
     console.print(f"{planned.runs} runs in {planned.out}", soft_wrap=True)
+
+
+def show_coverage(console: Console, cells: Iterable[dict[str, int]]) -> None:
+    """Print how much of a network fast reroute protects."""
+    table = Table(box=None, pad_edge=False)
+    heads = ["pairs", "protected", "of those that can be", "from the node", "by a tunnel", "links", "for all behind"]
+    for name in heads:
+        table.add_column(name, justify="right")
+    # Cells that differ in what fails are protected alike.
+    for one in map(dict, dict.fromkeys(tuple(cell.items()) for cell in cells)):
+        share = [_share(one[name], one["pairs"]) for name in ("protected", "node_protected", "tunnels")]
+        share.insert(1, _share(one["protected"], one["protectable"]))
+        table.add_row(str(one["pairs"]), *share, str(one["links"]), _share(one["links_protected"], one["links"]))
+    if table.row_count:
+        console.print("coverage of fast reroute: pairs of router and destination, directions of links", style="bold")
+        console.print(table)
+
+
+def _share(part: int, whole: int) -> str:
+    return f"{100 * part / whole:.1f} %" if whole else "-"
 
 
 def show_evidence(console: Console, result: evidence.Result) -> None:

@@ -63,6 +63,9 @@ class Scenario:
     def spare(self):
         return []
 
+    def coverage(self):
+        return None
+
     @staticmethod
     def load(path, overrides=()):
         try:
@@ -123,6 +126,7 @@ class Run:
         self.drops = {"queue-full": 4, "link-down": 2}
         self.forked_at_s = 5.0
         self.switches = []
+        self.routing = None
         times = [5.01, 5.02, 5.01 + delta_s, 5.02 + delta_s, 5.03 + delta_s, 8.0]
         order = np.argsort(times, kind="stable")
         self.series = {

@@ -265,12 +265,13 @@ def test_every_key_of_scenario_files_is_on_their_page(program):
     assert set(schema["properties"]) <= mentioned
     sections = {"NodesEntry": "nodes", "LinksEntry": "links", "FlowsEntry": "flows", "FailureEntry": "failures"}
     sections |= {"ProtectionEntry": "protection", "LossesEntry": "losses", "ObserveEntry": "observe"}
+    sections = {name: f"[[{section}]]" for name, section in sections.items()} | {"RoutingTable": "[routing]"}
     tables = {name for name, entry in schema["$defs"].items() if "properties" in entry} - {"TcpTable"}
     # These are tables inside an entry; their keys stand in the part of that entry.
-    parts = sections | {"Reverse": "links", "EachWay": "protection", "HelloEntry": "protection"}
+    parts = sections | {"Reverse": "[[links]]", "EachWay": "[[protection]]", "HelloEntry": "[[protection]]"}
     assert tables == set(parts)
     for name, section in parts.items():
-        part = page.split(f"### `[[{section}]]`")[1].split("\n##")[0]
+        part = page.split(f"### `{section}`")[1].split("\n##")[0]
         listed = set(re.findall(r"^\| `([a-z_]+)` \|", part, re.MULTILINE))
         assert set(schema["$defs"][name]["properties"]) <= listed, section
 
@@ -282,6 +283,12 @@ def test_every_observation_distribution_and_unit_is_on_the_page_of_scenarios(pro
             "protection",
             "reversion",
             "backup-capacity",
+            "fast-reroute",
+            "fast-reroute-protection",
+            "convergence",
+            "tunnel-ttl",
+            "failed-packets",
+            "failed-directions",
             "losses",
             "lossy-packets",
             "observations",

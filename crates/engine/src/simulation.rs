@@ -199,6 +199,9 @@ impl<O: Observer> Simulation<O> {
                 Action::PortDown(id) if untouched[id as usize] => {
                     self.ports[id as usize].fail(|_, _| ());
                 }
+                Action::PortClosed(id) if untouched[id as usize] => {
+                    self.ports[id as usize].close();
+                }
                 Action::PortUp(id) if untouched[id as usize] => self.ports[id as usize].restore(),
                 Action::SetDelay(id, delay) if untouched[id as usize] => {
                     self.ports[id as usize].set_delay(delay);
@@ -277,6 +280,7 @@ impl<O: Observer> Simulation<O> {
                 });
                 observer.record(*now, Record::Failed { port: id });
             }
+            Action::PortClosed(id) => self.ports[id as usize].close(),
             Action::PortUp(id) => self.ports[id as usize].restore(),
             Action::SetHop(label, hop) => self.labels.set(label, hop),
             Action::SetDelay(id, delay) => self.ports[id as usize].set_delay(delay),
@@ -299,6 +303,10 @@ impl<O: Observer> Simulation<O> {
                 {
                     return self.lose(from, packet, DropReason::TtlExpired);
                 }
+                packet.label = next;
+                self.enter(port, packet);
+            }
+            Hop::Carry { port, next } => {
                 packet.label = next;
                 self.enter(port, packet);
             }

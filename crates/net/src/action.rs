@@ -9,6 +9,8 @@ use crate::{Hop, Label, PortId, SelectorId, Side};
 pub enum Action {
     /// The port's link fails: what it holds is lost, and what comes to it drops.
     PortDown(PortId),
+    /// The port's link is taken out of service: what the port holds still arrives, what comes drops.
+    PortClosed(PortId),
     /// The port's link works again.
     PortUp(PortId),
     /// A node forwards the label another way.

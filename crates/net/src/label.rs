@@ -18,6 +18,13 @@ pub enum Hop {
         /// The label beyond it.
         next: Label,
     },
+    /// The same inside a tunnel of the pipe model: the time to live of the packet inside is untouched.
+    Carry {
+        /// The port.
+        port: PortId,
+        /// The label beyond it.
+        next: Label,
+    },
     /// Takes it if its side is selected: a [`Gate`] of the table, by number.
     Gate(u32),
     /// Sends it through two ports: a [`Bridge`] of the table, by number.
@@ -136,7 +143,7 @@ impl LabelTable {
             return false;
         };
         let same = match ours {
-            Hop::Deliver | Hop::Forward { .. } => true,
+            Hop::Deliver | Hop::Forward { .. } | Hop::Carry { .. } => true,
             Hop::Gate(n) => self.gates.get(n as usize) == other.gates.get(n as usize),
             Hop::Bridge(n) => self.bridges.get(n as usize) == other.bridges.get(n as usize),
         };
@@ -148,7 +155,7 @@ impl LabelTable {
     pub fn leads_to(&self, hop: Hop) -> Vec<(Option<PortId>, Label)> {
         match hop {
             Hop::Deliver => Vec::new(),
-            Hop::Forward { port, next } => vec![(Some(port), next)],
+            Hop::Forward { port, next } | Hop::Carry { port, next } => vec![(Some(port), next)],
             Hop::Gate(n) => vec![(None, self.gates[n as usize].next)],
             Hop::Bridge(n) => {
                 self.bridges[n as usize].iter().map(|&(port, next)| (Some(port), next)).collect()

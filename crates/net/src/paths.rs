@@ -53,6 +53,32 @@ impl Paths {
         Hop::Forward { port, next }
     }
 
+    /// Lays an entry that other entries can lead to before what it does is known.
+    pub fn open(&mut self) -> Label {
+        self.labels.add(Hop::Deliver)
+    }
+
+    /// Says what an entry does.
+    pub fn set(&mut self, label: Label, hop: Hop) {
+        self.labels.set(label, hop);
+    }
+
+    /// Lays a tunnel over the ports `route` that ends under the label `onto`; returns its first hop.
+    /// Routers inside touch the time to live of the packet (RFC 3443's uniform model) or do not (its
+    /// pipe model); the first router and the one at the end always do.
+    ///
+    /// # Panics
+    /// If the route is empty.
+    pub fn tunnel(&mut self, route: &[PortId], onto: Label, pipe: bool) -> Hop {
+        if !pipe {
+            return self.detour(route, onto);
+        }
+        let (&port, beyond) = route.split_first().expect("a tunnel has a link at least");
+        let inside = beyond.iter().rev();
+        let next = inside.fold(onto, |next, &port| self.labels.add(Hop::Carry { port, next }));
+        Hop::Forward { port, next }
+    }
+
     /// Makes the node at which `route[merge..]` of `path` begins take packets of one side only: those
     /// that come along the route, or those that come through the port `backup`. Returns the selector,
     /// and the label for packets from the backup.

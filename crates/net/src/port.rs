@@ -9,6 +9,7 @@
 //! `rate`, `delay`, `limit`, `jitter`.
 //! # Limits
 //! One class of service. A failure empties the port: what waits, what is being sent, what is under way.
+//! Maintenance closes it instead: nothing comes in, what is in it still arrives.
 
 use std::collections::VecDeque;
 
@@ -237,6 +238,12 @@ impl Port {
         self.pipe.drain(..).for_each(|u| lost(u.packet, DropReason::LostInFlight));
         self.queue.drain(..).for_each(|packet| lost(packet, DropReason::QueueFlushed));
         self.queued_bytes = 0;
+    }
+
+    /// The link is taken out of service in an orderly way: what the port holds is still sent and
+    /// arrives.
+    pub fn close(&mut self) {
+        self.up = false;
     }
 
     /// The link works again.

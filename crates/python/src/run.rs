@@ -120,6 +120,28 @@ impl Run {
         self.0.switches.iter().map(one).collect()
     }
 
+    /// What routing did; None without routing.
+    #[getter]
+    fn routing<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
+        let Some(record) = &self.0.routing else { return Ok(None) };
+        let step = |step: &optcp_scenario::Rerouted| {
+            let entry = PyDict::new(py);
+            entry.set_item("at_ps", step.at.as_ps())?;
+            entry.set_item("router", &step.router)?;
+            entry.set_item("cause", step.cause)?;
+            entry.set_item("entries", step.entries)?;
+            Ok(entry)
+        };
+        let steps: PyResult<Vec<_>> = record.steps.iter().map(step).collect();
+        let all = PyDict::new(py);
+        all.set_item("announcements", record.announcements)?;
+        all.set_item("on_failure", record.on_failure)?;
+        all.set_item("on_repair", record.on_repair)?;
+        all.set_item("on_convergence", record.on_convergence)?;
+        all.set_item("steps", steps?)?;
+        Ok(Some(all))
+    }
+
     #[getter]
     fn series<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let all = PyDict::new(py);

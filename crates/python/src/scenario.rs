@@ -63,6 +63,19 @@ impl Scenario {
         self.0.spare().into_iter().map(one).collect()
     }
 
+    fn coverage<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
+        let Some(coverage) = self.0.coverage() else { return Ok(None) };
+        let dict = PyDict::new(py);
+        dict.set_item("pairs", coverage.pairs)?;
+        dict.set_item("protectable", coverage.protectable)?;
+        dict.set_item("protected", coverage.protected)?;
+        dict.set_item("node_protected", coverage.node_protected)?;
+        dict.set_item("tunnels", coverage.tunnels)?;
+        dict.set_item("links", coverage.links)?;
+        dict.set_item("links_protected", coverage.links_protected)?;
+        Ok(Some(dict))
+    }
+
     fn resolved(&self) -> String {
         self.0.resolved_json()
     }

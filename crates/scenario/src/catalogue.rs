@@ -12,7 +12,8 @@ use optcp_units::UNITS;
 use serde_json::{Value, json};
 
 use crate::schema::{
-    CapacityKind, File, LossKind, LossyPackets, ObserveKind, RevertKind, SchemeKind,
+    CapacityKind, ConvergeKind, FailedDirections, FailedPackets, File, LossKind, LossyPackets,
+    ObserveKind, ProtectKind, RepairKind, RevertKind, SchemeKind, TunnelTtl,
 };
 
 /// One line of `optcp list`.
@@ -57,6 +58,12 @@ const REGISTRIES: &[(&str, &[Entry])] = &[
     (SchemeKind::FAMILY, SchemeKind::CATALOGUE),
     (RevertKind::FAMILY, RevertKind::CATALOGUE),
     (CapacityKind::FAMILY, CapacityKind::CATALOGUE),
+    (FailedPackets::FAMILY, FailedPackets::CATALOGUE),
+    (FailedDirections::FAMILY, FailedDirections::CATALOGUE),
+    (RepairKind::FAMILY, RepairKind::CATALOGUE),
+    (ProtectKind::FAMILY, ProtectKind::CATALOGUE),
+    (ConvergeKind::FAMILY, ConvergeKind::CATALOGUE),
+    (TunnelTtl::FAMILY, TunnelTtl::CATALOGUE),
     (LossKind::FAMILY, LossKind::CATALOGUE),
     (LossyPackets::FAMILY, LossyPackets::CATALOGUE),
     (ObserveKind::FAMILY, ObserveKind::CATALOGUE),

@@ -23,6 +23,7 @@ mod problem;
 mod profiles;
 mod protected;
 mod resolved;
+mod routed;
 mod run;
 mod scenario;
 mod schema;
@@ -31,8 +32,9 @@ mod sweep;
 mod tree;
 pub mod workload;
 
-pub use build::Switched;
+pub use build::{Rerouted, RoutingRecord, Switched};
 pub use catalogue::{CatalogueEntry, catalogue, json_schema};
+pub use optcp_routing::Coverage;
 pub use parquet::{Data, ParquetError, Table, Texts};
 pub use plan::Plan;
 pub use problem::Diagnostic;

@@ -5,6 +5,7 @@ use std::num::NonZeroU32;
 
 use optcp_net::Lossy;
 use optcp_optical::protection::Scheme;
+use optcp_routing::{Converge, Mechanism, Protect};
 use optcp_tcp::config::Config;
 use optcp_units::{Bytes, Duration, Rate, Time};
 
@@ -65,6 +66,8 @@ pub struct Plan {
     pub nodes: Vec<String>,
     /// The links.
     pub links: Vec<LinkPlan>,
+    /// How packets are routed; `None` if every flow has a path of its own.
+    pub routing: Option<RoutingPlan>,
     /// Names of the flow groups.
     pub groups: Vec<String>,
     /// The flows, group by group, member by member.
@@ -92,6 +95,8 @@ pub struct LinkPlan {
     pub ends: [usize; 2],
     /// From the first end to the second, and back.
     pub directions: [PortPlan; 2],
+    /// What routing takes each direction to cost.
+    pub costs: [u32; 2],
     /// Whether both directions share one drawn delay: true unless `reverse` has a delay of its own.
     pub shared_delay: bool,
     /// The ports over which a circuit goes, whose delays it adds up; none for a link.
@@ -122,12 +127,47 @@ pub struct FlowPlan {
     pub path: Vec<usize>,
     /// The ports that data packets pass; ACKs take the other direction of each, last first.
     pub hops: Vec<Hop>,
+    /// Whether packets follow the routing; path and ports are then those before anything fails.
+    pub routed: bool,
     /// When the sender has something to send.
     pub start: Spread<Time>,
     /// How many segments are sent; `None` never ends.
     pub size: Option<u32>,
     /// The TCP table, as an index.
     pub tcp: usize,
+}
+
+impl FlowPlan {
+    /// Whether its data may pass a port.
+    #[must_use]
+    pub fn may_pass(&self, hop: Hop) -> bool {
+        self.routed || self.hops.contains(&hop)
+    }
+}
+
+/// Routers find shortest paths, and ways around what fails.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RoutingPlan {
+    /// How they find backups; `None` is without any.
+    pub mechanism: Option<Mechanism>,
+    /// What backups avoid.
+    pub protect: Protect,
+    /// From a failure until the routers beside it know.
+    pub detection: Duration,
+    /// From a repair until they know.
+    pub detection_up: Duration,
+    /// How long a known failure must last before it is announced.
+    pub hold_down: Duration,
+    /// When routers act on an announcement.
+    pub converge: Converge,
+    /// How long a router works on an announcement.
+    pub flooding: Duration,
+    /// How long it computes routes.
+    pub spf: Duration,
+    /// How long it takes to rewrite its table, drawn for each.
+    pub update: Spread<Duration>,
+    /// Whether tunnels hide their hops from the time to live.
+    pub pipe: bool,
 }
 
 /// Packets that are lost at the entry of a port.
@@ -167,11 +207,15 @@ pub enum Loses {
     },
 }
 
-/// A link that fails in both directions.
+/// A link that fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FailurePlan {
     /// The link, as an index.
     pub link: usize,
+    /// Which of its directions.
+    pub directions: [bool; 2],
+    /// Whether packets that are on it still arrive.
+    pub kept: bool,
     /// When it fails.
     pub at: Time,
     /// When it works again; `None` is never.

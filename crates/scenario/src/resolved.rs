@@ -9,16 +9,19 @@ use serde_json::{Map, Value, json};
 use optcp_net::Lossy;
 
 use crate::plan::{
-    DetectionPlan, FlowPlan, Hop, LinkPlan, Loses, LossPlan, Observation, Plan, PortPlan,
-    ProtectionPlan, QueueLimit, Spread,
+    DetectionPlan, FailurePlan, FlowPlan, Hop, LinkPlan, Loses, LossPlan, Observation, Plan,
+    PortPlan, ProtectionPlan, QueueLimit, RoutingPlan, Spread,
 };
-use crate::schema::{LossKind, LossyPackets, resolved_tcp, revert_name, scheme_name};
+use crate::schema::{
+    FailedPackets, LossKind, LossyPackets, TunnelTtl, converge_name, protect_name, repair_name,
+    resolved_tcp, revert_name, scheme_name,
+};
 
 /// The canonical text.
 pub(crate) fn json(plan: &Plan) -> String {
     let tcp: Map<String, Value> =
         plan.tcp.iter().map(|(name, config)| (name.clone(), resolved_tcp(config))).collect();
-    let resolved = json!({
+    let mut resolved = json!({
         "title": plan.title,
         "stop_ps": plan.stop.as_ps(),
         "nodes": plan.nodes,
@@ -26,11 +29,7 @@ pub(crate) fn json(plan: &Plan) -> String {
         "flows": plan.groups.iter().enumerate().map(|(i, name)| group(plan, i, name))
             .collect::<Vec<_>>(),
         "tcp": tcp,
-        "failures": plan.failures.iter().map(|failure| json!({
-            "link": plan.links[failure.link].name,
-            "at_ps": failure.at.as_ps(),
-            "repair_ps": failure.repair.map(Time::as_ps),
-        })).collect::<Vec<_>>(),
+        "failures": plan.failures.iter().map(|one| failure(plan, one)).collect::<Vec<_>>(),
         "protection": plan.protections.iter().map(|entry| protection(plan, entry))
             .collect::<Vec<_>>(),
         "losses": plan.losses.iter().map(|entry| loss(plan, entry)).collect::<Vec<_>>(),
@@ -41,7 +40,42 @@ pub(crate) fn json(plan: &Plan) -> String {
             Value::Object(map)
         }).collect::<Vec<_>>(),
     });
+    // Only where it is used: the digests of worlds without routing hold.
+    if let Some(entry) = &plan.routing {
+        resolved["routing"] = routing(plan, entry);
+    }
     resolved.to_string()
+}
+
+fn routing(plan: &Plan, entry: &RoutingPlan) -> Value {
+    json!({
+        "costs": plan.links.iter().map(|link| link.costs).collect::<Vec<_>>(),
+        "repair": repair_name(entry.mechanism),
+        "protect": protect_name(entry.protect),
+        "detection_ps": entry.detection.as_ps(),
+        "detection_up_ps": entry.detection_up.as_ps(),
+        "hold_down_ps": entry.hold_down.as_ps(),
+        "converge": converge_name(entry.converge),
+        "flooding_ps": entry.flooding.as_ps(),
+        "spf_ps": entry.spf.as_ps(),
+        "update_ps": spread(entry.update, Duration::as_ps),
+        "ttl": if entry.pipe { TunnelTtl::Pipe.name() } else { TunnelTtl::Uniform.name() },
+    })
+}
+
+fn failure(plan: &Plan, failure: &FailurePlan) -> Value {
+    let mut value = json!({
+        "link": plan.links[failure.link].name,
+        "at_ps": failure.at.as_ps(),
+        "repair_ps": failure.repair.map(Time::as_ps),
+    });
+    if let Some(direction) = [0, 1].into_iter().find(|&way| !failure.directions[1 - way]) {
+        value["port"] = json!(plan.port_name((failure.link, direction)));
+    }
+    if failure.kept {
+        value["packets"] = json!(FailedPackets::Kept.name());
+    }
+    value
 }
 
 fn link(plan: &Plan, link: &LinkPlan) -> Value {
@@ -92,11 +126,15 @@ fn group(plan: &Plan, index: usize, name: &str) -> Value {
         .chunk_by(|a, b| a.hops == b.hops)
         .map(|same| {
             let FlowPlan { path, hops, .. } = same[0];
-            json!({
+            let mut route = json!({
                 "path": names(plan, path),
                 "ports": ports(plan, hops),
                 "flows": same.iter().map(|flow| &flow.name).collect::<Vec<_>>(),
-            })
+            });
+            if same[0].routed {
+                route["routed"] = json!(true);
+            }
+            route
         })
         .collect();
     let mut map = Map::new();

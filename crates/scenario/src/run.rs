@@ -10,7 +10,7 @@ use optcp_units::{Duration, Time};
 use sha2::{Digest as _, Sha256};
 
 use crate::Scenario;
-use crate::build::{Switched, World, world};
+use crate::build::{RoutingRecord, Switched, World, world};
 use crate::series::{Series, series};
 
 /// A flag that several runs share, to stop them.
@@ -51,6 +51,8 @@ pub struct Run {
     pub forked_at: Option<Time>,
     /// What protection switched, in order of time.
     pub switches: Vec<Switched>,
+    /// What routing did; `None` without routing.
+    pub routing: Option<RoutingRecord>,
     /// What was observed, in the order of the scenario.
     pub series: Vec<Series>,
 }
@@ -71,12 +73,14 @@ pub fn run_branches(
         branches.iter().map(|branch| world(branch.plan(), seed, digest)).collect();
     let switches: Vec<Vec<Switched>> =
         worlds.iter_mut().map(|world| std::mem::take(&mut world.switches)).collect();
+    let routing: Vec<Option<RoutingRecord>> =
+        worlds.iter_mut().map(|world| world.routing.take()).collect();
     let mut runs: Vec<Option<Run>> = branches.iter().map(|_| None).collect();
     for family in families(branches, &worlds, fork) {
         let finish = |simulation: &mut Simulation<Reducers>, index: usize, forked_at| {
             advance(simulation, None, cancel)?;
             let run = result(branches[index], seed, forked_at, simulation);
-            Ok(Run { switches: switches[index].clone(), ..run })
+            Ok(Run { switches: switches[index].clone(), routing: routing[index].clone(), ..run })
         };
         let (trunk, others) = (family.members[0], &family.members[1..]);
         let reducers = std::mem::take(&mut worlds[trunk].reducers);
@@ -171,6 +175,7 @@ fn result(
             .collect(),
         forked_at,
         switches: Vec::new(),
+        routing: None,
         series: series(plan, &simulation.observer),
     };
     if counts.copied > 0 {

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use optcp_engine::observe::hex;
+use optcp_routing::Coverage;
 use optcp_units::Time;
 use sha2::{Digest, Sha256};
 use toml::de::DeTable;
@@ -11,7 +12,7 @@ use crate::plan::Plan;
 use crate::problem::{Diagnostic, Problem, Problems};
 use crate::protected::{self, Spare};
 use crate::tree::{Node, Origin};
-use crate::{check, expression, overrides, resolved, schema, sweep};
+use crate::{check, expression, overrides, resolved, routed, schema, sweep};
 
 /// One parsed world: topology, paths, flows, failures, protection, what to observe.
 #[derive(Clone, Debug)]
@@ -129,6 +130,12 @@ impl Scenario {
     #[must_use]
     pub fn spare(&self) -> Vec<Spare> {
         protected::spare(&self.plan)
+    }
+
+    /// How much its fast reroute protects; `None` without routing.
+    #[must_use]
+    pub fn coverage(&self) -> Option<Coverage> {
+        routed::covered(&self.plan)
     }
 
     /// The scenario in a few numbers.

@@ -12,10 +12,19 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("optcp-tcp", &["optcp-units"]),
     ("optcp-net", &["optcp-units", "optcp-des", "optcp-tcp"]),
     ("optcp-optical", &["optcp-units", "optcp-net"]),
+    ("optcp-routing", &["optcp-units"]),
     ("optcp-engine", &["optcp-units", "optcp-des", "optcp-tcp", "optcp-net", "optcp-optical"]),
     (
         "optcp-scenario",
-        &["optcp-units", "optcp-des", "optcp-tcp", "optcp-net", "optcp-optical", "optcp-engine"],
+        &[
+            "optcp-units",
+            "optcp-des",
+            "optcp-tcp",
+            "optcp-net",
+            "optcp-optical",
+            "optcp-routing",
+            "optcp-engine",
+        ],
     ),
     ("optcp-python", &["optcp-units", "optcp-scenario"]),
 ];

@@ -97,11 +97,14 @@ class Summary:
         For each cell, mean dropped packets a run by reason.
     spare
         For each cell, what its protections need (:meth:`optcp._core.Scenario.spare`).
+    coverage
+        For each cell with routing, what fast reroute protects (:meth:`optcp._core.Scenario.coverage`).
     """
 
     goodput: list[Goodput]
     drops: list[tuple[dict[str, str], dict[str, float]]]
     spare: list[tuple[dict[str, str], list[dict[str, Any]]]]
+    coverage: list[tuple[dict[str, str], dict[str, int]]]
 
 
 @dataclass(frozen=True)
@@ -226,6 +229,8 @@ def _meta(planned: Plan, branch: int, run: _core.Run, files: dict[str, bytes]) -
         "forked_at_s": run.forked_at_s,
         "switches": run.switches,
         "spare": cell.scenario.spare(),
+        "routing": run.routing,
+        "coverage": cell.scenario.coverage(),
     }
 
 
@@ -260,7 +265,8 @@ def summarise(planned: Plan) -> Summary:
         means = {reason: count / len(planned.seeds) for reason, count in sorted(reasons.items())}
         drops.append((branch.key, means))
     spare = [(branch.key, branch.scenario.spare()) for branch in planned.study.branches]
-    return Summary(goodput, drops, spare)
+    covered = [(branch.key, branch.scenario.coverage()) for branch in planned.study.branches]
+    return Summary(goodput, drops, spare, [(key, coverage) for key, coverage in covered if coverage])
 
 
 def probe(planned: Plan, limit_s: float = 3.0) -> Estimate:

@@ -1,6 +1,7 @@
 //! From a plan and a seed to the world of a run: every random choice is made here.
 
 mod protection;
+mod routing;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -22,21 +23,34 @@ use crate::plan::{self, Hop, Loses, Observation, Plan, Spread};
 use crate::protected::reverse;
 
 pub use protection::Switched;
+pub use routing::{Rerouted, RoutingRecord};
+
+use routing::Tables;
 
 /// The world of one run, and what watches it.
 pub(crate) struct World {
     pub(crate) blueprint: Blueprint,
     pub(crate) reducers: Reducers,
     pub(crate) switches: Vec<Switched>,
+    /// What routing did; `None` without routing.
+    pub(crate) routing: Option<RoutingRecord>,
 }
 
 /// Builds the world of `plan` for `seed`.
 pub(crate) fn world(plan: &Plan, seed: u64, digest: bool) -> World {
     let streams = Streams::new(seed);
     let mut paths = Paths::default();
-    let flows = flows(plan, streams, &mut paths);
+    let tables = Tables::lay(plan, &mut paths);
+    let flows = flows(plan, streams, &mut paths, tables.as_ref());
     let ports = ports(plan, streams);
-    let (controls, switches) = controls(plan, &ports, streams, &mut paths);
+    let (mut controls, switches) = controls(plan, &ports, streams, &mut paths);
+    let rewritten = tables
+        .zip(plan.routing.as_ref())
+        .map(|(tables, routing)| tables.rewrite(plan, routing, &ports, streams, &mut paths));
+    let (rewritten, routing) = rewritten.unzip();
+    controls.extend(rewritten.into_iter().flatten());
+    // Stable: at one instant failures and repairs stay before the switches they lead to.
+    controls.sort_by_key(|control| control.at);
     let blueprint = Blueprint {
         ports: ports.into_iter().zip(losses(plan, streams)).collect(),
         labels: paths.into_labels(),
@@ -44,7 +58,7 @@ pub(crate) fn world(plan: &Plan, seed: u64, digest: bool) -> World {
         controls,
         stop: plan.stop,
     };
-    World { reducers: reducers(plan, digest), blueprint, switches }
+    World { reducers: reducers(plan, digest), blueprint, switches, routing }
 }
 
 /// The number of a port: both directions of a link stand side by side.
@@ -141,12 +155,15 @@ fn routes(flow: &plan::FlowPlan) -> [Vec<PortId>; 2] {
     ]
 }
 
-fn flows(plan: &Plan, streams: Streams, paths: &mut Paths) -> Vec<FlowSpec> {
+fn flows(
+    plan: &Plan,
+    streams: Streams,
+    paths: &mut Paths,
+    tables: Option<&Tables>,
+) -> Vec<FlowSpec> {
     let configs: Vec<Arc<Config>> =
         plan.tcp.iter().map(|(_, config)| Arc::new(config.clone())).collect();
     let spec = |flow: &plan::FlowPlan| {
-        let [there, back] = routes(flow);
-        let [data, acks] = path_ids(flow.group);
         let config = Arc::clone(&configs[flow.tcp]);
         let since_zero = flow.start.map(|at| at.saturating_since(Time::ZERO));
         let start = draw(since_zero, streams, || format!("flows/{}/start", flow.name));
@@ -154,14 +171,25 @@ fn flows(plan: &Plan, streams: Streams, paths: &mut Paths) -> Vec<FlowSpec> {
             let mut stream = streams.stream(&format!("flows/{}/{name}", flow.name));
             Duration::from_ps(stream.below(period.as_ps()))
         };
+        let (data, acks) = match tables.filter(|_| flow.routed) {
+            Some(tables) => {
+                let (from, to) = (flow.path[0], flow.path[flow.path.len() - 1]);
+                (tables.entry(from, to), tables.entry(to, from))
+            }
+            None => {
+                let [there, back] = routes(flow);
+                let [data, acks] = path_ids(flow.group);
+                (paths.entry(data, &there), paths.entry(acks, &back))
+            }
+        };
         FlowSpec {
             clock_phase: clock("clock", config.tick),
             ack_clock_phase: clock("ack-clock", config.ack_delay.max(Duration::from_ps(1))),
             config,
             segments: flow.size,
             start: Time::ZERO + start,
-            data: paths.entry(data, &there),
-            acks: paths.entry(acks, &back),
+            data,
+            acks,
         }
     };
     plan.flows.iter().map(spec).collect()
@@ -175,13 +203,17 @@ fn controls(
     paths: &mut Paths,
 ) -> (Vec<Control>, Vec<Switched>) {
     let mut controls = Vec::new();
-    for link in 0..plan.links.len() {
-        for Outage { failure, repair } in outages(plan, link) {
-            for direction in [0, 1] {
-                let port = port_id((link, direction));
-                controls.push(Control { at: failure, action: Action::PortDown(port) });
-                controls.extend(repair.map(|at| Control { at, action: Action::PortUp(port) }));
-            }
+    for hop in all_hops(plan) {
+        let port = port_id(hop);
+        for Outage { failure, repair } in outages(plan, hop) {
+            let mut begins =
+                plan.failures.iter().filter(|one| one.at == failure && fails(plan, one, hop));
+            let down = match begins.all(|one| one.kept) {
+                true => Action::PortClosed(port),
+                false => Action::PortDown(port),
+            };
+            controls.push(Control { at: failure, action: down });
+            controls.extend(repair.map(|at| Control { at, action: Action::PortUp(port) }));
         }
     }
     let (switched, mut switches) = protection::protect(plan, ports, streams, paths);
@@ -194,14 +226,19 @@ fn controls(
     (controls, switches)
 }
 
-/// When a link is down, in order; a circuit whenever one of the links is over which it goes.
-fn outages(plan: &Plan, link: usize) -> Vec<Outage> {
+/// Whether a failure takes a port down: that of its link, or of a circuit over it.
+fn fails(plan: &Plan, failure: &plan::FailurePlan, (link, direction): Hop) -> bool {
+    let hit = |(under, way): Hop| under == failure.link && failure.directions[way];
     let over = &plan.links[link].over;
-    let concerns = |failed: usize| failed == link || over.iter().any(|&(under, _)| under == failed);
+    hit((link, direction)) || over.iter().any(|&hop| hit(hop))
+}
+
+/// When a port is down, in order.
+fn outages(plan: &Plan, hop: Hop) -> Vec<Outage> {
     let mut outages: Vec<Outage> = plan
         .failures
         .iter()
-        .filter(|failure| concerns(failure.link))
+        .filter(|failure| fails(plan, failure, hop))
         .map(|failure| Outage { failure: failure.at, repair: failure.repair })
         .collect();
     outages.sort_by_key(|outage| outage.failure);

@@ -153,7 +153,7 @@ impl Laid<'_> {
         switches: &mut Vec<Switched>,
     ) {
         let of_links = |hops: &[Hop]| -> Vec<Vec<Outage>> {
-            hops.iter().map(|&(link, _)| outages(plan, link)).collect()
+            hops.iter().map(|&hop| outages(plan, hop)).collect()
         };
         let working = of_links(self.protected.working());
         let backup = of_links(&self.protected.backup);

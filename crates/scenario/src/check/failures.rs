@@ -5,7 +5,7 @@ use optcp_units::Time;
 use crate::nearest::suggestion;
 use crate::plan::{FailurePlan, Plan};
 use crate::problem::Problems;
-use crate::schema::{FailureEntry, File, Span};
+use crate::schema::{FailedDirections, FailedPackets, FailureEntry, File, Span};
 use crate::tree::place;
 
 use super::network::Network;
@@ -41,7 +41,8 @@ pub(super) fn failures(
                     .help("leave `repair` out for a failure that lasts".to_owned());
             }
         }
-        for link in links {
+        let kept = entry.packets == Some(FailedPackets::Kept);
+        for (link, directions) in links {
             let before_end =
                 |instant: Time, end: Option<Time>| end.is_none_or(|end| instant <= end);
             let overlap = plan.failures.iter().find(|other| {
@@ -53,21 +54,24 @@ pub(super) fn failures(
                 let message = format!("`{name}` is already down from {} to {until}", other.at);
                 problems.at(place!["failures", i, "at"], message);
             }
-            plan.failures.push(FailurePlan { link, at, repair });
+            plan.failures.push(FailurePlan { link, directions, kept, at, repair });
         }
     }
 }
 
-/// The links that fail: one, or all of a node.
+/// The links that fail, and which directions of them: one link, or all of a node.
 fn failing(
     i: usize,
     entry: &FailureEntry,
     network: &mut Network,
     problems: &mut Problems<'_>,
-) -> Vec<usize> {
+) -> Vec<(usize, [bool; 2])> {
+    let forward = entry.direction == Some(FailedDirections::Forward);
     match (&entry.link, &entry.node) {
         (Some(link), None) => {
-            network.one_link(link, place!["failures", i, "link"], problems).into_iter().collect()
+            let hop = network.one_hop(link, place!["failures", i, "link"], problems);
+            let directions = |way: usize| [!forward || way == 0, !forward || way == 1];
+            hop.map(|(link, way)| (link, directions(way))).into_iter().collect()
         }
         (None, Some(name)) => {
             let Some(&node) = network.node.get(name) else {
@@ -76,8 +80,13 @@ fn failing(
                 problems.at(place, format!("no node `{name}`")).help(help);
                 return Vec::new();
             };
+            if forward {
+                problems
+                    .at(place!["failures", i, "direction"], "`direction` has no meaning here")
+                    .label("a node fails with both directions of its links");
+            }
             let ends = |link: &usize| network.links[*link].ends.contains(&node);
-            (0..network.links.len()).filter(ends).collect()
+            (0..network.links.len()).filter(ends).map(|link| (link, [true; 2])).collect()
         }
         _ => {
             problems

@@ -1,5 +1,6 @@
 //! Flows and the paths that they take.
 
+use optcp_routing::Routes;
 use optcp_tcp::config::Config;
 use optcp_units::{Bytes, Time};
 
@@ -10,6 +11,7 @@ use crate::schema::{File, FlowsEntry, Volume};
 use crate::tree::place;
 
 use super::network::{Network, check_spread};
+use super::route::Route;
 use super::{MOST, check_name, tcp};
 
 /// Expands the groups of flows.
@@ -17,6 +19,7 @@ pub(super) fn flows(
     file: &File,
     plan: &mut Plan,
     network: &mut Network,
+    shortest: Option<&Routes>,
     problems: &mut Problems<'_>,
 ) {
     for (i, entry) in file.flows.iter().enumerate() {
@@ -34,7 +37,8 @@ pub(super) fn flows(
             problems.at(place, format!("group `{}` has no flows", entry.group));
         }
         let tcp = tcp::find(i, entry.tcp.as_deref(), plan, problems);
-        let routes = network.routes(&entry.path, place!["flows", i, "path"], problems);
+        let routes = routes(i, entry, plan, network, shortest, problems);
+        let routed = entry.path.is_none();
         let (Some(tcp), Some(routes)) = (tcp, routes) else { continue };
         let config = plan.tcp[tcp].1.clone();
         let size = segments(i, entry, &config, problems);
@@ -53,12 +57,42 @@ pub(super) fn flows(
                     group,
                     path: route.nodes.clone(),
                     hops: route.hops.clone(),
+                    routed,
                     start,
                     size,
                     tcp,
                 });
             }
-            check_queues(&entry.group, &config, &route.hops, network, problems);
+            let hops = if routed { network.all_hops() } else { route.hops };
+            check_queues(&entry.group, &config, &hops, network, problems);
+        }
+    }
+}
+
+/// The ways of the flows of an entry: written node by node, or found by the routing.
+fn routes(
+    i: usize,
+    entry: &FlowsEntry,
+    plan: &Plan,
+    network: &mut Network,
+    shortest: Option<&Routes>,
+    problems: &mut Problems<'_>,
+) -> Option<Vec<Route>> {
+    let (from, to) = (place!["flows", i, "from"], place!["flows", i, "to"]);
+    match (&entry.path, &entry.from, &entry.to) {
+        (Some(path), None, None) => network.routes(path, place!["flows", i, "path"], problems),
+        (None, Some(_), Some(_)) if plan.routing.is_none() => {
+            problems
+                .at(from, "flows without a `path` follow the routing, and there is none")
+                .help("write a table `[routing]`, or the `path`".to_owned());
+            None
+        }
+        (None, Some(a), Some(b)) => network.shortest([a, b], shortest, [from, to], problems),
+        _ => {
+            problems
+                .at(place!["flows", i], "the way of these flows is not clear")
+                .label("needs either `path`, or `from` and `to`");
+            None
         }
     }
 }

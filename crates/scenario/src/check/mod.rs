@@ -8,6 +8,7 @@ mod network;
 mod observe;
 mod protection;
 mod route;
+mod routing;
 mod tcp;
 
 use optcp_units::Time;
@@ -30,6 +31,7 @@ pub(crate) fn plan(file: &File, problems: &mut Problems<'_>) -> Option<Plan> {
         stop: Time::ZERO + file.stop.0,
         nodes: Vec::new(),
         links: Vec::new(),
+        routing: None,
         groups: Vec::new(),
         flows: Vec::new(),
         tcp: Vec::new(),
@@ -45,7 +47,8 @@ pub(crate) fn plan(file: &File, problems: &mut Problems<'_>) -> Option<Plan> {
     network.nodes(file, problems);
     network.links(file, problems);
     tcp::tables(file, &mut plan, problems);
-    flows::flows(file, &mut plan, &mut network, problems);
+    let routes = routing::routing(file, &mut plan, &mut network, problems);
+    flows::flows(file, &mut plan, &mut network, routes.as_ref(), problems);
     failures::failures(file, &mut plan, &mut network, problems);
     protection::protections(file, &mut plan, &mut network, problems);
     losses::losses(file, &mut plan, &mut network, problems);

@@ -220,6 +220,7 @@ impl Network {
             named: entry.name.is_some(),
             ends: [a, b],
             directions: [port, back],
+            costs: [1, 1],
             shared_delay: entry.reverse.delay.is_none(),
             over: Vec::new(),
         });
@@ -245,6 +246,7 @@ impl Network {
             named: true,
             ends,
             directions: [port, port],
+            costs: [1, 1],
             shared_delay: true,
             over,
         });

@@ -245,8 +245,18 @@ impl Network {
         place: &[Step<'_>],
         problems: &mut Problems<'_>,
     ) -> Option<usize> {
+        self.one_hop(link, place, problems).map(|(link, _)| link)
+    }
+
+    /// One port, in the direction in which the link is written.
+    pub(super) fn one_hop(
+        &mut self,
+        link: &LinkRef,
+        place: &[Step<'_>],
+        problems: &mut Problems<'_>,
+    ) -> Option<Hop> {
         match self.referred(link, place, problems)?.as_slice() {
-            [(link, _)] => Some(*link),
+            [hop] => Some(*hop),
             _ => {
                 problems.at(place, "several links where one is wanted").label("name one link");
                 None

@@ -1,6 +1,7 @@
 //! The scenario file: what may be written in it. The JSON Schema is made from these types.
 
 mod protection;
+mod routing;
 mod tcp;
 mod values;
 
@@ -11,11 +12,16 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
 pub(crate) use protection::{
-    CapacityKind, FailureEntry, ProtectionEntry, RevertKind, SchemeKind, revert_name, scheme_name,
+    CapacityKind, FailedDirections, FailedPackets, FailureEntry, ProtectionEntry, RevertKind,
+    SchemeKind, revert_name, scheme_name,
+};
+pub(crate) use routing::{
+    ConvergeKind, ProtectKind, RepairKind, RoutingTable, TunnelTtl, converge_name, protect_name,
+    repair_name,
 };
 pub(crate) use tcp::{TcpTable, resolved as resolved_tcp, written as written_tcp};
 pub(crate) use values::{
-    Count, Delay, LinkRef, Probability, Queue, Span, Speed, SwitchDelay, Volume,
+    Cost, Count, Delay, LinkRef, Probability, Queue, Span, Speed, SwitchDelay, Volume,
 };
 
 use crate::de;
@@ -47,6 +53,8 @@ pub(crate) struct File {
     /// The links.
     #[schemars(default)]
     pub links: Vec<LinksEntry>,
+    /// Routers find shortest paths, and ways around what fails.
+    pub routing: Option<RoutingTable>,
     /// The flows.
     #[schemars(default)]
     pub flows: Vec<FlowsEntry>,
@@ -99,6 +107,8 @@ pub(crate) struct LinksEntry {
     pub jitter: Option<Span>,
     /// Queue in front of the link, in both directions; the packet in transmission counts.
     pub queue: Queue,
+    /// With `[routing]`: what both directions cost; 1 if left out.
+    pub cost: Option<Cost>,
     /// What is different from the last node of a chain to the first.
     #[serde(default)]
     pub reverse: Reverse,
@@ -116,6 +126,8 @@ pub(crate) struct Reverse {
     pub jitter: Option<Span>,
     /// Its queue.
     pub queue: Option<Queue>,
+    /// Its cost.
+    pub cost: Option<Cost>,
 }
 
 /// TCP flows on one path, or one for each member of the groups on it.
@@ -125,7 +137,11 @@ pub(crate) struct FlowsEntry {
     /// The name of this group of flows.
     pub group: String,
     /// The nodes from source to destination; a link's name between two nodes chooses one of several.
-    pub path: Vec<String>,
+    pub path: Option<Vec<String>>,
+    /// In place of `path`: the source, or a group of them; flows follow the routing.
+    pub from: Option<String>,
+    /// With `from`: the destination, or a group of them.
+    pub to: Option<String>,
     /// How many flows each source has; 1 if left out.
     pub per_source: Option<Count>,
     /// A table of `[tcp]` or a profile; `rfc` if left out.
@@ -207,13 +223,14 @@ pub(crate) struct ObserveEntry {
 }
 
 /// The keys of the file itself.
-const SECTIONS: [&str; 12] = [
+const SECTIONS: [&str; 13] = [
     "title",
     "stop",
     "parameters",
     "tcp",
     "nodes",
     "links",
+    "routing",
     "flows",
     "failures",
     "protection",
@@ -240,6 +257,8 @@ pub(crate) fn read(problems: &mut Problems<'_>) -> Option<File> {
     }
     let title = one::<String>(tree, "title", found);
     let stop = one::<Span>(tree, "stop", found);
+    let routing = tree.get("routing").filter(|node| is_table(node, "routing", found));
+    let routing = routing.and_then(|node| keep(de::read(node), found));
     let mut tcp = Vec::new();
     for section in ["parameters", "sweep", "tcp"] {
         let Some(node) = tree.get(section) else { continue };
@@ -257,6 +276,7 @@ pub(crate) fn read(problems: &mut Problems<'_>) -> Option<File> {
         tcp,
         nodes: list(tree, "nodes", found),
         links: list(tree, "links", found),
+        routing,
         flows: list(tree, "flows", found),
         failures: list(tree, "failures", found),
         protection: list(tree, "protection", found),

@@ -8,7 +8,23 @@ use crate::plan::Revert;
 
 use super::values::{Count, LinkRef, Span, SwitchDelay};
 
-/// A link or a node that fails; a link fails in both directions, a node with all of its links.
+optcp_tcp::registry! {
+    /// What becomes of packets on a link that fails.
+    pub enum FailedPackets ("failed-packets") {
+        "lost" => Lost: "what waits, is sent or is under way when the link fails is lost", "OpTCP";
+        "kept" => Kept: "it still arrives, as with planned maintenance; what comes later is lost", "OpTCP";
+    }
+}
+
+optcp_tcp::registry! {
+    /// Which directions of a link fail.
+    pub enum FailedDirections ("failed-directions") {
+        "both" => Both: "both directions", "OpTCP";
+        "forward" => Forward: "from the first node of the link, as written, to the second", "OpTCP";
+    }
+}
+
+/// A link or a node that fails; a node fails with all of its links.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct FailureEntry {
@@ -20,6 +36,10 @@ pub(crate) struct FailureEntry {
     pub at: Span,
     /// When it works again; never if left out.
     pub repair: Option<Span>,
+    /// What becomes of packets that are on it; `lost` if left out.
+    pub packets: Option<FailedPackets>,
+    /// Which directions of a link fail; `both` if left out.
+    pub direction: Option<FailedDirections>,
 }
 
 optcp_tcp::registry! {

@@ -83,7 +83,7 @@ macro_rules! written {
     )*};
 }
 
-written!(Span, Speed, Size, Count, Limit, Probability, Delay, Queue, Volume);
+written!(Span, Speed, Size, Count, Cost, Limit, Probability, Delay, Queue, Volume);
 
 /// A span of time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -136,6 +136,27 @@ impl Written for Count {
         let count = Quantity::parse_whole(text, dimension)?;
         let too_large = |_| QuantityError::TooLarge { text: text.trim().to_owned() };
         u32::try_from(count).map(Count).map_err(too_large)
+    }
+}
+
+/// What a link costs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Cost {
+    /// This much.
+    Fixed(u32),
+    /// 1 for each microsecond of its propagation delay.
+    Delay,
+}
+
+impl Written for Cost {
+    const EXPECTED: &'static str = "a cost such as `10`, or `delay`";
+    const EXAMPLES: &'static [&'static str] = &["delay", "$cost"];
+    const NUMBERS: Option<fn() -> Schema> = Some(whole_numbers);
+    fn from_text(text: &str) -> Result<Self, QuantityError> {
+        match text.trim() {
+            "delay" => Ok(Cost::Delay),
+            text => Count::from_text(text).map(|count| Cost::Fixed(count.0)),
+        }
     }
 }
 

@@ -1,0 +1,173 @@
+//! Who learns of a failed link, and when.
+//!
+//! # Models
+//! The routers at the ends of a link see it fail after a detection time, and work again after another.
+//! A failure that outlasts the hold-down timer, which starts when it is seen, is announced by each
+//! router that saw it; one that ends before is not, and then its end is not either. The end of an
+//! announced failure is announced when it is seen. An announcement goes from router to router over links
+//! that work, and takes the link's delay and a time for processing at each router that it comes to. A
+//! router that has it computes its routes anew and then rewrites its forwarding table.
+//! # Source
+//! RFC 5714 for fast reroute before convergence; hold-down after Mao, Wen and Yeung (ICC 2012), section I
+//! and Fig. 1; flooding, computation and update as RFC 5715 section 1 takes the times apart.
+//! # Parameters
+//! `detection`, `detection_up`, `hold_down`, `flooding`, `computation`, and `update` by router.
+//! # Limits
+//! Announcements need no capacity and are not lost. They go over the links that work when they are sent.
+//! A table is rewritten at one instant, not entry by entry. There is no back-off between computations.
+
+use std::collections::BTreeSet;
+
+use optcp_units::{Duration, Time};
+use petgraph::algo::dijkstra;
+use petgraph::graph::{DiGraph, NodeIndex};
+
+use crate::{Hop, Topology};
+
+/// One time that a link is out of service.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Failure {
+    /// The link.
+    pub link: usize,
+    /// The directions that fail.
+    pub directions: [bool; 2],
+    /// When.
+    pub at: Time,
+    /// When it works again; `None` is never.
+    pub repair: Option<Time>,
+}
+
+/// How long everything takes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Timing {
+    /// From a failure until the routers beside it know.
+    pub detection: Duration,
+    /// From a repair until they know.
+    pub detection_up: Duration,
+    /// How long a known failure is kept back.
+    pub hold_down: Duration,
+    /// How long a router works on an announcement before it acts on it and passes it on.
+    pub flooding: Duration,
+    /// How long it takes to compute routes.
+    pub computation: Duration,
+    /// How long each router takes to rewrite its forwarding table.
+    pub update: Vec<Duration>,
+    /// The propagation delay of each link, from its first end and back.
+    pub delay: Vec<[Duration; 2]>,
+}
+
+/// What the router at the near end of a direction of a link sees: when it takes it for failed, and
+/// when for working again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sighting {
+    /// The direction that leads away from the router.
+    pub hop: Hop,
+    /// When the failure is known.
+    pub down: Time,
+    /// When the repair is known; `None` is never.
+    pub up: Option<Time>,
+}
+
+/// Routers say that a link has failed or works again.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Announcement {
+    /// The link.
+    pub link: usize,
+    /// Whether it works.
+    pub up: bool,
+    /// When it is sent.
+    pub at: Time,
+    /// How many routers send one of their own.
+    pub senders: usize,
+    /// When each router has rewritten its table; `None` if the news does not come to it.
+    pub installed: Vec<Option<Time>>,
+}
+
+/// What routers see of failures, in order of time. A failure that is over before it is known is not
+/// seen; one that comes before the repair of the last is known belongs to that one.
+#[must_use]
+pub fn sightings(failures: &[Failure], timing: &Timing) -> Vec<Sighting> {
+    let mut failures = failures.to_vec();
+    failures.sort_by_key(|failure| failure.at);
+    let mut seen: Vec<Sighting> = Vec::new();
+    for failure in failures {
+        for direction in [0, 1].into_iter().filter(|&way| failure.directions[way]) {
+            let hop = (failure.link, direction);
+            let up = failure.repair.map(|repair| repair + timing.detection_up);
+            let last = seen.iter_mut().rfind(|sighting| sighting.hop == hop);
+            if let Some(last) = last.filter(|last| last.up.is_none_or(|up| failure.at < up)) {
+                last.up = last.up.and(up);
+                continue;
+            }
+            let down = failure.at + timing.detection;
+            if failure.repair.is_none_or(|repair| down < repair) {
+                seen.push(Sighting { hop, down, up });
+            }
+        }
+    }
+    seen.sort_by_key(|sighting| (sighting.down, sighting.hop));
+    seen
+}
+
+/// What is announced, in order of time, and when each router has acted on it.
+#[must_use]
+pub fn announcements(
+    topology: &Topology,
+    failures: &[Failure],
+    timing: &Timing,
+) -> Vec<Announcement> {
+    let mut found: Vec<(Time, usize, bool, Vec<usize>)> = Vec::new();
+    for Sighting { hop: (link, direction), down, up } in sightings(failures, timing) {
+        let Some(ends) = topology.links()[link].map(|link| link.ends) else { continue };
+        let at = down + timing.hold_down;
+        if up.is_some_and(|up| up <= at) {
+            continue;
+        }
+        for (at, is_up) in [(Some(at), false), (up, true)] {
+            let Some(at) = at else { continue };
+            let same = found.iter_mut().find(|one| (one.0, one.1, one.2) == (at, link, is_up));
+            match same {
+                Some((.., senders)) => senders.push(ends[direction]),
+                None => found.push((at, link, is_up, vec![ends[direction]])),
+            }
+        }
+    }
+    found.sort_by_key(|&(at, link, up, _)| (at, link, up));
+    let announcement = |(at, link, up, senders): (Time, usize, bool, Vec<usize>)| Announcement {
+        link,
+        up,
+        at,
+        installed: installed(topology, failures, timing, at, &senders),
+        senders: senders.len(),
+    };
+    found.into_iter().map(announcement).collect()
+}
+
+/// When each router has acted on what `senders` say at an instant.
+fn installed(
+    topology: &Topology,
+    failures: &[Failure],
+    timing: &Timing,
+    at: Time,
+    senders: &[usize],
+) -> Vec<Option<Time>> {
+    let broken =
+        |failure: &&Failure| failure.at <= at && failure.repair.is_none_or(|repair| at < repair);
+    let broken: BTreeSet<usize> = failures.iter().filter(broken).map(|f| f.link).collect();
+    let working = topology.without(broken);
+    let mut graph = DiGraph::<(), u64>::new();
+    let nodes: Vec<NodeIndex> = (0..working.nodes()).map(|_| graph.add_node(())).collect();
+    for node in 0..working.nodes() {
+        for adjacency in working.adjacencies(node) {
+            let delay = timing.delay[adjacency.hop.0][adjacency.hop.1] + timing.flooding;
+            graph.add_edge(nodes[node], nodes[adjacency.to], delay.as_ps());
+        }
+    }
+    let from = senders.iter().map(|&sender| dijkstra(&graph, nodes[sender], None, |e| *e.weight()));
+    let from: Vec<_> = from.collect();
+    let of_router = |(node, &update): (usize, &Duration)| {
+        let ps = from.iter().filter_map(|found| found.get(&nodes[node])).min()?;
+        Some(at + Duration::from_ps(*ps) + timing.computation + update)
+    };
+    timing.update.iter().enumerate().map(of_router).collect()
+}

@@ -1,0 +1,59 @@
+//! How much of a network fast reroute protects.
+
+use std::collections::BTreeMap;
+
+use crate::repair::{Mechanism, Protect, Repair, repair};
+use crate::{Hop, Routes, Topology, Tree};
+
+/// Counts over all pairs of a router and a destination (RFC 6571's per-prefix view), and over all
+/// directions of links (its per-link view). A pair stands for the link that it leaves by, so that pairs
+/// of a link and a destination behind it give the same counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Coverage {
+    /// Pairs with a way from the one to the other.
+    pub pairs: u64,
+    /// Pairs with another way once the first link has failed: what any mechanism could protect.
+    pub protectable: u64,
+    /// Pairs with a backup.
+    pub protected: u64,
+    /// Pairs with a backup that avoids the next hop too; none if that is the destination.
+    pub node_protected: u64,
+    /// Pairs whose backup is a tunnel.
+    pub tunnels: u64,
+    /// Directions of links that some packets leave by.
+    pub links: u64,
+    /// Of these, those with a backup for every destination behind them.
+    pub links_protected: u64,
+}
+
+/// The coverage of a mechanism; of none, what could be protected.
+#[must_use]
+pub fn coverage(topology: &Topology, mechanism: Option<Mechanism>, protect: Protect) -> Coverage {
+    let routes = Routes::new(topology);
+    let mut counts = Coverage::default();
+    let mut links: BTreeMap<Hop, bool> = BTreeMap::new();
+    let left: Vec<Option<Topology>> = (0..topology.links().len())
+        .map(|link| topology.links()[link].map(|_| topology.without([link])))
+        .collect();
+    for destination in 0..topology.nodes() {
+        for router in 0..topology.nodes() {
+            let Some(hop) = routes.next(router, destination) else { continue };
+            let backup: Option<Repair> = mechanism
+                .and_then(|by| repair(topology, &routes, by, protect, router, destination));
+            let other = left[hop.0].as_ref().map(|left| Tree::new(left, destination));
+            counts.pairs += 1;
+            counts.protectable +=
+                u64::from(other.is_some_and(|tree| tree.distance(router).is_some()));
+            let whole = links.entry(hop).or_insert(true);
+            *whole &= backup.is_some();
+            if let Some(backup) = backup {
+                counts.protected += 1;
+                counts.node_protected += u64::from(backup.node_protecting);
+                counts.tunnels += u64::from(backup.tunnel());
+            }
+        }
+    }
+    counts.links = links.len() as u64;
+    counts.links_protected = links.values().filter(|&&whole| whole).count() as u64;
+    counts
+}

@@ -1,0 +1,22 @@
+//! Routing as plain computation: shortest paths, backup paths for fast reroute, and what routers
+//! change when a link fails. Knows graphs and instants; no packets, no kernel.
+
+mod convergence;
+mod coverage;
+mod lfa;
+mod remote_lfa;
+mod repair;
+mod shortest;
+mod ti_lfa;
+mod timeline;
+mod topology;
+
+pub use convergence::{Announcement, Failure, Sighting, Timing, announcements, sightings};
+pub use coverage::{Coverage, coverage};
+pub use lfa::{Alternate, alternates, choose};
+pub use remote_lfa::{PqNode, extended_p_space, p_space, pq_node, q_space};
+pub use repair::{Mechanism, Protect, Repair, Segment, repair};
+pub use shortest::{Distance, Routes, Tree, UNREACHABLE};
+pub use ti_lfa::{RepairPath, post_convergence};
+pub use timeline::{Cause, Change, Converge, Entry, Timeline, timeline};
+pub use topology::{Adjacency, Hop, Link, Topology};

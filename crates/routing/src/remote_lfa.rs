@@ -1,0 +1,88 @@
+//! Remote loop-free alternates.
+//!
+//! # Models
+//! A router S without a loop-free alternate tunnels packets to a router that S reaches without the
+//! failed link S-E, and that reaches E without it. The first are S's P-space and the P-spaces of its
+//! neighbours (together the extended P-space), the second E's Q-space; a router in both is a PQ node.
+//! With D(x, y) the cost of the shortest path and c that of S-E:
+//!
+//! * P is in the P-space of S: D(S, P) < c + D(E, P);
+//! * P is in the extended P-space: or D(N, P) < D(N, S) + D(S, P) for a neighbour N over another link;
+//! * Q is in the Q-space of E: D(Q, E) < D(Q, S) + c.
+//! # Source
+//! RFC 7490 sections 5.2 and 5.3; the inequality for neighbours as RFC 8102 section 2.2 writes it.
+//! # Parameters
+//! None: of several PQ nodes the one is taken whose tunnel costs the least, then the lowest index.
+//! # Limits
+//! PQ nodes are chosen for link protection; node protection is not looked for (RFC 8102), only noticed. The inequality for
+//! neighbours also leaves out ways through S itself, which are in S's own P-space if they are good.
+
+use crate::{Adjacency, Hop, Routes, Topology};
+
+/// A PQ node and the way there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PqNode {
+    /// The node.
+    pub node: usize,
+    /// What the tunnel costs.
+    pub cost: u64,
+    /// The hops of the tunnel.
+    pub hops: Vec<Hop>,
+}
+
+/// Whether `node` is in the P-space of `router` with regard to one of its adjacencies.
+#[must_use]
+pub fn p_space(routes: &Routes, router: usize, protected: Adjacency, node: usize) -> bool {
+    routes.cost(router, node) < u64::from(protected.cost) + routes.cost(protected.to, node)
+}
+
+/// Whether `node` is in the extended P-space: what the tunnel to it costs, and over which neighbour it
+/// goes if the router's own way there will not do. `None` if it is not.
+#[must_use]
+pub fn extended_p_space(
+    topology: &Topology,
+    routes: &Routes,
+    router: usize,
+    protected: Adjacency,
+    node: usize,
+) -> Option<(u64, Option<Adjacency>)> {
+    if p_space(routes, router, protected, node) {
+        return Some((routes.cost(router, node), None));
+    }
+    let over = |adjacency: &&Adjacency| {
+        let around = routes.cost(adjacency.to, router) + routes.cost(router, node);
+        adjacency.hop.0 != protected.hop.0 && routes.cost(adjacency.to, node) < around
+    };
+    let cost = |adjacency: &Adjacency| u64::from(adjacency.cost) + routes.cost(adjacency.to, node);
+    let best = topology.adjacencies(router).iter().filter(over).min_by_key(|a| (cost(a), **a));
+    best.map(|adjacency| (cost(adjacency), Some(*adjacency)))
+}
+
+/// Whether `node` is in the Q-space of the far end of `protected`, an adjacency of `router`.
+#[must_use]
+pub fn q_space(routes: &Routes, router: usize, protected: Adjacency, node: usize) -> bool {
+    let avoiding = routes.cost(node, protected.to);
+    avoiding < routes.cost(node, router) + u64::from(protected.cost)
+}
+
+/// The PQ node that repairs an adjacency of `router`.
+#[must_use]
+pub fn pq_node(
+    topology: &Topology,
+    routes: &Routes,
+    router: usize,
+    protected: Adjacency,
+) -> Option<PqNode> {
+    let candidate = |node: usize| {
+        let inside = node != router && q_space(routes, router, protected, node);
+        let (cost, over) =
+            extended_p_space(topology, routes, router, protected, node).filter(|_| inside)?;
+        Some((cost, node, over))
+    };
+    let candidates = (0..topology.nodes()).filter_map(candidate);
+    let (cost, node, over) = candidates.min_by_key(|&(cost, node, _)| (cost, node))?;
+    let from = over.map_or(router, |adjacency| adjacency.to);
+    let mut hops: Vec<Hop> = over.map(|adjacency| adjacency.hop).into_iter().collect();
+    hops.extend(routes.to(node).path(topology, from));
+    Some(PqNode { node, cost, hops })
+}

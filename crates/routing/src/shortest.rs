@@ -1,0 +1,147 @@
+//! Shortest paths from every node to every other.
+//!
+//! # Models
+//! What a link-state protocol installs: for each destination, the next hop on the path of the least
+//! cost. Of paths that cost the same, one is taken: that of the fewest hops, then that over the
+//! neighbour of the lowest index, then that over the link of the lowest index.
+//! # Source
+//! Dijkstra's algorithm as petgraph has it; RFC 2328 section 16.1 for what costs are.
+//! # Parameters
+//! The costs of the links.
+//! # Limits
+//! One next hop a destination: no load sharing over equal-cost paths. All links are point-to-point.
+
+use std::ops::Add;
+
+use petgraph::algo::dijkstra;
+use petgraph::graph::{DiGraph, NodeIndex};
+
+use crate::{Hop, Topology};
+
+/// The cost to a node that cannot be reached; three of them can be added up.
+pub const UNREACHABLE: u64 = u64::MAX / 4;
+
+/// How far a node is: by cost, then by hops.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Distance {
+    /// The sum of the links' costs.
+    pub cost: u64,
+    /// The number of links.
+    pub hops: u32,
+}
+
+impl Add for Distance {
+    type Output = Self;
+    fn add(self, more: Self) -> Self {
+        Distance { cost: self.cost + more.cost, hops: self.hops + more.hops }
+    }
+}
+
+/// The way from every node to one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tree {
+    distance: Vec<Option<Distance>>,
+    next: Vec<Option<Hop>>,
+}
+
+impl Tree {
+    /// The shortest paths to `to`.
+    ///
+    /// # Panics
+    /// Beyond 2^32 nodes.
+    #[must_use]
+    pub fn new(topology: &Topology, to: usize) -> Self {
+        Tree::over(topology, &reversed(topology), to)
+    }
+
+    fn over(topology: &Topology, reversed: &DiGraph<(), Distance>, to: usize) -> Self {
+        let found = dijkstra(reversed, NodeIndex::new(to), None, |edge| *edge.weight());
+        let nodes = 0..topology.nodes();
+        let distance: Vec<Option<Distance>> =
+            nodes.clone().map(|node| found.get(&NodeIndex::new(node)).copied()).collect();
+        let next = |node: usize| {
+            // Adjacencies stand in the order of neighbours, then links: the first that fits.
+            topology.adjacencies(node).iter().find(|adjacency| {
+                let over = distance[adjacency.to].map(|rest| rest + link(adjacency.cost));
+                node != to && over.is_some() && over == distance[node]
+            })
+        };
+        let next = nodes.map(|node| next(node).map(|adjacency| adjacency.hop)).collect();
+        Tree { distance, next }
+    }
+
+    /// How far it is from a node; `None` if there is no way.
+    #[must_use]
+    pub fn distance(&self, from: usize) -> Option<Distance> {
+        self.distance[from]
+    }
+
+    /// The next hop of a node; `None` at the destination itself, and where there is no way.
+    #[must_use]
+    pub fn next(&self, from: usize) -> Option<Hop> {
+        self.next[from]
+    }
+
+    /// The hops from a node on; empty if there is no way.
+    #[must_use]
+    pub fn path(&self, topology: &Topology, from: usize) -> Vec<Hop> {
+        let mut hops = Vec::new();
+        let mut node = from;
+        while let Some(hop) = self.next(node) {
+            let Some(adjacency) = topology.adjacency(hop) else { break };
+            hops.push(hop);
+            node = adjacency.to;
+        }
+        hops
+    }
+}
+
+/// The shortest paths between all nodes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Routes {
+    to: Vec<Tree>,
+}
+
+impl Routes {
+    /// The shortest paths of a graph.
+    #[must_use]
+    pub fn new(topology: &Topology) -> Self {
+        let reversed = reversed(topology);
+        let tree = |to| Tree::over(topology, &reversed, to);
+        Routes { to: (0..topology.nodes()).map(tree).collect() }
+    }
+
+    /// The way from every node to this one.
+    #[must_use]
+    pub fn to(&self, to: usize) -> &Tree {
+        &self.to[to]
+    }
+
+    /// The next hop of a node to a destination.
+    #[must_use]
+    pub fn next(&self, from: usize, to: usize) -> Option<Hop> {
+        self.to[to].next(from)
+    }
+
+    /// The cost from a node to another: RFC 5286's `Distance_opt`. [`UNREACHABLE`] if there is no way.
+    #[must_use]
+    pub fn cost(&self, from: usize, to: usize) -> u64 {
+        self.to[to].distance(from).map_or(UNREACHABLE, |distance| distance.cost)
+    }
+}
+
+fn link(cost: u32) -> Distance {
+    Distance { cost: u64::from(cost), hops: 1 }
+}
+
+/// The graph with every direction turned round: from a destination outwards.
+fn reversed(topology: &Topology) -> DiGraph<(), Distance> {
+    let mut graph = DiGraph::with_capacity(topology.nodes(), 2 * topology.links().len());
+    let nodes: Vec<NodeIndex> = (0..topology.nodes()).map(|_| graph.add_node(())).collect();
+    for (node, &to) in nodes.iter().enumerate() {
+        for adjacency in topology.adjacencies(node) {
+            graph.add_edge(nodes[adjacency.to], to, link(adjacency.cost));
+        }
+    }
+    graph
+}

@@ -1,0 +1,229 @@
+//! What routers do to their forwarding tables while links fail and come back.
+//!
+//! # Models
+//! An entry of a table says where a router sends packets of one destination. It follows from the links
+//! that the router believes to be there, as it last installed them, and from those beside it that it
+//! sees fail: the shortest path over the former, or its backup while the next hop of that path is among
+//! the latter. A transient failure thus changes entries beside it and changes them back.
+//! # Source
+//! RFC 5714 sections 2 and 4; Mao, Wen and Yeung (ICC 2012), Fig. 1. Acting all at once is the
+//! synchronized update of RFC 5715 section 6.
+//! # Parameters
+//! `Converge`: whether routers act each in its own time or all at once.
+//! # Limits
+//! A router without a way to a destination keeps its entry. A backup whose first link is seen to fail
+//! too is not used, and packets in a tunnel are not repaired a second time: both are lost at the failed
+//! link. A tunnel is laid when the backup is computed and does not follow later changes within it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use optcp_units::Time;
+
+use crate::convergence::{Announcement, Failure, Timing, announcements, sightings};
+use crate::repair::{Mechanism, Protect, Repair, repair};
+use crate::{Hop, Routes, Topology};
+
+/// When routers act on an announcement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Converge {
+    /// Each when its own table is ready: packets may loop between routers that disagree.
+    Own,
+    /// All together when the last table is ready.
+    Synchronized,
+}
+
+/// What a router does with packets of a destination.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Entry {
+    /// Sends them on along the shortest path that it knows.
+    Next(Hop),
+    /// Sends them along its backup.
+    Backup(Repair),
+}
+
+/// Why an entry changes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Cause {
+    /// The router sees a link beside it fail.
+    Failure,
+    /// The router sees it work again.
+    Repair,
+    /// The router acts on an announcement.
+    Convergence,
+}
+
+/// A router rewrites an entry.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Change {
+    /// When.
+    pub at: Time,
+    /// The router.
+    pub router: usize,
+    /// Whose packets it concerns.
+    pub destination: usize,
+    /// What it does with them from now on.
+    pub entry: Entry,
+    /// Why.
+    pub cause: Cause,
+}
+
+/// All that happens to the tables of a network.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Timeline {
+    /// What is announced, in order of time.
+    pub announcements: Vec<Announcement>,
+    /// What is rewritten, in order of time.
+    pub changes: Vec<Change>,
+}
+
+/// Something that a router has to act on.
+enum Event {
+    Sees { hop: Hop, down: bool },
+    Installs { announcement: usize },
+}
+
+/// A state of the network and its shortest paths.
+struct View {
+    topology: Topology,
+    routes: Routes,
+}
+
+/// One router.
+#[derive(Clone, Default)]
+struct Router {
+    /// The links that it has been told are down.
+    told: BTreeSet<usize>,
+    /// The latest announcement of each link that it has acted on.
+    latest: BTreeMap<usize, usize>,
+    /// The links beside it that it sees down.
+    seen: BTreeSet<Hop>,
+    /// Its table, by destination.
+    table: Vec<Option<Entry>>,
+}
+
+/// What routers do about failures. `mechanism` says how they find backups; `None` is without any.
+#[must_use]
+pub fn timeline(
+    topology: &Topology,
+    failures: &[Failure],
+    timing: &Timing,
+    mechanism: Option<Mechanism>,
+    protect: Protect,
+    converge: Converge,
+) -> Timeline {
+    let announced = announcements(topology, failures, timing);
+    let mut events: Vec<(Time, usize, Event)> = Vec::new();
+    for sighting in sightings(failures, timing) {
+        let (link, direction) = sighting.hop;
+        let Some(ends) = topology.links()[link].map(|link| link.ends) else { continue };
+        let hop = sighting.hop;
+        let mut see = |at, down| events.push((at, ends[direction], Event::Sees { hop, down }));
+        see(sighting.down, true);
+        if let Some(up) = sighting.up {
+            see(up, false);
+        }
+    }
+    for (announcement, one) in announced.iter().enumerate() {
+        let last = one.installed.iter().flatten().max();
+        for (router, own) in one.installed.iter().enumerate() {
+            let at = match converge {
+                Converge::Own => *own,
+                Converge::Synchronized => own.and(last.copied()),
+            };
+            events.extend(at.map(|at| (at, router, Event::Installs { announcement })));
+        }
+    }
+    // Stable: what is seen comes before what is installed, and announcements stay in order.
+    events.sort_by_key(|&(at, router, _)| (at, router));
+
+    let mut views: BTreeMap<BTreeSet<usize>, View> = BTreeMap::new();
+    let first = view(&mut views, topology, &BTreeSet::new());
+    let mut routers: Vec<Router> = (0..topology.nodes())
+        .map(|router| {
+            let next = |to| first.routes.next(router, to).map(Entry::Next);
+            Router { table: (0..topology.nodes()).map(next).collect(), ..Router::default() }
+        })
+        .collect();
+    let mut changes = Vec::new();
+    for same in events.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)) {
+        let (at, index) = (same[0].0, same[0].1);
+        let router = &mut routers[index];
+        let cause = same.iter().map(|(.., event)| router.take(event, &announced)).max();
+        let view = view(&mut views, topology, &router.told);
+        for destination in 0..topology.nodes() {
+            let entry = router.entry(view, mechanism, protect, index, destination);
+            if entry.is_some() && entry != router.table[destination] {
+                router.table[destination].clone_from(&entry);
+                changes.extend(entry.zip(cause).map(|(entry, cause)| Change {
+                    at,
+                    router: index,
+                    destination,
+                    entry,
+                    cause,
+                }));
+            }
+        }
+    }
+    Timeline { announcements: announced, changes }
+}
+
+/// The network without the links that are down, computed once.
+fn view<'v>(
+    views: &'v mut BTreeMap<BTreeSet<usize>, View>,
+    topology: &Topology,
+    down: &BTreeSet<usize>,
+) -> &'v View {
+    views.entry(down.clone()).or_insert_with(|| {
+        let topology = topology.without(down.iter().copied());
+        View { routes: Routes::new(&topology), topology }
+    })
+}
+
+impl Router {
+    /// Takes note of an event.
+    fn take(&mut self, event: &Event, announced: &[Announcement]) -> Cause {
+        match *event {
+            Event::Sees { hop, down: true } => {
+                self.seen.insert(hop);
+                Cause::Failure
+            }
+            Event::Sees { hop, down: false } => {
+                self.seen.remove(&hop);
+                Cause::Repair
+            }
+            Event::Installs { announcement } => {
+                let Announcement { link, up, .. } = announced[announcement];
+                // Old news that was overtaken is not news.
+                if self.latest.get(&link).is_none_or(|&latest| latest < announcement) {
+                    self.latest.insert(link, announcement);
+                    if up {
+                        self.told.remove(&link)
+                    } else {
+                        self.told.insert(link)
+                    };
+                }
+                Cause::Convergence
+            }
+        }
+    }
+
+    /// What it does with packets of a destination now; `None` if it knows no way.
+    fn entry(
+        &self,
+        view: &View,
+        mechanism: Option<Mechanism>,
+        protect: Protect,
+        router: usize,
+        destination: usize,
+    ) -> Option<Entry> {
+        let next = view.routes.next(router, destination)?;
+        if !self.seen.contains(&next) {
+            return Some(Entry::Next(next));
+        }
+        let (topology, routes) = (&view.topology, &view.routes);
+        let backup =
+            mechanism.and_then(|by| repair(topology, routes, by, protect, router, destination));
+        let usable = backup.filter(|backup| !self.seen.contains(&backup.hops[0]));
+        Some(usable.map_or(Entry::Next(next), Entry::Backup))
+    }
+}

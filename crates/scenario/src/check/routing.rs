@@ -1,0 +1,177 @@
+//! What routers know: costs, and the table `[routing]`.
+
+use optcp_routing::Routes;
+use optcp_units::Duration;
+
+use crate::plan::{Hop, Plan, RoutingPlan, Spread};
+use crate::problem::Problems;
+use crate::routed::topology;
+use crate::schema::{
+    ConvergeKind, Cost, File, ProtectKind, RepairKind, RoutingTable, Span, TunnelTtl,
+};
+use crate::tree::{Step, place};
+
+use super::network::{Network, check_spread};
+use super::route::{Item, Route};
+
+/// Every router keeps a route to every other.
+const MOST_ROUTERS: usize = 2000;
+
+/// Cost of a link for each of so much delay.
+const DELAY_UNIT: Duration = Duration::from_us(1);
+
+/// Puts costs on the links and reads the table; returns the shortest paths.
+pub(super) fn routing(
+    file: &File,
+    plan: &mut Plan,
+    network: &mut Network,
+    problems: &mut Problems<'_>,
+) -> Option<Routes> {
+    costs(file, network, problems);
+    let table = file.routing.as_ref()?;
+    check_keys(table, problems);
+    if let Some(update) = table.update {
+        check_spread(update.0, place!["routing", "update"], problems);
+    }
+    let span = |span: Option<Span>| span.map_or(Duration::ZERO, |span| span.0);
+    let detection = span(table.detection);
+    plan.routing = Some(RoutingPlan {
+        mechanism: table.repair.unwrap_or(RepairKind::None).mechanism(),
+        protect: table.protect.unwrap_or(ProtectKind::Link).protect(),
+        detection,
+        detection_up: table.detection_up.map_or(detection, |up| up.0),
+        hold_down: span(table.hold_down),
+        converge: table.converge.unwrap_or(ConvergeKind::Own).converge(),
+        flooding: span(table.flooding),
+        spf: span(table.spf),
+        update: table.update.map_or(Spread::Fixed(Duration::ZERO), |update| update.0),
+        pipe: table.ttl == Some(TunnelTtl::Pipe),
+    });
+    let routers = network.nodes.len();
+    if routers > MOST_ROUTERS {
+        let message = format!("{routers} nodes are more than can be routed between");
+        problems.at(place!["routing"], message).label(format!("at most {MOST_ROUTERS}"));
+        return None;
+    }
+    (!network.incomplete).then(|| Routes::new(&topology(routers, &network.links)))
+}
+
+/// What each link costs.
+fn costs(file: &File, network: &mut Network, problems: &mut Problems<'_>) {
+    for (i, entry) in file.links.iter().enumerate() {
+        let keys = [
+            (entry.cost, place!["links", i, "cost"], entry.delay),
+            (
+                entry.reverse.cost.or(entry.cost),
+                if entry.reverse.cost.is_some() {
+                    place!["links", i, "reverse", "cost"]
+                } else {
+                    place!["links", i, "cost"]
+                },
+                entry.reverse.delay.unwrap_or(entry.delay),
+            ),
+        ];
+        for (direction, (cost, place, delay)) in keys.into_iter().enumerate() {
+            let Some(cost) = cost else { continue };
+            if file.routing.is_none() {
+                problems
+                    .at(place, "`cost` has no meaning here")
+                    .label("only with a table `[routing]`");
+                break;
+            }
+            let cost = match (cost, delay.0) {
+                (Cost::Fixed(cost), _) => cost,
+                (Cost::Delay, Spread::Fixed(delay)) => {
+                    let units = delay.as_ps().div_ceil(DELAY_UNIT.as_ps()).max(1);
+                    u32::try_from(units).unwrap_or(u32::MAX)
+                }
+                (Cost::Delay, Spread::Uniform { .. }) => {
+                    problems
+                        .at(place, "`delay` as a cost of links whose delay is drawn")
+                        .label("needs one `delay` for all seeds");
+                    break;
+                }
+            };
+            if cost == 0 {
+                problems.at(place, "a link that costs nothing").label("must be above zero");
+                break;
+            }
+            let links = network.links.iter_mut().zip(&network.entry_of);
+            links.filter(|(_, of)| **of == i).for_each(|(link, _)| link.costs[direction] = cost);
+        }
+    }
+}
+
+/// Refuses keys that nothing looks at.
+fn check_keys(table: &RoutingTable, problems: &mut Problems<'_>) {
+    let repair = table.repair.unwrap_or(RepairKind::None);
+    let tunnels = matches!(repair, RepairKind::RemoteLfa | RepairKind::TiLfa);
+    for (idle, key, why) in [
+        (table.protect.is_some() && repair == RepairKind::None, "protect", "there are no backups"),
+        (table.ttl.is_some() && !tunnels, "ttl", "there are no tunnels"),
+    ] {
+        if idle {
+            let message = format!("`{key}` has no meaning here");
+            let label = format!("{why} with repair `{}`", repair.name());
+            problems.at(place!["routing", key], message).label(label);
+        }
+    }
+}
+
+impl Network {
+    /// The shortest paths between two nodes, or one for each member of the groups among them.
+    pub(super) fn shortest(
+        &mut self,
+        ends: [&str; 2],
+        routes: Option<&Routes>,
+        places: [&[Step<'_>]; 2],
+        problems: &mut Problems<'_>,
+    ) -> Option<Vec<Route>> {
+        let [from, to] = ends.map(|name| [name.to_owned()]);
+        let from = self.rows(&from, places[0], problems)?;
+        let to = self.rows(&to, places[1], problems)?;
+        if from.len() > 1 && to.len() > 1 && from.len() != to.len() {
+            let (name, other) = (ends[1], ends[0]);
+            let message = format!("`{name}` has {} members, `{other}` {}", to.len(), from.len());
+            problems.at(places[1], message).label("groups go member by member");
+            return None;
+        }
+        let mut found = Vec::new();
+        for k in 0..from.len().max(to.len()) {
+            let member = |rows: &[Vec<Item>]| match rows[k % rows.len()][..] {
+                [Item::Node(node)] => Some(node),
+                _ => None,
+            };
+            let (Some(a), Some(b)) = (member(&from), member(&to)) else {
+                problems.at(places[0], "a link where a node is wanted").label("expected a node");
+                return None;
+            };
+            let name = |node: usize| &self.nodes[node];
+            if a == b {
+                problems.at(places[1], format!("flows from `{}` to itself", name(a)));
+                return None;
+            }
+            let next = |node: usize| routes?.next(node, b);
+            let mut route = Route { nodes: vec![a], hops: Vec::new() };
+            let mut node = a;
+            while let Some((link, direction)) = next(node) {
+                node = self.links[link].ends[1 - direction];
+                route.hops.push((link, direction));
+                route.nodes.push(node);
+            }
+            if node != b {
+                if routes.is_some() {
+                    problems.at(places[1], format!("no way from `{}` to `{}`", name(a), name(b)));
+                }
+                return None;
+            }
+            found.push(route);
+        }
+        Some(found)
+    }
+
+    /// Every port: the routing may lead packets through any.
+    pub(super) fn all_hops(&self) -> Vec<Hop> {
+        (0..self.links.len()).flat_map(|link| [(link, 0), (link, 1)]).collect()
+    }
+}
