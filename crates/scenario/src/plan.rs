@@ -220,6 +220,10 @@ pub struct FailurePlan {
     pub at: Time,
     /// When it works again; `None` is never.
     pub repair: Option<Time>,
+    /// How much later both are: drawn for each run, and the same for all links of an entry of the file.
+    pub later: Spread<Duration>,
+    /// Which entry of the file.
+    pub entry: usize,
 }
 
 /// How the nodes beside a failure learn of it.

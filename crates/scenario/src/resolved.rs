@@ -72,6 +72,9 @@ fn failure(plan: &Plan, failure: &FailurePlan) -> Value {
     if let Some(direction) = [0, 1].into_iter().find(|&way| !failure.directions[1 - way]) {
         value["port"] = json!(plan.port_name((failure.link, direction)));
     }
+    if failure.later != Spread::Fixed(Duration::ZERO) {
+        value["later_ps"] = spread(failure.later, Duration::as_ps);
+    }
     if failure.kept {
         value["packets"] = json!(FailedPackets::Kept.name());
     }

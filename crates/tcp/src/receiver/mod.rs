@@ -83,15 +83,16 @@ impl Receiver {
             self.recent = stamp;
         }
         if seq == self.next {
-            if let Some(suppression) = &mut self.suppression {
-                suppression.on_in_order(Seen { at: now, seq, ttl, stamp });
-            }
             self.next += 1;
             if let Some((start, end)) = self.beyond.first()
                 && start == self.next
             {
                 self.next = end;
                 self.beyond.remove_below(end);
+            }
+            if let Some(suppression) = &mut self.suppression {
+                let whole = self.beyond.is_empty();
+                suppression.on_in_order(Seen { at: now, seq, ttl, stamp }, whole);
             }
         } else if seq > self.next {
             if let Some(suppression) = &mut self.suppression {
@@ -118,7 +119,9 @@ impl Receiver {
         } else {
             true
         };
-        Arrival { progress, ack: ack.then(|| self.acknowledge(now)) }
+        // A duplicate ACK that is not suppressed tells everything.
+        let tells = progress == 0 || !self.withholds();
+        Arrival { progress, ack: ack.then(|| self.reply(now, tells)) }
     }
 
     /// Whether the ACK of segment `seq` need not be sent at once.
@@ -153,6 +156,16 @@ impl Receiver {
     /// The ACK to send now, alone or on data; none waits any longer.
     #[inline]
     pub fn acknowledge(&mut self, now: Time) -> Ack {
+        let tells = !self.withholds();
+        self.reply(now, tells)
+    }
+
+    fn withholds(&self) -> bool {
+        self.suppression.as_ref().is_some_and(|suppression| suppression.withholds())
+    }
+
+    /// `tells`: with what lies beyond a hole.
+    fn reply(&mut self, now: Time, tells: bool) -> Ack {
         self.deadline = None;
         self.last_acked = self.next;
         if let Some(suppression) = &mut self.suppression
@@ -161,8 +174,8 @@ impl Receiver {
             suppression.on_ack(now, self.next);
         }
         let sack = match &mut self.report {
-            Some(report) => report.take(self.next, &self.beyond),
-            None => None,
+            Some(report) if tells => report.take(self.next, &self.beyond),
+            _ => None,
         };
         Ack { seq: self.next, echo: self.recent, sack }
     }
@@ -173,7 +186,7 @@ impl Receiver {
         if let Some(suppression) = &mut self.suppression
             && suppression.deadline().is_some_and(|due| due <= now)
         {
-            suppression.on_release();
+            suppression.on_release(self.beyond.count());
         }
         self.acknowledge(now)
     }

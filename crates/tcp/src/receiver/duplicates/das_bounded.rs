@@ -1,10 +1,14 @@
 //! Duplicate-ACK suppression that ends by itself.
 //!
 //! # Models
-//! As [`Das`](super::Das), for a time after the first suppressed segment of a hole. If the hole is still
-//! there then, as many duplicate ACKs as were suppressed are sent at once, three at most: the sender
-//! needs three, and after its window's last segment nothing more comes that could bring one. From then
-//! on every segment beyond the hole brings its duplicate ACK. The next segment in order ends all of it.
+//! As [`Das`](super::Das), for a time after the first suppressed segment, and after each segment in order
+//! that leaves a hole before the suppressed ones. If the hole is still there then, as many duplicate ACKs
+//! are sent at once as segments have come beyond it, three at most: the sender needs three, and after its
+//! window's last segment nothing more comes that could bring one. From then on every segment beyond the
+//! hole brings its duplicate ACK. The next segment in order ends all of it.
+//!
+//! With SACK the ACKs of segments in order, too, keep silent meanwhile about what lies beyond: three
+//! segments in a block are as good as three duplicate ACKs (RFC 6675, `IsLost`).
 //!
 //! The time is a bound of how long a segment may come after those that overtook it.
 //!
@@ -60,9 +64,11 @@ enum Bound {
 enum Hold {
     /// Nothing has been suppressed.
     None,
-    /// So many duplicate ACKs are held back until then.
-    Until(Time, u32),
-    /// The time is over: nothing is suppressed any more.
+    /// Something has, and may be so until then; for how long after each segment in order.
+    Until(Time, Duration),
+    /// The time was over then: so many duplicate ACKs are to be sent.
+    Releasing(Time, u32),
+    /// Nothing is suppressed any more.
     Over,
 }
 
@@ -76,9 +82,13 @@ impl DasBounded {
         DasBounded { das: Das::default(), bound, hold: Hold::None }
     }
 
-    pub(super) fn on_in_order(&mut self, segment: Seen) {
+    /// `whole`: nothing lies beyond a hole after it.
+    pub(super) fn on_in_order(&mut self, segment: Seen, whole: bool) {
         self.das.on_in_order(segment);
-        self.hold = Hold::None;
+        self.hold = match self.hold {
+            Hold::Until(_, span) if !whole => Hold::Until(segment.at + span, span),
+            _ => Hold::None,
+        };
         match &mut self.bound {
             Bound::Timestamps { last, .. } => *last = Some((segment.at, segment.stamp)),
             Bound::RoundTrip(round_trip) => round_trip.on_in_order(segment),
@@ -98,31 +108,37 @@ impl DasBounded {
         if self.das.answers(segment) {
             return true;
         }
-        let until = match self.hold {
-            Hold::Over => return true,
+        match self.hold {
+            Hold::Releasing(..) | Hold::Over => return true,
+            Hold::Until(..) => {}
             Hold::None => match self.bound.after(segment) {
-                Some(bound) => segment.at + bound,
+                Some(span) => self.hold = Hold::Until(segment.at + span, span),
                 None => return true,
             },
-            // Its timer comes before an arrival at the same instant.
-            Hold::Until(until, held) => {
-                self.hold = Hold::Until(until, (held + 1).min(ENOUGH));
-                return false;
-            }
-        };
-        self.hold = Hold::Until(until, 1);
+        }
         false
     }
 
-    pub(super) fn deadline(&self) -> Option<Time> {
-        if let Hold::Until(until, _) = self.hold { Some(until) } else { None }
+    /// Whether ACKs of segments in order say nothing of what lies beyond.
+    pub(super) fn withholds(&self) -> bool {
+        matches!(self.hold, Hold::Until(..))
     }
 
-    pub(super) fn on_release(&mut self) {
-        self.hold = match self.hold {
-            Hold::Until(until, held) if held > 1 => Hold::Until(until, held - 1),
-            _ => Hold::Over,
+    pub(super) fn deadline(&self) -> Option<Time> {
+        match self.hold {
+            Hold::Until(at, _) | Hold::Releasing(at, _) => Some(at),
+            Hold::None | Hold::Over => None,
+        }
+    }
+
+    /// `beyond`: how many segments lie beyond the hole.
+    pub(super) fn on_release(&mut self, beyond: u32) {
+        let (at, left) = match self.hold {
+            Hold::Until(at, _) => (at, beyond.min(ENOUGH)),
+            Hold::Releasing(at, left) => (at, left),
+            Hold::None | Hold::Over => return,
         };
+        self.hold = if left > 1 { Hold::Releasing(at, left - 1) } else { Hold::Over };
     }
 }
 

@@ -44,11 +44,11 @@ impl Suppression {
         }
     }
 
-    /// A segment has come that is the next in order.
-    pub(super) fn on_in_order(&mut self, segment: Seen) {
+    /// A segment has come that was the next in order; `whole` if nothing lies beyond a hole after it.
+    pub(super) fn on_in_order(&mut self, segment: Seen, whole: bool) {
         match self {
             Suppression::Das(das) => das.on_in_order(segment),
-            Suppression::Bounded(das) => das.on_in_order(segment),
+            Suppression::Bounded(das) => das.on_in_order(segment, whole),
         }
     }
 
@@ -72,10 +72,15 @@ impl Suppression {
         if let Suppression::Bounded(das) = self { das.deadline() } else { None }
     }
 
-    /// One duplicate ACK that was held back is sent.
-    pub(super) fn on_release(&mut self) {
+    /// One duplicate ACK that was held back is sent; `beyond` segments lie beyond the hole.
+    pub(super) fn on_release(&mut self, beyond: u32) {
         if let Suppression::Bounded(das) = self {
-            das.on_release();
+            das.on_release(beyond);
         }
+    }
+
+    /// Whether ACKs of segments in order carry no SACK blocks now.
+    pub(super) fn withholds(&self) -> bool {
+        if let Suppression::Bounded(das) = self { das.withholds() } else { false }
     }
 }
