@@ -91,6 +91,14 @@ class Scenario:
         ``tunnels``; and of directions of links that are used: ``links``, ``links_protected`` (for all destinations).
         """
 
+    def backups(self) -> list[dict[str, Any]]:
+        """Each router's route and backup for each destination; none without ``[routing]``.
+
+        Each entry has ``router``, ``destination``, ``cost`` (of the shortest path), ``next`` (the port to the next
+        router), and of the backup ``mechanism``, ``backup`` (the ports up to where ordinary forwarding takes over),
+        ``end`` (the node where it does) and ``protects`` ("link" or "node"); None, and no ports, if there is none.
+        """
+
     def resolved(self) -> str:
         """Canonical JSON with every default filled in."""
 

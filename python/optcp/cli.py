@@ -254,6 +254,26 @@ def validate(scenario: Path, settings: tuple[str, ...]) -> None:
         click.echo(f"  sweep {axis}: {', '.join(values)}")
 
 
+@cli.command()
+@click.argument("scenario", type=SCENARIO)
+@SET
+@click.option("--router", metavar="NAME", help="Only this router.")
+def routing(scenario: Path, settings: tuple[str, ...], router: str | None) -> None:
+    """Print the next hop and the backup of every router for every destination, and how much is protected."""
+    from optcp import _core
+    from optcp.tables import show_backups, show_coverage
+
+    world = _core.Scenario.load(str(scenario), list(_pairs(settings).items()))
+    backups, coverage = world.backups(), world.coverage()
+    if coverage is None:
+        raise InputError(f"{scenario}: there is no table [routing]")
+    routers = dict.fromkeys(one["router"] for one in backups)
+    if router is not None and router not in routers:
+        raise InputError(f"--router {router}: there is no such router; {nearest(router, routers)}")
+    show_backups(_console(), [one for one in backups if router in (None, one["router"])])
+    show_coverage(_console(), [coverage])
+
+
 @cli.command(name="list")
 @click.argument("family", required=False)
 def list_names(family: str | None) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rich.table import Table
 from rich.text import Text
@@ -226,6 +226,18 @@ def show_summary(console: Console, summary: Summary, planned: Plan) -> None:
     else:
         console.print("no packet was dropped")
     console.print(f"{planned.runs} runs in {planned.out}", soft_wrap=True)
+
+
+def show_backups(console: Console, backups: Iterable[dict[str, Any]]) -> None:
+    """Print routes and backups, a line a router and destination."""
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for name in ("router", "destination", "cost", "next hop", "backup", "found by", "protects"):
+        table.add_column(name, justify="right" if name == "cost" else "left", no_wrap=name != "backup", overflow="fold")
+    for one in backups:
+        found = (one["mechanism"] or "-", one["protects"] or "-")
+        way = " ".join(one["backup"]) or "-"
+        table.add_row(one["router"], one["destination"], str(one["cost"]), one["next"], way, *found)
+    console.print(table)
 
 
 def show_coverage(console: Console, cells: Iterable[dict[str, int]]) -> None:

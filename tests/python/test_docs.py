@@ -265,7 +265,10 @@ def test_every_key_of_scenario_files_is_on_their_page(program):
     assert set(schema["properties"]) <= mentioned
     sections = {"NodesEntry": "nodes", "LinksEntry": "links", "FlowsEntry": "flows", "FailureEntry": "failures"}
     sections |= {"ProtectionEntry": "protection", "LossesEntry": "losses", "ObserveEntry": "observe"}
-    sections = {name: f"[[{section}]]" for name, section in sections.items()} | {"RoutingTable": "[routing]"}
+    sections = {name: f"[[{section}]]" for name, section in sections.items()} | {
+        "RoutingTable": "[routing]",
+        "TopologyTable": "[topology]",
+    }
     tables = {name for name, entry in schema["$defs"].items() if "properties" in entry} - {"TcpTable"}
     # These are tables inside an entry; their keys stand in the part of that entry.
     parts = sections | {"Reverse": "[[links]]", "EachWay": "[[protection]]", "HelloEntry": "[[protection]]"}

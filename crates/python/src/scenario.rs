@@ -1,11 +1,34 @@
 //! `Scenario`.
 
+use optcp_scenario::{Graph, GraphLink, Library, Reference};
 use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::run::{Run, run_one};
 use crate::{Cancel, ScenarioError};
+
+/// Where scenarios find topologies: `optcp.topologies`, which is loaded when one is named.
+fn library(scenario: &str) -> Library {
+    let scenario = scenario.to_owned();
+    Library::new(move |reference| {
+        let (kind, text) = match reference {
+            Reference::Name(text) => ("name", text),
+            Reference::File(text) => ("file", text),
+        };
+        Python::attach(|py| {
+            graph(py, kind, text, &scenario).map_err(|error| error.value(py).to_string())
+        })
+    })
+}
+
+fn graph(py: Python<'_>, kind: &str, text: &str, scenario: &str) -> PyResult<Graph> {
+    type Links = Vec<(usize, usize, Option<String>, Option<u64>)>;
+    let found = py.import("optcp.topologies")?.call_method1("find", (kind, text, scenario))?;
+    let (nodes, links): (Vec<String>, Links) = found.extract()?;
+    let link = |(a, b, name, length_mm)| GraphLink { ends: [a, b], name, length_mm };
+    Ok(Graph { nodes, links: links.into_iter().map(link).collect() })
+}
 
 /// One parsed and checked world.
 #[pyclass(frozen, module = "optcp._core")]
@@ -26,7 +49,7 @@ impl Scenario {
     #[staticmethod]
     #[pyo3(signature = (text, name, overrides = Vec::new()))]
     fn parse(text: &str, name: &str, overrides: Vec<(String, String)>) -> PyResult<Self> {
-        optcp_scenario::Scenario::parse(text, name, &overrides)
+        optcp_scenario::Scenario::parse_with(text, name, &overrides, &library(name))
             .map(Scenario)
             .map_err(|diagnostic| ScenarioError::new_err(diagnostic.render(false)))
     }
@@ -74,6 +97,23 @@ impl Scenario {
         dict.set_item("links", coverage.links)?;
         dict.set_item("links_protected", coverage.links_protected)?;
         Ok(Some(dict))
+    }
+
+    /// A dictionary for each router and destination; none without routing.
+    fn backups<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyDict>>> {
+        let one = |backup: optcp_scenario::Backup| {
+            let entry = PyDict::new(py);
+            entry.set_item("router", backup.router)?;
+            entry.set_item("destination", backup.destination)?;
+            entry.set_item("cost", backup.cost)?;
+            entry.set_item("next", backup.next)?;
+            entry.set_item("mechanism", backup.mechanism)?;
+            entry.set_item("backup", backup.ports)?;
+            entry.set_item("end", backup.end)?;
+            entry.set_item("protects", backup.protects)?;
+            Ok(entry)
+        };
+        self.0.backups().into_iter().map(one).collect()
     }
 
     fn resolved(&self) -> String {

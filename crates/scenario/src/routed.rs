@@ -1,8 +1,9 @@
 //! The network as its routers see it.
 
-use optcp_routing::{Coverage, Link, Topology, coverage};
+use optcp_routing::{Coverage, Link, Protect, Repair, Routes, Topology, coverage, repair};
 
 use crate::plan::{LinkPlan, Plan};
+use crate::schema::{protect_name, repair_name};
 
 /// The graph of the links; circuits of protections are not for routing.
 pub(crate) fn topology(nodes: usize, links: &[LinkPlan]) -> Topology {
@@ -17,4 +18,58 @@ pub(crate) fn covered(plan: &Plan) -> Option<Coverage> {
     let routing = plan.routing.as_ref()?;
     let topology = topology(plan.nodes.len(), &plan.links);
     Some(coverage(&topology, routing.mechanism, routing.protect))
+}
+
+/// What a router keeps for a destination.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Backup {
+    /// The router.
+    pub router: String,
+    /// The destination.
+    pub destination: String,
+    /// The cost of the shortest path.
+    pub cost: u64,
+    /// The port to the next router.
+    pub next: String,
+    /// The mechanism that found the backup, by its name in files; `None` if there is none.
+    pub mechanism: Option<&'static str>,
+    /// The ports of the backup up to where ordinary forwarding takes over.
+    pub ports: Vec<String>,
+    /// The node where it does.
+    pub end: Option<String>,
+    /// What may fail: "link" or "node".
+    pub protects: Option<&'static str>,
+}
+
+/// The backups of every router, router by router.
+pub(crate) fn backups(plan: &Plan) -> Vec<Backup> {
+    let Some(routing) = &plan.routing else { return Vec::new() };
+    let topology = topology(plan.nodes.len(), &plan.links);
+    let routes = Routes::new(&topology);
+    let of = |router: usize, destination: usize| {
+        let next = routes.next(router, destination)?;
+        let find = |by| repair(&topology, &routes, by, routing.protect, router, destination);
+        let backup = routing.mechanism.and_then(find);
+        let protect = |backup: &Repair| match backup.node_protecting {
+            true => protect_name(Protect::Node),
+            false => protect_name(Protect::Link),
+        };
+        let hops = backup.as_ref().map_or(&[][..], |backup| &backup.hops);
+        Some(Backup {
+            router: plan.nodes[router].clone(),
+            destination: plan.nodes[destination].clone(),
+            cost: routes.cost(router, destination),
+            next: plan.port_name(next),
+            mechanism: backup.as_ref().map(|backup| repair_name(Some(backup.mechanism))),
+            ports: hops.iter().map(|&hop| plan.port_name(hop)).collect(),
+            end: backup.as_ref().map(|backup| plan.nodes[backup.end].clone()),
+            protects: backup.as_ref().map(protect),
+        })
+    };
+    let nodes = 0..plan.nodes.len();
+    nodes
+        .clone()
+        .flat_map(|s| nodes.clone().map(move |d| (s, d)))
+        .filter_map(|(s, d)| of(s, d))
+        .collect()
 }

@@ -1,6 +1,7 @@
 //! A parsed and checked scenario.
 
 use std::collections::BTreeMap;
+use std::sync::OnceLock;
 
 use optcp_engine::observe::hex;
 use optcp_routing::Coverage;
@@ -8,11 +9,13 @@ use optcp_units::Time;
 use sha2::{Digest, Sha256};
 use toml::de::DeTable;
 
+use crate::library::Library;
 use crate::plan::Plan;
 use crate::problem::{Diagnostic, Problem, Problems};
 use crate::protected::{self, Spare};
+use crate::routed::{self, Backup};
 use crate::tree::{Node, Origin};
-use crate::{check, expression, overrides, resolved, routed, schema, sweep};
+use crate::{check, expression, overrides, resolved, schema, sweep};
 
 /// One parsed world: topology, paths, flows, failures, protection, what to observe.
 #[derive(Clone, Debug)]
@@ -20,11 +23,14 @@ pub struct Scenario {
     text: String,
     file_name: String,
     overrides: Vec<(String, String)>,
+    library: Library,
     plan: Plan,
     parameters: BTreeMap<String, String>,
     axes: Vec<(String, Vec<String>)>,
     /// Of the canonical JSON, which takes longer to write than many a run needs.
     sha256: String,
+    /// Found when it is first asked for: it takes longer than many a run.
+    coverage: OnceLock<Option<Coverage>>,
 }
 
 /// A scenario in a few numbers, for `optcp validate`.
@@ -49,14 +55,28 @@ pub struct Summary {
 }
 
 impl Scenario {
-    /// Reads and checks a scenario. The text comes in as it is: this layer opens no files.
+    /// Reads and checks a scenario that names no topology.
     ///
     /// # Errors
-    /// Everything that is wrong with it, or as much of it as can be found at once.
+    /// As in [`Scenario::parse_with`].
     pub fn parse(
         text: &str,
         file_name: &str,
         overrides: &[(String, String)],
+    ) -> Result<Scenario, Diagnostic> {
+        Scenario::parse_with(text, file_name, overrides, &Library::default())
+    }
+
+    /// Reads and checks a scenario. The text comes in as it is, and so do topologies that it names: this
+    /// layer opens no files.
+    ///
+    /// # Errors
+    /// Everything that is wrong with it, or as much of it as can be found at once.
+    pub fn parse_with(
+        text: &str,
+        file_name: &str,
+        overrides: &[(String, String)],
+        library: &Library,
     ) -> Result<Scenario, Diagnostic> {
         let refuse = |found| Diagnostic::new(file_name, text, overrides, found);
         let tree = tree(text, overrides).map_err(refuse)?;
@@ -75,17 +95,22 @@ impl Scenario {
             Some(file) if found.is_empty() => file,
             _ => return Err(refuse(found)),
         };
-        let axes = sweep::axes(&tree, &mut problems);
-        let plan = check::plan(&file, &mut problems);
+        let mut axes = sweep::axes(&tree, &mut problems);
+        let plan = check::plan(&file, library, &mut problems);
+        if let Some(plan) = &plan {
+            sweep::every_link(plan, &mut axes);
+        }
         match plan {
             Some(plan) if problems.found.is_empty() => Ok(Scenario {
                 text: text.to_owned(),
                 file_name: file_name.to_owned(),
                 overrides: overrides.to_vec(),
+                library: library.clone(),
                 sha256: hex(&Sha256::digest(resolved::json(&plan))),
                 plan,
                 parameters: parameters(&tree),
                 axes,
+                coverage: OnceLock::new(),
             }),
             _ => Err(refuse(problems.found)),
         }
@@ -97,7 +122,7 @@ impl Scenario {
     /// As in [`Scenario::parse`].
     pub fn with_overrides(&self, more: &[(String, String)]) -> Result<Scenario, Diagnostic> {
         let overrides: Vec<(String, String)> = self.overrides.iter().chain(more).cloned().collect();
-        Scenario::parse(&self.text, &self.file_name, &overrides)
+        Scenario::parse_with(&self.text, &self.file_name, &overrides, &self.library)
     }
 
     /// The world, fully expanded and checked.
@@ -135,7 +160,13 @@ impl Scenario {
     /// How much its fast reroute protects; `None` without routing.
     #[must_use]
     pub fn coverage(&self) -> Option<Coverage> {
-        routed::covered(&self.plan)
+        *self.coverage.get_or_init(|| routed::covered(&self.plan))
+    }
+
+    /// Each router's route and backup for each destination; none without routing.
+    #[must_use]
+    pub fn backups(&self) -> Vec<Backup> {
+        routed::backups(&self.plan)
     }
 
     /// The scenario in a few numbers.

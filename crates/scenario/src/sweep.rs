@@ -1,8 +1,9 @@
 //! `[sweep]`: key paths and the values that a study gives them.
 
 use crate::overrides;
+use crate::plan::{LinkPlan, Plan};
 use crate::problem::{Problem, Problems};
-use crate::tree::{Node, Value};
+use crate::tree::{Node, Origin, Value};
 use crate::{expression, schema};
 
 /// The axes of the file: key path and values, as written.
@@ -12,6 +13,21 @@ pub(crate) fn axes(tree: &Node, problems: &mut Problems<'_>) -> Vec<(String, Vec
         collect(tree, sweep, "", &mut axes, problems);
     }
     axes
+}
+
+/// What stands for every link in turn.
+const EVERY: &str = "every";
+
+/// Puts the links of the network where [`EVERY`] stands for them.
+pub(crate) fn every_link(plan: &Plan, axes: &mut [(String, Vec<String>)]) {
+    let name = |link: &LinkPlan| {
+        let origin = Origin::Override(0);
+        Node::new(origin, Value::String(link.name.clone())).to_text()
+    };
+    for (_, values) in axes.iter_mut().filter(|(_, values)| values.is_empty()) {
+        // Circuits fail with the links that they go over.
+        *values = plan.links.iter().filter(|link| link.over.is_empty()).map(name).collect();
+    }
 }
 
 /// `"parameters.rate" = [..]`, and `parameters.rate = [..]`, which TOML reads as a table.
@@ -29,6 +45,9 @@ fn collect(
                 if check(tree, &key, entry.key_origin, values, problems) {
                     axes.push((key, values.iter().map(Node::to_text).collect()));
                 }
+            }
+            Value::String(every) if every == EVERY && key.ends_with(".link") => {
+                axes.push((key, Vec::new()));
             }
             Value::Table(_) => collect(tree, &entry.node, &format!("{key}."), axes, problems),
             _ => {

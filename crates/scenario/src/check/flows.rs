@@ -8,7 +8,7 @@ use crate::nearest::list;
 use crate::plan::{FlowPlan, Hop, Plan, QueueLimit, Spread};
 use crate::problem::Problems;
 use crate::schema::{File, FlowsEntry, Volume};
-use crate::tree::place;
+use crate::tree::{Step, place};
 
 use super::network::{Network, check_spread};
 use super::route::Route;
@@ -161,14 +161,17 @@ pub(super) fn check_queues(
             if room == Bytes::ZERO || room.count() >= size {
                 continue;
             }
-            let i = network.entry_of[link];
-            let forward = place!["links", i, "queue"];
-            let reverse = place!["links", i, "reverse", "queue"];
-            let own = problems
-                .tree
-                .get("links")
-                .is_some_and(|links| links.deepest(place![i, "reverse"]).get("queue").is_some());
-            let place = if direction == 1 && own { reverse } else { forward };
+            let entry = problems.tree.get("links");
+            let own = |i: usize| {
+                let reverse = entry.map(|links| links.deepest(place![i, "reverse"]));
+                direction == 1 && reverse.is_some_and(|reverse| reverse.get("queue").is_some())
+            };
+            let place = match network.entry_of[link] {
+                None => vec![Step::from("topology"), "queue".into()],
+                Some(i) if own(i) => place!["links", i, "reverse", "queue"].to_vec(),
+                Some(i) => place!["links", i, "queue"].to_vec(),
+            };
+            let place = place.as_slice();
             let name = list(&[group]);
             let message = format!("no {what} of {name} fits into this queue");
             let origin = problems.tree.deepest(place).origin;

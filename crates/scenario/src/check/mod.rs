@@ -10,9 +10,11 @@ mod protection;
 mod route;
 mod routing;
 mod tcp;
+mod topology;
 
 use optcp_units::Time;
 
+use crate::library::Library;
 use crate::plan::Plan;
 use crate::problem::Problems;
 use crate::schema::File;
@@ -25,7 +27,7 @@ pub(crate) use tcp::choices as tcp_choices;
 const MOST: usize = 200_000;
 
 /// The plan of a file; `None` if `problems` have been found.
-pub(crate) fn plan(file: &File, problems: &mut Problems<'_>) -> Option<Plan> {
+pub(crate) fn plan(file: &File, library: &Library, problems: &mut Problems<'_>) -> Option<Plan> {
     let mut plan = Plan {
         title: file.title.clone(),
         stop: Time::ZERO + file.stop.0,
@@ -44,6 +46,7 @@ pub(crate) fn plan(file: &File, problems: &mut Problems<'_>) -> Option<Plan> {
         problems.at(place!["stop"], "the run has no length").label("must be above zero");
     }
     let mut network = Network::default();
+    topology::topology(file, library, &mut network, problems);
     network.nodes(file, problems);
     network.links(file, problems);
     tcp::tables(file, &mut plan, problems);

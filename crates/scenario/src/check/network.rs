@@ -16,8 +16,8 @@ use super::{MOST, check_name};
 pub(super) struct Network {
     pub nodes: Vec<String>,
     pub links: Vec<LinkPlan>,
-    /// The entry of `[[links]]` that each link comes from, for messages.
-    pub entry_of: Vec<usize>,
+    /// The entry of `[[links]]` that each link comes from, for messages; `None` is `[topology]`.
+    pub entry_of: Vec<Option<usize>>,
     pub node: BTreeMap<String, usize>,
     pub group: BTreeMap<String, Vec<usize>>,
     pub link: BTreeMap<String, usize>,
@@ -80,7 +80,12 @@ impl Network {
         }
     }
 
-    fn add_node(&mut self, name: String, place: &[Step<'_>], problems: &mut Problems<'_>) {
+    pub(super) fn add_node(
+        &mut self,
+        name: String,
+        place: &[Step<'_>],
+        problems: &mut Problems<'_>,
+    ) {
         check_name(&name, place, problems);
         if self.node.contains_key(&name) || self.group.contains_key(&name) {
             problems.at(place, format!("there is already a node or group `{name}`"));
@@ -157,7 +162,13 @@ impl Network {
                 let ends = (a.min(b), a.max(b));
                 let both_fixed = rows.len() > 1 && made.contains(&ends);
                 if both_fixed
-                    || self.add_link(i, entry, [a, b], &[place, place![j + 1]].concat(), problems)
+                    || self.add_link(
+                        Some(i),
+                        entry,
+                        [a, b],
+                        &[place, place![j + 1]].concat(),
+                        problems,
+                    )
                 {
                     made.insert(ends);
                     continue;
@@ -168,9 +179,9 @@ impl Network {
     }
 
     /// Adds a link; false if it cannot be.
-    fn add_link(
+    pub(super) fn add_link(
         &mut self,
-        i: usize,
+        i: Option<usize>,
         entry: &LinksEntry,
         [a, b]: [usize; 2],
         place: &[Step<'_>],

@@ -43,6 +43,14 @@ pub(super) fn protections(
                 .help(help);
             continue;
         };
+        if plan.flows.iter().any(|flow| flow.group == group && flow.routed) {
+            let message = format!("`{}` follows the routing", entry.flows);
+            problems
+                .at(place!["protection", i, "flows"], message)
+                .label("has no path of its own to protect")
+                .help("backups of routers are `repair` of [routing]".to_owned());
+            continue;
+        }
         let detection = detection(i, entry, problems);
         check_keys(i, entry, problems);
         let (Some(links), Some(backup)) = (link.unwrap_or(Some(Vec::new())), backup) else {

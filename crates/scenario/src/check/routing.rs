@@ -58,61 +58,71 @@ pub(super) fn routing(
 
 /// What each link costs.
 fn costs(file: &File, network: &mut Network, problems: &mut Problems<'_>) {
+    if let Some(table) = &file.topology {
+        let place = place!["topology", "cost"];
+        for link in 0..network.links.len() {
+            if network.entry_of[link].is_none() {
+                let delay = network.links[link].directions[0].delay;
+                let Some(cost) = cost(file, (table.cost, place), delay, problems) else { break };
+                network.links[link].costs = [cost; 2];
+            }
+        }
+    }
     for (i, entry) in file.links.iter().enumerate() {
-        let keys = [
-            (entry.cost, place!["links", i, "cost"], entry.delay),
-            (
-                entry.reverse.cost.or(entry.cost),
-                if entry.reverse.cost.is_some() {
-                    place!["links", i, "reverse", "cost"]
-                } else {
-                    place!["links", i, "cost"]
-                },
-                entry.reverse.delay.unwrap_or(entry.delay),
-            ),
-        ];
-        for (direction, (cost, place, delay)) in keys.into_iter().enumerate() {
-            let Some(cost) = cost else { continue };
-            if file.routing.is_none() {
-                problems
-                    .at(place, "`cost` has no meaning here")
-                    .label("only with a table `[routing]`");
-                break;
-            }
-            let cost = match (cost, delay.0) {
-                (Cost::Fixed(cost), _) => cost,
-                (Cost::Delay, Spread::Fixed(delay)) => {
-                    let units = delay.as_ps().div_ceil(DELAY_UNIT.as_ps()).max(1);
-                    u32::try_from(units).unwrap_or(u32::MAX)
-                }
-                (Cost::Delay, Spread::Uniform { .. }) => {
-                    problems
-                        .at(place, "`delay` as a cost of links whose delay is drawn")
-                        .label("needs one `delay` for all seeds");
-                    break;
-                }
-            };
-            if cost == 0 {
-                problems.at(place, "a link that costs nothing").label("must be above zero");
-                break;
-            }
+        let both = (entry.cost, place!["links", i, "cost"]);
+        let own = (entry.reverse.cost, place!["links", i, "reverse", "cost"]);
+        let back = if own.0.is_some() { own } else { both };
+        let delay_back = entry.reverse.delay.unwrap_or(entry.delay);
+        let ways = [(both, entry.delay), (back, delay_back)];
+        for (direction, (written, delay)) in ways.into_iter().enumerate() {
+            let Some(cost) = cost(file, written, delay.0, problems) else { break };
             let links = network.links.iter_mut().zip(&network.entry_of);
-            links.filter(|(_, of)| **of == i).for_each(|(link, _)| link.costs[direction] = cost);
+            let of_entry = links.filter(|(_, of)| **of == Some(i));
+            of_entry.for_each(|(link, _)| link.costs[direction] = cost);
+        }
+    }
+}
+
+/// What a direction of a link costs; `None` if that is not possible.
+fn cost(
+    file: &File,
+    (cost, place): (Option<Cost>, &[Step<'_>]),
+    delay: Spread<Duration>,
+    problems: &mut Problems<'_>,
+) -> Option<u32> {
+    let Some(cost) = cost else { return Some(1) };
+    if file.routing.is_none() {
+        problems.at(place, "`cost` has no meaning here").label("only with a table `[routing]`");
+        return None;
+    }
+    match (cost, delay) {
+        (Cost::Fixed(0), _) => {
+            problems.at(place, "a link that costs nothing").label("must be above zero");
+            None
+        }
+        (Cost::Fixed(cost), _) => Some(cost),
+        (Cost::Delay, Spread::Fixed(delay)) => {
+            let units = delay.as_ps().div_ceil(DELAY_UNIT.as_ps()).max(1);
+            Some(u32::try_from(units).unwrap_or(u32::MAX))
+        }
+        (Cost::Delay, Spread::Uniform { .. }) => {
+            problems
+                .at(place, "`delay` as a cost of links whose delay is drawn")
+                .label("needs one `delay` for all seeds");
+            None
         }
     }
 }
 
 /// Refuses keys that nothing looks at.
 fn check_keys(table: &RoutingTable, problems: &mut Problems<'_>) {
-    let repair = table.repair.unwrap_or(RepairKind::None);
-    let tunnels = matches!(repair, RepairKind::RemoteLfa | RepairKind::TiLfa);
-    for (idle, key, why) in [
-        (table.protect.is_some() && repair == RepairKind::None, "protect", "there are no backups"),
-        (table.ttl.is_some() && !tunnels, "ttl", "there are no tunnels"),
-    ] {
-        if idle {
+    if table.repair.unwrap_or(RepairKind::None) != RepairKind::None {
+        return;
+    }
+    for (given, key) in [(table.protect.is_some(), "protect"), (table.ttl.is_some(), "ttl")] {
+        if given {
             let message = format!("`{key}` has no meaning here");
-            let label = format!("{why} with repair `{}`", repair.name());
+            let label = "there are no backups with repair `none`";
             problems.at(place!["routing", key], message).label(label);
         }
     }

@@ -3,6 +3,7 @@
 mod protection;
 mod routing;
 mod tcp;
+mod topology;
 mod values;
 
 use std::collections::BTreeMap;
@@ -20,6 +21,7 @@ pub(crate) use routing::{
     repair_name,
 };
 pub(crate) use tcp::{TcpTable, resolved as resolved_tcp, written as written_tcp};
+pub(crate) use topology::TopologyTable;
 pub(crate) use values::{
     Cost, Count, Delay, LinkRef, Probability, Queue, Span, Speed, SwitchDelay, Volume,
 };
@@ -47,6 +49,8 @@ pub(crate) struct File {
     /// Named ways for TCP connections to behave.
     #[schemars(default, with = "BTreeMap<String, TcpTable>")]
     pub tcp: Vec<(String, TcpTable)>,
+    /// Nodes and links of a published network, or of a file.
+    pub topology: Option<TopologyTable>,
     /// The nodes.
     #[schemars(default)]
     pub nodes: Vec<NodesEntry>,
@@ -223,11 +227,12 @@ pub(crate) struct ObserveEntry {
 }
 
 /// The keys of the file itself.
-const SECTIONS: [&str; 13] = [
+const SECTIONS: [&str; 14] = [
     "title",
     "stop",
     "parameters",
     "tcp",
+    "topology",
     "nodes",
     "links",
     "routing",
@@ -257,8 +262,8 @@ pub(crate) fn read(problems: &mut Problems<'_>) -> Option<File> {
     }
     let title = one::<String>(tree, "title", found);
     let stop = one::<Span>(tree, "stop", found);
-    let routing = tree.get("routing").filter(|node| is_table(node, "routing", found));
-    let routing = routing.and_then(|node| keep(de::read(node), found));
+    let topology = table(tree, "topology", found);
+    let routing = table(tree, "routing", found);
     let mut tcp = Vec::new();
     for section in ["parameters", "sweep", "tcp"] {
         let Some(node) = tree.get(section) else { continue };
@@ -274,6 +279,7 @@ pub(crate) fn read(problems: &mut Problems<'_>) -> Option<File> {
         stop: stop.unwrap_or(Span(optcp_units::Duration::ZERO)),
         parameters: BTreeMap::new(),
         tcp,
+        topology,
         nodes: list(tree, "nodes", found),
         links: list(tree, "links", found),
         routing,
@@ -294,6 +300,11 @@ fn keep<T>(result: Result<T, Problem>, found: &mut Vec<Problem>) -> Option<T> {
 
 fn one<T: DeserializeOwned>(tree: &Node, key: &str, found: &mut Vec<Problem>) -> Option<T> {
     keep(de::read(tree.get(key)?), found)
+}
+
+fn table<T: DeserializeOwned>(tree: &Node, key: &str, found: &mut Vec<Problem>) -> Option<T> {
+    let node = tree.get(key).filter(|node| is_table(node, key, found))?;
+    keep(de::read(node), found)
 }
 
 fn list<T: DeserializeOwned>(tree: &Node, key: &str, found: &mut Vec<Problem>) -> Vec<T> {

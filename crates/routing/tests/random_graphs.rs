@@ -1,0 +1,275 @@
+//! Random networks against definitions written down a second time, over distances by Floyd and Warshall.
+
+use optcp_routing::{
+    Converge, Entry, Failure, Link, Mechanism, Protect, Repair, Routes, Timing, Topology,
+    alternates, extended_p_space, p_space, q_space, repair, timeline,
+};
+use optcp_units::{Duration, Time};
+use proptest::prelude::*;
+
+const FAR: u64 = 1 << 40;
+
+/// A connected network: a random tree and more links, parallel ones too, with costs 1 to 4 each way.
+fn networks() -> impl Strategy<Value = Topology> {
+    (3usize..9).prop_flat_map(|nodes| {
+        let cost = 1u32..5;
+        let parents =
+            proptest::collection::vec((0usize..100, cost.clone(), cost.clone()), nodes - 1);
+        let more =
+            proptest::collection::vec((0..nodes, 1..nodes, cost.clone(), cost), 0..2 * nodes);
+        (Just(nodes), parents, more).prop_map(|(nodes, parents, more)| {
+            let tree = parents.iter().enumerate().map(|(i, &(parent, there, back))| Link {
+                ends: [i + 1, parent % (i + 1)],
+                costs: [there, back],
+            });
+            let more = more.iter().map(|&(from, by, there, back)| Link {
+                ends: [from, (from + by) % nodes],
+                costs: [there, back],
+            });
+            Topology::new(nodes, tree.chain(more).map(Some).collect())
+        })
+    })
+}
+
+/// The cost of the shortest path between each two nodes.
+fn floyd_warshall(topology: &Topology) -> Vec<Vec<u64>> {
+    let nodes = topology.nodes();
+    let mut cost = vec![vec![FAR; nodes]; nodes];
+    for link in topology.links().iter().flatten() {
+        let [a, b] = link.ends;
+        cost[a][b] = cost[a][b].min(u64::from(link.costs[0]));
+        cost[b][a] = cost[b][a].min(u64::from(link.costs[1]));
+    }
+    (0..nodes).for_each(|node| cost[node][node] = 0);
+    for via in 0..nodes {
+        for from in 0..nodes {
+            for to in 0..nodes {
+                cost[from][to] = cost[from][to].min(cost[from][via] + cost[via][to]);
+            }
+        }
+    }
+    cost
+}
+
+/// Where a packet ends up that a router repairs, when only that router knows of the failure: the
+/// others use their first tables. `None` if it meets the failed link or does not arrive.
+fn follow(
+    topology: &Topology,
+    routes: &Routes,
+    from: usize,
+    backup: &Repair,
+    to: usize,
+    failed: usize,
+) -> Option<usize> {
+    let mut node = from;
+    let mut walk = backup.hops.clone();
+    for _ in 0..4 * topology.nodes() {
+        let hop = match walk.is_empty() {
+            true if node == to => return Some(node),
+            true => routes.next(node, to)?,
+            false => walk.remove(0),
+        };
+        if hop.0 == failed {
+            return None;
+        }
+        let adjacency = topology.adjacency(hop)?;
+        node = adjacency.to;
+    }
+    None
+}
+
+/// Every pair of a router and a destination with the link that it leaves by.
+fn pairs(topology: &Topology, routes: &Routes) -> Vec<(usize, usize, usize)> {
+    let all = (0..topology.nodes()).flat_map(|s| (0..topology.nodes()).map(move |d| (s, d)));
+    all.filter_map(|(s, d)| routes.next(s, d).map(|hop| (s, d, hop.0))).collect()
+}
+
+fn timing(topology: &Topology, spread: u64) -> Timing {
+    Timing {
+        detection: Duration::from_ms(5),
+        detection_up: Duration::from_ms(5),
+        hold_down: Duration::from_ms(100),
+        flooding: Duration::from_ms(1),
+        computation: Duration::from_ms(2),
+        update: (0..topology.nodes() as u64).map(|n| Duration::from_ms(n * spread % 37)).collect(),
+        delay: vec![[Duration::from_ms(3); 2]; topology.links().len()],
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
+
+    #[test]
+    fn paths_are_shortest_and_entries_agree(topology in networks()) {
+        let (routes, cost) = (Routes::new(&topology), floyd_warshall(&topology));
+        for (from, row) in cost.iter().enumerate() {
+            for (to, &cost) in row.iter().enumerate() {
+                prop_assert_eq!(routes.cost(from, to), cost);
+                let path = routes.to(to).path(&topology, from);
+                let sum: u64 = path.iter().map(|&hop| u64::from(topology.adjacency(hop).unwrap().cost)).sum();
+                prop_assert_eq!(sum, cost);
+            }
+        }
+    }
+
+    #[test]
+    fn alternates_are_those_of_the_inequalities(topology in networks()) {
+        let (routes, cost) = (Routes::new(&topology), floyd_warshall(&topology));
+        for (s, d, primary) in pairs(&topology, &routes) {
+            let e = topology.adjacency(routes.next(s, d).unwrap()).unwrap().to;
+            let found = alternates(&topology, &routes, s, d);
+            for adjacency in topology.adjacencies(s) {
+                let n = adjacency.to;
+                let expected = adjacency.hop.0 != primary && cost[n][d] < cost[n][s] + cost[s][d];
+                let one = found.iter().find(|one| one.adjacency.hop == adjacency.hop);
+                prop_assert_eq!(one.is_some(), expected);
+                if let Some(one) = one {
+                    prop_assert_eq!(one.downstream, cost[n][d] < cost[s][d]);
+                    prop_assert_eq!(one.node_protecting, cost[n][d] < cost[n][e] + cost[e][d]);
+                }
+            }
+        }
+    }
+
+    /// P- and Q-spaces say that all shortest paths stay the same without the link.
+    #[test]
+    fn spaces_are_what_the_loss_of_the_link_leaves_alone(topology in networks()) {
+        let (routes, cost) = (Routes::new(&topology), floyd_warshall(&topology));
+        for s in 0..topology.nodes() {
+            for primary in topology.adjacencies(s) {
+                // The direction is taken away by a cost that no path would pay.
+                let links = topology.links().iter().enumerate().map(|(index, link)| {
+                    let mut link = link.unwrap();
+                    if index == primary.hop.0 {
+                        link.costs[primary.hop.1] = 1 << 20;
+                    }
+                    Some(link)
+                });
+                let without = floyd_warshall(&Topology::new(topology.nodes(), links.collect()));
+                for node in 0..topology.nodes() {
+                    // No shortest path takes the link: not one of several, and not the only one.
+                    let through = |from: usize, to: usize| {
+                        cost[from][s] + u64::from(primary.cost) + cost[primary.to][to]
+                    };
+                    let avoids = |from: usize, to: usize| {
+                        without[from][to] == cost[from][to] && through(from, to) > cost[from][to]
+                    };
+                    prop_assert_eq!(p_space(&routes, s, *primary, node), avoids(s, node));
+                    prop_assert_eq!(q_space(&routes, s, *primary, node), avoids(node, primary.to));
+                    let by_neighbour = topology.adjacencies(s).iter().any(|over| {
+                        over.hop.0 != primary.hop.0
+                            && cost[over.to][node] < cost[over.to][s] + cost[s][node]
+                    });
+                    let extended = extended_p_space(&topology, &routes, s, *primary, node);
+                    prop_assert_eq!(extended.is_some(), avoids(s, node) || by_neighbour);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn backups_arrive_while_one_link_is_down(topology in networks()) {
+        let routes = Routes::new(&topology);
+        for (s, d, failed) in pairs(&topology, &routes) {
+            let left = Routes::new(&topology.without([failed]));
+            for protect in [Protect::Link, Protect::Node] {
+                for mechanism in [Mechanism::Lfa, Mechanism::RemoteLfa, Mechanism::TiLfa] {
+                    let Some(backup) = repair(&topology, &routes, mechanism, protect, s, d) else {
+                        // Along the post-convergence path there is a backup wherever there is a way.
+                        prop_assert!(mechanism != Mechanism::TiLfa || left.next(s, d).is_none());
+                        continue;
+                    };
+                    prop_assert_eq!(follow(&topology, &routes, s, &backup, d, failed), Some(d));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn backups_that_say_so_avoid_the_next_router(topology in networks()) {
+        let routes = Routes::new(&topology);
+        for (s, d, _) in pairs(&topology, &routes) {
+            let e = topology.adjacency(routes.next(s, d).unwrap()).unwrap().to;
+            for mechanism in [Mechanism::Lfa, Mechanism::RemoteLfa, Mechanism::TiLfa] {
+                let backup = repair(&topology, &routes, mechanism, Protect::Node, s, d);
+                let Some(backup) = backup.filter(|backup| backup.node_protecting) else { continue };
+                for adjacency in topology.adjacencies(e) {
+                    let arrived = follow(&topology, &routes, s, &backup, d, adjacency.hop.0);
+                    prop_assert_eq!(arrived, Some(d));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_transient_failure_leaves_every_table_as_it_was(topology in networks(), link in 0usize..100) {
+        let link = link % topology.links().len();
+        let at = Time::ZERO + Duration::from_ms(1000);
+        let failure = Failure {
+            link, directions: [true; 2], at, repair: Some(at + Duration::from_ms(90)),
+        };
+        let timing = timing(&topology, 11);
+        let by = Some(Mechanism::RemoteLfa);
+        let line = timeline(&topology, &[failure], &timing, by, Protect::Link, Converge::Own);
+        prop_assert!(line.announcements.is_empty());
+        let routes = Routes::new(&topology);
+        let mut changed = std::collections::BTreeMap::new();
+        for change in line.changes {
+            changed.insert((change.router, change.destination), change.entry);
+        }
+        for ((router, destination), entry) in changed {
+            prop_assert_eq!(entry, Entry::Next(routes.next(router, destination).unwrap()));
+        }
+    }
+
+    /// Once all have acted on a failure that lasts, tables are those of the network that is left; if
+    /// all act at once, packets never meet entries that lead in a circle.
+    #[test]
+    fn convergence_ends_in_the_network_that_is_left(topology in networks(), link in 0usize..100) {
+        let link = link % topology.links().len();
+        let at = Time::ZERO + Duration::from_ms(1000);
+        let failure = Failure { link, directions: [true; 2], at, repair: None };
+        let left = topology.without([link]);
+        let after = Routes::new(&left);
+        let before = Routes::new(&topology);
+        for converge in [Converge::Own, Converge::Synchronized] {
+            let timing = timing(&topology, 23);
+            let by = Some(Mechanism::TiLfa);
+            let line = timeline(&topology, &[failure], &timing, by, Protect::Link, converge);
+            let mut table: Vec<Vec<Option<Entry>>> = (0..topology.nodes())
+                .map(|s| (0..topology.nodes()).map(|d| before.next(s, d).map(Entry::Next)).collect())
+                .collect();
+            for together in line.changes.chunk_by(|a, b| a.at == b.at) {
+                for change in together {
+                    table[change.router][change.destination] = Some(change.entry.clone());
+                }
+                if converge == Converge::Synchronized {
+                    for (s, d, _) in pairs(&left, &after) {
+                        prop_assert!(arrives(&topology, &table, s, d));
+                    }
+                }
+            }
+            for (s, d, _) in pairs(&left, &after) {
+                prop_assert_eq!(&table[s][d], &after.next(s, d).map(Entry::Next));
+            }
+        }
+    }
+}
+
+/// Whether entries lead a packet to its destination.
+fn arrives(topology: &Topology, table: &[Vec<Option<Entry>>], from: usize, to: usize) -> bool {
+    let mut node = from;
+    for _ in 0..4 * topology.nodes() {
+        if node == to {
+            return true;
+        }
+        let hops = match &table[node][to] {
+            Some(Entry::Next(hop)) => vec![*hop],
+            Some(Entry::Backup(backup)) => backup.hops.clone(),
+            None => return false,
+        };
+        let far_end = |hop| topology.adjacency(hop).map(|adjacency| adjacency.to);
+        node = hops.iter().fold(node, |node, &hop| far_end(hop).unwrap_or(node));
+    }
+    false
+}

@@ -1,0 +1,192 @@
+//! When routers rewrite what, worked out by hand on a square.
+//!
+//! ```text
+//!     A(0) --1-- C(1)        every link 10 ms, but A-B 20 ms; costs 1, but B-D 3
+//!      |          |          a router works 1 ms on an announcement, 5 ms on its routes,
+//!     B(2) --3-- D(3)        and rewrites its table in 10, 20, 40 and 80 ms: A, C, B, D
+//! ```
+
+use std::collections::BTreeSet;
+
+use optcp_routing::{
+    Cause, Converge, Entry, Failure, Link, Mechanism, Protect, Timeline, Timing, Topology,
+    announcements, sightings, timeline,
+};
+use optcp_units::{Duration, Time};
+
+const AC: usize = 0;
+
+fn square() -> Topology {
+    let link = |a, b, cost| Some(Link { ends: [a, b], costs: [cost; 2] });
+    Topology::new(4, vec![link(0, 1, 1), link(0, 2, 1), link(2, 3, 3), link(3, 1, 1)])
+}
+
+fn timing() -> Timing {
+    let ms = Duration::from_ms;
+    Timing {
+        detection: ms(5),
+        detection_up: ms(7),
+        hold_down: ms(1000),
+        flooding: ms(1),
+        computation: ms(5),
+        update: [10, 20, 40, 80].map(ms).to_vec(),
+        delay: [10, 20, 10, 10].map(|delay| [ms(delay); 2]).to_vec(),
+    }
+}
+
+fn at(ms: u64) -> Time {
+    Time::ZERO + Duration::from_ms(ms)
+}
+
+fn failure(from: u64, to: Option<u64>) -> Failure {
+    Failure { link: AC, directions: [true; 2], at: at(from), repair: to.map(at) }
+}
+
+fn run(failures: &[Failure], converge: Converge) -> Timeline {
+    let by = Some(Mechanism::TiLfa);
+    timeline(&square(), failures, &timing(), by, Protect::Link, converge)
+}
+
+/// Each change as (ms, router, destination, way, cause).
+fn told(timeline: &Timeline) -> Vec<(u64, usize, usize, Vec<usize>, Cause)> {
+    let way = |entry: &Entry| match entry {
+        Entry::Next((link, _)) => vec![*link],
+        Entry::Backup(backup) => backup.hops.iter().map(|hop| hop.0).collect(),
+    };
+    let one = |change: &optcp_routing::Change| {
+        let ms = change.at.as_ps() / 1_000_000_000;
+        (ms, change.router, change.destination, way(&change.entry), change.cause)
+    };
+    timeline.changes.iter().map(one).collect()
+}
+
+use Cause::{Convergence as Conv, Failure as Fail, Repair as Back};
+
+/// What A and C do while only they know. A reaches C and D over A-C, C reaches A and B; the way
+/// round is A-B-D-C, of which B-D costs 3: D is the first from which shortest paths avoid A-C, and from
+/// C it is B.
+fn beside(ms: u64) -> Vec<(u64, usize, usize, Vec<usize>, Cause)> {
+    vec![
+        (ms, 0, 1, vec![1, 2], Fail),
+        (ms, 0, 3, vec![1, 2], Fail),
+        (ms, 1, 0, vec![3, 2], Fail),
+        (ms, 1, 2, vec![3, 2], Fail),
+    ]
+}
+
+fn beside_back(ms: u64) -> Vec<(u64, usize, usize, Vec<usize>, Cause)> {
+    [(0, 1), (0, 3), (1, 0), (1, 2)]
+        .map(|(router, destination)| (ms, router, destination, vec![AC], Back))
+        .to_vec()
+}
+
+#[test]
+fn a_transient_failure_changes_entries_beside_it_and_back() {
+    for converge in [Converge::Own, Converge::Synchronized] {
+        // Seen at 2000 + 5 and 2990 + 7, before 2005 + 1000.
+        let timeline = run(&[failure(2000, Some(2990))], converge);
+        assert!(timeline.announcements.is_empty());
+        assert_eq!(told(&timeline), [beside(2005), beside_back(2997)].concat());
+    }
+}
+
+#[test]
+fn a_failure_that_is_over_before_it_is_seen_changes_nothing() {
+    let timeline = run(&[failure(2000, Some(2005))], Converge::Own);
+    assert!(timeline.changes.is_empty() && timeline.announcements.is_empty());
+}
+
+#[test]
+fn the_hold_down_timer_ends_with_the_news_that_the_link_works() {
+    let announced = |repair| announcements(&square(), &[failure(2000, Some(repair))], &timing());
+    assert!(announced(2998).is_empty(), "known at 3005, when the timer ends");
+    assert_eq!(announced(2999).len(), 2);
+}
+
+#[test]
+fn each_router_acts_in_its_own_time() {
+    let timeline = run(&[failure(2000, None)], Converge::Own);
+    let [news] = &timeline.announcements[..] else { panic!("one announcement") };
+    assert_eq!((news.at, news.senders, news.up), (at(3005), 2, false));
+    // A and C know at once; B from A after 20 + 1 ms; D from C after 10 + 1 ms. Then 5 ms and the update.
+    let installed = [3005 + 5 + 10, 3005 + 5 + 20, 3026 + 5 + 40, 3016 + 5 + 80];
+    assert_eq!(news.installed, installed.map(|ms| Some(at(ms))));
+    // Then A goes over B, C over D; B to C and to D over B-D (1 + 1 + 1 over A before: cheaper or the same
+    // cost with fewer hops decides), D to A and B over B-D.
+    let then = vec![
+        (3020, 0, 1, vec![1], Conv),
+        (3020, 0, 3, vec![1], Conv),
+        (3030, 1, 0, vec![3], Conv),
+        (3030, 1, 2, vec![3], Conv),
+        (3071, 2, 1, vec![2], Conv),
+        (3101, 3, 0, vec![2], Conv),
+    ];
+    assert_eq!(told(&timeline), [beside(2005), then].concat());
+}
+
+#[test]
+fn or_all_at_once_when_the_last_is_ready() {
+    let timeline = run(&[failure(2000, None)], Converge::Synchronized);
+    let then: Vec<_> = [(0, 1, 1), (0, 3, 1), (1, 0, 3), (1, 2, 3), (2, 1, 2), (3, 0, 2)]
+        .map(|(router, destination, link)| (3101, router, destination, vec![link], Conv))
+        .to_vec();
+    assert_eq!(told(&timeline), [beside(2005), then].concat());
+}
+
+#[test]
+fn a_failure_that_ends_while_routers_converge_makes_them_converge_back() {
+    // It works again at 3040, which A and C see and say at 3047: B and D have not acted on the first news,
+    // or D has not.
+    let timeline = run(&[failure(2000, Some(3040))], Converge::Own);
+    let [down, up] = &timeline.announcements[..] else { panic!("two announcements") };
+    assert_eq!((down.at, up.at, up.up), (at(3005), at(3047), true));
+    // Over A-C too: B from A at 3047 + 21, D from C at 3047 + 11.
+    let installed = [3047 + 5 + 10, 3047 + 5 + 20, 3068 + 5 + 40, 3058 + 5 + 80];
+    assert_eq!(up.installed, installed.map(|ms| Some(at(ms))));
+    let then = vec![
+        (3020, 0, 1, vec![1], Conv),
+        (3020, 0, 3, vec![1], Conv),
+        (3030, 1, 0, vec![3], Conv),
+        (3030, 1, 2, vec![3], Conv),
+        (3062, 0, 1, vec![0], Conv),
+        (3062, 0, 3, vec![0], Conv),
+        (3071, 2, 1, vec![2], Conv),
+        (3072, 1, 0, vec![0], Conv),
+        (3072, 1, 2, vec![0], Conv),
+        (3101, 3, 0, vec![2], Conv),
+        (3113, 2, 1, vec![1], Conv),
+        (3143, 3, 0, vec![3], Conv),
+    ];
+    assert_eq!(told(&timeline), [beside(2005), then].concat());
+}
+
+#[test]
+fn a_link_that_flaps_before_its_repair_is_seen_stays_down() {
+    let flapping = [failure(2000, Some(2100)), failure(2103, Some(2200))];
+    let seen = sightings(&flapping, &timing());
+    let times: Vec<_> = seen.iter().map(|one| (one.hop, one.down, one.up)).collect();
+    assert_eq!(times, [0, 1].map(|way| ((AC, way), at(2005), Some(at(2207)))));
+    // One that fails after the repair is seen is another failure.
+    let two = [failure(2000, Some(2100)), failure(2107, Some(2200))];
+    assert_eq!(sightings(&two, &timing()).len(), 4);
+}
+
+#[test]
+fn a_failure_of_one_direction_is_seen_by_the_router_that_sends_that_way() {
+    let one_way = Failure { directions: [true, false], ..failure(2000, Some(2990)) };
+    let timeline = run(&[one_way], Converge::Own);
+    let routers: Vec<usize> = timeline.changes.iter().map(|change| change.router).collect();
+    assert_eq!(routers, [0, 0, 0, 0]);
+}
+
+#[test]
+fn a_router_that_is_cut_off_keeps_its_table() {
+    // Both links of A fail: C and B say so, and A is alone.
+    let second = Failure { link: 1, ..failure(2000, None) };
+    let timeline = run(&[failure(2000, None), second], Converge::Own);
+    assert_eq!(timeline.announcements.len(), 2);
+    let late = timeline.changes.iter().filter(|change| change.cause == Conv);
+    let routers: BTreeSet<usize> = late.map(|change| change.router).collect();
+    // C and B find the way between them over D, which has one to A no more and the others as before.
+    assert_eq!(routers, [1, 2].into());
+}

@@ -1,0 +1,104 @@
+//! Nodes and links of a network that is known by name.
+
+use optcp_units::Duration;
+
+use crate::library::{GraphLink, Library, Reference};
+use crate::plan::Spread;
+use crate::problem::Problems;
+use crate::schema::{Delay, File, LinksEntry, Reverse, TopologyTable};
+use crate::tree::{Step, place};
+
+use super::network::Network;
+
+/// Light in fibre, rounded as planners do.
+const PER_KM: Duration = Duration::from_us(5);
+
+const MM_A_KM: u128 = 1_000_000;
+
+/// Puts the nodes and links of the file's topology into the network.
+pub(super) fn topology(
+    file: &File,
+    library: &Library,
+    network: &mut Network,
+    problems: &mut Problems<'_>,
+) {
+    let Some(table) = &file.topology else { return };
+    let (reference, place) = match (&table.name, &table.file) {
+        (Some(name), None) => (Reference::Name(name), place!["topology", "name"]),
+        (None, Some(path)) => (Reference::File(path), place!["topology", "file"]),
+        _ => {
+            problems
+                .at(place!["topology"], "which network it is is not clear")
+                .label("needs either `name` or `file`");
+            network.incomplete = true;
+            return;
+        }
+    };
+    if table.delay.is_some() && table.delay_per_km.is_some() {
+        problems
+            .at(place!["topology", "delay_per_km"], "`delay_per_km` has no meaning here")
+            .label("`delay` takes the place of lengths");
+    }
+    let graph = match library.find(reference) {
+        Ok(graph) => graph,
+        Err(message) => {
+            problems.at(place, message);
+            network.incomplete = true;
+            return;
+        }
+    };
+    for name in &graph.nodes {
+        network.add_node(name.clone(), place, problems);
+    }
+    if network.nodes.len() != graph.nodes.len() {
+        network.incomplete = true;
+        return;
+    }
+    for link in &graph.links {
+        let Some(entry) = entry(table, link, place, &graph.nodes, problems) else {
+            network.incomplete = true;
+            return;
+        };
+        if !network.add_link(None, &entry, link.ends, place, problems) {
+            network.incomplete = true;
+            return;
+        }
+    }
+}
+
+/// A link as `[[links]]` would have it.
+fn entry(
+    table: &TopologyTable,
+    link: &GraphLink,
+    place: &[Step<'_>],
+    names: &[String],
+    problems: &mut Problems<'_>,
+) -> Option<LinksEntry> {
+    let per_km = table.delay_per_km.map_or(PER_KM, |span| span.0);
+    let travel = |mm: u64| {
+        let ps = (u128::from(mm) * u128::from(per_km.as_ps()) + MM_A_KM / 2) / MM_A_KM;
+        Duration::from_ps(u64::try_from(ps).unwrap_or(u64::MAX))
+    };
+    let delay = match (table.delay, link.length_mm) {
+        (Some(delay), _) => delay,
+        (None, Some(mm)) => Delay(Spread::Fixed(travel(mm))),
+        (None, None) => {
+            let [a, b] = link.ends.map(|node| &names[node]);
+            problems
+                .at(place, format!("the length of the link between `{a}` and `{b}` is not known"))
+                .help("give all links one `delay`".to_owned());
+            return None;
+        }
+    };
+    Some(LinksEntry {
+        chain: None,
+        chains: None,
+        name: link.name.clone(),
+        rate: table.rate,
+        delay,
+        jitter: None,
+        queue: table.queue,
+        cost: table.cost,
+        reverse: Reverse::default(),
+    })
+}

@@ -1,0 +1,26 @@
+//! A network that is known by name.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::values::{Cost, Delay, Queue, Span, Speed};
+
+/// Nodes and links of a published network, or of a file, beside those of the scenario.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct TopologyTable {
+    /// Its name in TopoHub: `sndlib/abilene`.
+    pub name: Option<String>,
+    /// In place of `name`: a GML or GraphML file, beside the scenario.
+    pub file: Option<String>,
+    /// Rate of every link, in both directions.
+    pub rate: Speed,
+    /// Queue in front of every link, in both directions.
+    pub queue: Queue,
+    /// Propagation delay of a kilometre; 5 us if left out.
+    pub delay_per_km: Option<Span>,
+    /// In place of lengths: the propagation delay of every link, drawn once a link.
+    pub delay: Option<Delay>,
+    /// With `[routing]`: what every link costs; 1 if left out.
+    pub cost: Option<Cost>,
+}
