@@ -11,14 +11,9 @@ import importlib.resources
 import math
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from optcp.errors import InputError, nearest
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    import networkx as nx
 
 EARTH_KM = 6371.0
 """Mean radius of the earth."""
@@ -31,6 +26,12 @@ LABELS = ("name", "label")
 
 POSITIONS = (("Longitude", "Latitude"), ("longitude", "latitude"), ("lon", "lat"))
 """Attributes of a node that hold its place in degrees."""
+
+Edge = tuple[Any, Any, dict[str, Any]]
+"""Two nodes by their identifiers, and the attributes of what is between them."""
+
+Graph = tuple[dict[Any, dict[str, Any]], list[Edge]]
+"""The attributes of each node by its identifier, and the links."""
 
 Link = tuple[int, int, str | None, int | None]
 """Two nodes by index, the link's name if it needs one, its length in mm if that is known."""
@@ -53,17 +54,15 @@ def find(kind: str, reference: str, scenario: str) -> tuple[list[str], list[Link
     InputError
         If there is no such topology, or the file cannot be read.
     """
-    graph = _named(reference) if kind == "name" else _file(Path(scenario).parent / reference, reference)
-    nodes = list(graph.nodes)
-    names = _names(nodes, graph)
+    nodes, edges = _named(reference) if kind == "name" else _file(Path(scenario).parent / reference, reference)
+    names = _names(nodes)
     index = {node: place for place, node in enumerate(nodes)}
     links: list[Link] = []
     taken: set[str] = set()
-    for a, b, attributes in _edges(graph):
-        length_km = _length(attributes, graph.nodes[a], graph.nodes[b])
+    for a, b, attributes in edges:
+        length_km = _length(attributes, nodes[a], nodes[b])
         length_mm = None if length_km is None else round(length_km * 1e6)
-        plain = f"{names[index[a]]}-{names[index[b]]}"
-        back = f"{names[index[b]]}-{names[index[a]]}"
+        plain, back = f"{names[index[a]]}-{names[index[b]]}", f"{names[index[b]]}-{names[index[a]]}"
         name = None
         if plain in taken or back in taken:
             name = next(one for number in range(2, len(links) + 3) if (one := f"{plain}-{number}") not in taken)
@@ -72,15 +71,15 @@ def find(kind: str, reference: str, scenario: str) -> tuple[list[str], list[Link
     return names, links
 
 
-def _named(name: str) -> nx.Graph:
-    import networkx as nx
+def _named(name: str) -> Graph:
     import topohub
 
     try:
         found = topohub.get(name)
     except KeyError:
         raise InputError(f"no topology `{name}`; {nearest(name, _known(name))}") from None
-    return nx.node_link_graph(found, edges="edges")
+    nodes = {node["id"]: node for node in found["nodes"]}
+    return nodes, _links([(edge["source"], edge["target"], edge) for edge in found["edges"]], found["directed"])
 
 
 def _known(name: str) -> list[str]:
@@ -96,7 +95,7 @@ def _known(name: str) -> list[str]:
     return sorted(f"{collection}/{file.removesuffix('.json')}" for file in files if file.endswith(".json"))
 
 
-def _file(path: Path, written: str) -> nx.Graph:
+def _file(path: Path, written: str) -> Graph:
     import networkx as nx
 
     try:
@@ -104,15 +103,18 @@ def _file(path: Path, written: str) -> nx.Graph:
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "not UTF-8 text"
         raise InputError(f"cannot read `{written}`: {reason}") from None
+    form = path.suffix.lower()
+    if form not in (".gml", ".graphml"):
+        raise InputError(f"`{written}` is neither a .gml nor a .graphml file")
     try:
-        if path.suffix.lower() == ".gml":
-            return nx.parse_gml(_as_multigraph(text), label="id")
-        if path.suffix.lower() == ".graphml":
-            return nx.parse_graphml(text, force_multigraph=True)
+        if form == ".gml":
+            graph = nx.parse_gml(_as_multigraph(text), label="id")
+        else:
+            graph = nx.parse_graphml(text, force_multigraph=True)
     # The parsers let all of these through for files that are not what they should be.
     except (nx.NetworkXException, ValueError, TypeError, KeyError, SyntaxError) as error:
         raise InputError(f"cannot read `{written}`: {error}") from None
-    raise InputError(f"`{written}` is neither a .gml nor a .graphml file")
+    return dict(graph.nodes(data=True)), _links(list(graph.edges(data=True)), graph.is_directed())
 
 
 def _as_multigraph(text: str) -> str:
@@ -122,11 +124,11 @@ def _as_multigraph(text: str) -> str:
     return re.sub(r"\bgraph\s*\[", "graph [\n  multigraph 1\n", text, count=1)
 
 
-def _names(nodes: Iterable[Any], graph: nx.Graph) -> list[str]:
+def _names(nodes: dict[Any, dict[str, Any]]) -> list[str]:
     """Names as scenarios may have them: no spaces, none twice."""
     found: list[str] = []
-    for node in nodes:
-        label = next((str(graph.nodes[node][key]) for key in LABELS if graph.nodes[node].get(key)), "")
+    for node, attributes in nodes.items():
+        label = next((str(attributes[key]) for key in LABELS if attributes.get(key)), "")
         plain = "".join(c for c in re.sub(r"\s+", "-", label.strip()) if c.isalnum() or c in "_-.")
         name = plain or f"n{node}"
         if name in found:
@@ -135,12 +137,12 @@ def _names(nodes: Iterable[Any], graph: nx.Graph) -> list[str]:
     return found
 
 
-def _edges(graph: nx.Graph) -> list[tuple[Any, Any, dict[str, Any]]]:
+def _links(edges: list[Edge], directed: bool) -> list[Edge]:
     """Links in the order of the file; two arcs there and back are one, and a loop at a node is none."""
-    edges = [(a, b, attributes) for a, b, attributes in graph.edges(data=True) if a != b]
-    if not graph.is_directed():
+    edges = [edge for edge in edges if edge[0] != edge[1]]
+    if not directed:
         return edges
-    kept: list[tuple[Any, Any, dict[str, Any]]] = []
+    kept: list[Edge] = []
     unmatched: dict[tuple[Any, Any], int] = {}
     for a, b, attributes in edges:
         if unmatched.get((b, a), 0):

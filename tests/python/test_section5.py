@@ -35,7 +35,7 @@ def run(goodput, drops=(), load=None, groups=("switched", "fixed")):
             "reason": np.zeros(len(times), dtype="u1"),
         },
     }
-    return RunData(1, "", None, "", {}, {}, None, [], 0.0, series)
+    return RunData(1, "", None, "", {}, {}, None, [], None, 0.0, series)
 
 
 def zeros(*shape):

@@ -42,7 +42,7 @@ def run(packets=(), senders=()):
             "timeouts": np.array(sender[4], dtype="u8"),
         },
     }
-    return RunData(1, "", None, "", {}, {}, None, [], 0.0, series)
+    return RunData(1, "", None, "", {}, {}, None, [], None, 0.0, series)
 
 
 def test_packets_are_named():

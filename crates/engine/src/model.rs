@@ -124,7 +124,7 @@ impl<O: Observer> Model<O> {
         let (id, now) = (packet.flow(), self.now());
         self.record(Record::Arrived { flow: id, seq: packet.seq });
         let flow = &mut self.flows[id as usize];
-        let arrival = flow.receiver.handle_segment(now, packet.seq, packet.options);
+        let arrival = flow.receiver.handle_segment(now, packet.seq, packet.options, packet.ttl);
         if arrival.progress > 0 {
             let config = flow.sender.config();
             // A SYN takes a number but carries no data.

@@ -239,7 +239,7 @@ impl Reference {
         }
         flow.timer_entries[1] = Time::MAX;
         if flow.receiver.deadline().is_some_and(|deadline| deadline <= now) {
-            let ack = flow.receiver.handle_timer();
+            let ack = flow.receiver.handle_timer(now);
             let packet = model.send_ack(id, ack);
             self.at_node(model, packet, None);
         }

@@ -144,6 +144,26 @@ mod tests {
     }
 
     #[test]
+    fn routers_inside_a_tunnel_take_part_in_the_uniform_model_only() {
+        for pipe in [false, true] {
+            let mut paths = Paths::default();
+            let end = paths.open();
+            let first = paths.tunnel(&[1, 2, 3], end, pipe);
+            paths.set(end, Hop::Forward { port: 4, next: end });
+            let Hop::Forward { port: 1, next: inside } = first else { panic!("{first:?}") };
+            let (at_second, next) = match paths.hop(inside) {
+                Hop::Carry { port, next } if pipe => (port, next),
+                Hop::Forward { port, next } if !pipe => (port, next),
+                other => panic!("{other:?}"),
+            };
+            assert_eq!(at_second, 2);
+            let last = paths.hop(next);
+            assert_eq!(matches!(last, Hop::Carry { port: 3, next } if next == end), pipe);
+            assert_eq!(matches!(last, Hop::Forward { port: 3, next } if next == end), !pipe);
+        }
+    }
+
+    #[test]
     fn routes_that_merge_are_switched_together_and_rejoin_behind_the_backup() {
         let mut paths = Paths::default();
         let first = paths.entry(0, &[10, 1, 2, 3]);

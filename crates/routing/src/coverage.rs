@@ -32,18 +32,17 @@ pub fn coverage(topology: &Topology, mechanism: Option<Mechanism>, protect: Prot
     let routes = Routes::new(topology);
     let mut counts = Coverage::default();
     let mut links: BTreeMap<Hop, bool> = BTreeMap::new();
-    let left: Vec<Option<Topology>> = (0..topology.links().len())
-        .map(|link| topology.links()[link].map(|_| topology.without([link])))
-        .collect();
+    // Links go both ways: who reaches the near end without the link is reached from there.
+    let mut left: BTreeMap<Hop, Tree> = BTreeMap::new();
     for destination in 0..topology.nodes() {
         for router in 0..topology.nodes() {
             let Some(hop) = routes.next(router, destination) else { continue };
             let backup: Option<Repair> = mechanism
                 .and_then(|by| repair(topology, &routes, by, protect, router, destination));
-            let other = left[hop.0].as_ref().map(|left| Tree::new(left, destination));
+            let others =
+                left.entry(hop).or_insert_with(|| Tree::new(&topology.without([hop.0]), router));
             counts.pairs += 1;
-            counts.protectable +=
-                u64::from(other.is_some_and(|tree| tree.distance(router).is_some()));
+            counts.protectable += u64::from(others.distance(destination).is_some());
             let whole = links.entry(hop).or_insert(true);
             *whole &= backup.is_some();
             if let Some(backup) = backup {

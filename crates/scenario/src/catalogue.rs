@@ -1,10 +1,10 @@
 //! Everything that a scenario file can name, and the JSON Schema of the file.
 
 use optcp_tcp::config::{
-    AckCounting, AckKind, AfterTimeout, Backoff, CongestionKind, Expiry, FirstLoss, Halving,
-    Increase, LossDetectionKind, Measurement, NewRenoTimer, Pacing, PartialAck, RateReduction,
-    RecoveryExit, RecoveryKind, ReductionBasis, RttKind, SlowStartKind, TimeoutBasis,
-    WindowValidation,
+    AckCounting, AckKind, AfterTimeout, Backoff, CongestionKind, DuplicateAckKind, Expiry,
+    FirstLoss, Halving, Increase, LossDetectionKind, Measurement, NewRenoTimer, Pacing, PartialAck,
+    RateReduction, RecoveryExit, RecoveryKind, ReductionBasis, RttKind, SlowStartKind,
+    TimeoutBasis, WindowValidation,
 };
 use optcp_tcp::profile::Profile;
 use optcp_tcp::registry::Entry;
@@ -54,6 +54,7 @@ const REGISTRIES: &[(&str, &[Entry])] = &[
     (Backoff::FAMILY, Backoff::CATALOGUE),
     (FirstLoss::FAMILY, FirstLoss::CATALOGUE),
     (AckKind::FAMILY, AckKind::CATALOGUE),
+    (DuplicateAckKind::FAMILY, DuplicateAckKind::CATALOGUE),
     (SchemeKind::FAMILY, SchemeKind::CATALOGUE),
     (RevertKind::FAMILY, RevertKind::CATALOGUE),
     (CapacityKind::FAMILY, CapacityKind::CATALOGUE),

@@ -220,6 +220,10 @@ pub struct FailurePlan {
     pub at: Time,
     /// When it works again; `None` is never.
     pub repair: Option<Time>,
+    /// How much later both are: drawn for each run, and the same for all links of an entry of the file.
+    pub later: Spread<Duration>,
+    /// Which entry of the file.
+    pub entry: usize,
 }
 
 /// How the nodes beside a failure learn of it.
@@ -329,6 +333,11 @@ pub enum Observation {
         groups: Vec<usize>,
         /// The ports whose queueing and transmission are listed too.
         ports: Vec<Hop>,
+    },
+    /// Segments that were overtaken or sent again, recoveries and timeouts.
+    Reordering {
+        /// The flow groups, as indices.
+        groups: Vec<usize>,
     },
 }
 

@@ -72,6 +72,9 @@ fn failure(plan: &Plan, failure: &FailurePlan) -> Value {
     if let Some(direction) = [0, 1].into_iter().find(|&way| !failure.directions[1 - way]) {
         value["port"] = json!(plan.port_name((failure.link, direction)));
     }
+    if failure.later != Spread::Fixed(Duration::ZERO) {
+        value["later_ps"] = spread(failure.later, Duration::as_ps);
+    }
     if failure.kept {
         value["packets"] = json!(FailedPackets::Kept.name());
     }
@@ -243,6 +246,9 @@ fn observation(plan: &Plan, kind: &Observation, map: &mut Map<String, Value>) {
             ("groups", groups_of(groups)),
             ("ports", ports(plan, hops)),
         ],
+        Observation::Reordering { groups } => {
+            vec![("kind", json!("reordering")), ("groups", groups_of(groups))]
+        }
     };
     map.extend(entries.into_iter().map(|(key, value)| (key.to_owned(), value)));
 }

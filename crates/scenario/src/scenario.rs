@@ -1,6 +1,7 @@
 //! A parsed and checked scenario.
 
 use std::collections::BTreeMap;
+use std::sync::OnceLock;
 
 use optcp_engine::observe::hex;
 use optcp_routing::Coverage;
@@ -28,6 +29,8 @@ pub struct Scenario {
     axes: Vec<(String, Vec<String>)>,
     /// Of the canonical JSON, which takes longer to write than many a run needs.
     sha256: String,
+    /// Found when it is first asked for: it takes longer than many a run.
+    coverage: OnceLock<Option<Coverage>>,
 }
 
 /// A scenario in a few numbers, for `optcp validate`.
@@ -107,6 +110,7 @@ impl Scenario {
                 plan,
                 parameters: parameters(&tree),
                 axes,
+                coverage: OnceLock::new(),
             }),
             _ => Err(refuse(problems.found)),
         }
@@ -156,7 +160,7 @@ impl Scenario {
     /// How much its fast reroute protects; `None` without routing.
     #[must_use]
     pub fn coverage(&self) -> Option<Coverage> {
-        routed::covered(&self.plan)
+        *self.coverage.get_or_init(|| routed::covered(&self.plan))
     }
 
     /// Each router's route and backup for each destination; none without routing.

@@ -1,6 +1,8 @@
 //! What a run observed, as named columns.
 
-use optcp_engine::observe::{Cause, DropRow, PacketEvent, PacketRow, Reducers, SenderRow};
+use optcp_engine::observe::{
+    Cause, DropRow, PacketEvent, PacketRow, Reducers, ReorderingEvent, ReorderingRow, SenderRow,
+};
 use optcp_net::DropReason;
 use optcp_tcp::Phase;
 use optcp_units::{Duration, Time};
@@ -110,6 +112,7 @@ pub(crate) fn series(plan: &Plan, reducers: &Reducers) -> Vec<Series> {
     let (mut goodput, mut load) = (reducers.goodput.iter(), reducers.load.iter());
     let (mut queue, mut drops) = (reducers.queue.iter(), reducers.drops.iter());
     let (mut senders, mut packets) = (reducers.senders.iter(), reducers.packets.iter());
+    let mut reordering = reducers.reordering.iter();
     let mut all = Vec::new();
     for observed in &plan.observe {
         let per_interval = |kind, interval: &Duration, names, columns| Series {
@@ -171,6 +174,11 @@ pub(crate) fn series(plan: &Plan, reducers: &Reducers) -> Vec<Series> {
                     ("events", owned(&PacketEvent::NAMES)),
                 ];
                 per_event("packets", names, packet_columns(p.rows()))
+            }),
+            Observation::Reordering { .. } => reordering.next().map(|r| {
+                let names =
+                    vec![("flows", flow_names(plan)), ("events", owned(&ReorderingEvent::NAMES))];
+                per_event("reordering", names, reordering_columns(r.rows()))
             }),
         });
     }
@@ -243,5 +251,15 @@ fn packet_columns(rows: &[PacketRow]) -> Vec<Column> {
         column("ack", Values::Bool(rows.iter().map(|row| row.ack).collect())),
         column("seq", Values::U32(rows.iter().map(|row| row.seq).collect())),
         index("port", Values::U32(port), "ports"),
+    ]
+}
+
+fn reordering_columns(rows: &[ReorderingRow]) -> Vec<Column> {
+    let seq = rows.iter().map(|row| row.seq.unwrap_or(u32::MAX)).collect();
+    vec![
+        times(rows, |row| row.at),
+        index("event", Values::U8(rows.iter().map(|row| row.event as u8).collect()), "events"),
+        index("flow", Values::U32(rows.iter().map(|row| row.flow).collect()), "flows"),
+        column("seq", Values::U32(seq)),
     ]
 }

@@ -113,8 +113,13 @@ fn maintenance_loses_nothing() {
 #[test]
 fn branches_of_a_sweep_share_their_warm_up_and_agree_with_runs_of_their_own() {
     let links = ["[\"A\", \"C\"]", "[\"A\", \"B\"]", "[\"B\", \"D\"]", "[\"C\", \"D\"]"];
-    let branches: Vec<Scenario> =
-        links.iter().map(|link| scenario(SQUARE, &[("failures.0.link", link)])).collect();
+    let world = |link: &&str, packets| {
+        scenario(SQUARE, &[("failures.0.link", link), ("failures.0.packets", packets)])
+    };
+    let branches: Vec<Scenario> = ["lost", "kept"]
+        .iter()
+        .flat_map(|packets| links.iter().map(|link| world(link, packets)))
+        .collect();
     let all: Vec<&Scenario> = branches.iter().collect();
     let forked = run_branches(&all, 3, DIGESTED, &Cancel::default()).unwrap();
     let apart =

@@ -208,6 +208,15 @@ registry! {
     }
 }
 
+registry! {
+    /// Which segments beyond a hole bring a duplicate ACK.
+    pub enum DuplicateAckKind ("duplicate_acks") {
+        "every" => Every: "every one", "RFC 5681 section 4.2";
+        "das" => Das: "those that did not come a shorter way than the last segment in order, by their time to live", "Mao, Wen and Yeung 2012, section II";
+        "das-bounded" => DasBounded: "the same; what was held back follows after about a round trip if the hole is still there", "OpTCP";
+    }
+}
+
 /// How one connection behaves, sender and receiver.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Config {
@@ -317,6 +326,8 @@ pub struct Config {
     /// Whether a second copy of the newest in-order segment waits like new data, as in ns-2; RFC 9293
     /// section 3.10.7.4 acknowledges it at once.
     pub delays_duplicates: bool,
+    /// Which segments beyond a hole bring a duplicate ACK.
+    pub duplicate_acks: DuplicateAckKind,
     /// The most SACK blocks in an ACK; with timestamps three at most.
     pub sack_blocks: u8,
     /// What the SACK option adds to an ACK beside 8 bytes for each block.

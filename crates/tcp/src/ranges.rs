@@ -20,6 +20,11 @@ impl Ranges {
         self.0.iter().copied()
     }
 
+    /// How many segments there are.
+    pub(crate) fn count(&self) -> u32 {
+        self.iter().map(|(start, end)| end - start).sum()
+    }
+
     /// The lowest range.
     pub(crate) fn first(&self) -> Option<(Seq, Seq)> {
         self.0.first().copied()

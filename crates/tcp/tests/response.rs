@@ -64,7 +64,7 @@ fn average_window(config: Config, rtt: Duration, period: u32, warm_up: u32, loss
         } else {
             let (at, seq, stamp) = segments.pop_front().expect("a segment is due");
             // The whole round trip lies before the receiver.
-            acks.extend(receiver.handle_segment(at, seq, stamp).ack.map(|ack| (at, ack)));
+            acks.extend(receiver.handle_segment(at, seq, stamp, 64).ack.map(|ack| (at, ack)));
         }
     }
 }

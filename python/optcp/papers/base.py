@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from optcp.papers.model import Claim, Row, Series
     from optcp.study import Done
 
-PAPERS = ("gmpls", "slides")
+PAPERS = ("gmpls", "slides", "das")
 """Modules of this package that register exhibits; a paper is one of them."""
 
 

@@ -231,6 +231,31 @@ def claim(statement: Statement, by_reading: Mapping[str, Sequence[Part]]) -> Cla
     return Claim(statement.text, statement.where, holds, "\n".join(evidence), readings)
 
 
+def judge_each(exhibit: str, judges: Mapping[str, Mapping[str, Sequence[Part]]]) -> list[Claim]:
+    """Judge every statement about an exhibit under readings of its own.
+
+    Parameters
+    ----------
+    judges
+        The beginning of a statement's text to its parts, by reading.
+
+    Raises
+    ------
+    LookupError
+        If a statement has no parts, or parts no statement.
+    """
+    left = dict(judges)
+    claims = []
+    for statement in statements_of(exhibit):
+        opening = next((start for start in left if statement.text.startswith(start)), None)
+        if opening is None:
+            raise LookupError(f"{exhibit}: nothing judges {statement.text!r}")
+        claims.append(claim(statement, left.pop(opening)))
+    if left:
+        raise LookupError(f"{exhibit}: no statement begins with {list(left)}")
+    return claims
+
+
 def judge_all(
     exhibit: str, judges: Mapping[str, Callable[[Context], list[Part]]], contexts: Mapping[str, Context]
 ) -> list[Claim]:

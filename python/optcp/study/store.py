@@ -28,6 +28,7 @@ _SCALARS = (
     "drops",
     "forked_at_s",
     "switches",
+    "routing",
 )
 
 
@@ -47,6 +48,7 @@ class RunData:
     drops: dict[str, int]
     forked_at_s: float | None
     switches: list[dict[str, Any]]
+    routing: dict[str, Any] | None
     cpu_s: float
     series: dict[str, dict[str, Any]] = field(repr=False)
 

@@ -281,7 +281,7 @@ impl Fast {
             && due <= event.time()
         {
             model.event = Alarm::Receiver.key(id, due);
-            let ack = model.flows[id as usize].receiver.handle_timer();
+            let ack = model.flows[id as usize].receiver.handle_timer(due);
             let packet = model.send_ack(id, ack);
             self.walk(model, packet, None);
         }

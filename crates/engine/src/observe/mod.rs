@@ -6,6 +6,7 @@ mod intervals;
 mod listed;
 mod packets;
 mod queue;
+mod reordering;
 mod senders;
 
 use optcp_des::Key;
@@ -18,6 +19,7 @@ pub use drops::{DropRow, Drops};
 pub use intervals::IntervalSums;
 pub use packets::{PacketEvent, PacketRow, Packets};
 pub use queue::Queue;
+pub use reordering::{Reordering, ReorderingEvent, ReorderingRow};
 pub use senders::{Cause, SenderRow, Senders};
 
 /// Something that happened. The only way out of a run.
@@ -143,6 +145,8 @@ pub struct Reducers {
     pub senders: Vec<Senders>,
     /// Lists of packet events.
     pub packets: Vec<Packets>,
+    /// Lists of what reordering did.
+    pub reordering: Vec<Reordering>,
 }
 
 impl Observer for Reducers {
@@ -174,10 +178,11 @@ impl Observer for Reducers {
             | Record::Accepted { .. } => {}
         }
         self.packets.iter_mut().for_each(|p| p.add(event, record));
+        self.reordering.iter_mut().for_each(|r| r.add(event, record));
     }
 
     fn wants_updates(&self) -> bool {
-        !self.senders.is_empty()
+        !self.senders.is_empty() || !self.reordering.is_empty()
     }
 
     fn watches(&self, port: PortId) -> bool {
@@ -191,5 +196,6 @@ impl Observer for Reducers {
         self.drops.iter_mut().for_each(Drops::finish);
         self.senders.iter_mut().for_each(Senders::finish);
         self.packets.iter_mut().for_each(Packets::finish);
+        self.reordering.iter_mut().for_each(Reordering::finish);
     }
 }

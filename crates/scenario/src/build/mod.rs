@@ -3,11 +3,14 @@
 mod protection;
 mod routing;
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use optcp_des::Streams;
-use optcp_engine::observe::{Digest, Drops, IntervalSums, Packets, Queue, Reducers, Senders};
+use optcp_engine::observe::{
+    Digest, Drops, IntervalSums, Packets, Queue, Reducers, Reordering, Senders,
+};
 use optcp_engine::{Blueprint, FlowSpec};
 use optcp_net::{
     Action, Control, FlowId, IndependentLoss, Jitter, Loss, PathId, Paths, PeriodicLoss,
@@ -17,7 +20,7 @@ use optcp_optical::protection::Outage;
 use optcp_tcp::Config;
 use optcp_units::{Duration, Time};
 
-use crate::plan::{self, Hop, Loses, Observation, Plan, Spread};
+use crate::plan::{self, FailurePlan, Hop, Loses, Observation, Plan, Spread};
 use crate::protected::reverse;
 
 pub use protection::Switched;
@@ -37,6 +40,7 @@ pub(crate) struct World {
 /// Builds the world of `plan` for `seed`.
 pub(crate) fn world(plan: &Plan, seed: u64, digest: bool) -> World {
     let streams = Streams::new(seed);
+    let plan = &*drawn_failures(plan, streams);
     let mut paths = Paths::default();
     let tables = Tables::lay(plan, &mut paths);
     let flows = flows(plan, streams, &mut paths, tables.as_ref());
@@ -57,6 +61,21 @@ pub(crate) fn world(plan: &Plan, seed: u64, digest: bool) -> World {
         stop: plan.stop,
     };
     World { reducers: reducers(plan, digest), blueprint, switches, routing }
+}
+
+/// The plan with its failures at their instants in this run.
+fn drawn_failures(plan: &Plan, streams: Streams) -> Cow<'_, Plan> {
+    let mut plan = Cow::Borrowed(plan);
+    for i in 0..plan.failures.len() {
+        let FailurePlan { later, entry, .. } = plan.failures[i];
+        if later != Spread::Fixed(Duration::ZERO) {
+            let later = draw(later, streams, || format!("failures/{entry}/later"));
+            let failure = &mut plan.to_mut().failures[i];
+            failure.at = failure.at + later;
+            failure.repair = failure.repair.map(|repair| repair + later);
+        }
+    }
+    plan
 }
 
 /// The number of a port: both directions of a link stand side by side.
@@ -285,6 +304,9 @@ fn reducers(plan: &Plan, digest: bool) -> Reducers {
             Observation::Packets { groups, ports } => reducers
                 .packets
                 .push(Packets::new(marked(rows_of_groups(groups)), marked(rows_of_ports(ports)))),
+            Observation::Reordering { groups } => {
+                reducers.reordering.push(Reordering::new(&marked(rows_of_groups(groups))));
+            }
         }
     }
     reducers

@@ -1,14 +1,14 @@
 //! Failures of links and nodes.
 
-use optcp_units::Time;
+use optcp_units::{Duration, Time};
 
 use crate::nearest::suggestion;
-use crate::plan::{FailurePlan, Plan};
+use crate::plan::{FailurePlan, Plan, Spread};
 use crate::problem::Problems;
 use crate::schema::{FailedDirections, FailedPackets, FailureEntry, File, Span};
 use crate::tree::place;
 
-use super::network::Network;
+use super::network::{Network, check_spread};
 
 /// Places the failures.
 pub(super) fn failures(
@@ -22,22 +22,25 @@ pub(super) fn failures(
         let links = failing(i, entry, network, problems);
         let instant = |span: Span| Time::ZERO + span.0;
         let (at, repair) = (instant(entry.at), entry.repair.map(instant));
-        if at >= stop {
+        let later = entry.later.map_or(Spread::Fixed(Duration::ZERO), |later| later.0);
+        check_spread(later, place!["failures", i, "later"], problems);
+        let (latest, ends) = (at + later.high(), repair.map(|repair| repair + later.high()));
+        if latest >= stop {
             problems
                 .at(
                     place!["failures", i, "at"],
-                    format!("it fails at {at}, the run stops at {stop}"),
+                    format!("it fails at {latest}, the run stops at {stop}"),
                 )
                 .label("must come before the stop");
         }
-        if let Some(repair) = repair {
+        if let (Some(repair), Some(latest)) = (repair, ends) {
             let place = place!["failures", i, "repair"];
             if repair < at {
                 let message = format!("repaired at {repair}, before it fails at {at}");
                 problems.at(place, message).label("must not come before the failure");
-            } else if repair >= stop {
+            } else if latest >= stop {
                 problems
-                    .at(place, format!("repaired at {repair}, the run stops at {stop}"))
+                    .at(place, format!("repaired at {latest}, the run stops at {stop}"))
                     .help("leave `repair` out for a failure that lasts".to_owned());
             }
         }
@@ -46,7 +49,8 @@ pub(super) fn failures(
             let before_end =
                 |instant: Time, end: Option<Time>| end.is_none_or(|end| instant <= end);
             let overlap = plan.failures.iter().find(|other| {
-                other.link == link && before_end(at, other.repair) && before_end(other.at, repair)
+                let other_ends = other.repair.map(|repair| repair + other.later.high());
+                other.link == link && before_end(at, other_ends) && before_end(other.at, ends)
             });
             if let Some(other) = overlap {
                 let name = &network.links[link].name;
@@ -54,7 +58,7 @@ pub(super) fn failures(
                 let message = format!("`{name}` is already down from {} to {until}", other.at);
                 problems.at(place!["failures", i, "at"], message);
             }
-            plan.failures.push(FailurePlan { link, directions, kept, at, repair });
+            plan.failures.push(FailurePlan { link, directions, kept, at, repair, later, entry: i });
         }
     }
 }

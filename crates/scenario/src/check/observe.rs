@@ -31,6 +31,7 @@ pub(super) fn observe(
             ObserveKind::Queue => (false, true, true),
             ObserveKind::Tcp => (true, false, false),
             ObserveKind::Packets => (true, true, false),
+            ObserveKind::Reordering => (true, false, false),
         };
         let keys = [
             ("groups", entry.groups.is_some(), wants_groups),
@@ -70,6 +71,9 @@ pub(super) fn observe(
                     Some(_) => ports(i, entry, network, problems),
                 },
             },
+            ObserveKind::Reordering => {
+                Observation::Reordering { groups: groups(i, entry, plan, problems) }
+            }
             ObserveKind::Drops => Observation::Drops {
                 ports: entry.links.as_ref().map(|_| ports(i, entry, network, problems)),
             },

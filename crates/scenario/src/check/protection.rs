@@ -321,6 +321,7 @@ fn check_delays(
     for failure in plan.failures.iter().filter(|failure| links.contains(&failure.link)) {
         // A failure after the stop has been reported as such.
         let late = |from: Time, delay: Duration| {
+            let from = from + failure.later.high();
             let at = after(from, delay);
             (at >= plan.stop && from < plan.stop).then_some(at)
         };

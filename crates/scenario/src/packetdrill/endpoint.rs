@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
+use optcp_net::INITIAL_TTL;
 use optcp_tcp::{Ack, Config, Receiver, SackBlocks, Sender, Timestamp};
 use optcp_units::{Duration, Time};
 
@@ -77,7 +78,7 @@ impl Endpoint {
             self.transmit(now);
         }
         if self.receiver.deadline().is_some_and(|at| at <= now) {
-            let ack = self.receiver.handle_timer();
+            let ack = self.receiver.handle_timer(now);
             self.acknowledge(now, &ack);
         }
     }
@@ -139,13 +140,13 @@ impl Endpoint {
         let value = stamp.map_or(0, |(value, _)| value);
         let mut reply = None;
         for number in self.incoming.numbers(segment.seq.max(1), segment.seq + segment.span()) {
-            reply = self.receiver.handle_segment(now, number, value).ack.or(reply);
+            reply = self.receiver.handle_segment(now, number, value, INITIAL_TTL).ack.or(reply);
         }
         if segment.span() == 0 {
             self.receiver.handle_bare(value);
         } else if segment.fin || segment.syn {
             // RFC 9293 sections 3.10.7.3 and 3.10.7.4: a SYN and a FIN are acknowledged at once.
-            reply = reply.or_else(|| Some(self.receiver.acknowledge()));
+            reply = reply.or_else(|| Some(self.receiver.acknowledge(now)));
         }
         // What is sent carries the acknowledgment; else it goes alone.
         if !self.transmit(now)
@@ -205,7 +206,7 @@ impl Endpoint {
             any = true;
             let (seq, length, fin) = self.outgoing.segment(sent.seq as usize);
             let syn = sent.seq == 0;
-            let ack = self.receiver.acknowledge();
+            let ack = self.receiver.acknowledge(now);
             let mut segment = Segment { syn, fin, seq, length, ..self.bare(&ack, sent.stamp) };
             if self.peer.is_none() {
                 segment.ack = None;

@@ -205,6 +205,7 @@ optcp_tcp::registry! {
         "queue" => Queue: "time-weighted mean and greatest queue, by port and interval", "OpTCP";
         "tcp" => Tcp: "cwnd, ssthresh, flight and phase of each sender whenever one changes", "RFC 5681 section 2";
         "packets" => Packets: "packets sent, arrived, acknowledged and dropped, one by one", "OpTCP";
+        "reordering" => Reordering: "segments that were overtaken or sent again, recoveries and timeouts, one by one", "RFC 4737 section 3.3";
     }
 }
 
@@ -216,7 +217,7 @@ pub(crate) struct ObserveEntry {
     pub name: String,
     /// What is measured.
     pub kind: ObserveKind,
-    /// For `goodput`, `tcp` and `packets`: the groups of flows; all if left out.
+    /// For `goodput`, `tcp`, `packets` and `reordering`: the groups of flows; all if left out.
     pub groups: Option<Vec<String>>,
     /// For `load`, `queue` and `drops`: the links, both directions of each; all if left out. For
     /// `packets`: links whose queueing and transmission are listed too; none if left out.

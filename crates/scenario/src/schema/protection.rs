@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use crate::plan::Revert;
 
-use super::values::{Count, LinkRef, Span, SwitchDelay};
+use super::values::{Count, Delay, LinkRef, Span, SwitchDelay};
 
 optcp_tcp::registry! {
     /// What becomes of packets on a link that fails.
@@ -36,6 +36,8 @@ pub(crate) struct FailureEntry {
     pub at: Span,
     /// When it works again; never if left out.
     pub repair: Option<Span>,
+    /// How much later it fails and works again, drawn once a run; 0 s if left out.
+    pub later: Option<Delay>,
     /// What becomes of packets that are on it; `lost` if left out.
     pub packets: Option<FailedPackets>,
     /// Which directions of a link fail; `both` if left out.

@@ -1,8 +1,8 @@
 //! `[tcp.NAME]`: a profile, and single choices of it changed.
 
 use optcp_tcp::config::{
-    AckCounting, AckKind, AfterTimeout, Backoff, Config, CongestionKind, Expiry, FirstLoss,
-    Halving, Increase, LossDetectionKind, Measurement, NewRenoTimer, Pacing, PartialAck,
+    AckCounting, AckKind, AfterTimeout, Backoff, Config, CongestionKind, DuplicateAckKind, Expiry,
+    FirstLoss, Halving, Increase, LossDetectionKind, Measurement, NewRenoTimer, Pacing, PartialAck,
     RateReduction, RecoveryExit, RecoveryKind, ReductionBasis, RttKind, SlowStartKind,
     TimeoutBasis, WindowValidation,
 };
@@ -70,6 +70,7 @@ field! {
     PartialAck, PartialAck, "", |w| *w, |v| json!(v.name());
     Halving, Halving, "", |w| *w, |v| json!(v.name());
     AckKind, AckKind, "", |w| *w, |v| json!(v.name());
+    DuplicateAckKind, DuplicateAckKind, "", |w| *w, |v| json!(v.name());
     Window, Limit, "_segments", |w| Window(w.0.unwrap_or(u32::MAX)),
         |v| json!((v.0 != u32::MAX).then_some(v.0));
 }
@@ -251,6 +252,8 @@ tcp_table! {
     first_ack_at_once: bool,
     /// Whether the ACK of a second copy of the newest in-order segment may wait too.
     delays_duplicates: bool,
+    /// Which segments beyond a hole bring a duplicate ACK.
+    duplicate_acks: DuplicateAckKind,
     /// The most SACK blocks in an ACK; with timestamps three at most.
     sack_blocks: u8,
     /// What the SACK option adds to an ACK beside 8 bytes for each block.

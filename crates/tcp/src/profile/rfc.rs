@@ -4,10 +4,10 @@ use optcp_units::{Bytes, Duration};
 
 use super::bundle::bundle;
 use crate::config::{
-    AckCounting, AckKind, AfterTimeout, Backoff, CongestionKind, Expiry, FirstLoss, Halving,
-    Increase, LossDetectionKind, Measurement, NewRenoTimer, Pacing, PartialAck, RateReduction,
-    RecoveryExit, RecoveryKind, ReductionBasis, RttKind, SlowStartKind, TimeoutBasis,
-    WindowValidation,
+    AckCounting, AckKind, AfterTimeout, Backoff, CongestionKind, DuplicateAckKind, Expiry,
+    FirstLoss, Halving, Increase, LossDetectionKind, Measurement, NewRenoTimer, Pacing, PartialAck,
+    RateReduction, RecoveryExit, RecoveryKind, ReductionBasis, RttKind, SlowStartKind,
+    TimeoutBasis, WindowValidation,
 };
 
 bundle! {
@@ -82,6 +82,8 @@ bundle! {
     "the ACK that waits is a choice of the study; RFC 1122 section 4.2.3.2 and RFC 5681 section 4.2 rule how long and for what" =>
         ack: AckKind::EveryPacket, ack_delay: Duration::from_ms(200),
         quick_acks: 0, first_ack_at_once: false, delays_duplicates: false;
+    "RFC 5681 section 4.2: an out-of-order segment brings a duplicate ACK at once" =>
+        duplicate_acks: DuplicateAckKind::Every;
     "RFC 6298 section 2" =>
         rtt: RttKind::Rfc6298;
     "RFC 6298 section 3, Karn's algorithm" =>

@@ -1,5 +1,6 @@
 //! The receiving end of a connection.
 
+mod duplicates;
 mod policy;
 mod report;
 
@@ -9,6 +10,7 @@ use crate::acknowledgment::{Ack, Timestamp};
 use crate::config::Config;
 use crate::core::Seq;
 use crate::ranges::Ranges;
+use duplicates::{Seen, Suppression};
 
 pub use policy::AckPolicy;
 pub use report::SackReport;
@@ -38,6 +40,8 @@ pub struct Receiver {
     first_at_once: bool,
     /// Whether the ACK of a second copy of the newest segment may wait.
     delays_duplicates: bool,
+    /// Which segments beyond a hole bring no duplicate ACK, if some do not.
+    suppression: Option<Box<Suppression>>,
     /// What SACK reports, if it is in use.
     report: Option<Box<SackReport>>,
     /// RFC 7323's TS.Recent and Last.ACK.sent.
@@ -60,6 +64,7 @@ impl Receiver {
             quick_acks: config.quick_acks,
             first_at_once: config.first_ack_at_once || config.handshake,
             delays_duplicates: config.delays_duplicates,
+            suppression: Suppression::new(config).map(Box::new),
             report: SackReport::new(config).map(Box::new),
             recent: 0,
             last_acked: 0,
@@ -67,10 +72,12 @@ impl Receiver {
         }
     }
 
-    /// A segment has arrived, with `stamp` on it if timestamps are in use.
-    pub fn handle_segment(&mut self, now: Time, seq: Seq, stamp: Timestamp) -> Arrival {
+    /// A segment has arrived with `ttl` left of its time to live, and with `stamp` on it if timestamps are
+    /// in use.
+    pub fn handle_segment(&mut self, now: Time, seq: Seq, stamp: Timestamp, ttl: u8) -> Arrival {
         let before = self.next;
         let had_hole = !self.beyond.is_empty();
+        let mut suppressed = false;
         // RFC 7323 section 4.3: the segment that moves the left edge on is the one that is echoed.
         if seq <= self.last_acked {
             self.recent = stamp;
@@ -83,7 +90,14 @@ impl Receiver {
                 self.next = end;
                 self.beyond.remove_below(end);
             }
+            if let Some(suppression) = &mut self.suppression {
+                let whole = self.beyond.is_empty();
+                suppression.on_in_order(Seen { at: now, seq, ttl, stamp }, whole);
+            }
         } else if seq > self.next {
+            if let Some(suppression) = &mut self.suppression {
+                suppressed = !suppression.answers(Seen { at: now, seq, ttl, stamp });
+            }
             let mut new = false;
             self.beyond.insert(seq, seq + 1, |_, _| new = true);
             if let Some(report) = &mut self.report {
@@ -96,13 +110,18 @@ impl Receiver {
             self.came_twice(seq);
         }
         let progress = self.next - before;
+        if suppressed {
+            return Arrival { progress, ack: None };
+        }
         let ack = if self.may_wait(seq, progress, had_hole) && self.deadline.is_none() {
             self.deadline = self.policy.deadline(now);
             self.deadline.is_none()
         } else {
             true
         };
-        Arrival { progress, ack: ack.then(|| self.acknowledge()) }
+        // A duplicate ACK that is not suppressed tells everything.
+        let tells = progress == 0 || !self.withholds();
+        Arrival { progress, ack: ack.then(|| self.reply(now, tells)) }
     }
 
     /// Whether the ACK of segment `seq` need not be sent at once.
@@ -136,25 +155,50 @@ impl Receiver {
 
     /// The ACK to send now, alone or on data; none waits any longer.
     #[inline]
-    pub fn acknowledge(&mut self) -> Ack {
+    pub fn acknowledge(&mut self, now: Time) -> Ack {
+        let tells = !self.withholds();
+        self.reply(now, tells)
+    }
+
+    fn withholds(&self) -> bool {
+        self.suppression.as_ref().is_some_and(|suppression| suppression.withholds())
+    }
+
+    /// `tells`: with what lies beyond a hole.
+    fn reply(&mut self, now: Time, tells: bool) -> Ack {
         self.deadline = None;
         self.last_acked = self.next;
+        if let Some(suppression) = &mut self.suppression
+            && self.beyond.is_empty()
+        {
+            suppression.on_ack(now, self.next);
+        }
         let sack = match &mut self.report {
-            Some(report) => report.take(self.next, &self.beyond),
-            None => None,
+            Some(report) if tells => report.take(self.next, &self.beyond),
+            _ => None,
         };
         Ack { seq: self.next, echo: self.recent, sack }
     }
 
-    /// The time given by `deadline` has come: the ACK that waited.
-    pub fn handle_timer(&mut self) -> Ack {
-        self.acknowledge()
+    /// The time given by `deadline` has come: the ACK that waited, or one duplicate ACK of those that were
+    /// held back. Where there are several, `deadline` stays.
+    pub fn handle_timer(&mut self, now: Time) -> Ack {
+        if let Some(suppression) = &mut self.suppression
+            && suppression.deadline().is_some_and(|due| due <= now)
+        {
+            suppression.on_release(self.beyond.count());
+        }
+        self.acknowledge(now)
     }
 
     /// When `handle_timer` is due.
     #[must_use]
     pub fn deadline(&self) -> Option<Time> {
-        self.deadline
+        let held = self.suppression.as_ref().and_then(|suppression| suppression.deadline());
+        match (self.deadline, held) {
+            (Some(waits), Some(held)) => Some(waits.min(held)),
+            (waits, held) => waits.or(held),
+        }
     }
 
     /// Everything below this segment has arrived.

@@ -14,13 +14,13 @@ fn ms(m: u64) -> Time {
 
 /// What a segment brought about: progress, and the number that the ACK carries.
 fn arrive(receiver: &mut Receiver, seq: Seq) -> (u32, Option<Seq>) {
-    let arrival = receiver.handle_segment(Time::ZERO, seq, 0);
+    let arrival = receiver.handle_segment(Time::ZERO, seq, 0, 64);
     (arrival.progress, arrival.ack.map(|ack| ack.seq))
 }
 
 /// The SACK blocks of the ACK for a segment.
 fn blocks(receiver: &mut Receiver, seq: Seq) -> Vec<(Seq, Seq)> {
-    let ack = receiver.handle_segment(Time::ZERO, seq, 0).ack.unwrap();
+    let ack = receiver.handle_segment(Time::ZERO, seq, 0, 64).ack.unwrap();
     ack.sack.map_or(Vec::new(), |sack| sack.as_slice().to_vec())
 }
 
@@ -45,13 +45,13 @@ fn a_delayed_ack_waits_for_the_second_segment_or_its_timer() {
         config.ack = AckKind::Delayed;
         config.ack_delay = Duration::from_ms(100);
     });
-    let ack = |r: &mut Receiver, at, seq| r.handle_segment(at, seq, 0).ack.map(|ack| ack.seq);
+    let ack = |r: &mut Receiver, at, seq| r.handle_segment(at, seq, 0, 64).ack.map(|ack| ack.seq);
     assert_eq!(ack(&mut receiver, ms(1), 0), None);
     assert_eq!(receiver.deadline(), Some(ms(101)));
     assert_eq!(ack(&mut receiver, ms(2), 1), Some(2));
     assert_eq!(receiver.deadline(), None);
     assert_eq!(ack(&mut receiver, ms(3), 2), None);
-    assert_eq!(receiver.handle_timer().seq, 3);
+    assert_eq!(receiver.handle_timer(ms(103)).seq, 3);
     // Out of order and filling the hole: at once.
     assert_eq!(ack(&mut receiver, ms(4), 4), Some(3));
     assert_eq!(ack(&mut receiver, ms(5), 3), Some(5));
@@ -144,7 +144,7 @@ fn a_segment_that_came_twice_is_reported_once() {
 fn the_timestamp_of_the_left_edge_is_echoed() {
     let mut receiver = receiver(|config| config.ack = AckKind::Delayed);
     let echo = |r: &mut Receiver, seq, stamp| {
-        r.handle_segment(Time::ZERO, seq, stamp).ack.map(|ack| ack.echo)
+        r.handle_segment(Time::ZERO, seq, stamp, 64).ack.map(|ack| ack.echo)
     };
     assert_eq!(echo(&mut receiver, 0, 10), None);
     assert_eq!(echo(&mut receiver, 1, 11), Some(10));

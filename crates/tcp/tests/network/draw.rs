@@ -1,8 +1,8 @@
 //! Random numbers, and random choices of everything that a connection leaves open.
 
 use optcp_tcp::config::{
-    AckCounting, AckKind, AfterTimeout, Backoff, Config, CongestionKind, Expiry, FirstLoss,
-    Halving, Increase, LossDetectionKind, Measurement, NewRenoTimer, Pacing, PartialAck,
+    AckCounting, AckKind, AfterTimeout, Backoff, Config, CongestionKind, DuplicateAckKind, Expiry,
+    FirstLoss, Halving, Increase, LossDetectionKind, Measurement, NewRenoTimer, Pacing, PartialAck,
     RateReduction, RecoveryExit, RecoveryKind, ReductionBasis, RttKind, SlowStartKind,
     TimeoutBasis, WindowValidation,
 };
@@ -116,6 +116,7 @@ impl Draw {
             timeout_basis: self.pick(TimeoutBasis::ALL),
             halving: self.pick(Halving::ALL),
             repeated_timeout_keeps_ssthresh: self.percent(50),
+            duplicate_acks: self.pick(DuplicateAckKind::ALL),
             ack_delay: Duration::from_ms(self.pick(&[1, 100, 500])),
             first_ack_at_once: self.percent(50),
             delays_duplicates: self.percent(50),

@@ -5,7 +5,7 @@ mod draw;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use optcp_tcp::config::{AfterTimeout, Measurement, Pacing, RecoveryKind};
+use optcp_tcp::config::{AfterTimeout, DuplicateAckKind, Measurement, Pacing, RecoveryKind};
 use optcp_tcp::{Ack, Config, Receiver, Sender, Seq, Timestamp};
 use optcp_units::{Duration, Time};
 
@@ -16,7 +16,8 @@ type Packet = (Time, u64, Content);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Content {
-    Segment(Seq, Timestamp),
+    /// Its number, its timestamp, and the time to live that will be left of it.
+    Segment(Seq, Timestamp, u8),
     /// An ACK, by its place in the list of all.
     Ack(usize),
 }
@@ -166,7 +167,7 @@ impl World {
             Event::Arrival(packet) => {
                 self.underway.remove(&packet);
                 match packet.2 {
-                    Content::Segment(seq, stamp) => self.segment_arrives(seq, stamp),
+                    Content::Segment(seq, stamp, ttl) => self.segment_arrives(seq, stamp, ttl),
                     Content::Ack(place) => self.ack_arrives(self.acks[place]),
                 }
             }
@@ -194,7 +195,7 @@ impl World {
                 self.transmit();
             }
             Event::ReceiverTimer => {
-                let ack = self.receiver.handle_timer();
+                let ack = self.receiver.handle_timer(self.now);
                 self.acknowledge(ack);
             }
         }
@@ -216,15 +217,19 @@ impl World {
         self.sender.max_sent() > self.sender.una()
     }
 
-    fn segment_arrives(&mut self, seq: Seq, stamp: Timestamp) {
+    fn segment_arrives(&mut self, seq: Seq, stamp: Timestamp, ttl: u8) {
         let before = self.receiver.next();
-        let arrival = self.receiver.handle_segment(self.now, seq, stamp);
+        let arrival = self.receiver.handle_segment(self.now, seq, stamp, ttl);
         self.arrived.insert(seq);
         let next = self.receiver.next();
         assert_eq!(arrival.progress, next - before, "progress is what came into order");
         self.unacknowledged += arrival.progress;
         match arrival.ack {
             Some(ack) => self.acknowledge(ack),
+            None if seq > next => {
+                let every = self.config.duplicate_acks == DuplicateAckKind::Every;
+                assert!(!every, "a segment beyond a hole brings no ACK");
+            }
             // RFC 5681 section 4.2: out of order, or into a hole, at once; the second full segment
             // at once. RFC 9293: what came before at once, unless the configuration says otherwise.
             None => {
@@ -247,7 +252,9 @@ impl World {
         let room = if self.config.timestamps { 3 } else { 4 };
         assert!(blocks.len() <= usize::from(self.config.sack_blocks).min(room));
         let holes = self.arrived.last().is_some_and(|&last| last > ack.seq);
-        assert!(!self.config.sack() || !holes || !blocks.is_empty(), "SACK tells of a hole");
+        let tells = !self.config.sack() || !holes || !blocks.is_empty();
+        let bounded = self.config.duplicate_acks == DuplicateAckKind::DasBounded;
+        assert!(tells || bounded, "SACK tells of a hole");
         assert!(self.config.sack() || blocks.is_empty());
         self.unacknowledged = 0;
         self.acks.push(ack);
@@ -315,7 +322,9 @@ impl World {
                 let flight = self.sender.next() - una;
                 assert!(flight <= self.allowed(), "flight {flight} of {}", self.allowed());
             }
-            self.put(Content::Segment(sent.seq, sent.stamp), self.weather.loss_percent);
+            // Some come a shorter way than others.
+            let ttl = self.draw.pick(&[60, 60, 60, 62]);
+            self.put(Content::Segment(sent.seq, sent.stamp, ttl), self.weather.loss_percent);
         }
     }
 

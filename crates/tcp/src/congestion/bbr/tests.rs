@@ -100,7 +100,7 @@ impl Path {
             self.sender.handle_timer(self.now);
         } else if let Some((_, seq)) = self.underway.pop_front() {
             self.delivered += 1;
-            let ack = self.receiver.handle_segment(self.now, seq, 0).ack;
+            let ack = self.receiver.handle_segment(self.now, seq, 0, 64).ack;
             self.sender.handle_ack(self.now, &ack.expect("every segment is acknowledged"));
         }
         self.send();

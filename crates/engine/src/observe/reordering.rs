@@ -1,0 +1,184 @@
+//! Reordering and what senders make of it.
+
+use std::collections::BTreeMap;
+
+use optcp_des::Key;
+use optcp_net::FlowId;
+use optcp_tcp::{Phase, Snapshot};
+use optcp_units::Time;
+
+use super::Record;
+use super::listed::Listed;
+
+/// What happened to a flow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum ReorderingEvent {
+    /// A segment that had been sent once came after a later one: its number is below the greatest so far
+    /// (RFC 4737 section 3.3, Type-P-Reordered). Of one that was sent again nobody can say which came.
+    Overtaken = 0,
+    /// A sender sent a segment again.
+    Resent = 1,
+    /// A sender began a recovery.
+    Recovery = 2,
+    /// A retransmission timer expired.
+    Timeout = 3,
+}
+
+impl ReorderingEvent {
+    /// Names in results, in the order of their numbers.
+    pub const NAMES: [&'static str; 4] = ["overtaken", "resent", "recovery", "timeout"];
+}
+
+/// One event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ReorderingRow {
+    /// When.
+    pub at: Time,
+    /// What.
+    pub event: ReorderingEvent,
+    /// Of which flow.
+    pub flow: FlowId,
+    /// Which segment; `None` where the event is the sender's.
+    pub seq: Option<u32>,
+}
+
+/// Events of chosen flows.
+#[derive(Clone, Debug)]
+pub struct Reordering {
+    /// What is known of each flow that is watched.
+    watched: Vec<Option<Known>>,
+    rows: Listed<ReorderingRow>,
+}
+
+/// The two ends are told of in their own orders, but either may be ahead of the other: what one says of
+/// the other waits for the end of the run.
+#[derive(Clone, Debug, Default)]
+struct Known {
+    /// One more than the greatest number that has come.
+    reached: u32,
+    /// When each segment was first sent again.
+    resent: BTreeMap<u32, Time>,
+    recovering: bool,
+    timeouts: u64,
+}
+
+impl Reordering {
+    /// Watches the flows that are marked.
+    #[must_use]
+    pub fn new(watched: &[bool]) -> Self {
+        let known = watched.iter().map(|&watched| watched.then(Known::default));
+        Reordering { watched: known.collect(), rows: Listed::default() }
+    }
+
+    pub(super) fn add(&mut self, event: Key, record: Record) {
+        let (Record::Sent { flow, .. }
+        | Record::Arrived { flow, .. }
+        | Record::Updated { flow, .. }) = record
+        else {
+            return;
+        };
+        let Some(known) = &mut self.watched[flow as usize] else { return };
+        let at = event.time();
+        let (what, seq) = match record {
+            Record::Sent { seq, again: true, .. } => {
+                known.resent.entry(seq).or_insert(at);
+                (ReorderingEvent::Resent, Some(seq))
+            }
+            Record::Arrived { seq, .. } if known.arrives_late(seq) => {
+                (ReorderingEvent::Overtaken, Some(seq))
+            }
+            Record::Updated { snapshot, .. } => match known.change(snapshot) {
+                Some(what) => (what, None),
+                None => return,
+            },
+            _ => return,
+        };
+        self.rows.add(event, ReorderingRow { at, event: what, flow, seq });
+    }
+
+    /// The run has ended.
+    pub(super) fn finish(&mut self) {
+        let watched = &self.watched;
+        self.rows.retain(|row| {
+            let resent = watched[row.flow as usize].as_ref().map(|known| &known.resent);
+            let first = resent.zip(row.seq).and_then(|(resent, seq)| resent.get(&seq));
+            row.event != ReorderingEvent::Overtaken || first.is_none_or(|&first| first >= row.at)
+        });
+        self.rows.finish();
+    }
+
+    /// Rows in order of time, once the run has ended.
+    #[must_use]
+    pub fn rows(&self) -> &[ReorderingRow] {
+        self.rows.rows()
+    }
+}
+
+impl Known {
+    fn arrives_late(&mut self, seq: u32) -> bool {
+        let late = seq < self.reached;
+        self.reached = self.reached.max(seq + 1);
+        late
+    }
+
+    fn change(&mut self, snapshot: Snapshot) -> Option<ReorderingEvent> {
+        let recovering = snapshot.phase == Phase::Recovery;
+        let event = if snapshot.timeouts > self.timeouts {
+            Some(ReorderingEvent::Timeout)
+        } else {
+            (recovering && !self.recovering).then_some(ReorderingEvent::Recovery)
+        };
+        (self.recovering, self.timeouts) = (recovering, snapshot.timeouts);
+        event
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use optcp_des::Class;
+
+    use super::*;
+
+    /// Worked by hand: 2 and 3 overtake 1, whose retransmission then comes beside it; a recovery is told
+    /// once, and a timeout each time.
+    #[test]
+    fn overtaken_segments_and_what_follows_are_listed() {
+        use ReorderingEvent::{Overtaken, Recovery, Resent, Timeout};
+        let snapshot = |phase, timeouts| Record::Updated {
+            flow: 0,
+            cause: super::super::Cause::Ack,
+            snapshot: Snapshot { cwnd: 1.0, ssthresh: 1.0, flight: 1, phase, timeouts },
+        };
+        let arrived = |seq| Record::Arrived { flow: 0, seq };
+        let mut reordering = Reordering::new(&[true, false]);
+        let records = [
+            arrived(0),
+            arrived(2),
+            arrived(3),
+            arrived(1),
+            Record::Arrived { flow: 1, seq: 5 },
+            Record::Arrived { flow: 1, seq: 4 },
+            snapshot(Phase::Recovery, 0),
+            snapshot(Phase::Recovery, 0),
+            Record::Sent { flow: 0, seq: 1, again: true },
+            arrived(1),
+            snapshot(Phase::Avoidance, 0),
+            snapshot(Phase::Loss, 1),
+            snapshot(Phase::Loss, 2),
+        ];
+        for (at, record) in (0..).zip(records) {
+            reordering.add(Key::new(Time::from_ps(at), Class::Arrival, 0, 0), record);
+        }
+        reordering.finish();
+        let found: Vec<_> = reordering.rows().iter().map(|row| (row.event, row.seq)).collect();
+        let expected = [
+            (Overtaken, Some(1)),
+            (Recovery, None),
+            (Resent, Some(1)),
+            (Timeout, None),
+            (Timeout, None),
+        ];
+        assert_eq!(found, expected);
+    }
+}

@@ -1,0 +1,49 @@
+//! Failures at random instants.
+
+use optcp_scenario::{Cancel, Run, RunOptions, Scenario, run_branches};
+use optcp_units::{Duration, Time};
+
+const WORLD: &str = r#"
+stop = "10 s"
+routing = { repair = "lfa", hold_down = "20 s" }
+nodes = [{ names = ["A", "B", "C"] }]
+links = [{ chain = ["A", "B", "C", "A"], rate = "100 Mbps", delay = "5 ms", queue = "unlimited" }]
+flows = [{ group = "flow", from = "A", to = "B" }]
+failures = [{ node = "B", at = "1 s", repair = "2.5 s", later = "uniform(0 s, 2 s)" }]
+"#;
+
+fn run(seed: u64, set: &[(&str, &str)]) -> Run {
+    let set: Vec<_> = set.iter().map(|(k, v)| (k.to_string(), v.to_string())).collect();
+    let scenario = Scenario::parse(WORLD, "random.toml", &set).expect("a world");
+    run_branches(&[&scenario], seed, RunOptions::default(), &Cancel::default())
+        .expect("runs")
+        .remove(0)
+}
+
+/// When routers saw the failure and the repair.
+fn seen(run: &Run) -> Vec<Time> {
+    let steps = &run.routing.as_ref().expect("there is routing").steps;
+    steps.iter().map(|step| step.at).collect()
+}
+
+/// All links of the node fail together and work again 1.5 s later, within the range, at another instant
+/// with each seed and at the same one whatever else a scenario changes.
+#[test]
+fn a_failure_keeps_its_length_wherever_it_falls() {
+    let mut starts = Vec::new();
+    for seed in 1..=20 {
+        let seen_at = seen(&run(seed, &[]));
+        let (down, up) = (seen_at[0], seen_at[seen_at.len() - 1]);
+        let seconds = |s| Time::ZERO + Duration::from_secs(s);
+        assert!((seconds(1)..=seconds(3)).contains(&down), "{down}");
+        assert_eq!(up - down, Duration::from_ms(1500));
+        assert!(seen_at.iter().all(|&at| at == down || at == up), "{seen_at:?}");
+        assert_eq!(seen_at, seen(&run(seed, &[("flows.0.tcp", "linux-6")])));
+        starts.push(down);
+    }
+    starts.sort();
+    starts.dedup();
+    assert_eq!(starts.len(), 20);
+    let ms = |m| Time::ZERO + Duration::from_ms(m);
+    assert!(starts[0] < ms(1500) && starts[19] > ms(2500), "spread over the range: {starts:?}");
+}

@@ -1,0 +1,337 @@
+//! What a receiver does about segments beyond a hole when paths change, worked by hand.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use optcp_tcp::config::{DuplicateAckKind, RecoveryKind};
+use optcp_tcp::profile::Profile;
+use optcp_tcp::{Config, Receiver, Sender, Seq};
+use optcp_units::{Duration, Time};
+
+/// What is left of the time to live over the longer and over the shorter path.
+const LONG: u8 = 60;
+const SHORT: u8 = 61;
+
+fn ms(m: u64) -> Time {
+    Time::from_ps(m * 1_000_000_000)
+}
+
+fn config(duplicate_acks: DuplicateAckKind) -> Config {
+    Config { duplicate_acks, handshake: true, ..Profile::Rfc.config() }
+}
+
+/// A receiver with a SYN, which it answers at 0 ms, and data on the longer path from 30 ms on, segments
+/// 1 to 9; the round trip that it measures is 30 ms.
+fn receiver(config: &Config) -> Receiver {
+    let mut receiver = Receiver::new(config, Duration::ZERO);
+    assert_eq!(arrive(&mut receiver, 0, 0, LONG), Some(1));
+    for seq in 1..10 {
+        assert_eq!(arrive(&mut receiver, 30, seq, LONG), Some(seq + 1));
+    }
+    receiver
+}
+
+fn arrive(receiver: &mut Receiver, at_ms: u64, seq: Seq, ttl: u8) -> Option<Seq> {
+    receiver.handle_segment(ms(at_ms), seq, 0, ttl).ack.map(|ack| ack.seq)
+}
+
+/// The ACKs that a timer sends.
+fn expire(receiver: &mut Receiver, at_ms: u64) -> Vec<Seq> {
+    let mut acks = Vec::new();
+    while receiver.deadline().is_some_and(|due| due <= ms(at_ms)) {
+        acks.push(receiver.handle_timer(ms(at_ms)).seq);
+    }
+    acks
+}
+
+/// The ACKs of segments 10, 11, ... of the paper's Fig. 6, whose packet 0 is segment 10; "old" packets are
+/// on the longer path.
+fn figure6(kind: DuplicateAckKind, arrivals: &[(Seq, u8)]) -> Vec<Option<Seq>> {
+    let mut receiver = receiver(&config(kind));
+    arrivals.iter().map(|&(packet, ttl)| arrive(&mut receiver, 40, 10 + packet, ttl)).collect()
+}
+
+const SUPPRESSING: [DuplicateAckKind; 2] = [DuplicateAckKind::Das, DuplicateAckKind::DasBounded];
+
+/// The paper's pseudocode, line by line, with the flag, and with what its text says of the two branches that
+/// are missing: a duplicate ACK as usual.
+#[derive(Clone, Copy)]
+struct Pseudocode {
+    suppress: bool,
+    last_in_order_ttl: u8,
+}
+
+impl Pseudocode {
+    /// Whether an ACK is sent for the packet.
+    fn packet(&mut self, out_of_order: bool, current_ttl: u8) -> bool {
+        let mut ack = true;
+        if out_of_order {
+            if current_ttl > self.last_in_order_ttl && !self.suppress {
+                ack = false;
+                self.suppress = true;
+            } else if current_ttl > self.last_in_order_ttl && self.suppress {
+                ack = false;
+            } else if current_ttl == self.last_in_order_ttl && self.suppress {
+                self.suppress = false;
+            }
+        } else {
+            self.suppress = false;
+            self.last_in_order_ttl = current_ttl;
+        }
+        ack
+    }
+}
+
+/// Every sequence of six packets, each in order or beyond the hole and with one of three times to live.
+#[test]
+fn das_is_the_papers_pseudocode() {
+    const LENGTH: u32 = 6;
+    for number in 0..6_u32.pow(LENGTH) {
+        let mut receiver = receiver(&config(DuplicateAckKind::Das));
+        let mut paper = Pseudocode { suppress: false, last_in_order_ttl: LONG };
+        // A hole that no packet of the sequence fills.
+        arrive(&mut receiver, 40, 100, LONG - 1);
+        for place in 0..LENGTH {
+            let digit = number / 6_u32.pow(place) % 6;
+            let ttl = [LONG - 1, LONG, SHORT][digit as usize % 3];
+            let out_of_order = digit < 3;
+            let seq = if out_of_order { 101 + place } else { receiver.next() };
+            let ack = arrive(&mut receiver, 40, seq, ttl);
+            assert_eq!(ack.is_some(), paper.packet(out_of_order, ttl), "sequence {number}");
+        }
+    }
+}
+
+/// Fig. 6(a): packets 5 to 7 overtake 2 to 4.
+#[test]
+fn overtaking_alone_brings_no_duplicate_ack() {
+    let arrivals = [
+        (0, LONG),
+        (1, LONG),
+        (5, SHORT),
+        (6, SHORT),
+        (7, SHORT),
+        (2, LONG),
+        (3, LONG),
+        (4, LONG),
+        (8, SHORT),
+    ];
+    let in_order = [Some(11), Some(12), None, None, None, Some(13), Some(14), Some(18), Some(19)];
+    for kind in SUPPRESSING {
+        assert_eq!(figure6(kind, &arrivals), in_order);
+    }
+    let plain = figure6(DuplicateAckKind::Every, &arrivals);
+    assert_eq!(plain[2..5], [Some(12); 3], "a false fast retransmit");
+}
+
+/// Fig. 6(b): packet 1 is lost on the longer path. The three packets behind it on that path bring a
+/// duplicate ACK each, those of the shorter path none.
+#[test]
+fn a_loss_on_the_longer_path_is_told() {
+    let arrivals = [
+        (0, LONG),
+        (5, SHORT),
+        (6, SHORT),
+        (7, SHORT),
+        (2, LONG),
+        (3, LONG),
+        (4, LONG),
+        (8, SHORT),
+        (1, SHORT),
+    ];
+    let expected = [Some(11), None, None, None, Some(11), Some(11), Some(11), None, Some(19)];
+    for kind in SUPPRESSING {
+        assert_eq!(figure6(kind, &arrivals), expected);
+    }
+}
+
+/// Fig. 6(c): packet 5, the first on the shorter path, is lost. The paper expects duplicate ACKs once packet
+/// 4 is in; by its rule there is none. The bounded receiver sends three a round trip after packet 4, and from
+/// then on one for each.
+#[test]
+fn a_loss_on_the_shorter_path_is_told_by_the_bounded_receiver_only() {
+    for kind in SUPPRESSING {
+        let mut receiver = receiver(&config(kind));
+        for (packet, ttl, ack) in [
+            (0, LONG, Some(11)),
+            (6, SHORT, None),
+            (7, SHORT, None),
+            (1, LONG, Some(12)),
+            (2, LONG, Some(13)),
+            (3, LONG, Some(14)),
+            (4, LONG, Some(15)),
+        ] {
+            assert_eq!(arrive(&mut receiver, 40, 10 + packet, ttl), ack);
+        }
+        for packet in 8..20 {
+            assert_eq!(arrive(&mut receiver, 42 + u64::from(packet) - 8, 10 + packet, SHORT), None);
+        }
+        if kind == DuplicateAckKind::Das {
+            assert_eq!(receiver.deadline(), None);
+            assert_eq!(arrive(&mut receiver, 5_000, 31, SHORT), None);
+            continue;
+        }
+        assert_eq!(receiver.deadline(), Some(ms(70)));
+        assert!(expire(&mut receiver, 69).is_empty());
+        assert_eq!(expire(&mut receiver, 70), [15; 3]);
+        assert_eq!(receiver.deadline(), None);
+        assert_eq!(arrive(&mut receiver, 73, 31, SHORT), Some(15));
+        // The retransmission comes the shorter way: all is as it was before the switches.
+        assert_eq!(arrive(&mut receiver, 90, 15, SHORT), Some(30));
+        assert_eq!(arrive(&mut receiver, 91, 33, SHORT), Some(30));
+    }
+}
+
+/// One duplicate ACK for each segment beyond: a hole behind which one segment came is no loss to a plain
+/// receiver's sender either.
+#[test]
+fn no_more_duplicate_acks_follow_than_were_held_back() {
+    for held in 1..=5 {
+        let mut receiver = receiver(&config(DuplicateAckKind::DasBounded));
+        for packet in 0..held {
+            assert_eq!(arrive(&mut receiver, 40, 11 + packet, SHORT), None);
+        }
+        assert_eq!(expire(&mut receiver, 70).len(), held.min(3) as usize);
+    }
+}
+
+/// With SACK they report what has come.
+#[test]
+fn what_was_held_back_tells_of_ranges() {
+    let config = Config { recovery: RecoveryKind::Sack, ..config(DuplicateAckKind::DasBounded) };
+    let mut receiver = receiver(&config);
+    for seq in [13, 14, 15] {
+        assert_eq!(arrive(&mut receiver, 40, seq, SHORT), None);
+    }
+    // Those of segments in order are silent about it until the time is over, which begins anew.
+    let in_order = receiver.handle_segment(ms(45), 10, 0, LONG).ack.expect("an ACK");
+    assert_eq!((in_order.seq, in_order.sack), (11, None));
+    assert_eq!(receiver.deadline(), Some(ms(75)));
+    let blocks = receiver.handle_timer(ms(75)).sack.expect("there is a hole");
+    assert_eq!(blocks.as_slice(), [(13, 16)]);
+    // A duplicate ACK for a segment of the longer path tells everything at once.
+    let mut receiver = self::receiver(&config);
+    assert_eq!(arrive(&mut receiver, 40, 15, SHORT), None);
+    let usual = receiver.handle_segment(ms(41), 12, 0, LONG).ack.expect("an ACK");
+    assert_eq!(usual.sack.expect("there is a hole").as_slice(), [(12, 13), (15, 16)]);
+}
+
+/// The paper's receiver goes on telling by SACK what its rule suppresses, and so gets the recovery that it was
+/// to prevent: three segments in a block are lost to RFC 6675. Overtaking as in Fig. 6(a), one segment more.
+#[test]
+fn sack_undoes_the_papers_rule() {
+    for (kind, told) in [(DuplicateAckKind::Das, true), (DuplicateAckKind::DasBounded, false)] {
+        let mut receiver = receiver(&Config { recovery: RecoveryKind::Sack, ..config(kind) });
+        for seq in [15, 16, 17] {
+            assert_eq!(arrive(&mut receiver, 40, seq, SHORT), None);
+        }
+        let ack = receiver.handle_segment(ms(41), 10, 0, LONG).ack.expect("it is in order");
+        assert_eq!(ack.sack.is_some_and(|sack| sack.as_slice() == [(15, 18)]), told);
+    }
+}
+
+/// Segment 9 was sent at 5 ms and came at 30 ms, segment 11 was sent at 20 ms and came at 40 ms: 25 ms
+/// against 20 ms, so the way of segment 9 was 5 ms longer; twice that and a tick of 1 ms are 11 ms.
+#[test]
+fn timestamps_measure_how_much_longer_the_other_way_was() {
+    let config = Config { timestamps: true, ..config(DuplicateAckKind::DasBounded) };
+    let mut receiver = Receiver::new(&config, Duration::ZERO);
+    for seq in 0..10 {
+        receiver.handle_segment(ms(30), seq, 5, LONG);
+    }
+    assert_eq!(receiver.handle_segment(ms(40), 11, 20, SHORT).ack, None);
+    assert_eq!(receiver.deadline(), Some(ms(51)));
+    // One that was sent before the last in order, which then was a retransmission: a tick.
+    receiver.handle_segment(ms(45), 10, 40, LONG);
+    assert_eq!(receiver.handle_segment(ms(46), 13, 35, SHORT).ack, None);
+    assert_eq!(receiver.deadline(), Some(ms(47)));
+}
+
+/// Slow start from one segment with a round trip of 30 ms and no SYN: segments 0 | 1, 2 | 3 to 6 | 7 to 14.
+/// With the ACK for segment 0 a sender could go as far as segment 11, ten more than twice one less one; so
+/// segment 12 measures: three round trips. Nothing is suppressed before.
+#[test]
+fn without_timestamps_a_window_measures_the_round_trip() {
+    let config = Config { handshake: false, ..config(DuplicateAckKind::DasBounded) };
+    let mut receiver = Receiver::new(&config, Duration::ZERO);
+    for (round, segments) in [(0, 0..1), (1, 1..3), (2, 3..7), (3, 7..12)] {
+        for seq in segments {
+            assert_eq!(arrive(&mut receiver, 30 * round, seq, LONG), Some(seq + 1));
+        }
+    }
+    assert_eq!(arrive(&mut receiver.clone(), 90, 13, SHORT), Some(12));
+    for seq in 12..15 {
+        assert_eq!(arrive(&mut receiver, 90, seq, LONG), Some(seq + 1));
+    }
+    assert_eq!(arrive(&mut receiver, 100, 16, SHORT), None);
+    assert_eq!(receiver.deadline(), Some(ms(100 + 90)));
+}
+
+/// What became of a transfer of `segments` whose segment 40, the first on the shorter path, was lost once:
+/// timeouts and fast retransmits. A round trip is 100 ms and a window ten segments.
+fn lose_the_first_on_the_shorter_path(config: Config, segments: u32) -> (u64, u64) {
+    let config = Config { window_limit: 10, initial_window: 10, ..config };
+    let config = Arc::new(config);
+    let mut sender = Sender::new(Arc::clone(&config), Some(segments), Duration::ZERO);
+    let mut receiver = Receiver::new(&config, Duration::ZERO);
+    let (mut now, mut underway, mut lost) = (Time::ZERO, VecDeque::new(), false);
+    let mut recoveries = 0;
+    sender.start();
+    while !sender.finished() {
+        while let Some(sent) = sender.poll_transmit(now) {
+            if sent.seq == 40 && !lost {
+                lost = true;
+                continue;
+            }
+            underway.push_back((now + Duration::from_ms(50), sent.seq, sent.stamp, None));
+        }
+        let arrival = underway.front().map(|&(at, ..)| at);
+        let due = [sender.deadline(), receiver.deadline(), arrival].into_iter().flatten().min();
+        now = due.expect("a timer runs");
+        let answers = now + Duration::from_ms(50);
+        if sender.deadline() == Some(now) {
+            sender.handle_timer(now);
+        } else if receiver.deadline() == Some(now) {
+            underway.push_back((answers, 0, 0, Some(receiver.handle_timer(now))));
+        } else if let Some((_, seq, stamp, ack)) = underway.pop_front() {
+            let ttl = if seq < 40 { LONG } else { SHORT };
+            let recovering = sender.in_recovery();
+            match ack {
+                Some(ack) => sender.handle_ack(now, &ack),
+                None => underway.extend(
+                    receiver
+                        .handle_segment(now, seq, stamp, ttl)
+                        .ack
+                        .map(|ack| (answers, 0, 0, Some(ack))),
+                ),
+            }
+            recoveries += u64::from(sender.in_recovery() && !recovering);
+        }
+    }
+    (sender.counts().timeouts, recoveries)
+}
+
+/// The defect of the rule, and that it is repaired; with any of the ways to measure, and for every sender. The
+/// loss may be far from the transfer's end, or have just the three segments behind it that a fast retransmit
+/// takes; with two, plain receivers leave it to the timer too.
+#[test]
+fn das_suppresses_until_a_timeout_and_the_bounded_receiver_does_not() {
+    use DuplicateAckKind::{Das, DasBounded, Every};
+    for recovery in [RecoveryKind::Reno, RecoveryKind::NewReno, RecoveryKind::Sack] {
+        for (timestamps, handshake) in [(false, false), (false, true), (true, false)] {
+            let run = |kind, segments| {
+                let base = Config { timestamps, handshake, recovery, ..config(kind) };
+                let data = segments - u32::from(handshake);
+                lose_the_first_on_the_shorter_path(base, data)
+            };
+            for segments in [44, 200] {
+                assert_eq!(run(Every, segments), (0, 1), "{recovery:?}");
+                assert_eq!(run(Das, segments), (1, 0), "{recovery:?}");
+                assert_eq!(run(DasBounded, segments), (0, 1), "{recovery:?}");
+            }
+        }
+    }
+    let two_behind = |kind| lose_the_first_on_the_shorter_path(config(kind), 42);
+    assert_eq!(two_behind(Every), (1, 0));
+    assert_eq!(two_behind(DasBounded), (1, 0));
+}
