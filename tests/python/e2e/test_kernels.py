@@ -1,4 +1,4 @@
-"""Both kernels make the same run of shipped scenarios on topologies by name; Rust's tests compare the others."""
+"""Both kernels make the same run of shipped scenarios on topologies by name; Rust's tests compare all, with another topology for these."""
 
 from pathlib import Path
 
