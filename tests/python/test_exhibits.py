@@ -24,6 +24,7 @@ ALL = [
     *(f"gmpls/section{number}" for number in ("5.2", "5.3", "7.2")),
     *(f"gmpls/table{number}" for number in (3, 4, 5, 6, 8)),
     *("slides/best-delay", "slides/goodput", "slides/queues", "slides/traces"),
+    *(f"das/{name}" for name in ("fig1", "fig2", "fig4", "fig6", "repairs")),
 ]
 
 

@@ -1,4 +1,4 @@
-"""Both kernels make the same run of shipped scenarios on topologies by name; Rust's tests compare all, with another topology for these."""
+"""Both kernels make the same run of scenarios on topologies by name; Rust's tests compare all shipped ones."""
 
 from pathlib import Path
 

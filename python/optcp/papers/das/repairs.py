@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from optcp.papers.model import Key, Row
     from optcp.study import Done
 
-RUNS = 30
+RUNS = 10
 QUICK_RUNS = 2
 _SACK = {"tcp.all.profile": "rfc", "tcp.all.recovery": "sack"}
 _STAMPS = {"tcp.all.timestamps": "true"}
