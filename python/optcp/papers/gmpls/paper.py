@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from optcp.papers.plausible import Plausible, Span
+
 PAPER = (
     "C. Develder, D. Colle, S. De Maesschalck, M. Pickavet, P. Demeester: "
     "Influence of GMPLS Recovery Mechanisms on TCP Performance"
@@ -10,6 +12,11 @@ PAPER_RUNS = 150
 SOURCES = 10
 """Table 1: source nodes of a class."""
 
+START_S, START_SPREAD_MS = 0.5, 500
+"""Table 2: the sources start from then on, within that time."""
+START_SPREAD = Plausible(
+    Span(100, 3000, log=True), "0.5 s is stated; what is drawn, for nodes or for flows and how evenly, is not"
+)
 FAILURE_S = 5.0
 """Table 2: the link L1-L2 goes down."""
 REPAIR_S = 10.0

@@ -11,9 +11,19 @@ import numpy as np
 
 import optcp
 from optcp.errors import RunFailed
-from optcp.papers.assume import Assumed, ns2_world, overrides
+from optcp.papers.assume import Assumed, ns2_sender, ns2_world, overrides, start_spread
 from optcp.papers.base import over_switch_delays
-from optcp.papers.gmpls.paper import FAILURE_S, PAPER_RUNS, PS, SOURCES, WINDOW_S
+from optcp.papers.gmpls.paper import (
+    FAILURE_S,
+    PAPER_RUNS,
+    PS,
+    SOURCES,
+    START_S,
+    START_SPREAD,
+    START_SPREAD_MS,
+    WINDOW_S,
+)
+from optcp.papers.plausible import Choices, Plausible
 from optcp.papers.windows import bytes_between
 
 if TYPE_CHECKING:
@@ -53,7 +63,18 @@ def _flows(text: str) -> str:
 ASSUMED = (
     *ns2_world(access_share=0.9, link_delay_ms=1.0),
     # The readings become studies of their own, see studies().
-    Assumed("flows", ", ".join(READINGS), _flows, lambda _: []),
+    Assumed(
+        "flows",
+        ", ".join(READINGS),
+        _flows,
+        lambda _: [],
+        Plausible(
+            Choices(("10+10", "20+20", "50+50", "100+100")),
+            "100 are stated; the spread of Table 3 points to about 10",
+        ),
+    ),
+    *ns2_sender(),
+    start_spread(START_S, START_SPREAD_MS, START_SPREAD),
 )
 
 

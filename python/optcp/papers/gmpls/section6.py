@@ -12,9 +12,18 @@ import optcp
 from optcp import stats
 from optcp.errors import RunFailed
 from optcp.papers import curve, judge
-from optcp.papers.assume import built_in, ns2_world, overrides
+from optcp.papers.assume import built_in, ns2_sender, ns2_world, overrides, start_spread
 from optcp.papers.base import Exhibit
-from optcp.papers.gmpls.paper import FAILURE_S, PAPER, PAPER_RUNS, PS, WINDOW_S
+from optcp.papers.gmpls.paper import (
+    FAILURE_S,
+    PAPER,
+    PAPER_RUNS,
+    PS,
+    START_S,
+    START_SPREAD,
+    START_SPREAD_MS,
+    WINDOW_S,
+)
 from optcp.papers.model import Series
 from optcp.papers.verdict import row
 from optcp.papers.windows import bytes_between
@@ -47,6 +56,8 @@ SCENARIO = Path(optcp.__file__).parent / "scenarios" / "gmpls-section6.toml"
 
 ASSUMED = (
     *ns2_world(access_share=0.8, link_delay_ms=1.0),
+    *ns2_sender(),
+    start_spread(START_S, START_SPREAD_MS, START_SPREAD),
     built_in("backup", "d split evenly over L1-L4, L4-L5 and L5-L2"),
 )
 
