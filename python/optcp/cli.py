@@ -143,6 +143,59 @@ def reproduce(
 
 
 @cli.command()
+@click.argument("exhibit")
+@click.option(
+    "--over", multiple=True, metavar="KEY[=RANGE]", help="Vary only this, over its own or this range; repeat."
+)
+@SET
+@click.option("--samples", type=POSITIVE, default=32, show_default=True, help="N of the design, a power of two.")
+@click.option("--seeds", type=POSITIVE, default=10, show_default=True, help="Random cases of each setting.")
+@click.option("--out", type=DIRECTORY, default=Path("results"), show_default=True, help="Where results go.")
+@JOBS
+def sensitivity(
+    exhibit: str,
+    over: tuple[str, ...],
+    settings: tuple[str, ...],
+    samples: int,
+    seeds: int,
+    out: Path,
+    jobs: int | None,
+) -> None:
+    """Say which unsaid parameter carries the result of EXHIBIT, and which settings give the printed values.
+
+    All parameters for which the exhibit declares a plausible range are varied together, in N (k + 2) settings for k
+    parameters. RANGE is LOW..HIGH, 'LOW..HIGH log' or ONE|OTHER|... . Runs that are there already are kept.
+    """
+    import time
+
+    from optcp.files import write_text
+    from optcp.papers.base import select
+    from optcp.plots.sensitivity import draw
+    from optcp.sensitivity import study
+    from optcp.sensitivity.result import result as analyse
+    from optcp.sensitivity.show import show
+    from optcp.sensitivity.space import space
+    from optcp.study.progress import for_console
+
+    chosen = select([exhibit])
+    if len(chosen) != 1:
+        raise InputError(f"{exhibit} is a paper; name one of its exhibits: {', '.join(one.id for one in chosen)}")
+    ranges = {key.strip(): text.strip() for key, _, text in (one.partition("=") for one in over)}
+    fixed = _pairs(settings)
+    request = study.Request(chosen[0], space(chosen[0], ranges, fixed), samples, seeds, fixed)
+    began = time.monotonic()
+    found = analyse(study.run(request, out, _jobs(jobs), for_console(_console(stderr=True))))
+    took_s = time.monotonic() - began
+    path = out / "sensitivity" / f"{chosen[0].id}.json"
+    write_text(path, found.to_json())
+    show(_console(), found)
+    runs = found.design["runs"]
+    click.echo(f"\n{runs} runs and their analysis in {took_s:.0f} s: {runs / took_s:.0f} runs/s")
+    for file in (path, *draw(found, path.parent, path.stem)):
+        click.echo(f"{file}")
+
+
+@cli.command()
 @click.argument("scenario", type=SCENARIO)
 @SET
 @click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Seed of the first run.")

@@ -10,7 +10,7 @@ Marks in the pages, as HTML comments before a fenced block:
     lines that the command prints.
 ``message``
     what ``validate`` says of the page's last complete scenario after the change named above the block.
-``choices`` and ``arrows``
+``choices``, ``arrows`` and ``ranges``
     tables that are compared with the program.
 """
 
@@ -25,6 +25,9 @@ from pathlib import Path
 
 import pyarrow.parquet
 import pytest
+
+from optcp.papers.base import select
+from optcp.sensitivity.space import space
 
 ROOT = Path(__file__).parents[2]
 PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
@@ -295,6 +298,14 @@ def test_every_exhibit_is_in_the_contract(tmp_path):
     listed = re.findall(r"^  (\S+/\S+)", run("optcp list exhibits", tmp_path).stdout, re.MULTILINE)
     assert listed
     assert [name for name in listed if f"| `{name}` |" not in text("docs/contract.md")] == []
+
+
+def test_ranges_of_unsaid_parameters_are_those_of_the_exhibits():
+    table = text("docs/papers/sensitivity.md").split("<!-- ranges:")[1].split("\n\n")[1]
+    head, _, *lines = ([cell.strip(" `") for cell in re.split(r"(?<!\\)\|", line)[1:-1]] for line in table.splitlines())
+    for column, name in enumerate(head[1:], start=1):
+        shown = {line[0]: line[column].replace("\\|", "|") for line in lines if line[column] != "-"}
+        assert shown == {one.name: str(one.range) for one in space(select([name])[0], {}, {})}, name
 
 
 def test_arrows_between_crates_are_those_of_the_manifests():

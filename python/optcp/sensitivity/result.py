@@ -1,0 +1,252 @@
+"""What a study found, as tables and figures need it, and its JSON form (``DIR/sensitivity/<paper>/<exhibit>.json``)."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from optcp import _core
+from optcp.papers.model import finite
+from optcp.sensitivity import compatible
+from optcp.sensitivity.indices import effects
+from optcp.sensitivity.slices import slices
+from optcp.sensitivity.survival import survival
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from optcp.papers.assume import Value
+    from optcp.sensitivity.answer import Answer
+    from optcp.sensitivity.study import Finished
+    from optcp.stats import Interval
+
+Bounds = tuple[float | None, float | None, float | None]
+"""Estimate, and the ends of its 95 % interval."""
+BEST = 5
+"""How many of the best settings are listed."""
+
+
+@dataclass(frozen=True)
+class Effect:
+    """Main and total effect of one parameter, as shares of the variance; ``response`` is "" for the mean over all."""
+
+    response: str
+    parameter: str
+    main: Bounds
+    total: Bounds
+
+
+@dataclass(frozen=True)
+class Response:
+    """How one response varies over the space.
+
+    Attributes
+    ----------
+    name, paper
+        Key and metric; the printed value, or None.
+    mean, deviation, low, high
+        Over A and B: mean, standard deviation, least and greatest value.
+    seeds_share
+        The mean squared standard error over the seeds, as a share of the variance over the space: what of the latter
+        might be chance at the most, for seeds that settings share cancel in part.
+    slices
+        By parameter, each part of its range with the mean response and its interval; None where no point lies there.
+    """
+
+    name: str
+    paper: float | None
+    mean: float
+    deviation: float
+    low: float
+    high: float
+    seeds_share: float
+    slices: dict[str, list[tuple[str, Bounds | None]]]
+
+
+@dataclass(frozen=True)
+class Result:
+    """A study.
+
+    Attributes
+    ----------
+    exhibit, title
+        Which exhibit.
+    design
+        ``samples`` (N), ``points`` (N (k + 2)), ``settings`` (different ones), ``seeds``, ``runs``.
+    space
+        Parameter to ``range``, ``reason`` and ``default``.
+    fixed
+        ``--set``.
+    ranking
+        The effects averaged over all responses, greatest total effect first.
+    effects, responses
+        Of each response that varies.
+    print
+        ``values`` compared, the ``bound`` of the misfit, the compatible ``share`` of the space, the number of
+        ``compatible`` settings, the ``best`` settings with their misfit, and the ``profile`` by parameter. None where
+        nothing is printed.
+    claims
+        Each statement, with how many points of A and B it holds at.
+    left_out
+        Settings that could not be evaluated.
+    settings, values
+        Columns: every setting's parameters, and its responses; None where it could not be evaluated.
+    provenance
+        ``version``, ``git``, ``metrics_sha256``.
+    """
+
+    exhibit: str
+    title: str
+    design: dict[str, int]
+    space: dict[str, dict[str, Any]]
+    fixed: dict[str, str]
+    ranking: list[Effect]
+    effects: list[Effect]
+    responses: list[Response]
+    print: dict[str, Any] | None
+    claims: list[dict[str, Any]]
+    left_out: list[dict[str, Any]]
+    settings: dict[str, list[Value]]
+    values: dict[str, list[float | None]]
+    provenance: dict[str, str]
+
+    def to_json(self) -> str:
+        """The JSON text, the same bytes for the same result."""
+        return json.dumps(asdict(self), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def result(finished: Finished) -> Result:
+    """Analyse a finished study."""
+    request, settings = finished.request, finished.design.settings
+    there = [answer for answer in finished.answers if answer is not None]
+    names = [name for name in there[0].rows if len({answer.rows[name].measured for answer in there}) > 1]
+    measured = np.array([_measured(answer, names) for answer in finished.answers])
+    uniform = np.concatenate([finished.a, finished.b])
+    found = effects(measured[finished.a].T, measured[finished.b].T, np.moveaxis(measured[finished.ab], 2, 1))
+    everything = range(len(names))
+    of_all = [
+        Effect("", name, *(_bounds(one) for one in found.over(everything, index)))
+        for index, name in enumerate(request.space.names)
+    ]
+    evaluated = [answer for index in uniform if (answer := finished.answers[index]) is not None]
+    version, _, git = _core.version().partition("+")
+    return Result(
+        exhibit=request.exhibit.id,
+        title=request.exhibit.title,
+        design={
+            "samples": finished.design.samples,
+            "points": finished.design.samples * (len(request.space) + 2),
+            "settings": len(settings),
+            "seeds": request.seeds,
+            "runs": finished.runs,
+        },
+        space={
+            one.name: {"range": str(one.range), "reason": one.plausible.reason, "default": one.parameter.default}
+            for one in request.space
+        },
+        fixed=dict(request.settings),
+        ranking=sorted(of_all, key=lambda one: -(one.total[0] or 0.0)),
+        effects=[
+            Effect(name, parameter, *(_bounds(one) for one in found.interval(row, column)))
+            for row, name in enumerate(names)
+            for column, parameter in enumerate(request.space.names)
+        ],
+        responses=[
+            _response(finished, name, measured[:, column], uniform, evaluated) for column, name in enumerate(names)
+        ],
+        print=_print(finished, uniform),
+        claims=[
+            {**asdict(one), "share": _bounds(one.share), "word": one.word}
+            for text in there[0].claims
+            for one in [survival(text, [answer.claims[text] for answer in evaluated])]
+        ],
+        left_out=[{"setting": setting, "why": why} for setting, why in finished.left_out],
+        settings={name: [setting[name] for setting in settings] for name in request.space.names},
+        values={name: [finite(one) for one in measured[:, column]] for column, name in enumerate(names)},
+        provenance={
+            "version": version,
+            "git": git or "unknown",
+            "metrics_sha256": hashlib.sha256("".join(finished.metrics_sha256).encode()).hexdigest(),
+        },
+    )
+
+
+def _measured(answer: Answer | None, names: list[str]) -> list[float]:
+    return [answer.rows[name].measured if answer else float("nan") for name in names]
+
+
+def _bounds(one: Interval) -> Bounds:
+    return finite(one.estimate), finite(one.low), finite(one.high)
+
+
+def _response(
+    finished: Finished,
+    name: str,
+    values: NDArray[np.float64],
+    uniform: NDArray[np.int64],
+    evaluated: list[Answer],
+) -> Response:
+    space, settings = finished.request.space, finished.design.settings
+    here = values[uniform]
+    errors = [(high - low) / 2 / compatible.NORMAL_95 for low, high in (_ends(one, name) for one in evaluated)]
+    variance = float(here.var())
+    return Response(
+        name=name,
+        paper=evaluated[0].rows[name].paper,
+        mean=round(float(here.mean()), 4),
+        deviation=round(float(here.std()), 4),
+        low=round(float(here.min()), 4),
+        high=round(float(here.max()), 4),
+        seeds_share=round(float(np.mean(np.square(errors))) / variance, 4) if variance else 0.0,
+        slices={
+            parameter: [(part, _bounds(mean) if mean else None) for part, mean in parts]
+            for parameter, parts in slices(space, settings, uniform, values).items()
+        },
+    )
+
+
+def _ends(answer: Answer, name: str) -> tuple[float, float]:
+    low, high = answer.rows[name].ci95
+    if low is None or high is None:
+        raise ValueError(f"{name}: no interval")
+    return low, high
+
+
+def _print(finished: Finished, uniform: NDArray[np.int64]) -> dict[str, Any] | None:
+    there = [index for index, answer in enumerate(finished.answers) if answer is not None]
+    answers = [answer for answer in finished.answers if answer is not None]
+    roundings = compatible.compared(answers)
+    if not roundings:
+        return None
+    settings = [finished.design.settings[index] for index in there]
+    fits = [compatible.fit(answer, roundings, finished.request.exhibit.paper_runs) for answer in answers]
+    place = {index: position for position, index in enumerate(there)}
+    evenly = np.array([place[int(index)] for index in uniform])
+    share = compatible.share([fits[one].compatible for one in evenly])
+    order = sorted(range(len(fits)), key=lambda one: fits[one].misfit)
+    return {
+        "values": len(roundings),
+        "bound": round(compatible.bound(len(roundings)), 4),
+        "share": _bounds(share),
+        "compatible": sum(one.compatible for one in fits),
+        "best": [
+            {
+                "setting": settings[one],
+                "misfit": finite(fits[one].misfit),
+                "worst": fits[one].worst,
+                "within": fits[one].within,
+            }
+            for one in order[:BEST]
+        ],
+        "profile": {
+            parameter: [
+                {"part": one.name, "settings": one.settings, "misfit": finite(one.misfit), "share": _bounds(one.share)}
+                for one in parts
+            ]
+            for parameter, parts in compatible.profile(finished.request.space, settings, fits, evenly).items()
+        },
+    }

@@ -1,0 +1,113 @@
+"""A study as tables on the terminal."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rich.table import Table
+from rich.text import Text
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from rich.console import Console
+
+    from optcp.sensitivity.result import Bounds, Result
+
+
+def show(console: Console, result: Result) -> None:
+    """Print what carries the result, what is compatible with the print, and which statements survive."""
+    counts = result.design
+    console.print()
+    console.print(Text(f"{result.exhibit}  {result.title}", style="bold"))
+    console.print(
+        Text(
+            f"{counts['samples']} samples, {counts['points']} points, {counts['settings']} different settings, "
+            f"{counts['seeds']} seeds, {counts['runs']} runs",
+            style="dim",
+        )
+    )
+    _ranking(console, result)
+    _responses(console, result)
+    if result.print is not None:
+        _print(console, result.print)
+    if result.claims:
+        console.print("statements of the paper, over the space", style="bold")
+        table = _table(["holds"], ["true", "false", "undecided"], ["statement"])
+        for one in result.claims:
+            cells = [str(one[name]) for name in ("holds", "fails", "undecided")]
+            table.add_row(one["word"], *cells, Text(one["text"]))
+        console.print(table)
+    for one in result.left_out:
+        console.print(Text(f"left out: {_setting(one['setting'])}: {one['why']}", style="dim"))
+
+
+def _ranking(console: Console, result: Result) -> None:
+    console.print("what carries the result: shares of the variance, mean over all responses", style="bold")
+    table = _table(["parameter", "range"], ["total effect", "main effect"], [])
+    for one in result.ranking:
+        table.add_row(one.parameter, result.space[one.parameter]["range"], _text(one.total), _text(one.main))
+    console.print(table)
+
+
+def _responses(console: Console, result: Result) -> None:
+    console.print(
+        "each response: its spread over the space, and the parameter of the greatest total effect", style="bold"
+    )
+    table = _table(["response"], ["printed", "least", "most", "seeds", "total"], [])
+    table.add_column("of", no_wrap=True)
+    for one in result.responses:
+        first = max((e for e in result.effects if e.response == one.name), key=lambda effect: effect.total[0] or 0.0)
+        table.add_row(
+            Text(one.name),
+            "-" if one.paper is None else f"{one.paper:.2f}",
+            *(f"{value:.2f}" for value in (one.low, one.high)),
+            f"{100 * one.seeds_share:.0f} %",
+            f"{first.total[0]:.2f}",
+            first.parameter,
+        )
+    console.print(table)
+    console.print(Text("seeds: the most of the variance that may be chance of the seeds", style="dim"))
+
+
+def _print(console: Console, found: dict[str, Any]) -> None:
+    console.print("settings that give the printed values together", style="bold")
+    console.print(
+        f"compatible (misfit at most {found['bound']:.2f} over {found['values']} values): {found['compatible']} "
+        f"settings; share of the space {_text(found['share'])}",
+        soft_wrap=True,
+    )
+    table = _table([], ["misfit", "within 95 %"], ["setting", "worst"])
+    for one in found["best"]:
+        misfit = "inf" if one["misfit"] is None else f"{one['misfit']:.2f}"
+        table.add_row(
+            misfit, f"{one['within']} of {found['values']}", Text(_setting(one["setting"])), Text(one["worst"])
+        )
+    console.print(table)
+    table = _table(["parameter", "part"], ["least misfit", "compatible share"], [])
+    for parameter, parts in found["profile"].items():
+        for one in parts:
+            misfit = "-" if one["misfit"] is None else f"{one['misfit']:.2f}"
+            table.add_row(parameter, one["part"], misfit, _text(one["share"]))
+    console.print(table)
+
+
+def _table(left: Sequence[str], right: Sequence[str], folded: Sequence[str]) -> Table:
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for name in left:
+        table.add_column(name, no_wrap=True)
+    for name in right:
+        table.add_column(name, no_wrap=True, justify="right")
+    for name in folded:
+        table.add_column(name, overflow="fold")
+    return table
+
+
+def _setting(setting: dict[str, Any]) -> str:
+    return ", ".join(f"{name}={value}" for name, value in setting.items())
+
+
+def _text(bounds: Bounds) -> str:
+    centre, low, high = ("-" if one is None else f"{one:.2f}" for one in bounds)
+    return f"{centre} [{low}, {high}]"

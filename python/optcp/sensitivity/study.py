@@ -1,0 +1,140 @@
+"""One exhibit at many settings of what its paper leaves unsaid.
+
+Every setting runs the same seeds, so that settings differ by nothing else (common random numbers). Runs are stored
+where ``optcp reproduce`` stores them; a study that was interrupted continues there.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from optcp.errors import InputError, RunFailed
+from optcp.papers import assume
+from optcp.papers.base import Options
+from optcp.papers.reproduce import Digests
+from optcp.sensitivity.answer import Answer
+from optcp.sensitivity.design import design
+from optcp.study import Store, Task, execute
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+    from optcp.papers.assume import Value
+    from optcp.papers.base import Exhibit
+    from optcp.sensitivity.design import Design
+    from optcp.sensitivity.space import Space
+    from optcp.study.pool import Progress
+
+
+@dataclass(frozen=True)
+class Request:
+    """What ``optcp sensitivity`` was asked for.
+
+    Attributes
+    ----------
+    exhibit
+        Which.
+    space
+        What is varied.
+    samples
+        N of the design, a power of two.
+    seeds
+        How many seeds each setting runs, 1, 2, ..., the same for all; at least two, for an interval.
+    settings
+        ``--set``: what else is not at its default.
+    """
+
+    exhibit: Exhibit
+    space: Space
+    samples: int
+    seeds: int
+    settings: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Finished:
+    """A study whose runs are all there.
+
+    Attributes
+    ----------
+    request, design
+        What was asked for, and the settings that it led to.
+    answers
+        One a setting.
+    a, b, ab
+        As the design has them, without the samples of which a point could not be evaluated: each of these is
+        represented by the next one that could.
+    left_out
+        Settings that could not be evaluated, with the reason.
+    runs
+        How many runs the answers rest on, each counted once.
+    metrics_sha256
+        Digests of the runs of every setting, in order.
+    """
+
+    request: Request
+    design: Design
+    answers: list[Answer | None]
+    a: NDArray[np.int64]
+    b: NDArray[np.int64]
+    ab: NDArray[np.int64]
+    left_out: list[tuple[dict[str, Value], str]]
+    runs: int
+    metrics_sha256: list[str]
+
+
+def run(request: Request, out: Path, jobs: int, progress: Progress) -> Finished:
+    """Run what is missing below ``out/runs`` and evaluate the exhibit at every setting.
+
+    Raises
+    ------
+    InputError, optcp._core.ScenarioError
+        Before anything runs, if a setting makes no sense.
+    optcp.errors.Interrupted, optcp.errors.RunFailed
+        See :func:`optcp.study.runner.execute`; and if no sample can be evaluated.
+    """
+    if request.seeds < 2:
+        raise InputError("--seeds 1: one seed has no interval to compare with the print; expected 2 or more")
+    planned = design(request.space, request.samples)
+    base = assume.values(request.exhibit.assumed, request.settings)
+    chosen = [{**base, **setting} for setting in planned.settings]
+    seeds = tuple(range(1, request.seeds + 1))
+    tasks = [
+        {name: Task(study, seeds) for name, study in request.exhibit.studies(one, Options()).items()} for one in chosen
+    ]
+    flat = [task for one in tasks for task in one.values()]
+    finished = execute(flat, Store(out / "runs"), jobs, progress)
+    runs = len(seeds) * sum({task.study.hash: len(task.study.branches) for task in flat}.values())
+    # What was reduced of a setting goes with it: all settings together are too much for memory.
+    finished.reverse()
+    answers: list[Answer | None] = []
+    digests: list[str] = []
+    left_out = []
+    for setting, values, names in zip(planned.settings, chosen, tasks, strict=True):
+        done = {name: finished.pop() for name in names}
+        digests += [digest for one in done.values() for digest in Digests.of(one).metrics]
+        try:
+            answers.append(Answer.of(request.exhibit.evaluate(values, done), request.space.names))
+        except RunFailed as error:
+            answers.append(None)
+            left_out.append((setting, str(error)))
+    a, b, ab = _replace(planned, np.array([answer is not None for answer in answers]))
+    return Finished(request, planned, answers, a, b, ab, left_out, runs, digests)
+
+
+def _replace(
+    planned: Design, there: NDArray[np.bool_]
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """Let the next whole sample stand for each that has a hole: the estimators need a power of two of them."""
+    whole = there[planned.a] & there[planned.b] & there[planned.ab].all(axis=0)
+    if not whole.any():
+        raise RunFailed("no sample of the design could be evaluated; narrow the ranges with --over")
+    use = np.flatnonzero(whole)
+    chosen = use[np.searchsorted(use, np.arange(planned.samples)) % use.size]
+    return planned.a[chosen], planned.b[chosen], planned.ab[:, chosen]
