@@ -219,6 +219,9 @@ def test_profile_and_slices_by_hand():
     assert [(name, mean.estimate) for name, mean in parts] == [("10.0", 5.0), ("100.0", 7.0)]
     empty = slices(over, settings, np.array([0]), np.array([5.0, 7.0]))["tick_ms"]
     assert empty[1] == ("100.0", None)
+    alone = compatible.profile(over, settings, fits, np.array([0]))["tick_ms"][1].share
+    assert math.isnan(alone.estimate)
+    assert (alone.low, alone.high) == (0, 1)
 
 
 @pytest.mark.parametrize(
@@ -272,6 +275,11 @@ def test_the_verb_prints_writes_and_continues(optcp, calls):
     assert queue == pytest.approx([0] * len(queue), abs=1e-9)
     assert found["fixed"] == {"flows": "10+10"}
     assert found["print"]["values"] == 13
+    # In the double a delay of 50 ms gains by chance, and shares of runs are never below zero.
+    assert all(one["above"] + one["below"] <= 8 for one in found["responses"])
+    assert all(
+        one["below"] == 0 for one in found["responses"] if one["name"].endswith(("worse_than_zero_pct", "best_pct"))
+    )
     assert all(one["holds"] + one["fails"] + one["undecided"] == 8 for one in found["claims"])
     assert {path.name for path in Path("out/sensitivity/gmpls").iterdir()} == {
         *("table3.json", "table3-effects.svg", "table3-slices.svg")

@@ -16,11 +16,13 @@ The paper's number of random cases; the level, 95 %.
 
 # Limits
 Values of one table come from the same cases and hang together, so the bound is wide rather than narrow. A setting with
-much spread is compatible with more. What is found is a set with its share of the space, never the paper's own setting.
+much spread is compatible with more, and so is one of few seeds, whose t intervals are longer than normal ones. What is
+found is a set with its share of the space, never the paper's own setting.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -176,4 +178,4 @@ def profile(
 
 def share(yes: Sequence[bool]) -> Interval:
     """A share of points with Wilson's interval; nothing is known from no point."""
-    return stats.wilson(sum(yes), len(yes)) if yes else stats.Interval(0.0, 0.0, 1.0, 0)
+    return stats.wilson(sum(yes), len(yes)) if yes else stats.Interval(math.nan, 0.0, 1.0, 0)

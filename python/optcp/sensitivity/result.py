@@ -50,6 +50,8 @@ class Response:
         Key and metric; the printed value, or None.
     mean, deviation, low, high
         Over A and B: mean, standard deviation, least and greatest value.
+    above, below
+        At how many points of A and B the 95 % interval over the seeds lies above zero, and below zero.
     seeds_share
         The mean squared standard error over the seeds, as a share of the variance over the space: what of the latter
         might be chance at the most, for seeds that settings share cancel in part.
@@ -63,6 +65,8 @@ class Response:
     deviation: float
     low: float
     high: float
+    above: int
+    below: int
     seeds_share: float
     slices: dict[str, list[tuple[str, Bounds | None]]]
 
@@ -192,7 +196,8 @@ def _response(
 ) -> Response:
     space, settings = finished.request.space, finished.design.settings
     here = values[uniform]
-    errors = [(high - low) / 2 / compatible.NORMAL_95 for low, high in (_ends(one, name) for one in evaluated)]
+    ends = np.array([_ends(one, name) for one in evaluated])
+    errors = (ends[:, 1] - ends[:, 0]) / 2 / compatible.NORMAL_95
     variance = float(here.var())
     return Response(
         name=name,
@@ -201,6 +206,8 @@ def _response(
         deviation=round(float(here.std()), 4),
         low=round(float(here.min()), 4),
         high=round(float(here.max()), 4),
+        above=int(np.sum(ends[:, 0] > 0)),
+        below=int(np.sum(ends[:, 1] < 0)),
         seeds_share=round(float(np.mean(np.square(errors))) / variance, 4) if variance else 0.0,
         slices={
             parameter: [(part, _bounds(mean) if mean else None) for part, mean in parts]

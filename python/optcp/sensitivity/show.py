@@ -55,7 +55,7 @@ def _responses(console: Console, result: Result) -> None:
     console.print(
         "each response: its spread over the space, and the parameter of the greatest total effect", style="bold"
     )
-    table = _table(["response"], ["printed", "least", "most", "seeds", "total"], [])
+    table = _table(["response"], ["printed", "least", "most", "> 0", "< 0", "seeds", "total"], [])
     table.add_column("of", no_wrap=True)
     for one in result.responses:
         first = max((e for e in result.effects if e.response == one.name), key=lambda effect: effect.total[0] or 0.0)
@@ -63,12 +63,15 @@ def _responses(console: Console, result: Result) -> None:
             Text(one.name),
             "-" if one.paper is None else f"{one.paper:.2f}",
             *(f"{value:.2f}" for value in (one.low, one.high)),
+            str(one.above),
+            str(one.below),
             f"{100 * one.seeds_share:.0f} %",
             f"{first.total[0]:.2f}",
             first.parameter,
         )
     console.print(table)
-    console.print(Text("seeds: the most of the variance that may be chance of the seeds", style="dim"))
+    text = "> 0, < 0: points of A and B where it surely is; seeds: the most of the variance that chance may be"
+    console.print(Text(text, style="dim"))
 
 
 def _print(console: Console, found: dict[str, Any]) -> None:
