@@ -133,6 +133,34 @@ def paired(first: ArrayLike, second: ArrayLike) -> Comparison:
     return Comparison(interval, float(2 * special.stdtr(n - 1, -abs(interval.estimate) / error)))
 
 
+def runs_to_decide(difference: ArrayLike, level: float = 0.05, power: float = 0.8) -> float:
+    """How many runs would tell a paired difference from zero, if it is what these runs show.
+
+    Parameters
+    ----------
+    difference
+        One paired difference a seed, shape (n,), n >= 2.
+    level
+        Two-sided level of the test.
+    power
+        How likely that many runs then decide.
+
+    Returns
+    -------
+    float
+        Infinite where the mean difference is zero.
+
+    Notes
+    -----
+    The normal approximation, A. M. Law, Simulation Modeling and Analysis, 5th ed., section 9.4.1, with both errors.
+    """
+    array = _values(difference)
+    gap, spread = float(array.mean()), float(array.std(ddof=1))
+    if gap == 0:
+        return float("inf")
+    return float(((special.ndtri(1 - level / 2) + special.ndtri(power)) * spread / gap) ** 2)
+
+
 @dataclass(frozen=True)
 class Equivalence:
     """What the rule EQUIV says of a difference.

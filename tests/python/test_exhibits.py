@@ -19,11 +19,9 @@ from test_section5 import made
 
 IDS = [*DOUBLED]
 ALL = [
-    *(
-        f"gmpls/{name}"
-        for name in ("fig4", "fig7", "fig8", "fig10", "fig11", "fig12", "fig13", "fig14", "fig15", "fig16")
-    ),
-    *(f"gmpls/{name}" for name in ("section5.2", "section5.3", "section7.2", "table3", "table4", "table5", "table6")),
+    *(f"gmpls/fig{number}" for number in (4, 7, 8, 10, 11, 12, 13, 14, 15, 16, 18, 19)),
+    *(f"gmpls/section{number}" for number in ("5.2", "5.3", "7.2")),
+    *(f"gmpls/table{number}" for number in (3, 4, 5, 6, 8)),
     *("slides/best-delay", "slides/goodput", "slides/queues", "slides/traces"),
 ]
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from optcp.papers.model import Result
 
-MODULES = ("gmpls", "gmpls_fig4", "gmpls_section5", "gmpls_section6", "gmpls_section7", "slides")
+MODULES = ("gmpls", "gmpls_fig4", "gmpls_section5", "gmpls_section6", "gmpls_section7", "gmpls_section8", "slides")
 
 
 @dataclass(frozen=True)

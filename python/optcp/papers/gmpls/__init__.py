@@ -11,6 +11,8 @@ from optcp.papers.gmpls import (
     fig14,
     fig15,
     fig16,
+    fig18,
+    fig19,
     section5_2,
     section5_3,
     section7_2,
@@ -18,6 +20,7 @@ from optcp.papers.gmpls import (
     table4,
     table5,
     table6,
+    table8,
 )
 
 __all__ = [
@@ -31,6 +34,8 @@ __all__ = [
     "fig14",
     "fig15",
     "fig16",
+    "fig18",
+    "fig19",
     "section5_2",
     "section5_3",
     "section7_2",
@@ -38,4 +43,5 @@ __all__ = [
     "table4",
     "table5",
     "table6",
+    "table8",
 ]

@@ -11,18 +11,9 @@ import numpy as np
 
 import optcp
 from optcp.errors import RunFailed
-from optcp.papers.assume import Assumed, ns2_sender, ns2_world, overrides, start_spread
+from optcp.papers.assume import Assumed, overrides
 from optcp.papers.base import over_switch_delays
-from optcp.papers.gmpls.paper import (
-    FAILURE_S,
-    PAPER_RUNS,
-    PS,
-    SOURCES,
-    START_S,
-    START_SPREAD,
-    START_SPREAD_MS,
-    WINDOW_S,
-)
+from optcp.papers.gmpls.paper import FAILURE_S, PAPER_RUNS, PS, SOURCES, WINDOW_S, world
 from optcp.papers.plausible import Choices, Plausible
 from optcp.papers.windows import bytes_between
 
@@ -61,7 +52,7 @@ def _flows(text: str) -> str:
 
 
 ASSUMED = (
-    *ns2_world(access_share=0.9, link_delay_ms=1.0),
+    *world(access_share=0.9),
     # The readings become studies of their own, see studies().
     Assumed(
         "flows",
@@ -73,8 +64,6 @@ ASSUMED = (
             "100 are stated; the spread of Table 3 points to about 10",
         ),
     ),
-    *ns2_sender(),
-    start_spread(START_S, START_SPREAD_MS, START_SPREAD),
 )
 
 

@@ -12,18 +12,9 @@ import optcp
 from optcp import stats
 from optcp.errors import RunFailed
 from optcp.papers import curve, judge
-from optcp.papers.assume import built_in, ns2_sender, ns2_world, overrides, start_spread
+from optcp.papers.assume import built_in, overrides
 from optcp.papers.base import Exhibit
-from optcp.papers.gmpls.paper import (
-    FAILURE_S,
-    PAPER,
-    PAPER_RUNS,
-    PS,
-    START_S,
-    START_SPREAD,
-    START_SPREAD_MS,
-    WINDOW_S,
-)
+from optcp.papers.gmpls.paper import FAILURE_S, PAPER, PAPER_RUNS, PS, WINDOW_S, world
 from optcp.papers.model import Series
 from optcp.papers.verdict import row
 from optcp.papers.windows import bytes_between
@@ -55,9 +46,7 @@ QUICK_SEEDS = 16
 SCENARIO = Path(optcp.__file__).parent / "scenarios" / "gmpls-section6.toml"
 
 ASSUMED = (
-    *ns2_world(access_share=0.8, link_delay_ms=1.0),
-    *ns2_sender(),
-    start_spread(START_S, START_SPREAD_MS, START_SPREAD),
+    *world(access_share=0.8),
     built_in("backup", "d split evenly over L1-L4, L4-L5 and L5-L2"),
 )
 
