@@ -183,8 +183,9 @@ def sensitivity(
     ranges = {key.strip(): text.strip() for key, _, text in (one.partition("=") for one in over)}
     fixed = _pairs(settings)
     request = study.Request(chosen[0], space(chosen[0], ranges, fixed), samples, seeds, fixed)
+    messages = _console(stderr=True)
     began = time.monotonic()
-    found = analyse(study.run(request, out, _jobs(jobs), for_console(_console(stderr=True))))
+    found = analyse(study.run(request, out, _jobs(jobs), for_console(messages), messages.print))
     took_s = time.monotonic() - began
     path = out / "sensitivity" / f"{chosen[0].id}.json"
     write_text(path, found.to_json())

@@ -20,7 +20,7 @@ from optcp.sensitivity.design import design
 from optcp.study import Store, Task, execute
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -89,8 +89,13 @@ class Finished:
     metrics_sha256: list[str]
 
 
-def run(request: Request, out: Path, jobs: int, progress: Progress) -> Finished:
+def run(request: Request, out: Path, jobs: int, progress: Progress, say: Callable[[str], None]) -> Finished:
     """Run what is missing below ``out/runs`` and evaluate the exhibit at every setting.
+
+    Parameters
+    ----------
+    say
+        Told in a line about what takes time beside the runs.
 
     Raises
     ------
@@ -102,6 +107,7 @@ def run(request: Request, out: Path, jobs: int, progress: Progress) -> Finished:
     if request.seeds < 2:
         raise InputError("--seeds 1: one seed has no interval to compare with the print; expected 2 or more")
     planned = design(request.space, request.samples)
+    say(f"{len(planned.settings)} settings are checked")
     base = assume.values(request.exhibit.assumed, request.settings)
     chosen = [{**base, **setting} for setting in planned.settings]
     seeds = tuple(range(1, request.seeds + 1))
@@ -110,6 +116,7 @@ def run(request: Request, out: Path, jobs: int, progress: Progress) -> Finished:
     ]
     flat = [task for one in tasks for task in one.values()]
     finished = execute(flat, Store(out / "runs"), jobs, progress)
+    say("the exhibit is evaluated at each setting")
     runs = len(seeds) * sum({task.study.hash: len(task.study.branches) for task in flat}.values())
     # What was reduced of a setting goes with it: all settings together are too much for memory.
     finished.reverse()
