@@ -170,8 +170,8 @@ class Run:
 class Dumbbell:
     """One run of the benchmark workload: greedy flows over a dumbbell, 10 Mb/s of bottleneck a flow.
 
-    ``tcp`` is ``newreno``, ``sack`` or ``linux-6``. Making it is the set-up. Raises ValueError for another one, no
-    flows or no seconds.
+    ``tcp`` is ``newreno``, ``sack``, ``linux-6`` or ``bbr``. Making it is the set-up. Raises ValueError for any other,
+    and for no flows or no seconds.
     """
 
     def __new__(cls, tcp: str, flows: int, seconds: int) -> Dumbbell: ...

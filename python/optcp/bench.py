@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 SIZES = ((10, 50), (100, 10), (1000, 10))
 
 #: What TCP the flows have; the others are compared with the first.
-TCPS = ("newreno", "sack", "linux-6")
+TCPS = ("newreno", "sack", "linux-6", "bbr")
 
 _CHILD = """
 import json, pathlib, re, sys, time

@@ -320,7 +320,16 @@ def process(*arguments, **options):
     )
 
 
+@pytest.fixture
+def sigint_is_not_ignored():
+    """Undo what a shell does to jobs in the background, whose children ignore Ctrl-C, too."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 @pytest.mark.skipif(os.name == "nt", reason="signals as POSIX has them")
+@pytest.mark.usefixtures("sigint_is_not_ignored")
 def test_ctrl_c_keeps_finished_runs(tmp_path):
     path = tmp_path / "slow.toml"
     path.write_text("test_sleep_s = 0.3\n" + WORLD)

@@ -19,6 +19,7 @@ from test_section5 import made
 
 IDS = [*DOUBLED]
 ALL = [
+    "gmpls/every-scheme",
     *(f"gmpls/fig{number}" for number in (4, 7, 8, 10, 11, 12, 13, 14, 15, 16, 18, 19)),
     *(f"gmpls/section{number}" for number in ("5.2", "5.3", "7.2")),
     *(f"gmpls/table{number}" for number in (3, 4, 5, 6, 8)),

@@ -9,7 +9,7 @@ import pytest
 from optcp import stats
 from optcp.papers import judge
 from optcp.papers.base import Options, select
-from optcp.papers.gmpls import fig18, fig19, section8, table8
+from optcp.papers.gmpls import every_scheme, fig18, fig19, section8, table8
 from optcp.papers.gmpls.probes import one_way_ps, shortest_round_trips_ps
 from optcp.papers.gmpls.section8 import (
     DELTA_MS,
@@ -352,3 +352,25 @@ def test_every_exhibit_draws():
             assert {row.verdict for row in evaluation.rows if row.paper is not None} == {"match"}
         result = SimpleNamespace(exhibit=exhibit.id, rows=evaluation.rows, series=evaluation.series)
         assert len(figures(result)) == 1
+
+
+def test_every_scheme_in_every_scenario():
+    (exhibit,) = select(["gmpls/every-scheme"])
+    chosen = {parameter.name: parameter.default for parameter in exhibit.assumed}
+    studies = exhibit.studies(chosen, Options())
+    assert [len(study.branches) for study in studies.values()] == [28, 28]
+    keys = [branch.key for branch in studies["linux-6"].branches]
+    assert [key["parameters.scheme"] for key in keys[:7]] == list(every_scheme.SCHEMES)
+    assert [key.get("protection.0.computation") for key in keys[4:7]] == [None, None, "50 ms"]
+    assert {key["parameters.backup"] for key in keys[1:7]} == {'["L0", "L5", "L6", "L7", "L3"]'}
+
+    # 8 Mb/s for 2.5 s are 2.5 MB; path protection moves 1 MB less.
+    good = np.full((5, len(SCENARIOS), len(every_scheme.SCHEMES)), 2.5e6)
+    good[..., every_scheme.SCHEMES.index("path")] -= 1e6
+    done = {profile: SimpleNamespace(once=lambda _: good) for profile in every_scheme.PROFILES}
+    evaluation = exhibit.evaluate(chosen, done)
+    rows = {row.name: row.measured for row in evaluation.rows}
+    assert rows["profile=linux-6 scenario=C scheme=path switchover_pct"] == 60
+    assert rows["profile=ns2-2001 scenario=D scheme=path minus_local_points"] == -40
+    assert rows["profile=ns2-2001 scenario=D scheme=1+1 minus_local_points"] == 0
+    assert len(figures(SimpleNamespace(exhibit=exhibit.id, rows=evaluation.rows, series=[]))) == 1

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use optcp_engine::{Blueprint, FlowSpec, Simulation};
 use optcp_net::{Paths, PortConfig, PortId, QueueLimit};
-use optcp_tcp::config::RecoveryKind;
+use optcp_tcp::config::{CongestionKind, Pacing, RecoveryKind};
 use optcp_tcp::{Config, Profile};
 use optcp_units::{Bytes, Duration, Rate, Time};
 
@@ -29,11 +29,13 @@ pub enum Tcp {
     Sack,
     /// The profile `linux-6` as it is.
     Linux6,
+    /// The same with BBR.
+    Bbr,
 }
 
 impl Tcp {
     /// All; the others are compared with the first.
-    pub const ALL: [Tcp; 3] = [Tcp::NewReno, Tcp::Sack, Tcp::Linux6];
+    pub const ALL: [Tcp; 4] = [Tcp::NewReno, Tcp::Sack, Tcp::Linux6, Tcp::Bbr];
 
     /// Its name in rows.
     #[must_use]
@@ -42,6 +44,7 @@ impl Tcp {
             Tcp::NewReno => "newreno",
             Tcp::Sack => "sack",
             Tcp::Linux6 => "linux-6",
+            Tcp::Bbr => "bbr",
         }
     }
 
@@ -59,6 +62,11 @@ impl Tcp {
             Tcp::NewReno => newreno,
             Tcp::Sack => Config { recovery: RecoveryKind::Sack, ..newreno },
             Tcp::Linux6 => Profile::Linux6.config(),
+            Tcp::Bbr => Config {
+                congestion: CongestionKind::Bbr,
+                pacing: Pacing::Rate,
+                ..Profile::Linux6.config()
+            },
         }
     }
 }

@@ -91,6 +91,10 @@ class Exhibit(abc.ABC):
     """The paper's own number of random cases."""
     assumed: ClassVar[tuple[Assumed, ...]]
 
+    def changed(self, chosen: Mapping[str, Value]) -> bool:
+        """Whether ``--set`` changed the world from the one that the paper's values are compared with."""
+        return any(chosen[parameter.name] != parameter.default for parameter in self.assumed)
+
     @abc.abstractmethod
     def studies(self, chosen: Mapping[str, Value], options: Options) -> dict[str, Study]:
         """The studies it needs, by a name of their own (a reading of an unstated choice, for example).

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from optcp.plots import bars
+from optcp.plots import bars, histograms
+from optcp.plots.histograms import LENGTHS
 from optcp.plots.registry import Figure, draws
 from optcp.plots.svg import canvas, render
 
@@ -13,8 +14,6 @@ if TYPE_CHECKING:
 
     from optcp.papers.model import Result, Row, Series
 
-COLOURS = {1: "#0072B2", 2: "#56B4E9", 10: "#009E73", 20: "#E69F00", 50: "#D55E00", 100: "#CC79A7"}
-"""One a d, in milliseconds."""
 MARKERS = {5: "o", 10: "s", 20: "^", 50: "D", 100: "v"}
 """One a delta, in milliseconds."""
 PRINTED = "#888888"
@@ -39,17 +38,18 @@ def curves(result: Result) -> list[Figure]:
         for panel, delta in zip(panels, deltas, strict=True):
             for curve in (one for one in result.series if one.key["delta_ms"] == delta):
                 d = int(curve.key["d_ms"])
-                panel.plot(curve.x, curve.y, color=COLOURS[d], linewidth=1.1, label=f"d = {d} ms")
+                panel.plot(curve.x, curve.y, color=LENGTHS[d], linewidth=1.1, label=f"d = {d} ms")
                 if curve.ci95:
                     low, high = zip(*curve.ci95, strict=True)
-                    panel.fill_between(curve.x, low, high, color=COLOURS[d], alpha=0.2, linewidth=0)
+                    panel.fill_between(curve.x, low, high, color=LENGTHS[d], alpha=0.2, linewidth=0)
             panel.axvline(FAILURE_S, color=PRINTED, linestyle="--", linewidth=0.8)
             panel.set_title(f"δ = {delta} ms")
-            panel.set_ylim(bottom=0)
+        # Once all are drawn: a shared axis that is fixed at one end grows no more at the other.
+        panels[0].set_ylim(bottom=0)
         panels[0].set_xlim(result.series[0].x[0], result.series[0].x[-1])
         panels[-1].set_xlabel("time (s)")
         panels[len(deltas) // 2].set_ylabel("goodput (% of access bandwidth)")
-        figure.legend(*panels[0].get_legend_handles_labels(), loc="outside upper right", ncols=len(COLOURS))
+        figure.legend(*panels[0].get_legend_handles_labels(), loc="outside upper right", ncols=len(LENGTHS))
         return [Figure(caption, render(figure, result.exhibit, caption))]
 
 
@@ -61,16 +61,7 @@ def fig11(result: Result) -> list[Figure]:
     )
     with canvas(8.2, 3.4) as figure:
         panel = figure.subplots()
-        for curve in result.series:
-            d = int(curve.key["d_ms"])
-            if curve.name == "histogram":
-                panel.plot(curve.x, curve.y, "o", markersize=4, color=COLOURS[d], label=f"d = {d} ms")
-            else:
-                panel.plot(curve.x, curve.y, color=COLOURS[d])
-        panel.set_xlabel("f(d) (%)")
-        panel.set_ylabel("share of runs (%)")
-        panel.set_ylim(bottom=0)
-        panel.legend()
+        histograms.draw(panel, result.series)
         return [Figure(caption, render(figure, result.exhibit, caption))]
 
 
@@ -91,7 +82,7 @@ def fig13(result: Result) -> list[Figure]:
                 [row.measured for row in mine],
                 width,
                 yerr=bars.lengths(mine),
-                color=COLOURS[d],
+                color=LENGTHS[d],
                 ecolor=PRINTED,
                 capsize=1.5,
                 label=f"d = {d} ms",
@@ -109,7 +100,7 @@ def fig14(result: Result) -> list[Figure]:
     caption = "Goodput in (5 s, 6.5 s] in % of the access bandwidth over d, by δ, with 95 % intervals."
     with canvas(8.2, 3.6) as figure:
         panel = figure.subplots()
-        for (delta, marker), colour in zip(MARKERS.items(), list(COLOURS.values()), strict=False):
+        for (delta, marker), colour in zip(MARKERS.items(), list(LENGTHS.values()), strict=False):
             rows = [row for row in result.rows if row.key["delta_ms"] == delta]
             x = [float(row.key["d_ms"]) for row in rows]
             panel.errorbar(
@@ -142,7 +133,7 @@ def table4(result: Result) -> list[Figure]:
         panels = figure.subplots(1, len(titles), squeeze=False)[0]
         for panel, (metric, title) in zip(panels, titles.items(), strict=True):
             rows = [row for row in result.rows if row.metric == metric and row.paper is not None]
-            _compared(panel, rows, COLOURS[1], "measured")
+            _compared(panel, rows, LENGTHS[1], "measured")
             panel.set_title(title)
         figure.legend(*panels[0].get_legend_handles_labels(), loc="outside upper right", ncols=2)
         return [Figure(caption, render(figure, result.exhibit, caption))]
@@ -156,7 +147,7 @@ def table5(result: Result) -> list[Figure]:
     with canvas(8.2, 3.2) as figure:
         panels = figure.subplots(1, len(deltas), sharey=True, squeeze=False)[0]
         for panel, delta in zip(panels, deltas, strict=True):
-            _compared(panel, [row for row in result.rows if row.key["delta_ms"] == delta], COLOURS[1], "measured")
+            _compared(panel, [row for row in result.rows if row.key["delta_ms"] == delta], LENGTHS[1], "measured")
             panel.set_title(f"δ = {delta} ms")
         panels[0].set_ylabel("goodput against d = 1 ms (%)")
         figure.legend(*panels[0].get_legend_handles_labels(), loc="outside upper right", ncols=2)

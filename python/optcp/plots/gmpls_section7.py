@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from optcp.plots import bars
+from optcp.plots import bars, histograms
 from optcp.plots.registry import Figure, draws
 from optcp.plots.svg import canvas, render
 
@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from optcp.papers.model import Result, Row, Series
 
 STRATEGIES = {"none": "#999999", "electrical": "#0072B2", "optical": "#D55E00", "optical exact": "#E69F00"}
-LENGTHS = {1: "#0072B2", 2: "#56B4E9", 10: "#009E73", 20: "#E69F00", 50: "#D55E00", 100: "#CC79A7"}
-"""One colour a d, in milliseconds."""
 QUEUES = ("#56B4E9", "#0072B2", "#009E73", "#E69F00", "#D55E00")
 PRINTED = "#888888"
 REPAIR_S = 10.0
@@ -63,16 +61,7 @@ def fig16(result: Result) -> list[Figure]:
     )
     with canvas(8.2, 3.4) as figure:
         panel = figure.subplots()
-        for curve in result.series:
-            d = int(curve.key["d_ms"])
-            if curve.name == "histogram":
-                panel.plot(curve.x, curve.y, "o", markersize=4, color=LENGTHS[d], label=f"d = {d} ms")
-            else:
-                panel.plot(curve.x, curve.y, color=LENGTHS[d])
-        panel.set_xlabel("f(d) (%)")
-        panel.set_ylabel("share of runs (%)")
-        panel.set_ylim(bottom=0)
-        panel.legend()
+        histograms.draw(panel, result.series)
         return [Figure(caption, render(figure, result.exhibit, caption))]
 
 

@@ -14,6 +14,15 @@ if TYPE_CHECKING:
 SCENARIOS = {"A": "#0072B2", "B": "#009E73", "C": "#E69F00", "D": "#D55E00"}
 MECHANISMS = {"local": "#0072B2", "path": "#D55E00", "loopback": "#009E73", "loopbackvar": "#CC79A7"}
 MARKERS = {"local": "o", "path": "s", "loopback": "^", "loopbackvar": "D"}
+SCHEMES = {
+    "local": "#0072B2",
+    "loopback-variant": "#CC79A7",
+    "loopback": "#009E73",
+    "path": "#D55E00",
+    "1:1": "#56B4E9",
+    "1+1": "#E69F00",
+    "restoration": "#444444",
+}
 GREY = "#888888"
 FAILURE_S, REPAIR_S = 5.0, 10.0
 
@@ -99,4 +108,36 @@ def table8(result: Result) -> list[Figure]:
             panel.set_title(title)
         panels[0].set_ylabel("packets a run")
         figure.legend(*panels[0].get_legend_handles_labels(), loc="outside upper right", ncols=len(MECHANISMS))
+        return [Figure(caption, render(figure, result.exhibit, caption))]
+
+
+@draws("gmpls/every-scheme")
+def every_scheme(result: Result) -> list[Figure]:
+    """One panel a profile, a mark a (scenario, scheme)."""
+    caption = "Goodput of (5 s, 7.5 s] in % of the access bandwidth by scheme and scenario, with 95 % intervals."
+    profiles = list(dict.fromkeys(str(row.key["profile"]) for row in result.rows))
+    with canvas(8.2, 3.8) as figure:
+        panels = figure.subplots(1, len(profiles), sharey=True, squeeze=False)[0]
+        for panel, profile in zip(panels, profiles, strict=True):
+            for number, (scheme, colour) in enumerate(SCHEMES.items()):
+                rows = [
+                    row
+                    for row in result.rows
+                    if (row.metric, row.key["profile"], row.key["scheme"]) == ("switchover_pct", profile, scheme)
+                ]
+                panel.errorbar(
+                    [index + 0.1 * (number - 3) for index in range(len(rows))],
+                    [row.measured for row in rows],
+                    yerr=bars.lengths(rows),
+                    fmt="o",
+                    markersize=4,
+                    capsize=2,
+                    color=colour,
+                    label=scheme,
+                )
+            panel.set_xticks(range(len(SCENARIOS)), list(SCENARIOS))
+            panel.set_xlabel("scenario")
+            panel.set_title(profile)
+        panels[0].set_ylabel("goodput (% of access bandwidth)")
+        figure.legend(*panels[0].get_legend_handles_labels(), loc="outside upper right", ncols=len(SCHEMES))
         return [Figure(caption, render(figure, result.exhibit, caption))]

@@ -1,6 +1,7 @@
 """The GMPLS paper: protection switching speed, change of RTT, switch-back, and four protection schemes."""
 
 from optcp.papers.gmpls import (
+    every_scheme,
     fig4,
     fig7,
     fig8,
@@ -24,6 +25,7 @@ from optcp.papers.gmpls import (
 )
 
 __all__ = [
+    "every_scheme",
     "fig4",
     "fig7",
     "fig8",

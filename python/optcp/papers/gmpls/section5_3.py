@@ -102,7 +102,7 @@ class Section53(Exhibit):
 
     def evaluate(self, chosen: Mapping[str, Value], done: Mapping[str, Done]) -> Evaluation:
         """Two rows a (reading, delay), and what the reserved backup does to the fixed flows and to all."""
-        changed = any(chosen[parameter.name] != parameter.default for parameter in self.assumed)
+        changed = self.changed(chosen)
         contexts = {
             reading: Context(
                 done[_link_down(reading)].once(measure_link_down), done[_reserved(reading)].once(measure_reserved)

@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import optcp
-from optcp import stats
 from optcp.errors import RunFailed
 from optcp.papers import curve, judge
 from optcp.papers.assume import built_in, overrides
 from optcp.papers.base import Exhibit
+from optcp.papers.gmpls.over_time import mean_goodput
 from optcp.papers.gmpls.paper import PAPER, PAPER_RUNS, PS, REPAIR_S, world
 from optcp.papers.gmpls.section6 import D_MS, backup
-from optcp.papers.model import Series
 from optcp.papers.printed import tables
 from optcp.papers.windows import bytes_between
 from optcp.study import Study
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
     from optcp.papers.assume import Value
     from optcp.papers.base import Options, Size
     from optcp.papers.judge import Part
-    from optcp.papers.model import Claim
+    from optcp.papers.model import Claim, Series
     from optcp.study import Done, RunData
 
 STRATEGIES = ("none", "electrical", "optical", "optical exact")
@@ -97,7 +96,7 @@ class Section7(Exhibit):
     def context(self, chosen: Mapping[str, Value], done: Mapping[str, Done]) -> Context:
         """What tables and judgements need."""
         backbone_bps = float(chosen["backbone_bps"])
-        changed = any(chosen[parameter.name] != parameter.default for parameter in self.assumed)
+        changed = self.changed(chosen)
         return Context(
             done[GRID].once(measure),
             float(chosen["access_share"]) * backbone_bps,
@@ -191,18 +190,14 @@ class Context:
 
     def goodput_series(self, d: int, strategy: int) -> Series:
         """Mean goodput of one cell over time in per cent of the access bandwidth, by indices."""
-        interval_s = self.measured.interval_s
-        first, last = round(SHOWN_FROM_S / interval_s), round(END_S / interval_s)
-        pct = 100 * 8 * self.measured.goodput[:, d, strategy, first:last] / (interval_s * self.access_bps)
-        found = [stats.mean(values) for values in pct.T]
-        return Series(
-            "mean over seeds",
+        measured = self.measured
+        cell = measured.goodput[:, d, strategy]
+        return mean_goodput(
+            cell,
+            measured.interval_s,
+            self.access_bps,
             {"d_ms": D_MS[d], "strategy": STRATEGIES[strategy]},
-            *("time", "s", "goodput", "% of access bandwidth"),
-            # A value of equation 4 belongs to the end of its interval.
-            x=[round((index + 1) * interval_s, 6) for index in range(first, last)],
-            y=[round(one.estimate, 2) for one in found],
-            ci95=[(round(one.low, 2), round(one.high, 2)) for one in found] if self.measured.seeds > 1 else [],
+            (SHOWN_FROM_S, END_S),
         )
 
 

@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import optcp
-from optcp import stats
 from optcp.papers import curve
 from optcp.papers.assume import built_in, overrides
 from optcp.papers.base import Exhibit
+from optcp.papers.gmpls.over_time import mean_goodput
 from optcp.papers.gmpls.paper import FAILURE_S, PAPER, PAPER_RUNS, PS, REPAIR_S, world
-from optcp.papers.model import Series
 from optcp.papers.printed import tables
 from optcp.papers.windows import bytes_between
 from optcp.study import Study
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
 
     from optcp.papers.assume import Value
     from optcp.papers.base import Options, Size
-    from optcp.papers.model import Key
+    from optcp.papers.model import Key, Series
     from optcp.study import Done, RunData
 
 SCENARIOS = ("A", "B", "C", "D")
@@ -246,19 +245,9 @@ class Context:
 
     def goodput_series(self, scenario: int, mechanism: int) -> Series:
         """Mean goodput of one cell over time in per cent of the access bandwidth, by indices."""
-        interval_s = self.measured.interval_s
-        first, last = round(SHOWN_FROM_S / interval_s), round(END_S / interval_s)
-        bytes_ = self.measured.goodput[:, scenario, self.delta, mechanism, first:last]
-        found = [stats.mean(values) for values in (100 * 8 * bytes_ / (interval_s * self.access_bps)).T]
-        return Series(
-            "mean over seeds",
-            key(scenario, mechanism),
-            *("time", "s", "goodput", "% of access bandwidth"),
-            # A value of equation 4 belongs to the end of its interval.
-            x=[round((index + 1) * interval_s, 6) for index in range(first, last)],
-            y=[round(one.estimate, 2) for one in found],
-            ci95=[(round(one.low, 2), round(one.high, 2)) for one in found] if self.measured.seeds > 1 else [],
-        )
+        measured = self.measured
+        cell, shown = measured.goodput[:, scenario, self.delta, mechanism], (SHOWN_FROM_S, END_S)
+        return mean_goodput(cell, measured.interval_s, self.access_bps, key(scenario, mechanism), shown)
 
 
 def key(scenario: int, mechanism: int) -> Key:

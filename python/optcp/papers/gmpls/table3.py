@@ -48,7 +48,7 @@ class Table3(Section5):
     def evaluate(self, chosen: Mapping[str, Value], done: Mapping[str, Done]) -> Evaluation:
         """One row a (reading, delay, metric)."""
         measured = self.measured(done)
-        changed = any(chosen[parameter.name] != parameter.default for parameter in self.assumed)
+        changed = self.changed(chosen)
         rows = [row for reading, study in measured.items() for row in _rows(reading, study, changed)]
         claims = claims5.judge_all(self.id, self.contexts(chosen, measured))
         return Evaluation(rows, claims, [], [READINGS_NOTE])

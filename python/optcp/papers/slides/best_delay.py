@@ -80,7 +80,7 @@ class BestDelay(Exhibit):
         """Mean gain as rows, histograms as series."""
         ratio = done[READING].once(measure)
         printed = tables()["recovery_time"]
-        changed = any(chosen[parameter.name] != parameter.default for parameter in self.assumed)
+        changed = self.changed(chosen)
         why = "The world was changed by --set, so it is not the slides'." if changed else _WHY
         rows, series = [], []
         for index, delta in enumerate(DELTA_MS[1:], start=1):

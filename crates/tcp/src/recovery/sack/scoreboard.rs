@@ -10,7 +10,7 @@
 //! # Limits
 //! Data that SACK has covered is not given up by the receiver (no reneging).
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 
 use optcp_units::Time;
 
@@ -32,6 +32,13 @@ pub(super) struct Segment {
     pub(super) resent: bool,
 }
 
+impl Segment {
+    /// Whether it is held to be lost, and no retransmission of it is under way.
+    fn waits(self) -> bool {
+        self.lost && !self.resent
+    }
+}
+
 /// See the module's text.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Scoreboard {
@@ -41,8 +48,8 @@ pub(super) struct Scoreboard {
     sacked_count: u32,
     lost_count: u32,
     resent_count: u32,
-    /// No segment below waits for its retransmission.
-    hint: Seq,
+    /// Segments that wait for their retransmission: held to be lost, and none is under way.
+    waiting: BTreeSet<Seq>,
 }
 
 impl Scoreboard {
@@ -103,6 +110,9 @@ impl Scoreboard {
             });
             return;
         };
+        if segment.waits() {
+            self.waiting.remove(&seq);
+        }
         segment.sent = now;
         segment.again = true;
         self.resent_count += u32::from(!segment.resent);
@@ -116,6 +126,9 @@ impl Scoreboard {
         {
             self.lost_count -= u32::from(segment.lost);
             self.resent_count -= u32::from(segment.resent);
+            if segment.waits() {
+                self.waiting.remove(&self.una);
+            }
             if segment.sacked {
                 self.sacked_count -= 1;
             } else {
@@ -124,7 +137,6 @@ impl Scoreboard {
             self.una += 1;
         }
         self.sacked.remove_below(self.una);
-        self.hint = self.hint.max(self.una);
     }
 
     /// SACK covers `start..end`; calls `delivered` for what it covers for the first time.
@@ -133,12 +145,15 @@ impl Scoreboard {
         if start >= end {
             return;
         }
-        let Scoreboard { una, segments, sacked, .. } = self;
+        let Scoreboard { una, segments, sacked, waiting, .. } = self;
         let (mut news, mut lost, mut resent) = (0, 0, 0);
         sacked.insert(start, end, |from, to| {
             for seq in from..to {
                 let segment = &mut segments[(seq - *una) as usize];
                 delivered(seq, *segment);
+                if segment.waits() {
+                    waiting.remove(&seq);
+                }
                 news += 1;
                 lost += u32::from(std::mem::take(&mut segment.lost));
                 resent += u32::from(std::mem::take(&mut segment.resent));
@@ -158,7 +173,9 @@ impl Scoreboard {
         }
         segment.lost = true;
         self.lost_count += 1;
-        self.hint = self.hint.min(seq);
+        if segment.waits() {
+            self.waiting.insert(seq);
+        }
         true
     }
 
@@ -172,7 +189,7 @@ impl Scoreboard {
         self.resent_count -= u32::from(segment.resent);
         segment.lost = true;
         segment.resent = false;
-        self.hint = self.hint.min(seq);
+        self.waiting.insert(seq);
         true
     }
 
@@ -182,6 +199,7 @@ impl Scoreboard {
             segment.lost = false;
             segment.resent = false;
         }
+        self.waiting.clear();
         (self.lost_count, self.resent_count) = (0, 0);
     }
 
@@ -211,16 +229,47 @@ impl Scoreboard {
     }
 
     /// The lowest segment that is held to be lost and not retransmitted (RFC 6675, `NextSeg` rule 1).
-    pub(super) fn next_lost(&mut self) -> Option<Seq> {
-        if self.lost_count == self.resent_count {
-            return None;
+    pub(super) fn next_lost(&self) -> Option<Seq> {
+        self.waiting.first().copied()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn five_sent() -> Scoreboard {
+        let mut board = Scoreboard::default();
+        (0..5).for_each(|seq| board.on_sent(seq, Time::ZERO));
+        board
+    }
+
+    /// RFC 6675 section 4, `NextSeg` rule 1: the lowest that is lost and was not sent again, also while a
+    /// segment that is not held to be lost is under way twice, as a probe is.
+    #[test]
+    fn a_probe_under_way_keeps_no_lost_segment_back() {
+        let mut board = five_sent();
+        board.on_sent(4, Time::ZERO);
+        assert!(board.mark_lost(1));
+        assert_eq!(board.next_lost(), Some(1));
+    }
+
+    /// The same rule: lowest first, each once, again if its retransmission is lost, and never once it has
+    /// arrived.
+    #[test]
+    fn lost_segments_wait_in_order_until_they_are_sent_or_arrive() {
+        let mut board = five_sent();
+        for seq in [2, 0, 1] {
+            assert!(board.mark_lost(seq));
         }
-        while let Some(segment) = self.get(self.hint) {
-            if segment.lost && !segment.resent {
-                return Some(self.hint);
-            }
-            self.hint += 1;
-        }
-        None
+        assert_eq!(board.next_lost(), Some(0));
+        board.on_sent(0, Time::ZERO);
+        assert_eq!(board.next_lost(), Some(1));
+        board.sack(1, 2, |_, _| {});
+        assert_eq!(board.next_lost(), Some(2));
+        assert!(board.mark_last_lost(0));
+        assert_eq!(board.next_lost(), Some(0));
+        board.acknowledge(3, |_, _| {});
+        assert_eq!(board.next_lost(), None);
     }
 }
