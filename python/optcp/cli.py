@@ -150,6 +150,12 @@ def reproduce(
 @SET
 @click.option("--samples", type=POSITIVE, default=32, show_default=True, help="N of the design, a power of two.")
 @click.option("--seeds", type=POSITIVE, default=10, show_default=True, help="Random cases of each setting.")
+@click.option(
+    "--confirm",
+    type=POSITIVE,
+    metavar="N",
+    help="Run the N settings nearest to the print again, with as many random cases as the paper had.",
+)
 @click.option("--out", type=DIRECTORY, default=Path("results"), show_default=True, help="Where results go.")
 @JOBS
 def sensitivity(
@@ -158,6 +164,7 @@ def sensitivity(
     settings: tuple[str, ...],
     samples: int,
     seeds: int,
+    confirm: int | None,
     out: Path,
     jobs: int | None,
 ) -> None:
@@ -171,6 +178,7 @@ def sensitivity(
     from optcp.files import write_text
     from optcp.papers.base import select
     from optcp.plots.sensitivity import draw
+    from optcp.sensitivity import confirm as nearest
     from optcp.sensitivity import study
     from optcp.sensitivity.result import result as analyse
     from optcp.sensitivity.show import show
@@ -185,7 +193,9 @@ def sensitivity(
     request = study.Request(chosen[0], space(chosen[0], ranges, fixed), samples, seeds, fixed)
     messages = _console(stderr=True)
     began = time.monotonic()
-    found = analyse(study.run(request, out, _jobs(jobs), for_console(messages), messages.print))
+    todo = (out, _jobs(jobs), for_console(messages), messages.print)
+    finished = study.run(request, *todo)
+    found = analyse(finished, nearest.confirm(finished, confirm, *todo) if confirm else None)
     took_s = time.monotonic() - began
     path = out / "sensitivity" / f"{chosen[0].id}.json"
     write_text(path, found.to_json())
@@ -286,7 +296,7 @@ def export(directory: Path, form: str) -> None:
 @cli.command()
 @click.argument("directory", type=DIRECTORY)
 def report(directory: Path) -> None:
-    """Write DIRECTORY/report/index.html from the exhibits' results in DIRECTORY."""
+    """Write DIRECTORY/report/index.html from the exhibits' results and sensitivity studies in DIRECTORY."""
     from optcp.report import build
 
     click.echo(f"report: {build.write_report(directory)}")

@@ -2,8 +2,10 @@
 
 import json
 import math
+import re
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -18,11 +20,14 @@ from optcp.papers.model import Row
 from optcp.papers.plausible import PARTS, Choices, Span
 from optcp.sensitivity import compatible
 from optcp.sensitivity.answer import Answer
+from optcp.sensitivity.contrast import pooled
 from optcp.sensitivity.design import design, places
 from optcp.sensitivity.indices import effects
+from optcp.sensitivity.result import Result
 from optcp.sensitivity.slices import slices
 from optcp.sensitivity.space import space
 from optcp.sensitivity.survival import survival
+from optcp.stats import Interval
 
 # Functions whose effects are known
 
@@ -210,7 +215,7 @@ def test_what_is_no_measurement_is_not_compared():
 def test_profile_and_slices_by_hand():
     over = space(select(["gmpls/table3"])[0], {"tick_ms": "10|100"}, {})
     settings = [{"tick_ms": 10.0}, {"tick_ms": 100.0}]
-    fits = [compatible.Fit(1.0, "a", 1, 1), compatible.Fit(3.0, "a", 0, 1)]
+    fits = {0: compatible.Fit(1.0, "a", 1, 1), 1: compatible.Fit(3.0, "a", 0, 1)}
     uniform = np.array([0, 0, 1])
     first, second = compatible.profile(over, settings, fits, uniform)["tick_ms"]
     assert (first.misfit, first.share.estimate, first.share.n) == (1.0, 1.0, 2)
@@ -237,6 +242,62 @@ def test_profile_and_slices_by_hand():
 )
 def test_survival(judged, word):
     assert survival("text", judged).word == word
+
+
+def test_a_conclusion_is_pooled_by_hand():
+    # Surely above, surely below, two that say nothing; the means 3, -1, 1 and 0 have mean 0.75.
+    found = pooled([Interval(3, 1, 5, 9), Interval(-1, -2, -0.5, 9), Interval(1, -1, 3, 9), Interval(0, 0, 0, 9)])
+    assert (found.above, found.below, found.undecided) == (1, 1, 2)
+    assert found.mean.estimate == 0.75
+    # Their standard deviation is the square root of (2.25^2 + 1.75^2 + 0.25^2 + 0.75^2) / 3, t(3) at 97.5 % 3.1824.
+    assert found.mean.high - 0.75 == pytest.approx(3.1824 * math.sqrt(8.75 / 3 / 4), abs=1e-3)
+    assert found.positive.estimate == 2.5 / 4
+
+
+class Reduced:
+    """A finished study that has been reduced."""
+
+    def __init__(self, value):
+        self.value = value
+
+    def once(self, reduce):
+        return self.value
+
+
+def test_conclusions_of_the_three_exhibits_by_hand(monkeypatch):
+    # Two seeds; f at 0, 50, 250, 500 and 1000 ms.
+    ratio = np.array([[1, 1.5, 1.25, 1.5, 0.75], [1, 1.25, 1.25, 0.75, 0.5]])
+    best = np.array([[0, 0.5, 0, 0.5, 0], [0, 0.5, 0.5, 0, 0]])
+    (slides,) = select(["slides/best-delay"])
+    found = slides.contrasts({}, {"10+10": Reduced(ratio)})
+    assert {name: list(values) for name, values in found.items()} == {
+        "gain at 50 ms (%)": [50, 25],
+        "gain at 250 ms (%)": [25, 25],
+        "gain at 500 ms (%)": [50, -25],
+        "gain at 1000 ms (%)": [-25, -50],
+        "gain, 50 ms minus 250 ms (points)": [25, 0],
+        "gain, 250 ms minus 500 ms (points)": [-25, 50],
+        "gain, 500 ms minus 1000 ms (points)": [75, 25],
+    }
+    table3 = Table3().contrasts({}, {"20+20": Reduced(SimpleNamespace(ratio=ratio, best_share=best))})
+    assert {name: list(values) for name, values in table3.items() if name not in found} == {
+        "runs worse than 0 ms, 250 ms minus 50 ms (points)": [0, 0],
+        "runs worse than 0 ms, 500 ms minus 250 ms (points)": [0, 100],
+        "runs worse than 0 ms, 1000 ms minus 500 ms (points)": [100, 0],
+        "runs in which 50 ms is best, above half (points)": [0, 0],
+    }
+    assert set(found) < set(table3)
+    # f at d = 1, 2, 10, 20, 50, 100 ms; the loss is the same at every delta but at 100 ms.
+    over_d = np.ones((2, 6, 5)) * np.array([1, 1, 0.75, 0.5, 0.25, 0.25])[None, :, None]
+    over_d[:, 5, -1] = 0
+    (table5,) = select(["gmpls/table5"])
+    monkeypatch.setattr(
+        type(table5), "context", lambda *_: SimpleNamespace(measured=SimpleNamespace(ratio=over_d)), raising=False
+    )
+    found = table5.contrasts({}, {})
+    assert len(found) == 4 * 3
+    assert list(found["loss at d = 10 ms, delta = 5 ms (%)"]) == [25, 25]
+    assert [list(values) for name, values in found.items() if "minus" in name] == [[0, 0]] * 3 + [[25, 25]]
 
 
 # The verb
@@ -281,14 +342,65 @@ def test_the_verb_prints_writes_and_continues(optcp, calls):
         one["below"] == 0 for one in found["responses"] if one["name"].endswith(("worse_than_zero_pct", "best_pct"))
     )
     assert all(one["holds"] + one["fails"] + one["undecided"] == 8 for one in found["claims"])
+    # A gain is a response and a conclusion.
+    gain = next(one["mean"] for one in found["responses"] if one["name"].endswith("delta_ms=50 rel_goodput_pct"))
+    assert found["contrasts"][0]["name"] == "gain at 50 ms (%)"
+    assert found["contrasts"][0]["mean"][0] == pytest.approx(gain, abs=1e-3)
+    assert all(one["above"] + one["below"] + one["undecided"] == 8 for one in found["contrasts"])
     assert {path.name for path in Path("out/sensitivity/gmpls").iterdir()} == {
-        *("table3.json", "table3-effects.svg", "table3-slices.svg")
+        *("table3.json", "table3-effects.svg", "table3-conclusions.svg", "table3-compatible.svg"),
+        # In the double nothing else varies.
+        "table3-slices-rel_goodput_pct.svg",
     }
     assert len(calls) == 16 * 3
     calls.clear()
     assert optcp(*WORDS, *SMALL)[0] == 0
     assert calls == []
     assert Path("out/sensitivity/gmpls/table3.json").read_text() == text
+
+
+def test_the_nearest_settings_are_run_again_on_seeds_of_their_own(optcp, calls, monkeypatch):
+    monkeypatch.setattr(Table3, "paper_runs", 6)
+    assert optcp(*WORDS, *SMALL)[0] == 0
+    first = json.loads(Path("out/sensitivity/gmpls/table3.json").read_text())
+    calls.clear()
+    status, out, _ = optcp(*WORDS, *SMALL, "--confirm", "2")
+    assert status == 0
+    assert "with the paper's number of random cases" in out
+    assert sorted(seed for seed, *_ in calls) == sorted(2 * [4, 5, 6, 7, 8, 9])
+    found = json.loads(Path("out/sensitivity/gmpls/table3.json").read_text())
+    assert found["design"]["runs"] == first["design"]["runs"] + 2 * 6 * 5
+    assert [one["setting"] for one in found["print"]["confirmed"]] == [
+        one["setting"] for one in found["print"]["best"][:2]
+    ]
+    assert {value["n"] for one in found["print"]["confirmed"] for value in one["values"].values()} == {6}
+
+
+def test_a_result_is_read_back(optcp):
+    assert optcp(*WORDS, *SMALL)[0] == 0
+    text = Path("out/sensitivity/gmpls/table3.json").read_text()
+    assert Result.from_json(text).to_json() == text
+    with pytest.raises(ValueError, match="not a sensitivity study's result"):
+        Result.from_json("{}")
+
+
+def test_the_report_shows_a_study(optcp):
+    assert optcp(*WORDS, *SMALL, "--confirm", "1")[0] == 0
+    status, out, _ = optcp("report", "out")
+    assert (status, out) == (0, "report: out/report/index.html\n")
+    page = Path("out/report/index.html").read_text()
+    found = json.loads(Path("out/sensitivity/gmpls/table3.json").read_text())
+    assert page.count("<figure>") == 4
+    for words in ("flows = 10+10", "surely above", found["claims"][0]["text"], found["provenance"]["metrics_sha256"]):
+        assert words in page
+    for one in found["contrasts"]:
+        assert one["name"] in page
+    ids = set(re.findall(r'\bid="([^"]+)"', page))
+    assert set(re.findall(r"url\(#([^)]+)\)", page)) | set(re.findall(r'href="#([^"]+)"', page)) <= ids
+    Path("out/sensitivity/gmpls/table3.json").write_text("{}")
+    status, _, err = optcp("report", "out")
+    assert status == 2
+    assert "table3.json: not a sensitivity study's result" in err
 
 
 def test_rows_keep_their_name_where_the_flows_vary(optcp):

@@ -1,15 +1,21 @@
-"""What an exhibit says at one setting: its rows as responses, and its claims."""
+"""What an exhibit says at one setting: its rows as responses, its claims, and its conclusions as differences."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from optcp import stats
+
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Mapping
+
+    import numpy as np
+    from numpy.typing import NDArray
 
     from optcp.papers.base import Evaluation
     from optcp.papers.model import Holds, Row
+    from optcp.stats import Interval
 
 
 @dataclass(frozen=True)
@@ -22,18 +28,24 @@ class Answer:
         By the name of the response: key and metric, without what the study varies.
     claims
         Whether each statement of the paper holds, by its text.
+    contrasts
+        The paper's conclusions as differences, by name: the mean over the seeds with its interval.
     """
 
     rows: dict[str, Row]
     claims: dict[str, Holds]
+    contrasts: dict[str, Interval] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, evaluation: Evaluation, varied: Collection[str]) -> Answer:
+    def of(
+        cls, evaluation: Evaluation, contrasts: Mapping[str, NDArray[np.float64]], varied: Collection[str]
+    ) -> Answer:
         """Take an evaluation over; a row is told from the others by what is not varied."""
         rows = {response(row, varied): row for row in evaluation.rows}
         if len(rows) < len(evaluation.rows):
             raise ValueError("two rows of one response")
-        return cls(rows, {claim.text: claim.holds for claim in evaluation.claims})
+        claims = {claim.text: claim.holds for claim in evaluation.claims}
+        return cls(rows, claims, {name: stats.mean(values) for name, values in contrasts.items()})
 
 
 def response(row: Row, varied: Collection[str]) -> str:

@@ -133,6 +133,20 @@ def fit(answer: Answer, roundings: Mapping[str, float], paper_runs: int) -> Fit:
     return Fit(distances[worst], worst, within, len(distances))
 
 
+def fits(answers: Sequence[Answer | None], paper_runs: int) -> dict[int, Fit]:
+    """Compare every setting that could be evaluated with the print.
+
+    Returns
+    -------
+    dict
+        By the setting's index, nearest first; empty where nothing is printed.
+    """
+    there = {index: answer for index, answer in enumerate(answers) if answer is not None}
+    roundings = compared(list(there.values()))
+    found = {index: fit(answer, roundings, paper_runs) for index, answer in there.items()} if roundings else {}
+    return dict(sorted(found.items(), key=lambda one: one[1].misfit))
+
+
 def distance(row: Row, half: float, paper_runs: int) -> float:
     """From measured to printed beyond the rounding, in standard errors of both."""
     low, high = row.ci95
@@ -149,30 +163,29 @@ def distance(row: Row, half: float, paper_runs: int) -> float:
 def profile(
     space: Space,
     settings: Sequence[Mapping[str, Value]],
-    fits: Sequence[Fit],
+    fits: Mapping[int, Fit],
     uniform: NDArray[np.int64],
 ) -> dict[str, list[Part]]:
     """By parameter and part of its range: the best fit, and how much of the part is compatible.
 
     Parameters
     ----------
-    settings, fits
+    settings
         Of the whole design.
+    fits
+        Of those that could be evaluated, by their index.
     uniform
         Index into them of points that are spread evenly over the space: those of A and B.
     """
     result = {}
     for dimension in space:
-        place = np.array([dimension.range.part(setting[dimension.name]) for setting in settings])
-        result[dimension.name] = [
-            Part(
-                name,
-                int(np.sum(place == index)),
-                min((one.misfit for one, part in zip(fits, place, strict=True) if part == index), default=float("inf")),
-                share([fits[one].compatible for one in uniform if place[one] == index]),
-            )
-            for index, name in enumerate(dimension.range.parts())
-        ]
+        place = {index: dimension.range.part(settings[index][dimension.name]) for index in fits}
+        parts = []
+        for part, name in enumerate(dimension.range.parts()):
+            here = [fits[index].misfit for index in fits if place[index] == part]
+            among = [fits[int(index)].compatible for index in uniform if place[int(index)] == part]
+            parts.append(Part(name, len(here), min(here, default=math.inf), share(among)))
+        result[dimension.name] = parts
     return result
 
 

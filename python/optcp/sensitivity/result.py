@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 import json
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
@@ -12,15 +13,19 @@ import numpy as np
 from optcp import _core
 from optcp.papers.model import finite
 from optcp.sensitivity import compatible
+from optcp.sensitivity.contrast import pooled
 from optcp.sensitivity.indices import effects
 from optcp.sensitivity.slices import slices
 from optcp.sensitivity.survival import survival
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from optcp.papers.assume import Value
     from optcp.sensitivity.answer import Answer
+    from optcp.sensitivity.confirm import Again, Confirmed
     from optcp.sensitivity.study import Finished
     from optcp.stats import Interval
 
@@ -91,8 +96,11 @@ class Result:
         Of each response that varies.
     print
         ``values`` compared, the ``bound`` of the misfit, the compatible ``share`` of the space, the number of
-        ``compatible`` settings, the ``best`` settings with their misfit, and the ``profile`` by parameter. None where
-        nothing is printed.
+        ``compatible`` settings, the ``best`` settings with their misfit, the ``profile`` by parameter, and the nearest
+        settings again with the paper's number of random cases, ``confirmed``. None where nothing is printed.
+    contrasts
+        The paper's conclusions as differences: ``mean`` over A and B, at how many of these points the difference is
+        surely ``above`` and ``below`` zero or ``undecided``, and the share of points at which it is ``positive``.
     claims
         Each statement, with how many points of A and B it holds at.
     left_out
@@ -112,6 +120,7 @@ class Result:
     effects: list[Effect]
     responses: list[Response]
     print: dict[str, Any] | None
+    contrasts: list[dict[str, Any]]
     claims: list[dict[str, Any]]
     left_out: list[dict[str, Any]]
     settings: dict[str, list[Value]]
@@ -122,9 +131,26 @@ class Result:
         """The JSON text, the same bytes for the same result."""
         return json.dumps(asdict(self), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 
+    @classmethod
+    def from_json(cls, text: str) -> Result:
+        """Read :meth:`to_json` back.
 
-def result(finished: Finished) -> Result:
-    """Analyse a finished study."""
+        Raises
+        ------
+        ValueError
+            If the text is no study's result.
+        """
+        try:
+            data = json.loads(text)
+            ranking, effects = ([Effect(**one) for one in data.pop(name)] for name in ("ranking", "effects"))
+            responses = [Response(**one) for one in data.pop("responses")]
+            return cls(ranking=ranking, effects=effects, responses=responses, **data)
+        except (KeyError, TypeError, AttributeError) as error:
+            raise ValueError(f"not a sensitivity study's result: {error}") from error
+
+
+def result(finished: Finished, confirmed: Confirmed | None = None) -> Result:
+    """Analyse a finished study, with what of it was run again."""
     request, settings = finished.request, finished.design.settings
     there = [answer for answer in finished.answers if answer is not None]
     names = [name for name in there[0].rows if len({answer.rows[name].measured for answer in there}) > 1]
@@ -146,7 +172,7 @@ def result(finished: Finished) -> Result:
             "points": finished.design.samples * (len(request.space) + 2),
             "settings": len(settings),
             "seeds": request.seeds,
-            "runs": finished.runs,
+            "runs": finished.runs + (confirmed.runs if confirmed else 0),
         },
         space={
             one.name: {"range": str(one.range), "reason": one.plausible.reason, "default": one.parameter.default}
@@ -162,7 +188,8 @@ def result(finished: Finished) -> Result:
         responses=[
             _response(finished, name, measured[:, column], uniform, evaluated) for column, name in enumerate(names)
         ],
-        print=_print(finished, uniform),
+        print=_print(finished, uniform, confirmed),
+        contrasts=_contrasts(evaluated),
         claims=[
             {**asdict(one), "share": _bounds(one.share), "word": one.word}
             for text in there[0].claims
@@ -174,9 +201,13 @@ def result(finished: Finished) -> Result:
         provenance={
             "version": version,
             "git": git or "unknown",
-            "metrics_sha256": hashlib.sha256("".join(finished.metrics_sha256).encode()).hexdigest(),
+            "metrics_sha256": _digest([*finished.metrics_sha256, *(confirmed.metrics_sha256 if confirmed else [])]),
         },
     )
+
+
+def _digest(parts: Sequence[str]) -> str:
+    return hashlib.sha256("".join(parts).encode()).hexdigest()
 
 
 def _measured(answer: Answer | None, names: list[str]) -> list[float]:
@@ -223,37 +254,57 @@ def _ends(answer: Answer, name: str) -> tuple[float, float]:
     return low, high
 
 
-def _print(finished: Finished, uniform: NDArray[np.int64]) -> dict[str, Any] | None:
-    there = [index for index, answer in enumerate(finished.answers) if answer is not None]
-    answers = [answer for answer in finished.answers if answer is not None]
-    roundings = compatible.compared(answers)
-    if not roundings:
+def _contrasts(answers: list[Answer]) -> list[dict[str, Any]]:
+    """Pool what is a contrast at every setting."""
+    found = {name: pooled([answer.contrasts[name] for answer in answers]) for name in answers[0].contrasts}
+    return [
+        {
+            "name": name,
+            "mean": _bounds(one.mean),
+            "above": one.above,
+            "below": one.below,
+            "undecided": one.undecided,
+            "positive": _bounds(one.positive),
+        }
+        for name, one in found.items()
+    ]
+
+
+def _print(finished: Finished, uniform: NDArray[np.int64], confirmed: Confirmed | None) -> dict[str, Any] | None:
+    fits = compatible.fits(finished.answers, finished.request.exhibit.paper_runs)
+    if not fits:
         return None
-    settings = [finished.design.settings[index] for index in there]
-    fits = [compatible.fit(answer, roundings, finished.request.exhibit.paper_runs) for answer in answers]
-    place = {index: position for position, index in enumerate(there)}
-    evenly = np.array([place[int(index)] for index in uniform])
-    share = compatible.share([fits[one].compatible for one in evenly])
-    order = sorted(range(len(fits)), key=lambda one: fits[one].misfit)
+    settings = finished.design.settings
+    nearest = next(iter(fits.values()))
     return {
-        "values": len(roundings),
-        "bound": round(compatible.bound(len(roundings)), 4),
-        "share": _bounds(share),
-        "compatible": sum(one.compatible for one in fits),
-        "best": [
-            {
-                "setting": settings[one],
-                "misfit": finite(fits[one].misfit),
-                "worst": fits[one].worst,
-                "within": fits[one].within,
-            }
-            for one in order[:BEST]
-        ],
+        "values": nearest.values,
+        "bound": round(compatible.bound(nearest.values), 4),
+        "share": _bounds(compatible.share([fits[int(one)].compatible for one in uniform])),
+        "compatible": sum(one.compatible for one in fits.values()),
+        "best": [{"setting": settings[index], **_fit(one)} for index, one in itertools.islice(fits.items(), BEST)],
         "profile": {
             parameter: [
                 {"part": one.name, "settings": one.settings, "misfit": finite(one.misfit), "share": _bounds(one.share)}
                 for one in parts
             ]
-            for parameter, parts in compatible.profile(finished.request.space, settings, fits, evenly).items()
+            for parameter, parts in compatible.profile(finished.request.space, settings, fits, uniform).items()
+        },
+        "confirmed": [_again(one) for one in confirmed.settings] if confirmed else [],
+    }
+
+
+def _fit(one: compatible.Fit) -> dict[str, Any]:
+    return {"misfit": finite(one.misfit), "worst": one.worst, "within": one.within}
+
+
+def _again(one: Again) -> dict[str, Any]:
+    return {
+        "setting": one.setting,
+        "first": finite(one.first.misfit),
+        "again": _fit(one.fit) if one.fit else None,
+        "compatible": one.fit is not None and one.fit.compatible,
+        "values": {
+            name: {"paper": row.paper, "measured": row.measured, "ci95": row.ci95, "n": row.n}
+            for name, row in one.rows.items()
         },
     }

@@ -32,6 +32,8 @@ def show(console: Console, result: Result) -> None:
     _responses(console, result)
     if result.print is not None:
         _print(console, result.print)
+    if result.contrasts:
+        _contrasts(console, result)
     if result.claims:
         console.print("statements of the paper, over the space", style="bold")
         table = _table(["holds"], ["true", "false", "undecided"], ["statement"])
@@ -74,6 +76,15 @@ def _responses(console: Console, result: Result) -> None:
     console.print(Text(text, style="dim"))
 
 
+def _contrasts(console: Console, result: Result) -> None:
+    console.print("conclusions of the paper as differences that it says are above zero", style="bold")
+    table = _table([], ["mean over the space", "positive at", "surely > 0", "surely < 0", "undecided"], ["difference"])
+    for one in result.contrasts:
+        counts = [str(one[name]) for name in ("above", "below", "undecided")]
+        table.add_row(_text(one["mean"]), _text(one["positive"]), *counts, Text(one["name"]))
+    console.print(table)
+
+
 def _print(console: Console, found: dict[str, Any]) -> None:
     console.print("settings that give the printed values together", style="bold")
     console.print(
@@ -93,6 +104,23 @@ def _print(console: Console, found: dict[str, Any]) -> None:
         for one in parts:
             misfit = "-" if one["misfit"] is None else f"{one['misfit']:.2f}"
             table.add_row(parameter, one["part"], misfit, _text(one["share"]))
+    console.print(table)
+    if found["confirmed"]:
+        _confirmed(console, found)
+
+
+def _confirmed(console: Console, found: dict[str, Any]) -> None:
+    agree = sum(one["compatible"] for one in found["confirmed"])
+    console.print(
+        f"the nearest {len(found['confirmed'])} with the paper's number of random cases: {agree} compatible",
+        soft_wrap=True,
+    )
+    table = _table([], ["misfit before", "again", "within 95 %"], ["setting", "worst"])
+    for one in found["confirmed"]:
+        again = one["again"] or {"misfit": None, "within": 0, "worst": "could not be evaluated"}
+        misfits = ["inf" if value is None else f"{value:.2f}" for value in (one["first"], again["misfit"])]
+        within = f"{again['within']} of {found['values']}"
+        table.add_row(*misfits, within, Text(_setting(one["setting"])), Text(again["worst"]))
     console.print(table)
 
 

@@ -20,7 +20,7 @@ from optcp.sensitivity.design import design
 from optcp.study import Store, Task, execute
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -107,32 +107,54 @@ def run(request: Request, out: Path, jobs: int, progress: Progress, say: Callabl
     if request.seeds < 2:
         raise InputError("--seeds 1: one seed has no interval to compare with the print; expected 2 or more")
     planned = design(request.space, request.samples)
-    say(f"{len(planned.settings)} settings are checked")
-    base = assume.values(request.exhibit.assumed, request.settings)
-    chosen = [{**base, **setting} for setting in planned.settings]
-    seeds = tuple(range(1, request.seeds + 1))
+    found = evaluate(request, planned.settings, range(1, request.seeds + 1), out, jobs, progress, say)
+    a, b, ab = _replace(planned, np.array([answer is not None for answer in found.answers]))
+    return Finished(request, planned, found.answers, a, b, ab, found.left_out, found.runs, found.metrics_sha256)
+
+
+@dataclass
+class Evaluated:
+    """An exhibit at some settings; the attributes are those of :class:`Finished`."""
+
+    answers: list[Answer | None] = field(default_factory=list)
+    left_out: list[tuple[dict[str, Value], str]] = field(default_factory=list)
+    runs: int = 0
+    metrics_sha256: list[str] = field(default_factory=list)
+
+
+def evaluate(
+    request: Request,
+    settings: Sequence[dict[str, Value]],
+    seeds: range,
+    out: Path,
+    jobs: int,
+    progress: Progress,
+    say: Callable[[str], None],
+) -> Evaluated:
+    """Run what is missing of some settings below ``out/runs``, and evaluate the exhibit at each; see :func:`run`."""
+    exhibit = request.exhibit
+    say(f"{len(settings)} settings are checked")
+    base = assume.values(exhibit.assumed, request.settings)
+    chosen = [{**base, **setting} for setting in settings]
     tasks = [
-        {name: Task(study, seeds) for name, study in request.exhibit.studies(one, Options()).items()} for one in chosen
+        {name: Task(study, tuple(seeds)) for name, study in exhibit.studies(one, Options()).items()} for one in chosen
     ]
     flat = [task for one in tasks for task in one.values()]
     finished = execute(flat, Store(out / "runs"), jobs, progress)
     say("the exhibit is evaluated at each setting")
-    runs = len(seeds) * sum({task.study.hash: len(task.study.branches) for task in flat}.values())
+    found = Evaluated(runs=len(seeds) * sum({task.study.hash: len(task.study.branches) for task in flat}.values()))
     # What was reduced of a setting goes with it: all settings together are too much for memory.
     finished.reverse()
-    answers: list[Answer | None] = []
-    digests: list[str] = []
-    left_out = []
-    for setting, values, names in zip(planned.settings, chosen, tasks, strict=True):
+    for setting, values, names in zip(settings, chosen, tasks, strict=True):
         done = {name: finished.pop() for name in names}
-        digests += [digest for one in done.values() for digest in Digests.of(one).metrics]
+        found.metrics_sha256 += [digest for one in done.values() for digest in Digests.of(one).metrics]
         try:
-            answers.append(Answer.of(request.exhibit.evaluate(values, done), request.space.names))
+            evaluation = exhibit.evaluate(values, done)
+            found.answers.append(Answer.of(evaluation, exhibit.contrasts(values, done), request.space.names))
         except RunFailed as error:
-            answers.append(None)
-            left_out.append((setting, str(error)))
-    a, b, ab = _replace(planned, np.array([answer is not None for answer in answers]))
-    return Finished(request, planned, answers, a, b, ab, left_out, runs, digests)
+            found.answers.append(None)
+            found.left_out.append((setting, str(error)))
+    return found
 
 
 def _replace(

@@ -92,6 +92,17 @@ class BestDelay(Exhibit):
         judged = judge.judge_all(self.id, {"Over 240 runs every delay": every_delay_beats_none}, {READING: ratio})
         return Evaluation(rows, judged, series, [])
 
+    def contrasts(self, chosen: Mapping[str, Value], done: Mapping[str, Done]) -> dict[str, NDArray[np.float64]]:
+        """What the slides conclude: every delay gains, and the gain falls with the delay."""
+        del chosen
+        gain = 100 * (done[READING].once(measure) - 1)
+        delayed = range(1, len(DELTA_MS))
+        found = {f"gain at {DELTA_MS[i]} ms (%)": gain[:, i] for i in delayed}
+        for i in delayed[:-1]:
+            name = f"gain, {DELTA_MS[i]} ms minus {DELTA_MS[i + 1]} ms (points)"
+            found[name] = gain[:, i] - gain[:, i + 1]
+        return found
+
 
 def measure(done: Done) -> NDArray[np.float64]:
     """f(x) = Good(x) / Good(0) over all flows in (5 s, 6.5 s], float64[seeds, deltas]."""
