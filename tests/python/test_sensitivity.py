@@ -444,6 +444,8 @@ def test_where_nothing_can_be_evaluated_the_verb_fails(optcp, monkeypatch):
     ("arguments", "message"),
     [
         (["gmpls"], "gmpls is a paper; name one of its exhibits: gmpls/every-scheme, gmpls/fig4"),
+        (["gmpls/table33"], "did you mean 'gmpls/table3'"),
+        (["gmpls/table3", "--over", "queue_packets=200..15"], "from a lower to a higher"),
         (["gmpls/table3", "--samples", "6"], "power of two"),
         (["gmpls/table3", "--seeds", "1"], "expected 2 or more"),
         (["gmpls/table3", "--over", "queue_packet=1..2"], "did you mean 'queue_packets'"),

@@ -176,7 +176,7 @@ def _slices(figure: mpl.Figure, responses: Sequence[Response], names: Sequence[s
         for panel, name in zip(row, names, strict=True):
             _slice(panel, response, name)
         row[0].set_ylim(*_ends(response))
-        row[0].set_ylabel(response.name.replace(" ", "\n"), fontsize=6)
+        row[0].set_ylabel("\n".join(response.name.split(" ")[:-1]), fontsize=7)
     for panel, name in zip(panels[0], names, strict=True):
         panel.set_title(name, fontsize=7)
     for row in panels[:-1]:
