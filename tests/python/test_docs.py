@@ -27,7 +27,9 @@ import pyarrow.parquet
 import pytest
 
 from optcp.papers.base import select
+from optcp.report.build import load_studies
 from optcp.sensitivity.space import space
+from optcp.tables import bounds
 
 ROOT = Path(__file__).parents[2]
 PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
@@ -306,6 +308,19 @@ def test_ranges_of_unsaid_parameters_are_those_of_the_exhibits():
     for column, name in enumerate(head[1:], start=1):
         shown = {line[0]: line[column].replace("\\|", "|") for line in lines if line[column] != "-"}
         assert shown == {one.name: str(one.range) for one in space(select([name])[0], {}, {})}, name
+
+
+@pytest.mark.parametrize("study", load_studies(ROOT / "docs" / "papers"), ids=lambda study: study.exhibit)
+def test_what_came_out_of_studies_is_as_stored(study):
+    page = "docs/papers/sensitivity.md"
+    assert rows(page, f"effects of {study.exhibit}") == [
+        [f"`{one.parameter}`", bounds(one.total), bounds(one.main)] for one in study.ranking
+    ]
+    points = 2 * study.design["samples"]
+    assert rows(page, f"conclusions of {study.exhibit}") == [
+        [one["name"], bounds(one["mean"]), *(f"{100 * one[part] / points:.0f} %" for part in ("above", "below"))]
+        for one in study.contrasts
+    ]
 
 
 def test_arrows_between_crates_are_those_of_the_manifests():

@@ -88,7 +88,7 @@ def render(results: Sequence[Result], studies: Sequence[Study] = ()) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"number": tables.number, "word": word, "slug": _slug, "bounds": _bounds}
+    environment.filters |= {"number": tables.number, "word": word, "slug": _slug, "bounds": tables.bounds}
     environment.globals |= {
         "interval": tables.interval,
         "size_text": tables.size_text,
@@ -135,12 +135,6 @@ def _versions(results: Sequence[Result | Study]) -> str:
 
 def _keys(result: Result) -> list[str]:
     return list(dict.fromkeys(name for row in result.rows for name in row.key))
-
-
-def _bounds(values: Sequence[float | None]) -> str:
-    """Write an estimate with its interval."""
-    centre, low, high = (tables.number(one) for one in values)
-    return f"{centre} [{low}, {high}]"
 
 
 def _slug(text: str) -> str:

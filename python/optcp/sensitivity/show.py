@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING
 from rich.table import Table
 from rich.text import Text
 
+from optcp.tables import bounds
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
     from rich.console import Console
 
-    from optcp.sensitivity.result import Bounds, Result
+    from optcp.sensitivity.result import Result
 
 
 def show(console: Console, result: Result) -> None:
@@ -49,7 +51,7 @@ def _ranking(console: Console, result: Result) -> None:
     console.print("what carries the result: shares of the variance, mean over all responses", style="bold")
     table = _table(["parameter", "range"], ["total effect", "main effect"], [])
     for one in result.ranking:
-        table.add_row(one.parameter, result.space[one.parameter]["range"], _text(one.total), _text(one.main))
+        table.add_row(one.parameter, result.space[one.parameter]["range"], bounds(one.total), bounds(one.main))
     console.print(table)
 
 
@@ -81,7 +83,7 @@ def _contrasts(console: Console, result: Result) -> None:
     table = _table([], ["mean over the space", "positive at", "surely > 0", "surely < 0", "undecided"], ["difference"])
     for one in result.contrasts:
         counts = [str(one[name]) for name in ("above", "below", "undecided")]
-        table.add_row(_text(one["mean"]), _text(one["positive"]), *counts, Text(one["name"]))
+        table.add_row(bounds(one["mean"]), bounds(one["positive"]), *counts, Text(one["name"]))
     console.print(table)
 
 
@@ -89,7 +91,7 @@ def _print(console: Console, found: dict[str, Any]) -> None:
     console.print("settings that give the printed values together", style="bold")
     console.print(
         f"compatible (misfit at most {found['bound']:.2f} over {found['values']} values): {found['compatible']} "
-        f"settings; share of the space {_text(found['share'])}",
+        f"settings; share of the space {bounds(found['share'])}",
         soft_wrap=True,
     )
     table = _table([], ["misfit", "within 95 %"], ["setting", "worst"])
@@ -103,7 +105,7 @@ def _print(console: Console, found: dict[str, Any]) -> None:
     for parameter, parts in found["profile"].items():
         for one in parts:
             misfit = "-" if one["misfit"] is None else f"{one['misfit']:.2f}"
-            table.add_row(parameter, one["part"], misfit, _text(one["share"]))
+            table.add_row(parameter, one["part"], misfit, bounds(one["share"]))
     console.print(table)
     if found["confirmed"]:
         _confirmed(console, found)
@@ -137,8 +139,3 @@ def _table(left: Sequence[str], right: Sequence[str], folded: Sequence[str]) -> 
 
 def _setting(setting: dict[str, Any]) -> str:
     return ", ".join(f"{name}={value}" for name, value in setting.items())
-
-
-def _text(bounds: Bounds) -> str:
-    centre, low, high = ("-" if one is None else f"{one:.2f}" for one in bounds)
-    return f"{centre} [{low}, {high}]"
