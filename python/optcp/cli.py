@@ -152,9 +152,8 @@ def reproduce(
 @click.option("--seeds", type=POSITIVE, default=10, show_default=True, help="Random cases of each setting.")
 @click.option(
     "--confirm",
-    type=POSITIVE,
-    metavar="N",
-    help="Run the N settings nearest to the print again, with as many random cases as the paper had.",
+    is_flag=True,
+    help="Run the settings that agree with the print again, with up to as many random cases as the paper had.",
 )
 @click.option("--out", type=DIRECTORY, default=Path("results"), show_default=True, help="Where results go.")
 @JOBS
@@ -164,7 +163,7 @@ def sensitivity(
     settings: tuple[str, ...],
     samples: int,
     seeds: int,
-    confirm: int | None,
+    confirm: bool,
     out: Path,
     jobs: int | None,
 ) -> None:
@@ -178,7 +177,7 @@ def sensitivity(
     from optcp.files import write_text
     from optcp.papers.base import select
     from optcp.plots.sensitivity import draw
-    from optcp.sensitivity import confirm as nearest
+    from optcp.sensitivity import confirm as again
     from optcp.sensitivity import study
     from optcp.sensitivity.result import result as analyse
     from optcp.sensitivity.show import show
@@ -195,7 +194,7 @@ def sensitivity(
     began = time.monotonic()
     todo = (out, _jobs(jobs), for_console(messages), messages.print)
     finished = study.run(request, *todo)
-    found = analyse(finished, nearest.confirm(finished, confirm, *todo) if confirm else None)
+    found = analyse(finished, again.confirm(finished, *todo) if confirm else None)
     took_s = time.monotonic() - began
     path = out / "sensitivity" / f"{chosen[0].id}.json"
     write_text(path, found.to_json())

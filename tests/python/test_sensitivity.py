@@ -359,21 +359,29 @@ def test_the_verb_prints_writes_and_continues(optcp, calls):
     assert Path("out/sensitivity/gmpls/table3.json").read_text() == text
 
 
-def test_the_nearest_settings_are_run_again_on_seeds_of_their_own(optcp, calls, monkeypatch):
-    monkeypatch.setattr(Table3, "paper_runs", 6)
+@pytest.mark.parametrize("nothing_fits", [False, True])
+def test_settings_are_run_again_on_seeds_of_their_own(optcp, calls, monkeypatch, nothing_fits):
+    monkeypatch.setattr(Table3, "paper_runs", 16)
+    if nothing_fits:
+        monkeypatch.setattr(compatible, "bound", lambda values, level=0.95: -1.0)
     assert optcp(*WORDS, *SMALL)[0] == 0
     first = json.loads(Path("out/sensitivity/gmpls/table3.json").read_text())
     calls.clear()
-    status, out, _ = optcp(*WORDS, *SMALL, "--confirm", "2")
+    status, out, _ = optcp(*WORDS, *SMALL, "--confirm")
     assert status == 0
-    assert "with the paper's number of random cases" in out
-    assert sorted(seed for seed, *_ in calls) == sorted(2 * [4, 5, 6, 7, 8, 9])
+    assert "of them with more random cases" in out
     found = json.loads(Path("out/sensitivity/gmpls/table3.json").read_text())
-    assert found["design"]["runs"] == first["design"]["runs"] + 2 * 6 * 5
-    assert [one["setting"] for one in found["print"]["confirmed"]] == [
-        one["setting"] for one in found["print"]["best"][:2]
-    ]
-    assert {value["n"] for one in found["print"]["confirmed"] for value in one["values"].values()} == {6}
+    again = found["print"]["confirmed"]
+    assert len(again) == (first["print"]["compatible"] or 5)
+    assert [one["setting"] for one in again[:5]] == [one["setting"] for one in found["print"]["best"][: len(again)]]
+    # An eighth, a quarter, a half and all of 16 cases, after the three of the design.
+    assert {one["seeds"] for one in again} <= {2, 4, 8, 16}
+    assert sorted(seed for seed, _ in calls) == sorted(seed for one in again for seed in range(4, 4 + one["seeds"]))
+    assert found["design"]["runs"] == first["design"]["runs"] + 5 * sum(one["seeds"] for one in again)
+    assert {value["n"] for one in again for value in one["values"].values()} == {one["seeds"] for one in again}
+    assert all(one["seeds"] == 16 for one in again if one["compatible"])
+    if nothing_fits:
+        assert {one["seeds"] for one in again} == {2}
 
 
 def test_a_result_is_read_back(optcp):
@@ -385,7 +393,7 @@ def test_a_result_is_read_back(optcp):
 
 
 def test_the_report_shows_a_study(optcp):
-    assert optcp(*WORDS, *SMALL, "--confirm", "1")[0] == 0
+    assert optcp(*WORDS, *SMALL, "--confirm")[0] == 0
     status, out, _ = optcp("report", "out")
     assert (status, out) == (0, "report: out/report/index.html\n")
     page = Path("out/report/index.html").read_text()

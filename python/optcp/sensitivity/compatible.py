@@ -97,9 +97,9 @@ class Part:
     share: Interval
 
 
-def bound(values: int) -> float:
-    """The misfit that all of so many values stay below with 95 %."""
-    return float(special.ndtri(0.5 + LEVEL ** (1 / values) / 2))
+def bound(values: int, level: float = LEVEL) -> float:
+    """The misfit that all of so many values stay below with a probability of ``level``."""
+    return float(special.ndtri(0.5 + level ** (1 / values) / 2))
 
 
 def rounding(printed: Sequence[float]) -> float:

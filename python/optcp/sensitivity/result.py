@@ -96,8 +96,8 @@ class Result:
         Of each response that varies.
     print
         ``values`` compared, the ``bound`` of the misfit, the compatible ``share`` of the space, the number of
-        ``compatible`` settings, the ``best`` settings with their misfit, the ``profile`` by parameter, and the nearest
-        settings again with the paper's number of random cases, ``confirmed``. None where nothing is printed.
+        ``compatible`` settings, the ``best`` settings with their misfit, the ``profile`` by parameter, and the
+        compatible settings with more random cases, ``confirmed``. None where nothing is printed.
     contrasts
         The paper's conclusions as differences: ``mean`` over A and B, at how many of these points the difference is
         surely ``above`` and ``below`` zero or ``undecided``, and the share of points at which it is ``positive``.
@@ -289,7 +289,7 @@ def _print(finished: Finished, uniform: NDArray[np.int64], confirmed: Confirmed 
             ]
             for parameter, parts in compatible.profile(finished.request.space, settings, fits, uniform).items()
         },
-        "confirmed": [_again(one) for one in confirmed.settings] if confirmed else [],
+        "confirmed": [_again(one, confirmed.paper_runs) for one in confirmed.settings] if confirmed else [],
     }
 
 
@@ -297,12 +297,13 @@ def _fit(one: compatible.Fit) -> dict[str, Any]:
     return {"misfit": finite(one.misfit), "worst": one.worst, "within": one.within}
 
 
-def _again(one: Again) -> dict[str, Any]:
+def _again(one: Again, paper_runs: int) -> dict[str, Any]:
     return {
         "setting": one.setting,
         "first": finite(one.first.misfit),
         "again": _fit(one.fit) if one.fit else None,
-        "compatible": one.fit is not None and one.fit.compatible,
+        "seeds": one.seeds,
+        "compatible": one.seeds == paper_runs and one.fit is not None and one.fit.compatible,
         "values": {
             name: {"paper": row.paper, "measured": row.measured, "ci95": row.ci95, "n": row.n}
             for name, row in one.rows.items()

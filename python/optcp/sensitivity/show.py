@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from rich.table import Table
@@ -16,6 +17,9 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from optcp.sensitivity.result import Result
+
+LISTED = 5
+"""How many of the settings that were run again are listed, those that went furthest first."""
 
 
 def show(console: Console, result: Result) -> None:
@@ -114,16 +118,21 @@ def _print(console: Console, found: dict[str, Any]) -> None:
 def _confirmed(console: Console, found: dict[str, Any]) -> None:
     agree = sum(one["compatible"] for one in found["confirmed"])
     console.print(
-        f"the nearest {len(found['confirmed'])} with the paper's number of random cases: {agree} compatible",
+        f"{len(found['confirmed'])} of them with more random cases, up to the paper's number: {agree} compatible",
         soft_wrap=True,
     )
-    table = _table([], ["misfit before", "again", "within 95 %"], ["setting", "worst"])
-    for one in found["confirmed"]:
+    table = _table([], ["misfit before", "again", "seeds", "within 95 %"], ["setting", "worst"])
+    order = sorted(found["confirmed"], key=lambda one: (-one["seeds"], _misfit(one["again"])))
+    for one in order[:LISTED]:
         again = one["again"] or {"misfit": None, "within": 0, "worst": "could not be evaluated"}
         misfits = ["inf" if value is None else f"{value:.2f}" for value in (one["first"], again["misfit"])]
         within = f"{again['within']} of {found['values']}"
-        table.add_row(*misfits, within, Text(_setting(one["setting"])), Text(again["worst"]))
+        table.add_row(*misfits, str(one["seeds"]), within, Text(_setting(one["setting"])), Text(again["worst"]))
     console.print(table)
+
+
+def _misfit(fit: dict[str, Any] | None) -> float:
+    return math.inf if fit is None or fit["misfit"] is None else float(fit["misfit"])
 
 
 def _table(left: Sequence[str], right: Sequence[str], folded: Sequence[str]) -> Table:
