@@ -182,7 +182,7 @@ def sensitivity(
     from optcp.sensitivity.result import result as analyse
     from optcp.sensitivity.show import show
     from optcp.sensitivity.space import space
-    from optcp.study.progress import for_console
+    from optcp.study.progress import Counted, for_console
 
     chosen = select([exhibit])
     if len(chosen) != 1:
@@ -192,15 +192,16 @@ def sensitivity(
     request = study.Request(chosen[0], space(chosen[0], ranges, fixed), samples, seeds, fixed)
     messages = _console(stderr=True)
     began = time.monotonic()
-    todo = (out, _jobs(jobs), for_console(messages), messages.print)
+    progress = Counted(for_console(messages))
+    todo = (out, _jobs(jobs), progress, messages.print)
     finished = study.run(request, *todo)
     found = analyse(finished, again.confirm(finished, *todo) if confirm else None)
     took_s = time.monotonic() - began
     path = out / "sensitivity" / f"{chosen[0].id}.json"
     write_text(path, found.to_json())
     show(_console(), found)
-    runs = found.design["runs"]
-    click.echo(f"\n{runs} runs and their analysis in {took_s:.0f} s: {runs / took_s:.0f} runs/s")
+    made, runs = progress.runs, found.design["runs"]
+    click.echo(f"\n{made} of {runs} runs made now, with the analysis in {took_s:.0f} s: {made / took_s:.0f} runs/s")
     for file in (path, *draw(found, path.parent, path.stem)):
         click.echo(f"{file}")
 

@@ -327,6 +327,7 @@ def test_the_verb_prints_writes_and_continues(optcp, calls):
     assert status == 0
     assert max(len(line) for line in out.splitlines()) <= 100
     assert "what carries the result" in out
+    assert "240 of 240 runs made now" in out
     text = Path("out/sensitivity/gmpls/table3.json").read_text()
     found = json.loads(text)
     assert found["design"] == {"samples": 4, "points": 16, "settings": 16, "seeds": 3, "runs": 16 * 3 * 5}
@@ -354,7 +355,9 @@ def test_the_verb_prints_writes_and_continues(optcp, calls):
     }
     assert len(calls) == 16 * 3
     calls.clear()
-    assert optcp(*WORDS, *SMALL)[0] == 0
+    status, out, _ = optcp(*WORDS, *SMALL)
+    assert status == 0
+    assert "0 of 240 runs made now" in out
     assert calls == []
     assert Path("out/sensitivity/gmpls/table3.json").read_text() == text
 
