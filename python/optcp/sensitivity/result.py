@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import itertools
 import json
+import re
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -128,8 +129,10 @@ class Result:
     provenance: dict[str, str]
 
     def to_json(self) -> str:
-        """The JSON text, the same bytes for the same result."""
-        return json.dumps(asdict(self), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+        """The JSON text, the same bytes for the same result; what holds nothing nested is on one line."""
+        text = json.dumps(asdict(self), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+        # A line break is never part of a JSON string, so this changes only the layout.
+        return re.sub(r"[\[{][^\[\]{}]*[\]}]", lambda innermost: re.sub(r"\n *", " ", innermost[0]), text)
 
     @classmethod
     def from_json(cls, text: str) -> Result:
