@@ -402,6 +402,7 @@ def test_the_report_shows_a_study(optcp):
     page = Path("out/report/index.html").read_text()
     found = json.loads(Path("out/sensitivity/gmpls/table3.json").read_text())
     assert page.count("<figure>") == 4
+    assert f"agree with all {found['print']['values']} printed values" in page
     for words in ("flows = 10+10", "surely above", found["claims"][0]["text"], found["provenance"]["metrics_sha256"]):
         assert words in page
     for one in found["contrasts"]:
