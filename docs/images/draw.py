@@ -2,7 +2,8 @@
 
 After ``optcp reproduce gmpls --seeds 600 --out DIR``: ``python docs/images/draw.py gmpls DIR`` draws figures of the
 report; only the ink is fixed, because a picture in a Markdown page does not follow light and dark. After the commands
-of docs/papers/todays-tcp.md: ``python docs/images/draw.py today DIR``.
+of docs/papers/todays-tcp.md: ``python docs/images/draw.py today DIR``. From the stored studies of
+docs/papers/sensitivity.md: ``python docs/images/draw.py sensitivity docs/papers``.
 """
 
 from __future__ import annotations
@@ -17,7 +18,9 @@ from matplotlib.figure import Figure
 from PIL import Image
 
 from optcp.papers.model import Result
-from optcp.plots import gmpls
+from optcp.plots import gmpls, sensitivity
+from optcp.plots.svg import canvas
+from optcp.report.build import load_studies
 
 HERE = Path(__file__).parent
 WANTED = {"gmpls/fig7-10+10-mean over seeds": "gmpls-fig7.png", "gmpls/table3": "gmpls-table3.png"}
@@ -30,6 +33,8 @@ TODAY = {
     "linux-6-unlimited": ("linux-6, no window limit", "#CC79A7"),
 }
 """Directories below DIR, with the name and colour of each."""
+OF_STUDIES = ("effects", "conclusions", "slices-rel_goodput_pct")
+"""The drawings of a sensitivity study that the page shows."""
 
 
 def write(figure: Figure, name: str) -> None:
@@ -85,5 +90,16 @@ def today(directory: Path) -> None:
     write(figure, "todays-tcp.png")
 
 
+def studies(directory: Path) -> None:
+    """Draw every stored sensitivity study."""
+    for study in load_studies(directory):
+        for drawing in sensitivity.drawings(study):
+            if drawing.name in OF_STUDIES:
+                name = f"sensitivity-{study.exhibit.replace('/', '-')}-{drawing.name.partition('-')[0]}.png"
+                with canvas(drawing.width_in, drawing.height_in) as figure:
+                    drawing.paint(figure)
+                    write(figure, name)
+
+
 if __name__ == "__main__":
-    {"gmpls": report, "today": today}[sys.argv[1]](Path(sys.argv[2]))
+    {"gmpls": report, "today": today, "sensitivity": studies}[sys.argv[1]](Path(sys.argv[2]))

@@ -144,6 +144,70 @@ def reproduce(
 
 
 @cli.command()
+@click.argument("exhibit")
+@click.option(
+    "--over", multiple=True, metavar="KEY[=RANGE]", help="Vary only this, over its own or this range; repeat."
+)
+@SET
+@click.option("--samples", type=POSITIVE, default=32, show_default=True, help="N of the design, a power of two.")
+@click.option("--seeds", type=POSITIVE, default=10, show_default=True, help="Random cases of each setting.")
+@click.option(
+    "--confirm",
+    is_flag=True,
+    help="Run the settings that agree with the print again, with up to as many random cases as the paper had.",
+)
+@click.option("--out", type=DIRECTORY, default=Path("results"), show_default=True, help="Where results go.")
+@JOBS
+def sensitivity(
+    exhibit: str,
+    over: tuple[str, ...],
+    settings: tuple[str, ...],
+    samples: int,
+    seeds: int,
+    confirm: bool,
+    out: Path,
+    jobs: int | None,
+) -> None:
+    """Say which unsaid parameter carries the result of EXHIBIT, and which settings give the printed values.
+
+    All parameters for which the exhibit declares a plausible range are varied together, in N (k + 2) settings for k
+    parameters. RANGE is LOW..HIGH, 'LOW..HIGH log' or ONE|OTHER|... . Runs that are there already are kept.
+    """
+    import time
+
+    from optcp.files import write_text
+    from optcp.papers.base import select
+    from optcp.plots.sensitivity import draw
+    from optcp.sensitivity import confirm as again
+    from optcp.sensitivity import study
+    from optcp.sensitivity.result import result as analyse
+    from optcp.sensitivity.show import show
+    from optcp.sensitivity.space import space
+    from optcp.study.progress import Counted, for_console
+
+    chosen = select([exhibit])
+    if len(chosen) != 1:
+        raise InputError(f"{exhibit} is a paper; name one of its exhibits: {', '.join(one.id for one in chosen)}")
+    ranges = {key.strip(): text.strip() for key, _, text in (one.partition("=") for one in over)}
+    fixed = _pairs(settings)
+    request = study.Request(chosen[0], space(chosen[0], ranges, fixed), samples, seeds, fixed)
+    messages = _console(stderr=True)
+    began = time.monotonic()
+    progress = Counted(for_console(messages))
+    todo = (out, _jobs(jobs), progress, messages.print)
+    finished = study.run(request, *todo)
+    found = analyse(finished, again.confirm(finished, *todo) if confirm else None)
+    took_s = time.monotonic() - began
+    path = out / "sensitivity" / f"{chosen[0].id}.json"
+    write_text(path, found.to_json())
+    show(_console(), found)
+    made, runs = progress.runs, found.design["runs"]
+    click.echo(f"\n{made} of {runs} runs made now, with the analysis in {took_s:.0f} s: {made / took_s:.0f} runs/s")
+    for file in (path, *draw(found, path.parent, path.stem)):
+        click.echo(f"{file}")
+
+
+@cli.command()
 @click.argument("scenario", type=SCENARIO)
 @SET
 @click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Seed of the first run.")
@@ -233,7 +297,7 @@ def export(directory: Path, form: str) -> None:
 @cli.command()
 @click.argument("directory", type=DIRECTORY)
 def report(directory: Path) -> None:
-    """Write DIRECTORY/report/index.html from the exhibits' results in DIRECTORY."""
+    """Write DIRECTORY/report/index.html from the exhibits' results and sensitivity studies in DIRECTORY."""
     from optcp.report import build
 
     click.echo(f"report: {build.write_report(directory)}")

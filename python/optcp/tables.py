@@ -77,6 +77,12 @@ def number(value: float | None) -> str:
     return "-" if value is None else f"{value:.2f}"
 
 
+def bounds(values: Sequence[float | None]) -> str:
+    """Write an estimate with the ends of its interval."""
+    centre, low, high = (number(value) for value in values)
+    return f"{centre} [{low}, {high}]"
+
+
 def interval(low: float | None, high: float | None) -> str:
     """Write an interval; a dash for an end that one run cannot give."""
     return f"[{number(low)}, {number(high)}]"

@@ -10,7 +10,7 @@ Marks in the pages, as HTML comments before a fenced block:
     lines that the command prints.
 ``message``
     what ``validate`` says of the page's last complete scenario after the change named above the block.
-``choices`` and ``arrows``
+``choices``, ``arrows`` and ``ranges``
     tables that are compared with the program.
 """
 
@@ -25,6 +25,11 @@ from pathlib import Path
 
 import pyarrow.parquet
 import pytest
+
+from optcp.papers.base import select
+from optcp.report.build import load_studies
+from optcp.sensitivity.space import space
+from optcp.tables import bounds
 
 ROOT = Path(__file__).parents[2]
 PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
@@ -214,7 +219,7 @@ def test_commands_exist_with_their_options(page, tmp_path):
             assert f"{option} " in helps[verb].replace(",", " ").replace("/", " "), command
         if verb == "run":
             run(f"{command} --dry-run", tmp_path)
-        elif verb not in ("reproduce", "trace"):
+        elif verb not in ("reproduce", "sensitivity", "trace"):
             run(command, tmp_path)
 
 
@@ -305,6 +310,27 @@ def test_every_exhibit_is_in_the_contract(tmp_path):
     listed = re.findall(r"^  (\S+/\S+)", run("optcp list exhibits", tmp_path).stdout, re.MULTILINE)
     assert listed
     assert [name for name in listed if f"| `{name}` |" not in text("docs/contract.md")] == []
+
+
+def test_ranges_of_unsaid_parameters_are_those_of_the_exhibits():
+    table = text("docs/papers/sensitivity.md").split("<!-- ranges:")[1].split("\n\n")[1]
+    head, _, *lines = ([cell.strip(" `") for cell in re.split(r"(?<!\\)\|", line)[1:-1]] for line in table.splitlines())
+    for column, name in enumerate(head[1:], start=1):
+        shown = {line[0]: line[column].replace("\\|", "|") for line in lines if line[column] != "-"}
+        assert shown == {one.name: str(one.range) for one in space(select([name])[0], {}, {})}, name
+
+
+@pytest.mark.parametrize("study", load_studies(ROOT / "docs" / "papers"), ids=lambda study: study.exhibit)
+def test_what_came_out_of_studies_is_as_stored(study):
+    page = "docs/papers/sensitivity.md"
+    assert rows(page, f"effects of {study.exhibit}") == [
+        [f"`{one.parameter}`", bounds(one.total), bounds(one.main)] for one in study.ranking
+    ]
+    points = 2 * study.design["samples"]
+    assert rows(page, f"conclusions of {study.exhibit}") == [
+        [one["name"], bounds(one["mean"]), *(f"{100 * one[part] / points:.0f} %" for part in ("above", "below"))]
+        for one in study.contrasts
+    ]
 
 
 def test_arrows_between_crates_are_those_of_the_manifests():

@@ -47,6 +47,10 @@ def test_the_form_of_the_contract(results_directory):
             "window_packets": 30,
             "profile": "ns2-2001",
             "flows": "100+100, 10+10",
+            "tick_ms": "profile",
+            "min_rto_ms": "profile",
+            "partial_ack": "profile",
+            "start_spread_ms": 500,
         }
         for row in result["rows"]:
             assert {"key", "metric", "paper", "measured", "ci95", "n", "verdict"} <= set(row)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from optcp.errors import InputError
+from optcp.papers.plausible import Choices, Plausible, Span
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -28,12 +29,15 @@ class Assumed:
         From the text of ``--set`` to a value; raises ValueError with what was expected.
     overrides
         From a value to the scenario's key paths and their texts.
+    plausible
+        What else it may have been, for ``optcp sensitivity``; None where that is not asked.
     """
 
     name: str
     default: Value
     read: Callable[[str], Value]
     overrides: Callable[[Value], list[tuple[str, str]]]
+    plausible: Plausible | None = None
 
 
 def values(assumed: Sequence[Assumed], settings: Mapping[str, str]) -> dict[str, Value]:
@@ -83,13 +87,43 @@ def ns2_world(access_share: float, link_delay_ms: float) -> tuple[Assumed, ...]:
         Propagation delay of the links that have no delay of their own.
     """
     return (
-        Assumed("backbone_bps", 10_000_000, positive_int, lambda value: [("parameters.backbone", f"{value} bps")]),
-        Assumed("access_share", access_share, share, lambda value: [("parameters.access_share", f"{value}")]),
-        Assumed("queue_packets", 50, positive_int, lambda value: [("parameters.queue", f"{value} packets")]),
+        Assumed(
+            "backbone_bps",
+            10_000_000,
+            positive_int,
+            lambda value: [("parameters.backbone", f"{value} bps")],
+            Plausible(
+                Span(4e6, 40e6, log=True, whole=True),
+                "rates are only given relative to the backbone; beyond the ends a few flows, or none, fill the link",
+            ),
+        ),
+        Assumed(
+            "access_share",
+            access_share,
+            share,
+            lambda value: [("parameters.access_share", f"{value}")],
+            Plausible(Span(0.6, 1.0), "stated, but not of which access links; from the 60 % of section 5.2 up"),
+        ),
+        Assumed(
+            "queue_packets",
+            50,
+            positive_int,
+            lambda value: [("parameters.queue", f"{value} packets")],
+            Plausible(
+                Span(15, 200, log=True, whole=True),
+                "ns-2's default is 50; a third of it to four times as much",
+            ),
+        ),
         Assumed(
             "link_delay_ms", link_delay_ms, not_negative, lambda value: [("parameters.link_delay", f"{value:g} ms")]
         ),
-        Assumed("packet_bytes", 1000, positive_int, lambda value: [("tcp.all.mss", f"{value} B")]),
+        Assumed(
+            "packet_bytes",
+            1000,
+            positive_int,
+            lambda value: [("tcp.all.mss", f"{value} B")],
+            Plausible(Choices((512, 1000, 1460)), "ns-2's default, and the two usual segments of the Internet of 2001"),
+        ),
         Assumed(
             # ns-2 starts with ssthresh at its window limit, so the two are one choice.
             "window_packets",
@@ -99,9 +133,60 @@ def ns2_world(access_share: float, link_delay_ms: float) -> tuple[Assumed, ...]:
                 ("tcp.all.window_limit", f"{value} packets"),
                 ("tcp.all.initial_ssthresh", f"{value} packets"),
             ],
+            Plausible(Span(20, 100, log=True, whole=True), "ns-2's default is 20, the authors' slides have 30"),
         ),
         Assumed("profile", "ns2-2001", str, lambda value: [("tcp.all.profile", str(value))]),
     )
+
+
+AS_PROFILE = "profile"
+"""The value of a choice of TCP that the profile makes."""
+
+
+def ns2_sender() -> tuple[Assumed, ...]:
+    """What the ns-2 studies of 2001 leave open of a NewReno sender; by default it is as the profile has it."""
+    return (
+        Assumed(
+            "tick_ms",
+            AS_PROFILE,
+            _or_profile(positive),
+            lambda value: _unless_profile("tcp.all.tick", value, " ms"),
+            Plausible(Choices((10, 100, 500)), "ns-2's clock of later years, of 2001, and that of BSD"),
+        ),
+        Assumed(
+            "min_rto_ms",
+            AS_PROFILE,
+            _or_profile(positive),
+            lambda value: _unless_profile("tcp.all.min_rto", value, " ms"),
+            Plausible(Span(200, 1000, log=True), "ns-2's default of 0.2 s to the 1 s of RFC 2988"),
+        ),
+        Assumed(
+            "partial_ack",
+            AS_PROFILE,
+            str,
+            lambda value: _unless_profile("tcp.all.partial_ack", value),
+            Plausible(Choices(("reset", "deflate", "keep")), "readings of RFC 2582 that NewReno programs of 2001 had"),
+        ),
+    )
+
+
+def start_spread(first_s: float, spread_ms: int, plausible: Plausible) -> Assumed:
+    """Say over how long the flows' starts are spread, evenly, from ``first_s`` on."""
+
+    def overrides(value: Value) -> list[tuple[str, str]]:
+        return [("parameters.start", f"uniform({first_s:g} s, {first_s + float(value) / 1000:g} s)")]
+
+    return Assumed("start_spread_ms", spread_ms, positive, overrides, plausible)
+
+
+def _or_profile(read: Callable[[str], Value]) -> Callable[[str], Value]:
+    return lambda text: text if text == AS_PROFILE else read(text)
+
+
+def _unless_profile(path: str, value: Value, unit: str = "") -> list[tuple[str, str]]:
+    if value == AS_PROFILE:
+        return []
+    return [(path, f"{value}{unit}" if isinstance(value, str) else f"{value:g}{unit}")]
 
 
 def positive_int(text: str) -> int:

@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
+    import numpy as np
+    from numpy.typing import NDArray
+
     from optcp.papers.assume import Assumed, Value
     from optcp.papers.model import Claim, Row, Series
     from optcp.study import Done
@@ -112,6 +115,17 @@ class Exhibit(abc.ABC):
     @abc.abstractmethod
     def evaluate(self, chosen: Mapping[str, Value], done: Mapping[str, Done]) -> Evaluation:
         """Rows, claims and series from the finished studies, by the names of :meth:`studies`."""
+
+    def contrasts(self, chosen: Mapping[str, Value], done: Mapping[str, Done]) -> dict[str, NDArray[np.float64]]:
+        """The paper's conclusions as differences that are above zero on average if the paper is right.
+
+        Returns
+        -------
+        dict
+            Name, with its unit, to one value a seed. None where no conclusion is a plain difference.
+        """
+        del chosen, done
+        return {}
 
 
 _registry: dict[str, Exhibit] = {}

@@ -14,6 +14,8 @@ from optcp.papers.base import PAPERS
 from optcp.papers.judge import word
 from optcp.papers.model import Result
 from optcp.plots import figures
+from optcp.plots import sensitivity as plots
+from optcp.sensitivity.result import Result as Study
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -43,8 +45,26 @@ def load_results(directory: Path) -> list[Result]:
     return results
 
 
+def load_studies(directory: Path) -> list[Study]:
+    """Read every sensitivity study below a directory, in the order of papers and exhibits; often there is none.
+
+    Raises
+    ------
+    InputError
+        If one cannot be read.
+    """
+    studies = []
+    for paper in PAPERS:
+        for path in sorted((directory / "sensitivity" / paper).glob("*.json"), key=lambda path: _natural(path.stem)):
+            try:
+                studies.append(Study.from_json(path.read_text(encoding="utf-8")))
+            except ValueError as error:
+                raise InputError(f"{path}: {error}") from error
+    return studies
+
+
 def write_report(directory: Path) -> Path:
-    """Write the report of a directory's results into it.
+    """Write the report of a directory's results and studies into it; either may be missing, not both.
 
     Returns
     -------
@@ -52,11 +72,14 @@ def write_report(directory: Path) -> Path:
         The page.
     """
     page = directory / "report" / "index.html"
-    write_text(page, render(load_results(directory)))
+    studies = load_studies(directory)
+    there = any(any((directory / paper).glob("*.json")) for paper in PAPERS)
+    results = load_results(directory) if there or not studies else []
+    write_text(page, render(results, studies))
     return page
 
 
-def render(results: Sequence[Result]) -> str:
+def render(results: Sequence[Result], studies: Sequence[Study] = ()) -> str:
     """Make the page; the same bytes for the same results."""
     environment = Environment(
         loader=PackageLoader("optcp.report"),
@@ -65,16 +88,22 @@ def render(results: Sequence[Result]) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"number": tables.number, "word": word, "slug": _slug}
+    environment.filters |= {"number": tables.number, "word": word, "slug": _slug, "bounds": tables.bounds}
     environment.globals |= {
         "interval": tables.interval,
         "size_text": tables.size_text,
         "figures": figures,
+        "study_figures": plots.figures,
         "keys_of": _keys,
     }
     page = environment.get_template("index.html.j2")
     return page.render(
-        results=results, papers=_summary(results), version=_versions(results), verdicts=VERDICTS, judgements=JUDGEMENTS
+        results=results,
+        studies=studies,
+        papers=_summary(results),
+        version=_versions([*results, *studies]),
+        verdicts=VERDICTS,
+        judgements=JUDGEMENTS,
     )
 
 
@@ -99,7 +128,7 @@ def _counts(words: Sequence[str], order: Sequence[str]) -> dict[str, int]:
     return {name: words.count(name) for name in order}
 
 
-def _versions(results: Sequence[Result]) -> str:
+def _versions(results: Sequence[Result | Study]) -> str:
     found = (f"{result.provenance['version']} (git {result.provenance['git']})" for result in results)
     return ", ".join(dict.fromkeys(found))
 

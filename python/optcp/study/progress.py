@@ -83,6 +83,27 @@ class Lines:
         """Nothing to clear away."""
 
 
+class Counted:
+    """Counts the runs that are made, beside showing how far they are."""
+
+    def __init__(self, shown: Bar | Lines) -> None:
+        self._shown = shown
+        self.runs = 0
+
+    def start(self, total: int, kept: int) -> None:
+        """Pass it on."""
+        self._shown.start(total, kept)
+
+    def advance(self, runs: int) -> None:
+        """Count, and pass it on."""
+        self.runs += runs
+        self._shown.advance(runs)
+
+    def stop(self) -> None:
+        """Pass it on."""
+        self._shown.stop()
+
+
 def for_console(console: Console) -> Bar | Lines:
     """The form that suits where the console writes to."""
     return Bar(console) if console.is_terminal else Lines(lambda line: console.print(line, highlight=False))

@@ -2,6 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+from optcp.papers.assume import ns2_sender, ns2_world, start_spread
+from optcp.papers.plausible import Plausible, Span
+
+if TYPE_CHECKING:
+    from optcp.papers.assume import Assumed
+
 PAPER = (
     "C. Develder, D. Colle, S. De Maesschalck, M. Pickavet, P. Demeester: "
     "Influence of GMPLS Recovery Mechanisms on TCP Performance"
@@ -10,6 +18,8 @@ PAPER_RUNS = 150
 SOURCES = 10
 """Table 1: source nodes of a class."""
 
+START_S, START_SPREAD_MS = 0.5, 500
+"""Table 2: the sources start from then on, within that time."""
 FAILURE_S = 5.0
 """Table 2: the link L1-L2 goes down."""
 REPAIR_S = 10.0
@@ -19,3 +29,21 @@ WINDOW_S = (5.0, 6.5)
 
 PS = 1_000_000_000_000
 """Picoseconds a second."""
+
+
+def world(access_share: float) -> tuple[Assumed, ...]:
+    """What the paper's simulations leave open of network, TCP and starts.
+
+    Parameters
+    ----------
+    access_share
+        Rate of the access links as a share of the backbone's, 0 to 1.
+    """
+    starts = Plausible(
+        Span(100, 3000, log=True), "0.5 s is stated; what is drawn, for nodes or for flows and how evenly, is not"
+    )
+    return (
+        *ns2_world(access_share, link_delay_ms=1.0),
+        *ns2_sender(),
+        start_spread(START_S, START_SPREAD_MS, starts),
+    )

@@ -11,9 +11,10 @@ import numpy as np
 
 import optcp
 from optcp.errors import RunFailed
-from optcp.papers.assume import Assumed, ns2_world, overrides
+from optcp.papers.assume import Assumed, overrides
 from optcp.papers.base import over_switch_delays
-from optcp.papers.gmpls.paper import FAILURE_S, PAPER_RUNS, PS, SOURCES, WINDOW_S
+from optcp.papers.gmpls.paper import FAILURE_S, PAPER_RUNS, PS, SOURCES, WINDOW_S, world
+from optcp.papers.plausible import Choices, Plausible
 from optcp.papers.windows import bytes_between
 
 if TYPE_CHECKING:
@@ -51,9 +52,18 @@ def _flows(text: str) -> str:
 
 
 ASSUMED = (
-    *ns2_world(access_share=0.9, link_delay_ms=1.0),
+    *world(access_share=0.9),
     # The readings become studies of their own, see studies().
-    Assumed("flows", ", ".join(READINGS), _flows, lambda _: []),
+    Assumed(
+        "flows",
+        ", ".join(READINGS),
+        _flows,
+        lambda _: [],
+        Plausible(
+            Choices(("10+10", "20+20", "50+50", "100+100")),
+            "100 are stated; the spread of Table 3 points to about 10",
+        ),
+    ),
 )
 
 

@@ -12,10 +12,10 @@ import optcp
 from optcp import stats
 from optcp.errors import RunFailed
 from optcp.papers import curve, judge
-from optcp.papers.assume import built_in, ns2_world, overrides
+from optcp.papers.assume import built_in, overrides
 from optcp.papers.base import Exhibit
 from optcp.papers.gmpls.over_time import mean_goodput
-from optcp.papers.gmpls.paper import FAILURE_S, PAPER, PAPER_RUNS, PS, WINDOW_S
+from optcp.papers.gmpls.paper import FAILURE_S, PAPER, PAPER_RUNS, PS, WINDOW_S, world
 from optcp.papers.verdict import row
 from optcp.papers.windows import bytes_between
 from optcp.study import Study
@@ -46,7 +46,7 @@ QUICK_SEEDS = 16
 SCENARIO = Path(optcp.__file__).parent / "scenarios" / "gmpls-section6.toml"
 
 ASSUMED = (
-    *ns2_world(access_share=0.8, link_delay_ms=1.0),
+    *world(access_share=0.8),
     built_in("backup", "d split evenly over L1-L4, L4-L5 and L5-L2"),
 )
 

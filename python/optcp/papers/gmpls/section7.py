@@ -11,10 +11,10 @@ import numpy as np
 import optcp
 from optcp.errors import RunFailed
 from optcp.papers import curve, judge
-from optcp.papers.assume import built_in, ns2_world, overrides
+from optcp.papers.assume import built_in, overrides
 from optcp.papers.base import Exhibit
 from optcp.papers.gmpls.over_time import mean_goodput
-from optcp.papers.gmpls.paper import PAPER, PAPER_RUNS, PS, REPAIR_S
+from optcp.papers.gmpls.paper import PAPER, PAPER_RUNS, PS, REPAIR_S, world
 from optcp.papers.gmpls.section6 import D_MS, backup
 from optcp.papers.printed import tables
 from optcp.papers.windows import bytes_between
@@ -54,7 +54,7 @@ OPTICAL_NOTE = (
 SCENARIO = Path(optcp.__file__).parent / "scenarios" / "gmpls-section7.toml"
 
 ASSUMED = (
-    *ns2_world(access_share=0.8, link_delay_ms=1.0),
+    *world(access_share=0.8),
     built_in("backup", "d split evenly over L1-L4, L4-L5 and L5-L2"),
     built_in("switch_delay_ms", str(DELTA_MS)),
 )

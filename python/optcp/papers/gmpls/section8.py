@@ -11,10 +11,10 @@ import numpy as np
 
 import optcp
 from optcp.papers import curve
-from optcp.papers.assume import built_in, ns2_world, overrides
+from optcp.papers.assume import built_in, overrides
 from optcp.papers.base import Exhibit
 from optcp.papers.gmpls.over_time import mean_goodput
-from optcp.papers.gmpls.paper import FAILURE_S, PAPER, PAPER_RUNS, PS, REPAIR_S
+from optcp.papers.gmpls.paper import FAILURE_S, PAPER, PAPER_RUNS, PS, REPAIR_S, world
 from optcp.papers.printed import tables
 from optcp.papers.windows import bytes_between
 from optcp.study import Study
@@ -54,7 +54,7 @@ QUICK_SEEDS = 12
 SCENARIO = Path(optcp.__file__).parent / "scenarios" / "gmpls-section8.toml"
 
 ASSUMED = (
-    *ns2_world(access_share=0.8, link_delay_ms=1.0),
+    *world(access_share=0.8),
     built_in(
         "backup",
         f"{'-'.join(LOCAL_BACKUP)} for local, {'-'.join(PATH_BACKUP)} for the others, each split evenly over its links",

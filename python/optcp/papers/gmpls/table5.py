@@ -30,6 +30,8 @@ WHY = (
     "The paper does not say bandwidth and queue, which are partly interchangeable: independent ns-2 runs of this world "
     "differ from the print in the same cells, and a queue of about 40 packets comes closer at d = 20 and 50 ms."
 )
+LONGER = range(D_MS.index(10), len(D_MS))
+"""Indices of the spans of which the paper says that a slower switch makes them cost more."""
 WINDOWS_S = ((5.0, 6.5), (5.0, 7.5), (5.0, 10.0))
 
 
@@ -53,6 +55,15 @@ class Table5(Section6):
             for j, delta in enumerate(DELTA_MS)
         ]
         return Evaluation(rows, context.judge(self.id, JUDGES), [], distances(context))
+
+    def contrasts(self, chosen: Mapping[str, Value], done: Mapping[str, Done]) -> dict[str, NDArray[np.float64]]:
+        """What section 6.2 concludes: a longer backup path costs goodput, and the more the slower the switch."""
+        loss = 100 * (1 - self.context(chosen, done).measured.ratio)
+        found = {
+            f"loss at d = {D_MS[i]} ms, delta = {DELTA_MS[j]} ms (%)": loss[:, i, j] for i in LONGER for j in (0, -1)
+        }
+        ends = f"delta = {DELTA_MS[-1]} ms minus {DELTA_MS[0]} ms (points)"
+        return found | {f"loss at d = {D_MS[i]} ms, {ends}": loss[:, i, -1] - loss[:, i, 0] for i in LONGER}
 
 
 def distances(context: Context) -> list[str]:
@@ -78,7 +89,7 @@ def penalty_grows(context: Context) -> list[Part]:
     gain = 100 * (context.measured.ratio - 1)
     return [
         part
-        for i in range(D_MS.index(10), len(D_MS))
+        for i in LONGER
         for part in judge.trend_parts(
             f"f - 1 at d = {D_MS[i]} ms, delta", steps(DELTA_MS), list(gain[:, i].T), "down", "points"
         )

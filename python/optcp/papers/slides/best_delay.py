@@ -11,9 +11,10 @@ import optcp
 from optcp import stats
 from optcp.errors import RunFailed
 from optcp.papers import judge
-from optcp.papers.assume import ns2_world, overrides
+from optcp.papers.assume import Assumed, ns2_sender, ns2_world, overrides, positive_int, start_spread
 from optcp.papers.base import Evaluation, Exhibit, exhibit, over_switch_delays
 from optcp.papers.model import Series
+from optcp.papers.plausible import Choices, Plausible, Span
 from optcp.papers.printed import tables
 from optcp.papers.slides.first import PAPER
 from optcp.papers.verdict import row
@@ -40,7 +41,18 @@ _WHY = (
     "-14.7 % at 50, 250, 500, 1000 ms. Something that the slides do not say decides; no constant was changed to match."
 )
 
-ASSUMED = ns2_world(access_share=0.8, link_delay_ms=1.0)
+ASSUMED = (
+    *ns2_world(access_share=0.8, link_delay_ms=1.0),
+    Assumed(
+        "sources",
+        10,
+        positive_int,
+        lambda value: [("parameters.sources", str(value))],
+        Plausible(Choices((5, 10, 20)), "10 are stated for this set-up, 5 for that of the slides before it"),
+    ),
+    *ns2_sender(),
+    start_spread(0.1, 2000, Plausible(Span(500, 4000, log=True), "2 s is stated; how the starts are drawn is not")),
+)
 
 
 @exhibit
@@ -79,6 +91,17 @@ class BestDelay(Exhibit):
             series.append(_histogram(key, 100 * ratio[:, index]))
         judged = judge.judge_all(self.id, {"Over 240 runs every delay": every_delay_beats_none}, {READING: ratio})
         return Evaluation(rows, judged, series, [])
+
+    def contrasts(self, chosen: Mapping[str, Value], done: Mapping[str, Done]) -> dict[str, NDArray[np.float64]]:
+        """What the slides conclude: every delay gains, and the gain falls with the delay."""
+        del chosen
+        gain = 100 * (done[READING].once(measure) - 1)
+        delayed = range(1, len(DELTA_MS))
+        found = {f"gain at {DELTA_MS[i]} ms (%)": gain[:, i] for i in delayed}
+        for i in delayed[:-1]:
+            name = f"gain, {DELTA_MS[i]} ms minus {DELTA_MS[i + 1]} ms (points)"
+            found[name] = gain[:, i] - gain[:, i + 1]
+        return found
 
 
 def measure(done: Done) -> NDArray[np.float64]:

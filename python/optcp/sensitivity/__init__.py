@@ -1,0 +1,1 @@
+"""``optcp sensitivity``: which unsaid parameter carries an exhibit's result."""

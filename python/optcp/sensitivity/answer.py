@@ -1,0 +1,53 @@
+"""What an exhibit says at one setting: its rows as responses, its claims, and its conclusions as differences."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from optcp import stats
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from optcp.papers.base import Evaluation
+    from optcp.papers.model import Holds, Row
+    from optcp.stats import Interval
+
+
+@dataclass(frozen=True)
+class Answer:
+    """An exhibit at one setting.
+
+    Attributes
+    ----------
+    rows
+        By the name of the response: key and metric, without what the study varies.
+    claims
+        Whether each statement of the paper holds, by its text.
+    contrasts
+        The paper's conclusions as differences, by name: the mean over the seeds with its interval.
+    """
+
+    rows: dict[str, Row]
+    claims: dict[str, Holds]
+    contrasts: dict[str, Interval] = field(default_factory=dict)
+
+    @classmethod
+    def of(
+        cls, evaluation: Evaluation, contrasts: Mapping[str, NDArray[np.float64]], varied: Collection[str]
+    ) -> Answer:
+        """Take an evaluation over; a row is told from the others by what is not varied."""
+        rows = {response(row, varied): row for row in evaluation.rows}
+        if len(rows) < len(evaluation.rows):
+            raise ValueError("two rows of one response")
+        claims = {claim.text: claim.holds for claim in evaluation.claims}
+        return cls(rows, claims, {name: stats.mean(values) for name, values in contrasts.items()})
+
+
+def response(row: Row, varied: Collection[str]) -> str:
+    """Name of the response that a row is a value of."""
+    return " ".join([*(f"{name}={value}" for name, value in row.key.items() if name not in varied), row.metric])

@@ -1,0 +1,52 @@
+"""Which of a paper's statements hold over the whole space of what it leaves unsaid."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from optcp import stats
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from optcp.papers.model import Holds
+    from optcp.stats import Interval
+
+
+@dataclass(frozen=True)
+class Survival:
+    """One statement over the points of a sample that is spread evenly over the space.
+
+    Attributes
+    ----------
+    text
+        The statement.
+    holds, fails, undecided
+        At how many points it does, surely does not, or too few seeds were run to say.
+    """
+
+    text: str
+    holds: int
+    fails: int
+    undecided: int
+
+    @property
+    def share(self) -> Interval:
+        """In which share of the space it is known to hold, 0 to 1."""
+        return stats.wilson(self.holds, self.holds + self.fails + self.undecided)
+
+    @property
+    def word(self) -> str:
+        """The answer in a word: "everywhere", "nowhere", "in places" or "undecided"."""
+        if self.holds and not self.fails:
+            return "everywhere" if not self.undecided else "nowhere refuted"
+        if self.fails and not self.holds:
+            return "nowhere" if not self.undecided else "nowhere shown"
+        return "in places" if self.holds else "undecided"
+
+
+def survival(text: str, judged: Sequence[Holds]) -> Survival:
+    """Count the judgements of one statement."""
+    holds, fails = sum(one is True for one in judged), sum(one is False for one in judged)
+    return Survival(text, holds, fails, len(judged) - holds - fails)

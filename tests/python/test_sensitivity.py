@@ -1,0 +1,471 @@
+"""Which unsaid parameter carries a result: known functions, the design, the print, and the verb on the double."""
+
+import json
+import math
+import re
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from optcp import cli
+from optcp.errors import InputError, RunFailed
+from optcp.papers.base import select
+from optcp.papers.gmpls.table3 import Table3
+from optcp.papers.model import Row
+from optcp.papers.plausible import PARTS, Choices, Span
+from optcp.sensitivity import compatible
+from optcp.sensitivity.answer import Answer
+from optcp.sensitivity.contrast import pooled
+from optcp.sensitivity.design import design, places
+from optcp.sensitivity.indices import effects
+from optcp.sensitivity.result import Result
+from optcp.sensitivity.slices import slices
+from optcp.sensitivity.space import space
+from optcp.sensitivity.survival import survival
+from optcp.stats import Interval
+
+# Functions whose effects are known
+
+
+def ishigami(u):
+    """T. Ishigami, T. Homma 1990, with a = 7 and b = 0.1, on the unit cube."""
+    x = math.pi * (2 * u - 1)
+    return np.sin(x[..., 0]) + 7 * np.sin(x[..., 1]) ** 2 + 0.1 * x[..., 2] ** 4 * np.sin(x[..., 0])
+
+
+def ishigami_known():
+    a, b = 7, 0.1
+    first = 0.5 * (1 + b * math.pi**4 / 5) ** 2
+    second = a**2 / 8
+    both = b**2 * math.pi**8 * (1 / 18 - 1 / 50)
+    variance = first + second + both
+    return [first / variance, second / variance, 0], [(first + both) / variance, second / variance, both / variance]
+
+
+COEFFICIENTS = np.array([0, 1, 4.5, 9])
+
+
+def sobol_g(u):
+    """I. M. Sobol: the product of (|4 u - 2| + a) / (1 + a)."""
+    return np.prod((np.abs(4 * u - 2) + COEFFICIENTS) / (1 + COEFFICIENTS), axis=-1)
+
+
+def sobol_g_known():
+    alone = 1 / (3 * (1 + COEFFICIENTS) ** 2)
+    variance = np.prod(1 + alone) - 1
+    total = [one * np.prod(1 + np.delete(alone, index)) / variance for index, one in enumerate(alone)]
+    return list(alone / variance), total
+
+
+@pytest.mark.parametrize(
+    ("function", "known"), [(ishigami, ishigami_known()), (sobol_g, sobol_g_known())], ids=["ishigami", "sobol-g"]
+)
+@pytest.mark.parametrize("samples", [256, 1024])
+def test_known_effects_lie_within_their_intervals(function, known, samples):
+    u = places(len(known[0]), samples)
+    y = function(u)
+    found = effects(y[0][None], y[1][None], y[2:, None])
+    for parameter, wanted in enumerate(zip(*known, strict=True)):
+        for interval, value in zip(found.interval(0, parameter), wanted, strict=True):
+            assert interval.low <= value <= interval.high
+            assert interval.high - interval.low < 0.45 * math.sqrt(256 / samples)
+
+
+def test_effects_of_several_responses_are_those_of_each_and_repeat():
+    u = places(3, 64)
+    one, other = ishigami(u), u[..., 1]
+    both = np.stack([one, other])
+    found = effects(both[:, 0], both[:, 1], np.moveaxis(both[:, 2:], 0, 1))
+    alone = effects(one[0][None], one[1][None], one[2:, None])
+    for one, other in zip(found.interval(0, 0), alone.interval(0, 0), strict=True):
+        assert (one.low, one.high) == pytest.approx((other.low, other.high))
+    assert found.main[1, [0, 2]] == pytest.approx([0, 0], abs=1e-12)
+    assert found.total[1] == pytest.approx([0, 1, 0], abs=0.1)
+    average = found.over([0, 1], 1)[1].estimate
+    assert average == pytest.approx((found.total[0, 1] + found.total[1, 1]) / 2)
+
+
+# Ranges, spaces, designs
+
+
+def test_values_of_ranges_by_hand():
+    assert [Span(0, 10).at(share) for share in (0, 0.5, 1)] == [0, 5, 10]
+    assert [Span(1, 100, log=True).at(share) for share in (0, 0.5, 1)] == [1, 10, 100]
+    assert [Span(1, 3, whole=True).at(share) for share in (0, 0.34, 0.99, 1)] == [1, 2, 3, 3]
+    assert Span(1, 2, log=True).at(0.5) == 1.41
+    assert [Choices(("a", "b", "c")).at(share) for share in (0, 0.34, 0.67, 1)] == ["a", "b", "c", "c"]
+    assert Span(1, 10_000, log=True).parts() == ["1 to 10", "10 to 100", "100 to 1000", "1000 to 10000"]
+    assert [Span(1, 10_000, log=True).part(value) for value in (1, 9.9, 10, 5000, 10_000)] == [0, 0, 1, 3, 3]
+    assert Choices((10, 100)).part(100) == 1
+
+
+@given(st.floats(0, 1), st.booleans(), st.booleans())
+def test_a_value_lies_in_its_range_and_in_its_part(share, log, whole):
+    span = Span(15, 200, log, whole)
+    value = span.at(share)
+    assert 15 <= value <= 200
+    # Rounding may carry a value over an edge, never further.
+    assert abs(span.part(value) - min(PARTS - 1, int(share * PARTS))) <= 1
+
+
+@pytest.mark.parametrize("make", [lambda: Span(2, 1), lambda: Span(0, 1, log=True), lambda: Choices((1, 1))])
+def test_ranges_that_make_no_sense(make):
+    with pytest.raises(ValueError, match=r"range|choices"):
+        make()
+
+
+def test_spaces_are_declared_ranges_or_those_of_the_command():
+    table3 = select(["gmpls/table3"])[0]
+    declared = space(table3, {}, {})
+    assert declared.names == [
+        *("backbone_bps", "access_share", "queue_packets", "packet_bytes", "window_packets"),
+        *("tick_ms", "min_rto_ms", "partial_ack", "start_spread_ms", "flows"),
+    ]
+    assert space(table3, {}, {"flows": "10+10"}).names == [name for name in declared.names if name != "flows"]
+    own = space(table3, {"queue_packets": "20..80 log", "tick_ms": "", "profile": "rfc|ns2-2001"}, {})
+    assert [str(one.range) for one in own] == ["20..80 log", "rfc|ns2-2001", "10|100|500"]
+    assert own.at([0.5, 0.9, 0.1]) == {"queue_packets": 40, "profile": "ns2-2001", "tick_ms": 10}
+
+
+@pytest.mark.parametrize(
+    ("over", "settings", "message"),
+    [
+        ({"queue_packet": "1..2"}, {}, "did you mean 'queue_packets'"),
+        ({"queue_packets": "80..20"}, {}, "from a lower to a higher"),
+        ({"queue_packets": "1.5..20"}, {}, "positive whole number"),
+        ({"queue_packets": "20"}, {}, "at least two"),
+        ({"link_delay_ms": ""}, {}, "declares no range"),
+        ({"queue_packets": ""}, {"queue_packets": "5"}, "both fixed by --set and varied"),
+        ({}, {"queue_packet": "5"}, "did you mean 'queue_packets'"),
+    ],
+)
+def test_spaces_that_make_no_sense(over, settings, message):
+    with pytest.raises(InputError, match=message):
+        space(select(["gmpls/table3"])[0], over, settings)
+
+
+def test_an_exhibit_without_ranges_says_so():
+    exhibit = Table3()
+    exhibit.assumed = tuple(one for one in Table3.assumed if one.plausible is None)
+    with pytest.raises(InputError, match="declares no plausible ranges"):
+        space(exhibit, {}, {})
+
+
+def test_the_design_exchanges_one_parameter_at_a_time():
+    u = places(3, 8)
+    assert u.shape == (5, 8, 3)
+    for parameter in range(3):
+        same = [index for index in range(3) if index != parameter]
+        assert (u[2 + parameter][:, same] == u[0][:, same]).all()
+        assert (u[2 + parameter][:, parameter] == u[1][:, parameter]).all()
+    # A Sobol sequence puts one of eight points into each eighth of every axis.
+    assert all(sorted((8 * u[row, :, axis]).astype(int)) == list(range(8)) for row in (0, 1) for axis in range(3))
+    assert (places(3, 8) == u).all()
+
+
+def test_equal_points_of_a_design_are_one_setting():
+    found = design(space(select(["gmpls/table3"])[0], {"partial_ack": "reset|keep", "tick_ms": "10|100"}, {}), 8)
+    assert len(found.settings) == 4
+    assert (found.a.shape, found.b.shape, found.ab.shape) == ((8,), (8,), (2, 8))
+
+
+@pytest.mark.parametrize("samples", [1, 3, 48])
+def test_samples_are_a_power_of_two(samples):
+    with pytest.raises(InputError, match="power of two"):
+        places(2, samples)
+
+
+# The print, slices, statements
+
+
+def row(measured, half_width, paper, n=150, metric="rel_goodput_pct"):
+    return Row({"delta_ms": 50}, metric, paper, measured, (measured - half_width, measured + half_width), n, "near")
+
+
+def test_distance_to_the_print_by_hand():
+    # Standard error 1 from 150 runs, as many as the print has: together the square root of 2.
+    assert compatible.distance(row(13.0, 1.959964, 9.85), 0.005, 150) == pytest.approx(3.145 / math.sqrt(2))
+    # With a tenth of the runs, the print's own error is the square root of a tenth of ours.
+    assert compatible.distance(row(13.0, 1.959964, 9.85, 15), 0.005, 150) == pytest.approx(3.145 / math.sqrt(1.1))
+    assert compatible.distance(row(9.854, 0.0, 9.85), 0.005, 150) == 0
+    assert compatible.distance(row(9.86, 0.0, 9.85), 0.005, 150) == math.inf
+
+
+def test_bound_and_rounding():
+    assert compatible.bound(1) == pytest.approx(1.959964)
+    assert compatible.bound(10) == pytest.approx(2.7996, abs=1e-3)  # 0.95 ** 0.1 = 0.994884, two-sided
+    assert compatible.rounding([9.85, 5, 4.4]) == pytest.approx(0.005)
+    assert compatible.rounding([20, 30]) == 0.5
+
+
+def test_what_is_no_measurement_is_not_compared():
+    answers = [Answer({"a": row(1, 0, 0), "b": row(one, 2, 2.5), "c": row(1, 1, None)}, {}) for one in (1, 2)]
+    roundings = compatible.compared(answers)
+    assert list(roundings) == ["b"]
+    fit = compatible.fit(answers[0], roundings, 150)
+    assert (fit.worst, fit.values, fit.within, fit.compatible) == ("b", 1, 1, True)
+    assert not compatible.fit(Answer({"b": row(7, 1, 2.5)}, {}), roundings, 150).compatible
+
+
+def test_profile_and_slices_by_hand():
+    over = space(select(["gmpls/table3"])[0], {"tick_ms": "10|100"}, {})
+    settings = [{"tick_ms": 10.0}, {"tick_ms": 100.0}]
+    fits = {0: compatible.Fit(1.0, "a", 1, 1), 1: compatible.Fit(3.0, "a", 0, 1)}
+    uniform = np.array([0, 0, 1])
+    first, second = compatible.profile(over, settings, fits, uniform)["tick_ms"]
+    assert (first.misfit, first.share.estimate, first.share.n) == (1.0, 1.0, 2)
+    assert (second.misfit, second.share.estimate, second.settings) == (3.0, 0.0, 1)
+    parts = slices(over, settings, uniform, np.array([5.0, 7.0]))["tick_ms"]
+    assert [(name, mean.estimate) for name, mean in parts] == [("10.0", 5.0), ("100.0", 7.0)]
+    empty = slices(over, settings, np.array([0]), np.array([5.0, 7.0]))["tick_ms"]
+    assert empty[1] == ("100.0", None)
+    alone = compatible.profile(over, settings, fits, np.array([0]))["tick_ms"][1].share
+    assert math.isnan(alone.estimate)
+    assert (alone.low, alone.high) == (0, 1)
+
+
+@pytest.mark.parametrize(
+    ("judged", "word"),
+    [
+        ([True, True], "everywhere"),
+        ([True, "undecided"], "nowhere refuted"),
+        ([False, "undecided"], "nowhere shown"),
+        ([False], "nowhere"),
+        ([True, False], "in places"),
+        (["undecided"], "undecided"),
+    ],
+)
+def test_survival(judged, word):
+    assert survival("text", judged).word == word
+
+
+def test_a_conclusion_is_pooled_by_hand():
+    # Surely above, surely below, two that say nothing; the means 3, -1, 1 and 0 have mean 0.75.
+    found = pooled([Interval(3, 1, 5, 9), Interval(-1, -2, -0.5, 9), Interval(1, -1, 3, 9), Interval(0, 0, 0, 9)])
+    assert (found.above, found.below, found.undecided) == (1, 1, 2)
+    assert found.mean.estimate == 0.75
+    # Their standard deviation is the square root of (2.25^2 + 1.75^2 + 0.25^2 + 0.75^2) / 3, t(3) at 97.5 % 3.1824.
+    assert found.mean.high - 0.75 == pytest.approx(3.1824 * math.sqrt(8.75 / 3 / 4), abs=1e-3)
+    assert found.positive.estimate == 2.5 / 4
+
+
+class Reduced:
+    """A finished study that has been reduced."""
+
+    def __init__(self, value):
+        self.value = value
+
+    def once(self, reduce):
+        return self.value
+
+
+def test_conclusions_of_the_three_exhibits_by_hand(monkeypatch):
+    # Two seeds; f at 0, 50, 250, 500 and 1000 ms.
+    ratio = np.array([[1, 1.5, 1.25, 1.5, 0.75], [1, 1.25, 1.25, 0.75, 0.5]])
+    best = np.array([[0, 0.5, 0, 0.5, 0], [0, 0.5, 0.5, 0, 0]])
+    (slides,) = select(["slides/best-delay"])
+    found = slides.contrasts({}, {"10+10": Reduced(ratio)})
+    assert {name: list(values) for name, values in found.items()} == {
+        "gain at 50 ms (%)": [50, 25],
+        "gain at 250 ms (%)": [25, 25],
+        "gain at 500 ms (%)": [50, -25],
+        "gain at 1000 ms (%)": [-25, -50],
+        "gain, 50 ms minus 250 ms (points)": [25, 0],
+        "gain, 250 ms minus 500 ms (points)": [-25, 50],
+        "gain, 500 ms minus 1000 ms (points)": [75, 25],
+    }
+    table3 = Table3().contrasts({}, {"20+20": Reduced(SimpleNamespace(ratio=ratio, best_share=best))})
+    assert {name: list(values) for name, values in table3.items() if name not in found} == {
+        "runs worse than 0 ms, 250 ms minus 50 ms (points)": [0, 0],
+        "runs worse than 0 ms, 500 ms minus 250 ms (points)": [0, 100],
+        "runs worse than 0 ms, 1000 ms minus 500 ms (points)": [100, 0],
+        "runs in which 50 ms is best, above half (points)": [0, 0],
+    }
+    assert set(found) < set(table3)
+    # f at d = 1, 2, 10, 20, 50, 100 ms; the loss is the same at every delta but at 100 ms.
+    over_d = np.ones((2, 6, 5)) * np.array([1, 1, 0.75, 0.5, 0.25, 0.25])[None, :, None]
+    over_d[:, 5, -1] = 0
+    (table5,) = select(["gmpls/table5"])
+    monkeypatch.setattr(
+        type(table5), "context", lambda *_: SimpleNamespace(measured=SimpleNamespace(ratio=over_d)), raising=False
+    )
+    found = table5.contrasts({}, {})
+    assert len(found) == 4 * 3
+    assert list(found["loss at d = 10 ms, delta = 5 ms (%)"]) == [25, 25]
+    assert [list(values) for name, values in found.items() if "minus" in name] == [[0, 0]] * 3 + [[25, 25]]
+
+
+# The verb
+
+WORDS = ("sensitivity", "gmpls/table3", "--set", "flows=10+10", "--over", "queue_packets", "--over", "backbone_bps")
+SMALL = ("--samples", "4", "--seeds", "3", "--out", "out", "--jobs", "2")
+
+
+@pytest.fixture
+def optcp(monkeypatch, capsys, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "100")
+
+    def call(*arguments):
+        monkeypatch.setattr(sys, "argv", ["optcp", *arguments])
+        with pytest.raises(SystemExit) as exit_:
+            cli.main()
+        out, err = capsys.readouterr()
+        assert "Traceback" not in err
+        return exit_.value.code, out, err
+
+    return call
+
+
+def test_the_verb_prints_writes_and_continues(optcp, calls):
+    status, out, _ = optcp(*WORDS, *SMALL)
+    assert status == 0
+    assert max(len(line) for line in out.splitlines()) <= 100
+    assert "what carries the result" in out
+    assert "240 of 240 runs made now" in out
+    text = Path("out/sensitivity/gmpls/table3.json").read_text()
+    found = json.loads(text)
+    assert found["design"] == {"samples": 4, "points": 16, "settings": 16, "seeds": 3, "runs": 16 * 3 * 5}
+    assert {one["parameter"] for one in found["ranking"]} == {"queue_packets", "backbone_bps"}
+    # The double knows no queues.
+    queue = [one["total"][0] for one in found["effects"] if one["parameter"] == "queue_packets"]
+    assert queue == pytest.approx([0] * len(queue), abs=1e-9)
+    assert found["fixed"] == {"flows": "10+10"}
+    assert found["print"]["values"] == 13
+    # In the double a delay of 50 ms gains by chance, and shares of runs are never below zero.
+    assert all(one["above"] + one["below"] <= 8 for one in found["responses"])
+    assert all(
+        one["below"] == 0 for one in found["responses"] if one["name"].endswith(("worse_than_zero_pct", "best_pct"))
+    )
+    assert all(one["holds"] + one["fails"] + one["undecided"] == 8 for one in found["claims"])
+    # A gain is a response and a conclusion.
+    gain = next(one["mean"] for one in found["responses"] if one["name"].endswith("delta_ms=50 rel_goodput_pct"))
+    assert found["contrasts"][0]["name"] == "gain at 50 ms (%)"
+    assert found["contrasts"][0]["mean"][0] == pytest.approx(gain, abs=1e-3)
+    assert all(one["above"] + one["below"] + one["undecided"] == 8 for one in found["contrasts"])
+    assert {path.name for path in Path("out/sensitivity/gmpls").iterdir()} == {
+        *("table3.json", "table3-effects.svg", "table3-conclusions.svg", "table3-compatible.svg"),
+        # In the double nothing else varies.
+        "table3-slices-rel_goodput_pct.svg",
+    }
+    assert len(calls) == 16 * 3
+    calls.clear()
+    status, out, _ = optcp(*WORDS, *SMALL)
+    assert status == 0
+    assert "0 of 240 runs made now" in out
+    assert calls == []
+    assert Path("out/sensitivity/gmpls/table3.json").read_text() == text
+
+
+@pytest.mark.parametrize("nothing_fits", [False, True])
+def test_settings_are_run_again_on_seeds_of_their_own(optcp, calls, monkeypatch, nothing_fits):
+    monkeypatch.setattr(Table3, "paper_runs", 16)
+    if nothing_fits:
+        monkeypatch.setattr(compatible, "bound", lambda values, level=0.95: -1.0)
+    assert optcp(*WORDS, *SMALL)[0] == 0
+    first = json.loads(Path("out/sensitivity/gmpls/table3.json").read_text())
+    calls.clear()
+    status, out, _ = optcp(*WORDS, *SMALL, "--confirm")
+    assert status == 0
+    assert "of them with more random cases" in out
+    found = json.loads(Path("out/sensitivity/gmpls/table3.json").read_text())
+    again = found["print"]["confirmed"]
+    assert len(again) == (first["print"]["compatible"] or 5)
+    assert [one["setting"] for one in again[:5]] == [one["setting"] for one in found["print"]["best"][: len(again)]]
+    # An eighth, a quarter, a half and all of 16 cases, after the three of the design.
+    assert {one["seeds"] for one in again} <= {2, 4, 8, 16}
+    assert sorted(seed for seed, _ in calls) == sorted(seed for one in again for seed in range(4, 4 + one["seeds"]))
+    assert found["design"]["runs"] == first["design"]["runs"] + 5 * sum(one["seeds"] for one in again)
+    assert {value["n"] for one in again for value in one["values"].values()} == {one["seeds"] for one in again}
+    assert all(one["seeds"] == 16 for one in again if one["compatible"])
+    if nothing_fits:
+        assert {one["seeds"] for one in again} == {2}
+
+
+def test_a_result_is_read_back(optcp):
+    assert optcp(*WORDS, *SMALL)[0] == 0
+    text = Path("out/sensitivity/gmpls/table3.json").read_text()
+    assert Result.from_json(text).to_json() == text
+    with pytest.raises(ValueError, match="not a sensitivity study's result"):
+        Result.from_json("{}")
+
+
+def test_the_report_shows_a_study(optcp):
+    assert optcp(*WORDS, *SMALL, "--confirm")[0] == 0
+    status, out, _ = optcp("report", "out")
+    assert (status, out) == (0, "report: out/report/index.html\n")
+    page = Path("out/report/index.html").read_text()
+    found = json.loads(Path("out/sensitivity/gmpls/table3.json").read_text())
+    assert page.count("<figure>") == 4
+    assert f"agree with all {found['print']['values']} printed values" in page
+    for words in ("flows = 10+10", "surely above", found["claims"][0]["text"], found["provenance"]["metrics_sha256"]):
+        assert words in page
+    for one in found["contrasts"]:
+        assert one["name"] in page
+    ids = set(re.findall(r'\bid="([^"]+)"', page))
+    assert set(re.findall(r"url\(#([^)]+)\)", page)) | set(re.findall(r'href="#([^"]+)"', page)) <= ids
+    Path("out/sensitivity/gmpls/table3.json").write_text("{}")
+    status, _, err = optcp("report", "out")
+    assert status == 2
+    assert "table3.json: not a sensitivity study's result" in err
+
+
+def test_rows_keep_their_name_where_the_flows_vary(optcp):
+    words = ("sensitivity", "gmpls/table3", "--over", "flows=10+10|20+20", "--over", "backbone_bps")
+    assert optcp(*words, *SMALL)[0] == 0
+    found = json.loads(Path("out/sensitivity/gmpls/table3.json").read_text())
+    assert "delta_ms=50 rel_goodput_pct" in found["values"]
+
+
+def test_a_setting_that_cannot_be_evaluated_is_named_and_the_next_sample_stands_for_it(optcp, monkeypatch):
+    evaluate = Table3.evaluate
+    seen = []
+
+    def refuse(self, chosen, done):
+        seen.append(chosen["queue_packets"])
+        if len(seen) == 1:
+            raise RunFailed("no goodput at all")
+        return evaluate(self, chosen, done)
+
+    monkeypatch.setattr(Table3, "evaluate", refuse)
+    status, out, _ = optcp(*WORDS, *SMALL)
+    assert status == 0
+    assert "left out: " in out
+    found = json.loads(Path("out/sensitivity/gmpls/table3.json").read_text())
+    assert [one["why"] for one in found["left_out"]] == ["no goodput at all"]
+    assert found["left_out"][0]["setting"]["queue_packets"] == seen[0]
+    assert all(column[0] is None for column in found["values"].values())
+
+
+def test_where_nothing_can_be_evaluated_the_verb_fails(optcp, monkeypatch):
+    def refuse(self, chosen, done):
+        raise RunFailed("no goodput at all")
+
+    monkeypatch.setattr(Table3, "evaluate", refuse)
+    status, _, err = optcp(*WORDS, *SMALL)
+    assert status == 1
+    assert "narrow the ranges" in err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["gmpls"], "gmpls is a paper; name one of its exhibits: gmpls/every-scheme, gmpls/fig4"),
+        (["gmpls/table33"], "did you mean 'gmpls/table3'"),
+        (["gmpls/table3", "--over", "queue_packets=200..15"], "from a lower to a higher"),
+        (["gmpls/table3", "--samples", "6"], "power of two"),
+        (["gmpls/table3", "--seeds", "1"], "expected 2 or more"),
+        (["gmpls/table3", "--over", "queue_packet=1..2"], "did you mean 'queue_packets'"),
+    ],
+)
+def test_bad_input_is_status_2(optcp, arguments, message, calls):
+    status, out, err = optcp("sensitivity", *arguments)
+    assert (status, out) == (2, "")
+    assert message in err
+    assert calls == []
+    assert not Path("results").exists()
