@@ -2,7 +2,8 @@
 
 After ``optcp reproduce gmpls --seeds 600 --out DIR``: ``python docs/images/draw.py gmpls DIR`` draws figures of the
 report; only the ink is fixed, because a picture in a Markdown page does not follow light and dark. After the commands
-of docs/papers/todays-tcp.md: ``python docs/images/draw.py today DIR``.
+of docs/papers/todays-tcp.md: ``python docs/images/draw.py today DIR``. After ``optcp reproduce das --out DIR``:
+``python docs/images/draw.py das DIR``.
 """
 
 from __future__ import annotations
@@ -17,10 +18,18 @@ from matplotlib.figure import Figure
 from PIL import Image
 
 from optcp.papers.model import Result
-from optcp.plots import gmpls
+from optcp.plots import das, gmpls
 
 HERE = Path(__file__).parent
-WANTED = {"gmpls/fig7-10+10-mean over seeds": "gmpls-fig7.png", "gmpls/table3": "gmpls-table3.png"}
+WANTED = {
+    "gmpls/fig7-10+10-mean over seeds": "gmpls-fig7.png",
+    "gmpls/table3": "gmpls-table3.png",
+    "das/fig1": "das-fig1.png",
+    "das/fig2-run": "das-fig2.png",
+    "das/fig4": "das-fig4.png",
+    "das/fig6-paper": "das-fig6.png",
+    "das/repairs": "das-repairs.png",
+}
 
 
 TODAY = {
@@ -48,9 +57,9 @@ def save(figure: Figure, name: str, _label: str) -> str:
     return ""
 
 
-def read(directory: Path, exhibit: str) -> Result:
+def read(directory: Path, exhibit: str, paper: str = "gmpls") -> Result:
     """Read a stored result."""
-    return Result.from_json((directory / "gmpls" / f"{exhibit}.json").read_text(encoding="utf-8"))
+    return Result.from_json((directory / paper / f"{exhibit}.json").read_text(encoding="utf-8"))
 
 
 def report(directory: Path) -> None:
@@ -58,6 +67,13 @@ def report(directory: Path) -> None:
     with mock.patch.object(gmpls, "render", save):
         for name, draw in (("fig7", gmpls.fig7), ("table3", gmpls.table3)):
             draw(read(directory, name))
+
+
+def reroute(directory: Path) -> None:
+    """Draw the wanted figures of the DAS paper."""
+    with mock.patch.object(das, "render", save):
+        for name in ("fig1", "fig2", "fig4", "fig6", "repairs"):
+            getattr(das, name)(read(directory, name, "das"))
 
 
 def today(directory: Path) -> None:
@@ -86,4 +102,4 @@ def today(directory: Path) -> None:
 
 
 if __name__ == "__main__":
-    {"gmpls": report, "today": today}[sys.argv[1]](Path(sys.argv[2]))
+    {"gmpls": report, "today": today, "das": reroute}[sys.argv[1]](Path(sys.argv[2]))

@@ -102,8 +102,11 @@ class Scenario:
     def resolved(self) -> str:
         """Canonical JSON with every default filled in."""
 
-    def run(self, seed: int, *, digest: bool = False, cancel: Cancel | None = None) -> Run:
-        """One run. ``digest`` also computes ``records_sha256``. Raises :class:`Cancelled`. Releases the GIL."""
+    def run(self, seed: int, *, digest: bool = False, kernel: str = "fast", cancel: Cancel | None = None) -> Run:
+        """One run. ``digest`` also computes ``records_sha256``; ``kernel`` is ``fast`` or ``reference``.
+
+        Raises :class:`Cancelled`. Releases the GIL.
+        """
 
 @final
 class Run:
@@ -199,7 +202,7 @@ class Dumbbell:
     and for no flows or no seconds.
     """
 
-    def __new__(cls, tcp: str, flows: int, seconds: int) -> Dumbbell: ...
+    def __new__(cls, tcp: str, flows: int, seconds: int, kernel: str = "fast") -> Dumbbell: ...
     def run(self) -> tuple[int, float, int]:
         """Run it once: packet-hops, utilisation of the bottleneck by data in the second half (0 to 1), events."""
 
@@ -209,9 +212,10 @@ def run_branches(
     *,
     fork: bool = True,
     digest: bool = False,
+    kernel: str = "fast",
     cancel: Cancel | None = None,
 ) -> list[Run]:
-    """One run a branch, all with the same seed, in the order of ``branches``.
+    """One run a branch, all with the same seed, in the order of ``branches``; ``kernel`` is ``fast`` or ``reference``.
 
     Branches whose worlds agree up to an instant share that warm-up when ``fork`` is set; results are equal either
     way. Releases the GIL: call it from several threads. Raises :class:`Cancelled`.

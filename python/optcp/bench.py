@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 #: Flows and simulated seconds.
 SIZES = ((10, 50), (100, 10), (1000, 10))
 
-#: What TCP the flows have; the others are compared with the first.
-TCPS = ("newreno", "sack", "linux-6", "bbr")
+#: What TCP the flows have, and the kernel unless it is the fast one; the others are compared with the first.
+ROWS = ("newreno", "newreno, reference kernel", "sack", "linux-6", "bbr")
 
 _CHILD = """
 import json, pathlib, re, sys, time
@@ -33,10 +33,10 @@ def peak_kb():
     found = re.search(r"VmHWM:\\s+(\\d+)", status.read_text()) if status.exists() else None
     return int(found[1]) if found else 0
 
-tcp, flows, seconds = sys.argv[1], *map(int, sys.argv[2:])
+tcp, flows, seconds, kernel = sys.argv[1], *map(int, sys.argv[2:4]), sys.argv[4]
 before_kb = peak_kb()
 start = time.process_time()
-dumbbell = _core.Dumbbell(tcp, flows, seconds)
+dumbbell = _core.Dumbbell(tcp, flows, seconds, kernel)
 ready = time.process_time()
 hops, utilisation, events = dumbbell.run()
 end = time.process_time()
@@ -52,7 +52,7 @@ class Row:
     Attributes
     ----------
     tcp
-        The TCP of the flows.
+        The TCP of the flows, and the kernel unless it is the fast one.
     flows, seconds
         The size; simulated seconds.
     packet_hops
@@ -97,7 +97,8 @@ def measure(tcps: Sequence[str], flows: int, seconds: int, repeat: int) -> list[
 
 
 def _run(tcp: str, flows: int, seconds: int) -> dict[str, float]:
-    command = [sys.executable, "-c", _CHILD, tcp, str(flows), str(seconds)]
+    name, _, kernel = tcp.removesuffix(" kernel").partition(", ")
+    command = [sys.executable, "-c", _CHILD, name, str(flows), str(seconds), kernel or "fast"]
     child = subprocess.run(command, check=True, capture_output=True, text=True)  # noqa: S603 - our own program
     found: dict[str, float] = json.loads(child.stdout)
     return {**found, "speed": found["hops"] / found["cpu_s"]}

@@ -24,7 +24,6 @@ SCENARIO = ScenarioType()
 FILE = click.Path(path_type=Path, dir_okay=False)
 DIRECTORY = click.Path(path_type=Path, file_okay=False)
 POSITIVE = click.IntRange(min=1)
-KERNELS = ("reference",)
 PLAIN_WIDTH = 100
 """Width of tables that do not go to a terminal."""
 
@@ -62,6 +61,8 @@ A first run and its pictures:
 
 
 def _kernel(_: click.Context, __: click.Parameter, value: str) -> str:
+    from optcp.study.spec import KERNELS
+
     if value not in KERNELS:
         raise InputError(f"--kernel {value}: there is no such kernel; there is: {', '.join(KERNELS)}")
     return value
@@ -149,7 +150,7 @@ def reproduce(
 @click.option("--runs", type=POSITIVE, default=1, show_default=True, help="Runs of each cell: seeds seed, seed+1, ...")
 @click.option("--out", type=DIRECTORY, help="Where results go. [default: results/<name of the scenario file>]")
 @JOBS
-@click.option("--kernel", default=KERNELS[0], show_default=True, callback=_kernel, help="Which simulator runs it.")
+@click.option("--kernel", default="fast", show_default=True, callback=_kernel, help="fast, or reference to check it.")
 @DIGEST
 @FORK
 @click.option("--dry-run", is_flag=True, help="Check everything and say what would be run and written.")
@@ -160,7 +161,7 @@ def run(
     runs: int,
     out: Path | None,
     jobs: int | None,
-    kernel: str,  # noqa: ARG001 - checked; there is one
+    kernel: str,
     digest: bool,
     fork: bool,
     dry_run: bool,
@@ -176,7 +177,7 @@ def run(
 
     target = out or Path("results") / scenario.stem
     pairs = list(_pairs(settings).items())
-    planned = single.plan(scenario, pairs, seed, runs, target, digest=digest, fork=fork)
+    planned = single.plan(scenario, pairs, seed, runs, target, digest=digest, fork=fork, kernel=kernel)
     if dry_run:
         estimate = single.probe(planned) if any(planned.missing().values()) else None
         show_plan(_console(), planned, estimate, _jobs(jobs))
@@ -381,14 +382,14 @@ def schema() -> None:
 @click.option("--repeat", type=POSITIVE, default=3, show_default=True, help="Runs of each size; medians are shown.")
 def bench(repeat: int) -> None:
     """Measure the simulator's speed on the dumbbell workload: 10, 100 and 1000 flows, by their TCP."""
-    from optcp.bench import SIZES, TCPS, measure
+    from optcp.bench import ROWS, SIZES, measure
     from optcp.tables import show_bench
 
     console, notes = _console(), _console(stderr=True)
     rows = []
     for flows, seconds in SIZES:
-        notes.print(f"{flows} flows, {seconds} s, {repeat} times with each of {', '.join(TCPS)} ...")
-        rows += measure(TCPS, flows, seconds, repeat)
+        notes.print(f"{flows} flows, {seconds} s, {repeat} times with each of {'; '.join(ROWS)} ...")
+        rows += measure(ROWS, flows, seconds, repeat)
     show_bench(console, rows)
 
 

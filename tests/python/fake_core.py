@@ -98,7 +98,7 @@ class Scenario:
         ]
         return json.dumps({**self._data, "observe": self._data.get("observe", observe)}, sort_keys=True)
 
-    def run(self, seed, *, digest=False, cancel=None):
+    def run(self, seed, *, digest=False, kernel="fast", cancel=None):
         return Run(self, seed, digest)
 
 
@@ -196,7 +196,7 @@ def read_parquet(data):
     return metadata, columns
 
 
-def run_branches(branches, seed, *, fork=True, digest=False, cancel=None):
+def run_branches(branches, seed, *, fork=True, digest=False, kernel="fast", cancel=None):
     slow = max(float(branch._data.get("test_sleep_s", 0)) for branch in branches)
     if any("fails_at_seed" in branch._data and int(branch._data["fails_at_seed"]) == seed for branch in branches):
         raise RuntimeError("the world came apart")

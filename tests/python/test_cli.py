@@ -80,7 +80,7 @@ def test_validate(optcp, world, snapshot):
         ["run"],
         ["run", "single-failur"],
         ["run", "."],
-        ["run", "world.toml", "--kernel", "fast"],
+        ["run", "world.toml", "--kernel", "quick"],
         ["run", "world.toml", "--out", ".", "--seed", "9"],
         ["run", "scalars.toml"],
         ["trace", "nowhere"],

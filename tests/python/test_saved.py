@@ -45,7 +45,7 @@ def test_run_writes_what_the_contract_says(planned, tmp_path, silent):
     assert meta["scenario"]["parameters"]["backbone"] == "2 Mbps"
     assert meta["drops"] == {"link-down": 2, "queue-full": 4}
     assert meta["packet_hops"] == meta["counts"]["packet_hops"] == 700
-    assert meta["kernel"] == "reference"
+    assert meta["kernel"] == "fast"
     assert len(meta["records_sha256"]) == len(meta["metrics_sha256"]) == 64
     assert meta["cpu_shared_by"] == 2
     assert [(one.group, one.bps.n) for one in summary.goodput] == [("fixed", 2), ("switched", 2)] * 2

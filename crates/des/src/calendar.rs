@@ -31,6 +31,13 @@ impl Calendar {
         Some(std::collections::binary_heap::PeekMut::pop(first).0)
     }
 
+    /// When the earliest event happens.
+    #[inline]
+    #[must_use]
+    pub fn next_at(&self) -> Time {
+        self.heap.peek().map_or(Time::MAX, |first| first.0.time())
+    }
+
     /// How many events are pending, stale ones included.
     #[must_use]
     pub fn len(&self) -> usize {

@@ -4,12 +4,13 @@ use optcp_units::Time;
 
 /// What kind of event it is: at one instant, lower classes come first.
 ///
-/// Control actions (failures, switches) come before all of these; they are kept in a list of their
-/// own and never enter the calendar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum Class {
-    /// A transmitter has sent the last bit of a packet. First, so that the freed place in the queue
+    /// An action of control, such as a failure or a switch. First of all; they are kept in a list of
+    /// their own and never enter the calendar.
+    Control = 0,
+    /// A transmitter has sent the last bit of a packet. Before timers and arrivals, so that the freed place in the queue
     /// counts for a packet that arrives at the same instant.
     TransmissionEnd = 1,
     /// A timer or a start of an endpoint. Before arrivals, so that a timeout which is due when its
@@ -30,7 +31,11 @@ const ENTITY_BITS: u32 = 30;
 
 #[expect(clippy::cast_possible_truncation, reason = "fields are cut out of the key on purpose")]
 impl Key {
+    /// Before everything that happens.
+    pub const START: Key = Key::new(Time::ZERO, Class::Control, 0, 0);
+
     /// The key of an event of `entity` (less than 2^30) at `time`.
+    #[inline]
     #[must_use]
     pub const fn new(time: Time, class: Class, entity: u32, ordinal: u32) -> Self {
         debug_assert!(entity < 1 << ENTITY_BITS);
@@ -39,15 +44,18 @@ impl Key {
     }
 
     /// When the event happens.
+    #[inline]
     #[must_use]
     pub const fn time(self) -> Time {
         Time::from_ps((self.0 >> 64) as u64)
     }
 
     /// What kind of event it is.
+    #[inline]
     #[must_use]
     pub const fn class(self) -> Class {
         match (self.0 as u64) >> (ENTITY_BITS + 32) {
+            0 => Class::Control,
             1 => Class::TransmissionEnd,
             2 => Class::Timer,
             _ => Class::Arrival,
@@ -55,12 +63,14 @@ impl Key {
     }
 
     /// Whom it concerns: a port, a flow or a pipe, by its class.
+    #[inline]
     #[must_use]
     pub const fn entity(self) -> u32 {
         ((self.0 as u64) >> 32) as u32 & ((1 << ENTITY_BITS) - 1)
     }
 
     /// The ordinal within the entity.
+    #[inline]
     #[must_use]
     pub const fn ordinal(self) -> u32 {
         self.0 as u32

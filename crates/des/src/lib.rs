@@ -1,13 +1,15 @@
-//! The discrete-event kit: the order of events, a calendar, and named random streams.
+//! The discrete-event kit: the order of events, calendars, and named random streams.
 //!
 //! Nothing here knows a network. The order is part of the model: two events at one instant are
 //! ordered by what they are and whom they concern, never by when they were put into the calendar,
 //! because insertion order differs between kernels that do the same thing.
 
+mod buckets;
 mod calendar;
 mod key;
 mod stream;
 
+pub use buckets::{Buckets, Due};
 pub use calendar::Calendar;
 pub use key::{Class, Key};
 pub use stream::{Stream, Streams};

@@ -1,12 +1,19 @@
-//! The world of a run and the kernel that drives it.
+//! The world of a run and the two kernels that drive it.
 //!
 //! A [`Blueprint`] says what there is; a [`Simulation`] is one run of it. The whole simulation is
 //! plain data and can be cloned at any instant: the branches of a study share one warm-up.
 
 mod blueprint;
+mod controls;
+mod counts;
+mod fast;
+mod flow;
+mod model;
 pub mod observe;
 mod reference;
 mod simulation;
+mod timers;
 
 pub use blueprint::{Blueprint, FlowSpec};
-pub use simulation::{Conservation, Counts, Simulation};
+pub use counts::{Conservation, Counts};
+pub use simulation::{Kernel, Simulation};

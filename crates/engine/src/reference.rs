@@ -2,139 +2,247 @@
 //!
 //! Plain on purpose: a faster kernel is right if it gives the same records.
 
-use optcp_des::{Class, Key};
-use optcp_net::{Admission, FlowId, PortId};
+use optcp_des::{Calendar, Class, Key};
+use optcp_net::{Action, Admission, Control, FlowId, Packet, Port, PortCounts, PortId};
 use optcp_units::Time;
 
-use crate::Simulation;
+use crate::Blueprint;
+use crate::controls::Controls;
+use crate::model::{Model, Onward};
 use crate::observe::{Cause, Observer, Record};
+use crate::timers::Alarm;
 
-/// Ordinals of a flow's events of class [`Class::Timer`]: a start comes before its timers.
-const START: u32 = 0;
-const SENDER_TIMER: u32 = 1;
-const RECEIVER_TIMER: u32 = 2;
+/// Events between two questions whether to go on.
+const STRETCH: u64 = 1 << 16;
 
-impl<O: Observer> Simulation<O> {
-    /// Executes everything that happens before `limit`; control actions of an instant come first.
-    pub fn run_before(&mut self, limit: Time) {
+/// Explicit queues and pipes, and everything that is pending.
+#[derive(Clone, Debug)]
+pub(crate) struct Reference {
+    ports: Vec<Port>,
+    calendar: Calendar,
+}
+
+impl Reference {
+    pub(crate) fn new(blueprint: &Blueprint) -> Self {
+        let port = |(config, losses): &(_, Vec<_>)| {
+            Port::new(Clone::clone(config)).with_losses(losses.clone())
+        };
+        let mut calendar = Calendar::default();
+        for (flow, spec) in (0..).zip(&blueprint.flows) {
+            calendar.push(Alarm::Start.key(flow, spec.start));
+        }
+        Reference { ports: blueprint.ports.iter().map(port).collect(), calendar }
+    }
+
+    /// See [`crate::Simulation::run_before_while`].
+    pub(crate) fn run_before<O: Observer>(
+        &mut self,
+        model: &mut Model<O>,
+        controls: &mut Controls,
+        limit: Time,
+        go_on: &mut dyn FnMut() -> bool,
+    ) -> bool {
         loop {
-            let control_at =
-                self.controls.get(self.next_control).map_or(Time::MAX, |control| control.at);
-            let bound = control_at.min(limit);
+            let bound = controls.next_at().min(limit);
             while let Some(key) = self.calendar.pop_before(bound) {
-                self.now = key.time();
-                self.counts.events += 1;
-                self.execute(key);
+                model.event = key;
+                model.counts.events += 1;
+                if model.counts.events.is_multiple_of(STRETCH) && !go_on() {
+                    return false;
+                }
+                self.execute(model);
             }
-            if control_at >= limit {
-                return;
+            if bound == limit {
+                return true;
             }
-            self.now = control_at;
-            while let Some(control) = self.controls.get(self.next_control).copied()
-                && control.at == control_at
-            {
-                self.next_control += 1;
-                self.apply(control.action);
+            while let Some((key, action)) = controls.take(bound) {
+                model.event = key;
+                self.apply(model, action);
             }
         }
     }
 
-    fn execute(&mut self, key: Key) {
+    /// See [`crate::Simulation::continue_as`].
+    pub(crate) fn continue_as(&mut self, blueprint: &Blueprint, past: &[Control]) {
+        let untouched: Vec<bool> = self.ports.iter().map(Port::is_untouched).collect();
+        for (port, (config, losses)) in self.ports.iter_mut().zip(&blueprint.ports) {
+            if port.is_untouched() {
+                *port = Port::new(config.clone()).with_losses(losses.clone());
+            }
+        }
+        for control in past {
+            match control.action {
+                Action::PortDown(id) if untouched[id as usize] => {
+                    self.ports[id as usize].fail(|_, _| ());
+                }
+                Action::PortClosed(id) if untouched[id as usize] => {
+                    self.ports[id as usize].close();
+                }
+                Action::PortUp(id) if untouched[id as usize] => self.ports[id as usize].restore(),
+                Action::SetDelay(id, delay) if untouched[id as usize] => {
+                    self.ports[id as usize].set_delay(delay);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    pub(crate) fn ports(&self) -> PortId {
+        PortId::try_from(self.ports.len()).expect("fewer than 2^32 ports")
+    }
+
+    pub(crate) fn port_counts(&self, port: PortId) -> PortCounts {
+        self.ports[port as usize].counts()
+    }
+
+    pub(crate) fn queue_length(&self, port: PortId) -> u64 {
+        self.ports[port as usize].queue_length() as u64
+    }
+
+    pub(crate) fn in_flight(&self) -> u64 {
+        self.ports.iter().map(Port::holds).sum()
+    }
+
+    /// Carries an action out.
+    fn apply<O: Observer>(&mut self, model: &mut Model<O>, action: Action) {
+        match action {
+            Action::PortDown(id) => {
+                self.ports[id as usize].fail(|packet, reason| model.lose(id, packet, reason));
+                model.record(Record::QueueLength { port: id, packets: 0 });
+            }
+            Action::PortClosed(id) => self.ports[id as usize].close(),
+            Action::PortUp(id) => self.ports[id as usize].restore(),
+            Action::SetDelay(id, delay) => self.ports[id as usize].set_delay(delay),
+            Action::SetHop(..) | Action::Expect(..) | Action::Select(..) => {
+                model.labels.apply(action);
+            }
+        }
+    }
+
+    fn execute<O: Observer>(&mut self, model: &mut Model<O>) {
+        let key = model.event;
+        let entity = key.entity();
         match key.class() {
-            Class::TransmissionEnd => self.end_transmission(key.entity(), key.ordinal()),
-            Class::Arrival => self.arrive(key.entity(), key.ordinal()),
-            Class::Timer => match key.ordinal() {
-                START => self.start(key.entity()),
-                SENDER_TIMER => self.sender_timer(key.entity()),
-                _ => self.receiver_timer(key.entity()),
+            Class::Control => unreachable!("control actions are kept in a list of their own"),
+            Class::TransmissionEnd => self.end_transmission(model, entity, key.ordinal()),
+            Class::Arrival => self.arrive(model, entity, key.ordinal()),
+            Class::Timer => match Alarm::of(key) {
+                Alarm::Start => {
+                    model.flows[entity as usize].sender.start();
+                    self.drain_sender(model, entity, Cause::Start);
+                }
+                Alarm::Sender => self.sender_timer(model, entity),
+                Alarm::Receiver => self.receiver_timer(model, entity),
             },
         }
     }
 
-    fn end_transmission(&mut self, id: PortId, ordinal: u32) {
-        let Some(sent) = self.ports[id as usize].finish_transmission(self.now, ordinal) else {
+    fn end_transmission<O: Observer>(&mut self, model: &mut Model<O>, id: PortId, ordinal: u32) {
+        let port = &mut self.ports[id as usize];
+        let Some(sent) = port.finish_transmission(model.now(), ordinal) else {
             return;
         };
         if let Some((at, ordinal)) = sent.first_arrival {
             self.calendar.push(Key::new(at, Class::Arrival, id, ordinal));
         }
         if let Some(Admission::Sending { until, ordinal }) = sent.next {
-            self.schedule_transmission(id, until, ordinal);
+            self.calendar.push(Key::new(until, Class::TransmissionEnd, id, ordinal));
         }
-        let queue = self.queue_length(id);
-        let packet = sent.packet;
-        self.observer.record(self.now, Record::Transmitted { port: id, packet, queue });
+        model.record(Record::Transmitted { port: id, packet: sent.packet });
+        self.record_queue(model, id);
     }
 
-    fn arrive(&mut self, id: PortId, ordinal: u32) {
-        let Some(arrived) = self.ports[id as usize].take_arrival(self.now, ordinal) else {
+    fn arrive<O: Observer>(&mut self, model: &mut Model<O>, id: PortId, ordinal: u32) {
+        let Some(arrived) = self.ports[id as usize].take_arrival(model.now(), ordinal) else {
             return;
         };
         if let Some((at, ordinal)) = arrived.next {
             self.calendar.push(Key::new(at, Class::Arrival, id, ordinal));
         }
-        self.at_node(arrived.packet, Some(id));
+        self.at_node(model, arrived.packet, Some(id));
     }
 
-    fn start(&mut self, id: FlowId) {
-        self.flows[id as usize].sender.start();
-        self.drain_sender(id, Cause::Start);
+    fn at_node<O: Observer>(&mut self, model: &mut Model<O>, packet: Packet, from: Option<PortId>) {
+        match model.at_node(packet, from) {
+            Onward::Deliver(packet) => self.deliver(model, packet),
+            Onward::Port(port, packet) => self.enter(model, port, packet),
+            Onward::Both(ways) => {
+                ways.into_iter().for_each(|(port, packet)| self.enter(model, port, packet));
+            }
+            Onward::Lost => {}
+        }
     }
 
-    fn sender_timer(&mut self, id: FlowId) {
-        let flow = &mut self.flows[id as usize];
-        if flow.timer_entries[0] != self.now {
+    #[inline(always)]
+    fn enter<O: Observer>(&mut self, model: &mut Model<O>, id: PortId, packet: Packet) {
+        match self.ports[id as usize].admit(model.now(), packet) {
+            Admission::Queued => {}
+            Admission::Sending { until, ordinal } => {
+                self.calendar.push(Key::new(until, Class::TransmissionEnd, id, ordinal));
+            }
+            Admission::Dropped(reason) => return model.lose(id, packet, reason),
+        }
+        model.record(Record::Accepted { port: id, packet });
+        self.record_queue(model, id);
+    }
+
+    fn record_queue<O: Observer>(&self, model: &mut Model<O>, port: PortId) {
+        if model.observer.watches(port) {
+            let packets = self.ports[port as usize].queue_length();
+            let packets = u32::try_from(packets).unwrap_or(u32::MAX);
+            model.record(Record::QueueLength { port, packets });
+        }
+    }
+
+    fn deliver<O: Observer>(&mut self, model: &mut Model<O>, packet: Packet) {
+        let id = packet.flow();
+        if packet.is_ack() {
+            model.acknowledge(packet);
+            self.drain_sender(model, id, Cause::Ack);
+        } else {
+            if let Some(ack) = model.receive(packet) {
+                self.at_node(model, ack, None);
+            }
+            model.flows[id as usize].schedule_receiver(id, &mut self.calendar);
+        }
+    }
+
+    /// Puts on the network what a sender may send now, after what came to it.
+    fn drain_sender<O: Observer>(&mut self, model: &mut Model<O>, id: FlowId, cause: Cause) {
+        while let Some(packet) = model.next_segment(id) {
+            self.at_node(model, packet, None);
+        }
+        model.settle(id, cause);
+        model.flows[id as usize].schedule_sender(id, &mut self.calendar);
+    }
+
+    fn sender_timer<O: Observer>(&mut self, model: &mut Model<O>, id: FlowId) {
+        let now = model.now();
+        let flow = &mut model.flows[id as usize];
+        if flow.timer_entries[0] != now {
             return;
         }
         flow.timer_entries[0] = Time::MAX;
-        if flow.sender.deadline().is_some_and(|deadline| deadline <= self.now) {
-            flow.sender.handle_timer(self.now);
-            self.drain_sender(id, Cause::Timer);
+        if flow.sender.deadline().is_some_and(|deadline| deadline <= now) {
+            flow.sender.handle_timer(now);
+            self.drain_sender(model, id, Cause::Timer);
         } else {
-            self.schedule_sender_timer(id);
+            flow.schedule_sender(id, &mut self.calendar);
         }
     }
 
-    fn receiver_timer(&mut self, id: FlowId) {
-        let flow = &mut self.flows[id as usize];
-        if flow.timer_entries[1] != self.now {
+    fn receiver_timer<O: Observer>(&mut self, model: &mut Model<O>, id: FlowId) {
+        let now = model.now();
+        let flow = &mut model.flows[id as usize];
+        if flow.timer_entries[1] != now {
             return;
         }
         flow.timer_entries[1] = Time::MAX;
-        if flow.receiver.deadline().is_some_and(|deadline| deadline <= self.now) {
-            let ack = flow.receiver.handle_timer(self.now);
-            self.send_ack(id, ack);
+        if flow.receiver.deadline().is_some_and(|deadline| deadline <= now) {
+            let ack = flow.receiver.handle_timer(now);
+            let packet = model.send_ack(id, ack);
+            self.at_node(model, packet, None);
         }
-        self.schedule_receiver_timer(id);
-    }
-
-    pub(crate) fn schedule_start(&mut self, id: FlowId, at: Time) {
-        self.calendar.push(Key::new(at, Class::Timer, id, START));
-    }
-
-    pub(crate) fn schedule_transmission(&mut self, id: PortId, until: Time, ordinal: u32) {
-        self.calendar.push(Key::new(until, Class::TransmissionEnd, id, ordinal));
-    }
-
-    pub(crate) fn schedule_sender_timer(&mut self, id: FlowId) {
-        let deadline = self.flows[id as usize].sender.deadline();
-        self.schedule_timer(id, 0, deadline, SENDER_TIMER);
-    }
-
-    pub(crate) fn schedule_receiver_timer(&mut self, id: FlowId) {
-        let deadline = self.flows[id as usize].receiver.deadline();
-        self.schedule_timer(id, 1, deadline, RECEIVER_TIMER);
-    }
-
-    /// Timers are lazy: one that is put off (as every ACK does) keeps its entry, which then puts
-    /// itself in again for the later deadline. Nothing but the number of entries depends on it.
-    fn schedule_timer(&mut self, id: FlowId, which: usize, deadline: Option<Time>, ordinal: u32) {
-        let entry = &mut self.flows[id as usize].timer_entries[which];
-        if let Some(deadline) = deadline
-            && deadline < *entry
-        {
-            *entry = deadline;
-            self.calendar.push(Key::new(deadline, Class::Timer, id, ordinal));
-        }
+        model.flows[id as usize].schedule_receiver(id, &mut self.calendar);
     }
 }

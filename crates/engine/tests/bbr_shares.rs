@@ -9,7 +9,7 @@
 mod common;
 
 use common::{WorldBuilder, ms};
-use optcp_engine::Simulation;
+use optcp_engine::{Kernel, Simulation};
 use optcp_net::QueueLimit;
 use optcp_tcp::config::{CongestionKind, LossDetectionKind, Pacing, RateReduction, RecoveryKind};
 use optcp_tcp::{Config, Profile};
@@ -47,7 +47,7 @@ fn share(queue: u32, others: u32, bbr_is_first: bool) -> (f64, f64) {
         let start = theirs + 13 * u64::from(other);
         world.flow(&reno(), None, ms(start), other, (&[out], &[back]));
     }
-    let mut simulation = Simulation::new(&world.build(ms(460_000)), ());
+    let mut simulation = Simulation::new(&world.build(ms(460_000)), Kernel::Fast, ());
     simulation.run_before(ms(60_000));
     let before: Vec<u32> = simulation.senders().map(|sender| sender.una()).collect();
     simulation.run();

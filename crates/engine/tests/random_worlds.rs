@@ -4,10 +4,10 @@ mod common;
 
 use std::num::NonZeroU32;
 
-use common::WorldBuilder;
+use common::{Log, WorldBuilder};
 use optcp_des::Streams;
-use optcp_engine::observe::{Digest, Reducers};
-use optcp_engine::{Blueprint, Simulation};
+use optcp_engine::observe::{Digest, Record, Reducers};
+use optcp_engine::{Blueprint, Counts, Kernel, Simulation};
 use optcp_net::{
     Action, Control, IndependentLoss, Loss, Lossy, PeriodicLoss, PortId, QueueLimit, Side,
 };
@@ -119,13 +119,22 @@ fn world(recipe: &Recipe) -> Blueprint {
     world.build(Time::ZERO + STOP)
 }
 
-fn observed(blueprint: &Blueprint) -> Simulation<Reducers> {
+fn observed(blueprint: &Blueprint, kernel: Kernel) -> Simulation<Reducers> {
     let digest = Some(Digest::new(blueprint.ports.len(), blueprint.flows.len()));
-    Simulation::new(blueprint, Reducers { digest, ..Reducers::default() })
+    Simulation::new(blueprint, kernel, Reducers { digest, ..Reducers::default() })
 }
 
-fn outcome(simulation: &Simulation<Reducers>) -> (Option<String>, optcp_engine::Counts) {
-    (simulation.observer.digest.as_ref().map(Digest::sha256), simulation.counts())
+fn outcome(simulation: &Simulation<Reducers>) -> (Option<String>, Counts) {
+    let digest = simulation.observer().digest.as_ref().map(Digest::sha256);
+    // How many events it takes is the kernel's affair.
+    (digest, Counts { events: 0, ..simulation.counts() })
+}
+
+/// Every record in order.
+fn log(blueprint: &Blueprint, kernel: Kernel) -> Vec<(Time, Record)> {
+    let mut simulation = Simulation::new(blueprint, kernel, Log::default());
+    simulation.run();
+    simulation.observer().clone().in_order()
 }
 
 proptest! {
@@ -134,27 +143,47 @@ proptest! {
     #[test]
     fn packets_are_conserved_at_every_instant(recipe in recipe()) {
         let blueprint = world(&recipe);
-        let mut simulation = observed(&blueprint);
-        for tenth in 1..40 {
-            simulation.run_before(Time::ZERO + Duration::from_ms(100 * tenth));
-            prop_assert_eq!(simulation.audit(), Ok(()));
+        let ends = Kernel::ALL.map(|kernel| {
+            let mut simulation = observed(&blueprint, kernel);
+            for tenth in 1..40 {
+                simulation.run_before(Time::ZERO + Duration::from_ms(100 * tenth));
+                assert_eq!(simulation.audit(), Ok(()));
+            }
+            simulation.run();
+            assert_eq!(simulation.audit(), Ok(()));
+            outcome(&simulation)
+        });
+        prop_assert_eq!(&ends[0], &ends[1]);
+    }
+
+    /// The kernels give the same records, one by one.
+    #[test]
+    fn the_kernels_agree(recipe in recipe()) {
+        let blueprint = world(&recipe);
+        let [plain, fast] = Kernel::ALL.map(|kernel| log(&blueprint, kernel));
+        if let Some(at) = plain.iter().zip(&fast).position(|(a, b)| a != b) {
+            let lines = |log: &[(Time, Record)]| -> String {
+                log.iter().skip(at.saturating_sub(8)).take(12).map(|row| format!("{row:?}\n")).collect()
+            };
+            prop_assert!(false, "record {at} differs:\n{}\n{}", lines(&plain), lines(&fast));
         }
-        simulation.run();
-        prop_assert_eq!(simulation.audit(), Ok(()));
+        prop_assert_eq!(plain.len(), fast.len());
     }
 
     /// Cutting a run anywhere and going on with a copy changes nothing.
     #[test]
     fn a_clone_goes_on_as_the_run_itself(recipe in recipe(), cut_ms in 0..4000_u64) {
         let blueprint = world(&recipe);
-        let mut whole = observed(&blueprint);
-        whole.run();
-        let mut first = observed(&blueprint);
-        first.run_before(Time::ZERO + Duration::from_ms(cut_ms));
-        let mut copy = first.clone();
-        drop(first);
-        copy.run();
-        prop_assert_eq!(outcome(&copy), outcome(&whole));
+        for kernel in Kernel::ALL {
+            let mut whole = observed(&blueprint, kernel);
+            whole.run();
+            let mut first = observed(&blueprint, kernel);
+            first.run_before(Time::ZERO + Duration::from_ms(cut_ms));
+            let mut copy = first.clone();
+            drop(first);
+            copy.run();
+            prop_assert_eq!(outcome(&copy), outcome(&whole), "{:?}", kernel);
+        }
     }
 
     /// A branch that shares another world's past up to where they differ ends as if run alone.
@@ -172,12 +201,14 @@ proptest! {
             last.at = last.at + Duration::from_ms(shift);
         }
         let shared = trunk.shared_until(&other);
-        let mut simulation = observed(&trunk);
-        simulation.run_before(shared);
-        simulation.continue_as(&other);
-        simulation.run();
-        let mut alone = observed(&other);
-        alone.run();
-        prop_assert_eq!(outcome(&simulation), outcome(&alone));
+        for kernel in Kernel::ALL {
+            let mut simulation = observed(&trunk, kernel);
+            simulation.run_before(shared);
+            simulation.continue_as(&other);
+            simulation.run();
+            let mut alone = observed(&other, kernel);
+            alone.run();
+            prop_assert_eq!(outcome(&simulation), outcome(&alone), "{:?}", kernel);
+        }
     }
 }

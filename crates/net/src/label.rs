@@ -1,6 +1,6 @@
 //! Forwarding by label swapping.
 
-use crate::{PortId, Selector, SelectorId, Side};
+use crate::{Action, PortId, Selector, SelectorId, Side};
 
 /// Index into the [`LabelTable`]: what a packet carries, and what the next node looks up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -123,9 +123,29 @@ impl LabelTable {
         if selected { Ok(gate.next) } else { Err(gate.port) }
     }
 
-    /// A selector.
-    pub fn selector_mut(&mut self, id: SelectorId) -> &mut Selector {
-        &mut self.selectors[id as usize]
+    /// Carries out an action that concerns labels or selectors; others do nothing here.
+    pub fn apply(&mut self, action: Action) {
+        match action {
+            Action::SetHop(label, hop) => self.set(label, hop),
+            Action::Expect(id, side) => self.selectors[id as usize].expect(side),
+            Action::Select(id, side) => self.selectors[id as usize].select(side),
+            Action::PortDown(_)
+            | Action::PortClosed(_)
+            | Action::PortUp(_)
+            | Action::SetDelay(..) => {}
+        }
+    }
+
+    /// How many entries there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.hops.len()
+    }
+
+    /// Whether there is none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.hops.is_empty()
     }
 
     /// Takes over what the selectors of another table have come to.

@@ -28,31 +28,38 @@ pub struct Packet {
     kind: Kind,
 }
 
+/// Not an enum: values that it cannot have would stand for what is no packet, and taking that apart
+/// costs more than moving the packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
-    Data,
-    Ack,
+struct Kind(u8);
+
+impl Kind {
+    const DATA: Kind = Kind(0);
+    const ACK: Kind = Kind(2);
     /// An ACK whose options the endpoints keep.
-    KeptAck,
+    const KEPT_ACK: Kind = Kind(3);
 }
 
 impl Packet {
     /// A data segment.
+    #[inline]
     #[must_use]
     pub const fn data(flow: FlowId, label: Label, seq: u32, size: u16, stamp: u32) -> Self {
-        Self::new(Kind::Data, flow, label, seq, size, stamp)
+        Self::new(Kind::DATA, flow, label, seq, size, stamp)
     }
 
     /// An acknowledgment.
+    #[inline]
     #[must_use]
     pub const fn ack(flow: FlowId, label: Label, seq: u32, size: u16, echo: u32) -> Self {
-        Self::new(Kind::Ack, flow, label, seq, size, echo)
+        Self::new(Kind::ACK, flow, label, seq, size, echo)
     }
 
     /// An acknowledgment whose options the endpoints keep under the number `place`.
+    #[inline]
     #[must_use]
     pub const fn ack_kept(flow: FlowId, label: Label, seq: u32, size: u16, place: u32) -> Self {
-        Self::new(Kind::KeptAck, flow, label, seq, size, place)
+        Self::new(Kind::KEPT_ACK, flow, label, seq, size, place)
     }
 
     const fn new(
@@ -74,31 +81,37 @@ impl Packet {
     }
 
     /// Where the endpoints keep its options, if they do.
+    #[inline]
     #[must_use]
     pub const fn kept(self) -> Option<u32> {
-        if let Kind::KeptAck = self.kind { Some(self.options) } else { None }
+        if self.kind.0 == Kind::KEPT_ACK.0 { Some(self.options) } else { None }
+    }
+
+    /// The same packet under another label.
+    #[inline]
+    #[must_use]
+    pub const fn under(self, label: Label) -> Self {
+        Packet { label, ..self }
     }
 
     /// The flow it belongs to.
+    #[inline]
     #[must_use]
     pub const fn flow(self) -> FlowId {
         self.flow
     }
 
     /// Whether it is an acknowledgment.
+    #[inline]
     #[must_use]
     pub const fn is_ack(self) -> bool {
-        !matches!(self.kind, Kind::Data)
+        self.kind.0 & Kind::ACK.0 != 0
     }
 
     /// Flow and kind in one number, for digests.
+    #[inline]
     #[must_use]
     pub const fn flow_and_kind(self) -> u32 {
-        let kind = match self.kind {
-            Kind::Data => 0,
-            Kind::Ack => 1 << 31,
-            Kind::KeptAck => 3 << 30,
-        };
-        self.flow | kind
+        self.flow | (self.kind.0 as u32) << 30
     }
 }

@@ -46,8 +46,6 @@ pub struct PortConfig {
 pub struct PortCounts {
     /// Accepted into the queue: one packet-hop each.
     pub accepted: u64,
-    /// Handed to the node at the far end.
-    pub delivered: u64,
     /// Dropped, here or on the link.
     pub dropped: u64,
 }
@@ -226,7 +224,6 @@ impl Port {
             return None;
         }
         let packet = self.pipe.pop_front()?.packet;
-        self.counts.delivered += 1;
         Some(Arrived { packet, next: self.pipe.front().map(|u| (u.arrival, u.ordinal)) })
     }
 

@@ -4,6 +4,8 @@ use optcp_scenario::workload::{self, Tcp};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
+use crate::run::named_kernel;
+
 /// One run of the workload.
 #[pyclass(module = "optcp._core")]
 pub(crate) struct Dumbbell(workload::Dumbbell);
@@ -11,14 +13,15 @@ pub(crate) struct Dumbbell(workload::Dumbbell);
 #[pymethods]
 impl Dumbbell {
     #[new]
-    fn new(tcp: &str, flows: u32, seconds: u64) -> PyResult<Self> {
+    #[pyo3(signature = (tcp, flows, seconds, kernel = "fast"))]
+    fn new(tcp: &str, flows: u32, seconds: u64, kernel: &str) -> PyResult<Self> {
         let Some(tcp) = Tcp::ALL.into_iter().find(|known| known.name() == tcp) else {
             return Err(PyValueError::new_err(format!("the workload knows no TCP `{tcp}`")));
         };
         if flows == 0 || seconds == 0 {
             return Err(PyValueError::new_err("the workload needs flows and seconds above zero"));
         }
-        Ok(Dumbbell(workload::Dumbbell::new(tcp, flows, seconds)))
+        Ok(Dumbbell(workload::Dumbbell::new(tcp, flows, seconds, named_kernel(kernel)?)))
     }
 
     /// Packet-hops, second-half utilisation, events.

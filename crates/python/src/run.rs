@@ -1,8 +1,8 @@
 //! `Run`, and how runs are made.
 
 use numpy::{IntoPyArray, PyArrayMethods};
-use optcp_scenario::{Series, Values};
-use pyo3::exceptions::{PyKeyError, PyRuntimeError};
+use optcp_scenario::{Kernel, RunOptions, Series, Values};
+use pyo3::exceptions::{PyKeyError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
@@ -18,12 +18,11 @@ fn run(
     py: Python<'_>,
     branches: &[&optcp_scenario::Scenario],
     seed: u64,
-    fork: bool,
-    digest: bool,
+    options: RunOptions,
     cancel: Option<&Cancel>,
 ) -> PyResult<Vec<Run>> {
     let cancel = cancel.map(|cancel| cancel.0.clone()).unwrap_or_default();
-    py.detach(|| optcp_scenario::run_branches(branches, seed, fork, digest, &cancel))
+    py.detach(|| optcp_scenario::run_branches(branches, seed, options, &cancel))
         .map(|runs| runs.into_iter().map(Run).collect())
         .map_err(|_| Cancelled::new_err("the run was cancelled"))
 }
@@ -32,25 +31,36 @@ pub(crate) fn run_one(
     py: Python<'_>,
     scenario: &optcp_scenario::Scenario,
     seed: u64,
-    digest: bool,
+    options: RunOptions,
     cancel: Option<&Cancel>,
 ) -> PyResult<Run> {
-    let mut runs = run(py, &[scenario], seed, false, digest, cancel)?;
+    let mut runs = run(py, &[scenario], seed, options, cancel)?;
     runs.pop().ok_or_else(|| Cancelled::new_err("the run gave no result"))
 }
 
 #[pyfunction]
-#[pyo3(signature = (branches, seed, *, fork = true, digest = false, cancel = None))]
+#[pyo3(signature = (branches, seed, *, fork = true, digest = false, kernel = "fast", cancel = None))]
 pub(crate) fn run_branches(
     py: Python<'_>,
     branches: Vec<Py<Scenario>>,
     seed: u64,
     fork: bool,
     digest: bool,
+    kernel: &str,
     cancel: Option<&Cancel>,
 ) -> PyResult<Vec<Run>> {
     let scenarios: Vec<_> = branches.iter().map(|branch| &branch.get().0).collect();
-    run(py, &scenarios, seed, fork, digest, cancel)
+    let options = RunOptions { fork, digest, kernel: named_kernel(kernel)? };
+    run(py, &scenarios, seed, options, cancel)
+}
+
+/// The kernel of that name.
+pub(crate) fn named_kernel(name: &str) -> PyResult<Kernel> {
+    let of_name = |kernel: &Kernel| kernel.name() == name;
+    Kernel::ALL.into_iter().find(of_name).ok_or_else(|| {
+        let names = Kernel::ALL.map(Kernel::name).join("` or `");
+        PyValueError::new_err(format!("`{name}` is no kernel: it is `{names}`"))
+    })
 }
 
 fn dict<'py, K, V>(

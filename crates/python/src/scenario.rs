@@ -1,11 +1,11 @@
 //! `Scenario`.
 
-use optcp_scenario::{Graph, GraphLink, Library, Reference};
+use optcp_scenario::{Graph, GraphLink, Library, Reference, RunOptions};
 use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::run::{Run, run_one};
+use crate::run::{Run, named_kernel, run_one};
 use crate::{Cancel, ScenarioError};
 
 /// Where scenarios find topologies: `optcp.topologies`, which is loaded when one is named.
@@ -130,14 +130,16 @@ impl Scenario {
         self.0.axes().to_vec()
     }
 
-    #[pyo3(signature = (seed, *, digest = false, cancel = None))]
+    #[pyo3(signature = (seed, *, digest = false, kernel = "fast", cancel = None))]
     fn run(
         &self,
         py: Python<'_>,
         seed: u64,
         digest: bool,
+        kernel: &str,
         cancel: Option<&Cancel>,
     ) -> PyResult<Run> {
-        run_one(py, &self.0, seed, digest, cancel)
+        let options = RunOptions { fork: false, digest, kernel: named_kernel(kernel)? };
+        run_one(py, &self.0, seed, options, cancel)
     }
 }

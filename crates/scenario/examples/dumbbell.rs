@@ -1,5 +1,6 @@
 //! Runs the benchmark workload once, without Python: `dumbbell TCP FLOWS SECONDS`.
 
+use optcp_scenario::Kernel;
 use optcp_scenario::workload::{Dumbbell, Tcp};
 
 fn main() {
@@ -18,7 +19,7 @@ fn main() {
     };
     let flows = u32::try_from(number("FLOWS")).unwrap_or(u32::MAX);
     let seconds = number("SECONDS");
-    let outcome = Dumbbell::new(tcp, flows.max(1), seconds.max(1)).run();
+    let outcome = Dumbbell::new(tcp, flows.max(1), seconds.max(1), Kernel::Fast).run();
     println!(
         "{{\"packet_hops\": {}, \"utilisation\": {:.4}, \"events\": {}}}",
         outcome.packet_hops, outcome.utilisation, outcome.events

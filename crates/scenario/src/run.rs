@@ -3,10 +3,10 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use optcp_engine::Simulation;
 use optcp_engine::observe::{Digest, Reducers, hex};
+use optcp_engine::{Kernel, Simulation};
 use optcp_net::DropReason;
-use optcp_units::{Duration, Time};
+use optcp_units::Time;
 use sha2::{Digest as _, Sha256};
 
 use crate::Scenario;
@@ -27,8 +27,25 @@ impl Cancel {
         self.0.store(true, Ordering::Relaxed);
     }
 
-    fn check(&self) -> Result<(), Cancelled> {
-        if self.0.load(Ordering::Relaxed) { Err(Cancelled) } else { Ok(()) }
+    fn is_set(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// How runs are made. Results are equal for all, but for what is left out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RunOptions {
+    /// Whether branches whose worlds are the same up to an instant share the run up to there.
+    pub fork: bool,
+    /// Whether [`Run::records_sha256`] is wanted.
+    pub digest: bool,
+    /// What drives the run.
+    pub kernel: Kernel,
+}
+
+impl Default for RunOptions {
+    fn default() -> Self {
+        RunOptions { fork: true, digest: false, kernel: Kernel::default() }
     }
 }
 
@@ -57,18 +74,17 @@ pub struct Run {
     pub series: Vec<Series>,
 }
 
-/// Runs every branch with the same seed. With `fork`, branches whose worlds are the same up to an
-/// instant share the run up to there; results are equal either way.
+/// Runs every branch with the same seed.
 ///
 /// # Errors
 /// [`Cancelled`] once `cancel` is set.
 pub fn run_branches(
     branches: &[&Scenario],
     seed: u64,
-    fork: bool,
-    digest: bool,
+    options: RunOptions,
     cancel: &Cancel,
 ) -> Result<Vec<Run>, Cancelled> {
+    let RunOptions { fork, digest, kernel } = options;
     let mut worlds: Vec<World> =
         branches.iter().map(|branch| world(branch.plan(), seed, digest)).collect();
     let switches: Vec<Vec<Switched>> =
@@ -84,7 +100,7 @@ pub fn run_branches(
         };
         let (trunk, others) = (family.members[0], &family.members[1..]);
         let reducers = std::mem::take(&mut worlds[trunk].reducers);
-        let mut simulation = Simulation::new(&worlds[trunk].blueprint, reducers);
+        let mut simulation = Simulation::new(&worlds[trunk].blueprint, kernel, reducers);
         if !others.is_empty() {
             advance(&mut simulation, Some(family.fork_at), cancel)?;
         }
@@ -127,24 +143,19 @@ fn families(branches: &[&Scenario], worlds: &[World], fork: bool) -> Vec<Family>
     families
 }
 
-/// Runs to `until`, or to the end, and looks at `cancel` every 100 ms of simulated time.
+/// Runs to `until`, or to the end, and looks at `cancel` from time to time.
 fn advance(
     simulation: &mut Simulation<Reducers>,
     until: Option<Time>,
     cancel: &Cancel,
 ) -> Result<(), Cancelled> {
-    const SLICE: Duration = Duration::from_ms(100);
-    let end = until.unwrap_or_else(|| simulation.stop());
-    let mut next = simulation.now();
-    while next < end {
-        cancel.check()?;
-        next = end.min(next + SLICE);
-        simulation.run_before(next);
-    }
-    if until.is_none() {
-        simulation.run();
-    }
-    Ok(())
+    let mut go_on = || !cancel.is_set();
+    let through = go_on()
+        && match until {
+            Some(until) => simulation.run_before_while(until, &mut go_on),
+            None => simulation.run_while(&mut go_on),
+        };
+    if through { Ok(()) } else { Err(Cancelled) }
 }
 
 fn result(
@@ -159,7 +170,7 @@ fn result(
     let mut run = Run {
         seed,
         scenario_sha256: scenario.sha256().to_owned(),
-        records_sha256: simulation.observer.digest.as_ref().map(Digest::sha256),
+        records_sha256: simulation.observer().digest.as_ref().map(Digest::sha256),
         metrics_sha256: String::new(),
         counts: vec![
             ("sent", counts.sent),
@@ -176,7 +187,7 @@ fn result(
         forked_at,
         switches: Vec::new(),
         routing: None,
-        series: series(plan, &simulation.observer),
+        series: series(plan, simulation.observer()),
     };
     if counts.copied > 0 {
         run.counts.push(("copied", counts.copied));

@@ -3,7 +3,7 @@
 use crate::overrides;
 use crate::plan::{LinkPlan, Plan};
 use crate::problem::{Problem, Problems};
-use crate::tree::{Node, Origin, Value};
+use crate::tree::{Node, Value, written};
 use crate::{expression, schema};
 
 /// The axes of the file: key path and values, as written.
@@ -20,10 +20,7 @@ const EVERY: &str = "every";
 
 /// Puts the links of the network where [`EVERY`] stands for them.
 pub(crate) fn every_link(plan: &Plan, axes: &mut [(String, Vec<String>)]) {
-    let name = |link: &LinkPlan| {
-        let origin = Origin::Override(0);
-        Node::new(origin, Value::String(link.name.clone())).to_text()
-    };
+    let name = |link: &LinkPlan| written(&link.name);
     for (_, values) in axes.iter_mut().filter(|(_, values)| values.is_empty()) {
         // Circuits fail with the links that they go over.
         *values = plan.links.iter().filter(|link| link.over.is_empty()).map(name).collect();

@@ -138,8 +138,7 @@ impl Node {
     /// The value as one would write it in a file or after `--set key=`.
     pub(crate) fn to_text(&self) -> String {
         match &self.value {
-            // Quotes only where the text would otherwise read back as something else.
-            Value::String(text) if DeValue::parse(text).is_err() => text.clone(),
+            Value::String(text) => written(text),
             _ => self.to_toml(),
         }
     }
@@ -173,6 +172,12 @@ impl Node {
             Value::Table(_) => "a table",
         }
     }
+}
+
+/// Text as one would write it after `--set key=`: quotes only where it would otherwise read back as
+/// something else.
+pub(crate) fn written(text: &str) -> String {
+    if DeValue::parse(text).is_err() { text.to_owned() } else { quoted(text) }
 }
 
 /// `text` as a TOML basic string.

@@ -8,7 +8,7 @@
 
 use std::sync::Arc;
 
-use optcp_engine::{Blueprint, FlowSpec, Simulation};
+use optcp_engine::{Blueprint, FlowSpec, Kernel, Simulation};
 use optcp_net::{Paths, PortConfig, PortId, QueueLimit};
 use optcp_tcp::config::{CongestionKind, Pacing, RecoveryKind};
 use optcp_tcp::{Config, Profile};
@@ -124,7 +124,11 @@ pub struct Outcome {
 
 /// A run of the workload.
 #[derive(Clone, Debug)]
-pub struct Dumbbell(Simulation<()>);
+pub struct Dumbbell {
+    simulation: Simulation<()>,
+    /// The rate of the bottleneck.
+    rate: Rate,
+}
 
 impl Dumbbell {
     /// The run at time zero; this is the set-up.
@@ -132,40 +136,42 @@ impl Dumbbell {
     /// # Panics
     /// Without flows.
     #[must_use]
-    pub fn new(tcp: Tcp, flows: u32, seconds: u64) -> Self {
-        Dumbbell(Simulation::new(&dumbbell(tcp, flows, seconds), ()))
+    pub fn new(tcp: Tcp, flows: u32, seconds: u64, kernel: Kernel) -> Self {
+        let blueprint = dumbbell(tcp, flows, seconds);
+        let rate = blueprint.ports[BOTTLENECK as usize].0.rate;
+        Dumbbell { simulation: Simulation::new(&blueprint, kernel, ()), rate }
     }
 
     /// Runs everything before `limit`.
     pub fn run_before(&mut self, limit: Time) {
-        self.0.run_before(limit);
+        self.simulation.run_before(limit);
     }
 
     /// Runs it to its end.
     pub fn run(&mut self) -> Outcome {
-        let stop = self.0.stop();
+        let stop = self.simulation.stop();
         let half = Time::from_ps(stop.as_ps() / 2);
-        self.0.run_before(half);
-        let sent_by_half = transmitted(&self.0, BOTTLENECK);
-        self.0.run();
-        let sent = transmitted(&self.0, BOTTLENECK);
-        let port = &self.0.ports()[BOTTLENECK as usize];
-        let packet = port.config().rate.transmission_time(Bytes::new(1500));
+        self.simulation.run_before(half);
+        let sent_by_half = transmitted(&self.simulation, BOTTLENECK);
+        self.simulation.run();
+        let sent = transmitted(&self.simulation, BOTTLENECK);
+        let dropped = self.simulation.port_counts(BOTTLENECK).dropped;
+        let packet = self.rate.transmission_time(Bytes::new(1500));
         let busy = packet.as_ps() as f64 * (sent - sent_by_half) as f64;
-        let receivers = self.0.ports().iter().skip(FIRST_ACCESS as usize + 2).step_by(4);
-        let acks: u64 = receivers.map(|port| port.counts().accepted).sum();
+        let flows = PortId::try_from(self.simulation.senders().count()).unwrap_or(PortId::MAX);
+        let receivers = (0..flows).map(|flow| FIRST_ACCESS + 4 * flow + 2);
+        let acks: u64 = receivers.map(|port| self.simulation.port_counts(port).accepted).sum();
         Outcome {
-            packet_hops: 3 * sent + port.counts().dropped + 3 * acks,
+            packet_hops: 3 * sent + dropped + 3 * acks,
             utilisation: busy / (stop - half).as_ps() as f64,
-            events: self.0.counts().events,
+            events: self.simulation.counts().events,
         }
     }
 }
 
 /// Packets whose last bit a port has sent.
 fn transmitted(simulation: &Simulation<()>, port: PortId) -> u64 {
-    let port = &simulation.ports()[port as usize];
-    port.counts().accepted - port.queue_length() as u64
+    simulation.port_counts(port).accepted - simulation.queue_length(port)
 }
 
 #[cfg(test)]
@@ -194,10 +200,16 @@ mod tests {
     #[test]
     fn hops_are_counted_alike() {
         for tcp in Tcp::ALL {
-            let mut dumbbell = Dumbbell::new(tcp, 10, 3);
+            let [plain, fast] = Kernel::ALL.map(|kernel| {
+                let Outcome { packet_hops, utilisation, .. } =
+                    Dumbbell::new(tcp, 10, 3, kernel).run();
+                (packet_hops, utilisation)
+            });
+            assert_eq!(plain, fast, "{tcp:?}");
+            let mut dumbbell = Dumbbell::new(tcp, 10, 3, Kernel::Fast);
             let outcome = dumbbell.run();
-            let difference = outcome.packet_hops.abs_diff(dumbbell.0.packet_hops());
-            let bound = 3 * dumbbell.0.in_flight();
+            let difference = outcome.packet_hops.abs_diff(dumbbell.simulation.packet_hops());
+            let bound = 3 * dumbbell.simulation.in_flight();
             assert!(difference <= bound, "{tcp:?}: {difference} packet-hops apart");
         }
     }

@@ -1,7 +1,7 @@
 //! Losses of whole scenarios: how many, where, why, and the same however a run is made.
 
 use optcp_scenario::plan::Loses;
-use optcp_scenario::{Cancel, Run, Scenario, run_branches};
+use optcp_scenario::{Cancel, Run, RunOptions, Scenario, run_branches};
 
 /// Two flows of 3000 segments each way over a line that loses nothing by itself.
 const WORLD: &str = r#"
@@ -24,7 +24,13 @@ fn scenario(losses: &str, set: &[(&str, &str)]) -> Scenario {
 }
 
 fn runs(branches: &[&Scenario], seed: u64, fork: bool) -> Vec<Run> {
-    run_branches(branches, seed, fork, true, &Cancel::default()).expect("nobody cancels")
+    run_branches(
+        branches,
+        seed,
+        RunOptions { fork, digest: true, ..RunOptions::default() },
+        &Cancel::default(),
+    )
+    .expect("nobody cancels")
 }
 
 fn run(losses: &str, seed: u64) -> Run {

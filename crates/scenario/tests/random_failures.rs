@@ -1,6 +1,6 @@
 //! Failures at random instants.
 
-use optcp_scenario::{Cancel, Run, Scenario, run_branches};
+use optcp_scenario::{Cancel, Run, RunOptions, Scenario, run_branches};
 use optcp_units::{Duration, Time};
 
 const WORLD: &str = r#"
@@ -15,7 +15,9 @@ failures = [{ node = "B", at = "1 s", repair = "2.5 s", later = "uniform(0 s, 2 
 fn run(seed: u64, set: &[(&str, &str)]) -> Run {
     let set: Vec<_> = set.iter().map(|(k, v)| (k.to_string(), v.to_string())).collect();
     let scenario = Scenario::parse(WORLD, "random.toml", &set).expect("a world");
-    run_branches(&[&scenario], seed, true, false, &Cancel::default()).expect("runs").remove(0)
+    run_branches(&[&scenario], seed, RunOptions::default(), &Cancel::default())
+        .expect("runs")
+        .remove(0)
 }
 
 /// When routers saw the failure and the repair.

@@ -1,6 +1,6 @@
 //! Runs over routed networks against what can be worked out by hand.
 
-use optcp_scenario::{Cancel, Run, Scenario, run_branches};
+use optcp_scenario::{Cancel, Kernel, Run, RunOptions, Scenario, run_branches};
 
 const SQUARE: &str = include_str!("square.toml");
 
@@ -9,10 +9,19 @@ fn scenario(text: &str, set: &[(&str, &str)]) -> Scenario {
     Scenario::parse(text, "square.toml", &set).unwrap_or_else(|diagnostic| panic!("{diagnostic}"))
 }
 
+fn runs(branches: &[&Scenario], seed: u64, kernel: Kernel, fork: bool) -> Vec<Run> {
+    let options = RunOptions { kernel, fork, digest: true };
+    run_branches(branches, seed, options, &Cancel::default()).expect("nobody cancels it")
+}
+
+/// A run, which must be the same on both kernels.
 fn run(text: &str, set: &[(&str, &str)], seed: u64) -> Run {
     let scenario = scenario(text, set);
-    let runs = run_branches(&[&scenario], seed, false, true, &Cancel::default());
-    runs.expect("nobody cancels it").remove(0)
+    let [fast, plain] =
+        [Kernel::Fast, Kernel::Reference].map(|kernel| runs(&[&scenario], seed, kernel, false));
+    assert_eq!(fast[0].records_sha256, plain[0].records_sha256, "{set:?}, seed {seed}");
+    assert_eq!(fast[0].metrics_sha256, plain[0].metrics_sha256, "{set:?}, seed {seed}");
+    fast[0].clone()
 }
 
 fn dropped(run: &Run, reason: &str) -> u64 {
@@ -119,12 +128,14 @@ fn branches_of_a_sweep_share_their_warm_up_and_agree_with_runs_of_their_own() {
         .flat_map(|packets| links.iter().map(|link| world(link, packets)))
         .collect();
     let all: Vec<&Scenario> = branches.iter().collect();
-    let forked = run_branches(&all, 3, true, true, &Cancel::default()).unwrap();
-    let apart = run_branches(&all, 3, false, true, &Cancel::default()).unwrap();
-    for (forked, apart) in forked.iter().zip(&apart) {
-        assert!(forked.forked_at.is_some_and(|at| at.as_ps() >= 2_000_000_000_000));
-        assert_eq!(forked.records_sha256, apart.records_sha256);
-        assert_eq!(forked.metrics_sha256, apart.metrics_sha256);
+    for kernel in [Kernel::Fast, Kernel::Reference] {
+        let forked = runs(&all, 3, kernel, true);
+        let apart = runs(&all, 3, kernel, false);
+        for (forked, apart) in forked.iter().zip(&apart) {
+            assert!(forked.forked_at.is_some_and(|at| at.as_ps() >= 2_000_000_000_000));
+            assert_eq!(forked.records_sha256, apart.records_sha256);
+            assert_eq!(forked.metrics_sha256, apart.metrics_sha256);
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! Protection schemes in runs: when which node switches, and how long packets then take, against the
 //! GMPLS paper's Tables 7 and 8 (scenario D: a = 40, b = 1, c = 10 ms, d_l = 20, d_p = 60 ms).
 
-use optcp_scenario::{Cancel, Run, Scenario, Values, run_branches};
+use optcp_scenario::{Cancel, Run, RunOptions, Scenario, Values, run_branches};
 use optcp_units::Time;
 
 const WORLD: &str = include_str!("schemes.toml");
@@ -12,7 +12,12 @@ fn run(settings: &[(&str, &str)]) -> Run {
         settings.iter().map(|&(key, value)| (key.to_owned(), value.to_owned())).collect();
     let scenario = Scenario::parse(WORLD, "schemes.toml", &settings)
         .unwrap_or_else(|problem| panic!("{}", problem.render(false)));
-    let runs = run_branches(&[&scenario], 1, true, true, &Cancel::default());
+    let runs = run_branches(
+        &[&scenario],
+        1,
+        RunOptions { digest: true, ..RunOptions::default() },
+        &Cancel::default(),
+    );
     runs.expect("not cancelled").remove(0)
 }
 
@@ -259,7 +264,7 @@ fn hellos_are_missed_within_the_detection_time() {
     let text = WORLD.replace("switch_delay = \"5 ms\"", "hello = { interval = \"10 ms\" }");
     let scenario = Scenario::parse(&text, "schemes.toml", &[]).expect("it is right");
     for seed in 1..20 {
-        let run = run_branches(&[&scenario], seed, true, false, &Cancel::default());
+        let run = run_branches(&[&scenario], seed, RunOptions::default(), &Cancel::default());
         for switch in &run.expect("not cancelled")[0].switches {
             let ms = switch.at.saturating_since(Time::ZERO).as_ps() / 1_000_000_000;
             let since = if ms < 10_000 { (5020, 5030) } else { (10_000, 10_010) };
@@ -281,7 +286,7 @@ fn a_node_failure_is_protected_around_the_node() {
     let scenario = Scenario::parse(&text, "schemes.toml", &settings)
         .unwrap_or_else(|problem| panic!("{}", problem.render(false)));
     assert_eq!(scenario.plan().failures.len(), 3, "L1-L2, L2-L3, L5-L2");
-    let run = run_branches(&[&scenario], 1, true, false, &Cancel::default());
+    let run = run_branches(&[&scenario], 1, RunOptions::default(), &Cancel::default());
     let run = &run.expect("not cancelled")[0];
     // Data: L1 tells L0, 40 ms. ACKs: L3 lies beside the fault.
     assert_eq!(switches(run)[..2], ["5005 L3 acks backup", "5045 L0 data backup"]);
@@ -310,7 +315,15 @@ fn a_shared_warm_up_changes_nothing() {
         settings(&[("parameters.scheme", "1+1"), ("parameters.revert", "optical"), around]),
     ];
     let branches: Vec<&Scenario> = branches.iter().collect();
-    let run = |fork| run_branches(&branches, 1, fork, true, &Cancel::default()).unwrap();
+    let run = |fork| {
+        run_branches(
+            &branches,
+            1,
+            RunOptions { fork, digest: true, ..RunOptions::default() },
+            &Cancel::default(),
+        )
+        .unwrap()
+    };
     let (shared, alone) = (run(true), run(false));
     for (index, (a, b)) in shared.iter().zip(&alone).enumerate() {
         assert_eq!(a.records_sha256, b.records_sha256, "branch {index}");
@@ -339,7 +352,7 @@ fn every_link_of_the_path_is_protected_from_end_to_end() {
             ];
             let settings = settings.map(|(key, value)| (key.to_owned(), value.to_owned()));
             let scenario = Scenario::parse(&text, "schemes.toml", &settings).expect("it is right");
-            let run = run_branches(&[&scenario], 1, true, false, &Cancel::default());
+            let run = run_branches(&[&scenario], 1, RunOptions::default(), &Cancel::default());
             let run = &run.expect("not cancelled")[0];
             let during = (113 + 2 * loops * to_data_end, 113 + 2 * loops * to_ack_end);
             assert_eq!(one_way_ms(run, 7), Some(during), "{scheme}, {link}");

@@ -4,6 +4,8 @@ use std::fmt;
 
 use crate::{Bytes, Decimal, Duration};
 
+const BIT_PS_PER_BYTE: u64 = 8_000_000_000_000;
+
 /// A transmission rate in bits a second; never zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Rate(u64);
@@ -21,15 +23,24 @@ impl Rate {
         self.0
     }
 
+    /// How long a transmitter of this rate is busy with a byte, if that is a whole number of picoseconds,
+    /// as it is for every rate that divides 8 Tb/s.
+    #[must_use]
+    pub const fn per_byte(self) -> Option<Duration> {
+        if BIT_PS_PER_BYTE.is_multiple_of(self.0) {
+            Some(Duration::from_ps(BIT_PS_PER_BYTE / self.0))
+        } else {
+            None
+        }
+    }
+
     /// How long a transmitter of this rate is busy with `size`, rounded up to a whole picosecond
     /// (a transmitter is never faster than its rate).
     #[must_use]
     #[expect(clippy::cast_possible_truncation, reason = "213 days of transmission fit into u64")]
     pub const fn transmission_time(self, size: Bytes) -> Duration {
-        const BIT_PS_PER_BYTE: u64 = 8_000_000_000_000;
-        // The division per byte is exact for every rate that divides 8 Tb/s: no 128-bit arithmetic then.
-        if BIT_PS_PER_BYTE.is_multiple_of(self.0) {
-            return Duration::from_ps(size.count() * (BIT_PS_PER_BYTE / self.0));
+        if let Some(per_byte) = self.per_byte() {
+            return Duration::from_ps(size.count() * per_byte.as_ps());
         }
         let bit_ps = size.count() as u128 * BIT_PS_PER_BYTE as u128;
         Duration::from_ps(bit_ps.div_ceil(self.0 as u128) as u64)

@@ -105,6 +105,6 @@ def _job(study: Study, seed: int, store: Store) -> Job:
 def _run_seed(study: Study, seed: int, store: Store, cancel: _core.Cancel) -> None:
     began = time.thread_time()
     scenarios = [branch.scenario for branch in study.branches]
-    runs = _core.run_branches(scenarios, seed, fork=study.fork, digest=study.digest, cancel=cancel)
+    runs = _core.run_branches(scenarios, seed, fork=study.fork, digest=study.digest, kernel=study.kernel, cancel=cancel)
     cpu_s = time.thread_time() - began
     store.save(study, seed, [RunData.of(run, cpu_s) for run in runs])

@@ -13,7 +13,7 @@ from optcp import _core, stats
 from optcp.errors import InputError
 from optcp.study import saved
 from optcp.study.pool import Job, run_jobs
-from optcp.study.spec import Study, extension_sha256
+from optcp.study.spec import KERNELS, Study, extension_sha256
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
     from optcp.study.pool import Progress
 
-KERNEL = "reference"
 MOST_CELLS_A_CALL = 8
 """Cells that are run by one call share their warm-up; more of them gain little and lose more on Ctrl-C."""
 
@@ -133,6 +132,7 @@ def plan(
     *,
     digest: bool,
     fork: bool,
+    kernel: str = KERNELS[0],
 ) -> Plan:
     """Read the scenario and check every cell of its grid; an override of an axis takes the axis' place.
 
@@ -147,7 +147,7 @@ def plan(
     axes = [
         (name, values) for name, values in _core.Scenario.load(str(path), list(overrides)).axes if name not in fixed
     ]
-    study = Study.grid(path, overrides, axes, digest=digest, fork=fork)
+    study = Study.grid(path, overrides, axes, digest=digest, fork=fork, kernel=kernel)
     scalars = saved.SCALARS.removesuffix(".parquet")
     if scalars in study.branches[0].scenario.summary()["observe"]:
         raise InputError(f"{path}: [[observe]]: the name {scalars!r} is taken by the file {saved.SCALARS} of a run")
@@ -193,7 +193,7 @@ def _run(planned: Plan, seed: int, branches: list[int], cancel: _core.Cancel) ->
     study = planned.study
     scenarios = [study.branches[branch].scenario for branch in branches]
     began = time.thread_time()
-    runs = _core.run_branches(scenarios, seed, fork=study.fork, digest=study.digest, cancel=cancel)
+    runs = _core.run_branches(scenarios, seed, fork=study.fork, digest=study.digest, kernel=study.kernel, cancel=cancel)
     cpu_s = time.thread_time() - began
     for branch, run in zip(branches, runs, strict=True):
         files = observed(study.branches[branch].scenario, run)
@@ -219,7 +219,7 @@ def _meta(planned: Plan, branch: int, run: _core.Run, files: dict[str, bytes]) -
         "seed": run.seed,
         "version": _core.version(),
         "extension_sha256": extension_sha256(),
-        "kernel": KERNEL,
+        "kernel": planned.study.kernel,
         "records_sha256": run.records_sha256,
         "metrics_sha256": run.metrics_sha256,
         "counts": run.counts,
@@ -278,7 +278,7 @@ def probe(planned: Plan, limit_s: float = 3.0) -> Estimate:
     timer.start()
     began = time.thread_time()
     try:
-        run = scenario.run(seed, digest=planned.study.digest, cancel=cancel)
+        run = scenario.run(seed, digest=planned.study.digest, kernel=planned.study.kernel, cancel=cancel)
     except _core.Cancelled:
         return Estimate(limit_s, None, None)
     finally:

@@ -35,6 +35,10 @@ class Branch:
     scenario: _core.Scenario
 
 
+#: What can drive a run; the first is the default.
+KERNELS = ("fast", "reference")
+
+
 @dataclass(frozen=True)
 class Study:
     """A scenario with overrides and axes, ready to run for any seed.
@@ -49,12 +53,15 @@ class Study:
         Whether runs also compute ``records_sha256``.
     fork
         Whether branches share their warm-up; results are equal either way.
+    kernel
+        What drives the runs, "fast" or "reference"; results are equal either way.
     """
 
     title: str
     branches: tuple[Branch, ...]
     digest: bool = False
     fork: bool = True
+    kernel: str = KERNELS[0]
 
     @classmethod
     def grid(
@@ -66,6 +73,7 @@ class Study:
         title: str | None = None,
         digest: bool = False,
         fork: bool = True,
+        kernel: str = KERNELS[0],
     ) -> Study:
         """Every combination of the axes' values, each on top of ``overrides``.
 
@@ -76,7 +84,7 @@ class Study:
         """
         names = [name for name, _ in axes]
         cells = [dict(zip(names, values, strict=True)) for values in itertools.product(*(values for _, values in axes))]
-        return cls.of_cells(path, cells, overrides, title=title, digest=digest, fork=fork)
+        return cls.of_cells(path, cells, overrides, title=title, digest=digest, fork=fork, kernel=kernel)
 
     @classmethod
     def of_cells(
@@ -88,6 +96,7 @@ class Study:
         title: str | None = None,
         digest: bool = False,
         fork: bool = True,
+        kernel: str = KERNELS[0],
     ) -> Study:
         """One branch a cell, its settings on top of ``overrides``: for cells in which several settings change together.
 
@@ -97,12 +106,12 @@ class Study:
             If the file, an override or a cell is wrong; every branch is checked before anything runs.
         """
         branches = [Branch(cell, _core.Scenario.load(str(path), [*overrides, *cell.items()])) for cell in cells]
-        return cls(title or path.stem, tuple(branches), digest, fork)
+        return cls(title or path.stem, tuple(branches), digest, fork, kernel)
 
     @functools.cached_property
     def hash(self) -> str:
-        """SHA-256 of all that a stored run depends on: worlds, digest and fork flags, and the compiled simulator."""
-        parts: list[Any] = [STORE_FORMAT, extension_sha256(), self.digest, self.fork]
+        """SHA-256 of all that a stored run depends on: worlds, digest, fork, kernel, and the compiled simulator."""
+        parts: list[Any] = [STORE_FORMAT, extension_sha256(), self.digest, self.fork, self.kernel]
         parts += [branch.scenario.sha256 for branch in self.branches]
         return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 

@@ -135,7 +135,7 @@ def test_meta_says_what_was_run(a_run):
     assert meta["counts"]["sent"] == sum(meta["counts"][name] for name in ("delivered", "dropped", "in_flight"))
     assert len(meta["records_sha256"]) == len(meta["metrics_sha256"]) == len(meta["scenario_sha256"]) == 64
     assert meta["scenario"]["failures"] == [{"at_ps": 4 * 10**12, "link": "R2-R3", "repair_ps": 7 * 10**12}]
-    assert (meta["seed"], meta["kernel"], meta["cell"], meta["set"]) == (1, "reference", {}, [])
+    assert (meta["seed"], meta["kernel"], meta["cell"], meta["set"]) == (1, "fast", {}, [])
     goodput = {}
     for row in read(a_run, "goodput").to_pylist():
         goodput[row["group"]] = goodput.get(row["group"], 0) + row["bytes"] * 8 / 10
@@ -154,12 +154,17 @@ def test_a_sweep_writes_a_directory_a_cell_and_digests_do_not_depend_on_jobs(com
     source = (Path(optcp.__file__).parent / "scenarios" / "single-failure.toml").read_text()
     text.write_text(source + '\n[sweep]\n"parameters.switch_delay" = ["0 ms", "10 ms", "20 ms"]\n')
     found = []
-    for name, options in (("a", ["--jobs", 1]), ("b", ["--jobs", 2]), ("c", ["--jobs", 2, "--no-fork"])):
+    for name, options in (
+        ("a", ["--jobs", 1]),
+        ("b", ["--jobs", 2]),
+        ("c", ["--jobs", 2, "--no-fork"]),
+        ("d", ["--kernel", "reference"]),
+    ):
         command("run", text, "--runs", 2, "--digest", "--out", name, *options)
         metas = [meta_of(path) for path in sorted((tmp_path / name).iterdir())]
         assert [meta["cell"]["parameters.switch_delay"] for meta in metas[::2]] == ["0 ms", "10 ms", "20 ms"]
         found.append([(meta["seed"], meta["records_sha256"], meta["metrics_sha256"]) for meta in metas])
-    assert found[0] == found[1] == found[2]
+    assert found[0] == found[1] == found[2] == found[3]
     assert len(set(found[0])) == 6
 
 

@@ -1,72 +1,93 @@
 //! A fingerprint of everything that happened.
 
+use optcp_net::{DropReason, Packet};
 use optcp_units::Time;
 use sha2::{Digest as _, Sha256};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::Record;
 
-/// One running hash (chained XXH3) for each port and each flow, over its records in their order.
+/// One running hash (chained XXH3) for each port and each end of a flow, over its records in their
+/// order.
 ///
 /// Only what every kernel does in the same order within an entity goes in: what comes to a port,
-/// and what an endpoint sends, gets and passes on.
+/// and what an endpoint sends, gets and passes on. What is lost at the far end of a pipe has no order
+/// there that kernels agree on beside its time: sums of hashes.
 #[derive(Clone, Debug)]
 pub struct Digest {
     ports: Vec<u64>,
-    flows: Vec<u64>,
+    far_ends: Vec<u64>,
+    senders: Vec<u64>,
+    receivers: Vec<u64>,
 }
 
 impl Digest {
     /// Empty streams for so many ports and flows.
     #[must_use]
     pub fn new(ports: usize, flows: usize) -> Self {
-        Digest { ports: vec![0; ports], flows: vec![0; flows] }
+        Digest {
+            ports: vec![0; ports],
+            far_ends: vec![0; ports],
+            senders: vec![0; flows],
+            receivers: vec![0; flows],
+        }
     }
 
     pub(super) fn record(&mut self, at: Time, record: Record) {
-        let (stream, kind, a, b) = match record {
+        let of_packet = |packet: Packet| [packet.flow_and_kind(), packet.seq].map(u64::from);
+        let (stream, kind, [a, b]) = match record {
             Record::Sent { flow, seq, again } => {
-                (&mut self.flows[flow as usize], 1, u64::from(seq), u64::from(again))
+                (&mut self.senders[flow as usize], 1, [u64::from(seq), u64::from(again)])
             }
-            Record::Progress { flow, bytes } => (&mut self.flows[flow as usize], 2, bytes, 0),
+            Record::Progress { flow, bytes } => (&mut self.receivers[flow as usize], 2, [bytes, 0]),
             Record::Acknowledged { flow, seq } => {
-                (&mut self.flows[flow as usize], 3, u64::from(seq), 0)
+                (&mut self.senders[flow as usize], 3, [u64::from(seq), 0])
             }
-            Record::Accepted { port, packet, .. } => (
-                &mut self.ports[port as usize],
-                4,
-                u64::from(packet.flow_and_kind()),
-                u64::from(packet.seq),
-            ),
-            Record::Dropped { port, packet, reason } => (
-                &mut self.ports[port as usize],
-                5 + ((reason as u64) << 8),
-                u64::from(packet.flow_and_kind()),
-                u64::from(packet.seq),
-            ),
+            Record::Accepted { port, packet } => {
+                (&mut self.ports[port as usize], 4, of_packet(packet))
+            }
+            Record::Dropped { port, packet, reason } => {
+                let kind = 5 + ((reason as u64) << 8);
+                if matches!(reason, DropReason::NotSelected | DropReason::TtlExpired) {
+                    let far_end = &mut self.far_ends[port as usize];
+                    *far_end = far_end.wrapping_add(hash(0, at, kind, of_packet(packet)));
+                    return;
+                }
+                (&mut self.ports[port as usize], kind, of_packet(packet))
+            }
             // Implied by what goes in above, or by what the sender sends next.
             Record::Transmitted { .. }
-            | Record::Failed { .. }
+            | Record::QueueLength { .. }
             | Record::Arrived { .. }
             | Record::Updated { .. } => return,
         };
-        let mut bytes = [0; 32];
-        for (chunk, word) in bytes.chunks_exact_mut(8).zip([at.as_ps(), kind, a, b]) {
-            chunk.copy_from_slice(&word.to_le_bytes());
-        }
-        *stream = xxh3_64_with_seed(&bytes, *stream);
+        *stream = hash(*stream, at, kind, [a, b]);
     }
 
-    /// SHA-256 over the streams' hashes: ports by number, then flows by number.
+    /// SHA-256 over the streams' hashes: ports and their far ends by number, then senders and
+    /// receivers by flow.
     #[must_use]
     pub fn sha256(&self) -> String {
         let mut sha = Sha256::new();
-        for (kind, streams) in [(b'p', &self.ports), (b'f', &self.flows)] {
+        for (kind, streams) in [
+            (b'p', &self.ports),
+            (b'e', &self.far_ends),
+            (b's', &self.senders),
+            (b'r', &self.receivers),
+        ] {
             sha.update([kind]);
             streams.iter().for_each(|hash| sha.update(hash.to_le_bytes()));
         }
         hex(&sha.finalize())
     }
+}
+
+fn hash(before: u64, at: Time, kind: u64, [a, b]: [u64; 2]) -> u64 {
+    let mut bytes = [0; 32];
+    for (chunk, word) in bytes.chunks_exact_mut(8).zip([at.as_ps(), kind, a, b]) {
+        chunk.copy_from_slice(&word.to_le_bytes());
+    }
+    xxh3_64_with_seed(&bytes, before)
 }
 
 /// Bytes as lower-case hexadecimal digits.

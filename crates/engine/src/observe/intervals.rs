@@ -50,6 +50,11 @@ impl IntervalSums {
         }
     }
 
+    /// Whether an entity is observed.
+    pub(super) fn counts(&self, entity: u32) -> bool {
+        self.row(entity).is_some()
+    }
+
     /// The row that an entity counts in.
     pub(super) fn row(&self, entity: u32) -> Option<u32> {
         self.rows.get(entity as usize).copied().flatten()

@@ -3,11 +3,13 @@
 mod digest;
 mod drops;
 mod intervals;
+mod listed;
 mod packets;
 mod queue;
 mod reordering;
 mod senders;
 
+use optcp_des::Key;
 use optcp_net::{DropReason, FlowId, Packet, PortId};
 use optcp_tcp::Snapshot;
 use optcp_units::Time;
@@ -68,22 +70,20 @@ pub enum Record {
         port: PortId,
         /// The packet.
         packet: Packet,
-        /// Packets in the queue now, the one in transmission included.
-        queue: u32,
     },
-    /// A port sent the last bit of a packet.
+    /// A watched port sent the last bit of a packet.
     Transmitted {
         /// The port.
         port: PortId,
         /// The packet.
         packet: Packet,
-        /// Packets in the queue now, the one in transmission included.
-        queue: u32,
     },
-    /// A port's link failed; it is empty now.
-    Failed {
+    /// The queue of a watched port has another length.
+    QueueLength {
         /// The port.
         port: PortId,
+        /// Packets in it now, the one in transmission included.
+        packets: u32,
     },
     /// A packet was lost.
     Dropped {
@@ -97,12 +97,23 @@ pub enum Record {
 }
 
 /// What watches a run. Dispatch is static: with `()` no record is even built.
+///
+/// Kernels agree on the records and on the event to which each belongs, and on their order within
+/// one port, and within one end of a flow. Records of different ones may come in another order: who
+/// lists them sorts them by event, stably.
 pub trait Observer {
-    /// Takes a record of the instant `at`.
-    fn record(&mut self, at: Time, record: Record);
+    /// Takes a record that belongs to `event`.
+    fn record(&mut self, event: Key, record: Record);
 
     /// Whether it wants [`Record::Updated`], which takes work to make.
     fn wants_updates(&self) -> bool {
+        false
+    }
+
+    /// Whether it wants [`Record::Transmitted`] and [`Record::QueueLength`] of a port, which take work
+    /// to make.
+    fn watches(&self, port: PortId) -> bool {
+        let _ = port;
         false
     }
 
@@ -114,7 +125,7 @@ pub trait Observer {
 
 impl Observer for () {
     #[inline(always)]
-    fn record(&mut self, _: Time, _: Record) {}
+    fn record(&mut self, _: Key, _: Record) {}
 }
 
 /// The reducers that a scenario asks for.
@@ -140,7 +151,8 @@ pub struct Reducers {
 
 impl Observer for Reducers {
     #[inline]
-    fn record(&mut self, at: Time, record: Record) {
+    fn record(&mut self, event: Key, record: Record) {
+        let at = event.time();
         if let Some(digest) = &mut self.digest {
             digest.record(at, record);
         }
@@ -148,33 +160,42 @@ impl Observer for Reducers {
             Record::Progress { flow, bytes } => {
                 self.goodput.iter_mut().for_each(|g| g.add(at, flow, bytes));
             }
-            Record::Transmitted { port, packet, queue } => {
+            Record::Transmitted { port, packet } => {
                 self.load.iter_mut().for_each(|l| l.add(at, port, u64::from(packet.size)));
-                self.queue.iter_mut().for_each(|q| q.change(at, port, queue));
             }
-            Record::Accepted { port, queue, .. } => {
-                self.queue.iter_mut().for_each(|q| q.change(at, port, queue));
-            }
-            Record::Failed { port } => {
-                self.queue.iter_mut().for_each(|q| q.change(at, port, 0));
+            Record::QueueLength { port, packets } => {
+                self.queue.iter_mut().for_each(|q| q.change(at, port, packets));
             }
             Record::Dropped { port, packet, reason } => {
-                self.drops.iter_mut().for_each(|d| d.add(at, port, packet, reason));
+                self.drops.iter_mut().for_each(|d| d.add(event, port, packet, reason));
             }
             Record::Updated { flow, cause, snapshot } => {
-                self.senders.iter_mut().for_each(|s| s.add(at, flow, cause, snapshot));
+                self.senders.iter_mut().for_each(|s| s.add(event, flow, cause, snapshot));
             }
-            Record::Sent { .. } | Record::Arrived { .. } | Record::Acknowledged { .. } => {}
+            Record::Sent { .. }
+            | Record::Arrived { .. }
+            | Record::Acknowledged { .. }
+            | Record::Accepted { .. } => {}
         }
-        self.packets.iter_mut().for_each(|p| p.add(at, record));
-        self.reordering.iter_mut().for_each(|r| r.add(at, record));
+        self.packets.iter_mut().for_each(|p| p.add(event, record));
+        self.reordering.iter_mut().for_each(|r| r.add(event, record));
     }
 
     fn wants_updates(&self) -> bool {
         !self.senders.is_empty() || !self.reordering.is_empty()
     }
 
+    fn watches(&self, port: PortId) -> bool {
+        self.load.iter().any(|load| load.counts(port))
+            || self.queue.iter().any(|queue| queue.watches(port))
+            || self.packets.iter().any(|packets| packets.watches(port))
+    }
+
     fn finish(&mut self, at: Time) {
         self.queue.iter_mut().for_each(|q| q.finish(at));
+        self.drops.iter_mut().for_each(Drops::finish);
+        self.senders.iter_mut().for_each(Senders::finish);
+        self.packets.iter_mut().for_each(Packets::finish);
+        self.reordering.iter_mut().for_each(Reordering::finish);
     }
 }

@@ -1,9 +1,11 @@
 //! Packet events, one by one.
 
+use optcp_des::Key;
 use optcp_net::{Packet, PortId};
 use optcp_units::Time;
 
 use super::Record;
+use super::listed::Listed;
 
 /// What happened to a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,17 +55,23 @@ pub struct PacketRow {
 pub struct Packets {
     flows: Vec<bool>,
     ports: Vec<bool>,
-    rows: Vec<PacketRow>,
+    rows: Listed<PacketRow>,
 }
 
 impl Packets {
     /// Watches the flows that are marked; queueing and transmission at the ports that are marked.
     #[must_use]
     pub fn new(flows: Vec<bool>, ports: Vec<bool>) -> Self {
-        Packets { flows, ports, rows: Vec::new() }
+        Packets { flows, ports, rows: Listed::default() }
     }
 
-    pub(super) fn add(&mut self, at: Time, record: Record) {
+    /// Whether queueing and transmission at a port are listed.
+    pub(super) fn watches(&self, port: PortId) -> bool {
+        self.ports[port as usize]
+    }
+
+    pub(super) fn add(&mut self, key: Key, record: Record) {
+        let at = key.time();
         let endpoint = |event, flow, ack, seq| PacketRow { at, event, flow, ack, seq, port: None };
         let at_port = |event, port, packet: Packet| PacketRow {
             port: Some(port),
@@ -79,26 +87,31 @@ impl Packets {
             Record::Arrived { flow, seq } => endpoint(PacketEvent::Arrived, flow, false, seq),
             Record::Acknowledged { flow, seq } => endpoint(PacketEvent::Acked, flow, true, seq),
             Record::Dropped { port, packet, .. } => at_port(PacketEvent::Dropped, port, packet),
-            Record::Accepted { port, packet, .. } if self.ports[port as usize] => {
+            Record::Accepted { port, packet } if self.ports[port as usize] => {
                 at_port(PacketEvent::Queued, port, packet)
             }
-            Record::Transmitted { port, packet, .. } if self.ports[port as usize] => {
+            Record::Transmitted { port, packet } if self.ports[port as usize] => {
                 at_port(PacketEvent::Transmitted, port, packet)
             }
             Record::Accepted { .. }
             | Record::Transmitted { .. }
-            | Record::Failed { .. }
+            | Record::QueueLength { .. }
             | Record::Progress { .. }
             | Record::Updated { .. } => return,
         };
         if self.flows[row.flow as usize] {
-            self.rows.push(row);
+            self.rows.add(key, row);
         }
     }
 
-    /// Rows in order of time.
+    /// The run has ended.
+    pub(super) fn finish(&mut self) {
+        self.rows.finish();
+    }
+
+    /// Rows in order of time, once the run has ended.
     #[must_use]
     pub fn rows(&self) -> &[PacketRow] {
-        &self.rows
+        self.rows.rows()
     }
 }

@@ -25,6 +25,11 @@ impl Queue {
         Queue { greatest: vec![0; areas.sums().len()], areas, now }
     }
 
+    /// Whether a port's queue is observed.
+    pub(super) fn watches(&self, port: PortId) -> bool {
+        self.areas.counts(port)
+    }
+
     pub(super) fn change(&mut self, at: Time, port: PortId, length: u32) {
         let Some(row) = self.areas.row(port) else { return };
         self.settle(at, port, row);

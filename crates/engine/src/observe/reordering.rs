@@ -2,11 +2,13 @@
 
 use std::collections::BTreeSet;
 
+use optcp_des::Key;
 use optcp_net::FlowId;
 use optcp_tcp::{Phase, Snapshot};
 use optcp_units::Time;
 
 use super::Record;
+use super::listed::Listed;
 
 /// What happened to a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,14 +48,15 @@ pub struct ReorderingRow {
 pub struct Reordering {
     /// What is known of each flow that is watched.
     watched: Vec<Option<Known>>,
+    /// Of late arrivals also those of segments that had been sent again, until the end.
+    listed: Listed<ReorderingRow>,
     rows: Vec<ReorderingRow>,
 }
 
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default)]
 struct Known {
     /// One more than the greatest number that has come.
     reached: u32,
-    resent: BTreeSet<u32>,
     recovering: bool,
     timeouts: u64,
 }
@@ -63,10 +66,10 @@ impl Reordering {
     #[must_use]
     pub fn new(watched: &[bool]) -> Self {
         let known = watched.iter().map(|&watched| watched.then(Known::default));
-        Reordering { watched: known.collect(), rows: Vec::new() }
+        Reordering { watched: known.collect(), listed: Listed::default(), rows: Vec::new() }
     }
 
-    pub(super) fn add(&mut self, at: Time, record: Record) {
+    pub(super) fn add(&mut self, event: Key, record: Record) {
         let (Record::Sent { flow, .. }
         | Record::Arrived { flow, .. }
         | Record::Updated { flow, .. }) = record
@@ -74,24 +77,37 @@ impl Reordering {
             return;
         };
         let Some(known) = &mut self.watched[flow as usize] else { return };
-        let (event, seq) = match record {
-            Record::Sent { seq, again: true, .. } => {
-                known.resent.insert(seq);
-                (ReorderingEvent::Resent, Some(seq))
-            }
+        let (kind, seq) = match record {
+            Record::Sent { seq, again: true, .. } => (ReorderingEvent::Resent, Some(seq)),
             Record::Arrived { seq, .. } if known.arrives_late(seq) => {
                 (ReorderingEvent::Overtaken, Some(seq))
             }
             Record::Updated { snapshot, .. } => match known.change(snapshot) {
-                Some(event) => (event, None),
+                Some(kind) => (kind, None),
                 None => return,
             },
             _ => return,
         };
-        self.rows.push(ReorderingRow { at, event, flow, seq });
+        self.listed.add(event, ReorderingRow { at: event.time(), event: kind, flow, seq });
     }
 
-    /// Rows in order of time.
+    /// The run has ended. Only now is it known in which order the two ends of a flow did what they did.
+    pub(super) fn finish(&mut self) {
+        self.listed.finish();
+        let mut resent = BTreeSet::new();
+        for &row in self.listed.rows() {
+            match row.event {
+                ReorderingEvent::Overtaken if resent.contains(&(row.flow, row.seq)) => continue,
+                ReorderingEvent::Resent => {
+                    resent.insert((row.flow, row.seq));
+                }
+                _ => {}
+            }
+            self.rows.push(row);
+        }
+    }
+
+    /// Rows in order of time, once the run has ended.
     #[must_use]
     pub fn rows(&self) -> &[ReorderingRow] {
         &self.rows
@@ -100,7 +116,7 @@ impl Reordering {
 
 impl Known {
     fn arrives_late(&mut self, seq: u32) -> bool {
-        let late = seq < self.reached && !self.resent.contains(&seq);
+        let late = seq < self.reached;
         self.reached = self.reached.max(seq + 1);
         late
     }
@@ -133,7 +149,7 @@ mod tests {
         };
         let arrived = |seq| Record::Arrived { flow: 0, seq };
         let mut reordering = Reordering::new(&[true, false]);
-        for record in [
+        for (now, record) in (0..).zip([
             arrived(0),
             arrived(2),
             arrived(3),
@@ -147,9 +163,11 @@ mod tests {
             snapshot(Phase::Avoidance, 0),
             snapshot(Phase::Loss, 1),
             snapshot(Phase::Loss, 2),
-        ] {
-            reordering.add(Time::ZERO, record);
+        ]) {
+            let at = Time::ZERO + optcp_units::Duration::from_ms(now);
+            reordering.add(Key::new(at, optcp_des::Class::Timer, 0, 0), record);
         }
+        reordering.finish();
         let found: Vec<_> = reordering.rows().iter().map(|row| (row.event, row.seq)).collect();
         let expected = [
             (Overtaken, Some(1)),

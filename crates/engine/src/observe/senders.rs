@@ -1,8 +1,11 @@
 //! Senders' variables over time.
 
+use optcp_des::Key;
 use optcp_net::FlowId;
 use optcp_tcp::Snapshot;
 use optcp_units::Time;
+
+use super::listed::Listed;
 
 /// What made a sender look at its variables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,26 +44,31 @@ pub struct Senders {
     watched: Vec<bool>,
     /// What was written last for each flow.
     last: Vec<Option<Snapshot>>,
-    rows: Vec<SenderRow>,
+    rows: Listed<SenderRow>,
 }
 
 impl Senders {
     /// Watches the flows that are marked.
     #[must_use]
     pub fn new(watched: Vec<bool>) -> Self {
-        Senders { last: vec![None; watched.len()], watched, rows: Vec::new() }
+        Senders { last: vec![None; watched.len()], watched, rows: Listed::default() }
     }
 
-    pub(super) fn add(&mut self, at: Time, flow: FlowId, cause: Cause, snapshot: Snapshot) {
+    pub(super) fn add(&mut self, event: Key, flow: FlowId, cause: Cause, snapshot: Snapshot) {
         if self.watched[flow as usize] && self.last[flow as usize] != Some(snapshot) {
             self.last[flow as usize] = Some(snapshot);
-            self.rows.push(SenderRow { at, flow, cause, snapshot });
+            self.rows.add(event, SenderRow { at: event.time(), flow, cause, snapshot });
         }
     }
 
-    /// Rows in order of time.
+    /// The run has ended.
+    pub(super) fn finish(&mut self) {
+        self.rows.finish();
+    }
+
+    /// Rows in order of time, once the run has ended.
     #[must_use]
     pub fn rows(&self) -> &[SenderRow] {
-        &self.rows
+        self.rows.rows()
     }
 }

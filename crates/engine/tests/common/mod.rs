@@ -3,9 +3,10 @@
 
 use std::sync::Arc;
 
+use optcp_des::Key;
 use optcp_engine::observe::{Observer, Record};
 use optcp_engine::{Blueprint, FlowSpec};
-use optcp_net::{Control, Loss, PathId, Paths, PortConfig, PortId, QueueLimit};
+use optcp_net::{Control, Loss, Packet, PathId, Paths, PortConfig, PortId, QueueLimit};
 use optcp_tcp::Config;
 use optcp_units::{Duration, Rate, Time};
 
@@ -14,13 +15,47 @@ pub fn ms(ms: u64) -> Time {
     Time::ZERO + Duration::from_ms(ms)
 }
 
-/// Every record with its instant.
+/// Every record with its event.
 #[derive(Clone, Debug, Default)]
-pub struct Log(pub Vec<(Time, Record)>);
+pub struct Log(Vec<(Key, Record)>);
+
+impl Log {
+    /// The records in order, each with its instant.
+    pub fn in_order(mut self) -> Vec<(Time, Record)> {
+        self.0.sort_by_key(|&(event, _)| event);
+        self.0.into_iter().map(|(event, record)| (event.time(), plain(record))).collect()
+    }
+}
+
+/// The record without the place where an endpoint keeps what an ACK says: any is as good.
+fn plain(record: Record) -> Record {
+    let strip = |mut packet: Packet| {
+        if packet.kept().is_some() {
+            packet.options = 0;
+        }
+        packet
+    };
+    match record {
+        Record::Accepted { port, packet } => Record::Accepted { port, packet: strip(packet) },
+        Record::Transmitted { port, packet } => Record::Transmitted { port, packet: strip(packet) },
+        Record::Dropped { port, packet, reason } => {
+            Record::Dropped { port, packet: strip(packet), reason }
+        }
+        other => other,
+    }
+}
 
 impl Observer for Log {
-    fn record(&mut self, at: Time, record: Record) {
-        self.0.push((at, record));
+    fn record(&mut self, event: Key, record: Record) {
+        self.0.push((event, record));
+    }
+
+    fn wants_updates(&self) -> bool {
+        true
+    }
+
+    fn watches(&self, _: PortId) -> bool {
+        true
     }
 }
 

@@ -7,8 +7,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
 
+use optcp_des::Key;
 use optcp_engine::observe::{Observer, Record};
-use optcp_engine::{Blueprint, FlowSpec, Simulation};
+use optcp_engine::{Blueprint, FlowSpec, Kernel, Simulation};
 use optcp_net::{
     Action, Control, Hop, Label, LabelTable, Loss, PortConfig, PortId, QueueLimit, ScriptedLoss,
 };
@@ -90,10 +91,10 @@ pub fn run_text(text: &str) -> Result<(String, Vec<Refused>), FormError> {
 /// If the case asks for something that is not there.
 pub fn run(case: &Case) -> Result<Outcome, Refused> {
     let blueprint = blueprint(case).map_err(|reason| Refused { id: case.id.clone(), reason })?;
-    let mut simulation = Simulation::new(&blueprint, Transmissions::default());
+    let mut simulation = Simulation::new(&blueprint, Kernel::default(), Transmissions::default());
     simulation.run();
     let end = case.segments + u32::from(case.tcp.handshake);
-    let seen = &simulation.observer;
+    let seen = simulation.observer();
     let counts = simulation.senders().next().map(optcp_tcp::Sender::counts).unwrap_or_default();
     Ok(Outcome {
         completion_ack_s: seen.acks.iter().find(|(_, ack)| *ack == end).map(|(at, _)| *at),
@@ -196,7 +197,8 @@ struct Transmissions {
 }
 
 impl Observer for Transmissions {
-    fn record(&mut self, at: Time, record: Record) {
+    fn record(&mut self, event: Key, record: Record) {
+        let at = event.time();
         match record {
             Record::Sent { seq, .. } => self.sent.push((at.as_secs_f64(), seq)),
             Record::Acknowledged { seq, .. } => self.acks.push((at.as_secs_f64(), seq)),

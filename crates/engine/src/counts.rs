@@ -1,0 +1,55 @@
+//! What has happened in a run, counted; and whether it adds up.
+
+use std::fmt;
+
+use optcp_net::DropReason;
+
+/// Packets, data and ACKs together.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Put on the network by endpoints.
+    pub sent: u64,
+    /// Second copies that bridges made.
+    pub copied: u64,
+    /// Taken off the network by endpoints.
+    pub delivered: u64,
+    /// Lost, by [`DropReason`].
+    pub dropped: [u64; DropReason::ALL.len()],
+    /// Events executed: the kernel's affair, another executes fewer for the same run.
+    pub events: u64,
+}
+
+impl Counts {
+    /// Lost for any reason.
+    #[must_use]
+    pub fn dropped_in_all(&self) -> u64 {
+        self.dropped.iter().sum()
+    }
+}
+
+/// A run whose packets do not add up: a defect of the simulator.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Conservation {
+    /// Packets put on the network.
+    pub sent: u64,
+    /// Copies made of them.
+    pub copied: u64,
+    /// Packets taken off it.
+    pub delivered: u64,
+    /// Packets lost.
+    pub dropped: u64,
+    /// Packets in queues and on links.
+    pub in_flight: u64,
+}
+
+impl fmt::Display for Conservation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Conservation { sent, copied, delivered, dropped, in_flight } = self;
+        write!(
+            f,
+            "sent {sent}, copied {copied}, delivered {delivered}, dropped {dropped}, in flight {in_flight}"
+        )
+    }
+}
+
+impl std::error::Error for Conservation {}

@@ -1,0 +1,130 @@
+//! Instants at which something may act on the world from outside: control actions, and the end of a
+//! stretch of the run. No step was taken early beyond it, so the world is as the plain one here.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use optcp_des::Due;
+use optcp_net::{Action, DropReason, Packet, PortId};
+use optcp_units::Time;
+
+use super::Fast;
+use super::eager::Survey;
+use super::port::Port;
+use crate::controls::Controls;
+use crate::model::Model;
+use crate::observe::{Observer, Record};
+
+impl Fast {
+    /// Opens the stretch up to `bound`, or up to the instant at which the ways are to be found anew: packets
+    /// that had to wait for the last cut go on.
+    pub(super) fn resume<O: Observer>(&mut self, model: &mut Model<O>, bound: Time) {
+        let pending = self.waiting.drain();
+        let began = self.cut;
+        if self.stale || self.survey_at <= began {
+            self.survey(model, &pending);
+        }
+        self.cut = Time::ZERO;
+        let until = bound.min(self.survey_at);
+        let (early, late): (Vec<_>, Vec<_>) =
+            pending.into_iter().partition(|due| due.at < until && self.ways.ahead(due.item));
+        late.into_iter().for_each(|due| self.waiting.push(due));
+        self.resumed = Some((until, early.into_iter().map(Reverse).collect::<BinaryHeap<_>>()));
+        // One step of the earliest at a time: a packet may meet another that waited further on.
+        while let Some(Reverse(due)) = self.resumed.as_mut().and_then(|(_, heap)| heap.pop()) {
+            self.step(model, due);
+        }
+        self.resumed = None;
+        self.cut = until;
+    }
+
+    /// Finds the ways anew.
+    fn survey<O: Observer>(&mut self, model: &Model<O>, pending: &[Due<Packet>]) {
+        let now = self.cut;
+        let of_port = |id: PortId| pending.iter().filter(move |due| due.entity == id).copied();
+        let overtaken: Vec<PortId> = (0..self.ports())
+            .filter(|&id| {
+                let (port, details) = (&self.ports[id as usize], &self.details[id as usize]);
+                port.may_overtake(details, now, of_port(id))
+            })
+            .collect();
+        let (ways, leftover) =
+            Survey::new(&model.labels, &model.flows, self.ports()).ways(pending, &overtaken);
+        let last_overtaken = overtaken.iter().flat_map(|&id| of_port(id)).map(|due| due.at).max();
+        self.ways = ways;
+        self.stale = false;
+        self.survey_at = leftover
+            .max(last_overtaken)
+            .map_or(Time::MAX, |at| Time::from_ps(at.max(now).as_ps() + 1));
+    }
+
+    /// Carries out the control actions of the instant `now`, if there are any.
+    pub(super) fn act<O: Observer>(
+        &mut self,
+        model: &mut Model<O>,
+        controls: &mut Controls,
+        now: Time,
+    ) {
+        if controls.next_at() > now {
+            return;
+        }
+        let mut pending = self.waiting.drain();
+        while let Some((key, action)) = controls.take(now) {
+            model.event = key;
+            self.stale = true;
+            match action {
+                Action::SetHop(..) | Action::Expect(..) | Action::Select(..) => {
+                    model.labels.apply(action);
+                }
+                Action::PortDown(id) => {
+                    self.act_on_port(action, now, &mut pending, |packet, reason| {
+                        model.lose(id, packet, reason);
+                    });
+                    model.record(Record::QueueLength { port: id, packets: 0 });
+                }
+                Action::PortClosed(_) | Action::PortUp(_) | Action::SetDelay(..) => {
+                    self.act_on_port(action, now, &mut pending, |_, _| ());
+                }
+            }
+        }
+        pending.into_iter().for_each(|due| self.waiting.push(due));
+    }
+
+    /// Does to a port, and to the packets `pending` in it, what an action says.
+    pub(super) fn act_on_port(
+        &mut self,
+        action: Action,
+        now: Time,
+        pending: &mut Vec<Due<Packet>>,
+        lost: impl FnMut(Packet, DropReason),
+    ) {
+        match action {
+            Action::PortDown(id) => {
+                let (inside, others) = pending.iter().partition(|due| due.entity == id);
+                *pending = others;
+                let details = &mut self.details[id as usize];
+                self.ports[id as usize].fail(details, now, &inside, lost);
+            }
+            Action::PortClosed(id) => {
+                self.ports[id as usize].close(&mut self.details[id as usize], now);
+            }
+            Action::PortUp(id) => Port::restore(&mut self.details[id as usize]),
+            Action::SetDelay(id, delay) => {
+                let (inside, mut others): (Vec<_>, Vec<_>) =
+                    pending.iter().copied().partition(|due| due.entity == id);
+                let details = &mut self.details[id as usize];
+                let mut moved = Vec::new();
+                self.ports[id as usize].set_delay(details, now, delay, &inside, |ordinal, at| {
+                    moved.push((ordinal, at))
+                });
+                others.extend(inside.into_iter().map(|due| {
+                    let changed = moved.iter().find(|(ordinal, _)| *ordinal == due.ordinal);
+                    Due { at: changed.map_or(due.at, |&(_, at)| at), ..due }
+                }));
+                others.sort_unstable();
+                *pending = others;
+            }
+            Action::SetHop(..) | Action::Expect(..) | Action::Select(..) => {}
+        }
+    }
+}

@@ -1,0 +1,294 @@
+//! Which steps may be taken early: where a packet goes after a port, and whether it may go on at once.
+//!
+//! A packet that leaves a port may be brought to the next one at once, ahead of time, if nothing else
+//! can come there: then it will find that port as it is now. So what counts is who feeds a port: the
+//! pipes and endpoints whose packets can enter it, over the labels in force and over those of packets
+//! under way. An endpoint may take a packet early if one pipe alone brings its packets and nobody else
+//! uses the port by which it answers.
+
+use optcp_des::Due;
+use optcp_net::{Hop, Label, LabelTable, Packet, PortId};
+use optcp_units::Time;
+
+use crate::flow::Flow;
+
+/// Who feeds a port, or brings packets to a label or an endpoint: a pipe by the number of its port, an
+/// endpoint by a number beyond those.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Feeder {
+    #[default]
+    None,
+    One(u32),
+    Many,
+}
+
+impl Feeder {
+    fn add(&mut self, feeder: u32) {
+        *self = match *self {
+            Feeder::None => Feeder::One(feeder),
+            Feeder::One(other) if other == feeder => Feeder::One(feeder),
+            _ => Feeder::Many,
+        };
+    }
+
+    fn merge(&mut self, other: Feeder) {
+        match other {
+            Feeder::None => {}
+            Feeder::One(feeder) => self.add(feeder),
+            Feeder::Many => *self = Feeder::Many,
+        }
+    }
+}
+
+/// Whether a packet goes on behind a port at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Ahead {
+    /// No: it waits for its turn.
+    Wait,
+    /// Yes.
+    Go,
+    /// It is delivered there: as its endpoint may.
+    Deliver,
+}
+
+/// What is done with a packet under a label.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Way {
+    Deliver,
+    /// Into a port, and under the next label on from there.
+    Port {
+        port: PortId,
+        next: Label,
+        ahead: Ahead,
+    },
+    /// A gate, a bridge, or a step inside a tunnel.
+    Special,
+}
+
+/// The ways of all labels at present.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Ways {
+    ways: Vec<Way>,
+    /// By label: whether a packet under it may be forwarded early.
+    eager: Vec<bool>,
+    /// By flow: whether its receiver, and its sender, may take packets early.
+    delivery: Vec<[bool; 2]>,
+}
+
+impl Ways {
+    #[inline]
+    pub(super) fn at(&self, label: Label) -> Way {
+        self.ways[label.0 as usize]
+    }
+
+    /// Whether a packet that will be delivered may be so early.
+    #[inline]
+    pub(super) fn delivers(&self, packet: Packet) -> bool {
+        self.delivery[packet.flow() as usize][usize::from(packet.is_ack())]
+    }
+
+    /// Whether a packet behind a port may go on early.
+    pub(super) fn ahead(&self, packet: Packet) -> bool {
+        match self.at(packet.label) {
+            Way::Deliver => self.delivers(packet),
+            Way::Port { .. } | Way::Special => self.eager[packet.label.0 as usize],
+        }
+    }
+}
+
+/// The feeder of what lies behind gates, bridges and steps inside tunnels.
+const SPECIAL: u32 = u32::MAX;
+
+/// Finds the ways.
+pub(super) struct Survey<'a> {
+    labels: &'a LabelTable,
+    flows: &'a [Flow],
+    ports: u32,
+    /// Who brings packets to each label.
+    brings: Vec<Feeder>,
+    feeds: Vec<Feeder>,
+    /// The pipes through which packets from each label come to their endpoint.
+    last: Vec<Option<Feeder>>,
+    eager: Vec<bool>,
+}
+
+impl<'a> Survey<'a> {
+    pub(super) fn new(labels: &'a LabelTable, flows: &'a [Flow], ports: u32) -> Self {
+        Survey {
+            labels,
+            flows,
+            ports,
+            brings: vec![Feeder::None; labels.len()],
+            feeds: vec![Feeder::None; ports as usize],
+            last: vec![None; labels.len()],
+            eager: vec![false; labels.len()],
+        }
+    }
+
+    /// The ways, while the packets `pending` are under way and those of the ports `overtaken` may be
+    /// overtaken. Also the latest arrival of those that are on ways no longer in force, if any: once they
+    /// are gone more may be early.
+    pub(super) fn ways(
+        mut self,
+        pending: &[Due<Packet>],
+        overtaken: &[PortId],
+    ) -> (Ways, Option<Time>) {
+        for (number, flow) in (0..).zip(self.flows) {
+            self.reach(flow.data, self.ports + 2 * number);
+            self.reach(flow.acks, self.ports + 2 * number + 1);
+        }
+        let mut delivered: Vec<[Feeder; 2]> =
+            self.flows.iter().map(|flow| [flow.data, flow.acks].map(|l| self.last(l))).collect();
+        let mut leftover = None;
+        for due in pending {
+            let packet = due.item;
+            let here = self.labels.hop(packet.label) == Hop::Deliver;
+            let end = if here { Feeder::One(due.entity) } else { self.last(packet.label) };
+            let known = &mut delivered[packet.flow() as usize][usize::from(packet.is_ack())];
+            let before = *known;
+            known.merge(end);
+            let brought = self.brings[packet.label.0 as usize];
+            if *known != before || (!here && !brings(brought, due.entity)) {
+                leftover = leftover.max(Some(due.at));
+            }
+            if !here {
+                self.reach(packet.label, due.entity);
+            }
+        }
+        for index in 0..self.labels.len() {
+            self.eager[index] = self.is_eager(label(index), overtaken);
+        }
+        let delivery: Vec<[bool; 2]> = (0..self.flows.len())
+            .map(|flow| self.deliveries(flow, delivered[flow], overtaken))
+            .collect();
+        let ways = (0..self.labels.len()).map(|index| self.way(label(index))).collect();
+        (Ways { ways, eager: self.eager, delivery }, leftover)
+    }
+
+    /// Packets of `feeder` can come to the node under `label`.
+    fn reach(&mut self, label: Label, feeder: u32) {
+        let mut pending = vec![(label, feeder)];
+        while let Some((label, feeder)) = pending.pop() {
+            let brings = &mut self.brings[label.0 as usize];
+            let before = *brings;
+            brings.add(feeder);
+            if *brings == before {
+                continue;
+            }
+            let first = before == Feeder::None;
+            let hop = self.labels.hop(label);
+            // Steps at a gate or a bridge, or inside a tunnel, wait for their turn, and so must all others into the same port.
+            let special = matches!(hop, Hop::Carry { .. } | Hop::Gate(_) | Hop::Bridge(_));
+            let feeder = if special { SPECIAL } else { feeder };
+            for (port, next) in self.labels.leads_to(hop) {
+                match port {
+                    Some(port) => {
+                        self.feeds[port as usize].add(feeder);
+                        // Behind the port nothing depends on who fed it.
+                        if first {
+                            pending.push((next, port));
+                        }
+                    }
+                    None => pending.push((next, feeder)),
+                }
+            }
+        }
+    }
+
+    /// The pipes through which packets under `label` come to their endpoint.
+    fn last(&mut self, label: Label) -> Feeder {
+        let mut trail = Vec::new();
+        let mut at = label;
+        let found = loop {
+            if let Some(known) = self.last[at.0 as usize] {
+                break known;
+            }
+            // Seen again before it is known: a loop.
+            self.last[at.0 as usize] = Some(Feeder::Many);
+            trail.push(at);
+            match self.labels.hop(at) {
+                Hop::Forward { port, next } if self.labels.hop(next) == Hop::Deliver => {
+                    break Feeder::One(port);
+                }
+                Hop::Forward { next, .. } => at = next,
+                Hop::Deliver | Hop::Carry { .. } | Hop::Gate(_) | Hop::Bridge(_) => {
+                    break Feeder::Many;
+                }
+            }
+        };
+        trail.into_iter().for_each(|label| self.last[label.0 as usize] = Some(found));
+        found
+    }
+
+    /// A pipe that alone feeds something, and in which no packet overtakes another.
+    fn lone_pipe(&self, feeder: Feeder, overtaken: &[PortId]) -> bool {
+        matches!(feeder, Feeder::One(pipe) if pipe < self.ports && !overtaken.contains(&pipe))
+    }
+
+    fn is_eager(&self, label: Label, overtaken: &[PortId]) -> bool {
+        match self.labels.hop(label) {
+            Hop::Forward { port, .. } => self.lone_pipe(self.feeds[port as usize], overtaken),
+            Hop::Deliver | Hop::Carry { .. } | Hop::Gate(_) | Hop::Bridge(_) => false,
+        }
+    }
+
+    /// Whether the receiver and the sender of a flow may take packets early, that come through
+    /// `delivered`.
+    fn deliveries(&self, flow: usize, delivered: [Feeder; 2], overtaken: &[PortId]) -> [bool; 2] {
+        let Flow { data, acks, .. } = self.flows[flow];
+        let alone = |entry: Label| match self.labels.hop(entry) {
+            Hop::Forward { port, .. } => match self.feeds[port as usize] {
+                Feeder::One(feeder) => feeder >= self.ports && feeder != SPECIAL,
+                Feeder::None | Feeder::Many => false,
+            },
+            Hop::Deliver | Hop::Carry { .. } | Hop::Gate(_) | Hop::Bridge(_) => false,
+        };
+        let receiver = self.lone_pipe(delivered[0], overtaken) && alone(acks);
+        let sender = self.lone_pipe(delivered[1], overtaken) && alone(data);
+        // Where every step of the circle could be taken early, one must wait for the others to go on.
+        let all_early = receiver && sender && self.all_eager(data) && self.all_eager(acks);
+        [receiver, sender && !all_early]
+    }
+
+    /// Whether every step behind the first port is eager.
+    fn all_eager(&self, entry: Label) -> bool {
+        let mut at = entry;
+        // A way is never longer than there are labels.
+        for _ in 0..self.labels.len() {
+            match self.labels.hop(at) {
+                Hop::Forward { next, .. } if self.labels.hop(next) == Hop::Deliver => return true,
+                Hop::Forward { next, .. } if self.eager[next.0 as usize] => at = next,
+                _ => return false,
+            }
+        }
+        true
+    }
+
+    fn way(&self, label: Label) -> Way {
+        match self.labels.hop(label) {
+            Hop::Deliver => Way::Deliver,
+            Hop::Forward { port, next } => {
+                let ahead = match self.labels.hop(next) {
+                    Hop::Deliver => Ahead::Deliver,
+                    _ if self.eager[next.0 as usize] => Ahead::Go,
+                    _ => Ahead::Wait,
+                };
+                Way::Port { port, next, ahead }
+            }
+            Hop::Carry { .. } | Hop::Gate(_) | Hop::Bridge(_) => Way::Special,
+        }
+    }
+}
+
+/// Whether `feeder` is known to be among those that bring packets.
+fn brings(known: Feeder, feeder: u32) -> bool {
+    match known {
+        Feeder::None => false,
+        Feeder::One(one) => one == feeder,
+        Feeder::Many => true,
+    }
+}
+
+fn label(index: usize) -> Label {
+    Label(u32::try_from(index).expect("fewer than 2^32 labels"))
+}

@@ -1,0 +1,373 @@
+//! The fast kernel: departures by arithmetic, and no events for steps that nothing else can disturb.
+//!
+//! # Models
+//! The same as the reference kernel, record for record.
+//! # Source
+//! Its own; the measurements behind it are in `docs/performance.md`.
+//! # Parameters
+//! None.
+//! # Limits
+//! Steps are taken early only up to the next control action: at that instant the world is as the plain
+//! one, and what may be early afterwards is found anew. Where control actions come closer than a round
+//! trip it is no faster than with every step in its turn.
+
+mod cut;
+mod eager;
+mod port;
+
+use std::collections::BinaryHeap;
+
+use optcp_des::{Buckets, Calendar, Class, Due, Key};
+use optcp_net::{Control, FlowId, Packet, PortCounts, PortId, QueueLimit};
+use optcp_units::{Bytes, Duration, Time};
+
+use crate::Blueprint;
+use crate::controls::Controls;
+use crate::model::{Model, Onward};
+use crate::observe::{Cause, Observer};
+use crate::timers::Alarm;
+
+use eager::{Ahead, Way, Ways};
+use port::{Details, Port};
+
+/// Steps between two questions whether to go on.
+const STRETCH: u64 = 1 << 16;
+/// Entries are rarely put in further ahead than this.
+const FARTHEST: Duration = Duration::from_secs(2);
+
+/// Ports that know when they will be free, and packets that wait for their turn behind one.
+#[derive(Clone, Debug)]
+pub(crate) struct Fast {
+    ports: Vec<Port>,
+    details: Vec<Details>,
+    ways: Ways,
+    /// Whether the ways must be found anew.
+    stale: bool,
+    /// Packets that arrive behind a port, by the port.
+    waiting: Buckets<Packet>,
+    timers: Calendar,
+    /// No step at this instant or later is taken early.
+    cut: Time,
+    /// When to look again what may be early, since packets on old ways are gone.
+    survey_at: Time,
+    /// While packets go on after a cut, step by step: up to when, and those that still can.
+    resumed: Option<(Time, BinaryHeap<std::cmp::Reverse<Due<Packet>>>)>,
+}
+
+impl Fast {
+    pub(crate) fn new<O: Observer>(blueprint: &Blueprint, model: &Model<O>) -> Self {
+        let mut timers = Calendar::default();
+        for (flow, spec) in (0..).zip(&blueprint.flows) {
+            timers.push(Alarm::Start.key(flow, spec.start));
+        }
+        let details = (0..)
+            .zip(&blueprint.ports)
+            .map(|(id, (config, losses))| Details::new(config, losses, model.observer.watches(id)));
+        Fast {
+            ports: blueprint.ports.iter().map(|(config, _)| Port::new(config)).collect(),
+            details: details.collect(),
+            ways: Ways::default(),
+            stale: true,
+            waiting: Buckets::new(horizon(blueprint)),
+            timers,
+            cut: Time::ZERO,
+            survey_at: Time::MAX,
+            resumed: None,
+        }
+    }
+
+    /// See [`crate::Simulation::run_before_while`].
+    pub(crate) fn run_before<O: Observer>(
+        &mut self,
+        model: &mut Model<O>,
+        controls: &mut Controls,
+        limit: Time,
+        go_on: &mut dyn FnMut() -> bool,
+    ) -> bool {
+        loop {
+            self.resume(model, controls.next_at().min(limit));
+            let bound = self.cut;
+            if !self.run_to_cut(model, go_on) {
+                return false;
+            }
+            for (id, details) in (0..).zip(&mut self.details) {
+                details.tell(model, id, bound.as_ps());
+            }
+            if bound == limit {
+                return true;
+            }
+            self.act(model, controls, bound);
+        }
+    }
+
+    /// Executes everything before the cut.
+    fn run_to_cut<O: Observer>(
+        &mut self,
+        model: &mut Model<O>,
+        go_on: &mut dyn FnMut() -> bool,
+    ) -> bool {
+        loop {
+            let timer_at = self.timers.next_at();
+            if let Some(due) = self.waiting.pop_before(timer_at.min(self.cut)) {
+                model.counts.events += 1;
+                if model.counts.events.is_multiple_of(STRETCH) && !go_on() {
+                    return false;
+                }
+                self.step(model, due);
+            } else if let Some(key) = self.timers.pop_before(self.cut) {
+                model.counts.events += 1;
+                model.event = key;
+                self.alarm(model, key);
+            } else {
+                return true;
+            }
+        }
+    }
+
+    /// A packet comes out of a pipe.
+    #[inline]
+    fn step<O: Observer>(&mut self, model: &mut Model<O>, due: Due<Packet>) {
+        model.event = Key::new(due.at, Class::Arrival, due.entity, due.ordinal);
+        self.walk(model, due.item, Some(due.entity));
+    }
+
+    /// A packet is at a node, having come through the port `from` or from the endpoint there: takes it as
+    /// far as it may go.
+    fn walk<O: Observer>(
+        &mut self,
+        model: &mut Model<O>,
+        mut packet: Packet,
+        mut from: Option<PortId>,
+    ) {
+        loop {
+            match self.ways.at(packet.label) {
+                Way::Port { port, next, ahead } => {
+                    if let Some(from) = from
+                        && !packet.pass_router()
+                    {
+                        let reason = optcp_net::DropReason::TtlExpired;
+                        return model.lose(from, packet, reason);
+                    }
+                    packet.label = next;
+                    let ahead = match ahead {
+                        Ahead::Wait => false,
+                        Ahead::Go => true,
+                        Ahead::Deliver => self.ways.delivers(packet),
+                    };
+                    if !self.enter(model, port, packet, ahead) {
+                        return;
+                    }
+                    from = Some(port);
+                }
+                Way::Deliver if packet.is_ack() => return self.acknowledge(model, packet),
+                Way::Deliver => match self.receive(model, packet) {
+                    Some(ack) => (packet, from) = (ack, None),
+                    None => return,
+                },
+                Way::Special => return self.at_special(model, packet, from),
+            }
+        }
+    }
+
+    /// A packet, its label already the one beyond, goes into a port. Says whether it may go on behind it
+    /// now; `model.event` is its arrival there then.
+    #[inline(always)]
+    fn enter<O: Observer>(
+        &mut self,
+        model: &mut Model<O>,
+        id: PortId,
+        packet: Packet,
+        ahead: bool,
+    ) -> bool {
+        let port = &mut self.ports[id as usize];
+        let Some(accepted) = port.admit(&mut self.details, model, id, packet) else {
+            return false;
+        };
+        if ahead && accepted.arrival < self.cut {
+            model.event = Key::new(accepted.arrival, Class::Arrival, id, accepted.ordinal);
+            return true;
+        }
+        let due = Due { at: accepted.arrival, entity: id, ordinal: accepted.ordinal, item: packet };
+        match &mut self.resumed {
+            Some((until, heap)) if ahead && due.at < *until => heap.push(std::cmp::Reverse(due)),
+            _ => self.waiting.push(due),
+        }
+        false
+    }
+
+    /// A packet is at a gate or a bridge.
+    #[inline(never)]
+    fn at_special<O: Observer>(
+        &mut self,
+        model: &mut Model<O>,
+        packet: Packet,
+        from: Option<PortId>,
+    ) {
+        let event = model.event;
+        let ways = match model.at_node(packet, from) {
+            Onward::Deliver(packet) if packet.is_ack() => return self.acknowledge(model, packet),
+            Onward::Deliver(packet) => {
+                if let Some(ack) = self.receive(model, packet) {
+                    self.walk(model, ack, None);
+                }
+                return;
+            }
+            Onward::Port(port, packet) => [Some((port, packet)), None],
+            Onward::Both(ways) => ways.map(Some),
+            Onward::Lost => return,
+        };
+        for (port, packet) in ways.into_iter().flatten() {
+            model.event = event;
+            let ahead = self.ways.ahead(packet);
+            if self.enter(model, port, packet, ahead) {
+                self.walk(model, packet, Some(port));
+            }
+        }
+    }
+
+    /// A segment is at its receiver, perhaps ahead of time: the ACK to send now, if any.
+    #[inline]
+    fn receive<O: Observer>(&mut self, model: &mut Model<O>, packet: Packet) -> Option<Packet> {
+        let id = packet.flow();
+        if model.flows[id as usize].timer_entries[1] <= model.now() {
+            self.catch_receiver_up(model, id);
+        }
+        let ack = model.receive(packet);
+        model.flows[id as usize].schedule_receiver(id, &mut self.timers);
+        ack
+    }
+
+    /// An ACK is at its sender, perhaps ahead of time.
+    #[inline]
+    fn acknowledge<O: Observer>(&mut self, model: &mut Model<O>, packet: Packet) {
+        let id = packet.flow();
+        if model.flows[id as usize].timer_entries[0] <= model.now() {
+            self.catch_sender_up(model, id);
+        }
+        model.acknowledge(packet);
+        self.drain_sender(model, id, Cause::Ack);
+    }
+
+    /// Puts on the network what a sender may send now, after what came to it.
+    fn drain_sender<O: Observer>(&mut self, model: &mut Model<O>, id: FlowId, cause: Cause) {
+        let event = model.event;
+        while let Some(packet) = model.next_segment(id) {
+            self.walk(model, packet, None);
+            model.event = event;
+        }
+        model.settle(id, cause);
+        model.flows[id as usize].schedule_sender(id, &mut self.timers);
+    }
+
+    /// Timers that are due up to now fire before what comes now.
+    #[inline(never)]
+    fn catch_sender_up<O: Observer>(&mut self, model: &mut Model<O>, id: FlowId) {
+        let event = model.event;
+        while let Some(due) = model.flows[id as usize].sender.deadline()
+            && due <= event.time()
+        {
+            model.event = Alarm::Sender.key(id, due);
+            model.flows[id as usize].sender.handle_timer(due);
+            self.drain_sender(model, id, Cause::Timer);
+        }
+        model.event = event;
+    }
+
+    #[inline(never)]
+    fn catch_receiver_up<O: Observer>(&mut self, model: &mut Model<O>, id: FlowId) {
+        let event = model.event;
+        while let Some(due) = model.flows[id as usize].receiver.deadline()
+            && due <= event.time()
+        {
+            model.event = Alarm::Receiver.key(id, due);
+            let ack = model.flows[id as usize].receiver.handle_timer(due);
+            let packet = model.send_ack(id, ack);
+            self.walk(model, packet, None);
+        }
+        model.event = event;
+    }
+
+    /// A calendar entry of a start or a timer. It may be of no more use: the endpoint may be ahead of it,
+    /// or the timer put off.
+    fn alarm<O: Observer>(&mut self, model: &mut Model<O>, key: Key) {
+        let (id, now) = (key.entity(), key.time());
+        let flow = &mut model.flows[id as usize];
+        match Alarm::of(key) {
+            Alarm::Start => {
+                flow.sender.start();
+                self.drain_sender(model, id, Cause::Start);
+            }
+            Alarm::Sender => {
+                if flow.timer_entries[0] == now {
+                    flow.timer_entries[0] = Time::MAX;
+                    self.catch_sender_up(model, id);
+                    model.flows[id as usize].schedule_sender(id, &mut self.timers);
+                }
+            }
+            Alarm::Receiver => {
+                if flow.timer_entries[1] == now {
+                    flow.timer_entries[1] = Time::MAX;
+                    self.catch_receiver_up(model, id);
+                    model.flows[id as usize].schedule_receiver(id, &mut self.timers);
+                }
+            }
+        }
+    }
+
+    pub(crate) fn ports(&self) -> PortId {
+        PortId::try_from(self.ports.len()).expect("fewer than 2^32 ports")
+    }
+
+    pub(crate) fn port_counts(&self, port: PortId) -> PortCounts {
+        self.ports[port as usize].counts()
+    }
+
+    pub(crate) fn queue_length(&self, id: PortId, now: Time) -> u64 {
+        let pending = self.waiting.entries().into_iter().filter(|due| due.entity == id);
+        self.ports[id as usize].queue_length(&self.details[id as usize], now, pending)
+    }
+
+    pub(crate) fn in_flight(&self) -> u64 {
+        self.waiting.len() as u64
+    }
+
+    /// See [`crate::Simulation::continue_as`].
+    pub(crate) fn continue_as(&mut self, blueprint: &Blueprint, past: &[Control]) {
+        self.stale = true;
+        let untouched: Vec<bool> = self.ports.iter().map(Port::is_untouched).collect();
+        for (id, (config, losses)) in blueprint.ports.iter().enumerate() {
+            if untouched[id] {
+                let watched = self.details[id].is_watched();
+                self.ports[id] = Port::new(config);
+                self.details[id] = Details::new(config, losses, watched);
+            }
+        }
+        let untouched_port = |action: &optcp_net::Action| {
+            use optcp_net::Action::{PortClosed, PortDown, PortUp, SetDelay};
+            match *action {
+                PortDown(id) | PortClosed(id) | PortUp(id) | SetDelay(id, _) => {
+                    untouched[id as usize]
+                }
+                _ => false,
+            }
+        };
+        for control in past.iter().filter(|control| untouched_port(&control.action)) {
+            self.act_on_port(control.action, control.at, &mut Vec::new(), |_, _| ());
+        }
+    }
+}
+
+/// How far ahead packets arrive behind a port: the longest delay with the fullest queue.
+fn horizon(blueprint: &Blueprint) -> Duration {
+    let hop = |(config, _): &(optcp_net::PortConfig, _)| {
+        let queue = match config.limit {
+            QueueLimit::Unlimited => 100,
+            QueueLimit::Packets(limit) => u64::from(limit),
+            QueueLimit::Bytes(limit) => limit / 1500,
+        };
+        let packet = config.rate.transmission_time(Bytes::new(1500));
+        config.delay + packet.saturating_mul(queue + 1)
+    };
+    let longest = blueprint.ports.iter().map(hop).fold(Duration::from_us(1), Duration::max);
+    if longest > FARTHEST { FARTHEST } else { longest }
+}

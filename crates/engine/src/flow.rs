@@ -1,0 +1,77 @@
+//! A connection in a run: its two ends, and how their segments and ACKs become packets.
+
+use std::sync::Arc;
+
+use optcp_net::{FlowId, Label, Packet};
+use optcp_tcp::{Ack, Receiver, Sender};
+use optcp_units::{Bytes, Time};
+use slab::Slab;
+
+use crate::FlowSpec;
+
+/// A flow's two ends and where they put their packets.
+#[derive(Clone, Debug)]
+pub(crate) struct Flow {
+    pub(crate) sender: Sender,
+    pub(crate) receiver: Receiver,
+    pub(crate) data: Label,
+    pub(crate) acks: Label,
+    /// ACKs under way that say more than a number and a timestamp.
+    kept: Slab<Ack>,
+    /// Pending calendar entries of the sender's and the receiver's timer: each timer has one at
+    /// most that counts, never later than the deadline.
+    pub(crate) timer_entries: [Time; 2],
+}
+
+impl Flow {
+    pub(crate) fn new(spec: &FlowSpec) -> Self {
+        Flow {
+            sender: Sender::new(Arc::clone(&spec.config), spec.segments, spec.clock_phase),
+            receiver: Receiver::new(&spec.config, spec.ack_clock_phase),
+            data: spec.data,
+            acks: spec.acks,
+            kept: Slab::new(),
+            timer_entries: [Time::MAX; 2],
+        }
+    }
+
+    /// The packet that carries an ACK.
+    pub(crate) fn close(&mut self, id: FlowId, ack: Ack) -> Packet {
+        let size = wire(self.sender.config().ack_wire_size(&ack));
+        if ack.sack.is_none() {
+            return Packet::ack(id, self.acks, ack.seq, size, ack.echo);
+        }
+        let place = u32::try_from(self.kept.insert(ack)).unwrap_or(u32::MAX);
+        Packet::ack_kept(id, self.acks, ack.seq, size, place)
+    }
+
+    /// The ACK that a packet carries, which is no longer under way.
+    pub(crate) fn open(&mut self, packet: Packet) -> Ack {
+        match packet.kept() {
+            Some(place) => self.kept.remove(place as usize),
+            None => Ack { seq: packet.seq, echo: packet.options, sack: None },
+        }
+    }
+
+    /// A second packet that says the same, and goes its own way.
+    pub(crate) fn copy(&mut self, packet: Packet) -> Packet {
+        let Some(place) = packet.kept() else { return packet };
+        let again = self.kept[place as usize];
+        let place = u32::try_from(self.kept.insert(again)).unwrap_or(u32::MAX);
+        let mut copy = packet;
+        copy.options = place;
+        copy
+    }
+
+    /// A packet is lost.
+    pub(crate) fn forget(&mut self, packet: Packet) {
+        if let Some(place) = packet.kept() {
+            self.kept.remove(place as usize);
+        }
+    }
+}
+
+/// A size as packets carry it: scenarios are checked for what exceeds IP's limit.
+pub(crate) fn wire(size: Bytes) -> u16 {
+    u16::try_from(size.count()).unwrap_or(u16::MAX)
+}

@@ -1,0 +1,177 @@
+//! What endpoints and nodes do with packets, whatever kernel brings them there.
+
+use optcp_des::Key;
+use optcp_net::{DropReason, FlowId, Hop, LabelTable, Packet, PortId};
+use optcp_tcp::Ack;
+use optcp_units::Time;
+
+use crate::flow::{Flow, wire};
+use crate::observe::{Cause, Observer, Record};
+use crate::{Blueprint, Counts};
+
+/// The parts of a run that all kernels share. Queues, pipes and what is pending are the kernel's.
+#[derive(Clone, Debug)]
+pub(crate) struct Model<O> {
+    /// The event that is being executed.
+    pub(crate) event: Key,
+    pub(crate) labels: LabelTable,
+    pub(crate) flows: Vec<Flow>,
+    pub(crate) counts: Counts,
+    pub(crate) observer: O,
+}
+
+/// What a node does with a packet.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Onward {
+    /// The endpoint here takes it.
+    Deliver(Packet),
+    /// It goes into a port.
+    Port(PortId, Packet),
+    /// It goes into two.
+    Both([(PortId, Packet); 2]),
+    /// It is lost here.
+    Lost,
+}
+
+impl<O: Observer> Model<O> {
+    pub(crate) fn new(blueprint: &Blueprint, observer: O) -> Self {
+        Model {
+            event: Key::START,
+            labels: blueprint.labels.clone(),
+            flows: blueprint.flows.iter().map(Flow::new).collect(),
+            counts: Counts::default(),
+            observer,
+        }
+    }
+
+    /// The instant of the event that is being executed.
+    #[inline]
+    pub(crate) fn now(&self) -> Time {
+        self.event.time()
+    }
+
+    #[inline]
+    pub(crate) fn record(&mut self, record: Record) {
+        self.observer.record(self.event, record);
+    }
+
+    /// A packet is at a node. It came through the port `from`, or from the endpoint at this node,
+    /// which takes nothing from its time to live.
+    #[inline]
+    pub(crate) fn at_node(&mut self, mut packet: Packet, from: Option<PortId>) -> Onward {
+        match self.labels.hop(packet.label) {
+            Hop::Deliver => Onward::Deliver(packet),
+            Hop::Forward { port, next } => {
+                if let Some(from) = from
+                    && !packet.pass_router()
+                {
+                    self.lose(from, packet, DropReason::TtlExpired);
+                    return Onward::Lost;
+                }
+                packet.label = next;
+                Onward::Port(port, packet)
+            }
+            Hop::Carry { port, next } => {
+                packet.label = next;
+                Onward::Port(port, packet)
+            }
+            Hop::Gate(gate) => self.at_gate(gate, packet, from),
+            Hop::Bridge(bridge) => self.at_bridge(bridge, packet, from),
+        }
+    }
+
+    // Few packets come to a gate or a bridge; the others do not pay for them.
+    #[inline(never)]
+    fn at_gate(&mut self, gate: u32, mut packet: Packet, from: Option<PortId>) -> Onward {
+        match self.labels.pass(gate) {
+            Ok(next) => {
+                packet.label = next;
+                self.at_node(packet, from)
+            }
+            Err(port) => {
+                self.lose(port, packet, DropReason::NotSelected);
+                Onward::Lost
+            }
+        }
+    }
+
+    #[inline(never)]
+    fn at_bridge(&mut self, bridge: u32, mut packet: Packet, from: Option<PortId>) -> Onward {
+        if let Some(from) = from
+            && !packet.pass_router()
+        {
+            self.lose(from, packet, DropReason::TtlExpired);
+            return Onward::Lost;
+        }
+        let copy = self.flows[packet.flow() as usize].copy(packet);
+        self.counts.copied += 1;
+        let [(first, next), (second, beyond)] = self.labels.bridge(bridge);
+        Onward::Both([(first, packet.under(next)), (second, copy.under(beyond))])
+    }
+
+    /// A packet is lost at or behind a port.
+    #[cold]
+    pub(crate) fn lose(&mut self, port: PortId, packet: Packet, reason: DropReason) {
+        self.counts.dropped[reason as usize] += 1;
+        self.flows[packet.flow() as usize].forget(packet);
+        self.record(Record::Dropped { port, packet, reason });
+    }
+
+    /// A data segment has come to its receiver: the ACK to send at once, if any.
+    #[inline]
+    pub(crate) fn receive(&mut self, packet: Packet) -> Option<Packet> {
+        self.counts.delivered += 1;
+        let (id, now) = (packet.flow(), self.now());
+        self.record(Record::Arrived { flow: id, seq: packet.seq });
+        let flow = &mut self.flows[id as usize];
+        let arrival = flow.receiver.handle_segment(now, packet.seq, packet.options, packet.ttl);
+        if arrival.progress > 0 {
+            let config = flow.sender.config();
+            // A SYN takes a number but carries no data.
+            let syn = u32::from(config.handshake && packet.seq == 0);
+            let bytes = u64::from(arrival.progress - syn) * config.mss.count();
+            self.record(Record::Progress { flow: id, bytes });
+        }
+        arrival.ack.map(|ack| self.send_ack(id, ack))
+    }
+
+    /// The packet for an ACK that a receiver sends now.
+    #[inline]
+    pub(crate) fn send_ack(&mut self, id: FlowId, ack: Ack) -> Packet {
+        self.counts.sent += 1;
+        self.flows[id as usize].close(id, ack)
+    }
+
+    /// An ACK has come to its sender, which must be asked for segments now.
+    #[inline]
+    pub(crate) fn acknowledge(&mut self, packet: Packet) {
+        self.counts.delivered += 1;
+        let (id, now) = (packet.flow(), self.now());
+        self.record(Record::Acknowledged { flow: id, seq: packet.seq });
+        let flow = &mut self.flows[id as usize];
+        let ack = flow.open(packet);
+        flow.sender.handle_ack(now, &ack);
+    }
+
+    /// The next segment that a sender sends now, if any.
+    #[inline]
+    pub(crate) fn next_segment(&mut self, id: FlowId) -> Option<Packet> {
+        let now = self.now();
+        let flow = &mut self.flows[id as usize];
+        let segment = flow.sender.poll_transmit(now)?;
+        let size = wire(segment.size);
+        let packet = Packet::data(id, flow.data, segment.seq, size, segment.stamp);
+        self.counts.sent += 1;
+        self.record(Record::Sent { flow: id, seq: segment.seq, again: segment.retransmission });
+        Some(packet)
+    }
+
+    /// A sender has nothing more to send now, after what came to it.
+    #[inline]
+    pub(crate) fn settle(&mut self, id: FlowId, cause: Cause) {
+        if self.observer.wants_updates() {
+            let snapshot = self.flows[id as usize].sender.snapshot();
+            self.record(Record::Updated { flow: id, cause, snapshot });
+        }
+    }
+}

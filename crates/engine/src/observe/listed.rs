@@ -1,0 +1,39 @@
+//! Rows that are listed in the order of events, whatever the order they come in.
+
+use optcp_des::Key;
+
+/// Rows, each with the event to which it belongs.
+#[derive(Clone, Debug)]
+pub(super) struct Listed<T> {
+    events: Vec<Key>,
+    rows: Vec<T>,
+}
+
+impl<T> Default for Listed<T> {
+    fn default() -> Self {
+        Listed { events: Vec::new(), rows: Vec::new() }
+    }
+}
+
+impl<T: Copy> Listed<T> {
+    /// Adds a row; rows of one event stay in the order in which they were added.
+    pub(super) fn add(&mut self, event: Key, row: T) {
+        self.events.push(event);
+        self.rows.push(row);
+    }
+
+    /// Puts the rows in order. None may be added after.
+    pub(super) fn finish(&mut self) {
+        let events = std::mem::take(&mut self.events);
+        if !events.is_sorted() {
+            let mut order: Vec<(Key, T)> = events.into_iter().zip(self.rows.drain(..)).collect();
+            order.sort_by_key(|&(event, _)| event);
+            self.rows.extend(order.into_iter().map(|(_, row)| row));
+        }
+    }
+
+    /// The rows.
+    pub(super) fn rows(&self) -> &[T] {
+        &self.rows
+    }
+}

@@ -1,0 +1,295 @@
+//! The fast kernel against the reference kernel in random worlds: meshes of routers with flows over private
+//! or shared access links, losses, jitter, failures, switches to other ways (loops too), changes of delay,
+//! and forks.
+
+mod common;
+
+use std::num::NonZeroU32;
+
+use common::{Log, WorldBuilder};
+use optcp_des::{Stream, Streams};
+use optcp_engine::observe::{Digest, Drops, Reducers};
+use optcp_engine::{Blueprint, Counts, Kernel, Simulation};
+use optcp_net::{
+    Action, Control, Hop, IndependentLoss, Jitter, Label, Loss, Lossy, PeriodicLoss, PortId,
+    QueueLimit,
+};
+use optcp_tcp::Profile;
+use optcp_tcp::config::{AckKind, Config, CongestionKind, DuplicateAckKind, Pacing, RecoveryKind};
+use optcp_units::{Duration, Time};
+
+/// How many worlds are compared.
+const WORLDS: u64 = 2000;
+const STOP: Duration = Duration::from_ms(1500);
+
+/// A world in the making, and what its random choices come from.
+struct Draw {
+    stream: Stream,
+    world: WorldBuilder,
+    /// Links between routers: the two ends, and the ports from the first to the second and back.
+    links: Vec<([usize; 2], [PortId; 2])>,
+}
+
+impl Draw {
+    fn below(&mut self, bound: u64) -> u64 {
+        self.stream.below(bound)
+    }
+
+    fn number(&mut self, bound: u32) -> u32 {
+        u32::try_from(self.below(u64::from(bound))).expect("below a u32")
+    }
+
+    fn one_in(&mut self, n: u64) -> bool {
+        self.below(n) == 0
+    }
+
+    fn place<T>(&mut self, of: &[T]) -> usize {
+        usize::try_from(self.below(of.len() as u64)).expect("a place")
+    }
+
+    fn port(&mut self) -> PortId {
+        let limit = match self.below(4) {
+            0 => QueueLimit::Unlimited,
+            1 => QueueLimit::Bytes(700 + 1500 * self.below(20)),
+            _ => QueueLimit::Packets(1 + self.number(30)),
+        };
+        // Whole milliseconds and rates of which each divides the others make ties.
+        let mbps = [2, 4, 8, 20, 30][self.place(&[(); 5])];
+        let delay = Duration::from_ms(self.below(20));
+        let delay =
+            if self.one_in(3) { delay + Duration::from_ps(self.below(1_000_000)) } else { delay };
+        let port = self.world.port(mbps, delay, limit);
+        let (config, losses) = &mut self.world.ports[port as usize];
+        let stream = Streams::new(u64::from(port)).stream("port");
+        if self.stream.below(12) == 0 {
+            config.jitter =
+                Some(Jitter::new(Duration::from_us(self.stream.below(3000)), stream.clone()));
+        }
+        if self.stream.below(10) == 0 {
+            let period =
+                NonZeroU32::MIN.saturating_add(u32::try_from(self.stream.below(99)).unwrap_or(0));
+            losses.push(Loss::Periodic(PeriodicLoss::new(Lossy::Both, period)));
+        }
+        if self.stream.below(10) == 0 {
+            losses.push(Loss::Independent(IndependentLoss::new(Lossy::Data, 0.02, stream)));
+        }
+        port
+    }
+
+    /// A simple way between two routers, the next router drawn each time; the shortest way on where that
+    /// leads nowhere.
+    fn way(&mut self, from: usize, to: usize) -> Vec<PortId> {
+        let mut seen = vec![from];
+        let (mut at, mut ports) = (from, Vec::new());
+        while at != to {
+            let next: Vec<(usize, PortId)> = self
+                .links
+                .iter()
+                .flat_map(|&([a, b], [there, back])| [(a, b, there), (b, a, back)])
+                .filter(|&(a, b, _)| a == at && !seen.contains(&b))
+                .map(|(_, b, port)| (b, port))
+                .collect();
+            if next.is_empty() {
+                return self.way(from, to);
+            }
+            let (router, port) = next[self.place(&next)];
+            seen.push(router);
+            ports.push(port);
+            at = router;
+        }
+        ports
+    }
+
+    fn config(&mut self) -> Config {
+        let base = match self.below(6) {
+            0 => Profile::Ns2Of2001.config(),
+            1 => Profile::Linux6.config(),
+            2 => Config {
+                congestion: CongestionKind::Bbr,
+                pacing: Pacing::Rate,
+                ..Profile::Linux6.config()
+            },
+            3 => Config { recovery: RecoveryKind::Sack, ..Profile::Rfc.config() },
+            4 => Profile::Inet2011.config(),
+            _ => Profile::Rfc.config(),
+        };
+        let ack = if self.one_in(3) { AckKind::Delayed } else { base.ack };
+        let ack_delay = base.ack_delay.max(Duration::from_ms(40));
+        // Ways differ in length, and labels are switched.
+        let duplicate_acks = DuplicateAckKind::ALL[self.place(DuplicateAckKind::ALL)];
+        Config { window_limit: 2 + self.number(60), ack, ack_delay, duplicate_acks, ..base }
+    }
+
+    fn at(&mut self) -> Time {
+        // Half of the instants are whole milliseconds, when packets come, too.
+        let at = Duration::from_ms(self.below(1500));
+        let at = if self.one_in(2) { at } else { at + Duration::from_us(self.below(1000)) };
+        Time::ZERO + at
+    }
+
+    /// Flows between two routers, with what may be done to their way.
+    fn group(&mut self, path: u32, routers: &[usize]) {
+        let from = routers[self.place(routers)];
+        let to = routers[self.place(routers)];
+        let shared = self.one_in(2);
+        let mut access = [(); 4].map(|()| self.port());
+        let (way, back) = (self.way(from, to), self.way(to, from));
+        for _ in 0..1 + self.below(4) {
+            if !shared {
+                access = [(); 4].map(|()| self.port());
+            }
+            let around = |first, way: &[PortId], last| [&[first], way, &[last]].concat();
+            let there = around(access[0], &way, access[1]);
+            let home = around(access[2], &back, access[3]);
+            let config = self.config();
+            let segments = (!self.one_in(4)).then(|| 1 + self.number(300));
+            let start = Time::ZERO + Duration::from_ms(self.below(400));
+            self.world.flow(&config, segments, start, path, (&there, &home));
+        }
+        if from == to {
+            return;
+        }
+        // One flow's data goes another way for a time.
+        let route = [&way[..], &access[1..2]].concat();
+        let entry = self.world.paths.entry(2 * path, &route);
+        let direct = self.world.paths.hop(entry);
+        let onto = self.world.paths.entry(2 * path, &access[1..2]);
+        let other = self.way(from, to);
+        let detour = self.world.paths.detour(&other, onto);
+        for _ in 0..self.below(4) {
+            let hop = if self.one_in(2) { detour } else { direct };
+            self.control(Action::SetHop(entry, hop));
+        }
+        if self.one_in(8) {
+            self.turn_back(2 * path, entry, &way, access[1]);
+        }
+    }
+
+    /// The second router sends packets back to the first for a time.
+    fn turn_back(&mut self, path: u32, first: Label, way: &[PortId], last: PortId) {
+        let port = way[0];
+        let Some(&(_, [there, back])) = self.links.iter().find(|(_, ports)| ports.contains(&port))
+        else {
+            return;
+        };
+        let home = if port == there { back } else { there };
+        let rest = [&way[1..], &[last]].concat();
+        let second = self.world.paths.entry(path, &rest);
+        let direct = self.world.paths.hop(second);
+        self.control(Action::SetHop(second, Hop::Forward { port: home, next: first }));
+        self.control(Action::SetHop(second, direct));
+    }
+
+    fn control(&mut self, action: Action) {
+        let at = self.at();
+        self.world.controls.push(Control { at, action });
+    }
+}
+
+fn world(seed: u64) -> Blueprint {
+    let stream = Streams::new(seed).stream("world");
+    let mut draw = Draw { stream, world: WorldBuilder::default(), links: Vec::new() };
+    let routers: Vec<usize> = (0..3 + draw.place(&[(); 4])).collect();
+    for &router in &routers {
+        let mut ends = vec![[router, (router + 1) % routers.len()]];
+        if draw.one_in(3) {
+            ends.push([router, (router + 2) % routers.len()]);
+        }
+        for ends in ends {
+            let ports = [draw.port(), draw.port()];
+            draw.links.push((ends, ports));
+        }
+    }
+    for path in 0..1 + draw.number(4) {
+        draw.group(path, &routers);
+    }
+    let ports: Vec<PortId> = (0..).take(draw.world.ports.len()).collect();
+    for _ in 0..draw.below(8) {
+        let port = ports[draw.place(&ports)];
+        let action = match draw.below(6) {
+            0 | 1 => Action::PortDown(port),
+            2 | 3 => Action::PortUp(port),
+            4 => Action::PortClosed(port),
+            _ => Action::SetDelay(port, Duration::from_ms(draw.below(30))),
+        };
+        draw.control(action);
+    }
+    draw.world.build(Time::ZERO + STOP)
+}
+
+fn observed(blueprint: &Blueprint, kernel: Kernel) -> Simulation<Reducers> {
+    let (ports, flows) = (blueprint.ports.len(), blueprint.flows.len());
+    let reducers = Reducers {
+        digest: Some(Digest::new(ports, flows)),
+        drops: vec![Drops::new(vec![true; ports])],
+        ..Reducers::default()
+    };
+    Simulation::new(blueprint, kernel, reducers)
+}
+
+/// Digest, counts, and how many drops there are.
+fn outcome(simulation: &Simulation<Reducers>) -> (String, Counts, Vec<(Time, PortId)>) {
+    let Reducers { digest, drops, .. } = simulation.observer();
+    let rows = drops[0].rows().iter().map(|row| (row.at, row.port)).collect();
+    let digest = digest.as_ref().map(Digest::sha256).unwrap_or_default();
+    (digest, Counts { events: 0, ..simulation.counts() }, rows)
+}
+
+/// The run, in one go, or by way of a fork: a branch of the run of another world.
+fn run(blueprint: &Blueprint, kernel: Kernel, trunk: Option<&Blueprint>) -> Simulation<Reducers> {
+    let mut simulation = match trunk {
+        None => observed(blueprint, kernel),
+        Some(trunk) => {
+            let mut first = observed(trunk, kernel);
+            first.run_before(trunk.shared_until(blueprint));
+            let mut branch = first.clone();
+            first.run();
+            branch.continue_as(blueprint);
+            branch
+        }
+    };
+    simulation.run();
+    assert_eq!(simulation.audit(), Ok(()));
+    simulation
+}
+
+#[test]
+fn the_kernels_agree_in_random_worlds() {
+    let (mut hops, mut drops, mut controls) = (0, 0, 0);
+    for seed in 0..WORLDS {
+        let blueprint = world(seed);
+        let mut trunk = blueprint.clone();
+        if let Some(last) = trunk.controls.last_mut() {
+            last.at = Time::from_ps(last.at.as_ps() + 1);
+        }
+        let plain = run(&blueprint, Kernel::Reference, None);
+        let expected = outcome(&plain);
+        for trunk in [None, Some(&trunk)] {
+            let fast = run(&blueprint, Kernel::Fast, trunk);
+            assert_eq!(outcome(&fast), expected, "world {seed}, forked: {}", trunk.is_some());
+        }
+        hops += plain.packet_hops();
+        drops += plain.counts().dropped_in_all();
+        controls += blueprint.controls.len();
+    }
+    println!("{WORLDS} worlds: {hops} packet-hops, {drops} drops, {controls} control actions");
+    // The worlds are worth comparing.
+    assert!(hops > 2_000 * WORLDS && drops > 40 * WORLDS && controls as u64 > 6 * WORLDS);
+}
+
+/// Watching every queue changes nothing but what is told.
+#[test]
+fn the_records_agree_one_by_one() {
+    for seed in 0..WORLDS / 10 {
+        let blueprint = world(seed);
+        let [plain, fast] = Kernel::ALL.map(|kernel| {
+            let mut simulation = Simulation::new(&blueprint, kernel, Log::default());
+            simulation.run();
+            simulation.observer().clone().in_order()
+        });
+        let differ = plain.iter().zip(&fast).position(|(a, b)| a != b);
+        let pair = differ.map(|at| (plain[at], fast[at]));
+        assert_eq!(pair, None, "world {seed}, record {differ:?}");
+        assert_eq!(plain.len(), fast.len(), "world {seed}");
+    }
+}

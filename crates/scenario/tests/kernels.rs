@@ -1,0 +1,53 @@
+//! Both kernels make the same run of every scenario that is shipped, down to the last record.
+
+use std::path::Path;
+
+use optcp_scenario::{
+    Cancel, Graph, GraphLink, Kernel, Library, RunOptions, Scenario, run_branches,
+};
+use optcp_units::{Duration, Time};
+
+/// Longer runs are cut here: nothing new happens in them.
+const LONGEST: Duration = Duration::from_secs(100);
+
+/// Stands for whatever network a scenario names: the front end has the real ones.
+fn triangle() -> Graph {
+    let link = |ends, km: u64| GraphLink { ends, name: None, length_mm: Some(km * 1_000_000) };
+    Graph {
+        nodes: ["Hamburg", "Kiel", "Muenchen"].map(str::to_owned).to_vec(),
+        links: vec![link([0, 1], 100), link([0, 2], 600), link([1, 2], 900)],
+    }
+}
+
+#[test]
+#[expect(clippy::disallowed_methods, reason = "a test reads what is shipped")]
+fn every_shipped_scenario_runs_alike_with_both_kernels() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../python/optcp/scenarios");
+    let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let library = Library::new(|_| Ok(triangle()));
+    let mut compared = 0;
+    for file in files.filter(|file| file.extension().is_some_and(|end| end == "toml")) {
+        let text = std::fs::read_to_string(&file).unwrap();
+        let name = file.file_name().unwrap().to_string_lossy();
+        let scenario = |set: &[(String, String)]| {
+            Scenario::parse_with(&text, &name, set, &library)
+                .unwrap_or_else(|problem| panic!("{problem}"))
+        };
+        let mut whole = scenario(&[]);
+        if whole.plan().stop > Time::ZERO + LONGEST {
+            whole = scenario(&[("stop".to_owned(), LONGEST.to_string())]);
+        }
+        for seed in [1, 2] {
+            let [plain, fast] = Kernel::ALL.map(|kernel| {
+                let options = RunOptions { digest: true, kernel, ..RunOptions::default() };
+                let runs = run_branches(&[&whole], seed, options, &Cancel::default());
+                runs.unwrap().remove(0)
+            });
+            assert_eq!(plain.records_sha256, fast.records_sha256, "{name}, seed {seed}");
+            assert_eq!(plain.series, fast.series, "{name}, seed {seed}");
+            assert_eq!(plain.metrics_sha256, fast.metrics_sha256, "{name}, seed {seed}");
+        }
+        compared += 1;
+    }
+    assert!(compared >= 16, "only {compared} scenarios were found");
+}
