@@ -2,8 +2,9 @@
 
 After ``optcp reproduce gmpls --seeds 600 --out DIR``: ``python docs/images/draw.py gmpls DIR`` draws figures of the
 report; only the ink is fixed, because a picture in a Markdown page does not follow light and dark. After the commands
-of docs/papers/todays-tcp.md: ``python docs/images/draw.py today DIR``. From the stored studies of
-docs/papers/sensitivity.md: ``python docs/images/draw.py sensitivity docs/papers``.
+of docs/papers/todays-tcp.md: ``python docs/images/draw.py today DIR``. After ``optcp reproduce das --out DIR``:
+``python docs/images/draw.py das DIR``. From the stored studies of docs/papers/sensitivity.md:
+``python docs/images/draw.py sensitivity docs/papers``.
 """
 
 from __future__ import annotations
@@ -18,12 +19,20 @@ from matplotlib.figure import Figure
 from PIL import Image
 
 from optcp.papers.model import Result
-from optcp.plots import gmpls, sensitivity
+from optcp.plots import das, gmpls, sensitivity
 from optcp.plots.svg import canvas
 from optcp.report.build import load_studies
 
 HERE = Path(__file__).parent
-WANTED = {"gmpls/fig7-10+10-mean over seeds": "gmpls-fig7.png", "gmpls/table3": "gmpls-table3.png"}
+WANTED = {
+    "gmpls/fig7-10+10-mean over seeds": "gmpls-fig7.png",
+    "gmpls/table3": "gmpls-table3.png",
+    "das/fig1": "das-fig1.png",
+    "das/fig2-run": "das-fig2.png",
+    "das/fig4": "das-fig4.png",
+    "das/fig6-paper": "das-fig6.png",
+    "das/repairs": "das-repairs.png",
+}
 
 
 TODAY = {
@@ -53,9 +62,9 @@ def save(figure: Figure, name: str, _label: str) -> str:
     return ""
 
 
-def read(directory: Path, exhibit: str) -> Result:
+def read(directory: Path, exhibit: str, paper: str = "gmpls") -> Result:
     """Read a stored result."""
-    return Result.from_json((directory / "gmpls" / f"{exhibit}.json").read_text(encoding="utf-8"))
+    return Result.from_json((directory / paper / f"{exhibit}.json").read_text(encoding="utf-8"))
 
 
 def report(directory: Path) -> None:
@@ -63,6 +72,13 @@ def report(directory: Path) -> None:
     with mock.patch.object(gmpls, "render", save):
         for name, draw in (("fig7", gmpls.fig7), ("table3", gmpls.table3)):
             draw(read(directory, name))
+
+
+def reroute(directory: Path) -> None:
+    """Draw the wanted figures of the DAS paper."""
+    with mock.patch.object(das, "render", save):
+        for name in ("fig1", "fig2", "fig4", "fig6", "repairs"):
+            getattr(das, name)(read(directory, name, "das"))
 
 
 def today(directory: Path) -> None:
@@ -102,4 +118,4 @@ def studies(directory: Path) -> None:
 
 
 if __name__ == "__main__":
-    {"gmpls": report, "today": today, "sensitivity": studies}[sys.argv[1]](Path(sys.argv[2]))
+    {"gmpls": report, "today": today, "das": reroute, "sensitivity": studies}[sys.argv[1]](Path(sys.argv[2]))

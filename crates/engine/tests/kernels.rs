@@ -15,7 +15,7 @@ use optcp_net::{
     QueueLimit,
 };
 use optcp_tcp::Profile;
-use optcp_tcp::config::{AckKind, Config, CongestionKind, Pacing, RecoveryKind};
+use optcp_tcp::config::{AckKind, Config, CongestionKind, DuplicateAckKind, Pacing, RecoveryKind};
 use optcp_units::{Duration, Time};
 
 /// How many worlds are compared.
@@ -115,7 +115,9 @@ impl Draw {
         };
         let ack = if self.one_in(3) { AckKind::Delayed } else { base.ack };
         let ack_delay = base.ack_delay.max(Duration::from_ms(40));
-        Config { window_limit: 2 + self.number(60), ack, ack_delay, ..base }
+        // Ways differ in length, and labels are switched.
+        let duplicate_acks = DuplicateAckKind::ALL[self.place(DuplicateAckKind::ALL)];
+        Config { window_limit: 2 + self.number(60), ack, ack_delay, duplicate_acks, ..base }
     }
 
     fn at(&mut self) -> Time {

@@ -22,15 +22,6 @@ impl<T: Copy> Listed<T> {
         self.rows.push(row);
     }
 
-    /// Leaves out the rows that `keep` does not want.
-    pub(super) fn retain(&mut self, keep: impl Fn(&T) -> bool) {
-        let kept: Vec<bool> = self.rows.iter().map(keep).collect();
-        let mut marks = kept.iter();
-        self.rows.retain(|_| marks.next() == Some(&true));
-        let mut marks = kept.iter();
-        self.events.retain(|_| marks.next() == Some(&true));
-    }
-
     /// Puts the rows in order. None may be added after.
     pub(super) fn finish(&mut self) {
         let events = std::mem::take(&mut self.events);

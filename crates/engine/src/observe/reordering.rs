@@ -1,6 +1,6 @@
 //! Reordering and what senders make of it.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 
 use optcp_des::Key;
 use optcp_net::FlowId;
@@ -48,17 +48,15 @@ pub struct ReorderingRow {
 pub struct Reordering {
     /// What is known of each flow that is watched.
     watched: Vec<Option<Known>>,
-    rows: Listed<ReorderingRow>,
+    /// Of late arrivals also those of segments that had been sent again, until the end.
+    listed: Listed<ReorderingRow>,
+    rows: Vec<ReorderingRow>,
 }
 
-/// The two ends are told of in their own orders, but either may be ahead of the other: what one says of
-/// the other waits for the end of the run.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default)]
 struct Known {
     /// One more than the greatest number that has come.
     reached: u32,
-    /// When each segment was first sent again.
-    resent: BTreeMap<u32, Time>,
     recovering: bool,
     timeouts: u64,
 }
@@ -68,7 +66,7 @@ impl Reordering {
     #[must_use]
     pub fn new(watched: &[bool]) -> Self {
         let known = watched.iter().map(|&watched| watched.then(Known::default));
-        Reordering { watched: known.collect(), rows: Listed::default() }
+        Reordering { watched: known.collect(), listed: Listed::default(), rows: Vec::new() }
     }
 
     pub(super) fn add(&mut self, event: Key, record: Record) {
@@ -79,39 +77,40 @@ impl Reordering {
             return;
         };
         let Some(known) = &mut self.watched[flow as usize] else { return };
-        let at = event.time();
-        let (what, seq) = match record {
-            Record::Sent { seq, again: true, .. } => {
-                known.resent.entry(seq).or_insert(at);
-                (ReorderingEvent::Resent, Some(seq))
-            }
+        let (kind, seq) = match record {
+            Record::Sent { seq, again: true, .. } => (ReorderingEvent::Resent, Some(seq)),
             Record::Arrived { seq, .. } if known.arrives_late(seq) => {
                 (ReorderingEvent::Overtaken, Some(seq))
             }
             Record::Updated { snapshot, .. } => match known.change(snapshot) {
-                Some(what) => (what, None),
+                Some(kind) => (kind, None),
                 None => return,
             },
             _ => return,
         };
-        self.rows.add(event, ReorderingRow { at, event: what, flow, seq });
+        self.listed.add(event, ReorderingRow { at: event.time(), event: kind, flow, seq });
     }
 
-    /// The run has ended.
+    /// The run has ended. Only now is it known in which order the two ends of a flow did what they did.
     pub(super) fn finish(&mut self) {
-        let watched = &self.watched;
-        self.rows.retain(|row| {
-            let resent = watched[row.flow as usize].as_ref().map(|known| &known.resent);
-            let first = resent.zip(row.seq).and_then(|(resent, seq)| resent.get(&seq));
-            row.event != ReorderingEvent::Overtaken || first.is_none_or(|&first| first >= row.at)
-        });
-        self.rows.finish();
+        self.listed.finish();
+        let mut resent = BTreeSet::new();
+        for &row in self.listed.rows() {
+            match row.event {
+                ReorderingEvent::Overtaken if resent.contains(&(row.flow, row.seq)) => continue,
+                ReorderingEvent::Resent => {
+                    resent.insert((row.flow, row.seq));
+                }
+                _ => {}
+            }
+            self.rows.push(row);
+        }
     }
 
     /// Rows in order of time, once the run has ended.
     #[must_use]
     pub fn rows(&self) -> &[ReorderingRow] {
-        self.rows.rows()
+        &self.rows
     }
 }
 
@@ -136,8 +135,6 @@ impl Known {
 
 #[cfg(test)]
 mod tests {
-    use optcp_des::Class;
-
     use super::*;
 
     /// Worked by hand: 2 and 3 overtake 1, whose retransmission then comes beside it; a recovery is told
@@ -152,7 +149,7 @@ mod tests {
         };
         let arrived = |seq| Record::Arrived { flow: 0, seq };
         let mut reordering = Reordering::new(&[true, false]);
-        let records = [
+        for (now, record) in (0..).zip([
             arrived(0),
             arrived(2),
             arrived(3),
@@ -166,9 +163,9 @@ mod tests {
             snapshot(Phase::Avoidance, 0),
             snapshot(Phase::Loss, 1),
             snapshot(Phase::Loss, 2),
-        ];
-        for (at, record) in (0..).zip(records) {
-            reordering.add(Key::new(Time::from_ps(at), Class::Arrival, 0, 0), record);
+        ]) {
+            let at = Time::ZERO + optcp_units::Duration::from_ms(now);
+            reordering.add(Key::new(at, optcp_des::Class::Timer, 0, 0), record);
         }
         reordering.finish();
         let found: Vec<_> = reordering.rows().iter().map(|row| (row.event, row.seq)).collect();
