@@ -46,6 +46,8 @@ def test_tolerances():
         "opt_better_pct": 8.0,
         "switch_delay_ms": 0.001,
         "delta_rtt_ms": 0.001,
+        "goodput_kbps": 764.0,
+        "gain_pct_max": 4.0,
     }
 
 

@@ -142,10 +142,11 @@ def exhibit(cls: E) -> E:
 
 
 def exhibits() -> dict[str, Exhibit]:
-    """Every exhibit by id, in the order of their registration."""
+    """Every exhibit by id, paper by paper, and in a paper in the order of their registration."""
     for paper in PAPERS:
         importlib.import_module(f"optcp.papers.{paper}")
-    return _registry
+    # Whoever imports a paper alone registers it before the others.
+    return dict(sorted(_registry.items(), key=lambda item: PAPERS.index(item[0].partition("/")[0])))
 
 
 def select(names: Sequence[str]) -> list[Exhibit]:

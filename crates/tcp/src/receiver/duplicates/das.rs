@@ -15,7 +15,8 @@
 //! The last segment in order decides for as long as the hole lasts. If the first segment on the shorter
 //! path is lost, everything behind it is suppressed and the hole waits for the sender's timer (the
 //! paper's Fig. 6(c) says otherwise). Tunnels that hide their hops, and backup paths of equally many
-//! hops, are not seen. What SACK would have said goes with the suppressed ACKs.
+//! hops, are not seen. With SACK the ACKs of segments in order still report those that overtook them, so
+//! that a sender retransmits all the same; the paper has senders without SACK.
 
 use super::Seen;
 
