@@ -13,6 +13,7 @@ import pytest  # noqa: E402
 from hypothesis import settings  # noqa: E402
 from rich.console import Console  # noqa: E402
 
+from optcp import cli  # noqa: E402
 from optcp.papers.base import Size, select  # noqa: E402
 from optcp.papers.reproduce import Request, reproduce  # noqa: E402
 
@@ -60,6 +61,23 @@ def results_directory(tmp_path_factory):
     out = tmp_path_factory.mktemp("results")
     reproduce(Request(select(fake_core.DOUBLED), Size("seeds=4", 4)), out, 2, Silent())
     return out
+
+
+@pytest.fixture
+def optcp(monkeypatch, capsys, tmp_path):
+    """The command in this process, on the double, in an empty folder: its status, what it prints, its messages."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "100")
+
+    def call(*arguments):
+        monkeypatch.setattr(sys, "argv", ["optcp", *arguments])
+        with pytest.raises(SystemExit) as exit_:
+            cli.main()
+        out, err = capsys.readouterr()
+        assert "Traceback" not in err
+        return exit_.value.code, out, err
+
+    return call
 
 
 def command_in(directory, *arguments, status=0):

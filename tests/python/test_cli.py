@@ -23,22 +23,6 @@ switch_delay = "50 ms"
 
 
 @pytest.fixture
-def optcp(monkeypatch, capsys, tmp_path):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("COLUMNS", "100")
-
-    def call(*arguments):
-        monkeypatch.setattr(sys, "argv", ["optcp", *arguments])
-        with pytest.raises(SystemExit) as exit_:
-            cli.main()
-        out, err = capsys.readouterr()
-        assert "Traceback" not in err
-        return exit_.value.code, out, err
-
-    return call
-
-
-@pytest.fixture
 def world(tmp_path):
     path = tmp_path / "world.toml"
     path.write_text(WORLD)

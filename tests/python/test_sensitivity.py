@@ -3,7 +3,6 @@
 import json
 import math
 import re
-import sys
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -12,7 +11,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from optcp import cli
 from optcp.errors import InputError, RunFailed
 from optcp.papers.base import select
 from optcp.papers.gmpls.table3 import Table3
@@ -304,22 +302,6 @@ def test_conclusions_of_the_three_exhibits_by_hand(monkeypatch):
 
 WORDS = ("sensitivity", "gmpls/table3", "--set", "flows=10+10", "--over", "queue_packets", "--over", "backbone_bps")
 SMALL = ("--samples", "4", "--seeds", "3", "--out", "out", "--jobs", "2")
-
-
-@pytest.fixture
-def optcp(monkeypatch, capsys, tmp_path):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("COLUMNS", "100")
-
-    def call(*arguments):
-        monkeypatch.setattr(sys, "argv", ["optcp", *arguments])
-        with pytest.raises(SystemExit) as exit_:
-            cli.main()
-        out, err = capsys.readouterr()
-        assert "Traceback" not in err
-        return exit_.value.code, out, err
-
-    return call
 
 
 def test_the_verb_prints_writes_and_continues(optcp, calls):
