@@ -3,8 +3,10 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use optcp_des::Stream;
 use optcp_net::{Action, Control, Label, LabelTable, Loss, PortConfig};
 use optcp_tcp::Config;
+use optcp_traffic::{PacketSize, Process};
 use optcp_units::{Duration, Time};
 
 /// One connection.
@@ -26,6 +28,23 @@ pub struct FlowSpec {
     pub acks: Label,
 }
 
+/// A source of datagrams, which asks nobody how much it may send.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DatagramSpec {
+    /// When packets come, counted from the start.
+    pub process: Process,
+    /// How large they are.
+    pub sizes: PacketSize,
+    /// What their sizes are drawn from.
+    pub stream: Stream,
+    /// When it starts.
+    pub start: Time,
+    /// The instant from which on it sends nothing.
+    pub until: Time,
+    /// Where its packets enter the network.
+    pub data: Label,
+}
+
 /// Everything that a run starts from, with all random choices made.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Blueprint {
@@ -35,6 +54,8 @@ pub struct Blueprint {
     pub labels: LabelTable,
     /// Flows by number.
     pub flows: Vec<FlowSpec>,
+    /// Sources of datagrams; their numbers, as flows, follow those of the flows.
+    pub datagrams: Vec<DatagramSpec>,
     /// What changes when, in ascending order of time.
     pub controls: Vec<Control>,
     /// The last instant that is simulated.
@@ -49,7 +70,9 @@ impl Blueprint {
     /// of a backup does not matter until it is used.
     #[must_use]
     pub fn shared_until(&self, other: &Blueprint) -> Time {
-        let alike = self.ports.len() == other.ports.len() && self.flows == other.flows;
+        let alike = self.ports.len() == other.ports.len()
+            && self.flows == other.flows
+            && self.datagrams == other.datagrams;
         if !alike {
             return Time::ZERO;
         }
@@ -73,8 +96,9 @@ impl Blueprint {
 
     /// Whether packets find the same entries and ports in both worlds while `controls` happen.
     fn same_way(&self, other: &Blueprint, controls: &[Control]) -> bool {
-        let mut pending: Vec<Label> =
-            self.flows.iter().flat_map(|flow| [flow.data, flow.acks]).collect();
+        let flows = self.flows.iter().flat_map(|flow| [flow.data, flow.acks]);
+        let datagrams = self.datagrams.iter().map(|source| source.data);
+        let mut pending: Vec<Label> = flows.chain(datagrams).collect();
         let mut seen = BTreeSet::new();
         while let Some(label) = pending.pop() {
             if !seen.insert(label) {

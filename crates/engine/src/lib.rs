@@ -6,6 +6,7 @@
 mod blueprint;
 mod controls;
 mod counts;
+mod datagrams;
 mod fast;
 mod flow;
 mod model;
@@ -14,6 +15,6 @@ mod reference;
 mod simulation;
 mod timers;
 
-pub use blueprint::{Blueprint, FlowSpec};
+pub use blueprint::{Blueprint, DatagramSpec, FlowSpec};
 pub use counts::{Conservation, Counts};
 pub use simulation::{Kernel, Simulation};

@@ -5,6 +5,7 @@ use optcp_net::{DropReason, FlowId, Hop, LabelTable, Packet, PortId};
 use optcp_tcp::Ack;
 use optcp_units::Time;
 
+use crate::datagrams::Datagrams;
 use crate::flow::{Flow, wire};
 use crate::observe::{Cause, Observer, Record};
 use crate::{Blueprint, Counts};
@@ -16,6 +17,8 @@ pub(crate) struct Model<O> {
     pub(crate) event: Key,
     pub(crate) labels: LabelTable,
     pub(crate) flows: Vec<Flow>,
+    /// Sources whose numbers, as flows, follow those of the flows.
+    pub(crate) datagrams: Vec<Datagrams>,
     pub(crate) counts: Counts,
     pub(crate) observer: O,
 }
@@ -39,6 +42,7 @@ impl<O: Observer> Model<O> {
             event: Key::START,
             labels: blueprint.labels.clone(),
             flows: blueprint.flows.iter().map(Flow::new).collect(),
+            datagrams: blueprint.datagrams.iter().map(Datagrams::new).collect(),
             counts: Counts::default(),
             observer,
         }
@@ -103,7 +107,10 @@ impl<O: Observer> Model<O> {
             self.lose(from, packet, DropReason::TtlExpired);
             return Onward::Lost;
         }
-        let copy = self.flows[packet.flow() as usize].copy(packet);
+        let copy = match self.flows.get_mut(packet.flow() as usize) {
+            Some(flow) => flow.copy(packet),
+            None => self.source(packet.flow()).copy(packet),
+        };
         self.counts.copied += 1;
         let [(first, next), (second, beyond)] = self.labels.bridge(bridge);
         Onward::Both([(first, packet.under(next)), (second, copy.under(beyond))])
@@ -113,8 +120,37 @@ impl<O: Observer> Model<O> {
     #[cold]
     pub(crate) fn lose(&mut self, port: PortId, packet: Packet, reason: DropReason) {
         self.counts.dropped[reason as usize] += 1;
-        self.flows[packet.flow() as usize].forget(packet);
+        match self.flows.get_mut(packet.flow() as usize) {
+            Some(flow) => flow.forget(packet),
+            None => _ = self.source(packet.flow()).forget(packet),
+        }
         self.record(Record::Dropped { port, packet, reason });
+    }
+
+    /// The source of datagrams with this number as a flow.
+    pub(crate) fn source(&mut self, id: FlowId) -> &mut Datagrams {
+        let place = id as usize - self.flows.len();
+        &mut self.datagrams[place]
+    }
+
+    /// The datagram that a source sends now.
+    pub(crate) fn send_datagram(&mut self, id: FlowId) -> Packet {
+        let now = self.now();
+        let packet = self.source(id).send(id, now);
+        self.counts.sent += 1;
+        self.record(Record::DatagramSent { flow: id, seq: packet.seq, size: packet.size });
+        packet
+    }
+
+    /// A datagram has come to its sink. Who receives a segment looks for its flow anyway; that there is
+    /// none leads here, and costs segments nothing.
+    #[inline(never)]
+    pub(crate) fn sink(&mut self, packet: Packet) {
+        self.counts.delivered += 1;
+        let (flow, now) = (packet.flow(), self.now());
+        let delay = self.source(flow).take(packet, now);
+        let Packet { seq, size, .. } = packet;
+        self.record(Record::DatagramArrived { flow, seq, size, delay });
     }
 
     /// A data segment has come to its receiver: the ACK to send at once, if any.

@@ -10,7 +10,7 @@ use crate::Blueprint;
 use crate::controls::Controls;
 use crate::model::{Model, Onward};
 use crate::observe::{Cause, Observer, Record};
-use crate::timers::Alarm;
+use crate::timers::{Alarm, first_alarms};
 
 /// Events between two questions whether to go on.
 const STRETCH: u64 = 1 << 16;
@@ -23,15 +23,12 @@ pub(crate) struct Reference {
 }
 
 impl Reference {
-    pub(crate) fn new(blueprint: &Blueprint) -> Self {
+    pub(crate) fn new<O>(blueprint: &Blueprint, model: &mut Model<O>) -> Self {
         let port = |(config, losses): &(_, Vec<_>)| {
             Port::new(Clone::clone(config)).with_losses(losses.clone())
         };
-        let mut calendar = Calendar::default();
-        for (flow, spec) in (0..).zip(&blueprint.flows) {
-            calendar.push(Alarm::Start.key(flow, spec.start));
-        }
-        Reference { ports: blueprint.ports.iter().map(port).collect(), calendar }
+        let ports = blueprint.ports.iter().map(port).collect();
+        Reference { ports, calendar: first_alarms(blueprint, model) }
     }
 
     /// See [`crate::Simulation::run_before_while`].
@@ -133,6 +130,11 @@ impl Reference {
                 }
                 Alarm::Sender => self.sender_timer(model, entity),
                 Alarm::Receiver => self.receiver_timer(model, entity),
+                Alarm::Datagram => {
+                    let packet = model.send_datagram(entity);
+                    self.at_node(model, packet, None);
+                    model.source(entity).schedule(entity, &mut self.calendar);
+                }
             },
         }
     }
@@ -199,6 +201,8 @@ impl Reference {
         if packet.is_ack() {
             model.acknowledge(packet);
             self.drain_sender(model, id, Cause::Ack);
+        } else if id as usize >= model.flows.len() {
+            model.sink(packet);
         } else {
             if let Some(ack) = model.receive(packet) {
                 self.at_node(model, ack, None);

@@ -55,10 +55,10 @@ impl<O: Observer> Simulation<O> {
     /// A run at time zero.
     #[must_use]
     pub fn new(blueprint: &Blueprint, kernel: Kernel, observer: O) -> Self {
-        let model = Model::new(blueprint, observer);
+        let mut model = Model::new(blueprint, observer);
         let driver = match kernel {
-            Kernel::Reference => Driver::Reference(Reference::new(blueprint)),
-            Kernel::Fast => Driver::Fast(Box::new(Fast::new(blueprint, &model))),
+            Kernel::Reference => Driver::Reference(Reference::new(blueprint, &mut model)),
+            Kernel::Fast => Driver::Fast(Box::new(Fast::new(blueprint, &mut model))),
         };
         Simulation {
             model,

@@ -4,7 +4,23 @@ use optcp_des::{Calendar, Class, Key};
 use optcp_net::FlowId;
 use optcp_units::Time;
 
+use crate::Blueprint;
+use crate::datagrams::Datagrams;
 use crate::flow::Flow;
+use crate::model::Model;
+
+/// What a run's calendar begins with: starts of flows, and first packets of datagram sources.
+pub(crate) fn first_alarms<O>(blueprint: &Blueprint, model: &mut Model<O>) -> Calendar {
+    let mut calendar = Calendar::default();
+    for (flow, spec) in (0..).zip(&blueprint.flows) {
+        calendar.push(Alarm::Start.key(flow, spec.start));
+    }
+    let first = FlowId::try_from(blueprint.flows.len()).expect("fewer than 2^30 flows");
+    for (id, source) in (first..).zip(&mut model.datagrams) {
+        source.schedule(id, &mut calendar);
+    }
+    calendar
+}
 
 /// Which of a flow's events of class [`Class::Timer`] it is: a start comes before its timers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,6 +29,8 @@ pub(crate) enum Alarm {
     Start = 0,
     Sender = 1,
     Receiver = 2,
+    /// A source of datagrams sends.
+    Datagram = 3,
 }
 
 impl Alarm {
@@ -28,7 +46,17 @@ impl Alarm {
         match key.ordinal() {
             0 => Alarm::Start,
             1 => Alarm::Sender,
-            _ => Alarm::Receiver,
+            2 => Alarm::Receiver,
+            _ => Alarm::Datagram,
+        }
+    }
+}
+
+impl Datagrams {
+    /// Puts the next packet of the source into the calendar.
+    pub(crate) fn schedule(&mut self, id: FlowId, calendar: &mut Calendar) {
+        if let Some(at) = self.next_instant() {
+            calendar.push(Alarm::Datagram.key(id, at));
         }
     }
 }

@@ -1,5 +1,5 @@
 //! The fast kernel against the reference kernel in random worlds: meshes of routers with flows over private
-//! or shared access links, losses, jitter, failures, switches to other ways (loops too), changes of delay,
+//! or shared access links, sources of datagrams, losses, jitter, failures, switches to other ways (loops too), changes of delay,
 //! and forks.
 
 mod common;
@@ -9,13 +9,17 @@ use std::num::NonZeroU32;
 use common::{Log, WorldBuilder};
 use optcp_des::{Stream, Streams};
 use optcp_engine::observe::{Digest, Drops, Reducers};
-use optcp_engine::{Blueprint, Counts, Kernel, Simulation};
+use optcp_engine::{Blueprint, Counts, DatagramSpec, Kernel, Simulation};
 use optcp_net::{
     Action, Control, Hop, IndependentLoss, Jitter, Label, Loss, Lossy, PeriodicLoss, PortId,
     QueueLimit,
 };
 use optcp_tcp::Profile;
 use optcp_tcp::config::{AckKind, Config, CongestionKind, DuplicateAckKind, Pacing, RecoveryKind};
+use optcp_traffic::{
+    Constant, ExponentialSize, FractalRenewal, FractionalNoise, OnOff, PacketRate, PacketSize,
+    Poisson, Process, RenewalShape,
+};
 use optcp_units::{Duration, Time};
 
 /// How many worlds are compared.
@@ -166,6 +170,69 @@ impl Draw {
         }
     }
 
+    /// An arrival process of some kind.
+    fn process(&mut self, name: &str) -> Process {
+        // Rates of which each divides the others, and instants in whole milliseconds, make ties.
+        let rate = PacketRate::new([50, 100, 200, 500][self.place(&[(); 4])], 1_000_000_000_000)
+            .expect("a rate above zero");
+        let stream = Streams::new(self.stream.next_u64()).stream(name);
+        match self.below(6) {
+            0 | 1 => Process::Constant(Constant::new(rate)),
+            2 => Process::Poisson(Poisson::new(rate, stream)),
+            3 => {
+                let times = [Duration::from_ms(30), Duration::from_ms(50)];
+                Process::OnOff(OnOff::new(rate, 1 + self.number(5), times, 0.7, stream))
+            }
+            4 => {
+                let shape = RenewalShape::Processes(1 + self.number(20));
+                Process::FractalRenewal(FractalRenewal::new(rate, 0.8, shape, stream))
+            }
+            _ => {
+                let slot = (Duration::from_ms(20), 1.0);
+                Process::FractionalNoise(FractionalNoise::new(rate, 0.7, slot, STOP, stream))
+            }
+        }
+    }
+
+    /// Sources of datagrams between two routers, over links of their own or on the way of a group.
+    fn source(&mut self, path: u32, routers: &[usize]) {
+        let from = routers[self.place(routers)];
+        let to = routers[self.place(routers)];
+        let (first, last) = (self.port(), self.port());
+        let way = self.way(from, to);
+        // Some have no access link: they share the port of the first router with what comes to it.
+        let route = match self.one_in(3) && !way.is_empty() {
+            true => [&way[..], &[last]].concat(),
+            false => [&[first], &way[..], &[last]].concat(),
+        };
+        for _ in 0..1 + self.below(2) {
+            let process = self.process("arrivals");
+            let sizes = match self.below(3) {
+                0 => PacketSize::Fixed(1500),
+                1 => PacketSize::Fixed(500),
+                _ => PacketSize::Exponential(
+                    ExponentialSize::new(128, 40, 1500).expect("a possible mean"),
+                ),
+            };
+            let start = Time::ZERO + Duration::from_ms(self.below(400));
+            let stream = Streams::new(self.stream.next_u64()).stream("sizes");
+            let data = self.world.paths.entry(path, &route);
+            let until = self.at();
+            self.world.datagrams.push(DatagramSpec { process, sizes, stream, start, until, data });
+        }
+        if from != to {
+            let entry = self.world.paths.entry(path, &[&way[..], &[last]].concat());
+            let direct = self.world.paths.hop(entry);
+            let onto = self.world.paths.entry(path, &[last]);
+            let other = self.way(from, to);
+            let detour = self.world.paths.tunnel(&other, onto, false);
+            for _ in 0..self.below(3) {
+                let hop = if self.one_in(2) { detour } else { direct };
+                self.control(Action::SetHop(entry, hop));
+            }
+        }
+    }
+
     /// The second router sends packets back to the first for a time.
     fn turn_back(&mut self, path: u32, first: Label, way: &[PortId], last: PortId) {
         let port = way[0];
@@ -204,6 +271,10 @@ fn world(seed: u64) -> Blueprint {
     for path in 0..1 + draw.number(4) {
         draw.group(path, &routers);
     }
+    // Paths of groups take two numbers each.
+    for path in 0..draw.number(4) {
+        draw.source(100 + path, &routers);
+    }
     let ports: Vec<PortId> = (0..).take(draw.world.ports.len()).collect();
     for _ in 0..draw.below(8) {
         let port = ports[draw.place(&ports)];
@@ -219,7 +290,7 @@ fn world(seed: u64) -> Blueprint {
 }
 
 fn observed(blueprint: &Blueprint, kernel: Kernel) -> Simulation<Reducers> {
-    let (ports, flows) = (blueprint.ports.len(), blueprint.flows.len());
+    let (ports, flows) = (blueprint.ports.len(), blueprint.flows.len() + blueprint.datagrams.len());
     let reducers = Reducers {
         digest: Some(Digest::new(ports, flows)),
         drops: vec![Drops::new(vec![true; ports])],
@@ -256,7 +327,7 @@ fn run(blueprint: &Blueprint, kernel: Kernel, trunk: Option<&Blueprint>) -> Simu
 
 #[test]
 fn the_kernels_agree_in_random_worlds() {
-    let (mut hops, mut drops, mut controls) = (0, 0, 0);
+    let (mut hops, mut drops, mut controls, mut sources) = (0, 0, 0, 0);
     for seed in 0..WORLDS {
         let blueprint = world(seed);
         let mut trunk = blueprint.clone();
@@ -272,8 +343,11 @@ fn the_kernels_agree_in_random_worlds() {
         hops += plain.packet_hops();
         drops += plain.counts().dropped_in_all();
         controls += blueprint.controls.len();
+        sources += blueprint.datagrams.len();
     }
-    println!("{WORLDS} worlds: {hops} packet-hops, {drops} drops, {controls} control actions");
+    println!(
+        "{WORLDS} worlds: {hops} packet-hops, {drops} drops, {controls} control actions, {sources} sources of datagrams"
+    );
     // The worlds are worth comparing.
     assert!(hops > 2_000 * WORLDS && drops > 40 * WORLDS && controls as u64 > 6 * WORLDS);
 }

@@ -11,13 +11,13 @@ pub type PortId = u32;
 /// The time to live that hosts give their packets: IANA's recommendation for IPv4.
 pub const INITIAL_TTL: u8 = 64;
 
-/// A data segment or an ACK, moved by value: 20 bytes.
+/// A data segment, an ACK or a datagram, moved by value: 20 bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Packet {
     /// Where it stands on its path: the entry that the next node looks up.
     pub label: Label,
     flow: FlowId,
-    /// The segment's number, or the number that the ACK carries.
+    /// The segment's or the datagram's number, or the number that the ACK carries.
     pub seq: u32,
     /// What TCP's options say: a timestamp, or where the endpoints keep the rest.
     pub options: u32,
@@ -35,9 +35,13 @@ struct Kind(u8);
 
 impl Kind {
     const DATA: Kind = Kind(0);
+    /// Of what it says, the endpoints keep all but its number.
+    const DATAGRAM: Kind = Kind(1);
     const ACK: Kind = Kind(2);
     /// An ACK whose options the endpoints keep.
     const KEPT_ACK: Kind = Kind(3);
+    /// What marks kinds of which the endpoints keep something.
+    const KEPT: u8 = 1;
 }
 
 impl Packet {
@@ -62,6 +66,13 @@ impl Packet {
         Self::new(Kind::KEPT_ACK, flow, label, seq, size, place)
     }
 
+    /// A datagram, of which the endpoints keep what it says under the number `place`.
+    #[inline]
+    #[must_use]
+    pub const fn datagram(flow: FlowId, label: Label, seq: u32, size: u16, place: u32) -> Self {
+        Self::new(Kind::DATAGRAM, flow, label, seq, size, place)
+    }
+
     const fn new(
         kind: Kind,
         flow: FlowId,
@@ -80,11 +91,11 @@ impl Packet {
         self.ttl > 0
     }
 
-    /// Where the endpoints keep its options, if they do.
+    /// Where the endpoints keep its options, or what a datagram says, if they do.
     #[inline]
     #[must_use]
     pub const fn kept(self) -> Option<u32> {
-        if self.kind.0 == Kind::KEPT_ACK.0 { Some(self.options) } else { None }
+        if self.kind.0 & Kind::KEPT != 0 { Some(self.options) } else { None }
     }
 
     /// The same packet under another label.

@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use optcp_des::Due;
-use optcp_net::{Action, DropReason, Packet, PortId};
+use optcp_net::{Action, DropReason, Label, Packet, PortId};
 use optcp_units::Time;
 
 use super::Fast;
@@ -48,8 +48,9 @@ impl Fast {
                 port.may_overtake(details, now, of_port(id))
             })
             .collect();
-        let (ways, leftover) =
-            Survey::new(&model.labels, &model.flows, self.ports()).ways(pending, &overtaken);
+        let sources: Vec<Label> = model.datagrams.iter().map(|source| source.data).collect();
+        let (ways, leftover) = Survey::new(&model.labels, &model.flows, &sources, self.ports())
+            .ways(pending, &overtaken);
         let last_overtaken = overtaken.iter().flat_map(|&id| of_port(id)).map(|due| due.at).max();
         self.ways = ways;
         self.stale = false;

@@ -73,7 +73,7 @@ pub(super) struct Ways {
     ways: Vec<Way>,
     /// By label: whether a packet under it may be forwarded early.
     eager: Vec<bool>,
-    /// By flow: whether its receiver, and its sender, may take packets early.
+    /// By flow and source: whether its receiver or sink, and its sender, may take packets early.
     delivery: Vec<[bool; 2]>,
 }
 
@@ -105,6 +105,8 @@ const SPECIAL: u32 = u32::MAX;
 pub(super) struct Survey<'a> {
     labels: &'a LabelTable,
     flows: &'a [Flow],
+    /// Where datagrams enter, by source.
+    sources: &'a [Label],
     ports: u32,
     /// Who brings packets to each label.
     brings: Vec<Feeder>,
@@ -115,10 +117,16 @@ pub(super) struct Survey<'a> {
 }
 
 impl<'a> Survey<'a> {
-    pub(super) fn new(labels: &'a LabelTable, flows: &'a [Flow], ports: u32) -> Self {
+    pub(super) fn new(
+        labels: &'a LabelTable,
+        flows: &'a [Flow],
+        sources: &'a [Label],
+        ports: u32,
+    ) -> Self {
         Survey {
             labels,
             flows,
+            sources,
             ports,
             brings: vec![Feeder::None; labels.len()],
             feeds: vec![Feeder::None; ports as usize],
@@ -139,8 +147,13 @@ impl<'a> Survey<'a> {
             self.reach(flow.data, self.ports + 2 * number);
             self.reach(flow.acks, self.ports + 2 * number + 1);
         }
+        let first_source = u32::try_from(self.flows.len()).expect("fewer than 2^30 flows");
+        for (number, &data) in (first_source..).zip(self.sources) {
+            self.reach(data, self.ports + 2 * number);
+        }
         let mut delivered: Vec<[Feeder; 2]> =
             self.flows.iter().map(|flow| [flow.data, flow.acks].map(|l| self.last(l))).collect();
+        delivered.extend(self.sources.iter().map(|&data| [self.last(data), Feeder::None]));
         let mut leftover = None;
         for due in pending {
             let packet = due.item;
@@ -160,9 +173,11 @@ impl<'a> Survey<'a> {
         for index in 0..self.labels.len() {
             self.eager[index] = self.is_eager(label(index), overtaken);
         }
-        let delivery: Vec<[bool; 2]> = (0..self.flows.len())
-            .map(|flow| self.deliveries(flow, delivered[flow], overtaken))
-            .collect();
+        let (flows, sinks) = delivered.split_at(self.flows.len());
+        let of_flows = (0..).zip(flows).map(|(flow, &ways)| self.deliveries(flow, ways, overtaken));
+        // A sink answers nobody.
+        let of_sinks = sinks.iter().map(|ways| [self.lone_pipe(ways[0], overtaken), false]);
+        let delivery: Vec<[bool; 2]> = of_flows.chain(of_sinks).collect();
         let ways = (0..self.labels.len()).map(|index| self.way(label(index))).collect();
         (Ways { ways, eager: self.eager, delivery }, leftover)
     }

@@ -25,7 +25,7 @@ use crate::Blueprint;
 use crate::controls::Controls;
 use crate::model::{Model, Onward};
 use crate::observe::{Cause, Observer};
-use crate::timers::Alarm;
+use crate::timers::{Alarm, first_alarms};
 
 use eager::{Ahead, Way, Ways};
 use port::{Details, Port};
@@ -55,11 +55,8 @@ pub(crate) struct Fast {
 }
 
 impl Fast {
-    pub(crate) fn new<O: Observer>(blueprint: &Blueprint, model: &Model<O>) -> Self {
-        let mut timers = Calendar::default();
-        for (flow, spec) in (0..).zip(&blueprint.flows) {
-            timers.push(Alarm::Start.key(flow, spec.start));
-        }
+    pub(crate) fn new<O: Observer>(blueprint: &Blueprint, model: &mut Model<O>) -> Self {
+        let timers = first_alarms(blueprint, model);
         let details = (0..)
             .zip(&blueprint.ports)
             .map(|(id, (config, losses))| Details::new(config, losses, model.observer.watches(id)));
@@ -230,7 +227,11 @@ impl Fast {
     #[inline]
     fn receive<O: Observer>(&mut self, model: &mut Model<O>, packet: Packet) -> Option<Packet> {
         let id = packet.flow();
-        if model.flows[id as usize].timer_entries[1] <= model.now() {
+        let Some(flow) = model.flows.get(id as usize) else {
+            model.sink(packet);
+            return None;
+        };
+        if flow.timer_entries[1] <= model.now() {
             self.catch_receiver_up(model, id);
         }
         let ack = model.receive(packet);
@@ -292,7 +293,9 @@ impl Fast {
     /// or the timer put off.
     fn alarm<O: Observer>(&mut self, model: &mut Model<O>, key: Key) {
         let (id, now) = (key.entity(), key.time());
-        let flow = &mut model.flows[id as usize];
+        let Some(flow) = model.flows.get_mut(id as usize) else {
+            return self.send_datagram(model, id);
+        };
         match Alarm::of(key) {
             Alarm::Start => {
                 flow.sender.start();
@@ -312,7 +315,15 @@ impl Fast {
                     model.flows[id as usize].schedule_receiver(id, &mut self.timers);
                 }
             }
+            Alarm::Datagram => unreachable!("numbers of sources are beyond those of flows"),
         }
+    }
+
+    /// A source sends its next packet.
+    fn send_datagram<O: Observer>(&mut self, model: &mut Model<O>, id: FlowId) {
+        let packet = model.send_datagram(id);
+        self.walk(model, packet, None);
+        model.source(id).schedule(id, &mut self.timers);
     }
 
     pub(crate) fn ports(&self) -> PortId {

@@ -22,7 +22,7 @@ pub struct Digest {
 }
 
 impl Digest {
-    /// Empty streams for so many ports and flows.
+    /// Empty streams for so many ports and flows, sources of datagrams included.
     #[must_use]
     pub fn new(ports: usize, flows: usize) -> Self {
         Digest {
@@ -54,6 +54,12 @@ impl Digest {
                     return;
                 }
                 (&mut self.ports[port as usize], kind, of_packet(packet))
+            }
+            Record::DatagramSent { flow, seq, size } => {
+                (&mut self.senders[flow as usize], 6, [u64::from(seq), u64::from(size)])
+            }
+            Record::DatagramArrived { flow, seq, delay, .. } => {
+                (&mut self.receivers[flow as usize], 7, [u64::from(seq), delay.as_ps()])
             }
             // Implied by what goes in above, or by what the sender sends next.
             Record::Transmitted { .. }

@@ -1,5 +1,6 @@
 //! Observation: models hand out records, reducers make metrics of them.
 
+mod datagrams;
 mod digest;
 mod drops;
 mod intervals;
@@ -12,8 +13,9 @@ mod senders;
 use optcp_des::Key;
 use optcp_net::{DropReason, FlowId, Packet, PortId};
 use optcp_tcp::Snapshot;
-use optcp_units::Time;
+use optcp_units::{Duration, Time};
 
+pub use datagrams::{DatagramSums, Datagrams};
 pub use digest::{Digest, hex};
 pub use drops::{DropRow, Drops};
 pub use intervals::IntervalSums;
@@ -63,6 +65,26 @@ pub enum Record {
         cause: Cause,
         /// The sender's variables now.
         snapshot: Snapshot,
+    },
+    /// A source sent a datagram.
+    DatagramSent {
+        /// The source, by its number as a flow.
+        flow: FlowId,
+        /// The datagram's number.
+        seq: u32,
+        /// Its size on the wire in bytes.
+        size: u16,
+    },
+    /// A datagram came to its sink.
+    DatagramArrived {
+        /// The source, by its number as a flow.
+        flow: FlowId,
+        /// The datagram's number.
+        seq: u32,
+        /// Its size on the wire in bytes.
+        size: u16,
+        /// How long it was under way, queues included.
+        delay: Duration,
     },
     /// A port took a packet.
     Accepted {
@@ -147,6 +169,8 @@ pub struct Reducers {
     pub packets: Vec<Packets>,
     /// Lists of what reordering did.
     pub reordering: Vec<Reordering>,
+    /// Datagram series.
+    pub datagrams: Vec<Datagrams>,
 }
 
 impl Observer for Reducers {
@@ -168,6 +192,13 @@ impl Observer for Reducers {
             }
             Record::Dropped { port, packet, reason } => {
                 self.drops.iter_mut().for_each(|d| d.add(event, port, packet, reason));
+                self.datagrams.iter_mut().for_each(|d| d.lost(at, packet));
+            }
+            Record::DatagramSent { flow, size, .. } => {
+                self.datagrams.iter_mut().for_each(|d| d.sent(at, flow, size));
+            }
+            Record::DatagramArrived { flow, size, delay, .. } => {
+                self.datagrams.iter_mut().for_each(|d| d.arrived(at, flow, size, delay));
             }
             Record::Updated { flow, cause, snapshot } => {
                 self.senders.iter_mut().for_each(|s| s.add(event, flow, cause, snapshot));

@@ -11,11 +11,11 @@ use super::listed::Listed;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum PacketEvent {
-    /// A sender sent a segment for the first time.
+    /// A sender sent a segment for the first time, or a source a datagram.
     Sent = 0,
     /// A sender sent a segment again.
     Resent = 1,
-    /// A segment came to its receiver.
+    /// A segment came to its receiver, or a datagram to its sink.
     Arrived = 2,
     /// An ACK came to its sender.
     Acked = 3,
@@ -84,7 +84,10 @@ impl Packets {
             Record::Sent { flow, seq, again: true } => {
                 endpoint(PacketEvent::Resent, flow, false, seq)
             }
-            Record::Arrived { flow, seq } => endpoint(PacketEvent::Arrived, flow, false, seq),
+            Record::DatagramSent { flow, seq, .. } => endpoint(PacketEvent::Sent, flow, false, seq),
+            Record::Arrived { flow, seq } | Record::DatagramArrived { flow, seq, .. } => {
+                endpoint(PacketEvent::Arrived, flow, false, seq)
+            }
             Record::Acknowledged { flow, seq } => endpoint(PacketEvent::Acked, flow, true, seq),
             Record::Dropped { port, packet, .. } => at_port(PacketEvent::Dropped, port, packet),
             Record::Accepted { port, packet } if self.ports[port as usize] => {

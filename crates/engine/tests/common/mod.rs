@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use optcp_des::Key;
 use optcp_engine::observe::{Observer, Record};
-use optcp_engine::{Blueprint, FlowSpec};
+use optcp_engine::{Blueprint, DatagramSpec, FlowSpec};
 use optcp_net::{Control, Loss, Packet, PathId, Paths, PortConfig, PortId, QueueLimit};
 use optcp_tcp::Config;
 use optcp_units::{Duration, Rate, Time};
@@ -65,6 +65,7 @@ pub struct WorldBuilder {
     pub ports: Vec<(PortConfig, Vec<Loss>)>,
     pub paths: Paths,
     pub flows: Vec<FlowSpec>,
+    pub datagrams: Vec<DatagramSpec>,
     pub controls: Vec<Control>,
 }
 
@@ -106,6 +107,7 @@ impl WorldBuilder {
             ports: self.ports,
             labels: self.paths.into_labels(),
             flows: self.flows,
+            datagrams: self.datagrams,
             controls: self.controls,
             stop,
         }

@@ -57,6 +57,7 @@ pub(crate) fn world(plan: &Plan, seed: u64, digest: bool) -> World {
         ports: ports.into_iter().zip(losses(plan, streams)).collect(),
         labels: paths.into_labels(),
         flows,
+        datagrams: Vec::new(),
         controls,
         stop: plan.stop,
     };

@@ -1,0 +1,37 @@
+//! Random numbers of the distributions that sources need.
+
+use optcp_des::Stream;
+
+/// 2^-53: as many equally likely numbers as a double can tell apart below 1.
+const STEP: f64 = 1.0 / (1_u64 << 53) as f64;
+
+/// Any number from above 0 to 1, all equally likely.
+pub(crate) fn unit(stream: &mut Stream) -> f64 {
+    ((stream.next_u64() >> 11) + 1) as f64 * STEP
+}
+
+/// Exponentially distributed with mean 1.
+pub(crate) fn exponential(stream: &mut Stream) -> f64 {
+    -libm::log(unit(stream))
+}
+
+/// Pareto distributed: above `least`, with P(X > x) = (least / x)^`shape`.
+pub(crate) fn pareto(stream: &mut Stream, least: f64, shape: f64) -> f64 {
+    least * libm::pow(unit(stream), -1.0 / shape)
+}
+
+/// Two independent standard normal numbers (Box and Muller 1958).
+pub(crate) fn normal_pair(stream: &mut Stream) -> [f64; 2] {
+    let radius = libm::sqrt(2.0 * exponential(stream));
+    let angle = 2.0 * std::f64::consts::PI * unit(stream);
+    [radius * libm::cos(angle), radius * libm::sin(angle)]
+}
+
+/// A span of `ps` picoseconds as a whole number; what no run reaches is cut.
+pub(crate) fn whole_ps(ps: f64) -> u64 {
+    /// 53 days, far below where sums of instants would overflow.
+    const FARTHEST: u64 = 1 << 62;
+    #[expect(clippy::cast_possible_truncation, reason = "the cast saturates, and the rest is cut")]
+    let whole = libm::round(ps) as u64;
+    whole.min(FARTHEST)
+}

@@ -1,0 +1,10 @@
+//! Estimates of the Hurst parameter from counts per slot.
+
+mod aggregated;
+mod whittle;
+
+pub use aggregated::aggregated_variance;
+pub use whittle::{LocalWhittle, local_whittle};
+
+/// Fewer slots than these say nothing.
+pub const FEWEST_SLOTS: usize = 128;
