@@ -6,6 +6,7 @@ bytes, rates bits a second. A run depends on (scenario, seed, version) alone.
 
 from typing import Any, final
 
+import numpy as np
 from numpy.typing import NDArray
 
 __all__ = [
@@ -17,6 +18,7 @@ __all__ = [
     "ScenarioError",
     "catalogue",
     "conformance",
+    "hurst",
     "packetdrill",
     "profiles",
     "read_parquet",
@@ -226,6 +228,13 @@ def read_parquet(data: bytes) -> tuple[dict[str, str], dict[str, NDArray[Any] | 
 
     Numbers and truth values are arrays; a column of texts is (codes uint32[n], distinct texts). Raises
     :class:`ValueError` if the bytes are anything else.
+    """
+
+def hurst(counts: NDArray[np.float64]) -> dict[str, float] | None:
+    """Estimate the Hurst parameter of counts per slot; None for fewer than 512 slots, or counts that are all alike.
+
+    ``local_whittle`` is Robinson's estimate of 1995 over the n^0.65 lowest frequencies, ``standard_error`` its
+    asymptotic error, and ``aggregated_variance`` what the slope of a variance-time plot says.
     """
 
 def write_parquet(columns: dict[str, NDArray[Any] | list[str]], metadata: dict[str, str]) -> bytes:

@@ -11,6 +11,7 @@ from rich.text import Text
 
 from optcp.evidence import outside, page
 from optcp.papers.judge import word
+from optcp.study.traffic import PERCENTILES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from optcp.packetdrill import Outcome as Script
     from optcp.papers.model import Holds, Result, Row
     from optcp.study.single import Estimate, Plan, Summary
+    from optcp.study.traffic import Completions
 
 STYLES = {
     "match": "green",
@@ -209,6 +211,7 @@ def show_summary(console: Console, summary: Summary, planned: Plan) -> None:
         console.print(table)
     else:
         console.print("the scenario observes no goodput")
+    show_completions(console, summary.completions, several)
     table = Table(box=None, pad_edge=False)
     _columns(table, False, ["protected", "scheme"], ["working links", "spare links", "of", "spare / working"])
     # Cells that differ in what fails need the same.
@@ -232,6 +235,20 @@ def show_summary(console: Console, summary: Summary, planned: Plan) -> None:
     else:
         console.print("no packet was dropped")
     console.print(f"{planned.runs} runs in {planned.out}", soft_wrap=True)
+
+
+def show_completions(console: Console, completions: Iterable[Completions], several: bool) -> None:
+    """Print how long flows took that came and went."""
+    table = Table(box=None, pad_edge=False)
+    numbers = ["flows", "unfinished", "mean", *(f"{percent} %" for percent in PERCENTILES)]
+    _columns(table, several, ["group"], numbers)
+    for one in completions:
+        times = [one.mean_s.estimate, *one.percentiles_s] if one.mean_s else [math.nan] * (1 + len(PERCENTILES))
+        texts = ("-" if math.isnan(time) else f"{time:.4g} s" for time in times)
+        table.add_row(*_cell(one.cell, several), one.group, str(one.ended), str(one.unfinished), *texts)
+    if table.row_count:
+        console.print("completion times of flows, mean and percentiles", style="bold")
+        console.print(table)
 
 
 def show_backups(console: Console, backups: Iterable[dict[str, Any]]) -> None:

@@ -269,6 +269,7 @@ def test_every_key_of_scenario_files_is_on_their_page(program):
     mentioned = set(re.findall(r"`([a-z_]+)`", page))
     assert set(schema["properties"]) <= mentioned
     sections = {"NodesEntry": "nodes", "LinksEntry": "links", "FlowsEntry": "flows", "FailureEntry": "failures"}
+    sections |= {"TrafficEntry": "traffic"}
     sections |= {"ProtectionEntry": "protection", "LossesEntry": "losses", "ObserveEntry": "observe"}
     sections = {name: f"[[{section}]]" for name, section in sections.items()} | {
         "RoutingTable": "[routing]",
@@ -277,6 +278,7 @@ def test_every_key_of_scenario_files_is_on_their_page(program):
     tables = {name for name, entry in schema["$defs"].items() if "properties" in entry} - {"TcpTable"}
     # These are tables inside an entry; their keys stand in the part of that entry.
     parts = sections | {"Reverse": "[[links]]", "EachWay": "[[protection]]", "HelloEntry": "[[protection]]"}
+    parts["SizesTable"] = "sizes"
     assert tables == set(parts)
     for name, section in parts.items():
         part = page.split(f"### `{section}`")[1].split("\n##")[0]
@@ -299,6 +301,8 @@ def test_every_observation_distribution_and_unit_is_on_the_page_of_scenarios(pro
             "failed-directions",
             "losses",
             "lossy-packets",
+            "processes",
+            "sizes",
             "observations",
             "distributions",
             "units",

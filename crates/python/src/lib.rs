@@ -6,6 +6,7 @@
 #![allow(missing_docs, reason = "documented in _core.pyi")]
 
 mod dumbbell;
+mod hurst;
 mod run;
 mod scenario;
 mod table;
@@ -137,6 +138,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(run::run_branches, module)?)?;
     module.add_function(wrap_pyfunction!(table::read_parquet, module)?)?;
     module.add_function(wrap_pyfunction!(table::write_parquet, module)?)?;
+    module.add_function(wrap_pyfunction!(hurst::hurst, module)?)?;
     module.add_function(wrap_pyfunction!(schema, module)?)?;
     module.add_function(wrap_pyfunction!(catalogue, module)?)?;
     module.add_function(wrap_pyfunction!(profiles, module)?)?;

@@ -13,7 +13,8 @@ use serde_json::{Value, json};
 
 use crate::schema::{
     CapacityKind, ConvergeKind, FailedDirections, FailedPackets, File, LossKind, LossyPackets,
-    ObserveKind, ProtectKind, RepairKind, RevertKind, SchemeKind, TunnelTtl,
+    ObserveKind, ProcessKind, ProtectKind, RepairKind, RevertKind, SchemeKind, SizesKind,
+    TunnelTtl,
 };
 
 /// One line of `optcp list`.
@@ -66,6 +67,8 @@ const REGISTRIES: &[(&str, &[Entry])] = &[
     (TunnelTtl::FAMILY, TunnelTtl::CATALOGUE),
     (LossKind::FAMILY, LossKind::CATALOGUE),
     (LossyPackets::FAMILY, LossyPackets::CATALOGUE),
+    (ProcessKind::FAMILY, ProcessKind::CATALOGUE),
+    (SizesKind::FAMILY, SizesKind::CATALOGUE),
     (ObserveKind::FAMILY, ObserveKind::CATALOGUE),
 ];
 

@@ -38,6 +38,7 @@ pub use catalogue::{CatalogueEntry, catalogue, json_schema};
 pub use library::{Graph, GraphLink, Library, Reference};
 pub use optcp_engine::Kernel;
 pub use optcp_routing::Coverage;
+pub use optcp_traffic::hurst;
 pub use parquet::{Data, ParquetError, Table, Texts};
 pub use plan::Plan;
 pub use problem::Diagnostic;

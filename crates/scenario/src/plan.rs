@@ -7,6 +7,7 @@ use optcp_net::Lossy;
 use optcp_optical::protection::Scheme;
 use optcp_routing::{Converge, Mechanism, Protect};
 use optcp_tcp::config::Config;
+use optcp_traffic::{PacketRate, PacketSize, RenewalShape, Volume};
 use optcp_units::{Bytes, Duration, Rate, Time};
 
 /// A value, or the distribution that it is drawn from once when the world is built.
@@ -70,8 +71,13 @@ pub struct Plan {
     pub routing: Option<RoutingPlan>,
     /// Names of the flow groups.
     pub groups: Vec<String>,
-    /// The flows, group by group, member by member.
+    /// The flows, group by group, member by member; then the routes of flows that come at random, then
+    /// the sources of datagrams.
     pub flows: Vec<FlowPlan>,
+    /// Flows that come at random, in the order of the file.
+    pub arrivals: Vec<ArrivalsPlan>,
+    /// Groups of sources of datagrams, in the order of the file.
+    pub traffic: Vec<TrafficPlan>,
     /// The TCP tables: those of the file in its order, then profiles that flows name directly.
     pub tcp: Vec<(String, Config)>,
     /// The losses in the order of the file.
@@ -116,7 +122,82 @@ pub struct PortPlan {
     pub queue: QueueLimit,
 }
 
-/// One TCP connection.
+/// Flows that come at random.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ArrivalsPlan {
+    /// The group, as an index.
+    pub group: usize,
+    /// How many come on average, over all routes.
+    pub rate: PacketRate,
+    /// From when on.
+    pub from: Time,
+    /// Until when.
+    pub until: Time,
+    /// How much each sends.
+    pub volume: Volume,
+}
+
+/// Sources of datagrams that are alike.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct TrafficPlan {
+    /// The group, as an index.
+    pub group: usize,
+    /// When packets come.
+    pub process: ProcessPlan,
+    /// The mean rate of each source.
+    pub rate: PacketRate,
+    /// How large packets are.
+    pub sizes: PacketSize,
+    /// From when on nothing is sent.
+    pub until: Time,
+}
+
+/// An arrival process.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum ProcessPlan {
+    /// Even distances.
+    Constant,
+    /// Independent arrivals.
+    Poisson,
+    /// Superposed sources that are on and off.
+    OnOff {
+        /// How many.
+        superposed: u32,
+        /// Mean on and off times.
+        times: [Duration; 2],
+        /// The Hurst parameter.
+        hurst: f64,
+    },
+    /// Superposed fractal renewal processes.
+    FractalRenewal {
+        /// How many, or the onset time scale.
+        shape: RenewalShape,
+        /// The Hurst parameter.
+        hurst: f64,
+    },
+    /// Fractional Gaussian noise.
+    FractionalNoise {
+        /// The length of a slot.
+        slot: Duration,
+        /// Variance over mean of the packets in a slot.
+        dispersion: f64,
+        /// The Hurst parameter.
+        hurst: f64,
+    },
+}
+
+/// What goes over a route.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Carries {
+    /// One TCP connection.
+    Flow,
+    /// TCP connections that come at random: an index into [`Plan::arrivals`].
+    Arrivals(usize),
+    /// Datagrams: an index into [`Plan::traffic`].
+    Datagrams(usize),
+}
+
+/// One TCP connection, or what else goes over a route.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FlowPlan {
     /// Unique: "switched/S3/0" is the first flow of group `switched` from source S3.
@@ -133,8 +214,10 @@ pub struct FlowPlan {
     pub start: Spread<Time>,
     /// How many segments are sent; `None` never ends.
     pub size: Option<u32>,
-    /// The TCP table, as an index.
-    pub tcp: usize,
+    /// The TCP table, as an index; `None` for datagrams.
+    pub tcp: Option<usize>,
+    /// What it is.
+    pub carries: Carries,
 }
 
 impl FlowPlan {
@@ -333,6 +416,18 @@ pub enum Observation {
         groups: Vec<usize>,
         /// The ports whose queueing and transmission are listed too.
         ports: Vec<Hop>,
+    },
+    /// Start, end and bytes of flows that are to end.
+    Completions {
+        /// The flow groups, as indices.
+        groups: Vec<usize>,
+    },
+    /// Datagrams, per interval.
+    Datagrams {
+        /// The groups of sources, as indices.
+        groups: Vec<usize>,
+        /// The length of an interval.
+        interval: Duration,
     },
     /// Segments that were overtaken or sent again, recoveries and timeouts.
     Reordering {

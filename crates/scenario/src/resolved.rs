@@ -7,14 +7,15 @@ use optcp_units::{Duration, Time};
 use serde_json::{Map, Value, json};
 
 use optcp_net::Lossy;
+use optcp_traffic::{FractalRenewal, PacketSize, Volume};
 
 use crate::plan::{
-    DetectionPlan, FailurePlan, FlowPlan, Hop, LinkPlan, Loses, LossPlan, Observation, Plan,
-    PortPlan, ProtectionPlan, QueueLimit, RoutingPlan, Spread,
+    Carries, DetectionPlan, FailurePlan, FlowPlan, Hop, LinkPlan, Loses, LossPlan, Observation,
+    Plan, PortPlan, ProcessPlan, ProtectionPlan, QueueLimit, RoutingPlan, Spread, TrafficPlan,
 };
 use crate::schema::{
-    FailedPackets, LossKind, LossyPackets, TunnelTtl, converge_name, protect_name, repair_name,
-    resolved_tcp, revert_name, scheme_name,
+    FailedPackets, LossKind, LossyPackets, ProcessKind, SizesKind, TunnelTtl, converge_name,
+    protect_name, repair_name, resolved_tcp, revert_name, scheme_name,
 };
 
 /// The canonical text.
@@ -26,8 +27,8 @@ pub(crate) fn json(plan: &Plan) -> String {
         "stop_ps": plan.stop.as_ps(),
         "nodes": plan.nodes,
         "links": plan.links.iter().map(|entry| link(plan, entry)).collect::<Vec<_>>(),
-        "flows": plan.groups.iter().enumerate().map(|(i, name)| group(plan, i, name))
-            .collect::<Vec<_>>(),
+        "flows": plan.groups.iter().enumerate().filter(|&(i, _)| traffic_of(plan, i).is_none())
+            .map(|(i, name)| group(plan, i, name)).collect::<Vec<_>>(),
         "tcp": tcp,
         "failures": plan.failures.iter().map(|one| failure(plan, one)).collect::<Vec<_>>(),
         "protection": plan.protections.iter().map(|entry| protection(plan, entry))
@@ -44,7 +45,74 @@ pub(crate) fn json(plan: &Plan) -> String {
     if let Some(entry) = &plan.routing {
         resolved["routing"] = routing(plan, entry);
     }
+    if !plan.traffic.is_empty() {
+        let entries = plan.traffic.iter().map(|entry| traffic(plan, entry));
+        resolved["traffic"] = entries.collect();
+    }
     resolved.to_string()
+}
+
+/// The traffic of a group, if it is one of sources of datagrams.
+fn traffic_of(plan: &Plan, group: usize) -> Option<&TrafficPlan> {
+    plan.traffic.iter().find(|traffic| traffic.group == group)
+}
+
+fn traffic(plan: &Plan, entry: &TrafficPlan) -> Value {
+    let Value::Object(mut map) = group(plan, entry.group, &plan.groups[entry.group]) else {
+        unreachable!("a group is a table");
+    };
+    map.remove("size_segments");
+    map.insert("packets_per_s".into(), json!(entry.rate.per_second()));
+    map.insert("until_ps".into(), json!(entry.until.as_ps()));
+    map.insert(
+        "sizes".into(),
+        match entry.sizes {
+            PacketSize::Fixed(bytes) => json!({ "fixed_bytes": bytes }),
+            PacketSize::Exponential(sizes) => {
+                let [mean, smallest, largest] = sizes.parameters();
+                json!({ "kind": SizesKind::Exponential.name(), "mean_bytes": mean,
+                        "smallest_bytes": smallest, "largest_bytes": largest })
+            }
+        },
+    );
+    map.insert(
+        "process".into(),
+        match entry.process {
+            ProcessPlan::Constant => json!({ "kind": ProcessKind::Constant.name() }),
+            ProcessPlan::Poisson => json!({ "kind": ProcessKind::Poisson.name() }),
+            ProcessPlan::OnOff { superposed, times: [on, off], hurst } => json!({
+                "kind": ProcessKind::OnOff.name(), "superposed": superposed,
+                "on_ps": on.as_ps(), "off_ps": off.as_ps(), "hurst": hurst,
+            }),
+            ProcessPlan::FractalRenewal { shape, hurst } => {
+                let superposed = FractalRenewal::superposed(entry.rate, hurst, shape);
+                let onset = FractalRenewal::onset_of(entry.rate, hurst, superposed);
+                json!({ "kind": ProcessKind::FractalRenewal.name(), "superposed": superposed,
+                        "onset_ps": onset.as_ps(), "hurst": hurst })
+            }
+            ProcessPlan::FractionalNoise { slot, dispersion, hurst } => json!({
+                "kind": ProcessKind::FractionalNoise.name(), "slot_ps": slot.as_ps(),
+                "dispersion": dispersion, "hurst": hurst,
+            }),
+        },
+    );
+    Value::Object(map)
+}
+
+fn volume(volume: Volume) -> Value {
+    match volume {
+        Volume::Fixed(bytes) => json!({ "fixed_bytes": bytes }),
+        Volume::Exponential(mean) => {
+            json!({ "kind": SizesKind::Exponential.name(), "mean_bytes": mean })
+        }
+        Volume::Pareto(pareto) => {
+            let [shape, smallest, largest] = pareto.parameters();
+            json!({ "kind": SizesKind::Pareto.name(), "shape": shape, "smallest_bytes": smallest,
+                    "largest_bytes": largest, "mean_bytes": volume.mean() })
+        }
+        Volume::Web(web) => json!({ "kind": SizesKind::WebLike.name(),
+            "largest_bytes": web.largest(), "mean_bytes": volume.mean() }),
+    }
 }
 
 fn routing(plan: &Plan, entry: &RoutingPlan) -> Value {
@@ -144,9 +212,18 @@ fn group(plan: &Plan, index: usize, name: &str) -> Value {
     map.insert("group".into(), json!(name));
     map.insert("routes".into(), json!(routes));
     if let Some(first) = flows.first() {
-        map.insert("tcp".into(), json!(plan.tcp[first.tcp].0));
+        if let Some(tcp) = first.tcp {
+            map.insert("tcp".into(), json!(plan.tcp[tcp].0));
+        }
         map.insert("size_segments".into(), json!(first.size));
         map.insert("start_ps".into(), spread(first.start, Time::as_ps));
+        if let Carries::Arrivals(arrivals) = first.carries {
+            let arrivals = &plan.arrivals[arrivals];
+            map.insert("arrivals_per_s".into(), json!(arrivals.rate.per_second()));
+            map.insert("until_ps".into(), json!(arrivals.until.as_ps()));
+            map.insert("sizes".into(), volume(arrivals.volume));
+            map.remove("size_segments");
+        }
     }
     Value::Object(map)
 }
@@ -245,6 +322,14 @@ fn observation(plan: &Plan, kind: &Observation, map: &mut Map<String, Value>) {
             ("kind", json!("packets")),
             ("groups", groups_of(groups)),
             ("ports", ports(plan, hops)),
+        ],
+        Observation::Completions { groups } => {
+            vec![("kind", json!("completions")), ("groups", groups_of(groups))]
+        }
+        Observation::Datagrams { groups, interval } => vec![
+            ("kind", json!("datagrams")),
+            ("groups", groups_of(groups)),
+            ("interval_ps", json!(interval.as_ps())),
         ],
         Observation::Reordering { groups } => {
             vec![("kind", json!("reordering")), ("groups", groups_of(groups))]

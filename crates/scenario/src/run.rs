@@ -9,6 +9,7 @@ use optcp_net::DropReason;
 use optcp_units::Time;
 use sha2::{Digest as _, Sha256};
 
+use crate::Plan;
 use crate::Scenario;
 use crate::build::{RoutingRecord, Switched, World, world};
 use crate::series::{Series, series};
@@ -91,11 +92,14 @@ pub fn run_branches(
         worlds.iter_mut().map(|world| std::mem::take(&mut world.switches)).collect();
     let routing: Vec<Option<RoutingRecord>> =
         worlds.iter_mut().map(|world| world.routing.take()).collect();
+    let populated: Vec<Option<Plan>> =
+        worlds.iter_mut().map(|world| world.populated.take()).collect();
     let mut runs: Vec<Option<Run>> = branches.iter().map(|_| None).collect();
     for family in families(branches, &worlds, fork) {
         let finish = |simulation: &mut Simulation<Reducers>, index: usize, forked_at| {
             advance(simulation, None, cancel)?;
-            let run = result(branches[index], seed, forked_at, simulation);
+            let plan = populated[index].as_ref().unwrap_or(branches[index].plan());
+            let run = result(branches[index], plan, seed, forked_at, simulation);
             Ok(Run { switches: switches[index].clone(), routing: routing[index].clone(), ..run })
         };
         let (trunk, others) = (family.members[0], &family.members[1..]);
@@ -160,11 +164,11 @@ fn advance(
 
 fn result(
     scenario: &Scenario,
+    plan: &Plan,
     seed: u64,
     forked_at: Option<Time>,
     simulation: &Simulation<Reducers>,
 ) -> Run {
-    let plan = scenario.plan();
     let counts = simulation.counts();
     let dropped = DropReason::ALL.iter().zip(counts.dropped);
     let mut run = Run {

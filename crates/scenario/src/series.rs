@@ -1,7 +1,8 @@
 //! What a run observed, as named columns.
 
 use optcp_engine::observe::{
-    Cause, DropRow, PacketEvent, PacketRow, Reducers, ReorderingEvent, ReorderingRow, SenderRow,
+    Cause, CompletionRow, DatagramSums, DropRow, PacketEvent, PacketRow, Reducers, ReorderingEvent,
+    ReorderingRow, SenderRow,
 };
 use optcp_net::DropReason;
 use optcp_tcp::Phase;
@@ -113,6 +114,7 @@ pub(crate) fn series(plan: &Plan, reducers: &Reducers) -> Vec<Series> {
     let (mut queue, mut drops) = (reducers.queue.iter(), reducers.drops.iter());
     let (mut senders, mut packets) = (reducers.senders.iter(), reducers.packets.iter());
     let mut reordering = reducers.reordering.iter();
+    let (mut completions, mut datagrams) = (reducers.completions.iter(), reducers.datagrams.iter());
     let mut all = Vec::new();
     for observed in &plan.observe {
         let per_interval = |kind, interval: &Duration, names, columns| Series {
@@ -174,6 +176,14 @@ pub(crate) fn series(plan: &Plan, reducers: &Reducers) -> Vec<Series> {
                     ("events", owned(&PacketEvent::NAMES)),
                 ];
                 per_event("packets", names, packet_columns(p.rows()))
+            }),
+            Observation::Completions { .. } => completions.next().map(|c| {
+                let names = vec![("groups", plan.groups.clone()), ("flows", flow_names(plan))];
+                per_event("completions", names, completion_columns(plan, c.rows()))
+            }),
+            Observation::Datagrams { groups, interval } => datagrams.next().map(|d| {
+                let names = ("groups", group_names(plan, groups));
+                per_interval("datagrams", interval, names, datagram_columns(d.sums()))
             }),
             Observation::Reordering { .. } => reordering.next().map(|r| {
                 let names =
@@ -251,6 +261,33 @@ fn packet_columns(rows: &[PacketRow]) -> Vec<Column> {
         column("ack", Values::Bool(rows.iter().map(|row| row.ack).collect())),
         column("seq", Values::U32(rows.iter().map(|row| row.seq).collect())),
         index("port", Values::U32(port), "ports"),
+    ]
+}
+
+fn completion_columns(plan: &Plan, rows: &[CompletionRow]) -> Vec<Column> {
+    let group = |row: &CompletionRow| {
+        u32::try_from(plan.flows[row.flow as usize].group).unwrap_or(u32::MAX)
+    };
+    vec![
+        times(rows, |row| row.end),
+        column("start_ps", Values::U64(rows.iter().map(|row| row.start.as_ps()).collect())),
+        index("group", Values::U32(rows.iter().map(group).collect()), "groups"),
+        index("flow", Values::U32(rows.iter().map(|row| row.flow).collect()), "flows"),
+        column("bytes", Values::U64(rows.iter().map(|row| row.bytes).collect())),
+        column("finished", Values::Bool(rows.iter().map(|row| row.finished).collect())),
+    ]
+}
+
+fn datagram_columns(sums: &DatagramSums) -> Vec<Column> {
+    let whole = |name, sums: &[u64]| column(name, Values::U64(sums.to_vec()));
+    vec![
+        whole("sent_packets", sums.sent.sums()),
+        whole("sent_bytes", sums.sent_bytes.sums()),
+        whole("arrived_packets", sums.arrived.sums()),
+        whole("arrived_bytes", sums.arrived_bytes.sums()),
+        whole("lost_packets", sums.lost.sums()),
+        whole("delay_sum_ps", sums.delay_ps.sums()),
+        whole("longest_delay_ps", &sums.longest_ps),
     ]
 }
 

@@ -13,7 +13,11 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("optcp-net", &["optcp-units", "optcp-des", "optcp-tcp"]),
     ("optcp-optical", &["optcp-units", "optcp-net"]),
     ("optcp-routing", &["optcp-units"]),
-    ("optcp-engine", &["optcp-units", "optcp-des", "optcp-tcp", "optcp-net", "optcp-optical"]),
+    ("optcp-traffic", &["optcp-units", "optcp-des"]),
+    (
+        "optcp-engine",
+        &["optcp-units", "optcp-des", "optcp-tcp", "optcp-traffic", "optcp-net", "optcp-optical"],
+    ),
     (
         "optcp-scenario",
         &[
@@ -23,6 +27,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "optcp-net",
             "optcp-optical",
             "optcp-routing",
+            "optcp-traffic",
             "optcp-engine",
         ],
     ),

@@ -16,6 +16,7 @@ macro_rules! bad {
 }
 
 bad!(
+    arrivals,
     circle,
     duplicates,
     failures,
@@ -41,6 +42,8 @@ bad!(
     syntax,
     tcp,
     too_fine,
+    traffic,
+    traffic_as_written,
     unknown_choice,
     unknown_keys,
     unknown_parameter,

@@ -68,7 +68,7 @@ fn the_sample_has_the_flows_of_the_paper() {
     assert_eq!(plan.flows.len(), 200);
     let flow = &plan.flows[34];
     assert_eq!(flow.name, "switched/S3/4");
-    assert_eq!((flow.group, flow.tcp, flow.size), (0, 0, None));
+    assert_eq!((flow.group, flow.tcp, flow.size), (0, Some(0), None));
     assert_eq!(names(plan, &flow.path), "S3 A L0 L1 L2 L3 B");
     let hops = ["S3->A", "A->L0", "L0->L1", "L1->L2", "L2->L3", "L3->B"];
     assert_eq!(ports(plan, &flow.hops), hops);
@@ -218,7 +218,7 @@ fn parallel_links_are_told_apart_by_name() {
     let flow = plan.flows.last().unwrap();
     assert_eq!((flow.name.as_str(), flow.size), ("over/A/0", Some(3)));
     assert_eq!(ports(plan, &flow.hops), ["A->L1", "second:L1->L2", "L2->B"]);
-    assert_eq!(plan.tcp[flow.tcp].0, "ns2-2.35");
+    assert_eq!(plan.tcp[flow.tcp.unwrap()].0, "ns2-2.35");
     // The path of the first group takes the link that has no name.
     assert_eq!(ports(plan, &plan.flows[0].hops)[2], "L1->L2");
     assert_eq!(plan.links[plan.failures[0].link].name, "second");

@@ -85,6 +85,12 @@ impl BoundedPareto {
         Some(of(f64::midpoint(low, high)))
     }
 
+    /// The shape, the least and the greatest value.
+    #[must_use]
+    pub fn parameters(&self) -> [f64; 3] {
+        [self.shape, self.least, self.most]
+    }
+
     /// The mean: the integral of x times the density from the least to the greatest value.
     fn mean(&self) -> f64 {
         let BoundedPareto { shape, least, most } = *self;
@@ -137,6 +143,12 @@ impl WebLike {
     pub fn new(most: f64) -> Option<Self> {
         let tail = BoundedPareto { shape: Self::SHAPE, least: Self::TAIL_FROM, most };
         (most > Self::TAIL_FROM).then_some(WebLike { tail })
+    }
+
+    /// The greatest value.
+    #[must_use]
+    pub fn largest(&self) -> f64 {
+        self.tail.most
     }
 
     fn draw(&self, stream: &mut Stream) -> f64 {

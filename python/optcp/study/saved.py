@@ -227,6 +227,12 @@ def _scalars(meta: dict[str, Any]) -> bytes:
         rows.append((name, "", {"packet_hops": "hops", "events": "events"}.get(name, "packets"), count))
     rows += [("drops", reason, "packets", count) for reason, count in meta["drops"].items()]
     rows += [("goodput", group, "bit/s", bps) for group, bps in meta["goodput_bps"].items()]
+    for group, found in meta["completions"].items():
+        for name, value in found.items():
+            unit = "s" if name.endswith("_s") else "flows"
+            if value is not None:
+                rows.append((f"completion {name.removesuffix('_s')}", group, unit, value))
+    rows += [("hurst", group, "", found["local_whittle"]) for group, found in meta["hurst"].items()]
     scalars, of, units, values = zip(*rows, strict=True)
     cell = ", ".join(f"{name} = {value}" for name, value in meta["cell"].items())
     columns: dict[str, NDArray[Any] | list[str]] = {

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from optcp import _core, stats
 from optcp.errors import InputError
-from optcp.study import saved
+from optcp.study import saved, traffic
 from optcp.study.pool import Job, run_jobs
 from optcp.study.spec import KERNELS, Study, extension_sha256
 
@@ -98,12 +98,15 @@ class Summary:
         For each cell, what its protections need (:meth:`optcp._core.Scenario.spare`).
     coverage
         For each cell with routing, what fast reroute protects (:meth:`optcp._core.Scenario.coverage`).
+    completions
+        One entry a (cell, group) of flows that are to end; empty if the scenario observes no completions.
     """
 
     goodput: list[Goodput]
     drops: list[tuple[dict[str, str], dict[str, float]]]
     spare: list[tuple[dict[str, str], list[dict[str, Any]]]]
     coverage: list[tuple[dict[str, str], dict[str, int]]]
+    completions: list[traffic.Completions]
 
 
 @dataclass(frozen=True)
@@ -226,6 +229,8 @@ def _meta(planned: Plan, branch: int, run: _core.Run, files: dict[str, bytes]) -
         "packet_hops": run.counts["packet_hops"],
         "drops": run.drops,
         "goodput_bps": _goodput_bps(resolved, files),
+        "completions": traffic.completions_of(resolved, files),
+        "hurst": traffic.hurst_of(resolved, files),
         "forked_at_s": run.forked_at_s,
         "switches": run.switches,
         "spare": cell.scenario.spare(),
@@ -251,12 +256,13 @@ def _goodput_bps(resolved: dict[str, Any], files: dict[str, bytes]) -> dict[str,
 
 def summarise(planned: Plan) -> Summary:
     """Reduce the stored runs to what a terminal can show."""
-    goodput, drops = [], []
+    goodput, drops, completions = [], [], []
     for index, branch in enumerate(planned.study.branches):
         rates: dict[str, list[float]] = {}
         reasons: dict[str, int] = {}
-        for seed in planned.seeds:
-            meta = saved.one(planned.directory(index, seed)).meta
+        runs = [saved.one(planned.directory(index, seed)) for seed in planned.seeds]
+        completions += traffic.completions_of_cell(branch.key, runs)
+        for meta in (run.meta for run in runs):
             for reason, count in meta["drops"].items():
                 reasons[reason] = reasons.get(reason, 0) + count
             for group, bps in meta["goodput_bps"].items():
@@ -266,7 +272,8 @@ def summarise(planned: Plan) -> Summary:
         drops.append((branch.key, means))
     spare = [(branch.key, branch.scenario.spare()) for branch in planned.study.branches]
     covered = [(branch.key, branch.scenario.coverage()) for branch in planned.study.branches]
-    return Summary(goodput, drops, spare, [(key, coverage) for key, coverage in covered if coverage])
+    coverage = [(key, coverage) for key, coverage in covered if coverage]
+    return Summary(goodput, drops, spare, coverage, completions)
 
 
 def probe(planned: Plan, limit_s: float = 3.0) -> Estimate:

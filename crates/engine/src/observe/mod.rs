@@ -1,5 +1,6 @@
 //! Observation: models hand out records, reducers make metrics of them.
 
+mod completions;
 mod datagrams;
 mod digest;
 mod drops;
@@ -15,6 +16,7 @@ use optcp_net::{DropReason, FlowId, Packet, PortId};
 use optcp_tcp::Snapshot;
 use optcp_units::{Duration, Time};
 
+pub use completions::{CompletionRow, Completions};
 pub use datagrams::{DatagramSums, Datagrams};
 pub use digest::{Digest, hex};
 pub use drops::{DropRow, Drops};
@@ -169,6 +171,8 @@ pub struct Reducers {
     pub packets: Vec<Packets>,
     /// Lists of what reordering did.
     pub reordering: Vec<Reordering>,
+    /// Lists of flows that end.
+    pub completions: Vec<Completions>,
     /// Datagram series.
     pub datagrams: Vec<Datagrams>,
 }
@@ -183,6 +187,7 @@ impl Observer for Reducers {
         match record {
             Record::Progress { flow, bytes } => {
                 self.goodput.iter_mut().for_each(|g| g.add(at, flow, bytes));
+                self.completions.iter_mut().for_each(|c| c.progress(event, flow, bytes));
             }
             Record::Transmitted { port, packet } => {
                 self.load.iter_mut().for_each(|l| l.add(at, port, u64::from(packet.size)));
@@ -225,6 +230,7 @@ impl Observer for Reducers {
     fn finish(&mut self, at: Time) {
         self.queue.iter_mut().for_each(|q| q.finish(at));
         self.drops.iter_mut().for_each(Drops::finish);
+        self.completions.iter_mut().for_each(|c| c.finish(at));
         self.senders.iter_mut().for_each(Senders::finish);
         self.packets.iter_mut().for_each(Packets::finish);
         self.reordering.iter_mut().for_each(Reordering::finish);

@@ -1,7 +1,9 @@
 //! From a plan and a seed to the world of a run: every random choice is made here.
 
+mod arrivals;
 mod protection;
 mod routing;
+mod traffic;
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -9,7 +11,8 @@ use std::sync::Arc;
 
 use optcp_des::Streams;
 use optcp_engine::observe::{
-    Digest, Drops, IntervalSums, Packets, Queue, Reducers, Reordering, Senders,
+    Completions, Datagrams, Digest, Drops, IntervalSums, Packets, Queue, Reducers, Reordering,
+    Senders,
 };
 use optcp_engine::{Blueprint, FlowSpec};
 use optcp_net::{
@@ -20,7 +23,7 @@ use optcp_optical::protection::Outage;
 use optcp_tcp::Config;
 use optcp_units::{Duration, Time};
 
-use crate::plan::{self, FailurePlan, Hop, Loses, Observation, Plan, Spread};
+use crate::plan::{self, Carries, FailurePlan, Hop, Loses, Observation, Plan, Spread};
 use crate::protected::reverse;
 
 pub use protection::Switched;
@@ -35,6 +38,8 @@ pub(crate) struct World {
     pub(crate) switches: Vec<Switched>,
     /// What routing did; `None` without routing.
     pub(crate) routing: Option<RoutingRecord>,
+    /// The plan with the flows that come at random in this run; `None` where none do.
+    pub(crate) populated: Option<Plan>,
 }
 
 /// Builds the world of `plan` for `seed`.
@@ -43,7 +48,10 @@ pub(crate) fn world(plan: &Plan, seed: u64, digest: bool) -> World {
     let plan = &*drawn_failures(plan, streams);
     let mut paths = Paths::default();
     let tables = Tables::lay(plan, &mut paths);
-    let flows = flows(plan, streams, &mut paths, tables.as_ref());
+    let populated = arrivals::populated(plan, streams);
+    let full = populated.as_ref().unwrap_or(plan);
+    let flows = flows(full, streams, &mut paths, tables.as_ref());
+    let datagrams = traffic::datagrams(full, streams, &mut paths, tables.as_ref());
     let ports = ports(plan, streams);
     let (mut controls, switches) = controls(plan, &ports, streams, &mut paths);
     let rewritten = tables
@@ -57,11 +65,12 @@ pub(crate) fn world(plan: &Plan, seed: u64, digest: bool) -> World {
         ports: ports.into_iter().zip(losses(plan, streams)).collect(),
         labels: paths.into_labels(),
         flows,
-        datagrams: Vec::new(),
+        datagrams,
         controls,
         stop: plan.stop,
     };
-    World { reducers: reducers(plan, digest), blueprint, switches, routing }
+    let reducers = reducers(full, &blueprint, digest);
+    World { reducers, blueprint, switches, routing, populated }
 }
 
 /// The plan with its failures at their instants in this run.
@@ -182,7 +191,7 @@ fn flows(
     let configs: Vec<Arc<Config>> =
         plan.tcp.iter().map(|(_, config)| Arc::new(config.clone())).collect();
     let spec = |flow: &plan::FlowPlan| {
-        let config = Arc::clone(&configs[flow.tcp]);
+        let config = Arc::clone(&configs[flow.tcp.filter(|_| flow.carries == Carries::Flow)?]);
         let since_zero = flow.start.map(|at| at.saturating_since(Time::ZERO));
         let start = draw(since_zero, streams, || format!("flows/{}/start", flow.name));
         let clock = |name: &str, period: Duration| {
@@ -200,7 +209,7 @@ fn flows(
                 (paths.entry(data, &there), paths.entry(acks, &back))
             }
         };
-        FlowSpec {
+        Some(FlowSpec {
             clock_phase: clock("clock", config.tick),
             ack_clock_phase: clock("ack-clock", config.ack_delay.max(Duration::from_ps(1))),
             config,
@@ -208,9 +217,9 @@ fn flows(
             start: Time::ZERO + start,
             data,
             acks,
-        }
+        })
     };
-    plan.flows.iter().map(spec).collect()
+    plan.flows.iter().filter_map(spec).collect()
 }
 
 /// Failures first, then the switches, in order of time.
@@ -270,7 +279,7 @@ fn outages(plan: &Plan, hop: Hop) -> Vec<Outage> {
     outages
 }
 
-fn reducers(plan: &Plan, digest: bool) -> Reducers {
+fn reducers(plan: &Plan, blueprint: &Blueprint, digest: bool) -> Reducers {
     let ports = 2 * plan.links.len();
     let mut reducers = Reducers {
         digest: digest.then(|| Digest::new(ports, plan.flows.len())),
@@ -305,6 +314,18 @@ fn reducers(plan: &Plan, digest: bool) -> Reducers {
             Observation::Packets { groups, ports } => reducers
                 .packets
                 .push(Packets::new(marked(rows_of_groups(groups)), marked(rows_of_ports(ports)))),
+            Observation::Completions { groups } => {
+                let ending = |(flow, spec): (&plan::FlowPlan, &FlowSpec)| {
+                    let segments = spec.segments.filter(|_| groups.contains(&flow.group))?;
+                    Some((spec.start, u64::from(segments) * spec.config.mss.count()))
+                };
+                let flows: Vec<_> = plan.flows.iter().zip(&blueprint.flows).map(ending).collect();
+                reducers.completions.push(Completions::new(&flows));
+            }
+            Observation::Datagrams { groups, interval } => {
+                let rows = rows_of_groups(groups);
+                reducers.datagrams.push(Datagrams::new(rows, *interval, plan.stop));
+            }
             Observation::Reordering { groups } => {
                 reducers.reordering.push(Reordering::new(&marked(rows_of_groups(groups))));
             }

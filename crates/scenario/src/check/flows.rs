@@ -5,14 +5,14 @@ use optcp_tcp::config::Config;
 use optcp_units::{Bytes, Time};
 
 use crate::nearest::list;
-use crate::plan::{FlowPlan, Hop, Plan, QueueLimit, Spread};
+use crate::plan::{Carries, FlowPlan, Hop, Plan, QueueLimit, Spread};
 use crate::problem::Problems;
 use crate::schema::{File, FlowsEntry, Volume};
 use crate::tree::{Step, place};
 
 use super::network::{Network, check_spread};
 use super::route::Route;
-use super::{MOST, check_name, tcp};
+use super::{MOST, arrivals, check_name, tcp};
 
 /// Expands the groups of flows.
 pub(super) fn flows(
@@ -22,6 +22,8 @@ pub(super) fn flows(
     shortest: Option<&Routes>,
     problems: &mut Problems<'_>,
 ) {
+    // Behind all others: flows that come at random take their places in a run.
+    let mut routes_of_arrivals = Vec::new();
     for (i, entry) in file.flows.iter().enumerate() {
         let place = place!["flows", i, "group"];
         check_name(&entry.group, place, problems);
@@ -37,11 +39,17 @@ pub(super) fn flows(
             problems.at(place, format!("group `{}` has no flows", entry.group));
         }
         let tcp = tcp::find(i, entry.tcp.as_deref(), plan, problems);
-        let routes = routes(i, entry, plan, network, shortest, problems);
+        let way = Way { path: &entry.path, from: &entry.from, to: &entry.to };
+        let routes = routes(("flows", i), way, plan, network, shortest, problems);
         let routed = entry.path.is_none();
         let (Some(tcp), Some(routes)) = (tcp, routes) else { continue };
         let config = plan.tcp[tcp].1.clone();
-        let size = segments(i, entry, &config, problems);
+        arrivals::check_keys(i, entry, problems);
+        let carries = arrivals::arrivals(i, entry, group, start, plan, problems);
+        let (size, per_source) = match carries {
+            Carries::Arrivals(_) => (None, 1),
+            _ => (segments(i, entry, &config, problems), per_source),
+        };
         let per_source = usize::try_from(per_source).unwrap_or(usize::MAX);
         if routes.len().saturating_mul(per_source).saturating_add(plan.flows.len()) > MOST {
             problems.at(place!["flows", i], format!("more than {MOST} flows"));
@@ -52,7 +60,11 @@ pub(super) fn flows(
         for route in routes {
             for k in 0..per_source {
                 let member = network.name(route.nodes[varying]);
-                plan.flows.push(FlowPlan {
+                let flows = match carries {
+                    Carries::Arrivals(_) => &mut routes_of_arrivals,
+                    _ => &mut plan.flows,
+                };
+                flows.push(FlowPlan {
                     name: format!("{}/{member}/{k}", entry.group),
                     group,
                     path: route.nodes.clone(),
@@ -60,37 +72,48 @@ pub(super) fn flows(
                     routed,
                     start,
                     size,
-                    tcp,
+                    tcp: Some(tcp),
+                    carries,
                 });
             }
             let hops = if routed { network.all_hops() } else { route.hops };
             check_queues(&entry.group, &config, &hops, network, problems);
         }
     }
+    plan.flows.append(&mut routes_of_arrivals);
 }
 
-/// The ways of the flows of an entry: written node by node, or found by the routing.
-fn routes(
-    i: usize,
-    entry: &FlowsEntry,
+/// How an entry says where its packets go.
+#[derive(Clone, Copy)]
+pub(super) struct Way<'e> {
+    pub path: &'e Option<Vec<String>>,
+    pub from: &'e Option<String>,
+    pub to: &'e Option<String>,
+}
+
+/// The ways of the flows of an entry of a section: written node by node, or found by the routing.
+pub(super) fn routes(
+    (section, i): (&str, usize),
+    way: Way<'_>,
     plan: &Plan,
     network: &mut Network,
     shortest: Option<&Routes>,
     problems: &mut Problems<'_>,
 ) -> Option<Vec<Route>> {
-    let (from, to) = (place!["flows", i, "from"], place!["flows", i, "to"]);
-    match (&entry.path, &entry.from, &entry.to) {
-        (Some(path), None, None) => network.routes(path, place!["flows", i, "path"], problems),
+    let (from, to) = (place![section, i, "from"], place![section, i, "to"]);
+    let what = if section == "traffic" { "datagrams" } else { "flows" };
+    match (way.path, way.from, way.to) {
+        (Some(path), None, None) => network.routes(path, place![section, i, "path"], problems),
         (None, Some(_), Some(_)) if plan.routing.is_none() => {
             problems
-                .at(from, "flows without a `path` follow the routing, and there is none")
+                .at(from, format!("{what} without a `path` follow the routing, and there is none"))
                 .help("write a table `[routing]`, or the `path`".to_owned());
             None
         }
         (None, Some(a), Some(b)) => network.shortest([a, b], shortest, [from, to], problems),
         _ => {
             problems
-                .at(place!["flows", i], "the way of these flows is not clear")
+                .at(place![section, i], format!("the way of these {what} is not clear"))
                 .label("needs either `path`, or `from` and `to`");
             None
         }
@@ -98,7 +121,7 @@ fn routes(
 }
 
 /// The first position at which two routes of one entry differ; the source if there is only one.
-fn varying(first: &[usize], second: Option<&Vec<usize>>) -> usize {
+pub(super) fn varying(first: &[usize], second: Option<&Vec<usize>>) -> usize {
     let differ = |second: &Vec<usize>| first.iter().zip(second).position(|(a, b)| a != b);
     second.and_then(differ).unwrap_or(0)
 }
@@ -150,10 +173,21 @@ pub(super) fn check_queues(
     problems: &mut Problems<'_>,
 ) {
     let data = config.mss.count().saturating_add(config.header.count());
-    for &(link, direction) in hops {
-        let packets =
-            [(direction, data, "data packet"), (1 - direction, config.ack_size.count(), "ACK")];
-        for (direction, size, what) in packets {
+    let packets = [(0, data, "data packet"), (1, config.ack_size.count(), "ACK")];
+    check_room(group, &packets, hops, network, problems);
+}
+
+/// The same for packets of which each goes over `hops`, or back (1), with its size and what it is.
+pub(super) fn check_room(
+    group: &str,
+    packets: &[(usize, u64, &str)],
+    hops: &[Hop],
+    network: &Network,
+    problems: &mut Problems<'_>,
+) {
+    for &(link, way) in hops {
+        for &(back, size, what) in packets {
+            let direction = way ^ back;
             let QueueLimit::Bytes(room) = network.links[link].directions[direction].queue else {
                 continue;
             };

@@ -5,7 +5,7 @@ use std::num::NonZeroU32;
 use optcp_net::Lossy;
 
 use crate::nearest::suggestion;
-use crate::plan::{Hop, Loses, LossPlan, Plan};
+use crate::plan::{Carries, FlowPlan, Hop, Loses, LossPlan, Plan};
 use crate::problem::Problems;
 use crate::schema::{File, LossKind, LossesEntry, LossyPackets};
 use crate::tree::place;
@@ -112,8 +112,18 @@ fn scripted(
     };
     let mut losses = Vec::new();
     for &hop in hops {
-        let passes =
-            |&flow: &usize| plan.flows[flow].group == group && plan.flows[flow].may_pass(hop);
+        let in_group = |flow: &FlowPlan| flow.group == group;
+        if let Some(other) = plan.flows.iter().find(|f| in_group(f) && f.carries != Carries::Flow) {
+            let what = match other.carries {
+                Carries::Datagrams(_) => "datagrams",
+                _ => "flows that come at random",
+            };
+            problems
+                .at(place!["losses", i, "flows"], format!("`{wanted}` is {what}"))
+                .label("`scripted` losses name segments of flows that are known before the run");
+            return Vec::new();
+        }
+        let passes = |&flow: &usize| in_group(&plan.flows[flow]) && plan.flows[flow].may_pass(hop);
         let flows: Vec<usize> = (0..plan.flows.len()).filter(passes).collect();
         if flows.is_empty() && plan.flows.iter().any(|flow| flow.group == group) {
             let name = &network.links[hop.0].name;
@@ -200,8 +210,9 @@ fn check_traffic(
     problems: &mut Problems<'_>,
 ) {
     for &(link, direction) in hops {
-        let passes = |hop| plan.flows.iter().any(|flow| flow.may_pass(hop));
-        let (data, acks) = (passes((link, direction)), passes((link, 1 - direction)));
+        let data = plan.flows.iter().any(|flow| flow.may_pass((link, direction)));
+        let answers = plan.flows.iter().filter(|flow| flow.tcp.is_some());
+        let acks = answers.into_iter().any(|flow| flow.may_pass((link, 1 - direction)));
         let (fits, what) = match lossy {
             Lossy::Data => (data, "data"),
             Lossy::Acks => (acks, "ACKs"),

@@ -1,6 +1,7 @@
 //! From a file that is well written to a world that is possible: names become indices, groups their
 //! members, and what cannot be is refused, as much of it at once as can be found.
 
+mod arrivals;
 mod failures;
 mod flows;
 mod losses;
@@ -11,6 +12,7 @@ mod route;
 mod routing;
 mod tcp;
 mod topology;
+mod traffic;
 
 use optcp_units::Time;
 
@@ -36,6 +38,8 @@ pub(crate) fn plan(file: &File, library: &Library, problems: &mut Problems<'_>) 
         routing: None,
         groups: Vec::new(),
         flows: Vec::new(),
+        arrivals: Vec::new(),
+        traffic: Vec::new(),
         tcp: Vec::new(),
         failures: Vec::new(),
         protections: Vec::new(),
@@ -52,6 +56,7 @@ pub(crate) fn plan(file: &File, library: &Library, problems: &mut Problems<'_>) 
     tcp::tables(file, &mut plan, problems);
     let routes = routing::routing(file, &mut plan, &mut network, problems);
     flows::flows(file, &mut plan, &mut network, routes.as_ref(), problems);
+    traffic::traffic(file, &mut plan, &mut network, routes.as_ref(), problems);
     failures::failures(file, &mut plan, &mut network, problems);
     protection::protections(file, &mut plan, &mut network, problems);
     losses::losses(file, &mut plan, &mut network, problems);

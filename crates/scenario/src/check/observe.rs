@@ -31,7 +31,8 @@ pub(super) fn observe(
             ObserveKind::Queue => (false, true, true),
             ObserveKind::Tcp => (true, false, false),
             ObserveKind::Packets => (true, true, false),
-            ObserveKind::Reordering => (true, false, false),
+            ObserveKind::Completions | ObserveKind::Reordering => (true, false, false),
+            ObserveKind::Datagrams => (true, false, true),
         };
         let keys = [
             ("groups", entry.groups.is_some(), wants_groups),
@@ -71,6 +72,13 @@ pub(super) fn observe(
                     Some(_) => ports(i, entry, network, problems),
                 },
             },
+            ObserveKind::Completions => {
+                Observation::Completions { groups: groups(i, entry, plan, problems) }
+            }
+            ObserveKind::Datagrams => Observation::Datagrams {
+                groups: groups(i, entry, plan, problems),
+                interval: interval.unwrap_or(Duration::ZERO),
+            },
             ObserveKind::Reordering => {
                 Observation::Reordering { groups: groups(i, entry, plan, problems) }
             }
@@ -106,7 +114,15 @@ fn interval(
 }
 
 fn groups(i: usize, entry: &ObserveEntry, plan: &Plan, problems: &mut Problems<'_>) -> Vec<usize> {
-    let Some(names) = &entry.groups else { return (0..plan.groups.len()).collect() };
+    let datagrams = |group: usize| plan.traffic.iter().any(|traffic| traffic.group == group);
+    let fits = |group: &usize| match entry.kind {
+        ObserveKind::Packets => true,
+        ObserveKind::Datagrams => datagrams(*group),
+        _ => !datagrams(*group),
+    };
+    let Some(names) = &entry.groups else {
+        return (0..plan.groups.len()).filter(fits).collect();
+    };
     let mut groups = Vec::new();
     if names.is_empty() {
         problems.at(place!["observe", i, "groups"], "no groups").label("leave it out for all");
@@ -116,6 +132,11 @@ fn groups(i: usize, entry: &ObserveEntry, plan: &Plan, problems: &mut Problems<'
         match plan.groups.iter().position(|group| group == name) {
             Some(group) if groups.contains(&group) => {
                 problems.at(place, format!("`{name}` is there twice"));
+            }
+            Some(group) if !fits(&group) => {
+                let what = if datagrams(group) { "datagrams" } else { "flows" };
+                let message = format!("kind `{}` has nothing to say of {what}", entry.kind.name());
+                problems.at(place, message).label(format!("`{name}` is a group of {what}"));
             }
             Some(group) => groups.push(group),
             None => {

@@ -64,8 +64,10 @@ pub(super) fn protections(
         let Some(flows) = flows(i, entry, group, &links, backup, plan, network, problems) else {
             continue;
         };
-        let config = &plan.tcp[plan.flows[flows[0]].tcp].1;
-        check_queues(&entry.flows, config, &backup.hops, network, problems);
+        if let Some(tcp) = plan.flows[flows[0]].tcp {
+            let config = &plan.tcp[tcp].1;
+            check_queues(&entry.flows, config, &backup.hops, network, problems);
+        }
         let span = |span: Option<Span>| span.map_or(Duration::ZERO, |span| span.0);
         let mut protection = ProtectionPlan {
             group,

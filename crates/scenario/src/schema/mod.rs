@@ -4,6 +4,7 @@ mod protection;
 mod routing;
 mod tcp;
 mod topology;
+mod traffic;
 mod values;
 
 use std::collections::BTreeMap;
@@ -22,8 +23,9 @@ pub(crate) use routing::{
 };
 pub(crate) use tcp::{TcpTable, resolved as resolved_tcp, written as written_tcp};
 pub(crate) use topology::TopologyTable;
+pub(crate) use traffic::{FlowPace, Pace, ProcessKind, SizesKind, SizesTable, TrafficEntry};
 pub(crate) use values::{
-    Cost, Count, Delay, LinkRef, Probability, Queue, Span, Speed, SwitchDelay, Volume,
+    Cost, Count, Delay, LinkRef, Probability, Queue, Size, Span, Speed, SwitchDelay, Volume,
 };
 
 use crate::de;
@@ -62,6 +64,9 @@ pub(crate) struct File {
     /// The flows.
     #[schemars(default)]
     pub flows: Vec<FlowsEntry>,
+    /// Sources of datagrams.
+    #[schemars(default)]
+    pub traffic: Vec<TrafficEntry>,
     /// Links and nodes that fail.
     #[schemars(default)]
     pub failures: Vec<FailureEntry>,
@@ -154,6 +159,13 @@ pub(crate) struct FlowsEntry {
     pub start: Option<Delay>,
     /// How much each flow sends; `greedy` if left out.
     pub size: Option<Volume>,
+    /// In place of `size`, with `arrivals`: the distribution of sizes.
+    pub sizes: Option<SizesTable>,
+    /// Flows come at random (a Poisson process), so many a second in all, each from any of the sources,
+    /// and go when they have sent what they have.
+    pub arrivals: Option<FlowPace>,
+    /// With `arrivals`: from when on no more come; the stop of the run if left out.
+    pub until: Option<Span>,
 }
 
 optcp_tcp::registry! {
@@ -205,6 +217,8 @@ optcp_tcp::registry! {
         "queue" => Queue: "time-weighted mean and greatest queue, by port and interval", "OpTCP";
         "tcp" => Tcp: "cwnd, ssthresh, flight and phase of each sender whenever one changes", "RFC 5681 section 2";
         "packets" => Packets: "packets sent, arrived, acknowledged and dropped, one by one", "OpTCP";
+        "completions" => Completions: "start, end and bytes of every flow that is to end", "OpTCP";
+        "datagrams" => Datagrams: "datagrams sent, arrived and lost, and their delays, by group and interval", "OpTCP";
         "reordering" => Reordering: "segments that were overtaken or sent again, recoveries and timeouts, one by one", "RFC 4737 section 3.3";
     }
 }
@@ -217,17 +231,18 @@ pub(crate) struct ObserveEntry {
     pub name: String,
     /// What is measured.
     pub kind: ObserveKind,
-    /// For `goodput`, `tcp`, `packets` and `reordering`: the groups of flows; all if left out.
+    /// For `goodput`, `tcp`, `packets`, `completions` and `reordering`: the groups of flows; for `datagrams`
+    /// and `packets`: the groups of sources; all if left out.
     pub groups: Option<Vec<String>>,
     /// For `load`, `queue` and `drops`: the links, both directions of each; all if left out. For
     /// `packets`: links whose queueing and transmission are listed too; none if left out.
     pub links: Option<Vec<LinkRef>>,
-    /// For `goodput`, `load` and `queue`: the length of an interval.
+    /// For `goodput`, `load`, `queue` and `datagrams`: the length of an interval.
     pub interval: Option<Span>,
 }
 
 /// The keys of the file itself.
-const SECTIONS: [&str; 14] = [
+const SECTIONS: [&str; 15] = [
     "title",
     "stop",
     "parameters",
@@ -237,6 +252,7 @@ const SECTIONS: [&str; 14] = [
     "links",
     "routing",
     "flows",
+    "traffic",
     "failures",
     "protection",
     "losses",
@@ -284,6 +300,7 @@ pub(crate) fn read(problems: &mut Problems<'_>) -> Option<File> {
         links: list(tree, "links", found),
         routing,
         flows: list(tree, "flows", found),
+        traffic: list(tree, "traffic", found),
         failures: list(tree, "failures", found),
         protection: list(tree, "protection", found),
         losses: list(tree, "losses", found),

@@ -12,7 +12,7 @@ use crate::expression::uniform_arguments;
 use crate::plan::{QueueLimit, Spread};
 
 /// A value that reads itself from text, and some from a whole number too.
-trait Written: Sized {
+pub(super) trait Written: Sized {
     /// What belongs here, for messages and the JSON Schema.
     const EXPECTED: &'static str;
     /// Examples for the JSON Schema.
@@ -23,7 +23,7 @@ trait Written: Sized {
     fn from_text(text: &str) -> Result<Self, QuantityError>;
 }
 
-struct WrittenVisitor<T>(std::marker::PhantomData<T>);
+pub(super) struct WrittenVisitor<T>(pub(super) std::marker::PhantomData<T>);
 
 impl<T: Written> Visitor<'_> for WrittenVisitor<T> {
     type Value = T;
@@ -49,7 +49,7 @@ impl<T: Written> Visitor<'_> for WrittenVisitor<T> {
     }
 }
 
-fn written_schema<T: Written>() -> Schema {
+pub(super) fn written_schema<T: Written>() -> Schema {
     let text = json_schema!({
         "type": "string", "description": T::EXPECTED, "examples": T::EXAMPLES
     });
@@ -82,6 +82,8 @@ macro_rules! written {
         }
     )*};
 }
+
+pub(super) use written;
 
 written!(Span, Speed, Size, Count, Cost, Limit, Probability, Delay, Queue, Volume);
 

@@ -7,4 +7,4 @@ pub use aggregated::aggregated_variance;
 pub use whittle::{LocalWhittle, local_whittle};
 
 /// Fewer slots than these say nothing.
-pub const FEWEST_SLOTS: usize = 128;
+pub const FEWEST_SLOTS: usize = 512;

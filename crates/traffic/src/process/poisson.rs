@@ -31,7 +31,8 @@ impl Poisson {
         Poisson { mean_ps: rate.mean_interval_ps(), at_ps: 0, stream }
     }
 
-    pub(super) fn next_arrival(&mut self) -> Duration {
+    /// When the next one is, since the process began.
+    pub fn next_arrival(&mut self) -> Duration {
         let gap = whole_ps(self.mean_ps * exponential(&mut self.stream));
         self.at_ps = self.at_ps.saturating_add(gap);
         Duration::from_ps(self.at_ps)

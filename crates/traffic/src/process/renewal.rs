@@ -26,7 +26,7 @@
 //! ```
 //!
 //! Given T0, M is the nearest whole number, at least 1, and A is then what keeps the rate exact, so that
-//! the T0 in force ([`FractalRenewal::onset`]) may differ a little, and much where M would be below 1.
+//! the T0 in force ([`FractalRenewal::onset_of`]) may differ a little, and much where M would be below 1.
 //! # Limits
 //! Below T0 arrivals are about as bursty as Poisson ones; an estimate of H needs counts over slots that are
 //! not small against it. Each process begins in its steady state: its first arrival has the equilibrium
@@ -110,32 +110,36 @@ impl FractalRenewal {
     pub fn new(rate: PacketRate, hurst: f64, shape: RenewalShape, mut stream: Stream) -> Self {
         let index = 3.0 - 2.0 * hurst;
         let mean_over_cut = Times::mean_over_cut(index);
-        let processes = match shape {
-            RenewalShape::Processes(processes) => processes.max(1),
-            RenewalShape::Onset(onset) => {
-                let cut = onset.as_ps() as f64 / Times::onset_over_cut(index);
-                let wanted = libm::round(cut * mean_over_cut / rate.mean_interval_ps());
-                #[expect(clippy::cast_possible_truncation, reason = "the cast saturates")]
-                let wanted = wanted as u32;
-                wanted.max(1)
-            }
-        };
+        let processes = FractalRenewal::superposed(rate, hurst, shape);
         let cut_ps = f64::from(processes) * rate.mean_interval_ps() / mean_over_cut;
         let times = Times { index, cut_ps };
         let pending = (0..processes).map(|process| (times.rest(&mut stream), process)).collect();
         FractalRenewal { times, pending, stream }
     }
 
-    /// How many processes there are.
+    /// How many processes it takes; one at least.
     #[must_use]
-    pub fn processes(&self) -> usize {
-        self.pending.len()
+    pub fn superposed(rate: PacketRate, hurst: f64, shape: RenewalShape) -> u32 {
+        let index = 3.0 - 2.0 * hurst;
+        match shape {
+            RenewalShape::Processes(processes) => processes.max(1),
+            RenewalShape::Onset(onset) => {
+                let cut_ps = onset.as_ps() as f64 / Times::onset_over_cut(index);
+                let mean_ps = cut_ps * Times::mean_over_cut(index);
+                #[expect(clippy::cast_possible_truncation, reason = "the cast saturates")]
+                let wanted = libm::round(mean_ps / rate.mean_interval_ps()) as u32;
+                wanted.max(1)
+            }
+        }
     }
 
-    /// The fractal onset time scale T0.
+    /// The fractal onset time scale T0 of so many processes.
     #[must_use]
-    pub fn onset(&self) -> Duration {
-        Duration::from_ps(whole_ps(Times::onset_over_cut(self.times.index) * self.times.cut_ps))
+    pub fn onset_of(rate: PacketRate, hurst: f64, superposed: u32) -> Duration {
+        let index = 3.0 - 2.0 * hurst;
+        let mean_ps = f64::from(superposed) * rate.mean_interval_ps();
+        let cut_ps = mean_ps / Times::mean_over_cut(index);
+        Duration::from_ps(whole_ps(Times::onset_over_cut(index) * cut_ps))
     }
 
     pub(super) fn next_arrival(&mut self) -> Duration {
@@ -185,12 +189,14 @@ mod tests {
     #[test]
     fn the_onset_asked_for_is_met_to_within_a_process() {
         let rate = PacketRate::new(900, 1_000_000_000_000).expect("a rate above zero");
-        let stream = Streams::new(1).stream("renewal");
         let wanted = RenewalShape::Onset(Duration::from_ms(100));
-        let process = FractalRenewal::new(rate, 0.7, wanted, stream);
+        let superposed = FractalRenewal::superposed(rate, 0.7, wanted);
         // mu = 100 ms x 0.835309 / 0.256854 = 325.2 ms: 292.7 processes at 900 a second.
-        assert_eq!(process.processes(), 293);
-        assert!(process.onset().as_ps().abs_diff(100_000_000_000) < 200_000_000);
+        assert_eq!(superposed, 293);
+        assert!(
+            FractalRenewal::onset_of(rate, 0.7, superposed).as_ps().abs_diff(100_000_000_000)
+                < 200_000_000
+        );
     }
 
     /// Every process starts in its steady state: as many arrivals in the first second as in any other.

@@ -20,6 +20,7 @@ use crate::draw::unit;
 /// See the text of the module.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ExponentialSize {
+    mean: u16,
     least: u16,
     most: u16,
     /// ln q, below zero.
@@ -46,7 +47,13 @@ impl ExponentialSize {
                 high = middle;
             }
         }
-        Some(ExponentialSize { least, most, log_ratio: f64::midpoint(low, high) })
+        Some(ExponentialSize { mean, least, most, log_ratio: f64::midpoint(low, high) })
+    }
+
+    /// The mean, the least and the greatest size.
+    #[must_use]
+    pub fn parameters(self) -> [u16; 3] {
+        [self.mean, self.least, self.most]
     }
 
     /// The size of a packet.

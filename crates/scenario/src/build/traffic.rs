@@ -1,0 +1,63 @@
+//! Sources of datagrams, seeded.
+
+use optcp_des::Streams;
+use optcp_engine::DatagramSpec;
+use optcp_net::Paths;
+use optcp_traffic::{Constant, FractalRenewal, FractionalNoise, OnOff, Poisson, Process};
+use optcp_units::Time;
+
+use super::routing::Tables;
+use super::{draw, path_ids, routes};
+use crate::plan::{Carries, FlowPlan, Plan, ProcessPlan, TrafficPlan};
+
+/// The sources of a plan, in the order of their numbers.
+pub(super) fn datagrams(
+    plan: &Plan,
+    streams: Streams,
+    paths: &mut Paths,
+    tables: Option<&Tables>,
+) -> Vec<DatagramSpec> {
+    let spec = |flow: &FlowPlan| {
+        let Carries::Datagrams(traffic) = flow.carries else { return None };
+        let traffic = &plan.traffic[traffic];
+        let data = match tables.filter(|_| flow.routed) {
+            Some(tables) => tables.entry(flow.path[0], flow.path[flow.path.len() - 1]),
+            None => {
+                let [there, _] = routes(flow);
+                paths.entry(path_ids(flow.group)[0], &there)
+            }
+        };
+        let since_zero = flow.start.map(|at| at.saturating_since(Time::ZERO));
+        let start = draw(since_zero, streams, || format!("traffic/{}/start", flow.name));
+        let start = Time::ZERO + start;
+        Some(DatagramSpec {
+            process: process(traffic, start, &flow.name, streams),
+            sizes: traffic.sizes,
+            stream: streams.stream(&format!("traffic/{}/sizes", flow.name)),
+            start,
+            until: traffic.until,
+            data,
+        })
+    };
+    plan.flows.iter().filter_map(spec).collect()
+}
+
+fn process(traffic: &TrafficPlan, start: Time, name: &str, streams: Streams) -> Process {
+    let rate = traffic.rate;
+    let stream = streams.stream(&format!("traffic/{name}/arrivals"));
+    match traffic.process {
+        ProcessPlan::Constant => Process::Constant(Constant::new(rate)),
+        ProcessPlan::Poisson => Process::Poisson(Poisson::new(rate, stream)),
+        ProcessPlan::OnOff { superposed, times, hurst } => {
+            Process::OnOff(OnOff::new(rate, superposed, times, hurst, stream))
+        }
+        ProcessPlan::FractalRenewal { shape, hurst } => {
+            Process::FractalRenewal(FractalRenewal::new(rate, hurst, shape, stream))
+        }
+        ProcessPlan::FractionalNoise { slot, dispersion, hurst } => {
+            let span = traffic.until.saturating_since(start);
+            let noise = FractionalNoise::new(rate, hurst, (slot, dispersion), span, stream);
+            Process::FractionalNoise(noise)
+        }
+    }
+}

@@ -1,0 +1,283 @@
+//! Sources of datagrams.
+
+use optcp_routing::Routes;
+use optcp_traffic::{
+    ExponentialSize, FractalRenewal, FractionalNoise, NoiseError, PacketRate, PacketSize,
+    RenewalShape,
+};
+use optcp_units::{Duration, Time};
+
+use crate::plan::{Carries, FlowPlan, Plan, ProcessPlan, Spread, TrafficPlan};
+use crate::problem::Problems;
+use crate::schema::{File, Pace, ProcessKind, SizesKind, SizesTable, TrafficEntry};
+use crate::tree::place;
+
+use super::arrivals::keys_fit;
+use super::flows::{Way, check_room, routes, varying};
+use super::network::{Network, check_spread};
+use super::{MOST, check_name};
+
+/// The headers of UDP (RFC 768) and IPv4 (RFC 791).
+const HEADERS: u64 = 28;
+/// The packets of Ethernet.
+const LARGEST: u64 = 1500;
+
+/// Expands the groups of sources.
+pub(super) fn traffic(
+    file: &File,
+    plan: &mut Plan,
+    network: &mut Network,
+    shortest: Option<&Routes>,
+    problems: &mut Problems<'_>,
+) {
+    for (i, entry) in file.traffic.iter().enumerate() {
+        let place = place!["traffic", i, "group"];
+        check_name(&entry.group, place, problems);
+        if plan.groups.contains(&entry.group) {
+            problems.at(place, format!("there is already a group `{}`", entry.group));
+        }
+        let group = plan.groups.len();
+        plan.groups.push(entry.group.clone());
+        let way = Way { path: &entry.path, from: &entry.from, to: &entry.to };
+        let routes = routes(("traffic", i), way, plan, network, shortest, problems);
+        let (start, until) = span(i, entry, plan.stop, problems);
+        let sizes = sizes(i, entry, problems);
+        let process = process(i, entry, until.saturating_since(Time::ZERO), problems);
+        let (Some(routes), Some((sizes, mean, largest)), Some(process)) = (routes, sizes, process)
+        else {
+            continue;
+        };
+        let Some(rate) = rate(entry.rate, mean) else {
+            problems
+                .at(place!["traffic", i, "rate"], "a rate that packets of this size cannot have");
+            continue;
+        };
+        let superposed = superposed(process, rate);
+        if superposed > MOST {
+            problems
+                .at(place!["traffic", i], format!("a source superposes {superposed} processes"))
+                .label(format!("at most {MOST}"))
+                .help(
+                    "for `fractal-renewal` their number grows with `onset` and `rate`".to_owned(),
+                );
+            continue;
+        }
+        if routes.len().saturating_add(plan.flows.len()) > MOST {
+            problems.at(place!["traffic", i], format!("more than {MOST} flows"));
+            return;
+        }
+        let carries = Carries::Datagrams(plan.traffic.len());
+        plan.traffic.push(TrafficPlan { group, process, rate, sizes, until });
+        let varying = varying(&routes[0].nodes, routes.get(1).map(|route| &route.nodes));
+        let routed = entry.path.is_none();
+        for route in routes {
+            let hops = if routed { network.all_hops() } else { route.hops.clone() };
+            let packets = [(0, u64::from(largest), "datagram")];
+            check_room(&entry.group, &packets, &hops, network, problems);
+            plan.flows.push(FlowPlan {
+                name: format!("{}/{}", entry.group, network.name(route.nodes[varying])),
+                group,
+                path: route.nodes,
+                hops: route.hops,
+                routed,
+                start,
+                size: None,
+                tcp: None,
+                carries,
+            });
+        }
+    }
+}
+
+/// From when to when sources send.
+fn span(
+    i: usize,
+    entry: &TrafficEntry,
+    stop: Time,
+    problems: &mut Problems<'_>,
+) -> (Spread<Time>, Time) {
+    let until = entry.until.map_or(stop, |until| Time::ZERO + until.0).min(stop);
+    let start = entry.start.map_or(Spread::Fixed(Duration::ZERO), |start| start.0);
+    check_spread(start, place!["traffic", i, "start"], problems);
+    let start = start.map(|since_zero| Time::ZERO + since_zero);
+    if start.high() >= until && stop > Time::ZERO {
+        let key = if entry.until.is_some() { "until" } else { "start" };
+        problems
+            .at(place!["traffic", i, key], "a source has no time to send")
+            .label(format!("from {} to {until}", start.high()));
+    }
+    (start, until)
+}
+
+/// How many processes a source superposes.
+fn superposed(process: ProcessPlan, rate: PacketRate) -> usize {
+    let superposed = match process {
+        ProcessPlan::OnOff { superposed, .. } => superposed,
+        ProcessPlan::FractalRenewal { shape, hurst } => {
+            FractalRenewal::superposed(rate, hurst, shape)
+        }
+        ProcessPlan::Constant | ProcessPlan::Poisson | ProcessPlan::FractionalNoise { .. } => 1,
+    };
+    usize::try_from(superposed).unwrap_or(usize::MAX)
+}
+
+fn rate(pace: Pace, mean: u16) -> Option<PacketRate> {
+    match pace {
+        Pace::Packets(rate) => Some(rate),
+        Pace::Bits(rate) => PacketRate::filling(rate, mean),
+    }
+}
+
+/// The sizes, their mean, and the largest.
+fn sizes(
+    i: usize,
+    entry: &TrafficEntry,
+    problems: &mut Problems<'_>,
+) -> Option<(PacketSize, u16, u16)> {
+    let place = place!["traffic", i, "size"];
+    match (entry.size, &entry.sizes) {
+        (Some(size), None) => match u16::try_from(size.0.count()) {
+            Ok(size) if size > 0 => Some((PacketSize::Fixed(size), size, size)),
+            _ => {
+                problems.at(place, "not the size of a packet").label("from 1 B to 65535 B");
+                None
+            }
+        },
+        (None, Some(sizes)) => drawn(i, sizes, problems),
+        (Some(_), Some(_)) => {
+            problems.at(place, "`size` and `sizes` say the same").label("leave one of them out");
+            None
+        }
+        (None, None) => {
+            problems
+                .at(place!["traffic", i], "the size of packets is missing")
+                .label("needs `size` or `sizes`")
+                .help("for example: size = \"1500 B\"".to_owned());
+            None
+        }
+    }
+}
+
+fn drawn(
+    i: usize,
+    sizes: &SizesTable,
+    problems: &mut Problems<'_>,
+) -> Option<(PacketSize, u16, u16)> {
+    let place = place!["traffic", i, "sizes"];
+    if sizes.kind != SizesKind::Exponential {
+        let message = format!("packets have no `{}` sizes", sizes.kind.name());
+        let place = place!["traffic", i, "sizes", "kind"];
+        problems.at(place, message).help("did you mean `exponential`?".to_owned());
+        return None;
+    }
+    if !keys_fit(place, sizes, &["mean", "smallest", "largest"], &["mean"], problems) {
+        return None;
+    }
+    let bytes = |size: Option<crate::schema::Size>, default| {
+        u16::try_from(size.map_or(default, |size| size.0.count())).ok()
+    };
+    let (smallest, largest) = (bytes(sizes.smallest, HEADERS), bytes(sizes.largest, LARGEST));
+    let found =
+        bytes(sizes.mean, 0).zip(smallest).zip(largest).and_then(|((mean, least), most)| {
+            let sizes = ExponentialSize::new(mean, least, most).filter(|_| least > 0)?;
+            Some((PacketSize::Exponential(sizes), mean, most))
+        });
+    if found.is_none() {
+        problems.at(place, "there is no such distribution of packet sizes").label(
+            "the mean must lie between the smallest size and the middle of the smallest and the largest, all \
+             from 1 B to 65535 B",
+        );
+    }
+    found
+}
+
+/// The process, if it has what it needs and nothing else.
+fn process(
+    i: usize,
+    entry: &TrafficEntry,
+    span: Duration,
+    problems: &mut Problems<'_>,
+) -> Option<ProcessPlan> {
+    let before = problems.found.len();
+    let renewal = [ProcessKind::FractalRenewal].as_slice();
+    let on_off = [ProcessKind::OnOff].as_slice();
+    let noise = [ProcessKind::FractionalNoise].as_slice();
+    let superposed = [ProcessKind::OnOff, ProcessKind::FractalRenewal].as_slice();
+    let similar =
+        [ProcessKind::OnOff, ProcessKind::FractalRenewal, ProcessKind::FractionalNoise].as_slice();
+    // Which kinds a key belongs to, and whether they need it.
+    let keys: [(&str, bool, &[ProcessKind], bool); 7] = [
+        ("hurst", entry.hurst.is_some(), similar, true),
+        ("superposed", entry.superposed.is_some(), superposed, entry.process == ProcessKind::OnOff),
+        ("on", entry.on.is_some(), on_off, true),
+        ("off", entry.off.is_some(), on_off, true),
+        ("onset", entry.onset.is_some(), renewal, false),
+        ("slot", entry.slot.is_some(), noise, true),
+        ("dispersion", entry.dispersion.is_some(), noise, false),
+    ];
+    let name = entry.process.name();
+    for (key, given, kinds, needed) in keys {
+        let fits = kinds.contains(&entry.process);
+        if given && !fits {
+            problems.at(place!["traffic", i, key], format!("process `{name}` has no `{key}`"));
+        }
+        if !given && fits && needed {
+            problems.at(place!["traffic", i], format!("process `{name}` needs `{key}`"));
+        }
+    }
+    let hurst = entry.hurst.map_or(0.75, |hurst| hurst.0);
+    if !(hurst > 0.5 && hurst < 1.0) {
+        problems
+            .at(place!["traffic", i, "hurst"], format!("`{hurst}` is no Hurst parameter here"))
+            .label("must be above 0.5 and below 1");
+    }
+    if entry.process == ProcessKind::FractalRenewal
+        && entry.superposed.is_some() == entry.onset.is_some()
+    {
+        problems
+            .at(place!["traffic", i], "the time scale of this process is not clear")
+            .label("needs either `superposed` or `onset`");
+    }
+    let zero = |span: Option<crate::schema::Span>| span.is_some_and(|s| s.0 == Duration::ZERO);
+    let lengths =
+        [("on", entry.on), ("off", entry.off), ("onset", entry.onset), ("slot", entry.slot)];
+    for (key, _) in lengths.into_iter().filter(|&(_, length)| zero(length)) {
+        problems.at(place!["traffic", i, key], "a time without length").label("must be above zero");
+    }
+    if entry.superposed.is_some_and(|count| count.0 == 0) {
+        problems.at(place!["traffic", i, "superposed"], "no processes").label("must be above zero");
+    }
+    if problems.found.len() > before {
+        return None;
+    }
+    let superposed = entry.superposed.map_or(1, |count| count.0);
+    Some(match entry.process {
+        ProcessKind::Constant => ProcessPlan::Constant,
+        ProcessKind::Poisson => ProcessPlan::Poisson,
+        ProcessKind::OnOff => {
+            ProcessPlan::OnOff { superposed, times: [entry.on?.0, entry.off?.0], hurst }
+        }
+        ProcessKind::FractalRenewal => {
+            let shape = match entry.onset {
+                Some(onset) => RenewalShape::Onset(onset.0),
+                None => RenewalShape::Processes(superposed),
+            };
+            ProcessPlan::FractalRenewal { shape, hurst }
+        }
+        ProcessKind::FractionalNoise => {
+            let slot = entry.slot?.0;
+            if let Err(NoiseError::TooManySlots { slots, most }) =
+                FractionalNoise::check(slot, span)
+            {
+                problems
+                    .at(
+                        place!["traffic", i, "slot"],
+                        format!("the run has {slots} slots of {slot}"),
+                    )
+                    .label(format!("at most {most}"));
+            }
+            let dispersion = entry.dispersion.map_or(1.0, |dispersion| dispersion.0);
+            ProcessPlan::FractionalNoise { slot, dispersion, hurst }
+        }
+    })
+}

@@ -1,0 +1,163 @@
+//! Sources of datagrams, and flows that come and go.
+
+use std::borrow::Cow;
+
+use optcp_traffic::PacketRate;
+use optcp_units::{Decimal, Dimension, Quantity, QuantityError, Rate};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::Deserialize;
+use serde::de::Deserializer;
+
+use super::values::{Written, WrittenVisitor, written, written_schema};
+use super::{Count, Delay, Size, Span};
+
+optcp_tcp::registry! {
+    /// When packets come.
+    pub enum ProcessKind ("processes") {
+        "constant" => Constant: "at even distances", "ns-2, CBR";
+        "poisson" => Poisson: "independently of each other", "Poisson process";
+        "on-off" => OnOff: "from sources that are on and off for heavy-tailed times: self-similar", "Taqqu, Willinger, Sherman 1997";
+        "fractal-renewal" => FractalRenewal: "from superposed fractal renewal processes (Sup-FRP): self-similar", "Ryu and Lowen 1996";
+        "fractional-noise" => FractionalNoise: "as many a slot as fractional Gaussian noise says: self-similar", "Davies and Harte 1987; Norros 1995";
+    }
+}
+
+optcp_tcp::registry! {
+    /// How sizes are distributed.
+    pub enum SizesKind ("sizes") {
+        "exponential" => Exponential: "small ones are common; of packets in whole bytes between bounds", "exponential distribution";
+        "pareto" => Pareto: "of flows: few carry most of the data", "Pareto distribution with an upper bound";
+        "web-like" => WebLike: "of flows: lognormal up to 133 kB, and a Pareto tail", "Barford and Crovella 1998 (SURGE)";
+    }
+}
+
+/// Sizes that are drawn, one for each packet or flow.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct SizesTable {
+    /// The distribution.
+    pub kind: SizesKind,
+    /// For `exponential` and `pareto`: the mean.
+    pub mean: Option<Size>,
+    /// For `pareto`: the index of the tail.
+    pub shape: Option<Real>,
+    /// For `exponential` sizes of packets: the smallest; 28 B if left out, the headers of UDP and IP.
+    pub smallest: Option<Size>,
+    /// For packets and for `pareto` and `web-like`: the largest; of packets 1500 B if left out.
+    pub largest: Option<Size>,
+}
+
+/// Sources of datagrams (UDP) on one path, or one for each member of the groups on it.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct TrafficEntry {
+    /// The name of this group of sources; no group of flows has it.
+    pub group: String,
+    /// The nodes from source to sink; a link's name between two nodes chooses one of several.
+    pub path: Option<Vec<String>>,
+    /// In place of `path`: the source, or a group of them; packets follow the routing.
+    pub from: Option<String>,
+    /// With `from`: the sink, or a group of them.
+    pub to: Option<String>,
+    /// When packets come.
+    pub process: ProcessKind,
+    /// The mean rate of each source.
+    pub rate: Pace,
+    /// The size of packets on the wire, headers included.
+    pub size: Option<Size>,
+    /// In place of `size`: the distribution of sizes.
+    pub sizes: Option<SizesTable>,
+    /// When sources start, drawn for each; 0 s if left out.
+    pub start: Option<Delay>,
+    /// From when on they send nothing; the stop of the run if left out.
+    pub until: Option<Span>,
+    /// For the self-similar processes: the Hurst parameter, above 0.5 and below 1.
+    pub hurst: Option<Real>,
+    /// For `on-off` and `fractal-renewal`: how many processes are superposed in a source.
+    pub superposed: Option<Count>,
+    /// For `on-off`: the mean time for which each is on.
+    pub on: Option<Span>,
+    /// For `on-off`: the mean time for which each is off.
+    pub off: Option<Span>,
+    /// For `fractal-renewal`, in place of `superposed`: the fractal onset time scale, from which on the
+    /// traffic is self-similar.
+    pub onset: Option<Span>,
+    /// For `fractional-noise`: the length of a slot.
+    pub slot: Option<Span>,
+    /// For `fractional-noise`: variance of the packets a slot over their mean; 1 if left out.
+    pub dispersion: Option<Real>,
+}
+
+written!(Pace, FlowPace, Real);
+
+/// A mean rate of packets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Pace {
+    /// So many packets in so much time.
+    Packets(PacketRate),
+    /// So many bits.
+    Bits(Rate),
+}
+
+impl Written for Pace {
+    const EXPECTED: &'static str = "a rate such as `900 packets/s` or `10 Mbps`";
+    const EXAMPLES: &'static [&'static str] = &["900 packets/s", "10 Mbps"];
+    fn from_text(text: &str) -> Result<Self, QuantityError> {
+        let count = text.trim().strip_suffix("/s").map(|count| Quantity::parse(count, None));
+        match count {
+            Some(Ok(Quantity { amount, dimension: Some(Dimension::Count) })) => {
+                a_second(amount, text).map(Pace::Packets)
+            }
+            _ => text.parse().map(Pace::Bits),
+        }
+    }
+}
+
+/// A mean rate of flows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct FlowPace(pub PacketRate);
+
+impl Written for FlowPace {
+    const EXPECTED: &'static str = "a rate such as `20 flows/s`";
+    const EXAMPLES: &'static [&'static str] = &["20 flows/s", "0.5 flows/s"];
+    fn from_text(text: &str) -> Result<Self, QuantityError> {
+        let text = text.trim();
+        let number = text.strip_suffix("flows/s").or_else(|| text.strip_suffix("flow/s"));
+        let not_a_number = || QuantityError::NotANumber { text: text.to_owned() };
+        let amount = number.and_then(|number| Decimal::parse(number.trim()));
+        a_second(amount.ok_or_else(not_a_number)?, text).map(FlowPace)
+    }
+}
+
+/// So many a second, to a millionth.
+fn a_second(amount: Decimal, text: &str) -> Result<PacketRate, QuantityError> {
+    const MILLION_SECONDS_PS: u64 = 1_000_000_000_000_000_000;
+    let text = || text.trim().to_owned();
+    let millionths = amount.times(Decimal::new(1_000_000)).filter(|m| m.is_whole());
+    let millionths = millionths.ok_or_else(|| QuantityError::NotWhole {
+        text: text(),
+        base: Some("millionths a second"),
+    })?;
+    let millionths = millionths.to_u64().ok_or_else(|| QuantityError::TooLarge { text: text() })?;
+    PacketRate::new(millionths, MILLION_SECONDS_PS)
+        .ok_or_else(|| QuantityError::Zero { text: text() })
+}
+
+/// A number without a unit. Whether it is possible is checked where it is used.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Real(pub f64);
+
+impl Written for Real {
+    const EXPECTED: &'static str = "a number such as `0.7`";
+    const EXAMPLES: &'static [&'static str] = &["$hurst"];
+    const NUMBERS: Option<fn() -> Schema> =
+        Some(|| json_schema!({ "type": "number", "minimum": 0 }));
+    fn from_text(text: &str) -> Result<Self, QuantityError> {
+        let quantity = Quantity::parse(text, None)?;
+        if quantity.dimension.is_some() {
+            return Err(QuantityError::UnwantedUnit { text: text.to_owned() });
+        }
+        let not_a_number = |_| QuantityError::NotANumber { text: text.to_owned() };
+        text.trim().parse().map(Real).map_err(not_a_number)
+    }
+}
