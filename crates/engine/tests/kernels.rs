@@ -223,9 +223,18 @@ impl Draw {
         if from != to {
             let entry = self.world.paths.entry(path, &[&way[..], &[last]].concat());
             let direct = self.world.paths.hop(entry);
-            let onto = self.world.paths.entry(path, &[last]);
-            let other = self.way(from, to);
+            // Some ways around come to the sink through another link, or a changed one.
+            let (mut other, mut onto) = (self.way(from, to), vec![last]);
+            if self.one_in(2) {
+                other.push(self.port());
+                onto.clear();
+            }
+            let onto = self.world.paths.entry(path, &onto);
             let detour = self.world.paths.tunnel(&other, onto, false);
+            if self.one_in(3) {
+                let delay = Duration::from_ms(self.below(5));
+                self.control(Action::SetDelay(last, delay));
+            }
             for _ in 0..self.below(3) {
                 let hop = if self.one_in(2) { detour } else { direct };
                 self.control(Action::SetHop(entry, hop));

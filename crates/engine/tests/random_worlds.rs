@@ -7,12 +7,13 @@ use std::num::NonZeroU32;
 use common::{Log, WorldBuilder};
 use optcp_des::Streams;
 use optcp_engine::observe::{Digest, Record, Reducers};
-use optcp_engine::{Blueprint, Counts, Kernel, Simulation};
+use optcp_engine::{Blueprint, Counts, DatagramSpec, Kernel, Simulation};
 use optcp_net::{
     Action, Control, IndependentLoss, Loss, Lossy, PeriodicLoss, PortId, QueueLimit, Side,
 };
 use optcp_tcp::Profile;
 use optcp_tcp::config::{AckKind, Config, RecoveryKind};
+use optcp_traffic::{ExponentialSize, PacketRate, PacketSize, Poisson, Process};
 use optcp_units::{Duration, Time};
 use proptest::prelude::*;
 
@@ -79,6 +80,22 @@ fn world(recipe: &Recipe) -> Blueprint {
         let route: Vec<PortId> = spans[span as usize].iter().map(|&link| there[link]).collect();
         let reverse: Vec<PortId> =
             spans[span as usize].iter().rev().map(|&link| back[link]).collect();
+        if segments % 5 == 4 {
+            let rate = PacketRate::new(u64::from(segments), 1_000_000_000_000).expect("above zero");
+            let streams = Streams::new(u64::from(segments));
+            let data = world.paths.entry(2 * u32::from(span), &route);
+            world.datagrams.push(DatagramSpec {
+                process: Process::Poisson(Poisson::new(rate, streams.stream("arrivals"))),
+                sizes: PacketSize::Exponential(
+                    ExponentialSize::new(500, 40, 1500).expect("a possible mean"),
+                ),
+                stream: streams.stream("sizes"),
+                start: Time::ZERO + Duration::from_ms(start),
+                until: Time::ZERO + STOP,
+                data,
+            });
+            continue;
+        }
         // SACK's ACKs say more than fits a packet: a bridge and a gate must copy and forget that, too.
         let config = if segments % 4 == 3 {
             Config { window_limit: 40, ..Profile::Linux6.config() }
@@ -120,7 +137,8 @@ fn world(recipe: &Recipe) -> Blueprint {
 }
 
 fn observed(blueprint: &Blueprint, kernel: Kernel) -> Simulation<Reducers> {
-    let digest = Some(Digest::new(blueprint.ports.len(), blueprint.flows.len()));
+    let flows = blueprint.flows.len() + blueprint.datagrams.len();
+    let digest = Some(Digest::new(blueprint.ports.len(), flows));
     Simulation::new(blueprint, kernel, Reducers { digest, ..Reducers::default() })
 }
 
