@@ -10,7 +10,7 @@ use sha2::{Digest, Sha256};
 use toml::de::DeTable;
 
 use crate::library::Library;
-use crate::plan::Plan;
+use crate::plan::{Carries, Plan};
 use crate::problem::{Diagnostic, Problem, Problems};
 use crate::protected::{self, Spare};
 use crate::routed::{self, Backup};
@@ -42,7 +42,7 @@ pub struct Summary {
     pub nodes: usize,
     /// How many links there are.
     pub links: usize,
-    /// How many flows there are.
+    /// How many flows there are, without those that come at random.
     pub flows: usize,
     /// The groups of flows.
     pub groups: Vec<String>,
@@ -177,7 +177,7 @@ impl Scenario {
             title: plan.title.clone(),
             nodes: plan.nodes.len(),
             links: plan.links.len(),
-            flows: plan.flows.len(),
+            flows: plan.flows.iter().filter(|flow| flow.carries == Carries::Flow).count(),
             groups: plan.groups.clone(),
             stop: plan.stop,
             observe: plan.observe.iter().map(|observe| observe.name.clone()).collect(),
