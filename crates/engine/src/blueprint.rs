@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use optcp_net::{Action, Control, Label, LabelTable, Loss, PortConfig};
+use optcp_net::{Action, Control, Hop, Label, LabelTable, Loss, PortConfig, PortId};
+use optcp_optical::bundle::Bundle;
 use optcp_tcp::Config;
 use optcp_units::{Duration, Time};
 
@@ -33,8 +34,12 @@ pub struct Blueprint {
     pub ports: Vec<(PortConfig, Vec<Loss>)>,
     /// Forwarding at time zero.
     pub labels: LabelTable,
+    /// Bundles by number.
+    pub bundles: Vec<Bundle>,
     /// Flows by number.
     pub flows: Vec<FlowSpec>,
+    /// Ports of which more than the numbers of packets is counted ([`crate::Simulation::port_tally`]).
+    pub tallied: Vec<PortId>,
     /// What changes when, in ascending order of time.
     pub controls: Vec<Control>,
     /// The last instant that is simulated.
@@ -49,7 +54,10 @@ impl Blueprint {
     /// of a backup does not matter until it is used.
     #[must_use]
     pub fn shared_until(&self, other: &Blueprint) -> Time {
-        let alike = self.ports.len() == other.ports.len() && self.flows == other.flows;
+        let alike = self.ports.len() == other.ports.len()
+            && self.flows == other.flows
+            && self.bundles == other.bundles
+            && self.tallied == other.tallied;
         if !alike {
             return Time::ZERO;
         }
@@ -88,14 +96,19 @@ impl Blueprint {
                 _ => None,
             });
             for hop in std::iter::once(self.labels.hop(label)).chain(switched) {
-                for (port, next) in self.labels.leads_to(hop) {
-                    let same = port
-                        .is_none_or(|port| self.ports[port as usize] == other.ports[port as usize]);
-                    if !same {
-                        return false;
+                let members = match hop {
+                    Hop::Bundle(n) => {
+                        self.bundles[self.labels.entrance(n).bundle as usize].members()
                     }
-                    pending.push(next);
+                    _ => &[],
+                };
+                let ways = self.labels.leads_to(hop);
+                let mut ports =
+                    ways.iter().filter_map(|(port, _)| *port).chain(members.iter().copied());
+                if ports.any(|port| self.ports[port as usize] != other.ports[port as usize]) {
+                    return false;
                 }
+                pending.extend(ways.into_iter().map(|(_, next)| next));
             }
         }
         true

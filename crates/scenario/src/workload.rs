@@ -102,7 +102,15 @@ fn dumbbell(tcp: Tcp, flows: u32, seconds: u64) -> Blueprint {
         });
     }
     let stop = Time::ZERO + Duration::from_secs(seconds);
-    Blueprint { ports, labels: paths.into_labels(), flows: specs, controls: Vec::new(), stop }
+    Blueprint {
+        ports,
+        labels: paths.into_labels(),
+        bundles: Vec::new(),
+        flows: specs,
+        tallied: Vec::new(),
+        controls: Vec::new(),
+        stop,
+    }
 }
 
 /// The fractional part of `index` x `ten_thousandths` / 10 000, of `whole`.

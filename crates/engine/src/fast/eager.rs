@@ -7,10 +7,12 @@
 //! uses the port by which it answers.
 
 use optcp_des::Due;
-use optcp_net::{Hop, Label, LabelTable, Packet, PortId};
+use optcp_net::{Entrance, Hop, Label, LabelTable, Packet, PortId};
+use optcp_optical::bundle::Bundle;
 use optcp_units::Time;
 
 use crate::flow::Flow;
+use crate::model::Model;
 
 /// Who feeds a port, or brings packets to a label or an endpoint: a pipe by the number of its port, an
 /// endpoint by a number beyond those.
@@ -63,7 +65,7 @@ pub(super) enum Way {
         /// Whether it is in a tunnel that hides its routers from the packet's time to live.
         carried: bool,
     },
-    /// A gate or a bridge.
+    /// A gate, a bridge or a bundle.
     Special,
 }
 
@@ -98,12 +100,13 @@ impl Ways {
     }
 }
 
-/// The feeder of what lies behind gates and bridges.
+/// The feeder of what lies behind gates and bridges, and of the ports of bundles.
 const SPECIAL: u32 = u32::MAX;
 
 /// Finds the ways.
 pub(super) struct Survey<'a> {
     labels: &'a LabelTable,
+    bundles: &'a [Bundle],
     flows: &'a [Flow],
     ports: u32,
     /// Who brings packets to each label.
@@ -115,9 +118,11 @@ pub(super) struct Survey<'a> {
 }
 
 impl<'a> Survey<'a> {
-    pub(super) fn new(labels: &'a LabelTable, flows: &'a [Flow], ports: u32) -> Self {
+    pub(super) fn new<O>(model: &'a Model<O>, ports: u32) -> Self {
+        let Model { labels, bundles, flows, .. } = model;
         Survey {
             labels,
+            bundles,
             flows,
             ports,
             brings: vec![Feeder::None; labels.len()],
@@ -179,9 +184,19 @@ impl<'a> Survey<'a> {
             }
             let first = before == Feeder::None;
             let hop = self.labels.hop(label);
-            // Steps at a gate or a bridge wait for their turn, and so must all others into the same port.
-            let special = matches!(hop, Hop::Gate(_) | Hop::Bridge(_));
+            // Steps at these wait for their turn, and so must all others into the same port.
+            let special = matches!(hop, Hop::Gate(_) | Hop::Bridge(_) | Hop::Bundle(_));
             let feeder = if special { SPECIAL } else { feeder };
+            if let Hop::Bundle(entrance) = hop
+                && first
+            {
+                let entrance = self.labels.entrance(entrance);
+                for &port in self.bundles[entrance.bundle as usize].members() {
+                    self.feeds[port as usize].add(SPECIAL);
+                    pending.push((entrance.next, port));
+                }
+                continue;
+            }
             for (port, next) in self.labels.leads_to(hop) {
                 match port {
                     Some(port) => {
@@ -215,6 +230,13 @@ impl<'a> Survey<'a> {
                     break Feeder::One(port);
                 }
                 Hop::Forward { next, .. } | Hop::Carry { next, .. } => at = next,
+                Hop::Bundle(entrance) => {
+                    let Entrance { next, .. } = self.labels.entrance(entrance);
+                    if self.labels.hop(next) == Hop::Deliver {
+                        break Feeder::Many;
+                    }
+                    at = next;
+                }
                 Hop::Deliver | Hop::Gate(_) | Hop::Bridge(_) => break Feeder::Many,
             }
         };
@@ -232,7 +254,7 @@ impl<'a> Survey<'a> {
             Hop::Forward { port, .. } | Hop::Carry { port, .. } => {
                 self.lone_pipe(self.feeds[port as usize], overtaken)
             }
-            Hop::Deliver | Hop::Gate(_) | Hop::Bridge(_) => false,
+            Hop::Deliver | Hop::Gate(_) | Hop::Bridge(_) | Hop::Bundle(_) => false,
         }
     }
 
@@ -247,7 +269,7 @@ impl<'a> Survey<'a> {
                     Feeder::None | Feeder::Many => false,
                 }
             }
-            Hop::Deliver | Hop::Gate(_) | Hop::Bridge(_) => false,
+            Hop::Deliver | Hop::Gate(_) | Hop::Bridge(_) | Hop::Bundle(_) => false,
         };
         let receiver = self.lone_pipe(delivered[0], overtaken) && alone(acks);
         let sender = self.lone_pipe(delivered[1], overtaken) && alone(data);
@@ -289,7 +311,7 @@ impl<'a> Survey<'a> {
                 };
                 Way::Port { port, next, ahead, carried: matches!(hop, Hop::Carry { .. }) }
             }
-            Hop::Gate(_) | Hop::Bridge(_) => Way::Special,
+            Hop::Gate(_) | Hop::Bridge(_) | Hop::Bundle(_) => Way::Special,
         }
     }
 }

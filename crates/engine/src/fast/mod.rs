@@ -14,11 +14,13 @@
 mod cut;
 mod eager;
 mod port;
+mod queue;
 
 use std::collections::BinaryHeap;
 
 use optcp_des::{Buckets, Calendar, Class, Due, Key};
-use optcp_net::{Control, FlowId, Packet, PortCounts, PortId, QueueLimit};
+use optcp_net::{Control, FlowId, Packet, PortCounts, PortId, QueueLimit, Tally};
+use optcp_optical::bundle::{Bundle, Lightpaths, Selection};
 use optcp_units::{Bytes, Duration, Time};
 
 use crate::Blueprint;
@@ -28,7 +30,7 @@ use crate::observe::{Cause, Observer};
 use crate::timers::Alarm;
 
 use eager::{Ahead, Way, Ways};
-use port::{Details, Port};
+use port::{Details, Port, Store, Wants};
 
 /// Steps between two questions whether to go on.
 const STRETCH: u64 = 1 << 16;
@@ -39,6 +41,7 @@ const FARTHEST: Duration = Duration::from_secs(2);
 #[derive(Clone, Debug)]
 pub(crate) struct Fast {
     ports: Vec<Port>,
+    stores: Vec<Store>,
     details: Vec<Details>,
     ways: Ways,
     /// Whether the ways must be found anew.
@@ -60,12 +63,29 @@ impl Fast {
         for (flow, spec) in (0..).zip(&blueprint.flows) {
             timers.push(Alarm::Start.key(flow, spec.start));
         }
-        let details = (0..)
+        let mut wants: Vec<Wants> = (0..)
             .zip(&blueprint.ports)
-            .map(|(id, (config, losses))| Details::new(config, losses, model.observer.watches(id)));
+            .map(|(id, _)| Wants {
+                watched: model.observer.watches(id),
+                tallied: false,
+                counted: false,
+            })
+            .collect();
+        blueprint.tallied.iter().for_each(|&port| wants[port as usize].tallied = true);
+        let counting = |bundle: &&Bundle| bundle.selection() == Selection::FewestPackets;
+        for &port in blueprint.bundles.iter().filter(counting).flat_map(Bundle::members) {
+            wants[port as usize].counted = true;
+        }
+        let mut stores: Vec<Store> =
+            blueprint.ports.iter().map(|(config, _)| Store::new(config)).collect();
+        let details =
+            blueprint.ports.iter().zip(wants).zip(&mut stores).map(
+                |(((config, losses), wants), store)| Details::new(config, losses, wants, store),
+            );
         Fast {
             ports: blueprint.ports.iter().map(|(config, _)| Port::new(config)).collect(),
             details: details.collect(),
+            stores,
             ways: Ways::default(),
             stale: true,
             waiting: Buckets::new(horizon(blueprint)),
@@ -142,12 +162,8 @@ impl Fast {
         loop {
             match self.ways.at(packet.label) {
                 Way::Port { port, next, ahead, carried } => {
-                    if let Some(from) = from
-                        && !carried
-                        && !packet.pass_router()
-                    {
-                        let reason = optcp_net::DropReason::TtlExpired;
-                        return model.lose(from, packet, reason);
+                    if !carried && model.expires(&mut packet, from) {
+                        return;
                     }
                     packet.label = next;
                     let ahead = match ahead {
@@ -181,7 +197,8 @@ impl Fast {
         ahead: bool,
     ) -> bool {
         let port = &mut self.ports[id as usize];
-        let Some(accepted) = port.admit(&mut self.details, model, id, packet) else {
+        let others = (&mut self.stores[..], &mut self.details[..]);
+        let Some(accepted) = port.admit(others, model, id, packet) else {
             return false;
         };
         if ahead && accepted.arrival < self.cut {
@@ -196,7 +213,7 @@ impl Fast {
         false
     }
 
-    /// A packet is at a gate or a bridge.
+    /// A packet is at a gate, a bridge or a bundle.
     #[inline(never)]
     fn at_special<O: Observer>(
         &mut self,
@@ -215,6 +232,16 @@ impl Fast {
             }
             Onward::Port(port, packet) => [Some((port, packet)), None],
             Onward::Both(ways) => ways.map(Some),
+            Onward::Bundle(bundle, destination, packet) => {
+                let mut members = Members {
+                    ports: &self.ports,
+                    stores: &mut self.stores,
+                    details: &mut self.details,
+                    now: event.time(),
+                };
+                let bundle = &mut model.bundles[bundle as usize];
+                [Some((bundle.choose(destination, packet, &mut members), packet)), None]
+            }
             Onward::Lost => return,
         };
         for (port, packet) in ways.into_iter().flatten() {
@@ -325,7 +352,14 @@ impl Fast {
 
     pub(crate) fn queue_length(&self, id: PortId, now: Time) -> u64 {
         let pending = self.waiting.entries().into_iter().filter(|due| due.entity == id);
-        self.ports[id as usize].queue_length(&self.details[id as usize], now, pending)
+        let (port, index) = (&self.ports[id as usize], id as usize);
+        port.queue_length(&self.stores[index], &self.details[index], now, pending)
+    }
+
+    pub(crate) fn port_tally(&self, id: PortId, now: Time) -> Tally {
+        let pending = self.waiting.entries().into_iter().filter(|due| due.entity == id);
+        let (port, index) = (&self.ports[id as usize], id as usize);
+        port.tally(&self.stores[index], &self.details[index], now, pending)
     }
 
     pub(crate) fn in_flight(&self) -> u64 {
@@ -338,9 +372,10 @@ impl Fast {
         let untouched: Vec<bool> = self.ports.iter().map(Port::is_untouched).collect();
         for (id, (config, losses)) in blueprint.ports.iter().enumerate() {
             if untouched[id] {
-                let watched = self.details[id].is_watched();
+                let wants = self.details[id].wants();
                 self.ports[id] = Port::new(config);
-                self.details[id] = Details::new(config, losses, watched);
+                self.stores[id] = Store::new(config);
+                self.details[id] = Details::new(config, losses, wants, &mut self.stores[id]);
             }
         }
         let untouched_port = |action: &optcp_net::Action| {
@@ -355,6 +390,26 @@ impl Fast {
         for control in past.iter().filter(|control| untouched_port(&control.action)) {
             self.act_on_port(control.action, control.at, &mut Vec::new(), |_, _| ());
         }
+    }
+}
+
+/// The ports, for who chooses among those of a bundle.
+struct Members<'a> {
+    ports: &'a [Port],
+    stores: &'a mut [Store],
+    details: &'a mut [Details],
+    now: Time,
+}
+
+impl Lightpaths for Members<'_> {
+    #[inline]
+    fn busy_until(&self, port: PortId) -> Time {
+        self.ports[port as usize].busy_until()
+    }
+
+    fn packets(&mut self, port: PortId) -> u64 {
+        let index = port as usize;
+        self.ports[index].packets(&mut self.stores[index], &mut self.details[index], self.now)
     }
 }
 

@@ -56,7 +56,9 @@ pub(crate) fn world(plan: &Plan, seed: u64, digest: bool) -> World {
     let blueprint = Blueprint {
         ports: ports.into_iter().zip(losses(plan, streams)).collect(),
         labels: paths.into_labels(),
+        bundles: Vec::new(),
         flows,
+        tallied: Vec::new(),
         controls,
         stop: plan.stop,
     };

@@ -140,7 +140,15 @@ fn blueprint(case: &Case) -> Result<Blueprint, String> {
         acks,
     };
     let stop = Time::ZERO + TIME_LIMIT;
-    Ok(Blueprint { ports, labels, flows: vec![flow], controls, stop })
+    Ok(Blueprint {
+        ports,
+        labels,
+        bundles: Vec::new(),
+        flows: vec![flow],
+        tallied: Vec::new(),
+        controls,
+        stop,
+    })
 }
 
 fn port(link: &Link, forward: bool) -> PortConfig {
