@@ -56,6 +56,8 @@ const MOST_FINE: u32 = 12;
 const WIDEST: u32 = 32;
 /// So many entries may be beyond the horizon, whatever the number of the others.
 const FEW_FAR: usize = 256;
+/// An open fine bucket with more entries is sorted at once.
+const FEW_OPEN: usize = 8;
 /// No node.
 const NIL: u32 = u32::MAX;
 
@@ -223,10 +225,7 @@ impl<T: Copy> Buckets<T> {
         if fine > self.fine {
             self.put(fine, place);
         } else {
-            let order = entry.order();
-            let later = |other: &u32| self.pool[*other as usize].order() > order;
-            let rank = self.open.iter().rposition(later).map_or(0, |last| last + 1);
-            self.open.insert(rank, place);
+            self.insert_open(place);
         }
     }
 
@@ -299,14 +298,32 @@ impl<T: Copy> Buckets<T> {
         self.fine = fine;
         self.filled[fine as usize / 64] &= !(1 << (fine % 64));
         let mut place = self.heads[fine as usize];
+        // Mostly one or two: each is put in its place as it comes.
         while place != NIL {
-            self.open.push(place);
+            if self.open.len() < FEW_OPEN {
+                self.insert_open(place);
+            } else {
+                self.open.push(place);
+            }
             place = self.chain[place as usize];
         }
-        if self.open.len() > 1 {
+        if self.open.len() > FEW_OPEN {
             let pool = &self.pool;
             self.open.sort_unstable_by_key(|&place| Reverse(pool[place as usize].order()));
         }
+    }
+
+    /// Puts the entry at a place of the pool in its place in the open fine bucket.
+    #[inline]
+    fn insert_open(&mut self, place: u32) {
+        let order = self.pool[place as usize].order();
+        let mut rank = self.open.len();
+        self.open.push(place);
+        while rank > 0 && self.pool[self.open[rank - 1] as usize].order() < order {
+            self.open[rank] = self.open[rank - 1];
+            rank -= 1;
+        }
+        self.open[rank] = place;
     }
 
     /// The first coarse bucket behind the open one that is not empty.

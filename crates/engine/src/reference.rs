@@ -109,8 +109,8 @@ impl Reference {
         self.ports[port as usize].counts()
     }
 
-    pub(crate) fn port_tally(&self, port: PortId, now: Time) -> Tally {
-        self.ports[port as usize].tally(now)
+    pub(crate) fn port_tallies(&self, ports: &[PortId], now: Time) -> Vec<Tally> {
+        ports.iter().map(|&port| self.ports[port as usize].tally(now)).collect()
     }
 
     pub(crate) fn queue_length(&self, port: PortId) -> u64 {

@@ -164,12 +164,12 @@ impl<O: Observer> Simulation<O> {
         }
     }
 
-    /// What has gone into one of the blueprint's `tallied` ports up to now, and how long it stood there.
+    /// What has gone into some of the blueprint's `tallied` ports up to now, and how long it stood there.
     #[must_use]
-    pub fn port_tally(&self, port: PortId) -> Tally {
+    pub fn port_tallies(&self, ports: &[PortId]) -> Vec<Tally> {
         match &self.driver {
-            Driver::Reference(kernel) => kernel.port_tally(port, self.now),
-            Driver::Fast(kernel) => kernel.port_tally(port, self.now),
+            Driver::Reference(kernel) => kernel.port_tallies(ports, self.now),
+            Driver::Fast(kernel) => kernel.port_tallies(ports, self.now),
         }
     }
 

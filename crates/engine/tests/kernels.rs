@@ -290,7 +290,7 @@ fn observed(blueprint: &Blueprint, kernel: Kernel) -> Simulation<Reducers> {
 
 /// What the ports have counted up to now.
 fn tallies(blueprint: &Blueprint, simulation: &Simulation<Reducers>) -> Vec<Tally> {
-    blueprint.tallied.iter().map(|&port| simulation.port_tally(port)).collect()
+    simulation.port_tallies(&blueprint.tallied)
 }
 
 /// Digest, counts, and how many drops there are.

@@ -425,10 +425,17 @@ impl Fast {
         port.queue_length(&self.stores[index], &self.details[index], now, pending)
     }
 
-    pub(crate) fn port_tally(&self, id: PortId, now: Time) -> Tally {
-        let pending = self.waiting.entries().into_iter().filter(|due| due.entity == id);
-        let (port, index) = (&self.ports[id as usize], id as usize);
-        port.tally(&self.stores[index], &self.details[index], now, pending)
+    pub(crate) fn port_tallies(&self, ports: &[PortId], now: Time) -> Vec<Tally> {
+        let mut pending: Vec<Vec<Due<Packet>>> = self.ports.iter().map(|_| Vec::new()).collect();
+        for due in self.waiting.entries() {
+            pending[due.entity as usize].push(due);
+        }
+        let tally = |&id: &PortId| {
+            let index = id as usize;
+            let (store, details) = (&self.stores[index], &self.details[index]);
+            self.ports[index].tally(store, details, now, pending[index].iter().copied())
+        };
+        ports.iter().map(tally).collect()
     }
 
     pub(crate) fn in_flight(&self) -> u64 {
