@@ -1,0 +1,240 @@
+"""What the three tables share: their runs, short or kept, their rows, and ways to judge all cells."""
+
+from __future__ import annotations
+
+import abc
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+from optcp.papers import judge
+from optcp.papers.base import Evaluation, Exhibit
+from optcp.papers.kept import LongRun
+from optcp.papers.lbas import outcome
+from optcp.papers.lbas.outcome import Measured
+from optcp.papers.lbas.paper import (
+    ASSUMED,
+    BUNDLING_DEGREES,
+    CELLS,
+    FEWER,
+    FLOWS,
+    PAPER,
+    PAPER_LENGTH,
+    QUICK_CELLS,
+    QUICK_LENGTH,
+    SCENARIO,
+    Cell,
+    directory,
+    overrides,
+    reading,
+)
+from optcp.papers.model import Series
+from optcp.papers.printed import tables
+from optcp.papers.verdict import row
+from optcp.study import Study
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from optcp.papers.assume import Value
+    from optcp.papers.base import Options, Size
+    from optcp.papers.judge import Part, Side
+    from optcp.papers.model import Key, Row
+    from optcp.study import Done
+
+MODES = {True: "with anycast", False: "without"}
+BY_NAME = {cell.name: cell for cell in (*CELLS, *FEWER)}
+
+
+class Lbas(Exhibit):
+    """A table of the paper, from one set of runs."""
+
+    paper = PAPER
+    paper_runs = 1
+    assumed = ASSUMED
+    printed: ClassVar[Mapping[str, str]]
+    """Metric to the table of ``tables.toml`` that prints it."""
+    metrics: ClassVar[tuple[str, ...]]
+    why: ClassVar[str]
+
+    def studies(self, chosen: Mapping[str, Value], options: Options) -> dict[str, Study]:
+        """Short runs of few cells; none at the default size, which reads what is kept of the long ones."""
+        if not is_short(options.size):
+            return {}
+        common = [*overrides(chosen), *QUICK_LENGTH.items()]
+        return {
+            cell.name: Study.grid(
+                SCENARIO,
+                [*common, *cell.overrides()],
+                title=f"lbas, {cell.name}",
+                digest=options.digest,
+                fork=options.fork,
+            )
+            for cell in QUICK_CELLS
+        }
+
+    def seeds(self, study: str, size: Size) -> int:
+        """One, as the paper; more if they are asked for."""
+        del study
+        return size.of(1, 1)
+
+    def long_runs(self, chosen: Mapping[str, Value], seeds: Sequence[int]) -> list[LongRun]:
+        """The 30 cells, and two with another K, for 600 s each."""
+        return [_long_run(cell, chosen, seed) for cell in (*CELLS, *FEWER) for seed in seeds]
+
+    def evaluate(self, chosen: Mapping[str, Value], done: Mapping[str, Done]) -> Evaluation:
+        """Rows and curves of all cells that there are, and the paper's statements."""
+        short = {BY_NAME[name]: study.once(outcome.of_study) for name, study in done.items() if name in BY_NAME}
+        kept = [] if short else _kept(chosen)
+        measured = Measured(short or _by_cell(kept))
+        rows = [one for cell in CELLS if cell in measured.cells for one in self._rows(cell, measured, chosen)]
+        notes = [_what_there_is(measured, bool(short)), *self.notes(measured, done)]
+        judges = {opening: {reading(chosen): parts} for opening, parts in self.judges(measured, done).items()}
+        return Evaluation(
+            rows, judge.judge_each(self.id, judges), self._curves(measured, rows), notes, _provenance(kept)
+        )
+
+    @abc.abstractmethod
+    def judges(self, measured: Measured, done: Mapping[str, Done]) -> dict[str, list[Part]]:
+        """The parts of each statement, by the beginning of its text."""
+
+    def notes(self, measured: Measured, done: Mapping[str, Done]) -> list[str]:
+        """What a reader must know beside the numbers."""
+        del measured, done
+        return []
+
+    def combined(self, cell: Cell, measured: Measured) -> dict[str, Any]:
+        """Further metrics of a cell that are made of several: intervals by name."""
+        del cell, measured
+        return {}
+
+    def _rows(self, cell: Cell, measured: Measured, chosen: Mapping[str, Value]) -> list[Row]:
+        intervals = {metric: measured.interval(metric, cell) for metric in self.metrics}
+        intervals |= self.combined(cell, measured)
+        key = cell.key(reading(chosen))
+        return [
+            row(key, metric, printed(self.printed[metric], cell) if metric in self.printed else None, one, self.why)
+            for metric, one in intervals.items()
+        ]
+
+    def _curves(self, measured: Measured, rows: Sequence[Row]) -> list[Series]:
+        metric = self.metrics[0]
+        unit = {"gbps": "Gb/s", "mbps": "Mb/s", "mb": "MB"}[metric.rpartition("_")[2]]
+        name = metric.rpartition("_")[0].replace("_", " ")
+        values = {tuple(one.key.values())[:3]: one.measured for one in rows if one.metric == metric}
+        curves = []
+        for flows in FLOWS:
+            for anycast in (True, False):
+                cells = [cell for cell in CELLS if (cell.flows, cell.anycast) == (flows, anycast)]
+                there = [cell for cell in cells if cell in measured.cells]
+                y = [values[tuple(cell.key("").values())[:3]] for cell in there]
+                x = [float(cell.bundling_degree) for cell in there]
+                key: Key = {"flows_per_lightpath": flows, "anycast": "yes" if anycast else "no"}
+                curves += [Series(name, key, "bundling degree", "", name, unit, x, y)] if there else []
+        return curves
+
+
+def is_short(size: Size) -> bool:
+    """Whether a size makes short runs of its own."""
+    return size.name != "default"
+
+
+def printed(table: str, cell: Cell) -> float:
+    """What the paper prints for a cell."""
+    mode = "with" if cell.anycast else "without"
+    values: list[float] = tables()["lbas"][table][f"{mode}_{cell.flows}"]
+    return values[BUNDLING_DEGREES.index(cell.bundling_degree)]
+
+
+def _long_run(cell: Cell, chosen: Mapping[str, Value], seed: int) -> LongRun:
+    settings = (*overrides(chosen), *PAPER_LENGTH.items(), *cell.overrides())
+    return LongRun(directory(chosen) / f"{cell.name}-seed-{seed}.json", SCENARIO, settings, seed, outcome.to_json)
+
+
+def _kept(chosen: Mapping[str, Value]) -> list[tuple[Cell, dict[str, Any]]]:
+    """Everything that is kept for these values: cells and contents of files, cell by cell and by seed."""
+    found = []
+    for cell in (*CELLS, *FEWER):
+        files = directory(chosen).glob(f"{cell.name}-seed-*.json")
+        for seed in sorted(int(file.stem.rpartition("-")[2]) for file in files):
+            content = _long_run(cell, chosen, seed).read()
+            found += [(cell, content)] if content else []
+    return found
+
+
+def _by_cell(kept: Sequence[tuple[Cell, dict[str, Any]]]) -> dict[Cell, dict[int, outcome.Batches]]:
+    cells: dict[Cell, dict[int, outcome.Batches]] = {}
+    for cell, content in kept:
+        cells.setdefault(cell, {})[content["seed"]] = outcome.from_json(content["outcome"])
+    return cells
+
+
+def _provenance(kept: Sequence[tuple[Cell, dict[str, Any]]]) -> list[dict[str, Any]]:
+    names = ("seed", "version", "git", "scenario_sha256", "metrics_sha256", "cpu_seconds")
+    return [{"cell": cell.name, **{name: content[name] for name in names}} for cell, content in kept]
+
+
+def _what_there_is(measured: Measured, short: bool) -> str:
+    there = [cell for cell in CELLS if cell in measured.cells]
+    if short:
+        length = f"{QUICK_LENGTH['stop']} with {QUICK_LENGTH['parameters.warm_up']} of warm-up"
+        return (
+            f"Short runs of {len(there)} of the {len(CELLS)} cells: {length} in place of 600 s with 60 s. The flows "
+            "are still in their first slow start and what follows it."
+        )
+    names = [cell.name for cell in CELLS if cell not in measured.cells]
+    missing = ", ".join(names) if there else "all"
+    text = (
+        f"Long runs that are kept with the project (600 s, the first 60 s left out, means of 27 s): {len(there)} of "
+        f"{len(CELLS)} cells."
+    )
+    more = f" Missing: {missing}; `optcp reproduce lbas --paper-scale` makes them." if names else ""
+    few = " Intervals are over batches where there are fewer than three seeds."
+    return text + more + few
+
+
+def missing_part(measured: Measured, cells: Sequence[Cell]) -> list[Part]:
+    """A part that keeps a statement open while cells are missing."""
+    missing = [cell for cell in cells if cell not in measured.cells]
+    if not missing:
+        return []
+    return [judge.Part(f"{len(missing)} of {len(cells)} cells have not been run", "undecided")]
+
+
+def pairs() -> list[tuple[Cell, Cell]]:
+    """The 15 pairs of cells, with anycast switching and without."""
+    return list(zip(CELLS[::2], CELLS[1::2], strict=True))
+
+
+def mode_parts(
+    measured: Measured, metric: Callable[[Sequence[Cell]], list[NDArray[np.float64]]], side: Side, unit: str
+) -> list[Part]:
+    """With minus without, on one side in every pair."""
+    parts = missing_part(measured, CELLS)
+    for one, other in pairs():
+        if measured.has((one, other)):
+            first, second = metric((one, other))
+            name = f"b_D = {one.bundling_degree}, {one.flows} flows, with minus without"
+            parts.append(judge.paired_part(name, first, second, side, unit))
+    return parts
+
+
+def trends(
+    measured: Measured, metric: str, over: Literal["flows", "degree"], anycast: bool, way: Literal["up", "down"]
+) -> list[Part]:
+    """TREND over the flows for each bundling degree, or over the degrees for each number of flows."""
+    unit = {"gbps": "Gb/s", "mbps": "Mb/s", "mb": "MB"}[metric.rpartition("_")[2]]
+    of_mode = [cell for cell in CELLS if cell.anycast == anycast]
+    parts = missing_part(measured, of_mode)
+    rows = BUNDLING_DEGREES if over == "flows" else FLOWS
+    for fixed in rows:
+        if over == "flows":
+            cells = [cell for cell in of_mode if cell.bundling_degree == fixed]
+            name, steps = f"b_D = {fixed}, {MODES[anycast]}", [f"{cell.flows} flows" for cell in cells]
+        else:
+            cells = [cell for cell in of_mode if cell.flows == fixed]
+            name, steps = f"{fixed} flows, {MODES[anycast]}", [f"b_D = {cell.bundling_degree}" for cell in cells]
+        if measured.has(cells):
+            parts += judge.trend_parts(name, steps, measured.values(metric, cells), way, unit)
+    return parts
