@@ -87,7 +87,7 @@ def largest_gain(measured: Measured) -> list[Part]:
     """Judge: the largest gain is that of the print, in the first cell, and gains shrink with more flows."""
     parts = missing_part(measured, CELLS)
     gains = {one: gain_pct(measured, one, other) for one, other in pairs() if measured.has((one, other))}
-    if gains:
+    if len(gains) == len(pairs()):
         largest = max(gains, key=lambda cell: float(gains[cell].mean()))
         stated = float(tables()["lbas"]["text"]["throughput_gain_pct"])
         name = f"largest gain, at b_D = {largest.bundling_degree} and {largest.flows} flows, minus {stated:g} %"

@@ -78,7 +78,7 @@ def largest_reduction(measured: Measured) -> list[Part]:
             first, second = measured.values("queue_mb", (one, other))
             if (first > 0).all():
                 found[one] = 100 * (second - first) / first
-    if found:
+    if len(found) == len(pairs()):
         largest = max(found, key=lambda cell: float(found[cell].mean()))
         stated = float(tables()["lbas"]["text"]["queue_reduction_pct"])
         name = f"largest reduction, at b_D = {largest.bundling_degree} and {largest.flows} flows, minus {stated:g} %"
