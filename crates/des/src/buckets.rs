@@ -54,6 +54,8 @@ const FEWEST_FINE: u32 = 6;
 const MOST_FINE: u32 = 12;
 /// Offsets in a coarse bucket have 32 bits.
 const WIDEST: u32 = 32;
+/// So many entries may be beyond the horizon, whatever the number of the others.
+const FEW_FAR: usize = 256;
 /// No node.
 const NIL: u32 = u32::MAX;
 
@@ -86,7 +88,7 @@ impl<T> Entry<T> {
 /// # Parameters
 /// The horizon: the time that most entries are put in ahead of.
 /// # Limits
-/// Entries beyond 512 coarse buckets wait in a heap. Nothing may be added that is due before the last
+/// Entries beyond 512 coarse buckets wait in a heap; where they are many the buckets are made wider. Nothing may be added that is due before the last
 /// entry that was taken out.
 #[derive(Clone, Debug)]
 pub struct Buckets<T> {
@@ -168,7 +170,23 @@ impl<T: Copy> Buckets<T> {
             let entry = self.entry(due);
             self.push_coarse(bucket, entry);
         } else {
-            self.far.push(Reverse(due));
+            self.push_far(due);
+        }
+    }
+
+    /// Adds an entry beyond the horizon, or moves the horizon where these become many.
+    #[inline(never)]
+    fn push_far(&mut self, due: Due<T>) {
+        self.far.push(Reverse(due));
+        if self.far.len() > FEW_FAR && self.far.len() > self.len / 8 && self.shift < WIDEST {
+            let now = self.current << self.shift;
+            let all = self.drain();
+            self.shift += 1;
+            self.current = now >> self.shift;
+            self.fine_shift = self.shift - FEWEST_FINE;
+            self.fine = 0;
+            self.spread = 0;
+            all.into_iter().for_each(|due| self.push(due));
         }
     }
 
@@ -403,9 +421,13 @@ mod tests {
     /// ordered set.
     #[test]
     fn entries_come_out_in_order() {
-        for (seed, spread) in (0..).zip([1_u64 << 10, 1 << 22, 1 << 30, 1 << 38]) {
+        let spreads = [1_u64 << 10, 1 << 22, 1 << 30, 1 << 38];
+        // The last one begins with a horizon far too near.
+        for (seed, (spread, horizon)) in
+            (0..).zip(spreads.map(|s| (s, s / 4)).into_iter().chain([(1 << 36, 1)]))
+        {
             let mut stream = Streams::new(seed).stream("buckets");
-            let mut buckets = Buckets::new(Duration::from_ps(spread / 4));
+            let mut buckets = Buckets::new(Duration::from_ps(horizon));
             let mut plain = std::collections::BTreeSet::new();
             let (mut now, mut ordinal) = (0, 0);
             for _ in 0..20_000 {
