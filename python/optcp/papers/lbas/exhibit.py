@@ -20,6 +20,7 @@ from optcp.papers.lbas.paper import (
     PAPER_LENGTH,
     QUICK_CELLS,
     QUICK_LENGTH,
+    READINGS,
     SCENARIO,
     Cell,
     directory,
@@ -40,9 +41,10 @@ if TYPE_CHECKING:
     from optcp.papers.assume import Value
     from optcp.papers.base import Options, Size
     from optcp.papers.judge import Part, Side
-    from optcp.papers.model import Key, Row
+    from optcp.papers.model import Row
     from optcp.study import Done
 
+UNITS = {"gbps": "Gb/s", "mbps": "Mb/s", "mb": "MB"}
 MODES = {True: "with anycast", False: "without"}
 BY_NAME = {cell.name: cell for cell in (*CELLS, *FEWER)}
 
@@ -86,22 +88,55 @@ class Lbas(Exhibit):
     def evaluate(self, chosen: Mapping[str, Value], done: Mapping[str, Done]) -> Evaluation:
         """Rows and curves of all cells that there are, and the paper's statements."""
         short = {BY_NAME[name]: study.once(outcome.of_study) for name, study in done.items() if name in BY_NAME}
-        kept = [] if short else _kept(chosen)
-        measured = Measured(short or _by_cell(kept))
-        rows = [one for cell in CELLS if cell in measured.cells for one in self._rows(cell, measured, chosen)]
-        notes = [_what_there_is(measured, bool(short)), *self.notes(measured, done)]
-        judges = {opening: {reading(chosen): parts} for opening, parts in self.judges(measured, done).items()}
-        return Evaluation(
-            rows, judge.judge_each(self.id, judges), self._curves(measured, rows), notes, _provenance(kept)
-        )
+        if short:
+            return self._of({reading(chosen): Measured(short)}, [_length_of_short(short)], [], done)
+        kept = {reading(values): _kept(values) for values in self._readings(chosen)}
+        of_chosen = reading(chosen)
+        there = {name: Measured(_by_cell(runs)) for name, runs in kept.items() if runs or name == of_chosen}
+        notes = [f"{name}: {_what_is_kept(measured)}" for name, measured in there.items()]
+        return self._of(there, notes, [one for name in there for one in _provenance(name, kept[name])], done)
+
+    def _readings(self, chosen: Mapping[str, Value]) -> list[Mapping[str, Value]]:
+        """The values under which the statements are judged: those chosen, or all readings of the default."""
+        return [chosen] if self.changed(chosen) else [{**chosen, **values} for values in READINGS]
+
+    def _of(
+        self,
+        there: Mapping[str, Measured],
+        notes: list[str],
+        kept: list[dict[str, Any]],
+        done: Mapping[str, Done],
+    ) -> Evaluation:
+        """Rows, curves and statements of what is measured under each reading; the first one is the chosen."""
+        rows = [
+            one
+            for name, measured in there.items()
+            for cell in CELLS
+            if cell in measured.cells
+            for one in self._rows(cell, measured, name)
+        ]
+        judges: dict[str, dict[str, list[Part]]] = {}
+        for name, measured in there.items():
+            for opening, parts in self.judges(measured).items():
+                judges.setdefault(opening, {})[name] = parts
+        first = next(iter(there))
+        for opening, parts in self.judges_beside(done).items():
+            judges[opening] = {first: parts}
+        series = [one for name in there for one in self._curves(name, rows)]
+        return Evaluation(rows, judge.judge_each(self.id, judges), series, [*notes, *self.notes(done)], kept)
 
     @abc.abstractmethod
-    def judges(self, measured: Measured, done: Mapping[str, Done]) -> dict[str, list[Part]]:
-        """The parts of each statement, by the beginning of its text."""
+    def judges(self, measured: Measured) -> dict[str, list[Part]]:
+        """The parts of each statement about the cells, by the beginning of its text."""
 
-    def notes(self, measured: Measured, done: Mapping[str, Done]) -> list[str]:
+    def judges_beside(self, done: Mapping[str, Done]) -> dict[str, list[Part]]:
+        """The parts of statements about other runs."""
+        del done
+        return {}
+
+    def notes(self, done: Mapping[str, Done]) -> list[str]:
         """What a reader must know beside the numbers."""
-        del measured, done
+        del done
         return []
 
     def combined(self, cell: Cell, measured: Measured) -> dict[str, Any]:
@@ -109,30 +144,38 @@ class Lbas(Exhibit):
         del cell, measured
         return {}
 
-    def _rows(self, cell: Cell, measured: Measured, chosen: Mapping[str, Value]) -> list[Row]:
+    def _rows(self, cell: Cell, measured: Measured, profile: str) -> list[Row]:
         intervals = {metric: measured.interval(metric, cell) for metric in self.metrics}
         intervals |= self.combined(cell, measured)
-        key = cell.key(reading(chosen))
+        key = cell.key(profile)
         return [
             row(key, metric, printed(self.printed[metric], cell) if metric in self.printed else None, one, self.why)
             for metric, one in intervals.items()
         ]
 
-    def _curves(self, measured: Measured, rows: Sequence[Row]) -> list[Series]:
+    def _curves(self, profile: str, rows: Sequence[Row]) -> list[Series]:
+        """The first metric over the bundling degree, a curve for each number of flows and mode."""
         metric = self.metrics[0]
-        unit = {"gbps": "Gb/s", "mbps": "Mb/s", "mb": "MB"}[metric.rpartition("_")[2]]
-        name = metric.rpartition("_")[0].replace("_", " ")
-        values = {tuple(one.key.values())[:3]: one.measured for one in rows if one.metric == metric}
-        curves = []
-        for flows in FLOWS:
-            for anycast in (True, False):
-                cells = [cell for cell in CELLS if (cell.flows, cell.anycast) == (flows, anycast)]
-                there = [cell for cell in cells if cell in measured.cells]
-                y = [values[tuple(cell.key("").values())[:3]] for cell in there]
-                x = [float(cell.bundling_degree) for cell in there]
-                key: Key = {"flows_per_lightpath": flows, "anycast": "yes" if anycast else "no"}
-                curves += [Series(name, key, "bundling degree", "", name, unit, x, y)] if there else []
-        return curves
+        name, _, unit = metric.rpartition("_")
+        points: dict[tuple[Any, ...], list[tuple[float, float]]] = {}
+        for one in rows:
+            if one.metric == metric and one.key["profile"] == profile:
+                curve = (one.key["flows_per_lightpath"], one.key["anycast"])
+                points.setdefault(curve, []).append((float(one.key["bundling_degree"]), one.measured))
+        name = name.replace("_", " ")
+        return [
+            Series(
+                name,
+                {"flows_per_lightpath": flows, "anycast": anycast, "profile": profile},
+                "bundling degree",
+                "",
+                name,
+                UNITS[unit],
+                [x for x, _ in curve],
+                [y for _, y in curve],
+            )
+            for (flows, anycast), curve in points.items()
+        ]
 
 
 def is_short(size: Size) -> bool:
@@ -170,28 +213,31 @@ def _by_cell(kept: Sequence[tuple[Cell, dict[str, Any]]]) -> dict[Cell, dict[int
     return cells
 
 
-def _provenance(kept: Sequence[tuple[Cell, dict[str, Any]]]) -> list[dict[str, Any]]:
+def _provenance(reading: str, kept: Sequence[tuple[Cell, dict[str, Any]]]) -> list[dict[str, Any]]:
     names = ("seed", "version", "git", "scenario_sha256", "metrics_sha256", "cpu_seconds")
-    return [{"cell": cell.name, **{name: content[name] for name in names}} for cell, content in kept]
+    return [
+        {"reading": reading, "cell": cell.name, **{name: content[name] for name in names}} for cell, content in kept
+    ]
 
 
-def _what_there_is(measured: Measured, short: bool) -> str:
-    there = [cell for cell in CELLS if cell in measured.cells]
-    if short:
-        length = f"{QUICK_LENGTH['stop']} with {QUICK_LENGTH['parameters.warm_up']} of warm-up"
-        return (
-            f"Short runs of {len(there)} of the {len(CELLS)} cells: {length} in place of 600 s with 60 s. The flows "
-            "are still in their first slow start and what follows it."
-        )
-    names = [cell.name for cell in CELLS if cell not in measured.cells]
-    missing = ", ".join(names) if there else "all"
-    text = (
-        f"Long runs that are kept with the project (600 s, the first 60 s left out, means of 27 s): {len(there)} of "
-        f"{len(CELLS)} cells."
+def _length_of_short(cells: Mapping[Cell, object]) -> str:
+    length = f"{QUICK_LENGTH['stop']} with {QUICK_LENGTH['parameters.warm_up']} of warm-up"
+    number = sum(cell in cells for cell in CELLS)
+    return (
+        f"Short runs of {number} of the {len(CELLS)} cells: {length} in place of 600 s with 60 s. The flows are still "
+        "in their first slow start and what follows it."
     )
-    more = f" Missing: {missing}; `optcp reproduce lbas --paper-scale` makes them." if names else ""
-    few = " Intervals are over batches where there are fewer than three seeds."
-    return text + more + few
+
+
+def _what_is_kept(measured: Measured) -> str:
+    missing = [cell.name for cell in CELLS if cell not in measured.cells]
+    names = "all" if len(missing) == len(CELLS) else ", ".join(missing)
+    text = (
+        f"long runs that are kept with the project (600 s, the first 60 s left out, means of 27 s), "
+        f"{len(CELLS) - len(missing)} of {len(CELLS)} cells."
+    )
+    more = f" Missing: {names}; `optcp reproduce lbas --paper-scale` makes them." if missing else ""
+    return text + more + f" Intervals are over batches where there are fewer than {outcome.ENOUGH_SEEDS} seeds."
 
 
 def missing_part(measured: Measured, cells: Sequence[Cell]) -> list[Part]:
@@ -224,7 +270,7 @@ def trends(
     measured: Measured, metric: str, over: Literal["flows", "degree"], anycast: bool, way: Literal["up", "down"]
 ) -> list[Part]:
     """TREND over the flows for each bundling degree, or over the degrees for each number of flows."""
-    unit = {"gbps": "Gb/s", "mbps": "Mb/s", "mb": "MB"}[metric.rpartition("_")[2]]
+    unit = UNITS[metric.rpartition("_")[2]]
     of_mode = [cell for cell in CELLS if cell.anycast == anycast]
     parts = missing_part(measured, of_mode)
     rows = BUNDLING_DEGREES if over == "flows" else FLOWS

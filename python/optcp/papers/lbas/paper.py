@@ -159,6 +159,14 @@ ASSUMED = (
 """What the paper leaves open."""
 
 
+READINGS: tuple[dict[str, Value], ...] = (
+    {},
+    {"profile": "rfc"},
+    {"profile": "rfc", "timeout_basis": "flight-size"},
+)
+"""What of :data:`ASSUMED` the statements are judged under beside the default, once there are long runs of it."""
+
+
 def overrides(chosen: Mapping[str, Value]) -> list[tuple[str, str]]:
     """The scenario overrides of the chosen values."""
     return assume.overrides(ASSUMED, chosen)

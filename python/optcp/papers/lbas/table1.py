@@ -47,8 +47,8 @@ class Table1(Lbas):
         """The shared runs, and the small network in which the order of packets is watched."""
         return {**super().studies(chosen, options), order.ORDER: order.study(chosen, options)}
 
-    def judges(self, measured: Measured, done: Mapping[str, Done]) -> dict[str, list[Part]]:
-        """The parts of each statement."""
+    def judges(self, measured: Measured) -> dict[str, list[Part]]:
+        """The parts of each statement about the cells."""
         both = (True, False)
         metric = self.metrics[0]
         return {
@@ -62,13 +62,15 @@ class Table1(Lbas):
                 part for anycast in both for part in trends(measured, metric, "degree", anycast, "up")
             ],
             "The largest throughput gain": largest_gain(measured),
-            "Per-packet balancing keeps": keeps_order(done[order.ORDER].once(order.overtaken)),
             "The lightpaths are the only bottleneck": only_bottleneck(measured),
         }
 
-    def notes(self, measured: Measured, done: Mapping[str, Done]) -> list[str]:
+    def judges_beside(self, done: Mapping[str, Done]) -> dict[str, list[Part]]:
+        """The statement about the order of packets."""
+        return {"Per-packet balancing keeps": keeps_order(done[order.ORDER].once(order.overtaken))}
+
+    def notes(self, done: Mapping[str, Done]) -> list[str]:
         """What the small network showed."""
-        del measured
         found = done[order.ORDER].once(order.overtaken)
         counts = "; ".join(
             f"{way}: {one.segments} segments and {one.acks} ACKs of {one.sent}" for way, one in found.items()

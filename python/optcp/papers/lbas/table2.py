@@ -9,7 +9,7 @@ from optcp.papers.base import exhibit
 from optcp.papers.lbas.exhibit import Lbas, mode_parts, trends
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     import numpy as np
     from numpy.typing import NDArray
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from optcp.papers.judge import Part
     from optcp.papers.lbas.outcome import Measured
     from optcp.papers.lbas.paper import Cell
-    from optcp.study import Done
 
 
 @exhibit
@@ -39,9 +38,8 @@ class Table2(Lbas):
         """The drops of all lightpaths of a node together: what the print is summed over is not said."""
         return {"drop_node_mbps": measured.interval("drop_mbps", cell).times(cell.bundling_degree)}
 
-    def judges(self, measured: Measured, done: Mapping[str, Done]) -> dict[str, list[Part]]:
+    def judges(self, measured: Measured) -> dict[str, list[Part]]:
         """The parts of each statement."""
-        del done
 
         def at_both(cells: Sequence[Cell]) -> list[NDArray[np.float64]]:
             here, there = (measured.values(metric, cells) for metric in ("drop_mbps", "far_drop_mbps"))

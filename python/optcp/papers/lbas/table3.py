@@ -45,18 +45,17 @@ class Table3(Lbas):
         total = sum(measured.values(metric, [cell])[0] for metric in DELAYS)
         return {"delay_ms": replace(stats.mean(np.asarray(total)), n=len(measured.cells[cell]))}
 
-    def notes(self, measured: Measured, done: Mapping[str, Done]) -> list[str]:
+    def notes(self, done: Mapping[str, Done]) -> list[str]:
         """What the delays are."""
-        del measured, done
+        del done
         return [
             "Delays are mean times from a packet's arrival at a port until its last bit has left, weighted by bytes: "
             "from a metro node (`metro`), into a lightpath (`core`) and towards the other metro node (`far`). "
             "`delay_ms` is their sum. The longest ones are since the start of the run."
         ]
 
-    def judges(self, measured: Measured, done: Mapping[str, Done]) -> dict[str, list[Part]]:
+    def judges(self, measured: Measured) -> dict[str, list[Part]]:
         """The parts of each statement."""
-        del done
         over: tuple[tuple[Any, Any], ...] = (("degree", True), ("degree", False), ("flows", True), ("flows", False))
         return {
             "Anycast switching always shortens": [
