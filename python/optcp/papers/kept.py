@@ -77,13 +77,28 @@ class LongRun:
             "drops": run.drops,
             "outcome": self.reduce(RunData.of(run, cpu_s)),
         }
-        write_text(self.file, json.dumps(content, indent=1) + "\n")
+        write_text(self.file, _lines(content) + "\n")
 
     def _settings(self) -> list[str]:
         return [f"{name}={value}" for name, value in self.overrides]
 
     def _load(self) -> _core.Scenario:
         return _core.Scenario.load(str(self.scenario), list(self.overrides))
+
+
+def _lines(content: dict[str, Any]) -> str:
+    """JSON with a line for each key, and in tables inside one for each of theirs: differences stay readable."""
+
+    def table(entries: dict[str, Any], depth: int) -> str:
+        pad = " " * depth
+        lines = (
+            f"{pad}{json.dumps(name)}: "
+            + (table(value, depth + 1) if isinstance(value, dict) and value else json.dumps(value))
+            for name, value in entries.items()
+        )
+        return "{\n" + ",\n".join(lines) + "\n" + pad[:-1] + "}"
+
+    return table(content, 1)
 
 
 def make_missing(runs: Sequence[LongRun], threads: int, progress: Progress) -> None:
