@@ -13,6 +13,7 @@ from optcp.papers.base import Options, Size, select
 from optcp.papers.lbas import exhibit, order, outcome, paper, table1, table2, table3
 from optcp.papers.lbas.paper import CELLS, FEWER, Cell
 from optcp.papers.reproduce import Request, make_long_runs, reproduce
+from optcp.plots import figures
 from optcp.study.store import RunData
 from optcp.tables import show_result
 
@@ -329,3 +330,15 @@ def test_paper_scale_makes_the_long_runs_of_what_is_asked_for(tmp_path, silent, 
     make_long_runs(Request(select(["lbas"]), Size("default"), first_seed=4), 2, 1, silent)
     assert len({one.file for one in made}) == 2 * 32
     assert {one.seed for one in made} == {4, 5}
+
+
+def test_a_figure_for_each_reading(tmp_path, silent, monkeypatch):
+    monkeypatch.setattr(paper, "KEPT", tmp_path)
+    result = reproduce(Request(select(["lbas/table2"]), Size("default")), tmp_path / "out", 1, silent)[0]
+    assert figures(result) == []
+    keep(as_printed(without=CELLS[3:]), {})
+    keep(as_printed(), {"profile": "rfc"})
+    result = reproduce(Request(select(["lbas/table3"]), Size("default")), tmp_path / "out", 1, silent)[0]
+    drawn = figures(result)
+    assert [one.caption.split(":")[0] for one in drawn] == ["inet-2011", "rfc"]
+    assert [one.svg.count("flows") >= panels for one, panels in zip(drawn, (2, 3), strict=True)] == [True, True]
