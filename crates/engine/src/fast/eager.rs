@@ -53,20 +53,37 @@ pub(super) enum Ahead {
     Deliver,
 }
 
-/// What is done with a packet under a label.
+/// What is done with a packet under a label: into a port and under the next label on from there, unless
+/// the port is [`Way::DELIVER`], [`Way::BUNDLE`] or [`Way::SPECIAL`].
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Way {
-    Deliver,
-    /// Into a port, and under the next label on from there.
-    Port {
-        port: PortId,
-        next: Label,
-        ahead: Ahead,
-        /// Whether it is in a tunnel that hides its routers from the packet's time to live.
-        carried: bool,
-    },
-    /// A gate, a bridge or a bundle.
-    Special,
+pub(super) struct Way {
+    pub(super) port: PortId,
+    pub(super) next: Label,
+    /// For a bundle.
+    pub(super) bundle: u16,
+    pub(super) destination: u16,
+    pub(super) ahead: Ahead,
+    /// Whether it is in a tunnel that hides its routers from the packet's time to live.
+    pub(super) carried: bool,
+}
+
+impl Way {
+    /// The endpoint here takes it.
+    pub(super) const DELIVER: PortId = PortId::MAX;
+    /// A port of a bundle.
+    pub(super) const BUNDLE: PortId = PortId::MAX - 1;
+    /// A gate or a bridge.
+    pub(super) const SPECIAL: PortId = PortId::MAX - 2;
+
+    fn to(port: PortId, next: Label, ahead: Ahead) -> Self {
+        Way { port, next, bundle: 0, destination: 0, ahead, carried: false }
+    }
+
+    /// Whether the port is one.
+    #[inline]
+    pub(super) fn is_port(self) -> bool {
+        self.port < Way::SPECIAL
+    }
 }
 
 /// The ways of all labels at present.
@@ -91,11 +108,21 @@ impl Ways {
         self.delivery[packet.flow() as usize][usize::from(packet.is_ack())]
     }
 
+    /// Whether a packet that has taken a way, and is under the next label, may go on early.
+    #[inline]
+    pub(super) fn goes_on(&self, ahead: Ahead, packet: Packet) -> bool {
+        match ahead {
+            Ahead::Wait => false,
+            Ahead::Go => true,
+            Ahead::Deliver => self.delivers(packet),
+        }
+    }
+
     /// Whether a packet behind a port may go on early.
     pub(super) fn ahead(&self, packet: Packet) -> bool {
-        match self.at(packet.label) {
-            Way::Deliver => self.delivers(packet),
-            Way::Port { .. } | Way::Special => self.eager[packet.label.0 as usize],
+        match self.at(packet.label).port {
+            Way::DELIVER => self.delivers(packet),
+            _ => self.eager[packet.label.0 as usize],
         }
     }
 }
@@ -301,17 +328,26 @@ impl<'a> Survey<'a> {
     }
 
     fn way(&self, label: Label) -> Way {
+        let ahead = |next: Label| match self.labels.hop(next) {
+            Hop::Deliver => Ahead::Deliver,
+            _ if self.eager[next.0 as usize] => Ahead::Go,
+            _ => Ahead::Wait,
+        };
         match self.labels.hop(label) {
-            Hop::Deliver => Way::Deliver,
-            hop @ (Hop::Forward { port, next } | Hop::Carry { port, next }) => {
-                let ahead = match self.labels.hop(next) {
-                    Hop::Deliver => Ahead::Deliver,
-                    _ if self.eager[next.0 as usize] => Ahead::Go,
-                    _ => Ahead::Wait,
-                };
-                Way::Port { port, next, ahead, carried: matches!(hop, Hop::Carry { .. }) }
+            Hop::Deliver => Way::to(Way::DELIVER, label, Ahead::Wait),
+            Hop::Forward { port, next } => Way::to(port, next, ahead(next)),
+            Hop::Carry { port, next } => Way { carried: true, ..Way::to(port, next, ahead(next)) },
+            Hop::Bundle(entrance) => {
+                let Entrance { bundle, destination, next } = self.labels.entrance(entrance);
+                match (u16::try_from(bundle), u16::try_from(destination)) {
+                    (Ok(bundle), Ok(destination)) => {
+                        let way = Way::to(Way::BUNDLE, next, ahead(next));
+                        Way { bundle, destination, ..way }
+                    }
+                    _ => Way::to(Way::SPECIAL, label, Ahead::Wait),
+                }
             }
-            Hop::Gate(_) | Hop::Bridge(_) | Hop::Bundle(_) => Way::Special,
+            Hop::Gate(_) | Hop::Bridge(_) => Way::to(Way::SPECIAL, label, Ahead::Wait),
         }
     }
 }

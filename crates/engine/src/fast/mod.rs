@@ -19,14 +19,16 @@ mod queue;
 use std::collections::BinaryHeap;
 
 use optcp_des::{Buckets, Calendar, Class, Due, Key};
-use optcp_net::{Control, FlowId, Packet, PortCounts, PortId, QueueLimit, Tally};
+use optcp_net::{
+    Control, DropReason, FlowId, Label, Packet, PortCounts, PortId, QueueLimit, Tally,
+};
 use optcp_optical::bundle::{Bundle, Lightpaths, Selection};
 use optcp_units::{Bytes, Duration, Time};
 
 use crate::Blueprint;
 use crate::controls::Controls;
 use crate::model::{Model, Onward};
-use crate::observe::{Cause, Observer};
+use crate::observe::{Cause, Observer, Record};
 use crate::timers::Alarm;
 
 use eager::{Ahead, Way, Ways};
@@ -153,79 +155,131 @@ impl Fast {
 
     /// A packet is at a node, having come through the port `from` or from the endpoint there: takes it as
     /// far as it may go.
+    // What every packet passes is short, and what it seldom needs is called: few values stay in registers.
     fn walk<O: Observer>(
         &mut self,
         model: &mut Model<O>,
         mut packet: Packet,
-        mut from: Option<PortId>,
+        from: Option<PortId>,
     ) {
+        // What changes on the way stays out of the packet: it would be written and read back each time.
+        let (mut label, mut ttl) = (packet.label, packet.ttl);
+        let mut routed = from.is_some();
         loop {
-            match self.ways.at(packet.label) {
-                Way::Port { port, next, ahead, carried } => {
-                    if !carried && model.expires(&mut packet, from) {
-                        return;
+            let way = self.ways.at(label);
+            let mut id = way.port;
+            if !way.is_port() {
+                match id {
+                    Way::DELIVER => {
+                        let Some(ack) = self.deliver(model, packet.onward(label, ttl)) else {
+                            return;
+                        };
+                        packet = ack;
+                        (label, ttl) = (ack.label, ack.ttl);
+                        routed = false;
+                        continue;
                     }
-                    packet.label = next;
-                    let ahead = match ahead {
-                        Ahead::Wait => false,
-                        Ahead::Go => true,
-                        Ahead::Deliver => self.ways.delivers(packet),
-                    };
-                    if !self.enter(model, port, packet, ahead) {
-                        return;
-                    }
-                    from = Some(port);
+                    Way::BUNDLE => id = self.choose(model, way, packet),
+                    _ => return self.at_special(model, packet.onward(label, ttl), routed),
                 }
-                Way::Deliver if packet.is_ack() => return self.acknowledge(model, packet),
-                Way::Deliver => match self.receive(model, packet) {
-                    Some(ack) => (packet, from) = (ack, None),
-                    None => return,
-                },
-                Way::Special => return self.at_special(model, packet, from),
             }
+            if routed && !way.carried {
+                ttl = ttl.saturating_sub(1);
+                if ttl == 0 {
+                    return expire(model, packet.onward(label, ttl));
+                }
+            }
+            label = way.next;
+            let Some(arrival) = self.admit(model, id, &packet, (label, ttl)) else { return };
+            if !self.ways.goes_on(way.ahead, packet) || arrival >= self.cut {
+                return self.park(arrival, id, way.ahead, packet.onward(label, ttl));
+            }
+            self.tell(model, arrival, id);
+            routed = true;
         }
     }
 
-    /// A packet, its label already the one beyond, goes into a port. Says whether it may go on behind it
-    /// now; `model.event` is its arrival there then.
+    /// Makes the arrival of the packet that a port has accepted last the event that is being executed.
     #[inline(always)]
-    fn enter<O: Observer>(
+    fn tell<O>(&self, model: &mut Model<O>, at: Time, port: PortId) {
+        let ordinal = self.ports[port as usize].last_ordinal();
+        model.event = Key::new(at, Class::Arrival, port, ordinal);
+    }
+
+    /// A packet comes to a port: when it arrives behind it, unless it is lost. Its label and its time to
+    /// live are what they will be there.
+    #[inline(always)]
+    fn admit<O: Observer>(
+        &mut self,
+        model: &mut Model<O>,
+        id: PortId,
+        packet: &Packet,
+        (label, ttl): (Label, u8),
+    ) -> Option<Time> {
+        let now = model.now().as_ps();
+        let port = &mut self.ports[id as usize];
+        let waits = port.waits(now);
+        if !port.surely_takes(packet.size, waits) {
+            return self.admit_otherwise(model, id, packet.onward(label, ttl));
+        }
+        let sent = port.sent(packet.size, now, waits);
+        if port.has_store() {
+            self.stores[id as usize].accept(port, packet.size, now, sent);
+        }
+        let arrival = Time::from_ps(port.accept(sent));
+        if O::TAKES_RECORDS {
+            model.record(Record::Accepted { port: id, packet: packet.onward(label, ttl) });
+        }
+        Some(arrival)
+    }
+
+    /// The same where it must be looked at more closely.
+    #[inline(never)]
+    fn admit_otherwise<O: Observer>(
         &mut self,
         model: &mut Model<O>,
         id: PortId,
         packet: Packet,
-        ahead: bool,
-    ) -> bool {
-        let port = &mut self.ports[id as usize];
-        let others = (&mut self.stores[..], &mut self.details[..]);
-        let Some(accepted) = port.admit(others, model, id, packet) else {
-            return false;
-        };
-        if ahead && accepted.arrival < self.cut {
-            model.event = Key::new(accepted.arrival, Class::Arrival, id, accepted.ordinal);
-            return true;
-        }
-        let due = Due { at: accepted.arrival, entity: id, ordinal: accepted.ordinal, item: packet };
-        match &mut self.resumed {
-            Some((until, heap)) if ahead && due.at < *until => heap.push(std::cmp::Reverse(due)),
-            _ => self.waiting.push(due),
-        }
-        false
+    ) -> Option<Time> {
+        let index = id as usize;
+        let (store, details) = (&mut self.stores[index], &mut self.details[index]);
+        self.ports[index].admit(store, details, model, id, packet)
     }
 
-    /// A packet is at a gate, a bridge or a bundle.
+    /// A packet waits for its turn behind the port that has accepted it last.
+    #[inline(always)]
+    fn park(&mut self, at: Time, port: PortId, ahead: Ahead, packet: Packet) {
+        let ordinal = self.ports[port as usize].last_ordinal();
+        let due = Due { at, entity: port, ordinal, item: packet };
+        match &mut self.resumed {
+            Some((until, heap)) if due.at < *until && self.ways.goes_on(ahead, packet) => {
+                heap.push(std::cmp::Reverse(due));
+            }
+            _ => self.waiting.push(due),
+        }
+    }
+
+    /// The port of a bundle that a packet takes.
     #[inline(never)]
-    fn at_special<O: Observer>(
-        &mut self,
-        model: &mut Model<O>,
-        packet: Packet,
-        from: Option<PortId>,
-    ) {
+    fn choose<O>(&mut self, model: &mut Model<O>, way: Way, packet: Packet) -> PortId {
+        let mut members = Members {
+            ports: &self.ports,
+            stores: &mut self.stores,
+            details: &mut self.details,
+            now: model.event.time(),
+        };
+        let bundle = &mut model.bundles[usize::from(way.bundle)];
+        bundle.choose(u32::from(way.destination), packet, &mut members)
+    }
+
+    /// A packet is at a gate or a bridge, or at a bundle with a great number.
+    #[inline(never)]
+    fn at_special<O: Observer>(&mut self, model: &mut Model<O>, packet: Packet, routed: bool) {
         let event = model.event;
+        let from = routed.then_some(event.entity());
         let ways = match model.at_node(packet, from) {
-            Onward::Deliver(packet) if packet.is_ack() => return self.acknowledge(model, packet),
             Onward::Deliver(packet) => {
-                if let Some(ack) = self.receive(model, packet) {
+                if let Some(ack) = self.deliver(model, packet) {
                     self.walk(model, ack, None);
                 }
                 return;
@@ -246,11 +300,26 @@ impl Fast {
         };
         for (port, packet) in ways.into_iter().flatten() {
             model.event = event;
-            let ahead = self.ways.ahead(packet);
-            if self.enter(model, port, packet, ahead) {
+            let ahead = if self.ways.ahead(packet) { Ahead::Go } else { Ahead::Wait };
+            let under = (packet.label, packet.ttl);
+            let Some(arrival) = self.admit(model, port, &packet, under) else { continue };
+            if ahead == Ahead::Go && arrival < self.cut {
+                self.tell(model, arrival, port);
                 self.walk(model, packet, Some(port));
+            } else {
+                self.park(arrival, port, ahead, packet);
             }
         }
+    }
+
+    /// A packet is at its endpoint: the ACK to send now, if any.
+    #[inline(never)]
+    fn deliver<O: Observer>(&mut self, model: &mut Model<O>, packet: Packet) -> Option<Packet> {
+        if packet.is_ack() {
+            self.acknowledge(model, packet);
+            return None;
+        }
+        self.receive(model, packet)
     }
 
     /// A segment is at its receiver, perhaps ahead of time: the ACK to send now, if any.
@@ -391,6 +460,13 @@ impl Fast {
             self.act_on_port(control.action, control.at, &mut Vec::new(), |_, _| ());
         }
     }
+}
+
+/// A packet's time to live is used up behind the port by which it came.
+#[cold]
+#[inline(never)]
+fn expire<O: Observer>(model: &mut Model<O>, packet: Packet) {
+    model.lose(model.event.entity(), packet, DropReason::TtlExpired);
 }
 
 /// The ports, for who chooses among those of a bundle.

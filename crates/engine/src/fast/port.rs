@@ -25,15 +25,29 @@ pub(super) struct Port {
     free_at: u64,
     /// Propagation delay in picoseconds.
     delay: u64,
-    /// How long a packet of `size` is sent.
-    transmission: u64,
-    /// The longest time until `free_at` with which one more of `size` is accepted.
+    /// The longest time until `free_at` with which a packet is surely accepted.
     longest: u64,
+    /// A packet is sent for so long, and `per_byte` for each of its bytes.
+    transmission: u64,
     counts: PortCounts,
-    /// Picoseconds for a byte where packets of any size may come; else 0.
     per_byte: u32,
-    /// The size of the packets that take the lane for one size; 0 if none does.
-    size: u16,
+    /// The sizes of the packets that a short lane is open for: the smallest, and how many sizes.
+    smallest: u16,
+    sizes: u16,
+    lane: Lane,
+    /// Whether every packet goes into the store.
+    stores: bool,
+}
+
+/// How a port deals with packets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Lane {
+    /// With one size of them, by arithmetic alone.
+    One,
+    /// With several.
+    Any,
+    /// With each as it comes.
+    Rare,
 }
 
 /// What packets need where several sizes share a queue, or where more is counted.
@@ -76,13 +90,6 @@ pub(super) struct Details {
     watched: Option<VecDeque<(u64, Packet)>>,
 }
 
-/// A packet that a port has accepted: when it arrives at the far end, and its number there.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Accepted {
-    pub(super) arrival: Time,
-    pub(super) ordinal: u32,
-}
-
 impl Store {
     pub(super) fn new(config: &PortConfig) -> Self {
         let (limit_bytes, limit_packets) = match config.limit {
@@ -109,10 +116,15 @@ impl Store {
             && self.queue.len() < self.limit_packets
     }
 
-    /// A packet that came at `now` will have been sent at `sent`.
+    /// A packet that came at `now` will have been sent at `sent`. The port does not know of it yet.
     #[inline]
-    fn accept(&mut self, size: u16, now: u64, sent: u64) {
+    pub(super) fn accept(&mut self, port: &Port, size: u16, now: u64, sent: u64) {
         if self.keeps {
+            if port.free_at <= now {
+                self.queue.clear();
+            } else if self.queue.is_full() && port.lane == Lane::Any {
+                self.queue.forget_sent(now, |size| u64::from(port.per_byte) * u64::from(size));
+            }
             self.queue.push(size, sent);
         }
         let wait = sent - now;
@@ -127,11 +139,14 @@ impl Port {
         Port {
             free_at: 0,
             delay: config.delay.as_ps(),
-            transmission: 0,
             longest: 0,
+            transmission: 0,
             counts: PortCounts::default(),
             per_byte: 0,
-            size: 0,
+            smallest: 0,
+            sizes: 0,
+            lane: Lane::Rare,
+            stores: false,
         }
     }
 
@@ -149,77 +164,59 @@ impl Port {
         Time::from_ps(self.free_at)
     }
 
-    /// A packet comes to the port.
+    /// For how long the transmitter is busy yet.
     #[inline(always)]
-    pub(super) fn admit<O: Observer>(
-        &mut self,
-        others: (&mut [Store], &mut [Details]),
-        model: &mut Model<O>,
-        id: PortId,
-        packet: Packet,
-    ) -> Option<Accepted> {
-        let now = model.now().as_ps();
-        if packet.size == self.size {
-            if self.free_at.saturating_sub(now) > self.longest {
-                self.counts.dropped += 1;
-                model.lose(id, packet, DropReason::QueueFull);
-                return None;
-            }
-            self.free_at = self.free_at.max(now) + self.transmission;
-        } else if self.per_byte != 0 {
-            self.admit_any(&mut others.0[id as usize], model, id, packet)?;
-        } else {
-            let (store, details) = (&mut others.0[id as usize], &mut others.1[id as usize]);
-            return self.admit_rare(store, details, model, id, packet);
-        }
-        let arrival = Time::from_ps(self.free_at + self.delay);
-        model.record(Record::Accepted { port: id, packet });
-        Some(Accepted { arrival, ordinal: self.next_ordinal() })
+    pub(super) fn waits(&self, now: u64) -> u64 {
+        self.free_at.saturating_sub(now)
     }
 
-    #[inline]
-    #[expect(clippy::cast_possible_truncation, reason = "ordinals count modulo 2^32")]
-    fn next_ordinal(&mut self) -> u32 {
+    /// Whether a packet is accepted that has so long to wait, as far as that is easily told.
+    #[inline(always)]
+    pub(super) fn surely_takes(&self, size: u16, waits: u64) -> bool {
+        self.is_open_for(size) && waits <= self.longest
+    }
+
+    #[inline(always)]
+    fn is_open_for(&self, size: u16) -> bool {
+        size.wrapping_sub(self.smallest) < self.sizes
+    }
+
+    /// When a packet that comes now will have been sent.
+    #[inline(always)]
+    pub(super) fn sent(&self, size: u16, now: u64, waits: u64) -> u64 {
+        now + waits + self.transmission + u64::from(self.per_byte) * u64::from(size)
+    }
+
+    /// Whether accepted packets go into the store.
+    #[inline(always)]
+    pub(super) fn has_store(&self) -> bool {
+        self.stores
+    }
+
+    /// A packet is accepted and will have been sent at `sent`: when it arrives at the far end.
+    #[inline(always)]
+    pub(super) fn accept(&mut self, sent: u64) -> u64 {
+        self.free_at = sent;
         self.counts.accepted += 1;
+        sent + self.delay
+    }
+
+    /// The ordinal of the packet that was accepted last.
+    #[inline(always)]
+    #[expect(clippy::cast_possible_truncation, reason = "ordinals count modulo 2^32")]
+    pub(super) fn last_ordinal(&self) -> u32 {
         self.counts.accepted as u32
     }
 
-    /// Packets of any size come to the port.
-    #[inline]
-    fn admit_any<O: Observer>(
-        &mut self,
-        store: &mut Store,
-        model: &mut Model<O>,
-        id: PortId,
-        packet: Packet,
-    ) -> Option<()> {
-        let (now, per_byte) = (model.now().as_ps(), u64::from(self.per_byte));
-        if self.free_at <= now {
-            store.queue.clear();
-        }
-        if !store.fits(packet.size) {
-            store.queue.forget_sent(now, |size| per_byte * u64::from(size));
-            if !store.fits(packet.size) {
-                self.counts.dropped += 1;
-                store.dropped_bytes += u64::from(packet.size);
-                model.lose(id, packet, DropReason::QueueFull);
-                return None;
-            }
-        }
-        self.free_at = self.free_at.max(now) + per_byte * u64::from(packet.size);
-        store.accept(packet.size, now, self.free_at);
-        Some(())
-    }
-
-    #[inline(never)]
-    fn admit_rare<O: Observer>(
+    /// A packet comes to the port: when it arrives at the far end, unless it is lost.
+    pub(super) fn admit<O: Observer>(
         &mut self,
         store: &mut Store,
         details: &mut Details,
         model: &mut Model<O>,
         id: PortId,
         packet: Packet,
-    ) -> Option<Accepted> {
+    ) -> Option<Time> {
         let now = model.now();
         details.tell(model, id, now.as_ps() + 1);
         let refused = match details.losses.iter_mut().find_map(|loss| loss.take(packet)) {
@@ -237,50 +234,81 @@ impl Port {
             model.lose(id, packet, reason);
             return None;
         }
-        self.free_at = self.free_at.max(now.as_ps()) + details.transmission(packet.size);
-        let sent = self.free_at;
-        store.accept(packet.size, now.as_ps(), sent);
-        let arrival = details.arrival(Time::from_ps(sent + self.delay));
+        let begins = self.free_at.max(now.as_ps());
+        let sent = begins + details.transmission(packet.size);
+        store.accept(self, packet.size, now.as_ps(), sent);
+        let arrival = details.arrival(Time::from_ps(self.accept(sent)));
         model.record(Record::Accepted { port: id, packet });
         if let Some(watched) = &mut details.watched {
             watched.push_back((sent, packet));
             let packets = length(watched);
             model.record(Record::QueueLength { port: id, packets });
         }
-        Some(Accepted { arrival, ordinal: self.next_ordinal() })
+        Some(arrival)
     }
 
-    /// Decides which lane packets of this size take from now on.
+    /// Decides which lane packets take from now on, of which one of this size has come.
     fn choose_lane(&mut self, store: &mut Store, details: &mut Details, now: u64, size: u16) {
-        if !details.is_plain() {
-            return;
-        }
-        if details.mixed || details.tallied || details.counted {
-            self.per_byte = details.per_byte;
-            return;
-        }
-        if self.size == 0 {
-            self.size = size;
-            self.transmission = details.transmission(size);
-            let packets = match details.config.limit {
-                QueueLimit::Unlimited => None,
-                QueueLimit::Packets(limit) => Some(u64::from(limit)),
-                QueueLimit::Bytes(limit) => Some(limit / u64::from(size)),
-            };
-            // The packet in transmission counts: with n places, n - 1 whole transmissions may be ahead.
-            self.longest = packets.map_or(u64::MAX, |packets| {
-                packets.saturating_sub(1).saturating_mul(self.transmission)
-            });
-            if packets == Some(0) {
-                // Not even one packet of this size fits.
-                self.size = 0;
-                details.mixed = true;
-                store.keeps = true;
+        match self.lane {
+            Lane::One | Lane::Any if self.is_open_for(size) => {}
+            Lane::One => {
+                self.leave_lane_of_one_size(store, details, now);
+                self.open_lane_of_any_size(store, details, size);
             }
+            Lane::Any => self.open_lane_of_any_size(store, details, size),
+            Lane::Rare if !details.is_plain() => {}
+            Lane::Rare if details.mixed || details.tallied || details.counted => {
+                self.open_lane_of_any_size(store, details, size);
+            }
+            Lane::Rare => self.open_lane_of_one_size(store, details, size),
+        }
+    }
+
+    fn open_lane_of_one_size(&mut self, store: &mut Store, details: &mut Details, size: u16) {
+        let packets = match details.config.limit {
+            QueueLimit::Unlimited => None,
+            QueueLimit::Packets(limit) => Some(u64::from(limit)),
+            QueueLimit::Bytes(limit) => Some(limit / u64::from(size)),
+        };
+        if packets == Some(0) {
+            // Not even one packet of this size fits.
+            details.mixed = true;
+            store.keeps = true;
             return;
         }
-        self.leave_lane_of_one_size(store, details, now);
-        self.per_byte = details.per_byte;
+        self.lane = Lane::One;
+        (self.smallest, self.sizes) = (size, 1);
+        self.transmission = details.transmission(size);
+        self.per_byte = 0;
+        self.stores = false;
+        // The packet in transmission counts: with n places, n - 1 whole transmissions may be ahead.
+        self.longest =
+            packets.map_or(u64::MAX, |packets| (packets - 1).saturating_mul(self.transmission));
+    }
+
+    /// Opens the lane for packets of this size beside those for which one is open already.
+    fn open_lane_of_any_size(&mut self, store: &mut Store, details: &mut Details, size: u16) {
+        let (smallest, largest) = match self.lane {
+            Lane::One | Lane::Any => {
+                let last = self.smallest + (self.sizes - 1);
+                (self.smallest.min(size), last.max(size))
+            }
+            Lane::Rare => (size, size),
+        };
+        let fits = u64::from(largest) <= store.limit_bytes && store.limit_packets > 0;
+        let sizes = (largest - smallest).checked_add(1).filter(|_| fits && details.per_byte > 0);
+        let Some(sizes) = sizes else { return self.leave_lanes() };
+        self.lane = Lane::Any;
+        (self.smallest, self.sizes) = (smallest, sizes);
+        (self.transmission, self.per_byte) = (0, details.per_byte);
+        self.stores = store.keeps || details.tallied;
+        // The packet in transmission is counted whole, and the next one must fit beside it.
+        let surely = match details.config.limit {
+            QueueLimit::Unlimited => u64::MAX,
+            QueueLimit::Packets(limit) => u64::from(limit).saturating_sub(2) * u64::from(smallest),
+            QueueLimit::Bytes(limit) => limit.saturating_sub(2 * u64::from(largest)),
+        };
+        self.longest = surely.saturating_mul(u64::from(details.per_byte));
     }
 
     /// What the transmitter's time has told so far is kept packet by packet from now on.
@@ -288,17 +316,16 @@ impl Port {
         details.mixed = true;
         if details.config.limit != QueueLimit::Unlimited {
             let ahead = self.free_at.saturating_sub(now).div_ceil(self.transmission);
-            let sizes = (0..ahead).map(|_| self.size).collect();
+            let sizes = (0..ahead).map(|_| self.smallest).collect();
             store.queue = Queue::ending_at(self.free_at, sizes, |_| self.transmission);
             store.keeps = true;
         }
-        self.size = 0;
     }
 
     /// Whether a packet of this size has a place in the queue.
     fn fits(&self, store: &mut Store, details: &mut Details, now: u64, size: u16) -> bool {
-        if self.size == size {
-            return self.free_at.saturating_sub(now) <= self.longest;
+        if self.lane == Lane::One {
+            return self.waits(now) <= self.longest;
         }
         let sent = store.queue.forget_sent(now, |size| details.transmission(size));
         details.jitters.drain(..sent.min(details.jitters.len()));
@@ -342,8 +369,9 @@ impl Port {
 
     /// The next packet is looked at anew.
     fn leave_lanes(&mut self) {
-        self.size = 0;
-        self.per_byte = 0;
+        self.lane = Lane::Rare;
+        (self.smallest, self.sizes) = (0, 0);
+        self.stores = false;
     }
 
     /// Packets whose transmission begins at `now` or later take `delay` along the pipe. `pending` are the
@@ -477,7 +505,7 @@ impl Port {
     /// The link is taken out of service in an orderly way: what the port holds is still sent and arrives.
     pub(super) fn close(&mut self, store: &mut Store, details: &mut Details, now: Time) {
         details.up = false;
-        if self.size != 0 {
+        if self.lane == Lane::One {
             // A transmission that ends now has not ended yet: actions come first.
             self.leave_lane_of_one_size(store, details, now.as_ps().saturating_sub(1));
         }

@@ -31,6 +31,12 @@ impl Queue {
         self.sizes.len()
     }
 
+    /// Whether one more needs more memory.
+    #[inline]
+    pub(super) fn is_full(&self) -> bool {
+        self.sizes.len() == self.sizes.capacity()
+    }
+
     #[inline]
     pub(super) fn bytes(&self) -> u64 {
         self.bytes
