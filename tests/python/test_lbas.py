@@ -342,3 +342,15 @@ def test_a_figure_for_each_reading(tmp_path, silent, monkeypatch):
     drawn = figures(result)
     assert [one.caption.split(":")[0] for one in drawn] == ["inet-2011", "rfc"]
     assert [one.svg.count("flows") >= panels for one, panels in zip(drawn, (2, 3), strict=True)] == [True, True]
+
+
+def test_short_runs_decide_no_comparison(monkeypatch):
+    """The cells that a quick look has, one of them clearly against the paper."""
+    measured = as_printed(lambda cell: {"throughput_gbps": 5.0} if cell.anycast else {}, without=CELLS[2:])
+    monkeypatch.setattr(outcome, "of_study", None)
+    table = table1.Table1()
+    done = {cell.name: Known(seeds) for cell, seeds in measured.cells.items()} | {order.ORDER: Known(IN_ORDER)}
+    found = table.evaluate(assume.values(table.assumed, {}), done)
+    assert [claim.holds for claim in found.claims] == ["undecided"] * 4 + [True, "undecided"]
+    assert "(short runs)" in found.claims[0].evidence
+    assert "Short runs of 2 of the 30 cells" in found.notes[0]
