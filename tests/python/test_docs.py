@@ -270,6 +270,7 @@ def test_every_key_of_scenario_files_is_on_their_page(program):
     assert set(schema["properties"]) <= mentioned
     sections = {"NodesEntry": "nodes", "LinksEntry": "links", "FlowsEntry": "flows", "FailureEntry": "failures"}
     sections |= {"ProtectionEntry": "protection", "LossesEntry": "losses", "ObserveEntry": "observe"}
+    sections["BundleEntry"] = "bundles"
     sections = {name: f"[[{section}]]" for name, section in sections.items()} | {
         "RoutingTable": "[routing]",
         "TopologyTable": "[topology]",

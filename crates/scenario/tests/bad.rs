@@ -16,6 +16,7 @@ macro_rules! bad {
 }
 
 bad!(
+    bundles,
     circle,
     duplicates,
     failures,

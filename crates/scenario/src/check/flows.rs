@@ -57,13 +57,14 @@ pub(super) fn flows(
                     group,
                     path: route.nodes.clone(),
                     hops: route.hops.clone(),
+                    bundles: route.bundles.clone(),
                     routed,
                     start,
                     size,
                     tcp,
                 });
             }
-            let hops = if routed { network.all_hops() } else { route.hops };
+            let hops = if routed { network.all_hops() } else { network.every_port(&route) };
             check_queues(&entry.group, &config, &hops, network, problems);
         }
     }

@@ -112,8 +112,9 @@ fn scripted(
     };
     let mut losses = Vec::new();
     for &hop in hops {
-        let passes =
-            |&flow: &usize| plan.flows[flow].group == group && plan.flows[flow].may_pass(hop);
+        let passes = |&flow: &usize| {
+            plan.flows[flow].group == group && plan.may_pass(&plan.flows[flow], hop)
+        };
         let flows: Vec<usize> = (0..plan.flows.len()).filter(passes).collect();
         if flows.is_empty() && plan.flows.iter().any(|flow| flow.group == group) {
             let name = &network.links[hop.0].name;
@@ -200,7 +201,7 @@ fn check_traffic(
     problems: &mut Problems<'_>,
 ) {
     for &(link, direction) in hops {
-        let passes = |hop| plan.flows.iter().any(|flow| flow.may_pass(hop));
+        let passes = |hop| plan.flows.iter().any(|flow| plan.may_pass(flow, hop));
         let (data, acks) = (passes((link, direction)), passes((link, 1 - direction)));
         let (fits, what) = match lossy {
             Lossy::Data => (data, "data"),
