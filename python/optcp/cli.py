@@ -81,7 +81,11 @@ def cli() -> None:
 @click.argument("exhibits", nargs=-1, metavar="[EXHIBIT]...")
 @click.option("--seeds", type=POSITIVE, help="Random cases of each study. [default: the paper's own number]")
 @click.option("--quick", is_flag=True, help="Fewer random cases; the result says how many.")
-@click.option("--paper-scale", is_flag=True, help="The paper's own number of random cases (the default).")
+@click.option(
+    "--paper-scale",
+    is_flag=True,
+    help="The paper's own number and length of runs: also makes those of hours that the project does not keep yet.",
+)
 @click.option("--first-seed", type=click.IntRange(min=0), default=1, show_default=True, help="The first seed.")
 @SET
 @click.option("--out", type=DIRECTORY, default=Path("results"), show_default=True, help="Where results go.")
@@ -110,17 +114,17 @@ def reproduce(
     """
     from optcp.papers import baseline
     from optcp.papers.base import Options, Size, select
-    from optcp.papers.reproduce import Request, check_settings
+    from optcp.papers.reproduce import Request, check_settings, make_long_runs
     from optcp.papers.reproduce import reproduce as run_exhibits
     from optcp.report import build
     from optcp.study.progress import for_console
     from optcp.tables import show_result
 
-    if sum((seeds is not None, quick, paper_scale)) > 1:
-        raise click.UsageError("--seeds, --quick and --paper-scale exclude each other")
+    if quick and (seeds or paper_scale):
+        raise click.UsageError("--quick goes neither with --seeds nor with --paper-scale")
     if (check or write_baseline) and (settings or first_seed != 1):
         raise click.UsageError("the baseline is of the default parameters and seeds: no --set, no --first-seed")
-    size = Size(f"seeds={seeds}", seeds) if seeds else Size("quick" if quick else "default")
+    size = Size(f"seeds={seeds}", seeds) if seeds and not paper_scale else Size("quick" if quick else "default")
     request = Request(select(exhibits), size, first_seed, _pairs(settings), Options(digest, fork))
     check_settings(request)
     console, messages = _console(), _console(stderr=True)
@@ -128,6 +132,8 @@ def reproduce(
     if check:
         missing = baseline.missing(known, [one.id for one in request.exhibits], size.name)
         _say_missing(missing, len(request.exhibits), size.name)
+    if paper_scale:
+        make_long_runs(request, seeds or 1, _jobs(jobs), for_console(messages))
     results = run_exhibits(request, out, _jobs(jobs), for_console(messages))
     for result in results:
         show_result(console, result)

@@ -25,6 +25,7 @@ ALL = [
     *(f"gmpls/table{number}" for number in (3, 4, 5, 6, 8)),
     *("slides/best-delay", "slides/goodput", "slides/queues", "slides/traces"),
     *(f"das/{name}" for name in ("fig1", "fig2", "fig4", "fig6", "repairs")),
+    *(f"lbas/table{number}" for number in (1, 2, 3)),
 ]
 
 

@@ -48,6 +48,10 @@ def test_tolerances():
         "delta_rtt_ms": 0.001,
         "goodput_kbps": 764.0,
         "gain_pct_max": 4.0,
+        "throughput_gbps": 0.2,
+        "queue_mb": 0.25,
+        "drop_mbps": 6.0,
+        "drop_node_mbps": 6.0,
     }
 
 

@@ -54,6 +54,10 @@ const FEWEST_FINE: u32 = 6;
 const MOST_FINE: u32 = 12;
 /// Offsets in a coarse bucket have 32 bits.
 const WIDEST: u32 = 32;
+/// So many entries may be beyond the horizon, whatever the number of the others.
+const FEW_FAR: usize = 256;
+/// An open fine bucket with more entries is sorted at once.
+const FEW_OPEN: usize = 8;
 /// No node.
 const NIL: u32 = u32::MAX;
 
@@ -86,7 +90,7 @@ impl<T> Entry<T> {
 /// # Parameters
 /// The horizon: the time that most entries are put in ahead of.
 /// # Limits
-/// Entries beyond 512 coarse buckets wait in a heap. Nothing may be added that is due before the last
+/// Entries beyond 512 coarse buckets wait in a heap; where they are many the buckets are made wider. Nothing may be added that is due before the last
 /// entry that was taken out.
 #[derive(Clone, Debug)]
 pub struct Buckets<T> {
@@ -168,7 +172,23 @@ impl<T: Copy> Buckets<T> {
             let entry = self.entry(due);
             self.push_coarse(bucket, entry);
         } else {
-            self.far.push(Reverse(due));
+            self.push_far(due);
+        }
+    }
+
+    /// Adds an entry beyond the horizon, or moves the horizon where these become many.
+    #[inline(never)]
+    fn push_far(&mut self, due: Due<T>) {
+        self.far.push(Reverse(due));
+        if self.far.len() > FEW_FAR && self.far.len() > self.len / 8 && self.shift < WIDEST {
+            let now = self.current << self.shift;
+            let all = self.drain();
+            self.shift += 1;
+            self.current = now >> self.shift;
+            self.fine_shift = self.shift - FEWEST_FINE;
+            self.fine = 0;
+            self.spread = 0;
+            all.into_iter().for_each(|due| self.push(due));
         }
     }
 
@@ -205,10 +225,7 @@ impl<T: Copy> Buckets<T> {
         if fine > self.fine {
             self.put(fine, place);
         } else {
-            let order = entry.order();
-            let later = |other: &u32| self.pool[*other as usize].order() > order;
-            let rank = self.open.iter().rposition(later).map_or(0, |last| last + 1);
-            self.open.insert(rank, place);
+            self.insert_open(place);
         }
     }
 
@@ -281,14 +298,32 @@ impl<T: Copy> Buckets<T> {
         self.fine = fine;
         self.filled[fine as usize / 64] &= !(1 << (fine % 64));
         let mut place = self.heads[fine as usize];
+        // Mostly one or two: each is put in its place as it comes.
         while place != NIL {
-            self.open.push(place);
+            if self.open.len() < FEW_OPEN {
+                self.insert_open(place);
+            } else {
+                self.open.push(place);
+            }
             place = self.chain[place as usize];
         }
-        if self.open.len() > 1 {
+        if self.open.len() > FEW_OPEN {
             let pool = &self.pool;
             self.open.sort_unstable_by_key(|&place| Reverse(pool[place as usize].order()));
         }
+    }
+
+    /// Puts the entry at a place of the pool in its place in the open fine bucket.
+    #[inline]
+    fn insert_open(&mut self, place: u32) {
+        let order = self.pool[place as usize].order();
+        let mut rank = self.open.len();
+        self.open.push(place);
+        while rank > 0 && self.pool[self.open[rank - 1] as usize].order() < order {
+            self.open[rank] = self.open[rank - 1];
+            rank -= 1;
+        }
+        self.open[rank] = place;
     }
 
     /// The first coarse bucket behind the open one that is not empty.
@@ -403,9 +438,13 @@ mod tests {
     /// ordered set.
     #[test]
     fn entries_come_out_in_order() {
-        for (seed, spread) in (0..).zip([1_u64 << 10, 1 << 22, 1 << 30, 1 << 38]) {
+        let spreads = [1_u64 << 10, 1 << 22, 1 << 30, 1 << 38];
+        // The last one begins with a horizon far too near.
+        for (seed, (spread, horizon)) in
+            (0..).zip(spreads.map(|s| (s, s / 4)).into_iter().chain([(1 << 36, 1)]))
+        {
             let mut stream = Streams::new(seed).stream("buckets");
-            let mut buckets = Buckets::new(Duration::from_ps(spread / 4));
+            let mut buckets = Buckets::new(Duration::from_ps(horizon));
             let mut plain = std::collections::BTreeSet::new();
             let (mut now, mut ordinal) = (0, 0);
             for _ in 0..20_000 {

@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use optcp_des::Stream;
-use optcp_net::{Action, Control, Label, LabelTable, Loss, PortConfig};
+use optcp_net::{Action, Control, Hop, Label, LabelTable, Loss, PortConfig, PortId};
+use optcp_optical::bundle::Bundle;
 use optcp_tcp::Config;
 use optcp_traffic::{PacketSize, Process};
 use optcp_units::{Duration, Time};
@@ -52,10 +53,14 @@ pub struct Blueprint {
     pub ports: Vec<(PortConfig, Vec<Loss>)>,
     /// Forwarding at time zero.
     pub labels: LabelTable,
+    /// Bundles by number.
+    pub bundles: Vec<Bundle>,
     /// Flows by number.
     pub flows: Vec<FlowSpec>,
     /// Sources of datagrams; their numbers, as flows, follow those of the flows.
     pub datagrams: Vec<DatagramSpec>,
+    /// Ports of which more than the numbers of packets is counted ([`crate::Simulation::port_tally`]).
+    pub tallied: Vec<PortId>,
     /// What changes when, in ascending order of time.
     pub controls: Vec<Control>,
     /// The last instant that is simulated.
@@ -72,7 +77,9 @@ impl Blueprint {
     pub fn shared_until(&self, other: &Blueprint) -> Time {
         let alike = self.ports.len() == other.ports.len()
             && self.flows == other.flows
-            && self.datagrams == other.datagrams;
+            && self.datagrams == other.datagrams
+            && self.bundles == other.bundles
+            && self.tallied == other.tallied;
         if !alike {
             return Time::ZERO;
         }
@@ -112,14 +119,19 @@ impl Blueprint {
                 _ => None,
             });
             for hop in std::iter::once(self.labels.hop(label)).chain(switched) {
-                for (port, next) in self.labels.leads_to(hop) {
-                    let same = port
-                        .is_none_or(|port| self.ports[port as usize] == other.ports[port as usize]);
-                    if !same {
-                        return false;
+                let members = match hop {
+                    Hop::Bundle(n) => {
+                        self.bundles[self.labels.entrance(n).bundle as usize].members()
                     }
-                    pending.push(next);
+                    _ => &[],
+                };
+                let ways = self.labels.leads_to(hop);
+                let mut ports =
+                    ways.iter().filter_map(|(port, _)| *port).chain(members.iter().copied());
+                if ports.any(|port| self.ports[port as usize] != other.ports[port as usize]) {
+                    return false;
                 }
+                pending.extend(ways.into_iter().map(|(_, next)| next));
             }
         }
         true

@@ -16,6 +16,8 @@ pub(crate) struct Flow {
     pub(crate) receiver: Receiver,
     pub(crate) data: Label,
     pub(crate) acks: Label,
+    /// The size of an ACK that carries no SACK blocks.
+    plain_ack: u16,
     /// ACKs under way that say more than a number and a timestamp.
     kept: Slab<Ack>,
     /// Pending calendar entries of the sender's and the receiver's timer: each timer has one at
@@ -30,22 +32,25 @@ impl Flow {
             receiver: Receiver::new(&spec.config, spec.ack_clock_phase),
             data: spec.data,
             acks: spec.acks,
+            plain_ack: wire(spec.config.ack_wire_size(&Ack::cumulative(0))),
             kept: Slab::new(),
             timer_entries: [Time::MAX; 2],
         }
     }
 
     /// The packet that carries an ACK.
+    #[inline]
     pub(crate) fn close(&mut self, id: FlowId, ack: Ack) -> Packet {
-        let size = wire(self.sender.config().ack_wire_size(&ack));
         if ack.sack.is_none() {
-            return Packet::ack(id, self.acks, ack.seq, size, ack.echo);
+            return Packet::ack(id, self.acks, ack.seq, self.plain_ack, ack.echo);
         }
+        let size = wire(self.sender.config().ack_wire_size(&ack));
         let place = u32::try_from(self.kept.insert(ack)).unwrap_or(u32::MAX);
         Packet::ack_kept(id, self.acks, ack.seq, size, place)
     }
 
     /// The ACK that a packet carries, which is no longer under way.
+    #[inline]
     pub(crate) fn open(&mut self, packet: Packet) -> Ack {
         match packet.kept() {
             Some(place) => self.kept.remove(place as usize),

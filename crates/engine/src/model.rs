@@ -1,7 +1,8 @@
 //! What endpoints and nodes do with packets, whatever kernel brings them there.
 
 use optcp_des::Key;
-use optcp_net::{DropReason, FlowId, Hop, LabelTable, Packet, PortId};
+use optcp_net::{Action, BundleId, DropReason, FlowId, Hop, LabelTable, Packet, PortId};
+use optcp_optical::bundle::Bundle;
 use optcp_tcp::Ack;
 use optcp_units::Time;
 
@@ -16,6 +17,7 @@ pub(crate) struct Model<O> {
     /// The event that is being executed.
     pub(crate) event: Key,
     pub(crate) labels: LabelTable,
+    pub(crate) bundles: Vec<Bundle>,
     pub(crate) flows: Vec<Flow>,
     /// Sources whose numbers, as flows, follow those of the flows.
     pub(crate) datagrams: Vec<Datagrams>,
@@ -32,6 +34,8 @@ pub(crate) enum Onward {
     Port(PortId, Packet),
     /// It goes into two.
     Both([(PortId, Packet); 2]),
+    /// It goes into the port that is chosen of a bundle, for this destination.
+    Bundle(BundleId, u32, Packet),
     /// It is lost here.
     Lost,
 }
@@ -41,6 +45,7 @@ impl<O: Observer> Model<O> {
         Model {
             event: Key::START,
             labels: blueprint.labels.clone(),
+            bundles: blueprint.bundles.clone(),
             flows: blueprint.flows.iter().map(Flow::new).collect(),
             datagrams: blueprint.datagrams.iter().map(Datagrams::new).collect(),
             counts: Counts::default(),
@@ -66,10 +71,7 @@ impl<O: Observer> Model<O> {
         match self.labels.hop(packet.label) {
             Hop::Deliver => Onward::Deliver(packet),
             Hop::Forward { port, next } => {
-                if let Some(from) = from
-                    && !packet.pass_router()
-                {
-                    self.lose(from, packet, DropReason::TtlExpired);
+                if self.expires(&mut packet, from) {
                     return Onward::Lost;
                 }
                 packet.label = next;
@@ -81,6 +83,35 @@ impl<O: Observer> Model<O> {
             }
             Hop::Gate(gate) => self.at_gate(gate, packet, from),
             Hop::Bridge(bridge) => self.at_bridge(bridge, packet, from),
+            Hop::Bundle(entrance) => {
+                if self.expires(&mut packet, from) {
+                    return Onward::Lost;
+                }
+                let entrance = self.labels.entrance(entrance);
+                packet.label = entrance.next;
+                Onward::Bundle(entrance.bundle, entrance.destination, packet)
+            }
+        }
+    }
+
+    /// A router is to forward a packet that came through the port `from`: says whether its time to live is
+    /// used up, and it is lost.
+    #[inline]
+    pub(crate) fn expires(&mut self, packet: &mut Packet, from: Option<PortId>) -> bool {
+        let Some(from) = from else { return false };
+        let expired = !packet.pass_router();
+        if expired {
+            self.lose(from, *packet, DropReason::TtlExpired);
+        }
+        expired
+    }
+
+    /// Carries out an action that concerns labels, selectors or bundles.
+    pub(crate) fn apply(&mut self, action: Action) {
+        match action {
+            Action::TakeOut(bundle, port) => self.bundles[bundle as usize].take_out(port),
+            Action::PutBack(bundle, port) => self.bundles[bundle as usize].put_back(port),
+            other => self.labels.apply(other),
         }
     }
 
@@ -101,10 +132,7 @@ impl<O: Observer> Model<O> {
 
     #[inline(never)]
     fn at_bridge(&mut self, bridge: u32, mut packet: Packet, from: Option<PortId>) -> Onward {
-        if let Some(from) = from
-            && !packet.pass_router()
-        {
-            self.lose(from, packet, DropReason::TtlExpired);
+        if self.expires(&mut packet, from) {
             return Onward::Lost;
         }
         let copy = match self.flows.get_mut(packet.flow() as usize) {

@@ -3,7 +3,8 @@
 //! Plain on purpose: a faster kernel is right if it gives the same records.
 
 use optcp_des::{Calendar, Class, Key};
-use optcp_net::{Action, Admission, Control, FlowId, Packet, Port, PortCounts, PortId};
+use optcp_net::{Action, Admission, Control, FlowId, Packet, Port, PortCounts, PortId, Tally};
+use optcp_optical::bundle::Lightpaths;
 use optcp_units::Time;
 
 use crate::Blueprint;
@@ -20,6 +21,19 @@ const STRETCH: u64 = 1 << 16;
 pub(crate) struct Reference {
     ports: Vec<Port>,
     calendar: Calendar,
+}
+
+/// The ports, for who chooses among those of a bundle.
+struct Members<'a>(&'a [Port]);
+
+impl Lightpaths for Members<'_> {
+    fn busy_until(&self, port: PortId) -> Time {
+        self.0[port as usize].busy_until()
+    }
+
+    fn packets(&mut self, port: PortId) -> u64 {
+        self.0[port as usize].queue_length() as u64
+    }
 }
 
 impl Reference {
@@ -70,7 +84,7 @@ impl Reference {
         for control in past {
             match control.action {
                 Action::PortDown(id) if untouched[id as usize] => {
-                    self.ports[id as usize].fail(|_, _| ());
+                    self.ports[id as usize].fail(control.at, |_, _| ());
                 }
                 Action::PortClosed(id) if untouched[id as usize] => {
                     self.ports[id as usize].close();
@@ -92,6 +106,10 @@ impl Reference {
         self.ports[port as usize].counts()
     }
 
+    pub(crate) fn port_tallies(&self, ports: &[PortId], now: Time) -> Vec<Tally> {
+        ports.iter().map(|&port| self.ports[port as usize].tally(now)).collect()
+    }
+
     pub(crate) fn queue_length(&self, port: PortId) -> u64 {
         self.ports[port as usize].queue_length() as u64
     }
@@ -104,15 +122,18 @@ impl Reference {
     fn apply<O: Observer>(&mut self, model: &mut Model<O>, action: Action) {
         match action {
             Action::PortDown(id) => {
-                self.ports[id as usize].fail(|packet, reason| model.lose(id, packet, reason));
+                let port = &mut self.ports[id as usize];
+                port.fail(model.now(), |packet, reason| model.lose(id, packet, reason));
                 model.record(Record::QueueLength { port: id, packets: 0 });
             }
             Action::PortClosed(id) => self.ports[id as usize].close(),
             Action::PortUp(id) => self.ports[id as usize].restore(),
             Action::SetDelay(id, delay) => self.ports[id as usize].set_delay(delay),
-            Action::SetHop(..) | Action::Expect(..) | Action::Select(..) => {
-                model.labels.apply(action);
-            }
+            Action::SetHop(..)
+            | Action::Expect(..)
+            | Action::Select(..)
+            | Action::TakeOut(..)
+            | Action::PutBack(..) => model.apply(action),
         }
     }
 
@@ -170,6 +191,11 @@ impl Reference {
             Onward::Port(port, packet) => self.enter(model, port, packet),
             Onward::Both(ways) => {
                 ways.into_iter().for_each(|(port, packet)| self.enter(model, port, packet));
+            }
+            Onward::Bundle(bundle, destination, packet) => {
+                let bundle = &mut model.bundles[bundle as usize];
+                let port = bundle.choose(destination, packet, &mut Members(&self.ports));
+                self.enter(model, port, packet);
             }
             Onward::Lost => {}
         }

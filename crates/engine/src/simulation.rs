@@ -1,6 +1,6 @@
 //! One run in progress.
 
-use optcp_net::{Action, PortCounts, PortId};
+use optcp_net::{Action, PortCounts, PortId, Tally};
 use optcp_tcp::Sender;
 use optcp_units::Time;
 
@@ -161,6 +161,15 @@ impl<O: Observer> Simulation<O> {
         match &self.driver {
             Driver::Reference(kernel) => kernel.port_counts(port),
             Driver::Fast(kernel) => kernel.port_counts(port),
+        }
+    }
+
+    /// What has gone into some of the blueprint's `tallied` ports up to now, and how long it stood there.
+    #[must_use]
+    pub fn port_tallies(&self, ports: &[PortId]) -> Vec<Tally> {
+        match &self.driver {
+            Driver::Reference(kernel) => kernel.port_tallies(ports, self.now),
+            Driver::Fast(kernel) => kernel.port_tallies(ports, self.now),
         }
     }
 

@@ -11,9 +11,10 @@ use optcp_des::{Stream, Streams};
 use optcp_engine::observe::{Digest, Drops, Reducers};
 use optcp_engine::{Blueprint, Counts, DatagramSpec, Kernel, Simulation};
 use optcp_net::{
-    Action, Control, Hop, IndependentLoss, Jitter, Label, Loss, Lossy, PeriodicLoss, PortId,
-    QueueLimit,
+    Action, BundleId, Control, Entrance, Hop, IndependentLoss, Jitter, Label, Loss, Lossy,
+    PeriodicLoss, PortId, QueueLimit, Tally,
 };
+use optcp_optical::bundle::{Bundle, Selection};
 use optcp_tcp::Profile;
 use optcp_tcp::config::{AckKind, Config, CongestionKind, DuplicateAckKind, Pacing, RecoveryKind};
 use optcp_traffic::{
@@ -32,6 +33,8 @@ struct Draw {
     world: WorldBuilder,
     /// Links between routers: the two ends, and the ports from the first to the second and back.
     links: Vec<([usize; 2], [PortId; 2])>,
+    /// Bundles, by their first port.
+    bundles: Vec<(PortId, BundleId)>,
 }
 
 impl Draw {
@@ -148,7 +151,9 @@ impl Draw {
             let config = self.config();
             let segments = (!self.one_in(4)).then(|| 1 + self.number(300));
             let start = Time::ZERO + Duration::from_ms(self.below(400));
-            self.world.flow(&config, segments, start, path, (&there, &home));
+            let data = self.begin(2 * path, &there);
+            let acks = self.begin(2 * path + 1, &home);
+            self.world.flow_from(&config, segments, start, (data, acks));
         }
         if from == to {
             return;
@@ -216,7 +221,7 @@ impl Draw {
             };
             let start = Time::ZERO + Duration::from_ms(self.below(400));
             let stream = Streams::new(self.stream.next_u64()).stream("sizes");
-            let data = self.world.paths.entry(path, &route);
+            let data = self.begin(path, &route);
             let until = self.at();
             self.world.datagrams.push(DatagramSpec { process, sizes, stream, start, until, data });
         }
@@ -242,6 +247,55 @@ impl Draw {
         }
     }
 
+    /// The label under which a way begins, in which one of the links between routers may be a bundle's.
+    fn begin(&mut self, path: u32, route: &[PortId]) -> Label {
+        let between = &route[1..route.len() - 1];
+        if between.is_empty() || !self.one_in(3) {
+            return self.world.paths.entry(path, route);
+        }
+        let at = 1 + self.place(between);
+        let bundle = self.bundle(route[at]);
+        let next = self.world.paths.entry(path, &route[at + 1..]);
+        let destination = self.number(5);
+        let into = self.world.paths.entrance(Entrance { bundle, destination, next });
+        let node = self.world.paths.open();
+        self.world.paths.set(node, into);
+        if self.one_in(4) {
+            // Its packets keep to one link for a time.
+            let members = self.world.bundles[bundle as usize].members();
+            let port = members[members.len() - 1];
+            self.control(Action::SetHop(node, Hop::Forward { port, next }));
+            self.control(Action::SetHop(node, into));
+        }
+        self.world.paths.lay(&route[..at], node)
+    }
+
+    /// The bundle of which a port is the first one.
+    fn bundle(&mut self, first: PortId) -> BundleId {
+        if let Some(&(_, known)) = self.bundles.iter().find(|&&(port, _)| port == first) {
+            return known;
+        }
+        let mut members = vec![first];
+        for _ in 0..1 + self.below(3) {
+            let other = self.port();
+            if self.one_in(2) {
+                let (config, _) = self.world.ports[first as usize].clone();
+                self.world.ports[other as usize].0 = config;
+            }
+            members.push(other);
+        }
+        let id = u32::try_from(self.world.bundles.len()).expect("few bundles");
+        for _ in 0..self.below(3) {
+            let member = members[self.place(&members)];
+            let act = if self.one_in(2) { Action::TakeOut } else { Action::PutBack };
+            self.control(act(id, member));
+        }
+        let selection = Selection::ALL[self.place(Selection::ALL)];
+        self.world.bundles.push(Bundle::new(members, selection));
+        self.bundles.push((first, id));
+        id
+    }
+
     /// The second router sends packets back to the first for a time.
     fn turn_back(&mut self, path: u32, first: Label, way: &[PortId], last: PortId) {
         let port = way[0];
@@ -265,7 +319,8 @@ impl Draw {
 
 fn world(seed: u64) -> Blueprint {
     let stream = Streams::new(seed).stream("world");
-    let mut draw = Draw { stream, world: WorldBuilder::default(), links: Vec::new() };
+    let mut draw =
+        Draw { stream, world: WorldBuilder::default(), links: Vec::new(), bundles: Vec::new() };
     let routers: Vec<usize> = (0..3 + draw.place(&[(); 4])).collect();
     for &router in &routers {
         let mut ends = vec![[router, (router + 1) % routers.len()]];
@@ -295,6 +350,11 @@ fn world(seed: u64) -> Blueprint {
         };
         draw.control(action);
     }
+    for port in ports {
+        if draw.one_in(3) {
+            draw.world.tallied.push(port);
+        }
+    }
     draw.world.build(Time::ZERO + STOP)
 }
 
@@ -306,6 +366,11 @@ fn observed(blueprint: &Blueprint, kernel: Kernel) -> Simulation<Reducers> {
         ..Reducers::default()
     };
     Simulation::new(blueprint, kernel, reducers)
+}
+
+/// What the ports have counted up to now.
+fn tallies(blueprint: &Blueprint, simulation: &Simulation<Reducers>) -> Vec<Tally> {
+    simulation.port_tallies(&blueprint.tallied)
 }
 
 /// Digest, counts, and how many drops there are.
@@ -336,7 +401,8 @@ fn run(blueprint: &Blueprint, kernel: Kernel, trunk: Option<&Blueprint>) -> Simu
 
 #[test]
 fn the_kernels_agree_in_random_worlds() {
-    let (mut hops, mut drops, mut controls, mut sources) = (0, 0, 0, 0);
+    let (mut hops, mut drops, mut controls) = (0, 0, 0);
+    let (mut bundled, mut sources) = (0, 0);
     for seed in 0..WORLDS {
         let blueprint = world(seed);
         let mut trunk = blueprint.clone();
@@ -345,20 +411,44 @@ fn the_kernels_agree_in_random_worlds() {
         }
         let plain = run(&blueprint, Kernel::Reference, None);
         let expected = outcome(&plain);
+        let counted = tallies(&blueprint, &plain);
         for trunk in [None, Some(&trunk)] {
             let fast = run(&blueprint, Kernel::Fast, trunk);
-            assert_eq!(outcome(&fast), expected, "world {seed}, forked: {}", trunk.is_some());
+            let forked = trunk.is_some();
+            assert_eq!(outcome(&fast), expected, "world {seed}, forked: {forked}");
+            assert_eq!(tallies(&blueprint, &fast), counted, "world {seed}, forked: {forked}");
         }
+        bundled += blueprint.bundles.len();
         hops += plain.packet_hops();
         drops += plain.counts().dropped_in_all();
         controls += blueprint.controls.len();
         sources += blueprint.datagrams.len();
     }
     println!(
-        "{WORLDS} worlds: {hops} packet-hops, {drops} drops, {controls} control actions, {sources} sources of datagrams"
+        "{WORLDS} worlds: {hops} packet-hops, {drops} drops, {controls} control actions, {bundled} bundles, \
+         {sources} sources of datagrams"
     );
     // The worlds are worth comparing.
     assert!(hops > 2_000 * WORLDS && drops > 40 * WORLDS && controls as u64 > 6 * WORLDS);
+    assert!(bundled as u64 > WORLDS);
+}
+
+/// What ports count is the same wherever the run is cut.
+#[test]
+fn the_tallies_agree_at_any_instant() {
+    for seed in 0..WORLDS / 10 {
+        let blueprint = world(seed);
+        let [plain, fast] = Kernel::ALL.map(|kernel| {
+            let mut simulation = observed(&blueprint, kernel);
+            let cuts = [333, 700, 701, 1111].map(|cut| {
+                simulation.run_before(common::ms(cut));
+                tallies(&blueprint, &simulation)
+            });
+            simulation.run();
+            (cuts, outcome(&simulation))
+        });
+        assert_eq!(plain, fast, "world {seed}");
+    }
 }
 
 /// Watching every queue changes nothing but what is told.

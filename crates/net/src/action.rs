@@ -2,7 +2,7 @@
 
 use optcp_units::{Duration, Time};
 
-use crate::{Hop, Label, PortId, SelectorId, Side};
+use crate::{BundleId, Hop, Label, PortId, SelectorId, Side};
 
 /// A change of the network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,6 +21,10 @@ pub enum Action {
     Expect(SelectorId, Side),
     /// A non-merging node takes the side now.
     Select(SelectorId, Side),
+    /// The node in front of a bundle chooses a link of it no longer.
+    TakeOut(BundleId, PortId),
+    /// It chooses the link again.
+    PutBack(BundleId, PortId),
 }
 
 /// An action and its instant. Actions of one instant happen in list order, before any event.

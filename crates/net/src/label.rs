@@ -29,6 +29,8 @@ pub enum Hop {
     Gate(u32),
     /// Sends it through two ports: a [`Bridge`] of the table, by number.
     Bridge(u32),
+    /// Sends it through one port of a bundle: an [`Entrance`] of the table, by number.
+    Bundle(u32),
 }
 
 /// What a non-merging node does with packets of one side.
@@ -44,6 +46,20 @@ pub struct Gate {
     pub next: Label,
 }
 
+/// Index of a bundle: one direction of parallel links between two nodes.
+pub type BundleId = u32;
+
+/// A path comes to a bundle.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Entrance {
+    /// The bundle.
+    pub bundle: BundleId,
+    /// The number of the subnetwork to which the path leads, from zero.
+    pub destination: u32,
+    /// The label beyond the bundle, whichever of its links the packet takes.
+    pub next: Label,
+}
+
 /// Two ways at once, each a port and the label beyond it.
 pub type Bridge = [(PortId, Label); 2];
 
@@ -55,6 +71,7 @@ pub struct LabelTable {
     hops: Vec<Hop>,
     gates: Vec<Gate>,
     bridges: Vec<Bridge>,
+    entrances: Vec<Entrance>,
     selectors: Vec<Selector>,
 }
 
@@ -113,6 +130,23 @@ impl LabelTable {
         self.bridges[number as usize]
     }
 
+    /// Adds the entrance of a bundle and returns what an entry does that sends packets into it.
+    ///
+    /// # Panics
+    /// Beyond 2^32 entrances.
+    pub fn add_entrance(&mut self, entrance: Entrance) -> Hop {
+        self.entrances.push(entrance);
+        let number = u32::try_from(self.entrances.len() - 1);
+        Hop::Bundle(number.expect("fewer than 2^32 entrances"))
+    }
+
+    /// An entrance.
+    #[inline]
+    #[must_use]
+    pub fn entrance(&self, number: u32) -> Entrance {
+        self.entrances[number as usize]
+    }
+
     /// A packet comes to a gate: the label behind it.
     ///
     /// # Errors
@@ -132,7 +166,9 @@ impl LabelTable {
             Action::PortDown(_)
             | Action::PortClosed(_)
             | Action::PortUp(_)
-            | Action::SetDelay(..) => {}
+            | Action::SetDelay(..)
+            | Action::TakeOut(..)
+            | Action::PutBack(..) => {}
         }
     }
 
@@ -166,11 +202,12 @@ impl LabelTable {
             Hop::Deliver | Hop::Forward { .. } | Hop::Carry { .. } => true,
             Hop::Gate(n) => self.gates.get(n as usize) == other.gates.get(n as usize),
             Hop::Bridge(n) => self.bridges.get(n as usize) == other.bridges.get(n as usize),
+            Hop::Bundle(n) => self.entrances.get(n as usize) == other.entrances.get(n as usize),
         };
         ours == *theirs && same
     }
 
-    /// The ports and labels to which what is done leads.
+    /// The ports and labels to which what is done leads; for a bundle the label alone.
     #[must_use]
     pub fn leads_to(&self, hop: Hop) -> Vec<(Option<PortId>, Label)> {
         match hop {
@@ -180,6 +217,7 @@ impl LabelTable {
             Hop::Bridge(n) => {
                 self.bridges[n as usize].iter().map(|&(port, next)| (Some(port), next)).collect()
             }
+            Hop::Bundle(n) => vec![(None, self.entrances[n as usize].next)],
         }
     }
 }

@@ -105,6 +105,13 @@ impl Packet {
         Packet { label, ..self }
     }
 
+    /// The same packet under another label, with so much left of its time to live.
+    #[inline]
+    #[must_use]
+    pub const fn onward(self, label: Label, ttl: u8) -> Self {
+        Packet { label, ttl, ..self }
+    }
+
     /// The flow it belongs to.
     #[inline]
     #[must_use]

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::{Bridge, Gate, Hop, Label, LabelTable, PortId, SelectorId, Side};
+use crate::{Bridge, Entrance, Gate, Hop, Label, LabelTable, PortId, SelectorId, Side};
 
 /// Names one set of flows that are forwarded, and switched, together in one direction.
 pub type PathId = u32;
@@ -46,11 +46,20 @@ impl Paths {
     /// If the detour is empty.
     pub fn detour(&mut self, detour: &[PortId], onto: Label) -> Hop {
         let (&port, beyond) = detour.split_first().expect("a backup has a link at least");
-        let next = beyond
-            .iter()
-            .rev()
-            .fold(onto, |next, &port| self.labels.add(Hop::Forward { port, next }));
+        let next = self.lay(beyond, onto);
         Hop::Forward { port, next }
+    }
+
+    /// What an entry does that sends packets into a bundle.
+    pub fn entrance(&mut self, entrance: Entrance) -> Hop {
+        self.labels.add_entrance(entrance)
+    }
+
+    /// Lays a way over the ports `route` that ends under the label `onto`; returns the label under which
+    /// it begins.
+    pub fn lay(&mut self, route: &[PortId], onto: Label) -> Label {
+        let ports = route.iter().rev();
+        ports.fold(onto, |next, &port| self.labels.add(Hop::Forward { port, next }))
     }
 
     /// Lays an entry that other entries can lead to before what it does is known.

@@ -50,6 +50,34 @@ pub struct PortCounts {
     pub dropped: u64,
 }
 
+/// What has gone into a port so far, and for how long it stood in its queue. A packet that is being sent
+/// is in the queue, whole, until its last bit has left.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// Packets accepted.
+    pub packets: u64,
+    /// Bytes accepted.
+    pub bytes: u64,
+    /// Packets dropped, here or on the link.
+    pub dropped: u64,
+    /// Bytes dropped.
+    pub dropped_bytes: u64,
+    /// The bytes in the queue, integrated over time: bytes times picoseconds.
+    pub byte_time: u128,
+    /// The longest time from a packet's arrival until everything in the queue, itself included, could have
+    /// been sent, in picoseconds.
+    pub longest: u64,
+}
+
+impl Tally {
+    /// A packet of `size` bytes is lost.
+    #[inline]
+    pub fn lose(&mut self, size: u16) {
+        self.dropped += 1;
+        self.dropped_bytes += u64::from(size);
+    }
+}
+
 /// What became of a packet that came to a port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Admission {
@@ -90,7 +118,11 @@ pub struct Port {
     /// that the failure cut off is told apart.
     transmissions: u32,
     losses: Box<[Loss]>,
-    counts: PortCounts,
+    /// When everything in the queue will have been sent.
+    busy_until: Time,
+    /// `byte_time` is that up to `tallied_at`.
+    tally: Tally,
+    tallied_at: Time,
 }
 
 impl Port {
@@ -106,7 +138,9 @@ impl Port {
             pipe: VecDeque::new(),
             transmissions: 0,
             losses: Box::default(),
-            counts: PortCounts::default(),
+            busy_until: Time::ZERO,
+            tally: Tally::default(),
+            tallied_at: Time::ZERO,
         }
     }
 
@@ -126,7 +160,30 @@ impl Port {
     /// What it has done.
     #[must_use]
     pub fn counts(&self) -> PortCounts {
-        self.counts
+        PortCounts { accepted: self.tally.packets, dropped: self.tally.dropped }
+    }
+
+    /// The same and more, up to `now`.
+    #[must_use]
+    pub fn tally(&self, now: Time) -> Tally {
+        Tally { byte_time: self.byte_time(now), ..self.tally }
+    }
+
+    fn byte_time(&self, now: Time) -> u128 {
+        let stood = u128::from((now - self.tallied_at).as_ps());
+        self.tally.byte_time + stood * u128::from(self.queued_bytes)
+    }
+
+    /// The queue changes.
+    fn settle(&mut self, now: Time) {
+        self.tally.byte_time = self.byte_time(now);
+        self.tallied_at = now;
+    }
+
+    /// When everything in the queue will have been sent; zero before the first packet and after a failure.
+    #[must_use]
+    pub fn busy_until(&self) -> Time {
+        self.busy_until
     }
 
     /// Packets in the queue, the one in transmission included.
@@ -150,17 +207,17 @@ impl Port {
     /// Whether no packet has come to it yet.
     #[must_use]
     pub fn is_untouched(&self) -> bool {
-        self.counts == PortCounts::default()
+        self.counts() == PortCounts::default()
     }
 
     /// A packet comes to the port.
     pub fn admit(&mut self, now: Time, packet: Packet) -> Admission {
         if let Some(reason) = self.losses.iter_mut().find_map(|loss| loss.take(packet)) {
-            self.counts.dropped += 1;
+            self.tally.lose(packet.size);
             return Admission::Dropped(reason);
         }
         if !self.up {
-            self.counts.dropped += 1;
+            self.tally.lose(packet.size);
             return Admission::Dropped(DropReason::LinkDown);
         }
         let fits = match self.config.limit {
@@ -169,19 +226,28 @@ impl Port {
             QueueLimit::Bytes(limit) => self.queued_bytes + u64::from(packet.size) <= limit,
         };
         if !fits {
-            self.counts.dropped += 1;
+            self.tally.lose(packet.size);
             return Admission::Dropped(DropReason::QueueFull);
         }
-        self.counts.accepted += 1;
+        self.settle(now);
+        self.tally.packets += 1;
+        self.tally.bytes += u64::from(packet.size);
+        let transmission = self.transmission_time(packet);
+        self.busy_until = self.busy_until.max(now) + transmission;
+        self.tally.longest = self.tally.longest.max((self.busy_until - now).as_ps());
         self.queued_bytes += u64::from(packet.size);
         self.queue.push_back(packet);
         if self.queue.len() == 1 { self.send(now, packet) } else { Admission::Queued }
     }
 
+    fn transmission_time(&self, packet: Packet) -> Duration {
+        self.config.rate.transmission_time(Bytes::new(u64::from(packet.size)))
+    }
+
     fn send(&mut self, now: Time, packet: Packet) -> Admission {
         self.transmissions = self.transmissions.wrapping_add(1);
         self.delay = self.config.delay;
-        let until = now + self.config.rate.transmission_time(Bytes::new(u64::from(packet.size)));
+        let until = now + self.transmission_time(packet);
         Admission::Sending { until, ordinal: self.transmissions }
     }
 
@@ -193,6 +259,7 @@ impl Port {
         if ordinal != self.transmissions {
             return None;
         }
+        self.settle(now);
         let packet = self.queue.pop_front()?;
         self.queued_bytes -= u64::from(packet.size);
         let mut arrival = now + self.delay;
@@ -228,12 +295,17 @@ impl Port {
     }
 
     /// The link fails: calls `lost` for every packet in the port, those under way first.
-    pub fn fail(&mut self, mut lost: impl FnMut(Packet, DropReason)) {
+    pub fn fail(&mut self, now: Time, mut lost: impl FnMut(Packet, DropReason)) {
+        self.settle(now);
         self.up = false;
+        self.busy_until = Time::ZERO;
         self.transmissions = self.transmissions.wrapping_add(1);
-        self.counts.dropped += self.holds();
-        self.pipe.drain(..).for_each(|u| lost(u.packet, DropReason::LostInFlight));
-        self.queue.drain(..).for_each(|packet| lost(packet, DropReason::QueueFlushed));
+        let mut lose = |packet: Packet, reason| {
+            self.tally.lose(packet.size);
+            lost(packet, reason);
+        };
+        self.pipe.drain(..).for_each(|u| lose(u.packet, DropReason::LostInFlight));
+        self.queue.drain(..).for_each(|packet| lose(packet, DropReason::QueueFlushed));
         self.queued_bytes = 0;
     }
 

@@ -1,3 +1,4 @@
-//! Optical failures and what the network does about them.
+//! Optical mechanisms: what the network does about failures, and lightpaths in bundles.
 
+pub mod bundle;
 pub mod protection;

@@ -183,6 +183,7 @@ fn columns<'py>(py: Python<'py>, series: &Series) -> PyResult<Bound<'py, PyDict>
         dict.set_item(name, list)?;
     }
     let rows = series.interval.map(|interval| {
+        dict.set_item("after_s", series.after.as_secs_f64())?;
         dict.set_item("interval_s", interval.as_secs_f64())?;
         PyResult::Ok(series.names.first().map_or(0, |(_, names)| names.len()))
     });

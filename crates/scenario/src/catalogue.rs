@@ -13,8 +13,8 @@ use serde_json::{Value, json};
 
 use crate::schema::{
     CapacityKind, ConvergeKind, FailedDirections, FailedPackets, File, LossKind, LossyPackets,
-    ObserveKind, ProcessKind, ProtectKind, RepairKind, RevertKind, SchemeKind, SizesKind,
-    TunnelTtl,
+    MembersKind, ObserveKind, ProcessKind, ProtectKind, RepairKind, RevertKind, SchemeKind,
+    SelectionKind, SizesKind, TunnelTtl,
 };
 
 /// One line of `optcp list`.
@@ -65,6 +65,8 @@ const REGISTRIES: &[(&str, &[Entry])] = &[
     (ProtectKind::FAMILY, ProtectKind::CATALOGUE),
     (ConvergeKind::FAMILY, ConvergeKind::CATALOGUE),
     (TunnelTtl::FAMILY, TunnelTtl::CATALOGUE),
+    (MembersKind::FAMILY, MembersKind::CATALOGUE),
+    (SelectionKind::FAMILY, SelectionKind::CATALOGUE),
     (LossKind::FAMILY, LossKind::CATALOGUE),
     (LossyPackets::FAMILY, LossyPackets::CATALOGUE),
     (ProcessKind::FAMILY, ProcessKind::CATALOGUE),

@@ -30,6 +30,7 @@ mod scenario;
 mod schema;
 mod series;
 mod sweep;
+mod tallies;
 mod tree;
 pub mod workload;
 

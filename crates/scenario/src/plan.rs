@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 
 use optcp_net::Lossy;
+use optcp_optical::bundle::Selection;
 use optcp_optical::protection::Scheme;
 use optcp_routing::{Converge, Mechanism, Protect};
 use optcp_tcp::config::Config;
@@ -65,8 +66,12 @@ pub struct Plan {
     pub stop: Time,
     /// Names of the nodes.
     pub nodes: Vec<String>,
+    /// The number of each node: its place in its group, or among all nodes where it is in none.
+    pub numbers: Vec<u32>,
     /// The links.
     pub links: Vec<LinkPlan>,
+    /// The bundles.
+    pub bundles: Vec<BundlePlan>,
     /// How packets are routed; `None` if every flow has a path of its own.
     pub routing: Option<RoutingPlan>,
     /// Names of the flow groups.
@@ -107,6 +112,34 @@ pub struct LinkPlan {
     pub shared_delay: bool,
     /// The ports over which a circuit goes, whose delays it adds up; none for a link.
     pub over: Vec<Hop>,
+}
+
+/// Parallel links that are one link to whoever routes, in both directions.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BundlePlan {
+    /// Unique among nodes, links and bundles.
+    pub name: String,
+    /// The two nodes, as indices.
+    pub ends: [usize; 2],
+    /// The ports from the first end to the second.
+    pub members: Vec<Hop>,
+    /// How the node in front chooses a link for a packet.
+    pub selection: Selection,
+    /// From the failure or repair of a link until the nodes beside it choose without or with it.
+    pub detection: Duration,
+}
+
+impl BundlePlan {
+    /// Whether a link is in it.
+    #[must_use]
+    pub fn has(&self, link: usize) -> bool {
+        self.members.iter().any(|&(member, _)| member == link)
+    }
+
+    /// The ports from the first end to the second (0) or back (1).
+    pub fn ports(&self, way: usize) -> impl Iterator<Item = Hop> {
+        self.members.iter().map(move |&(link, direction)| (link, direction ^ way))
+    }
 }
 
 /// One direction of a link.
@@ -208,6 +241,8 @@ pub struct FlowPlan {
     pub path: Vec<usize>,
     /// The ports that data packets pass; ACKs take the other direction of each, last first.
     pub hops: Vec<Hop>,
+    /// Which of `hops`, by place, stand for a whole bundle, of which they are the first port.
+    pub bundles: BTreeMap<usize, usize>,
     /// Whether packets follow the routing; path and ports are then those before anything fails.
     pub routed: bool,
     /// When the sender has something to send.
@@ -218,14 +253,6 @@ pub struct FlowPlan {
     pub tcp: Option<usize>,
     /// What it is.
     pub carries: Carries,
-}
-
-impl FlowPlan {
-    /// Whether its data may pass a port.
-    #[must_use]
-    pub fn may_pass(&self, hop: Hop) -> bool {
-        self.routed || self.hops.contains(&hop)
-    }
 }
 
 /// Routers find shortest paths, and ways around what fails.
@@ -429,6 +456,15 @@ pub enum Observation {
         /// The length of an interval.
         interval: Duration,
     },
+    /// What ports took, dropped and held, per interval.
+    Ports {
+        /// The ports.
+        ports: Vec<Hop>,
+        /// When the first interval begins.
+        after: Duration,
+        /// The length of an interval.
+        interval: Duration,
+    },
     /// Segments that were overtaken or sent again, recoveries and timeouts.
     Reordering {
         /// The flow groups, as indices.
@@ -437,6 +473,33 @@ pub enum Observation {
 }
 
 impl Plan {
+    /// Whether data of a flow may pass a port.
+    #[must_use]
+    pub fn may_pass(&self, flow: &FlowPlan, hop: Hop) -> bool {
+        let in_bundle = |(&place, &bundle): (&usize, &usize)| {
+            let bundle = &self.bundles[bundle];
+            bundle.ports(self.way(bundle, flow.hops[place])).any(|port| port == hop)
+        };
+        flow.routed || flow.hops.contains(&hop) || flow.bundles.iter().any(in_bundle)
+    }
+
+    /// The way through a bundle on which a port of it lies: 0 from its first end to its second, 1 back.
+    pub(crate) fn way(&self, bundle: &BundlePlan, (link, direction): Hop) -> usize {
+        usize::from(self.links[link].ends[direction] != bundle.ends[0])
+    }
+
+    /// The number of the node to which a bundle at `place` of a flow's way leads its data (0) or ACKs (1):
+    /// of the first node behind it, or of its end if the way ends there.
+    #[must_use]
+    pub fn destination(&self, flow: &FlowPlan, place: usize, direction: usize) -> u32 {
+        let path = &flow.path;
+        let node = match direction {
+            0 => path[(place + 2).min(path.len() - 1)],
+            _ => path[place.saturating_sub(1)],
+        };
+        self.numbers[node]
+    }
+
     /// The name of a port: "L1->L2", or "name:L1->L2" on a named link.
     #[must_use]
     pub fn port_name(&self, (link, direction): Hop) -> String {

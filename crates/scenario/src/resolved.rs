@@ -10,8 +10,9 @@ use optcp_net::Lossy;
 use optcp_traffic::{FractalRenewal, PacketSize, Volume};
 
 use crate::plan::{
-    Carries, DetectionPlan, FailurePlan, FlowPlan, Hop, LinkPlan, Loses, LossPlan, Observation,
-    Plan, PortPlan, ProcessPlan, ProtectionPlan, QueueLimit, RoutingPlan, Spread, TrafficPlan,
+    BundlePlan, Carries, DetectionPlan, FailurePlan, FlowPlan, Hop, LinkPlan, Loses, LossPlan,
+    Observation, Plan, PortPlan, ProcessPlan, ProtectionPlan, QueueLimit, RoutingPlan, Spread,
+    TrafficPlan,
 };
 use crate::schema::{
     FailedPackets, LossKind, LossyPackets, ProcessKind, SizesKind, TunnelTtl, converge_name,
@@ -41,7 +42,10 @@ pub(crate) fn json(plan: &Plan) -> String {
             Value::Object(map)
         }).collect::<Vec<_>>(),
     });
-    // Only where it is used: the digests of worlds without routing hold.
+    // Only where they are used: the digests of worlds without them hold.
+    if !plan.bundles.is_empty() {
+        resolved["bundles"] = plan.bundles.iter().map(|one| bundle(plan, one)).collect();
+    }
     if let Some(entry) = &plan.routing {
         resolved["routing"] = routing(plan, entry);
     }
@@ -113,6 +117,29 @@ fn volume(volume: Volume) -> Value {
         Volume::Web(web) => json!({ "kind": SizesKind::WebLike.name(),
             "largest_bytes": web.largest(), "mean_bytes": volume.mean() }),
     }
+}
+
+fn bundle(plan: &Plan, bundle: &BundlePlan) -> Value {
+    json!({
+        "name": bundle.name,
+        "ports": ports(plan, &bundle.members),
+        "selection": bundle.selection.name(),
+        "detection_ps": bundle.detection.as_ps(),
+    })
+}
+
+/// The bundles on the way of a flow: the hop that each stands for, and the number to which it leads data
+/// and ACKs.
+fn passed_bundles(plan: &Plan, flow: &FlowPlan) -> Value {
+    let one = |(&place, &bundle): (&usize, &usize)| {
+        let destinations = [0, 1].map(|direction| plan.destination(flow, place, direction));
+        json!({
+            "bundle": plan.bundles[bundle].name,
+            "hop": place,
+            "destinations": destinations,
+        })
+    };
+    flow.bundles.iter().map(one).collect()
 }
 
 fn routing(plan: &Plan, entry: &RoutingPlan) -> Value {
@@ -194,7 +221,7 @@ fn protection(plan: &Plan, entry: &ProtectionPlan) -> Value {
 fn group(plan: &Plan, index: usize, name: &str) -> Value {
     let flows: Vec<&FlowPlan> = plan.flows.iter().filter(|flow| flow.group == index).collect();
     let routes: Vec<Value> = flows
-        .chunk_by(|a, b| a.hops == b.hops)
+        .chunk_by(|a, b| a.hops == b.hops && a.bundles == b.bundles)
         .map(|same| {
             let FlowPlan { path, hops, .. } = same[0];
             let mut route = json!({
@@ -202,6 +229,9 @@ fn group(plan: &Plan, index: usize, name: &str) -> Value {
                 "ports": ports(plan, hops),
                 "flows": same.iter().map(|flow| &flow.name).collect::<Vec<_>>(),
             });
+            if !same[0].bundles.is_empty() {
+                route["bundles"] = passed_bundles(plan, same[0]);
+            }
             if same[0].routed {
                 route["routed"] = json!(true);
             }
@@ -329,6 +359,12 @@ fn observation(plan: &Plan, kind: &Observation, map: &mut Map<String, Value>) {
         Observation::Datagrams { groups, interval } => vec![
             ("kind", json!("datagrams")),
             ("groups", groups_of(groups)),
+            ("interval_ps", json!(interval.as_ps())),
+        ],
+        Observation::Ports { ports: hops, after, interval } => vec![
+            ("kind", json!("ports")),
+            ("ports", ports(plan, hops)),
+            ("after_ps", json!(after.as_ps())),
             ("interval_ps", json!(interval.as_ps())),
         ],
         Observation::Reordering { groups } => {

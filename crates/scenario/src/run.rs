@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use optcp_engine::observe::{Digest, Reducers, hex};
+use optcp_engine::observe::{Digest, Observer, Reducers, hex};
 use optcp_engine::{Kernel, Simulation};
 use optcp_net::DropReason;
 use optcp_units::Time;
@@ -12,7 +12,9 @@ use sha2::{Digest as _, Sha256};
 use crate::Plan;
 use crate::Scenario;
 use crate::build::{RoutingRecord, Switched, World, world};
+use crate::plan::{Observation, ObservePlan};
 use crate::series::{Series, series};
+use crate::tallies::Tallies;
 
 /// A flag that several runs share, to stop them.
 #[derive(Clone, Debug, Default)]
@@ -92,37 +94,113 @@ pub fn run_branches(
         worlds.iter_mut().map(|world| std::mem::take(&mut world.switches)).collect();
     let routing: Vec<Option<RoutingRecord>> =
         worlds.iter_mut().map(|world| world.routing.take()).collect();
-    let populated: Vec<Option<Plan>> =
-        worlds.iter_mut().map(|world| world.populated.take()).collect();
     let mut runs: Vec<Option<Run>> = branches.iter().map(|_| None).collect();
     for family in families(branches, &worlds, fork) {
-        let finish = |simulation: &mut Simulation<Reducers>, index: usize, forked_at| {
-            advance(simulation, None, cancel)?;
-            let plan = populated[index].as_ref().unwrap_or(branches[index].plan());
-            let run = result(branches[index], plan, seed, forked_at, simulation);
-            Ok(Run { switches: switches[index].clone(), routing: routing[index].clone(), ..run })
-        };
-        let (trunk, others) = (family.members[0], &family.members[1..]);
+        let trunk = family.members[0];
         let reducers = std::mem::take(&mut worlds[trunk].reducers);
-        let mut simulation = Simulation::new(&worlds[trunk].blueprint, kernel, reducers);
-        if !others.is_empty() {
-            advance(&mut simulation, Some(family.fork_at), cancel)?;
+        let counts_do = |observed: &ObservePlan| matches!(observed.kind, Observation::Ports { .. });
+        let made = match !digest && branches[trunk].plan().observe.iter().all(counts_do) {
+            // Where nobody looks at records none is built.
+            true => family.run((), branches, &worlds, seed, kernel, cancel),
+            false => family.run(reducers, branches, &worlds, seed, kernel, cancel),
+        }?;
+        for (index, run) in made {
+            let (switches, routing) = (switches[index].clone(), routing[index].clone());
+            runs[index] = Some(Run { switches, routing, ..run });
         }
-        for &index in others {
-            let mut branch = simulation.clone();
-            branch.continue_as(&worlds[index].blueprint);
-            runs[index] = Some(finish(&mut branch, index, Some(family.fork_at))?);
-        }
-        let forked_at = (!others.is_empty()).then_some(family.fork_at);
-        runs[trunk] = Some(finish(&mut simulation, trunk, forked_at)?);
     }
     Ok(runs.into_iter().flatten().collect())
+}
+
+/// Who watches a run, and the reducers in it.
+trait Watching: Observer + Clone {
+    fn reducers(&self) -> Option<&Reducers>;
+}
+
+impl Watching for Reducers {
+    fn reducers(&self) -> Option<&Reducers> {
+        Some(self)
+    }
+}
+
+impl Watching for () {
+    fn reducers(&self) -> Option<&Reducers> {
+        None
+    }
+}
+
+/// A run in progress, and what has been read of its ports.
+#[derive(Clone)]
+struct Progress<O> {
+    simulation: Simulation<O>,
+    tallies: Tallies,
+}
+
+impl<O: Watching> Progress<O> {
+    /// Runs to `until`, or to the end, and looks at `cancel` from time to time.
+    fn advance(&mut self, until: Option<Time>, cancel: &Cancel) -> Result<(), Cancelled> {
+        let mut go_on = || !cancel.is_set();
+        let stop = self.simulation.stop();
+        while let Some(at) =
+            self.tallies.next().filter(|&at| at < stop && until.is_none_or(|until| at <= until))
+        {
+            if !go_on() || !self.simulation.run_before_while(at, &mut go_on) {
+                return Err(Cancelled);
+            }
+            self.tallies.read(&self.simulation);
+        }
+        let through = go_on()
+            && match until {
+                Some(until) => self.simulation.run_before_while(until, &mut go_on),
+                None => self.simulation.run_while(&mut go_on),
+            };
+        if through && until.is_none() {
+            self.tallies.read(&self.simulation);
+        }
+        if through { Ok(()) } else { Err(Cancelled) }
+    }
 }
 
 /// Branches that share their past up to `fork_at`; the first one runs it.
 struct Family {
     members: Vec<usize>,
     fork_at: Time,
+}
+
+impl Family {
+    /// Runs the members: each one's number, and its result.
+    fn run<O: Watching>(
+        &self,
+        observer: O,
+        branches: &[&Scenario],
+        worlds: &[World],
+        seed: u64,
+        kernel: Kernel,
+        cancel: &Cancel,
+    ) -> Result<Vec<(usize, Run)>, Cancelled> {
+        let finish = |mut run: Progress<O>, index: usize, forked_at| {
+            run.advance(None, cancel)?;
+            let plan = worlds[index].populated.as_ref().unwrap_or(branches[index].plan());
+            Ok((index, result(branches[index], plan, seed, forked_at, &run)))
+        };
+        let (trunk, others) = (self.members[0], &self.members[1..]);
+        let mut shared = Progress {
+            simulation: Simulation::new(&worlds[trunk].blueprint, kernel, observer),
+            tallies: Tallies::new(branches[trunk].plan()),
+        };
+        if !others.is_empty() {
+            shared.advance(Some(self.fork_at), cancel)?;
+        }
+        let mut made = Vec::new();
+        for &index in others {
+            let mut branch = shared.clone();
+            branch.simulation.continue_as(&worlds[index].blueprint);
+            made.push(finish(branch, index, Some(self.fork_at))?);
+        }
+        let forked_at = (!others.is_empty()).then_some(self.fork_at);
+        made.push(finish(shared, trunk, forked_at)?);
+        Ok(made)
+    }
 }
 
 fn families(branches: &[&Scenario], worlds: &[World], fork: bool) -> Vec<Family> {
@@ -147,34 +225,21 @@ fn families(branches: &[&Scenario], worlds: &[World], fork: bool) -> Vec<Family>
     families
 }
 
-/// Runs to `until`, or to the end, and looks at `cancel` from time to time.
-fn advance(
-    simulation: &mut Simulation<Reducers>,
-    until: Option<Time>,
-    cancel: &Cancel,
-) -> Result<(), Cancelled> {
-    let mut go_on = || !cancel.is_set();
-    let through = go_on()
-        && match until {
-            Some(until) => simulation.run_before_while(until, &mut go_on),
-            None => simulation.run_while(&mut go_on),
-        };
-    if through { Ok(()) } else { Err(Cancelled) }
-}
-
-fn result(
+fn result<O: Watching>(
     scenario: &Scenario,
     plan: &Plan,
     seed: u64,
     forked_at: Option<Time>,
-    simulation: &Simulation<Reducers>,
+    Progress { simulation, tallies }: &Progress<O>,
 ) -> Run {
+    let nothing = Reducers::default();
+    let reducers = simulation.observer().reducers().unwrap_or(&nothing);
     let counts = simulation.counts();
     let dropped = DropReason::ALL.iter().zip(counts.dropped);
     let mut run = Run {
         seed,
         scenario_sha256: scenario.sha256().to_owned(),
-        records_sha256: simulation.observer().digest.as_ref().map(Digest::sha256),
+        records_sha256: reducers.digest.as_ref().map(Digest::sha256),
         metrics_sha256: String::new(),
         counts: vec![
             ("sent", counts.sent),
@@ -191,7 +256,7 @@ fn result(
         forked_at,
         switches: Vec::new(),
         routing: None,
-        series: series(plan, simulation.observer()),
+        series: series(plan, reducers, tallies),
     };
     if counts.copied > 0 {
         run.counts.push(("copied", counts.copied));

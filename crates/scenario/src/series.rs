@@ -11,6 +11,7 @@ use sha2::{Digest, Sha256};
 
 use crate::build::{all_hops, port_id};
 use crate::plan::{Hop, Observation, Plan};
+use crate::tallies::Tallies;
 
 /// One observation's result.
 ///
@@ -23,7 +24,9 @@ pub struct Series {
     pub name: String,
     /// The kind in the scenario.
     pub kind: &'static str,
-    /// T, where interval i is (i T, (i + 1) T].
+    /// When the first interval begins.
+    pub after: Duration,
+    /// T, where interval i is (i T, (i + 1) T] after that; of kind `ports` [i T, (i + 1) T).
     pub interval: Option<Duration>,
     /// When the run ended; it cuts the last interval.
     pub stop: Time,
@@ -96,7 +99,7 @@ impl Series {
     }
 }
 
-fn column(name: &'static str, values: Values) -> Column {
+pub(crate) fn column(name: &'static str, values: Values) -> Column {
     Column { name, values, index_into: None }
 }
 
@@ -109,7 +112,8 @@ fn owned(names: &[&str]) -> Vec<String> {
 }
 
 /// Every observation of the plan, in its order.
-pub(crate) fn series(plan: &Plan, reducers: &Reducers) -> Vec<Series> {
+pub(crate) fn series(plan: &Plan, reducers: &Reducers, tallies: &Tallies) -> Vec<Series> {
+    let mut counted = tallies.series(plan).into_iter();
     let (mut goodput, mut load) = (reducers.goodput.iter(), reducers.load.iter());
     let (mut queue, mut drops) = (reducers.queue.iter(), reducers.drops.iter());
     let (mut senders, mut packets) = (reducers.senders.iter(), reducers.packets.iter());
@@ -120,6 +124,7 @@ pub(crate) fn series(plan: &Plan, reducers: &Reducers) -> Vec<Series> {
         let per_interval = |kind, interval: &Duration, names, columns| Series {
             name: observed.name.clone(),
             kind,
+            after: Duration::ZERO,
             interval: Some(*interval),
             stop: plan.stop,
             names: vec![names],
@@ -128,6 +133,7 @@ pub(crate) fn series(plan: &Plan, reducers: &Reducers) -> Vec<Series> {
         let per_event = |kind, names, columns| Series {
             name: observed.name.clone(),
             kind,
+            after: Duration::ZERO,
             interval: None,
             stop: plan.stop,
             names,
@@ -185,6 +191,7 @@ pub(crate) fn series(plan: &Plan, reducers: &Reducers) -> Vec<Series> {
                 let names = ("groups", group_names(plan, groups));
                 per_interval("datagrams", interval, names, datagram_columns(d.sums()))
             }),
+            Observation::Ports { .. } => counted.next(),
             Observation::Reordering { .. } => reordering.next().map(|r| {
                 let names =
                     vec![("flows", flow_names(plan)), ("events", owned(&ReorderingEvent::NAMES))];
@@ -203,7 +210,7 @@ fn flow_names(plan: &Plan) -> Vec<String> {
     plan.flows.iter().map(|flow| flow.name.clone()).collect()
 }
 
-fn port_names(plan: &Plan, ports: &[Hop]) -> Vec<String> {
+pub(crate) fn port_names(plan: &Plan, ports: &[Hop]) -> Vec<String> {
     ports.iter().map(|&hop| plan.port_name(hop)).collect()
 }
 

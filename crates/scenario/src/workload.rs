@@ -105,8 +105,10 @@ fn dumbbell(tcp: Tcp, flows: u32, seconds: u64) -> Blueprint {
     Blueprint {
         ports,
         labels: paths.into_labels(),
+        bundles: Vec::new(),
         flows: specs,
         datagrams: Vec::new(),
+        tallied: Vec::new(),
         controls: Vec::new(),
         stop,
     }

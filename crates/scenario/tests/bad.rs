@@ -17,6 +17,7 @@ macro_rules! bad {
 
 bad!(
     arrivals,
+    bundles,
     circle,
     duplicates,
     failures,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import abc
 import importlib
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from optcp.errors import InputError, nearest
 from optcp.study import Study
@@ -18,10 +18,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from optcp.papers.assume import Assumed, Value
+    from optcp.papers.kept import LongRun
     from optcp.papers.model import Claim, Row, Series
     from optcp.study import Done
 
-PAPERS = ("gmpls", "slides", "das")
+PAPERS = ("gmpls", "slides", "das", "lbas")
 """Modules of this package that register exhibits; a paper is one of them."""
 
 
@@ -49,10 +50,11 @@ class Size:
 
 @dataclass(frozen=True)
 class Options:
-    """How runs are made, apart from what they simulate."""
+    """How runs are made and how many are wanted, apart from what they simulate."""
 
     digest: bool = False
     fork: bool = True
+    size: Size = Size("default")
 
 
 def over_switch_delays(
@@ -75,6 +77,8 @@ class Evaluation:
     claims: list[Claim]
     series: list[Series]
     notes: list[str] = field(default_factory=list)
+    kept: list[dict[str, Any]] = field(default_factory=list)
+    """Of each run that the project keeps and that was read in place of a new one: where its outcome comes from."""
 
 
 class Exhibit(abc.ABC):
@@ -115,6 +119,11 @@ class Exhibit(abc.ABC):
     @abc.abstractmethod
     def evaluate(self, chosen: Mapping[str, Value], done: Mapping[str, Done]) -> Evaluation:
         """Rows, claims and series from the finished studies, by the names of :meth:`studies`."""
+
+    def long_runs(self, chosen: Mapping[str, Value], seeds: Sequence[int]) -> list[LongRun]:
+        """Runs that take hours, whose outcome the project keeps; ``--paper-scale`` makes those that are missing."""
+        del chosen, seeds
+        return []
 
     def contrasts(self, chosen: Mapping[str, Value], done: Mapping[str, Done]) -> dict[str, NDArray[np.float64]]:
         """The paper's conclusions as differences that are above zero on average if the paper is right.

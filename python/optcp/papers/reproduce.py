@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from optcp import _core
@@ -11,6 +11,7 @@ from optcp.errors import InputError, nearest
 from optcp.files import write_text
 from optcp.papers import assume
 from optcp.papers.base import Options, Size
+from optcp.papers.kept import make_missing
 from optcp.papers.model import Result
 from optcp.study import Done, Store, Task, execute
 
@@ -74,12 +75,13 @@ def reproduce(request: Request, out: Path, jobs: int, progress: Progress) -> lis
         See :func:`optcp.study.runner`.
     """
     check_settings(request)
+    options = replace(request.options, size=request.size)
     planned: list[tuple[Exhibit, dict[str, Value], dict[str, Task]]] = []
     for exhibit in request.exhibits:
         chosen = assume.values(exhibit.assumed, request.settings)
         tasks = {
             name: Task(study, _seeds(request, exhibit.seeds(name, request.size)))
-            for name, study in exhibit.studies(chosen, request.options).items()
+            for name, study in exhibit.studies(chosen, options).items()
         }
         planned.append((exhibit, chosen, tasks))
     flat = [task for _, _, tasks in planned for task in tasks.values()]
@@ -115,7 +117,7 @@ def _result(
         rows=evaluation.rows,
         claims=evaluation.claims,
         notes=evaluation.notes,
-        provenance=provenance(done),
+        provenance=provenance(done, evaluation.kept),
         series=evaluation.series,
     )
 
@@ -135,12 +137,34 @@ class Digests:
         return cls([run.records_sha256 for run in ordered], [run.metrics_sha256 for run in ordered])
 
 
-def provenance(done: Mapping[str, Done]) -> dict[str, Any]:
+def make_long_runs(request: Request, seeds: int, jobs: int, progress: Progress) -> None:
+    """Make the long runs of the exhibits that the project does not keep yet, ``seeds`` of each.
+
+    Raises
+    ------
+    InputError, optcp._core.ScenarioError
+        Before anything runs, if a setting is wrong.
+    optcp.errors.Interrupted, optcp.errors.RunFailed
+        See :func:`optcp.study.pool.run_jobs`.
+    """
+    check_settings(request)
+    runs = [
+        run
+        for exhibit in request.exhibits
+        for run in exhibit.long_runs(assume.values(exhibit.assumed, request.settings), _seeds(request, seeds))
+    ]
+    if runs:
+        make_missing(runs, jobs, progress)
+
+
+def provenance(done: Mapping[str, Done], kept: Sequence[Mapping[str, Any]] = ()) -> dict[str, Any]:
     """Say where a result comes from.
 
     ``scenario_sha256`` of several cells, ``records_sha256`` and ``metrics_sha256`` are SHA-256 over the single
     digests (32 bytes each) in (cell, seed) order; ``cells`` names each cell's own scenario. A single cell's
-    ``scenario_sha256`` is that scenario's. ``git`` is what follows ``+`` in the version, or "unknown".
+    ``scenario_sha256`` is that scenario's. Runs that the project keeps come behind the others, and ``kept`` says of
+    each which program made it; ``seeds`` is None without any run. ``git`` is what follows ``+`` in the version, or
+    "unknown".
     """
     digests = [study.once(Digests.of) for study in done.values()]
     records = [digest for one in digests for digest in one.records]
@@ -149,18 +173,19 @@ def provenance(done: Mapping[str, Done]) -> dict[str, Any]:
         for name, study in done.items()
         for branch in study.study.branches
     ]
-    scenarios = [cell["scenario_sha256"] for cell in cells]
-    seeds = [seed for study in done.values() for seed in study.seeds]
+    scenarios = [cell["scenario_sha256"] for cell in [*cells, *kept]]
+    seeds = [seed for study in done.values() for seed in study.seeds] + [one["seed"] for one in kept]
+    metrics = [digest for one in digests for digest in one.metrics] + [one["metrics_sha256"] for one in kept]
     version, _, git = _core.version().partition("+")
     return {
         "version": version,
         "git": git or "unknown",
         "scenario_sha256": scenarios[0] if len(scenarios) == 1 else _hash(scenarios),
-        "seeds": [min(seeds), max(seeds)],
-        "records_sha256": None if None in records else _hash(digest for digest in records if digest),
-        "metrics_sha256": _hash(digest for one in digests for digest in one.metrics),
+        "seeds": [min(seeds), max(seeds)] if seeds else None,
+        "records_sha256": None if None in records or kept else _hash(digest for digest in records if digest),
+        "metrics_sha256": _hash(metrics),
         "cells": cells,
-    }
+    } | ({"kept": list(kept)} if kept else {})
 
 
 def _hash(digests: Iterable[str]) -> str:

@@ -20,6 +20,7 @@ MODULES = (
     "gmpls_section8",
     "slides",
     "das",
+    "lbas",
 )
 
 

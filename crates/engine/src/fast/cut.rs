@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use optcp_des::Due;
-use optcp_net::{Action, DropReason, Label, Packet, PortId};
+use optcp_net::{Action, DropReason, Packet, PortId};
 use optcp_units::Time;
 
 use super::Fast;
@@ -48,9 +48,7 @@ impl Fast {
                 port.may_overtake(details, now, of_port(id))
             })
             .collect();
-        let sources: Vec<Label> = model.datagrams.iter().map(|source| source.data).collect();
-        let (ways, leftover) = Survey::new(&model.labels, &model.flows, &sources, self.ports())
-            .ways(pending, &overtaken);
+        let (ways, leftover) = Survey::new(model, self.ports()).ways(pending, &overtaken);
         let last_overtaken = overtaken.iter().flat_map(|&id| of_port(id)).map(|due| due.at).max();
         self.ways = ways;
         self.stale = false;
@@ -74,9 +72,11 @@ impl Fast {
             model.event = key;
             self.stale = true;
             match action {
-                Action::SetHop(..) | Action::Expect(..) | Action::Select(..) => {
-                    model.labels.apply(action);
-                }
+                Action::SetHop(..)
+                | Action::Expect(..)
+                | Action::Select(..)
+                | Action::TakeOut(..)
+                | Action::PutBack(..) => model.apply(action),
                 Action::PortDown(id) => {
                     self.act_on_port(action, now, &mut pending, |packet, reason| {
                         model.lose(id, packet, reason);
@@ -103,21 +103,24 @@ impl Fast {
             Action::PortDown(id) => {
                 let (inside, others) = pending.iter().partition(|due| due.entity == id);
                 *pending = others;
-                let details = &mut self.details[id as usize];
-                self.ports[id as usize].fail(details, now, &inside, lost);
+                let index = id as usize;
+                let (store, details) = (&mut self.stores[index], &mut self.details[index]);
+                self.ports[index].fail(store, details, now, &inside, lost);
             }
             Action::PortClosed(id) => {
-                self.ports[id as usize].close(&mut self.details[id as usize], now);
+                let index = id as usize;
+                let (store, details) = (&mut self.stores[index], &mut self.details[index]);
+                self.ports[index].close(store, details, now);
             }
             Action::PortUp(id) => Port::restore(&mut self.details[id as usize]),
             Action::SetDelay(id, delay) => {
                 let (inside, mut others): (Vec<_>, Vec<_>) =
                     pending.iter().copied().partition(|due| due.entity == id);
-                let details = &mut self.details[id as usize];
+                let index = id as usize;
+                let (store, details) = (&mut self.stores[index], &mut self.details[index]);
                 let mut moved = Vec::new();
-                self.ports[id as usize].set_delay(details, now, delay, &inside, |ordinal, at| {
-                    moved.push((ordinal, at))
-                });
+                let tell = |ordinal, at| moved.push((ordinal, at));
+                self.ports[index].set_delay(store, details, now, delay, &inside, tell);
                 others.extend(inside.into_iter().map(|due| {
                     let changed = moved.iter().find(|(ordinal, _)| *ordinal == due.ordinal);
                     Due { at: changed.map_or(due.at, |&(_, at)| at), ..due }
@@ -125,7 +128,11 @@ impl Fast {
                 others.sort_unstable();
                 *pending = others;
             }
-            Action::SetHop(..) | Action::Expect(..) | Action::Select(..) => {}
+            Action::SetHop(..)
+            | Action::Expect(..)
+            | Action::Select(..)
+            | Action::TakeOut(..)
+            | Action::PutBack(..) => {}
         }
     }
 }

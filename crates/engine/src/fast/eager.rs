@@ -7,10 +7,13 @@
 //! uses the port by which it answers.
 
 use optcp_des::Due;
-use optcp_net::{Hop, Label, LabelTable, Packet, PortId};
+use optcp_net::{Entrance, Hop, Label, LabelTable, Packet, PortId};
+use optcp_optical::bundle::Bundle;
 use optcp_units::Time;
 
+use crate::datagrams::Datagrams;
 use crate::flow::Flow;
+use crate::model::Model;
 
 /// Who feeds a port, or brings packets to a label or an endpoint: a pipe by the number of its port, an
 /// endpoint by a number beyond those.
@@ -51,20 +54,37 @@ pub(super) enum Ahead {
     Deliver,
 }
 
-/// What is done with a packet under a label.
+/// What is done with a packet under a label: into a port and under the next label on from there, unless
+/// the port is [`Way::DELIVER`], [`Way::BUNDLE`] or [`Way::SPECIAL`].
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Way {
-    Deliver,
-    /// Into a port, and under the next label on from there.
-    Port {
-        port: PortId,
-        next: Label,
-        ahead: Ahead,
-        /// Whether it is in a tunnel that hides its routers from the packet's time to live.
-        carried: bool,
-    },
+pub(super) struct Way {
+    pub(super) port: PortId,
+    pub(super) next: Label,
+    /// For a bundle.
+    pub(super) bundle: u16,
+    pub(super) destination: u16,
+    pub(super) ahead: Ahead,
+    /// Whether it is in a tunnel that hides its routers from the packet's time to live.
+    pub(super) carried: bool,
+}
+
+impl Way {
+    /// The endpoint here takes it.
+    pub(super) const DELIVER: PortId = PortId::MAX;
+    /// A port of a bundle.
+    pub(super) const BUNDLE: PortId = PortId::MAX - 1;
     /// A gate or a bridge.
-    Special,
+    pub(super) const SPECIAL: PortId = PortId::MAX - 2;
+
+    fn to(port: PortId, next: Label, ahead: Ahead) -> Self {
+        Way { port, next, bundle: 0, destination: 0, ahead, carried: false }
+    }
+
+    /// Whether the port is one.
+    #[inline]
+    pub(super) fn is_port(self) -> bool {
+        self.port < Way::SPECIAL
+    }
 }
 
 /// The ways of all labels at present.
@@ -89,24 +109,34 @@ impl Ways {
         self.delivery[packet.flow() as usize][usize::from(packet.is_ack())]
     }
 
+    /// Whether a packet that has taken a way, and is under the next label, may go on early.
+    #[inline]
+    pub(super) fn goes_on(&self, ahead: Ahead, packet: Packet) -> bool {
+        match ahead {
+            Ahead::Wait => false,
+            Ahead::Go => true,
+            Ahead::Deliver => self.delivers(packet),
+        }
+    }
+
     /// Whether a packet behind a port may go on early.
     pub(super) fn ahead(&self, packet: Packet) -> bool {
-        match self.at(packet.label) {
-            Way::Deliver => self.delivers(packet),
-            Way::Port { .. } | Way::Special => self.eager[packet.label.0 as usize],
+        match self.at(packet.label).port {
+            Way::DELIVER => self.delivers(packet),
+            _ => self.eager[packet.label.0 as usize],
         }
     }
 }
 
-/// The feeder of what lies behind gates and bridges.
+/// The feeder of what lies behind gates and bridges, and of the ports of bundles.
 const SPECIAL: u32 = u32::MAX;
 
 /// Finds the ways.
 pub(super) struct Survey<'a> {
     labels: &'a LabelTable,
+    bundles: &'a [Bundle],
     flows: &'a [Flow],
-    /// Where datagrams enter, by source.
-    sources: &'a [Label],
+    sources: &'a [Datagrams],
     ports: u32,
     /// Who brings packets to each label.
     brings: Vec<Feeder>,
@@ -117,16 +147,13 @@ pub(super) struct Survey<'a> {
 }
 
 impl<'a> Survey<'a> {
-    pub(super) fn new(
-        labels: &'a LabelTable,
-        flows: &'a [Flow],
-        sources: &'a [Label],
-        ports: u32,
-    ) -> Self {
+    pub(super) fn new<O>(model: &'a Model<O>, ports: u32) -> Self {
+        let Model { labels, bundles, flows, datagrams, .. } = model;
         Survey {
             labels,
+            bundles,
             flows,
-            sources,
+            sources: datagrams,
             ports,
             brings: vec![Feeder::None; labels.len()],
             feeds: vec![Feeder::None; ports as usize],
@@ -148,12 +175,12 @@ impl<'a> Survey<'a> {
             self.reach(flow.acks, self.ports + 2 * number + 1);
         }
         let first_source = u32::try_from(self.flows.len()).expect("fewer than 2^30 flows");
-        for (number, &data) in (first_source..).zip(self.sources) {
-            self.reach(data, self.ports + 2 * number);
+        for (number, source) in (first_source..).zip(self.sources) {
+            self.reach(source.data, self.ports + 2 * number);
         }
         let mut delivered: Vec<[Feeder; 2]> =
             self.flows.iter().map(|flow| [flow.data, flow.acks].map(|l| self.last(l))).collect();
-        delivered.extend(self.sources.iter().map(|&data| [self.last(data), Feeder::None]));
+        delivered.extend(self.sources.iter().map(|source| [self.last(source.data), Feeder::None]));
         let mut leftover = None;
         for due in pending {
             let packet = due.item;
@@ -194,9 +221,19 @@ impl<'a> Survey<'a> {
             }
             let first = before == Feeder::None;
             let hop = self.labels.hop(label);
-            // Steps at a gate or a bridge wait for their turn, and so must all others into the same port.
-            let special = matches!(hop, Hop::Gate(_) | Hop::Bridge(_));
+            // Steps at these wait for their turn, and so must all others into the same port.
+            let special = matches!(hop, Hop::Gate(_) | Hop::Bridge(_) | Hop::Bundle(_));
             let feeder = if special { SPECIAL } else { feeder };
+            if let Hop::Bundle(entrance) = hop
+                && first
+            {
+                let entrance = self.labels.entrance(entrance);
+                for &port in self.bundles[entrance.bundle as usize].members() {
+                    self.feeds[port as usize].add(SPECIAL);
+                    pending.push((entrance.next, port));
+                }
+                continue;
+            }
             for (port, next) in self.labels.leads_to(hop) {
                 match port {
                     Some(port) => {
@@ -230,6 +267,13 @@ impl<'a> Survey<'a> {
                     break Feeder::One(port);
                 }
                 Hop::Forward { next, .. } | Hop::Carry { next, .. } => at = next,
+                Hop::Bundle(entrance) => {
+                    let Entrance { next, .. } = self.labels.entrance(entrance);
+                    if self.labels.hop(next) == Hop::Deliver {
+                        break Feeder::Many;
+                    }
+                    at = next;
+                }
                 Hop::Deliver | Hop::Gate(_) | Hop::Bridge(_) => break Feeder::Many,
             }
         };
@@ -247,7 +291,7 @@ impl<'a> Survey<'a> {
             Hop::Forward { port, .. } | Hop::Carry { port, .. } => {
                 self.lone_pipe(self.feeds[port as usize], overtaken)
             }
-            Hop::Deliver | Hop::Gate(_) | Hop::Bridge(_) => false,
+            Hop::Deliver | Hop::Gate(_) | Hop::Bridge(_) | Hop::Bundle(_) => false,
         }
     }
 
@@ -262,7 +306,7 @@ impl<'a> Survey<'a> {
                     Feeder::None | Feeder::Many => false,
                 }
             }
-            Hop::Deliver | Hop::Gate(_) | Hop::Bridge(_) => false,
+            Hop::Deliver | Hop::Gate(_) | Hop::Bridge(_) | Hop::Bundle(_) => false,
         };
         let receiver = self.lone_pipe(delivered[0], overtaken) && alone(acks);
         let sender = self.lone_pipe(delivered[1], overtaken) && alone(data);
@@ -294,17 +338,26 @@ impl<'a> Survey<'a> {
     }
 
     fn way(&self, label: Label) -> Way {
+        let ahead = |next: Label| match self.labels.hop(next) {
+            Hop::Deliver => Ahead::Deliver,
+            _ if self.eager[next.0 as usize] => Ahead::Go,
+            _ => Ahead::Wait,
+        };
         match self.labels.hop(label) {
-            Hop::Deliver => Way::Deliver,
-            hop @ (Hop::Forward { port, next } | Hop::Carry { port, next }) => {
-                let ahead = match self.labels.hop(next) {
-                    Hop::Deliver => Ahead::Deliver,
-                    _ if self.eager[next.0 as usize] => Ahead::Go,
-                    _ => Ahead::Wait,
-                };
-                Way::Port { port, next, ahead, carried: matches!(hop, Hop::Carry { .. }) }
+            Hop::Deliver => Way::to(Way::DELIVER, label, Ahead::Wait),
+            Hop::Forward { port, next } => Way::to(port, next, ahead(next)),
+            Hop::Carry { port, next } => Way { carried: true, ..Way::to(port, next, ahead(next)) },
+            Hop::Bundle(entrance) => {
+                let Entrance { bundle, destination, next } = self.labels.entrance(entrance);
+                match (u16::try_from(bundle), u16::try_from(destination)) {
+                    (Ok(bundle), Ok(destination)) => {
+                        let way = Way::to(Way::BUNDLE, next, ahead(next));
+                        Way { bundle, destination, ..way }
+                    }
+                    _ => Way::to(Way::SPECIAL, label, Ahead::Wait),
+                }
             }
-            Hop::Gate(_) | Hop::Bridge(_) => Way::Special,
+            Hop::Gate(_) | Hop::Bridge(_) => Way::to(Way::SPECIAL, label, Ahead::Wait),
         }
     }
 }

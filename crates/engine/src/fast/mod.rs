@@ -14,21 +14,25 @@
 mod cut;
 mod eager;
 mod port;
+mod queue;
 
 use std::collections::BinaryHeap;
 
 use optcp_des::{Buckets, Calendar, Class, Due, Key};
-use optcp_net::{Control, FlowId, Packet, PortCounts, PortId, QueueLimit};
+use optcp_net::{
+    Control, DropReason, FlowId, Label, Packet, PortCounts, PortId, QueueLimit, Tally,
+};
+use optcp_optical::bundle::{Bundle, Lightpaths, Selection};
 use optcp_units::{Bytes, Duration, Time};
 
 use crate::Blueprint;
 use crate::controls::Controls;
 use crate::model::{Model, Onward};
-use crate::observe::{Cause, Observer};
+use crate::observe::{Cause, Observer, Record};
 use crate::timers::{Alarm, first_alarms};
 
 use eager::{Ahead, Way, Ways};
-use port::{Details, Port};
+use port::{Details, Port, Store, Wants};
 
 /// Steps between two questions whether to go on.
 const STRETCH: u64 = 1 << 16;
@@ -39,6 +43,7 @@ const FARTHEST: Duration = Duration::from_secs(2);
 #[derive(Clone, Debug)]
 pub(crate) struct Fast {
     ports: Vec<Port>,
+    stores: Vec<Store>,
     details: Vec<Details>,
     ways: Ways,
     /// Whether the ways must be found anew.
@@ -57,12 +62,29 @@ pub(crate) struct Fast {
 impl Fast {
     pub(crate) fn new<O: Observer>(blueprint: &Blueprint, model: &mut Model<O>) -> Self {
         let timers = first_alarms(blueprint, model);
-        let details = (0..)
+        let mut wants: Vec<Wants> = (0..)
             .zip(&blueprint.ports)
-            .map(|(id, (config, losses))| Details::new(config, losses, model.observer.watches(id)));
+            .map(|(id, _)| Wants {
+                watched: model.observer.watches(id),
+                tallied: false,
+                counted: false,
+            })
+            .collect();
+        blueprint.tallied.iter().for_each(|&port| wants[port as usize].tallied = true);
+        let counting = |bundle: &&Bundle| bundle.selection() == Selection::FewestPackets;
+        for &port in blueprint.bundles.iter().filter(counting).flat_map(Bundle::members) {
+            wants[port as usize].counted = true;
+        }
+        let mut stores: Vec<Store> =
+            blueprint.ports.iter().map(|(config, _)| Store::new(config)).collect();
+        let details =
+            blueprint.ports.iter().zip(wants).zip(&mut stores).map(
+                |(((config, losses), wants), store)| Details::new(config, losses, wants, store),
+            );
         Fast {
             ports: blueprint.ports.iter().map(|(config, _)| Port::new(config)).collect(),
             details: details.collect(),
+            stores,
             ways: Ways::default(),
             stale: true,
             waiting: Buckets::new(horizon(blueprint)),
@@ -130,97 +152,171 @@ impl Fast {
 
     /// A packet is at a node, having come through the port `from` or from the endpoint there: takes it as
     /// far as it may go.
+    // What every packet passes is short, and what it seldom needs is called: few values stay in registers.
     fn walk<O: Observer>(
         &mut self,
         model: &mut Model<O>,
         mut packet: Packet,
-        mut from: Option<PortId>,
+        from: Option<PortId>,
     ) {
+        // What changes on the way stays out of the packet: it would be written and read back each time.
+        let (mut label, mut ttl) = (packet.label, packet.ttl);
+        let mut routed = from.is_some();
         loop {
-            match self.ways.at(packet.label) {
-                Way::Port { port, next, ahead, carried } => {
-                    if let Some(from) = from
-                        && !carried
-                        && !packet.pass_router()
-                    {
-                        let reason = optcp_net::DropReason::TtlExpired;
-                        return model.lose(from, packet, reason);
+            let way = self.ways.at(label);
+            let mut id = way.port;
+            if !way.is_port() {
+                match id {
+                    Way::DELIVER => {
+                        let Some(ack) = self.deliver(model, packet.onward(label, ttl)) else {
+                            return;
+                        };
+                        packet = ack;
+                        (label, ttl) = (ack.label, ack.ttl);
+                        routed = false;
+                        continue;
                     }
-                    packet.label = next;
-                    let ahead = match ahead {
-                        Ahead::Wait => false,
-                        Ahead::Go => true,
-                        Ahead::Deliver => self.ways.delivers(packet),
-                    };
-                    if !self.enter(model, port, packet, ahead) {
-                        return;
-                    }
-                    from = Some(port);
+                    Way::BUNDLE => id = self.choose(model, way, packet),
+                    _ => return self.at_special(model, packet.onward(label, ttl), routed),
                 }
-                Way::Deliver if packet.is_ack() => return self.acknowledge(model, packet),
-                Way::Deliver => match self.receive(model, packet) {
-                    Some(ack) => (packet, from) = (ack, None),
-                    None => return,
-                },
-                Way::Special => return self.at_special(model, packet, from),
             }
+            if routed && !way.carried {
+                ttl = ttl.saturating_sub(1);
+                if ttl == 0 {
+                    return expire(model, packet.onward(label, ttl));
+                }
+            }
+            label = way.next;
+            let Some(arrival) = self.admit(model, id, &packet, (label, ttl)) else { return };
+            if !self.ways.goes_on(way.ahead, packet) || arrival >= self.cut {
+                return self.park(arrival, id, way.ahead, packet.onward(label, ttl));
+            }
+            self.tell(model, arrival, id);
+            routed = true;
         }
     }
 
-    /// A packet, its label already the one beyond, goes into a port. Says whether it may go on behind it
-    /// now; `model.event` is its arrival there then.
+    /// Makes the arrival of the packet that a port has accepted last the event that is being executed.
     #[inline(always)]
-    fn enter<O: Observer>(
+    fn tell<O>(&self, model: &mut Model<O>, at: Time, port: PortId) {
+        let ordinal = self.ports[port as usize].last_ordinal();
+        model.event = Key::new(at, Class::Arrival, port, ordinal);
+    }
+
+    /// A packet comes to a port: when it arrives behind it, unless it is lost. Its label and its time to
+    /// live are what they will be there.
+    #[inline(always)]
+    fn admit<O: Observer>(
+        &mut self,
+        model: &mut Model<O>,
+        id: PortId,
+        packet: &Packet,
+        (label, ttl): (Label, u8),
+    ) -> Option<Time> {
+        let now = model.now().as_ps();
+        let port = &mut self.ports[id as usize];
+        let waits = port.waits(now);
+        if !port.surely_takes(packet.size, waits) {
+            return self.admit_otherwise(model, id, packet.onward(label, ttl));
+        }
+        let sent = port.sent(packet.size, now, waits);
+        if port.has_store() {
+            self.stores[id as usize].accept(port, packet.size, now, sent);
+        }
+        let arrival = Time::from_ps(port.accept(sent));
+        if O::TAKES_RECORDS {
+            model.record(Record::Accepted { port: id, packet: packet.onward(label, ttl) });
+        }
+        Some(arrival)
+    }
+
+    /// The same where it must be looked at more closely.
+    #[inline(never)]
+    fn admit_otherwise<O: Observer>(
         &mut self,
         model: &mut Model<O>,
         id: PortId,
         packet: Packet,
-        ahead: bool,
-    ) -> bool {
-        let port = &mut self.ports[id as usize];
-        let Some(accepted) = port.admit(&mut self.details, model, id, packet) else {
-            return false;
-        };
-        if ahead && accepted.arrival < self.cut {
-            model.event = Key::new(accepted.arrival, Class::Arrival, id, accepted.ordinal);
-            return true;
-        }
-        let due = Due { at: accepted.arrival, entity: id, ordinal: accepted.ordinal, item: packet };
-        match &mut self.resumed {
-            Some((until, heap)) if ahead && due.at < *until => heap.push(std::cmp::Reverse(due)),
-            _ => self.waiting.push(due),
-        }
-        false
+    ) -> Option<Time> {
+        let index = id as usize;
+        let (store, details) = (&mut self.stores[index], &mut self.details[index]);
+        self.ports[index].admit(store, details, model, id, packet)
     }
 
-    /// A packet is at a gate or a bridge.
+    /// A packet waits for its turn behind the port that has accepted it last.
+    #[inline(always)]
+    fn park(&mut self, at: Time, port: PortId, ahead: Ahead, packet: Packet) {
+        let ordinal = self.ports[port as usize].last_ordinal();
+        let due = Due { at, entity: port, ordinal, item: packet };
+        match &mut self.resumed {
+            Some((until, heap)) if due.at < *until && self.ways.goes_on(ahead, packet) => {
+                heap.push(std::cmp::Reverse(due));
+            }
+            _ => self.waiting.push(due),
+        }
+    }
+
+    /// The port of a bundle that a packet takes.
     #[inline(never)]
-    fn at_special<O: Observer>(
-        &mut self,
-        model: &mut Model<O>,
-        packet: Packet,
-        from: Option<PortId>,
-    ) {
+    fn choose<O>(&mut self, model: &mut Model<O>, way: Way, packet: Packet) -> PortId {
+        let mut members = Members {
+            ports: &self.ports,
+            stores: &mut self.stores,
+            details: &mut self.details,
+            now: model.event.time(),
+        };
+        let bundle = &mut model.bundles[usize::from(way.bundle)];
+        bundle.choose(u32::from(way.destination), packet, &mut members)
+    }
+
+    /// A packet is at a gate or a bridge, or at a bundle with a great number.
+    #[inline(never)]
+    fn at_special<O: Observer>(&mut self, model: &mut Model<O>, packet: Packet, routed: bool) {
         let event = model.event;
+        let from = routed.then_some(event.entity());
         let ways = match model.at_node(packet, from) {
-            Onward::Deliver(packet) if packet.is_ack() => return self.acknowledge(model, packet),
             Onward::Deliver(packet) => {
-                if let Some(ack) = self.receive(model, packet) {
+                if let Some(ack) = self.deliver(model, packet) {
                     self.walk(model, ack, None);
                 }
                 return;
             }
             Onward::Port(port, packet) => [Some((port, packet)), None],
             Onward::Both(ways) => ways.map(Some),
+            Onward::Bundle(bundle, destination, packet) => {
+                let mut members = Members {
+                    ports: &self.ports,
+                    stores: &mut self.stores,
+                    details: &mut self.details,
+                    now: event.time(),
+                };
+                let bundle = &mut model.bundles[bundle as usize];
+                [Some((bundle.choose(destination, packet, &mut members), packet)), None]
+            }
             Onward::Lost => return,
         };
         for (port, packet) in ways.into_iter().flatten() {
             model.event = event;
-            let ahead = self.ways.ahead(packet);
-            if self.enter(model, port, packet, ahead) {
+            let ahead = if self.ways.ahead(packet) { Ahead::Go } else { Ahead::Wait };
+            let under = (packet.label, packet.ttl);
+            let Some(arrival) = self.admit(model, port, &packet, under) else { continue };
+            if ahead == Ahead::Go && arrival < self.cut {
+                self.tell(model, arrival, port);
                 self.walk(model, packet, Some(port));
+            } else {
+                self.park(arrival, port, ahead, packet);
             }
         }
+    }
+
+    /// A packet is at its endpoint: the ACK to send now, if any.
+    #[inline(never)]
+    fn deliver<O: Observer>(&mut self, model: &mut Model<O>, packet: Packet) -> Option<Packet> {
+        if packet.is_ack() {
+            self.acknowledge(model, packet);
+            return None;
+        }
+        self.receive(model, packet)
     }
 
     /// A segment is at its receiver, perhaps ahead of time: the ACK to send now, if any.
@@ -336,7 +432,21 @@ impl Fast {
 
     pub(crate) fn queue_length(&self, id: PortId, now: Time) -> u64 {
         let pending = self.waiting.entries().into_iter().filter(|due| due.entity == id);
-        self.ports[id as usize].queue_length(&self.details[id as usize], now, pending)
+        let (port, index) = (&self.ports[id as usize], id as usize);
+        port.queue_length(&self.stores[index], &self.details[index], now, pending)
+    }
+
+    pub(crate) fn port_tallies(&self, ports: &[PortId], now: Time) -> Vec<Tally> {
+        let mut pending: Vec<Vec<Due<Packet>>> = self.ports.iter().map(|_| Vec::new()).collect();
+        for due in self.waiting.entries() {
+            pending[due.entity as usize].push(due);
+        }
+        let tally = |&id: &PortId| {
+            let index = id as usize;
+            let (store, details) = (&self.stores[index], &self.details[index]);
+            self.ports[index].tally(store, details, now, pending[index].iter().copied())
+        };
+        ports.iter().map(tally).collect()
     }
 
     pub(crate) fn in_flight(&self) -> u64 {
@@ -349,9 +459,10 @@ impl Fast {
         let untouched: Vec<bool> = self.ports.iter().map(Port::is_untouched).collect();
         for (id, (config, losses)) in blueprint.ports.iter().enumerate() {
             if untouched[id] {
-                let watched = self.details[id].is_watched();
+                let wants = self.details[id].wants();
                 self.ports[id] = Port::new(config);
-                self.details[id] = Details::new(config, losses, watched);
+                self.stores[id] = Store::new(config);
+                self.details[id] = Details::new(config, losses, wants, &mut self.stores[id]);
             }
         }
         let untouched_port = |action: &optcp_net::Action| {
@@ -366,6 +477,33 @@ impl Fast {
         for control in past.iter().filter(|control| untouched_port(&control.action)) {
             self.act_on_port(control.action, control.at, &mut Vec::new(), |_, _| ());
         }
+    }
+}
+
+/// A packet's time to live is used up behind the port by which it came.
+#[cold]
+#[inline(never)]
+fn expire<O: Observer>(model: &mut Model<O>, packet: Packet) {
+    model.lose(model.event.entity(), packet, DropReason::TtlExpired);
+}
+
+/// The ports, for who chooses among those of a bundle.
+struct Members<'a> {
+    ports: &'a [Port],
+    stores: &'a mut [Store],
+    details: &'a mut [Details],
+    now: Time,
+}
+
+impl Lightpaths for Members<'_> {
+    #[inline]
+    fn busy_until(&self, port: PortId) -> Time {
+        self.ports[port as usize].busy_until()
+    }
+
+    fn packets(&mut self, port: PortId) -> u64 {
+        let index = port as usize;
+        self.ports[index].packets(&mut self.stores[index], &mut self.details[index], self.now)
     }
 }
 

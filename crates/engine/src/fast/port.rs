@@ -1,15 +1,19 @@
 //! A port by arithmetic: when a packet comes it is known at once when it will have been sent.
 //!
 //! What waits in the queue is never listed. The transmitter is busy until an instant, which tells how much
-//! waits; where that is not enough (packets of several sizes under a limit, a delay that varies), the ends
-//! of transmissions to come are kept beside.
+//! waits; where that is not enough (packets of several sizes under a limit, a delay that varies), their
+//! sizes are kept beside. There are three lanes: one for packets of the port's only size, one for packets
+//! of any size, and one for what is rare: losses, jitter, queues that are watched, links that are down.
 
 use std::collections::VecDeque;
 
 use optcp_des::{Class, Due, Key};
-use optcp_net::{DropReason, Jitter, Loss, Packet, PortConfig, PortCounts, PortId, QueueLimit};
+use optcp_net::{
+    DropReason, Jitter, Loss, Packet, PortConfig, PortCounts, PortId, QueueLimit, Tally,
+};
 use optcp_units::{Bytes, Duration, Time};
 
+use super::queue::Queue;
 use crate::model::Model;
 use crate::observe::{Observer, Record};
 
@@ -21,13 +25,45 @@ pub(super) struct Port {
     free_at: u64,
     /// Propagation delay in picoseconds.
     delay: u64,
-    /// The size of the packets that take the short way; 0 if none does.
-    size: u16,
-    /// How long one of these is sent.
-    transmission: u64,
-    /// The longest time until `free_at` with which one more of these is accepted.
+    /// The longest time until `free_at` with which a packet is surely accepted.
     longest: u64,
+    /// A packet is sent for so long, and `per_byte` for each of its bytes.
+    transmission: u64,
     counts: PortCounts,
+    per_byte: u32,
+    /// The sizes of the packets that a short lane is open for: the smallest, and how many sizes.
+    smallest: u16,
+    sizes: u16,
+    lane: Lane,
+    /// Whether every packet goes into the store.
+    stores: bool,
+}
+
+/// How a port deals with packets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Lane {
+    /// With one size of them, by arithmetic alone.
+    One,
+    /// With several.
+    Any,
+    /// With each as it comes.
+    Rare,
+}
+
+/// What packets need where several sizes share a queue, or where more is counted.
+#[derive(Clone, Debug)]
+#[repr(align(64))]
+pub(super) struct Store {
+    queue: Queue,
+    limit_bytes: u64,
+    limit_packets: usize,
+    /// Whether the queue is kept.
+    keeps: bool,
+    bytes: u64,
+    dropped_bytes: u64,
+    /// Bytes times picoseconds, of all packets accepted, up to when each will have been sent.
+    byte_time: u128,
+    longest_wait: u64,
 }
 
 /// What few packets need.
@@ -35,18 +71,18 @@ pub(super) struct Port {
 pub(super) struct Details {
     config: PortConfig,
     /// Picoseconds for a byte where that is a whole number, else 0.
-    per_byte: u64,
+    per_byte: u32,
     up: bool,
     losses: Box<[Loss]>,
     /// Packets of several sizes have come.
     mixed: bool,
     /// Whether the delay has been changed: it no longer tells arrivals from ends of transmissions.
     moved: bool,
-    /// Transmissions that had not ended when the last packet came, where these are kept.
-    departures: Option<VecDeque<Departure>>,
-    /// Bytes of `departures`.
-    queued: u64,
-    /// What each of `departures` found of the random stream.
+    /// Whether bytes and times are counted.
+    tallied: bool,
+    /// Whether the number of packets in the queue must be known.
+    counted: bool,
+    /// What each packet of the queue found of the random stream, where there is one.
     jitters: VecDeque<Jitter>,
     /// The latest arrival at the far end so far.
     last_arrival: Option<Time>,
@@ -54,18 +90,48 @@ pub(super) struct Details {
     watched: Option<VecDeque<(u64, Packet)>>,
 }
 
-/// The end of a transmission.
-#[derive(Clone, Copy, Debug)]
-struct Departure {
-    at: u64,
-    size: u16,
-}
+impl Store {
+    pub(super) fn new(config: &PortConfig) -> Self {
+        let (limit_bytes, limit_packets) = match config.limit {
+            QueueLimit::Unlimited => (u64::MAX, usize::MAX),
+            QueueLimit::Packets(limit) => (u64::MAX, limit as usize),
+            QueueLimit::Bytes(limit) => (limit, usize::MAX),
+        };
+        Store {
+            queue: Queue::default(),
+            limit_bytes,
+            limit_packets,
+            keeps: false,
+            bytes: 0,
+            dropped_bytes: 0,
+            byte_time: 0,
+            longest_wait: 0,
+        }
+    }
 
-/// A packet that a port has accepted: when it arrives at the far end, and its number there.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Accepted {
-    pub(super) arrival: Time,
-    pub(super) ordinal: u32,
+    /// Whether there is a place for a packet beside those in `queue`, of which some may have been sent.
+    #[inline]
+    fn fits(&self, size: u16) -> bool {
+        self.queue.bytes() + u64::from(size) <= self.limit_bytes
+            && self.queue.len() < self.limit_packets
+    }
+
+    /// A packet that came at `now` will have been sent at `sent`. The port does not know of it yet.
+    #[inline]
+    pub(super) fn accept(&mut self, port: &Port, size: u16, now: u64, sent: u64) {
+        if self.keeps {
+            if port.free_at <= now {
+                self.queue.clear();
+            } else if self.queue.is_full() && port.lane == Lane::Any {
+                self.queue.forget_sent(now, |size| u64::from(port.per_byte) * u64::from(size));
+            }
+            self.queue.push(size, sent);
+        }
+        let wait = sent - now;
+        self.bytes += u64::from(size);
+        self.byte_time += u128::from(size) * u128::from(wait);
+        self.longest_wait = self.longest_wait.max(wait);
+    }
 }
 
 impl Port {
@@ -73,10 +139,14 @@ impl Port {
         Port {
             free_at: 0,
             delay: config.delay.as_ps(),
-            size: 0,
-            transmission: 0,
             longest: 0,
+            transmission: 0,
             counts: PortCounts::default(),
+            per_byte: 0,
+            smallest: 0,
+            sizes: 0,
+            lane: Lane::Rare,
+            stores: false,
         }
     }
 
@@ -88,175 +158,227 @@ impl Port {
         self.counts == PortCounts::default()
     }
 
-    /// A packet comes to the port.
-    #[inline(always)]
-    pub(super) fn admit<O: Observer>(
-        &mut self,
-        details: &mut [Details],
-        model: &mut Model<O>,
-        id: PortId,
-        packet: Packet,
-    ) -> Option<Accepted> {
-        if packet.size != self.size {
-            return self.admit_otherwise(&mut details[id as usize], model, id, packet);
-        }
-        let now = model.now().as_ps();
-        if self.free_at.saturating_sub(now) > self.longest {
-            self.counts.dropped += 1;
-            model.lose(id, packet, DropReason::QueueFull);
-            return None;
-        }
-        self.free_at = self.free_at.max(now) + self.transmission;
-        let arrival = Time::from_ps(self.free_at + self.delay);
-        model.record(Record::Accepted { port: id, packet });
-        Some(Accepted { arrival, ordinal: self.next_ordinal() })
+    /// When everything in the queue will have been sent; zero before the first packet and after a failure.
+    #[inline]
+    pub(super) fn busy_until(&self) -> Time {
+        Time::from_ps(self.free_at)
     }
 
-    #[inline]
-    #[expect(clippy::cast_possible_truncation, reason = "ordinals count modulo 2^32")]
-    fn next_ordinal(&mut self) -> u32 {
+    /// For how long the transmitter is busy yet.
+    #[inline(always)]
+    pub(super) fn waits(&self, now: u64) -> u64 {
+        self.free_at.saturating_sub(now)
+    }
+
+    /// Whether a packet is accepted that has so long to wait, as far as that is easily told.
+    #[inline(always)]
+    pub(super) fn surely_takes(&self, size: u16, waits: u64) -> bool {
+        self.is_open_for(size) && waits <= self.longest
+    }
+
+    #[inline(always)]
+    fn is_open_for(&self, size: u16) -> bool {
+        size.wrapping_sub(self.smallest) < self.sizes
+    }
+
+    /// When a packet that comes now will have been sent.
+    #[inline(always)]
+    pub(super) fn sent(&self, size: u16, now: u64, waits: u64) -> u64 {
+        now + waits + self.transmission + u64::from(self.per_byte) * u64::from(size)
+    }
+
+    /// Whether accepted packets go into the store.
+    #[inline(always)]
+    pub(super) fn has_store(&self) -> bool {
+        self.stores
+    }
+
+    /// A packet is accepted and will have been sent at `sent`: when it arrives at the far end.
+    #[inline(always)]
+    pub(super) fn accept(&mut self, sent: u64) -> u64 {
+        self.free_at = sent;
         self.counts.accepted += 1;
+        sent + self.delay
+    }
+
+    /// The ordinal of the packet that was accepted last.
+    #[inline(always)]
+    #[expect(clippy::cast_possible_truncation, reason = "ordinals count modulo 2^32")]
+    pub(super) fn last_ordinal(&self) -> u32 {
         self.counts.accepted as u32
     }
 
-    #[inline(never)]
-    fn admit_otherwise<O: Observer>(
+    /// A packet comes to the port: when it arrives at the far end, unless it is lost.
+    pub(super) fn admit<O: Observer>(
         &mut self,
+        store: &mut Store,
         details: &mut Details,
         model: &mut Model<O>,
         id: PortId,
         packet: Packet,
-    ) -> Option<Accepted> {
+    ) -> Option<Time> {
         let now = model.now();
         details.tell(model, id, now.as_ps() + 1);
         let refused = match details.losses.iter_mut().find_map(|loss| loss.take(packet)) {
             None if !details.up => Some(DropReason::LinkDown),
             None => {
-                self.choose_way(details, now.as_ps(), packet.size);
-                (!self.fits(details, now.as_ps(), packet.size)).then_some(DropReason::QueueFull)
+                self.choose_lane(store, details, now.as_ps(), packet.size);
+                let fits = self.fits(store, details, now.as_ps(), packet.size);
+                (!fits).then_some(DropReason::QueueFull)
             }
             lost => lost,
         };
         if let Some(reason) = refused {
             self.counts.dropped += 1;
+            store.dropped_bytes += u64::from(packet.size);
             model.lose(id, packet, reason);
             return None;
         }
-        self.free_at = self.free_at.max(now.as_ps()) + details.transmission(packet.size);
-        let sent = self.free_at;
-        if let Some(departures) = &mut details.departures {
-            departures.push_back(Departure { at: sent, size: packet.size });
-            details.queued += u64::from(packet.size);
-        }
-        let arrival = details.arrival(Time::from_ps(sent + self.delay));
+        let begins = self.free_at.max(now.as_ps());
+        let sent = begins + details.transmission(packet.size);
+        store.accept(self, packet.size, now.as_ps(), sent);
+        let arrival = details.arrival(Time::from_ps(self.accept(sent)));
         model.record(Record::Accepted { port: id, packet });
         if let Some(watched) = &mut details.watched {
             watched.push_back((sent, packet));
             let packets = length(watched);
             model.record(Record::QueueLength { port: id, packets });
         }
-        Some(Accepted { arrival, ordinal: self.next_ordinal() })
+        Some(arrival)
     }
 
-    /// Decides whether packets of this size take the short way from now on.
-    fn choose_way(&mut self, details: &mut Details, now: u64, size: u16) {
-        if !details.is_plain() || details.mixed {
-            return;
-        }
-        if self.size == 0 {
-            self.size = size;
-            self.transmission = details.transmission(size);
-            let packets = match details.config.limit {
-                QueueLimit::Unlimited => None,
-                QueueLimit::Packets(limit) => Some(u64::from(limit)),
-                QueueLimit::Bytes(limit) => Some(limit / u64::from(size)),
-            };
-            // The packet in transmission counts: with n places, n - 1 whole transmissions may be ahead.
-            self.longest = packets.map_or(u64::MAX, |packets| {
-                packets.saturating_sub(1).saturating_mul(self.transmission)
-            });
-            if packets == Some(0) {
-                // Not even one packet of this size fits.
-                self.size = 0;
-                details.mixed = true;
-                details.departures = Some(VecDeque::new());
+    /// Decides which lane packets take from now on, of which one of this size has come.
+    fn choose_lane(&mut self, store: &mut Store, details: &mut Details, now: u64, size: u16) {
+        match self.lane {
+            Lane::One | Lane::Any if self.is_open_for(size) => {}
+            Lane::One => {
+                self.leave_lane_of_one_size(store, details, now);
+                self.open_lane_of_any_size(store, details, size);
             }
+            Lane::Any => self.open_lane_of_any_size(store, details, size),
+            Lane::Rare if !details.is_plain() => {}
+            Lane::Rare if details.mixed || details.tallied || details.counted => {
+                self.open_lane_of_any_size(store, details, size);
+            }
+            Lane::Rare => self.open_lane_of_one_size(store, details, size),
+        }
+    }
+
+    fn open_lane_of_one_size(&mut self, store: &mut Store, details: &mut Details, size: u16) {
+        let packets = match details.config.limit {
+            QueueLimit::Unlimited => None,
+            QueueLimit::Packets(limit) => Some(u64::from(limit)),
+            QueueLimit::Bytes(limit) => Some(limit / u64::from(size)),
+        };
+        if packets == Some(0) {
+            // Not even one packet of this size fits.
+            details.mixed = true;
+            store.keeps = true;
             return;
         }
-        self.leave_short_way(details, now);
+        self.lane = Lane::One;
+        (self.smallest, self.sizes) = (size, 1);
+        self.transmission = details.transmission(size);
+        self.per_byte = 0;
+        self.stores = false;
+        // The packet in transmission counts: with n places, n - 1 whole transmissions may be ahead.
+        self.longest =
+            packets.map_or(u64::MAX, |packets| (packets - 1).saturating_mul(self.transmission));
+    }
+
+    /// Opens the lane for packets of this size beside those for which one is open already.
+    fn open_lane_of_any_size(&mut self, store: &mut Store, details: &mut Details, size: u16) {
+        let (smallest, largest) = match self.lane {
+            Lane::One | Lane::Any => {
+                let last = self.smallest + (self.sizes - 1);
+                (self.smallest.min(size), last.max(size))
+            }
+            Lane::Rare => (size, size),
+        };
+        let fits = u64::from(largest) <= store.limit_bytes && store.limit_packets > 0;
+        let sizes = (largest - smallest).checked_add(1).filter(|_| fits && details.per_byte > 0);
+        let Some(sizes) = sizes else { return self.leave_lanes() };
+        self.lane = Lane::Any;
+        (self.smallest, self.sizes) = (smallest, sizes);
+        (self.transmission, self.per_byte) = (0, details.per_byte);
+        self.stores = store.keeps || details.tallied;
+        // The packet in transmission is counted whole, and the next one must fit beside it.
+        let surely = match details.config.limit {
+            QueueLimit::Unlimited => u64::MAX,
+            QueueLimit::Packets(limit) => u64::from(limit).saturating_sub(2) * u64::from(smallest),
+            QueueLimit::Bytes(limit) => limit.saturating_sub(2 * u64::from(largest)),
+        };
+        self.longest = surely.saturating_mul(u64::from(details.per_byte));
     }
 
     /// What the transmitter's time has told so far is kept packet by packet from now on.
-    fn leave_short_way(&mut self, details: &mut Details, now: u64) {
+    fn leave_lane_of_one_size(&mut self, store: &mut Store, details: &mut Details, now: u64) {
         details.mixed = true;
         if details.config.limit != QueueLimit::Unlimited {
             let ahead = self.free_at.saturating_sub(now).div_ceil(self.transmission);
-            let departure = |before: u64| Departure {
-                at: self.free_at - before * self.transmission,
-                size: self.size,
-            };
-            details.departures = Some((0..ahead).rev().map(departure).collect());
-            details.queued = ahead * u64::from(self.size);
+            let sizes = (0..ahead).map(|_| self.smallest).collect();
+            store.queue = Queue::ending_at(self.free_at, sizes, |_| self.transmission);
+            store.keeps = true;
         }
-        self.size = 0;
     }
 
     /// Whether a packet of this size has a place in the queue.
-    fn fits(&self, details: &mut Details, now: u64, size: u16) -> bool {
-        if self.size == size {
-            return self.free_at.saturating_sub(now) <= self.longest;
+    fn fits(&self, store: &mut Store, details: &mut Details, now: u64, size: u16) -> bool {
+        if self.lane == Lane::One {
+            return self.waits(now) <= self.longest;
         }
-        let Details { departures, queued, jitters, .. } = details;
-        if let Some(departures) = departures {
-            while let Some(&Departure { at, size }) = departures.front()
-                && at <= now
-            {
-                departures.pop_front();
-                jitters.pop_front();
-                *queued -= u64::from(size);
-            }
-        }
-        match (details.config.limit, &details.departures) {
-            (QueueLimit::Packets(limit), Some(departures)) => departures.len() < limit as usize,
-            (QueueLimit::Bytes(limit), Some(_)) => details.queued + u64::from(size) <= limit,
-            _ => true,
-        }
+        let sent = store.queue.forget_sent(now, |size| details.transmission(size));
+        details.jitters.drain(..sent.min(details.jitters.len()));
+        store.fits(size)
     }
 
     /// The link fails at `now`. `pending` are the packets in the port, in the order of arrivals; calls
     /// `lost` for each, those under way first.
     pub(super) fn fail(
         &mut self,
+        store: &mut Store,
         details: &mut Details,
         now: Time,
         pending: &[Due<Packet>],
         mut lost: impl FnMut(Packet, DropReason),
     ) {
+        if details.tallied {
+            store.byte_time -= self.byte_time_after(store, details, now, pending.iter().copied());
+            store.dropped_bytes += pending.iter().map(|due| u64::from(due.item.size)).sum::<u64>();
+        }
+        let ends = details.ends(store);
         let (mut queued, under_way): (Vec<&Due<Packet>>, Vec<&Due<Packet>>) =
-            pending.iter().partition(|due| self.sent_at(details, due) >= now.as_ps());
+            pending.iter().partition(|due| self.sent_at(&ends, due) >= now.as_ps());
         queued.sort_unstable_by_key(|due| self.age(due.ordinal));
         under_way.iter().for_each(|due| lost(due.item, DropReason::LostInFlight));
         queued.iter().rev().for_each(|due| lost(due.item, DropReason::QueueFlushed));
         self.counts.dropped += pending.len() as u64;
         self.free_at = 0;
-        self.size = 0;
+        self.leave_lanes();
         details.up = false;
-        details.queued = 0;
         details.last_arrival = None;
         // What was not sent has drawn nothing.
-        let first = details.first_departure_from(now.as_ps());
+        let first = ends.and_then(|ends| ends.iter().position(|&end| end >= now.as_ps()));
         if let Some(jitter) = first.and_then(|first| details.jitters.get(first)) {
             details.config.jitter = Some(jitter.clone());
         }
         details.jitters.clear();
-        details.departures.iter_mut().for_each(VecDeque::clear);
+        store.queue.clear();
         details.watched.iter_mut().for_each(VecDeque::clear);
+    }
+
+    /// The next packet is looked at anew.
+    fn leave_lanes(&mut self) {
+        self.lane = Lane::Rare;
+        (self.smallest, self.sizes) = (0, 0);
+        self.stores = false;
     }
 
     /// Packets whose transmission begins at `now` or later take `delay` along the pipe. `pending` are the
     /// packets in the port, in the order of arrivals; calls `moved` for each whose arrival changes.
     pub(super) fn set_delay(
         &mut self,
+        store: &mut Store,
         details: &mut Details,
         now: Time,
         delay: Duration,
@@ -265,35 +387,33 @@ impl Port {
     ) {
         let mut in_order: Vec<&Due<Packet>> = pending.iter().collect();
         in_order.sort_unstable_by_key(|due| std::cmp::Reverse(self.age(due.ordinal)));
-        if details.departures.is_none() {
-            let departure = |due: &&Due<Packet>| Departure {
-                at: self.sent_at(details, due),
-                size: due.item.size,
-            };
-            let departures: VecDeque<Departure> =
-                in_order.iter().map(departure).filter(|sent| sent.at >= now.as_ps()).collect();
-            details.queued = departures.iter().map(|sent| u64::from(sent.size)).sum();
-            details.departures = Some(departures);
+        if !store.keeps {
+            let ends = details.ends(store);
+            let waits = |due: &&&Due<Packet>| self.sent_at(&ends, due) >= now.as_ps();
+            let sizes = in_order.iter().filter(waits).map(|due| due.item.size).collect();
+            let transmission = |size| details.transmission(size);
+            store.queue = Queue::ending_at(self.free_at, sizes, transmission);
+            store.keeps = true;
         }
-        self.size = 0;
+        self.leave_lanes();
         self.delay = delay.as_ps();
         details.moved = true;
-        let Some(mut first) = details.first_departure_from(now.as_ps()) else { return };
-        let departures = details.departures.take().unwrap_or_default();
+        let ends = store.queue.ends(|size| details.transmission(size));
+        let Some(mut first) = ends.iter().position(|&end| end >= now.as_ps()) else { return };
         // One that is being sent keeps the delay that it began with.
-        let begun = departures[first].at - details.transmission(departures[first].size);
+        let size = store.queue.sizes_from(first).next().unwrap_or(0);
+        let begun = ends[first] - details.transmission(size);
         first += usize::from(begun < now.as_ps());
-        let changed = departures.len() - first;
+        let changed = ends.len() - first;
         if let Some(jitter) = details.jitters.get(first) {
             details.config.jitter = Some(jitter.clone());
             details.jitters.truncate(first);
         }
         let (before, after) = in_order.split_at(in_order.len() - changed);
         details.last_arrival = before.iter().map(|due| due.at).max();
-        for (due, sent) in after.iter().zip(departures.range(first..)) {
-            moved(due.ordinal, details.arrival(Time::from_ps(sent.at) + delay));
+        for (due, &end) in after.iter().zip(&ends[first..]) {
+            moved(due.ordinal, details.arrival(Time::from_ps(end) + delay));
         }
-        details.departures = Some(departures);
     }
 
     /// How many packets were accepted after this one.
@@ -302,25 +422,67 @@ impl Port {
         (self.counts.accepted as u32).wrapping_sub(ordinal)
     }
 
-    /// When a packet in the port is or was sent; zero where it is long ago.
-    fn sent_at(&self, details: &Details, due: &Due<Packet>) -> u64 {
-        match &details.departures {
+    /// When a packet in the port is or was sent, given the `ends` of [`Details::ends`]; zero where it is
+    /// long ago.
+    fn sent_at(&self, ends: &Option<Vec<u64>>, due: &Due<Packet>) -> u64 {
+        match ends {
             None => due.at.as_ps() - self.delay,
-            Some(departures) => departures
+            Some(ends) => ends
                 .len()
                 .checked_sub(self.age(due.ordinal) as usize + 1)
-                .map_or(0, |place| departures[place].at),
+                .map_or(0, |place| ends[place]),
         }
     }
 
     /// How many of the packets in the port, `pending`, have not been sent before `now`.
     pub(super) fn queue_length(
         &self,
+        store: &Store,
         details: &Details,
         now: Time,
         pending: impl Iterator<Item = Due<Packet>>,
     ) -> u64 {
-        pending.filter(|due| self.sent_at(details, due) >= now.as_ps()).count() as u64
+        let ends = details.ends(store);
+        pending.filter(|due| self.sent_at(&ends, due) >= now.as_ps()).count() as u64
+    }
+
+    /// The packets in the queue now, where these are counted.
+    #[inline]
+    pub(super) fn packets(&self, store: &mut Store, details: &mut Details, now: Time) -> u64 {
+        let sent = store.queue.forget_sent(now.as_ps(), |size| details.transmission(size));
+        details.jitters.drain(..sent.min(details.jitters.len()));
+        store.queue.len() as u64
+    }
+
+    /// What has been counted up to `now`; `pending` are the packets in the port.
+    pub(super) fn tally(
+        &self,
+        store: &Store,
+        details: &Details,
+        now: Time,
+        pending: impl Iterator<Item = Due<Packet>>,
+    ) -> Tally {
+        Tally {
+            packets: self.counts.accepted,
+            bytes: store.bytes,
+            dropped: self.counts.dropped,
+            dropped_bytes: store.dropped_bytes,
+            byte_time: store.byte_time - self.byte_time_after(store, details, now, pending),
+            longest: store.longest_wait,
+        }
+    }
+
+    /// The part of `byte_time` that lies after `now`.
+    fn byte_time_after(
+        &self,
+        store: &Store,
+        details: &Details,
+        now: Time,
+        pending: impl Iterator<Item = Due<Packet>>,
+    ) -> u128 {
+        let ends = details.ends(store);
+        let after = |due: &Due<Packet>| self.sent_at(&ends, due).saturating_sub(now.as_ps());
+        pending.map(|due| u128::from(due.item.size) * u128::from(after(&due))).sum()
     }
 
     /// Whether a packet that comes now or later could arrive before one of `pending`.
@@ -341,12 +503,13 @@ impl Port {
     }
 
     /// The link is taken out of service in an orderly way: what the port holds is still sent and arrives.
-    pub(super) fn close(&mut self, details: &mut Details, now: Time) {
+    pub(super) fn close(&mut self, store: &mut Store, details: &mut Details, now: Time) {
         details.up = false;
-        if self.size != 0 {
+        if self.lane == Lane::One {
             // A transmission that ends now has not ended yet: actions come first.
-            self.leave_short_way(details, now.as_ps().saturating_sub(1));
+            self.leave_lane_of_one_size(store, details, now.as_ps().saturating_sub(1));
         }
+        self.leave_lanes();
     }
 
     /// The link works again.
@@ -356,30 +519,39 @@ impl Port {
 }
 
 impl Details {
-    pub(super) fn new(config: &PortConfig, losses: &[Loss], watched: bool) -> Self {
-        // What the transmitter's time does not tell must be kept from the first packet on.
-        let counts = (watched || !losses.is_empty()) && config.limit != QueueLimit::Unlimited;
-        let keeps = counts || config.jitter.is_some();
+    /// `store` begins to keep what the transmitter's time does not tell: some of it from the first packet
+    /// on.
+    pub(super) fn new(
+        config: &PortConfig,
+        losses: &[Loss],
+        wants: Wants,
+        store: &mut Store,
+    ) -> Self {
+        let limited = config.limit != QueueLimit::Unlimited;
+        let any = wants.watched || wants.tallied || wants.counted || !losses.is_empty();
+        store.keeps = (any && limited) || wants.counted || config.jitter.is_some();
+        let per_byte = config.rate.per_byte().map_or(0, Duration::as_ps);
         Details {
-            per_byte: config.rate.per_byte().map_or(0, Duration::as_ps),
+            // The lane for packets of any size must be able to hold it.
+            per_byte: u32::try_from(per_byte).unwrap_or(0),
             up: true,
             losses: losses.into(),
             mixed: false,
             moved: false,
-            departures: keeps.then(VecDeque::new),
-            queued: 0,
+            tallied: wants.tallied,
+            counted: wants.counted,
             jitters: VecDeque::new(),
             last_arrival: None,
-            watched: watched.then(VecDeque::new),
+            watched: wants.watched.then(VecDeque::new),
             config: config.clone(),
         }
     }
 
-    pub(super) fn is_watched(&self) -> bool {
-        self.watched.is_some()
+    pub(super) fn wants(&self) -> Wants {
+        Wants { watched: self.watched.is_some(), tallied: self.tallied, counted: self.counted }
     }
 
-    /// Whether packets of one size can take the short way.
+    /// Whether packets need not take the lane for what is rare.
     fn is_plain(&self) -> bool {
         self.up
             && self.losses.is_empty()
@@ -391,8 +563,14 @@ impl Details {
     fn transmission(&self, size: u16) -> u64 {
         match self.per_byte {
             0 => self.config.rate.transmission_time(Bytes::new(u64::from(size))).as_ps(),
-            per_byte => per_byte * u64::from(size),
+            per_byte => u64::from(per_byte) * u64::from(size),
         }
+    }
+
+    /// When the packets of the queue have been sent, where their arrivals do not tell.
+    fn ends(&self, store: &Store) -> Option<Vec<u64>> {
+        let untold = self.moved || self.config.jitter.is_some();
+        untold.then(|| store.queue.ends(|size| self.transmission(size)))
     }
 
     /// When a packet arrives that would do so at `at` but for jitter.
@@ -402,11 +580,6 @@ impl Details {
         let arrival = jitter.arrival(at, self.last_arrival);
         self.last_arrival = self.last_arrival.max(Some(arrival));
         arrival
-    }
-
-    /// The place of the first transmission that ends at `now` or later.
-    fn first_departure_from(&self, now: u64) -> Option<usize> {
-        self.departures.as_ref()?.iter().position(|sent| sent.at >= now)
     }
 
     /// Tells the observer of what has been sent before `limit`.
@@ -424,6 +597,17 @@ impl Details {
         }
         model.event = event;
     }
+}
+
+/// What somebody wants to know about a port.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Wants {
+    /// Every change of its queue.
+    pub(super) watched: bool,
+    /// How many bytes come, and how long they stay.
+    pub(super) tallied: bool,
+    /// How many packets are in its queue when another one comes.
+    pub(super) counted: bool,
 }
 
 fn length<T>(queue: &VecDeque<T>) -> u32 {

@@ -126,6 +126,9 @@ pub enum Record {
 /// one port, and within one end of a flow. Records of different ones may come in another order: who
 /// lists them sorts them by event, stably.
 pub trait Observer {
+    /// Whether it takes any record at all.
+    const TAKES_RECORDS: bool = true;
+
     /// Takes a record that belongs to `event`.
     fn record(&mut self, event: Key, record: Record);
 
@@ -148,6 +151,8 @@ pub trait Observer {
 }
 
 impl Observer for () {
+    const TAKES_RECORDS: bool = false;
+
     #[inline(always)]
     fn record(&mut self, _: Key, _: Record) {}
 }

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use optcp_des::Key;
 use optcp_engine::observe::{Observer, Record};
 use optcp_engine::{Blueprint, DatagramSpec, FlowSpec};
-use optcp_net::{Control, Loss, Packet, PathId, Paths, PortConfig, PortId, QueueLimit};
+use optcp_net::{Control, Label, Loss, Packet, PathId, Paths, PortConfig, PortId, QueueLimit};
+use optcp_optical::bundle::Bundle;
 use optcp_tcp::Config;
 use optcp_units::{Duration, Rate, Time};
 
@@ -64,6 +65,8 @@ impl Observer for Log {
 pub struct WorldBuilder {
     pub ports: Vec<(PortConfig, Vec<Loss>)>,
     pub paths: Paths,
+    pub bundles: Vec<Bundle>,
+    pub tallied: Vec<PortId>,
     pub flows: Vec<FlowSpec>,
     pub datagrams: Vec<DatagramSpec>,
     pub controls: Vec<Control>,
@@ -88,6 +91,17 @@ impl WorldBuilder {
     ) {
         let data = self.paths.entry(2 * path, there);
         let acks = self.paths.entry(2 * path + 1, back);
+        self.flow_from(config, segments, start, (data, acks));
+    }
+
+    /// Adds a flow whose segments and ACKs begin under these labels.
+    pub fn flow_from(
+        &mut self,
+        config: &Config,
+        segments: Option<u32>,
+        start: Time,
+        (data, acks): (Label, Label),
+    ) {
         let config = Arc::new(config.clone());
         self.flows.push(FlowSpec {
             config,
@@ -104,6 +118,8 @@ impl WorldBuilder {
     pub fn build(mut self, stop: Time) -> Blueprint {
         self.controls.sort_by_key(|control| control.at);
         Blueprint {
+            bundles: self.bundles,
+            tallied: self.tallied,
             ports: self.ports,
             labels: self.paths.into_labels(),
             flows: self.flows,

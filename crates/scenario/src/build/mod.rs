@@ -1,6 +1,7 @@
 //! From a plan and a seed to the world of a run: every random choice is made here.
 
 mod arrivals;
+mod bundles;
 mod protection;
 mod routing;
 mod traffic;
@@ -24,11 +25,12 @@ use optcp_tcp::Config;
 use optcp_units::{Duration, Time};
 
 use crate::plan::{self, Carries, FailurePlan, Hop, Loses, Observation, Plan, Spread};
-use crate::protected::reverse;
+use crate::tallies::tallied;
 
 pub use protection::Switched;
 pub use routing::{Rerouted, RoutingRecord};
 
+use bundles::Entrances;
 use routing::Tables;
 
 /// The world of one run, and what watches it.
@@ -63,9 +65,11 @@ pub(crate) fn world(plan: &Plan, seed: u64, digest: bool) -> World {
     controls.sort_by_key(|control| control.at);
     let blueprint = Blueprint {
         ports: ports.into_iter().zip(losses(plan, streams)).collect(),
+        bundles: bundles::bundles(plan),
         labels: paths.into_labels(),
         flows,
         datagrams,
+        tallied: tallied(plan),
         controls,
         stop: plan.stop,
     };
@@ -174,20 +178,13 @@ fn path_ids(group: usize) -> [PathId; 2] {
     [data, data + 1]
 }
 
-/// The ports that a flow's data passes, and those that its ACKs pass.
-fn routes(flow: &plan::FlowPlan) -> [Vec<PortId>; 2] {
-    [
-        flow.hops.iter().map(|&hop| port_id(hop)).collect(),
-        flow.hops.iter().rev().map(|&hop| port_id(reverse(hop))).collect(),
-    ]
-}
-
 fn flows(
     plan: &Plan,
     streams: Streams,
     paths: &mut Paths,
     tables: Option<&Tables>,
 ) -> Vec<FlowSpec> {
+    let mut entrances = Entrances::default();
     let configs: Vec<Arc<Config>> =
         plan.tcp.iter().map(|(_, config)| Arc::new(config.clone())).collect();
     let spec = |flow: &plan::FlowPlan| {
@@ -198,16 +195,12 @@ fn flows(
             let mut stream = streams.stream(&format!("flows/{}/{name}", flow.name));
             Duration::from_ps(stream.below(period.as_ps()))
         };
-        let (data, acks) = match tables.filter(|_| flow.routed) {
+        let [data, acks] = match tables.filter(|_| flow.routed) {
             Some(tables) => {
                 let (from, to) = (flow.path[0], flow.path[flow.path.len() - 1]);
-                (tables.entry(from, to), tables.entry(to, from))
+                [tables.entry(from, to), tables.entry(to, from)]
             }
-            None => {
-                let [there, back] = routes(flow);
-                let [data, acks] = path_ids(flow.group);
-                (paths.entry(data, &there), paths.entry(acks, &back))
-            }
+            None => entrances.entries(plan, flow, paths),
         };
         Some(FlowSpec {
             clock_phase: clock("clock", config.tick),
@@ -245,6 +238,7 @@ fn controls(
     }
     let (switched, mut switches) = protection::protect(plan, ports, streams, paths);
     controls.extend(switched);
+    controls.extend(bundles::controls(plan));
     controls.retain(|control| control.at <= plan.stop);
     switches.retain(|switch| switch.at <= plan.stop);
     // Stable: at one instant failures and repairs stay before the switches they lead to.
@@ -326,6 +320,8 @@ fn reducers(plan: &Plan, blueprint: &Blueprint, digest: bool) -> Reducers {
                 let rows = rows_of_groups(groups);
                 reducers.datagrams.push(Datagrams::new(rows, *interval, plan.stop));
             }
+            // Read at the ends of the intervals, from counts of the ports.
+            Observation::Ports { .. } => {}
             Observation::Reordering { groups } => {
                 reducers.reordering.push(Reordering::new(&marked(rows_of_groups(groups))));
             }

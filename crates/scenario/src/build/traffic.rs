@@ -6,8 +6,9 @@ use optcp_net::Paths;
 use optcp_traffic::{Constant, FractalRenewal, FractionalNoise, OnOff, Poisson, Process};
 use optcp_units::Time;
 
+use super::bundles::Entrances;
+use super::draw;
 use super::routing::Tables;
-use super::{draw, path_ids, routes};
 use crate::plan::{Carries, FlowPlan, Plan, ProcessPlan, TrafficPlan};
 
 /// The sources of a plan, in the order of their numbers.
@@ -17,14 +18,15 @@ pub(super) fn datagrams(
     paths: &mut Paths,
     tables: Option<&Tables>,
 ) -> Vec<DatagramSpec> {
+    let mut entrances = Entrances::default();
     let spec = |flow: &FlowPlan| {
         let Carries::Datagrams(traffic) = flow.carries else { return None };
         let traffic = &plan.traffic[traffic];
         let data = match tables.filter(|_| flow.routed) {
             Some(tables) => tables.entry(flow.path[0], flow.path[flow.path.len() - 1]),
             None => {
-                let [there, _] = routes(flow);
-                paths.entry(path_ids(flow.group)[0], &there)
+                let [data, _] = entrances.entries(plan, flow, paths);
+                data
             }
         };
         let since_zero = flow.start.map(|at| at.saturating_since(Time::ZERO));

@@ -69,6 +69,7 @@ pub(super) fn flows(
                     group,
                     path: route.nodes.clone(),
                     hops: route.hops.clone(),
+                    bundles: route.bundles.clone(),
                     routed,
                     start,
                     size,
@@ -76,7 +77,7 @@ pub(super) fn flows(
                     carries,
                 });
             }
-            let hops = if routed { network.all_hops() } else { route.hops };
+            let hops = if routed { network.all_hops() } else { network.every_port(&route) };
             check_queues(&entry.group, &config, &hops, network, problems);
         }
     }

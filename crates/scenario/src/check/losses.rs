@@ -123,7 +123,8 @@ fn scripted(
                 .label("`scripted` losses name segments of flows that are known before the run");
             return Vec::new();
         }
-        let passes = |&flow: &usize| in_group(&plan.flows[flow]) && plan.flows[flow].may_pass(hop);
+        let passes =
+            |&flow: &usize| in_group(&plan.flows[flow]) && plan.may_pass(&plan.flows[flow], hop);
         let flows: Vec<usize> = (0..plan.flows.len()).filter(passes).collect();
         if flows.is_empty() && plan.flows.iter().any(|flow| flow.group == group) {
             let name = &network.links[hop.0].name;
@@ -210,9 +211,9 @@ fn check_traffic(
     problems: &mut Problems<'_>,
 ) {
     for &(link, direction) in hops {
-        let data = plan.flows.iter().any(|flow| flow.may_pass((link, direction)));
-        let answers = plan.flows.iter().filter(|flow| flow.tcp.is_some());
-        let acks = answers.into_iter().any(|flow| flow.may_pass((link, 1 - direction)));
+        let data = plan.flows.iter().any(|flow| plan.may_pass(flow, (link, direction)));
+        let mut answers = plan.flows.iter().filter(|flow| flow.tcp.is_some());
+        let acks = answers.any(|flow| plan.may_pass(flow, (link, 1 - direction)));
         let (fits, what) = match lossy {
             Lossy::Data => (data, "data"),
             Lossy::Acks => (acks, "ACKs"),

@@ -2,6 +2,7 @@
 //! members, and what cannot be is refused, as much of it at once as can be found.
 
 mod arrivals;
+mod bundles;
 mod failures;
 mod flows;
 mod losses;
@@ -34,7 +35,9 @@ pub(crate) fn plan(file: &File, library: &Library, problems: &mut Problems<'_>) 
         title: file.title.clone(),
         stop: Time::ZERO + file.stop.0,
         nodes: Vec::new(),
+        numbers: Vec::new(),
         links: Vec::new(),
+        bundles: Vec::new(),
         routing: None,
         groups: Vec::new(),
         flows: Vec::new(),
@@ -53,6 +56,7 @@ pub(crate) fn plan(file: &File, library: &Library, problems: &mut Problems<'_>) 
     topology::topology(file, library, &mut network, problems);
     network.nodes(file, problems);
     network.links(file, problems);
+    network.bundles(file, problems);
     tcp::tables(file, &mut plan, problems);
     let routes = routing::routing(file, &mut plan, &mut network, problems);
     flows::flows(file, &mut plan, &mut network, routes.as_ref(), problems);
@@ -61,8 +65,10 @@ pub(crate) fn plan(file: &File, library: &Library, problems: &mut Problems<'_>) 
     protection::protections(file, &mut plan, &mut network, problems);
     losses::losses(file, &mut plan, &mut network, problems);
     observe::observe(file, &mut plan, &mut network, problems);
+    plan.numbers = network.numbers();
     plan.nodes = network.nodes;
     plan.links = network.links;
+    plan.bundles = network.bundles;
     problems.found.is_empty().then_some(plan)
 }
 

@@ -3,12 +3,12 @@
 use optcp_units::Duration;
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::plan::{Hop, LinkPlan, PortPlan, QueueLimit, Spread};
+use crate::plan::{BundlePlan, Hop, LinkPlan, PortPlan, QueueLimit, Spread};
 use crate::problem::Problems;
-use crate::schema::{File, LinksEntry};
+use crate::schema::{File, LinksEntry, MembersKind};
 use crate::tree::{Step, place};
 
-use super::route::Item;
+use super::route::{Item, Smaller};
 use super::{MOST, check_name};
 
 /// The nodes and links found so far, with their names.
@@ -21,8 +21,14 @@ pub(super) struct Network {
     pub node: BTreeMap<String, usize>,
     pub group: BTreeMap<String, Vec<usize>>,
     pub link: BTreeMap<String, usize>,
+    /// Parallel links that have one name together.
+    pub parallel: BTreeMap<String, Vec<usize>>,
     /// Links by their ends, the smaller index first.
     pub between: BTreeMap<(usize, usize), Vec<usize>>,
+    pub bundles: Vec<BundlePlan>,
+    pub bundle: BTreeMap<String, usize>,
+    /// The nodes to which each node is linked, each once.
+    pub beside: BTreeMap<usize, Vec<usize>>,
     /// Unknown names already reported: one mistake, one message.
     pub reported: BTreeSet<String>,
     /// Some links could not be made, so that one that is missing says nothing.
@@ -117,17 +123,47 @@ impl Network {
                     self.incomplete = true;
                 }
             }
-            if let Some(name) = &entry.name {
-                let place = place!["links", i, "name"];
-                check_name(name, place, problems);
-                if self.links.len() > before + 1 {
-                    let made = self.links.len() - before;
-                    problems.at(place, format!("one name for {made} links"));
-                }
-                if self.node.contains_key(name) || self.group.contains_key(name) {
-                    problems.at(place, format!("there is already a node or group `{name}`"));
-                }
+            self.link_names(i, entry, before, problems);
+        }
+    }
+
+    /// Checks the name and the count of an entry whose links begin with number `before`.
+    fn link_names(
+        &mut self,
+        i: usize,
+        entry: &LinksEntry,
+        before: usize,
+        problems: &mut Problems<'_>,
+    ) {
+        let made: Vec<usize> = (before..self.links.len()).collect();
+        let Some(name) = &entry.name else {
+            if entry.count.is_some() {
+                problems
+                    .at(place!["links", i, "count"], "parallel links without a name")
+                    .help("for example: name = \"fibre\", for fibre0, fibre1, ...".to_owned());
             }
+            return;
+        };
+        let place = place!["links", i, "name"];
+        check_name(name, place, problems);
+        if self.node.contains_key(name) || self.group.contains_key(name) {
+            problems.at(place, format!("there is already a node or group `{name}`"));
+        }
+        match entry.count {
+            Some(count) if count.0 == 0 => {
+                problems.at(place!["links", i, "count"], format!("`{name}` has no links"));
+                self.incomplete = true;
+            }
+            Some(_) if self.link.contains_key(name) || self.parallel.contains_key(name) => {
+                problems.at(place, format!("there is already a link `{name}`"));
+            }
+            Some(_) => {
+                self.parallel.insert(name.clone(), made);
+            }
+            None if made.len() > 1 => {
+                problems.at(place, format!("one name for {} links", made.len()));
+            }
+            None => {}
         }
     }
 
@@ -139,12 +175,21 @@ impl Network {
         place: &[Step<'_>],
         problems: &mut Problems<'_>,
     ) {
-        let Some(rows) = self.rows(chain, place, problems) else {
+        let members = entry.members.unwrap_or(MembersKind::InBlocks);
+        let Some(rows) = self.rows(chain, Smaller::Of(members), place, problems) else {
             self.incomplete = true;
             return;
         };
         if chain.len() < 2 {
             problems.at(place, "a chain has at least two nodes");
+            self.incomplete = true;
+            return;
+        }
+        let one_chain = entry.chains.as_ref().is_none_or(|chains| chains.len() == 1);
+        if entry.count.is_some() && !(one_chain && rows.len() == 1 && chain.len() == 2) {
+            problems
+                .at(place!["links", i, "count"], "parallel links of several pairs of nodes")
+                .label("goes with one chain of two nodes");
             self.incomplete = true;
             return;
         }
@@ -161,21 +206,33 @@ impl Network {
                 };
                 let ends = (a.min(b), a.max(b));
                 let both_fixed = rows.len() > 1 && made.contains(&ends);
-                if both_fixed
-                    || self.add_link(
-                        Some(i),
-                        entry,
-                        [a, b],
-                        &[place, place![j + 1]].concat(),
-                        problems,
-                    )
-                {
+                let here = [place, place![j + 1]].concat();
+                if both_fixed || self.add_links(i, entry, [a, b], &here, problems) {
                     made.insert(ends);
                     continue;
                 }
                 return;
             }
         }
+    }
+
+    /// Adds a link, or as many parallel ones as the entry has; false if that cannot be.
+    fn add_links(
+        &mut self,
+        i: usize,
+        entry: &LinksEntry,
+        ends: [usize; 2],
+        place: &[Step<'_>],
+        problems: &mut Problems<'_>,
+    ) -> bool {
+        let (Some(name), Some(count)) = (&entry.name, entry.count) else {
+            return self.add_link(Some(i), entry, ends, place, problems);
+        };
+        (0..count.0).all(|number| {
+            let name = Some(format!("{name}{number}"));
+            let one = LinksEntry { name, count: None, ..entry.clone() };
+            self.add_link(Some(i), &one, ends, place, problems)
+        })
     }
 
     /// Adds a link; false if it cannot be.
@@ -202,7 +259,7 @@ impl Network {
         let ends = (a.min(b), a.max(b));
         let parallel = self.between.get(&ends).map_or(&[][..], Vec::as_slice);
         let twin = parallel.iter().any(|&link| !self.links[link].named) && entry.name.is_none();
-        if twin || self.link.contains_key(&name) {
+        if twin || self.link.contains_key(&name) || self.parallel.contains_key(&name) {
             let message = match entry.name {
                 None => format!("there is already a link between `{from}` and `{to}`"),
                 Some(_) => format!("there is already a link `{name}`"),
@@ -224,7 +281,12 @@ impl Network {
         };
         let index = self.links.len();
         self.link.insert(name.clone(), index);
-        self.between.entry(ends).or_default().push(index);
+        let links = self.between.entry(ends).or_default();
+        links.push(index);
+        if links.len() == 1 {
+            self.beside.entry(a).or_default().push(b);
+            self.beside.entry(b).or_default().push(a);
+        }
         self.entry_of.push(i);
         self.links.push(LinkPlan {
             name,
@@ -262,6 +324,17 @@ impl Network {
             over,
         });
         self.links.len() - 1
+    }
+
+    /// The number of each node: its place in its group, or among all nodes where it is in none.
+    pub(super) fn numbers(&self) -> Vec<u32> {
+        let mut numbers: Vec<u32> = (0..).take(self.nodes.len()).collect();
+        for members in self.group.values() {
+            for (number, &member) in (0..).zip(members) {
+                numbers[member] = number;
+            }
+        }
+        numbers
     }
 
     /// The names of the nodes, for messages.

@@ -29,6 +29,7 @@ pub(super) fn observe(
             ObserveKind::Load => (false, true, true),
             ObserveKind::Drops => (false, true, false),
             ObserveKind::Queue => (false, true, true),
+            ObserveKind::Ports => (false, true, true),
             ObserveKind::Tcp => (true, false, false),
             ObserveKind::Packets => (true, true, false),
             ObserveKind::Completions | ObserveKind::Reordering => (true, false, false),
@@ -45,6 +46,10 @@ pub(super) fn observe(
                 problems.at(place!["observe", i, key], message);
             }
         }
+        if entry.after.is_some() && entry.kind != ObserveKind::Ports {
+            let message = format!("kind `{}` has no `after`", entry.kind.name());
+            problems.at(place!["observe", i, "after"], message);
+        }
         let interval = if wants_interval { interval(i, entry, plan, problems) } else { None };
         let all_links = || (0..network.links.len()).flat_map(|link| [(link, 0), (link, 1)]);
         let kind = match entry.kind {
@@ -53,7 +58,7 @@ pub(super) fn observe(
                 // Without an interval there is a problem on the list, and the plan is not used.
                 interval: interval.unwrap_or(Duration::ZERO),
             },
-            ObserveKind::Load | ObserveKind::Queue => {
+            ObserveKind::Load | ObserveKind::Queue | ObserveKind::Ports => {
                 let ports = match &entry.links {
                     None => all_links().collect(),
                     Some(_) => ports(i, entry, network, problems),
@@ -61,6 +66,10 @@ pub(super) fn observe(
                 let interval = interval.unwrap_or(Duration::ZERO);
                 match entry.kind {
                     ObserveKind::Queue => Observation::Queue { ports, interval },
+                    ObserveKind::Ports => {
+                        let after = entry.after.map_or(Duration::ZERO, |after| after.0);
+                        Observation::Ports { ports, after, interval }
+                    }
                     _ => Observation::Load { ports, interval },
                 }
             }
@@ -103,10 +112,10 @@ fn interval(
             .help("for example: interval = \"10 ms\"".to_owned());
         return None;
     };
-    let interval = interval.0;
+    let (interval, after) = (interval.0, entry.after.map_or(Duration::ZERO, |after| after.0));
     if interval == Duration::ZERO {
         problems.at(place, "an interval without length").label("must be above zero");
-    } else if Time::ZERO + interval > plan.stop && plan.stop > Time::ZERO {
+    } else if Time::ZERO + after + interval > plan.stop && plan.stop > Time::ZERO {
         let message = format!("no interval of {interval} fits into a run of {}", plan.stop);
         problems.at(place, message);
     }

@@ -51,6 +51,13 @@ pub(super) fn protections(
                 .help("backups of routers are `repair` of [routing]".to_owned());
             continue;
         }
+        if plan.flows.iter().any(|flow| flow.group == group && !flow.bundles.is_empty()) {
+            let message = format!("`{}` goes through a bundle", entry.flows);
+            problems
+                .at(place!["protection", i, "flows"], message)
+                .label("flows through a bundle have no other backup than its links");
+            continue;
+        }
         let detection = detection(i, entry, problems);
         check_keys(i, entry, problems);
         let (Some(links), Some(backup)) = (link.unwrap_or(Some(Vec::new())), backup) else {

@@ -1,9 +1,11 @@
 //! Ways through the network, found from names.
 
+use std::collections::BTreeMap;
+
 use crate::nearest::{list, suggestion};
-use crate::plan::Hop;
+use crate::plan::{BundlePlan, Hop};
 use crate::problem::Problems;
-use crate::schema::LinkRef;
+use crate::schema::{LinkRef, MembersKind};
 use crate::tree::{Step, place};
 
 use super::network::Network;
@@ -13,54 +15,132 @@ pub(super) enum Item {
     Node(usize),
     Group(Vec<usize>),
     Link(usize),
+    Bundle(usize),
+}
+
+/// Which node a smaller group stands for beside a member of a larger one.
+#[derive(Clone, Copy)]
+pub(super) enum Smaller {
+    /// The one that this rule gives it: links are being made.
+    Of(MembersKind),
+    /// The one to which the nodes beside it in the row are linked: a way is being found.
+    Linked,
 }
 
 /// A path that has been found in the network.
 pub(super) struct Route {
     pub nodes: Vec<usize>,
     pub hops: Vec<Hop>,
+    /// Which of `hops`, by place, stand for a whole bundle, of which they are the first port.
+    pub bundles: BTreeMap<usize, usize>,
 }
 
 impl Network {
-    /// What the names stand for: one row of items, or one for each member of the groups among them.
+    /// What the names stand for: one row of items, or one for each member of the largest group among
+    /// them.
     pub(super) fn rows(
         &mut self,
         names: &[String],
+        smaller: Smaller,
         place: &[Step<'_>],
         problems: &mut Problems<'_>,
     ) -> Option<Vec<Vec<Item>>> {
         let mut items = Vec::new();
-        let mut size: Option<(usize, &str)> = None;
         for (j, name) in names.iter().enumerate() {
-            let here = [place, place![j]].concat();
-            items.push(self.item(name, &here, problems)?);
-            if let Some(Item::Group(members)) = items.last() {
-                match size {
-                    Some((count, other)) if count != members.len() => {
-                        let have = members.len();
-                        problems
-                            .at(&here, format!("`{name}` has {have} members, `{other}` {count}"))
-                            .label("groups on one path go member by member");
-                        return None;
-                    }
-                    _ => size = Some((members.len(), name)),
-                }
-            }
+            items.push(self.item(name, &[place, place![j]].concat(), problems)?);
         }
-        let rows = size.map_or(1, |(count, _)| count);
-        if rows == 0 {
+        let groups = || {
+            items.iter().enumerate().filter_map(|(j, item)| match item {
+                Item::Group(members) => Some((j, members.len())),
+                Item::Node(_) | Item::Link(_) | Item::Bundle(_) => None,
+            })
+        };
+        if groups().any(|(_, count)| count == 0) {
             // That the group is empty has been reported.
             return None;
         }
+        let (largest, rows) =
+            groups().rev().max_by_key(|&(_, count)| count).map_or((0, 1), |(j, count)| (j, count));
+        if let Some((j, count)) = groups().find(|&(_, count)| rows % count != 0) {
+            let (name, other) = (&names[j], &names[largest]);
+            problems
+                .at(
+                    &[place, place![j]].concat(),
+                    format!("`{name}` has {count} members, `{other}` {rows}"),
+                )
+                .label("one number must be a multiple of the other");
+            return None;
+        }
         let row = |member: usize| {
-            let item = |item: &Item| match item {
-                Item::Node(node) => Item::Node(*node),
-                Item::Group(members) => Item::Node(members[member]),
-                Item::Link(link) => Item::Link(*link),
+            let item = |item: &Item| match (item, smaller) {
+                (Item::Group(members), _) if members.len() == rows => Item::Node(members[member]),
+                (Item::Group(members), Smaller::Of(MembersKind::InBlocks)) => {
+                    Item::Node(members[member / (rows / members.len())])
+                }
+                (Item::Group(members), Smaller::Of(MembersKind::InTurn)) => {
+                    Item::Node(members[member % members.len()])
+                }
+                (Item::Group(members), Smaller::Linked) => Item::Group(members.clone()),
+                (Item::Node(node), _) => Item::Node(*node),
+                (Item::Link(link), _) => Item::Link(*link),
+                (Item::Bundle(bundle), _) => Item::Bundle(*bundle),
             };
             items.iter().map(item).collect()
         };
-        Some((0..rows).map(row).collect())
+        let mut found: Vec<Vec<Item>> = (0..rows).map(row).collect();
+        for row in &mut found {
+            self.linked(row, names, place, problems)?;
+        }
+        Some(found)
+    }
+
+    /// Puts nodes in the place of groups: of each the only one that is linked to the nodes beside it.
+    fn linked(
+        &self,
+        row: &mut [Item],
+        names: &[String],
+        place: &[Step<'_>],
+        problems: &mut Problems<'_>,
+    ) -> Option<()> {
+        let node = |item: Option<&Item>| match item {
+            Some(&Item::Node(node)) => Some(node),
+            _ => None,
+        };
+        // From the left and from the right, since a group may stand beside another one.
+        let there_and_back: Vec<usize> = (0..row.len()).chain((0..row.len()).rev()).collect();
+        for j in there_and_back {
+            let Item::Group(members) = &row[j] else { continue };
+            let place = |item: &&Item| matches!(item, Item::Node(_) | Item::Group(_));
+            let before = row[..j].iter().rev().find(place);
+            let behind = row[j + 1..].iter().find(place);
+            let beside: Vec<usize> = [node(before), node(behind)].into_iter().flatten().collect();
+            if let [only] = self.linked_to(members, &beside)[..] {
+                row[j] = Item::Node(only);
+            }
+        }
+        let left = row.iter().position(|item| matches!(item, Item::Group(_)));
+        let Some(j) = left else { return Some(()) };
+        if !self.incomplete {
+            let name = &names[j];
+            problems
+                .at(&[place, place![j]].concat(), format!("which node of `{name}` is not clear"))
+                .label("not just one of them is linked to the nodes beside it");
+        }
+        None
+    }
+
+    /// The members that are linked to all of these nodes; none without nodes.
+    fn linked_to(&self, members: &[usize], nodes: &[usize]) -> Vec<usize> {
+        let neighbours = |node: &usize| self.beside.get(node).map_or(&[][..], Vec::as_slice);
+        let Some(fewest) = nodes.iter().min_by_key(|node| neighbours(node).len()) else {
+            return Vec::new();
+        };
+        let linked = |a: usize, b: usize| self.between.contains_key(&(a.min(b), a.max(b)));
+        let candidates = neighbours(fewest).iter().copied();
+        candidates
+            .filter(|node| members.binary_search(node).is_ok())
+            .filter(|&node| nodes.iter().all(|&other| linked(node, other)))
+            .collect()
     }
 
     fn item(
@@ -77,6 +157,17 @@ impl Network {
         }
         if let Some(&link) = self.link.get(name) {
             return Some(Item::Link(link));
+        }
+        if let Some(&bundle) = self.bundle.get(name) {
+            return Some(Item::Bundle(bundle));
+        }
+        if let Some(links) = self.parallel.get(name) {
+            let names: Vec<&str> =
+                links.iter().map(|&link| self.links[link].name.as_str()).collect();
+            problems
+                .at(place, format!("`{name}` is several links"))
+                .help(format!("name one of {}, or a bundle of them", list(&names)));
+            return None;
         }
         if self.reported.insert(name.to_owned()) {
             let names = self.group.keys().chain(&self.nodes).map(String::as_str);
@@ -97,7 +188,7 @@ impl Network {
         place: &[Step<'_>],
         problems: &mut Problems<'_>,
     ) -> Option<Vec<Route>> {
-        let rows = self.rows(names, place, problems)?;
+        let rows = self.rows(names, Smaller::Linked, place, problems)?;
         rows.iter().map(|row| self.route(row, place, problems)).collect()
     }
 
@@ -107,8 +198,8 @@ impl Network {
         place: &[Step<'_>],
         problems: &mut Problems<'_>,
     ) -> Option<Route> {
-        let mut route = Route { nodes: Vec::new(), hops: Vec::new() };
-        let mut via: Option<usize> = None;
+        let mut route = Route { nodes: Vec::new(), hops: Vec::new(), bundles: BTreeMap::new() };
+        let mut via: Option<&Item> = None;
         for (j, item) in row.iter().enumerate() {
             let here = [place, place![j]].concat();
             match (item, route.nodes.last()) {
@@ -123,11 +214,17 @@ impl Network {
                         problems.at(&here, message);
                         return None;
                     }
-                    route.hops.push(self.hop(from, node, via.take(), &here, problems)?);
+                    let via = via.take();
+                    if let Some(bundle) = self.bundle_on(from, node, via) {
+                        route.bundles.insert(route.hops.len(), bundle);
+                    }
+                    route.hops.push(self.hop(from, node, via, &here, problems)?);
                     route.nodes.push(node);
                 }
-                (&Item::Link(link), Some(_)) if via.is_none() && j + 1 < row.len() => {
-                    via = Some(link);
+                (Item::Link(_) | Item::Bundle(_), Some(_))
+                    if via.is_none() && j + 1 < row.len() =>
+                {
+                    via = Some(item);
                 }
                 _ => {
                     problems
@@ -144,18 +241,36 @@ impl Network {
         Some(route)
     }
 
-    /// The port from one node to the next.
+    /// The bundle from one node to the next: the one named, or the only one where all links are in it.
+    fn bundle_on(&self, from: usize, to: usize, via: Option<&Item>) -> Option<usize> {
+        match via {
+            Some(&Item::Bundle(bundle)) => Some(bundle),
+            Some(_) => None,
+            None => {
+                let between = self.between.get(&(from.min(to), from.max(to)))?;
+                let with = |bundle: &BundlePlan| between.iter().all(|&link| bundle.has(link));
+                self.bundles.iter().position(with)
+            }
+        }
+    }
+
+    /// The port from one node to the next; the first one of a bundle.
     fn hop(
         &self,
         from: usize,
         to: usize,
-        via: Option<usize>,
+        via: Option<&Item>,
         place: &[Step<'_>],
         problems: &mut Problems<'_>,
     ) -> Option<Hop> {
         let between = self.between.get(&(from.min(to), from.max(to)));
         let between = between.map_or(&[][..], Vec::as_slice);
         let name = |node: usize| self.nodes[node].as_str();
+        let via = match (via, self.bundle_on(from, to, via)) {
+            (Some(&Item::Link(link)), _) => Some(link),
+            (_, Some(bundle)) => Some(self.bundles[bundle].members[0].0),
+            (_, None) => None,
+        };
         let unnamed = || between.iter().find(|&&link| !self.links[link].named);
         let link = match (via, between) {
             (Some(link), _) => between.contains(&link).then_some(link),
@@ -223,19 +338,49 @@ impl Network {
         match link {
             LinkRef::Ends(ends) => {
                 let routes = self.routes(ends, place, problems)?;
-                Some(routes.into_iter().flat_map(|route| route.hops).collect())
+                Some(routes.iter().flat_map(|route| self.every_port(route)).collect())
             }
-            LinkRef::Name(name) => match self.link.get(name) {
-                Some(&link) => Some(vec![(link, 0)]),
-                None if self.incomplete => None,
-                None => {
-                    let names = self.links.iter().map(|link| link.name.as_str());
-                    let help = suggestion(name, "links", names);
-                    problems.at(place, format!("no link `{name}`")).help(help);
-                    None
-                }
-            },
+            LinkRef::Name(name) => self.named(name, place, problems),
         }
+    }
+
+    /// The ports of a route, with all of each bundle.
+    pub(super) fn every_port(&self, route: &Route) -> Vec<Hop> {
+        let mut ports = Vec::new();
+        for (place, &hop) in route.hops.iter().enumerate() {
+            match route.bundles.get(&place).map(|&bundle| &self.bundles[bundle]) {
+                Some(bundle) => {
+                    ports.extend(bundle.ports(usize::from(bundle.ends[0] != route.nodes[place])));
+                }
+                None => ports.push(hop),
+            }
+        }
+        ports
+    }
+
+    /// The ports of a link, of parallel links or of a bundle, in the direction that they are written in.
+    fn named(
+        &self,
+        name: &str,
+        place: &[Step<'_>],
+        problems: &mut Problems<'_>,
+    ) -> Option<Vec<Hop>> {
+        if let Some(&link) = self.link.get(name) {
+            return Some(vec![(link, 0)]);
+        }
+        if let Some(links) = self.parallel.get(name) {
+            return Some(links.iter().map(|&link| (link, 0)).collect());
+        }
+        if let Some(&bundle) = self.bundle.get(name) {
+            return Some(self.bundles[bundle].members.clone());
+        }
+        if !self.incomplete {
+            let names = self.parallel.keys().chain(self.bundle.keys()).map(String::as_str);
+            let names = names.chain(self.links.iter().map(|link| link.name.as_str()));
+            let help = suggestion(name, "links", names);
+            problems.at(place, format!("no link `{name}`")).help(help);
+        }
+        None
     }
 
     /// One link, not one for each member of a group.

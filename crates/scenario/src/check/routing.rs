@@ -1,5 +1,7 @@
 //! What routers know: costs, and the table `[routing]`.
 
+use std::collections::BTreeMap;
+
 use optcp_routing::Routes;
 use optcp_units::Duration;
 
@@ -12,7 +14,7 @@ use crate::schema::{
 use crate::tree::{Step, place};
 
 use super::network::{Network, check_spread};
-use super::route::{Item, Route};
+use super::route::{Item, Route, Smaller};
 
 /// Every router keeps a route to every other.
 const MOST_ROUTERS: usize = 2000;
@@ -138,8 +140,8 @@ impl Network {
         problems: &mut Problems<'_>,
     ) -> Option<Vec<Route>> {
         let [from, to] = ends.map(|name| [name.to_owned()]);
-        let from = self.rows(&from, places[0], problems)?;
-        let to = self.rows(&to, places[1], problems)?;
+        let from = self.rows(&from, Smaller::Linked, places[0], problems)?;
+        let to = self.rows(&to, Smaller::Linked, places[1], problems)?;
         if from.len() > 1 && to.len() > 1 && from.len() != to.len() {
             let (name, other) = (ends[1], ends[0]);
             let message = format!("`{name}` has {} members, `{other}` {}", to.len(), from.len());
@@ -162,7 +164,7 @@ impl Network {
                 return None;
             }
             let next = |node: usize| routes?.next(node, b);
-            let mut route = Route { nodes: vec![a], hops: Vec::new() };
+            let mut route = Route { nodes: vec![a], hops: Vec::new(), bundles: BTreeMap::new() };
             let mut node = a;
             while let Some((link, direction)) = next(node) {
                 node = self.links[link].ends[1 - direction];

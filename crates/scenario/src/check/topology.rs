@@ -91,6 +91,8 @@ fn entry(
         }
     };
     Some(LinksEntry {
+        members: None,
+        count: None,
         chain: None,
         chains: None,
         name: link.name.clone(),

@@ -71,7 +71,7 @@ pub(super) fn traffic(
         let varying = varying(&routes[0].nodes, routes.get(1).map(|route| &route.nodes));
         let routed = entry.path.is_none();
         for route in routes {
-            let hops = if routed { network.all_hops() } else { route.hops.clone() };
+            let hops = if routed { network.all_hops() } else { network.every_port(&route) };
             let packets = [(0, u64::from(largest), "datagram")];
             check_room(&entry.group, &packets, &hops, network, problems);
             plan.flows.push(FlowPlan {
@@ -79,6 +79,7 @@ pub(super) fn traffic(
                 group,
                 path: route.nodes,
                 hops: route.hops,
+                bundles: route.bundles,
                 routed,
                 start,
                 size: None,

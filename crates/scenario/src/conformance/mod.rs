@@ -140,7 +140,16 @@ fn blueprint(case: &Case) -> Result<Blueprint, String> {
         acks,
     };
     let stop = Time::ZERO + TIME_LIMIT;
-    Ok(Blueprint { ports, labels, flows: vec![flow], datagrams: Vec::new(), controls, stop })
+    Ok(Blueprint {
+        ports,
+        labels,
+        bundles: Vec::new(),
+        flows: vec![flow],
+        datagrams: Vec::new(),
+        tallied: Vec::new(),
+        controls,
+        stop,
+    })
 }
 
 fn port(link: &Link, forward: bool) -> PortConfig {

@@ -72,7 +72,8 @@ impl Table {
         {
             let length = series.columns.first().map_or(0, |column| column.values.len());
             let intervals = length.checked_div(names.len()).unwrap_or(0);
-            let end = |i: u64| (i * interval.as_ps()).min(series.stop.as_ps());
+            let end =
+                |i: u64| (series.after.as_ps() + i * interval.as_ps()).min(series.stop.as_ps());
             let ends = names.iter().flat_map(|_| (1..=intervals as u64).map(end));
             let codes = (0..).take(names.len()).flat_map(|row| std::iter::repeat_n(row, intervals));
             let rows = Texts { names: names.clone(), codes: codes.collect() };
@@ -173,6 +174,7 @@ mod tests {
         let mut series = Series {
             name: "load".to_owned(),
             kind: "load",
+            after: Duration::ZERO,
             interval: Some(Duration::from_ms(10)),
             stop: Time::ZERO + Duration::from_ms(18),
             names: vec![("ports", names(&["A->B", "B->A"]))],

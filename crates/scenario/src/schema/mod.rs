@@ -1,5 +1,6 @@
 //! The scenario file: what may be written in it. The JSON Schema is made from these types.
 
+mod bundle;
 mod protection;
 mod routing;
 mod tcp;
@@ -13,6 +14,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
+pub(crate) use bundle::{BundleEntry, SelectionKind};
 pub(crate) use protection::{
     CapacityKind, FailedDirections, FailedPackets, FailureEntry, ProtectionEntry, RevertKind,
     SchemeKind, revert_name, scheme_name,
@@ -59,6 +61,9 @@ pub(crate) struct File {
     /// The links.
     #[schemars(default)]
     pub links: Vec<LinksEntry>,
+    /// Parallel links that are one link to whoever routes.
+    #[schemars(default)]
+    pub bundles: Vec<BundleEntry>,
     /// Routers find shortest paths, and ways around what fails.
     pub routing: Option<RoutingTable>,
     /// The flows.
@@ -97,6 +102,14 @@ pub(crate) struct NodesEntry {
     pub count: Option<Count>,
 }
 
+optcp_tcp::registry! {
+    /// Which node of a smaller group a member of a larger one is linked to.
+    pub enum MembersKind ("members") {
+        "in-blocks" => InBlocks: "neighbours in the larger group share a node: 0, 0, 1, 1, ...", "OpTCP";
+        "in-turn" => InTurn: "one node after the other, and again from the first: 0, 1, 0, 1, ...", "OpTCP";
+    }
+}
+
 /// Links that are alike.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -105,8 +118,12 @@ pub(crate) struct LinksEntry {
     pub chain: Option<Vec<String>>,
     /// Several chains.
     pub chains: Option<Vec<Vec<String>>>,
+    /// Which node of a smaller group a member of a larger one is linked to; `in-blocks` if left out.
+    pub members: Option<MembersKind>,
     /// The name of the link, to tell parallel links apart.
     pub name: Option<String>,
+    /// With `name`: the number of parallel links; they are called L0, L1, ... with the name L.
+    pub count: Option<Count>,
     /// Rate of both directions.
     pub rate: Speed,
     /// Propagation delay of both directions, drawn once a link.
@@ -219,6 +236,7 @@ optcp_tcp::registry! {
         "packets" => Packets: "packets sent, arrived, acknowledged and dropped, one by one", "OpTCP";
         "completions" => Completions: "start, end and bytes of every flow that is to end", "OpTCP";
         "datagrams" => Datagrams: "datagrams sent, arrived and lost, and their delays, by group and interval", "OpTCP";
+        "ports" => Ports: "what ports took, dropped and held, by port and interval, without a record of every packet", "OpTCP";
         "reordering" => Reordering: "segments that were overtaken or sent again, recoveries and timeouts, one by one", "RFC 4737 section 3.3";
     }
 }
@@ -234,15 +252,17 @@ pub(crate) struct ObserveEntry {
     /// For `goodput`, `tcp`, `packets`, `completions` and `reordering`: the groups of flows; for `datagrams`
     /// and `packets`: the groups of sources; all if left out.
     pub groups: Option<Vec<String>>,
-    /// For `load`, `queue` and `drops`: the links, both directions of each; all if left out. For
+    /// For `load`, `queue`, `drops` and `ports`: the links, both directions of each; all if left out. For
     /// `packets`: links whose queueing and transmission are listed too; none if left out.
     pub links: Option<Vec<LinkRef>>,
-    /// For `goodput`, `load`, `queue` and `datagrams`: the length of an interval.
+    /// For `goodput`, `load`, `queue`, `ports` and `datagrams`: the length of an interval.
     pub interval: Option<Span>,
+    /// For `ports`: when the first interval begins; 0 s if left out.
+    pub after: Option<Span>,
 }
 
 /// The keys of the file itself.
-const SECTIONS: [&str; 15] = [
+const SECTIONS: [&str; 16] = [
     "title",
     "stop",
     "parameters",
@@ -250,6 +270,7 @@ const SECTIONS: [&str; 15] = [
     "topology",
     "nodes",
     "links",
+    "bundles",
     "routing",
     "flows",
     "traffic",
@@ -298,6 +319,7 @@ pub(crate) fn read(problems: &mut Problems<'_>) -> Option<File> {
         topology,
         nodes: list(tree, "nodes", found),
         links: list(tree, "links", found),
+        bundles: list(tree, "bundles", found),
         routing,
         flows: list(tree, "flows", found),
         traffic: list(tree, "traffic", found),

@@ -7,7 +7,7 @@ mod report;
 use optcp_units::{Duration, Time};
 
 use crate::acknowledgment::{Ack, Timestamp};
-use crate::config::Config;
+use crate::config::{AckKind, Config, DuplicateAckKind};
 use crate::core::Seq;
 use crate::ranges::Ranges;
 use duplicates::{Seen, Suppression};
@@ -27,6 +27,8 @@ pub struct Arrival {
 /// The receiving end: reassembly and acknowledgment.
 #[derive(Clone, Debug)]
 pub struct Receiver {
+    /// Whether a segment in order is acknowledged at once, and nothing more follows from it.
+    plain: bool,
     /// Everything below has arrived.
     next: Seq,
     /// What has arrived beyond a hole.
@@ -57,6 +59,9 @@ impl Receiver {
     #[must_use]
     pub fn new(config: &Config, clock_phase: Duration) -> Self {
         Receiver {
+            plain: matches!(config.ack, AckKind::EveryPacket)
+                && !config.sack()
+                && config.duplicate_acks == DuplicateAckKind::Every,
             next: 0,
             beyond: Ranges::default(),
             policy: AckPolicy::new(config, clock_phase),
@@ -74,7 +79,21 @@ impl Receiver {
 
     /// A segment has arrived with `ttl` left of its time to live, and with `stamp` on it if timestamps are
     /// in use.
+    #[inline]
     pub fn handle_segment(&mut self, now: Time, seq: Seq, stamp: Timestamp, ttl: u8) -> Arrival {
+        if self.plain && seq == self.next && self.quick == 0 && self.beyond.is_empty() {
+            if seq <= self.last_acked {
+                self.recent = stamp;
+            }
+            self.next += 1;
+            self.last_acked = self.next;
+            let ack = Ack { seq: self.next, echo: self.recent, sack: None };
+            return Arrival { progress: 1, ack: Some(ack) };
+        }
+        self.handle_any_segment(now, seq, stamp, ttl)
+    }
+
+    fn handle_any_segment(&mut self, now: Time, seq: Seq, stamp: Timestamp, ttl: u8) -> Arrival {
         let before = self.next;
         let had_hole = !self.beyond.is_empty();
         let mut suppressed = false;
@@ -192,8 +211,12 @@ impl Receiver {
     }
 
     /// When `handle_timer` is due.
+    #[inline]
     #[must_use]
     pub fn deadline(&self) -> Option<Time> {
+        if self.plain {
+            return None;
+        }
         let held = self.suppression.as_ref().and_then(|suppression| suppression.deadline());
         match (self.deadline, held) {
             (Some(waits), Some(held)) => Some(waits.min(held)),

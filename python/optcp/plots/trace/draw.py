@@ -143,7 +143,9 @@ def _kinds(run: SavedRun, request: Request) -> list[str]:
             )
     kinds = list(dict.fromkeys(request.kinds)) or [kind for kind in KINDS if KINDS[kind].observation in observed]
     if not kinds:
-        raise InputError(f"{run.directory}: the run observed nothing; add [[observe]] entries to its scenario")
+        raise InputError(
+            f"{run.directory}: the run observed nothing that is drawn; add [[observe]] entries to its scenario"
+        )
     for option, asked in (("flow", request.flows), ("port", request.ports)):
         of = [kind for kind in KINDS if KINDS[kind].panel == option]
         if asked and not set(of) & set(kinds):

@@ -1,0 +1,28 @@
+//! Selection by a hash of the flow: what routers and switches do today.
+//!
+//! # Models
+//! Equal-cost multipath and link aggregation: all packets of a flow in one direction take one lightpath,
+//! flows are spread as the hash does it.
+//! # Source
+//! RFC 2992 (modulo of a hash); IEEE 802.1AX-2020 (frames of a conversation keep to one link). The hash is
+//! the finalizer of SplitMix64 over flow and direction.
+//! # Parameters
+//! None.
+//! # Limits
+//! When a lightpath fails nearly all flows change theirs.
+
+use super::{Candidates, Lightpaths, modulo};
+
+#[inline]
+pub(super) fn place(candidates: &Candidates<'_>, _: &mut impl Lightpaths) -> usize {
+    let packet = candidates.packet;
+    modulo(candidates.ports, mix(u64::from(packet.flow()) << 1 | u64::from(packet.is_ack())))
+}
+
+/// The output function of SplitMix64 (G. Steele, D. Lea, C. Flood, 2014) for this state.
+const fn mix(state: u64) -> u64 {
+    let z = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
+}

@@ -1,0 +1,166 @@
+//! Lightpath bundles: parallel lightpaths between two nodes that are one link to whoever routes.
+//!
+//! # Models
+//! A TE link of bundled component links (RFC 4201 section 4), one direction of it. For every packet the
+//! node in front chooses one of the lightpaths; how is the [`Selection`].
+//! # Source
+//! RFC 4201; P. Pavon-Marino, J.-L. Izquierdo-Zaragoza, "TCP performance in an optical link applying
+//! lightpath bundling and anycast switching techniques", section 2.
+//! # Parameters
+//! The lightpaths, and the selection.
+//! # Limits
+//! A lightpath is one port. When it fails the node goes on choosing it until it is told
+//! ([`Bundle::take_out`]); what it sends there until then is lost.
+
+mod anycast;
+mod destination;
+mod fewest_packets;
+mod flow_hash;
+mod round_robin;
+
+use optcp_net::{Packet, PortId};
+use optcp_units::Time;
+
+/// What a selection may ask about the lightpaths.
+pub trait Lightpaths {
+    /// When a port will have sent everything that it has accepted; in the past where it is idle, zero
+    /// before the first packet and after a failure.
+    fn busy_until(&self, port: PortId) -> Time;
+
+    /// Packets that a port holds now, the one in transmission included.
+    fn packets(&mut self, port: PortId) -> u64;
+}
+
+/// Declares the selections: one line each.
+macro_rules! selections {
+    ($($(#[$doc:meta])* $name:ident = $text:literal in $module:ident,)+) => {
+        /// How the node in front of a bundle chooses a lightpath.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum Selection {
+            $($(#[$doc])* $name,)+
+        }
+
+        impl Selection {
+            /// All of them.
+            pub const ALL: &'static [Selection] = &[$(Selection::$name),+];
+
+            /// Its name in files.
+            #[must_use]
+            pub const fn name(self) -> &'static str {
+                match self { $(Selection::$name => $text),+ }
+            }
+
+            #[inline]
+            fn place(self, candidates: &Candidates<'_>, paths: &mut impl Lightpaths) -> usize {
+                match self { $(Selection::$name => $module::place(candidates, paths)),+ }
+            }
+        }
+    };
+}
+
+selections! {
+    /// By the packet's destination: static.
+    Destination = "destination" in destination,
+    /// The shortest queue, in unfinished work: anycast switching.
+    Anycast = "anycast" in anycast,
+    /// The shortest queue, in packets.
+    FewestPackets = "fewest-packets" in fewest_packets,
+    /// By a hash of the packet's flow.
+    FlowHash = "flow-hash" in flow_hash,
+    /// One after the other.
+    RoundRobin = "round-robin" in round_robin,
+}
+
+/// What a selection knows of the packet and of what it can choose from.
+struct Candidates<'a> {
+    /// The lightpaths in service, one at least.
+    ports: &'a [PortId],
+    /// The number of the subnetwork to which the packet goes, from zero.
+    destination: u32,
+    packet: Packet,
+    /// How many packets have been sent into the bundle before.
+    before: u64,
+}
+
+/// One direction of a bundle in a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Bundle {
+    selection: Selection,
+    members: Vec<PortId>,
+    in_service: Vec<PortId>,
+    packets: u64,
+}
+
+impl Bundle {
+    /// The lightpaths `members`, all in service.
+    ///
+    /// # Panics
+    /// Without members.
+    #[must_use]
+    pub fn new(members: Vec<PortId>, selection: Selection) -> Self {
+        assert!(!members.is_empty(), "a bundle has a lightpath at least");
+        Bundle { selection, in_service: members.clone(), members, packets: 0 }
+    }
+
+    /// Its lightpaths.
+    #[must_use]
+    pub fn members(&self) -> &[PortId] {
+        &self.members
+    }
+
+    /// How it chooses.
+    #[must_use]
+    pub fn selection(&self) -> Selection {
+        self.selection
+    }
+
+    /// The lightpath for a packet to the subnetwork `destination`. Where none is in service it is one that
+    /// is not.
+    #[inline]
+    pub fn choose(
+        &mut self,
+        destination: u32,
+        packet: Packet,
+        paths: &mut impl Lightpaths,
+    ) -> PortId {
+        let ports = if self.in_service.is_empty() { &self.members } else { &self.in_service };
+        let candidates = Candidates { ports, destination, packet, before: self.packets };
+        let place = self.selection.place(&candidates, paths);
+        self.packets += 1;
+        ports[place]
+    }
+
+    /// The node in front knows that a lightpath has failed: it is no longer chosen.
+    pub fn take_out(&mut self, member: PortId) {
+        self.in_service.retain(|&port| port != member);
+    }
+
+    /// The node in front knows that a lightpath works again.
+    pub fn put_back(&mut self, member: PortId) {
+        let serves = |port: &PortId| *port == member || self.in_service.contains(port);
+        self.in_service = self.members.iter().copied().filter(serves).collect();
+    }
+}
+
+/// The candidate with the least of something; the first of several.
+#[inline]
+fn least<K: Ord>(ports: &[PortId], mut of: impl FnMut(PortId) -> K) -> usize {
+    let mut best = (of(ports[0]), 0);
+    for (place, &port) in ports.iter().enumerate().skip(1) {
+        let found = of(port);
+        if found < best.0 {
+            best = (found, place);
+        }
+    }
+    best.1
+}
+
+/// The candidate of a number that counts on beyond them.
+#[inline]
+#[expect(clippy::cast_possible_truncation, reason = "a place among the candidates")]
+fn modulo(ports: &[PortId], number: u64) -> usize {
+    (number % ports.len() as u64) as usize
+}
+
+#[cfg(test)]
+mod tests;

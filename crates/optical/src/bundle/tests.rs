@@ -1,0 +1,84 @@
+use optcp_net::Label;
+
+use super::*;
+
+/// Lightpaths with so much to send, in microseconds, and so many packets.
+struct Known(Vec<(u64, u64)>);
+
+impl Lightpaths for Known {
+    fn busy_until(&self, port: PortId) -> Time {
+        Time::from_ps(self.0[port as usize].0 * 1_000_000)
+    }
+
+    fn packets(&mut self, port: PortId) -> u64 {
+        self.0[port as usize].1
+    }
+}
+
+fn packet(flow: u32) -> Packet {
+    Packet::data(flow, Label(0), 0, 1500, 0)
+}
+
+fn choices(selection: Selection, destinations: &[u32], known: &[(u64, u64)]) -> Vec<PortId> {
+    let ports = (0..known.len()).map(|port| PortId::try_from(port).expect("few")).collect();
+    let mut bundle = Bundle::new(ports, selection);
+    let mut paths = Known(known.to_vec());
+    destinations.iter().map(|&to| bundle.choose(to, packet(0), &mut paths)).collect()
+}
+
+/// The paper's formula for K = 2, b_D = 3: subnetworks 1 to 6 take lightpaths 1, 2, 3, 1, 2, 3.
+#[test]
+fn destinations_take_the_lightpath_of_the_papers_formula() {
+    let known = [(0, 0); 3];
+    let by_paper: Vec<PortId> = (1..=6).map(|i| 1 + ((i - 1) % 3) - 1).collect();
+    assert_eq!(choices(Selection::Destination, &[0, 1, 2, 3, 4, 5], &known), by_paper);
+}
+
+#[test]
+fn anycast_joins_the_least_work_and_the_longest_idle() {
+    // 30, 20 and 25 us of work; packets do not count.
+    assert_eq!(choices(Selection::Anycast, &[0], &[(30, 1), (20, 9), (25, 2)]), [1]);
+    assert_eq!(choices(Selection::FewestPackets, &[0], &[(30, 1), (20, 9), (25, 2)]), [0]);
+    // At 100 us all are idle; the last has been so longest.
+    assert_eq!(choices(Selection::Anycast, &[0], &[(90, 0), (80, 0), (70, 0)]), [2]);
+    assert_eq!(choices(Selection::Anycast, &[0], &[(50, 0), (20, 0), (20, 0)]), [1]);
+}
+
+#[test]
+fn round_robin_takes_turns() {
+    assert_eq!(choices(Selection::RoundRobin, &[0; 5], &[(0, 0); 3]), [0, 1, 2, 0, 1]);
+}
+
+/// 3000 flows on 3 lightpaths: 1000 each, within four standard deviations (26 each) of a fair hash.
+#[test]
+fn the_hash_keeps_a_flow_to_one_lightpath_and_spreads_flows() {
+    let mut bundle = Bundle::new(vec![0, 1, 2], Selection::FlowHash);
+    let mut paths = Known(vec![(0, 0); 3]);
+    let mut load = [0i64; 3];
+    for flow in 0..3000 {
+        let first = bundle.choose(0, packet(flow), &mut paths);
+        assert_eq!(bundle.choose(7, packet(flow), &mut paths), first);
+        load[first as usize] += 1;
+    }
+    assert!(load.iter().all(|&flows| (flows - 1000).abs() < 4 * 26), "{load:?}");
+}
+
+#[test]
+fn a_failed_lightpath_is_left_out_and_comes_back_to_its_place() {
+    let mut bundle = Bundle::new(vec![4, 5, 6], Selection::Destination);
+    let mut paths = Known(Vec::new());
+    let mut all = |bundle: &mut Bundle| {
+        [0, 1, 2].map(|destination| bundle.choose(destination, packet(0), &mut paths))
+    };
+    bundle.take_out(5);
+    assert_eq!(all(&mut bundle), [4, 6, 4]);
+    bundle.take_out(4);
+    bundle.put_back(5);
+    assert_eq!(all(&mut bundle), [5, 6, 5]);
+    bundle.put_back(4);
+    assert_eq!(all(&mut bundle), [4, 5, 6]);
+    for member in [4, 5, 6] {
+        bundle.take_out(member);
+    }
+    assert_eq!(all(&mut bundle), [4, 5, 6]);
+}

@@ -1,0 +1,297 @@
+"""What the three tables share: their runs, short or kept, their rows, and ways to judge all cells."""
+
+from __future__ import annotations
+
+import abc
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+from optcp.papers import judge
+from optcp.papers.base import Evaluation, Exhibit
+from optcp.papers.kept import LongRun
+from optcp.papers.lbas import outcome
+from optcp.papers.lbas.outcome import Measured
+from optcp.papers.lbas.paper import (
+    ASSUMED,
+    BUNDLING_DEGREES,
+    CELLS,
+    FEWER,
+    FLOWS,
+    PAPER,
+    PAPER_LENGTH,
+    QUICK_CELLS,
+    QUICK_LENGTH,
+    READINGS,
+    SCENARIO,
+    Cell,
+    directory,
+    overrides,
+    reading,
+)
+from optcp.papers.model import Series
+from optcp.papers.printed import tables
+from optcp.papers.verdict import row
+from optcp.study import Study
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from optcp.papers.assume import Value
+    from optcp.papers.base import Options, Size
+    from optcp.papers.judge import Part, Side
+    from optcp.papers.model import Row
+    from optcp.study import Done
+
+UNITS = {"gbps": "Gb/s", "mbps": "Mb/s", "mb": "MB"}
+MODES = {True: "with anycast", False: "without"}
+BY_NAME = {cell.name: cell for cell in (*CELLS, *FEWER)}
+
+
+class Lbas(Exhibit):
+    """A table of the paper, from one set of runs."""
+
+    paper = PAPER
+    paper_runs = 1
+    assumed = ASSUMED
+    printed: ClassVar[Mapping[str, str]]
+    """Metric to the table of ``tables.toml`` that prints it."""
+    metrics: ClassVar[tuple[str, ...]]
+    why: ClassVar[str]
+
+    def studies(self, chosen: Mapping[str, Value], options: Options) -> dict[str, Study]:
+        """Short runs of few cells; none at the default size, which reads what is kept of the long ones."""
+        if not is_short(options.size):
+            return {}
+        common = [*overrides(chosen), *QUICK_LENGTH.items()]
+        return {
+            cell.name: Study.grid(
+                SCENARIO,
+                [*common, *cell.overrides()],
+                title=f"lbas, {cell.name}",
+                digest=options.digest,
+                fork=options.fork,
+            )
+            for cell in QUICK_CELLS
+        }
+
+    def seeds(self, study: str, size: Size) -> int:
+        """One, as the paper; more if they are asked for."""
+        del study
+        return size.of(1, 1)
+
+    def long_runs(self, chosen: Mapping[str, Value], seeds: Sequence[int]) -> list[LongRun]:
+        """The 30 cells, and two with another K, for 600 s each.
+
+        Row by row of the tables, so that large and small bundles take turns: what is left is then soon known.
+        """
+        by_row = sorted(CELLS, key=lambda cell: (cell.flows, not cell.anycast))
+        return [_long_run(cell, chosen, seed) for seed in seeds for cell in (*by_row, *FEWER)]
+
+    def evaluate(self, chosen: Mapping[str, Value], done: Mapping[str, Done]) -> Evaluation:
+        """Rows and curves of all cells that there are, and the paper's statements."""
+        short = {BY_NAME[name]: study.once(outcome.of_study) for name, study in done.items() if name in BY_NAME}
+        if short:
+            return self._of({reading(chosen): Measured(short)}, [_length_of_short(short)], [], done)
+        kept = {reading(values): _kept(values) for values in self._readings(chosen)}
+        of_chosen = reading(chosen)
+        there = {name: Measured(_by_cell(runs)) for name, runs in kept.items() if runs or name == of_chosen}
+        notes = [f"{name}: {_what_is_kept(measured)}" for name, measured in there.items()]
+        return self._of(there, notes, [one for name in there for one in _provenance(name, kept[name])], done)
+
+    def _readings(self, chosen: Mapping[str, Value]) -> list[Mapping[str, Value]]:
+        """The values under which the statements are judged: those chosen, or all readings of the default."""
+        return [chosen] if self.changed(chosen) else [{**chosen, **values} for values in READINGS]
+
+    def _of(
+        self,
+        there: Mapping[str, Measured],
+        notes: list[str],
+        kept: list[dict[str, Any]],
+        done: Mapping[str, Done],
+    ) -> Evaluation:
+        """Rows, curves and statements of what is measured under each reading; the first one is the chosen."""
+        rows = [
+            one
+            for name, measured in there.items()
+            for cell in CELLS
+            if cell in measured.cells
+            for one in self._rows(cell, measured, name)
+        ]
+        judges: dict[str, dict[str, list[Part]]] = {}
+        for name, measured in there.items():
+            for opening, parts in self.judges(measured).items():
+                # Runs that have not left their first slow start say nothing about 600 s, either way.
+                judged = parts if kept else [_tentative(part) for part in parts]
+                judges.setdefault(opening, {})[name] = judged
+        first = next(iter(there))
+        for opening, parts in self.judges_beside(done).items():
+            judges[opening] = {first: parts}
+        series = [one for name in there for one in self._curves(name, rows)]
+        return Evaluation(rows, judge.judge_each(self.id, judges), series, [*notes, *self.notes(done)], kept)
+
+    @abc.abstractmethod
+    def judges(self, measured: Measured) -> dict[str, list[Part]]:
+        """The parts of each statement about the cells, by the beginning of its text."""
+
+    def judges_beside(self, done: Mapping[str, Done]) -> dict[str, list[Part]]:
+        """The parts of statements about other runs."""
+        del done
+        return {}
+
+    def notes(self, done: Mapping[str, Done]) -> list[str]:
+        """What a reader must know beside the numbers."""
+        del done
+        return []
+
+    def combined(self, cell: Cell, measured: Measured) -> dict[str, Any]:
+        """Further metrics of a cell that are made of several: intervals by name."""
+        del cell, measured
+        return {}
+
+    def _rows(self, cell: Cell, measured: Measured, profile: str) -> list[Row]:
+        intervals = {metric: measured.interval(metric, cell) for metric in self.metrics}
+        intervals |= self.combined(cell, measured)
+        key = cell.key(profile)
+        return [
+            row(key, metric, printed(self.printed[metric], cell) if metric in self.printed else None, one, self.why)
+            for metric, one in intervals.items()
+        ]
+
+    def _curves(self, profile: str, rows: Sequence[Row]) -> list[Series]:
+        """The first metric over the bundling degree, a curve for each number of flows and mode."""
+        metric = self.metrics[0]
+        name, _, unit = metric.rpartition("_")
+        points: dict[tuple[Any, ...], list[tuple[float, float]]] = {}
+        for one in rows:
+            if one.metric == metric and one.key["profile"] == profile:
+                curve = (one.key["flows_per_lightpath"], one.key["anycast"])
+                points.setdefault(curve, []).append((float(one.key["bundling_degree"]), one.measured))
+        name = name.replace("_", " ")
+        return [
+            Series(
+                name,
+                {"flows_per_lightpath": flows, "anycast": anycast, "profile": profile},
+                "bundling degree",
+                "",
+                name,
+                UNITS[unit],
+                [x for x, _ in curve],
+                [y for _, y in curve],
+            )
+            for (flows, anycast), curve in points.items()
+        ]
+
+
+def is_short(size: Size) -> bool:
+    """Whether a size makes short runs of its own."""
+    return size.name != "default"
+
+
+def printed(table: str, cell: Cell) -> float:
+    """What the paper prints for a cell."""
+    mode = "with" if cell.anycast else "without"
+    values: list[float] = tables()["lbas"][table][f"{mode}_{cell.flows}"]
+    return values[BUNDLING_DEGREES.index(cell.bundling_degree)]
+
+
+def _long_run(cell: Cell, chosen: Mapping[str, Value], seed: int) -> LongRun:
+    settings = (*overrides(chosen), *PAPER_LENGTH.items(), *cell.overrides())
+    return LongRun(directory(chosen) / f"{cell.name}-seed-{seed}.json", SCENARIO, settings, seed, outcome.to_json)
+
+
+def _kept(chosen: Mapping[str, Value]) -> list[tuple[Cell, dict[str, Any]]]:
+    """Everything that is kept for these values: cells and contents of files, cell by cell and by seed."""
+    found = []
+    for cell in (*CELLS, *FEWER):
+        files = directory(chosen).glob(f"{cell.name}-seed-*.json")
+        for seed in sorted(int(file.stem.rpartition("-")[2]) for file in files):
+            content = _long_run(cell, chosen, seed).read()
+            found += [(cell, content)] if content else []
+    return found
+
+
+def _by_cell(kept: Sequence[tuple[Cell, dict[str, Any]]]) -> dict[Cell, dict[int, outcome.Batches]]:
+    cells: dict[Cell, dict[int, outcome.Batches]] = {}
+    for cell, content in kept:
+        cells.setdefault(cell, {})[content["seed"]] = outcome.from_json(content["outcome"])
+    return cells
+
+
+def _provenance(reading: str, kept: Sequence[tuple[Cell, dict[str, Any]]]) -> list[dict[str, Any]]:
+    names = ("seed", "version", "git", "scenario_sha256", "metrics_sha256", "cpu_seconds")
+    return [
+        {"reading": reading, "cell": cell.name, **{name: content[name] for name in names}} for cell, content in kept
+    ]
+
+
+def _tentative(part: Part) -> Part:
+    """A comparison that decides nothing; exact statements stand."""
+    return part if part.p is None else judge.Part(f"{part.text} (short runs)", "undecided")
+
+
+def _length_of_short(cells: Mapping[Cell, object]) -> str:
+    length = f"{QUICK_LENGTH['stop']} with {QUICK_LENGTH['parameters.warm_up']} of warm-up"
+    number = sum(cell in cells for cell in CELLS)
+    return (
+        f"Short runs of {number} of the {len(CELLS)} cells: {length} in place of 600 s with 60 s. The flows are still "
+        "in their first slow start and what follows it."
+    )
+
+
+def _what_is_kept(measured: Measured) -> str:
+    missing = [cell.name for cell in CELLS if cell not in measured.cells]
+    names = "all" if len(missing) == len(CELLS) else ", ".join(missing)
+    text = (
+        f"long runs that are kept with the project (600 s, the first 60 s left out, means of 27 s), "
+        f"{len(CELLS) - len(missing)} of {len(CELLS)} cells."
+    )
+    more = f" Missing: {names}; `optcp reproduce lbas --paper-scale` makes them." if missing else ""
+    return text + more + f" Intervals are over batches where there are fewer than {outcome.ENOUGH_SEEDS} seeds."
+
+
+def missing_part(measured: Measured, cells: Sequence[Cell]) -> list[Part]:
+    """A part that keeps a statement open while cells are missing."""
+    missing = [cell for cell in cells if cell not in measured.cells]
+    if not missing:
+        return []
+    return [judge.Part(f"{len(missing)} of {len(cells)} cells have not been run", "undecided")]
+
+
+def pairs() -> list[tuple[Cell, Cell]]:
+    """The 15 pairs of cells, with anycast switching and without."""
+    return list(zip(CELLS[::2], CELLS[1::2], strict=True))
+
+
+def mode_parts(
+    measured: Measured, metric: Callable[[Sequence[Cell]], list[NDArray[np.float64]]], side: Side, unit: str
+) -> list[Part]:
+    """With minus without, on one side in every pair."""
+    parts = missing_part(measured, CELLS)
+    for one, other in pairs():
+        if measured.has((one, other)):
+            first, second = metric((one, other))
+            name = f"b_D = {one.bundling_degree}, {one.flows} flows, with minus without"
+            parts.append(judge.paired_part(name, first, second, side, unit))
+    return parts
+
+
+def trends(
+    measured: Measured, metric: str, over: Literal["flows", "degree"], anycast: bool, way: Literal["up", "down"]
+) -> list[Part]:
+    """TREND over the flows for each bundling degree, or over the degrees for each number of flows."""
+    unit = UNITS[metric.rpartition("_")[2]]
+    of_mode = [cell for cell in CELLS if cell.anycast == anycast]
+    parts = missing_part(measured, of_mode)
+    rows = BUNDLING_DEGREES if over == "flows" else FLOWS
+    for fixed in rows:
+        if over == "flows":
+            cells = [cell for cell in of_mode if cell.bundling_degree == fixed]
+            name, steps = f"b_D = {fixed}, {MODES[anycast]}", [f"{cell.flows} flows" for cell in cells]
+        else:
+            cells = [cell for cell in of_mode if cell.flows == fixed]
+            name, steps = f"{fixed} flows, {MODES[anycast]}", [f"b_D = {cell.bundling_degree}" for cell in cells]
+        if measured.has(cells):
+            parts += judge.trend_parts(name, steps, measured.values(metric, cells), way, unit)
+    return parts

@@ -1,0 +1,90 @@
+"""Whether packets keep their order: a small, slow copy of the network under each way to choose a lightpath.
+
+Order depends on which packet is sent when, and not on how fast all of them are: at a hundredth of the rates every
+packet can be listed.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from optcp.papers.lbas.paper import SCENARIO, overrides
+from optcp.study import Study
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from optcp.papers.assume import Value
+    from optcp.papers.base import Options
+    from optcp.study import Done, RunData
+
+ORDER = "order of packets"
+_SMALL = [
+    ("stop", "4 s"),
+    ("parameters.rate", "100 Mbps"),
+    ("parameters.buffer", "125 kB"),
+    ("parameters.far_buffer", "125 kB"),
+    ("parameters.hosts", "2"),
+    (
+        "observe",
+        '[{name = "reordering", kind = "reordering"}, {name = "packets", kind = "packets"}]',
+    ),
+]
+WAYS: dict[str, dict[str, str]] = {
+    "least unfinished work": {"parameters.selection": "anycast"},
+    "fewest packets": {"parameters.selection": "fewest-packets"},
+    "round-robin": {"parameters.selection": "round-robin"},
+    "least unfinished work, SACK": {"parameters.selection": "anycast", "tcp.all.recovery": "sack"},
+    "least unfinished work, lightpaths of unlike length": {
+        "parameters.selection": "anycast",
+        "parameters.lightpath_delay": "uniform(0 ms, 1 ms)",
+    },
+}
+KEPT, BROKEN = ("least unfinished work",), ("fewest packets", "round-robin")
+"""Ways that the paper says keep the order, and ways that do not; the others are counter-tests."""
+
+
+class Overtaken(NamedTuple):
+    """How many packets came after one that was sent later, and of how many."""
+
+    segments: int
+    acks: int
+    sent: int
+
+
+def study(chosen: Mapping[str, Value], options: Options) -> Study:
+    """One branch a way."""
+    return Study.of_cells(
+        SCENARIO,
+        list(WAYS.values()),
+        [*overrides(chosen), *_SMALL],
+        title="lbas, order of packets",
+        digest=options.digest,
+        fork=options.fork,
+    )
+
+
+def overtaken(done: Done) -> dict[str, Overtaken]:
+    """The counts by way, over all seeds."""
+    found = {way: np.zeros(3, dtype=np.int64) for way in WAYS}
+    for _, runs in done:
+        for way, run in zip(WAYS, runs, strict=True):
+            found[way] += count(run)
+    return {way: Overtaken(*(int(value) for value in counts)) for way, counts in found.items()}
+
+
+def count(run: RunData) -> Overtaken:
+    """Count the segments and the ACKs of a run that were overtaken by one of their own flow."""
+    rows = run.series["reordering"]
+    segments = int(np.sum(rows["event"] == list(rows["events"]).index("overtaken")))
+    packets = run.series["packets"]
+    names = list(packets["events"])
+    acked = packets["event"] == names.index("acked")
+    flow, seq = packets["flow"][acked], packets["seq"][acked].astype(np.int64)
+    # By flow, each in order of time: a cumulative number that falls has been overtaken.
+    order = np.argsort(flow, kind="stable")
+    same = np.diff(flow[order].astype(np.int64)) == 0
+    acks = int(np.sum(same & (np.diff(seq[order]) < 0)))
+    return Overtaken(segments, acks, int(np.sum(packets["event"] == names.index("sent"))))

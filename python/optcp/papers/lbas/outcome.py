@@ -1,0 +1,123 @@
+"""From counts of ports to the quantities of the tables: batch means by cell and seed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from optcp import stats
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from optcp.papers.lbas.paper import Cell
+    from optcp.stats import Interval
+    from optcp.study import Done, RunData
+
+Batches = dict[str, "NDArray[np.float64]"]
+"""Metric to one value a batch."""
+
+ENOUGH_SEEDS = 3
+"""With fewer the batches of all runs stand for independent values."""
+BITS_MB = 8e-6
+PS_MS = 1e9
+
+
+def batches(run: RunData) -> Batches:
+    """Reduce a run; a metric without another word is the mean over all lightpaths in both directions.
+
+    Delays are byte-weighted times from a packet's arrival at a port until its last bit has left.
+    """
+    core = _Ports(run.series["lightpaths"], lambda _: True)
+    up = _Ports(run.series["metro"], lambda name: name.startswith("M"))
+    far = _Ports(run.series["metro"], lambda name: not name.startswith("M"))
+    return {
+        "throughput_gbps": core.mbps("bytes") / core.number / 1000,
+        "drop_mbps": core.mbps("dropped_bytes") / core.number,
+        "far_drop_mbps": far.mbps("dropped_bytes") / core.number,
+        "metro_drop_mbps": up.mbps("dropped_bytes") / core.number,
+        "queue_mb": core.of("mean_bytes").mean(axis=0) / 1e6,
+        "metro_delay_ms": up.delay_ms(),
+        "core_delay_ms": core.delay_ms(),
+        "far_delay_ms": far.delay_ms(),
+        "metro_longest_ms": up.of("longest_ps").max(axis=0) / PS_MS,
+        "core_longest_ms": core.of("longest_ps").max(axis=0) / PS_MS,
+        "far_longest_ms": far.of("longest_ps").max(axis=0) / PS_MS,
+    }
+
+
+class _Ports:
+    """Some ports of an observation of kind ``ports``."""
+
+    def __init__(self, series: Mapping[str, Any], wanted: Callable[[str], bool]) -> None:
+        self._series = series
+        self._rows = [row for row, name in enumerate(series["ports"]) if wanted(name)]
+        self.number = len(self._rows)
+
+    def of(self, column: str) -> NDArray[np.float64]:
+        found: NDArray[np.float64] = self._series[column][self._rows].astype(np.float64)
+        return found
+
+    def mbps(self, column: str) -> NDArray[np.float64]:
+        """All ports together, one value a batch."""
+        total: NDArray[np.float64] = self.of(column).sum(axis=0) * BITS_MB / self._series["interval_s"]
+        return total
+
+    def delay_ms(self) -> NDArray[np.float64]:
+        standing = self.of("mean_bytes").sum(axis=0) * self._series["interval_s"] * 1000
+        passed = self.of("bytes").sum(axis=0)
+        found: NDArray[np.float64] = np.divide(standing, passed, out=np.zeros_like(standing), where=passed > 0)
+        return found
+
+
+def of_study(done: Done) -> dict[int, Batches]:
+    """The batches of each seed of a study with one branch."""
+    return {seed: batches(run) for seed, (run,) in done}
+
+
+def to_json(run: RunData) -> dict[str, list[float]]:
+    """What is kept of a long run."""
+    return {metric: [round(float(value), 6) for value in values] for metric, values in batches(run).items()}
+
+
+def from_json(outcome: Mapping[str, Sequence[float]]) -> Batches:
+    """Read :func:`to_json` back."""
+    return {metric: np.array(values, dtype=np.float64) for metric, values in outcome.items()}
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What is known of the cells.
+
+    Attributes
+    ----------
+    cells
+        The batches by cell and seed; cells without runs are not there.
+    """
+
+    cells: Mapping[Cell, Mapping[int, Batches]]
+
+    def values(self, metric: str, cells: Sequence[Cell]) -> list[NDArray[np.float64]]:
+        """Values of several cells that belong together one by one: means of seeds that all have, or batches.
+
+        One array a cell, all equally long.
+        """
+        seeds = sorted(set.intersection(*(set(self.cells[cell]) for cell in cells)))
+        columns = [[self.cells[cell][seed][metric] for seed in seeds] for cell in cells]
+        if len(seeds) >= ENOUGH_SEEDS:
+            return [np.array([one.mean() for one in column]) for column in columns]
+        shortest = min(one.size for column in columns for one in column)
+        return [np.concatenate([one[:shortest] for one in column]) for column in columns]
+
+    def interval(self, metric: str, cell: Cell) -> Interval:
+        """The mean of a cell; ``n`` is the number of runs."""
+        (values,) = self.values(metric, [cell])
+        return replace(stats.mean(values), n=len(self.cells[cell]))
+
+    def has(self, cells: Sequence[Cell]) -> bool:
+        """Whether there are runs of all of these."""
+        return all(cell in self.cells for cell in cells)

@@ -1,0 +1,183 @@
+"""What all exhibits of the paper share: its name, its cells, and what it leaves unsaid."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import optcp
+from optcp.papers import assume
+from optcp.papers.assume import AS_PROFILE, Assumed, built_in, not_negative, positive_int
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from optcp.papers.assume import Value
+    from optcp.papers.model import Key
+
+PAPER = (
+    "P. Pavon-Marino, J.-L. Izquierdo-Zaragoza: TCP performance in an optical link applying lightpath bundling and "
+    "anycast switching techniques, ICTON 2011"
+)
+SCENARIO = Path(optcp.__file__).parent / "scenarios" / "lbas.toml"
+KEPT = Path(__file__).parent / "data"
+"""Where outcomes of long runs are kept, a directory for each set of unsaid parameters."""
+
+BUNDLING_DEGREES = (2, 3, 4, 5, 10)
+FLOWS = (100, 250, 500)
+METRO_NODES = 5
+FEWER_METRO_NODES = 2
+"""K of the paper, and the other one for its statement that any K above 1 will do."""
+
+PAPER_LENGTH = {"stop": "600 s", "parameters.warm_up": "60 s", "parameters.batch": "27 s"}
+QUICK_LENGTH = {"stop": "5 s", "parameters.warm_up": "2 s", "parameters.batch": "0.5 s"}
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One world of the paper.
+
+    Attributes
+    ----------
+    bundling_degree
+        Lightpaths in the bundle, b_D.
+    flows
+        Flows a lightpath in each direction, N K.
+    anycast
+        Whether anycast switching chooses the lightpath of every packet, or the destination does.
+    metro_nodes
+        Metro nodes a lightpath, K.
+    """
+
+    bundling_degree: int
+    flows: int
+    anycast: bool
+    metro_nodes: int = METRO_NODES
+
+    @property
+    def name(self) -> str:
+        """Unique, and fit for a file."""
+        mode = "anycast" if self.anycast else "destination"
+        more = "" if self.metro_nodes == METRO_NODES else f"-K{self.metro_nodes}"
+        return f"{self.bundling_degree}-{self.flows}-{mode}{more}"
+
+    @property
+    def hosts(self) -> int:
+        """Sources in each subnetwork, N."""
+        return self.flows // self.metro_nodes
+
+    def overrides(self) -> list[tuple[str, str]]:
+        """What makes the scenario this world."""
+        return [
+            ("parameters.K", str(self.metro_nodes)),
+            ("parameters.bundling_degree", str(self.bundling_degree)),
+            ("parameters.hosts", str(self.hosts)),
+            ("parameters.selection", "anycast" if self.anycast else "destination"),
+        ]
+
+    def key(self, profile: str) -> Key:
+        """The key of its rows."""
+        return {
+            "bundling_degree": self.bundling_degree,
+            "flows_per_lightpath": self.flows,
+            "anycast": "yes" if self.anycast else "no",
+            "profile": profile,
+        }
+
+    def flows_by_lightpath(self) -> list[int]:
+        """How many flows the static formula puts on each lightpath: source g sends into subnetwork g mod K b_D."""
+        found = [0] * self.bundling_degree
+        for source in range(self.metro_nodes * self.bundling_degree * self.hosts):
+            found[source % (self.metro_nodes * self.bundling_degree) % self.bundling_degree] += 1
+        return found
+
+
+CELLS = tuple(
+    Cell(degree, flows, anycast) for degree in BUNDLING_DEGREES for flows in FLOWS for anycast in (True, False)
+)
+"""The 30 cells of each table."""
+FEWER = tuple(Cell(BUNDLING_DEGREES[0], FLOWS[0], anycast, FEWER_METRO_NODES) for anycast in (True, False))
+"""The first two with another K."""
+QUICK_CELLS = (CELLS[0], CELLS[1], FEWER[0])
+"""What a quick look runs."""
+
+
+def _one_of(*names: str) -> Callable[[str], str]:
+    def read(text: str) -> str:
+        if text not in names:
+            raise ValueError(f"expected one of {', '.join(names)}")
+        return text
+
+    return read
+
+
+def _packets_or_unlimited(text: str) -> Value:
+    return text if text == "unlimited" else positive_int(text)
+
+
+DELAYS = {"round-trip": "uniform(40 ms, 60 ms)", "one-way": "uniform(80 ms, 120 ms)"}
+"""Of the link of a source, passed once by data and once by ACKs."""
+
+
+def _queue(text: str) -> str:
+    if text != "unlimited" and not text.partition(" ")[0].replace(".", "", 1).isdigit():
+        raise ValueError("expected a queue such as `12.5 MB`, `8333 packets` or `unlimited`")
+    return text
+
+
+ASSUMED = (
+    Assumed("profile", "inet-2011", str, lambda value: [("parameters.profile", str(value))]),
+    Assumed(
+        "timeout_basis",
+        AS_PROFILE,
+        str,
+        lambda value: [] if value == AS_PROFILE else [("tcp.all.timeout_basis", str(value))],
+    ),
+    Assumed(
+        "initial_ssthresh_segments",
+        "unlimited",
+        _packets_or_unlimited,
+        lambda value: [("parameters.initial_ssthresh", str(value))],
+    ),
+    Assumed("start_spread_s", 1.0, not_negative, lambda value: [("parameters.start", f"uniform(0 s, {value:g} s)")]),
+    Assumed(
+        "delay_80_to_120_ms",
+        "round-trip",
+        _one_of(*DELAYS),
+        lambda value: [("parameters.source_delay", DELAYS[str(value)])],
+    ),
+    Assumed("buffer", "12.5 MB", _queue, lambda value: [("parameters.buffer", str(value))]),
+    Assumed("far_buffer", "12.5 MB", _queue, lambda value: [("parameters.far_buffer", str(value))]),
+    Assumed("lightpath_delay_ms", 0.0, not_negative, lambda value: [("parameters.lightpath_delay", f"{value:g} ms")]),
+    built_in("delay_on", "the link of the source"),
+    built_in("metro_buffer", "unlimited"),
+    built_in("window", "unlimited"),
+    built_in("anycast_ties", "longest idle"),
+    built_in("far_drops", "counted apart"),
+)
+"""What the paper leaves open."""
+
+
+READINGS: tuple[dict[str, Value], ...] = (
+    {},
+    {"profile": "rfc"},
+    {"profile": "rfc", "timeout_basis": "flight-size"},
+)
+"""What of :data:`ASSUMED` the statements are judged under beside the default, once there are long runs of it."""
+
+
+def overrides(chosen: Mapping[str, Value]) -> list[tuple[str, str]]:
+    """The scenario overrides of the chosen values."""
+    return assume.overrides(ASSUMED, chosen)
+
+
+def reading(chosen: Mapping[str, Value]) -> str:
+    """Name what was chosen: the profile, and whatever else differs from the default."""
+    changed = {one.name: one.default for one in ASSUMED if chosen[one.name] != one.default}
+    return ", ".join([str(chosen["profile"]), *(f"{name} = {chosen[name]}" for name in changed if name != "profile")])
+
+
+def directory(chosen: Mapping[str, Value]) -> Path:
+    """Where outcomes of long runs with these values are kept."""
+    return KEPT / reading(chosen).replace(" = ", "=").replace(", ", "+").replace(" ", "")

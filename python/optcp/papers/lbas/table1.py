@@ -1,0 +1,144 @@
+"""Table 1: throughput of the lightpaths."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from optcp.papers import judge
+from optcp.papers.base import exhibit
+from optcp.papers.lbas import order
+from optcp.papers.lbas.exhibit import Lbas, missing_part, mode_parts, pairs, trends
+from optcp.papers.lbas.paper import BUNDLING_DEGREES, CELLS, FEWER, FLOWS
+from optcp.papers.printed import tables
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+    from optcp.papers.assume import Value
+    from optcp.papers.base import Options
+    from optcp.papers.judge import Part
+    from optcp.papers.lbas.outcome import Measured
+    from optcp.papers.lbas.paper import Cell
+    from optcp.study import Done, Study
+
+EQUAL_PCT = 2.0
+"""Throughputs within this margin of each other are the same (claims.toml)."""
+
+
+@exhibit
+class Table1(Lbas):
+    """Every bit on the lightpaths: data, ACKs, retransmissions."""
+
+    id = "lbas/table1"
+    title = "Average throughput per lightpath"
+    where = "section 3.1, Table 1"
+    metrics = ("throughput_gbps",)
+    printed: ClassVar = {"throughput_gbps": "table1_throughput_gbps"}
+    why = (
+        "Throughput depends on what the paper leaves open of TCP, above all on what a timeout that interrupts a "
+        "recovery does to ssthresh (docs/papers/lbas.md)."
+    )
+
+    def studies(self, chosen: Mapping[str, Value], options: Options) -> dict[str, Study]:
+        """The shared runs, and the small network in which the order of packets is watched."""
+        return {**super().studies(chosen, options), order.ORDER: order.study(chosen, options)}
+
+    def judges(self, measured: Measured) -> dict[str, list[Part]]:
+        """The parts of each statement about the cells."""
+        both = (True, False)
+        metric = self.metrics[0]
+        return {
+            "Bundling with anycast switching raises": mode_parts(
+                measured, lambda cells: measured.values(metric, cells), "above", "Gb/s"
+            ),
+            "Throughput rises with the number of flows": [
+                part for anycast in both for part in trends(measured, metric, "flows", anycast, "up")
+            ],
+            "Throughput rises with the bundling degree": [
+                part for anycast in both for part in trends(measured, metric, "degree", anycast, "up")
+            ],
+            "The largest throughput gain": largest_gain(measured),
+            "The lightpaths are the only bottleneck": only_bottleneck(measured),
+        }
+
+    def judges_beside(self, done: Mapping[str, Done]) -> dict[str, list[Part]]:
+        """The statement about the order of packets."""
+        return {"Per-packet balancing keeps": keeps_order(done[order.ORDER].once(order.overtaken))}
+
+    def notes(self, done: Mapping[str, Done]) -> list[str]:
+        """What the small network showed."""
+        found = done[order.ORDER].once(order.overtaken)
+        counts = "; ".join(
+            f"{way}: {one.segments} segments and {one.acks} ACKs of {one.sent}" for way, one in found.items()
+        )
+        return [f"Packets overtaken within their flow, in a network of 100 Mb/s over 4 s: {counts}."]
+
+
+def gain_pct(measured: Measured, one: Cell, other: Cell) -> NDArray[np.float64]:
+    """The gain in throughput relative to the value with anycast switching, per cent."""
+    first, second = measured.values("throughput_gbps", (one, other))
+    gain: NDArray[np.float64] = 100 * (first - second) / first
+    return gain
+
+
+def largest_gain(measured: Measured) -> list[Part]:
+    """Judge: the largest gain is that of the print, in the first cell, and gains shrink with more flows."""
+    parts = missing_part(measured, CELLS)
+    gains = {one: gain_pct(measured, one, other) for one, other in pairs() if measured.has((one, other))}
+    if len(gains) == len(pairs()):
+        largest = max(gains, key=lambda cell: float(gains[cell].mean()))
+        stated = float(tables()["lbas"]["text"]["throughput_gain_pct"])
+        name = f"largest gain, at b_D = {largest.bundling_degree} and {largest.flows} flows, minus {stated:g} %"
+        test = judge.paired_part(name, gains[largest], np.full_like(gains[largest], stated), "above", "points")
+        parts.append(judge.Part(test.text, False, test.p, default=True))
+    first = CELLS[0]
+    for cell in [cell for cell in gains if cell != first and first in gains]:
+        name = f"gain at b_D = 2 and 100 flows minus b_D = {cell.bundling_degree} and {cell.flows} flows"
+        shortest = min(gains[first].size, gains[cell].size)
+        parts.append(judge.paired_part(name, gains[first][:shortest], gains[cell][:shortest], "above", "points"))
+    for degree in BUNDLING_DEGREES:
+        cells = [cell for cell in gains if cell.bundling_degree == degree]
+        if len(cells) == len(FLOWS):
+            steps = [f"{cell.flows} flows" for cell in cells]
+            values = [gains[cell] for cell in cells]
+            parts += judge.trend_parts(f"gain at b_D = {degree}", steps, values, "down", "points")
+    return parts
+
+
+def keeps_order(found: Mapping[str, order.Overtaken]) -> list[Part]:
+    """Judge: nothing is overtaken with least unfinished work, something is with other balancing."""
+    parts = []
+    for way, (segments, acks, _) in found.items():
+        text = f"{way}: {segments} segments and {acks} ACKs overtaken"
+        if way in order.KEPT:
+            parts.append(judge.exact_part(text, segments == 0 and acks == 0))
+        elif way in order.BROKEN:
+            parts.append(judge.exact_part(text, segments > 0 and acks > 0))
+    return parts
+
+
+def only_bottleneck(measured: Measured) -> list[Part]:
+    """Judge: nothing is lost at metro nodes, K does not matter, and all lightpaths have as many flows."""
+    parts = []
+    losing = [
+        cell.name
+        for cell in measured.cells
+        if any(one["metro_drop_mbps"].any() for one in measured.cells[cell].values())
+    ]
+    if measured.cells:
+        text = f"metro nodes that lose packets: {', '.join(losing) or 'none'}, of {len(measured.cells)} cells"
+        parts.append(judge.exact_part(text, not losing))
+    parts += missing_part(measured, [*CELLS[:2], *FEWER])
+    for cell, fewer in zip(CELLS[:2], FEWER, strict=True):
+        if measured.has((cell, fewer)):
+            first, second = measured.values("throughput_gbps", (cell, fewer))
+            mode = "with anycast" if cell.anycast else "without"
+            difference = 100 * (second - first) / first.mean()
+            parts.append(judge.equivalence_part(f"K = 2 against K = 5, {mode}", difference, EQUAL_PCT, "%"))
+    equal = all(set(cell.flows_by_lightpath()) == {cell.flows} for cell in (*CELLS, *FEWER))
+    parts.append(judge.exact_part("flows by lightpath equal N K in every cell", equal))
+    return parts

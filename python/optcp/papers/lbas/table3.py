@@ -1,0 +1,93 @@
+"""Table 3: queues in front of the lightpaths, and delays from end to end beside them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from optcp import stats
+from optcp.papers import judge
+from optcp.papers.base import exhibit
+from optcp.papers.lbas.exhibit import Lbas, missing_part, mode_parts, pairs, trends
+from optcp.papers.lbas.paper import CELLS, FLOWS
+from optcp.papers.printed import tables
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from optcp.papers.judge import Part
+    from optcp.papers.lbas.outcome import Measured
+    from optcp.papers.lbas.paper import Cell
+    from optcp.study import Done
+
+DELAYS = ("metro_delay_ms", "core_delay_ms", "far_delay_ms")
+"""On the way of a packet; those of its host's links are not counted."""
+
+
+@exhibit
+class Table3(Lbas):
+    """Time-weighted queue of a port, the packet in transmission included."""
+
+    id = "lbas/table3"
+    title = "Average queue length in core nodes"
+    where = "section 3.3, Table 3"
+    metrics = ("queue_mb", *DELAYS, "metro_longest_ms", "core_longest_ms", "far_longest_ms")
+    printed: ClassVar = {"queue_mb": "table3_queue_mb"}
+    why = (
+        "The queue follows from how far flows are from filling the lightpath, which depends on what the paper leaves "
+        "open of TCP (docs/papers/lbas.md)."
+    )
+
+    def combined(self, cell: Cell, measured: Measured) -> dict[str, Any]:
+        """The queueing delay from metro node to metro node."""
+        total = sum(measured.values(metric, [cell])[0] for metric in DELAYS)
+        return {"delay_ms": replace(stats.mean(np.asarray(total)), n=len(measured.cells[cell]))}
+
+    def notes(self, done: Mapping[str, Done]) -> list[str]:
+        """What the delays are."""
+        del done
+        return [
+            "Delays are mean times from a packet's arrival at a port until its last bit has left, weighted by bytes: "
+            "from a metro node (`metro`), into a lightpath (`core`) and towards the other metro node (`far`). "
+            "`delay_ms` is their sum. The longest ones are since the start of the run."
+        ]
+
+    def judges(self, measured: Measured) -> dict[str, list[Part]]:
+        """The parts of each statement."""
+        over: tuple[tuple[Any, Any], ...] = (("degree", True), ("degree", False), ("flows", True), ("flows", False))
+        return {
+            "Anycast switching always shortens": [
+                *mode_parts(measured, lambda cells: measured.values("queue_mb", cells), "below", "MB"),
+                *largest_reduction(measured),
+            ],
+            "The mean queue falls with": [
+                part for axis, anycast in over for part in trends(measured, "queue_mb", axis, anycast, "down")
+            ],
+        }
+
+
+def largest_reduction(measured: Measured) -> list[Part]:
+    """Judge: the largest reduction is that of the print, and reductions grow with the bundling degree."""
+    parts = missing_part(measured, CELLS)
+    found = {}
+    for one, other in pairs():
+        if measured.has((one, other)):
+            first, second = measured.values("queue_mb", (one, other))
+            if (first > 0).all():
+                found[one] = 100 * (second - first) / first
+    if len(found) == len(pairs()):
+        largest = max(found, key=lambda cell: float(found[cell].mean()))
+        stated = float(tables()["lbas"]["text"]["queue_reduction_pct"])
+        name = f"largest reduction, at b_D = {largest.bundling_degree} and {largest.flows} flows, minus {stated:g} %"
+        test = judge.paired_part(name, found[largest], np.full_like(found[largest], stated), "above", "points")
+        parts.append(judge.Part(test.text, False, test.p, default=True))
+    for flows in FLOWS:
+        cells = [cell for cell in found if cell.flows == flows]
+        if len(cells) == len([cell for cell in CELLS if cell.anycast and cell.flows == flows]):
+            steps = [f"b_D = {cell.bundling_degree}" for cell in cells]
+            parts += judge.trend_parts(
+                f"reduction at {flows} flows", steps, [found[cell] for cell in cells], "up", "points"
+            )
+    return parts

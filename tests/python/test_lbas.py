@@ -1,0 +1,356 @@
+"""The LBAS paper: reading of runs and each judgement on data made by hand, and outcomes of long runs that are kept."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import optcp
+from optcp.errors import InputError, RunFailed
+from optcp.papers import assume, judge, kept
+from optcp.papers.base import Options, Size, select
+from optcp.papers.lbas import exhibit, order, outcome, paper, table1, table2, table3
+from optcp.papers.lbas.paper import CELLS, FEWER, Cell
+from optcp.papers.reproduce import Request, make_long_runs, reproduce
+from optcp.plots import figures
+from optcp.study.store import RunData
+from optcp.tables import show_result
+
+IDS = ["lbas/table1", "lbas/table2", "lbas/table3"]
+
+
+def run(series):
+    return RunData(1, "", None, "", {}, {}, None, [], None, 0.0, series)
+
+
+def ports(names, **columns):
+    return {"ports": names, "interval_s": 2.0, **{name: np.array(values) for name, values in columns.items()}}
+
+
+def test_the_cells_of_the_paper():
+    assert len(CELLS) == 30
+    assert [cell.name for cell in (CELLS[0], CELLS[-1], FEWER[1])] == [
+        "2-100-anycast",
+        "10-500-destination",
+        "2-100-destination-K2",
+    ]
+    # 100 flows a lightpath are K N with K = 5 and N = 20, or K = 2 and N = 50.
+    assert (CELLS[0].hosts, FEWER[0].hosts) == (20, 50)
+    # K = 2, b_D = 3, N = 7: sources 0 to 41 send into 0 to 5 in turn, so each lightpath has two of six: 14.
+    assert Cell(3, 14, True, metro_nodes=2).flows_by_lightpath() == [14, 14, 14]
+    assert exhibit.printed("table1_throughput_gbps", Cell(3, 250, False)) == 7.88
+    assert exhibit.printed("table2_drop_mbps", Cell(10, 100, True)) == 12.59
+
+
+def test_quantities_by_hand():
+    """One lightpath in two directions, one metro node a side, two batches of 2 s."""
+    two = [[0, 0], [0, 0]]
+    core = ports(
+        ["lightpath0:L->R", "lightpath0:R->L"],
+        bytes=[[1e9, 2e9], [3e9, 2e9]],
+        dropped_bytes=[[1e6, 0], [3e6, 0]],
+        mean_bytes=[[4e6, 1e6], [6e6, 3e6]],
+        longest_ps=[[1e9, 2e9], [5e9, 5e9]],
+    )
+    metro = ports(
+        ["ML0->L", "L->ML0", "MR0->R", "R->MR0"],
+        bytes=[[5e8, 5e8], [1e9, 1e9], [5e8, 5e8], [1e9, 1e9]],
+        dropped_bytes=[*two, [0, 0], [5e5, 0]],
+        mean_bytes=[[1e6, 0], [0, 0], [3e6, 0], [2e6, 0]],
+        longest_ps=[[7e9, 7e9], [0, 0], [8e9, 9e9], [0, 0]],
+    )
+    found = outcome.batches(run({"lightpaths": core, "metro": metro}))
+    # 4 GB on two ports in 2 s: 8 Gb/s each.
+    assert found["throughput_gbps"] == pytest.approx([8, 8])
+    assert found["drop_mbps"] == pytest.approx([8, 0])
+    assert found["far_drop_mbps"] == pytest.approx([1, 0])
+    assert found["metro_drop_mbps"] == pytest.approx([0, 0])
+    assert found["queue_mb"] == pytest.approx([5, 2])
+    # 10 MB stand on average while 4 GB pass in 2 s: Little's law gives 5 ms.
+    assert found["core_delay_ms"] == pytest.approx([5, 2])
+    assert found["metro_delay_ms"] == pytest.approx([8, 0])
+    assert found["far_delay_ms"] == pytest.approx([2, 0])
+    assert found["metro_longest_ms"] == pytest.approx([8, 9])
+    kept_form = json.loads(json.dumps(outcome.to_json(run({"lightpaths": core, "metro": metro}))))
+    back = outcome.from_json(kept_form)
+    assert all(back[metric] == pytest.approx(values) for metric, values in found.items())
+
+
+def test_values_are_batches_until_there_are_three_seeds():
+    cell, other = CELLS[:2]
+    batch = {"queue_mb": np.array([1.0, 3.0])}
+    few = outcome.Measured({cell: {1: batch, 2: batch}, other: {2: {"queue_mb": np.array([5.0, 6.0])}}})
+    assert few.values("queue_mb", [cell])[0].tolist() == [1, 3, 1, 3]
+    first, second = few.values("queue_mb", [cell, other])
+    assert (first.tolist(), second.tolist()) == ([1, 3], [5, 6])
+    assert few.interval("queue_mb", cell).n == 2
+    many = outcome.Measured({cell: dict.fromkeys((1, 2, 3), batch)})
+    assert many.values("queue_mb", [cell])[0].tolist() == [2, 2, 2]
+
+
+def as_printed(change=None, without=()):
+    """All cells with the printed means, metro nodes without drops, and noise that no claim notices."""
+    noise = 1e-4 * np.array([1.0, -2.0, 0.5, 0.5])
+    cells = {}
+    for number, cell in enumerate((*CELLS, *FEWER)):
+        like = cell if cell in CELLS else CELLS[number - len(CELLS)]
+        values = {
+            "throughput_gbps": exhibit.printed("table1_throughput_gbps", like),
+            "drop_mbps": exhibit.printed("table2_drop_mbps", like),
+            "queue_mb": exhibit.printed("table3_queue_mb", like),
+            "far_drop_mbps": 0.0,
+            "metro_drop_mbps": 0.0,
+            **dict.fromkeys((*table3.DELAYS, "metro_longest_ms", "core_longest_ms", "far_longest_ms"), 1.0),
+        }
+        values |= change(cell) if change else {}
+        own = noise * (1 + number % 7)
+        if cell not in without:
+            cells[cell] = {1: {name: value + (own if value else 0) for name, value in values.items()}}
+            for name in ("far_drop_mbps", "metro_drop_mbps"):
+                cells[cell][1][name] = np.full(4, values[name])
+    return outcome.Measured(cells)
+
+
+def holds(exhibit_id, measured, found=None):
+    one = {"lbas/table1": table1.Table1, "lbas/table2": table2.Table2, "lbas/table3": table3.Table3}[exhibit_id]()
+    parts = [*one.judges(measured).values(), *one.judges_beside({order.ORDER: Known(found or IN_ORDER)}).values()]
+    return [judge.combine(part)[0] for part in parts]
+
+
+class Known:
+    """A study whose reduced result is known."""
+
+    def __init__(self, result):
+        self.result = result
+
+    def once(self, _):
+        return self.result
+
+
+IN_ORDER = {
+    "least unfinished work": order.Overtaken(0, 0, 100),
+    "fewest packets": order.Overtaken(3, 2, 100),
+    "round-robin": order.Overtaken(5, 4, 100),
+}
+
+
+def test_the_print_against_its_own_statements():
+    """What claims.toml says of the print itself: 17.5 % and 15.5 %, b_D = 2 with 250 flows, and drops over flows."""
+    measured = as_printed()
+    assert holds("lbas/table1", measured) == [True, True, True, False, True, True]
+    parts = table1.largest_gain(measured)
+    assert "at b_D = 2 and 100 flows, minus 18 %: -0.48" in parts[0].text
+    # 100 * (8.39 - 6.92) / 8.39 = 17.52, at most by half a point: 17.5 is not 18 where noise is a millionth.
+    assert holds("lbas/table2", measured)[0] is False
+    drops = table2.Table2().judges(measured)["With anycast switching the core drops less"]
+    assert [part.text.split(",")[0] for part in drops if part.holds is False] == ["b_D = 2", "with far-side ports"]
+    assert holds("lbas/table2", measured)[1:] == [True, False]
+    assert holds("lbas/table3", measured)[1] is True
+
+
+def test_a_missing_cell_leaves_statements_open():
+    measured = as_printed(without=[CELLS[4]])
+    assert holds("lbas/table1", measured)[:3] == ["undecided"] * 3
+    assert "1 of 30 cells have not been run" in table1.largest_gain(measured)[0].text
+    assert not any("minus 18 %" in part.text for part in table1.largest_gain(measured))
+    assert holds("lbas/table1", outcome.Measured({}))[:4] == ["undecided"] * 4
+
+
+def test_a_statement_that_one_cell_breaks_is_false():
+    slow = as_printed(lambda cell: {"throughput_gbps": 5.0} if cell == CELLS[6] else {})
+    assert holds("lbas/table1", slow)[0] is False
+    losing = as_printed(lambda cell: {"metro_drop_mbps": 1.0} if cell == CELLS[6] else {})
+    assert holds("lbas/table1", losing)[4] is False
+    # K = 2 with 3 % more than K = 5: outside of 2 %.
+    other = as_printed(lambda cell: {"throughput_gbps": 8.39 * 1.03} if cell == FEWER[0] else {})
+    assert holds("lbas/table1", other)[4] is False
+    far = as_printed(lambda cell: {"far_drop_mbps": 60.0} if cell == CELLS[0] else {})
+    parts = table2.Table2().judges(far)["With anycast switching the core drops less"]
+    assert [part.holds for part in parts if "b_D = 2, 100 flows" in part.text] == [True, False]
+
+
+@pytest.mark.parametrize(
+    ("way", "counts"),
+    [("least unfinished work", (0, 1, 9)), ("least unfinished work", (1, 0, 9)), ("round-robin", (0, 4, 9))],
+)
+def test_order_is_kept_or_not(way, counts):
+    found = IN_ORDER | {way: order.Overtaken(*counts)}
+    assert holds("lbas/table1", as_printed(), found)[5] is False
+
+
+def test_overtaken_packets_are_counted_within_a_flow():
+    """Flow 0: ACKs 1, 3, 2, 3: one was overtaken. Flow 1: 2, 2, 5. A lower number of another flow says nothing."""
+    names = ["sent", "resent", "arrived", "acked", "queued", "transmitted", "dropped"]
+    acked = [(0, 1), (1, 2), (0, 3), (1, 2), (0, 2), (1, 5), (0, 3)]
+    packets = {
+        "events": names,
+        "event": np.array([3] * len(acked) + [0], dtype=np.uint8),
+        "flow": np.array([flow for flow, _ in acked] + [0], dtype=np.uint32),
+        "seq": np.array([seq for _, seq in acked] + [0], dtype=np.uint32),
+    }
+    reordering = {"events": ["overtaken", "resent"], "event": np.array([0, 1, 0], dtype=np.uint8)}
+    assert order.count(run({"packets": packets, "reordering": reordering})) == (2, 1, 1)
+
+
+def test_sizes_and_settings():
+    table = select(["lbas/table2"])[0]
+    chosen = assume.values(table.assumed, {})
+    assert table.studies(chosen, Options()) == {}
+    quick = table.studies(chosen, Options(size=Size("quick")))
+    assert list(quick) == ["2-100-anycast", "2-100-destination", "2-100-anycast-K2"]
+    world = quick["2-100-destination"].branches[0].scenario.summary()["parameters"]
+    assert (world["selection"], world["hosts"], world["profile"]) == ("destination", "20", "inet-2011")
+    assert [len(study.branches) for study in quick.values()] == [1, 1, 1]
+    assert len(table.long_runs(chosen, [1, 2, 3])) == 3 * 32
+    literal = assume.values(table.assumed, {"profile": "rfc", "timeout_basis": "flight-size"})
+    assert paper.reading(literal) == "rfc, timeout_basis = flight-size"
+    assert paper.directory(chosen).name == "inet-2011"
+    assert paper.directory(literal).name == "rfc+timeout_basis=flight-size"
+    assert ("tcp.all.timeout_basis", "flight-size") in paper.overrides(literal)
+    one_way = assume.values(table.assumed, {"delay_80_to_120_ms": "one-way", "initial_ssthresh_segments": "45"})
+    assert ("parameters.source_delay", "uniform(80 ms, 120 ms)") in paper.overrides(one_way)
+    for name, text in (("delay_80_to_120_ms", "both"), ("buffer", "large"), ("far_drops", "counted")):
+        with pytest.raises(InputError, match=name):
+            assume.values(table.assumed, {name: text})
+
+
+WORLD = Path(optcp.__file__).parent / "scenarios" / "gmpls-section5.toml"
+
+
+def long_run(directory, seed, *overrides):
+    # Of the double: it makes up runs of this scenario only.
+    return kept.LongRun(directory / f"one-seed-{seed}.json", WORLD, overrides, seed, lambda one: {"seed": one.seed})
+
+
+def test_a_long_run_is_made_once_for_its_settings(tmp_path, silent, calls):
+    runs = [long_run(tmp_path, seed) for seed in (1, 2)]
+    assert runs[0].read() is None
+    kept.make_missing([*runs, runs[0]], 1, silent)
+    assert calls == [(1, 1), (2, 1)]
+    assert silent.started == [(2, 0)]
+    content = runs[1].read()
+    assert content["outcome"] == {"seed": 2}
+    assert (content["set"], content["git"], content["version"]) == ([], "fake", "0.0.0")
+    kept.make_missing(runs, 1, silent)
+    assert silent.started[1:] == [(2, 2)]
+    assert len(calls) == 2
+    changed = long_run(tmp_path, 1, ("parameters.backbone", "20 Mbps"))
+    assert changed.read() is None
+    # A world that is another one now is made again, and meanwhile still read.
+    stale = {**content, "scenario_sha256": "of before"}
+    runs[1].file.write_text(json.dumps(stale))
+    assert runs[1].read() == stale
+    assert not runs[1].is_current()
+
+
+def test_finished_runs_are_kept_when_the_others_fail(tmp_path, silent, calls, monkeypatch):
+    make = kept.LongRun.make
+
+    def interrupted(self, cancel):
+        if self.seed == 2:
+            raise RuntimeError("the world came apart")
+        make(self, cancel)
+
+    monkeypatch.setattr(kept.LongRun, "make", interrupted)
+    with pytest.raises(RunFailed, match="one-seed-2: the world came apart"):
+        kept.make_missing([long_run(tmp_path, seed) for seed in (1, 2)], 1, silent)
+    assert long_run(tmp_path, 1).is_current()
+    assert long_run(tmp_path, 2).read() is None
+
+
+def keep(measured, settings):
+    """Write what is measured as files of long runs."""
+    chosen = assume.values(paper.ASSUMED, settings)
+    for cell, seeds in measured.cells.items():
+        one = exhibit._long_run(cell, chosen, 1)
+        content = {
+            "set": one._settings(),
+            "seed": 1,
+            "version": "1",
+            "git": "abc",
+            "scenario_sha256": "00" * 32,
+            "metrics_sha256": "11" * 32,
+            "cpu_seconds": 7.0,
+            "outcome": {metric: list(values) for metric, values in seeds[1].items()},
+        }
+        one.file.parent.mkdir(exist_ok=True)
+        one.file.write_text(json.dumps(content))
+
+
+def test_the_default_size_reads_what_is_kept(tmp_path, silent, monkeypatch):
+    monkeypatch.setattr(paper, "KEPT", tmp_path)
+    keep(as_printed(without=CELLS[2:]), {})
+    result = reproduce(Request(select(["lbas/table3"]), Size("default")), tmp_path / "out", 1, silent)[0]
+    assert silent.started == [(0, 0)]
+    queues = [row for row in result.rows if row.metric == "queue_mb"]
+    assert [(row.key["anycast"], row.paper, row.verdict, row.n) for row in queues] == [
+        ("yes", 5.76, "match", 1),
+        ("no", 5.97, "match", 1),
+    ]
+    delay = next(row for row in result.rows if row.metric == "delay_ms")
+    assert delay.measured == pytest.approx(3.0)
+    assert "2 of 30 cells. Missing: 2-250-anycast" in result.notes[0]
+    assert [one["cell"] for one in result.provenance["kept"]][:2] == ["2-100-anycast", "2-100-destination"]
+    assert result.provenance["seeds"] == [1, 1]
+    assert [claim.holds for claim in result.claims] == ["undecided", "undecided"]
+    assert [(curve.key["anycast"], curve.x) for curve in result.series] == [("yes", [2.0]), ("no", [2.0])]
+
+
+def test_statements_are_judged_under_each_reading_that_is_kept(tmp_path, silent, monkeypatch):
+    monkeypatch.setattr(paper, "KEPT", tmp_path)
+    keep(as_printed(), {})
+    keep(as_printed(lambda cell: {"queue_mb": 0.1 * cell.bundling_degree}), {"profile": "rfc"})
+    request = Request(select(["lbas/table3"]), Size("default"))
+    result = reproduce(request, tmp_path / "out", 1, silent)[0]
+    assert result.claims[1].readings == {"inet-2011": True, "rfc": False}
+    assert result.claims[1].holds == "undecided"
+    assert len(result.rows) == 2 * 30 * 8
+    assert [one["reading"] for one in result.provenance["kept"]] == ["inet-2011"] * 32 + ["rfc"] * 32
+    assert len(result.series) == 2 * 6
+    # A setting of one's own is judged alone.
+    alone = Request(request.exhibits, request.size, settings={"profile": "rfc"})
+    assert reproduce(alone, tmp_path / "out", 1, silent)[0].claims[1].readings == {"rfc": False}
+
+
+def test_without_kept_runs_everything_is_missing(tmp_path, silent, monkeypatch, text_console):
+    monkeypatch.setattr(paper, "KEPT", tmp_path)
+    result = reproduce(Request(select(["lbas/table2"]), Size("default")), tmp_path / "out", 1, silent)[0]
+    assert (result.rows, result.provenance["seeds"]) == ([], None)
+    assert "0 of 30 cells. Missing: all" in result.notes[0]
+    show_result(text_console, result)
+    assert "no runs" in text_console.file.getvalue()
+
+
+def test_paper_scale_makes_the_long_runs_of_what_is_asked_for(tmp_path, silent, monkeypatch):
+    made = []
+    monkeypatch.setattr("optcp.papers.reproduce.make_missing", lambda runs, jobs, progress: made.extend(runs))
+    make_long_runs(Request(select(["gmpls/fig8"]), Size("default")), 1, 1, silent)
+    assert made == []
+    make_long_runs(Request(select(["lbas"]), Size("default"), first_seed=4), 2, 1, silent)
+    assert len({one.file for one in made}) == 2 * 32
+    assert {one.seed for one in made} == {4, 5}
+
+
+def test_a_figure_for_each_reading(tmp_path, silent, monkeypatch):
+    monkeypatch.setattr(paper, "KEPT", tmp_path)
+    result = reproduce(Request(select(["lbas/table2"]), Size("default")), tmp_path / "out", 1, silent)[0]
+    assert figures(result) == []
+    keep(as_printed(without=CELLS[3:]), {})
+    keep(as_printed(), {"profile": "rfc"})
+    result = reproduce(Request(select(["lbas/table3"]), Size("default")), tmp_path / "out", 1, silent)[0]
+    drawn = figures(result)
+    assert [one.caption.split(":")[0] for one in drawn] == ["inet-2011", "rfc"]
+    assert [one.svg.count("flows") >= panels for one, panels in zip(drawn, (2, 3), strict=True)] == [True, True]
+
+
+def test_short_runs_decide_no_comparison(monkeypatch):
+    """The cells that a quick look has, one of them clearly against the paper."""
+    measured = as_printed(lambda cell: {"throughput_gbps": 5.0} if cell.anycast else {}, without=CELLS[2:])
+    monkeypatch.setattr(outcome, "of_study", None)
+    table = table1.Table1()
+    done = {cell.name: Known(seeds) for cell, seeds in measured.cells.items()} | {order.ORDER: Known(IN_ORDER)}
+    found = table.evaluate(assume.values(table.assumed, {}), done)
+    assert [claim.holds for claim in found.claims] == ["undecided"] * 4 + [True, "undecided"]
+    assert "(short runs)" in found.claims[0].evidence
+    assert "Short runs of 2 of the 30 cells" in found.notes[0]
