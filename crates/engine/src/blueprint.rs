@@ -38,7 +38,7 @@ pub struct Blueprint {
     pub bundles: Vec<Bundle>,
     /// Flows by number.
     pub flows: Vec<FlowSpec>,
-    /// Ports of which more than the numbers of packets is counted ([`crate::Simulation::port_tally`]).
+    /// Ports of which more than the numbers of packets is counted ([`crate::Simulation::port_tallies`]).
     pub tallied: Vec<PortId>,
     /// What changes when, in ascending order of time.
     pub controls: Vec<Control>,

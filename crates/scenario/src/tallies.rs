@@ -47,8 +47,7 @@ impl Tallies {
         let now = simulation.now();
         for one in &mut self.0 {
             if one.boundaries.get(one.read.len()).is_some_and(|&at| at <= now) {
-                let tallies = one.ports.iter().map(|&port| simulation.port_tally(port));
-                one.read.push(tallies.collect());
+                one.read.push(simulation.port_tallies(&one.ports));
             }
         }
     }
