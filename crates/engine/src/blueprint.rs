@@ -59,7 +59,7 @@ pub struct Blueprint {
     pub flows: Vec<FlowSpec>,
     /// Sources of datagrams; their numbers, as flows, follow those of the flows.
     pub datagrams: Vec<DatagramSpec>,
-    /// Ports of which more than the numbers of packets is counted ([`crate::Simulation::port_tally`]).
+    /// Ports of which more than the numbers of packets is counted ([`crate::Simulation::port_tallies`]).
     pub tallied: Vec<PortId>,
     /// What changes when, in ascending order of time.
     pub controls: Vec<Control>,
