@@ -119,6 +119,8 @@ pub struct Buckets<T> {
     /// Entries that have been put into the open coarse bucket's fine ones.
     spread: usize,
     far: BinaryHeap<Reverse<Due<T>>>,
+    /// Memory of coarse buckets that have been used up, for the next that gets an entry.
+    spare: Vec<Vec<Entry<T>>>,
     len: usize,
 }
 
@@ -143,6 +145,7 @@ impl<T: Copy> Buckets<T> {
             open: Vec::new(),
             spread: 0,
             far: BinaryHeap::new(),
+            spare: Vec::new(),
             len: 0,
         }
     }
@@ -186,7 +189,6 @@ impl<T: Copy> Buckets<T> {
             self.shift += 1;
             self.current = now >> self.shift;
             self.fine_shift = self.shift - FEWEST_FINE;
-            self.fine = 0;
             self.spread = 0;
             all.into_iter().for_each(|due| self.push(due));
         }
@@ -203,7 +205,11 @@ impl<T: Copy> Buckets<T> {
     fn push_coarse(&mut self, bucket: u64, entry: Entry<T>) {
         let place = (bucket % COARSE) as usize;
         self.occupied[place / 64] |= 1 << (place % 64);
-        self.coarse[place].push(entry);
+        let entries = &mut self.coarse[place];
+        if entries.capacity() == 0 {
+            *entries = self.spare.pop().unwrap_or_default();
+        }
+        entries.push(entry);
     }
 
     /// Adds an entry to the open coarse bucket.
@@ -359,8 +365,11 @@ impl<T: Copy> Buckets<T> {
         let place = (bucket % COARSE) as usize;
         self.occupied[place / 64] &= !(1 << (place % 64));
         // Everything in the pool has been taken out: the bucket itself becomes the pool.
-        self.pool.clear();
-        std::mem::swap(&mut self.pool, &mut self.coarse[place]);
+        let mut before = std::mem::replace(&mut self.pool, std::mem::take(&mut self.coarse[place]));
+        before.clear();
+        if before.capacity() > 0 {
+            self.spare.push(before);
+        }
         self.chain.clear();
         self.chain.resize(self.pool.len(), NIL);
         self.free = NIL;
@@ -375,43 +384,91 @@ impl<T: Copy> Buckets<T> {
         }
     }
 
-    /// Everything that is pending, in no particular order.
-    #[must_use]
-    pub fn entries(&self) -> Vec<Due<T>> {
-        let mut all = Vec::with_capacity(self.len);
-        let due = |bucket: u64, entry: &Entry<T>| {
-            let at = Time::from_ps((bucket << self.shift) + u64::from(entry.offset));
-            Due { at, entity: entry.entity, ordinal: entry.ordinal, item: entry.item }
-        };
-        let pooled = |place: u32| due(self.current, &self.pool[place as usize]);
-        all.extend(self.open.iter().map(|&place| pooled(place)));
+    /// Calls `look` for everything that is pending, in no particular order.
+    pub fn for_each(&self, mut look: impl FnMut(Due<T>)) {
+        self.for_each_open(&mut look);
+        for bucket in self.current + 1..self.current + COARSE {
+            let place = (bucket % COARSE) as usize;
+            self.coarse[place].iter().for_each(|entry| look(self.due(bucket, entry)));
+        }
+        self.far.iter().for_each(|Reverse(due)| look(*due));
+    }
+
+    /// The same for the open coarse bucket.
+    fn for_each_open(&self, look: &mut impl FnMut(Due<T>)) {
+        let pooled = |place: u32| self.due(self.current, &self.pool[place as usize]);
+        self.open.iter().for_each(|&place| look(pooled(place)));
         for (word, &bits) in self.filled.iter().enumerate() {
             let mut bits = bits;
             while bits != 0 {
                 let mut place = self.heads[word * 64 + bits.trailing_zeros() as usize];
                 bits &= bits - 1;
                 while place != NIL {
-                    all.push(pooled(place));
+                    look(pooled(place));
                     place = self.chain[place as usize];
                 }
             }
         }
-        for bucket in self.current + 1..self.current + COARSE {
-            let place = usize::try_from(bucket % COARSE).unwrap_or_default();
-            all.extend(self.coarse[place].iter().map(|entry| due(bucket, entry)));
-        }
-        all.extend(self.far.iter().map(|Reverse(due)| *due));
-        all
     }
 
-    /// Takes everything out, in order.
-    pub fn drain(&mut self) -> Vec<Due<T>> {
-        let mut all = self.entries();
+    /// An entry of a coarse bucket.
+    #[inline]
+    fn due(&self, bucket: u64, entry: &Entry<T>) -> Due<T> {
+        let at = Time::from_ps((bucket << self.shift) + u64::from(entry.offset));
+        Due { at, entity: entry.entity, ordinal: entry.ordinal, item: entry.item }
+    }
+
+    /// Takes out everything of which `takes` says so, in no particular order.
+    pub fn extract(&mut self, mut takes: impl FnMut(&Due<T>) -> bool) -> Vec<Due<T>> {
+        let mut taken = Vec::new();
+        let mut open = Vec::new();
+        self.for_each_open(&mut |due| open.push(due));
+        let mut far = std::mem::take(&mut self.far).into_vec();
+        self.len -= open.len() + far.len();
+        self.clear_open();
+        for bucket in self.current + 1..self.current + COARSE {
+            let place = (bucket % COARSE) as usize;
+            let mut entries = std::mem::take(&mut self.coarse[place]);
+            let before = entries.len();
+            entries.retain(|entry| {
+                let due = self.due(bucket, entry);
+                let gone = takes(&due);
+                if gone {
+                    taken.push(due);
+                }
+                !gone
+            });
+            self.len -= before - entries.len();
+            if entries.is_empty() {
+                self.occupied[place / 64] &= !(1 << (place % 64));
+            }
+            self.coarse[place] = entries;
+        }
+        for due in open.into_iter().chain(far.drain(..).map(|Reverse(due)| due)) {
+            if takes(&due) {
+                taken.push(due);
+            } else {
+                self.push(due);
+            }
+        }
+        taken
+    }
+
+    /// Empties the open coarse bucket, in which the first fine bucket is open again.
+    fn clear_open(&mut self) {
         self.open.clear();
         self.filled.fill(0);
         self.pool.clear();
         self.chain.clear();
         self.free = NIL;
+        self.fine = 0;
+    }
+
+    /// Takes everything out, in order.
+    pub fn drain(&mut self) -> Vec<Due<T>> {
+        let mut all = Vec::with_capacity(self.len);
+        self.for_each(|due| all.push(due));
+        self.clear_open();
         self.coarse.iter_mut().for_each(Vec::clear);
         self.occupied = [0; COARSE_WORDS];
         self.far.clear();
@@ -474,6 +531,40 @@ mod tests {
             assert!(buckets.is_empty());
             let popped: Vec<_> = std::iter::from_fn(|| copy.pop_before(Time::MAX)).collect();
             assert_eq!(popped.iter().map(order).collect::<Vec<_>>(), rest);
+        }
+    }
+
+    /// What is taken out by name is gone, and the rest comes in its order, also where the calendar has been
+    /// left in the middle of a bucket.
+    #[test]
+    fn what_is_extracted_is_gone_and_the_rest_stays() {
+        let mut stream = Streams::new(7).stream("buckets");
+        for _ in 0..50 {
+            let mut buckets = Buckets::new(Duration::from_us(1));
+            let mut all: Vec<Due<u64>> = (0..500)
+                .map(|ordinal| due(stream.below(1 << 24) * 1000, ordinal % 3, ordinal))
+                .collect();
+            all.iter().for_each(|&due| buckets.push(due));
+            all.sort_unstable();
+            for _ in 0..stream.below(400) {
+                assert_eq!(
+                    buckets.pop_before(Time::MAX).as_ref().map(order),
+                    Some(order(&all.remove(0)))
+                );
+            }
+            let (gone, rest): (Vec<_>, Vec<_>) = all.into_iter().partition(|due| due.entity == 1);
+            let mut taken = buckets.extract(|due| due.entity == 1);
+            taken.sort_unstable();
+            assert_eq!(
+                taken.iter().map(order).collect::<Vec<_>>(),
+                gone.iter().map(order).collect::<Vec<_>>()
+            );
+            assert_eq!(buckets.len(), rest.len());
+            let left: Vec<_> = std::iter::from_fn(|| buckets.pop_before(Time::MAX)).collect();
+            assert_eq!(
+                left.iter().map(order).collect::<Vec<_>>(),
+                rest.iter().map(order).collect::<Vec<_>>()
+            );
         }
     }
 

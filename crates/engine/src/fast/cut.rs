@@ -19,16 +19,17 @@ impl Fast {
     /// Opens the stretch up to `bound`, or up to the instant at which the ways are to be found anew: packets
     /// that had to wait for the last cut go on.
     pub(super) fn resume<O: Observer>(&mut self, model: &mut Model<O>, bound: Time) {
-        let pending = self.waiting.drain();
         let began = self.cut;
         if self.stale || self.survey_at <= began {
+            let mut pending = Vec::with_capacity(self.waiting.len());
+            self.waiting.for_each(|due| pending.push(due));
+            pending.sort_unstable();
             self.survey(model, &pending);
         }
         self.cut = Time::ZERO;
         let until = bound.min(self.survey_at);
-        let (early, late): (Vec<_>, Vec<_>) =
-            pending.into_iter().partition(|due| due.at < until && self.ways.ahead(due.item));
-        late.into_iter().for_each(|due| self.waiting.push(due));
+        let ways = &self.ways;
+        let early = self.waiting.extract(|due| due.at < until && ways.ahead(due.item));
         self.resumed = Some((until, early.into_iter().map(Reverse).collect::<BinaryHeap<_>>()));
         // One step of the earliest at a time: a packet may meet another that waited further on.
         while let Some(Reverse(due)) = self.resumed.as_mut().and_then(|(_, heap)| heap.pop()) {

@@ -431,16 +431,27 @@ impl Fast {
     }
 
     pub(crate) fn queue_length(&self, id: PortId, now: Time) -> u64 {
-        let pending = self.waiting.entries().into_iter().filter(|due| due.entity == id);
+        let mut pending = Vec::new();
+        self.waiting.for_each(|due| {
+            if due.entity == id {
+                pending.push(due);
+            }
+        });
         let (port, index) = (&self.ports[id as usize], id as usize);
-        port.queue_length(&self.stores[index], &self.details[index], now, pending)
+        port.queue_length(&self.stores[index], &self.details[index], now, pending.into_iter())
     }
 
     pub(crate) fn port_tallies(&self, ports: &[PortId], now: Time) -> Vec<Tally> {
-        let mut pending: Vec<Vec<Due<Packet>>> = self.ports.iter().map(|_| Vec::new()).collect();
-        for due in self.waiting.entries() {
-            pending[due.entity as usize].push(due);
-        }
+        let mut asked = vec![false; self.ports.len()];
+        ports.iter().for_each(|&port| asked[port as usize] = true);
+        // Only what stands in a queue matters; most packets are under way.
+        let mut pending: Vec<Vec<Due<Packet>>> = vec![Vec::new(); self.ports.len()];
+        self.waiting.for_each(|due| {
+            let index = due.entity as usize;
+            if asked[index] && self.ports[index].may_hold(&self.details[index], &due, now) {
+                pending[index].push(due);
+            }
+        });
         let tally = |&id: &PortId| {
             let index = id as usize;
             let (store, details) = (&self.stores[index], &self.details[index]);

@@ -434,6 +434,11 @@ impl Port {
         }
     }
 
+    /// Whether a packet in the port could stand in its queue at `now`, as far as that is easily told.
+    pub(super) fn may_hold(&self, details: &Details, due: &Due<Packet>, now: Time) -> bool {
+        details.arrivals_vary() || due.at.as_ps() - self.delay > now.as_ps()
+    }
+
     /// How many of the packets in the port, `pending`, have not been sent before `now`.
     pub(super) fn queue_length(
         &self,
@@ -567,10 +572,14 @@ impl Details {
         }
     }
 
+    /// Whether arrivals do not tell when packets were sent.
+    fn arrivals_vary(&self) -> bool {
+        self.moved || self.config.jitter.is_some()
+    }
+
     /// When the packets of the queue have been sent, where their arrivals do not tell.
     fn ends(&self, store: &Store) -> Option<Vec<u64>> {
-        let untold = self.moved || self.config.jitter.is_some();
-        untold.then(|| store.queue.ends(|size| self.transmission(size)))
+        self.arrivals_vary().then(|| store.queue.ends(|size| self.transmission(size)))
     }
 
     /// When a packet arrives that would do so at `at` but for jitter.
