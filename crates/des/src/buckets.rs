@@ -54,6 +54,8 @@ const FEWEST_FINE: u32 = 6;
 const MOST_FINE: u32 = 12;
 /// Offsets in a coarse bucket have 32 bits.
 const WIDEST: u32 = 32;
+/// Entries of a chunk of memory.
+const CHUNK: usize = 64;
 /// So many entries may be beyond the horizon, whatever the number of the others.
 const FEW_FAR: usize = 256;
 /// An open fine bucket with more entries is sorted at once.
@@ -74,6 +76,60 @@ impl<T> Entry<T> {
     #[inline]
     fn order(&self) -> (u64, u32) {
         ((u64::from(self.offset) << 32) | u64::from(self.entity), self.ordinal)
+    }
+}
+
+/// A coarse bucket: chunks of entries, of which the last one has room.
+///
+/// Buckets differ much in how full they are. One piece of memory for each would grow to what the fullest
+/// ever needed.
+#[derive(Clone, Debug)]
+struct Coarse<T> {
+    full: Vec<Vec<Entry<T>>>,
+    last: Vec<Entry<T>>,
+}
+
+impl<T> Coarse<T> {
+    fn new() -> Self {
+        Coarse { full: Vec::new(), last: Vec::new() }
+    }
+
+    #[inline]
+    fn push(&mut self, entry: Entry<T>, spare: &mut Vec<Vec<Entry<T>>>) {
+        if self.last.len() == self.last.capacity() {
+            self.extend(spare);
+        }
+        self.last.push(entry);
+    }
+
+    /// Makes room.
+    #[inline(never)]
+    fn extend(&mut self, spare: &mut Vec<Vec<Entry<T>>>) {
+        // A copy of a calendar has chunks that are only as large as what was in them.
+        if (1..CHUNK).contains(&self.last.capacity()) {
+            self.last.reserve_exact(CHUNK - self.last.len());
+            return;
+        }
+        let chunk = spare.pop().unwrap_or_else(|| Vec::with_capacity(CHUNK));
+        let full = std::mem::replace(&mut self.last, chunk);
+        if !full.is_empty() {
+            self.full.push(full);
+        }
+    }
+
+    fn entries(&self) -> impl Iterator<Item = &Entry<T>> {
+        self.full.iter().flatten().chain(&self.last)
+    }
+
+    /// Moves everything to the end of `pool`, and the memory to `spare`.
+    fn empty_into(&mut self, pool: &mut Vec<Entry<T>>, spare: &mut Vec<Vec<Entry<T>>>) {
+        let last = std::mem::take(&mut self.last);
+        for mut chunk in self.full.drain(..).chain([last]) {
+            pool.append(&mut chunk);
+            if chunk.capacity() > 0 {
+                spare.push(chunk);
+            }
+        }
     }
 }
 
@@ -98,7 +154,7 @@ pub struct Buckets<T> {
     shift: u32,
     /// The open coarse bucket, counted from time zero.
     current: u64,
-    coarse: Vec<Vec<Entry<T>>>,
+    coarse: Vec<Coarse<T>>,
     /// Which coarse buckets are not empty.
     occupied: [u64; COARSE_WORDS],
     /// A fine bucket is 2^fine_shift ps wide.
@@ -119,7 +175,7 @@ pub struct Buckets<T> {
     /// Entries that have been put into the open coarse bucket's fine ones.
     spread: usize,
     far: BinaryHeap<Reverse<Due<T>>>,
-    /// Memory of coarse buckets that have been used up, for the next that gets an entry.
+    /// Chunks of coarse buckets that have been used up, the warmest last.
     spare: Vec<Vec<Entry<T>>>,
     len: usize,
 }
@@ -133,7 +189,7 @@ impl<T: Copy> Buckets<T> {
         Buckets {
             shift,
             current: 0,
-            coarse: (0..COARSE).map(|_| Vec::new()).collect(),
+            coarse: (0..COARSE).map(|_| Coarse::new()).collect(),
             occupied: [0; COARSE_WORDS],
             fine_shift: shift - FEWEST_FINE,
             fine: 0,
@@ -205,11 +261,7 @@ impl<T: Copy> Buckets<T> {
     fn push_coarse(&mut self, bucket: u64, entry: Entry<T>) {
         let place = (bucket % COARSE) as usize;
         self.occupied[place / 64] |= 1 << (place % 64);
-        let entries = &mut self.coarse[place];
-        if entries.capacity() == 0 {
-            *entries = self.spare.pop().unwrap_or_default();
-        }
-        entries.push(entry);
+        self.coarse[place].push(entry, &mut self.spare);
     }
 
     /// Adds an entry to the open coarse bucket.
@@ -364,12 +416,9 @@ impl<T: Copy> Buckets<T> {
         }
         let place = (bucket % COARSE) as usize;
         self.occupied[place / 64] &= !(1 << (place % 64));
-        // Everything in the pool has been taken out: the bucket itself becomes the pool.
-        let mut before = std::mem::replace(&mut self.pool, std::mem::take(&mut self.coarse[place]));
-        before.clear();
-        if before.capacity() > 0 {
-            self.spare.push(before);
-        }
+        // Everything in the pool has been taken out.
+        self.pool.clear();
+        self.coarse[place].empty_into(&mut self.pool, &mut self.spare);
         self.chain.clear();
         self.chain.resize(self.pool.len(), NIL);
         self.free = NIL;
@@ -389,7 +438,7 @@ impl<T: Copy> Buckets<T> {
         self.for_each_open(&mut look);
         for bucket in self.current + 1..self.current + COARSE {
             let place = (bucket % COARSE) as usize;
-            self.coarse[place].iter().for_each(|entry| look(self.due(bucket, entry)));
+            self.coarse[place].entries().for_each(|entry| look(self.due(bucket, entry)));
         }
         self.far.iter().for_each(|Reverse(due)| look(*due));
     }
@@ -424,25 +473,23 @@ impl<T: Copy> Buckets<T> {
         let mut open = Vec::new();
         self.for_each_open(&mut |due| open.push(due));
         let mut far = std::mem::take(&mut self.far).into_vec();
+        let mut pool = Vec::new();
         self.len -= open.len() + far.len();
         self.clear_open();
         for bucket in self.current + 1..self.current + COARSE {
             let place = (bucket % COARSE) as usize;
-            let mut entries = std::mem::take(&mut self.coarse[place]);
-            let before = entries.len();
-            entries.retain(|entry| {
-                let due = self.due(bucket, entry);
-                let gone = takes(&due);
-                if gone {
+            self.coarse[place].empty_into(&mut pool, &mut self.spare);
+            self.occupied[place / 64] &= !(1 << (place % 64));
+            self.len -= pool.len();
+            for entry in pool.drain(..) {
+                let due = self.due(bucket, &entry);
+                if takes(&due) {
                     taken.push(due);
+                } else {
+                    self.len += 1;
+                    self.push_coarse(bucket, entry);
                 }
-                !gone
-            });
-            self.len -= before - entries.len();
-            if entries.is_empty() {
-                self.occupied[place / 64] &= !(1 << (place % 64));
             }
-            self.coarse[place] = entries;
         }
         for due in open.into_iter().chain(far.drain(..).map(|Reverse(due)| due)) {
             if takes(&due) {
@@ -469,7 +516,10 @@ impl<T: Copy> Buckets<T> {
         let mut all = Vec::with_capacity(self.len);
         self.for_each(|due| all.push(due));
         self.clear_open();
-        self.coarse.iter_mut().for_each(Vec::clear);
+        for coarse in &mut self.coarse {
+            coarse.empty_into(&mut self.pool, &mut self.spare);
+        }
+        self.pool.clear();
         self.occupied = [0; COARSE_WORDS];
         self.far.clear();
         self.len = 0;
