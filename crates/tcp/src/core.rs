@@ -29,6 +29,8 @@ pub struct Core {
     /// Where the sender's clock stands at time zero.
     clock_phase: Duration,
     pub(crate) window: Window,
+    /// `mss` in bytes, as windows count them.
+    mss: f64,
     /// The receiver's window in segments.
     window_limit: u32,
     /// Segments that duplicate ACKs add to the window during fast recovery.
@@ -81,6 +83,7 @@ impl Core {
             pacer: Pacer::new(&config),
             clock_phase,
             window,
+            mss,
             window_limit: config.window_segments(),
             inflation: 0,
             last_sent: Time::ZERO,
@@ -102,7 +105,7 @@ impl Core {
     }
 
     pub(crate) fn mss(&self) -> f64 {
-        self.config.mss.count() as f64
+        self.mss
     }
 
     /// Whether anything sent is unacknowledged.
