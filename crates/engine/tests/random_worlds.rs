@@ -114,7 +114,8 @@ fn world(recipe: &Recipe) -> Blueprint {
     }
     let working = world.paths.entry(0, &[there[1], there[2]]);
     // The node behind both takes packets of one of them only; one way or both are used.
-    let (selector, onto) = world.paths.select(0, &[there[1], there[2]], 1, there[3]);
+    let behind = world.paths.entry(0, &[there[2]]);
+    let (selector, onto) = world.paths.select(working, behind, there[3]);
     let detour = world.paths.detour(&[there[3]], onto);
     let direct = world.paths.hop(working);
     if recipe.bridged {

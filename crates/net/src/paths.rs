@@ -15,7 +15,7 @@ pub type PathId = u32;
 pub struct Paths {
     labels: LabelTable,
     deliver: Label,
-    entries: BTreeMap<(PathId, Vec<PortId>), Label>,
+    entries: BTreeMap<(PathId, PortId, Label), Label>,
 }
 
 impl Default for Paths {
@@ -29,14 +29,15 @@ impl Default for Paths {
 impl Paths {
     /// The entry of `path` at the node from which `route` (ports in order) leads on.
     pub fn entry(&mut self, path: PathId, route: &[PortId]) -> Label {
-        let Some((&port, rest)) = route.split_first() else { return self.deliver };
-        if let Some(&label) = self.entries.get(&(path, route.to_vec())) {
-            return label;
-        }
-        let next = self.entry(path, rest);
-        let label = self.labels.add(Hop::Forward { port, next });
-        self.entries.insert((path, route.to_vec()), label);
-        label
+        let end = self.deliver;
+        route.iter().rev().fold(end, |next, &port| self.before(path, port, next))
+    }
+
+    /// The entry of `path` at the node from which `port` leads to the entry `next`.
+    pub fn before(&mut self, path: PathId, port: PortId, next: Label) -> Label {
+        let labels = &mut self.labels;
+        let new = || labels.add(Hop::Forward { port, next });
+        *self.entries.entry((path, port, next)).or_insert_with(new)
     }
 
     /// Lays a backup over the ports `detour` that ends under the label `onto`; returns its first hop,
@@ -88,22 +89,14 @@ impl Paths {
         Hop::Forward { port, next }
     }
 
-    /// Makes the node at which `route[merge..]` of `path` begins take packets of one side only: those
-    /// that come along the route, or those that come through the port `backup`. Returns the selector,
-    /// and the label for packets from the backup.
+    /// Makes the node of the entry `onto` take packets of one side only: those that come from the entry
+    /// `before`, or those that come through the port `backup`. Returns the selector, and the label for
+    /// packets from the backup.
     ///
     /// # Panics
-    /// If the route begins at the node.
-    pub fn select(
-        &mut self,
-        path: PathId,
-        route: &[PortId],
-        merge: usize,
-        backup: PortId,
-    ) -> (SelectorId, Label) {
+    /// If `before` is no hop through a port.
+    pub fn select(&mut self, before: Label, onto: Label, backup: PortId) -> (SelectorId, Label) {
         let selector = self.labels.add_selector();
-        let onto = self.entry(path, &route[merge..]);
-        let before = self.entry(path, &route[merge - 1..]);
         let Hop::Forward { port, next } = self.labels.hop(before) else {
             unreachable!("entries that are not switched yet forward");
         };

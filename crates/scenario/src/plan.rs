@@ -372,7 +372,8 @@ pub struct ProtectionPlan {
     pub flows: Vec<usize>,
     /// Who acts.
     pub scheme: Scheme,
-    /// The protected links, as indices; none stands for all that the backup goes around.
+    /// The protected link, or all links of the protected bundle, as indices; none stands for everything that
+    /// the backup goes around.
     pub links: Vec<usize>,
     /// The nodes of the backup path in the direction of the data, ends included.
     pub backup: Vec<usize>,

@@ -5,13 +5,60 @@ use std::collections::BTreeSet;
 use optcp_optical::protection::{Point, Route, Scheme, Segment, SetUp, Turn};
 use optcp_units::{Duration, Rate};
 
-use crate::plan::{FlowPlan, Hop, Plan, ProtectionPlan};
+use crate::plan::{BundlePlan, FlowPlan, Hop, Plan, ProtectionPlan};
 use crate::schema::scheme_name;
+
+/// What is one link to whoever routes (a TE link, RFC 4201): a link, or a bundle of them. It fails when all
+/// of its links have failed.
+pub(crate) struct TeLink {
+    /// The ports, each of which a packet may take.
+    pub(crate) ports: Vec<Hop>,
+    /// The bundle, as an index; `None` is a link alone.
+    pub(crate) bundle: Option<usize>,
+}
+
+impl TeLink {
+    /// The links of a flow's way, in the direction of its data.
+    pub(crate) fn passed(bundles: &[BundlePlan], flow: &FlowPlan) -> Vec<TeLink> {
+        let link = |(place, &hop): (usize, &Hop)| match flow.bundles.get(&place) {
+            None => TeLink { ports: vec![hop], bundle: None },
+            Some(&number) => {
+                let bundle = &bundles[number];
+                let way = usize::from(bundle.ends[0] != flow.path[place]);
+                TeLink { ports: bundle.ports(way).collect(), bundle: Some(number) }
+            }
+        };
+        flow.hops.iter().enumerate().map(link).collect()
+    }
+
+    /// Whether a protection of `links`, where none means every link, is one of this link.
+    pub(crate) fn is_among(&self, links: &[usize]) -> bool {
+        links.is_empty() || self.ports.iter().map(|port| &port.0).eq(links)
+    }
+
+    /// What packets, light and messages need to its end, at most: the propagation delay of its longest
+    /// link.
+    pub(crate) fn delay(&self, of: impl Fn(Hop) -> Duration) -> Duration {
+        self.ports.iter().map(|&port| of(port)).max().unwrap_or_default()
+    }
+
+    /// What all its links carry together in this direction.
+    fn rate(&self, plan: &Plan) -> Rate {
+        let of = |&(link, direction): &Hop| plan.links[link].directions[direction].rate.bps();
+        let sum = self.ports.iter().map(of).fold(0, u64::saturating_add);
+        Rate::from_bps(sum).expect("rates are above zero")
+    }
+
+    fn reversed(mut self) -> TeLink {
+        self.ports.iter_mut().for_each(|port| *port = reverse(*port));
+        self
+    }
+}
 
 /// One direction of a flow, and the backup of a part of it.
 pub(crate) struct Protected {
-    /// The ports that packets pass, from their source to their destination.
-    pub(crate) route: Vec<Hop>,
+    /// The links that packets pass, from their source to their destination.
+    pub(crate) route: Vec<TeLink>,
     /// The node of the route, by number, where packets can be switched.
     pub(crate) from: usize,
     /// The node of the route, by number, where the backup joins it again.
@@ -34,8 +81,10 @@ pub(crate) fn reversed(hops: &[Hop]) -> Vec<Hop> {
 
 impl Protected {
     /// Data (0) or ACKs (1) of a flow; `None` if the backup does not leave its way and join it again.
-    /// `links` are the protected ones; none means every link that the backup goes around.
+    /// `links` are the protected link, or all of the protected bundle; none means every link that the backup
+    /// goes around.
     pub(crate) fn new(
+        bundles: &[BundlePlan],
         flow: &FlowPlan,
         direction: usize,
         backup: (&[usize], &[Hop]),
@@ -48,37 +97,44 @@ impl Protected {
             return None;
         }
         let end = flow.hops.len();
+        let passed = TeLink::passed(bundles, flow);
+        let back = |links: Vec<TeLink>| links.into_iter().rev().map(TeLink::reversed).collect();
         let (route, from, to, backup) = match direction {
-            0 => (flow.hops.clone(), first, last, hops.to_vec()),
-            _ => (reversed(&flow.hops), end - last, end - first, reversed(hops)),
+            0 => (passed, first, last, hops.to_vec()),
+            _ => (back(passed), end - last, end - first, reversed(hops)),
         };
-        let is_covered = |&(link, _): &Hop| links.is_empty() || links.contains(&link);
         let between = route[from..to].iter().enumerate();
-        let covered = between.filter(|(_, hop)| is_covered(hop)).map(|(index, _)| index).collect();
+        let covered =
+            between.filter(|(_, link)| link.is_among(links)).map(|(index, _)| index).collect();
         Some(Protected { route, from, to, backup, covered })
     }
 
-    /// The ports of the working path that the backup goes around.
-    pub(crate) fn working(&self) -> &[Hop] {
+    /// The links of the working path that the backup goes around.
+    pub(crate) fn working(&self) -> &[TeLink] {
         &self.route[self.from..self.to]
     }
 
     /// The same for the schemes, with what propagation takes.
     pub(crate) fn segment(&self, delay: impl Fn(Hop) -> Duration, processing: Duration) -> Segment {
-        let both = |hops: &[Hop]| -> [Vec<Duration>; 2] {
-            let upstream = hops.iter().map(|&hop| delay(reverse(hop)));
-            [hops.iter().map(|&hop| delay(hop)).collect(), upstream.collect()]
-        };
-        let [working, working_upstream] = both(self.working());
-        let [backup, backup_upstream] = both(&self.backup);
+        let (working, backup) = (self.working(), &self.backup);
+        let upstream = |hop| delay(reverse(hop));
         Segment {
-            working,
-            working_upstream,
-            backup,
-            backup_upstream,
+            working: working.iter().map(|link| link.delay(&delay)).collect(),
+            working_upstream: working.iter().map(|link| link.delay(upstream)).collect(),
+            backup: backup.iter().map(|&hop| delay(hop)).collect(),
+            backup_upstream: backup.iter().map(|&hop| upstream(hop)).collect(),
             covered: self.covered.clone(),
             processing,
         }
+    }
+
+    /// The bundle through which packets of a point go back, if they do; schemes with one are refused.
+    pub(crate) fn back_through(&self, point: &Point) -> Option<usize> {
+        let back = match point.turn {
+            Turn::Forward(Route::LoopBack) => &self.working()[..point.node],
+            Turn::Select | Turn::Forward(Route::Backup) => &[],
+        };
+        back.iter().find_map(|link| link.bundle)
     }
 
     /// The way around from a point, in pieces that other packets may join between.
@@ -87,7 +143,8 @@ impl Protected {
         match point.turn {
             Turn::Select | Turn::Forward(Route::Backup) => vec![backup],
             Turn::Forward(Route::LoopBack) => {
-                let mut back = reversed(&self.working()[..point.node]);
+                let passed = self.working()[..point.node].iter();
+                let mut back = reversed(&passed.map(|link| link.ports[0]).collect::<Vec<_>>());
                 if scheme == Scheme::LoopBackVariant {
                     return vec![back, backup];
                 }
@@ -107,7 +164,7 @@ pub struct Spare {
     pub flows: String,
     /// The scheme's name in files.
     pub scheme: &'static str,
-    /// Capacity of the protected path: that of its slowest link.
+    /// Capacity of the protected path: that of its slowest link, where a bundle has that of all its links.
     pub rate: Rate,
     /// Directions of links that the backup goes around.
     pub working: usize,
@@ -119,13 +176,16 @@ pub struct Spare {
 pub(crate) fn spare(plan: &Plan) -> Vec<Spare> {
     let of = |(index, protection): (usize, &ProtectionPlan)| {
         let (mut working, mut spare) = (BTreeSet::new(), BTreeSet::new());
+        let mut rates = Vec::new();
         for &flow in &protection.flows {
             for direction in [0, 1] {
                 let ways = (&protection.backup[..], &protection.hops[..]);
                 let flow = &plan.flows[flow];
-                let protected = Protected::new(flow, direction, ways, &protection.links);
+                let protected =
+                    Protected::new(&plan.bundles, flow, direction, ways, &protection.links);
                 let Some(protected) = protected else { continue };
-                working.extend(protected.working().iter().copied());
+                working.extend(protected.working().iter().flat_map(|link| link.ports.clone()));
+                rates.extend(protected.working().iter().map(|link| link.rate(plan)));
                 let segment = protected.segment(|_| Duration::ZERO, Duration::ZERO);
                 let set_up = SetUp { computation: Duration::ZERO };
                 for point in protection.scheme.points(&segment, set_up) {
@@ -133,12 +193,11 @@ pub(crate) fn spare(plan: &Plan) -> Vec<Spare> {
                 }
             }
         }
-        let rate = |&(link, direction): &Hop| plan.links[link].directions[direction].rate;
         Some(Spare {
             protection: index,
             flows: plan.groups[protection.group].clone(),
             scheme: scheme_name(protection.scheme),
-            rate: working.iter().map(rate).min_by_key(|rate| rate.bps())?,
+            rate: rates.into_iter().min()?,
             working: working.len(),
             spare: spare.len(),
         })

@@ -33,6 +33,7 @@ bad!(
     pacing,
     paths,
     product_of_units,
+    protected_bundles,
     protection,
     queues,
     routing,

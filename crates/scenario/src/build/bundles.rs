@@ -1,17 +1,16 @@
 //! Bundles: both directions of each, the ways into them, and when nodes know which links work.
 
-use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use optcp_net::{Action, BundleId, Control, Entrance, Label, PathId, Paths, PortId};
+use optcp_net::{Action, BundleId, Control, Entrance, Label, PathId, Paths};
 use optcp_optical::bundle::Bundle;
 use optcp_optical::protection::Outage;
 use optcp_units::{Duration, Time};
 
-use crate::plan::{FlowPlan, Hop, Plan};
+use crate::plan::{BundlePlan, FlowPlan, Hop, Plan};
 use crate::protected::reverse;
 
-use super::{outages, path_ids, port_id};
+use super::{outages, path_ids, port_id, united};
 
 /// The number of one direction of a bundle: from its first end to its second (0) or back (1).
 fn bundle_id(bundle: usize, way: usize) -> BundleId {
@@ -28,66 +27,84 @@ pub(super) fn bundles(plan: &Plan) -> Vec<Bundle> {
     .collect()
 }
 
-/// The entries in front of bundles: one for all flows of a path that go to the same number.
+/// The entries of paths that may go through bundles. In front of a bundle there is one for all flows of a
+/// path that go to the same number.
 #[derive(Default)]
 pub(super) struct Entrances {
     labels: BTreeMap<(PathId, BundleId, u32, Label), Label>,
 }
 
 impl Entrances {
-    /// The entries of a flow's data and of its ACKs.
+    /// The first entries of a flow's data and of its ACKs.
     pub(super) fn entries(
         &mut self,
         plan: &Plan,
         flow: &FlowPlan,
         paths: &mut Paths,
     ) -> [Label; 2] {
-        let back = flow.hops.iter().rev().map(|&hop| reverse(hop)).collect();
-        let ways: [Vec<Hop>; 2] = [flow.hops.clone(), back];
-        [0, 1].map(|direction| self.entry(plan, flow, direction, &ways[direction], paths))
+        [0, 1].map(|direction| self.along(plan, flow, direction, paths)[0])
     }
 
-    /// The entry of data (0) or ACKs (1) that pass `hops`.
-    fn entry(
+    /// The entry of a flow's data (0) or ACKs (1) at every node that they come to, in order.
+    pub(super) fn along(
         &mut self,
         plan: &Plan,
         flow: &FlowPlan,
         direction: usize,
-        hops: &[Hop],
         paths: &mut Paths,
-    ) -> Label {
+    ) -> Vec<Label> {
         let path = path_ids(flow.group)[direction];
-        let ports: Vec<PortId> = hops.iter().map(|&hop| port_id(hop)).collect();
-        let along = |place: usize| if direction == 0 { place } else { hops.len() - 1 - place };
-        // What is behind a bundle is laid before the way into it: from the last one back.
-        let mut passed: Vec<(usize, usize)> = flow.bundles.iter().map(|(&p, &b)| (p, b)).collect();
-        passed.sort_unstable_by_key(|&(place, _)| Reverse(along(place)));
-        let mut onto = None;
-        let mut end = hops.len();
-        for (place, number) in passed {
-            let here = along(place);
-            let next = lay(paths, path, &ports[here + 1..end], onto);
-            let bundle = bundle_id(number, plan.way(&plan.bundles[number], hops[here]));
-            let destination = plan.destination(flow, place, direction);
-            let key = (path, bundle, destination, next);
-            onto = Some(*self.labels.entry(key).or_insert_with(|| {
-                let label = paths.open();
-                let hop = paths.entrance(Entrance { bundle, destination, next });
-                paths.set(label, hop);
-                label
-            }));
-            end = here;
+        let mut next = paths.entry(path, &[]);
+        let mut along = vec![next];
+        // What is behind a link is laid before the way into it: from the last one back.
+        for n in 0..flow.hops.len() {
+            let place = if direction == 0 { flow.hops.len() - 1 - n } else { n };
+            let hop = flow.hops[place];
+            let hop = if direction == 0 { hop } else { reverse(hop) };
+            next = match flow.bundles.get(&place) {
+                None => paths.before(path, port_id(hop), next),
+                Some(&number) => {
+                    let bundle = bundle_id(number, plan.way(&plan.bundles[number], hop));
+                    let destination = plan.destination(flow, place, direction);
+                    let key = (path, bundle, destination, next);
+                    *self.labels.entry(key).or_insert_with(|| {
+                        let label = paths.open();
+                        let hop = paths.entrance(Entrance { bundle, destination, next });
+                        paths.set(label, hop);
+                        label
+                    })
+                }
+            };
+            along.push(next);
         }
-        lay(paths, path, &ports[..end], onto)
+        along.reverse();
+        along
     }
 }
 
-/// The entry of a way over `ports` that leads on under the label `onto`, or ends.
-fn lay(paths: &mut Paths, path: PathId, ports: &[PortId], onto: Option<Label>) -> Label {
-    match onto {
-        None => paths.entry(path, ports),
-        Some(onto) => paths.lay(ports, onto),
-    }
+/// When one direction of a bundle, which consists of `ports`, is down: while none of its links works and
+/// is chosen by the node in front.
+pub(super) fn outages_of(plan: &Plan, bundle: &BundlePlan, ports: &[Hop]) -> Vec<Outage> {
+    let of_link = |&port: &Hop| {
+        let mut outages = outages(plan, port);
+        let mut out = known(&outages, bundle.detection).into_iter();
+        // What is known alternates: a failure, then its repair.
+        while let Some((failure, _)) = out.next() {
+            outages.push(Outage { failure, repair: out.next().map(|(at, _)| at) });
+        }
+        united(outages)
+    };
+    ports.iter().map(of_link).reduce(|a, b| common(&a, &b)).unwrap_or_default()
+}
+
+/// When two links are down at a time.
+fn common(a: &[Outage], b: &[Outage]) -> Vec<Outage> {
+    let both = |a: &Outage, b: &Outage| {
+        let failure = a.failure.max(b.failure);
+        let repair = a.repair.into_iter().chain(b.repair).min();
+        repair.is_none_or(|repair| failure < repair).then_some(Outage { failure, repair })
+    };
+    a.iter().flat_map(|a| b.iter().filter_map(move |b| both(a, b))).collect()
 }
 
 /// When the nodes beside bundles learn that links fail and work again.
@@ -144,5 +161,18 @@ mod tests {
         let at_once = [(ms(100), false), (ms(105), true)];
         assert_eq!(known(&outages[..1], Duration::ZERO), at_once);
         assert_eq!(known(&[outage(7, None)], Duration::from_ms(1)), [(ms(8), false)]);
+    }
+
+    /// Two links, of which one is down from 100 to 200 and from 300 to 400 ms: both are down from 150 to
+    /// 200 ms and from 300 ms until the other works again, and not at 400 ms, where they change places.
+    #[test]
+    fn both_are_down_while_each_is() {
+        let outage = |from: u64, to: Option<u64>| Outage { failure: ms(from), repair: to.map(ms) };
+        let one = [outage(100, Some(200)), outage(300, Some(400))];
+        let other = [outage(150, Some(350)), outage(400, None)];
+        let both = [outage(150, Some(200)), outage(300, Some(350))];
+        assert_eq!(common(&one, &other), both);
+        assert_eq!(common(&other, &one), both);
+        assert_eq!(common(&other, &[outage(500, None)]), [outage(500, None)]);
     }
 }

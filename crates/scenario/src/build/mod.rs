@@ -52,10 +52,11 @@ pub(crate) fn world(plan: &Plan, seed: u64, digest: bool) -> World {
     let tables = Tables::lay(plan, &mut paths);
     let populated = arrivals::populated(plan, streams);
     let full = populated.as_ref().unwrap_or(plan);
-    let flows = flows(full, streams, &mut paths, tables.as_ref());
-    let datagrams = traffic::datagrams(full, streams, &mut paths, tables.as_ref());
+    let mut entrances = Entrances::default();
+    let flows = flows(full, streams, &mut paths, &mut entrances, tables.as_ref());
+    let datagrams = traffic::datagrams(full, streams, &mut paths, &mut entrances, tables.as_ref());
     let ports = ports(plan, streams);
-    let (mut controls, switches) = controls(plan, &ports, streams, &mut paths);
+    let (mut controls, switches) = controls(plan, &ports, streams, &mut paths, &mut entrances);
     let rewritten = tables
         .zip(plan.routing.as_ref())
         .map(|(tables, routing)| tables.rewrite(plan, routing, &ports, streams, &mut paths));
@@ -182,9 +183,9 @@ fn flows(
     plan: &Plan,
     streams: Streams,
     paths: &mut Paths,
+    entrances: &mut Entrances,
     tables: Option<&Tables>,
 ) -> Vec<FlowSpec> {
-    let mut entrances = Entrances::default();
     let configs: Vec<Arc<Config>> =
         plan.tcp.iter().map(|(_, config)| Arc::new(config.clone())).collect();
     let spec = |flow: &plan::FlowPlan| {
@@ -221,6 +222,7 @@ fn controls(
     ports: &[PortConfig],
     streams: Streams,
     paths: &mut Paths,
+    entrances: &mut Entrances,
 ) -> (Vec<Control>, Vec<Switched>) {
     let mut controls = Vec::new();
     for hop in all_hops(plan) {
@@ -236,7 +238,7 @@ fn controls(
             controls.extend(repair.map(|at| Control { at, action: Action::PortUp(port) }));
         }
     }
-    let (switched, mut switches) = protection::protect(plan, ports, streams, paths);
+    let (switched, mut switches) = protection::protect(plan, ports, streams, paths, entrances);
     controls.extend(switched);
     controls.extend(bundles::controls(plan));
     controls.retain(|control| control.at <= plan.stop);
@@ -256,12 +258,12 @@ fn fails(plan: &Plan, failure: &plan::FailurePlan, (link, direction): Hop) -> bo
 
 /// When a port is down, in order.
 fn outages(plan: &Plan, hop: Hop) -> Vec<Outage> {
-    let mut outages: Vec<Outage> = plan
-        .failures
-        .iter()
-        .filter(|failure| fails(plan, failure, hop))
-        .map(|failure| Outage { failure: failure.at, repair: failure.repair })
-        .collect();
+    let of_hop = plan.failures.iter().filter(|failure| fails(plan, failure, hop));
+    united(of_hop.map(|one| Outage { failure: one.at, repair: one.repair }).collect())
+}
+
+/// The same as outages that are apart, in order.
+fn united(mut outages: Vec<Outage>) -> Vec<Outage> {
     outages.sort_by_key(|outage| outage.failure);
     outages.dedup_by(|next, last| {
         let together = last.repair.is_none_or(|repair| next.failure <= repair);

@@ -1,16 +1,17 @@
 //! What protection does in a run: the decisions of its schemes as control actions.
 
 use optcp_des::Streams;
-use optcp_net::{Action, Control, Label, PathId, Paths, PortConfig, PortId, SelectorId, Side};
+use optcp_net::{Action, Control, Label, Paths, PortConfig, PortId, SelectorId, Side};
 use optcp_optical::protection::{
     Detection, Outage, Point, Reversion, Scheme, SetUp, Switch, Timing, Turn, decisions,
 };
 use optcp_units::{Duration, Time};
 
 use crate::plan::{DetectionPlan, Hop, Plan, ProtectionPlan, Revert};
-use crate::protected::Protected;
+use crate::protected::{Protected, TeLink};
 
-use super::{delay_of, outages, path_ids, port_id};
+use super::bundles::{Entrances, outages_of};
+use super::{delay_of, outages, port_id};
 
 /// A switch of a run, for its result.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,7 +35,8 @@ struct Laid<'p> {
     protected: Protected,
     nodes: Vec<usize>,
     acks: bool,
-    path: PathId,
+    /// The entry at each node of the route, as it is while packets take the working path.
+    entries: Vec<Label>,
     points: Vec<Point>,
     /// The ports of the way around, from each of them.
     ways: Vec<Vec<PortId>>,
@@ -49,13 +51,14 @@ pub(super) fn protect(
     ports: &[PortConfig],
     streams: Streams,
     paths: &mut Paths,
+    entrances: &mut Entrances,
 ) -> (Vec<Control>, Vec<Switched>) {
     // Everything is laid before anything is switched: a gate changes what an entry does.
     let laid: Vec<Laid<'_>> = plan
         .protections
         .iter()
         .enumerate()
-        .flat_map(|(index, protection)| lay(plan, index, protection, ports, paths))
+        .flat_map(|(index, protection)| lay(plan, index, protection, ports, paths, entrances))
         .collect();
     let mut controls = Vec::new();
     let mut switches = Vec::new();
@@ -72,6 +75,7 @@ fn lay<'p>(
     protection: &'p ProtectionPlan,
     ports: &[PortConfig],
     paths: &mut Paths,
+    entrances: &mut Entrances,
 ) -> Vec<Laid<'p>> {
     let mut laid: Vec<Laid<'_>> = Vec::new();
     let mut switched: Vec<Label> = Vec::new();
@@ -79,12 +83,10 @@ fn lay<'p>(
         let flow = &plan.flows[flow];
         for direction in [0, 1] {
             let ways = (&protection.backup[..], &protection.hops[..]);
-            let Some(protected) = Protected::new(flow, direction, ways, &protection.links) else {
-                continue;
-            };
-            let path = path_ids(flow.group)[direction];
-            let route = ids(&protected.route);
-            let head = paths.entry(path, &route[protected.from..]);
+            let protected = Protected::new(&plan.bundles, flow, direction, ways, &protection.links);
+            let Some(protected) = protected else { continue };
+            let entries = entrances.along(plan, flow, direction, paths);
+            let head = entries[protected.from];
             if switched.contains(&head) {
                 continue;
             }
@@ -103,10 +105,11 @@ fn lay<'p>(
             let last = ways.last().and_then(|way| way.last()).copied();
             let (selector, onto) = match last.filter(|_| selects) {
                 Some(last) => {
-                    let (selector, onto) = paths.select(path, &route, protected.to, last);
+                    let [before, onto] = [protected.to - 1, protected.to].map(|n| entries[n]);
+                    let (selector, onto) = paths.select(before, onto, last);
                     (Some(selector), onto)
                 }
-                None => (None, paths.entry(path, &route[protected.to..])),
+                None => (None, entries[protected.to]),
             };
             let mut nodes = flow.path.clone();
             if direction == 1 {
@@ -119,7 +122,7 @@ fn lay<'p>(
                 protected,
                 nodes,
                 acks,
-                path,
+                entries,
                 points,
                 ways,
                 selector,
@@ -152,11 +155,13 @@ impl Laid<'_> {
         controls: &mut Vec<Control>,
         switches: &mut Vec<Switched>,
     ) {
-        let of_links = |hops: &[Hop]| -> Vec<Vec<Outage>> {
-            hops.iter().map(|&hop| outages(plan, hop)).collect()
+        let of_link = |link: &TeLink| match link.bundle {
+            Some(bundle) => outages_of(plan, &plan.bundles[bundle], &link.ports),
+            None => outages(plan, link.ports[0]),
         };
-        let working = of_links(self.protected.working());
-        let backup = of_links(&self.protected.backup);
+        let working: Vec<Vec<Outage>> = self.protected.working().iter().map(of_link).collect();
+        let backup: Vec<Vec<Outage>> =
+            self.protected.backup.iter().map(|&hop| outages(plan, hop)).collect();
         let decided = decisions(&self.points, self.timing(streams), &working, &backup);
         let points = self.points.iter().zip(&self.ways);
         let turns: Vec<Turning> =
@@ -203,20 +208,21 @@ impl Laid<'_> {
     ) -> Turning {
         let Laid { protection, protected, .. } = self;
         let backup = paths.detour(way, self.onto);
-        let route = ids(&protected.route);
         let Turn::Forward(_) = point.turn else {
-            let head = paths.entry(self.path, &route[protected.from..]);
+            let head = self.entries[protected.from];
             let working = paths.hop(head);
             paths.bridge(head, [working, backup]);
             return Turning::Select;
         };
-        let label = paths.entry(self.path, &route[protected.from + point.node..]);
+        let label = self.entries[protected.from + point.node];
         let working = paths.hop(label);
         // The variant's loop ends beside the fault; only where its first node reverts is there a cut.
         let emulated = protection.revert == Revert::OpticalEmulated
             && (protection.scheme != Scheme::LoopBackVariant || point.node == 0);
         let rest = &protected.working()[point.node..];
-        let signal = rest.iter().fold(Duration::ZERO, |sum, &hop| sum + delay_of(ports, hop));
+        let signal = rest
+            .iter()
+            .fold(Duration::ZERO, |sum, link| sum + link.delay(|hop| delay_of(ports, hop)));
         let cut = way.last().filter(|_| emulated).map(|&port| (port, signal));
         Turning::Forward { label, working, backup, cut }
     }

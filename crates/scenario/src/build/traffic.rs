@@ -16,9 +16,9 @@ pub(super) fn datagrams(
     plan: &Plan,
     streams: Streams,
     paths: &mut Paths,
+    entrances: &mut Entrances,
     tables: Option<&Tables>,
 ) -> Vec<DatagramSpec> {
-    let mut entrances = Entrances::default();
     let spec = |flow: &FlowPlan| {
         let Carries::Datagrams(traffic) = flow.carries else { return None };
         let traffic = &plan.traffic[traffic];

@@ -2,15 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use optcp_optical::protection::SetUp;
+use optcp_optical::protection::{Scheme, SetUp};
 use optcp_units::{Duration, Time};
 
 use crate::nearest::suggestion;
-use crate::plan::{DetectionPlan, FlowPlan, Hop, Plan, ProtectionPlan};
+use crate::plan::{BundlePlan, DetectionPlan, FlowPlan, Hop, Plan, ProtectionPlan, Revert};
 use crate::problem::Problems;
-use crate::protected::Protected;
+use crate::protected::{Protected, TeLink};
 use crate::schema::{
-    CapacityKind, File, ProtectionEntry, RevertKind, SchemeKind, Span, SwitchDelay,
+    CapacityKind, File, LinkRef, ProtectionEntry, RevertKind, SchemeKind, Span, SwitchDelay,
 };
 use crate::tree::place;
 
@@ -26,10 +26,7 @@ pub(super) fn protections(
     problems: &mut Problems<'_>,
 ) {
     for (i, entry) in file.protection.iter().enumerate() {
-        let link = entry.link.as_ref().map(|link| {
-            let link = network.one_link(link, place!["protection", i, "link"], problems);
-            link.map(|link| vec![link])
-        });
+        let link = entry.link.as_ref().map(|link| links(i, link, network, problems));
         let place = place!["protection", i, "backup"];
         let backup = network.routes(&entry.backup, place, problems);
         let Some(group) = plan.groups.iter().position(|group| *group == entry.flows) else {
@@ -51,13 +48,6 @@ pub(super) fn protections(
                 .help("backups of routers are `repair` of [routing]".to_owned());
             continue;
         }
-        if plan.flows.iter().any(|flow| flow.group == group && !flow.bundles.is_empty()) {
-            let message = format!("`{}` goes through a bundle", entry.flows);
-            problems
-                .at(place!["protection", i, "flows"], message)
-                .label("flows through a bundle have no other backup than its links");
-            continue;
-        }
         let detection = detection(i, entry, problems);
         check_keys(i, entry, problems);
         let (Some(links), Some(backup)) = (link.unwrap_or(Some(Vec::new())), backup) else {
@@ -68,6 +58,14 @@ pub(super) fn protections(
             problems.at(place, "a group of nodes in a backup path").label("name one node");
             continue;
         };
+        if let Some(bundle) = backup.bundles.values().next() {
+            let message =
+                format!("the backup goes through bundle `{}`", network.bundles[*bundle].name);
+            problems
+                .at(place, message)
+                .help("name one of its links between the two nodes".to_owned());
+            continue;
+        }
         let Some(flows) = flows(i, entry, group, &links, backup, plan, network, problems) else {
             continue;
         };
@@ -91,10 +89,115 @@ pub(super) fn protections(
             revert: entry.revert.unwrap_or(RevertKind::None).revert(),
             wait_to_restore: span(entry.wait_to_restore),
         };
+        check_bundles(i, entry, &protection, plan, network, problems);
         if entry.capacity == Some(CapacityKind::Reserved) {
             reserve(i, &mut protection, plan, network);
         }
         plan.protections.push(protection);
+    }
+}
+
+/// The link that a protection names, or all of the bundle.
+fn links(
+    i: usize,
+    link: &LinkRef,
+    network: &mut Network,
+    problems: &mut Problems<'_>,
+) -> Option<Vec<usize>> {
+    let place = place!["protection", i, "link"];
+    let hops = network.referred(link, place, problems)?;
+    let links: Vec<usize> = hops.iter().map(|hop| hop.0).collect();
+    let is_bundle = || network.bundles.iter().any(|bundle| consists_of(bundle, &links));
+    if links.len() > 1 && !is_bundle() {
+        problems
+            .at(place, "several links where one is wanted")
+            .label("name one link, or a bundle for all of its links");
+        return None;
+    }
+    Some(links)
+}
+
+/// The name of a link, or of the bundle that consists of the links.
+fn name_of<'n>(links: &[usize], network: &'n Network) -> &'n str {
+    match links {
+        [link] => &network.links[*link].name,
+        _ => {
+            let bundle = network.bundles.iter().find(|bundle| consists_of(bundle, links));
+            bundle.map_or("", |bundle| &bundle.name)
+        }
+    }
+}
+
+fn consists_of(bundle: &BundlePlan, links: &[usize]) -> bool {
+    bundle.members.iter().map(|member| &member.0).eq(links)
+}
+
+/// Where a flow passes a link, or the bundle that consists of the links.
+fn passage(flow: &FlowPlan, links: &[usize], network: &Network) -> Option<usize> {
+    TeLink::passed(&network.bundles, flow).iter().position(|link| link.is_among(links))
+}
+
+/// Refuses what a bundle on the protected part of the path cannot do: choose between its ports and another
+/// one, take packets back, or be replaced by one port.
+fn check_bundles(
+    i: usize,
+    entry: &ProtectionEntry,
+    protection: &ProtectionPlan,
+    plan: &Plan,
+    network: &Network,
+    problems: &mut Problems<'_>,
+) {
+    let one_plus_one = protection.scheme == Scheme::OnePlusOne;
+    let optical = protection.revert == Revert::Optical && !one_plus_one;
+    let reserved = entry.capacity == Some(CapacityKind::Reserved);
+    for &flow in &protection.flows {
+        let ways = (&protection.backup[..], &protection.hops[..]);
+        let flow = &plan.flows[flow];
+        let both = [0, 1].map(|direction| {
+            Protected::new(&network.bundles, flow, direction, ways, &protection.links)
+        });
+        let Some(data) = &both[0] else { continue };
+        let working = data.working();
+        let around = working.iter().find_map(|link| link.bundle);
+        let at_an_end =
+            [&working[0], &working[working.len() - 1]].into_iter().find_map(|link| link.bundle);
+        let back = both.iter().flatten().find_map(|protected| {
+            let segment = protected.segment(|_| Duration::ZERO, Duration::ZERO);
+            let set_up = SetUp { computation: Duration::ZERO };
+            let points = protection.scheme.points(&segment, set_up);
+            points.iter().find_map(|point| protected.back_through(point))
+        });
+        let mut refused = false;
+        for (bundle, key, what, why) in [
+            (
+                at_an_end.filter(|_| one_plus_one),
+                "scheme",
+                "1+1 beside",
+                "the node that sends both ways needs one port for each",
+            ),
+            (
+                at_an_end.filter(|_| optical),
+                "revert",
+                "`optical` beside",
+                "the node that takes packets of one way needs one port for each",
+            ),
+            (back, "scheme", "packets would go back through", "a loop leads over single links"),
+            (
+                around.filter(|_| reserved),
+                "capacity",
+                "a circuit in place of",
+                "a circuit has the rate and queue of one port",
+            ),
+        ] {
+            if let Some(bundle) = bundle {
+                let message = format!("{what} bundle `{}`", network.bundles[bundle].name);
+                problems.at(place!["protection", i, key], message).label(why);
+                refused = true;
+            }
+        }
+        if refused {
+            return;
+        }
     }
 }
 
@@ -186,12 +289,13 @@ fn flows(
     let in_group = |flow: &FlowPlan| flow.group == group;
     let ways = (&backup.nodes[..], &backup.hops[..]);
     let passes = |flow: &FlowPlan| match links {
-        [] => Protected::new(flow, 0, ways, links).is_some(),
-        links => flow.hops.iter().any(|hop| links.contains(&hop.0)),
+        [] => Protected::new(&network.bundles, flow, 0, ways, links).is_some(),
+        links => passage(flow, links, network).is_some(),
     };
     let flows: Vec<usize> = (0..plan.flows.len())
         .filter(|&flow| in_group(&plan.flows[flow]) && passes(&plan.flows[flow]))
         .collect();
+    let name = || name_of(links, network);
     if let Some(j) = backup.hops.iter().position(|hop| links.contains(&hop.0)) {
         let name = &network.links[backup.hops[j].0].name;
         problems
@@ -200,26 +304,40 @@ fn flows(
         return None;
     }
     if flows.is_empty() {
-        // A group whose own path is wrong has no flows, and its problem is known.
-        if plan.flows.iter().any(in_group) {
+        let of_group = || plan.flows.iter().filter(|flow| in_group(flow));
+        let in_bundle = |flow: &FlowPlan| {
+            let mut bundles = flow.bundles.values().map(|&bundle| &network.bundles[bundle]);
+            bundles.find(|bundle| links.iter().any(|&link| bundle.has(link)))
+        };
+        if let Some(BundlePlan { name: bundle, .. }) = of_group().find_map(in_bundle) {
+            let message = format!("`{}` is one of the links of bundle `{bundle}`", name());
+            problems
+                .at(place!["protection", i, place], message)
+                .label("when it fails, the bundle goes on with the others")
+                .help(format!("for the failure of all of them: link = \"{bundle}\""));
+        } else if of_group().next().is_some() {
             let what = match links {
                 [] => "both ends of the backup in the direction of the data".to_owned(),
-                [link, ..] => format!("`{}`", network.links[*link].name),
+                _ => format!("`{}`", name()),
             };
             let message = format!("no flow of `{}` passes {what}", entry.flows);
             problems.at(place!["protection", i, place], message).label("not on their path");
         }
+        // A group whose own path is wrong has no flows, and its problem is known.
         return None;
     }
     for &flow in &flows {
         let flow = &plan.flows[flow];
-        if !links.is_empty() && !joins(i, flow, links[0], backup, network, problems) {
+        if !links.is_empty() && !joins(i, flow, links, backup, network, problems) {
             return None;
         }
-        let protected = Protected::new(flow, 0, ways, links)?;
-        let covered: Vec<usize> =
-            protected.covered.iter().map(|&link| protected.working()[link].0).collect();
-        if let Some(j) = backup.hops.iter().position(|hop| covered.contains(&hop.0)) {
+        let covered = |ways, links: &[usize]| -> Option<Vec<Vec<usize>>> {
+            let protected = Protected::new(&network.bundles, flow, 0, ways, links)?;
+            let covered = protected.covered.iter().map(|&link| &protected.working()[link].ports);
+            Some(covered.map(|ports| ports.iter().map(|port| port.0).collect()).collect())
+        };
+        let ours = covered(ways, links)?;
+        if let Some(j) = backup.hops.iter().position(|hop| ours.concat().contains(&hop.0)) {
             let name = &network.links[backup.hops[j].0].name;
             problems
                 .at(place!["protection", i, "backup", j], format!("the backup path uses `{name}`"))
@@ -228,16 +346,11 @@ fn flows(
         }
         let twice = plan.protections.iter().find_map(|other| {
             let ways = (&other.backup[..], &other.hops[..]);
-            let theirs =
-                Protected::new(flow, 0, ways, &other.links).filter(|_| other.group == group)?;
-            theirs
-                .covered
-                .iter()
-                .map(|&link| theirs.working()[link].0)
-                .find(|l| covered.contains(l))
+            let theirs = covered(ways, &other.links).filter(|_| other.group == group)?;
+            theirs.into_iter().find(|link| ours.contains(link))
         });
-        if let Some(link) = twice {
-            let name = &network.links[link].name;
+        if let Some(twice) = twice {
+            let name = name_of(&twice, network);
             let message = format!("`{}` is already protected against `{name}`", entry.flows);
             problems.at(place!["protection", i, place], message);
             return None;
@@ -250,14 +363,13 @@ fn flows(
 fn joins(
     i: usize,
     flow: &FlowPlan,
-    link: usize,
+    links: &[usize],
     backup: &Route,
     network: &Network,
     problems: &mut Problems<'_>,
 ) -> bool {
     let position = |node: usize| flow.path.iter().position(|&other| other == node);
-    let is_link = |hop: &Hop| hop.0 == link;
-    let Some(before) = flow.hops.iter().position(is_link) else { return false };
+    let Some(before) = passage(flow, links, network) else { return false };
     let last = backup.nodes.len() - 1;
     let ends = [
         (0, position(backup.nodes[0]).is_some_and(|at| at <= before), &flow.path[..=before]),
@@ -273,7 +385,7 @@ fn joins(
         }
         let name = network.name(backup.nodes[j]);
         let side = if j == 0 { "before" } else { "behind" };
-        let link = &network.links[link].name;
+        let link = name_of(links, network);
         let message = format!("`{name}` is not on the path of `{}` {side} `{link}`", flow.name);
         let candidates: Vec<&str> = candidates.iter().map(|&node| network.name(node)).collect();
         problems
@@ -291,15 +403,15 @@ fn reserve(i: usize, protection: &mut ProtectionPlan, plan: &Plan, network: &mut
         for direction in [0, 1] {
             let ways = (&protection.backup[..], &protection.hops[..]);
             let flow = &plan.flows[flow];
-            let Some(protected) = Protected::new(flow, direction, ways, &protection.links) else {
-                continue;
-            };
+            let protected =
+                Protected::new(&network.bundles, flow, direction, ways, &protection.links);
+            let Some(protected) = protected else { continue };
             let segment = protected.segment(|_| Duration::ZERO, Duration::ZERO);
             let set_up = SetUp { computation: Duration::ZERO };
             for point in protection.scheme.points(&segment, set_up) {
                 // A node that selects lies behind the last link; its packets left the first one.
-                let replaced =
-                    *protected.working().get(point.node).unwrap_or(&protected.working()[0]);
+                let working = protected.working();
+                let replaced = working.get(point.node).unwrap_or(&working[0]).ports[0];
                 for piece in protected.pieces(protection.scheme, &point) {
                     if !wanted.iter().any(|(hops, _)| *hops == piece) {
                         wanted.push((piece, replaced));
@@ -325,9 +437,11 @@ fn check_delays(
     plan: &Plan,
     problems: &mut Problems<'_>,
 ) {
+    // A bundle outlives the failure of a link.
+    let &[link] = links else { return };
     let after =
         |instant: Time, span: Duration| Time::from_ps(instant.as_ps().saturating_add(span.as_ps()));
-    for failure in plan.failures.iter().filter(|failure| links.contains(&failure.link)) {
+    for failure in plan.failures.iter().filter(|failure| failure.link == link) {
         // A failure after the stop has been reported as such.
         let late = |from: Time, delay: Duration| {
             let from = from + failure.later.high();

@@ -383,17 +383,7 @@ impl Network {
         None
     }
 
-    /// One link, not one for each member of a group.
-    pub(super) fn one_link(
-        &mut self,
-        link: &LinkRef,
-        place: &[Step<'_>],
-        problems: &mut Problems<'_>,
-    ) -> Option<usize> {
-        self.one_hop(link, place, problems).map(|(link, _)| link)
-    }
-
-    /// One port, in the direction in which the link is written.
+    /// One port, not one for each member of a group, in the direction in which the link is written.
     pub(super) fn one_hop(
         &mut self,
         link: &LinkRef,
