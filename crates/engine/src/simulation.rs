@@ -182,13 +182,14 @@ impl<O: Observer> Simulation<O> {
         }
     }
 
-    /// Packets in queues and on links.
+    /// Packets in queues, in assemblers of bursts and on links.
     #[must_use]
     pub fn in_flight(&self) -> u64 {
-        match &self.driver {
+        let under_way = match &self.driver {
             Driver::Reference(kernel) => kernel.in_flight(),
             Driver::Fast(kernel) => kernel.in_flight(),
-        }
+        };
+        under_way + self.model.gathered()
     }
 
     /// The sending ends, by flow.

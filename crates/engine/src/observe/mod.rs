@@ -1,5 +1,6 @@
 //! Observation: models hand out records, reducers make metrics of them.
 
+mod bursts;
 mod completions;
 mod datagrams;
 mod digest;
@@ -16,6 +17,7 @@ use optcp_net::{DropReason, FlowId, Packet, PortId};
 use optcp_tcp::Snapshot;
 use optcp_units::{Duration, Time};
 
+pub use bursts::{BurstRow, Bursts, SentBurst};
 pub use completions::{CompletionRow, Completions};
 pub use datagrams::{DatagramSums, Datagrams};
 pub use digest::{Digest, hex};
@@ -109,6 +111,17 @@ pub enum Record {
         /// Packets in it now, the one in transmission included.
         packets: u32,
     },
+    /// A burst left an assembler, with the packets that the port has accepted since the last one.
+    BurstSent {
+        /// The port in whose place the assembler stands.
+        port: PortId,
+        /// The packets in it.
+        packets: u32,
+        /// The sum of their sizes.
+        bytes: u64,
+        /// Whether it is lost on its way.
+        lost: bool,
+    },
     /// A packet was lost.
     Dropped {
         /// The port at or behind which it happened.
@@ -180,6 +193,8 @@ pub struct Reducers {
     pub completions: Vec<Completions>,
     /// Datagram series.
     pub datagrams: Vec<Datagrams>,
+    /// Lists of bursts.
+    pub bursts: Vec<Bursts>,
 }
 
 impl Observer for Reducers {
@@ -213,10 +228,14 @@ impl Observer for Reducers {
             Record::Updated { flow, cause, snapshot } => {
                 self.senders.iter_mut().for_each(|s| s.add(event, flow, cause, snapshot));
             }
-            Record::Sent { .. }
-            | Record::Arrived { .. }
-            | Record::Acknowledged { .. }
-            | Record::Accepted { .. } => {}
+            Record::Accepted { port, packet } => {
+                self.bursts.iter_mut().for_each(|b| b.gathered(port, packet));
+            }
+            Record::BurstSent { port, packets, bytes, lost } => {
+                let burst = SentBurst { packets, bytes, lost };
+                self.bursts.iter_mut().for_each(|b| b.sent(event, port, burst));
+            }
+            Record::Sent { .. } | Record::Arrived { .. } | Record::Acknowledged { .. } => {}
         }
         self.packets.iter_mut().for_each(|p| p.add(event, record));
         self.reordering.iter_mut().for_each(|r| r.add(event, record));
@@ -236,6 +255,7 @@ impl Observer for Reducers {
         self.queue.iter_mut().for_each(|q| q.finish(at));
         self.drops.iter_mut().for_each(Drops::finish);
         self.completions.iter_mut().for_each(|c| c.finish(at));
+        self.bursts.iter_mut().for_each(Bursts::finish);
         self.senders.iter_mut().for_each(Senders::finish);
         self.packets.iter_mut().for_each(Packets::finish);
         self.reordering.iter_mut().for_each(Reordering::finish);

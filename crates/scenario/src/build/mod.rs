@@ -66,6 +66,7 @@ pub(crate) fn world(plan: &Plan, seed: u64, digest: bool) -> World {
     let blueprint = Blueprint {
         ports: ports.into_iter().zip(losses(plan, streams)).collect(),
         bundles: bundles::bundles(plan),
+        assemblers: Vec::new(),
         labels: paths.into_labels(),
         flows,
         datagrams,
