@@ -133,6 +133,11 @@ impl<O: Observer> Simulation<O> {
         self.stop
     }
 
+    /// Makes the present instant the last one that is simulated.
+    pub fn stop_now(&mut self) {
+        self.stop = self.stop.min(self.now);
+    }
+
     /// What watches the run.
     #[must_use]
     pub fn observer(&self) -> &O {

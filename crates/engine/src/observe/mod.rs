@@ -1,5 +1,6 @@
 //! Observation: models hand out records, reducers make metrics of them.
 
+mod burst_sizes;
 mod bursts;
 mod completions;
 mod datagrams;
@@ -17,6 +18,7 @@ use optcp_net::{DropReason, FlowId, Packet, PortId};
 use optcp_tcp::Snapshot;
 use optcp_units::{Duration, Time};
 
+pub use burst_sizes::BurstSizes;
 pub use bursts::{BurstRow, Bursts, SentBurst};
 pub use completions::{CompletionRow, Completions};
 pub use datagrams::{DatagramSums, Datagrams};
@@ -195,6 +197,8 @@ pub struct Reducers {
     pub datagrams: Vec<Datagrams>,
     /// Lists of bursts.
     pub bursts: Vec<Bursts>,
+    /// Histograms of segments a burst.
+    pub burst_sizes: Vec<BurstSizes>,
 }
 
 impl Observer for Reducers {
@@ -230,10 +234,12 @@ impl Observer for Reducers {
             }
             Record::Accepted { port, packet } => {
                 self.bursts.iter_mut().for_each(|b| b.gathered(port, packet));
+                self.burst_sizes.iter_mut().for_each(|b| b.gathered(port, packet));
             }
             Record::BurstSent { port, packets, bytes, lost } => {
                 let burst = SentBurst { packets, bytes, lost };
                 self.bursts.iter_mut().for_each(|b| b.sent(event, port, burst));
+                self.burst_sizes.iter_mut().for_each(|b| b.sent(port));
             }
             Record::Sent { .. } | Record::Arrived { .. } | Record::Acknowledged { .. } => {}
         }
