@@ -1,0 +1,120 @@
+"""The obs paper: its formulas against hand calculations, and its judges against cases that are known."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from optcp.papers import judge
+from optcp.papers.obs import fig14, fig15, fig16, fig17, goodput
+from optcp.papers.obs.paper import TIMERS_S, Cell, equation_3, equation_5, goodput_mbps, mean_segments
+from optcp.study import RunData
+
+PS = 1_000_000_000_000
+FILES = 20
+
+
+def run(series):
+    return RunData(1, "", None, "", {}, {}, None, [], None, 0.0, series)
+
+
+def test_equation_3_is_that_of_the_paper():
+    # 100 Mb/s are 8333.3 segments of 1500 B a second: at 1 ms N_max = floor(44 / 8.33) = 5 bursts and one of the
+    # 2.33 that are left, 44 in 6.
+    assert equation_3(1e-3, 100) == pytest.approx(44 / 6)
+    assert equation_3(1e-3, 100, opener=True) == pytest.approx(44 / 5)  # 9, 9, 9, 9, 8
+    assert equation_3(3e-3, 100) == pytest.approx(44 / 2)  # 25 and 19
+    assert equation_3(1e-5, 100) == equation_3(1e-4, 100) == 1
+    assert equation_3(1e-2, 100) == 44
+
+
+def test_equation_5_is_that_of_the_paper():
+    # 100 ms over 120 ms, and over 300 ms.
+    assert equation_5(1e-2) == pytest.approx(5 / 6)
+    assert equation_5(1e-1) == pytest.approx(1 / 3)
+
+
+def test_goodput_is_data_over_the_time_that_the_file_took():
+    rows = {"time_ps": [21 * PS], "start_ps": [PS], "bytes": [20_000_000], "finished": [True]}
+    series = {"completions": {name: np.array(values) for name, values in rows.items()}}
+    assert goodput_mbps(run(series)) == pytest.approx(8.0)  # 160 Mb in 20 s
+    series["completions"]["finished"][0] = False
+    with pytest.raises(ValueError, match="did not end"):
+        goodput_mbps(run(series))
+
+
+def test_only_bursts_towards_the_server_with_segments_count():
+    rows = {
+        "ports": ["E->F", "F->E"],
+        "port": np.array([0, 0, 0, 1]),
+        "segments": np.array([0, 1, 4, 9]),
+        "bursts": np.array([7, 2, 3, 5]),
+    }
+    assert mean_segments(run({"segments-per-burst": rows})) == pytest.approx(14 / 5)
+    assert np.isnan(mean_segments(run({})))
+
+
+def test_a_round_trip_is_from_a_segment_to_the_ack_of_it():
+    rows = {
+        "events": ["sent", "acked"],
+        "event": np.array([0, 0, 1]),
+        "seq": np.array([0, 1, 2]),
+        "time_ps": np.array([0, PS // 10, 3 * PS // 10]),
+    }
+    assert fig17.longest_round_trip_s(run({"packets": rows})) == pytest.approx(0.2)
+
+
+def test_recoveries_and_timeouts_are_loss_events():
+    rows = {"events": ["overtaken", "resent", "recovery", "timeout"], "event": np.array([0, 1, 1, 2, 3, 3])}
+    assert fig16.loss_events(run({"reordering": rows})) == 3
+
+
+def spread(mean):
+    """Values around a mean, with a spread that is small against it."""
+    return mean * (1 + 0.01 * np.random.default_rng(1).standard_normal(FILES))
+
+
+def holds(parts):
+    return judge.combine(parts)[0]
+
+
+def papers_world(ack_timer):
+    """Goodput as the paper has it: a hill over the timer, lower for Reno in the middle and with background."""
+    shape = dict(zip(TIMERS_S, (3, 3, 3, 4, 4.5, 4.5, 4, 3, 1.5), strict=True))
+    found = {}
+    for cell in goodput.cells(ack_timer):
+        value = shape[cell.timer_s]
+        if cell.timer_s in goodput.MIDDLE_S:
+            value -= 0.3 * (cell.recovery == "reno") + 0.2 * (cell.background == "yes")
+        if cell.timer_s == goodput.HIGHEST_S and cell.background == "yes":
+            value += 0.5
+        found[cell] = spread(value)
+    return found
+
+
+def test_the_papers_own_world_bears_its_statements_out():
+    world = papers_world("none")
+    for judges in goodput.STATEMENTS.values():
+        assert holds(judges(world, "none")) is True
+    lower = {Cell(c.timer_s, c.background, "tick", c.recovery): 0.9 * values for c, values in world.items()}
+    assert holds(fig15.delayed_is_lower(lower, world)) is True
+
+
+def test_a_world_turned_round_does_not():
+    world = papers_world("none")
+    turned = {cell: 5 - values for cell, values in world.items()}
+    for judges in goodput.STATEMENTS.values():
+        assert holds(judges(turned, "none")) is False
+
+
+def test_loss_events_as_one_over_segments_have_slope_minus_one():
+    segments = np.outer(np.ones(FILES), [1.0, 2.0, 4.0, 8.0])
+    estimate, samples = goodput.slope(segments, 16 / segments)
+    assert estimate == pytest.approx(-1)
+    assert samples == pytest.approx(-1)
+
+
+def test_the_mean_of_a_single_flow_is_held_against_both_readings():
+    alone = {Cell(timer, "no"): np.full(FILES, equation_3(timer, 100, opener=True)) for timer in TIMERS_S}
+    assert holds(fig14.follows_equation(alone, 100, opener=True)) is True
+    assert holds(fig14.follows_equation(alone, 100, opener=False)) is False
