@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from optcp.papers import judge
-from optcp.papers.obs import fig14, fig15, fig16, fig17, goodput
+from optcp.papers.obs import fig10, fig14, fig15, fig16, fig17, goodput
 from optcp.papers.obs.paper import TIMERS_S, Cell, equation_3, equation_5, goodput_mbps, mean_segments
 from optcp.study import RunData
 
@@ -118,3 +118,26 @@ def test_the_mean_of_a_single_flow_is_held_against_both_readings():
     alone = {Cell(timer, "no"): np.full(FILES, equation_3(timer, 100, opener=True)) for timer in TIMERS_S}
     assert holds(fig14.follows_equation(alone, 100, opener=True)) is True
     assert holds(fig14.follows_equation(alone, 100, opener=False)) is False
+
+
+def sizes(counts, files=FILES):
+    """Bursts by number of segments, the same in every file."""
+    bursts = np.zeros((files, 45), dtype=np.int64)
+    for size, count in counts.items():
+        bursts[:, size] = count
+    return fig10.Sizes(bursts)
+
+
+def test_means_and_shares_of_a_histogram():
+    one = sizes({2: 6, 44: 2, 3: 2})
+    assert one.means() == pytest.approx((12 + 88 + 6) / 10)
+    assert one.pct()[44] == pytest.approx(20)
+    assert one.even_pct() == pytest.approx(80)
+
+
+def test_trains_that_stay_whole_and_trains_that_break_up():
+    whole = {Cell(1e-3, "no"): sizes({8: 1, 9: 4}), Cell(1e-2, "no"): sizes({44: 95, 2: 5})}
+    assert holds(fig10.whole_trains(whole)) is True
+    broken = {Cell(1e-2, "no", "tick"): sizes({2: 30, 44: 40, 7: 20})}
+    assert holds(fig10.breaks_up(broken, "tick")) is True
+    assert holds(fig10.breaks_up({Cell(1e-2, "no", "exact"): sizes({44: 98, 2: 2})}, "exact")) is False
