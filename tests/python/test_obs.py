@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from optcp.papers import judge
-from optcp.papers.obs import fig10, fig14, fig15, fig16, fig17, goodput
+from optcp.papers.obs import fig3, fig6, fig10, fig14, fig15, fig16, fig17, goodput
 from optcp.papers.obs.paper import TIMERS_S, Cell, equation_3, equation_5, goodput_mbps, mean_segments
+from optcp.papers.obs.traces import Trace
 from optcp.study import RunData
 
 PS = 1_000_000_000_000
@@ -141,3 +142,39 @@ def test_trains_that_stay_whole_and_trains_that_break_up():
     broken = {Cell(1e-2, "no", "tick"): sizes({2: 30, 44: 40, 7: 20})}
     assert holds(fig10.breaks_up(broken, "tick")) is True
     assert holds(fig10.breaks_up({Cell(1e-2, "no", "exact"): sizes({44: 98, 2: 2})}, "exact")) is False
+
+
+def recovery(cwnd, *, exit_ms, timeouts=0, flight=44):
+    """A trace that enters recovery with 44 segments in flight at 1 s."""
+    at_s = np.concatenate([[0.9], 1 + np.linspace(0, 0.004, len(cwnd)), [1 + exit_ms / 1e3]])
+    phase = ["slow-start", *["recovery"] * len(cwnd), "avoidance"]
+    windows = np.array([460.0, *cwnd, 22.0])
+    counts = np.full(windows.size, timeouts)
+    return Trace(at_s, windows, np.full(windows.size, flight), phase, counts, np.zeros((3, 2), dtype=np.int64), 43)
+
+
+def test_steps_of_reno_and_sack():
+    reno = recovery([25, 26, 27], exit_ms=100.2)
+    assert holds(fig3.reno_steps(reno, 0.1003)) is True
+    assert holds(fig3.reno_steps(reno, 0.1)) is False
+    assert holds(fig3.reno_steps(recovery([25, 27], exit_ms=100.2), 0.1003)) is False
+    sack = recovery([22, 22], exit_ms=100.2)
+    assert holds(fig3.sack_steps(sack, reno)) is True
+    assert holds(fig3.sack_steps(recovery([22, 23], exit_ms=100.2), reno)) is False
+    assert holds(fig3.sack_steps(recovery([22, 22], exit_ms=101.2), reno)) is False
+
+
+def test_sack_may_take_two_round_trips_beyond_half_a_window():
+    one, two = recovery([22, 22], exit_ms=104), recovery([22, 22], exit_ms=204)
+    assert holds(fig6.repairs({2: one, 23: two}, 0.107)) is True
+    assert holds(fig6.repairs({22: two}, 0.107)) is False
+    assert holds(fig6.repairs({2: recovery([22, 22], exit_ms=104, timeouts=1)}, 0.107)) is False
+
+
+def test_a_whole_window_times_out_alike():
+    out = recovery([1], exit_ms=5, timeouts=1)
+    silent = Trace(out.at_s, out.cwnd, out.flight, out.phase, out.timeouts, out.sent, 0)
+    assert holds(fig6.both_time_out(silent, silent)) is True
+    other = Trace(out.at_s, out.cwnd, out.flight, out.phase, out.timeouts, out.sent + 1, 0)
+    assert holds(fig6.both_time_out(silent, other)) is False
+    assert holds(fig6.both_time_out(out, out)) is False
