@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from optcp.papers import judge
-from optcp.papers.obs import fig3, fig6, fig10, fig14, fig15, fig16, fig17, goodput
+from optcp.papers.obs import fig3, fig6, fig10, fig11, fig14, fig15, fig16, fig17, goodput
 from optcp.papers.obs.paper import TIMERS_S, Cell, equation_3, equation_5, goodput_mbps, mean_segments
 from optcp.papers.obs.traces import Trace
 from optcp.study import RunData
@@ -178,3 +178,28 @@ def test_a_whole_window_times_out_alike():
     other = Trace(out.at_s, out.cwnd, out.flight, out.phase, out.timeouts, out.sent + 1, 0)
     assert holds(fig6.both_time_out(silent, other)) is False
     assert holds(fig6.both_time_out(out, out)) is False
+
+
+SLOW_START = [1, 1, 2, 4, 8, 16, 32]
+
+
+def test_rounds_are_counted_from_the_first_full_window_on():
+    whole = fig11.Train(np.array([*SLOW_START, 44, 44, 44]))
+    assert whole.by_round().tolist() == [1, 1, 1]
+    # 20 and 24; 40 and 4 of a burst of 10, whose other 6 belong to the next round.
+    split = fig11.Train(np.array([*SLOW_START, 20, 24, 40, 10, 38]))
+    assert split.by_round().tolist() == [2, 2, 2]
+
+
+def test_a_train_that_stays_whole_and_one_that_breaks_up():
+    whole = fig11.Train(np.array([*SLOW_START, *[44] * 20]))
+    sent_ps = np.repeat(np.arange(30), 44)[: 64 + 44 * 20] * PS
+    # Of 44 packets behind the first 64, 24 leave a second before the others.
+    assert holds(fig11.stays_whole(whole, sent_ps, 0.005)) is False
+    together = np.concatenate([np.zeros(64), np.repeat(np.arange(1, 21), 44)]) * PS
+    assert holds(fig11.stays_whole(whole, together, 0.005)) is True
+    broken = [fig11.Train(np.array([*SLOW_START, *[44] * 6, *[4] * (500 + file)])) for file in range(FILES)]
+    assert holds(fig11.breaks_up(broken)) is True
+    assert holds(fig11.settles(broken)) is True
+    growing = [fig11.Train(np.array([*SLOW_START, *[4] * (100 + file), *[44] * 20])) for file in range(FILES)]
+    assert holds(fig11.settles(growing)) is False
