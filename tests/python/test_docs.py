@@ -271,7 +271,7 @@ def test_every_key_of_scenario_files_is_on_their_page(program):
     sections = {"NodesEntry": "nodes", "LinksEntry": "links", "FlowsEntry": "flows", "FailureEntry": "failures"}
     sections |= {"TrafficEntry": "traffic"}
     sections |= {"ProtectionEntry": "protection", "LossesEntry": "losses", "ObserveEntry": "observe"}
-    sections["BundleEntry"] = "bundles"
+    sections |= {"BundleEntry": "bundles", "BurstsEntry": "bursts"}
     sections = {name: f"[[{section}]]" for name, section in sections.items()} | {
         "RoutingTable": "[routing]",
         "TopologyTable": "[topology]",

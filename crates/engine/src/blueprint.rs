@@ -6,6 +6,7 @@ use std::sync::Arc;
 use optcp_des::Stream;
 use optcp_net::{Action, Control, Hop, Label, LabelTable, Loss, PortConfig, PortId};
 use optcp_optical::bundle::Bundle;
+use optcp_optical::burst::Assembler;
 use optcp_tcp::Config;
 use optcp_traffic::{PacketSize, Process};
 use optcp_units::{Duration, Time};
@@ -55,6 +56,9 @@ pub struct Blueprint {
     pub labels: LabelTable,
     /// Bundles by number.
     pub bundles: Vec<Bundle>,
+    /// Assemblers of bursts by number, each in the place of a port's queue and transmitter. Such a port has
+    /// no losses and no jitter, is in no bundle and not tallied, and no control action concerns it.
+    pub assemblers: Vec<Assembler>,
     /// Flows by number.
     pub flows: Vec<FlowSpec>,
     /// Sources of datagrams; their numbers, as flows, follow those of the flows.
@@ -79,6 +83,7 @@ impl Blueprint {
             && self.flows == other.flows
             && self.datagrams == other.datagrams
             && self.bundles == other.bundles
+            && self.assemblers == other.assemblers
             && self.tallied == other.tallied;
         if !alike {
             return Time::ZERO;

@@ -3,6 +3,7 @@
 use optcp_des::Key;
 use optcp_net::{Action, BundleId, DropReason, FlowId, Hop, LabelTable, Packet, PortId};
 use optcp_optical::bundle::Bundle;
+use optcp_optical::burst::{Assembler, Burst, Gathered};
 use optcp_tcp::Ack;
 use optcp_units::Time;
 
@@ -18,6 +19,9 @@ pub(crate) struct Model<O> {
     pub(crate) event: Key,
     pub(crate) labels: LabelTable,
     pub(crate) bundles: Vec<Bundle>,
+    pub(crate) assemblers: Vec<Assembler>,
+    /// The assembler in the place of each port.
+    assembler_at: Vec<Option<u32>>,
     pub(crate) flows: Vec<Flow>,
     /// Sources whose numbers, as flows, follow those of the flows.
     pub(crate) datagrams: Vec<Datagrams>,
@@ -42,10 +46,16 @@ pub(crate) enum Onward {
 
 impl<O: Observer> Model<O> {
     pub(crate) fn new(blueprint: &Blueprint, observer: O) -> Self {
+        let mut assembler_at = vec![None; blueprint.ports.len()];
+        for (number, assembler) in (0..).zip(&blueprint.assemblers) {
+            assembler_at[assembler.port() as usize] = Some(number);
+        }
         Model {
             event: Key::START,
             labels: blueprint.labels.clone(),
             bundles: blueprint.bundles.clone(),
+            assemblers: blueprint.assemblers.clone(),
+            assembler_at,
             flows: blueprint.flows.iter().map(Flow::new).collect(),
             datagrams: blueprint.datagrams.iter().map(Datagrams::new).collect(),
             counts: Counts::default(),
@@ -142,6 +152,42 @@ impl<O: Observer> Model<O> {
         self.counts.copied += 1;
         let [(first, next), (second, beyond)] = self.labels.bridge(bridge);
         Onward::Both([(first, packet.under(next)), (second, copy.under(beyond))])
+    }
+
+    /// The assembler in the place of a port.
+    #[inline]
+    pub(crate) fn assembler_at(&self, port: PortId) -> Option<u32> {
+        self.assembler_at[port as usize]
+    }
+
+    /// A packet comes to an assembler.
+    pub(crate) fn gather(&mut self, assembler: u32, packet: Packet) -> Gathered {
+        let now = self.now();
+        let assembler = &mut self.assemblers[assembler as usize];
+        let (port, gathered) = (assembler.port(), assembler.gather(now, packet));
+        self.record(Record::Accepted { port, packet });
+        gathered
+    }
+
+    /// What an assembler has gathered leaves now. Packets of a burst that is lost are no longer there.
+    pub(crate) fn send_burst(&mut self, assembler: u32) -> Burst {
+        let now = self.now();
+        let assembler = &mut self.assemblers[assembler as usize];
+        let (port, burst) = (assembler.port(), assembler.send(now));
+        let packets = u32::try_from(burst.packets.len()).unwrap_or(u32::MAX);
+        let lost = burst.arrival.is_none();
+        self.record(Record::BurstSent { port, packets, bytes: burst.bytes, lost });
+        if lost {
+            for &packet in &burst.packets {
+                self.lose(port, packet, DropReason::BurstLost);
+            }
+        }
+        burst
+    }
+
+    /// Packets that wait in assemblers.
+    pub(crate) fn gathered(&self) -> u64 {
+        self.assemblers.iter().map(|assembler| assembler.held().len() as u64).sum()
     }
 
     /// A packet is lost at or behind a port.

@@ -5,6 +5,7 @@
 use optcp_des::{Calendar, Class, Key};
 use optcp_net::{Action, Admission, Control, FlowId, Packet, Port, PortCounts, PortId, Tally};
 use optcp_optical::bundle::Lightpaths;
+use optcp_optical::burst::Gathered;
 use optcp_units::Time;
 
 use crate::Blueprint;
@@ -156,6 +157,11 @@ impl Reference {
                     self.at_node(model, packet, None);
                     model.source(entity).schedule(entity, &mut self.calendar);
                 }
+                Alarm::Burst => {
+                    if let Some(assembler) = model.due_assembler(key) {
+                        self.send_burst(model, assembler);
+                    }
+                }
             },
         }
     }
@@ -203,6 +209,9 @@ impl Reference {
 
     #[inline(always)]
     fn enter<O: Observer>(&mut self, model: &mut Model<O>, id: PortId, packet: Packet) {
+        if let Some(assembler) = model.assembler_at(id) {
+            return self.gather(model, assembler, packet);
+        }
         match self.ports[id as usize].admit(model.now(), packet) {
             Admission::Queued => {}
             Admission::Sending { until, ordinal } => {
@@ -212,6 +221,29 @@ impl Reference {
         }
         model.record(Record::Accepted { port: id, packet });
         self.record_queue(model, id);
+    }
+
+    fn gather<O: Observer>(&mut self, model: &mut Model<O>, assembler: u32, packet: Packet) {
+        match model.gather(assembler, packet) {
+            Gathered::Waits => {}
+            Gathered::Until(due) => self.calendar.push(model.burst_key(assembler, due)),
+            Gathered::Full => self.send_burst(model, assembler),
+        }
+    }
+
+    fn send_burst<O: Observer>(&mut self, model: &mut Model<O>, assembler: u32) {
+        let id = model.assemblers[assembler as usize].port();
+        let burst = model.send_burst(assembler);
+        let port = &mut self.ports[id as usize];
+        for packet in burst.packets {
+            let Some(arrival) = burst.arrival else {
+                port.launch_in_vain(packet);
+                continue;
+            };
+            if let Some((at, ordinal)) = port.launch(arrival, packet) {
+                self.calendar.push(Key::new(at, Class::Arrival, id, ordinal));
+            }
+        }
     }
 
     fn record_queue<O: Observer>(&self, model: &mut Model<O>, port: PortId) {

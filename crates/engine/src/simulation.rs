@@ -133,6 +133,11 @@ impl<O: Observer> Simulation<O> {
         self.stop
     }
 
+    /// Makes the present instant the last one that is simulated.
+    pub fn stop_now(&mut self) {
+        self.stop = self.stop.min(self.now);
+    }
+
     /// What watches the run.
     #[must_use]
     pub fn observer(&self) -> &O {
@@ -182,13 +187,14 @@ impl<O: Observer> Simulation<O> {
         }
     }
 
-    /// Packets in queues and on links.
+    /// Packets in queues, in assemblers of bursts and on links.
     #[must_use]
     pub fn in_flight(&self) -> u64 {
-        match &self.driver {
+        let under_way = match &self.driver {
             Driver::Reference(kernel) => kernel.in_flight(),
             Driver::Fast(kernel) => kernel.in_flight(),
-        }
+        };
+        under_way + self.model.gathered()
     }
 
     /// The sending ends, by flow.

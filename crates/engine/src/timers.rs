@@ -31,6 +31,8 @@ pub(crate) enum Alarm {
     Receiver = 2,
     /// A source of datagrams sends.
     Datagram = 3,
+    /// A burst leaves because its time is over. Assemblers are numbered behind flows and sources.
+    Burst = 4,
 }
 
 impl Alarm {
@@ -47,8 +49,28 @@ impl Alarm {
             0 => Alarm::Start,
             1 => Alarm::Sender,
             2 => Alarm::Receiver,
-            _ => Alarm::Datagram,
+            3 => Alarm::Datagram,
+            _ => Alarm::Burst,
         }
+    }
+}
+
+impl<O> Model<O> {
+    /// The event at `at` of an assembler's timer.
+    pub(crate) fn burst_key(&self, assembler: u32, at: Time) -> Key {
+        Alarm::Burst.key(self.first_assembler() + assembler, at)
+    }
+
+    /// The assembler whose timer an event is, if it is still due.
+    pub(crate) fn due_assembler(&self, key: Key) -> Option<u32> {
+        let assembler = key.entity() - self.first_assembler();
+        let due = self.assemblers[assembler as usize].due();
+        (due == Some(key.time())).then_some(assembler)
+    }
+
+    fn first_assembler(&self) -> u32 {
+        let before = self.flows.len() + self.datagrams.len();
+        FlowId::try_from(before).expect("fewer than 2^30 flows and sources")
     }
 }
 

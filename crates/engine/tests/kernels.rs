@@ -1,6 +1,6 @@
 //! The fast kernel against the reference kernel in random worlds: meshes of routers with flows over private
-//! or shared access links, sources of datagrams, losses, jitter, failures, switches to other ways (loops too), changes of delay,
-//! and forks.
+//! or shared access links, sources of datagrams, bundles, assemblers of bursts, losses, jitter, failures,
+//! switches to other ways (loops too), changes of delay, and forks.
 
 mod common;
 
@@ -8,20 +8,21 @@ use std::num::NonZeroU32;
 
 use common::{Log, WorldBuilder};
 use optcp_des::{Stream, Streams};
-use optcp_engine::observe::{Digest, Drops, Reducers};
+use optcp_engine::observe::{BurstRow, Bursts, Digest, Drops, Reducers};
 use optcp_engine::{Blueprint, Counts, DatagramSpec, Kernel, Simulation};
 use optcp_net::{
     Action, BundleId, Control, Entrance, Hop, IndependentLoss, Jitter, Label, Loss, Lossy,
     PeriodicLoss, PortId, QueueLimit, Tally,
 };
 use optcp_optical::bundle::{Bundle, Selection};
+use optcp_optical::burst::{Assembler, Assembly, BurstPath, Hybrid, Size, Timer};
 use optcp_tcp::Profile;
 use optcp_tcp::config::{AckKind, Config, CongestionKind, DuplicateAckKind, Pacing, RecoveryKind};
 use optcp_traffic::{
     Constant, ExponentialSize, FractalRenewal, FractionalNoise, OnOff, PacketRate, PacketSize,
     Poisson, Process, RenewalShape,
 };
-use optcp_units::{Duration, Time};
+use optcp_units::{Bytes, Duration, Time};
 
 /// How many worlds are compared.
 const WORLDS: u64 = 2000;
@@ -83,6 +84,38 @@ impl Draw {
         port
     }
 
+    /// A port of a way, in whose place there may be an assembler.
+    fn port_of_way(&mut self) -> PortId {
+        let port = self.port();
+        if self.one_in(6) {
+            self.assemble(port);
+        }
+        port
+    }
+
+    fn assemble(&mut self, port: PortId) {
+        let timer = Timer { period: Duration::from_us(500 * (1 + self.below(20))) };
+        let size = Size { threshold: Bytes::new(1 + self.below(9000)) };
+        let assembly = match self.below(5) {
+            0 => Assembly::Size(size),
+            1 | 2 => Assembly::Hybrid(Hybrid { timer, size }),
+            _ => Assembly::Timer(timer),
+        };
+        let offset = Duration::from_us(100 * self.below(4));
+        let probability = [0.0, 0.01, 0.1][self.place(&[(); 3])];
+        let stream = Streams::new(u64::from(port)).stream("bursts");
+        let loss = IndependentLoss::new(Lossy::Both, probability, stream);
+        let (config, losses) = &mut self.world.ports[port as usize];
+        config.jitter = None;
+        losses.clear();
+        let path = BurstPath { port, rate: config.rate, delay: config.delay, offset, loss };
+        self.world.assemblers.push(Assembler::new(path, assembly));
+    }
+
+    fn assembles(&self, port: PortId) -> bool {
+        self.world.assemblers.iter().any(|assembler| assembler.port() == port)
+    }
+
     /// A simple way between two routers, the next router drawn each time; the shortest way on where that
     /// leads nowhere.
     fn way(&mut self, from: usize, to: usize) -> Vec<PortId> {
@@ -139,11 +172,11 @@ impl Draw {
         let from = routers[self.place(routers)];
         let to = routers[self.place(routers)];
         let shared = self.one_in(2);
-        let mut access = [(); 4].map(|()| self.port());
+        let mut access = [(); 4].map(|()| self.port_of_way());
         let (way, back) = (self.way(from, to), self.way(to, from));
         for _ in 0..1 + self.below(4) {
             if !shared {
-                access = [(); 4].map(|()| self.port());
+                access = [(); 4].map(|()| self.port_of_way());
             }
             let around = |first, way: &[PortId], last| [&[first], way, &[last]].concat();
             let there = around(access[0], &way, access[1]);
@@ -203,7 +236,7 @@ impl Draw {
     fn source(&mut self, path: u32, routers: &[usize]) {
         let from = routers[self.place(routers)];
         let to = routers[self.place(routers)];
-        let (first, last) = (self.port(), self.port());
+        let (first, last) = (self.port_of_way(), self.port_of_way());
         let way = self.way(from, to);
         // Some have no access link: they share the port of the first router with what comes to it.
         let route = match self.one_in(3) && !way.is_empty() {
@@ -231,12 +264,12 @@ impl Draw {
             // Some ways around come to the sink through another link, or a changed one.
             let (mut other, mut onto) = (self.way(from, to), vec![last]);
             if self.one_in(2) {
-                other.push(self.port());
+                other.push(self.port_of_way());
                 onto.clear();
             }
             let onto = self.world.paths.entry(path, &onto);
             let detour = self.world.paths.tunnel(&other, onto, false);
-            if self.one_in(3) {
+            if self.one_in(3) && !self.assembles(last) {
                 let delay = Duration::from_ms(self.below(5));
                 self.control(Action::SetDelay(last, delay));
             }
@@ -250,7 +283,8 @@ impl Draw {
     /// The label under which a way begins, in which one of the links between routers may be a bundle's.
     fn begin(&mut self, path: u32, route: &[PortId]) -> Label {
         let between = &route[1..route.len() - 1];
-        if between.is_empty() || !self.one_in(3) {
+        if between.iter().any(|&port| self.assembles(port)) || between.is_empty() || !self.one_in(3)
+        {
             return self.world.paths.entry(path, route);
         }
         let at = 1 + self.place(between);
@@ -328,7 +362,7 @@ fn world(seed: u64) -> Blueprint {
             ends.push([router, (router + 2) % routers.len()]);
         }
         for ends in ends {
-            let ports = [draw.port(), draw.port()];
+            let ports = [draw.port_of_way(), draw.port_of_way()];
             draw.links.push((ends, ports));
         }
     }
@@ -340,8 +374,9 @@ fn world(seed: u64) -> Blueprint {
         draw.source(100 + path, &routers);
     }
     let ports: Vec<PortId> = (0..).take(draw.world.ports.len()).collect();
+    let plain: Vec<PortId> = ports.into_iter().filter(|&port| !draw.assembles(port)).collect();
     for _ in 0..draw.below(8) {
-        let port = ports[draw.place(&ports)];
+        let port = plain[draw.place(&plain)];
         let action = match draw.below(6) {
             0 | 1 => Action::PortDown(port),
             2 => Action::PortClosed(port),
@@ -350,7 +385,7 @@ fn world(seed: u64) -> Blueprint {
         };
         draw.control(action);
     }
-    for port in ports {
+    for port in plain {
         if draw.one_in(3) {
             draw.world.tallied.push(port);
         }
@@ -363,6 +398,7 @@ fn observed(blueprint: &Blueprint, kernel: Kernel) -> Simulation<Reducers> {
     let reducers = Reducers {
         digest: Some(Digest::new(ports, flows)),
         drops: vec![Drops::new(vec![true; ports])],
+        bursts: vec![Bursts::new(&vec![true; ports], vec![true; flows])],
         ..Reducers::default()
     };
     Simulation::new(blueprint, kernel, reducers)
@@ -373,12 +409,15 @@ fn tallies(blueprint: &Blueprint, simulation: &Simulation<Reducers>) -> Vec<Tall
     simulation.port_tallies(&blueprint.tallied)
 }
 
-/// Digest, counts, and how many drops there are.
-fn outcome(simulation: &Simulation<Reducers>) -> (String, Counts, Vec<(Time, PortId)>) {
-    let Reducers { digest, drops, .. } = simulation.observer();
+/// Digest, counts, drops and bursts.
+type Outcome = (String, Counts, Vec<(Time, PortId)>, Vec<BurstRow>);
+
+fn outcome(simulation: &Simulation<Reducers>) -> Outcome {
+    let Reducers { digest, drops, bursts, .. } = simulation.observer();
     let rows = drops[0].rows().iter().map(|row| (row.at, row.port)).collect();
     let digest = digest.as_ref().map(Digest::sha256).unwrap_or_default();
-    (digest, Counts { events: 0, ..simulation.counts() }, rows)
+    let bursts = bursts[0].rows().to_vec();
+    (digest, Counts { events: 0, ..simulation.counts() }, rows, bursts)
 }
 
 /// The run, in one go, or by way of a fork: a branch of the run of another world.
@@ -402,7 +441,7 @@ fn run(blueprint: &Blueprint, kernel: Kernel, trunk: Option<&Blueprint>) -> Simu
 #[test]
 fn the_kernels_agree_in_random_worlds() {
     let (mut hops, mut drops, mut controls) = (0, 0, 0);
-    let (mut bundled, mut sources) = (0, 0);
+    let (mut bundled, mut sources, mut assemblers) = (0, 0, 0);
     for seed in 0..WORLDS {
         let blueprint = world(seed);
         let mut trunk = blueprint.clone();
@@ -423,14 +462,15 @@ fn the_kernels_agree_in_random_worlds() {
         drops += plain.counts().dropped_in_all();
         controls += blueprint.controls.len();
         sources += blueprint.datagrams.len();
+        assemblers += blueprint.assemblers.len();
     }
     println!(
         "{WORLDS} worlds: {hops} packet-hops, {drops} drops, {controls} control actions, {bundled} bundles, \
-         {sources} sources of datagrams"
+         {sources} sources of datagrams, {assemblers} assemblers"
     );
     // The worlds are worth comparing.
     assert!(hops > 2_000 * WORLDS && drops > 40 * WORLDS && controls as u64 > 6 * WORLDS);
-    assert!(bundled as u64 > WORLDS);
+    assert!(bundled as u64 > WORLDS / 2 && assemblers as u64 > WORLDS);
 }
 
 /// What ports count is the same wherever the run is cut.

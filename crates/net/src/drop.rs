@@ -22,11 +22,13 @@ pub enum DropReason {
     NotSelected = 7,
     /// A router had to forward it whose time to live was used up.
     TtlExpired = 8,
+    /// It was in a burst that was lost on its way between edge nodes.
+    BurstLost = 9,
 }
 
 impl DropReason {
     /// Every reason, in the order of their numbers.
-    pub const ALL: [DropReason; 9] = [
+    pub const ALL: [DropReason; 10] = [
         DropReason::QueueFull,
         DropReason::LinkDown,
         DropReason::QueueFlushed,
@@ -36,6 +38,7 @@ impl DropReason {
         DropReason::PeriodicLoss,
         DropReason::NotSelected,
         DropReason::TtlExpired,
+        DropReason::BurstLost,
     ];
 
     /// The name in results.
@@ -51,6 +54,7 @@ impl DropReason {
             DropReason::PeriodicLoss => "periodic-loss",
             DropReason::NotSelected => "not-selected",
             DropReason::TtlExpired => "ttl-expired",
+            DropReason::BurstLost => "burst-lost",
         }
     }
 }

@@ -266,7 +266,13 @@ impl Port {
         if let Some(jitter) = &mut self.config.jitter {
             arrival = jitter.arrival(arrival, self.pipe.back().map(|before| before.arrival));
         }
-        let underway = Underway { arrival, ordinal, packet };
+        let first_arrival = self.put_under_way(Underway { arrival, ordinal, packet });
+        let next = self.queue.front().copied().map(|next| self.send(now, next));
+        Some(Sent { packet, first_arrival, next })
+    }
+
+    /// Says when and with which ordinal it arrives, if it is now the first to arrive.
+    fn put_under_way(&mut self, underway: Underway) -> Option<(Time, u32)> {
         // A pipe whose delay was shortened is overtaken; otherwise the place is at the end.
         let mut place = self.pipe.len();
         while place > 0 && self.pipe[place - 1].arrival > underway.arrival {
@@ -277,9 +283,21 @@ impl Port {
         } else {
             self.pipe.insert(place, underway);
         }
-        let first_arrival = (place == 0).then_some((underway.arrival, ordinal));
-        let next = self.queue.front().copied().map(|next| self.send(now, next));
-        Some(Sent { packet, first_arrival, next })
+        (place == 0).then_some((underway.arrival, underway.ordinal))
+    }
+
+    /// A packet that something in the place of queue and transmitter has sent is under way, and arrives
+    /// at `arrival`. Returns the event of its arrival if the pipe has no earlier one.
+    pub fn launch(&mut self, arrival: Time, packet: Packet) -> Option<(Time, u32)> {
+        self.tally.packets += 1;
+        self.tally.bytes += u64::from(packet.size);
+        self.transmissions = self.transmissions.wrapping_add(1);
+        self.put_under_way(Underway { arrival, ordinal: self.transmissions, packet })
+    }
+
+    /// The same, but the packet is lost on the way.
+    pub fn launch_in_vain(&mut self, packet: Packet) {
+        self.tally.lose(packet.size);
     }
 
     /// The packet of transmission `ordinal` comes out of the pipe, unless the event is stale.

@@ -1,4 +1,5 @@
-//! Optical mechanisms: what the network does about failures, and lightpaths in bundles.
+//! Optical mechanisms: what the network does about failures, lightpaths in bundles, and bursts.
 
 pub mod bundle;
+pub mod burst;
 pub mod protection;

@@ -12,9 +12,9 @@ use optcp_units::UNITS;
 use serde_json::{Value, json};
 
 use crate::schema::{
-    CapacityKind, ConvergeKind, FailedDirections, FailedPackets, File, LossKind, LossyPackets,
-    MembersKind, ObserveKind, ProcessKind, ProtectKind, RepairKind, RevertKind, SchemeKind,
-    SelectionKind, SizesKind, TunnelTtl,
+    AssemblyKind, CapacityKind, ConvergeKind, FailedDirections, FailedPackets, File, LossKind,
+    LossyPackets, MembersKind, ObserveKind, ProcessKind, ProtectKind, RepairKind, RevertKind,
+    SchemeKind, SelectionKind, SizesKind, TunnelTtl,
 };
 
 /// One line of `optcp list`.
@@ -67,6 +67,7 @@ const REGISTRIES: &[(&str, &[Entry])] = &[
     (TunnelTtl::FAMILY, TunnelTtl::CATALOGUE),
     (MembersKind::FAMILY, MembersKind::CATALOGUE),
     (SelectionKind::FAMILY, SelectionKind::CATALOGUE),
+    (AssemblyKind::FAMILY, AssemblyKind::CATALOGUE),
     (LossKind::FAMILY, LossKind::CATALOGUE),
     (LossyPackets::FAMILY, LossyPackets::CATALOGUE),
     (ProcessKind::FAMILY, ProcessKind::CATALOGUE),

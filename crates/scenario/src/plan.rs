@@ -5,6 +5,7 @@ use std::num::NonZeroU32;
 
 use optcp_net::Lossy;
 use optcp_optical::bundle::Selection;
+use optcp_optical::burst::Assembly;
 use optcp_optical::protection::Scheme;
 use optcp_routing::{Converge, Mechanism, Protect};
 use optcp_tcp::config::Config;
@@ -64,6 +65,8 @@ pub struct Plan {
     pub title: String,
     /// When the run ends.
     pub stop: Time,
+    /// Whether it ends before that, at the first whole second at which every flow that is to end has ended.
+    pub end_with_flows: bool,
     /// Names of the nodes.
     pub nodes: Vec<String>,
     /// The number of each node: its place in its group, or among all nodes where it is in none.
@@ -72,6 +75,8 @@ pub struct Plan {
     pub links: Vec<LinkPlan>,
     /// The bundles.
     pub bundles: Vec<BundlePlan>,
+    /// Links over which packets travel in bursts, in the order of the file.
+    pub bursts: Vec<BurstsPlan>,
     /// How packets are routed; `None` if every flow has a path of its own.
     pub routing: Option<RoutingPlan>,
     /// Names of the flow groups.
@@ -140,6 +145,19 @@ impl BundlePlan {
     pub fn ports(&self, way: usize) -> impl Iterator<Item = Hop> {
         self.members.iter().map(move |&(link, direction)| (link, direction ^ way))
     }
+}
+
+/// A link over which packets travel in bursts, in both directions.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct BurstsPlan {
+    /// The link, as an index.
+    pub link: usize,
+    /// When a burst leaves.
+    pub assembly: Assembly,
+    /// How long the control packet goes ahead.
+    pub offset: Duration,
+    /// How likely a burst is lost, from 0 to 1.
+    pub probability: f64,
 }
 
 /// One direction of a link.
@@ -466,6 +484,20 @@ pub enum Observation {
         /// The length of an interval.
         interval: Duration,
     },
+    /// Every burst.
+    Bursts {
+        /// The ports.
+        ports: Vec<Hop>,
+        /// The flow groups whose segments are counted, as indices.
+        groups: Vec<usize>,
+    },
+    /// How many bursts carried so many segments.
+    SegmentsPerBurst {
+        /// The ports.
+        ports: Vec<Hop>,
+        /// The flow groups whose segments are counted, as indices.
+        groups: Vec<usize>,
+    },
     /// Segments that were overtaken or sent again, recoveries and timeouts.
     Reordering {
         /// The flow groups, as indices.
@@ -482,6 +514,12 @@ impl Plan {
             bundle.ports(self.way(bundle, flow.hops[place])).any(|port| port == hop)
         };
         flow.routed || flow.hops.contains(&hop) || flow.bundles.iter().any(in_bundle)
+    }
+
+    /// Whether packets travel over a link in bursts.
+    #[must_use]
+    pub fn in_bursts(&self, link: usize) -> bool {
+        self.bursts.iter().any(|bursts| bursts.link == link)
     }
 
     /// The way through a bundle on which a port of it lies: 0 from its first end to its second, 1 back.

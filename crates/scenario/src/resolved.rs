@@ -7,12 +7,13 @@ use optcp_units::{Duration, Time};
 use serde_json::{Map, Value, json};
 
 use optcp_net::Lossy;
+use optcp_optical::burst::Assembly;
 use optcp_traffic::{FractalRenewal, PacketSize, Volume};
 
 use crate::plan::{
-    BundlePlan, Carries, DetectionPlan, FailurePlan, FlowPlan, Hop, LinkPlan, Loses, LossPlan,
-    Observation, Plan, PortPlan, ProcessPlan, ProtectionPlan, QueueLimit, RoutingPlan, Spread,
-    TrafficPlan,
+    BundlePlan, BurstsPlan, Carries, DetectionPlan, FailurePlan, FlowPlan, Hop, LinkPlan, Loses,
+    LossPlan, Observation, Plan, PortPlan, ProcessPlan, ProtectionPlan, QueueLimit, RoutingPlan,
+    Spread, TrafficPlan,
 };
 use crate::schema::{
     FailedPackets, LossKind, LossyPackets, ProcessKind, SizesKind, TunnelTtl, converge_name,
@@ -45,6 +46,12 @@ pub(crate) fn json(plan: &Plan) -> String {
     // Only where they are used: the digests of worlds without them hold.
     if !plan.bundles.is_empty() {
         resolved["bundles"] = plan.bundles.iter().map(|one| bundle(plan, one)).collect();
+    }
+    if plan.end_with_flows {
+        resolved["end_with_flows"] = json!(true);
+    }
+    if !plan.bursts.is_empty() {
+        resolved["bursts"] = plan.bursts.iter().map(|one| bursts(plan, one)).collect();
     }
     if let Some(entry) = &plan.routing {
         resolved["routing"] = routing(plan, entry);
@@ -125,6 +132,22 @@ fn bundle(plan: &Plan, bundle: &BundlePlan) -> Value {
         "ports": ports(plan, &bundle.members),
         "selection": bundle.selection.name(),
         "detection_ps": bundle.detection.as_ps(),
+    })
+}
+
+fn bursts(plan: &Plan, bursts: &BurstsPlan) -> Value {
+    let (timer, size) = match bursts.assembly {
+        Assembly::Timer(timer) => (Some(timer), None),
+        Assembly::Size(size) => (None, Some(size)),
+        Assembly::Hybrid(hybrid) => (Some(hybrid.timer), Some(hybrid.size)),
+    };
+    json!({
+        "link": plan.links[bursts.link].name,
+        "assembly": bursts.assembly.name(),
+        "timer_ps": timer.map(|timer| timer.period.as_ps()),
+        "size_bytes": size.map(|size| size.threshold.count()),
+        "offset_ps": bursts.offset.as_ps(),
+        "loss_probability": bursts.probability,
     })
 }
 
@@ -366,6 +389,16 @@ fn observation(plan: &Plan, kind: &Observation, map: &mut Map<String, Value>) {
             ("ports", ports(plan, hops)),
             ("after_ps", json!(after.as_ps())),
             ("interval_ps", json!(interval.as_ps())),
+        ],
+        Observation::Bursts { ports: hops, groups } => vec![
+            ("kind", json!("bursts")),
+            ("ports", ports(plan, hops)),
+            ("groups", groups_of(groups)),
+        ],
+        Observation::SegmentsPerBurst { ports: hops, groups } => vec![
+            ("kind", json!("segments-per-burst")),
+            ("ports", ports(plan, hops)),
+            ("groups", groups_of(groups)),
         ],
         Observation::Reordering { groups } => {
             vec![("kind", json!("reordering")), ("groups", groups_of(groups))]

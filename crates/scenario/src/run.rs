@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use optcp_engine::observe::{Digest, Observer, Reducers, hex};
 use optcp_engine::{Kernel, Simulation};
 use optcp_net::DropReason;
-use optcp_units::Time;
+use optcp_units::{Duration, Time};
 use sha2::{Digest as _, Sha256};
 
 use crate::Plan;
@@ -129,9 +129,15 @@ impl Watching for () {
     }
 }
 
+/// How often a run that ends with its flows is asked whether they have ended.
+const END_EVERY: Duration = Duration::from_secs(1);
+
 /// A run in progress, and what has been read of its ports.
 #[derive(Clone)]
 struct Progress<O> {
+    /// By flow, whether its end is waited for; `None` where the run does not end with its flows.
+    awaited: Option<Vec<bool>>,
+
     simulation: Simulation<O>,
     tallies: Tallies,
 }
@@ -149,6 +155,9 @@ impl<O: Watching> Progress<O> {
             }
             self.tallies.read(&self.simulation);
         }
+        if until.is_none() {
+            self.advance_to_the_flows_end(&mut go_on)?;
+        }
         let through = go_on()
             && match until {
                 Some(until) => self.simulation.run_before_while(until, &mut go_on),
@@ -158,6 +167,28 @@ impl<O: Watching> Progress<O> {
             self.tallies.read(&self.simulation);
         }
         if through { Ok(()) } else { Err(Cancelled) }
+    }
+
+    /// Stops the run at the first whole second at which every flow that is to end has ended.
+    fn advance_to_the_flows_end(
+        &mut self,
+        go_on: &mut dyn FnMut() -> bool,
+    ) -> Result<(), Cancelled> {
+        let Some(awaited) = &self.awaited else { return Ok(()) };
+        let mut at = Time::ZERO + END_EVERY;
+        while at < self.simulation.stop() {
+            if !go_on() || !self.simulation.run_before_while(at, go_on) {
+                return Err(Cancelled);
+            }
+            let mut flows = self.simulation.senders().zip(awaited);
+            let ended = flows.all(|(sender, &awaited)| !awaited || sender.finished());
+            drop(flows);
+            if ended {
+                self.simulation.stop_now();
+            }
+            at = at + END_EVERY;
+        }
+        Ok(())
     }
 }
 
@@ -187,6 +218,10 @@ impl Family {
         let mut shared = Progress {
             simulation: Simulation::new(&worlds[trunk].blueprint, kernel, observer),
             tallies: Tallies::new(branches[trunk].plan()),
+            awaited: branches[trunk].plan().end_with_flows.then(|| {
+                let flows = &worlds[trunk].blueprint.flows;
+                flows.iter().map(|flow| flow.segments.is_some()).collect()
+            }),
         };
         if !others.is_empty() {
             shared.advance(Some(self.fork_at), cancel)?;
@@ -212,6 +247,8 @@ fn families(branches: &[&Scenario], worlds: &[World], fork: bool) -> Vec<Family>
             // Observations are part of the state that is copied.
             let observed_alike = a.observe == b.observe && a.stop == b.stop;
             let shared = worlds[trunk].blueprint.shared_until(&world.blueprint);
+            // Where the end is found on the way, branches would have to agree on it.
+            let fork = fork && !a.end_with_flows && !b.end_with_flows;
             (fork && observed_alike && shared > Time::ZERO).then_some(shared)
         };
         match families.iter_mut().find_map(|f| same_past(f).map(|shared| (f, shared))) {
@@ -230,7 +267,7 @@ fn result<O: Watching>(
     plan: &Plan,
     seed: u64,
     forked_at: Option<Time>,
-    Progress { simulation, tallies }: &Progress<O>,
+    Progress { simulation, tallies, .. }: &Progress<O>,
 ) -> Run {
     let nothing = Reducers::default();
     let reducers = simulation.observer().reducers().unwrap_or(&nothing);

@@ -1,8 +1,8 @@
 //! What a run observed, as named columns.
 
 use optcp_engine::observe::{
-    Cause, CompletionRow, DatagramSums, DropRow, PacketEvent, PacketRow, Reducers, ReorderingEvent,
-    ReorderingRow, SenderRow,
+    BurstRow, BurstSizes, Cause, CompletionRow, DatagramSums, DropRow, PacketEvent, PacketRow,
+    Reducers, ReorderingEvent, ReorderingRow, SenderRow,
 };
 use optcp_net::DropReason;
 use optcp_tcp::Phase;
@@ -17,7 +17,7 @@ use crate::tallies::Tallies;
 ///
 /// Of the kinds with an interval, every column is a table of `rows` rows with as many values as there
 /// are intervals, row after row, and `names[0]` names the rows. Of the others, every column holds one
-/// value an event, in order of time.
+/// value an event, in order of time; of `segments-per-burst`, one a port and number of segments.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Series {
     /// The name in the scenario.
@@ -117,7 +117,8 @@ pub(crate) fn series(plan: &Plan, reducers: &Reducers, tallies: &Tallies) -> Vec
     let (mut goodput, mut load) = (reducers.goodput.iter(), reducers.load.iter());
     let (mut queue, mut drops) = (reducers.queue.iter(), reducers.drops.iter());
     let (mut senders, mut packets) = (reducers.senders.iter(), reducers.packets.iter());
-    let mut reordering = reducers.reordering.iter();
+    let (mut reordering, mut bursts) = (reducers.reordering.iter(), reducers.bursts.iter());
+    let mut burst_sizes = reducers.burst_sizes.iter();
     let (mut completions, mut datagrams) = (reducers.completions.iter(), reducers.datagrams.iter());
     let mut all = Vec::new();
     for observed in &plan.observe {
@@ -192,6 +193,14 @@ pub(crate) fn series(plan: &Plan, reducers: &Reducers, tallies: &Tallies) -> Vec
                 per_interval("datagrams", interval, names, datagram_columns(d.sums()))
             }),
             Observation::Ports { .. } => counted.next(),
+            Observation::Bursts { ports, .. } => bursts.next().map(|b| {
+                let names = vec![("ports", port_names(plan, ports))];
+                per_event("bursts", names, burst_columns(plan, ports, b.rows()))
+            }),
+            Observation::SegmentsPerBurst { ports, .. } => burst_sizes.next().map(|b| {
+                let names = vec![("ports", port_names(plan, ports))];
+                per_event("segments-per-burst", names, burst_size_columns(ports, b))
+            }),
             Observation::Reordering { .. } => reordering.next().map(|r| {
                 let names =
                     vec![("flows", flow_names(plan)), ("events", owned(&ReorderingEvent::NAMES))];
@@ -218,11 +227,17 @@ fn times<T>(rows: &[T], at: impl Fn(&T) -> Time) -> Column {
     column("time_ps", Values::U64(rows.iter().map(|row| at(row).as_ps()).collect()))
 }
 
-fn drop_columns(plan: &Plan, ports: &[Hop], rows: &[DropRow]) -> Vec<Column> {
+/// The place of each port in a list; the greatest number stands for none.
+fn positions(plan: &Plan, ports: &[Hop]) -> Vec<u32> {
     let mut position = vec![u32::MAX; 2 * plan.links.len()];
     for (index, &hop) in (0..).zip(ports) {
         position[port_id(hop) as usize] = index;
     }
+    position
+}
+
+fn drop_columns(plan: &Plan, ports: &[Hop], rows: &[DropRow]) -> Vec<Column> {
+    let position = positions(plan, ports);
     let group = |row: &DropRow| {
         u32::try_from(plan.flows[row.packet.flow() as usize].group).unwrap_or(u32::MAX)
     };
@@ -282,6 +297,38 @@ fn completion_columns(plan: &Plan, rows: &[CompletionRow]) -> Vec<Column> {
         index("flow", Values::U32(rows.iter().map(|row| row.flow).collect()), "flows"),
         column("bytes", Values::U64(rows.iter().map(|row| row.bytes).collect())),
         column("finished", Values::Bool(rows.iter().map(|row| row.finished).collect())),
+    ]
+}
+
+fn burst_columns(plan: &Plan, ports: &[Hop], rows: &[BurstRow]) -> Vec<Column> {
+    let position = positions(plan, ports);
+    let whole = |name, value: fn(&BurstRow) -> u32| {
+        column(name, Values::U32(rows.iter().map(value).collect()))
+    };
+    let port = rows.iter().map(|row| position[row.port as usize]).collect();
+    vec![
+        times(rows, |row| row.at),
+        index("port", Values::U32(port), "ports"),
+        whole("packets", |row| row.burst.packets),
+        column("bytes", Values::U64(rows.iter().map(|row| row.burst.bytes).collect())),
+        whole("segments", |row| row.segments),
+        whole("acks", |row| row.acks),
+        column("lost", Values::Bool(rows.iter().map(|row| row.burst.lost).collect())),
+    ]
+}
+
+fn burst_size_columns(ports: &[Hop], sizes: &BurstSizes) -> Vec<Column> {
+    let of_port = |(place, &hop): (u32, &Hop)| {
+        let bursts = (0..).zip(sizes.bursts(port_id(hop)));
+        bursts
+            .filter(|&(_, &count)| count > 0)
+            .map(move |(segments, &count)| (place, segments, count))
+    };
+    let rows: Vec<(u32, u32, u64)> = (0..).zip(ports).flat_map(of_port).collect();
+    vec![
+        index("port", Values::U32(rows.iter().map(|row| row.0).collect()), "ports"),
+        column("segments", Values::U32(rows.iter().map(|row| row.1).collect())),
+        column("bursts", Values::U64(rows.iter().map(|row| row.2).collect())),
     ]
 }
 

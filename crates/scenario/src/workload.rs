@@ -106,6 +106,7 @@ fn dumbbell(tcp: Tcp, flows: u32, seconds: u64) -> Blueprint {
         ports,
         labels: paths.into_labels(),
         bundles: Vec::new(),
+        assemblers: Vec::new(),
         flows: specs,
         datagrams: Vec::new(),
         tallied: Vec::new(),

@@ -18,6 +18,7 @@ macro_rules! bad {
 bad!(
     arrivals,
     bundles,
+    bursts,
     circle,
     duplicates,
     failures,

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from optcp.papers.model import Claim, Row, Series
     from optcp.study import Done
 
-PAPERS = ("gmpls", "slides", "das", "lbas")
+PAPERS = ("gmpls", "slides", "das", "lbas", "obs")
 """Modules of this package that register exhibits; a paper is one of them."""
 
 

@@ -6,7 +6,7 @@ use std::collections::BinaryHeap;
 
 use optcp_des::Due;
 use optcp_net::{Action, DropReason, Packet, PortId};
-use optcp_units::Time;
+use optcp_units::{Duration, Time};
 
 use super::Fast;
 use super::eager::Survey;
@@ -14,6 +14,9 @@ use super::port::Port;
 use crate::controls::Controls;
 use crate::model::Model;
 use crate::observe::{Observer, Record};
+
+/// When to look again what has become of a packet in an assembler that no timer empties.
+const LATER: Duration = Duration::from_ms(100);
 
 impl Fast {
     /// Opens the stretch up to `bound`, or up to the instant at which the ways are to be found anew: packets
@@ -49,7 +52,14 @@ impl Fast {
                 port.may_overtake(details, now, of_port(id))
             })
             .collect();
-        let (ways, leftover) = Survey::new(model, self.ports()).ways(pending, &overtaken);
+        // Packets in assemblers are under way, too; when they will arrive is not known yet.
+        let gathered = model.assemblers.iter().flat_map(|assembler| {
+            let at = assembler.due().unwrap_or(now + LATER).max(now);
+            let entity = assembler.port();
+            assembler.held().iter().map(move |&item| Due { at, entity, ordinal: 0, item })
+        });
+        let under_way: Vec<Due<Packet>> = pending.iter().copied().chain(gathered).collect();
+        let (ways, leftover) = Survey::new(model, self.ports()).ways(&under_way, &overtaken);
         let last_overtaken = overtaken.iter().flat_map(|&id| of_port(id)).map(|due| due.at).max();
         self.ways = ways;
         self.stale = false;

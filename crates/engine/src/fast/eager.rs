@@ -9,6 +9,7 @@
 use optcp_des::Due;
 use optcp_net::{Entrance, Hop, Label, LabelTable, Packet, PortId};
 use optcp_optical::bundle::Bundle;
+use optcp_optical::burst::Assembler;
 use optcp_units::Time;
 
 use crate::datagrams::Datagrams;
@@ -148,7 +149,12 @@ pub(super) struct Survey<'a> {
 
 impl<'a> Survey<'a> {
     pub(super) fn new<O>(model: &'a Model<O>, ports: u32) -> Self {
-        let Model { labels, bundles, flows, datagrams, .. } = model;
+        let Model { labels, bundles, flows, datagrams, assemblers, .. } = model;
+        let mut feeds = vec![Feeder::None; ports as usize];
+        // What comes to an assembler must find the burst of its turn.
+        for port in assemblers.iter().map(Assembler::port) {
+            feeds[port as usize] = Feeder::Many;
+        }
         Survey {
             labels,
             bundles,
@@ -156,7 +162,7 @@ impl<'a> Survey<'a> {
             sources: datagrams,
             ports,
             brings: vec![Feeder::None; labels.len()],
-            feeds: vec![Feeder::None; ports as usize],
+            feeds,
             last: vec![None; labels.len()],
             eager: vec![false; labels.len()],
         }

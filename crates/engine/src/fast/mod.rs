@@ -23,6 +23,7 @@ use optcp_net::{
     Control, DropReason, FlowId, Label, Packet, PortCounts, PortId, QueueLimit, Tally,
 };
 use optcp_optical::bundle::{Bundle, Lightpaths, Selection};
+use optcp_optical::burst::Gathered;
 use optcp_units::{Bytes, Duration, Time};
 
 use crate::Blueprint;
@@ -203,7 +204,7 @@ impl Fast {
         model.event = Key::new(at, Class::Arrival, port, ordinal);
     }
 
-    /// A packet comes to a port: when it arrives behind it, unless it is lost. Its label and its time to
+    /// A packet comes to a port: when it arrives behind it, unless it is lost or waits for a burst. Its label and its time to
     /// live are what they will be there.
     #[inline(always)]
     fn admit<O: Observer>(
@@ -238,9 +239,37 @@ impl Fast {
         id: PortId,
         packet: Packet,
     ) -> Option<Time> {
+        if let Some(assembler) = model.assembler_at(id) {
+            self.gather(model, assembler, packet);
+            return None;
+        }
         let index = id as usize;
         let (store, details) = (&mut self.stores[index], &mut self.details[index]);
         self.ports[index].admit(store, details, model, id, packet)
+    }
+
+    /// A packet comes to an assembler.
+    fn gather<O: Observer>(&mut self, model: &mut Model<O>, assembler: u32, packet: Packet) {
+        match model.gather(assembler, packet) {
+            Gathered::Waits => {}
+            Gathered::Until(due) => self.timers.push(model.burst_key(assembler, due)),
+            Gathered::Full => self.send_burst(model, assembler),
+        }
+    }
+
+    /// What an assembler has gathered leaves: its packets wait for their turn behind the port.
+    fn send_burst<O: Observer>(&mut self, model: &mut Model<O>, assembler: u32) {
+        let id = model.assemblers[assembler as usize].port();
+        let burst = model.send_burst(assembler);
+        let port = &mut self.ports[id as usize];
+        match burst.arrival {
+            None => port.launch_in_vain(burst.packets.len()),
+            Some(at) => {
+                for item in burst.packets {
+                    self.waiting.push(Due { at, entity: id, ordinal: port.launch(), item });
+                }
+            }
+        }
     }
 
     /// A packet waits for its turn behind the port that has accepted it last.
@@ -389,10 +418,18 @@ impl Fast {
     /// or the timer put off.
     fn alarm<O: Observer>(&mut self, model: &mut Model<O>, key: Key) {
         let (id, now) = (key.entity(), key.time());
+        let alarm = Alarm::of(key);
         let Some(flow) = model.flows.get_mut(id as usize) else {
-            return self.send_datagram(model, id);
+            return match alarm {
+                Alarm::Burst => {
+                    if let Some(assembler) = model.due_assembler(key) {
+                        self.send_burst(model, assembler);
+                    }
+                }
+                _ => self.send_datagram(model, id),
+            };
         };
-        match Alarm::of(key) {
+        match alarm {
             Alarm::Start => {
                 flow.sender.start();
                 self.drain_sender(model, id, Cause::Start);
@@ -411,7 +448,9 @@ impl Fast {
                     model.flows[id as usize].schedule_receiver(id, &mut self.timers);
                 }
             }
-            Alarm::Datagram => unreachable!("numbers of sources are beyond those of flows"),
+            Alarm::Datagram | Alarm::Burst => {
+                unreachable!("numbers of sources and assemblers are beyond those of flows")
+            }
         }
     }
 

@@ -208,6 +208,17 @@ impl Port {
         self.counts.accepted as u32
     }
 
+    /// A packet of a burst is under way: its ordinal.
+    pub(super) fn launch(&mut self) -> u32 {
+        self.counts.accepted += 1;
+        self.last_ordinal()
+    }
+
+    /// So many packets of a burst are lost on the way.
+    pub(super) fn launch_in_vain(&mut self, packets: usize) {
+        self.counts.dropped += packets as u64;
+    }
+
     /// A packet comes to the port: when it arrives at the far end, unless it is lost.
     pub(super) fn admit<O: Observer>(
         &mut self,

@@ -61,6 +61,10 @@ impl Digest {
             Record::DatagramArrived { flow, seq, delay, .. } => {
                 (&mut self.receivers[flow as usize], 7, [u64::from(seq), delay.as_ps()])
             }
+            Record::BurstSent { port, packets, bytes, lost } => {
+                let kind = 8 + (u64::from(lost) << 8);
+                (&mut self.ports[port as usize], kind, [u64::from(packets), bytes])
+            }
             // Implied by what goes in above, or by what the sender sends next.
             Record::Transmitted { .. }
             | Record::QueueLength { .. }

@@ -1,5 +1,7 @@
 //! Observation: models hand out records, reducers make metrics of them.
 
+mod burst_sizes;
+mod bursts;
 mod completions;
 mod datagrams;
 mod digest;
@@ -16,6 +18,8 @@ use optcp_net::{DropReason, FlowId, Packet, PortId};
 use optcp_tcp::Snapshot;
 use optcp_units::{Duration, Time};
 
+pub use burst_sizes::BurstSizes;
+pub use bursts::{BurstRow, Bursts, SentBurst};
 pub use completions::{CompletionRow, Completions};
 pub use datagrams::{DatagramSums, Datagrams};
 pub use digest::{Digest, hex};
@@ -109,6 +113,17 @@ pub enum Record {
         /// Packets in it now, the one in transmission included.
         packets: u32,
     },
+    /// A burst left an assembler, with the packets that the port has accepted since the last one.
+    BurstSent {
+        /// The port in whose place the assembler stands.
+        port: PortId,
+        /// The packets in it.
+        packets: u32,
+        /// The sum of their sizes.
+        bytes: u64,
+        /// Whether it is lost on its way.
+        lost: bool,
+    },
     /// A packet was lost.
     Dropped {
         /// The port at or behind which it happened.
@@ -180,6 +195,10 @@ pub struct Reducers {
     pub completions: Vec<Completions>,
     /// Datagram series.
     pub datagrams: Vec<Datagrams>,
+    /// Lists of bursts.
+    pub bursts: Vec<Bursts>,
+    /// Histograms of segments a burst.
+    pub burst_sizes: Vec<BurstSizes>,
 }
 
 impl Observer for Reducers {
@@ -213,10 +232,16 @@ impl Observer for Reducers {
             Record::Updated { flow, cause, snapshot } => {
                 self.senders.iter_mut().for_each(|s| s.add(event, flow, cause, snapshot));
             }
-            Record::Sent { .. }
-            | Record::Arrived { .. }
-            | Record::Acknowledged { .. }
-            | Record::Accepted { .. } => {}
+            Record::Accepted { port, packet } => {
+                self.bursts.iter_mut().for_each(|b| b.gathered(port, packet));
+                self.burst_sizes.iter_mut().for_each(|b| b.gathered(port, packet));
+            }
+            Record::BurstSent { port, packets, bytes, lost } => {
+                let burst = SentBurst { packets, bytes, lost };
+                self.bursts.iter_mut().for_each(|b| b.sent(event, port, burst));
+                self.burst_sizes.iter_mut().for_each(|b| b.sent(port));
+            }
+            Record::Sent { .. } | Record::Arrived { .. } | Record::Acknowledged { .. } => {}
         }
         self.packets.iter_mut().for_each(|p| p.add(event, record));
         self.reordering.iter_mut().for_each(|r| r.add(event, record));
@@ -236,6 +261,7 @@ impl Observer for Reducers {
         self.queue.iter_mut().for_each(|q| q.finish(at));
         self.drops.iter_mut().for_each(Drops::finish);
         self.completions.iter_mut().for_each(|c| c.finish(at));
+        self.bursts.iter_mut().for_each(Bursts::finish);
         self.senders.iter_mut().for_each(Senders::finish);
         self.packets.iter_mut().for_each(Packets::finish);
         self.reordering.iter_mut().for_each(Reordering::finish);

@@ -100,7 +100,8 @@ impl Packets {
             | Record::Transmitted { .. }
             | Record::QueueLength { .. }
             | Record::Progress { .. }
-            | Record::Updated { .. } => return,
+            | Record::Updated { .. }
+            | Record::BurstSent { .. } => return,
         };
         if self.flows[row.flow as usize] {
             self.rows.add(key, row);

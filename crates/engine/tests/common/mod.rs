@@ -8,6 +8,7 @@ use optcp_engine::observe::{Observer, Record};
 use optcp_engine::{Blueprint, DatagramSpec, FlowSpec};
 use optcp_net::{Control, Label, Loss, Packet, PathId, Paths, PortConfig, PortId, QueueLimit};
 use optcp_optical::bundle::Bundle;
+use optcp_optical::burst::Assembler;
 use optcp_tcp::Config;
 use optcp_units::{Duration, Rate, Time};
 
@@ -66,6 +67,7 @@ pub struct WorldBuilder {
     pub ports: Vec<(PortConfig, Vec<Loss>)>,
     pub paths: Paths,
     pub bundles: Vec<Bundle>,
+    pub assemblers: Vec<Assembler>,
     pub tallied: Vec<PortId>,
     pub flows: Vec<FlowSpec>,
     pub datagrams: Vec<DatagramSpec>,
@@ -119,6 +121,7 @@ impl WorldBuilder {
         self.controls.sort_by_key(|control| control.at);
         Blueprint {
             bundles: self.bundles,
+            assemblers: self.assemblers,
             tallied: self.tallied,
             ports: self.ports,
             labels: self.paths.into_labels(),

@@ -2,6 +2,7 @@
 
 mod arrivals;
 mod bundles;
+mod bursts;
 mod protection;
 mod routing;
 mod traffic;
@@ -12,8 +13,8 @@ use std::sync::Arc;
 
 use optcp_des::Streams;
 use optcp_engine::observe::{
-    Completions, Datagrams, Digest, Drops, IntervalSums, Packets, Queue, Reducers, Reordering,
-    Senders,
+    BurstSizes, Bursts, Completions, Datagrams, Digest, Drops, IntervalSums, Packets, Queue,
+    Reducers, Reordering, Senders,
 };
 use optcp_engine::{Blueprint, FlowSpec};
 use optcp_net::{
@@ -64,9 +65,11 @@ pub(crate) fn world(plan: &Plan, seed: u64, digest: bool) -> World {
     controls.extend(rewritten.into_iter().flatten());
     // Stable: at one instant failures and repairs stay before the switches they lead to.
     controls.sort_by_key(|control| control.at);
+    let assemblers = bursts::assemblers(plan, &ports, streams);
     let blueprint = Blueprint {
         ports: ports.into_iter().zip(losses(plan, streams)).collect(),
         bundles: bundles::bundles(plan),
+        assemblers,
         labels: paths.into_labels(),
         flows,
         datagrams,
@@ -321,6 +324,15 @@ fn reducers(plan: &Plan, blueprint: &Blueprint, digest: bool) -> Reducers {
             Observation::Datagrams { groups, interval } => {
                 let rows = rows_of_groups(groups);
                 reducers.datagrams.push(Datagrams::new(rows, *interval, plan.stop));
+            }
+            Observation::Bursts { ports, groups } => {
+                let flows = marked(rows_of_groups(groups));
+                reducers.bursts.push(Bursts::new(&marked(rows_of_ports(ports)), flows));
+            }
+            Observation::SegmentsPerBurst { ports, groups } => {
+                let flows = marked(rows_of_groups(groups));
+                let ports = marked(rows_of_ports(ports));
+                reducers.burst_sizes.push(BurstSizes::new(&ports, flows));
             }
             // Read at the ends of the intervals, from counts of the ports.
             Observation::Ports { .. } => {}

@@ -3,6 +3,7 @@
 
 mod arrivals;
 mod bundles;
+mod bursts;
 mod failures;
 mod flows;
 mod losses;
@@ -18,7 +19,7 @@ mod traffic;
 use optcp_units::Time;
 
 use crate::library::Library;
-use crate::plan::Plan;
+use crate::plan::{Carries, Observation, Plan};
 use crate::problem::Problems;
 use crate::schema::File;
 use crate::tree::place;
@@ -34,10 +35,12 @@ pub(crate) fn plan(file: &File, library: &Library, problems: &mut Problems<'_>) 
     let mut plan = Plan {
         title: file.title.clone(),
         stop: Time::ZERO + file.stop.0,
+        end_with_flows: file.end_with_flows,
         nodes: Vec::new(),
         numbers: Vec::new(),
         links: Vec::new(),
         bundles: Vec::new(),
+        bursts: Vec::new(),
         routing: None,
         groups: Vec::new(),
         flows: Vec::new(),
@@ -64,12 +67,48 @@ pub(crate) fn plan(file: &File, library: &Library, problems: &mut Problems<'_>) 
     failures::failures(file, &mut plan, &mut network, problems);
     protection::protections(file, &mut plan, &mut network, problems);
     losses::losses(file, &mut plan, &mut network, problems);
+    bursts::bursts(file, &mut plan, &mut network, problems);
     observe::observe(file, &mut plan, &mut network, problems);
+    if plan.end_with_flows {
+        early_end(&plan, problems);
+    }
     plan.numbers = network.numbers();
     plan.nodes = network.nodes;
     plan.links = network.links;
     plan.bundles = network.bundles;
     problems.found.is_empty().then_some(plan)
+}
+
+/// Reports what needs to know before the run when it ends.
+fn early_end(plan: &Plan, problems: &mut Problems<'_>) {
+    let place = place!["end_with_flows"];
+    let flows = plan.flows.iter().filter(|flow| flow.carries == Carries::Flow);
+    if flows.filter(|flow| flow.size.is_some()).count() == 0 {
+        problems.at(place, "no flow ends").label("needs flows with a `size`");
+    }
+    if !plan.arrivals.is_empty() {
+        problems.at(place, "flows that come at random").label("goes with flows that are known");
+    }
+    for (i, observed) in plan.observe.iter().enumerate() {
+        let by_interval = match observed.kind {
+            Observation::Goodput { .. }
+            | Observation::Load { .. }
+            | Observation::Queue { .. }
+            | Observation::Datagrams { .. }
+            | Observation::Ports { .. } => true,
+            Observation::Drops { .. }
+            | Observation::Senders { .. }
+            | Observation::Packets { .. }
+            | Observation::Completions { .. }
+            | Observation::Bursts { .. }
+            | Observation::SegmentsPerBurst { .. }
+            | Observation::Reordering { .. } => false,
+        };
+        if by_interval {
+            let message = format!("`{}` has intervals up to `stop`", observed.name);
+            problems.at(place!["observe", i], message).label("does not go with `end_with_flows`");
+        }
+    }
 }
 
 /// Reports a name that cannot be told apart from the punctuation of paths and labels.

@@ -34,6 +34,7 @@ pub(super) fn observe(
             ObserveKind::Packets => (true, true, false),
             ObserveKind::Completions | ObserveKind::Reordering => (true, false, false),
             ObserveKind::Datagrams => (true, false, true),
+            ObserveKind::Bursts | ObserveKind::SegmentsPerBurst => (true, true, false),
         };
         let keys = [
             ("groups", entry.groups.is_some(), wants_groups),
@@ -51,7 +52,11 @@ pub(super) fn observe(
             problems.at(place!["observe", i, "after"], message);
         }
         let interval = if wants_interval { interval(i, entry, plan, problems) } else { None };
-        let all_links = || (0..network.links.len()).flat_map(|link| [(link, 0), (link, 1)]);
+        let count = network.links.len();
+        let links = |in_bursts: bool| {
+            let chosen = (0..count).filter(|&link| plan.in_bursts(link) == in_bursts);
+            chosen.flat_map(|link| [(link, 0), (link, 1)]).collect::<Vec<Hop>>()
+        };
         let kind = match entry.kind {
             ObserveKind::Goodput => Observation::Goodput {
                 groups: groups(i, entry, plan, problems),
@@ -60,8 +65,9 @@ pub(super) fn observe(
             },
             ObserveKind::Load | ObserveKind::Queue | ObserveKind::Ports => {
                 let ports = match &entry.links {
-                    None => all_links().collect(),
-                    Some(_) => ports(i, entry, network, problems),
+                    // An assembler is no queue.
+                    None => links(false),
+                    Some(_) => chosen(false, i, entry, plan, network, problems),
                 };
                 let interval = interval.unwrap_or(Duration::ZERO);
                 match entry.kind {
@@ -90,6 +96,22 @@ pub(super) fn observe(
             },
             ObserveKind::Reordering => {
                 Observation::Reordering { groups: groups(i, entry, plan, problems) }
+            }
+            ObserveKind::Bursts | ObserveKind::SegmentsPerBurst => {
+                let groups = groups(i, entry, plan, problems);
+                if file.bursts.is_empty() {
+                    problems
+                        .at(place!["observe", i, "kind"], "no link has bursts")
+                        .label("needs [[bursts]]");
+                }
+                let ports = match &entry.links {
+                    None => links(true),
+                    Some(_) => chosen(true, i, entry, plan, network, problems),
+                };
+                match entry.kind {
+                    ObserveKind::Bursts => Observation::Bursts { ports, groups },
+                    _ => Observation::SegmentsPerBurst { ports, groups },
+                }
             }
             ObserveKind::Drops => Observation::Drops {
                 ports: entry.links.as_ref().map(|_| ports(i, entry, network, problems)),
@@ -156,6 +178,27 @@ fn groups(i: usize, entry: &ObserveEntry, plan: &Plan, problems: &mut Problems<'
         }
     }
     groups
+}
+
+/// The ports of links over which packets travel in bursts, or of others.
+fn chosen(
+    in_bursts: bool,
+    i: usize,
+    entry: &ObserveEntry,
+    plan: &Plan,
+    network: &mut Network,
+    problems: &mut Problems<'_>,
+) -> Vec<Hop> {
+    let ports = ports(i, entry, network, problems);
+    if let Some(&(other, _)) = ports.iter().find(|&&(link, _)| plan.in_bursts(link) != in_bursts) {
+        let (has, hint) = match in_bursts {
+            true => ("has no bursts", "[[bursts]] does not name it"),
+            false => ("has no queue: packets travel over it in bursts", "kind `bursts` lists them"),
+        };
+        let message = format!("`{}` {has}", network.links[other].name);
+        problems.at(place!["observe", i, "links"], message).label(hint);
+    }
+    ports
 }
 
 /// Both directions of each link, the one that it is written in first.

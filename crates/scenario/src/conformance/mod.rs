@@ -144,6 +144,7 @@ fn blueprint(case: &Case) -> Result<Blueprint, String> {
         ports,
         labels,
         bundles: Vec::new(),
+        assemblers: Vec::new(),
         flows: vec![flow],
         datagrams: Vec::new(),
         tallied: Vec::new(),

@@ -1,6 +1,7 @@
 //! The scenario file: what may be written in it. The JSON Schema is made from these types.
 
 mod bundle;
+mod burst;
 mod protection;
 mod routing;
 mod tcp;
@@ -15,6 +16,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
 pub(crate) use bundle::{BundleEntry, SelectionKind};
+pub(crate) use burst::{AssemblyKind, BurstsEntry};
 pub(crate) use protection::{
     CapacityKind, FailedDirections, FailedPackets, FailureEntry, ProtectionEntry, RevertKind,
     SchemeKind, revert_name, scheme_name,
@@ -46,6 +48,10 @@ pub(crate) struct File {
     pub title: String,
     /// When the run ends.
     pub stop: Span,
+    /// Whether the run ends before that, at the first whole second at which every flow that is to end has
+    /// ended.
+    #[schemars(default)]
+    pub end_with_flows: bool,
     /// Values that other values refer to as `$name`.
     #[schemars(default)]
     #[expect(dead_code, reason = "for the JSON Schema; parameters are replaced before reading")]
@@ -64,6 +70,9 @@ pub(crate) struct File {
     /// Parallel links that are one link to whoever routes.
     #[schemars(default)]
     pub bundles: Vec<BundleEntry>,
+    /// Links over which packets travel in bursts.
+    #[schemars(default)]
+    pub bursts: Vec<BurstsEntry>,
     /// Routers find shortest paths, and ways around what fails.
     pub routing: Option<RoutingTable>,
     /// The flows.
@@ -237,6 +246,8 @@ optcp_tcp::registry! {
         "completions" => Completions: "start, end and bytes of every flow that is to end", "OpTCP";
         "datagrams" => Datagrams: "datagrams sent, arrived and lost, and their delays, by group and interval", "OpTCP";
         "ports" => Ports: "what ports took, dropped and held, by port and interval, without a record of every packet", "OpTCP";
+        "bursts" => Bursts: "bursts that left an assembler, one by one, and how many segments of chosen flows are in each", "obs paper, section IV.B";
+        "segments-per-burst" => SegmentsPerBurst: "how many bursts carried so many segments of chosen flows, by port", "obs paper, section IV.B";
         "reordering" => Reordering: "segments that were overtaken or sent again, recoveries and timeouts, one by one", "RFC 4737 section 3.3";
     }
 }
@@ -249,11 +260,12 @@ pub(crate) struct ObserveEntry {
     pub name: String,
     /// What is measured.
     pub kind: ObserveKind,
-    /// For `goodput`, `tcp`, `packets`, `completions` and `reordering`: the groups of flows; for `datagrams`
-    /// and `packets`: the groups of sources; all if left out.
+    /// For `goodput`, `tcp`, `packets`, `completions`, `bursts`, `segments-per-burst` and `reordering`: the
+    /// groups of flows; for `datagrams` and `packets`: the groups of sources; all if left out.
     pub groups: Option<Vec<String>>,
     /// For `load`, `queue`, `drops` and `ports`: the links, both directions of each; all if left out. For
-    /// `packets`: links whose queueing and transmission are listed too; none if left out.
+    /// `bursts` and `segments-per-burst`: links over which packets travel in bursts; all such if left out. For `packets`: links whose
+    /// queueing and transmission are listed too; none if left out.
     pub links: Option<Vec<LinkRef>>,
     /// For `goodput`, `load`, `queue`, `ports` and `datagrams`: the length of an interval.
     pub interval: Option<Span>,
@@ -262,15 +274,17 @@ pub(crate) struct ObserveEntry {
 }
 
 /// The keys of the file itself.
-const SECTIONS: [&str; 16] = [
+const SECTIONS: [&str; 18] = [
     "title",
     "stop",
+    "end_with_flows",
     "parameters",
     "tcp",
     "topology",
     "nodes",
     "links",
     "bundles",
+    "bursts",
     "routing",
     "flows",
     "traffic",
@@ -299,6 +313,7 @@ pub(crate) fn read(problems: &mut Problems<'_>) -> Option<File> {
     }
     let title = one::<String>(tree, "title", found);
     let stop = one::<Span>(tree, "stop", found);
+    let end_with_flows = one::<bool>(tree, "end_with_flows", found).unwrap_or(false);
     let topology = table(tree, "topology", found);
     let routing = table(tree, "routing", found);
     let mut tcp = Vec::new();
@@ -314,12 +329,14 @@ pub(crate) fn read(problems: &mut Problems<'_>) -> Option<File> {
         title: title.unwrap_or_default(),
         // Without a stop there is a problem on the list, and the file is not used.
         stop: stop.unwrap_or(Span(optcp_units::Duration::ZERO)),
+        end_with_flows,
         parameters: BTreeMap::new(),
         tcp,
         topology,
         nodes: list(tree, "nodes", found),
         links: list(tree, "links", found),
         bundles: list(tree, "bundles", found),
+        bursts: list(tree, "bursts", found),
         routing,
         flows: list(tree, "flows", found),
         traffic: list(tree, "traffic", found),

@@ -1,0 +1,94 @@
+use optcp_des::Streams;
+use optcp_net::{Label, Lossy};
+
+use super::*;
+
+const RATE_BPS: u64 = 1_000_000_000;
+
+fn us(us: u64) -> Time {
+    Time::ZERO + Duration::from_us(us)
+}
+
+fn packet(seq: u32, size: u16) -> Packet {
+    Packet::data(0, Label(0), seq, size, 0)
+}
+
+fn assembler(assembly: Assembly, probability: f64) -> Assembler {
+    let path = BurstPath {
+        port: 0,
+        rate: Rate::from_bps(RATE_BPS).expect("a rate above zero"),
+        delay: Duration::from_ms(5),
+        offset: Duration::from_us(30),
+        loss: IndependentLoss::new(Lossy::Both, probability, Streams::new(1).stream("bursts")),
+    };
+    Assembler::new(path, assembly)
+}
+
+const TIMER: Timer = Timer { period: Duration::from_us(100) };
+const SIZE: Size = Size { threshold: Bytes::new(3000) };
+
+#[test]
+fn only_the_packet_that_opens_a_burst_starts_the_timer() {
+    let mut timer = assembler(Assembly::Timer(TIMER), 0.0);
+    assert_eq!(timer.gather(us(10), packet(0, 1500)), Gathered::Until(us(110)));
+    assert_eq!(timer.gather(us(60), packet(1, 60_000)), Gathered::Waits);
+    assert_eq!(timer.due(), Some(us(110)));
+    timer.send(us(110));
+    assert_eq!((timer.due(), timer.held()), (None, [].as_slice()));
+    assert_eq!(timer.gather(us(300), packet(2, 40)), Gathered::Until(us(400)));
+}
+
+#[test]
+fn a_burst_of_the_threshold_is_full() {
+    let mut size = assembler(Assembly::Size(SIZE), 0.0);
+    assert_eq!(size.gather(us(0), packet(0, 1500)), Gathered::Waits);
+    assert_eq!(size.due(), None);
+    assert_eq!(size.gather(us(1), packet(1, 1499)), Gathered::Waits);
+    assert_eq!(size.gather(us(2), packet(2, 1)), Gathered::Full);
+    assert_eq!(size.send(us(2)).bytes, 3000);
+    assert_eq!(size.gather(us(3), packet(3, 3001)), Gathered::Full);
+}
+
+#[test]
+fn a_hybrid_burst_leaves_by_whichever_comes_first() {
+    let mut hybrid = assembler(Assembly::Hybrid(Hybrid { timer: TIMER, size: SIZE }), 0.0);
+    assert_eq!(hybrid.gather(us(0), packet(0, 1500)), Gathered::Until(us(100)));
+    assert_eq!(hybrid.gather(us(50), packet(1, 1500)), Gathered::Full);
+    hybrid.send(us(50));
+    // The burst before is gone, and its timer with it.
+    assert_eq!(hybrid.gather(us(60), packet(2, 1500)), Gathered::Until(us(160)));
+    assert_eq!(hybrid.due(), Some(us(160)));
+}
+
+/// Offset, transmission and propagation by hand: 2500 bytes at 1 Gb/s take 20 us, so a burst that leaves
+/// at 100 us is sent from 130 us to 150 us. One that leaves at 110 us waits for the wavelength, and 1000
+/// bytes take 8 us more.
+#[test]
+fn packets_arrive_together_after_offset_transmission_and_propagation() {
+    let mut timer = assembler(Assembly::Timer(TIMER), 0.0);
+    timer.gather(us(0), packet(0, 1500));
+    timer.gather(us(1), packet(1, 1000));
+    let first = timer.send(us(100));
+    assert_eq!(first.packets, [packet(0, 1500), packet(1, 1000)]);
+    assert_eq!((first.bytes, first.arrival), (2500, Some(us(5150))));
+    timer.gather(us(105), packet(2, 1000));
+    assert_eq!(timer.send(us(110)).arrival, Some(us(5158)));
+    timer.gather(us(900), packet(3, 1000));
+    assert_eq!(timer.send(us(1000)).arrival, Some(us(6038)));
+}
+
+/// Bernoulli trials of bursts, whatever they carry: n p losses, four standard deviations.
+#[test]
+fn a_burst_is_lost_whole_with_the_probability_given() {
+    const N: u32 = 100_000;
+    let mut timer = assembler(Assembly::Timer(TIMER), 0.01);
+    let lost = |n: &u32| {
+        for seq in 0..1 + n % 40 {
+            timer.gather(us(u64::from(*n) * 1000), packet(seq, 1000));
+        }
+        timer.send(us(u64::from(*n) * 1000 + 100)).arrival.is_none()
+    };
+    let found = (0..N).filter(lost).count() as f64;
+    let mean = f64::from(N) * 0.01;
+    assert!((found - mean).abs() < 4.0 * mean.sqrt(), "{found}");
+}

@@ -1,0 +1,44 @@
+"""The lossless transfers behind figures 14 and 17: every timer, with and without delayed ACKs and background."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from optcp.papers.obs.paper import ACKS, BACKGROUND, TIMERS_S, Cell, study, table
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from optcp.papers.assume import Value
+    from optcp.papers.base import Options
+    from optcp.study import Done, Study
+
+NAME = "lossless"
+CELLS = tuple(Cell(timer, background, ack) for ack in ACKS for background in BACKGROUND for timer in TIMERS_S)
+SACK_CELLS = tuple(Cell(timer, "no", "none", "sack") for timer in TIMERS_S)
+"""Without losses Reno and SACK do the same: each timer once more."""
+LOSSLESS = (
+    ("parameters.loss_probability", "0"),
+    (
+        "observe",
+        '[{ name = "completions", kind = "completions" }, '
+        '{ name = "segments-per-burst", kind = "segments-per-burst" }]',
+    ),
+)
+
+
+def lossless(chosen: Mapping[str, Value], options: Options) -> Study:
+    """The study; both figures ask for the same one."""
+    return study("obs, without losses", [*CELLS, *SACK_CELLS], LOSSLESS, chosen, options)
+
+
+def measured(done: Done) -> dict[Cell, NDArray[np.float64]]:
+    """Goodput in Mb/s and mean segments a burst by cell, shape (seeds, 2)."""
+    return done.once(_measure)
+
+
+def _measure(done: Done) -> dict[Cell, NDArray[np.float64]]:
+    return table(done, [*CELLS, *SACK_CELLS])

@@ -1,0 +1,143 @@
+"""Traces of the congestion window around a loss that is made to measure: what figures 3, 4, 6 and 7 are judged by."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from optcp.papers.base import Exhibit
+from optcp.papers.model import Series
+from optcp.papers.obs.paper import PAPER, PS, RTT0_S, SEGMENT_BYTES, WORLD, Cell, study
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+    from optcp.papers.assume import Value
+    from optcp.papers.base import Options, Size
+    from optcp.study import RunData, Study
+
+MSS_BYTES = 1460
+FIRST_LOST = 500
+"""By then the window has been at its limit of 44 for long, and the file has as much before it."""
+ACK_BYTES = 80
+"""At most: 40 of headers and the longest options of 40."""
+OBSERVE = '[{ name = "tcp", kind = "tcp" }, { name = "packets", kind = "packets" }]'
+
+
+@dataclass(frozen=True)
+class Trace:
+    """What a sender did, update by update.
+
+    Attributes
+    ----------
+    at_s, cwnd, flight, phase, timeouts
+        Seconds from the start of the run, segments, segments, names, and a count; equally long.
+    sent
+        Instant in ps and number of every data segment that was sent, shape (n, 2).
+    duplicate_acks
+        How many ACKs came that repeat the number of the one before.
+    """
+
+    at_s: NDArray[np.float64]
+    cwnd: NDArray[np.float64]
+    flight: NDArray[np.int64]
+    phase: list[str]
+    timeouts: NDArray[np.int64]
+    sent: NDArray[np.int64]
+    duplicate_acks: int
+
+    def span(self) -> tuple[int, int]:
+        """The first update in recovery and the first one after it.
+
+        Raises
+        ------
+        ValueError
+            If there was no recovery.
+        """
+        first = self.phase.index("recovery")
+        return first, next(place for place in range(first, len(self.phase)) if self.phase[place] != "recovery")
+
+    def recovery_s(self) -> float:
+        """From the third duplicate ACK to the exit from recovery."""
+        first, after = self.span()
+        return float(self.at_s[after] - self.at_s[first])
+
+
+def trace(run: RunData) -> Trace:
+    """Read a run that observed ``tcp`` and ``packets``."""
+    rows, packets = run.series["tcp"], run.series["packets"]
+    of = {name: packets["event"] == place for place, name in enumerate(packets["events"])}
+    sending = of["sent"] | of["resent"]
+    acked = packets["seq"][of["acked"]].astype(np.int64)
+    return Trace(
+        rows["time_ps"].astype(np.float64) / PS,
+        rows["cwnd_bytes"] / MSS_BYTES,
+        rows["flight_segments"].astype(np.int64),
+        [rows["phases"][place] for place in rows["phase"]],
+        rows["timeouts"].astype(np.int64),
+        np.column_stack([packets["time_ps"][sending].astype(np.int64), packets["seq"][sending].astype(np.int64)]),
+        int((np.diff(acked) == 0).sum()),
+    )
+
+
+def round_trip_s(chosen: Mapping[str, Value], timer_s: float, segments: int = 1) -> float:
+    """The longest round trip of so many segments in a row: RTT0, two bursts, and both ways over both access links."""
+    bits = 8 * ((segments + 1) * SEGMENT_BYTES + (segments + 1) * ACK_BYTES)
+    access, wavelength = float(chosen["access_mbps"]) * 1e6, float(chosen["wavelength_mbps"]) * 1e6
+    return RTT0_S + 2 * timer_s + bits / access + bits / wavelength
+
+
+def lose(segments: int) -> list[tuple[str, str]]:
+    """The settings that lose so many consecutive segments of a file of 2 MB, and nothing else."""
+    lost = list(range(FIRST_LOST, FIRST_LOST + segments))
+    return [
+        ("parameters.loss_probability", "0"),
+        ("parameters.size", "2 MB"),
+        ("losses", f'[{{ link = ["client", "E"], flows = "file", segments = {lost} }}]'),
+        ("observe", OBSERVE),
+    ]
+
+
+class TraceExhibit(Exhibit):
+    """A figure of one or a few traces: a study for each sender and number of lost segments."""
+
+    paper = PAPER
+    paper_runs = 1
+    assumed = WORLD
+    timer_s: float
+    senders: tuple[str, ...]
+    lost: tuple[int, ...]
+
+    def studies(self, chosen: Mapping[str, Value], options: Options) -> dict[str, Study]:
+        """One study a sender and number of lost segments."""
+        return {
+            name(sender, lost): study(
+                f"{self.id}, {name(sender, lost)}",
+                [Cell(self.timer_s, "no", "none", sender)],
+                lose(lost),
+                chosen,
+                options,
+            )
+            for sender in self.senders
+            for lost in self.lost
+        }
+
+    def seeds(self, study: str, size: Size) -> int:
+        """Nothing is random but the start."""
+        del study, size
+        return 1
+
+
+def name(sender: str, lost: int) -> str:
+    """The name of a study."""
+    return f"{sender}, {lost} lost"
+
+
+def curve(sender: str, one: Trace) -> Series:
+    """The congestion window over time."""
+    x, y = one.at_s.round(6).tolist(), one.cwnd.round(4).tolist()
+    return Series("cwnd", {"recovery": sender}, "time", "s", "congestion window", "segments", x, y)
