@@ -298,7 +298,8 @@ impl<T: Copy> Buckets<T> {
     }
 
     /// Takes out the earliest entry if it is due before `limit`.
-    #[inline]
+    // Once for every entry, from several places: a call would cost more than what is done.
+    #[inline(always)]
     pub fn pop_before(&mut self, limit: Time) -> Option<Due<T>> {
         if self.open.is_empty() && !self.advance(limit) {
             return None;
@@ -372,7 +373,7 @@ impl<T: Copy> Buckets<T> {
     }
 
     /// Puts the entry at a place of the pool in its place in the open fine bucket.
-    #[inline]
+    #[inline(always)]
     fn insert_open(&mut self, place: u32) {
         let order = self.pool[place as usize].order();
         let mut rank = self.open.len();

@@ -117,7 +117,7 @@ impl Store {
     }
 
     /// A packet that came at `now` will have been sent at `sent`. The port does not know of it yet.
-    #[inline]
+    #[inline(always)]
     pub(super) fn accept(&mut self, port: &Port, size: u16, now: u64, sent: u64) {
         if self.keeps {
             if port.free_at <= now {
