@@ -114,24 +114,21 @@ impl Fast {
             Action::PortDown(id) => {
                 let (inside, others) = pending.iter().partition(|due| due.entity == id);
                 *pending = others;
-                let index = id as usize;
-                let (store, details) = (&mut self.stores[index], &mut self.details[index]);
-                self.ports[index].fail(store, details, now, &inside, lost);
+                let (port, store, details) = self.parts(id);
+                port.fail(store, details, now, &inside, lost);
             }
             Action::PortClosed(id) => {
-                let index = id as usize;
-                let (store, details) = (&mut self.stores[index], &mut self.details[index]);
-                self.ports[index].close(store, details, now);
+                let (port, store, details) = self.parts(id);
+                port.close(store, details, now);
             }
             Action::PortUp(id) => Port::restore(&mut self.details[id as usize]),
             Action::SetDelay(id, delay) => {
                 let (inside, mut others): (Vec<_>, Vec<_>) =
                     pending.iter().copied().partition(|due| due.entity == id);
-                let index = id as usize;
-                let (store, details) = (&mut self.stores[index], &mut self.details[index]);
+                let (port, store, details) = self.parts(id);
                 let mut moved = Vec::new();
                 let tell = |ordinal, at| moved.push((ordinal, at));
-                self.ports[index].set_delay(store, details, now, delay, &inside, tell);
+                port.set_delay(store, details, now, delay, &inside, tell);
                 others.extend(inside.into_iter().map(|due| {
                     let changed = moved.iter().find(|(ordinal, _)| *ordinal == due.ordinal);
                     Due { at: changed.map_or(due.at, |&(_, at)| at), ..due }

@@ -168,6 +168,16 @@ impl<'a> Survey<'a> {
         }
     }
 
+    /// What a node does with packets under a label. A bundle that sends all of them through one port until
+    /// the next control action is no more than that port.
+    fn hop(&self, label: Label) -> Hop {
+        let hop = self.labels.hop(label);
+        let Hop::Bundle(entrance) = hop else { return hop };
+        let Entrance { bundle, destination, next } = self.labels.entrance(entrance);
+        let fixed = self.bundles[bundle as usize].fixed(destination);
+        fixed.map_or(hop, |port| Hop::Forward { port, next })
+    }
+
     /// The ways, while the packets `pending` are under way and those of the ports `overtaken` may be
     /// overtaken. Also the latest arrival of those that are on ways no longer in force, if any: once they
     /// are gone more may be early.
@@ -190,7 +200,7 @@ impl<'a> Survey<'a> {
         let mut leftover = None;
         for due in pending {
             let packet = due.item;
-            let here = self.labels.hop(packet.label) == Hop::Deliver;
+            let here = self.hop(packet.label) == Hop::Deliver;
             let end = if here { Feeder::One(due.entity) } else { self.last(packet.label) };
             let known = &mut delivered[packet.flow() as usize][usize::from(packet.is_ack())];
             let before = *known;
@@ -226,7 +236,7 @@ impl<'a> Survey<'a> {
                 continue;
             }
             let first = before == Feeder::None;
-            let hop = self.labels.hop(label);
+            let hop = self.hop(label);
             // Steps at these wait for their turn, and so must all others into the same port.
             let special = matches!(hop, Hop::Gate(_) | Hop::Bridge(_) | Hop::Bundle(_));
             let feeder = if special { SPECIAL } else { feeder };
@@ -266,16 +276,16 @@ impl<'a> Survey<'a> {
             // Seen again before it is known: a loop.
             self.last[at.0 as usize] = Some(Feeder::Many);
             trail.push(at);
-            match self.labels.hop(at) {
+            match self.hop(at) {
                 Hop::Forward { port, next } | Hop::Carry { port, next }
-                    if self.labels.hop(next) == Hop::Deliver =>
+                    if self.hop(next) == Hop::Deliver =>
                 {
                     break Feeder::One(port);
                 }
                 Hop::Forward { next, .. } | Hop::Carry { next, .. } => at = next,
                 Hop::Bundle(entrance) => {
                     let Entrance { next, .. } = self.labels.entrance(entrance);
-                    if self.labels.hop(next) == Hop::Deliver {
+                    if self.hop(next) == Hop::Deliver {
                         break Feeder::Many;
                     }
                     at = next;
@@ -293,7 +303,7 @@ impl<'a> Survey<'a> {
     }
 
     fn is_eager(&self, label: Label, overtaken: &[PortId]) -> bool {
-        match self.labels.hop(label) {
+        match self.hop(label) {
             Hop::Forward { port, .. } | Hop::Carry { port, .. } => {
                 self.lone_pipe(self.feeds[port as usize], overtaken)
             }
@@ -305,7 +315,7 @@ impl<'a> Survey<'a> {
     /// `delivered`.
     fn deliveries(&self, flow: usize, delivered: [Feeder; 2], overtaken: &[PortId]) -> [bool; 2] {
         let Flow { data, acks, .. } = self.flows[flow];
-        let alone = |entry: Label| match self.labels.hop(entry) {
+        let alone = |entry: Label| match self.hop(entry) {
             Hop::Forward { port, .. } | Hop::Carry { port, .. } => {
                 match self.feeds[port as usize] {
                     Feeder::One(feeder) => feeder >= self.ports && feeder != SPECIAL,
@@ -326,9 +336,9 @@ impl<'a> Survey<'a> {
         let mut at = entry;
         // A way is never longer than there are labels.
         for _ in 0..self.labels.len() {
-            match self.labels.hop(at) {
+            match self.hop(at) {
                 Hop::Forward { next, .. } | Hop::Carry { next, .. }
-                    if self.labels.hop(next) == Hop::Deliver =>
+                    if self.hop(next) == Hop::Deliver =>
                 {
                     return true;
                 }
@@ -344,12 +354,12 @@ impl<'a> Survey<'a> {
     }
 
     fn way(&self, label: Label) -> Way {
-        let ahead = |next: Label| match self.labels.hop(next) {
+        let ahead = |next: Label| match self.hop(next) {
             Hop::Deliver => Ahead::Deliver,
             _ if self.eager[next.0 as usize] => Ahead::Go,
             _ => Ahead::Wait,
         };
-        match self.labels.hop(label) {
+        match self.hop(label) {
             Hop::Deliver => Way::to(Way::DELIVER, label, Ahead::Wait),
             Hop::Forward { port, next } => Way::to(port, next, ahead(next)),
             Hop::Carry { port, next } => Way { carried: true, ..Way::to(port, next, ahead(next)) },

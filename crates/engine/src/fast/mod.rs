@@ -20,7 +20,7 @@ use std::collections::BinaryHeap;
 
 use optcp_des::{Buckets, Calendar, Class, Due, Key};
 use optcp_net::{
-    Control, DropReason, FlowId, Label, Packet, PortCounts, PortId, QueueLimit, Tally,
+    BundleId, Control, DropReason, FlowId, Label, Packet, PortCounts, PortId, QueueLimit, Tally,
 };
 use optcp_optical::bundle::{Bundle, Lightpaths, Selection};
 use optcp_optical::burst::Gathered;
@@ -177,7 +177,10 @@ impl Fast {
                         routed = false;
                         continue;
                     }
-                    Way::BUNDLE => id = self.choose(model, way, packet),
+                    Way::BUNDLE => {
+                        let (bundle, destination) = (way.bundle.into(), way.destination.into());
+                        id = self.choose(model, bundle, destination, packet);
+                    }
                     _ => return self.at_special(model, packet.onward(label, ttl), routed),
                 }
             }
@@ -204,8 +207,8 @@ impl Fast {
         model.event = Key::new(at, Class::Arrival, port, ordinal);
     }
 
-    /// A packet comes to a port: when it arrives behind it, unless it is lost or waits for a burst. Its label and its time to
-    /// live are what they will be there.
+    /// A packet comes to a port: when it arrives behind it, unless it is lost or waits for a burst. Its label
+    /// and its time to live are what they will be there.
     #[inline(always)]
     fn admit<O: Observer>(
         &mut self,
@@ -243,9 +246,14 @@ impl Fast {
             self.gather(model, assembler, packet);
             return None;
         }
+        let (port, store, details) = self.parts(id);
+        port.admit(store, details, model, id, packet)
+    }
+
+    /// All that there is of a port.
+    fn parts(&mut self, id: PortId) -> (&mut Port, &mut Store, &mut Details) {
         let index = id as usize;
-        let (store, details) = (&mut self.stores[index], &mut self.details[index]);
-        self.ports[index].admit(store, details, model, id, packet)
+        (&mut self.ports[index], &mut self.stores[index], &mut self.details[index])
     }
 
     /// A packet comes to an assembler.
@@ -287,15 +295,20 @@ impl Fast {
 
     /// The port of a bundle that a packet takes.
     #[inline(never)]
-    fn choose<O>(&mut self, model: &mut Model<O>, way: Way, packet: Packet) -> PortId {
+    fn choose<O>(
+        &mut self,
+        model: &mut Model<O>,
+        bundle: BundleId,
+        destination: u32,
+        packet: Packet,
+    ) -> PortId {
         let mut members = Members {
             ports: &self.ports,
             stores: &mut self.stores,
             details: &mut self.details,
             now: model.event.time(),
         };
-        let bundle = &mut model.bundles[usize::from(way.bundle)];
-        bundle.choose(u32::from(way.destination), packet, &mut members)
+        model.bundles[bundle as usize].choose(destination, packet, &mut members)
     }
 
     /// A packet is at a gate or a bridge, or at a bundle with a great number.
@@ -313,14 +326,7 @@ impl Fast {
             Onward::Port(port, packet) => [Some((port, packet)), None],
             Onward::Both(ways) => ways.map(Some),
             Onward::Bundle(bundle, destination, packet) => {
-                let mut members = Members {
-                    ports: &self.ports,
-                    stores: &mut self.stores,
-                    details: &mut self.details,
-                    now: event.time(),
-                };
-                let bundle = &mut model.bundles[bundle as usize];
-                [Some((bundle.choose(destination, packet, &mut members), packet)), None]
+                [Some((self.choose(model, bundle, destination, packet), packet)), None]
             }
             Onward::Lost => return,
         };

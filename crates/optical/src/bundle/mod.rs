@@ -123,11 +123,26 @@ impl Bundle {
         packet: Packet,
         paths: &mut impl Lightpaths,
     ) -> PortId {
-        let ports = if self.in_service.is_empty() { &self.members } else { &self.in_service };
+        let ports = self.candidates();
         let candidates = Candidates { ports, destination, packet, before: self.packets };
-        let place = self.selection.place(&candidates, paths);
+        let chosen = ports[self.selection.place(&candidates, paths)];
         self.packets += 1;
-        ports[place]
+        chosen
+    }
+
+    /// The lightpath that every packet to the subnetwork `destination` takes until one is taken out or put
+    /// back, if it does not depend on anything else.
+    #[must_use]
+    pub fn fixed(&self, destination: u32) -> Option<PortId> {
+        let ports = self.candidates();
+        let place = modulo(ports, u64::from(destination));
+        (self.selection == Selection::Destination).then(|| ports[place])
+    }
+
+    /// What is chosen from: the lightpaths in service; all where none is.
+    #[inline]
+    fn candidates(&self) -> &[PortId] {
+        if self.in_service.is_empty() { &self.members } else { &self.in_service }
     }
 
     /// The node in front knows that a lightpath has failed: it is no longer chosen.

@@ -45,6 +45,14 @@ fn anycast_joins_the_least_work_and_the_longest_idle() {
 }
 
 #[test]
+fn only_the_destination_fixes_the_lightpath() {
+    for &selection in Selection::ALL {
+        let fixed = Bundle::new(vec![0, 1], selection).fixed(3);
+        assert_eq!(fixed, (selection == Selection::Destination).then_some(1), "{selection:?}");
+    }
+}
+
+#[test]
 fn round_robin_takes_turns() {
     assert_eq!(choices(Selection::RoundRobin, &[0; 5], &[(0, 0); 3]), [0, 1, 2, 0, 1]);
 }
@@ -72,6 +80,8 @@ fn a_failed_lightpath_is_left_out_and_comes_back_to_its_place() {
     };
     bundle.take_out(5);
     assert_eq!(all(&mut bundle), [4, 6, 4]);
+    // What is fixed is known without a packet.
+    assert_eq!([0, 1, 2].map(|destination| bundle.fixed(destination)), [4, 6, 4].map(Some));
     bundle.take_out(4);
     bundle.put_back(5);
     assert_eq!(all(&mut bundle), [5, 6, 5]);
