@@ -1,0 +1,191 @@
+//! The open coarse bucket: its entries by fine buckets, and those of the open fine bucket in order.
+
+use std::mem::replace;
+
+use super::due::Entry;
+
+/// Powers of two of the number of fine buckets that a coarse one is split into.
+pub(super) const FEWEST_FINE: u32 = 6;
+const MOST_FINE: u32 = 16;
+/// A fine bucket with more entries is sorted when it is opened, not put in order one by one.
+const FEW: usize = 8;
+/// No place.
+const NIL: u32 = u32::MAX;
+
+#[derive(Clone, Copy, Debug)]
+struct Node<T> {
+    entry: Entry<T>,
+    /// The place of the next one of the same fine bucket, or the next free place.
+    next: u32,
+}
+
+/// Entries at places, chained by fine bucket.
+#[derive(Clone, Debug)]
+pub(super) struct Near<T> {
+    nodes: Vec<Node<T>>,
+    /// First of the places that are free.
+    free: u32,
+    /// The earliest entry of the open fine bucket; the others follow in their order.
+    first: u32,
+    /// The open fine bucket.
+    fine: u32,
+    /// A fine bucket is 2^shift ps wide.
+    shift: u32,
+    /// First entries of the others, in no order.
+    heads: Vec<u32>,
+    /// Which of these are not empty.
+    filled: Vec<u64>,
+    /// Entries that have been put in since the coarse bucket was opened.
+    put_in: usize,
+}
+
+impl<T: Copy> Near<T> {
+    /// Without entries, for a coarse bucket that is 2^width ps wide.
+    pub(super) fn new(width: u32) -> Self {
+        Near {
+            nodes: Vec::new(),
+            free: NIL,
+            first: NIL,
+            fine: 0,
+            shift: width - FEWEST_FINE,
+            heads: vec![NIL; 1 << FEWEST_FINE],
+            filled: vec![0; 1 << (FEWEST_FINE - 6)],
+            put_in: 0,
+        }
+    }
+
+    /// Makes ready for about `coming` entries of a coarse bucket that is 2^width ps wide. There are none
+    /// at this time.
+    pub(super) fn open(&mut self, width: u32, coming: usize) {
+        self.nodes.clear();
+        self.free = NIL;
+        self.fine = 0;
+        // Twice as many fine buckets as entries, so that most have none or one. What was put in while the
+        // last one was open tells what is still to come.
+        let expected = 2 * coming.max(self.put_in).max(1);
+        let power = expected.ilog2().clamp(FEWEST_FINE, MOST_FINE.min(width));
+        self.shift = width - power;
+        self.heads.resize(1 << power, NIL);
+        self.filled.resize(1 << (power - 6), 0);
+        self.put_in = 0;
+    }
+
+    /// Adds an entry.
+    #[inline(always)]
+    #[expect(clippy::cast_possible_truncation, reason = "fewer than 2^32 entries are pending")]
+    pub(super) fn push(&mut self, entry: Entry<T>) {
+        self.put_in += 1;
+        let place = self.free;
+        let place = if let Some(node) = self.nodes.get_mut(place as usize) {
+            self.free = node.next;
+            node.entry = entry;
+            place
+        } else {
+            self.nodes.push(Node { entry, next: NIL });
+            (self.nodes.len() - 1) as u32
+        };
+        let fine = entry.offset >> self.shift;
+        if fine > self.fine {
+            let head = replace(&mut self.heads[fine as usize], place);
+            self.nodes[place as usize].next = head;
+            self.filled[fine as usize / 64] |= 1 << (fine % 64);
+        } else {
+            self.insert(place);
+        }
+    }
+
+    /// The earliest entry of the open fine bucket.
+    #[inline(always)]
+    pub(super) fn first(&self) -> Option<&Entry<T>> {
+        self.nodes.get(self.first as usize).map(|node| &node.entry)
+    }
+
+    /// Takes it out.
+    #[inline(always)]
+    pub(super) fn remove_first(&mut self) {
+        let place = self.first;
+        let node = &mut self.nodes[place as usize];
+        self.first = replace(&mut node.next, self.free);
+        self.free = place;
+    }
+
+    /// Opens the next fine bucket that is not empty, the open one being so: whether there is one.
+    #[inline(always)]
+    #[expect(clippy::cast_possible_truncation, reason = "a place among 2^16")]
+    pub(super) fn advance(&mut self) -> bool {
+        let mut word = self.fine as usize / 64;
+        let mut bits = self.filled[word] & (!0 << (self.fine % 64));
+        while bits == 0 {
+            word += 1;
+            let Some(&next) = self.filled.get(word) else { return false };
+            bits = next;
+        }
+        self.filled[word] = bits & (bits - 1);
+        self.fine = (word * 64) as u32 + bits.trailing_zeros();
+        self.first = replace(&mut self.heads[self.fine as usize], NIL);
+        if self.nodes[self.first as usize].next != NIL {
+            self.put_in_order();
+        }
+        true
+    }
+
+    /// Puts the entries of the fine bucket that is being opened in order.
+    #[inline(never)]
+    fn put_in_order(&mut self) {
+        let mut place = replace(&mut self.first, NIL);
+        for _ in 0..FEW {
+            if place == NIL {
+                return;
+            }
+            let next = self.nodes[place as usize].next;
+            self.insert(place);
+            place = next;
+        }
+        let rest = self.places(place);
+        let mut all: Vec<u32> = self.places(self.first).chain(rest).collect();
+        all.sort_unstable_by_key(|&place| self.nodes[place as usize].entry.order());
+        self.first = NIL;
+        for place in all.into_iter().rev() {
+            self.nodes[place as usize].next = replace(&mut self.first, place);
+        }
+    }
+
+    /// Puts the entry at a place in its place among those of the open fine bucket.
+    #[inline(always)]
+    fn insert(&mut self, place: u32) {
+        let order = self.nodes[place as usize].entry.order();
+        let (mut before, mut next) = (NIL, self.first);
+        while let Some(node) = self.nodes.get(next as usize)
+            && node.entry.order() < order
+        {
+            before = next;
+            next = node.next;
+        }
+        self.nodes[place as usize].next = next;
+        match self.nodes.get_mut(before as usize) {
+            Some(node) => node.next = place,
+            None => self.first = place,
+        }
+    }
+
+    /// The places from one on.
+    fn places(&self, first: u32) -> impl Iterator<Item = u32> {
+        let known = |place: u32| (place != NIL).then_some(place);
+        std::iter::successors(known(first), move |&at| known(self.nodes[at as usize].next))
+    }
+
+    /// All entries.
+    pub(super) fn entries(&self) -> impl Iterator<Item = &Entry<T>> {
+        let waiting = self.heads.iter().copied().filter(|&head| head != NIL);
+        let firsts = std::iter::once(self.first).chain(waiting);
+        firsts.flat_map(|first| self.places(first)).map(|at| &self.nodes[at as usize].entry)
+    }
+
+    /// Takes everything out; the first fine bucket is open again.
+    pub(super) fn clear(&mut self) {
+        self.nodes.clear();
+        (self.free, self.first, self.fine) = (NIL, NIL, 0);
+        self.heads.fill(NIL);
+        self.filled.fill(0);
+    }
+}

@@ -1,0 +1,106 @@
+use optcp_units::{Duration, Time};
+
+use super::{Buckets, Due};
+use crate::Streams;
+
+fn due(at: u64, entity: u32, ordinal: u32) -> Due<u64> {
+    Due { at: Time::from_ps(at), entity, ordinal, item: at ^ u64::from(entity) }
+}
+
+fn order(due: &Due<u64>) -> (Time, u32, u32) {
+    (due.at, due.entity, due.ordinal)
+}
+
+/// Entries near and far, many at one instant, put in while others are taken out, against a plain
+/// ordered set.
+#[test]
+fn entries_come_out_in_order() {
+    let spreads = [1_u64 << 10, 1 << 22, 1 << 30, 1 << 38];
+    // The last one begins with a horizon far too near.
+    for (seed, (spread, horizon)) in
+        (0..).zip(spreads.map(|s| (s, s / 4)).into_iter().chain([(1 << 36, 1)]))
+    {
+        let mut stream = Streams::new(seed).stream("buckets");
+        let mut buckets = Buckets::new(Duration::from_ps(horizon));
+        let mut plain = std::collections::BTreeSet::new();
+        let (mut now, mut ordinal) = (0, 0);
+        for _ in 0..20_000 {
+            for _ in 0..stream.below(3) {
+                let at = now + stream.below(spread) / (1 + 100 * stream.below(2));
+                // Ties: half of the entries are due at whole thousands.
+                let at = if stream.below(2) == 0 { at.div_ceil(1000) * 1000 } else { at };
+                let entity = u32::try_from(stream.below(4)).unwrap();
+                ordinal += 1;
+                buckets.push(due(at, entity, ordinal));
+                plain.insert(order(&due(at, entity, ordinal)));
+            }
+            let limit = Time::from_ps(now + stream.below(spread));
+            let expected = plain.first().copied().filter(|&(at, ..)| at < limit);
+            let found = buckets.pop_before(limit);
+            assert_eq!(found.as_ref().map(order), expected);
+            if let Some(first) = expected {
+                plain.remove(&first);
+                now = first.0.as_ps();
+                assert_eq!(found.unwrap().item, now ^ u64::from(first.1));
+            }
+            assert_eq!(buckets.len(), plain.len());
+        }
+        let mut copy = buckets.clone();
+        let rest: Vec<_> = plain.iter().copied().collect();
+        assert_eq!(buckets.drain().iter().map(order).collect::<Vec<_>>(), rest);
+        assert!(buckets.is_empty());
+        let popped: Vec<_> = std::iter::from_fn(|| copy.pop_before(Time::MAX)).collect();
+        assert_eq!(popped.iter().map(order).collect::<Vec<_>>(), rest);
+    }
+}
+
+/// What is taken out by name is gone, and the rest comes in its order, also where the calendar has been
+/// left in the middle of a bucket.
+#[test]
+fn what_is_extracted_is_gone_and_the_rest_stays() {
+    let mut stream = Streams::new(7).stream("buckets");
+    for _ in 0..50 {
+        let mut buckets = Buckets::new(Duration::from_us(1));
+        let mut all: Vec<Due<u64>> = (0..500)
+            .map(|ordinal| due(stream.below(1 << 24) * 1000, ordinal % 3, ordinal))
+            .collect();
+        all.iter().for_each(|&due| buckets.push(due));
+        all.sort_unstable();
+        for _ in 0..stream.below(400) {
+            assert_eq!(
+                buckets.pop_before(Time::MAX).as_ref().map(order),
+                Some(order(&all.remove(0)))
+            );
+        }
+        let (gone, rest): (Vec<_>, Vec<_>) = all.into_iter().partition(|due| due.entity == 1);
+        let mut taken = buckets.extract(|due| due.entity == 1);
+        taken.sort_unstable();
+        assert_eq!(
+            taken.iter().map(order).collect::<Vec<_>>(),
+            gone.iter().map(order).collect::<Vec<_>>()
+        );
+        assert_eq!(buckets.len(), rest.len());
+        let left: Vec<_> = std::iter::from_fn(|| buckets.pop_before(Time::MAX)).collect();
+        assert_eq!(
+            left.iter().map(order).collect::<Vec<_>>(),
+            rest.iter().map(order).collect::<Vec<_>>()
+        );
+    }
+}
+
+/// After everything was taken out the calendar goes on where it stood.
+#[test]
+fn a_drained_calendar_can_be_filled_again() {
+    let mut buckets = Buckets::new(Duration::from_ms(100));
+    for at in [5, 700_000_000, 900_000_000_000] {
+        buckets.push(due(at, 0, 0));
+    }
+    assert_eq!(buckets.pop_before(Time::from_ps(10)).map(|due| due.at.as_ps()), Some(5));
+    for due in buckets.drain() {
+        buckets.push(due);
+    }
+    buckets.push(due(6, 0, 0));
+    let rest: Vec<u64> =
+        std::iter::from_fn(|| buckets.pop_before(Time::MAX)).map(|due| due.at.as_ps()).collect();
+    assert_eq!(rest, [6, 700_000_000, 900_000_000_000]);
+}
