@@ -45,8 +45,6 @@ pub struct Core {
     pub(crate) max: Seq,
     /// One past the last segment of the transfer.
     pub(crate) end: Seq,
-    /// What the last ACK of new data told.
-    acked: AckEvent,
     /// How the window was used, where that decides its growth.
     window_use: WindowUse,
     /// Duplicate ACKs in a row.
@@ -91,7 +89,6 @@ impl Core {
             nxt: 0,
             max: 0,
             end,
-            acked: AckEvent::default(),
             window_use: WindowUse::default(),
             duplicates: 0,
             recover: None,
@@ -257,6 +254,7 @@ impl Core {
     }
 
     /// Takes the round trip that an ACK of new data, not yet counted, measures; gives it.
+    #[inline]
     pub(crate) fn measure(&mut self, now: Time, ack: &Ack) -> Option<Duration> {
         if self.config.timestamps {
             let sent = self.sent_at(ack.echo, now);
@@ -274,20 +272,27 @@ impl Core {
         self.timer.measure_sent(sent, now, outstanding, span)
     }
 
-    /// An ACK of new data that leaves no recovery behind: measures, restarts or stops the timer.
-    pub(crate) fn acknowledge(&mut self, now: Time, ack: &Ack) {
+    /// An ACK of new data that leaves no recovery behind: measures, restarts or stops the timer. What it
+    /// tells congestion control.
+    #[inline]
+    pub(crate) fn acknowledge(&mut self, now: Time, ack: &Ack) -> AckEvent {
         let rtt = self.measure(now, ack);
         // Without SACK each duplicate ACK has told of a segment that arrived (RFC 9937, DeliveredData).
         let delivered = (ack.seq - self.una).saturating_sub(self.duplicates).max(1);
-        self.count(now, ack, delivered, rtt);
+        self.count(now, ack, delivered, rtt)
     }
 
     /// The same for an ACK that was measured, and tells of `delivered` segments for the first time.
-    pub(crate) fn count(&mut self, now: Time, ack: &Ack, delivered: u32, rtt: Option<Duration>) {
+    #[inline]
+    pub(crate) fn count(
+        &mut self,
+        now: Time,
+        ack: &Ack,
+        delivered: u32,
+        rtt: Option<Duration>,
+    ) -> AckEvent {
         let acked = ack.seq - self.una;
         self.advance(ack.seq);
-        let (srtt, una, max) = (self.timer.srtt(), self.una, self.max);
-        self.acked = AckEvent { now, acked, delivered, rtt, srtt, una, max, limited: true };
         self.duplicates = 0;
         self.limited_sent = 0;
         if self.outstanding() {
@@ -295,16 +300,19 @@ impl Core {
         } else {
             self.timer.stop();
         }
+        let (srtt, una, max) = (self.timer.srtt(), self.una, self.max);
+        AckEvent { now, acked, delivered, rtt, srtt, una, max, limited: true }
     }
 
-    /// Grows the window for the ACK of new data that came last.
-    pub(crate) fn grow(&mut self) {
+    /// Grows the window for an ACK of new data.
+    #[inline]
+    pub(crate) fn grow(&mut self, mut ack: AckEvent) {
         let mss = self.mss();
         if self.config.window_validation == WindowValidation::Linux {
             let cwnd = self.window.segments(mss);
-            self.acked.limited = self.window_use.limits(cwnd, self.window.in_slow_start());
+            ack.limited = self.window_use.limits(cwnd, self.window.in_slow_start());
         }
-        self.congestion.on_ack(&mut self.window, mss, &self.acked);
+        self.congestion.on_ack(&mut self.window, mss, &ack);
     }
 
     /// An ACK has been looked at, with everything that follows from it: congestion control that governs
@@ -363,6 +371,7 @@ impl Core {
     }
 
     /// The next segment that may be sent now, if any.
+    #[inline]
     pub(crate) fn next_segment(&mut self) -> Option<Seq> {
         if let Some(seq) = self.take_demanded() {
             return Some(seq);

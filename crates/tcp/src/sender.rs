@@ -113,6 +113,7 @@ impl Sender {
     }
 
     /// An ACK has come. One for data never sent is ignored.
+    #[inline]
     pub fn handle_ack(&mut self, now: Time, ack: &Ack) {
         let core = &mut self.core;
         if ack.seq > core.max {
@@ -193,6 +194,7 @@ impl Sender {
     }
 
     /// The next segment to send, if any may be sent now.
+    #[inline]
     pub fn poll_transmit(&mut self, now: Time) -> Option<Transmission> {
         let core = &mut self.core;
         let demanded = core.retransmit.is_some();

@@ -103,6 +103,7 @@ impl CongestionControl {
     }
 
     /// An ACK of new data outside recovery: grow the window.
+    #[inline]
     pub fn on_ack(&mut self, window: &mut Window, mss: f64, ack: &AckEvent) {
         match self {
             CongestionControl::Reno(reno) => reno.on_ack(window, mss, ack),

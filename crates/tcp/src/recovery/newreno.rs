@@ -52,6 +52,7 @@ impl NewReno {
         }
     }
 
+    #[inline]
     pub(super) fn on_new_ack(&mut self, core: &mut Core, now: Time, ack: &Ack) {
         match (self.phase, core.recover) {
             (Phase::Recovery { partial_seen }, Some(recover)) if ack.seq < recover => {
@@ -66,8 +67,8 @@ impl NewReno {
                 if core.config.careful_until_new_ack {
                     core.recover = None;
                 }
-                core.acknowledge(now, ack);
-                core.grow();
+                let event = core.acknowledge(now, ack);
+                core.grow(event);
             }
         }
     }
@@ -111,7 +112,7 @@ fn deflate(core: &mut Core, acked: u32) {
 /// RFC 6582 section 3.2 step 3, full acknowledgment.
 fn full_ack(core: &mut Core, now: Time, ack: &Ack) {
     core.inflation = 0;
-    core.acknowledge(now, ack);
+    let event = core.acknowledge(now, ack);
     let mss = core.mss();
     match core.config.recovery_exit {
         RecoveryExit::FlightSize => {
@@ -122,6 +123,6 @@ fn full_ack(core: &mut Core, now: Time, ack: &Ack) {
         RecoveryExit::Unchanged => {}
     }
     if core.config.exit_ack_grows {
-        core.grow();
+        core.grow(event);
     }
 }

@@ -41,11 +41,11 @@ impl Reno {
     }
 
     pub(super) fn on_new_ack(&mut self, core: &mut Core, now: Time, ack: &Ack) {
-        core.acknowledge(now, ack);
+        let event = core.acknowledge(now, ack);
         let was_recovering = std::mem::take(&mut self.recovering);
         core.inflation = 0;
         if !was_recovering || core.config.exit_ack_grows {
-            core.grow();
+            core.grow(event);
         }
     }
 }

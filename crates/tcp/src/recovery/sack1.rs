@@ -71,8 +71,8 @@ impl Sack1 {
                 self.listen(core, ack);
             }
             Phase::Open | Phase::Loss if ack.seq > core.una => {
-                core.acknowledge(now, ack);
-                core.grow();
+                let event = core.acknowledge(now, ack);
+                core.grow(event);
                 *self = Sack1::default();
             }
             Phase::Open if ack.seq == core.una => self.on_duplicate_ack(core, now, ack),

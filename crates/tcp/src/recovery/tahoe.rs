@@ -32,7 +32,7 @@ impl Tahoe {
     }
 
     pub(super) fn on_new_ack(self, core: &mut Core, now: Time, ack: &Ack) {
-        core.acknowledge(now, ack);
-        core.grow();
+        let event = core.acknowledge(now, ack);
+        core.grow(event);
     }
 }

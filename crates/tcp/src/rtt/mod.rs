@@ -47,6 +47,8 @@ pub struct RetransmissionTimer {
     max_backoff: u32,
     min_rto: Duration,
     max_rto: Duration,
+    /// The timeout in force: it is asked for more often than it changes.
+    rto: Duration,
     /// The tick at which timers expire and where the clock stands at time zero, unless they expire at once.
     clock: Option<(Duration, Duration)>,
 }
@@ -68,7 +70,7 @@ impl RetransmissionTimer {
                 Estimator::Linux(Linux::new(config.initial_rto, config.min_rto.max(config.tick)))
             }
         };
-        RetransmissionTimer {
+        let mut timer = RetransmissionTimer {
             estimator,
             backoff: 0,
             deadline: None,
@@ -79,8 +81,11 @@ impl RetransmissionTimer {
             },
             min_rto: config.min_rto,
             max_rto: config.max_rto,
+            rto: Duration::ZERO,
             clock: (config.expiry == Expiry::OnTick).then_some((config.tick, clock_phase)),
-        }
+        };
+        timer.set_rto();
+        timer
     }
 
     /// When the timer is due, if it runs.
@@ -90,18 +95,26 @@ impl RetransmissionTimer {
     }
 
     /// The timeout in force: the estimate, at least the minimum, backed off, at most the maximum.
+    #[inline]
     #[must_use]
     pub fn rto(&self) -> Duration {
+        self.rto
+    }
+
+    /// Takes a changed estimate or back-off over.
+    fn set_rto(&mut self) {
         let estimate = match &self.estimator {
             Estimator::Rfc6298(e) => e.rto(),
             Estimator::BsdTicks(e) => e.rto(),
             Estimator::Inet(e) => e.rto(),
             Estimator::Linux(e) => e.rto(),
         };
-        estimate.max(self.min_rto).saturating_mul(1 << self.backoff).min(self.max_rto)
+        let backed_off = estimate.max(self.min_rto).saturating_mul(1 << self.backoff);
+        self.rto = backed_off.min(self.max_rto);
     }
 
     /// Starts or restarts the timer.
+    #[inline]
     pub fn restart(&mut self, now: Time) {
         let due = now + self.rto();
         self.deadline = Some(match self.clock {
@@ -114,6 +127,7 @@ impl RetransmissionTimer {
     }
 
     /// Starts the timer unless it runs.
+    #[inline]
     pub fn start(&mut self, now: Time) {
         if self.deadline.is_none() {
             self.restart(now);
@@ -131,11 +145,13 @@ impl RetransmissionTimer {
         if let Estimator::BsdTicks(e) = &mut self.estimator {
             e.on_back_off(self.backoff);
         }
+        self.set_rto();
     }
 
     /// Takes the doubling back although nothing was measured.
     pub fn end_back_off(&mut self) {
         self.backoff = 0;
+        self.set_rto();
     }
 
     /// Measures the round trip of `seq`, sent now for the first time, unless another one is.
@@ -151,6 +167,7 @@ impl RetransmissionTimer {
     }
 
     /// Everything below `span.una` is acknowledged: takes the measurement if that covers it, and gives it.
+    #[inline]
     pub fn measure(&mut self, span: Span, now: Time) -> Option<Duration> {
         let (_, sent) = self.timed.filter(|&(seq, _)| span.una > seq)?;
         self.timed = None;
@@ -174,6 +191,7 @@ impl RetransmissionTimer {
     }
 
     /// A round trip, one of `expected` in the same window.
+    #[inline(never)]
     fn sample(&mut self, sent: Time, now: Time, expected: u32, span: Span) {
         self.backoff = 0;
         match &mut self.estimator {
@@ -182,6 +200,7 @@ impl RetransmissionTimer {
             Estimator::Inet(e) => e.sample(now - sent),
             Estimator::Linux(e) => e.sample(now - sent, span),
         }
+        self.set_rto();
     }
 
     /// The smoothed round trip, once measured.

@@ -166,9 +166,7 @@ impl Sack {
             self.detection.on_duplicate(self.board.una(), self.board.end());
         }
         let rtt = measure(core, now, ack, delivery, advanced);
-        if advanced {
-            core.count(now, ack, delivery.segments, rtt);
-        }
+        let event = advanced.then(|| core.count(now, ack, delivery.segments, rtt));
         let plain = !advanced && delivery.segments == 0 && duplicate.is_none();
         if self.probe.on_ack(ack.seq, duplicate, plain) == Verdict::Repaired
             && self.phase == Phase::Open
@@ -182,8 +180,10 @@ impl Sack {
         self.recover(core, now, outstanding, sacked_before);
         if self.phase == Phase::Recovery {
             self.reduce(core, delivery.segments, advanced && lost == 0);
-        } else if advanced && (before != Phase::Recovery || core.config.exit_ack_grows) {
-            core.grow();
+        } else if let Some(event) = event
+            && (before != Phase::Recovery || core.config.exit_ack_grows)
+        {
+            core.grow(event);
         }
         if core.congestion.governs_recovery() {
             let in_flight = self.board.pipe();
