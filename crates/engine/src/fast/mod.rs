@@ -12,15 +12,18 @@
 //! trip it is no faster than with every step in its turn.
 
 mod cut;
+mod details;
 mod eager;
+mod endpoints;
 mod port;
 mod queue;
+mod store;
 
 use std::collections::BinaryHeap;
 
 use optcp_des::{Buckets, Calendar, Class, Due, Key};
 use optcp_net::{
-    BundleId, Control, DropReason, FlowId, Label, Packet, PortCounts, PortId, QueueLimit, Tally,
+    BundleId, Control, DropReason, Label, Packet, PortCounts, PortId, QueueLimit, Tally,
 };
 use optcp_optical::bundle::{Bundle, Lightpaths, Selection};
 use optcp_optical::burst::Gathered;
@@ -29,11 +32,13 @@ use optcp_units::{Bytes, Duration, Time};
 use crate::Blueprint;
 use crate::controls::Controls;
 use crate::model::{Model, Onward};
-use crate::observe::{Cause, Observer, Record};
-use crate::timers::{Alarm, first_alarms};
+use crate::observe::{Observer, Record};
+use crate::timers::first_alarms;
 
+use details::{Details, Wants};
 use eager::{Ahead, Way, Ways};
-use port::{Details, Port, Store, Wants};
+use port::Port;
+use store::Store;
 
 /// Steps between two questions whether to go on.
 const STRETCH: u64 = 1 << 16;
@@ -342,129 +347,6 @@ impl Fast {
                 self.park(arrival, port, ahead, packet);
             }
         }
-    }
-
-    /// A packet is at its endpoint: the ACK to send now, if any.
-    #[inline(never)]
-    fn deliver<O: Observer>(&mut self, model: &mut Model<O>, packet: Packet) -> Option<Packet> {
-        if packet.is_ack() {
-            self.acknowledge(model, packet);
-            return None;
-        }
-        self.receive(model, packet)
-    }
-
-    /// A segment is at its receiver, perhaps ahead of time: the ACK to send now, if any.
-    #[inline]
-    fn receive<O: Observer>(&mut self, model: &mut Model<O>, packet: Packet) -> Option<Packet> {
-        let id = packet.flow();
-        let Some(flow) = model.flows.get(id as usize) else {
-            model.sink(packet);
-            return None;
-        };
-        if flow.timer_entries[1] <= model.now() {
-            self.catch_receiver_up(model, id);
-        }
-        let ack = model.receive(packet);
-        model.flows[id as usize].schedule_receiver(id, &mut self.timers);
-        ack
-    }
-
-    /// An ACK is at its sender, perhaps ahead of time.
-    #[inline]
-    fn acknowledge<O: Observer>(&mut self, model: &mut Model<O>, packet: Packet) {
-        let id = packet.flow();
-        if model.flows[id as usize].timer_entries[0] <= model.now() {
-            self.catch_sender_up(model, id);
-        }
-        model.acknowledge(packet);
-        self.drain_sender(model, id, Cause::Ack);
-    }
-
-    /// Puts on the network what a sender may send now, after what came to it.
-    fn drain_sender<O: Observer>(&mut self, model: &mut Model<O>, id: FlowId, cause: Cause) {
-        let event = model.event;
-        while let Some(packet) = model.next_segment(id) {
-            self.walk(model, packet, None);
-            model.event = event;
-        }
-        model.settle(id, cause);
-        model.flows[id as usize].schedule_sender(id, &mut self.timers);
-    }
-
-    /// Timers that are due up to now fire before what comes now.
-    #[inline(never)]
-    fn catch_sender_up<O: Observer>(&mut self, model: &mut Model<O>, id: FlowId) {
-        let event = model.event;
-        while let Some(due) = model.flows[id as usize].sender.deadline()
-            && due <= event.time()
-        {
-            model.event = Alarm::Sender.key(id, due);
-            model.flows[id as usize].sender.handle_timer(due);
-            self.drain_sender(model, id, Cause::Timer);
-        }
-        model.event = event;
-    }
-
-    #[inline(never)]
-    fn catch_receiver_up<O: Observer>(&mut self, model: &mut Model<O>, id: FlowId) {
-        let event = model.event;
-        while let Some(due) = model.flows[id as usize].receiver.deadline()
-            && due <= event.time()
-        {
-            model.event = Alarm::Receiver.key(id, due);
-            let ack = model.flows[id as usize].receiver.handle_timer(due);
-            let packet = model.send_ack(id, ack);
-            self.walk(model, packet, None);
-        }
-        model.event = event;
-    }
-
-    /// A calendar entry of a start or a timer. It may be of no more use: the endpoint may be ahead of it,
-    /// or the timer put off.
-    fn alarm<O: Observer>(&mut self, model: &mut Model<O>, key: Key) {
-        let (id, now) = (key.entity(), key.time());
-        let alarm = Alarm::of(key);
-        let Some(flow) = model.flows.get_mut(id as usize) else {
-            return match alarm {
-                Alarm::Burst => {
-                    if let Some(assembler) = model.due_assembler(key) {
-                        self.send_burst(model, assembler);
-                    }
-                }
-                _ => self.send_datagram(model, id),
-            };
-        };
-        match alarm {
-            Alarm::Start => {
-                flow.sender.start();
-                self.drain_sender(model, id, Cause::Start);
-            }
-            Alarm::Sender => {
-                if flow.timer_entries[0] == now {
-                    flow.timer_entries[0] = Time::MAX;
-                    self.catch_sender_up(model, id);
-                    model.flows[id as usize].schedule_sender(id, &mut self.timers);
-                }
-            }
-            Alarm::Receiver => {
-                if flow.timer_entries[1] == now {
-                    flow.timer_entries[1] = Time::MAX;
-                    self.catch_receiver_up(model, id);
-                    model.flows[id as usize].schedule_receiver(id, &mut self.timers);
-                }
-            }
-            Alarm::Datagram | Alarm::Burst => {
-                unreachable!("numbers of sources and assemblers are beyond those of flows")
-            }
-        }
-    }
-
-    /// A source sends its next packet.
-    fn send_datagram<O: Observer>(&mut self, model: &mut Model<O>, id: FlowId) {
-        let packet = model.send_datagram(id);
-        self.walk(model, packet, None);
-        model.source(id).schedule(id, &mut self.timers);
     }
 
     pub(crate) fn ports(&self) -> PortId {

@@ -7,13 +7,13 @@
 
 use std::collections::VecDeque;
 
-use optcp_des::{Class, Due, Key};
-use optcp_net::{
-    DropReason, Jitter, Loss, Packet, PortConfig, PortCounts, PortId, QueueLimit, Tally,
-};
-use optcp_units::{Bytes, Duration, Time};
+use optcp_des::Due;
+use optcp_net::{DropReason, Packet, PortConfig, PortCounts, PortId, QueueLimit, Tally};
+use optcp_units::{Duration, Time};
 
+use super::details::Details;
 use super::queue::Queue;
+use super::store::Store;
 use crate::model::Model;
 use crate::observe::{Observer, Record};
 
@@ -22,7 +22,7 @@ use crate::observe::{Observer, Record};
 #[repr(align(64))]
 pub(super) struct Port {
     /// When everything that has been accepted will have been sent, in picoseconds.
-    free_at: u64,
+    pub(super) free_at: u64,
     /// Propagation delay in picoseconds.
     delay: u64,
     /// The longest time until `free_at` with which a packet is surely accepted.
@@ -30,108 +30,24 @@ pub(super) struct Port {
     /// A packet is sent for so long, and `per_byte` for each of its bytes.
     transmission: u64,
     counts: PortCounts,
-    per_byte: u32,
+    pub(super) per_byte: u32,
     /// The sizes of the packets that a short lane is open for: the smallest, and how many sizes.
     smallest: u16,
     sizes: u16,
-    lane: Lane,
+    pub(super) lane: Lane,
     /// Whether every packet goes into the store.
     stores: bool,
 }
 
 /// How a port deals with packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Lane {
+pub(super) enum Lane {
     /// With one size of them, by arithmetic alone.
     One,
     /// With several.
     Any,
     /// With each as it comes.
     Rare,
-}
-
-/// What packets need where several sizes share a queue, or where more is counted.
-#[derive(Clone, Debug)]
-#[repr(align(64))]
-pub(super) struct Store {
-    queue: Queue,
-    limit_bytes: u64,
-    limit_packets: usize,
-    /// Whether the queue is kept.
-    keeps: bool,
-    bytes: u64,
-    dropped_bytes: u64,
-    /// Bytes times picoseconds, of all packets accepted, up to when each will have been sent.
-    byte_time: u128,
-    longest_wait: u64,
-}
-
-/// What few packets need.
-#[derive(Clone, Debug)]
-pub(super) struct Details {
-    config: PortConfig,
-    /// Picoseconds for a byte where that is a whole number, else 0.
-    per_byte: u32,
-    up: bool,
-    losses: Box<[Loss]>,
-    /// Packets of several sizes have come.
-    mixed: bool,
-    /// Whether the delay has been changed: it no longer tells arrivals from ends of transmissions.
-    moved: bool,
-    /// Whether bytes and times are counted.
-    tallied: bool,
-    /// Whether the number of packets in the queue must be known.
-    counted: bool,
-    /// What each packet of the queue found of the random stream, where there is one.
-    jitters: VecDeque<Jitter>,
-    /// The latest arrival at the far end so far.
-    last_arrival: Option<Time>,
-    /// Transmissions that are still to be told to the observer, if it watches the port.
-    watched: Option<VecDeque<(u64, Packet)>>,
-}
-
-impl Store {
-    pub(super) fn new(config: &PortConfig) -> Self {
-        let (limit_bytes, limit_packets) = match config.limit {
-            QueueLimit::Unlimited => (u64::MAX, usize::MAX),
-            QueueLimit::Packets(limit) => (u64::MAX, limit as usize),
-            QueueLimit::Bytes(limit) => (limit, usize::MAX),
-        };
-        Store {
-            queue: Queue::default(),
-            limit_bytes,
-            limit_packets,
-            keeps: false,
-            bytes: 0,
-            dropped_bytes: 0,
-            byte_time: 0,
-            longest_wait: 0,
-        }
-    }
-
-    /// Whether there is a place for a packet beside those in `queue`, of which some may have been sent.
-    #[inline]
-    fn fits(&self, size: u16) -> bool {
-        self.queue.bytes() + u64::from(size) <= self.limit_bytes
-            && self.queue.len() < self.limit_packets
-    }
-
-    /// A packet that came at `now` will have been sent at `sent`. The port does not know of it yet.
-    #[inline(always)]
-    pub(super) fn accept(&mut self, port: &Port, size: u16, now: u64, sent: u64) {
-        if self.keeps {
-            if port.free_at <= now {
-                self.queue.clear();
-            } else if self.queue.is_full() && port.lane == Lane::Any {
-                self.queue.forget_sent(now, |size| u64::from(port.per_byte) * u64::from(size));
-            }
-            self.queue.push(size, sent);
-        }
-        let wait = sent - now;
-        self.bytes += u64::from(size);
-        self.byte_time += u128::from(size) * u128::from(wait);
-        self.longest_wait = self.longest_wait.max(wait);
-    }
 }
 
 impl Port {
@@ -534,102 +450,6 @@ impl Port {
     }
 }
 
-impl Details {
-    /// `store` begins to keep what the transmitter's time does not tell: some of it from the first packet
-    /// on.
-    pub(super) fn new(
-        config: &PortConfig,
-        losses: &[Loss],
-        wants: Wants,
-        store: &mut Store,
-    ) -> Self {
-        let limited = config.limit != QueueLimit::Unlimited;
-        let any = wants.watched || wants.tallied || wants.counted || !losses.is_empty();
-        store.keeps = (any && limited) || wants.counted || config.jitter.is_some();
-        let per_byte = config.rate.per_byte().map_or(0, Duration::as_ps);
-        Details {
-            // The lane for packets of any size must be able to hold it.
-            per_byte: u32::try_from(per_byte).unwrap_or(0),
-            up: true,
-            losses: losses.into(),
-            mixed: false,
-            moved: false,
-            tallied: wants.tallied,
-            counted: wants.counted,
-            jitters: VecDeque::new(),
-            last_arrival: None,
-            watched: wants.watched.then(VecDeque::new),
-            config: config.clone(),
-        }
-    }
-
-    pub(super) fn wants(&self) -> Wants {
-        Wants { watched: self.watched.is_some(), tallied: self.tallied, counted: self.counted }
-    }
-
-    /// Whether packets need not take the lane for what is rare.
-    fn is_plain(&self) -> bool {
-        self.up
-            && self.losses.is_empty()
-            && self.config.jitter.is_none()
-            && self.watched.is_none()
-            && !self.moved
-    }
-
-    fn transmission(&self, size: u16) -> u64 {
-        match self.per_byte {
-            0 => self.config.rate.transmission_time(Bytes::new(u64::from(size))).as_ps(),
-            per_byte => u64::from(per_byte) * u64::from(size),
-        }
-    }
-
-    /// Whether arrivals do not tell when packets were sent.
-    fn arrivals_vary(&self) -> bool {
-        self.moved || self.config.jitter.is_some()
-    }
-
-    /// When the packets of the queue have been sent, where their arrivals do not tell.
-    fn ends(&self, store: &Store) -> Option<Vec<u64>> {
-        self.arrivals_vary().then(|| store.queue.ends(|size| self.transmission(size)))
-    }
-
-    /// When a packet arrives that would do so at `at` but for jitter.
-    fn arrival(&mut self, at: Time) -> Time {
-        let Some(jitter) = &mut self.config.jitter else { return at };
-        self.jitters.push_back(jitter.clone());
-        let arrival = jitter.arrival(at, self.last_arrival);
-        self.last_arrival = self.last_arrival.max(Some(arrival));
-        arrival
-    }
-
-    /// Tells the observer of what has been sent before `limit`.
-    pub(super) fn tell<O: Observer>(&mut self, model: &mut Model<O>, id: PortId, limit: u64) {
-        let Some(watched) = &mut self.watched else { return };
-        let event = model.event;
-        while let Some(&(sent, packet)) = watched.front()
-            && sent < limit
-        {
-            watched.pop_front();
-            model.event = Key::new(Time::from_ps(sent), Class::TransmissionEnd, id, 0);
-            model.record(Record::Transmitted { port: id, packet });
-            let packets = length(watched);
-            model.record(Record::QueueLength { port: id, packets });
-        }
-        model.event = event;
-    }
-}
-
-/// What somebody wants to know about a port.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Wants {
-    /// Every change of its queue.
-    pub(super) watched: bool,
-    /// How many bytes come, and how long they stay.
-    pub(super) tallied: bool,
-    /// How many packets are in its queue when another one comes.
-    pub(super) counted: bool,
-}
-
-fn length<T>(queue: &VecDeque<T>) -> u32 {
+pub(super) fn length<T>(queue: &VecDeque<T>) -> u32 {
     u32::try_from(queue.len()).unwrap_or(u32::MAX)
 }

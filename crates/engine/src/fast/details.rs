@@ -1,0 +1,132 @@
+//! What a port knows that few packets need.
+
+use std::collections::VecDeque;
+
+use optcp_des::{Class, Key};
+use optcp_net::{Jitter, Loss, Packet, PortConfig, PortId, QueueLimit};
+use optcp_units::{Bytes, Duration, Time};
+
+use super::port::length;
+use super::store::Store;
+use crate::model::Model;
+use crate::observe::{Observer, Record};
+
+/// What few packets need.
+#[derive(Clone, Debug)]
+pub(super) struct Details {
+    pub(super) config: PortConfig,
+    /// Picoseconds for a byte where that is a whole number, else 0.
+    pub(super) per_byte: u32,
+    pub(super) up: bool,
+    pub(super) losses: Box<[Loss]>,
+    /// Packets of several sizes have come.
+    pub(super) mixed: bool,
+    /// Whether the delay has been changed: it no longer tells arrivals from ends of transmissions.
+    pub(super) moved: bool,
+    /// Whether bytes and times are counted.
+    pub(super) tallied: bool,
+    /// Whether the number of packets in the queue must be known.
+    pub(super) counted: bool,
+    /// What each packet of the queue found of the random stream, where there is one.
+    pub(super) jitters: VecDeque<Jitter>,
+    /// The latest arrival at the far end so far.
+    pub(super) last_arrival: Option<Time>,
+    /// Transmissions that are still to be told to the observer, if it watches the port.
+    pub(super) watched: Option<VecDeque<(u64, Packet)>>,
+}
+
+impl Details {
+    /// `store` begins to keep what the transmitter's time does not tell: some of it from the first packet
+    /// on.
+    pub(super) fn new(
+        config: &PortConfig,
+        losses: &[Loss],
+        wants: Wants,
+        store: &mut Store,
+    ) -> Self {
+        let limited = config.limit != QueueLimit::Unlimited;
+        let any = wants.watched || wants.tallied || wants.counted || !losses.is_empty();
+        store.keeps = (any && limited) || wants.counted || config.jitter.is_some();
+        let per_byte = config.rate.per_byte().map_or(0, Duration::as_ps);
+        Details {
+            // The lane for packets of any size must be able to hold it.
+            per_byte: u32::try_from(per_byte).unwrap_or(0),
+            up: true,
+            losses: losses.into(),
+            mixed: false,
+            moved: false,
+            tallied: wants.tallied,
+            counted: wants.counted,
+            jitters: VecDeque::new(),
+            last_arrival: None,
+            watched: wants.watched.then(VecDeque::new),
+            config: config.clone(),
+        }
+    }
+
+    pub(super) fn wants(&self) -> Wants {
+        Wants { watched: self.watched.is_some(), tallied: self.tallied, counted: self.counted }
+    }
+
+    /// Whether packets need not take the lane for what is rare.
+    pub(super) fn is_plain(&self) -> bool {
+        self.up
+            && self.losses.is_empty()
+            && self.config.jitter.is_none()
+            && self.watched.is_none()
+            && !self.moved
+    }
+
+    pub(super) fn transmission(&self, size: u16) -> u64 {
+        match self.per_byte {
+            0 => self.config.rate.transmission_time(Bytes::new(u64::from(size))).as_ps(),
+            per_byte => u64::from(per_byte) * u64::from(size),
+        }
+    }
+
+    /// Whether arrivals do not tell when packets were sent.
+    pub(super) fn arrivals_vary(&self) -> bool {
+        self.moved || self.config.jitter.is_some()
+    }
+
+    /// When the packets of the queue have been sent, where their arrivals do not tell.
+    pub(super) fn ends(&self, store: &Store) -> Option<Vec<u64>> {
+        self.arrivals_vary().then(|| store.queue.ends(|size| self.transmission(size)))
+    }
+
+    /// When a packet arrives that would do so at `at` but for jitter.
+    pub(super) fn arrival(&mut self, at: Time) -> Time {
+        let Some(jitter) = &mut self.config.jitter else { return at };
+        self.jitters.push_back(jitter.clone());
+        let arrival = jitter.arrival(at, self.last_arrival);
+        self.last_arrival = self.last_arrival.max(Some(arrival));
+        arrival
+    }
+
+    /// Tells the observer of what has been sent before `limit`.
+    pub(super) fn tell<O: Observer>(&mut self, model: &mut Model<O>, id: PortId, limit: u64) {
+        let Some(watched) = &mut self.watched else { return };
+        let event = model.event;
+        while let Some(&(sent, packet)) = watched.front()
+            && sent < limit
+        {
+            watched.pop_front();
+            model.event = Key::new(Time::from_ps(sent), Class::TransmissionEnd, id, 0);
+            model.record(Record::Transmitted { port: id, packet });
+            let packets = length(watched);
+            model.record(Record::QueueLength { port: id, packets });
+        }
+        model.event = event;
+    }
+}
+
+/// What somebody wants to know about a port.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Wants {
+    /// Every change of its queue.
+    pub(super) watched: bool,
+    /// How many bytes come, and how long they stay.
+    pub(super) tallied: bool,
+    /// How many packets are in its queue when another one comes.
+    pub(super) counted: bool,
+}
