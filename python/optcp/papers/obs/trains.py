@@ -39,7 +39,7 @@ MOVING = 50
 """Bursts in a moving average."""
 FIRST_ROUNDS = 5
 BURSTS = '[{ name = "bursts", kind = "bursts" }]'
-PACKETS = '[{ name = "bursts", kind = "bursts" }, { name = "packets", kind = "packets" }]'
+PACKETS = '[{ name = "bursts", kind = "bursts" }, { name = "packets", kind = "packets", groups = ["file"] }]'
 LISTED = "one file, packet by packet"
 SHOWN_S = {"beginning": (0.0, 1.5), "end": (-1.5, 0.0)}
 """What a packet trace shows, in seconds from the first packet, or from the last one."""
