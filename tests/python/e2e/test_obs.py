@@ -110,3 +110,8 @@ def test_larger_windows_fill_bursts_up_to_what_the_access_link_brings(command, t
     goodput = values(found, "goodput_mbps", "timer_s", "sender", "background", "ack_timer")
     # No more than the access link carries, 1460 B of 1500.
     assert max(goodput.values()) < 100 * 1460 / 1500
+
+
+def test_verdicts_on_windows_and_trains_are_those_of_the_baseline(command):
+    figures = [f"obs/fig{number}" for number in (3, 4, 5, 6, 7, 11, 12, 13)]
+    command("reproduce", *figures, "--quick", "--check", "--out", "out")
