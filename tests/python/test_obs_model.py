@@ -10,7 +10,9 @@ from optcp.papers.obs.paper import Cell
 from optcp.papers.obs.prediction import (
     Path,
     Sender,
+    at_limit,
     correlation_gain,
+    false_retransmit,
     goodput_mbps,
     repair_rounds,
     rounds_of_file,
@@ -68,14 +70,32 @@ def test_a_limited_window_gives_the_cycle_of_padhye():
 def test_what_the_repair_of_a_loss_costs():
     path = Path(0.1, 1e-3, {})
     # Fig. 6 of the paper: SACK repairs up to half a window in a round trip, more in two.
-    assert repair_rounds(sender(), path, 22, 44) == 1
-    assert repair_rounds(sender(), path, 23, 44) == 2
+    assert repair_rounds(sender(), path, 22, 44, 1) == 1
+    assert repair_rounds(sender(), path, 23, 44, 1) == 2
     # A whole window: 1.25 s are 12.5 round trips, then 1, 2, 4, 8 and 16 segments in five more, in place of 44 each.
     whole = 12.5 + 5 - 31 / 44
-    assert repair_rounds(sender(), path, 44, 44) == pytest.approx(whole)
-    assert repair_rounds(sender(sack=False), path, 44, 44) == pytest.approx(whole)
+    assert repair_rounds(sender(), path, 44, 44, 1) == pytest.approx(whole)
+    assert repair_rounds(sender(sack=False), path, 44, 44, 1) == pytest.approx(whole)
     # Reno with two: a round for the first, the timer for the second, which is sent once more.
-    assert repair_rounds(sender(sack=False), path, 2, 44) == pytest.approx(1 + 1 / 44 + whole)
+    assert repair_rounds(sender(sack=False), path, 2, 44, 1) == pytest.approx(1 + 1 / 44 + whole)
+    # Below the limit, at 33 of 44 segments: two rounds, in which 11 new segments leave of the 16.5 of half a window.
+    assert repair_rounds(sender(sack=False), path, 2, 44, 0) == pytest.approx(2 - 11 / 16.5)
+
+
+def test_reno_goes_back_over_what_the_receiver_has():
+    # Of nine lost segments eight are missing at the timeout: 1, 2, 4 and one of 8 are they, seven the receiver has.
+    # Four rounds, one of needless repair, and from 4 to 44 a window grows for 40 rounds in place of 22 from 22: it is
+    # 800 segments short of 44 a round, in place of 242.
+    assert false_retransmit(sender(), 9, 44) == pytest.approx(4 + 1 + (800 - 242) / 44)
+    # Of three two are missing: 1 and one of 2; a single duplicate ACK does nothing.
+    assert false_retransmit(sender(), 3, 44) == 0
+
+
+def test_half_of_the_losses_find_a_window_that_takes_ln_2_of_their_distance_to_grow():
+    # From 22 to 44 a window takes 22 rounds of 33 segments on average, 726; twice that with delayed ACKs.
+    assert at_limit(sender(), 726 / np.log(2)) == pytest.approx(0.5)
+    assert at_limit(sender(segments_an_ack=2), 1452 / np.log(2)) == pytest.approx(0.5)
+    assert at_limit(sender(np.inf), 1e6) == 0
 
 
 def test_sizes_of_a_single_flow_are_those_of_the_papers_histograms():

@@ -7,14 +7,14 @@ costs depends on how many segments it takes, on the recovery, and on how far the
 is longer by twice the assembly timer (the delay penalty).
 # Source
 A. Detti, M. Listanti, Optical Switching and Networking 2 (2005): one loss event a burst. J. Padhye et al., SIGCOMM
-1998: cycles between loss events under a window limit, and the square-root law as their limit. The steps are derived in
-docs/papers/obs.md.
+1998: cycles between loss events under a window limit, and the square-root law as their limit. K. Fall, S. Floyd,
+Computer Communication Review 1996: when two losses make Reno wait. The steps are derived in docs/papers/obs.md.
 # Parameters
 Of :class:`Sender` and :class:`Path`; the sizes of bursts, from equation 3 or measured without losses.
 # Limits
 Cycles are of equal length; no two losses in one cycle disturb each other, and retransmissions arrive. A window that a
-loss finds below its limit counts as the mean cycle's end. Lost ACKs count only where one burst carries those of a whole
-window. The distribution of sizes is that of a run without losses.
+loss finds below its limit counts as the mean cycle's end, but for Reno with two losses. Lost ACKs count only where one
+burst carries those of a whole window. The distribution of sizes is that of a run without losses.
 """
 
 from __future__ import annotations
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 DUPLICATES = 3
 """Duplicate ACKs that a fast retransmit takes, RFC 5681 section 3.2."""
+TWO = 2
+"""Losses in a window that Reno can repair without a timeout."""
 
 
 @dataclass(frozen=True)
@@ -108,7 +110,35 @@ def start_over(sender: Sender, path: Path, end: float) -> float:
     return rounds - segments / end + sender.lone_ack_s / path.round_trip_s
 
 
-def repair_rounds(sender: Sender, path: Path, lost: int, end: float) -> float:
+def at_limit(sender: Sender, segments: float) -> float:
+    """The share of loss events that find the window at the receiver's limit, if lengths between them are exponential.
+
+    Parameters
+    ----------
+    segments
+        Mean from one loss event to the next; as many as 3 b W^2 / 8 go through until the limit is reached again.
+    """
+    return math.exp(-3 * sender.segments_an_ack * sender.window**2 / (8 * segments))
+
+
+def false_retransmit(sender: Sender, lost: int, end: float) -> float:
+    """Round trips that a timeout costs if a needless fast retransmit follows it; 0 if none does.
+
+    Reno without a `recover` check goes back to the first of the lost - 1 segments that are still missing, in windows
+    of 1, 2, 4, ..., since what fills a hole is acknowledged at once. What it sends beyond them the receiver has: three
+    of these bring three duplicate ACKs (RFC 2582 section 5). The window of that round is halved, and grows from there
+    by 1 / b a round.
+    """
+    rounds = math.ceil(math.log2(lost))
+    known = 2**rounds - 1 - (lost - 1)
+    if known < DUPLICATES:
+        return 0.0
+    begin = float(2 ** (rounds - 1)) / 2
+    grown: float = sender.segments_an_ack * ((end - begin) ** 2 / (2 * end) - end / 8)
+    return rounds + 1 + grown
+
+
+def repair_rounds(sender: Sender, path: Path, lost: int, end: float, limited: float) -> float:
     """Round trips that the repair of one loss event adds to its cycle.
 
     Parameters
@@ -117,6 +147,9 @@ def repair_rounds(sender: Sender, path: Path, lost: int, end: float) -> float:
         Segments of the flow in the burst.
     end
         The window at the loss.
+    limited
+        The share of loss events at the receiver's limit, see :func:`at_limit`. It decides whether Reno needs a timeout
+        for two segments (Fall and Floyd).
     """
     timeout = sender.timeout_s / path.round_trip_s
     if lost > end - DUPLICATES:
@@ -127,7 +160,14 @@ def repair_rounds(sender: Sender, path: Path, lost: int, end: float) -> float:
         new = max(0.0, min(end / 2 - (lost - 1), sender.window - end))
         return math.ceil(lost / (end / 2)) - new / (end / 2)
     # Reno: the first is repaired in a round, the others wait for the timer and are sent once more.
-    return 1 + timeout + (lost - 1) / end + start_over(sender, path, end)
+    false = false_retransmit(sender, lost, end)
+    waits = 1 + timeout + (false or (lost - 1) / end + start_over(sender, path, end))
+    if lost > TWO:
+        return waits
+    # Below the limit, half way up on average, new segments bring a second fast retransmit, a round later.
+    window = 3 * end / 4
+    twice = 2 - min(window / 2 - 1, sender.window - window) / (window / 2)
+    return limited * waits + (1 - limited) * twice
 
 
 def rounds_of_file(sender: Sender, path: Path, segments: float) -> float:
@@ -140,10 +180,11 @@ def rounds_of_file(sender: Sender, path: Path, segments: float) -> float:
         return before + left / sender.window
     between = path.mean_size / path.loss_probability
     end = cycle_end(sender, between)
-    repair = sum(share * repair_rounds(sender, path, size, end) for size, share in path.sizes.items())
+    limited = at_limit(sender, between)
+    repair = sum(share * repair_rounds(sender, path, size, end, limited) for size, share in path.sizes.items())
     acks_alone = sum(share for size, share in path.sizes.items() if size > end - DUPLICATES)
     # ACKs of a whole window in one burst are lost as often; the window itself is there, and its round is not lost.
-    repair += acks_alone * (repair_rounds(sender, path, math.ceil(end), end) - 1 + 1 / end)
+    repair += acks_alone * (repair_rounds(sender, path, math.ceil(end), end, limited) - 1 + 1 / end)
     return before + left / between * (cycle_rounds(sender, between) + repair)
 
 
