@@ -3,7 +3,7 @@
 After ``optcp reproduce gmpls --seeds 600 --out DIR``: ``python docs/images/draw.py gmpls DIR`` draws figures of the
 report; only the ink is fixed, because a picture in a Markdown page does not follow light and dark. After the commands
 of docs/papers/todays-tcp.md: ``python docs/images/draw.py today DIR``. After ``optcp reproduce das --out DIR``:
-``python docs/images/draw.py das DIR``. From the stored studies of docs/papers/sensitivity.md:
+``python docs/images/draw.py das DIR``, and likewise obs. From the stored studies of docs/papers/sensitivity.md:
 ``python docs/images/draw.py sensitivity docs/papers``.
 """
 
@@ -19,7 +19,7 @@ from matplotlib.figure import Figure
 from PIL import Image
 
 from optcp.papers.model import Result
-from optcp.plots import das, gmpls, sensitivity
+from optcp.plots import das, gmpls, obs, obs_windows, sensitivity
 from optcp.plots.svg import canvas
 from optcp.report.build import load_studies
 
@@ -32,6 +32,10 @@ WANTED = {
     "das/fig4": "das-fig4.png",
     "das/fig6-paper": "das-fig6.png",
     "das/repairs": "das-repairs.png",
+    "obs/fig5": "obs-fig5.png",
+    "obs/fig14": "obs-fig14.png",
+    "obs/fig16-model": "obs-fig16-model.png",
+    "obs/today-none": "obs-today.png",
 }
 
 
@@ -81,6 +85,15 @@ def reroute(directory: Path) -> None:
             getattr(das, name)(read(directory, name, "das"))
 
 
+def bursts(directory: Path) -> None:
+    """Draw the wanted figures of the obs paper."""
+    with mock.patch.object(obs, "render", save), mock.patch.object(obs_windows, "render", save):
+        obs_windows.fig5(read(directory, "fig5", "obs"))
+        obs.fig14(read(directory, "fig14", "obs"))
+        obs.goodput(read(directory, "fig16", "obs"))
+        obs.today(read(directory, "today", "obs"))
+
+
 def today(directory: Path) -> None:
     """Draw the gain of a delayed switch by TCP, with 95 % intervals, for both readings of the flow count."""
     figure = Figure(figsize=(8, 3.2), layout="constrained")
@@ -118,4 +131,6 @@ def studies(directory: Path) -> None:
 
 
 if __name__ == "__main__":
-    {"gmpls": report, "today": today, "das": reroute, "sensitivity": studies}[sys.argv[1]](Path(sys.argv[2]))
+    {"gmpls": report, "today": today, "das": reroute, "obs": bursts, "sensitivity": studies}[sys.argv[1]](
+        Path(sys.argv[2])
+    )

@@ -6,7 +6,22 @@ import numpy as np
 import pytest
 
 from optcp.papers import judge
-from optcp.papers.obs import fig3, fig6, fig10, fig11, fig14, fig15, fig16, fig17, goodput
+from optcp.papers.obs import (
+    fig3,
+    fig5,
+    fig6,
+    fig10,
+    fig11,
+    fig12,
+    fig13,
+    fig14,
+    fig15,
+    fig16,
+    fig17,
+    goodput,
+    points,
+    trains,
+)
 from optcp.papers.obs.paper import TIMERS_S, Cell, equation_3, equation_5, goodput_mbps, mean_segments
 from optcp.papers.obs.traces import Trace
 from optcp.study import RunData
@@ -144,13 +159,16 @@ def test_trains_that_stay_whole_and_trains_that_break_up():
     assert holds(fig10.breaks_up({Cell(1e-2, "no", "exact"): sizes({44: 98, 2: 2})}, "exact")) is False
 
 
+SENT = np.array([[PS, 500], [PS, 501], [PS, 543]])
+
+
 def recovery(cwnd, *, exit_ms, timeouts=0, flight=44):
     """A trace that enters recovery with 44 segments in flight at 1 s."""
     at_s = np.concatenate([[0.9], 1 + np.linspace(0, 0.004, len(cwnd)), [1 + exit_ms / 1e3]])
     phase = ["slow-start", *["recovery"] * len(cwnd), "avoidance"]
     windows = np.array([460.0, *cwnd, 22.0])
     counts = np.full(windows.size, timeouts)
-    return Trace(at_s, windows, np.full(windows.size, flight), phase, counts, np.zeros((3, 2), dtype=np.int64), 43)
+    return Trace(at_s, windows, np.full(windows.size, flight), phase, counts, SENT, np.full(43, 1.001))
 
 
 def test_steps_of_reno_and_sack():
@@ -171,11 +189,60 @@ def test_sack_may_take_two_round_trips_beyond_half_a_window():
     assert holds(fig6.repairs({2: recovery([22, 22], exit_ms=104, timeouts=1)}, 0.107)) is False
 
 
+def two_lost(*, resumed_s=5.1, cwnd=1.0):
+    """Reno around the loss of two segments: recovery from 3.6 to 3.7 s, the timer at 5.1 s."""
+    at_s = np.array([3.5, 3.6, 3.6, 3.61, 3.7, 5.1])
+    windows = np.array([500.0, 25.0, 26.0, 64.0, 22.0, cwnd])
+    sent = [[34, 500], [34, 501], [35, 543], [36, 500], [int(10 * resumed_s), 501]]
+    return Trace(
+        at_s,
+        windows,
+        np.full(6, 44),
+        ["slow-start", "recovery", "recovery", "recovery", "avoidance", "loss"],
+        np.array([0, 0, 0, 0, 0, 1]),
+        np.array(sent) * [PS // 10, 1],
+        np.array([3.59, 3.6, 3.605, 3.61]),
+    )
+
+
+def test_reno_waits_for_the_timer_after_a_partial_ack():
+    assert holds(fig5.waits(two_lost())) is True
+    assert holds(fig5.waits(two_lost(cwnd=2.0))) is False
+    # Something is sent a second after the partial ACK.
+    assert holds(fig5.waits(two_lost(resumed_s=4.7))) is False
+
+
+def test_the_papers_points_are_found():
+    found = points.numbered(two_lost(), "detection")
+    assert [(number, point.at_s[0], point.cwnd[0]) for number, point in found.items()] == [
+        (1, 3.6, 500.0),
+        (2, 3.6, 25.0),
+        (3, 3.605, 26.0),
+        (4, 3.7, 22.0),
+        (5, 5.1, 1.0),
+    ]
+    assert found[3].cwnd.tolist() == [26.0, 64.0]
+    # The loss itself is where the first of the lost segments was sent, before anything is known of it.
+    assert points.lost_at_s(two_lost()) == 3.4
+
+
+def test_the_rule_of_fall_and_floyd():
+    # "less than 10 packets", "within two packets of the receiver's advertised window"
+    needs = [window for window in fig5.WINDOWS if fig5.Case("no", 44, window, 2).needs_timeout()]
+    assert needs == [4, 5, 6, 7, 8, 9, 42, 43, 44]
+    rule = {case: case.needs_timeout() for case in fig5.CASES}
+    assert holds(fig5.follows_rule(rule)) is True
+    # One window wrong at a border is allowed, two are not.
+    one_off = {**rule, fig5.Case("no", 200, 10, 2): True}
+    assert holds(fig5.follows_rule(one_off)) is True
+    assert holds(fig5.follows_rule({**one_off, fig5.Case("no", 200, 11, 2): True})) is False
+
+
 def test_a_whole_window_times_out_alike():
     out = recovery([1], exit_ms=5, timeouts=1)
-    silent = Trace(out.at_s, out.cwnd, out.flight, out.phase, out.timeouts, out.sent, 0)
+    silent = Trace(out.at_s, out.cwnd, out.flight, out.phase, out.timeouts, out.sent, np.zeros(0))
     assert holds(fig6.both_time_out(silent, silent)) is True
-    other = Trace(out.at_s, out.cwnd, out.flight, out.phase, out.timeouts, out.sent + 1, 0)
+    other = Trace(out.at_s, out.cwnd, out.flight, out.phase, out.timeouts, out.sent + 1, np.zeros(0))
     assert holds(fig6.both_time_out(silent, other)) is False
     assert holds(fig6.both_time_out(out, out)) is False
 
@@ -184,22 +251,22 @@ SLOW_START = [1, 1, 2, 4, 8, 16, 32]
 
 
 def test_rounds_are_counted_from_the_first_full_window_on():
-    whole = fig11.Train(np.array([*SLOW_START, 44, 44, 44]))
+    whole = trains.Train(np.array([*SLOW_START, 44, 44, 44]))
     assert whole.by_round().tolist() == [1, 1, 1]
     # 20 and 24; 40 and 4 of a burst of 10, whose other 6 belong to the next round.
-    split = fig11.Train(np.array([*SLOW_START, 20, 24, 40, 10, 38]))
+    split = trains.Train(np.array([*SLOW_START, 20, 24, 40, 10, 38]))
     assert split.by_round().tolist() == [2, 2, 2]
 
 
 def test_a_train_that_stays_whole_and_one_that_breaks_up():
-    whole = fig11.Train(np.array([*SLOW_START, *[44] * 20]))
+    whole = trains.Train(np.array([*SLOW_START, *[44] * 20]))
     sent_ps = np.repeat(np.arange(30), 44)[: 64 + 44 * 20] * PS
     # Of 44 packets behind the first 64, 24 leave a second before the others.
     assert holds(fig11.stays_whole(whole, sent_ps, 0.005)) is False
     together = np.concatenate([np.zeros(64), np.repeat(np.arange(1, 21), 44)]) * PS
     assert holds(fig11.stays_whole(whole, together, 0.005)) is True
-    broken = [fig11.Train(np.array([*SLOW_START, *[44] * 6, *[4] * (500 + file)])) for file in range(FILES)]
-    assert holds(fig11.breaks_up(broken)) is True
-    assert holds(fig11.settles(broken)) is True
-    growing = [fig11.Train(np.array([*SLOW_START, *[4] * (100 + file), *[44] * 20])) for file in range(FILES)]
-    assert holds(fig11.settles(growing)) is False
+    broken = [trains.Train(np.array([*SLOW_START, *[44] * 6, *[4] * (500 + file)])) for file in range(FILES)]
+    assert holds(fig12.breaks_up(broken)) is True
+    assert holds(fig13.settles(broken)) is True
+    growing = [trains.Train(np.array([*SLOW_START, *[4] * (100 + file), *[44] * 20])) for file in range(FILES)]
+    assert holds(fig13.settles(growing)) is False

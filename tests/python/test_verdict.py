@@ -52,6 +52,9 @@ def test_tolerances():
         "queue_mb": 0.25,
         "drop_mbps": 6.0,
         "drop_node_mbps": 6.0,
+        "hurst": 0.05,
+        "packets_per_s": 18.0,
+        "packet_bits": 20.0,
     }
 
 

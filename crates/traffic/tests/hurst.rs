@@ -89,26 +89,3 @@ fn packets_from_fractional_noise_have_the_nominal_hurst_parameter() {
     });
     assert!((whittle - HURST).abs() < 0.05, "{whittle}");
 }
-
-/// How the estimate depends on the slot and the onset time scale: `--ignored --nocapture` prints it.
-#[test]
-#[ignore = "prints a table; takes four minutes"]
-fn dependence_of_the_estimate_on_slot_and_onset() {
-    for onset_ms in [1, 10, 100, 1000] {
-        for slot_ms in [10, 100, 1000] {
-            let name = format!("Sup-FRP onset {onset_ms} ms, slot {slot_ms} ms");
-            let onset = Duration::from_ms(onset_ms);
-            estimates(&name, Duration::from_ms(slot_ms), SLOTS, 4, renewal(onset));
-        }
-    }
-    for on_ms in [10, 100, 1000] {
-        for slot_ms in [10, 100, 1000] {
-            let name = format!("on-off {on_ms} and {} ms, slot {slot_ms} ms", 2 * on_ms);
-            let times = [on_ms, 2 * on_ms].map(Duration::from_ms);
-            estimates(&name, Duration::from_ms(slot_ms), SLOTS, 4, |seed| {
-                let stream = Streams::new(seed).stream("hurst");
-                Process::OnOff(OnOff::new(rate(), 50, times, HURST, stream))
-            });
-        }
-    }
-}

@@ -21,6 +21,8 @@ MODULES = (
     "slides",
     "das",
     "lbas",
+    "obs",
+    "obs_windows",
 )
 
 

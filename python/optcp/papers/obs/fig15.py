@@ -7,7 +7,10 @@ from typing import TYPE_CHECKING
 from optcp.papers import judge
 from optcp.papers.base import Evaluation, Exhibit, exhibit
 from optcp.papers.obs.goodput import STATEMENTS, cells, measured, name, transfers
+from optcp.papers.obs.lossless import NAME as LOSSLESS
+from optcp.papers.obs.lossless import lossless, sizes
 from optcp.papers.obs.paper import PAPER, PAPER_RUNS, QUICK_RUNS, WORLD, Cell
+from optcp.papers.obs.predicted import MODEL_NOTE, held_against
 from optcp.papers.obs.rows import curves, frozen, rows_of
 from optcp.papers.printed import statements_of
 
@@ -38,8 +41,9 @@ class Fig15(Exhibit):
     assumed = WORLD
 
     def studies(self, chosen: Mapping[str, Value], options: Options) -> dict[str, Study]:
-        """One study a kind of timer, and that of figure 16 to compare with."""
-        return {kind: transfers(kind, chosen, options) for kind in (*KINDS, NOT_DELAYED)}
+        """One study a kind of timer, that of figure 16 to compare with, and the lossless one for the model's sizes."""
+        found = {kind: transfers(kind, chosen, options) for kind in (*KINDS, NOT_DELAYED)}
+        return {**found, LOSSLESS: lossless(chosen, options)}
 
     def seeds(self, study: str, size: Size) -> int:
         """The paper's 100 files."""
@@ -47,8 +51,7 @@ class Fig15(Exhibit):
         return size.of(PAPER_RUNS, QUICK_RUNS)
 
     def evaluate(self, chosen: Mapping[str, Value], done: Mapping[str, Done]) -> Evaluation:
-        """Goodput by cell, and the claims: those of this figure, and those of figure 16 that are made of both."""
-        del chosen
+        """Goodput by cell, the model's error, and the claims: of this figure, and those of figure 16 made of both."""
         found = {kind: measured(kind, done[kind]) for kind in (*KINDS, NOT_DELAYED)}
         rows = rows_of(
             "goodput_mbps",
@@ -60,7 +63,10 @@ class Fig15(Exhibit):
             of_both = next((say for start, say in STATEMENTS.items() if statement.text.startswith(start)), None)
             if of_both is not None:
                 claims.append(judge.claim(statement, {kind: of_both(found[kind], kind) for kind in KINDS}))
-        return Evaluation(rows, claims, curves(rows, "goodput", "Mb/s"))
+        series = curves(rows, "goodput", "Mb/s")
+        both = found[KINDS[0]] | found[KINDS[1]]
+        errors, models = held_against(KINDS, both, sizes(done[LOSSLESS]), chosen)
+        return Evaluation(rows + errors, claims, series + models, [MODEL_NOTE])
 
 
 def delayed_is_lower(

@@ -9,6 +9,8 @@ import numpy as np
 from optcp.papers import judge
 from optcp.papers.base import Evaluation, Exhibit, exhibit
 from optcp.papers.obs.goodput import STATEMENTS, measured, slope, transfers, trend
+from optcp.papers.obs.lossless import NAME as LOSSLESS
+from optcp.papers.obs.lossless import lossless, sizes
 from optcp.papers.obs.paper import (
     PAPER,
     PAPER_RUNS,
@@ -20,6 +22,7 @@ from optcp.papers.obs.paper import (
     mean_segments,
     study,
 )
+from optcp.papers.obs.predicted import MODEL_NOTE, held_against
 from optcp.papers.obs.rows import curves, frozen, rows_of
 
 if TYPE_CHECKING:
@@ -61,6 +64,7 @@ class Fig16(Exhibit):
         """The figure's transfers; those of SACK alone once more with what losses led to, at two lengths of the path."""
         found = {
             PLAIN: transfers(PLAIN, chosen, options),
+            LOSSLESS: lossless(chosen, options),
             LOSS_EVENTS: study("obs, loss events", BENEFIT_CELLS, LISTED, chosen, options),
         }
         for timer, cell in zip(BENEFIT_S, BENEFIT_CELLS, strict=True):
@@ -76,8 +80,7 @@ class Fig16(Exhibit):
         return size.of(PAPER_RUNS, QUICK_RUNS)
 
     def evaluate(self, chosen: Mapping[str, Value], done: Mapping[str, Done]) -> Evaluation:
-        """Goodput by cell, and the claims."""
-        del chosen
+        """Goodput by cell, the model's error, and the claims."""
         found = measured(PLAIN, done[PLAIN])
         rows = rows_of("goodput_mbps", {frozen(cell.recovery_key()): values for cell, values in found.items()})
         same = [done[_same(timer)].once(_goodput) for timer in BENEFIT_S]
@@ -89,7 +92,9 @@ class Fig16(Exhibit):
             "For the correlation benefit at one round trip the path is shorter by the timer each way, since a burst "
             "that only its size completes would keep the last ACKs of a window."
         )
-        return Evaluation(rows, judge.judge_each(self.id, judges), curves(rows, "goodput", "Mb/s"), [note])
+        series = curves(rows, "goodput", "Mb/s")
+        errors, models = held_against((PLAIN,), found, sizes(done[LOSSLESS]), chosen)
+        return Evaluation(rows + errors, judge.judge_each(self.id, judges), series + models, [note, MODEL_NOTE])
 
 
 def _same(timer_s: float) -> str:

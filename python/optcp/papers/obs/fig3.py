@@ -10,7 +10,8 @@ from optcp import stats
 from optcp.papers import judge
 from optcp.papers.base import Evaluation, exhibit
 from optcp.papers.obs.paper import WINDOW
-from optcp.papers.obs.traces import TraceExhibit, curve, name, round_trip_s, trace
+from optcp.papers.obs.points import point_curves, point_rows
+from optcp.papers.obs.traces import TraceExhibit, curve, name, only, round_trip_s
 from optcp.papers.verdict import row
 
 if TYPE_CHECKING:
@@ -24,10 +25,6 @@ if TYPE_CHECKING:
 
 LOST = 1
 TIMER_S = 1e-5
-
-
-def _trace(done: Done) -> Trace:
-    return next(trace(runs[0]) for _, runs in done)
 
 
 def _rows(sender: str, one: Trace) -> list[Row]:
@@ -49,10 +46,11 @@ class Fig3(TraceExhibit):
 
     def evaluate(self, chosen: Mapping[str, Value], done: Mapping[str, Done]) -> Evaluation:
         """The trace, how long recovery took, and the claim."""
-        one = done[name("reno", LOST)].once(_trace)
+        one = done[name("reno", LOST)].once(only)
         parts = reno_steps(one, round_trip_s(chosen, TIMER_S))
         claims = judge.judge_each(self.id, {"One segment lost": {"reno": parts}})
-        return Evaluation(_rows("reno", one), claims, [curve("reno", one)])
+        rows = [*_rows("reno", one), *point_rows("reno", one, "loss")]
+        return Evaluation(rows, claims, [curve("reno", one), *point_curves("reno", one, "loss")])
 
 
 @exhibit
@@ -69,9 +67,10 @@ class Fig4(TraceExhibit):
     def evaluate(self, chosen: Mapping[str, Value], done: Mapping[str, Done]) -> Evaluation:
         """The trace, how long recovery took, and the claim."""
         del chosen
-        sack, reno = (done[name(sender, LOST)].once(_trace) for sender in self.senders)
+        sack, reno = (done[name(sender, LOST)].once(only) for sender in self.senders)
         claims = judge.judge_each(self.id, {"One segment lost": {"sack": sack_steps(sack, reno)}})
-        return Evaluation([*_rows("sack", sack), *_rows("reno", reno)], claims, [curve("sack", sack)])
+        rows = [*_rows("sack", sack), *_rows("reno", reno), *point_rows("sack", sack, "loss")]
+        return Evaluation(rows, claims, [curve("sack", sack), *point_curves("sack", sack, "loss")])
 
 
 def reno_steps(one: Trace, round_trip: float) -> list[Part]:

@@ -10,7 +10,8 @@ from optcp import stats
 from optcp.papers import judge
 from optcp.papers.base import Evaluation, exhibit
 from optcp.papers.obs.paper import WINDOW
-from optcp.papers.obs.traces import TraceExhibit, curve, name, round_trip_s, trace
+from optcp.papers.obs.points import point_curves, point_rows
+from optcp.papers.obs.traces import TraceExhibit, curve, name, only, round_trip_s
 from optcp.papers.verdict import row
 
 if TYPE_CHECKING:
@@ -26,10 +27,6 @@ SHOWN = 2
 """The number of lost segments that the figure shows."""
 
 
-def _trace(done: Done) -> Trace:
-    return next(trace(runs[0]) for _, runs in done)
-
-
 @exhibit
 class Fig6(TraceExhibit):
     """2 to 40 consecutive segments of a window of 44 are lost."""
@@ -43,15 +40,17 @@ class Fig6(TraceExhibit):
 
     def evaluate(self, chosen: Mapping[str, Value], done: Mapping[str, Done]) -> Evaluation:
         """How long each recovery took, the trace of two losses, and the claim."""
-        traces = {lost: done[name("sack", lost)].once(_trace) for lost in self.lost}
+        traces = {lost: done[name("sack", lost)].once(only) for lost in self.lost}
         rows: list[Row] = []
         for lost, one in traces.items():
             rows.append(row({"lost": lost}, "recovery_ms", None, stats.mean([1e3 * one.recovery_s()]), ""))
             rows.append(row({"lost": lost}, "timeouts", None, stats.mean([float(one.timeouts[-1])]), ""))
+        shown = traces[SHOWN]
+        rows += point_rows("sack", shown, "detection")
         # A window travels as a train: its last segment brings its ACK that much after its first.
         trip = round_trip_s(chosen, self.timer_s, WINDOW)
         claims = judge.judge_each(self.id, {"SACK repairs": {"sack": repairs(traces, trip)}})
-        return Evaluation(rows, claims, [curve("sack", traces[SHOWN])])
+        return Evaluation(rows, claims, [curve("sack", shown), *point_curves("sack", shown, "detection")])
 
 
 def repairs(traces: Mapping[int, Trace], trip_s: float) -> list[Part]:
@@ -82,7 +81,7 @@ class Fig7(TraceExhibit):
     def evaluate(self, chosen: Mapping[str, Value], done: Mapping[str, Done]) -> Evaluation:
         """Both traces, and the claim."""
         del chosen
-        traces = {sender: done[name(sender, WINDOW)].once(_trace) for sender in self.senders}
+        traces = {sender: done[name(sender, WINDOW)].once(only) for sender in self.senders}
         rows = [
             row({"recovery": sender}, metric, None, stats.mean([float(value)]), "")
             for sender, one in traces.items()

@@ -1,10 +1,10 @@
-"""The lossless transfers behind figures 14 and 17: every timer, with and without delayed ACKs and background."""
+"""The lossless transfers behind figures 14 and 17 and the model: every timer, every ACK, alone and not."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from optcp.papers.obs.paper import ACKS, BACKGROUND, TIMERS_S, Cell, study, table
+from optcp.papers.obs.paper import ACKS, BACKGROUND, TIMERS_S, Cell, histogram, study, table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -38,6 +38,23 @@ def lossless(chosen: Mapping[str, Value], options: Options) -> Study:
 def measured(done: Done) -> dict[Cell, NDArray[np.float64]]:
     """Goodput in Mb/s and mean segments a burst by cell, shape (seeds, 2)."""
     return done.once(_measure)
+
+
+def sizes(done: Done) -> dict[Cell, dict[int, float]]:
+    """Of the bursts that carry segments, the share that carries so many, over all files, by cell."""
+    return done.once(_sizes)
+
+
+def _sizes(done: Done) -> dict[Cell, dict[int, float]]:
+    counts: list[dict[int, int]] = [{} for _ in CELLS]
+    for _, runs in done:
+        for found, run in zip(counts, runs[: len(CELLS)], strict=True):
+            for size, bursts in zip(*(column.tolist() for column in histogram(run)), strict=True):
+                found[size] = found.get(size, 0) + bursts
+    return {
+        cell: {size: bursts / sum(found.values()) for size, bursts in sorted(found.items())}
+        for cell, found in zip(CELLS, counts, strict=True)
+    }
 
 
 def _measure(done: Done) -> dict[Cell, NDArray[np.float64]]:

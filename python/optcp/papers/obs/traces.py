@@ -1,4 +1,4 @@
-"""Traces of the congestion window around a loss that is made to measure: what figures 3, 4, 6 and 7 are judged by."""
+"""Traces of the congestion window around a loss that is made to measure: what figures 3 to 7 are judged by."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from optcp.papers.assume import Value
     from optcp.papers.base import Options, Size
-    from optcp.study import RunData, Study
+    from optcp.study import Done, RunData, Study
 
 MSS_BYTES = 1460
 FIRST_LOST = 500
@@ -38,8 +38,8 @@ class Trace:
         Seconds from the start of the run, segments, segments, names, and a count; equally long.
     sent
         Instant in ps and number of every data segment that was sent, shape (n, 2).
-    duplicate_acks
-        How many ACKs came that repeat the number of the one before.
+    duplicates_s
+        When ACKs came that repeat the number of the one before, in seconds.
     """
 
     at_s: NDArray[np.float64]
@@ -48,7 +48,12 @@ class Trace:
     phase: list[str]
     timeouts: NDArray[np.int64]
     sent: NDArray[np.int64]
-    duplicate_acks: int
+    duplicates_s: NDArray[np.float64]
+
+    @property
+    def duplicate_acks(self) -> int:
+        """How many ACKs repeat the number of the one before."""
+        return self.duplicates_s.size
 
     def span(self) -> tuple[int, int]:
         """The first update in recovery and the first one after it.
@@ -73,6 +78,7 @@ def trace(run: RunData) -> Trace:
     of = {name: packets["event"] == place for place, name in enumerate(packets["events"])}
     sending = of["sent"] | of["resent"]
     acked = packets["seq"][of["acked"]].astype(np.int64)
+    acked_s = packets["time_ps"][of["acked"]].astype(np.float64) / PS
     return Trace(
         rows["time_ps"].astype(np.float64) / PS,
         rows["cwnd_bytes"] / MSS_BYTES,
@@ -80,7 +86,7 @@ def trace(run: RunData) -> Trace:
         [rows["phases"][place] for place in rows["phase"]],
         rows["timeouts"].astype(np.int64),
         np.column_stack([packets["time_ps"][sending].astype(np.int64), packets["seq"][sending].astype(np.int64)]),
-        int((np.diff(acked) == 0).sum()),
+        acked_s[1:][np.diff(acked) == 0],
     )
 
 
@@ -135,6 +141,11 @@ class TraceExhibit(Exhibit):
 def name(sender: str, lost: int) -> str:
     """The name of a study."""
     return f"{sender}, {lost} lost"
+
+
+def only(done: Done) -> Trace:
+    """The trace of a study's only run."""
+    return next(trace(runs[0]) for _, runs in done)
 
 
 def curve(sender: str, one: Trace) -> Series:

@@ -1,0 +1,295 @@
+"""Figures of the obs paper over the assembly timer, its histograms, and its background."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from optcp.plots.registry import Figure, draws
+from optcp.plots.svg import canvas, render
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from matplotlib.axes import Axes
+
+    from optcp.papers.model import Result, Series
+
+ACK_COLOURS = {"none": "#0072B2", "exact": "#D55E00", "tick": "#009E73"}
+ACK_LABELS = {"none": "no delayed ACK", "exact": "delayed ACK, exact timer", "tick": "delayed ACK, tick"}
+BACKGROUND_STYLES = {"no": ("-", "o"), "yes": ("--", "s")}
+BACKGROUND_LABELS = {"no": "alone", "yes": "with background"}
+RECOVERY_COLOURS = {"reno": "#0072B2", "sack": "#D55E00"}
+RECOVERY_LABELS = {"reno": "Reno", "sack": "SACK"}
+ALONE_COLOURS = {"no": "#0072B2", "yes": "#D55E00"}
+GREY = "#555555"
+MEDIUM_S, FAST_S = 1e-3, 1e-2
+SEGMENT_TICKS = (1, 2, 5, 10, 20, 44)
+TODAY_AXES = {"goodput": (2, 5, 10, 20, 50), "segments a burst": (1, 3, 10, 30, 100, 300)}
+SENDER_COLOURS = ("#56B4E9", "#0072B2", "#002D62", "#E69F00", "#D55E00", "#7A2E00", "#009E73", "#555555", "#CC79A7")
+"""Reno and SACK with three windows each, light to dark, and today's three."""
+
+
+@draws("obs/background")
+def background(result: Result) -> list[Figure]:
+    """The estimate of each seed with its interval, and the nominal value."""
+    (hurst,) = result.series
+    nominal = next(row.paper for row in result.rows if row.metric == "hurst")
+    caption = "Hurst parameter of the background as it is estimated, seed by seed, with asymptotic 95 % intervals."
+    with canvas(8.2, 2.6) as figure:
+        panel = figure.subplots()
+        errors = [[y - low, high - y] for y, (low, high) in zip(hurst.y, hurst.ci95, strict=True)]
+        panel.errorbar(
+            hurst.x, hurst.y, list(zip(*errors, strict=True)), fmt="o", markersize=4, capsize=2, label="estimate"
+        )
+        if nominal is not None:
+            panel.axhline(nominal, color=GREY, linestyle=":", label="nominal")
+        panel.set_xlabel("seed")
+        panel.set_xticks(hurst.x)
+        panel.set_ylabel("Hurst parameter")
+        figure.legend(*panel.get_legend_handles_labels(), loc="outside upper right", ncols=2)
+        return [Figure(caption, render(figure, result.exhibit, caption))]
+
+
+@draws("obs/fig10")
+def fig10(result: Result) -> list[Figure]:
+    """The paper's eight histograms, with either kind of delayed-ACK timer."""
+    return [_histograms(result, kind) for kind in ("tick", "exact")]
+
+
+def _histograms(result: Result, kind: str) -> Figure:
+    # In the paper's order: panels (f) and (h) are the other way round than (b) and (d).
+    panels_of = [
+        *((timer, ack, "no") for ack in ("none", kind) for timer in (MEDIUM_S, FAST_S)),
+        *((MEDIUM_S, "none", "yes"), (FAST_S, kind, "yes"), (MEDIUM_S, kind, "yes"), (FAST_S, "none", "yes")),
+    ]
+    curves = {(curve.key["timer_s"], curve.key["ack_timer"], curve.key["background"]): curve for curve in result.series}
+    caption = (
+        f"Segments of the flow in a burst, with the {kind} timer of delayed ACKs: left a medium flow (timer of "
+        "1 ms), right a fast one (10 ms)."
+    )
+    with canvas(9.2, 8.4) as figure:
+        panels = figure.subplots(4, 2, sharex=True)
+        for panel, letter, which in zip(panels.flat, "abcdefgh", panels_of, strict=True):
+            timer, ack, other = which
+            curve = curves[which]
+            panel.bar(curve.x, curve.y, width=0.8, color=ACK_COLOURS[ack])
+            delayed = "without delayed ACK" if ack == "none" else "with delayed ACK"
+            panel.set_title(f"({letter}) {BACKGROUND_LABELS[other]}, {delayed}, {1e3 * timer:g} ms")
+            panel.set_xlim(0, 46)
+        for panel in panels[:, 0]:
+            panel.set_ylabel("bursts (%)")
+        for panel in panels[-1]:
+            panel.set_xlabel("segments in a burst")
+        return Figure(caption, render(figure, f"{result.exhibit}-{kind}", caption))
+
+
+def timer_axis(panel: Axes) -> None:
+    """Assembly timers in milliseconds, three a decade."""
+    panel.set_xscale("log")
+    ticks = (0.01, 0.1, 1, 10, 100)
+    panel.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
+    panel.set_xlabel("assembly timer (ms)")
+
+
+def line(panel: Axes, curve: Series, colour: str, style: str, label: str, marker: str | None = None) -> None:
+    """A curve over the timer with its intervals as bars."""
+    x = [1e3 * timer for timer in curve.x]
+    panel.plot(x, curve.y, linestyle=style, marker=marker, markersize=3.5, color=colour, label=label)
+    if curve.ci95:
+        low, high = zip(*curve.ci95, strict=True)
+        panel.vlines(x, low, high, color=colour, linewidth=1.6, alpha=0.6)
+
+
+def _over_timer(
+    result: Result,
+    wanted: Callable[[Series], bool],
+    colours: dict[str, str],
+    labels: dict[str, str],
+    axis: str,
+    panel: Axes,
+) -> None:
+    for curve in (curve for curve in result.series if wanted(curve)):
+        value, other = str(curve.key[axis]), str(curve.key["background"])
+        style, marker = BACKGROUND_STYLES[other]
+        line(panel, curve, colours[value], style, f"{labels[value]}, {BACKGROUND_LABELS[other]}", marker)
+
+
+def _equations(result: Result, panel: Axes, drawn: Sequence[tuple[str, str]]) -> None:
+    for name, style in drawn:
+        for curve in (curve for curve in result.series if curve.name == name):
+            line(panel, curve, GREY, style, name)
+
+
+@draws("obs/fig14")
+def fig14(result: Result) -> list[Figure]:
+    """Segments a burst of all scenarios, with both readings of equation 3."""
+    caption = "Mean segments of the flow a burst over the assembly timer, with 95 % intervals, and equation 3."
+    with canvas(8.2, 4.4) as figure:
+        panel = figure.subplots()
+        _over_timer(result, lambda one: one.name == "segments a burst", ACK_COLOURS, ACK_LABELS, "ack_timer", panel)
+        _equations(result, panel, (("equation 3", ":"), ("equation 3, with the segment that opens a burst", "-.")))
+        timer_axis(panel)
+        panel.set_yscale("log")
+        ticks = (1, 2, 5, 10, 20, 44)
+        panel.set_yticks(ticks, [str(tick) for tick in ticks])
+        panel.minorticks_off()
+        panel.set_ylabel("segments a burst")
+        figure.legend(*panel.get_legend_handles_labels(), loc="outside right center")
+        return [Figure(caption, render(figure, result.exhibit, caption))]
+
+
+@draws("obs/fig15")
+@draws("obs/fig16")
+def goodput(result: Result) -> list[Figure]:
+    """Reno and SACK, alone and with background; and both against the model."""
+    return [_goodput(result), _model(result)]
+
+
+def _goodput(result: Result) -> Figure:
+    curves = [curve for curve in result.series if curve.name == "goodput"]
+    kinds = list(dict.fromkeys(str(curve.key["ack_timer"]) for curve in curves))
+    caption = "Goodput of files of 20 MB over the assembly timer, with 95 % intervals."
+    with canvas(9.2 if len(kinds) > 1 else 7.2, 3.9) as figure:
+        panels = figure.subplots(1, len(kinds), sharey=True, squeeze=False)[0]
+        for panel, kind in zip(panels, kinds, strict=True):
+            _over_timer(
+                result,
+                lambda one, kind=kind: one.name == "goodput" and one.key["ack_timer"] == kind,  # type: ignore[misc]
+                RECOVERY_COLOURS,
+                RECOVERY_LABELS,
+                "recovery",
+                panel,
+            )
+            timer_axis(panel)
+            panel.set_title(ACK_LABELS[kind])
+        panels[0].set_ylim(bottom=0)
+        panels[0].set_ylabel("goodput (Mb/s)")
+        figure.legend(*panels[0].get_legend_handles_labels(), loc="outside upper right", ncols=4)
+        return Figure(caption, render(figure, result.exhibit, caption))
+
+
+def _model(result: Result) -> Figure:
+    """A row a kind of delayed-ACK timer, a column a sender."""
+    kinds = list(dict.fromkeys(str(curve.key["ack_timer"]) for curve in result.series if curve.name == "goodput"))
+    caption = (
+        "The same goodput, with 95 % intervals, against the analytical model: alone with the burst sizes of equation 3 "
+        "or those measured without losses, with background with the measured ones."
+    )
+    with canvas(9.2, 2.9 * len(kinds) + 0.5) as figure:
+        panels = figure.subplots(len(kinds), 2, sharex=True, sharey=True, squeeze=False)
+        for across, kind in zip(panels, kinds, strict=True):
+            for panel, (recovery, label) in zip(across, RECOVERY_LABELS.items(), strict=True):
+                for curve in result.series:
+                    if curve.key.get("ack_timer") == kind and curve.key.get("recovery") == recovery:
+                        _model_curve(panel, curve)
+                timer_axis(panel)
+                panel.set_title(f"{label}, {ACK_LABELS[kind]}")
+                if kind != kinds[-1]:
+                    panel.set_xlabel("")
+            across[0].set_ylabel("goodput (Mb/s)")
+        panels[0, 0].set_ylim(bottom=0)
+        figure.legend(*panels[0, 0].get_legend_handles_labels(), loc="outside upper right", ncols=2)
+        return Figure(caption, render(figure, f"{result.exhibit}-model", caption))
+
+
+def _model_curve(panel: Axes, curve: Series) -> None:
+    other = str(curve.key["background"])
+    colour = ALONE_COLOURS[other]
+    if curve.name == "goodput":
+        line(panel, curve, colour, "none", f"measured, {BACKGROUND_LABELS[other]}", BACKGROUND_STYLES[other][1])
+    else:
+        style = ":" if curve.key["sizes"] == "equation 3" else "-"
+        line(panel, curve, colour, style, f"model, {BACKGROUND_LABELS[other]}, sizes {curve.key['sizes']}")
+
+
+@draws("obs/fig17")
+def fig17(result: Result) -> list[Figure]:
+    """F_delay of all scenarios, with equation 5."""
+    caption = "Figure of merit of the delay penalty over the assembly timer, with 95 % intervals, and equation 5."
+    with canvas(8.2, 3.9) as figure:
+        panel = figure.subplots()
+        _over_timer(result, lambda one: one.name == "F_delay", ACK_COLOURS, ACK_LABELS, "ack_timer", panel)
+        _equations(result, panel, (("equation 5", ":"),))
+        timer_axis(panel)
+        panel.set_ylabel("F_delay")
+        panel.set_ylim(0, 1.1)
+        figure.legend(*panel.get_legend_handles_labels(), loc="outside right center")
+        return [Figure(caption, render(figure, result.exhibit, caption))]
+
+
+@draws("obs/assembly")
+def assembly(result: Result) -> list[Figure]:
+    """A panel a policy: goodput over the size with which a burst leaves, and segments a burst."""
+    policies = list(dict.fromkeys((str(one.key["assembly"]), float(one.key["timer_s"])) for one in result.series))
+    caption = (
+        "Goodput and segments of the flow a burst over the size with which a burst leaves, with 95 % intervals; by "
+        "timer and size, whichever comes first, and by size alone."
+    )
+    with canvas(9.2, 5.4) as figure:
+        panels = figure.subplots(2, len(policies), sharex=True, sharey="row", squeeze=False)
+        for column, (policy, timer_s) in zip(panels.T, policies, strict=True):
+            for panel, label in zip(column, ("goodput", "segments a burst"), strict=True):
+                for curve in result.series:
+                    if (curve.name, curve.key["assembly"], curve.key["timer_s"]) == (label, policy, timer_s):
+                        _assembly_curve(panel, curve)
+                panel.set_xscale("log")
+                panel.set_xticks(curve.x, [f"{size:g}" for size in curve.x])
+                panel.minorticks_off()
+            column[0].set_title(f"{policy}, {1e3 * timer_s:g} ms" if timer_s else f"{policy} alone")
+            column[1].set_yscale("log")
+            column[1].set_yticks(SEGMENT_TICKS, [str(tick) for tick in SEGMENT_TICKS])
+            column[1].minorticks_off()
+            column[1].set_xlabel("size of a burst (segments)")
+        panels[0, 0].set_ylabel("goodput (Mb/s)")
+        panels[0, 0].set_ylim(bottom=0)
+        panels[1, 0].set_ylabel("segments a burst")
+        figure.legend(*panels[0, 0].get_legend_handles_labels(), loc="outside upper right", ncols=4)
+        return [Figure(caption, render(figure, result.exhibit, caption))]
+
+
+def _assembly_curve(panel: Axes, curve: Series) -> None:
+    recovery, other = str(curve.key["recovery"]), str(curve.key["background"])
+    style, marker = BACKGROUND_STYLES[other]
+    colour = RECOVERY_COLOURS[recovery]
+    label = f"{RECOVERY_LABELS[recovery]}, {BACKGROUND_LABELS[other]}"
+    panel.plot(curve.x, curve.y, linestyle=style, marker=marker, markersize=3.5, color=colour, label=label)
+    if curve.ci95:
+        low, high = zip(*curve.ci95, strict=True)
+        panel.vlines(curve.x, low, high, color=colour, linewidth=1.6, alpha=0.6)
+
+
+@draws("obs/today")
+def today(result: Result) -> list[Figure]:
+    """Goodput, and segments a burst: a column alone and one with background; delayed ACKs in a figure of their own."""
+    return [
+        _today(result, "none", "no delayed ACKs; linux-6 and BBR with Linux's receiver"),
+        _today(result, "exact", "delayed ACKs; linux-6 and BBR with Linux's receiver"),
+    ]
+
+
+def _today(result: Result, kind: str, acks: str) -> Figure:
+    caption = f"Goodput with losses and segments a burst without, over the assembly timer, with 95 % intervals: {acks}."
+    senders = list(dict.fromkeys(str(curve.key["sender"]) for curve in result.series))
+    with canvas(9.2, 6.0) as figure:
+        panels = figure.subplots(2, 2, sharex=True, sharey="row")
+        for across, (label, axis) in zip(panels, TODAY_AXES.items(), strict=True):
+            for panel, other in zip(across, BACKGROUND_LABELS, strict=True):
+                for curve in result.series:
+                    if (curve.name, curve.key["background"]) != (label, other):
+                        continue
+                    if curve.key["ack_timer"] in (kind, "linux"):
+                        sender = str(curve.key["sender"])
+                        colour = SENDER_COLOURS[senders.index(sender)]
+                        style = "--" if sender.startswith("Reno") else "-"
+                        line(panel, curve, colour, style, sender, "o")
+                timer_axis(panel)
+                panel.set_yscale("log")
+                panel.set_yticks(axis, [str(tick) for tick in axis])
+                panel.minorticks_off()
+                if label == "goodput":
+                    panel.set_title(BACKGROUND_LABELS[other])
+                    panel.set_xlabel("")
+        panels[0, 0].set_ylabel("goodput (Mb/s)")
+        panels[1, 0].set_ylabel("segments a burst")
+        figure.legend(*panels[0, 0].get_legend_handles_labels(), loc="outside upper right", ncols=3)
+        return Figure(caption, render(figure, f"{result.exhibit}-{kind}", caption))
