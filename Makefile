@@ -11,7 +11,12 @@ STAMPS := $(VENV)/.stamps
 # Whatever the compiled extension is made of; a change of any of them builds it again.
 RUST := Cargo.toml Cargo.lock $(shell find crates -type f \( -name '*.rs' -o -name 'Cargo.toml' \))
 
-.PHONY: help setup reproduce evidence test test-rust test-python lint bench docs lock
+# Which paths are hot, as `make profile` has counted them. A compiler that cannot read it does without.
+PROFILE := benches/optcp.profdata
+RELEASE := RUSTFLAGS="$(RUSTFLAGS) -Cprofile-use=$(CURDIR)/$(PROFILE)"
+DEVELOP := PIP_QUIET=1 VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --release --locked --quiet
+
+.PHONY: help setup reproduce evidence test test-rust test-python lint bench profile docs lock
 
 help: ## List the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)$$/  make \1|\2/' | column -t -s '|'
@@ -22,8 +27,8 @@ $(STAMPS)/env: requirements.lock
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.lock
 	mkdir -p $(STAMPS) && touch $@
 
-$(STAMPS)/build: $(STAMPS)/env pyproject.toml $(RUST)
-	PIP_QUIET=1 VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --release --locked --quiet
+$(STAMPS)/build: $(STAMPS)/env pyproject.toml $(RUST) $(PROFILE)
+	$(RELEASE) $(DEVELOP)
 	touch $@
 
 setup: $(STAMPS)/build ## Make .venv with the command .venv/bin/optcp (nothing to do when nothing changed)
@@ -52,7 +57,15 @@ lint: setup ## Check formatting, lints and types
 
 bench: setup ## Measure the speed of the simulator
 	$(BIN)/optcp bench
-	cargo bench --workspace --locked
+	$(RELEASE) cargo bench --workspace --locked
+
+profile: $(STAMPS)/env ## Count anew which paths are hot (needs `rustup component add llvm-tools`)
+	RUSTFLAGS="-Cprofile-generate=$(CURDIR)/target/profile/counts" CARGO_TARGET_DIR=target/profile $(DEVELOP)
+	rm -rf target/profile/counts
+	$(BIN)/python benches/train.py
+	"$$(rustc --print sysroot)"/lib/rustlib/*/bin/llvm-profdata merge --sparse --function=optcp \
+	    --output=$(PROFILE) target/profile/counts
+	$(MAKE) setup
 
 docs: setup ## Build the documentation of the Rust crates
 	cargo doc --workspace --no-deps --locked

@@ -1,0 +1,35 @@
+"""What the build's profile is taken from: the benchmark's worlds, the LBAS paper's, and every scenario that is shipped."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import optcp
+from optcp import _core
+from optcp.papers.lbas.paper import Cell
+
+SCENARIOS = Path(optcp.__file__).parent / "scenarios"
+SHORT_LBAS = [("stop", "3 s"), ("parameters.warm_up", "1 s"), ("parameters.batch", "1 s")]
+
+
+def main() -> None:
+    """Run everything once, in one thread: counters of several would disturb each other."""
+    for tcp in ("newreno", "sack", "linux-6", "bbr"):
+        for flows, seconds in ((10, 20), (100, 5), (1000, 2)):
+            _core.Dumbbell(tcp, flows, seconds, "fast").run()
+    for anycast in (True, False):
+        for profile in ("inet-2011", "rfc"):
+            world = [*Cell(2, 100, anycast).overrides(), *SHORT_LBAS, ("parameters.profile", profile)]
+            run(SCENARIOS / "lbas.toml", world)
+    for scenario in sorted(SCENARIOS.glob("*.toml")):
+        if scenario.stem != "lbas":
+            run(scenario, [])
+
+
+def run(scenario: Path, overrides: list[tuple[str, str]]) -> None:
+    """One run of one scenario."""
+    _core.run_branches([_core.Scenario.load(str(scenario), overrides)], 1)
+
+
+if __name__ == "__main__":
+    main()
