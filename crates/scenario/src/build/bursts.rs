@@ -2,7 +2,7 @@
 
 use optcp_des::Streams;
 use optcp_net::{IndependentLoss, Lossy, PortConfig};
-use optcp_optical::burst::{Assembler, BurstPath};
+use optcp_optical::burst::{Assembler, BurstPath, Carrier};
 
 use crate::plan::Plan;
 
@@ -16,7 +16,8 @@ pub(super) fn assemblers(plan: &Plan, ports: &[PortConfig], streams: Streams) ->
         let PortConfig { rate, delay, .. } = ports[port as usize];
         let stream = streams.stream(&format!("ports/{}/bursts", plan.port_name(hop)));
         let loss = IndependentLoss::new(Lossy::Both, bursts.probability, stream);
-        let path = BurstPath { port, rate, delay, offset: bursts.offset, loss };
+        let carrier = Carrier::Wavelength { rate, delay, loss };
+        let path = BurstPath { port, offset: bursts.offset, carrier };
         Assembler::new(path, bursts.assembly)
     };
     ends.map(assembler).collect()

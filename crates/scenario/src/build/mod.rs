@@ -22,6 +22,7 @@ use optcp_net::{
     PortConfig, PortId, QueueLimit, ScriptedLoss,
 };
 use optcp_optical::protection::Outage;
+use optcp_optical::switching::Core;
 use optcp_tcp::Config;
 use optcp_units::{Duration, Time};
 
@@ -70,6 +71,7 @@ pub(crate) fn world(plan: &Plan, seed: u64, digest: bool) -> World {
         ports: ports.into_iter().zip(losses(plan, streams)).collect(),
         bundles: bundles::bundles(plan),
         assemblers,
+        core: Core::default(),
         labels: paths.into_labels(),
         flows,
         datagrams,
