@@ -138,8 +138,8 @@ def counts(words: Iterable[str], order: Sequence[str]) -> str:
     return ", ".join(f"{found.count(name)} {name}" for name in order if name in found)
 
 
-def show_bench(console: Console, rows: Sequence[bench.Row]) -> None:
-    """Print the speed of each size and TCP of the workload."""
+def show_bench(console: Console, rows: Sequence[bench.Row], core: bench.Core) -> None:
+    """Print the speed of each size and TCP of the workload, and of the core of burst switches."""
     table = Table(box=None, pad_edge=False, collapse_padding=True)
     table.add_column("TCP")
     heads = [
@@ -171,6 +171,13 @@ def show_bench(console: Console, rows: Sequence[bench.Row]) -> None:
             f"{row.events_per_hop:.2f}",
         )
     console.print(table)
+    packets, requests = core.packets / 1e6, core.requests / 1e6
+    console.print(
+        f"core of burst switches, 14 nodes, 8 wavelengths, load 0.5: {core.cpu_s:.2f} s, {core.memory_mb:.1f} MiB; "
+        f"{packets:.2f} M packets, {packets / core.cpu_s:.2f} M / CPU s; {requests:.3f} M requests for a wavelength, "
+        f"{requests / core.cpu_s:.3f} M / CPU s, {core.lost / core.requests:.1%} in vain",
+        soft_wrap=True,
+    )
 
 
 def show_plan(console: Console, planned: Plan, estimate: Estimate | None, threads: int) -> None:
