@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from optcp.evidence import base as evidence
     from optcp.packetdrill import Outcome as Script
     from optcp.papers.model import Holds, Result, Row
+    from optcp.study.fibres import Contention
     from optcp.study.single import Estimate, Plan, Summary
     from optcp.study.traffic import Completions
 
@@ -223,6 +224,7 @@ def show_summary(console: Console, summary: Summary, planned: Plan) -> None:
     else:
         console.print("the scenario observes no goodput")
     show_completions(console, summary.completions, several)
+    show_contention(console, summary.contention, several)
     table = Table(box=None, pad_edge=False)
     _columns(table, False, ["protected", "scheme"], ["working links", "spare links", "of", "spare / working"])
     # Cells that differ in what fails need the same.
@@ -259,6 +261,23 @@ def show_completions(console: Console, completions: Iterable[Completions], sever
         table.add_row(*_cell(one.cell, several), one.group, str(one.ended), str(one.unfinished), *texts)
     if table.row_count:
         console.print("completion times of flows, mean and percentiles", style="bold")
+        console.print(table)
+
+
+def show_contention(console: Console, contention: Iterable[Contention], several: bool) -> None:
+    """Print how many bursts found no wavelength, fibre by fibre."""
+    table = Table(box=None, pad_edge=False)
+    _columns(table, several, ["fibre"], ["bursts", "lost", "95 % interval", "n", "utilisation"])
+    for one in contention:
+        lost, interval, n = "-", "-", "-"
+        if one.lost:
+            lost, n = f"{one.lost.estimate:.3%}", str(one.lost.n)
+            # A single run has no interval.
+            interval = f"[{one.lost.low:.3%}, {one.lost.high:.3%}]" if one.lost.n > 1 else "-"
+        cells = (one.fibre, str(one.bursts), lost, interval, n, f"{one.utilisation.estimate:.3f}")
+        table.add_row(*_cell(one.cell, several), *cells)
+    if table.row_count:
+        console.print("bursts that found no wavelength", style="bold")
         console.print(table)
 
 
