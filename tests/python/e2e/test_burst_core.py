@@ -31,3 +31,25 @@ def test_contention_is_shown_with_its_interval(command, tmp_path):
     assert sum(row["bursts"] for row in rows) == int(bursts)
     shares = [row["lost"] / row["bursts"] for row in rows]
     assert float(lost.strip("%")) / 100 == pytest.approx(sum(shares) / 5, abs=6e-6)
+
+
+def test_in_a_mesh_void_filling_and_conversion_help(command):
+    def lost(*setting):
+        done = command(
+            "run",
+            "burst-core",
+            "--set",
+            "observe.0.after=20 ms",
+            "--set",
+            "observe.0.interval=20 ms",
+            "--set",
+            "stop=40 ms",
+            *setting,
+            "--out",
+            "-".join(("out", *setting[1:])),
+        )
+        row = next(line for line in done.stdout.split("\n") if line.startswith("all "))
+        return float(row.split()[2].strip("%"))
+
+    filling = lost()
+    assert filling < lost("--set", "core.scheduling=horizon") < lost("--set", "core.conversion=none")
