@@ -43,6 +43,12 @@ pub(super) fn bursts(
         let links = network.referred(link, place, problems).unwrap_or_default();
         for (link, _) in links {
             let name = &network.links[link].name;
+            if network.links[link].wavelengths.is_some() {
+                problems
+                    .at(place, format!("`{name}` is a fibre"))
+                    .label("`path` or `between` sends bursts over fibres");
+                continue;
+            }
             if plan.in_bursts(link) {
                 problems.at(place, format!("`{name}` is there twice"));
                 continue;

@@ -198,6 +198,13 @@ fn chosen(
     problems: &mut Problems<'_>,
 ) -> Vec<Hop> {
     let ports = ports(i, entry, network, problems);
+    if let Some(&(fibre, _)) =
+        ports.iter().find(|&&(link, _)| network.links[link].wavelengths.is_some())
+    {
+        let message = format!("`{}` is a fibre", network.links[fibre].name);
+        problems.at(place!["observe", i, "links"], message).label("kind `fibres` is for those");
+        return ports;
+    }
     if let Some(&(other, _)) = ports.iter().find(|&&(link, _)| plan.in_bursts(link) != in_bursts) {
         let (has, hint) = match in_bursts {
             true => ("has no bursts", "[[bursts]] does not name it"),
