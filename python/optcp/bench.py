@@ -1,4 +1,4 @@
-"""How fast the simulator is: the dumbbell workload, counted in packet-hops a CPU second.
+"""How fast the simulator is: the dumbbell workload in packet-hops a CPU second, and a core of burst switches.
 
 A packet-hop is one transmission of a data packet or an ACK over one link; the workload defines their number,
 whatever the kernel executes for it. Rows of one size are measured in turn, so that what else the machine does meets
@@ -14,6 +14,8 @@ import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from optcp.shipped import scenarios
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -23,7 +25,7 @@ SIZES = ((10, 50), (100, 10), (1000, 10))
 #: What TCP the flows have, and the kernel unless it is the fast one; the others are compared with the first.
 ROWS = ("newreno", "newreno, reference kernel", "sack", "linux-6", "bbr")
 
-_CHILD = """
+_PEAK = """
 import json, pathlib, re, sys, time
 from optcp import _core
 
@@ -32,7 +34,11 @@ def peak_kb():
     status = pathlib.Path("/proc/self/status")
     found = re.search(r"VmHWM:\\s+(\\d+)", status.read_text()) if status.exists() else None
     return int(found[1]) if found else 0
+"""
 
+_CHILD = (
+    _PEAK
+    + """
 tcp, flows, seconds, kernel = sys.argv[1], *map(int, sys.argv[2:4]), sys.argv[4]
 before_kb = peak_kb()
 start = time.process_time()
@@ -43,6 +49,24 @@ end = time.process_time()
 print(json.dumps({"hops": hops, "utilisation": utilisation, "events": events, "set_up_s": ready - start,
                   "cpu_s": end - ready, "memory_mb": (peak_kb() - before_kb) / 1024}))
 """
+)
+
+#: The run of the scenario burst-core, with all of its fibres counted from the start.
+_CORE_CHILD = (
+    _PEAK
+    + """
+before_kb = peak_kb()
+counted = [("observe.0.after", "0 s"), ("observe.0.interval", "60 ms")]
+scenario = _core.Scenario.load(sys.argv[1], counted)
+start = time.process_time()
+run = scenario.run(1)
+end = time.process_time()
+fibres = run.series["fibres"]
+print(json.dumps({"packets": run.counts["sent"], "requests": int(fibres["bursts"].sum()),
+                  "lost": int(fibres["lost"].sum()), "cpu_s": end - start,
+                  "memory_mb": (peak_kb() - before_kb) / 1024}))
+"""
+)
 
 
 @dataclass(frozen=True)
@@ -84,6 +108,44 @@ class Row:
     events_per_hop: float
 
 
+@dataclass(frozen=True)
+class Core:
+    """The scenario ``burst-core``: 14 nodes, 8 wavelengths a fibre, load 0.5; medians over the repetitions.
+
+    Attributes
+    ----------
+    packets
+        Packets that the sources sent.
+    requests, lost
+        How often a burst asked for a wavelength of a fibre, and how often there was none.
+    cpu_s
+        CPU seconds of the run with its set-up, the file already read.
+    memory_mb
+        What the run adds to the peak memory of its process, MiB; 0 where the system does not tell.
+    """
+
+    packets: int
+    requests: int
+    lost: int
+    cpu_s: float
+    memory_mb: float
+
+
+def measure_core(repeat: int) -> Core:
+    """Run the core of burst switches ``repeat`` times.
+
+    Raises
+    ------
+    subprocess.CalledProcessError
+        If a run fails.
+    """
+    command = [sys.executable, "-c", _CORE_CHILD, str(scenarios()["burst-core"])]
+    turns = [_child(command) for _ in range(repeat)]
+    counts = {name: int(turns[0][name]) for name in ("packets", "requests", "lost")}
+    cpu_s, memory_mb = (statistics.median(turn[name] for turn in turns) for name in ("cpu_s", "memory_mb"))
+    return Core(**counts, cpu_s=cpu_s, memory_mb=memory_mb)
+
+
 def measure(tcps: Sequence[str], flows: int, seconds: int, repeat: int) -> list[Row]:
     """Run one size ``repeat`` times with each TCP, in turn; the rows are compared with the first.
 
@@ -99,9 +161,14 @@ def measure(tcps: Sequence[str], flows: int, seconds: int, repeat: int) -> list[
 def _run(tcp: str, flows: int, seconds: int) -> dict[str, float]:
     name, _, kernel = tcp.removesuffix(" kernel").partition(", ")
     command = [sys.executable, "-c", _CHILD, name, str(flows), str(seconds), kernel or "fast"]
+    found = _child(command)
+    return {**found, "speed": found["hops"] / found["cpu_s"]}
+
+
+def _child(command: list[str]) -> dict[str, float]:
     child = subprocess.run(command, check=True, capture_output=True, text=True)  # noqa: S603 - our own program
     found: dict[str, float] = json.loads(child.stdout)
-    return {**found, "speed": found["hops"] / found["cpu_s"]}
+    return found
 
 
 def _row(tcp: str, flows: int, seconds: int, turns: list[dict[str, dict[str, float]]], first: str) -> Row:

@@ -451,8 +451,8 @@ def schema() -> None:
 @cli.command()
 @click.option("--repeat", type=POSITIVE, default=3, show_default=True, help="Runs of each size; medians are shown.")
 def bench(repeat: int) -> None:
-    """Measure the simulator's speed on the dumbbell workload: 10, 100 and 1000 flows, by their TCP."""
-    from optcp.bench import ROWS, SIZES, measure
+    """Measure the simulator's speed: a dumbbell of 10, 100 and 1000 flows by their TCP, a core of burst switches."""
+    from optcp.bench import ROWS, SIZES, measure, measure_core
     from optcp.tables import show_bench
 
     console, notes = _console(), _console(stderr=True)
@@ -460,7 +460,8 @@ def bench(repeat: int) -> None:
     for flows, seconds in SIZES:
         notes.print(f"{flows} flows, {seconds} s, {repeat} times with each of {'; '.join(ROWS)} ...")
         rows += measure(ROWS, flows, seconds, repeat)
-    show_bench(console, rows)
+    notes.print(f"a core of burst switches (scenario burst-core), {repeat} times ...")
+    show_bench(console, rows, measure_core(repeat))
 
 
 def _pairs(settings: Sequence[str]) -> dict[str, str]:

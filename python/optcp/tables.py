@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from optcp.evidence import base as evidence
     from optcp.packetdrill import Outcome as Script
     from optcp.papers.model import Holds, Result, Row
+    from optcp.study.fibres import Contention
     from optcp.study.single import Estimate, Plan, Summary
     from optcp.study.traffic import Completions
 
@@ -138,8 +139,8 @@ def counts(words: Iterable[str], order: Sequence[str]) -> str:
     return ", ".join(f"{found.count(name)} {name}" for name in order if name in found)
 
 
-def show_bench(console: Console, rows: Sequence[bench.Row]) -> None:
-    """Print the speed of each size and TCP of the workload."""
+def show_bench(console: Console, rows: Sequence[bench.Row], core: bench.Core) -> None:
+    """Print the speed of each size and TCP of the workload, and of the core of burst switches."""
     table = Table(box=None, pad_edge=False, collapse_padding=True)
     table.add_column("TCP")
     heads = [
@@ -171,6 +172,13 @@ def show_bench(console: Console, rows: Sequence[bench.Row]) -> None:
             f"{row.events_per_hop:.2f}",
         )
     console.print(table)
+    packets, requests = core.packets / 1e6, core.requests / 1e6
+    console.print(
+        f"core of burst switches, 14 nodes, 8 wavelengths, load 0.5: {core.cpu_s:.2f} s, {core.memory_mb:.1f} MiB; "
+        f"{packets:.2f} M packets, {packets / core.cpu_s:.2f} M / CPU s; {requests:.3f} M requests for a wavelength, "
+        f"{requests / core.cpu_s:.3f} M / CPU s, {core.lost / core.requests:.1%} in vain",
+        soft_wrap=True,
+    )
 
 
 def show_plan(console: Console, planned: Plan, estimate: Estimate | None, threads: int) -> None:
@@ -216,6 +224,7 @@ def show_summary(console: Console, summary: Summary, planned: Plan) -> None:
     else:
         console.print("the scenario observes no goodput")
     show_completions(console, summary.completions, several)
+    show_contention(console, summary.contention, several)
     table = Table(box=None, pad_edge=False)
     _columns(table, False, ["protected", "scheme"], ["working links", "spare links", "of", "spare / working"])
     # Cells that differ in what fails need the same.
@@ -252,6 +261,23 @@ def show_completions(console: Console, completions: Iterable[Completions], sever
         table.add_row(*_cell(one.cell, several), one.group, str(one.ended), str(one.unfinished), *texts)
     if table.row_count:
         console.print("completion times of flows, mean and percentiles", style="bold")
+        console.print(table)
+
+
+def show_contention(console: Console, contention: Iterable[Contention], several: bool) -> None:
+    """Print how many bursts found no wavelength, fibre by fibre."""
+    table = Table(box=None, pad_edge=False)
+    _columns(table, several, ["fibre"], ["bursts", "lost", "95 % interval", "n", "utilisation"])
+    for one in contention:
+        lost, interval, n = "-", "-", "-"
+        if one.lost:
+            lost, n = f"{one.lost.estimate:.3%}", str(one.lost.n)
+            # A single run has no interval.
+            interval = f"[{one.lost.low:.3%}, {one.lost.high:.3%}]" if one.lost.n > 1 else "-"
+        cells = (one.fibre, str(one.bursts), lost, interval, n, f"{one.utilisation.estimate:.3f}")
+        table.add_row(*_cell(one.cell, several), *cells)
+    if table.row_count:
+        console.print("bursts that found no wavelength", style="bold")
         console.print(table)
 
 

@@ -273,6 +273,7 @@ def test_every_key_of_scenario_files_is_on_their_page(program):
     sections |= {"ProtectionEntry": "protection", "LossesEntry": "losses", "ObserveEntry": "observe"}
     sections |= {"BundleEntry": "bundles", "BurstsEntry": "bursts"}
     sections = {name: f"[[{section}]]" for name, section in sections.items()} | {
+        "CoreTable": "[core]",
         "RoutingTable": "[routing]",
         "TopologyTable": "[topology]",
     }

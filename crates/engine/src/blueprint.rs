@@ -7,6 +7,7 @@ use optcp_des::Stream;
 use optcp_net::{Action, Control, Hop, Label, LabelTable, Loss, PortConfig, PortId};
 use optcp_optical::bundle::Bundle;
 use optcp_optical::burst::Assembler;
+use optcp_optical::switching::Core;
 use optcp_tcp::Config;
 use optcp_traffic::{PacketSize, Process};
 use optcp_units::{Duration, Time};
@@ -59,6 +60,8 @@ pub struct Blueprint {
     /// Assemblers of bursts by number, each in the place of a port's queue and transmitter. Such a port has
     /// no losses and no jitter, is in no bundle and not tallied, and no control action concerns it.
     pub assemblers: Vec<Assembler>,
+    /// The burst switches between assemblers.
+    pub core: Core,
     /// Flows by number.
     pub flows: Vec<FlowSpec>,
     /// Sources of datagrams; their numbers, as flows, follow those of the flows.
@@ -84,6 +87,7 @@ impl Blueprint {
             && self.datagrams == other.datagrams
             && self.bundles == other.bundles
             && self.assemblers == other.assemblers
+            && self.core == other.core
             && self.tallied == other.tallied;
         if !alike {
             return Time::ZERO;

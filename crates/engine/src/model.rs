@@ -3,7 +3,8 @@
 use optcp_des::Key;
 use optcp_net::{Action, BundleId, DropReason, FlowId, Hop, LabelTable, Packet, PortId};
 use optcp_optical::bundle::Bundle;
-use optcp_optical::burst::{Assembler, Burst, Gathered};
+use optcp_optical::burst::{Assembler, Gathered, Passage, Step};
+use optcp_optical::switching::Core;
 use optcp_tcp::Ack;
 use optcp_units::Time;
 
@@ -20,6 +21,7 @@ pub(crate) struct Model<O> {
     pub(crate) labels: LabelTable,
     pub(crate) bundles: Vec<Bundle>,
     pub(crate) assemblers: Vec<Assembler>,
+    pub(crate) core: Core,
     /// The assembler in the place of each port.
     assembler_at: Vec<Option<u32>>,
     pub(crate) flows: Vec<Flow>,
@@ -55,6 +57,7 @@ impl<O: Observer> Model<O> {
             labels: blueprint.labels.clone(),
             bundles: blueprint.bundles.clone(),
             assemblers: blueprint.assemblers.clone(),
+            core: blueprint.core.clone(),
             assembler_at,
             flows: blueprint.flows.iter().map(Flow::new).collect(),
             datagrams: blueprint.datagrams.iter().map(Datagrams::new).collect(),
@@ -170,24 +173,54 @@ impl<O: Observer> Model<O> {
     }
 
     /// What an assembler has gathered leaves now. Packets of a burst that is lost are no longer there.
-    pub(crate) fn send_burst(&mut self, assembler: u32) -> Burst {
+    pub(crate) fn send_burst(&mut self, assembler: u32) -> Passage {
         let now = self.now();
-        let assembler = &mut self.assemblers[assembler as usize];
-        let (port, burst) = (assembler.port(), assembler.send(now));
+        let from = &mut self.assemblers[assembler as usize];
+        let burst = from.send(now);
+        let (port, number, bytes) = (from.port(), burst.number, burst.crossing.bytes);
         let packets = u32::try_from(burst.packets.len()).unwrap_or(u32::MAX);
-        let lost = burst.arrival.is_none();
-        self.record(Record::BurstSent { port, packets, bytes: burst.bytes, lost });
-        if lost {
-            for &packet in &burst.packets {
-                self.lose(port, packet, DropReason::BurstLost);
-            }
-        }
-        burst
+        let step = from.advance(burst, &mut self.core);
+        let lost = matches!(step.passage, Passage::Lost(_));
+        self.record(Record::BurstSent { port, number, packets, bytes, lost });
+        self.follow(port, number, step)
     }
 
-    /// Packets that wait in assemblers.
-    pub(crate) fn gathered(&self) -> u64 {
-        self.assemblers.iter().map(|assembler| assembler.held().len() as u64).sum()
+    /// The control packet of a burst comes to a switch.
+    pub(crate) fn set_up(&mut self, assembler: u32, number: u32) -> Passage {
+        let from = &mut self.assemblers[assembler as usize];
+        let burst = from.take(number);
+        let port = from.port();
+        let step = from.advance(burst, &mut self.core);
+        if matches!(step.passage, Passage::Lost(_)) {
+            self.record(Record::BurstLost { port, number });
+        }
+        self.follow(port, number, step)
+    }
+
+    /// Tells what became of a burst at a node.
+    fn follow(&mut self, port: PortId, number: u32, step: Step) -> Passage {
+        if let Some((fibre, wavelength)) = step.asked {
+            self.record(Record::FibreAsked { port, number, fibre, wavelength });
+        }
+        if let Passage::Lost(burst) = &step.passage {
+            let reason = match step.asked {
+                Some(_) => DropReason::Contention,
+                None => DropReason::BurstLost,
+            };
+            for &packet in &burst.packets {
+                self.lose(port, packet, reason);
+            }
+        }
+        step.passage
+    }
+
+    /// Packets that wait in assemblers, or are in bursts of which it is not known yet whether they arrive.
+    pub(crate) fn in_bursts(&self) -> u64 {
+        let of = |assembler: &Assembler| {
+            let under_way: usize = assembler.under_way().map(|burst| burst.packets.len()).sum();
+            (assembler.held().len() + under_way) as u64
+        };
+        self.assemblers.iter().map(of).sum()
     }
 
     /// A packet is lost at or behind a port.

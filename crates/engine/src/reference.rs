@@ -5,7 +5,7 @@
 use optcp_des::{Calendar, Class, Key};
 use optcp_net::{Action, Admission, Control, FlowId, Packet, Port, PortCounts, PortId, Tally};
 use optcp_optical::bundle::Lightpaths;
-use optcp_optical::burst::Gathered;
+use optcp_optical::burst::{Gathered, Passage};
 use optcp_units::Time;
 
 use crate::Blueprint;
@@ -162,6 +162,11 @@ impl Reference {
                         self.send_burst(model, assembler);
                     }
                 }
+                Alarm::SetUp => {
+                    let (assembler, number) = model.of_set_up(key);
+                    let passage = model.set_up(assembler, number);
+                    self.follow(model, assembler, passage);
+                }
             },
         }
     }
@@ -232,16 +237,27 @@ impl Reference {
     }
 
     fn send_burst<O: Observer>(&mut self, model: &mut Model<O>, assembler: u32) {
+        let passage = model.send_burst(assembler);
+        self.follow(model, assembler, passage);
+    }
+
+    /// What is to be done next for a burst.
+    fn follow<O: Observer>(&mut self, model: &mut Model<O>, assembler: u32, passage: Passage) {
         let id = model.assemblers[assembler as usize].port();
-        let burst = model.send_burst(assembler);
         let port = &mut self.ports[id as usize];
-        for packet in burst.packets {
-            let Some(arrival) = burst.arrival else {
-                port.launch_in_vain(packet);
-                continue;
-            };
-            if let Some((at, ordinal)) = port.launch(arrival, packet) {
-                self.calendar.push(Key::new(at, Class::Arrival, id, ordinal));
+        match passage {
+            Passage::Asks(at, number) => {
+                self.calendar.push(model.set_up_key(assembler, at, number));
+            }
+            Passage::Lost(burst) => {
+                burst.packets.into_iter().for_each(|packet| port.launch_in_vain(packet));
+            }
+            Passage::Arrives(arrival, burst) => {
+                for packet in burst.packets {
+                    if let Some((at, ordinal)) = port.launch(arrival, packet) {
+                        self.calendar.push(Key::new(at, Class::Arrival, id, ordinal));
+                    }
+                }
             }
         }
     }

@@ -1,6 +1,7 @@
 //! One run in progress.
 
 use optcp_net::{Action, PortCounts, PortId, Tally};
+use optcp_optical::switching::{FibreId, FibreTally};
 use optcp_tcp::Sender;
 use optcp_units::Time;
 
@@ -187,6 +188,12 @@ impl<O: Observer> Simulation<O> {
         }
     }
 
+    /// What has happened on a fibre of the core of burst switches up to now.
+    #[must_use]
+    pub fn fibre_tally(&self, fibre: FibreId) -> FibreTally {
+        self.model.core.tally(fibre, self.now)
+    }
+
     /// Packets in queues, in assemblers of bursts and on links.
     #[must_use]
     pub fn in_flight(&self) -> u64 {
@@ -194,7 +201,7 @@ impl<O: Observer> Simulation<O> {
             Driver::Reference(kernel) => kernel.in_flight(),
             Driver::Fast(kernel) => kernel.in_flight(),
         };
-        under_way + self.model.gathered()
+        under_way + self.model.in_bursts()
     }
 
     /// The sending ends, by flow.

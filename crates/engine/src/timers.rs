@@ -33,6 +33,9 @@ pub(crate) enum Alarm {
     Datagram = 3,
     /// A burst leaves because its time is over. Assemblers are numbered behind flows and sources.
     Burst = 4,
+    /// The control packet of an assembler's burst comes to a burst switch. Ordinals from this one on count
+    /// bursts: many can be under way.
+    SetUp = 1 << 31,
 }
 
 impl Alarm {
@@ -50,7 +53,8 @@ impl Alarm {
             1 => Alarm::Sender,
             2 => Alarm::Receiver,
             3 => Alarm::Datagram,
-            _ => Alarm::Burst,
+            4 => Alarm::Burst,
+            _ => Alarm::SetUp,
         }
     }
 }
@@ -59,6 +63,17 @@ impl<O> Model<O> {
     /// The event at `at` of an assembler's timer.
     pub(crate) fn burst_key(&self, assembler: u32, at: Time) -> Key {
         Alarm::Burst.key(self.first_assembler() + assembler, at)
+    }
+
+    /// The event at `at` of the control packet of an assembler's burst.
+    pub(crate) fn set_up_key(&self, assembler: u32, at: Time, number: u32) -> Key {
+        let entity = self.first_assembler() + assembler;
+        Key::new(at, Class::Timer, entity, Alarm::SetUp as u32 + number)
+    }
+
+    /// The assembler and the number of the burst whose control packet an event is.
+    pub(crate) fn of_set_up(&self, key: Key) -> (u32, u32) {
+        (key.entity() - self.first_assembler(), key.ordinal() - Alarm::SetUp as u32)
     }
 
     /// The assembler whose timer an event is, if it is still due.

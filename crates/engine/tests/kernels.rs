@@ -1,6 +1,6 @@
 //! The fast kernel against the reference kernel in random worlds: meshes of routers with flows over private
-//! or shared access links, sources of datagrams, bundles, assemblers of bursts, losses, jitter, failures,
-//! switches to other ways (loops too), changes of delay, and forks.
+//! or shared access links, sources of datagrams, bundles, assemblers of bursts, cores of burst switches, losses,
+//! jitter, failures, switches to other ways (loops too), changes of delay, and forks.
 
 mod common;
 
@@ -11,18 +11,19 @@ use optcp_des::{Stream, Streams};
 use optcp_engine::observe::{BurstRow, Bursts, Digest, Drops, Reducers};
 use optcp_engine::{Blueprint, Counts, DatagramSpec, Kernel, Simulation};
 use optcp_net::{
-    Action, BundleId, Control, Entrance, Hop, IndependentLoss, Jitter, Label, Loss, Lossy,
-    PeriodicLoss, PortId, QueueLimit, Tally,
+    Action, BundleId, Control, DropReason, Entrance, Hop, IndependentLoss, Jitter, Label, Loss,
+    Lossy, PeriodicLoss, PortId, QueueLimit, Tally,
 };
 use optcp_optical::bundle::{Bundle, Selection};
-use optcp_optical::burst::{Assembler, Assembly, BurstPath, Hybrid, Size, Timer};
+use optcp_optical::burst::{Assembler, Assembly, BurstPath, Carrier, Hybrid, Size, Timer};
+use optcp_optical::switching::{Conversion, Core, Fibre, FibreId, Scheduling};
 use optcp_tcp::Profile;
 use optcp_tcp::config::{AckKind, Config, CongestionKind, DuplicateAckKind, Pacing, RecoveryKind};
 use optcp_traffic::{
     Constant, ExponentialSize, FractalRenewal, FractionalNoise, OnOff, PacketRate, PacketSize,
     Poisson, Process, RenewalShape,
 };
-use optcp_units::{Bytes, Duration, Time};
+use optcp_units::{Bytes, Duration, Rate, Time};
 
 /// How many worlds are compared.
 const WORLDS: u64 = 2000;
@@ -36,6 +37,9 @@ struct Draw {
     links: Vec<([usize; 2], [PortId; 2])>,
     /// Bundles, by their first port.
     bundles: Vec<(PortId, BundleId)>,
+    /// How many fibres the core has, and how long its switches work on a control packet.
+    fibres: FibreId,
+    processing: Duration,
 }
 
 impl Draw {
@@ -102,14 +106,52 @@ impl Draw {
             _ => Assembly::Timer(timer),
         };
         let offset = Duration::from_us(100 * self.below(4));
+        if self.one_in(2) {
+            return self.cross_the_core(port, assembly, offset);
+        }
         let probability = [0.0, 0.01, 0.1][self.place(&[(); 3])];
         let stream = Streams::new(u64::from(port)).stream("bursts");
         let loss = IndependentLoss::new(Lossy::Both, probability, stream);
         let (config, losses) = &mut self.world.ports[port as usize];
         config.jitter = None;
         losses.clear();
-        let path = BurstPath { port, rate: config.rate, delay: config.delay, offset, loss };
+        let carrier = Carrier::Wavelength { rate: config.rate, delay: config.delay, loss };
+        let path = BurstPath { port, offset, carrier };
         self.world.assemblers.push(Assembler::new(path, assembly));
+    }
+
+    /// Bursts of the assembler in the place of a port go over some fibres of the core.
+    fn cross_the_core(&mut self, port: PortId, assembly: Assembly, more: Duration) {
+        let (config, losses) = &mut self.world.ports[port as usize];
+        config.jitter = None;
+        losses.clear();
+        let mut route: Vec<FibreId> = Vec::new();
+        for _ in 0..=self.below(3) {
+            let fibre = self.number(self.fibres);
+            if !route.contains(&fibre) {
+                route.push(fibre);
+            }
+        }
+        let offset = Core::least_offset(self.processing, route.len()) + more;
+        let path = BurstPath { port, offset, carrier: Carrier::Fibres(route) };
+        self.world.assemblers.push(Assembler::new(path, assembly));
+    }
+
+    /// The core: its fibres, of which several assemblers share most.
+    fn core(&mut self) {
+        let rate = Rate::from_bps(1_000_000 * [4, 8, 20][self.place(&[(); 3])]);
+        let rate = rate.expect("a rate above zero");
+        let count = 1 + self.number(4);
+        self.fibres = count;
+        self.processing = Duration::from_us(250 * self.below(3));
+        let fibre = |_| {
+            let delay = Duration::from_us(500 * self.below(20));
+            Fibre::new(1 + self.number(3), rate, delay)
+        };
+        let fibres = (0..count).map(fibre).collect();
+        let scheduling = Scheduling::ALL[self.place(Scheduling::ALL)];
+        let conversion = Conversion::ALL[self.place(&Conversion::ALL)];
+        self.world.core = Core::new(fibres, scheduling, conversion, self.processing);
     }
 
     fn assembles(&self, port: PortId) -> bool {
@@ -353,8 +395,15 @@ impl Draw {
 
 fn world(seed: u64) -> Blueprint {
     let stream = Streams::new(seed).stream("world");
-    let mut draw =
-        Draw { stream, world: WorldBuilder::default(), links: Vec::new(), bundles: Vec::new() };
+    let mut draw = Draw {
+        stream,
+        world: WorldBuilder::default(),
+        links: Vec::new(),
+        bundles: Vec::new(),
+        fibres: 0,
+        processing: Duration::ZERO,
+    };
+    draw.core();
     let routers: Vec<usize> = (0..3 + draw.place(&[(); 4])).collect();
     for &router in &routers {
         let mut ends = vec![[router, (router + 1) % routers.len()]];
@@ -441,7 +490,7 @@ fn run(blueprint: &Blueprint, kernel: Kernel, trunk: Option<&Blueprint>) -> Simu
 #[test]
 fn the_kernels_agree_in_random_worlds() {
     let (mut hops, mut drops, mut controls) = (0, 0, 0);
-    let (mut bundled, mut sources, mut assemblers) = (0, 0, 0);
+    let (mut bundled, mut sources, mut assemblers, mut contention) = (0, 0, 0, 0);
     for seed in 0..WORLDS {
         let blueprint = world(seed);
         let mut trunk = blueprint.clone();
@@ -463,14 +512,16 @@ fn the_kernels_agree_in_random_worlds() {
         controls += blueprint.controls.len();
         sources += blueprint.datagrams.len();
         assemblers += blueprint.assemblers.len();
+        contention += plain.counts().dropped[DropReason::Contention as usize];
     }
     println!(
         "{WORLDS} worlds: {hops} packet-hops, {drops} drops, {controls} control actions, {bundled} bundles, \
-         {sources} sources of datagrams, {assemblers} assemblers"
+         {sources} sources of datagrams, {assemblers} assemblers, {contention} packets lost to contention"
     );
     // The worlds are worth comparing.
     assert!(hops > 2_000 * WORLDS && drops > 40 * WORLDS && controls as u64 > 6 * WORLDS);
     assert!(bundled as u64 > WORLDS / 2 && assemblers as u64 > WORLDS);
+    assert!(contention > 5 * WORLDS);
 }
 
 /// What ports count is the same wherever the run is cut.

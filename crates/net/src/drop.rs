@@ -24,11 +24,13 @@ pub enum DropReason {
     TtlExpired = 8,
     /// It was in a burst that was lost on its way between edge nodes.
     BurstLost = 9,
+    /// It was in a burst for which a burst switch had no wavelength.
+    Contention = 10,
 }
 
 impl DropReason {
     /// Every reason, in the order of their numbers.
-    pub const ALL: [DropReason; 10] = [
+    pub const ALL: [DropReason; 11] = [
         DropReason::QueueFull,
         DropReason::LinkDown,
         DropReason::QueueFlushed,
@@ -39,6 +41,7 @@ impl DropReason {
         DropReason::NotSelected,
         DropReason::TtlExpired,
         DropReason::BurstLost,
+        DropReason::Contention,
     ];
 
     /// The name in results.
@@ -55,6 +58,7 @@ impl DropReason {
             DropReason::NotSelected => "not-selected",
             DropReason::TtlExpired => "ttl-expired",
             DropReason::BurstLost => "burst-lost",
+            DropReason::Contention => "contention",
         }
     }
 }

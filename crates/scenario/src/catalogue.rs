@@ -12,9 +12,9 @@ use optcp_units::UNITS;
 use serde_json::{Value, json};
 
 use crate::schema::{
-    AssemblyKind, CapacityKind, ConvergeKind, FailedDirections, FailedPackets, File, LossKind,
-    LossyPackets, MembersKind, ObserveKind, ProcessKind, ProtectKind, RepairKind, RevertKind,
-    SchemeKind, SelectionKind, SizesKind, TunnelTtl,
+    AssemblyKind, CapacityKind, ConvergeKind, ConversionKind, FailedDirections, FailedPackets,
+    File, LossKind, LossyPackets, MembersKind, ObserveKind, ProcessKind, ProtectKind, RepairKind,
+    RevertKind, SchedulingKind, SchemeKind, SelectionKind, SizesKind, TunnelTtl,
 };
 
 /// One line of `optcp list`.
@@ -68,6 +68,8 @@ const REGISTRIES: &[(&str, &[Entry])] = &[
     (MembersKind::FAMILY, MembersKind::CATALOGUE),
     (SelectionKind::FAMILY, SelectionKind::CATALOGUE),
     (AssemblyKind::FAMILY, AssemblyKind::CATALOGUE),
+    (SchedulingKind::FAMILY, SchedulingKind::CATALOGUE),
+    (ConversionKind::FAMILY, ConversionKind::CATALOGUE),
     (LossKind::FAMILY, LossKind::CATALOGUE),
     (LossyPackets::FAMILY, LossyPackets::CATALOGUE),
     (ProcessKind::FAMILY, ProcessKind::CATALOGUE),

@@ -7,6 +7,7 @@ use optcp_net::Lossy;
 use optcp_optical::bundle::Selection;
 use optcp_optical::burst::Assembly;
 use optcp_optical::protection::Scheme;
+use optcp_optical::switching::{Conversion, Scheduling};
 use optcp_routing::{Converge, Mechanism, Protect};
 use optcp_tcp::config::Config;
 use optcp_traffic::{PacketRate, PacketSize, RenewalShape, Volume};
@@ -75,6 +76,8 @@ pub struct Plan {
     pub links: Vec<LinkPlan>,
     /// The bundles.
     pub bundles: Vec<BundlePlan>,
+    /// How burst switches work; `None` without fibres.
+    pub core: Option<CorePlan>,
     /// Links over which packets travel in bursts, in the order of the file.
     pub bursts: Vec<BurstsPlan>,
     /// How packets are routed; `None` if every flow has a path of its own.
@@ -115,8 +118,22 @@ pub struct LinkPlan {
     pub costs: [u32; 2],
     /// Whether both directions share one drawn delay: true unless `reverse` has a delay of its own.
     pub shared_delay: bool,
-    /// The ports over which a circuit goes, whose delays it adds up; none for a link.
+    /// The ports over which a circuit goes, whose delays it adds up, or the fibres of a route of bursts; none
+    /// for a link.
     pub over: Vec<Hop>,
+    /// For a fibre of a core of burst switches: how many wavelengths it has in each direction.
+    pub wavelengths: Option<u32>,
+}
+
+/// How the nodes between fibres switch bursts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CorePlan {
+    /// Which wavelength a burst reserves.
+    pub scheduling: Scheduling,
+    /// Whether switches change the wavelength of a burst.
+    pub conversion: Conversion,
+    /// How long each switch behind the edge works on a control packet.
+    pub processing: Duration,
 }
 
 /// Parallel links that are one link to whoever routes, in both directions.
@@ -156,7 +173,7 @@ pub struct BurstsPlan {
     pub assembly: Assembly,
     /// How long the control packet goes ahead.
     pub offset: Duration,
-    /// How likely a burst is lost, from 0 to 1.
+    /// How likely a burst is lost, from 0 to 1; 0 on a route over fibres.
     pub probability: f64,
 }
 
@@ -498,6 +515,15 @@ pub enum Observation {
         /// The flow groups whose segments are counted, as indices.
         groups: Vec<usize>,
     },
+    /// What bursts asked of fibres, per interval.
+    Fibres {
+        /// The fibres.
+        fibres: Vec<Hop>,
+        /// When the first interval begins.
+        after: Duration,
+        /// The length of an interval.
+        interval: Duration,
+    },
     /// Segments that were overtaken or sent again, recoveries and timeouts.
     Reordering {
         /// The flow groups, as indices.
@@ -514,6 +540,13 @@ impl Plan {
             bundle.ports(self.way(bundle, flow.hops[place])).any(|port| port == hop)
         };
         flow.routed || flow.hops.contains(&hop) || flow.bundles.iter().any(in_bundle)
+    }
+
+    /// The fibres of the core of burst switches, both directions of each side by side.
+    pub fn fibres(&self) -> impl Iterator<Item = Hop> {
+        let links = self.links.iter().enumerate();
+        let fibres = links.filter(|(_, link)| link.wavelengths.is_some());
+        fibres.flat_map(|(link, _)| [(link, 0), (link, 1)])
     }
 
     /// Whether packets travel over a link in bursts.

@@ -50,6 +50,13 @@ pub(crate) fn json(plan: &Plan) -> String {
     if plan.end_with_flows {
         resolved["end_with_flows"] = json!(true);
     }
+    if let Some(core) = &plan.core {
+        resolved["core"] = json!({
+            "scheduling": core.scheduling.name(),
+            "conversion": core.conversion.name(),
+            "processing_ps": core.processing.as_ps(),
+        });
+    }
     if !plan.bursts.is_empty() {
         resolved["bursts"] = plan.bursts.iter().map(|one| bursts(plan, one)).collect();
     }
@@ -141,14 +148,20 @@ fn bursts(plan: &Plan, bursts: &BurstsPlan) -> Value {
         Assembly::Size(size) => (None, Some(size)),
         Assembly::Hybrid(hybrid) => (Some(hybrid.timer), Some(hybrid.size)),
     };
-    json!({
-        "link": plan.links[bursts.link].name,
+    let link = &plan.links[bursts.link];
+    let mut value = json!({
+        "link": link.name,
         "assembly": bursts.assembly.name(),
         "timer_ps": timer.map(|timer| timer.period.as_ps()),
         "size_bytes": size.map(|size| size.threshold.count()),
         "offset_ps": bursts.offset.as_ps(),
-        "loss_probability": bursts.probability,
-    })
+    });
+    if link.over.is_empty() {
+        value["loss_probability"] = json!(bursts.probability);
+    } else {
+        value["fibres"] = ports(plan, &link.over);
+    }
+    value
 }
 
 /// The bundles on the way of a flow: the hop that each stands for, and the number to which it leads data
@@ -207,6 +220,9 @@ fn link(plan: &Plan, link: &LinkPlan) -> Value {
         "reverse": port(&link.directions[1]),
         "shared_delay": link.shared_delay,
     });
+    if let Some(wavelengths) = link.wavelengths {
+        value["wavelengths"] = json!(wavelengths);
+    }
     if !link.over.is_empty() {
         value["circuit_over"] = ports(plan, &link.over);
     }
@@ -399,6 +415,12 @@ fn observation(plan: &Plan, kind: &Observation, map: &mut Map<String, Value>) {
             ("kind", json!("segments-per-burst")),
             ("ports", ports(plan, hops)),
             ("groups", groups_of(groups)),
+        ],
+        Observation::Fibres { fibres, after, interval } => vec![
+            ("kind", json!("fibres")),
+            ("fibres", ports(plan, fibres)),
+            ("after_ps", json!(after.as_ps())),
+            ("interval_ps", json!(interval.as_ps())),
         ],
         Observation::Reordering { groups } => {
             vec![("kind", json!("reordering")), ("groups", groups_of(groups))]

@@ -98,7 +98,9 @@ pub fn run_branches(
     for family in families(branches, &worlds, fork) {
         let trunk = family.members[0];
         let reducers = std::mem::take(&mut worlds[trunk].reducers);
-        let counts_do = |observed: &ObservePlan| matches!(observed.kind, Observation::Ports { .. });
+        let counts_do = |observed: &ObservePlan| {
+            matches!(observed.kind, Observation::Ports { .. } | Observation::Fibres { .. })
+        };
         let made = match !digest && branches[trunk].plan().observe.iter().all(counts_do) {
             // Where nobody looks at records none is built.
             true => family.run((), branches, &worlds, seed, kernel, cancel),

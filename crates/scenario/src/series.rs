@@ -26,7 +26,7 @@ pub struct Series {
     pub kind: &'static str,
     /// When the first interval begins.
     pub after: Duration,
-    /// T, where interval i is (i T, (i + 1) T] after that; of kind `ports` [i T, (i + 1) T).
+    /// T, where interval i is (i T, (i + 1) T] after that; of kinds `ports` and `fibres` [i T, (i + 1) T).
     pub interval: Option<Duration>,
     /// When the run ended; it cuts the last interval.
     pub stop: Time,
@@ -192,7 +192,7 @@ pub(crate) fn series(plan: &Plan, reducers: &Reducers, tallies: &Tallies) -> Vec
                 let names = ("groups", group_names(plan, groups));
                 per_interval("datagrams", interval, names, datagram_columns(d.sums()))
             }),
-            Observation::Ports { .. } => counted.next(),
+            Observation::Ports { .. } | Observation::Fibres { .. } => counted.next(),
             Observation::Bursts { ports, .. } => bursts.next().map(|b| {
                 let names = vec![("ports", port_names(plan, ports))];
                 per_event("bursts", names, burst_columns(plan, ports, b.rows()))

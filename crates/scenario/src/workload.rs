@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use optcp_engine::{Blueprint, FlowSpec, Kernel, Simulation};
 use optcp_net::{Paths, PortConfig, PortId, QueueLimit};
+use optcp_optical::switching::Core;
 use optcp_tcp::config::{CongestionKind, Pacing, RecoveryKind};
 use optcp_tcp::{Config, Profile};
 use optcp_units::{Bytes, Duration, Rate, Time};
@@ -107,6 +108,7 @@ fn dumbbell(tcp: Tcp, flows: u32, seconds: u64) -> Blueprint {
         labels: paths.into_labels(),
         bundles: Vec::new(),
         assemblers: Vec::new(),
+        core: Core::default(),
         flows: specs,
         datagrams: Vec::new(),
         tallied: Vec::new(),

@@ -20,6 +20,7 @@ bad!(
     bundles,
     bursts,
     circle,
+    core,
     duplicates,
     failures,
     hystart,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from optcp import _core, stats
 from optcp.errors import InputError
-from optcp.study import saved, traffic
+from optcp.study import fibres, saved, traffic
 from optcp.study.pool import Job, run_jobs
 from optcp.study.spec import KERNELS, Study, extension_sha256
 
@@ -100,6 +100,8 @@ class Summary:
         For each cell with routing, what fast reroute protects (:meth:`optcp._core.Scenario.coverage`).
     completions
         One entry a (cell, group) of flows that are to end; empty if the scenario observes no completions.
+    contention
+        One entry a (cell, fibre); empty if the scenario observes no fibres.
     """
 
     goodput: list[Goodput]
@@ -107,6 +109,7 @@ class Summary:
     spare: list[tuple[dict[str, str], list[dict[str, Any]]]]
     coverage: list[tuple[dict[str, str], dict[str, int]]]
     completions: list[traffic.Completions]
+    contention: list[fibres.Contention]
 
 
 @dataclass(frozen=True)
@@ -256,12 +259,13 @@ def _goodput_bps(resolved: dict[str, Any], files: dict[str, bytes]) -> dict[str,
 
 def summarise(planned: Plan) -> Summary:
     """Reduce the stored runs to what a terminal can show."""
-    goodput, drops, completions = [], [], []
+    goodput, drops, completions, contention = [], [], [], []
     for index, branch in enumerate(planned.study.branches):
         rates: dict[str, list[float]] = {}
         reasons: dict[str, int] = {}
         runs = [saved.one(planned.directory(index, seed)) for seed in planned.seeds]
         completions += traffic.completions_of_cell(branch.key, runs)
+        contention += fibres.contention_of_cell(branch.key, runs)
         for meta in (run.meta for run in runs):
             for reason, count in meta["drops"].items():
                 reasons[reason] = reasons.get(reason, 0) + count
@@ -273,7 +277,7 @@ def summarise(planned: Plan) -> Summary:
     spare = [(branch.key, branch.scenario.spare()) for branch in planned.study.branches]
     covered = [(branch.key, branch.scenario.coverage()) for branch in planned.study.branches]
     coverage = [(key, coverage) for key, coverage in covered if coverage]
-    return Summary(goodput, drops, spare, coverage, completions)
+    return Summary(goodput, drops, spare, coverage, completions, contention)
 
 
 def probe(planned: Plan, limit_s: float = 3.0) -> Estimate:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from optcp.bench import measure
+from optcp.bench import measure, measure_core
 
 ROOT = Path(__file__).parents[3]
 BASELINE = Path(__file__).with_name("instructions.toml")
@@ -27,6 +27,15 @@ def test_a_row_counts_the_hops_of_the_workload():
         assert row.cpu_s > 0
     assert newreno.relative == 1
     assert linux.relative == pytest.approx(linux.hops_per_cpu_s / newreno.hops_per_cpu_s)
+
+
+def test_the_core_has_the_load_that_it_is_named_after():
+    core = measure_core(1)
+    # 182 sources of 3.818 Gb/s, 1250 B a packet, 60 ms.
+    assert core.packets == pytest.approx(182 * 3.818e9 / 10_000 * 0.06, rel=0.01)
+    # Up to 40 packets a burst, which asks for 440 / 182 fibres if nothing is lost.
+    assert core.packets / 40 < core.requests < core.packets / 40 * 440 / 182 * 1.1
+    assert 0 < core.lost < core.requests / 10
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ use std::collections::BinaryHeap;
 
 use optcp_des::Due;
 use optcp_net::{Action, DropReason, Packet, PortId};
+use optcp_optical::burst::Assembler;
 use optcp_units::{Duration, Time};
 
 use super::Fast;
@@ -52,15 +53,23 @@ impl Fast {
                 port.may_overtake(details, now, of_port(id))
             })
             .collect();
-        // Packets in assemblers are under way, too; when they will arrive is not known yet.
-        let gathered = model.assemblers.iter().flat_map(|assembler| {
+        // Packets in assemblers and in bursts are under way, too; when they will arrive is not known yet.
+        let in_bursts = model.assemblers.iter().flat_map(|assembler| {
             let at = assembler.due().unwrap_or(now + LATER).max(now);
             let entity = assembler.port();
-            assembler.held().iter().map(move |&item| Due { at, entity, ordinal: 0, item })
+            let due = move |at| move |&item: &Packet| Due { at, entity, ordinal: 0, item };
+            let sent = assembler
+                .under_way()
+                .flat_map(move |burst| burst.packets.iter().map(due(burst.crossing.asks_at)));
+            assembler.held().iter().map(due(at)).chain(sent)
         });
-        let under_way: Vec<Due<Packet>> = pending.iter().copied().chain(gathered).collect();
-        let (ways, leftover) = Survey::new(model, self.ports()).ways(&under_way, &overtaken);
+        let under_way: Vec<Due<Packet>> = pending.iter().copied().chain(in_bursts).collect();
         let last_overtaken = overtaken.iter().flat_map(|&id| of_port(id)).map(|due| due.at).max();
+        // Bursts on different wavelengths overtake each other at all times.
+        let disordered = model.assemblers.iter().filter(|assembler| assembler.may_overtake());
+        let overtaken: Vec<PortId> =
+            overtaken.into_iter().chain(disordered.map(Assembler::port)).collect();
+        let (ways, leftover) = Survey::new(model, self.ports()).ways(&under_way, &overtaken);
         self.ways = ways;
         self.stale = false;
         self.survey_at = leftover

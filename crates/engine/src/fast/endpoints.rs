@@ -102,6 +102,11 @@ impl Fast {
                         self.send_burst(model, assembler);
                     }
                 }
+                Alarm::SetUp => {
+                    let (assembler, number) = model.of_set_up(key);
+                    let passage = model.set_up(assembler, number);
+                    self.follow(model, assembler, passage);
+                }
                 _ => self.send_datagram(model, id),
             };
         };
@@ -124,7 +129,7 @@ impl Fast {
                     model.flows[id as usize].schedule_receiver(id, &mut self.timers);
                 }
             }
-            Alarm::Datagram | Alarm::Burst => {
+            Alarm::Datagram | Alarm::Burst | Alarm::SetUp => {
                 unreachable!("numbers of sources and assemblers are beyond those of flows")
             }
         }

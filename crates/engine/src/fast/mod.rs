@@ -26,7 +26,7 @@ use optcp_net::{
     BundleId, Control, DropReason, Label, Packet, PortCounts, PortId, QueueLimit, Tally,
 };
 use optcp_optical::bundle::{Bundle, Lightpaths, Selection};
-use optcp_optical::burst::Gathered;
+use optcp_optical::burst::{Gathered, Passage};
 use optcp_units::{Bytes, Duration, Time};
 
 use crate::Blueprint;
@@ -270,14 +270,20 @@ impl Fast {
         }
     }
 
-    /// What an assembler has gathered leaves: its packets wait for their turn behind the port.
+    /// What an assembler has gathered leaves.
     fn send_burst<O: Observer>(&mut self, model: &mut Model<O>, assembler: u32) {
+        let passage = model.send_burst(assembler);
+        self.follow(model, assembler, passage);
+    }
+
+    /// What is to be done next for a burst: packets that arrive wait for their turn behind the port.
+    fn follow<O: Observer>(&mut self, model: &mut Model<O>, assembler: u32, passage: Passage) {
         let id = model.assemblers[assembler as usize].port();
-        let burst = model.send_burst(assembler);
         let port = &mut self.ports[id as usize];
-        match burst.arrival {
-            None => port.launch_in_vain(burst.packets.len()),
-            Some(at) => {
+        match passage {
+            Passage::Asks(at, number) => self.timers.push(model.set_up_key(assembler, at, number)),
+            Passage::Lost(burst) => port.launch_in_vain(burst.packets.len()),
+            Passage::Arrives(at, burst) => {
                 for item in burst.packets {
                     self.waiting.push(Due { at, entity: id, ordinal: port.launch(), item });
                 }

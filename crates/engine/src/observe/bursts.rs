@@ -1,5 +1,7 @@
 //! Bursts, one by one.
 
+use std::collections::BTreeSet;
+
 use optcp_des::Key;
 use optcp_net::{Packet, PortId};
 use optcp_units::Time;
@@ -9,6 +11,8 @@ use super::listed::Listed;
 /// What left an assembler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SentBurst {
+    /// How many left the assembler before it, modulo 2^31.
+    pub number: u32,
     /// The packets in it.
     pub packets: u32,
     /// The sum of their sizes.
@@ -40,6 +44,8 @@ pub struct Bursts {
     /// By flow: whether its packets count.
     flows: Vec<bool>,
     rows: Listed<BurstRow>,
+    /// Bursts that were lost after they had left: port and number.
+    lost: BTreeSet<(PortId, u32)>,
 }
 
 impl Bursts {
@@ -47,7 +53,7 @@ impl Bursts {
     #[must_use]
     pub fn new(ports: &[bool], flows: Vec<bool>) -> Self {
         let gathered = ports.iter().map(|watched| watched.then_some([0; 2])).collect();
-        Bursts { gathered, flows, rows: Listed::default() }
+        Bursts { gathered, flows, rows: Listed::default(), lost: BTreeSet::new() }
     }
 
     pub(super) fn gathered(&mut self, port: PortId, packet: Packet) {
@@ -63,7 +69,15 @@ impl Bursts {
         self.rows.add(event, BurstRow { at: event.time(), port, burst, segments, acks });
     }
 
+    pub(super) fn lost(&mut self, port: PortId, number: u32) {
+        if self.gathered[port as usize].is_some() {
+            self.lost.insert((port, number));
+        }
+    }
+
     pub(super) fn finish(&mut self) {
+        let lost = &self.lost;
+        self.rows.change(|row| row.burst.lost |= lost.contains(&(row.port, row.burst.number)));
         self.rows.finish();
     }
 

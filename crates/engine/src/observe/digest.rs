@@ -61,14 +61,20 @@ impl Digest {
             Record::DatagramArrived { flow, seq, delay, .. } => {
                 (&mut self.receivers[flow as usize], 7, [u64::from(seq), delay.as_ps()])
             }
-            Record::BurstSent { port, packets, bytes, lost } => {
+            Record::BurstSent { port, packets, bytes, lost, .. } => {
                 let kind = 8 + (u64::from(lost) << 8);
                 (&mut self.ports[port as usize], kind, [u64::from(packets), bytes])
+            }
+            Record::FibreAsked { port, number, fibre, wavelength } => {
+                let wavelength = wavelength.map_or(0, |wavelength| u64::from(wavelength) + 1);
+                let asked = [u64::from(number), u64::from(fibre) << 32 | wavelength];
+                (&mut self.ports[port as usize], 9, asked)
             }
             // Implied by what goes in above, or by what the sender sends next.
             Record::Transmitted { .. }
             | Record::QueueLength { .. }
             | Record::Arrived { .. }
+            | Record::BurstLost { .. }
             | Record::Updated { .. } => return,
         };
         *stream = hash(*stream, at, kind, [a, b]);

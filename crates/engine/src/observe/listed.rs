@@ -22,6 +22,11 @@ impl<T: Copy> Listed<T> {
         self.rows.push(row);
     }
 
+    /// Changes rows that are there.
+    pub(super) fn change(&mut self, change: impl FnMut(&mut T)) {
+        self.rows.iter_mut().for_each(change);
+    }
+
     /// Puts the rows in order. None may be added after.
     pub(super) fn finish(&mut self) {
         let events = std::mem::take(&mut self.events);

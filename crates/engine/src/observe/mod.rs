@@ -15,6 +15,7 @@ mod senders;
 
 use optcp_des::Key;
 use optcp_net::{DropReason, FlowId, Packet, PortId};
+use optcp_optical::switching::FibreId;
 use optcp_tcp::Snapshot;
 use optcp_units::{Duration, Time};
 
@@ -117,12 +118,32 @@ pub enum Record {
     BurstSent {
         /// The port in whose place the assembler stands.
         port: PortId,
+        /// How many have left it before, modulo 2^31.
+        number: u32,
         /// The packets in it.
         packets: u32,
         /// The sum of their sizes.
         bytes: u64,
-        /// Whether it is lost on its way.
+        /// Whether it is lost at once: by a probability, or on the first of its fibres.
         lost: bool,
+    },
+    /// A burst that was under way is lost.
+    BurstLost {
+        /// The port in whose place the assembler stands.
+        port: PortId,
+        /// The burst's number there.
+        number: u32,
+    },
+    /// A control packet asked for a wavelength.
+    FibreAsked {
+        /// The port in whose place the assembler stands.
+        port: PortId,
+        /// The burst's number there.
+        number: u32,
+        /// The fibre.
+        fibre: FibreId,
+        /// The wavelength that is reserved; `None` where none was free.
+        wavelength: Option<u32>,
     },
     /// A packet was lost.
     Dropped {
@@ -236,12 +257,18 @@ impl Observer for Reducers {
                 self.bursts.iter_mut().for_each(|b| b.gathered(port, packet));
                 self.burst_sizes.iter_mut().for_each(|b| b.gathered(port, packet));
             }
-            Record::BurstSent { port, packets, bytes, lost } => {
-                let burst = SentBurst { packets, bytes, lost };
+            Record::BurstSent { port, number, packets, bytes, lost } => {
+                let burst = SentBurst { number, packets, bytes, lost };
                 self.bursts.iter_mut().for_each(|b| b.sent(event, port, burst));
                 self.burst_sizes.iter_mut().for_each(|b| b.sent(port));
             }
-            Record::Sent { .. } | Record::Arrived { .. } | Record::Acknowledged { .. } => {}
+            Record::BurstLost { port, number } => {
+                self.bursts.iter_mut().for_each(|b| b.lost(port, number));
+            }
+            Record::Sent { .. }
+            | Record::Arrived { .. }
+            | Record::Acknowledged { .. }
+            | Record::FibreAsked { .. } => {}
         }
         self.packets.iter_mut().for_each(|p| p.add(event, record));
         self.reordering.iter_mut().for_each(|r| r.add(event, record));

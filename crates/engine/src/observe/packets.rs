@@ -101,7 +101,9 @@ impl Packets {
             | Record::QueueLength { .. }
             | Record::Progress { .. }
             | Record::Updated { .. }
-            | Record::BurstSent { .. } => return,
+            | Record::BurstSent { .. }
+            | Record::BurstLost { .. }
+            | Record::FibreAsked { .. } => return,
         };
         if self.flows[row.flow as usize] {
             self.rows.add(key, row);

@@ -9,6 +9,7 @@ use optcp_engine::{Blueprint, DatagramSpec, FlowSpec};
 use optcp_net::{Control, Label, Loss, Packet, PathId, Paths, PortConfig, PortId, QueueLimit};
 use optcp_optical::bundle::Bundle;
 use optcp_optical::burst::Assembler;
+use optcp_optical::switching::Core;
 use optcp_tcp::Config;
 use optcp_units::{Duration, Rate, Time};
 
@@ -68,6 +69,7 @@ pub struct WorldBuilder {
     pub paths: Paths,
     pub bundles: Vec<Bundle>,
     pub assemblers: Vec<Assembler>,
+    pub core: Core,
     pub tallied: Vec<PortId>,
     pub flows: Vec<FlowSpec>,
     pub datagrams: Vec<DatagramSpec>,
@@ -122,6 +124,7 @@ impl WorldBuilder {
         Blueprint {
             bundles: self.bundles,
             assemblers: self.assemblers,
+            core: self.core,
             tallied: self.tallied,
             ports: self.ports,
             labels: self.paths.into_labels(),

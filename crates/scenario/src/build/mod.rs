@@ -28,6 +28,7 @@ use optcp_units::{Duration, Time};
 use crate::plan::{self, Carries, FailurePlan, Hop, Loses, Observation, Plan, Spread};
 use crate::tallies::tallied;
 
+pub(crate) use bursts::fibre_ids;
 pub use protection::Switched;
 pub use routing::{Rerouted, RoutingRecord};
 
@@ -66,10 +67,12 @@ pub(crate) fn world(plan: &Plan, seed: u64, digest: bool) -> World {
     // Stable: at one instant failures and repairs stay before the switches they lead to.
     controls.sort_by_key(|control| control.at);
     let assemblers = bursts::assemblers(plan, &ports, streams);
+    let core = bursts::core(plan, &ports);
     let blueprint = Blueprint {
         ports: ports.into_iter().zip(losses(plan, streams)).collect(),
         bundles: bundles::bundles(plan),
         assemblers,
+        core,
         labels: paths.into_labels(),
         flows,
         datagrams,
@@ -334,8 +337,8 @@ fn reducers(plan: &Plan, blueprint: &Blueprint, digest: bool) -> Reducers {
                 let ports = marked(rows_of_ports(ports));
                 reducers.burst_sizes.push(BurstSizes::new(&ports, flows));
             }
-            // Read at the ends of the intervals, from counts of the ports.
-            Observation::Ports { .. } => {}
+            // Read at the ends of the intervals, from counts of the ports and fibres.
+            Observation::Ports { .. } | Observation::Fibres { .. } => {}
             Observation::Reordering { groups } => {
                 reducers.reordering.push(Reordering::new(&marked(rows_of_groups(groups))));
             }

@@ -1,6 +1,7 @@
 //! Links over which packets travel in bursts.
 
 use optcp_optical::burst::{Assembly, Hybrid, Size, Timer};
+use optcp_optical::switching::Core;
 use optcp_units::Duration;
 
 use crate::plan::{BurstsPlan, Plan, QueueLimit};
@@ -17,9 +18,21 @@ pub(super) fn bursts(
     network: &mut Network,
     problems: &mut Problems<'_>,
 ) {
+    for (link, fibre) in network.links.iter().enumerate() {
+        if fibre.wavelengths.is_some()
+            && let Some(what) = conflict(link, plan, network)
+        {
+            let message = format!("fibre `{}` {what}", fibre.name);
+            problems.at(&network.wavelengths(link), message).label("does not go with wavelengths");
+        }
+    }
     for (i, entry) in file.bursts.iter().enumerate() {
         let place = place!["bursts", i, "link"];
         let assembly = assembly(i, entry, problems);
+        let Some(link) = &entry.link else {
+            over_fibres(i, entry, assembly, plan, network, problems);
+            continue;
+        };
         let probability = entry.loss_probability.map_or(0.0, |probability| probability.0);
         if probability > 1.0 {
             let message = format!("`{probability}` is more than certain");
@@ -27,9 +40,15 @@ pub(super) fn bursts(
                 .at(place!["bursts", i, "loss_probability"], message)
                 .label("must be from 0 to 1");
         }
-        let links = network.referred(&entry.link, place, problems).unwrap_or_default();
+        let links = network.referred(link, place, problems).unwrap_or_default();
         for (link, _) in links {
             let name = &network.links[link].name;
+            if network.links[link].wavelengths.is_some() {
+                problems
+                    .at(place, format!("`{name}` is a fibre"))
+                    .label("`path` or `between` sends bursts over fibres");
+                continue;
+            }
             if plan.in_bursts(link) {
                 problems.at(place, format!("`{name}` is there twice"));
                 continue;
@@ -41,6 +60,48 @@ pub(super) fn bursts(
             let offset = entry.offset.map_or(Duration::ZERO, |offset| offset.0);
             plan.bursts.push(BurstsPlan { link, assembly, offset, probability });
         }
+    }
+}
+
+/// Bursts over fibres, whose links have been made.
+fn over_fibres(
+    i: usize,
+    entry: &BurstsEntry,
+    assembly: Option<Assembly>,
+    plan: &mut Plan,
+    network: &Network,
+    problems: &mut Problems<'_>,
+) {
+    if entry.loss_probability.is_some() {
+        let message = "over fibres bursts are lost by contention";
+        problems
+            .at(place!["bursts", i, "loss_probability"], message)
+            .label("goes with `link` only");
+    }
+    let Some(assembly) = assembly else { return };
+    let processing = plan.core.map_or(Duration::ZERO, |core| core.processing);
+    let own = network.burst_links.iter().filter(|&&(of, _)| of == i);
+    let mut short = None;
+    for &(_, link) in own {
+        let name = &network.links[link].name;
+        if let Some(what) = conflict(link, plan, network) {
+            let message = format!("`{name}` {what}");
+            problems.at(place!["bursts", i], message).label("does not go with bursts");
+        }
+        let least = Core::least_offset(processing, network.links[link].over.len());
+        let offset = entry.offset.map_or(least, |offset| offset.0);
+        if offset < least {
+            short = short.max(Some((least, link)));
+        }
+        plan.bursts.push(BurstsPlan { link, assembly, offset, probability: 0.0 });
+    }
+    if let Some((least, link)) = short {
+        let [from, to] = network.links[link].ends.map(|node| network.name(node));
+        let switches = network.links[link].over.len() - 1;
+        problems
+            .at(place!["bursts", i, "offset"], format!("`{from}` to `{to}` needs {least}"))
+            .label(format!("{processing} at each switch behind the edge: {switches}"))
+            .help("without `offset` each route has what it needs".to_owned());
     }
 }
 

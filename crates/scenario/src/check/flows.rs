@@ -39,9 +39,10 @@ pub(super) fn flows(
             problems.at(place, format!("group `{}` has no flows", entry.group));
         }
         let tcp = tcp::find(i, entry.tcp.as_deref(), plan, problems);
-        let way = Way { path: &entry.path, from: &entry.from, to: &entry.to };
+        let way =
+            Way { path: &entry.path, between: &entry.between, from: &entry.from, to: &entry.to };
         let routes = routes(("flows", i), way, plan, network, shortest, problems);
-        let routed = entry.path.is_none();
+        let routed = entry.from.is_some();
         let (Some(tcp), Some(routes)) = (tcp, routes) else { continue };
         let config = plan.tcp[tcp].1.clone();
         arrivals::check_keys(i, entry, problems);
@@ -59,7 +60,10 @@ pub(super) fn flows(
         let varying = varying(&routes[0].nodes, routes.get(1).map(|route| &route.nodes));
         for route in routes {
             for k in 0..per_source {
-                let member = network.name(route.nodes[varying]);
+                let member = match entry.between {
+                    Some(_) => network.pair_name(&route.nodes),
+                    None => network.name(route.nodes[varying]).to_owned(),
+                };
                 let flows = match carries {
                     Carries::Arrivals(_) => &mut routes_of_arrivals,
                     _ => &mut plan.flows,
@@ -88,6 +92,7 @@ pub(super) fn flows(
 #[derive(Clone, Copy)]
 pub(super) struct Way<'e> {
     pub path: &'e Option<Vec<String>>,
+    pub between: &'e Option<Vec<String>>,
     pub from: &'e Option<String>,
     pub to: &'e Option<String>,
 }
@@ -103,19 +108,28 @@ pub(super) fn routes(
 ) -> Option<Vec<Route>> {
     let (from, to) = (place![section, i, "from"], place![section, i, "to"]);
     let what = if section == "traffic" { "datagrams" } else { "flows" };
-    match (way.path, way.from, way.to) {
-        (Some(path), None, None) => network.routes(path, place![section, i, "path"], problems),
-        (None, Some(_), Some(_)) if plan.routing.is_none() => {
+    match (way.path, way.between, way.from, way.to) {
+        (Some(path), None, None, None) => {
+            network.routes(path, place![section, i, "path"], problems)
+        }
+        (None, Some(names), None, None) => {
+            let place = place![section, i, "between"];
+            let pairs = network.pairs(names, place, problems)?;
+            let both = pairs.into_iter().flat_map(|[a, b]| [[a, b], [b, a]]);
+            let direct = both.map(|[a, b]| network.direct(a, b, place, problems));
+            direct.collect()
+        }
+        (None, None, Some(_), Some(_)) if plan.routing.is_none() => {
             problems
                 .at(from, format!("{what} without a `path` follow the routing, and there is none"))
                 .help("write a table `[routing]`, or the `path`".to_owned());
             None
         }
-        (None, Some(a), Some(b)) => network.shortest([a, b], shortest, [from, to], problems),
+        (None, None, Some(a), Some(b)) => network.shortest([a, b], shortest, [from, to], problems),
         _ => {
             problems
                 .at(place![section, i], format!("the way of these {what} is not clear"))
-                .label("needs either `path`, or `from` and `to`");
+                .label("needs either `path`, or `between`, or `from` and `to`");
             None
         }
     }

@@ -5,6 +5,7 @@ mod arrivals;
 mod bundles;
 mod bursts;
 mod failures;
+mod fibres;
 mod flows;
 mod losses;
 mod network;
@@ -40,6 +41,7 @@ pub(crate) fn plan(file: &File, library: &Library, problems: &mut Problems<'_>) 
         numbers: Vec::new(),
         links: Vec::new(),
         bundles: Vec::new(),
+        core: None,
         bursts: Vec::new(),
         routing: None,
         groups: Vec::new(),
@@ -60,6 +62,7 @@ pub(crate) fn plan(file: &File, library: &Library, problems: &mut Problems<'_>) 
     network.nodes(file, problems);
     network.links(file, problems);
     network.bundles(file, problems);
+    fibres::core(file, &mut plan, &mut network, problems);
     tcp::tables(file, &mut plan, problems);
     let routes = routing::routing(file, &mut plan, &mut network, problems);
     flows::flows(file, &mut plan, &mut network, routes.as_ref(), problems);
@@ -95,7 +98,8 @@ fn early_end(plan: &Plan, problems: &mut Problems<'_>) {
             | Observation::Load { .. }
             | Observation::Queue { .. }
             | Observation::Datagrams { .. }
-            | Observation::Ports { .. } => true,
+            | Observation::Ports { .. }
+            | Observation::Fibres { .. } => true,
             Observation::Drops { .. }
             | Observation::Senders { .. }
             | Observation::Packets { .. }

@@ -23,8 +23,12 @@ pub(super) struct Network {
     pub link: BTreeMap<String, usize>,
     /// Parallel links that have one name together.
     pub parallel: BTreeMap<String, Vec<usize>>,
-    /// Links by their ends, the smaller index first.
+    /// Links for packets by their ends, the smaller index first.
     pub between: BTreeMap<(usize, usize), Vec<usize>>,
+    /// Fibres by their ends, the smaller index first.
+    pub fibre_between: BTreeMap<(usize, usize), Vec<usize>>,
+    /// Links that bursts make, with the entry of `[[bursts]]` that each comes from.
+    pub burst_links: Vec<(usize, usize)>,
     pub bundles: Vec<BundlePlan>,
     pub bundle: BTreeMap<String, usize>,
     /// The nodes to which each node is linked, each once.
@@ -73,17 +77,27 @@ impl Network {
             }
             let Some(group) = &entry.group else { continue };
             let place = place!["nodes", i, "group"];
-            check_name(group, place, problems);
-            let members: Vec<usize> = (before..self.nodes.len()).collect();
-            if members.is_empty() {
+            if before == self.nodes.len() {
                 problems.at(place!["nodes", i, "count"], format!("group `{group}` has no members"));
                 self.incomplete = true;
             }
-            if self.node.contains_key(group) || self.group.contains_key(group) {
-                problems.at(place, format!("there is already a node or group `{group}`"));
-            }
-            self.group.insert(group.clone(), members);
+            self.add_group(group, before, place, problems);
         }
+    }
+
+    /// Names the nodes from number `first` on.
+    pub(super) fn add_group(
+        &mut self,
+        group: &str,
+        first: usize,
+        place: &[Step<'_>],
+        problems: &mut Problems<'_>,
+    ) {
+        check_name(group, place, problems);
+        if self.node.contains_key(group) || self.group.contains_key(group) {
+            problems.at(place, format!("there is already a node or group `{group}`"));
+        }
+        self.group.insert(group.to_owned(), (first..self.nodes.len()).collect());
     }
 
     pub(super) fn add_node(
@@ -296,6 +310,7 @@ impl Network {
             costs: [1, 1],
             shared_delay: entry.reverse.delay.is_none(),
             over: Vec::new(),
+            wavelengths: entry.wavelengths.map(|count| count.0),
         });
         true
     }
@@ -322,6 +337,7 @@ impl Network {
             costs: [1, 1],
             shared_delay: true,
             over,
+            wavelengths: None,
         });
         self.links.len() - 1
     }
@@ -335,6 +351,11 @@ impl Network {
             }
         }
         numbers
+    }
+
+    /// "A-B" after the first and the last node of a way.
+    pub(super) fn pair_name(&self, nodes: &[usize]) -> String {
+        format!("{}-{}", self.name(nodes[0]), self.name(nodes[nodes.len() - 1]))
     }
 
     /// The names of the nodes, for messages.

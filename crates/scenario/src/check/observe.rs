@@ -5,8 +5,8 @@ use optcp_units::{Duration, Time};
 use crate::nearest::suggestion;
 use crate::plan::{Hop, Observation, ObservePlan, Plan};
 use crate::problem::Problems;
-use crate::schema::{File, ObserveEntry, ObserveKind};
-use crate::tree::place;
+use crate::schema::{File, LinkRef, ObserveEntry, ObserveKind};
+use crate::tree::{Step, place};
 
 use super::check_name;
 use super::network::Network;
@@ -35,6 +35,7 @@ pub(super) fn observe(
             ObserveKind::Completions | ObserveKind::Reordering => (true, false, false),
             ObserveKind::Datagrams => (true, false, true),
             ObserveKind::Bursts | ObserveKind::SegmentsPerBurst => (true, true, false),
+            ObserveKind::Fibres => (false, true, true),
         };
         let keys = [
             ("groups", entry.groups.is_some(), wants_groups),
@@ -47,14 +48,16 @@ pub(super) fn observe(
                 problems.at(place!["observe", i, key], message);
             }
         }
-        if entry.after.is_some() && entry.kind != ObserveKind::Ports {
+        if entry.after.is_some() && !matches!(entry.kind, ObserveKind::Ports | ObserveKind::Fibres)
+        {
             let message = format!("kind `{}` has no `after`", entry.kind.name());
             problems.at(place!["observe", i, "after"], message);
         }
         let interval = if wants_interval { interval(i, entry, plan, problems) } else { None };
         let count = network.links.len();
         let links = |in_bursts: bool| {
-            let chosen = (0..count).filter(|&link| plan.in_bursts(link) == in_bursts);
+            let packets = (0..count).filter(|&link| network.links[link].wavelengths.is_none());
+            let chosen = packets.filter(|&link| plan.in_bursts(link) == in_bursts);
             chosen.flat_map(|link| [(link, 0), (link, 1)]).collect::<Vec<Hop>>()
         };
         let kind = match entry.kind {
@@ -113,6 +116,11 @@ pub(super) fn observe(
                     _ => Observation::SegmentsPerBurst { ports, groups },
                 }
             }
+            ObserveKind::Fibres => Observation::Fibres {
+                fibres: fibres(i, entry, network, problems),
+                after: entry.after.map_or(Duration::ZERO, |after| after.0),
+                interval: interval.unwrap_or(Duration::ZERO),
+            },
             ObserveKind::Drops => Observation::Drops {
                 ports: entry.links.as_ref().map(|_| ports(i, entry, network, problems)),
             },
@@ -190,6 +198,13 @@ fn chosen(
     problems: &mut Problems<'_>,
 ) -> Vec<Hop> {
     let ports = ports(i, entry, network, problems);
+    if let Some(&(fibre, _)) =
+        ports.iter().find(|&&(link, _)| network.links[link].wavelengths.is_some())
+    {
+        let message = format!("`{}` is a fibre", network.links[fibre].name);
+        problems.at(place!["observe", i, "links"], message).label("kind `fibres` is for those");
+        return ports;
+    }
     if let Some(&(other, _)) = ports.iter().find(|&&(link, _)| plan.in_bursts(link) != in_bursts) {
         let (has, hint) = match in_bursts {
             true => ("has no bursts", "[[bursts]] does not name it"),
@@ -201,12 +216,43 @@ fn chosen(
     ports
 }
 
+/// Both directions of each fibre.
+fn fibres(
+    i: usize,
+    entry: &ObserveEntry,
+    network: &mut Network,
+    problems: &mut Problems<'_>,
+) -> Vec<Hop> {
+    let all = (0..network.links.len()).filter(|&link| network.links[link].wavelengths.is_some());
+    let all: Vec<Hop> = all.flat_map(|link| [(link, 0), (link, 1)]).collect();
+    if all.is_empty() && !network.incomplete {
+        problems
+            .at(place!["observe", i, "kind"], "there are no fibres")
+            .label("no link has `wavelengths`");
+    }
+    if entry.links.is_none() {
+        return all;
+    }
+    both_directions(i, entry, network, problems, Network::referred_fibres)
+}
+
 /// Both directions of each link, the one that it is written in first.
 fn ports(
     i: usize,
     entry: &ObserveEntry,
     network: &mut Network,
     problems: &mut Problems<'_>,
+) -> Vec<Hop> {
+    both_directions(i, entry, network, problems, Network::referred)
+}
+
+/// The same, with the links found in a way of their own.
+fn both_directions(
+    i: usize,
+    entry: &ObserveEntry,
+    network: &mut Network,
+    problems: &mut Problems<'_>,
+    referred: impl Fn(&mut Network, &LinkRef, &[Step<'_>], &mut Problems<'_>) -> Option<Vec<Hop>>,
 ) -> Vec<Hop> {
     let links = entry.links.as_deref().unwrap_or_default();
     if links.is_empty() {
@@ -215,7 +261,7 @@ fn ports(
     let mut ports: Vec<Hop> = Vec::new();
     for (j, link) in links.iter().enumerate() {
         let place = place!["observe", i, "links", j];
-        for (link, direction) in network.referred(link, place, problems).unwrap_or_default() {
+        for (link, direction) in referred(network, link, place, problems).unwrap_or_default() {
             if ports.contains(&(link, direction)) {
                 let name = &network.links[link].name;
                 problems.at(place, format!("`{name}` is there twice"));

@@ -192,6 +192,17 @@ impl Network {
         rows.iter().map(|row| self.route(row, place, problems)).collect()
     }
 
+    /// The route over the link between two nodes.
+    pub(super) fn direct(
+        &self,
+        from: usize,
+        to: usize,
+        place: &[Step<'_>],
+        problems: &mut Problems<'_>,
+    ) -> Option<Route> {
+        self.route(&[Item::Node(from), Item::Node(to)], place, problems)
+    }
+
     fn route(
         &self,
         row: &[Item],
@@ -289,6 +300,12 @@ impl Network {
                     let message =
                         format!("`{link}` does not link `{}` and `{}`", name(from), name(to));
                     (message, None)
+                }
+                (None, []) if self.fibre_between.contains_key(&(from.min(to), from.max(to))) => {
+                    let message =
+                        format!("only a fibre between `{}` and `{}`", name(from), name(to));
+                    let help = "[[bursts]] with `between` or `path` sends packets over fibres";
+                    (message, Some(help.to_owned()))
                 }
                 (None, []) => {
                     let message = format!("no link between `{}` and `{}`", name(from), name(to));

@@ -103,17 +103,23 @@ fn cost(
             None
         }
         (Cost::Fixed(cost), _) => Some(cost),
-        (Cost::Delay, Spread::Fixed(delay)) => {
-            let units = delay.as_ps().div_ceil(DELAY_UNIT.as_ps()).max(1);
-            Some(u32::try_from(units).unwrap_or(u32::MAX))
-        }
-        (Cost::Delay, Spread::Uniform { .. }) => {
-            problems
-                .at(place, "`delay` as a cost of links whose delay is drawn")
-                .label("needs one `delay` for all seeds");
-            None
+        (Cost::Delay, delay) => {
+            let cost = delay_cost(delay);
+            if cost.is_none() {
+                problems
+                    .at(place, "`delay` as a cost of links whose delay is drawn")
+                    .label("needs one `delay` for all seeds");
+            }
+            cost
         }
     }
+}
+
+/// What a delay costs; `None` where it is drawn.
+pub(super) fn delay_cost(delay: Spread<Duration>) -> Option<u32> {
+    let Spread::Fixed(delay) = delay else { return None };
+    let units = delay.as_ps().div_ceil(DELAY_UNIT.as_ps()).max(1);
+    Some(u32::try_from(units).unwrap_or(u32::MAX))
 }
 
 /// Refuses keys that nothing looks at.

@@ -54,6 +54,9 @@ pub(super) fn topology(
         network.incomplete = true;
         return;
     }
+    if let Some(group) = &table.group {
+        network.add_group(group, 0, place!["topology", "group"], problems);
+    }
     for link in &graph.links {
         let Some(entry) = entry(table, link, place, &graph.nodes, problems) else {
             network.incomplete = true;
@@ -100,6 +103,7 @@ fn entry(
         delay,
         jitter: None,
         queue: table.queue,
+        wavelengths: table.wavelengths,
         cost: table.cost,
         reverse: Reverse::default(),
     })

@@ -38,7 +38,8 @@ pub(super) fn traffic(
         }
         let group = plan.groups.len();
         plan.groups.push(entry.group.clone());
-        let way = Way { path: &entry.path, from: &entry.from, to: &entry.to };
+        let way =
+            Way { path: &entry.path, between: &entry.between, from: &entry.from, to: &entry.to };
         let routes = routes(("traffic", i), way, plan, network, shortest, problems);
         let (start, until) = span(i, entry, plan.stop, problems);
         let sizes = sizes(i, entry, problems);
@@ -69,13 +70,17 @@ pub(super) fn traffic(
         let carries = Carries::Datagrams(plan.traffic.len());
         plan.traffic.push(TrafficPlan { group, process, rate, sizes, until });
         let varying = varying(&routes[0].nodes, routes.get(1).map(|route| &route.nodes));
-        let routed = entry.path.is_none();
+        let routed = entry.from.is_some();
         for route in routes {
             let hops = if routed { network.all_hops() } else { network.every_port(&route) };
             let packets = [(0, u64::from(largest), "datagram")];
             check_room(&entry.group, &packets, &hops, network, problems);
+            let member = match entry.between {
+                Some(_) => network.pair_name(&route.nodes),
+                None => network.name(route.nodes[varying]).to_owned(),
+            };
             plan.flows.push(FlowPlan {
-                name: format!("{}/{}", entry.group, network.name(route.nodes[varying])),
+                name: format!("{}/{member}", entry.group),
                 group,
                 path: route.nodes,
                 hops: route.hops,

@@ -13,6 +13,7 @@ use optcp_engine::{Blueprint, FlowSpec, Kernel, Simulation};
 use optcp_net::{
     Action, Control, Hop, Label, LabelTable, Loss, PortConfig, PortId, QueueLimit, ScriptedLoss,
 };
+use optcp_optical::switching::Core;
 use optcp_tcp::config::{AckKind, Halving, NewRenoTimer, RecoveryKind};
 use optcp_tcp::{Config, Profile};
 use optcp_units::{Bytes, Duration, Rate, Time};
@@ -145,6 +146,7 @@ fn blueprint(case: &Case) -> Result<Blueprint, String> {
         labels,
         bundles: Vec::new(),
         assemblers: Vec::new(),
+        core: Core::default(),
         flows: vec![flow],
         datagrams: Vec::new(),
         tallied: Vec::new(),

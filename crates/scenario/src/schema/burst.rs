@@ -3,6 +3,8 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use optcp_optical::switching::{Conversion, Scheduling};
+
 use super::{LinkRef, Probability, Size, Span};
 
 optcp_tcp::registry! {
@@ -14,20 +16,74 @@ optcp_tcp::registry! {
     }
 }
 
-/// A link over which packets travel in bursts, in both directions.
+optcp_tcp::registry! {
+    /// Which wavelength of a fibre a burst reserves.
+    pub enum SchedulingKind ("scheduling") {
+        "horizon" => Horizon: "behind everything that is reserved, as close as possible", "Turner 1999; LAUC of Xiong, Vandenhoute, Cankaya 2000";
+        "lauc-vf" => LaucVf: "also between reservations, with the smallest gap in front", "Xiong, Vandenhoute, Cankaya 2000";
+    }
+}
+
+impl SchedulingKind {
+    /// The scheduling of that name.
+    pub(crate) fn scheduling(self) -> Scheduling {
+        match self {
+            SchedulingKind::Horizon => Scheduling::Horizon,
+            SchedulingKind::LaucVf => Scheduling::LaucVf,
+        }
+    }
+}
+
+optcp_tcp::registry! {
+    /// Whether burst switches change the wavelength of a burst.
+    pub enum ConversionKind ("conversion") {
+        "full" => Full: "to any other", "OpTCP";
+        "none" => None: "never: a burst keeps the wavelength of its first fibre", "OpTCP";
+    }
+}
+
+impl ConversionKind {
+    /// The conversion of that name.
+    pub(crate) fn conversion(self) -> Conversion {
+        match self {
+            ConversionKind::Full => Conversion::Full,
+            ConversionKind::None => Conversion::None,
+        }
+    }
+}
+
+/// How the nodes between fibres switch bursts.
+#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct CoreTable {
+    /// Which wavelength a burst reserves; `lauc-vf` if left out.
+    pub scheduling: Option<SchedulingKind>,
+    /// Whether switches change the wavelength of a burst; `full` if left out.
+    pub conversion: Option<ConversionKind>,
+    /// How long each switch behind the edge works on a control packet; 0 s if left out.
+    pub processing: Option<Span>,
+}
+
+/// Packets that travel in bursts between edge nodes, in both directions.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct BurstsEntry {
     /// The link: its ends are edge nodes, its rate is that of a wavelength, its delay that of the path.
-    pub link: LinkRef,
+    pub link: Option<LinkRef>,
+    /// In place of `link`: the nodes of a route over fibres, from edge to edge; makes the link between them.
+    pub path: Option<Vec<String>>,
+    /// In place of `link`: nodes and groups; makes a link between every two of these nodes, over the
+    /// shortest route by delay.
+    pub between: Option<Vec<String>>,
     /// When a burst leaves.
     pub assembly: AssemblyKind,
     /// For `timer` and `hybrid`: from the packet that opens a burst until it leaves at the latest.
     pub timer: Option<Span>,
     /// For `size` and `hybrid`: the bytes with which a burst leaves.
     pub size: Option<Size>,
-    /// How long the control packet goes ahead of its burst; 0 s if left out.
+    /// How long the control packet goes ahead of its burst; if left out what switches on a route over
+    /// fibres need, and 0 s on a `link`.
     pub offset: Option<Span>,
-    /// How likely a burst is lost with everything in it; 0 if left out.
+    /// With `link`: how likely a burst is lost with everything in it; 0 if left out.
     pub loss_probability: Option<Probability>,
 }

@@ -16,7 +16,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
 pub(crate) use bundle::{BundleEntry, SelectionKind};
-pub(crate) use burst::{AssemblyKind, BurstsEntry};
+pub(crate) use burst::{AssemblyKind, BurstsEntry, ConversionKind, CoreTable, SchedulingKind};
 pub(crate) use protection::{
     CapacityKind, FailedDirections, FailedPackets, FailureEntry, ProtectionEntry, RevertKind,
     SchemeKind, revert_name, scheme_name,
@@ -70,7 +70,9 @@ pub(crate) struct File {
     /// Parallel links that are one link to whoever routes.
     #[schemars(default)]
     pub bundles: Vec<BundleEntry>,
-    /// Links over which packets travel in bursts.
+    /// How burst switches work.
+    pub core: Option<CoreTable>,
+    /// Packets that travel in bursts.
     #[schemars(default)]
     pub bursts: Vec<BurstsEntry>,
     /// Routers find shortest paths, and ways around what fails.
@@ -142,6 +144,8 @@ pub(crate) struct LinksEntry {
     pub jitter: Option<Span>,
     /// Queue in front of the link, in both directions; the packet in transmission counts.
     pub queue: Queue,
+    /// The link is a fibre of a core of burst switches, with so many wavelengths of `rate` in each direction.
+    pub wavelengths: Option<Count>,
     /// With `[routing]`: what both directions cost; 1 if left out.
     pub cost: Option<Cost>,
     /// What is different from the last node of a chain to the first.
@@ -173,6 +177,9 @@ pub(crate) struct FlowsEntry {
     pub group: String,
     /// The nodes from source to destination; a link's name between two nodes chooses one of several.
     pub path: Option<Vec<String>>,
+    /// In place of `path`: nodes and groups; one from each of these nodes to each other, over the link
+    /// between the two.
+    pub between: Option<Vec<String>>,
     /// In place of `path`: the source, or a group of them; flows follow the routing.
     pub from: Option<String>,
     /// With `from`: the destination, or a group of them.
@@ -248,6 +255,7 @@ optcp_tcp::registry! {
         "ports" => Ports: "what ports took, dropped and held, by port and interval, without a record of every packet", "OpTCP";
         "bursts" => Bursts: "bursts that left an assembler, one by one, and how many segments of chosen flows are in each", "obs paper, section IV.B";
         "segments-per-burst" => SegmentsPerBurst: "how many bursts carried so many segments of chosen flows, by port", "obs paper, section IV.B";
+        "fibres" => Fibres: "bursts that asked for a wavelength, those that got none, and the time reserved, by fibre and interval", "OpTCP";
         "reordering" => Reordering: "segments that were overtaken or sent again, recoveries and timeouts, one by one", "RFC 4737 section 3.3";
     }
 }
@@ -265,16 +273,16 @@ pub(crate) struct ObserveEntry {
     pub groups: Option<Vec<String>>,
     /// For `load`, `queue`, `drops` and `ports`: the links, both directions of each; all if left out. For
     /// `bursts` and `segments-per-burst`: links over which packets travel in bursts; all such if left out. For `packets`: links whose
-    /// queueing and transmission are listed too; none if left out.
+    /// queueing and transmission are listed too; none if left out. For `fibres`: fibres; all if left out.
     pub links: Option<Vec<LinkRef>>,
-    /// For `goodput`, `load`, `queue`, `ports` and `datagrams`: the length of an interval.
+    /// For `goodput`, `load`, `queue`, `ports`, `datagrams` and `fibres`: the length of an interval.
     pub interval: Option<Span>,
-    /// For `ports`: when the first interval begins; 0 s if left out.
+    /// For `ports` and `fibres`: when the first interval begins; 0 s if left out.
     pub after: Option<Span>,
 }
 
 /// The keys of the file itself.
-const SECTIONS: [&str; 18] = [
+const SECTIONS: [&str; 19] = [
     "title",
     "stop",
     "end_with_flows",
@@ -284,6 +292,7 @@ const SECTIONS: [&str; 18] = [
     "nodes",
     "links",
     "bundles",
+    "core",
     "bursts",
     "routing",
     "flows",
@@ -315,6 +324,7 @@ pub(crate) fn read(problems: &mut Problems<'_>) -> Option<File> {
     let stop = one::<Span>(tree, "stop", found);
     let end_with_flows = one::<bool>(tree, "end_with_flows", found).unwrap_or(false);
     let topology = table(tree, "topology", found);
+    let core = table(tree, "core", found);
     let routing = table(tree, "routing", found);
     let mut tcp = Vec::new();
     for section in ["parameters", "sweep", "tcp"] {
@@ -336,6 +346,7 @@ pub(crate) fn read(problems: &mut Problems<'_>) -> Option<File> {
         nodes: list(tree, "nodes", found),
         links: list(tree, "links", found),
         bundles: list(tree, "bundles", found),
+        core,
         bursts: list(tree, "bursts", found),
         routing,
         flows: list(tree, "flows", found),

@@ -55,6 +55,9 @@ pub(crate) struct TrafficEntry {
     pub group: String,
     /// The nodes from source to sink; a link's name between two nodes chooses one of several.
     pub path: Option<Vec<String>>,
+    /// In place of `path`: nodes and groups; one from each of these nodes to each other, over the link
+    /// between the two.
+    pub between: Option<Vec<String>>,
     /// In place of `path`: the source, or a group of them; packets follow the routing.
     pub from: Option<String>,
     /// With `from`: the sink, or a group of them.

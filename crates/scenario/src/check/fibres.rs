@@ -1,0 +1,287 @@
+//! Fibres, how the switches between them work, and the links that routes of bursts over them make.
+
+use std::collections::BTreeMap;
+
+use optcp_optical::switching::{Conversion, Scheduling};
+use optcp_routing::{Link, Routes, Topology};
+use optcp_units::Duration;
+
+use crate::plan::{CorePlan, Hop, LinkPlan, Plan, PortPlan, QueueLimit, Spread};
+use crate::problem::Problems;
+use crate::schema::{BurstsEntry, ConversionKind, File, LinkRef, SchedulingKind};
+use crate::tree::{Step, place};
+
+use super::MOST;
+use super::network::Network;
+use super::route::{Item, Route, Smaller};
+use super::routing::delay_cost;
+
+/// Reads the table `[core]`, takes fibres from what packets find, and puts links in their place.
+pub(super) fn core(
+    file: &File,
+    plan: &mut Plan,
+    network: &mut Network,
+    problems: &mut Problems<'_>,
+) {
+    for link in 0..network.links.len() {
+        if network.links[link].wavelengths == Some(0) {
+            problems.at(&network.wavelengths(link), "a fibre without wavelengths");
+            break;
+        }
+    }
+    let has_fibres = network.links.iter().any(|link| link.wavelengths.is_some());
+    if has_fibres && file.routing.is_some() {
+        problems
+            .at(place!["routing"], "routing in a network with fibres")
+            .label("bursts have routes of their own");
+    }
+    if file.core.is_some() && !has_fibres && !network.incomplete {
+        problems.at(place!["core"], "a core without fibres").label("no link has `wavelengths`");
+    }
+    if has_fibres {
+        let table = file.core.unwrap_or_default();
+        plan.core = Some(CorePlan {
+            scheduling: table.scheduling.map_or(Scheduling::LaucVf, SchedulingKind::scheduling),
+            conversion: table.conversion.map_or(Conversion::Full, ConversionKind::conversion),
+            processing: table.processing.map_or(Duration::ZERO, |processing| processing.0),
+        });
+    }
+    let routes: Vec<(usize, Vec<Route>)> = (0..)
+        .zip(&file.bursts)
+        .filter_map(|(i, entry)| Some((i, network.routes_of_bursts(i, entry, problems)?)))
+        .collect();
+    network.part_fibres();
+    for (i, routes) in routes {
+        for route in routes {
+            network.add_burst_link(i, route, problems);
+        }
+    }
+}
+
+impl Network {
+    /// Where the wavelengths of a fibre are written.
+    pub(super) fn wavelengths(&self, link: usize) -> Vec<Step<'static>> {
+        match self.entry_of[link] {
+            None => place!["topology", "wavelengths"].to_vec(),
+            Some(i) => place!["links", i, "wavelengths"].to_vec(),
+        }
+    }
+
+    /// The routes over fibres of an entry; `None` if it has none, or if there is a problem, which has then
+    /// been reported.
+    fn routes_of_bursts(
+        &mut self,
+        i: usize,
+        entry: &BurstsEntry,
+        problems: &mut Problems<'_>,
+    ) -> Option<Vec<Route>> {
+        match (&entry.link, &entry.path, &entry.between) {
+            (Some(_), None, None) => None,
+            (None, Some(path), None) => {
+                let place = place!["bursts", i, "path"];
+                let routes = self.routes(path, place, problems)?;
+                let hops = routes.iter().flat_map(|route| &route.hops);
+                let mut links = hops.map(|&(link, _)| &self.links[link]);
+                if let Some(link) = links.find(|link| link.wavelengths.is_none()) {
+                    problems
+                        .at(place, format!("`{}` is no fibre", link.name))
+                        .label("bursts go over links with `wavelengths`");
+                    return None;
+                }
+                Some(routes)
+            }
+            (None, None, Some(names)) => self.shortest_over_fibres(i, names, problems),
+            _ => {
+                problems
+                    .at(place!["bursts", i], "where these bursts go is not clear")
+                    .label("needs either `link`, or `path`, or `between`");
+                None
+            }
+        }
+    }
+
+    /// The shortest routes by delay between every two of some nodes.
+    fn shortest_over_fibres(
+        &mut self,
+        i: usize,
+        names: &[String],
+        problems: &mut Problems<'_>,
+    ) -> Option<Vec<Route>> {
+        let place = place!["bursts", i, "between"];
+        let pairs = self.pairs(names, place, problems)?;
+        let mut graph = Vec::with_capacity(self.links.len());
+        for link in &self.links {
+            if link.wavelengths.is_none() {
+                graph.push(None);
+                continue;
+            }
+            let costs = [0, 1].map(|way| {
+                let back = way == 1 && !link.shared_delay;
+                delay_cost(link.directions[usize::from(back)].delay)
+            });
+            let [Some(there), Some(back)] = costs else {
+                problems
+                    .at(place, format!("the delay of fibre `{}` is drawn", link.name))
+                    .label("the shortest route needs one `delay` for all seeds");
+                return None;
+            };
+            graph.push(Some(Link { ends: link.ends, costs: [there, back] }));
+        }
+        let routes = Routes::new(&Topology::new(self.nodes.len(), graph));
+        let mut found = Vec::with_capacity(pairs.len());
+        for [from, to] in pairs {
+            let mut route = Route { nodes: vec![from], hops: Vec::new(), bundles: BTreeMap::new() };
+            let mut node = from;
+            while let Some((link, direction)) = routes.next(node, to) {
+                node = self.links[link].ends[1 - direction];
+                route.hops.push((link, direction));
+                route.nodes.push(node);
+            }
+            if node != to {
+                let (from, to) = (self.name(from), self.name(to));
+                let message = format!("no way over fibres from `{from}` to `{to}`");
+                problems.at(place, message).label("links with `wavelengths` are fibres");
+                return None;
+            }
+            found.push(route);
+        }
+        Some(found)
+    }
+
+    /// Every two of the nodes that names and groups stand for, each pair once.
+    pub(super) fn pairs(
+        &mut self,
+        names: &[String],
+        place: &[Step<'_>],
+        problems: &mut Problems<'_>,
+    ) -> Option<Vec<[usize; 2]>> {
+        let mut nodes: Vec<usize> = Vec::new();
+        for (j, name) in names.iter().enumerate() {
+            let here = [place, place![j]].concat();
+            let one = std::slice::from_ref(name);
+            for row in self.rows(one, Smaller::Linked, place, problems)? {
+                let [Item::Node(node)] = row[..] else {
+                    problems.at(&here, "a link where a node is wanted").label("expected a node");
+                    return None;
+                };
+                if nodes.contains(&node) {
+                    problems.at(&here, format!("`{}` is there twice", self.name(node)));
+                    return None;
+                }
+                nodes.push(node);
+            }
+        }
+        if nodes.len() < 2 {
+            problems.at(place, "two nodes at least are needed");
+            return None;
+        }
+        if nodes.len().saturating_mul(nodes.len() - 1) > MOST {
+            problems.at(place, format!("{} nodes make more than {MOST} pairs", nodes.len()));
+            return None;
+        }
+        let behind = |n: usize| nodes[n + 1..].iter().copied();
+        let pairs = nodes.iter().enumerate().flat_map(|(n, &a)| behind(n).map(move |b| [a, b]));
+        Some(pairs.collect())
+    }
+
+    /// Packets no longer find fibres.
+    fn part_fibres(&mut self) {
+        for (index, link) in self.links.iter().enumerate() {
+            if link.wavelengths.is_none() {
+                continue;
+            }
+            let [a, b] = link.ends;
+            let ends = (a.min(b), a.max(b));
+            self.fibre_between.entry(ends).or_default().push(index);
+            let Some(all) = self.between.get_mut(&ends) else { continue };
+            all.retain(|&other| other != index);
+            if all.is_empty() {
+                self.between.remove(&ends);
+                for (node, other) in [(a, b), (b, a)] {
+                    let beside = self.beside.get_mut(&node);
+                    beside.into_iter().for_each(|all| all.retain(|&one| one != other));
+                }
+            }
+        }
+    }
+
+    /// The fibres along a reference, in the direction that it is written in.
+    pub(super) fn referred_fibres(
+        &mut self,
+        link: &LinkRef,
+        place: &[Step<'_>],
+        problems: &mut Problems<'_>,
+    ) -> Option<Vec<Hop>> {
+        let hops = match link {
+            LinkRef::Name(_) => self.referred(link, place, problems)?,
+            LinkRef::Ends(names) => {
+                let [[a, b]] = self.pairs(names, place, problems)?[..] else {
+                    problems.at(place, "groups where two nodes are wanted");
+                    return None;
+                };
+                let fibres = self.fibre_between.get(&(a.min(b), a.max(b)));
+                let fibres = fibres.map_or(&[][..], Vec::as_slice);
+                fibres.iter().map(|&f| (f, usize::from(self.links[f].ends[0] != a))).collect()
+            }
+        };
+        let none = hops.is_empty();
+        if none || hops.iter().any(|&(link, _)| self.links[link].wavelengths.is_none()) {
+            problems.at(place, "no fibre").label("links with `wavelengths` are fibres");
+            return None;
+        }
+        Some(hops)
+    }
+
+    /// Adds the link that a route over fibres makes for packets.
+    fn add_burst_link(&mut self, i: usize, route: Route, problems: &mut Problems<'_>) {
+        let ends @ [a, b] = [route.nodes[0], route.nodes[route.nodes.len() - 1]];
+        let place = place!["bursts", i];
+        let [from, to] = ends.map(|node| self.nodes[node].clone());
+        let between = (a.min(b), a.max(b));
+        if self.between.contains_key(&between) {
+            problems.at(place, format!("there is already a link between `{from}` and `{to}`"));
+            return;
+        }
+        if self.links.len() == MOST {
+            problems.at(place, format!("more than {MOST} links"));
+            self.incomplete = true;
+            return;
+        }
+        let rate = |hop: Hop| self.links[hop.0].directions[hop.1].rate;
+        let ways = [0, 1].map(|way| route.hops.iter().map(move |&(l, d)| (l, d ^ way)));
+        let [there, back] = ways.map(|mut way| {
+            let first = way.next().map(rate)?;
+            way.all(|hop| rate(hop) == first).then_some(first)
+        });
+        let (Some(there), Some(back)) = (there, back) else {
+            problems
+                .at(place, format!("fibres between `{from}` and `{to}` differ in `rate`"))
+                .label("a burst has one rate from edge to edge");
+            return;
+        };
+        let port = |rate| PortPlan {
+            rate,
+            delay: Spread::Fixed(Duration::ZERO),
+            jitter: Duration::ZERO,
+            queue: QueueLimit::Unlimited,
+        };
+        let link = self.links.len();
+        let name = format!("bursts-{from}-{to}");
+        self.link.insert(name.clone(), link);
+        self.between.insert(between, vec![link]);
+        self.beside.entry(a).or_default().push(b);
+        self.beside.entry(b).or_default().push(a);
+        self.entry_of.push(None);
+        self.burst_links.push((i, link));
+        self.links.push(LinkPlan {
+            name,
+            named: false,
+            ends,
+            directions: [port(there), port(back)],
+            costs: [1, 1],
+            shared_delay: true,
+            over: route.hops,
+            wavelengths: None,
+        });
+    }
+}
