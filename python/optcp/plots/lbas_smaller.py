@@ -22,6 +22,8 @@ SHARES = {
     "dropped_pct": "dropped bytes (%)",
     "queue_pct": "queue (% of the buffer)",
 }
+TIMES_MS = (100, 200, 500, 1000, 2000, 5000)
+SHARES_PCT = (0.1, 1, 10, 100)
 
 
 @draws("lbas/today")
@@ -90,7 +92,7 @@ def buffer(result: Result) -> list[Figure]:
     """Utilisation over the buffer, a curve for each bundling degree and mode."""
     caption = (
         "Utilisation over the buffer of a lightpath with 95 % intervals, by bundling degree, with anycast switching "
-        "(lines) and without (dashes). 10 flows of `inet-2011` a lightpath, smaller copy of the network."
+        "(lines) and without (dashes). 10 flows of inet-2011 a lightpath, smaller copy of the network."
     )
     with canvas(7.4, 4.2) as figure:
         panel = figure.subplots()
@@ -131,6 +133,9 @@ def mix(result: Result) -> list[Figure]:
             panel.set_title(f"{place[0]}, short flows {place[1]} % of the rate")
             panel.set_xscale("log")
             panel.set_yscale("log")
+            panel.set_xticks(TIMES_MS, [str(time) for time in TIMES_MS])
+            panel.set_yticks(SHARES_PCT, [f"{share:g}" for share in SHARES_PCT])
+            panel.minorticks_off()
             panel.set_xlabel("completion time (ms)")
             panel.set_ylabel("take longer (%)")
         handles, labels = panels[0, 0].get_legend_handles_labels()
