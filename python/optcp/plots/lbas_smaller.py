@@ -40,7 +40,7 @@ def today(result: Result) -> list[Figure]:
         for across, number in zip(panels, flows, strict=True):
             for panel, (metric, label) in zip(across, SHARES.items(), strict=True):
                 rows = [row for row in result.rows if row.metric == metric and row.key["flows_per_lightpath"] == number]
-                _beside_each_other(panel, "profile", senders, rows)
+                _beside_each_other(panel, senders, rows)
                 panel.set_ylabel(label)
                 panel.set_title(f"{number} flows")
                 if metric == "dropped_pct":
@@ -51,40 +51,53 @@ def today(result: Result) -> list[Figure]:
 
 @draws("lbas/choices")
 def choices(result: Result) -> list[Figure]:
-    """A panel for each quantity; choices side by side."""
+    """A panel for each quantity; a line for each choice."""
     names = list(dict.fromkeys(str(row.key["choice"]) for row in result.rows))
     caption = (
         "What each unsaid parameter changes at b_D = 2 with 10 flows a lightpath, with 95 % intervals. Smaller copy of "
         "the network."
     )
-    with canvas(9.2, 4.4) as figure:
-        panels = figure.subplots(1, len(SHARES))
+    with canvas(9.2, 1.2 + 0.3 * len(names)) as figure:
+        panels = figure.subplots(1, len(SHARES), sharey=True)
         for panel, (metric, label) in zip(panels, SHARES.items(), strict=True):
-            _beside_each_other(panel, "choice", names, [row for row in result.rows if row.metric == metric])
-            panel.set_ylabel(label)
+            for aside, (anycast, colour) in zip((-0.12, 0.12), COLOURS.items(), strict=True):
+                rows = [row for row in result.rows if (row.metric, row.key["anycast"]) == (metric, anycast)]
+                places = [names.index(str(row.key["choice"])) + aside for row in rows]
+                panel.errorbar(
+                    [row.measured for row in rows],
+                    places,
+                    xerr=lengths(rows),
+                    fmt="o",
+                    color=colour,
+                    markersize=3.5,
+                    label=LABELS[anycast],
+                )
+            panel.set_xlabel(label)
             if metric == "dropped_pct":
-                panel.set_yscale("log")
+                panel.set_xscale("log")
+        panels[0].set_yticks(range(len(names)), names)
+        panels[0].invert_yaxis()
         figure.legend(*panels[0].get_legend_handles_labels(), loc="outside upper right", ncols=2)
         return [Figure(caption, render(figure, result.exhibit, caption))]
 
 
-def _beside_each_other(panel: Axes, axis: str, names: list[str], rows: list[Row]) -> None:
-    """Values at the place of their name, a marker for each degree, a colour for each mode."""
-    degrees = list(dict.fromkeys(row.key.get("bundling_degree", 0) for row in rows))
+def _beside_each_other(panel: Axes, senders: list[str], rows: list[Row]) -> None:
+    """Values at the place of their sender, a marker for each degree, a colour for each mode."""
+    degrees = list(dict.fromkeys(row.key["bundling_degree"] for row in rows))
     kinds = [(anycast, degree) for anycast in COLOURS for degree in degrees]
     for number, (anycast, degree) in enumerate(kinds):
-        of_kind = [row for row in rows if (row.key["anycast"], row.key.get("bundling_degree", 0)) == (anycast, degree)]
+        of_kind = [row for row in rows if (row.key["anycast"], row.key["bundling_degree"]) == (anycast, degree)]
         aside = 0.16 * (number - (len(kinds) - 1) / 2)
         panel.errorbar(
-            [names.index(str(row.key[axis])) + aside for row in of_kind],
+            [senders.index(str(row.key["profile"])) + aside for row in of_kind],
             [row.measured for row in of_kind],
             lengths(of_kind),
             fmt=MARKERS[degrees.index(degree)],
             color=COLOURS[anycast],
             markersize=3.5,
-            label=LABELS[anycast] + (f", b_D = {degree}" if degree else ""),
+            label=f"{LABELS[anycast]}, b_D = {degree}",
         )
-    panel.set_xticks(range(len(names)), names, rotation=40, ha="right", rotation_mode="anchor", fontsize=7)
+    panel.set_xticks(range(len(senders)), senders, rotation=40, ha="right", rotation_mode="anchor", fontsize=7)
 
 
 @draws("lbas/buffer")
