@@ -3,8 +3,8 @@
 After ``optcp reproduce gmpls --seeds 600 --out DIR``: ``python docs/images/draw.py gmpls DIR`` draws figures of the
 report; only the ink is fixed, because a picture in a Markdown page does not follow light and dark. After the commands
 of docs/papers/todays-tcp.md: ``python docs/images/draw.py today DIR``. After ``optcp reproduce das --out DIR``:
-``python docs/images/draw.py das DIR``, and likewise obs. From the stored studies of docs/papers/sensitivity.md:
-``python docs/images/draw.py sensitivity docs/papers``.
+``python docs/images/draw.py das DIR``, and likewise lbas and obs. From the stored studies of
+docs/papers/sensitivity.md: ``python docs/images/draw.py sensitivity docs/papers``.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from matplotlib.figure import Figure
 from PIL import Image
 
 from optcp.papers.model import Result
-from optcp.plots import das, gmpls, obs, obs_windows, sensitivity
+from optcp.plots import das, gmpls, lbas_smaller, obs, obs_windows, sensitivity
 from optcp.plots.svg import canvas
 from optcp.report.build import load_studies
 
@@ -36,6 +36,9 @@ WANTED = {
     "obs/fig14": "obs-fig14.png",
     "obs/fig16-model": "obs-fig16-model.png",
     "obs/today-none": "obs-today.png",
+    "lbas/today": "lbas-today.png",
+    "lbas/mix": "lbas-mix.png",
+    "lbas/buffer": "lbas-buffer.png",
 }
 
 
@@ -94,6 +97,13 @@ def bursts(directory: Path) -> None:
         obs.today(read(directory, "today", "obs"))
 
 
+def bundles(directory: Path) -> None:
+    """Draw the wanted figures beyond the LBAS paper."""
+    with mock.patch.object(lbas_smaller, "render", save):
+        for name in ("today", "mix", "buffer"):
+            getattr(lbas_smaller, name)(read(directory, name, "lbas"))
+
+
 def today(directory: Path) -> None:
     """Draw the gain of a delayed switch by TCP, with 95 % intervals, for both readings of the flow count."""
     figure = Figure(figsize=(8, 3.2), layout="constrained")
@@ -131,6 +141,12 @@ def studies(directory: Path) -> None:
 
 
 if __name__ == "__main__":
-    {"gmpls": report, "today": today, "das": reroute, "obs": bursts, "sensitivity": studies}[sys.argv[1]](
-        Path(sys.argv[2])
-    )
+    draw = {
+        "gmpls": report,
+        "today": today,
+        "das": reroute,
+        "lbas": bundles,
+        "obs": bursts,
+        "sensitivity": studies,
+    }
+    draw[sys.argv[1]](Path(sys.argv[2]))

@@ -10,7 +10,7 @@ import optcp
 from optcp.errors import InputError, RunFailed
 from optcp.papers import assume, judge, kept
 from optcp.papers.base import Options, Size, select
-from optcp.papers.lbas import exhibit, order, outcome, paper, table1, table2, table3
+from optcp.papers.lbas import exhibit, order, outcome, paper, steady, table1, table2, table3
 from optcp.papers.lbas.paper import CELLS, FEWER, Cell
 from optcp.papers.reproduce import Request, make_long_runs, reproduce
 from optcp.plots import figures
@@ -315,7 +315,7 @@ def test_statements_are_judged_under_each_reading_that_is_kept(tmp_path, silent,
 
 def test_without_kept_runs_everything_is_missing(tmp_path, silent, monkeypatch, text_console):
     monkeypatch.setattr(paper, "KEPT", tmp_path)
-    result = reproduce(Request(select(["lbas/table2"]), Size("default")), tmp_path / "out", 1, silent)[0]
+    result = reproduce(Request(select(["lbas/table3"]), Size("default")), tmp_path / "out", 1, silent)[0]
     assert (result.rows, result.provenance["seeds"]) == ([], None)
     assert "0 of 30 cells. Missing: all" in result.notes[0]
     show_result(text_console, result)
@@ -354,3 +354,40 @@ def test_short_runs_decide_no_comparison(monkeypatch):
     assert [claim.holds for claim in found.claims] == ["undecided"] * 4 + [True, "undecided"]
     assert "(short runs)" in found.claims[0].evidence
     assert "Short runs of 2 of the 30 cells" in found.notes[0]
+
+
+def test_steady_newreno_by_hand():
+    """154.8 Mb/s with ACKs of 48 B are 150 Mb/s of data: 1250 segments/s for each of 10 flows."""
+    alone = steady.steady(154.8, 10, 0.0, 1000)
+    # 100 ms: a window of 125, which has a loss in 2/3 x 125^2 = 10 417 segments; 150 Mb/s / 10 417 = 14.4 kb/s.
+    assert alone == pytest.approx((125, 0.0144, 0.8))
+    # 1.25 MB at 1 Gb/s are 10 ms, for data and for ACKs.
+    assert steady.steady(154.8, 10, 1.25, 1000).window_segments == pytest.approx(150)
+
+
+@pytest.mark.parametrize("peak", [100, 1000])
+def test_the_bounds_are_those_of_a_sawtooth(peak):
+    """Round trip by round trip: from half the window to the whole of it, then as many of repair as were lost."""
+    growth = list(range(peak // 2, peak))
+    for repair, name in ((0, "law_mbps"), (peak, "most_mbps")):
+        windows = growth + [peak // 2] * repair
+        lost = max(1, repair)
+        mean = sum(windows) / len(windows)
+        # One flow of this mean window: its data rate at 100 ms, and with it ACKs.
+        data_mbps = mean * 12_000 / 0.1 / 1e6
+        found = steady.steady(data_mbps * 1548 / 1500, 1, 0.0, 1e9)
+        assert found.window_segments == pytest.approx(mean)
+        assert getattr(found, name) == pytest.approx(data_mbps * lost / sum(windows), rel=0.02)
+
+
+def test_the_print_is_beyond_steady_newreno():
+    """The paper's page says about 0.03 Mb/s at 84 Mb/s a flow with 100 ms: 1.5 / 700^2 of 8.4 Gb/s."""
+    found = table2.of_print(CELLS[0])
+    assert found.law_mbps == pytest.approx(8.4e3 * 1.5 / 700**2, rel=0.2)
+    rows = table2.Table2().rows_beside()
+    assert len(rows) == 30 * 2
+    assert all(row.paper is None and row.n == 0 for row in rows)
+    drops = {cell.name: exhibit.printed("table2_drop_mbps", cell) for cell in CELLS}
+    assert all(table2.of_print(cell).most_mbps < drops[cell.name] for cell in CELLS)
+    (note,) = table2.Table2().notes({})
+    assert "1.7 to 18 times the second" in note

@@ -21,6 +21,7 @@ MODULES = (
     "slides",
     "das",
     "lbas",
+    "lbas_smaller",
     "obs",
     "obs_windows",
 )

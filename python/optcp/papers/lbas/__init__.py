@@ -1,5 +1,5 @@
 """The LBAS paper: lightpath bundling and anycast switching under TCP."""
 
-from optcp.papers.lbas import table1, table2, table3
+from optcp.papers.lbas import buffer, choices, mix, scale, table1, table2, table3, today, trends
 
-__all__ = ["table1", "table2", "table3"]
+__all__ = ["buffer", "choices", "mix", "scale", "table1", "table2", "table3", "today", "trends"]

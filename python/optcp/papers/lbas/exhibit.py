@@ -5,6 +5,8 @@ from __future__ import annotations
 import abc
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
+import numpy as np
+
 from optcp.papers import judge
 from optcp.papers.base import Evaluation, Exhibit
 from optcp.papers.kept import LongRun
@@ -35,7 +37,6 @@ from optcp.study import Study
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    import numpy as np
     from numpy.typing import NDArray
 
     from optcp.papers.assume import Value
@@ -94,11 +95,11 @@ class Lbas(Exhibit):
         short = {BY_NAME[name]: study.once(outcome.of_study) for name, study in done.items() if name in BY_NAME}
         if short:
             return self._of({reading(chosen): Measured(short)}, [_length_of_short(short)], [], done)
-        kept = {reading(values): _kept(values) for values in self._readings(chosen)}
+        kept = {reading(values): kept_runs(values) for values in self._readings(chosen)}
         of_chosen = reading(chosen)
-        there = {name: Measured(_by_cell(runs)) for name, runs in kept.items() if runs or name == of_chosen}
+        there = {name: Measured(by_cell(runs)) for name, runs in kept.items() if runs or name == of_chosen}
         notes = [f"{name}: {_what_is_kept(measured)}" for name, measured in there.items()]
-        return self._of(there, notes, [one for name in there for one in _provenance(name, kept[name])], done)
+        return self._of(there, notes, [one for name in there for one in provenance_of(name, kept[name])], done)
 
     def _readings(self, chosen: Mapping[str, Value]) -> list[Mapping[str, Value]]:
         """The values under which the statements are judged: those chosen, or all readings of the default."""
@@ -129,6 +130,7 @@ class Lbas(Exhibit):
         for opening, parts in self.judges_beside(done).items():
             judges[opening] = {first: parts}
         series = [one for name in there for one in self._curves(name, rows)]
+        rows += self.rows_beside()
         return Evaluation(rows, judge.judge_each(self.id, judges), series, [*notes, *self.notes(done)], kept)
 
     @abc.abstractmethod
@@ -139,6 +141,10 @@ class Lbas(Exhibit):
         """The parts of statements about other runs."""
         del done
         return {}
+
+    def rows_beside(self) -> list[Row]:
+        """Rows that no run is behind."""
+        return []
 
     def notes(self, done: Mapping[str, Done]) -> list[str]:
         """What a reader must know beside the numbers."""
@@ -201,7 +207,7 @@ def _long_run(cell: Cell, chosen: Mapping[str, Value], seed: int) -> LongRun:
     return LongRun(directory(chosen) / f"{cell.name}-seed-{seed}.json", SCENARIO, settings, seed, outcome.to_json)
 
 
-def _kept(chosen: Mapping[str, Value]) -> list[tuple[Cell, dict[str, Any]]]:
+def kept_runs(chosen: Mapping[str, Value]) -> list[tuple[Cell, dict[str, Any]]]:
     """Everything that is kept for these values: cells and contents of files, cell by cell and by seed."""
     found = []
     for cell in (*CELLS, *FEWER):
@@ -212,14 +218,16 @@ def _kept(chosen: Mapping[str, Value]) -> list[tuple[Cell, dict[str, Any]]]:
     return found
 
 
-def _by_cell(kept: Sequence[tuple[Cell, dict[str, Any]]]) -> dict[Cell, dict[int, outcome.Batches]]:
+def by_cell(kept: Sequence[tuple[Cell, dict[str, Any]]]) -> dict[Cell, dict[int, outcome.Batches]]:
+    """What :func:`kept_runs` found, by cell and seed."""
     cells: dict[Cell, dict[int, outcome.Batches]] = {}
     for cell, content in kept:
         cells.setdefault(cell, {})[content["seed"]] = outcome.from_json(content["outcome"])
     return cells
 
 
-def _provenance(reading: str, kept: Sequence[tuple[Cell, dict[str, Any]]]) -> list[dict[str, Any]]:
+def provenance_of(reading: str, kept: Sequence[tuple[Cell, dict[str, Any]]]) -> list[dict[str, Any]]:
+    """Where each kept run comes from."""
     names = ("seed", "version", "git", "scenario_sha256", "metrics_sha256", "cpu_seconds")
     return [
         {"reading": reading, "cell": cell.name, **{name: content[name] for name in names}} for cell, content in kept
@@ -262,6 +270,27 @@ def missing_part(measured: Measured, cells: Sequence[Cell]) -> list[Part]:
 def pairs() -> list[tuple[Cell, Cell]]:
     """The 15 pairs of cells, with anycast switching and without."""
     return list(zip(CELLS[::2], CELLS[1::2], strict=True))
+
+
+def largest_part(found: Mapping[Cell, NDArray[np.float64]], what: str, stated: str) -> list[Part]:
+    """The largest of the paper's 15 pairs is that of its text; nothing is said before all are there.
+
+    Parameters
+    ----------
+    found
+        By the cell with anycast switching.
+    what
+        Of what it is the largest.
+    stated
+        Its name in ``tables.toml``.
+    """
+    if len(found) != len(pairs()):
+        return []
+    largest = max(found, key=lambda cell: float(found[cell].mean()))
+    value = float(tables()["lbas"]["text"][stated])
+    name = f"largest {what}, at b_D = {largest.bundling_degree} and {largest.flows} flows, minus {value:g} %"
+    test = judge.paired_part(name, found[largest], np.full_like(found[largest], value), "above", "points")
+    return [judge.Part(test.text, False, test.p, default=True)]
 
 
 def mode_parts(

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
-import numpy as np
-
 from optcp.papers import judge
 from optcp.papers.base import exhibit
 from optcp.papers.lbas import order
-from optcp.papers.lbas.exhibit import Lbas, missing_part, mode_parts, pairs, trends
+from optcp.papers.lbas.exhibit import Lbas, largest_part, missing_part, mode_parts, pairs, trends
 from optcp.papers.lbas.paper import BUNDLING_DEGREES, CELLS, FEWER, FLOWS
-from optcp.papers.printed import tables
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    import numpy as np
     from numpy.typing import NDArray
 
     from optcp.papers.assume import Value
@@ -89,12 +87,7 @@ def largest_gain(measured: Measured) -> list[Part]:
     """Judge: the largest gain is that of the print, in the first cell, and gains shrink with more flows."""
     parts = missing_part(measured, CELLS)
     gains = {one: gain_pct(measured, one, other) for one, other in pairs() if measured.has((one, other))}
-    if len(gains) == len(pairs()):
-        largest = max(gains, key=lambda cell: float(gains[cell].mean()))
-        stated = float(tables()["lbas"]["text"]["throughput_gain_pct"])
-        name = f"largest gain, at b_D = {largest.bundling_degree} and {largest.flows} flows, minus {stated:g} %"
-        test = judge.paired_part(name, gains[largest], np.full_like(gains[largest], stated), "above", "points")
-        parts.append(judge.Part(test.text, False, test.p, default=True))
+    parts += largest_part(gains, "gain", "throughput_gain_pct")
     first = CELLS[0]
     for cell in [cell for cell in gains if cell != first and first in gains]:
         name = f"gain at b_D = 2 and 100 flows minus b_D = {cell.bundling_degree} and {cell.flows} flows"

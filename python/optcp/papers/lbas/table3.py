@@ -10,9 +10,8 @@ import numpy as np
 from optcp import stats
 from optcp.papers import judge
 from optcp.papers.base import exhibit
-from optcp.papers.lbas.exhibit import Lbas, missing_part, mode_parts, pairs, trends
+from optcp.papers.lbas.exhibit import Lbas, largest_part, missing_part, mode_parts, pairs, trends
 from optcp.papers.lbas.paper import CELLS, FLOWS
-from optcp.papers.printed import tables
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -77,12 +76,7 @@ def largest_reduction(measured: Measured) -> list[Part]:
             first, second = measured.values("queue_mb", (one, other))
             if (first > 0).all():
                 found[one] = 100 * (second - first) / first
-    if len(found) == len(pairs()):
-        largest = max(found, key=lambda cell: float(found[cell].mean()))
-        stated = float(tables()["lbas"]["text"]["queue_reduction_pct"])
-        name = f"largest reduction, at b_D = {largest.bundling_degree} and {largest.flows} flows, minus {stated:g} %"
-        test = judge.paired_part(name, found[largest], np.full_like(found[largest], stated), "above", "points")
-        parts.append(judge.Part(test.text, False, test.p, default=True))
+    parts += largest_part(found, "reduction", "queue_reduction_pct")
     for flows in FLOWS:
         cells = [cell for cell in found if cell.flows == flows]
         if len(cells) == len([cell for cell in CELLS if cell.anycast and cell.flows == flows]):

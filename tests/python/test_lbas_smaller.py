@@ -1,0 +1,292 @@
+"""What goes beyond the LBAS paper: the smaller copy of its network, and what is made of its runs, on data by hand."""
+
+import numpy as np
+import pytest
+
+from optcp.papers import assume
+from optcp.papers.base import Options, Size, select
+from optcp.papers.lbas import buffer, choices, mix, outcome, paper, rows, scale, smaller, today, trends
+from optcp.papers.lbas.paper import CELLS, Cell
+from optcp.papers.model import Result
+from optcp.plots import figures
+from optcp.study.store import RunData
+from test_lbas import as_printed, keep
+
+QUICK = Options(size=Size("quick"))
+
+
+def defaults(id_):
+    (one,) = select([id_])
+    return one, assume.values(one.assumed, {})
+
+
+def run(series):
+    return RunData(1, "", None, "", {}, {}, None, [], None, 0.0, series)
+
+
+class Finished:
+    """A study whose reduced result is known."""
+
+    def __init__(self, result):
+        self.result = result
+
+    def once(self, _):
+        return self.result
+
+
+def shown(id_, evaluation):
+    """The result as a report reads it."""
+    one, chosen = defaults(id_)
+    return Result(
+        id_,
+        one.title,
+        {},
+        {"name": "quick"},
+        dict(chosen),
+        {},
+        evaluation.rows,
+        [],
+        evaluation.notes,
+        {},
+        evaluation.series,
+    )
+
+
+def batches(throughput_gbps, drop_mbps=0.1, queue_mb=0.03):
+    return {
+        "throughput_gbps": np.array([throughput_gbps]),
+        "drop_mbps": np.array([drop_mbps]),
+        "queue_mb": np.array([queue_mb]),
+    }
+
+
+def test_the_copy_by_hand():
+    """100 Mb/s and 100 ms are 1.25 MB, or 833 packets of 1500 B; the paper's 10 Gb/s with 100 flows have 833 a flow."""
+    assert smaller.PRODUCT_BYTES == 100e6 * 0.1 / 8
+    assert smaller.BUFFER_BYTES == 125_000
+    assert [flows / wide for flows, wide in zip(smaller.FLOWS, paper.FLOWS, strict=False)] == [0.1, 0.1]
+    one, chosen = defaults("lbas/today")
+    study = one.studies(chosen, Options())[today.NAME]
+    assert len(study.branches) == 5 * 8
+    world = study.branches[0].scenario.summary()["parameters"]
+    assert (world["rate"], world["buffer"], world["far_buffer"]) == ("100 Mbps", "125000 B", "125000 B")
+    # 10 flows are K N with K = 5.
+    assert (world["K"], world["hosts"], world["selection"], world["profile"]) == ("5", "2", "anycast", "inet-2011")
+    assert {cell.flows_by_lightpath()[0] for cell in smaller.CELLS} == {10, 25}
+
+
+def test_shares_by_hand():
+    found = smaller.shares(batches(0.08, drop_mbps=20, queue_mb=0.05))
+    # 80 of 100 Mb/s; 20 of the 100 Mb/s that came; 50 of 125 kB.
+    assert found == pytest.approx({"utilisation_pct": 80, "dropped_pct": 20, "queue_pct": 40})
+
+
+def test_rows_of_both_modes_are_paired_by_seed():
+    modes = {"yes": {"utilisation_pct": np.array([90.0, 70.0])}, "no": {"utilisation_pct": np.array([80.0, 60.0])}}
+    found = rows.both_modes({"profile": "a"}, modes)
+    assert [(row.key["anycast"], row.metric, row.measured) for row in found] == [
+        ("yes", "utilisation_pct", 80),
+        ("no", "utilisation_pct", 70),
+        ("with minus without", "utilisation_points", 10),
+    ]
+    # The seeds scatter by 20, their differences do not.
+    assert found[2].ci95 == (10, 10)
+
+
+def test_the_buffer_of_equal_utilisation_by_hand():
+    products = (0.01, 0.1, 1.0)
+    curve = np.array([20.0, 80.0, 90.0])
+    # Half of the way from 20 to 80 is the geometric mean of the two buffers.
+    assert buffer.equal(products, curve, 50) == pytest.approx(10**-1.5)
+    assert buffer.equal(products, curve, 80) == pytest.approx(0.1)
+    assert buffer.equal(products, curve, 10) == 0.01
+    assert buffer.equal(products, curve, 95) == 1.0
+
+
+def made_buffers(degrees=buffer.DEGREES):
+    """Anycast switching reaches with a tenth of the buffer what there is without it: 20 points a decade."""
+    found = {}
+    for degree in degrees:
+        for product in buffer.PRODUCTS:
+            for anycast in (True, False):
+                tenfold = 10 if anycast and degree > 1 else 1
+                utilisation = 80 + 20 * np.log10(product * tenfold)
+                found[Cell(degree, buffer.FLOWS, anycast), product] = [
+                    {"utilisation_pct": utilisation + seed, "dropped_pct": 0.1} for seed in range(3)
+                ]
+    return found
+
+
+def test_what_a_bundle_saves():
+    one, chosen = defaults("lbas/buffer")
+    evaluation = one.evaluate(chosen, {buffer.NAME: Finished(made_buffers())})
+    saved = [row for row in evaluation.rows if row.metric == "saved_pct"]
+    assert [(row.key["bundling_degree"], row.key["buffer_products"]) for row in saved] == [
+        (degree, reference) for degree in (2, 5, 10) for reference in (0.1, 0.3)
+    ]
+    assert [row.measured for row in saved] == pytest.approx([90] * 6)
+    assert all(row.n == 3 for row in saved)
+    (drawn,) = figures(shown("lbas/buffer", evaluation))
+    assert "b_D = 10" in drawn.svg
+
+
+def test_buffers_of_the_grid():
+    one, chosen = defaults("lbas/buffer")
+    study = one.studies(chosen, Options())[buffer.NAME]
+    assert len(study.branches) == 4 * 2 * 5
+    assert study.branches[0].scenario.summary()["parameters"]["buffer"] == "12500 B"
+    assert len(one.studies(chosen, QUICK)[buffer.NAME].branches) == 2 * 2 * 2
+
+
+def test_the_load_of_short_flows_and_udp():
+    """25 flows/s of 50 kB are 10 Mb/s of payload, a tenth of a lightpath; 10 sources of 500 kb/s are 5 Mb/s."""
+    for load, arrivals in mix.ARRIVALS.items():
+        assert 8 * arrivals * mix.SHORT_MEAN_BYTES / 1e6 / smaller.RATE_MBPS == pytest.approx(load / 100)
+    settings = mix.traffic(mix.WAYS[2], "default")
+    assert 'rate = "500000 bps"' in settings["traffic"]
+    # b_D = 5: five lightpaths' worth.
+    assert mix.WAYS[2].bundling_degree == 5
+    assert 'arrivals = "125 flows/s"' in settings["flows"]
+
+
+def test_completion_times_and_datagrams_by_hand():
+    """Flow 0 starts in the warm-up and does not count; 1 and 2 take 100 and 300 ms; 3 does not end."""
+    second = 10**12
+    short = {
+        "start_ps": np.array([1, 7, 8, 9]) * second,
+        "time_ps": np.array([9 * second, 7 * second + second // 10, 8 * second + 3 * second // 10, 60 * second]),
+        "finished": np.array([1, 1, 1, 0]),
+    }
+    # Two groups, seconds 0 to 7: what came before 6 s does not count.
+    late = np.array([[9] * 6 + [3, 5]] * 2)
+    datagrams = {
+        "interval_s": 1.0,
+        "arrived_packets": late,
+        "lost_packets": np.array([[7] * 6 + [0, 4], [7] * 6 + [0, 0]]),
+        "delay_sum_ps": late * 50 * 10**9,
+    }
+    ports = {
+        "ports": ["a", "b"],
+        "interval_s": 1.0,
+        **{name: np.ones((2, 1)) for name in ("bytes", "dropped_bytes", "mean_bytes", "longest_ps")},
+    }
+    found, times = mix.measure(run({"short": short, "udp": datagrams, "lightpaths": ports, "metro": metro(ports)}), 6)
+    assert times == pytest.approx([100, 300])
+    assert found["completion_mean_ms"] == pytest.approx(200)
+    assert found["completion_p50_ms"] == pytest.approx(200)
+    assert found["unfinished_pct"] == pytest.approx(100 / 3)
+    # 16 arrived and 4 were lost: 20 %.
+    assert found["udp_loss_pct"] == pytest.approx(20)
+    assert found["udp_delay_ms"] == pytest.approx(50)
+
+
+def metro(ports):
+    return {**ports, "ports": ["ML0->L", "L->ML0"]}
+
+
+def test_the_mix_is_shown():
+    one, chosen = defaults("lbas/mix")
+    way = mix.WAYS[0]
+    runs = [({"completion_mean_ms": 200.0 + seed}, np.array([100.0, 200.0, 400.0])) for seed in range(2)]
+    evaluation = one.evaluate(chosen, {mix.NAME: Finished({way: {"yes": runs, "no": runs}})})
+    assert [row.measured for row in evaluation.rows] == [200.5, 200.5, 0]
+    curve = evaluation.series[0]
+    assert (curve.x[0], curve.y[0]) == (100, 100)
+    assert sorted(curve.x) == curve.x
+    assert len(figures(shown("lbas/mix", evaluation))) == 1
+
+
+def test_trends_pair_what_differs_in_one_thing():
+    cells = [Cell(2, 10, True), Cell(2, 10, False), Cell(5, 10, True), Cell(5, 25, True)]
+    found = trends.trends(cells)
+    assert found["anycast switching"] == [(cells[0], cells[1])]
+    assert found["larger bundles, with anycast"] == [(cells[2], cells[0])]
+    assert found["more flows, with anycast"] == [(cells[3], cells[2])]
+    assert found["larger bundles, without"] == found["more flows, without"] == []
+
+
+def test_changes_by_hand():
+    """80 and 84 Mb/s against 70 and 78; drops of 3 against 4; queues of 50 against 25 kB of 125 kB."""
+    cells = [Cell(degree, 10, anycast) for degree in (2, 5) for anycast in (True, False)]
+    values = [
+        batches(0.080, 1, 0.05),
+        batches(0.070, 2, 0.025),
+        batches(0.084, 2, 0.05),
+        batches(0.078, 2, 0.025),
+    ]
+    measured = outcome.Measured({cell: {1: value} for cell, value in zip(cells, values, strict=True)})
+    found = trends.rows_of(trends.COPY, "a", measured)
+    of_trend = {row.metric: row.measured for row in found if row.key["trend"] == "anycast switching"}
+    assert of_trend == {"utilisation_points": 8, "queue_points": 20, "drop_change_pct": -25}
+    lossless = outcome.Measured({cell: {1: batches(0.08, 0)} for cell in cells})
+    assert "drop_change_pct" not in {row.metric for row in trends.rows_of(trends.COPY, "a", lossless)}
+
+
+def test_trends_of_what_is_kept(tmp_path, monkeypatch):
+    """The print itself, as if it had been measured: 1.47 Gb/s more at b_D = 2 with 100 flows are 14.7 points."""
+    monkeypatch.setattr(paper, "KEPT", tmp_path)
+    keep(as_printed(without=CELLS[2:]), {})
+    one, chosen = defaults("lbas/trends")
+    found = {(sender, cell): {1: batches(0.08)} for sender in smaller.SENDERS for cell in smaller.QUICK_CELLS}
+    evaluation = one.evaluate(chosen, {today.NAME: Finished(found)})
+    kept = [row for row in evaluation.rows if row.key["network"] == "paper, 600 s"]
+    assert {row.metric: row.measured for row in kept} == pytest.approx(
+        # 8.39 - 6.92 of 10 Gb/s, 5.76 - 5.97 of 12.5 MB, 43.93 / 50.64 - 1.
+        {"utilisation_points": 14.7, "queue_points": -1.68, "drop_change_pct": -13.25},
+        abs=0.01,
+    )
+    assert [one["cell"] for one in evaluation.kept][:2] == ["2-100-anycast", "2-100-destination"]
+    assert {row.key["profile"] for row in evaluation.rows if row.key["network"] == "smaller copy"} == {*smaller.SENDERS}
+
+
+def test_senders_of_today_are_shown():
+    one, chosen = defaults("lbas/today")
+    found = {
+        (sender, cell): {seed: batches(0.08 + 0.001 * seed * cell.anycast) for seed in (1, 2)}
+        for sender in smaller.SENDERS
+        for cell in smaller.CELLS
+    }
+    evaluation = one.evaluate(chosen, {today.NAME: Finished(found)})
+    assert len(evaluation.rows) == 5 * 4 * 3 * 3
+    gain = next(row for row in evaluation.rows if row.metric == "utilisation_points")
+    assert (gain.measured, gain.key["profile"], "anycast" in gain.key) == (1.5, "inet-2011", True)
+    (drawn,) = figures(shown("lbas/today", evaluation))
+    assert "BBR" in drawn.svg
+
+
+def test_choices_change_one_thing():
+    one, chosen = defaults("lbas/choices")
+    study = one.studies(chosen, Options())[choices.NAME]
+    worlds = [branch.scenario.summary()["parameters"] for branch in study.branches[::2]]
+    base = worlds[0]
+    changed = [{name for name in base if world[name] != base[name]} for world in worlds]
+    assert changed[0] == set()
+    assert all(len(one) == 1 or one == {"K", "hosts"} for one in changed[1:])
+    found = {"as assumed": {"yes": [smaller.shares(batches(0.08))], "no": [smaller.shares(batches(0.07))]}}
+    evaluation = one.evaluate(chosen, {choices.NAME: Finished(found)})
+    assert len(figures(shown("lbas/choices", evaluation))) == 1
+
+
+def test_scales_by_hand(tmp_path, monkeypatch):
+    """1 Gb/s with 100 flows: 12.5 MB / 1500 B / 100 = 83 segments a flow, and buffers of 1.25 MB; the paper has 833."""
+    one = scale.Scale(1000, 100, 60)
+    assert (one.key(anycast=True)["share_segments"], one.buffer_bytes) == (83, 1_250_000)
+    assert scale.PAPER_SCALE.key(anycast=True)["share_segments"] == 833
+    assert scale.PAPER_SCALE.buffer_bytes == 12_500_000
+    monkeypatch.setattr(paper, "KEPT", tmp_path)
+    keep(as_printed(without=CELLS[1:]), {})
+    exhibit, chosen = defaults("lbas/scale")
+    found = {row.metric: row for row in exhibit.evaluate(chosen, {}).rows}
+    assert found["utilisation_pct"].measured == pytest.approx(83.9, abs=0.01)
+    assert found["utilisation_pct"].n == 1
+    # 43.93 Mb/s where the law gives 0.0223.
+    assert found["drops_over_law"].measured == pytest.approx(43.93 / 0.0223, rel=0.01)
+
+
+@pytest.mark.parametrize("id_", ["lbas/buffer", "lbas/choices", "lbas/scale", "lbas/today", "lbas/trends"])
+def test_a_quick_look_is_one_short_run(id_):
+    one, chosen = defaults(id_)
+    for name, study in one.studies(chosen, QUICK).items():
+        assert one.seeds(name, Size("quick")) == 1
+        assert one.seeds(name, Size("seeds=3", 3)) == 3
+        assert study.branches[0].scenario.summary()["parameters"]["warm_up"] == "4 s"
