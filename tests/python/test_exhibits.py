@@ -26,7 +26,7 @@ ALL = [
     *("slides/best-delay", "slides/goodput", "slides/queues", "slides/traces"),
     *(f"das/{name}" for name in ("fig1", "fig2", "fig4", "fig6", "repairs")),
     *(f"lbas/table{number}" for number in (1, 2, 3)),
-    *("obs/assembly", "obs/background"),
+    *("obs/assembly", "obs/background", "obs/emergent"),
     *(f"obs/fig{number}" for number in (3, 4, 5, 6, 7, 10, 11, 12, 13, 14, 15, 16, 17)),
     "obs/today",
 ]
