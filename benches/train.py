@@ -1,4 +1,4 @@
-"""What the build's profile is taken from: the benchmark's worlds, the LBAS paper's, and every scenario that is shipped."""
+"""What the build's profile is counted in: the benchmark's worlds, the LBAS paper's, all scenarios that are shipped."""
 
 from __future__ import annotations
 

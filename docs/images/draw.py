@@ -35,6 +35,7 @@ WANTED = {
     "obs/fig5": "obs-fig5.png",
     "obs/fig14": "obs-fig14.png",
     "obs/fig16-model": "obs-fig16-model.png",
+    "obs/emergent": "obs-emergent.png",
     "obs/today-none": "obs-today.png",
     "lbas/today": "lbas-today.png",
     "lbas/mix": "lbas-mix.png",
@@ -94,6 +95,7 @@ def bursts(directory: Path) -> None:
         obs_windows.fig5(read(directory, "fig5", "obs"))
         obs.fig14(read(directory, "fig14", "obs"))
         obs.goodput(read(directory, "fig16", "obs"))
+        obs.emergent(read(directory, "emergent", "obs"))
         obs.today(read(directory, "today", "obs"))
 
 

@@ -28,7 +28,7 @@ ALL = [
     *(f"lbas/{name}" for name in ("buffer", "choices", "mix", "scale")),
     *(f"lbas/table{number}" for number in (1, 2, 3)),
     *("lbas/today", "lbas/trends"),
-    *("obs/assembly", "obs/background"),
+    *("obs/assembly", "obs/background", "obs/emergent"),
     *(f"obs/fig{number}" for number in (3, 4, 5, 6, 7, 10, 11, 12, 13, 14, 15, 16, 17)),
     "obs/today",
 ]

@@ -173,8 +173,8 @@ pub struct BurstsPlan {
     pub assembly: Assembly,
     /// How long the control packet goes ahead.
     pub offset: Duration,
-    /// How likely a burst is lost, from 0 to 1; 0 on a route over fibres.
-    pub probability: f64,
+    /// How likely a burst is lost in each direction, from 0 to 1; 0 on a route over fibres.
+    pub probabilities: [f64; 2],
 }
 
 /// One direction of a link.

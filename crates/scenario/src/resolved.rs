@@ -157,7 +157,11 @@ fn bursts(plan: &Plan, bursts: &BurstsPlan) -> Value {
         "offset_ps": bursts.offset.as_ps(),
     });
     if link.over.is_empty() {
-        value["loss_probability"] = json!(bursts.probability);
+        let [there, back] = bursts.probabilities;
+        value["loss_probability"] = json!(there);
+        if there.to_bits() != back.to_bits() {
+            value["reverse"] = json!({ "loss_probability": back });
+        }
     } else {
         value["fibres"] = ports(plan, &link.over);
     }

@@ -92,6 +92,34 @@ fn reno_and_sack_are_the_same_where_a_burst_holds_the_window() {
     assert!((reno.0 - sack.0).abs() < 1e-4, "{} {}", reno.0, sack.0);
 }
 
+/// With `reverse` a direction loses bursts of its own accord, whichever way the entry names its link.
+#[test]
+fn each_direction_has_its_own_loss_probability() {
+    // How many bursts from E to F are lost, and from F to E, and how many there are.
+    let lost = |entry: &str| {
+        let bursts = format!("[{{ {entry}, assembly = \"timer\", timer = \"10 us\" }}]");
+        let set = [("bursts", bursts.as_str()), ("traffic", "[]"), ("parameters.size", "2 MB")];
+        let run = run_with(&set, RunOptions::default());
+        let series = run.series.iter().find(|series| series.name == "bursts").expect("a series");
+        let (_, names) = &series.names[0];
+        let Values::U32(port) = column(&run, "bursts", "port") else { panic!("no ports") };
+        let Values::Bool(lost) = column(&run, "bursts", "lost") else { panic!("no losses") };
+        ["E->F", "F->E"].map(|wanted| {
+            let own = port.iter().zip(lost).filter(|&(&port, _)| names[port as usize] == wanted);
+            own.fold([0, 0], |[all, lost], (_, &is)| [all + 1, lost + u32::from(is)])
+        })
+    };
+    let [there, back] = lost("link = [\"E\", \"F\"], reverse = { loss_probability = 0.05 }");
+    assert_eq!(there[1], 0, "{there:?}");
+    // 1370 segments of 1460 B, and as many ACKs: 68.5 of them on average, with a standard deviation of 8.
+    assert!((35..=105).contains(&back[1]), "{back:?}");
+    let named_backwards = "link = [\"F\", \"E\"], loss_probability = 0.05";
+    let [there, back] = lost(&format!("{named_backwards}, reverse = {{ loss_probability = 0 }}"));
+    assert!(there[1] == 0 && back[1] > 30, "{there:?} {back:?}");
+    let [there, back] = lost(named_backwards);
+    assert!(there[1] > 30 && back[1] > 30, "{there:?} {back:?}");
+}
+
 /// A run that ends with its flows ends at the next whole second; what they did is the same.
 #[test]
 fn the_end_with_the_flows_changes_nothing_that_they_do() {

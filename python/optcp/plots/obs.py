@@ -258,6 +258,52 @@ def _assembly_curve(panel: Axes, curve: Series) -> None:
         panel.vlines(curve.x, low, high, color=colour, linewidth=1.6, alpha=0.6)
 
 
+@draws("obs/emergent")
+def emergent(result: Result) -> list[Figure]:
+    """A column a kind of contention: goodput with both kinds of losses, how far they are apart, losses by length."""
+    kinds = list(dict.fromkeys(str(curve.key["cross"]) for curve in result.series))
+    caption = (
+        "Goodput with losses from contention and with independent losses of the same mean, how much higher the former "
+        "is, and the share of lost bursts by their segments, with 95 % intervals; bursts of others reserve as early as "
+        "the file's, or ahead of them."
+    )
+    with canvas(9.2, 7.6) as figure:
+        panels = figure.subplots(3, len(kinds), sharey="row", squeeze=False)
+        for column, kind in zip(panels.T, kinds, strict=True):
+            for curve in (curve for curve in result.series if curve.key["cross"] == kind):
+                _emergent_curve(column, curve)
+            column[0].set_title(kind)
+            for panel in column[:2]:
+                timer_axis(panel)
+            column[0].set_xlabel("")
+            column[1].axhline(0, color=GREY, linewidth=0.8)
+            column[2].set_xscale("log")
+            column[2].set_xticks(SEGMENT_TICKS, [str(tick) for tick in SEGMENT_TICKS])
+            column[2].minorticks_off()
+            column[2].set_xlabel("segments in a burst")
+        panels[0, 0].set_ylim(bottom=0)
+        for panel, label in zip(panels[:, 0], ("goodput (Mb/s)", "difference (%)", "bursts lost (%)"), strict=True):
+            panel.set_ylabel(label)
+        panels[2, 0].set_ylim(bottom=0)
+        figure.legend(*panels[0, 0].get_legend_handles_labels(), loc="outside upper right", ncols=4)
+        return [Figure(caption, render(figure, result.exhibit, caption))]
+
+
+def _emergent_curve(column: Sequence[Axes], curve: Series) -> None:
+    if curve.name == "loss":
+        low, high = zip(*curve.ci95, strict=True) if curve.ci95 else ((), ())
+        column[2].plot(curve.x, curve.y, marker="o", markersize=3.5, color=GREY)
+        column[2].vlines(curve.x if curve.ci95 else [], low, high, color=GREY, linewidth=1.6, alpha=0.6)
+        return
+    recovery = str(curve.key["recovery"])
+    colour, sender = RECOVERY_COLOURS[recovery], RECOVERY_LABELS[recovery]
+    if curve.name == "goodput":
+        style, marker = {"contention": ("-", "o"), "independent": ("--", "s")}[str(curve.key["losses"])]
+        line(column[0], curve, colour, style, f"{sender}, {curve.key['losses']}", marker)
+    elif curve.name == "difference":
+        line(column[1], curve, colour, "-", sender, "o")
+
+
 @draws("obs/today")
 def today(result: Result) -> list[Figure]:
     """Goodput, and segments a burst: a column alone and one with background; delayed ACKs in a figure of their own."""

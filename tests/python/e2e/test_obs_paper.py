@@ -99,6 +99,20 @@ def test_bursts_that_know_a_size_hold_no_more_than_it(command, tmp_path):
     assert segments["hybrid", 1e-2, 22, "no"] == pytest.approx(22, rel=0.02)
 
 
+def test_losses_from_contention_do_to_reno_and_sack_what_given_losses_do(command, tmp_path):
+    found = reproduced(command, tmp_path, "obs/emergent", "--seeds", 1)
+    goodput = values(found, "goodput_mbps", "timer_s", "recovery", "cross", "losses")
+    assert len(goodput) == 2 * 32
+    # Where a burst holds the whole window its loss is a timeout for both.
+    for timer in (1e-2, 3e-2):
+        for cross in ("one offset", "others ahead"):
+            for losses in ("contention", "independent"):
+                alike = [goodput[timer, recovery, cross, losses] for recovery in ("reno", "sack")]
+                assert alike[0] == pytest.approx(alike[1], rel=1e-3)
+    # No more than a window of 44 segments of 1460 B a round trip.
+    assert max(goodput.values()) < 44 * 1460 * 8 / RTT0_S / 1e6
+
+
 def test_larger_windows_fill_bursts_up_to_what_the_access_link_brings(command, tmp_path):
     found = reproduced(command, tmp_path, "obs/today", "--seeds", 1)
     segments = values(found, "segments_per_burst", "timer_s", "sender", "background", "ack_timer")

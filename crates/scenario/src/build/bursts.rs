@@ -38,7 +38,7 @@ pub(super) fn assemblers(plan: &Plan, ports: &[PortConfig], streams: Streams) ->
         let LinkPlan { over, .. } = &plan.links[bursts.link];
         let carrier = if over.is_empty() {
             let stream = streams.stream(&format!("ports/{}/bursts", plan.port_name(hop)));
-            let loss = IndependentLoss::new(Lossy::Both, bursts.probability, stream);
+            let loss = IndependentLoss::new(Lossy::Both, bursts.probabilities[direction], stream);
             Carrier::Wavelength { rate, delay, loss }
         } else {
             let there = over.iter().map(|&(link, way)| fibres[&(link, way ^ direction)]);

@@ -33,15 +33,9 @@ pub(super) fn bursts(
             over_fibres(i, entry, assembly, plan, network, problems);
             continue;
         };
-        let probability = entry.loss_probability.map_or(0.0, |probability| probability.0);
-        if probability > 1.0 {
-            let message = format!("`{probability}` is more than certain");
-            problems
-                .at(place!["bursts", i, "loss_probability"], message)
-                .label("must be from 0 to 1");
-        }
+        let probabilities = loss_probabilities(i, entry, problems);
         let links = network.referred(link, place, problems).unwrap_or_default();
-        for (link, _) in links {
+        for (link, direction) in links {
             let name = &network.links[link].name;
             if network.links[link].wavelengths.is_some() {
                 problems
@@ -58,9 +52,28 @@ pub(super) fn bursts(
             }
             let Some(assembly) = assembly else { continue };
             let offset = entry.offset.map_or(Duration::ZERO, |offset| offset.0);
-            plan.bursts.push(BurstsPlan { link, assembly, offset, probability });
+            let mut probabilities = probabilities;
+            probabilities.rotate_left(direction);
+            plan.bursts.push(BurstsPlan { link, assembly, offset, probabilities });
         }
     }
+}
+
+/// How likely bursts are lost, in the direction in which the entry names its link and in the other.
+fn loss_probabilities(i: usize, entry: &BurstsEntry, problems: &mut Problems<'_>) -> [f64; 2] {
+    let there = entry.loss_probability.map_or(0.0, |probability| probability.0);
+    let back = entry.reverse.loss_probability.map_or(there, |probability| probability.0);
+    let written = [
+        (entry.loss_probability, place!["bursts", i, "loss_probability"]),
+        (entry.reverse.loss_probability, place!["bursts", i, "reverse", "loss_probability"]),
+    ];
+    for (given, place) in written {
+        if let Some(probability) = given.filter(|given| given.0 > 1.0) {
+            let message = format!("`{}` is more than certain", probability.0);
+            problems.at(place, message).label("must be from 0 to 1");
+        }
+    }
+    [there, back]
 }
 
 /// Bursts over fibres, whose links have been made.
@@ -72,11 +85,13 @@ fn over_fibres(
     network: &Network,
     problems: &mut Problems<'_>,
 ) {
-    if entry.loss_probability.is_some() {
+    let written = [
+        (entry.loss_probability, place!["bursts", i, "loss_probability"]),
+        (entry.reverse.loss_probability, place!["bursts", i, "reverse", "loss_probability"]),
+    ];
+    for (_, place) in written.into_iter().filter(|(given, _)| given.is_some()) {
         let message = "over fibres bursts are lost by contention";
-        problems
-            .at(place!["bursts", i, "loss_probability"], message)
-            .label("goes with `link` only");
+        problems.at(place, message).label("goes with `link` only");
     }
     let Some(assembly) = assembly else { return };
     let processing = plan.core.map_or(Duration::ZERO, |core| core.processing);
@@ -93,7 +108,7 @@ fn over_fibres(
         if offset < least {
             short = short.max(Some((least, link)));
         }
-        plan.bursts.push(BurstsPlan { link, assembly, offset, probability: 0.0 });
+        plan.bursts.push(BurstsPlan { link, assembly, offset, probabilities: [0.0; 2] });
     }
     if let Some((least, link)) = short {
         let [from, to] = network.links[link].ends.map(|node| network.name(node));

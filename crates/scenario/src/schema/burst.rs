@@ -86,4 +86,15 @@ pub(crate) struct BurstsEntry {
     pub offset: Option<Span>,
     /// With `link`: how likely a burst is lost with everything in it; 0 if left out.
     pub loss_probability: Option<Probability>,
+    /// With `link`: what is different from its second node to its first.
+    #[serde(default)]
+    pub reverse: ReverseBursts,
+}
+
+/// What is different for bursts in the second direction of a link.
+#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ReverseBursts {
+    /// How likely a burst is lost.
+    pub loss_probability: Option<Probability>,
 }

@@ -3,6 +3,7 @@
 from optcp.papers.obs import (
     assembly,
     background,
+    emergent,
     fig3,
     fig5,
     fig6,
@@ -20,6 +21,7 @@ from optcp.papers.obs import (
 __all__ = [
     "assembly",
     "background",
+    "emergent",
     "fig3",
     "fig5",
     "fig6",
