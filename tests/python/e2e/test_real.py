@@ -22,7 +22,7 @@ def test_digests_do_not_depend_on_jobs_or_forking(command, tmp_path):
 
 
 def test_all_exhibits_and_the_report(command, tmp_path):
-    done = command("reproduce", "--seeds", 2, "--set", "flows=10+10", "--out", "out")
+    done = command("reproduce", "--quick", "--set", "flows=10+10", "--out", "out")
     assert "gmpls/table3  Comparison of protection switch delays" in done.stdout
     page = (tmp_path / "out" / "report" / "index.html").read_text()
     assert all(f'id="gmpls-{name}"' in page for name in ("fig7", "fig8", "table3"))
