@@ -20,6 +20,8 @@ NAME = "lossless"
 CELLS = tuple(Cell(timer, background, ack) for ack in ACKS for background in BACKGROUND for timer in TIMERS_S)
 SACK_CELLS = tuple(Cell(timer, "no", "none", "sack") for timer in TIMERS_S)
 """Without losses Reno and SACK do the same: each timer once more."""
+SIZES_RUNS = 20
+"""Files behind the sizes of bursts that the model takes: each has thousands of bursts."""
 LOSSLESS = (
     ("parameters.loss_probability", "0"),
     (
