@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from optcp import stats
-from optcp.papers.model import Series
+from optcp.papers.over import Axis, curves_over
 from optcp.papers.verdict import row
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from optcp.papers.model import Key, Row
+    from optcp.papers.model import Key, Row, Series
 
 DIFFERENCE = "with minus without"
 
@@ -63,15 +63,5 @@ def curves(rows: Sequence[Row], metric: str, axis: str, labels: tuple[str, str],
     labels, unit
         Of x and of y.
     """
-    found: dict[tuple[tuple[str, str | int | float], ...], list[Row]] = {}
-    for one in rows:
-        if one.metric == metric and one.key["anycast"] != DIFFERENCE:
-            rest = tuple((name, value) for name, value in one.key.items() if name != axis)
-            found.setdefault(rest, []).append(one)
-    drawn = []
-    for rest, points in found.items():
-        known = [(low, high) for low, high in (one.ci95 for one in points) if low is not None and high is not None]
-        x, y = [float(one.key[axis]) for one in points], [one.measured for one in points]
-        ci95 = known if len(known) == len(points) else []
-        drawn.append(Series(labels[1], dict(rest), labels[0], unit[0], labels[1], unit[1], x, y, ci95))
-    return drawn
+    shown = (one for one in rows if one.metric == metric and one.key["anycast"] != DIFFERENCE)
+    return curves_over(shown, axis, Axis(labels[0], unit[0]), Axis(labels[1], unit[1]))

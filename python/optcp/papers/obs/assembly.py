@@ -4,35 +4,28 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-import numpy as np
-
-from optcp.papers.assume import overrides
 from optcp.papers.base import Evaluation, Exhibit, exhibit
-from optcp.papers.model import Series
 from optcp.papers.obs.goodput import RECOVERIES
 from optcp.papers.obs.lossless import LOSSLESS
 from optcp.papers.obs.paper import (
     BACKGROUND,
     PAPER,
-    SCENARIO,
     SEGMENT_BYTES,
     WORLD,
     Cell,
-    goodput_mbps,
-    mean_segments,
+    study_of,
+    transfers,
 )
 from optcp.papers.obs.rows import frozen, rows_of
-from optcp.study import Study
+from optcp.papers.over import Axis, curves_over
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from numpy.typing import NDArray
-
     from optcp.papers.assume import Value
     from optcp.papers.base import Options, Size
-    from optcp.papers.model import Key, Row
-    from optcp.study import Done
+    from optcp.papers.model import Key, Row, Series
+    from optcp.study import Done, Study
 
 RUNS = 50
 QUICK_RUNS = 2
@@ -117,16 +110,7 @@ class Assembly(Exhibit):
     def studies(self, chosen: Mapping[str, Value], options: Options) -> dict[str, Study]:
         """One branch a cell, with the paper's loss probability."""
         settings = {**dict(LOSSLESS), "parameters.loss_probability": "0.001"}
-        return {
-            NAME: Study.of_cells(
-                SCENARIO,
-                [cell.settings() for cell in CELLS],
-                [*overrides(WORLD, chosen), *settings.items()],
-                title=self.id,
-                digest=options.digest,
-                fork=options.fork,
-            )
-        }
+        return {NAME: study_of(self.id, [cell.settings() for cell in CELLS], list(settings.items()), chosen, options)}
 
     def seeds(self, study: str, size: Size) -> int:
         """Half of the paper's files."""
@@ -136,7 +120,7 @@ class Assembly(Exhibit):
     def evaluate(self, chosen: Mapping[str, Value], done: Mapping[str, Done]) -> Evaluation:
         """Goodput and segments a burst by cell."""
         del chosen
-        found = done[NAME].once(_measure)
+        found = done[NAME].once(transfers)
         keys = [frozen(cell.key()) for cell in CELLS]
         goodput = rows_of("goodput_mbps", {key: found[:, place, 0] for place, key in enumerate(keys)})
         segments = rows_of("segments_per_burst", {key: found[:, place, 1] for place, key in enumerate(keys)})
@@ -148,21 +132,6 @@ class Assembly(Exhibit):
         return Evaluation([*goodput, *segments], [], series, [note])
 
 
-def _measure(done: Done) -> NDArray[np.float64]:
-    """Goodput in Mb/s and segments a burst, shape (files, cells, 2)."""
-    return np.array([[(goodput_mbps(run), mean_segments(run)) for run in runs] for _, runs in done])
-
-
 def _curves(rows: list[Row], label: str, unit: str) -> list[Series]:
     """One curve over the size for all rows that differ in it alone."""
-    found: dict[tuple[tuple[str, str | int | float], ...], list[Row]] = {}
-    for one in rows:
-        found.setdefault(frozen({k: v for k, v in one.key.items() if k != "size_segments"}), []).append(one)
-    drawn = []
-    for rest, points in found.items():
-        intervals = [(low, high) for low, high in (one.ci95 for one in points) if low is not None and high is not None]
-        x = [float(one.key["size_segments"]) for one in points]
-        y = [one.measured for one in points]
-        ci95 = intervals if len(intervals) == len(points) else []
-        drawn.append(Series(label, dict(rest), "size of a burst", "segments", label, unit, x, y, ci95))
-    return drawn
+    return curves_over(rows, "size_segments", Axis("size of a burst", "segments"), Axis(label, unit))

@@ -7,13 +7,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from optcp import _core, stats
-from optcp.papers.assume import overrides
 from optcp.papers.base import Evaluation, Exhibit, exhibit
 from optcp.papers.model import Series
-from optcp.papers.obs.paper import PAPER, SCENARIO, WORLD
+from optcp.papers.obs.paper import PAPER, WORLD, study_of
 from optcp.papers.printed import tables
 from optcp.papers.verdict import row
-from optcp.study import Study
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -22,7 +20,7 @@ if TYPE_CHECKING:
 
     from optcp.papers.assume import Value
     from optcp.papers.base import Options, Size
-    from optcp.study import Done
+    from optcp.study import Done, Study
 
 NAME = "background"
 RUNS = 20
@@ -54,16 +52,7 @@ class Background(Exhibit):
             "stop": f"{SLOTS * SLOT_MS} ms",
             "observe": f'[{{ name = "background", kind = "datagrams", {interval} }}]',
         }
-        return {
-            NAME: Study.of_cells(
-                SCENARIO,
-                [{}],
-                [*overrides(WORLD, chosen), *settings.items()],
-                title=self.id,
-                digest=options.digest,
-                fork=options.fork,
-            )
-        }
+        return {NAME: study_of(self.id, [{}], list(settings.items()), chosen, options)}
 
     def seeds(self, study: str, size: Size) -> int:
         """Enough for a mean with an interval of 0.02."""

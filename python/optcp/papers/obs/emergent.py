@@ -31,6 +31,7 @@ from optcp.papers.assume import Assumed, overrides, positive
 from optcp.papers.base import Evaluation, Exhibit, exhibit
 from optcp.papers.model import Series
 from optcp.papers.obs.goodput import RECOVERIES
+from optcp.papers.obs.lossless import LOSSLESS
 from optcp.papers.obs.paper import DIRECTION, PAPER, SCENARIO, Cell, goodput_mbps, mean_segments
 from optcp.papers.obs.rows import curves
 from optcp.papers.verdict import row
@@ -186,9 +187,7 @@ class Emergent(Exhibit):
     def studies(self, chosen: Mapping[str, Value], options: Options) -> dict[str, Study]:
         """The core; and the paper's path with each step of the ladder."""
         same = overrides(WORLD, chosen)
-        observed = '[{ name = "completions", kind = "completions" }, '
-        observed += '{ name = "segments-per-burst", kind = "segments-per-burst" }]'
-        alone = [("parameters.offset", "20 us"), ("observe", observed)]
+        alone = [("parameters.offset", "20 us"), ("observe", dict(LOSSLESS)["observe"])]
         return {
             name: Study.of_cells(
                 scenario,

@@ -8,14 +8,12 @@ import numpy as np
 
 from optcp import stats
 from optcp.papers import judge
-from optcp.papers.assume import overrides
 from optcp.papers.base import Evaluation, exhibit
 from optcp.papers.model import Series
-from optcp.papers.obs.paper import SCENARIO, WINDOW, WORLD, Cell
+from optcp.papers.obs.paper import WINDOW, Cell, study_of
 from optcp.papers.obs.points import point_curves, point_rows
 from optcp.papers.obs.traces import FIRST_LOST, TraceExhibit, curve, name, only
 from optcp.papers.verdict import row
-from optcp.study import Study
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -25,7 +23,7 @@ if TYPE_CHECKING:
     from optcp.papers.judge import Part
     from optcp.papers.model import Row
     from optcp.papers.obs.traces import Trace
-    from optcp.study import Done
+    from optcp.study import Done, Study
 
 LOST = 2
 RULE = "windows"
@@ -105,14 +103,8 @@ class Fig5(TraceExhibit):
     def studies(self, chosen: Mapping[str, Value], options: Options) -> dict[str, Study]:
         """The trace, and one branch a case."""
         cell = Cell(self.timer_s, "no").settings()
-        rule = Study.of_cells(
-            SCENARIO,
-            [case.settings() for case in CASES],
-            [*overrides(WORLD, chosen), *cell.items(), *SHORT],
-            title=f"{self.id}, {RULE}",
-            digest=options.digest,
-            fork=options.fork,
-        )
+        settings = [case.settings() for case in CASES]
+        rule = study_of(f"{self.id}, {RULE}", settings, [*cell.items(), *SHORT], chosen, options)
         return {**super().studies(chosen, options), RULE: rule}
 
     def evaluate(self, chosen: Mapping[str, Value], done: Mapping[str, Done]) -> Evaluation:

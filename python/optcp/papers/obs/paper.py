@@ -117,9 +117,20 @@ def study(
     options: Options,
 ) -> Study:
     """One branch a cell, in their order."""
+    return study_of(title, [cell.settings() for cell in cells], more, chosen, options)
+
+
+def study_of(
+    title: str,
+    settings: Sequence[dict[str, str]],
+    more: Sequence[tuple[str, str]],
+    chosen: Mapping[str, Value],
+    options: Options,
+) -> Study:
+    """One branch for each of these settings of the scenario, in their order."""
     return Study.of_cells(
         SCENARIO,
-        [cell.settings() for cell in cells],
+        settings,
         [*overrides(WORLD, chosen), *more],
         title=title,
         digest=options.digest,
@@ -127,9 +138,14 @@ def study(
     )
 
 
+def transfers(done: Done) -> NDArray[np.float64]:
+    """Goodput in Mb/s and mean segments a burst, shape (files, branches, 2); NaN where a run did not count bursts."""
+    return np.array([[(goodput_mbps(run), mean_segments(run)) for run in runs] for _, runs in done])
+
+
 def table(done: Done, cells: Sequence[Cell]) -> dict[Cell, NDArray[np.float64]]:
     """Goodput in Mb/s and mean segments a burst by cell, shape (seeds, 2); NaN where a run did not count bursts."""
-    found = np.array([[(goodput_mbps(run), mean_segments(run)) for run in runs] for _, runs in done])
+    found = transfers(done)
     return {cell: found[:, place] for place, cell in enumerate(cells)}
 
 

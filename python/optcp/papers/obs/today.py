@@ -4,35 +4,28 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-import numpy as np
-
-from optcp.papers.assume import overrides
 from optcp.papers.base import Evaluation, Exhibit, exhibit
 from optcp.papers.obs.lossless import LOSSLESS
 from optcp.papers.obs.paper import (
     ACKS,
     BACKGROUND,
     PAPER,
-    SCENARIO,
     TIMERS_S,
     WINDOW,
     WORLD,
     Cell,
-    goodput_mbps,
-    mean_segments,
+    study_of,
+    transfers,
 )
 from optcp.papers.obs.rows import curves, frozen, rows_of
-from optcp.study import Study
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from numpy.typing import NDArray
-
     from optcp.papers.assume import Value
     from optcp.papers.base import Options, Size
     from optcp.papers.model import Key
-    from optcp.study import Done
+    from optcp.study import Done, Study
 
 RUNS = 30
 QUICK_RUNS = 2
@@ -104,13 +97,8 @@ class Today(Exhibit):
         without = dict(LOSSLESS)
         lossy = {**without, "parameters.loss_probability": "0.001"}
         return {
-            name: Study.of_cells(
-                SCENARIO,
-                [_settings(*cell) for cell in CELLS],
-                [*overrides(WORLD, chosen), *settings.items()],
-                title=f"{self.id}, {name}",
-                digest=options.digest,
-                fork=options.fork,
+            name: study_of(
+                f"{self.id}, {name}", [_settings(*cell) for cell in CELLS], list(settings.items()), chosen, options
             )
             for name, settings in ((LOSSY, lossy), (WITHOUT, without))
         }
@@ -122,7 +110,7 @@ class Today(Exhibit):
     def evaluate(self, chosen: Mapping[str, Value], done: Mapping[str, Done]) -> Evaluation:
         """Goodput and segments a burst by cell."""
         del chosen
-        lossy, without = (done[name].once(_measure) for name in (LOSSY, WITHOUT))
+        lossy, without = (done[name].once(transfers) for name in (LOSSY, WITHOUT))
         keys = [frozen(_key(*cell)) for cell in CELLS]
         goodput = rows_of("goodput_mbps", {key: lossy[:, place, 0] for place, key in enumerate(keys)})
         segments = rows_of("segments_per_burst", {key: without[:, place, 1] for place, key in enumerate(keys)})
@@ -136,8 +124,3 @@ class Today(Exhibit):
 
 def _key(way: Way, background: str, timer_s: float) -> Key:
     return {"timer_s": timer_s, "sender": way.sender, "background": background, "ack_timer": way.ack_timer}
-
-
-def _measure(done: Done) -> NDArray[np.float64]:
-    """Goodput in Mb/s and segments a burst, shape (files, cells, 2)."""
-    return np.array([[(goodput_mbps(run), mean_segments(run)) for run in runs] for _, runs in done])

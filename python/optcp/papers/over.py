@@ -1,0 +1,40 @@
+"""Curves over an axis, out of rows whose keys have it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from optcp.papers.model import Series
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from optcp.papers.model import Row
+
+
+class Axis(NamedTuple):
+    """What a curve runs over, or what it shows.
+
+    Attributes
+    ----------
+    label, unit
+        As in a figure.
+    """
+
+    label: str
+    unit: str
+
+
+def curves_over(rows: Iterable[Row], name: str, x: Axis, y: Axis) -> list[Series]:
+    """One curve for all rows that differ in the part ``name`` of their keys alone; no intervals if any is missing."""
+    found: dict[tuple[tuple[str, str | int | float], ...], list[Row]] = {}
+    for one in rows:
+        rest = tuple((part, value) for part, value in one.key.items() if part != name)
+        found.setdefault(rest, []).append(one)
+    drawn = []
+    for rest, points in found.items():
+        known = [(low, high) for low, high in (one.ci95 for one in points) if low is not None and high is not None]
+        at, values = [float(one.key[name]) for one in points], [one.measured for one in points]
+        ci95 = known if len(known) == len(points) else []
+        drawn.append(Series(y.label, dict(rest), x.label, x.unit, y.label, y.unit, at, values, ci95))
+    return drawn
