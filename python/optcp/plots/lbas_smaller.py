@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from optcp.plots.bars import lengths
+from optcp.plots.intervals import line
 from optcp.plots.lbas import COLOURS, LABELS
 from optcp.plots.registry import Figure, draws
 from optcp.plots.svg import canvas, render
@@ -12,7 +13,7 @@ from optcp.plots.svg import canvas, render
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from optcp.papers.model import Result, Row, Series
+    from optcp.papers.model import Result, Row
 
 MARKERS = ("o", "s", "^", "D")
 STYLES = {"yes": "-", "no": "--"}
@@ -114,7 +115,7 @@ def buffer(result: Result) -> list[Figure]:
             # One lightpath leaves nothing to choose.
             if degree > 1 or anycast == "no":
                 label = f"b_D = {degree}" + (f", {LABELS[anycast]}" if degree > 1 else "")
-                _line(panel, curve, DEGREE_COLOURS[degree], STYLES[anycast], label)
+                line(panel, curve, DEGREE_COLOURS[degree], STYLES[anycast], label)
         panel.set_xscale("log")
         ticks = result.series[0].x
         panel.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
@@ -142,7 +143,7 @@ def mix(result: Result) -> list[Figure]:
             for curve in result.series:
                 if tuple(curve.key[name] for name in names) == place:
                     degree, anycast = int(curve.key["bundling_degree"]), str(curve.key["anycast"])
-                    _line(panel, curve, DEGREE_COLOURS[degree], STYLES[anycast], f"b_D = {degree}, {LABELS[anycast]}")
+                    line(panel, curve, DEGREE_COLOURS[degree], STYLES[anycast], f"b_D = {degree}, {LABELS[anycast]}")
             panel.set_title(f"{place[0]}, short flows {place[1]} % of the rate")
             panel.set_xscale("log")
             panel.set_yscale("log")
@@ -154,10 +155,3 @@ def mix(result: Result) -> list[Figure]:
         handles, labels = panels[0, 0].get_legend_handles_labels()
         figure.legend(handles, labels, loc="outside upper right", ncols=4)
         return [Figure(caption, render(figure, result.exhibit, caption))]
-
-
-def _line(panel: Axes, curve: Series, colour: str, style: str, label: str) -> None:
-    panel.plot(curve.x, curve.y, linestyle=style, color=colour, label=label)
-    if curve.ci95:
-        low, high = zip(*curve.ci95, strict=True)
-        panel.vlines(curve.x, low, high, color=colour, linewidth=1.6, alpha=0.6)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from optcp.plots import intervals
 from optcp.plots.registry import Figure, draws
 from optcp.plots.svg import canvas, render
 
@@ -92,12 +93,8 @@ def timer_axis(panel: Axes) -> None:
 
 
 def line(panel: Axes, curve: Series, colour: str, style: str, label: str, marker: str | None = None) -> None:
-    """A curve over the timer with its intervals as bars."""
-    x = [1e3 * timer for timer in curve.x]
-    panel.plot(x, curve.y, linestyle=style, marker=marker, markersize=3.5, color=colour, label=label)
-    if curve.ci95:
-        low, high = zip(*curve.ci95, strict=True)
-        panel.vlines(x, low, high, color=colour, linewidth=1.6, alpha=0.6)
+    """A curve over the timer, which is drawn in milliseconds."""
+    intervals.line(panel, curve, colour, style, label, marker, scale=1e3)
 
 
 def _over_timer(
