@@ -229,7 +229,7 @@ def test_trends_of_what_is_kept(tmp_path, monkeypatch):
     one, chosen = defaults("lbas/trends")
     found = {(sender, cell): {1: batches(0.08)} for sender in smaller.SENDERS for cell in smaller.QUICK_CELLS}
     evaluation = one.evaluate(chosen, {today.NAME: Finished(found)})
-    kept = [row for row in evaluation.rows if row.key["network"] == "paper, 600 s"]
+    kept = [row for row in evaluation.rows if row.key["network"] == "paper, long runs"]
     assert {row.metric: row.measured for row in kept} == pytest.approx(
         # 8.39 - 6.92 of 10 Gb/s, 5.76 - 5.97 of 12.5 MB, 43.93 / 50.64 - 1.
         {"utilisation_points": 14.7, "queue_points": -1.68, "drop_change_pct": -13.25},

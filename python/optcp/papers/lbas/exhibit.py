@@ -19,13 +19,13 @@ from optcp.papers.lbas.paper import (
     FEWER,
     FLOWS,
     PAPER,
-    PAPER_LENGTH,
     QUICK_CELLS,
     QUICK_LENGTH,
     READINGS,
     SCENARIO,
     Cell,
     directory,
+    length,
     overrides,
     reading,
 )
@@ -83,7 +83,7 @@ class Lbas(Exhibit):
         return size.of(1, 1)
 
     def long_runs(self, chosen: Mapping[str, Value], seeds: Sequence[int]) -> list[LongRun]:
-        """The 30 cells, and two with another K, for 600 s each.
+        """The 30 cells, and two with another K, for 600 s each; of a reading beside the default for 330 s.
 
         Row by row of the tables, so that large and small bundles take turns: what is left is then soon known.
         """
@@ -95,10 +95,12 @@ class Lbas(Exhibit):
         short = {BY_NAME[name]: study.once(outcome.of_study) for name, study in done.items() if name in BY_NAME}
         if short:
             return self._of({reading(chosen): Measured(short)}, [_length_of_short(short)], [], done)
-        kept = {reading(values): kept_runs(values) for values in self._readings(chosen)}
+        readings = self._readings(chosen)
+        kept = {reading(values): kept_runs(values) for values in readings}
+        lengths = {reading(values): length(values) for values in readings}
         of_chosen = reading(chosen)
         there = {name: Measured(by_cell(runs)) for name, runs in kept.items() if runs or name == of_chosen}
-        notes = [f"{name}: {_what_is_kept(measured)}" for name, measured in there.items()]
+        notes = [f"{name}: {_what_is_kept(measured, lengths[name])}" for name, measured in there.items()]
         return self._of(there, notes, [one for name in there for one in provenance_of(name, kept[name])], done)
 
     def _readings(self, chosen: Mapping[str, Value]) -> list[Mapping[str, Value]]:
@@ -203,7 +205,7 @@ def printed(table: str, cell: Cell) -> float:
 
 
 def _long_run(cell: Cell, chosen: Mapping[str, Value], seed: int) -> LongRun:
-    settings = (*overrides(chosen), *PAPER_LENGTH.items(), *cell.overrides())
+    settings = (*overrides(chosen), *length(chosen).items(), *cell.overrides())
     return LongRun(directory(chosen) / f"{cell.name}-seed-{seed}.json", SCENARIO, settings, seed, outcome.to_json)
 
 
@@ -240,19 +242,20 @@ def _tentative(part: Part) -> Part:
 
 
 def _length_of_short(cells: Mapping[Cell, object]) -> str:
-    length = f"{QUICK_LENGTH['stop']} with {QUICK_LENGTH['parameters.warm_up']} of warm-up"
+    short = f"{QUICK_LENGTH['stop']} with {QUICK_LENGTH['parameters.warm_up']} of warm-up"
     number = sum(cell in cells for cell in CELLS)
     return (
-        f"Short runs of {number} of the {len(CELLS)} cells: {length} in place of 600 s with 60 s. The flows are still "
+        f"Short runs of {number} of the {len(CELLS)} cells: {short} in place of 600 s with 60 s. The flows are still "
         "in their first slow start and what follows it."
     )
 
 
-def _what_is_kept(measured: Measured) -> str:
+def _what_is_kept(measured: Measured, of: Mapping[str, str]) -> str:
     missing = [cell.name for cell in CELLS if cell not in measured.cells]
     names = "all" if len(missing) == len(CELLS) else ", ".join(missing)
     text = (
-        f"long runs that are kept with the project (600 s, the first 60 s left out, means of 27 s), "
+        f"long runs that are kept with the project ({of['stop']}, the first {of['parameters.warm_up']} left out, "
+        f"means of {of['parameters.batch']}), "
         f"{len(CELLS) - len(missing)} of {len(CELLS)} cells."
     )
     more = f" Missing: {names}; `optcp reproduce lbas --paper-scale` makes them." if missing else ""

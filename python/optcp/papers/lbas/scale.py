@@ -10,7 +10,7 @@ from optcp.papers.base import Evaluation, Exhibit, exhibit
 from optcp.papers.lbas import outcome, smaller
 from optcp.papers.lbas.exhibit import by_cell, kept_runs, provenance_of
 from optcp.papers.lbas.outcome import Measured
-from optcp.papers.lbas.paper import ASSUMED, CELLS, PAPER, Cell
+from optcp.papers.lbas.paper import CELLS, DEFAULTS, PAPER, Cell
 from optcp.papers.lbas.rows import columns
 from optcp.papers.lbas.steady import steady
 from optcp.papers.verdict import row
@@ -113,8 +113,7 @@ class ScaleOfCopy(Exhibit):
             for place, anycast in enumerate((True, False)):
                 found = [outcome.batches(runs[place]) for _, runs in done[one.name]]
                 rows += _rows(one, anycast, dict(enumerate(found)))
-        defaults = {one.name: one.default for one in ASSUMED}
-        runs = [(cell, content) for cell, content in kept_runs(defaults) if cell in CELLS[:2]]
+        runs = [(cell, content) for cell, content in kept_runs(DEFAULTS) if cell in CELLS[:2]]
         for cell, batches in by_cell(runs).items():
             rows += _rows(PAPER_SCALE, cell.anycast, batches)
         return Evaluation(rows, [], [], [NOTE], provenance_of("inet-2011", runs))

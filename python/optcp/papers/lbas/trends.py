@@ -12,7 +12,7 @@ from optcp.papers.base import Evaluation, Exhibit, exhibit
 from optcp.papers.lbas import smaller, today
 from optcp.papers.lbas.exhibit import by_cell, kept_runs, provenance_of
 from optcp.papers.lbas.outcome import Measured
-from optcp.papers.lbas.paper import ASSUMED, CELLS, PAPER, READINGS, reading
+from optcp.papers.lbas.paper import CELLS, DEFAULTS, PAPER, READINGS, reading
 from optcp.papers.verdict import row
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ class Network:
     Attributes
     ----------
     name
-        "paper, 600 s" or "smaller copy".
+        "paper, long runs" or "smaller copy".
     rate_mbps, buffer_mb
         Of a lightpath.
     """
@@ -46,7 +46,7 @@ class Network:
     buffer_mb: float
 
 
-OF_PAPER = Network("paper, 600 s", 10_000, 12.5)
+OF_PAPER = Network("paper, long runs", 10_000, 12.5)
 COPY = Network("smaller copy", smaller.RATE_MBPS, smaller.BUFFER_BYTES / 1e6)
 
 
@@ -75,9 +75,8 @@ class Trends(Exhibit):
         del chosen
         rows: list[Row] = []
         kept: list[dict[str, Any]] = []
-        defaults = {one.name: one.default for one in ASSUMED}
         for values in READINGS:
-            of_reading = {**defaults, **values}
+            of_reading = {**DEFAULTS, **values}
             runs = [(cell, content) for cell, content in kept_runs(of_reading) if cell in CELLS]
             rows += rows_of(OF_PAPER, reading(of_reading), Measured(by_cell(runs)))
             kept += provenance_of(reading(of_reading), runs)
