@@ -85,7 +85,7 @@ impl<T: Copy> Buckets<T> {
     }
 
     /// Adds an entry.
-    #[inline]
+    #[inline(always)]
     pub fn push(&mut self, due: Due<T>) {
         self.len += 1;
         let bucket = due.at.as_ps() >> self.shift;
@@ -198,10 +198,8 @@ impl<T: Copy> Buckets<T> {
         self.occupied[place / 64] &= !(1 << (place % 64));
         let (coarse, near) = (&mut self.coarse[place], &mut self.near);
         near.open(self.shift, coarse.len());
-        coarse.empty(&mut self.spare, |entry| near.push(entry));
-        if near.first().is_none() {
-            near.advance();
-        }
+        coarse.empty(&mut self.spare, |entry| near.load(*entry));
+        near.advance();
     }
 
     /// Calls `look` for everything that is pending, in no particular order.
@@ -232,7 +230,7 @@ impl<T: Copy> Buckets<T> {
             self.len -= coarse.len();
             coarse.empty(&mut self.spare, |entry| {
                 let due = entry.due(bucket << self.shift);
-                if takes(&due) { taken.push(due) } else { kept.push(entry) }
+                if takes(&due) { taken.push(due) } else { kept.push(*entry) }
             });
             self.len += kept.len();
             kept.drain(..).for_each(|entry| self.push_coarse(bucket, entry));

@@ -35,7 +35,7 @@ pub(super) struct Near<T> {
     heads: Vec<u32>,
     /// Which of these are not empty.
     filled: Vec<u64>,
-    /// Entries that have been put in since the coarse bucket was opened.
+    /// Entries that have been put in since the coarse bucket was opened, and before.
     put_in: usize,
 }
 
@@ -67,31 +67,46 @@ impl<T: Copy> Near<T> {
         self.shift = width - power;
         self.heads.resize(1 << power, NIL);
         self.filled.resize(1 << (power - 6), 0);
-        self.put_in = 0;
+        self.put_in = coming;
+    }
+
+    /// Adds an entry of the coarse bucket that is being opened; the first fine bucket is open once all are
+    /// there and it has been advanced to.
+    #[inline(always)]
+    #[expect(clippy::cast_possible_truncation, reason = "fewer than 2^32 entries are pending")]
+    pub(super) fn load(&mut self, entry: Entry<T>) {
+        let fine = entry.offset >> self.shift;
+        let next = replace(&mut self.heads[fine as usize], self.nodes.len() as u32);
+        self.filled[fine as usize / 64] |= 1 << (fine % 64);
+        self.nodes.push(Node { entry, next });
     }
 
     /// Adds an entry.
     #[inline(always)]
-    #[expect(clippy::cast_possible_truncation, reason = "fewer than 2^32 entries are pending")]
     pub(super) fn push(&mut self, entry: Entry<T>) {
-        self.put_in += 1;
         let place = self.free;
-        let place = if let Some(node) = self.nodes.get_mut(place as usize) {
-            self.free = node.next;
-            node.entry = entry;
-            place
-        } else {
-            self.nodes.push(Node { entry, next: NIL });
-            (self.nodes.len() - 1) as u32
+        let Some(node) = self.nodes.get_mut(place as usize) else {
+            return self.push_further(entry);
         };
+        self.put_in += 1;
+        self.free = node.next;
+        node.entry = entry;
         let fine = entry.offset >> self.shift;
         if fine > self.fine {
-            let head = replace(&mut self.heads[fine as usize], place);
-            self.nodes[place as usize].next = head;
+            node.next = replace(&mut self.heads[fine as usize], place);
             self.filled[fine as usize / 64] |= 1 << (fine % 64);
         } else {
             self.insert(place);
         }
+    }
+
+    /// Adds an entry at a new place.
+    #[inline(never)]
+    #[expect(clippy::cast_possible_truncation, reason = "fewer than 2^32 entries are pending")]
+    fn push_further(&mut self, entry: Entry<T>) {
+        self.free = self.nodes.len() as u32;
+        self.nodes.push(Node { entry, next: NIL });
+        self.push(entry);
     }
 
     /// The earliest entry of the open fine bucket.
@@ -129,9 +144,24 @@ impl<T: Copy> Near<T> {
         true
     }
 
-    /// Puts the entries of the fine bucket that is being opened in order.
+    /// Puts the entries of the fine bucket that is being opened in order. Mostly there are two.
     #[inline(never)]
     fn put_in_order(&mut self) {
+        let first = self.first;
+        let second = self.nodes[first as usize].next;
+        let (one, other) = (self.nodes[first as usize], self.nodes[second as usize]);
+        if other.next != NIL {
+            return self.put_many_in_order();
+        }
+        if other.entry.order() < one.entry.order() {
+            self.nodes[first as usize].next = NIL;
+            self.nodes[second as usize].next = first;
+            self.first = second;
+        }
+    }
+
+    #[inline(never)]
+    fn put_many_in_order(&mut self) {
         let mut place = replace(&mut self.first, NIL);
         for _ in 0..FEW {
             if place == NIL {
@@ -151,7 +181,7 @@ impl<T: Copy> Near<T> {
     }
 
     /// Puts the entry at a place in its place among those of the open fine bucket.
-    #[inline(always)]
+    #[inline]
     fn insert(&mut self, place: u32) {
         let order = self.nodes[place as usize].entry.order();
         let (mut before, mut next) = (NIL, self.first);
