@@ -36,7 +36,7 @@ def made(goodput=None, **changes):
 
 
 def context(goodput=None, **changes):
-    return Context(made(goodput, **changes), 8e6, 10e6, "ns2-2001", False)
+    return Context(made(goodput, **changes), 8e6, 10e6, 1000.0, "ns2-2001", False)
 
 
 def first_second_and_a_half(level):

@@ -52,7 +52,7 @@ def made(level=1.0, back=1.0, **changes):
 
 
 def context(level=1.0, back=1.0, delta=0, **changes):
-    return Context(made(level, back, **changes), delta, 8e6, 10e6, 1000.0)
+    return Context(made(level, back, **changes), 8e6, 10e6, 1000.0, "ns2-2001", False, delta)
 
 
 def answer(function, *arguments):
@@ -305,7 +305,7 @@ def told18(depth, until, drops=None, section_6=0.2):
     measured = Measured(**{**vars(measured), "goodput": falling(depth, until)})
     alike = np.full((len(SCENARIOS), N, 11), 100_000.0)
     alike[..., 1:3] *= 1 - section_6
-    return fig18.Told(Context(measured, 0, 8e6, 10e6, 1000.0), alike)
+    return fig18.Told(Context(measured, 8e6, 10e6, 1000.0, "ns2-2001", False), alike)
 
 
 DEPTH = [[0.2, 0.3 + 0.1 * i, 0.3 + 0.1 * i, 0.3] for i in range(4)]

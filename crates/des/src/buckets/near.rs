@@ -5,7 +5,7 @@ use std::mem::replace;
 use super::due::Entry;
 
 /// Powers of two of the number of fine buckets that a coarse one is split into.
-pub(super) const FEWEST_FINE: u32 = 6;
+const FEWEST_FINE: u32 = 6;
 const MOST_FINE: u32 = 16;
 /// A fine bucket with more entries is sorted when it is opened, not put in order one by one.
 const FEW: usize = 8;

@@ -51,7 +51,7 @@ class Fig12(Section6):
 
 def _first_interval_parts(context: Context, delta: int) -> list[Part]:
     """EQUIV of the first 100 ms after the failure, every d against 1 ms."""
-    pct = context.access_pct(FAILURE_S, FAILURE_S + curve.STEP_S)[..., delta]
+    pct = context.access_pct((FAILURE_S, FAILURE_S + curve.STEP_S))[..., delta]
     return [
         judge.equivalence_part(
             f"delta = {DELTA_MS[delta]} ms, (5.0 s, 5.1 s], d = {D_MS[i]} ms minus 1 ms",
@@ -112,7 +112,7 @@ def slower_not_deeper(context: Context) -> list[Part]:
             "longest minus shortest of these times", np.ptp(times, axis=0), spread, n, (-np.inf, SPREAD_S), 2, "s"
         )
     )
-    pct = context.access_pct(*STABILISES_S)[:, LONG]
+    pct = context.access_pct(STABILISES_S)[:, LONG]
     return parts + judge.trend_parts("goodput of (5 s, 8 s], delta", steps(DELTA_MS), list(pct.T), "down", "points")
 
 

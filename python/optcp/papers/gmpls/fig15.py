@@ -12,6 +12,7 @@ from optcp.papers.gmpls.paper import PAPER_RUNS
 from optcp.papers.gmpls.section6 import D_MS
 from optcp.papers.gmpls.section7 import ELECTRICAL, LOST_NOTE, NONE, OPTICAL, OPTICAL_NOTE, STRATEGIES, Section7
 from optcp.papers.verdict import row
+from optcp.papers.windows import shares_of_wins
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -57,10 +58,7 @@ class Fig15(Section7):
 
 def best_share(measured: Measured) -> NDArray[np.float64]:
     """How much of a seed a strategy wins by the most goodput, float64[seeds, d, strategies]; ties share equally."""
-    good = measured.good()[..., COMPARED]
-    wins = good == good.max(axis=-1, keepdims=True)
-    result: NDArray[np.float64] = wins / wins.sum(axis=-1, keepdims=True)
-    return result
+    return shares_of_wins(measured.good()[..., COMPARED], axis=-1)
 
 
 def staying_is_best(context: Context) -> list[Part]:

@@ -15,7 +15,7 @@ from optcp.papers.assume import Assumed, overrides
 from optcp.papers.base import over_switch_delays
 from optcp.papers.gmpls.paper import FAILURE_S, PAPER_RUNS, PS, SOURCES, WINDOW_S, world
 from optcp.papers.plausible import Choices, Plausible
-from optcp.papers.windows import bytes_between
+from optcp.papers.windows import bytes_between, shares_of_wins
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -140,10 +140,7 @@ class Measured:
     @property
     def best_share(self) -> NDArray[np.float64]:
         """How much of a seed each delta wins by the most goodput, float64[seeds, deltas]; ties share equally."""
-        total = self.bytes_in(*WINDOW_S).sum(axis=-1)
-        wins = total == total.max(axis=1, keepdims=True)
-        result: NDArray[np.float64] = wins / wins.sum(axis=1, keepdims=True)
-        return result
+        return shares_of_wins(self.bytes_in(*WINDOW_S).sum(axis=-1))
 
 
 def measure(done: Done) -> Measured:

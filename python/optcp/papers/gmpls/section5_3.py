@@ -20,6 +20,7 @@ from optcp.papers.gmpls.paper import FAILURE_S, PAPER, SOURCES, WINDOW_S
 from optcp.papers.gmpls.section5 import CLASSES
 from optcp.papers.printed import tables
 from optcp.papers.verdict import row
+from optcp.papers.windows import shares_of_wins
 from optcp.study import Study
 
 if TYPE_CHECKING:
@@ -140,9 +141,7 @@ class Context:
     @property
     def best_share(self) -> NDArray[np.float64]:
         """How much of a seed each delta wins by the most goodput, float64[seeds, deltas]; ties share equally."""
-        wins = self.good == self.good.max(axis=1, keepdims=True)
-        result: NDArray[np.float64] = wins / wins.sum(axis=1, keepdims=True)
-        return result
+        return shares_of_wins(self.good)
 
     @property
     def fixed_change_pct(self) -> NDArray[np.float64]:

@@ -11,37 +11,34 @@ import numpy as np
 import optcp
 from optcp import stats
 from optcp.errors import RunFailed
-from optcp.papers import curve, judge
+from optcp.papers import curve
 from optcp.papers.assume import built_in, overrides
-from optcp.papers.base import Exhibit
-from optcp.papers.gmpls.over_time import mean_goodput
-from optcp.papers.gmpls.paper import FAILURE_S, PAPER, PAPER_RUNS, PS, WINDOW_S, world
+from optcp.papers.gmpls import section
+from optcp.papers.gmpls.paper import FAILURE_S, PS, WINDOW_S, world
+from optcp.papers.gmpls.section import Cells, Section
 from optcp.papers.verdict import row
-from optcp.papers.windows import bytes_between
+from optcp.papers.windows import shares_of_wins
 from optcp.study import Study
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
     from optcp.papers.assume import Value
-    from optcp.papers.base import Options, Size
-    from optcp.papers.judge import Part
-    from optcp.papers.model import Claim, Key, Row, Series
+    from optcp.papers.base import Options
+    from optcp.papers.model import Key, Row
     from optcp.study import Done
 
 D_MS = (1, 2, 10, 20, 50, 100)
 """Propagation delay of the span L1-L4-L5-L2; that of L1-L2, which it replaces, is 1 ms."""
 DELTA_MS = (5, 10, 20, 50, 100)
 END_S = 10.0
-SHOWN_FROM_S = 4.0
 MEAN_RTT_MS = 120
 """Section 6.1. It is that of a mean access delay of 55 ms and five links of 1 ms, both ways."""
 LOST_NOTE = "The figure is lost from the text: nothing is printed to compare with, only what the text says of it."
 WHY_CHANGED = "The world was changed by --set, so it is not the one that the paper's values are compared with."
 GRID = "d x delta"
-QUICK_SEEDS = 16
 
 SCENARIO = Path(optcp.__file__).parent / "scenarios" / "gmpls-section6.toml"
 
@@ -81,61 +78,37 @@ def study(
     return Study.of_cells(SCENARIO, branches, base, title=title, digest=options.digest, fork=options.fork)
 
 
-class Section6(Exhibit):
+class Section6(Section):
     """An exhibit of the shared study: subclasses say what they make of it."""
 
-    paper = PAPER
-    paper_runs = PAPER_RUNS
     assumed = ASSUMED
+    quick_seeds = 16
 
     def studies(self, chosen: Mapping[str, Value], options: Options) -> dict[str, Study]:
         """The 30 branches that all exhibits of section 6 share."""
         cells = [(d, delta) for d in D_MS for delta in DELTA_MS]
         return {GRID: study(chosen, options, "gmpls section 6", cells)}
 
-    def seeds(self, study: str, size: Size) -> int:
-        """The paper's 150, fewer for a quick look."""
-        del study
-        return size.of(PAPER_RUNS, QUICK_SEEDS)
-
     def context(self, chosen: Mapping[str, Value], done: Mapping[str, Done]) -> Context:
         """What tables and judgements need."""
-        access_bps = float(chosen["access_share"]) * float(chosen["backbone_bps"])
-        changed = self.changed(chosen)
-        return Context(
-            done[GRID].once(measure), access_bps, float(chosen["backbone_bps"]), str(chosen["profile"]), changed
-        )
+        return Context.of(done[GRID].once(measure), chosen, self.changed(chosen))
 
 
 @dataclass(frozen=True)
-class Measured:
-    """What the exhibits need of the study.
+class Measured(Cells):
+    """What the exhibits need of the study; axes of the goodput: seeds, d, delta, intervals.
 
     Attributes
     ----------
-    interval_s
-        T of equation 4.
-    goodput
-        Bytes, int64[seeds, d, delta, intervals]; interval i is (i T, (i + 1) T].
     failing_link_load_bps
         Load of L1->L2 in (3 s, 5 s], float64[seeds] (before the failure all branches are one world).
     backbone_drops
         Packets dropped at backbone ports after 3 s and before 5 s, int64[seeds].
     """
 
-    interval_s: float
-    goodput: NDArray[np.int64]
+    window_s = WINDOW_S
     failing_link_load_bps: NDArray[np.float64]
     backbone_drops: NDArray[np.int64]
-
-    @property
-    def seeds(self) -> int:
-        """The number of seeds."""
-        return int(self.goodput.shape[0])
-
-    def good(self, start_s: float = WINDOW_S[0], end_s: float = WINDOW_S[1]) -> NDArray[np.int64]:
-        """Bytes in (start, end], by default the window of equation 5, int64[seeds, d, delta]."""
-        return bytes_between(self.goodput, self.interval_s, start_s, end_s)
 
     @property
     def ratio(self) -> NDArray[np.float64]:
@@ -145,65 +118,23 @@ class Measured:
     @property
     def best_share(self) -> NDArray[np.float64]:
         """How much of a seed each d wins by the most goodput, float64[seeds, d, delta]; ties share equally."""
-        total = self.good()
-        wins = total == total.max(axis=1, keepdims=True)
-        result: NDArray[np.float64] = wins / wins.sum(axis=1, keepdims=True)
-        return result
+        return shares_of_wins(self.good())
 
 
-@dataclass(frozen=True)
-class Context:
-    """What tables and judgements need.
+class Context(section.Context[Measured]):
+    """What tables and judgements need; cells are d and delta, by indices."""
 
-    Attributes
-    ----------
-    measured
-        The study.
-    access_bps, backbone_bps
-        Rate of the access links and of the backbone.
-    profile
-        How TCP behaves: the reading under which claims are judged.
-    changed
-        Whether ``--set`` changed the world.
-    """
+    curve_s = (FAILURE_S, END_S)
+    shown_s = (4.0, END_S)
 
-    measured: Measured
-    access_bps: float
-    backbone_bps: float
-    profile: str
-    changed: bool
-
-    def judge(self, exhibit: str, judges: Mapping[str, Callable[[Context], list[Part]]]) -> list[Claim]:
-        """Judge every statement about an exhibit; see :func:`optcp.papers.judge.judge_all`."""
-        return judge.judge_all(exhibit, judges, {self.profile: self})
-
-    def curves(self, d: int, delta: int) -> NDArray[np.float64]:
-        """The curves of one cell, by indices, from the failure to the end, for the rule CURVE."""
-        return curve.curves(self.measured.goodput[:, d, delta], FAILURE_S, END_S)
-
-    def access_pct(self, start_s: float = WINDOW_S[0], end_s: float = WINDOW_S[1]) -> NDArray[np.float64]:
-        """Goodput in (start, end] in per cent of what the access links could carry, float64[seeds, d, delta]."""
-        result: NDArray[np.float64] = (
-            100 * 8 * self.measured.good(start_s, end_s) / ((end_s - start_s) * self.access_bps)
-        )
-        return result
-
-    def goodput_series(self, d: int, delta: int) -> Series:
-        """Mean goodput of one cell over time in per cent of the access bandwidth, by indices."""
-        measured = self.measured
-        cell = measured.goodput[:, d, delta]
-        return mean_goodput(
-            cell,
-            measured.interval_s,
-            self.access_bps,
-            {"d_ms": D_MS[d], "delta_ms": DELTA_MS[delta]},
-            (SHOWN_FROM_S, END_S),
-        )
+    def key(self, *cell: int) -> Key:
+        """Key of the rows and curves of one cell, by indices."""
+        d, delta = cell
+        return {"d_ms": D_MS[d], "delta_ms": DELTA_MS[delta]}
 
     def curve_rows(self, d: int, delta: int) -> list[Row]:
         """Dip and settling time of one cell by the rule CURVE, by indices, with bootstrap intervals."""
-        key: Key = {"d_ms": D_MS[d], "delta_ms": DELTA_MS[delta]}
-        rows = []
+        key, rows = self.key(d, delta), []
         for metric, statistic in (("dip_pct", curve.dip_pct), ("settle_s", curve.back_s)):
             estimate, samples = stats.bootstrap(self.curves(d, delta), statistic)
             rows.append(row(key, metric, None, stats.percentile(samples, estimate, self.measured.seeds), ""))

@@ -10,25 +10,24 @@ import numpy as np
 
 import optcp
 from optcp.errors import RunFailed
-from optcp.papers import curve, judge
+from optcp.papers import judge
 from optcp.papers.assume import built_in, overrides
-from optcp.papers.base import Exhibit
-from optcp.papers.gmpls.over_time import mean_goodput
-from optcp.papers.gmpls.paper import PAPER, PAPER_RUNS, PS, REPAIR_S, world
+from optcp.papers.gmpls import section
+from optcp.papers.gmpls.paper import PAPER_RUNS, PS, REPAIR_S, world
+from optcp.papers.gmpls.section import Cells, Section
 from optcp.papers.gmpls.section6 import D_MS, backup
 from optcp.papers.printed import tables
-from optcp.papers.windows import bytes_between
 from optcp.study import Study
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
     from optcp.papers.assume import Value
-    from optcp.papers.base import Options, Size
+    from optcp.papers.base import Options
     from optcp.papers.judge import Part
-    from optcp.papers.model import Claim, Series
+    from optcp.papers.model import Key
     from optcp.study import Done, RunData
 
 STRATEGIES = ("none", "electrical", "optical", "optical exact")
@@ -41,9 +40,7 @@ DELTA_MS = 5
 WINDOW_S = (10.0, 11.5)
 """The window of Figs 15 and 16 and of Table 6."""
 END_S = 12.0
-SHOWN_FROM_S = 9.0
 GRID = "d x strategy"
-QUICK_SEEDS = 12
 LOST_NOTE = "The figure is lost from the text: nothing is printed to compare with, only what the text says of it."
 OPTICAL_NOTE = (
     '"optical" is the emulation that the paper\'s simulations used: at the repair both directions switch back, and one '
@@ -76,47 +73,28 @@ def study(
     return Study.of_cells(SCENARIO, branches, base, title=title, digest=options.digest, fork=options.fork)
 
 
-class Section7(Exhibit):
+class Section7(Section):
     """An exhibit of the shared study: subclasses say what they make of it."""
 
-    paper = PAPER
-    paper_runs = PAPER_RUNS
     assumed = ASSUMED
+    quick_seeds = 12
 
     def studies(self, chosen: Mapping[str, Value], options: Options) -> dict[str, Study]:
         """The 24 branches that all exhibits of section 7 share."""
         cells = [(d, strategy) for d in D_MS for strategy in STRATEGIES]
         return {GRID: study(chosen, options, "gmpls section 7", cells, [("stop", f"{END_S:g} s")])}
 
-    def seeds(self, study: str, size: Size) -> int:
-        """The paper's 150, fewer for a quick look."""
-        del study
-        return size.of(PAPER_RUNS, QUICK_SEEDS)
-
     def context(self, chosen: Mapping[str, Value], done: Mapping[str, Done]) -> Context:
         """What tables and judgements need."""
-        backbone_bps = float(chosen["backbone_bps"])
-        changed = self.changed(chosen)
-        return Context(
-            done[GRID].once(measure),
-            float(chosen["access_share"]) * backbone_bps,
-            backbone_bps,
-            float(chosen["packet_bytes"]),
-            str(chosen["profile"]),
-            changed,
-        )
+        return Context.of(done[GRID].once(measure), chosen, self.changed(chosen))
 
 
 @dataclass(frozen=True)
-class Measured:
-    """What the exhibits need of the study.
+class Measured(Cells):
+    """What the exhibits need of the study; axes of the goodput: seeds, d, strategies, intervals.
 
     Attributes
     ----------
-    interval_s
-        T of equation 4.
-    goodput
-        Bytes, int64[seeds, d, strategies, intervals]; interval i is (i T, (i + 1) T].
     drops
         Packets lost in (10 s, 11.5 s], by ``PLACES``, int64[seeds, d, strategies, places].
     first_drops
@@ -127,21 +105,11 @@ class Measured:
         What the backup's last port L5->L2 sent in (9 s, 10 s], float64[seeds, d].
     """
 
-    interval_s: float
-    goodput: NDArray[np.int64]
+    window_s = WINDOW_S
     drops: NDArray[np.int64]
     first_drops: NDArray[np.int64]
     overlap_drops: NDArray[np.int64]
     arriving_bytes: NDArray[np.float64]
-
-    @property
-    def seeds(self) -> int:
-        """The number of seeds."""
-        return int(self.goodput.shape[0])
-
-    def good(self, start_s: float = WINDOW_S[0], end_s: float = WINDOW_S[1]) -> NDArray[np.int64]:
-        """Bytes in (start, end], by default the window after the repair, int64[seeds, d, strategies]."""
-        return bytes_between(self.goodput, self.interval_s, start_s, end_s)
 
     def ratio(self, optical: int = OPTICAL) -> NDArray[np.float64]:
         """f(d) = Good(optical, d) / Good(electrical, d), float64[seeds, d]."""
@@ -149,56 +117,16 @@ class Measured:
         return optical_over_electrical(good[..., optical], good[..., ELECTRICAL])
 
 
-@dataclass(frozen=True)
-class Context:
-    """What tables and judgements need.
+class Context(section.Context[Measured]):
+    """What tables and judgements need; cells are d and strategy, by indices."""
 
-    Attributes
-    ----------
-    measured
-        The study.
-    access_bps, backbone_bps
-        Rate of the access links and of the backbone.
-    packet_bytes
-        Size of a data packet.
-    profile
-        How TCP behaves: the reading under which claims are judged.
-    changed
-        Whether ``--set`` changed the world.
-    """
+    curve_s = (REPAIR_S, END_S)
+    shown_s = (9.0, END_S)
 
-    measured: Measured
-    access_bps: float
-    backbone_bps: float
-    packet_bytes: float
-    profile: str
-    changed: bool
-
-    def judge(self, exhibit: str, judges: Mapping[str, Callable[[Context], list[Part]]]) -> list[Claim]:
-        """Judge every statement about an exhibit; see :func:`optcp.papers.judge.judge_all`."""
-        return judge.judge_all(exhibit, judges, {self.profile: self})
-
-    def curves(self, d: int, strategy: int) -> NDArray[np.float64]:
-        """The curves of one cell, by indices, from the repair to the end, for the rule CURVE."""
-        return curve.curves(self.measured.goodput[:, d, strategy], REPAIR_S, END_S)
-
-    def access_pct(self) -> NDArray[np.float64]:
-        """Goodput in (10 s, 11.5 s] in per cent of what the access links could carry, float64[seeds, d, strategies]."""
-        length_s = WINDOW_S[1] - WINDOW_S[0]
-        result: NDArray[np.float64] = 100 * 8 * self.measured.good() / (length_s * self.access_bps)
-        return result
-
-    def goodput_series(self, d: int, strategy: int) -> Series:
-        """Mean goodput of one cell over time in per cent of the access bandwidth, by indices."""
-        measured = self.measured
-        cell = measured.goodput[:, d, strategy]
-        return mean_goodput(
-            cell,
-            measured.interval_s,
-            self.access_bps,
-            {"d_ms": D_MS[d], "strategy": STRATEGIES[strategy]},
-            (SHOWN_FROM_S, END_S),
-        )
+    def key(self, *cell: int) -> Key:
+        """Key of the rows and curves of one cell, by indices."""
+        d, strategy = cell
+        return {"d_ms": D_MS[d], "strategy": STRATEGIES[strategy]}
 
 
 def optical_over_electrical(optical: NDArray[np.int64], electrical: NDArray[np.int64]) -> NDArray[np.float64]:

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 import optcp
-from optcp.papers import curve
 from optcp.papers.assume import built_in, overrides
-from optcp.papers.base import Exhibit
-from optcp.papers.gmpls.over_time import mean_goodput
-from optcp.papers.gmpls.paper import FAILURE_S, PAPER, PAPER_RUNS, PS, REPAIR_S, world
+from optcp.papers.gmpls import section
+from optcp.papers.gmpls.paper import FAILURE_S, PS, REPAIR_S, world
+from optcp.papers.gmpls.section import Cells, Section
 from optcp.papers.printed import tables
-from optcp.papers.windows import bytes_between
 from optcp.study import Study
 
 if TYPE_CHECKING:
@@ -25,8 +23,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from optcp.papers.assume import Value
-    from optcp.papers.base import Options, Size
-    from optcp.papers.model import Key, Series
+    from optcp.papers.base import Options
+    from optcp.papers.gmpls.section import Window
+    from optcp.papers.model import Key
     from optcp.study import Done, RunData
 
 SCENARIOS = ("A", "B", "C", "D")
@@ -46,10 +45,8 @@ DELTA_MS = (5, 50)
 SWITCH_OVER_S = (5.0, 7.5)
 SWITCH_BACK_S = (10.0, 11.5)
 MERGE_UNTIL_S = 5.3
-SHOWN_FROM_S = 4.0
 END_S = 11.5
 GRID = "scenario x delta x scheme"
-QUICK_SEEDS = 12
 
 SCENARIO = Path(optcp.__file__).parent / "scenarios" / "gmpls-section8.toml"
 
@@ -124,12 +121,11 @@ def study(
     return Study.of_cells(SCENARIO, branches, base, title=title, digest=options.digest, fork=options.fork)
 
 
-class Section8(Exhibit):
+class Section8(Section):
     """An exhibit of the shared study: subclasses say what they make of it."""
 
-    paper = PAPER
-    paper_runs = PAPER_RUNS
     assumed = ASSUMED
+    quick_seeds = 12
 
     def studies(self, chosen: Mapping[str, Value], options: Options) -> dict[str, Study]:
         """The 32 branches that all exhibits of section 8 share."""
@@ -138,21 +134,10 @@ class Section8(Exhibit):
         ]
         return {GRID: study(chosen, options, "gmpls section 8", cells)}
 
-    def seeds(self, study: str, size: Size) -> int:
-        """The paper's 150, fewer for a quick look."""
-        del study
-        return size.of(PAPER_RUNS, QUICK_SEEDS)
-
     def context(self, chosen: Mapping[str, Value], done: Mapping[str, Done], delta: int = 0) -> Context:
         """What tables and judgements need, with one of ``DELTA_MS`` by index."""
-        backbone_bps = float(chosen["backbone_bps"])
-        return Context(
-            done[GRID].once(measure),
-            delta,
-            float(chosen["access_share"]) * backbone_bps,
-            backbone_bps,
-            float(chosen["packet_bytes"]),
-        )
+        of_first = Context.of(done[GRID].once(measure), chosen, self.changed(chosen))
+        return replace(of_first, delta=delta)
 
 
 @dataclass(frozen=True)
@@ -176,15 +161,11 @@ class Switch:
 
 
 @dataclass(frozen=True)
-class Measured:
-    """What the exhibits need of the study; axes: seeds, scenarios, deltas, mechanisms.
+class Measured(Cells):
+    """What the exhibits need of the study; axes: seeds, scenarios, deltas, mechanisms, and of the goodput intervals.
 
     Attributes
     ----------
-    interval_s
-        T of equation 4.
-    goodput
-        Bytes, int64[seeds, scenarios, deltas, mechanisms, intervals]; interval i is (i T, (i + 1) T].
     lost
         Data and ACKs lost at and on the dead link, int64[seeds, scenarios, deltas, mechanisms, 2].
     merge_drops
@@ -197,57 +178,41 @@ class Measured:
         By (scenario, mechanism) at the first delta: every switch, in order; the same in every run.
     """
 
-    interval_s: float
-    goodput: NDArray[np.int64]
+    window_s = SWITCH_OVER_S
     lost: NDArray[np.int64]
     merge_drops: NDArray[np.int64]
     arriving_bytes: NDArray[np.float64]
     ack_bytes: float
     switches: dict[tuple[str, str], list[Switch]]
 
-    @property
-    def seeds(self) -> int:
-        """The number of seeds."""
-        return int(self.goodput.shape[0])
-
 
 @dataclass(frozen=True)
-class Context:
-    """What tables and judgements need, with one switch delay.
+class Context(section.Context[Measured]):
+    """What tables and judgements need, with one switch delay; cells are scenario and mechanism, by indices.
 
     Attributes
     ----------
-    measured
-        The study.
     delta
         Index of the switch delay in ``DELTA_MS``.
-    access_bps, backbone_bps
-        Rate of the access links and of the backbone.
-    packet_bytes
-        Size of a data packet.
     """
 
-    measured: Measured
-    delta: int
-    access_bps: float
-    backbone_bps: float
-    packet_bytes: float
+    curve_s = (FAILURE_S, REPAIR_S)
+    shown_s = (4.0, END_S)
+    delta: int = 0
 
-    def curves(self, scenario: int, mechanism: int) -> NDArray[np.float64]:
-        """The curves of one cell, by indices, from the failure to the repair, for the rule CURVE."""
-        return curve.curves(self.measured.goodput[:, scenario, self.delta, mechanism], FAILURE_S, REPAIR_S)
+    def key(self, *cell: int) -> Key:
+        """Key of the rows and curves of one cell, by indices."""
+        scenario, mechanism = cell
+        return key(scenario, mechanism)
 
-    def access_pct(self, window_s: tuple[float, float]) -> NDArray[np.float64]:
-        """Goodput in (start, end] in per cent of what the access links could carry, float64[seeds, scen., mech.]."""
-        good = bytes_between(self.measured.goodput[:, :, self.delta], self.measured.interval_s, *window_s)
-        result: NDArray[np.float64] = 100 * 8 * good / ((window_s[1] - window_s[0]) * self.access_bps)
-        return result
+    def goodput(self, *cell: int) -> NDArray[np.int64]:
+        """Bytes of one cell, by indices, int64[seeds, intervals]."""
+        scenario, mechanism = cell
+        return super().goodput(scenario, self.delta, mechanism)
 
-    def goodput_series(self, scenario: int, mechanism: int) -> Series:
-        """Mean goodput of one cell over time in per cent of the access bandwidth, by indices."""
-        measured = self.measured
-        cell, shown = measured.goodput[:, scenario, self.delta, mechanism], (SHOWN_FROM_S, END_S)
-        return mean_goodput(cell, measured.interval_s, self.access_bps, key(scenario, mechanism), shown)
+    def access_pct(self, window_s: Window | None = None) -> NDArray[np.float64]:
+        """Goodput in a window in per cent of what the access links could carry, float64[seeds, scen., mech.]."""
+        return super().access_pct(window_s)[:, :, self.delta]
 
 
 def key(scenario: int, mechanism: int) -> Key:

@@ -103,7 +103,7 @@ def ranking_stays(context: Context) -> list[Part]:
     both surely. No change is only known with as many runs as the paper had.
     """
     measured = context.measured
-    rates = [measured.good(*window).reshape(measured.seeds, -1) / (window[1] - window[0]) for window in WINDOWS_S]
+    rates = [measured.good(window).reshape(measured.seeds, -1) / (window[1] - window[0]) for window in WINDOWS_S]
     pairs = list(itertools.combinations(range(rates[0].shape[1]), 2))
     tests = [[stats.paired(rate[:, first], rate[:, second]) for first, second in pairs] for rate in rates]
     signs = np.array([[np.sign(test.interval.estimate) for test in window] for window in tests])
