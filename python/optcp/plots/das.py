@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from optcp.plots.bars import lengths
+from optcp.plots import intervals
 from optcp.plots.registry import Figure, draws
 from optcp.plots.svg import canvas, render
 
@@ -87,17 +87,7 @@ def _shares(result: Result) -> Figure:
         for shift, receiver in ((-0.15, "plain"), (0.15, "das")):
             chosen = [one for one in rows if one.key["receiver"] == receiver]
             y = [routings.index(str(one.key["routing"])) + shift for one in chosen]
-            x = [one.measured for one in chosen]
-            panel.errorbar(
-                x,
-                y,
-                xerr=lengths(chosen),
-                fmt="o",
-                markersize=4,
-                capsize=2,
-                color=RECEIVER_COLOURS[receiver],
-                label=receiver,
-            )
+            intervals.marks_across(panel, chosen, y, RECEIVER_COLOURS[receiver], receiver)
         panel.set_yticks(range(len(routings)), routings)
         panel.invert_yaxis()
         panel.set_xlabel("starts with a false fast retransmit (%)")
@@ -165,11 +155,7 @@ def fig4(result: Result) -> list[Figure]:
         for panel, label in zip(panels, labels, strict=True):
             for curve in (curve for curve in result.series if curve.name == label):
                 topology = str(curve.key["topology"])
-                colour = TOPOLOGY_COLOURS[topology]
-                panel.plot(curve.x, curve.y, "o-", markersize=4, color=colour, label=topology)
-                if curve.ci95:
-                    low, high = zip(*curve.ci95, strict=True)
-                    panel.fill_between(curve.x, low, high, color=colour, alpha=0.15, linewidth=0)
+                intervals.band(panel, curve, TOPOLOGY_COLOURS[topology], topology, "o-", width=1.5)
             panel.axhline(0, color="#888888", linewidth=0.6)
             panel.set_xlabel("measured connections, n")
             panel.set_ylabel(f"{label} (%)")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from optcp.plots.bars import lengths
+from optcp.plots import intervals
 from optcp.plots.registry import Figure, draws
 from optcp.plots.svg import canvas, render
 
@@ -49,11 +49,8 @@ def _fig7_panels(curves: list[Series], name: str, caption: str) -> str:
         panels = figure.subplots(len(delays), 1, sharex=True, sharey=True, squeeze=False)[:, 0]
         for panel, delay in zip(panels, delays, strict=True):
             for curve in (curve for curve in curves if curve.key["delta_ms"] == delay):
-                colour = COLOURS[str(curve.key["class"])]
-                panel.plot(curve.x, curve.y, color=colour, linewidth=0.8, label=curve.key["class"])
-                if curve.ci95:
-                    low, high = zip(*curve.ci95, strict=True)
-                    panel.fill_between(curve.x, low, high, color=colour, alpha=0.2, linewidth=0)
+                of_class = str(curve.key["class"])
+                intervals.band(panel, curve, COLOURS[of_class], of_class, width=0.8)
             panel.axvline(FAILURE_S, color="#888888", linestyle="--", linewidth=0.8)
             panel.axvline(FAILURE_S + delay / 1000, color="#888888", linestyle=":", linewidth=1.2)
             panel.set_title(f"δ = {delay} ms")
@@ -126,5 +123,4 @@ def _points(panel: Axes, rows: list[Row], offset: float, number: int) -> None:
     """Measured values with error bars."""
     colour = READING_COLOURS[number % len(READING_COLOURS)]
     x = [index + offset for index in range(len(rows))]
-    y = [row.measured for row in rows]
-    panel.errorbar(x, y, yerr=lengths(rows), fmt="o", markersize=4, capsize=2, color=colour, label=rows[0].key["flows"])
+    intervals.marks(panel, x, rows, colour, str(rows[0].key["flows"]))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from optcp.plots import bars
+from optcp.plots import intervals
 from optcp.plots.registry import Figure, draws
 from optcp.plots.svg import canvas, render
 
@@ -52,10 +52,7 @@ def _gains(result: Result) -> Figure:
 def _gain(panel: Axes, curve: Series, label: str) -> None:
     colour = FLOWS_COLOURS[str(curve.key["flows"])]
     line = "--" if curve.key["access_pct"] == 60 else "-"
-    panel.plot(curve.x, curve.y, line, marker="o", markersize=3, color=colour, label=label)
-    if curve.ci95:
-        low, high = zip(*curve.ci95, strict=True)
-        panel.fill_between(curve.x, low, high, color=colour, alpha=0.2, linewidth=0)
+    intervals.band(panel, curve, colour, label, f"o{line}", size=3, width=1.5)
 
 
 def _settling(result: Result) -> Figure:
@@ -88,8 +85,7 @@ def _by(panel: Axes, rows: list[Row], name: str, label: str) -> None:
     for number, (of_class, colour) in enumerate(CLASS_COLOURS.items()):
         mine = [row for row in rows if row.key["class"] == of_class]
         x = [index + 0.2 * (number - 0.5) for index in range(len(mine))]
-        y = [row.measured for row in mine]
-        panel.errorbar(x, y, yerr=bars.lengths(mine), fmt="o", markersize=4, capsize=2, color=colour, label=of_class)
+        intervals.marks(panel, x, mine, colour, of_class)
     panel.set_xticks(range(len(values)), [str(value) for value in values])
     panel.set_xlabel(label)
 
@@ -108,11 +104,7 @@ def section53(result: Result) -> list[Figure]:
             for number, flows in enumerate(readings):
                 rows = [row for row in result.rows if row.metric == metric and row.key["flows"] == flows]
                 x = [index + 0.22 * (number - (len(readings) - 1) / 2) for index in range(len(rows))]
-                y = [row.measured for row in rows]
-                colour = FLOWS_COLOURS.get(flows, NEUTRAL)
-                panel.errorbar(
-                    x, y, yerr=bars.lengths(rows), fmt="o", markersize=4, capsize=2, color=colour, label=flows
-                )
+                intervals.marks(panel, x, rows, FLOWS_COLOURS.get(flows, NEUTRAL), flows)
             printed = [(index, row.paper) for index, row in enumerate(rows) if row.paper is not None]
             panel.plot([at for at, _ in printed], [value for _, value in printed], "D", color=NEUTRAL, label="printed")
             panel.set_xticks(range(len(rows)), [str(row.key["delta_ms"]) for row in rows])

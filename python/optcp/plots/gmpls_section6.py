@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from optcp.plots import bars, histograms
+from optcp.plots import bars, histograms, intervals
 from optcp.plots.histograms import LENGTHS
 from optcp.plots.registry import Figure, draws
 from optcp.plots.svg import canvas, render
@@ -38,10 +38,7 @@ def curves(result: Result) -> list[Figure]:
         for panel, delta in zip(panels, deltas, strict=True):
             for curve in (one for one in result.series if one.key["delta_ms"] == delta):
                 d = int(curve.key["d_ms"])
-                panel.plot(curve.x, curve.y, color=LENGTHS[d], linewidth=1.1, label=f"d = {d} ms")
-                if curve.ci95:
-                    low, high = zip(*curve.ci95, strict=True)
-                    panel.fill_between(curve.x, low, high, color=LENGTHS[d], alpha=0.2, linewidth=0)
+                intervals.band(panel, curve, LENGTHS[d], f"d = {d} ms")
             panel.axvline(FAILURE_S, color=PRINTED, linestyle="--", linewidth=0.8)
             panel.set_title(f"δ = {delta} ms")
         # Once all are drawn: a shared axis that is fixed at one end grows no more at the other.
@@ -70,23 +67,12 @@ def fig13(result: Result) -> list[Figure]:
     """A group of bars a delta, a bar a d, with its interval."""
     rows = [row for row in result.rows if row.metric == "best_pct"]
     deltas, lengths = _delays(rows, "delta_ms"), _delays(rows, "d_ms")
-    width = 0.8 / len(lengths)
     caption = "Share of the runs in which a d has the most goodput in (5 s, 6.5 s], by δ, with 95 % intervals."
     with canvas(8.2, 3.2) as figure:
         panel = figure.subplots()
         for number, d in enumerate(lengths):
             mine = [row for row in rows if row.key["d_ms"] == d]
-            x = [index + width * (number - (len(lengths) - 1) / 2) for index in range(len(mine))]
-            panel.bar(
-                x,
-                [row.measured for row in mine],
-                width,
-                yerr=bars.lengths(mine),
-                color=LENGTHS[d],
-                ecolor=PRINTED,
-                capsize=1.5,
-                label=f"d = {d} ms",
-            )
+            bars.group(panel, mine, number, len(lengths), LENGTHS[d], f"d = {d} ms")
         panel.set_xticks(range(len(deltas)), [str(delta) for delta in deltas])
         panel.set_xlabel("δ (ms)")
         panel.set_ylabel("share of runs (%)")
@@ -103,16 +89,7 @@ def fig14(result: Result) -> list[Figure]:
         for (delta, marker), colour in zip(MARKERS.items(), list(LENGTHS.values()), strict=False):
             rows = [row for row in result.rows if row.key["delta_ms"] == delta]
             x = [float(row.key["d_ms"]) for row in rows]
-            panel.errorbar(
-                x,
-                [row.measured for row in rows],
-                yerr=bars.lengths(rows),
-                marker=marker,
-                markersize=4,
-                capsize=2,
-                color=colour,
-                label=f"δ = {delta} ms",
-            )
+            intervals.marks(panel, x, rows, colour, f"δ = {delta} ms", f"{marker}-")
         panel.set_xscale("log")
         _ticks(panel, _delays(result.rows, "d_ms"))
         panel.set_ylabel("goodput (% of access bandwidth)")
@@ -160,16 +137,7 @@ def _compared(panel: Axes, rows: list[Row], colour: str, label: str) -> None:
     panel.plot(
         x, [row.paper for row in rows if row.paper is not None], "D", color=PRINTED, markersize=4, label="printed"
     )
-    panel.errorbar(
-        [place + 0.2 for place in x],
-        [row.measured for row in rows],
-        yerr=bars.lengths(rows),
-        fmt="o",
-        markersize=4,
-        capsize=2,
-        color=colour,
-        label=label,
-    )
+    intervals.marks(panel, [place + 0.2 for place in x], rows, colour, label)
     panel.set_xticks(x, [str(row.key["d_ms"]) for row in rows])
     panel.set_xlabel("d (ms)")
 

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from optcp.plots import bars, histograms
+from optcp.plots import bars, histograms, intervals
 from optcp.plots.registry import Figure, draws
 from optcp.plots.svg import canvas, render
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
     from optcp.papers.model import Result, Row, Series
 
 STRATEGIES = {"none": "#999999", "electrical": "#0072B2", "optical": "#D55E00", "optical exact": "#E69F00"}
@@ -28,22 +26,12 @@ def fig15(result: Result) -> list[Figure]:
     """A group of bars a d, a bar a strategy, with its interval."""
     lengths = _lengths(result.rows)
     strategies = list(dict.fromkeys(str(row.key["strategy"]) for row in result.rows))
-    width = 0.8 / len(strategies)
     caption = "Share of the runs in which a strategy has the most goodput in (10 s, 11.5 s], with 95 % intervals."
     with canvas(8.2, 3.2) as figure:
         panel = figure.subplots()
         for number, strategy in enumerate(strategies):
             mine = [row for row in result.rows if row.key["strategy"] == strategy]
-            panel.bar(
-                [index + width * (number - (len(strategies) - 1) / 2) for index in range(len(mine))],
-                [row.measured for row in mine],
-                width,
-                yerr=bars.lengths(mine),
-                color=STRATEGIES[strategy],
-                ecolor="#444444",
-                capsize=2,
-                label=strategy,
-            )
+            bars.group(panel, mine, number, len(strategies), STRATEGIES[strategy], strategy)
         panel.set_xticks(range(len(lengths)), [str(d) for d in lengths])
         panel.set_xlabel("d (ms)")
         panel.set_ylabel("share of runs (%)")
@@ -82,27 +70,16 @@ def table6(result: Result) -> list[Figure]:
                 markersize=4,
                 label="printed",
             )
-            _points(panel, rows, 0.15, "optical")
-            _points(panel, [row for row in result.rows if row.metric == f"exact_{metric}"], 0.3, "optical exact")
+            exact = [row for row in result.rows if row.metric == f"exact_{metric}"]
+            for strategy, of_strategy, aside in (("optical", rows, 0.15), ("optical exact", exact, 0.3)):
+                x = [index + aside for index in range(len(of_strategy))]
+                intervals.marks(panel, x, of_strategy, STRATEGIES[strategy], strategy)
             panel.axhline(0 if metric == "opt_vs_el_pct" else 50, color=PRINTED, linewidth=0.6)
             panel.set_xticks(range(len(rows)), [str(row.key["d_ms"]) for row in rows])
             panel.set_xlabel("d (ms)")
             panel.set_title(title)
         figure.legend(*panels[0].get_legend_handles_labels(), loc="outside upper right", ncols=3)
         return [Figure(caption, render(figure, result.exhibit, caption))]
-
-
-def _points(panel: Axes, rows: list[Row], offset: float, strategy: str) -> None:
-    panel.errorbar(
-        [index + offset for index in range(len(rows))],
-        [row.measured for row in rows],
-        yerr=bars.lengths(rows),
-        fmt="o",
-        markersize=4,
-        capsize=2,
-        color=STRATEGIES[strategy],
-        label=strategy,
-    )
 
 
 @draws("gmpls/section7.2")
@@ -123,11 +100,8 @@ def _goodput(curves: list[Series], name: str) -> Figure:
         panels = figure.subplots((len(lengths) + 1) // 2, 2, sharex=True, sharey=True, squeeze=False)
         for panel, d in zip(panels.flat, lengths, strict=False):
             for curve in (one for one in curves if one.key["d_ms"] == d):
-                colour = STRATEGIES[str(curve.key["strategy"])]
-                panel.plot(curve.x, curve.y, color=colour, linewidth=1.1, label=curve.key["strategy"])
-                if curve.ci95:
-                    low, high = zip(*curve.ci95, strict=True)
-                    panel.fill_between(curve.x, low, high, color=colour, alpha=0.15, linewidth=0)
+                strategy = str(curve.key["strategy"])
+                intervals.band(panel, curve, STRATEGIES[strategy], strategy)
             panel.axvline(REPAIR_S, color=PRINTED, linestyle="--", linewidth=0.8)
             panel.set_title(f"d = {d} ms")
         for panel in panels[-1]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from optcp.plots import bars
+from optcp.plots import bars, intervals
 from optcp.plots.registry import Figure, draws
 from optcp.plots.svg import canvas, render
 
@@ -38,11 +38,8 @@ def fig18(result: Result) -> list[Figure]:
         panels = figure.subplots(len(MECHANISMS), 1, sharex=True, sharey=True, squeeze=False)[:, 0]
         for panel, mechanism in zip(panels, MECHANISMS, strict=True):
             for curve in (one for one in result.series if one.key["mechanism"] == mechanism):
-                colour = SCENARIOS[str(curve.key["scenario"])]
-                panel.plot(curve.x, curve.y, color=colour, linewidth=1.1, label=f"scenario {curve.key['scenario']}")
-                if curve.ci95:
-                    low, high = zip(*curve.ci95, strict=True)
-                    panel.fill_between(curve.x, low, high, color=colour, alpha=0.2, linewidth=0)
+                scenario = str(curve.key["scenario"])
+                intervals.band(panel, curve, SCENARIOS[scenario], f"scenario {scenario}")
             for event_s in (FAILURE_S, REPAIR_S):
                 panel.axvline(event_s, color=GREY, linestyle="--", linewidth=0.8)
             panel.set_title(mechanism)
@@ -64,16 +61,8 @@ def fig19(result: Result) -> list[Figure]:
         for panel, (metric, title) in zip(panels, titles.items(), strict=True):
             for number, (mechanism, colour) in enumerate(MECHANISMS.items()):
                 rows = [row for row in result.rows if row.metric == metric and row.key.get("mechanism") == mechanism]
-                panel.errorbar(
-                    [index + 0.12 * (number - 1.5) for index in range(len(rows))],
-                    [row.measured for row in rows],
-                    yerr=bars.lengths(rows),
-                    fmt=MARKERS[mechanism],
-                    markersize=4,
-                    capsize=2,
-                    color=colour,
-                    label=mechanism,
-                )
+                x = [index + 0.12 * (number - 1.5) for index in range(len(rows))]
+                intervals.marks(panel, x, rows, colour, mechanism, MARKERS[mechanism])
             panel.set_xticks(range(len(SCENARIOS)), list(SCENARIOS))
             panel.set_xlabel("scenario")
             panel.set_title(title)
@@ -87,22 +76,12 @@ def table8(result: Result) -> list[Figure]:
     """Packets lost on the dead link, a group of bars a scenario, a bar a scheme."""
     titles = {"lost_data": "data packets lost on the dead link", "lost_acks": "ACKs lost on the dead link"}
     caption = "Packets lost at and on the dead link, by scenario and scheme, with 95 % intervals, δ = 5 ms."
-    width = 0.8 / len(MECHANISMS)
     with canvas(8.2, 3.2) as figure:
         panels = figure.subplots(1, len(titles), sharey=True, squeeze=False)[0]
         for panel, (metric, title) in zip(panels, titles.items(), strict=True):
             for number, (mechanism, colour) in enumerate(MECHANISMS.items()):
                 rows = [row for row in result.rows if row.metric == metric and row.key["mechanism"] == mechanism]
-                panel.bar(
-                    [index + width * (number - (len(MECHANISMS) - 1) / 2) for index in range(len(rows))],
-                    [row.measured for row in rows],
-                    width,
-                    yerr=bars.lengths(rows),
-                    color=colour,
-                    ecolor="#444444",
-                    capsize=2,
-                    label=mechanism,
-                )
+                bars.group(panel, rows, number, len(MECHANISMS), colour, mechanism)
             panel.set_xticks(range(len(SCENARIOS)), list(SCENARIOS))
             panel.set_xlabel("scenario")
             panel.set_title(title)
@@ -125,16 +104,8 @@ def every_scheme(result: Result) -> list[Figure]:
                     for row in result.rows
                     if (row.metric, row.key["profile"], row.key["scheme"]) == ("switchover_pct", profile, scheme)
                 ]
-                panel.errorbar(
-                    [index + 0.1 * (number - 3) for index in range(len(rows))],
-                    [row.measured for row in rows],
-                    yerr=bars.lengths(rows),
-                    fmt="o",
-                    markersize=4,
-                    capsize=2,
-                    color=colour,
-                    label=scheme,
-                )
+                x = [index + 0.1 * (number - 3) for index in range(len(rows))]
+                intervals.marks(panel, x, rows, colour, scheme)
             panel.set_xticks(range(len(SCENARIOS)), list(SCENARIOS))
             panel.set_xlabel("scenario")
             panel.set_title(profile)

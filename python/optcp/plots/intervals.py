@@ -1,13 +1,17 @@
-"""Curves with an interval at each point."""
+"""Values with their intervals: curves with bars or a band, and marks."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from optcp.plots.bars import lengths
+
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from matplotlib.axes import Axes
 
-    from optcp.papers.model import Series
+    from optcp.papers.model import Row, Series
 
 
 def line(
@@ -32,3 +36,33 @@ def line(
     if curve.ci95:
         low, high = zip(*curve.ci95, strict=True)
         panel.vlines(x, low, high, color=colour, linewidth=1.6, alpha=0.6)
+
+
+def band(
+    panel: Axes, curve: Series, colour: str, label: str, style: str = "-", *, size: float = 4.0, width: float = 1.1
+) -> None:
+    """A curve, and its intervals as a band.
+
+    Parameters
+    ----------
+    style
+        Of line and marker, as matplotlib writes them.
+    size, width
+        Of the markers and of the line, in points.
+    """
+    panel.plot(curve.x, curve.y, style, markersize=size, linewidth=width, color=colour, label=label)
+    if curve.ci95:
+        low, high = zip(*curve.ci95, strict=True)
+        panel.fill_between(curve.x, low, high, color=colour, alpha=0.2, linewidth=0)
+
+
+def marks(panel: Axes, x: Sequence[float], rows: Sequence[Row], colour: str, label: str, style: str = "o") -> None:
+    """The measured values of rows, at the places ``x``, with their intervals."""
+    y = [row.measured for row in rows]
+    panel.errorbar(x, y, yerr=lengths(rows), fmt=style, markersize=4, capsize=2, color=colour, label=label)
+
+
+def marks_across(panel: Axes, rows: Sequence[Row], y: Sequence[float], colour: str, label: str) -> None:
+    """The same along x, at the heights ``y``."""
+    x = [row.measured for row in rows]
+    panel.errorbar(x, y, xerr=lengths(rows), fmt="o", markersize=4, capsize=2, color=colour, label=label)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from optcp.plots.bars import lengths
+from optcp.plots import intervals
 from optcp.plots.registry import Figure, draws
 from optcp.plots.svg import canvas, render
 
@@ -62,7 +62,6 @@ def _panel(panel: Axes, degrees: Sequence[int], rows: Sequence[Row]) -> None:
     for anycast, colour in COLOURS.items():
         of_mode = [row for row in rows if row.key["anycast"] == anycast]
         x = [degrees.index(int(row.key["bundling_degree"])) for row in of_mode]
-        measured = [row.measured for row in of_mode]
         printed = [row.paper for row in of_mode if row.paper is not None]
-        panel.errorbar(x, measured, lengths(of_mode), fmt="o-", color=colour, markersize=4, label=LABELS[anycast])
+        intervals.marks(panel, x, of_mode, colour, LABELS[anycast], "o-")
         panel.plot(x, printed, "o--", color=colour, markerfacecolor="none", markersize=5, linewidth=0.7)

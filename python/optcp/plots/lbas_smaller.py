@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from optcp.plots.bars import lengths
-from optcp.plots.intervals import line
+from optcp.plots import intervals
 from optcp.plots.lbas import COLOURS, LABELS
 from optcp.plots.registry import Figure, draws
 from optcp.plots.svg import canvas, render
@@ -64,15 +63,7 @@ def choices(result: Result) -> list[Figure]:
             for aside, (anycast, colour) in zip((-0.12, 0.12), COLOURS.items(), strict=True):
                 rows = [row for row in result.rows if (row.metric, row.key["anycast"]) == (metric, anycast)]
                 places = [names.index(str(row.key["choice"])) + aside for row in rows]
-                panel.errorbar(
-                    [row.measured for row in rows],
-                    places,
-                    xerr=lengths(rows),
-                    fmt="o",
-                    color=colour,
-                    markersize=3.5,
-                    label=LABELS[anycast],
-                )
+                intervals.marks_across(panel, rows, places, colour, LABELS[anycast])
             panel.set_xlabel(label)
             if metric == "dropped_pct":
                 panel.set_xscale("log")
@@ -89,15 +80,9 @@ def _beside_each_other(panel: Axes, senders: list[str], rows: list[Row]) -> None
     for number, (anycast, degree) in enumerate(kinds):
         of_kind = [row for row in rows if (row.key["anycast"], row.key["bundling_degree"]) == (anycast, degree)]
         aside = 0.16 * (number - (len(kinds) - 1) / 2)
-        panel.errorbar(
-            [senders.index(str(row.key["profile"])) + aside for row in of_kind],
-            [row.measured for row in of_kind],
-            lengths(of_kind),
-            fmt=MARKERS[degrees.index(degree)],
-            color=COLOURS[anycast],
-            markersize=3.5,
-            label=f"{LABELS[anycast]}, b_D = {degree}",
-        )
+        x = [senders.index(str(row.key["profile"])) + aside for row in of_kind]
+        label = f"{LABELS[anycast]}, b_D = {degree}"
+        intervals.marks(panel, x, of_kind, COLOURS[anycast], label, MARKERS[degrees.index(degree)])
     panel.set_xticks(range(len(senders)), senders, rotation=40, ha="right", rotation_mode="anchor", fontsize=7)
 
 
@@ -115,7 +100,7 @@ def buffer(result: Result) -> list[Figure]:
             # One lightpath leaves nothing to choose.
             if degree > 1 or anycast == "no":
                 label = f"b_D = {degree}" + (f", {LABELS[anycast]}" if degree > 1 else "")
-                line(panel, curve, DEGREE_COLOURS[degree], STYLES[anycast], label)
+                intervals.line(panel, curve, DEGREE_COLOURS[degree], STYLES[anycast], label)
         panel.set_xscale("log")
         ticks = result.series[0].x
         panel.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
@@ -143,7 +128,9 @@ def mix(result: Result) -> list[Figure]:
             for curve in result.series:
                 if tuple(curve.key[name] for name in names) == place:
                     degree, anycast = int(curve.key["bundling_degree"]), str(curve.key["anycast"])
-                    line(panel, curve, DEGREE_COLOURS[degree], STYLES[anycast], f"b_D = {degree}, {LABELS[anycast]}")
+                    intervals.line(
+                        panel, curve, DEGREE_COLOURS[degree], STYLES[anycast], f"b_D = {degree}, {LABELS[anycast]}"
+                    )
             panel.set_title(f"{place[0]}, short flows {place[1]} % of the rate")
             panel.set_xscale("log")
             panel.set_yscale("log")

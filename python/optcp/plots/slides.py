@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from optcp.plots import intervals
 from optcp.plots.registry import Figure, draws
 from optcp.plots.svg import canvas, render
 
@@ -128,11 +129,8 @@ def _goodput_page(result: Result, curves: list[Series], name: str) -> Figure:
             for curve in (curve for curve in of_name if curve.key["class"] == class_):
                 delay = int(curve.key["delta_ms"])
                 colour = DELAY_COLOURS[delay]
-                panel.plot(curve.x, curve.y, color=colour, linewidth=0.9, label=f"switch after {delay} ms")
+                intervals.band(panel, curve, colour, f"switch after {delay} ms", width=0.9)
                 panel.axvline(FAILURE_S + delay / 1000, color=colour, linestyle=":", linewidth=1)
-                if curve.ci95:
-                    low, high = zip(*curve.ci95, strict=True)
-                    panel.fill_between(curve.x, low, high, color=colour, alpha=0.2, linewidth=0)
             panel.set_title(class_ if class_ == "total" else f"{class_} flows")
             panel.set_ylabel("goodput (Mb/s)")
             panel.set_ylim(bottom=0)
@@ -219,12 +217,7 @@ def best_delay(result: Result) -> list[Figure]:
         left.set_ylabel("share of runs (%)")
         left.legend()
         x = range(len(result.rows))
-        y = [row.measured for row in result.rows]
-        bars = [
-            [0.0 if end is None else abs(end - row.measured) for row in result.rows for end in (row.ci95[side],)]
-            for side in (0, 1)
-        ]
-        right.errorbar(x, y, yerr=bars, fmt="o", markersize=4, capsize=2, color="#0072B2", label="measured")
+        intervals.marks(right, x, result.rows, "#0072B2", "measured")
         right.plot(x, [row.paper for row in result.rows], "D", color="#888888", label="printed")
         right.axhline(0, color="#888888", linewidth=0.6)
         right.set_xticks(list(x), [str(row.key["delta_ms"]) for row in result.rows])

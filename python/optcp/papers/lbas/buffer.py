@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from optcp import stats
-from optcp.papers.base import Evaluation, Exhibit, exhibit
+from optcp.papers.base import Evaluation, exhibit
 from optcp.papers.lbas import smaller
-from optcp.papers.lbas.paper import PAPER, Cell
+from optcp.papers.lbas.paper import Cell
 from optcp.papers.lbas.rows import both_modes, columns, curves
+from optcp.papers.lbas.smaller import Smaller
 from optcp.papers.verdict import row
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from optcp.papers.assume import Value
-    from optcp.papers.base import Options, Size
+    from optcp.papers.base import Options
     from optcp.papers.model import Row
     from optcp.study import Done, Study
 
@@ -48,15 +49,12 @@ QUICK_GRID = _grid(QUICK_DEGREES, QUICK_PRODUCTS)
 
 
 @exhibit
-class Buffer(Exhibit):
+class Buffer(Smaller):
     """Utilisation over the buffer of a lightpath, by bundling degree, and the buffer that a bundle saves."""
 
     id = "lbas/buffer"
     title = "Utilisation over the buffer, and the buffer that a bundle saves, smaller copy of the network"
-    paper = PAPER
-    where = "beyond the paper"
     paper_runs = RUNS
-    assumed = smaller.WORLD
 
     def studies(self, chosen: Mapping[str, Value], options: Options) -> dict[str, Study]:
         """One branch a degree, mode and buffer."""
@@ -65,11 +63,6 @@ class Buffer(Exhibit):
             for cell, product in (QUICK_GRID if smaller.is_quick(options) else GRID)
         ]
         return {NAME: smaller.study("lbas, buffers", cells, chosen, options)}
-
-    def seeds(self, study: str, size: Size) -> int:
-        """Six; one for a quick look."""
-        del study
-        return size.of(RUNS, 1)
 
     def evaluate(self, chosen: Mapping[str, Value], done: Mapping[str, Done]) -> Evaluation:
         """Rows by degree and buffer, and what buffer gives the same utilisation."""

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from optcp.papers.base import Evaluation, Exhibit, exhibit
+from optcp.papers.base import Evaluation, exhibit
 from optcp.papers.lbas import smaller
-from optcp.papers.lbas.paper import PAPER
 from optcp.papers.lbas.rows import both_modes, columns
+from optcp.papers.lbas.smaller import Smaller
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from optcp.papers.assume import Value
-    from optcp.papers.base import Options, Size
+    from optcp.papers.base import Options
     from optcp.study import Done, Study
 
 RUNS = 8
@@ -36,15 +36,12 @@ QUICK_CHOICES = tuple(CHOICES)[:3]
 
 
 @exhibit
-class Choices(Exhibit):
+class Choices(Smaller):
     """The first cell under each reading of an unsaid parameter."""
 
     id = "lbas/choices"
     title = "What each unsaid parameter changes, smaller copy of the network"
-    paper = PAPER
-    where = "beyond the paper"
     paper_runs = RUNS
-    assumed = smaller.WORLD
 
     def studies(self, chosen: Mapping[str, Value], options: Options) -> dict[str, Study]:
         """With anycast switching and without, one change at a time."""
@@ -54,11 +51,6 @@ class Choices(Exhibit):
             for cell in smaller.QUICK_CELLS
         ]
         return {NAME: smaller.study("lbas, choices", cells, chosen, options)}
-
-    def seeds(self, study: str, size: Size) -> int:
-        """Eight; one for a quick look."""
-        del study
-        return size.of(RUNS, 1)
 
     def evaluate(self, chosen: Mapping[str, Value], done: Mapping[str, Done]) -> Evaluation:
         """Rows by reading."""

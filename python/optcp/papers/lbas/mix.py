@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from optcp.papers.base import Evaluation, Exhibit, exhibit
+from optcp.papers.base import Evaluation, exhibit
 from optcp.papers.lbas import smaller
-from optcp.papers.lbas.paper import METRO_NODES, PAPER, Cell
+from optcp.papers.lbas.paper import METRO_NODES, Cell
 from optcp.papers.lbas.rows import DIFFERENCE, both_modes, columns
+from optcp.papers.lbas.smaller import Smaller
 from optcp.papers.model import Series
 from optcp.study.traffic import PERCENTILES
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from optcp.papers.assume import Value
-    from optcp.papers.base import Options, Size
+    from optcp.papers.base import Options
     from optcp.papers.model import Key, Row
     from optcp.study import Done, RunData, Study
 
@@ -60,15 +61,12 @@ QUICK_WAYS = WAYS[:1]
 
 
 @exhibit
-class Mix(Exhibit):
+class Mix(Smaller):
     """Completion times of short flows, and losses and delay of UDP."""
 
     id = "lbas/mix"
     title = "Short flows and UDP beside the long flows, smaller copy of the network"
-    paper = PAPER
-    where = "beyond the paper"
     paper_runs = RUNS
-    assumed = smaller.WORLD
 
     def studies(self, chosen: Mapping[str, Value], options: Options) -> dict[str, Study]:
         """With anycast switching and without; both have the same short flows and datagrams."""
@@ -79,11 +77,6 @@ class Mix(Exhibit):
             for anycast in (True, False)
         ]
         return {NAME: smaller.study("lbas, mix", cells, chosen, options)}
-
-    def seeds(self, study: str, size: Size) -> int:
-        """Eight; one for a quick look."""
-        del study
-        return size.of(RUNS, 1)
 
     def evaluate(self, chosen: Mapping[str, Value], done: Mapping[str, Done]) -> Evaluation:
         """Rows by sender, degree and load, and the distribution of completion times."""

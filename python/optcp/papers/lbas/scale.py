@@ -6,12 +6,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from optcp import stats
-from optcp.papers.base import Evaluation, Exhibit, exhibit
+from optcp.papers.base import Evaluation, exhibit
 from optcp.papers.lbas import outcome, smaller
 from optcp.papers.lbas.exhibit import by_cell, kept_runs, provenance_of
 from optcp.papers.lbas.outcome import Measured
-from optcp.papers.lbas.paper import CELLS, DEFAULTS, PAPER, Cell
+from optcp.papers.lbas.paper import CELLS, DEFAULTS, Cell
 from optcp.papers.lbas.rows import columns
+from optcp.papers.lbas.smaller import Smaller
 from optcp.papers.lbas.steady import steady
 from optcp.papers.verdict import row
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from optcp.papers.assume import Value
-    from optcp.papers.base import Options, Size
+    from optcp.papers.base import Options
     from optcp.papers.model import Key, Row
     from optcp.study import Done, Study
 
@@ -69,15 +70,12 @@ PAPER_SCALE = Scale(10_000, 100, 600)
 
 
 @exhibit
-class ScaleOfCopy(Exhibit):
+class ScaleOfCopy(Smaller):
     """Shares by rate and flows, with the kept runs of the paper's own cell."""
 
     id = "lbas/scale"
     title = "The first cell of the paper at several scales"
-    paper = PAPER
-    where = "beyond the paper"
     paper_runs = RUNS
-    assumed = smaller.WORLD
 
     def studies(self, chosen: Mapping[str, Value], options: Options) -> dict[str, Study]:
         """A study a scale, with anycast switching and without."""
@@ -97,11 +95,6 @@ class ScaleOfCopy(Exhibit):
             }
             found[one.name] = smaller.study(f"lbas, {one.name}", cells, chosen, options, length)
         return found
-
-    def seeds(self, study: str, size: Size) -> int:
-        """Four; one for a quick look."""
-        del study
-        return size.of(RUNS, 1)
 
     def evaluate(self, chosen: Mapping[str, Value], done: Mapping[str, Done]) -> Evaluation:
         """Rows by scale; the last is the paper's, where its cell is kept."""

@@ -13,15 +13,16 @@ from typing import TYPE_CHECKING
 
 from optcp.papers import assume
 from optcp.papers.assume import built_in
+from optcp.papers.base import Exhibit
 from optcp.papers.lbas import outcome
-from optcp.papers.lbas.paper import ASSUMED, READINGS, SCENARIO, Cell
+from optcp.papers.lbas.paper import ASSUMED, PAPER, READINGS, SCENARIO, Cell
 from optcp.study import Study
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from optcp.papers.assume import Value
-    from optcp.papers.base import Options
+    from optcp.papers.base import Options, Size
     from optcp.papers.lbas.outcome import Batches
     from optcp.study import RunData
 
@@ -65,6 +66,19 @@ SENDERS: dict[str, dict[str, str]] = {
 }
 """The readings of the paper's NewReno, and today's senders: CUBIC with SACK as in Linux, and BBR version 1."""
 OF_THE_PAPER = tuple(SENDERS)[: len(READINGS)]
+
+
+class Smaller(Exhibit):
+    """An exhibit in the smaller copy."""
+
+    paper = PAPER
+    where = "beyond the paper"
+    assumed = WORLD
+
+    def seeds(self, study: str, size: Size) -> int:
+        """As many as the exhibit says; one for a quick look."""
+        del study
+        return size.of(self.paper_runs, 1)
 
 
 def study(

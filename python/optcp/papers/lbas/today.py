@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from optcp.papers.base import Evaluation, Exhibit, exhibit
+from optcp.papers.base import Evaluation, exhibit
 from optcp.papers.lbas import outcome, smaller
-from optcp.papers.lbas.paper import PAPER
 from optcp.papers.lbas.rows import both_modes, columns, curves
+from optcp.papers.lbas.smaller import Smaller
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from optcp.papers.assume import Value
-    from optcp.papers.base import Options, Size
+    from optcp.papers.base import Options
     from optcp.papers.lbas.outcome import Batches
     from optcp.papers.lbas.paper import Cell
     from optcp.study import Done, Study
@@ -46,24 +46,16 @@ def _measured(done: Done) -> dict[tuple[str, Cell], dict[int, Batches]]:
 
 
 @exhibit
-class Today(Exhibit):
+class Today(Smaller):
     """The paper's quantities for three readings of NewReno, for CUBIC and for BBR."""
 
     id = "lbas/today"
     title = "Utilisation, drops and queue with today's senders, smaller copy of the network"
-    paper = PAPER
-    where = "beyond the paper"
     paper_runs = RUNS
-    assumed = smaller.WORLD
 
     def studies(self, chosen: Mapping[str, Value], options: Options) -> dict[str, Study]:
         """One study with all cells."""
         return {NAME: study(chosen, options)}
-
-    def seeds(self, study: str, size: Size) -> int:
-        """Eight; one for a quick look."""
-        del study
-        return size.of(RUNS, 1)
 
     def evaluate(self, chosen: Mapping[str, Value], done: Mapping[str, Done]) -> Evaluation:
         """Rows by sender and cell, and differences paired by seed."""

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from optcp import stats
-from optcp.papers.base import Evaluation, Exhibit, exhibit
+from optcp.papers.base import Evaluation, exhibit
 from optcp.papers.lbas import smaller, today
 from optcp.papers.lbas.exhibit import by_cell, kept_runs, provenance_of
 from optcp.papers.lbas.outcome import Measured
-from optcp.papers.lbas.paper import CELLS, DEFAULTS, PAPER, READINGS, reading
+from optcp.papers.lbas.paper import CELLS, DEFAULTS, READINGS, reading
+from optcp.papers.lbas.smaller import Smaller
 from optcp.papers.verdict import row
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from optcp.papers.assume import Value
-    from optcp.papers.base import Options, Size
+    from optcp.papers.base import Options
     from optcp.papers.lbas.paper import Cell
     from optcp.papers.model import Key, Row
     from optcp.study import Done, Study
@@ -51,24 +52,17 @@ COPY = Network("smaller copy", smaller.RATE_MBPS, smaller.BUFFER_BYTES / 1e6)
 
 
 @exhibit
-class Trends(Exhibit):
+class Trends(Smaller):
     """The paper's three trends: with anycast switching, with larger bundles, with more flows."""
 
     id = "lbas/trends"
     title = "The paper's trends by sender: kept long runs, and the smaller copy of the network"
-    paper = PAPER
     where = "section 3, and beyond the paper"
     paper_runs = today.RUNS
-    assumed = smaller.WORLD
 
     def studies(self, chosen: Mapping[str, Value], options: Options) -> dict[str, Study]:
         """Those of ``lbas/today``; long runs are read, and not made here."""
         return {today.NAME: today.study(chosen, options)}
-
-    def seeds(self, study: str, size: Size) -> int:
-        """As many as ``lbas/today`` has."""
-        del study
-        return size.of(today.RUNS, 1)
 
     def evaluate(self, chosen: Mapping[str, Value], done: Mapping[str, Done]) -> Evaluation:
         """Each trend over all cells that there are."""
