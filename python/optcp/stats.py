@@ -69,6 +69,11 @@ class Comparison:
         return Comparison(self.interval.times(factor), self.p)
 
 
+def exact(value: float) -> Interval:
+    """A value without randomness, as an interval."""
+    return Interval(value, value, value, 1)
+
+
 def _values(values: ArrayLike) -> NDArray[np.float64]:
     array = np.asarray(values, dtype=np.float64)
     if array.ndim != 1 or array.size == 0:

@@ -217,7 +217,7 @@ def test_changes_by_hand():
     measured = outcome.Measured({cell: {1: value} for cell, value in zip(cells, values, strict=True)})
     found = trends.rows_of(trends.COPY, "a", measured)
     of_trend = {row.metric: row.measured for row in found if row.key["trend"] == "anycast switching"}
-    assert of_trend == {"utilisation_points": 8, "queue_points": 20, "drop_change_pct": -25}
+    assert of_trend == {"pairs": 2, "utilisation_points": 8, "queue_points": 20, "drop_change_pct": -25}
     lossless = outcome.Measured({cell: {1: batches(0.08, 0)} for cell in cells})
     assert "drop_change_pct" not in {row.metric for row in trends.rows_of(trends.COPY, "a", lossless)}
 
@@ -232,7 +232,7 @@ def test_trends_of_what_is_kept(tmp_path, monkeypatch):
     kept = [row for row in evaluation.rows if row.key["network"] == "paper, long runs"]
     assert {row.metric: row.measured for row in kept} == pytest.approx(
         # 8.39 - 6.92 of 10 Gb/s, 5.76 - 5.97 of 12.5 MB, 43.93 / 50.64 - 1.
-        {"utilisation_points": 14.7, "queue_points": -1.68, "drop_change_pct": -13.25},
+        {"pairs": 1, "utilisation_points": 14.7, "queue_points": -1.68, "drop_change_pct": -13.25},
         abs=0.01,
     )
     assert [one["cell"] for one in evaluation.kept][:2] == ["2-100-anycast", "2-100-destination"]

@@ -163,10 +163,6 @@ def _milliseconds(time_ps: NDArray[np.uint64] | NDArray[np.int64]) -> NDArray[np
     return result
 
 
-def _exact(value: float) -> stats.Interval:
-    return stats.Interval(value, value, value, 1)
-
-
 def _rows(key: Key, one: Trace) -> list[Row]:
     values = {
         "duplicate_acks": float(len(one.duplicates)),
@@ -177,7 +173,7 @@ def _rows(key: Key, one: Trace) -> list[Row]:
         values["filled_ms"] = one.filled_ms
     if one.timeouts.size:
         values["timeout_ms"] = float(one.timeouts[0])
-    return [row(key, metric, None, _exact(value), "") for metric, value in values.items()]
+    return [row(key, metric, None, stats.exact(value), "") for metric, value in values.items()]
 
 
 def _curves(key: Key, one: Trace) -> list[Series]:

@@ -27,7 +27,6 @@ from optcp.papers.gmpls.section8 import (
     Section8,
 )
 from optcp.papers.verdict import row
-from optcp.stats import Interval
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -65,7 +64,9 @@ class Fig19(Section8):
         first, second = contexts.values()
         rows = [*_rows(first, "pct"), *_differences(first), *_rows(second, f"{DELTA_MS[1]}ms_pct")]
         reserved = reserved_mbps(first.backbone_bps)
-        rows += [row({"mechanism": name}, "reserved_mbps", None, _exact(rate), "") for name, rate in reserved.items()]
+        rows += [
+            row({"mechanism": name}, "reserved_mbps", None, stats.exact(rate), "") for name, rate in reserved.items()
+        ]
         return Evaluation(rows, judge.judge_all(self.id, JUDGES, contexts), [], [LOST_NOTE, *_notes(first)])
 
 
@@ -78,10 +79,6 @@ def reserved_mbps(backbone_bps: float) -> dict[str, float]:
     directed = {name: 2 * (len(PATH_BACKUP) - 1) for name in MECHANISMS}
     directed["local"] = WORKING_LINKS * 2 * (len(LOCAL_BACKUP) - 1)
     return {name: links * backbone_bps / 1e6 for name, links in directed.items()}
-
-
-def _exact(value: float) -> Interval:
-    return Interval(value, value, value, 1)
 
 
 def _rows(context: Context, unit: str) -> list[Row]:

@@ -161,18 +161,15 @@ _JUDGES = {
 }
 
 
-def _exact(value: float) -> stats.Interval:
-    """A value of a run in which nothing is random."""
-    return stats.Interval(value, value, value, 1)
-
-
 def _progress_rows(profile: str, measured: Mapping[int, Mapping[int, Burst]]) -> list[Row]:
     rows = []
     for window, chosen in ROW_BURSTS.items():
         for burst in chosen:
             key: Key = {"profile": profile, "window": window, "burst": burst}
             total = float(measured[window][burst].recovery.new.sum())
-            rows.append(row(key, "progress_segments", section3.law_progress(window, burst), _exact(total), _WHY_NO_NEW))
+            rows.append(
+                row(key, "progress_segments", section3.law_progress(window, burst), stats.exact(total), _WHY_NO_NEW)
+            )
     return rows
 
 
@@ -184,9 +181,9 @@ def _crossing_rows(profile: str, measured: Mapping[int, Mapping[int, Burst]], wa
         found = float(section3.crossing(window, by_burst))
         printed = float(section3.law_crossing(window, printed=True))
         why = _WHY_NO_NEW if profile == "ns2-2001" else _WHY_BUFFERED
-        rows.append(row(key, "crossing_burst_segments", printed, _exact(found), why))
+        rows.append(row(key, "crossing_burst_segments", printed, stats.exact(found), why))
         waiting = float(section3.crossing(window, by_burst, wait))
-        rows.append(row(key, "crossing_burst_with_wait_segments", None, _exact(waiting), ""))
+        rows.append(row(key, "crossing_burst_with_wait_segments", None, stats.exact(waiting), ""))
     return rows
 
 

@@ -28,7 +28,6 @@ from optcp.papers.gmpls.section8 import (
     Switch,
 )
 from optcp.papers.verdict import row
-from optcp.stats import Interval
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -229,7 +228,9 @@ def _rows(told: Told) -> list[Row]:
                 "data_extra_ms": (extra[0], None),
                 "ack_extra_ms": (extra[1], None),
             }
-            rows += [row(key, metric, paper, _exact(value / MS_PS), WHY) for metric, (value, paper) in values.items()]
+            rows += [
+                row(key, metric, paper, stats.exact(value / MS_PS), WHY) for metric, (value, paper) in values.items()
+            ]
             lost = measured.lost[:, i, told.context.delta, j]
             rows += [
                 row(key, metric, None, stats.mean(lost[:, position]), "")
@@ -237,11 +238,6 @@ def _rows(told: Told) -> list[Row]:
             ]
     means = {world: stats.mean(told.propagation_ms(world)) for world in ROUND_TRIPS}
     return rows + [row({"world": world}, "mean_rtt_ms", None, mean, "") for world, mean in means.items()]
-
-
-def _exact(value: float) -> Interval:
-    """A value without randomness."""
-    return Interval(value, value, value, 1)
 
 
 def as_table_8_says(told: Told) -> list[Part]:

@@ -82,10 +82,10 @@ class Trends(Smaller):
 
 
 NOTE = (
-    "Means over all pairs of cells that there are, so many as `pairs` says: with anycast switching minus without; the "
-    "largest bundle minus the smallest; the most flows minus the fewest. Utilisation in points of the rate, the queue "
-    "in points of the buffer, drops as a ratio less one. Kept long runs have intervals over batches where there are "
-    "fewer than three seeds."
+    "Means over all pairs of cells that there are, as many as the row `pairs` says: with anycast switching minus "
+    "without; the largest bundle minus the smallest; the most flows minus the fewest. Utilisation in points of the "
+    "rate, the queue in points of the buffer, drops as a ratio less one. Kept long runs have intervals over batches "
+    "where there are fewer than three seeds."
 )
 
 
@@ -95,7 +95,8 @@ def rows_of(network: Network, profile: str, measured: Measured) -> list[Row]:
     for trend, pairs in trends(list(measured.cells)).items():
         if not pairs:
             continue
-        key: Key = {"network": network.name, "profile": profile, "trend": trend, "pairs": len(pairs)}
+        key: Key = {"network": network.name, "profile": profile, "trend": trend}
+        rows.append(row({**key}, "pairs", None, stats.exact(len(pairs)), ""))
         runs = min(len(measured.cells[cell]) for pair in pairs for cell in pair)
         for metric, values in changes(network, measured, pairs).items():
             rows.append(row({**key}, metric, None, replace(stats.mean(values), n=runs), ""))
