@@ -130,6 +130,17 @@ def test_loss_events_as_one_over_segments_have_slope_minus_one():
     assert samples == pytest.approx(-1)
 
 
+def test_files_without_losses_are_as_steep_as_can_be():
+    """Two of three files lose nothing with the longer timer, so some resamples have no loss there at all."""
+    segments = np.outer(np.ones(3), [1.0, 2.0])
+    losses = np.array([[2.0, 0.0], [2.0, 0.0], [2.0, 3.0]])
+    estimate, samples = goodput.slope(segments, losses)
+    # Mean losses of 2 and 1 over segments of 1 and 2.
+    assert estimate == pytest.approx(-1)
+    assert np.isneginf(samples).any()
+    assert not np.isnan(samples).any()
+
+
 def test_the_mean_of_a_single_flow_is_held_against_both_readings():
     alone = {Cell(timer, "no"): np.full(FILES, equation_3(timer, 100, opener=True)) for timer in TIMERS_S}
     assert holds(fig14.follows_equation(alone, 100, opener=True)) is True

@@ -130,7 +130,9 @@ def slope(x: NDArray[np.float64], y: NDArray[np.float64]) -> tuple[float, NDArra
 
     def fit(mean: NDArray[np.float64]) -> NDArray[np.float64]:
         half = mean.shape[1] // 2
-        log_x, log_y = np.log(mean[:, :half]), np.log(mean[:, half:])
+        # Few files may have no loss at all with a timer: such a resample is as steep as can be.
+        with np.errstate(divide="ignore"):
+            log_x, log_y = np.log(mean[:, :half]), np.log(mean[:, half:])
         log_x = log_x - log_x.mean(axis=1, keepdims=True)
         found: NDArray[np.float64] = (log_x * log_y).sum(axis=1) / (log_x**2).sum(axis=1)
         return found
