@@ -427,11 +427,15 @@ fn world(seed: u64) -> Blueprint {
     for _ in 0..draw.below(8) {
         let port = plain[draw.place(&plain)];
         let action = match draw.below(6) {
-            0 | 1 => Action::PortDown(port),
-            2 => Action::PortClosed(port),
-            3 | 4 => Action::PortUp(port),
+            0..3 => Action::PortDown(port),
+            3 => Action::PortClosed(port),
+            4 => Action::PortUp(port),
             _ => Action::SetDelay(port, Duration::from_ms(draw.below(30))),
         };
+        // What a failure leaves behind shows only if the port works again.
+        if matches!(action, Action::PortDown(_)) {
+            draw.control(Action::PortUp(port));
+        }
         draw.control(action);
     }
     for port in plain {
