@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from optcp.papers.model import Series
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from optcp.papers.model import Row
 
@@ -33,8 +33,12 @@ def curves_over(rows: Iterable[Row], name: str, x: Axis, y: Axis) -> list[Series
         found.setdefault(rest, []).append(one)
     drawn = []
     for rest, points in found.items():
-        known = [(low, high) for low, high in (one.ci95 for one in points) if low is not None and high is not None]
         at, values = [float(one.key[name]) for one in points], [one.measured for one in points]
-        ci95 = known if len(known) == len(points) else []
-        drawn.append(Series(y.label, dict(rest), x.label, x.unit, y.label, y.unit, at, values, ci95))
+        drawn.append(Series(y.label, dict(rest), x.label, x.unit, y.label, y.unit, at, values, intervals_of(points)))
     return drawn
+
+
+def intervals_of(rows: Sequence[Row]) -> list[tuple[float, float]]:
+    """The intervals of a curve's rows; none if any is missing."""
+    known = [(low, high) for low, high in (one.ci95 for one in rows) if low is not None and high is not None]
+    return known if len(known) == len(rows) else []

@@ -249,10 +249,7 @@ def _assembly_curve(panel: Axes, curve: Series) -> None:
     style, marker = BACKGROUND_STYLES[other]
     colour = RECOVERY_COLOURS[recovery]
     label = f"{RECOVERY_LABELS[recovery]}, {BACKGROUND_LABELS[other]}"
-    panel.plot(curve.x, curve.y, linestyle=style, marker=marker, markersize=3.5, color=colour, label=label)
-    if curve.ci95:
-        low, high = zip(*curve.ci95, strict=True)
-        panel.vlines(curve.x, low, high, color=colour, linewidth=1.6, alpha=0.6)
+    intervals.line(panel, curve, colour, style, label, marker)
 
 
 @draws("obs/emergent")
@@ -288,9 +285,7 @@ def emergent(result: Result) -> list[Figure]:
 
 def _emergent_curve(column: Sequence[Axes], curve: Series) -> None:
     if curve.name == "loss":
-        low, high = zip(*curve.ci95, strict=True) if curve.ci95 else ((), ())
-        column[2].plot(curve.x, curve.y, marker="o", markersize=3.5, color=GREY)
-        column[2].vlines(curve.x if curve.ci95 else [], low, high, color=GREY, linewidth=1.6, alpha=0.6)
+        intervals.line(column[2], curve, GREY, "-", "bursts lost", "o")
         return
     recovery = str(curve.key["recovery"])
     colour, sender = RECOVERY_COLOURS[recovery], RECOVERY_LABELS[recovery]

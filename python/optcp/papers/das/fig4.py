@@ -12,7 +12,7 @@ from optcp.papers import judge
 from optcp.papers.assume import Assumed, overrides, positive_int
 from optcp.papers.base import Evaluation, Exhibit, exhibit
 from optcp.papers.das.paper import PAPER, RECEIVER_AXIS, WORLD, events, payload_bytes, scenario
-from optcp.papers.model import Series
+from optcp.papers.over import Axis, curves_over
 from optcp.papers.verdict import row
 from optcp.study import Study
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from optcp.papers.assume import Value
     from optcp.papers.base import Options, Size
     from optcp.papers.judge import Part
-    from optcp.papers.model import Key, Row
+    from optcp.papers.model import Key, Row, Series
     from optcp.study import Done
 
 CONNECTIONS = range(1, 11)
@@ -117,7 +117,8 @@ class Fig4(Exhibit):
                 key: Key = {"n": n, "topology": topology}
                 rows.append(row(key, "gain_pct", None, stats.mean(one.gain_pct(n)), ""))
                 rows.append(row(key, "false_recoveries_pct", None, stats.mean(one.suffering_pct(n)), ""))
-            series += [_curve(topology, rows, metric) for metric in ("gain_pct", "false_recoveries_pct")]
+            for metric in ("gain_pct", "false_recoveries_pct"):
+                series += _curves(topology, rows, metric)
         judged = judge.judge_all(
             self.id,
             {"The gain is positive": falls_with_n},
@@ -152,21 +153,10 @@ def _both(done: Done) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     return table[..., 0], table[..., 1]
 
 
-def _curve(topology: str, rows: list[Row], metric: str) -> Series:
-    chosen = [one for one in rows if one.metric == metric and one.key["topology"] == topology]
+def _curves(topology: str, rows: list[Row], metric: str) -> list[Series]:
+    chosen = (one for one in rows if one.metric == metric and one.key["topology"] == topology)
     label = {"gain_pct": "gain in goodput", "false_recoveries_pct": "false recoveries a connection"}[metric]
-    low_high = [(low, high) for low, high in (one.ci95 for one in chosen) if low is not None and high is not None]
-    return Series(
-        label,
-        {"topology": topology},
-        "measured connections, n",
-        "",
-        label,
-        "%",
-        [float(one.key["n"]) for one in chosen],
-        [one.measured for one in chosen],
-        low_high if len(low_high) == len(chosen) else [],
-    )
+    return curves_over(chosen, "n", Axis("measured connections, n", ""), Axis(label, "%"))
 
 
 def falls_with_n(measured: Measured) -> list[Part]:

@@ -32,8 +32,9 @@ from optcp.papers.base import Evaluation, Exhibit, exhibit
 from optcp.papers.model import Series
 from optcp.papers.obs.goodput import RECOVERIES
 from optcp.papers.obs.lossless import LOSSLESS
-from optcp.papers.obs.paper import DIRECTION, PAPER, SCENARIO, Cell, goodput_mbps, mean_segments
+from optcp.papers.obs.paper import DIRECTION, PAPER, SCENARIO, Cell, goodput_mbps, transfers
 from optcp.papers.obs.rows import curves
+from optcp.papers.over import intervals_of
 from optcp.papers.verdict import row
 from optcp.study import Study
 
@@ -345,9 +346,7 @@ def _by_length(cross: str, core: NDArray[np.float64]) -> tuple[list[Row], Series
             key: Key = {"cross": cross, "segments": f"{least} to {most}" if most > least else f"{least}"}
             rows.append(row(key, "loss_pct", None, ratio(own, lost, bursts).times(100), ""))
             x.append(round(float(own[:, segments].sum() / own[:, bursts].sum()), 4))
-    intervals = [(low, high) for low, high in (one.ci95 for one in rows) if low is not None and high is not None]
-    y = [one.measured for one in rows]
-    ci95 = intervals if len(intervals) == len(y) else []
+    y, ci95 = [one.measured for one in rows], intervals_of(rows)
     return rows, Series("loss", {"cross": cross}, "segments in a burst", "", "bursts lost", "%", x, y, ci95)
 
 
@@ -358,8 +357,7 @@ def _contention(done: Done) -> NDArray[np.float64]:
 
 def _independent(done: Done) -> NDArray[np.float64]:
     """Goodput in Mb/s and segments a burst, shape (files, paths, steps, 2)."""
-    found = np.array([[(goodput_mbps(run), mean_segments(run)) for run in runs] for _, runs in done])
-    return found.reshape(found.shape[0], len(PATHS), len(LADDER), 2)
+    return transfers(done).reshape(-1, len(PATHS), len(LADDER), 2)
 
 
 def measure(run: RunData) -> list[float]:
