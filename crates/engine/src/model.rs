@@ -245,7 +245,7 @@ impl<O: Observer> Model<O> {
         let now = self.now();
         let packet = self.source(id).send(id, now);
         self.counts.sent += 1;
-        self.record(Record::DatagramSent { flow: id, seq: packet.seq, size: packet.size });
+        self.record(Record::DatagramSent { flow: id, seq: packet.seq, size: packet.size() });
         packet
     }
 
@@ -256,7 +256,7 @@ impl<O: Observer> Model<O> {
         self.counts.delivered += 1;
         let (flow, now) = (packet.flow(), self.now());
         let delay = self.source(flow).take(packet, now);
-        let Packet { seq, size, .. } = packet;
+        let (seq, size) = (packet.seq, packet.size());
         self.record(Record::DatagramArrived { flow, seq, size, delay });
     }
 
@@ -267,7 +267,7 @@ impl<O: Observer> Model<O> {
         let (id, now) = (packet.flow(), self.now());
         self.record(Record::Arrived { flow: id, seq: packet.seq });
         let flow = &mut self.flows[id as usize];
-        let arrival = flow.receiver.handle_segment(now, packet.seq, packet.options, packet.ttl);
+        let arrival = flow.receiver.handle_segment(now, packet.seq, packet.options, packet.ttl());
         if arrival.progress > 0 {
             let config = flow.sender.config();
             // A SYN takes a number but carries no data.

@@ -215,7 +215,7 @@ fn every_router_takes_one_from_the_time_to_live() {
     world.flow(&config(1), Some(1), Time::ZERO, 0, (&links, &[back]));
     let log = run(&world.build(ms(40)));
     let entered = log.iter().filter_map(|(_, record)| match record {
-        Record::Accepted { packet, .. } if !packet.is_ack() => Some(packet.ttl),
+        Record::Accepted { packet, .. } if !packet.is_ack() => Some(packet.ttl()),
         _ => None,
     });
     assert_eq!(entered.collect::<Vec<_>>(), [INITIAL_TTL, INITIAL_TTL - 1, INITIAL_TTL - 2]);

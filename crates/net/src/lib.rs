@@ -19,6 +19,6 @@ pub use jitter::Jitter;
 pub use label::{Bridge, BundleId, Entrance, Gate, Hop, Label, LabelTable};
 pub use loss::{IndependentLoss, Loss, Lossy, PeriodicLoss, ScriptedLoss};
 pub use merge::{Selector, SelectorId, Side};
-pub use packet::{FlowId, INITIAL_TTL, Packet, PortId};
+pub use packet::{FlowId, Header, INITIAL_TTL, Packet, PortId};
 pub use paths::{PathId, Paths};
 pub use port::{Admission, Arrived, Port, PortConfig, PortCounts, QueueLimit, Sent, Tally};

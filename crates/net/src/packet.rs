@@ -21,11 +21,59 @@ pub struct Packet {
     pub seq: u32,
     /// What TCP's options say: a timestamp, or where the endpoints keep the rest.
     pub options: u32,
+    header: Header,
+}
+
+/// The size of a packet, its time to live and its kind, in one word: what nodes look at and change is
+/// moved at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Header(u32);
+
+const TTL_SHIFT: u32 = 16;
+const KIND_SHIFT: u32 = 24;
+const ONE_ROUTER: u32 = 1 << TTL_SHIFT;
+
+#[expect(clippy::cast_possible_truncation, reason = "fields are cut out of the word on purpose")]
+impl Header {
+    const fn new(kind: Kind, size: u16) -> Self {
+        let ttl = (INITIAL_TTL as u32) << TTL_SHIFT;
+        Header(size as u32 | ttl | (kind.0 as u32) << KIND_SHIFT)
+    }
+
     /// Size on the wire in bytes.
-    pub size: u16,
-    /// How many more routers may forward it, this one included.
-    pub ttl: u8,
-    kind: Kind,
+    #[inline(always)]
+    #[must_use]
+    pub const fn size(self) -> u16 {
+        self.0 as u16
+    }
+
+    /// How many more routers may forward the packet, this one included.
+    #[inline(always)]
+    #[must_use]
+    pub const fn ttl(self) -> u8 {
+        (self.0 >> TTL_SHIFT) as u8
+    }
+
+    #[inline(always)]
+    const fn kind(self) -> Kind {
+        Kind((self.0 >> KIND_SHIFT) as u8)
+    }
+
+    /// What it is behind so many routers, none or one (RFC 1812 section 5.3.1). A packet with nothing left of
+    /// its time to live is no longer there.
+    #[inline(always)]
+    #[must_use]
+    pub const fn behind(self, routers: u8) -> Self {
+        debug_assert!(self.ttl() > 0);
+        Header(self.0 - routers as u32 * ONE_ROUTER)
+    }
+
+    /// What it is before so many routers.
+    #[inline(always)]
+    #[must_use]
+    pub const fn before(self, routers: u8) -> Self {
+        Header(self.0 + routers as u32 * ONE_ROUTER)
+    }
 }
 
 /// Not an enum: values that it cannot have would stand for what is no packet, and taking that apart
@@ -81,21 +129,42 @@ impl Packet {
         size: u16,
         options: u32,
     ) -> Self {
-        Packet { label, flow, seq, options, size, ttl: INITIAL_TTL, kind }
+        Packet { label, flow, seq, options, header: Header::new(kind, size) }
     }
 
     /// A router is to forward it: takes one from its time to live, and says whether any is left
     /// (RFC 1812 section 5.3.1).
     pub fn pass_router(&mut self) -> bool {
-        self.ttl = self.ttl.saturating_sub(1);
-        self.ttl > 0
+        self.header = self.header.behind(1);
+        self.ttl() > 0
+    }
+
+    /// Size, time to live and kind.
+    #[inline(always)]
+    #[must_use]
+    pub const fn header(self) -> Header {
+        self.header
+    }
+
+    /// Size on the wire in bytes.
+    #[inline(always)]
+    #[must_use]
+    pub const fn size(self) -> u16 {
+        self.header.size()
+    }
+
+    /// How many more routers may forward it, this one included.
+    #[inline(always)]
+    #[must_use]
+    pub const fn ttl(self) -> u8 {
+        self.header.ttl()
     }
 
     /// Where the endpoints keep its options, or what a datagram says, if they do.
     #[inline]
     #[must_use]
     pub const fn kept(self) -> Option<u32> {
-        if self.kind.0 & Kind::KEPT != 0 { Some(self.options) } else { None }
+        if self.header.kind().0 & Kind::KEPT != 0 { Some(self.options) } else { None }
     }
 
     /// The same packet under another label.
@@ -105,11 +174,11 @@ impl Packet {
         Packet { label, ..self }
     }
 
-    /// The same packet under another label, with so much left of its time to live.
+    /// The same packet under another label and with another header.
     #[inline]
     #[must_use]
-    pub const fn onward(self, label: Label, ttl: u8) -> Self {
-        Packet { label, ttl, ..self }
+    pub const fn onward(self, label: Label, header: Header) -> Self {
+        Packet { label, header, ..self }
     }
 
     /// The flow it belongs to.
@@ -123,13 +192,13 @@ impl Packet {
     #[inline]
     #[must_use]
     pub const fn is_ack(self) -> bool {
-        self.kind.0 & Kind::ACK.0 != 0
+        self.header.kind().0 & Kind::ACK.0 != 0
     }
 
     /// Flow and kind in one number, for digests.
     #[inline]
     #[must_use]
     pub const fn flow_and_kind(self) -> u32 {
-        self.flow | (self.kind.0 as u32) << 30
+        self.flow | (self.header.kind().0 as u32) << 30
     }
 }

@@ -213,35 +213,35 @@ impl Port {
     /// A packet comes to the port.
     pub fn admit(&mut self, now: Time, packet: Packet) -> Admission {
         if let Some(reason) = self.losses.iter_mut().find_map(|loss| loss.take(packet)) {
-            self.tally.lose(packet.size);
+            self.tally.lose(packet.size());
             return Admission::Dropped(reason);
         }
         if !self.up {
-            self.tally.lose(packet.size);
+            self.tally.lose(packet.size());
             return Admission::Dropped(DropReason::LinkDown);
         }
         let fits = match self.config.limit {
             QueueLimit::Unlimited => true,
             QueueLimit::Packets(limit) => self.queue.len() < limit as usize,
-            QueueLimit::Bytes(limit) => self.queued_bytes + u64::from(packet.size) <= limit,
+            QueueLimit::Bytes(limit) => self.queued_bytes + u64::from(packet.size()) <= limit,
         };
         if !fits {
-            self.tally.lose(packet.size);
+            self.tally.lose(packet.size());
             return Admission::Dropped(DropReason::QueueFull);
         }
         self.settle(now);
         self.tally.packets += 1;
-        self.tally.bytes += u64::from(packet.size);
+        self.tally.bytes += u64::from(packet.size());
         let transmission = self.transmission_time(packet);
         self.busy_until = self.busy_until.max(now) + transmission;
         self.tally.longest = self.tally.longest.max((self.busy_until - now).as_ps());
-        self.queued_bytes += u64::from(packet.size);
+        self.queued_bytes += u64::from(packet.size());
         self.queue.push_back(packet);
         if self.queue.len() == 1 { self.send(now, packet) } else { Admission::Queued }
     }
 
     fn transmission_time(&self, packet: Packet) -> Duration {
-        self.config.rate.transmission_time(Bytes::new(u64::from(packet.size)))
+        self.config.rate.transmission_time(Bytes::new(u64::from(packet.size())))
     }
 
     fn send(&mut self, now: Time, packet: Packet) -> Admission {
@@ -261,7 +261,7 @@ impl Port {
         }
         self.settle(now);
         let packet = self.queue.pop_front()?;
-        self.queued_bytes -= u64::from(packet.size);
+        self.queued_bytes -= u64::from(packet.size());
         let mut arrival = now + self.delay;
         if let Some(jitter) = &mut self.config.jitter {
             arrival = jitter.arrival(arrival, self.pipe.back().map(|before| before.arrival));
@@ -290,14 +290,14 @@ impl Port {
     /// at `arrival`. Returns the event of its arrival if the pipe has no earlier one.
     pub fn launch(&mut self, arrival: Time, packet: Packet) -> Option<(Time, u32)> {
         self.tally.packets += 1;
-        self.tally.bytes += u64::from(packet.size);
+        self.tally.bytes += u64::from(packet.size());
         self.transmissions = self.transmissions.wrapping_add(1);
         self.put_under_way(Underway { arrival, ordinal: self.transmissions, packet })
     }
 
     /// The same, but the packet is lost on the way.
     pub fn launch_in_vain(&mut self, packet: Packet) {
-        self.tally.lose(packet.size);
+        self.tally.lose(packet.size());
     }
 
     /// The packet of transmission `ordinal` comes out of the pipe, unless the event is stale.
@@ -319,7 +319,7 @@ impl Port {
         self.busy_until = Time::ZERO;
         self.transmissions = self.transmissions.wrapping_add(1);
         let mut lose = |packet: Packet, reason| {
-            self.tally.lose(packet.size);
+            self.tally.lose(packet.size());
             lost(packet, reason);
         };
         self.pipe.drain(..).for_each(|u| lose(u.packet, DropReason::LostInFlight));

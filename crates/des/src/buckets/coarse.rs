@@ -11,54 +11,53 @@ pub(super) type Spare<T> = Vec<Vec<Entry<T>>>;
 /// Chunks of entries, of which the last one has room.
 ///
 /// Buckets differ much in how full they are. One piece of memory for each would grow to what the fullest
-/// ever needed. Places of a chunk beyond those that are used hold entries of no meaning.
+/// ever needed.
 #[derive(Clone, Debug)]
 pub(super) struct Coarse<T> {
     full: Vec<Vec<Entry<T>>>,
     last: Vec<Entry<T>>,
-    /// How many places of the last chunk are used.
-    used: usize,
 }
 
 impl<T: Copy> Coarse<T> {
     pub(super) fn new() -> Self {
-        Coarse { full: Vec::new(), last: Vec::new(), used: 0 }
+        Coarse { full: Vec::new(), last: Vec::new() }
     }
 
     #[inline(always)]
     pub(super) fn push(&mut self, entry: Entry<T>, spare: &mut Spare<T>) {
-        let Some(place) = self.last.get_mut(self.used) else {
-            return self.push_further(entry, spare);
-        };
-        *place = entry;
-        self.used += 1;
+        if self.last.len() == self.last.capacity() {
+            self.begin_chunk(spare);
+        }
+        self.last.push(entry);
     }
 
-    /// Adds an entry in another chunk.
+    // Knows nothing of the entry, which so need not be in memory.
     #[inline(never)]
-    fn push_further(&mut self, entry: Entry<T>, spare: &mut Spare<T>) {
-        let mut chunk = spare.pop().unwrap_or_else(|| vec![entry; CHUNK]);
-        chunk[0] = entry;
+    fn begin_chunk(&mut self, spare: &mut Spare<T>) {
+        let chunk = spare.pop().unwrap_or_else(|| Vec::with_capacity(CHUNK));
         let full = std::mem::replace(&mut self.last, chunk);
         if !full.is_empty() {
             self.full.push(full);
         }
-        self.used = 1;
     }
 
     pub(super) fn len(&self) -> usize {
-        self.full.len() * CHUNK + self.used
+        self.full.iter().map(Vec::len).sum::<usize>() + self.last.len()
     }
 
     pub(super) fn entries(&self) -> impl Iterator<Item = &Entry<T>> {
-        self.full.iter().flatten().chain(&self.last[..self.used])
+        self.full.iter().flatten().chain(&self.last)
     }
 
     /// Takes out everything, and gives the memory to `spare`.
     pub(super) fn empty(&mut self, spare: &mut Spare<T>, mut take: impl FnMut(&Entry<T>)) {
         self.entries().for_each(&mut take);
         let last = std::mem::take(&mut self.last);
-        spare.extend(self.full.drain(..).chain([last]).filter(|chunk| !chunk.is_empty()));
-        self.used = 0;
+        for mut chunk in self.full.drain(..).chain([last]) {
+            if chunk.capacity() > 0 {
+                chunk.clear();
+                spare.push(chunk);
+            }
+        }
     }
 }

@@ -50,6 +50,8 @@ pub struct Buckets<T> {
     /// Which coarse buckets are not empty.
     occupied: [u64; COARSE_WORDS],
     far: BinaryHeap<Reverse<Due<T>>>,
+    /// What is being added, where that takes longer.
+    in_hand: Option<Due<T>>,
     spare: Spare<T>,
     len: usize,
 }
@@ -67,6 +69,7 @@ impl<T: Copy> Buckets<T> {
             coarse: (0..COARSE).map(|_| Coarse::new()).collect(),
             occupied: [0; COARSE_WORDS],
             far: BinaryHeap::new(),
+            in_hand: None,
             spare: Vec::new(),
             len: 0,
         }
@@ -92,17 +95,32 @@ impl<T: Copy> Buckets<T> {
         debug_assert!(bucket >= self.current, "nothing is due before what was taken out");
         let ahead = bucket - self.current;
         if ahead == 0 {
-            self.near.push(self.entry(due));
+            if self.near.push(self.entry(due)) {
+                return;
+            }
         } else if ahead < COARSE {
             let entry = self.entry(due);
-            self.push_coarse(bucket, entry);
+            return self.push_coarse(bucket, entry);
+        }
+        self.in_hand = Some(due);
+        self.push_in_hand();
+    }
+
+    /// Adds the entry in hand where something else must be done first.
+    // The entry is not an argument: what a call may take the address of is in memory for all others, too,
+    // and is read there in other pieces than it was written in, for which the processor must wait.
+    #[inline(never)]
+    fn push_in_hand(&mut self) {
+        let Some(due) = self.in_hand.take() else { return };
+        if due.at.as_ps() >> self.shift == self.current {
+            let entry = self.entry(due);
+            self.near.push_further(entry);
         } else {
             self.push_far(due);
         }
     }
 
     /// Adds an entry beyond the horizon, or moves the horizon where these become many.
-    #[inline(never)]
     fn push_far(&mut self, due: Due<T>) {
         self.far.push(Reverse(due));
         if self.far.len() > FEW_FAR && self.far.len() > self.len / 8 && self.shift < WIDEST {

@@ -31,12 +31,47 @@ pub(super) struct Near<T> {
     fine: u32,
     /// A fine bucket is 2^shift ps wide.
     shift: u32,
-    /// First entries of the others, in no order.
-    heads: Vec<u32>,
-    /// Which of these are not empty.
-    filled: Vec<u64>,
+    /// First entries of the others.
+    heads: Heads,
     /// Entries that have been put in since the coarse bucket was opened, and before.
     put_in: usize,
+}
+
+/// The first entries of fine buckets; the others are chained to them, in no order.
+#[derive(Clone, Debug)]
+struct Heads {
+    places: Vec<u32>,
+    /// Which of these are not empty.
+    filled: Vec<u64>,
+}
+
+impl Heads {
+    /// Makes the entry at a place the first one; gives the place of the one that was so.
+    #[inline(always)]
+    fn put(&mut self, fine: u32, place: u32) -> u32 {
+        self.filled[fine as usize / 64] |= 1 << (fine % 64);
+        replace(&mut self.places[fine as usize], place)
+    }
+
+    /// The first fine bucket from `fine` on that is not empty.
+    #[inline(always)]
+    #[expect(clippy::cast_possible_truncation, reason = "a place among 2^16")]
+    fn next(&self, fine: u32) -> Option<u32> {
+        let mut word = fine as usize / 64;
+        let mut bits = self.filled[word] & (!0 << (fine % 64));
+        while bits == 0 {
+            word += 1;
+            bits = *self.filled.get(word)?;
+        }
+        Some((word * 64) as u32 + bits.trailing_zeros())
+    }
+
+    /// Takes what is in a fine bucket out.
+    #[inline(always)]
+    fn take(&mut self, fine: u32) -> u32 {
+        self.filled[fine as usize / 64] &= !(1 << (fine % 64));
+        replace(&mut self.places[fine as usize], NIL)
+    }
 }
 
 impl<T: Copy> Near<T> {
@@ -48,8 +83,10 @@ impl<T: Copy> Near<T> {
             first: NIL,
             fine: 0,
             shift: width - FEWEST_FINE,
-            heads: vec![NIL; 1 << FEWEST_FINE],
-            filled: vec![0; 1 << (FEWEST_FINE - 6)],
+            heads: Heads {
+                places: vec![NIL; 1 << FEWEST_FINE],
+                filled: vec![0; 1 << (FEWEST_FINE - 6)],
+            },
             put_in: 0,
         }
     }
@@ -65,8 +102,8 @@ impl<T: Copy> Near<T> {
         let expected = 2 * coming.max(self.put_in).max(1);
         let power = expected.ilog2().clamp(FEWEST_FINE, MOST_FINE.min(width));
         self.shift = width - power;
-        self.heads.resize(1 << power, NIL);
-        self.filled.resize(1 << (power - 6), 0);
+        self.heads.places.resize(1 << power, NIL);
+        self.heads.filled.resize(1 << (power - 6), 0);
         self.put_in = coming;
     }
 
@@ -75,35 +112,30 @@ impl<T: Copy> Near<T> {
     #[inline(always)]
     #[expect(clippy::cast_possible_truncation, reason = "fewer than 2^32 entries are pending")]
     pub(super) fn load(&mut self, entry: Entry<T>) {
-        let fine = entry.offset >> self.shift;
-        let next = replace(&mut self.heads[fine as usize], self.nodes.len() as u32);
-        self.filled[fine as usize / 64] |= 1 << (fine % 64);
+        let next = self.heads.put(entry.offset >> self.shift, self.nodes.len() as u32);
         self.nodes.push(Node { entry, next });
     }
 
-    /// Adds an entry.
+    /// Adds an entry if a place is free: whether it is so.
     #[inline(always)]
-    pub(super) fn push(&mut self, entry: Entry<T>) {
+    pub(super) fn push(&mut self, entry: Entry<T>) -> bool {
         let place = self.free;
-        let Some(node) = self.nodes.get_mut(place as usize) else {
-            return self.push_further(entry);
-        };
+        let Some(node) = self.nodes.get_mut(place as usize) else { return false };
         self.put_in += 1;
         self.free = node.next;
         node.entry = entry;
         let fine = entry.offset >> self.shift;
         if fine > self.fine {
-            node.next = replace(&mut self.heads[fine as usize], place);
-            self.filled[fine as usize / 64] |= 1 << (fine % 64);
+            node.next = self.heads.put(fine, place);
         } else {
             self.insert(place);
         }
+        true
     }
 
-    /// Adds an entry at a new place.
-    #[inline(never)]
+    /// Adds an entry where no place is free.
     #[expect(clippy::cast_possible_truncation, reason = "fewer than 2^32 entries are pending")]
-    fn push_further(&mut self, entry: Entry<T>) {
+    pub(super) fn push_further(&mut self, entry: Entry<T>) {
         self.free = self.nodes.len() as u32;
         self.nodes.push(Node { entry, next: NIL });
         self.push(entry);
@@ -126,18 +158,10 @@ impl<T: Copy> Near<T> {
 
     /// Opens the next fine bucket that is not empty, the open one being so: whether there is one.
     #[inline(always)]
-    #[expect(clippy::cast_possible_truncation, reason = "a place among 2^16")]
     pub(super) fn advance(&mut self) -> bool {
-        let mut word = self.fine as usize / 64;
-        let mut bits = self.filled[word] & (!0 << (self.fine % 64));
-        while bits == 0 {
-            word += 1;
-            let Some(&next) = self.filled.get(word) else { return false };
-            bits = next;
-        }
-        self.filled[word] = bits & (bits - 1);
-        self.fine = (word * 64) as u32 + bits.trailing_zeros();
-        self.first = replace(&mut self.heads[self.fine as usize], NIL);
+        let Some(fine) = self.heads.next(self.fine) else { return false };
+        self.fine = fine;
+        self.first = self.heads.take(fine);
         if self.nodes[self.first as usize].next != NIL {
             self.put_in_order();
         }
@@ -206,7 +230,7 @@ impl<T: Copy> Near<T> {
 
     /// All entries.
     pub(super) fn entries(&self) -> impl Iterator<Item = &Entry<T>> {
-        let waiting = self.heads.iter().copied().filter(|&head| head != NIL);
+        let waiting = self.heads.places.iter().copied().filter(|&head| head != NIL);
         let firsts = std::iter::once(self.first).chain(waiting);
         firsts.flat_map(|first| self.places(first)).map(|at| &self.nodes[at as usize].entry)
     }
@@ -215,7 +239,7 @@ impl<T: Copy> Near<T> {
     pub(super) fn clear(&mut self) {
         self.nodes.clear();
         (self.free, self.first, self.fine) = (NIL, NIL, 0);
-        self.heads.fill(NIL);
-        self.filled.fill(0);
+        self.heads.places.fill(NIL);
+        self.heads.filled.fill(0);
     }
 }

@@ -65,8 +65,8 @@ pub(super) struct Way {
     pub(super) bundle: u16,
     pub(super) destination: u16,
     pub(super) ahead: Ahead,
-    /// Whether it is in a tunnel that hides its routers from the packet's time to live.
-    pub(super) carried: bool,
+    /// What the node takes from the time to live of a packet that came through a port.
+    pub(super) hops: u8,
 }
 
 impl Way {
@@ -78,7 +78,7 @@ impl Way {
     pub(super) const SPECIAL: PortId = PortId::MAX - 2;
 
     fn to(port: PortId, next: Label, ahead: Ahead) -> Self {
-        Way { port, next, bundle: 0, destination: 0, ahead, carried: false }
+        Way { port, next, bundle: 0, destination: 0, ahead, hops: u8::from(port < Way::SPECIAL) }
     }
 
     /// Whether the port is one.
@@ -362,13 +362,14 @@ impl<'a> Survey<'a> {
         match self.hop(label) {
             Hop::Deliver => Way::to(Way::DELIVER, label, Ahead::Wait),
             Hop::Forward { port, next } => Way::to(port, next, ahead(next)),
-            Hop::Carry { port, next } => Way { carried: true, ..Way::to(port, next, ahead(next)) },
+            // In a tunnel that hides its routers from the time to live.
+            Hop::Carry { port, next } => Way { hops: 0, ..Way::to(port, next, ahead(next)) },
             Hop::Bundle(entrance) => {
                 let Entrance { bundle, destination, next } = self.labels.entrance(entrance);
                 match (u16::try_from(bundle), u16::try_from(destination)) {
                     (Ok(bundle), Ok(destination)) => {
                         let way = Way::to(Way::BUNDLE, next, ahead(next));
-                        Way { bundle, destination, ..way }
+                        Way { bundle, destination, hops: 1, ..way }
                     }
                     _ => Way::to(Way::SPECIAL, label, Ahead::Wait),
                 }

@@ -23,7 +23,7 @@ use std::collections::BinaryHeap;
 
 use optcp_des::{Buckets, Calendar, Class, Due, Key};
 use optcp_net::{
-    BundleId, Control, DropReason, Label, Packet, PortCounts, PortId, QueueLimit, Tally,
+    BundleId, Control, DropReason, Header, Label, Packet, PortCounts, PortId, QueueLimit, Tally,
 };
 use optcp_optical::bundle::{Bundle, Lightpaths, Selection};
 use optcp_optical::burst::{Gathered, Passage};
@@ -36,7 +36,7 @@ use crate::observe::{Observer, Record};
 use crate::timers::first_alarms;
 
 use details::{Details, Wants};
-use eager::{Ahead, Way, Ways};
+use eager::{Way, Ways};
 use port::Port;
 use store::Store;
 
@@ -63,6 +63,8 @@ pub(crate) struct Fast {
     survey_at: Time,
     /// While packets go on after a cut, step by step: up to when, and those that still can.
     resumed: Option<(Time, BinaryHeap<std::cmp::Reverse<Due<Packet>>>)>,
+    /// The packet that is being parked meanwhile.
+    in_hand: Option<Due<Packet>>,
 }
 
 impl Fast {
@@ -98,6 +100,7 @@ impl Fast {
             cut: Time::ZERO,
             survey_at: Time::MAX,
             resumed: None,
+            in_hand: None,
         }
     }
 
@@ -166,80 +169,102 @@ impl Fast {
         from: Option<PortId>,
     ) {
         // What changes on the way stays out of the packet: it would be written and read back each time.
-        let (mut label, mut ttl) = (packet.label, packet.ttl);
-        let mut routed = from.is_some();
+        let (mut label, mut header) = (packet.label, packet.header());
+        let mut came = from.map_or(Came::FROM_ENDPOINT, |_| Came::TOLD);
+        if from.is_none() {
+            // The node where it begins takes nothing.
+            header = header.before(self.ways.at(label).hops);
+        }
+        let mut now = model.now();
         loop {
             let way = self.ways.at(label);
             let mut id = way.port;
             if !way.is_port() {
+                self.tell(model, now, &mut came);
                 match id {
                     Way::DELIVER => {
-                        let Some(ack) = self.deliver(model, packet.onward(label, ttl)) else {
+                        let Some(ack) = self.deliver(model, packet.onward(label, header)) else {
                             return;
                         };
                         packet = ack;
-                        (label, ttl) = (ack.label, ack.ttl);
-                        routed = false;
+                        label = ack.label;
+                        header = ack.header().before(self.ways.at(label).hops);
+                        (now, came) = (model.now(), Came::FROM_ENDPOINT);
                         continue;
                     }
                     Way::BUNDLE => {
                         let (bundle, destination) = (way.bundle.into(), way.destination.into());
                         id = self.choose(model, bundle, destination, packet);
                     }
-                    _ => return self.at_special(model, packet.onward(label, ttl), routed),
+                    _ => {
+                        return self.at_special(
+                            model,
+                            packet.onward(label, header),
+                            came != Came::FROM_ENDPOINT,
+                        );
+                    }
                 }
             }
-            if routed && !way.carried {
-                ttl = ttl.saturating_sub(1);
-                if ttl == 0 {
-                    return expire(model, packet.onward(label, ttl));
-                }
+            header = header.behind(way.hops);
+            if header.ttl() == 0 {
+                self.tell(model, now, &mut came);
+                return expire(model, packet.onward(label, header));
             }
             label = way.next;
-            let Some(arrival) = self.admit(model, id, &packet, (label, ttl)) else { return };
-            if !self.ways.goes_on(way.ahead, packet) || arrival >= self.cut {
-                return self.park(arrival, id, way.ahead, packet.onward(label, ttl));
+            if O::TAKES_RECORDS {
+                self.tell(model, now, &mut came);
             }
-            self.tell(model, arrival, id);
-            routed = true;
+            let arrival = self.admit(model, now, id, &packet, (label, header)).or_else(|| {
+                self.tell(model, now, &mut came);
+                self.admit_otherwise(model, id, packet.onward(label, header))
+            });
+            let Some(arrival) = arrival else { return };
+            if !self.ways.goes_on(way.ahead, packet) || arrival >= self.cut {
+                return self.park(arrival, id, packet.onward(label, header));
+            }
+            (now, came) = (arrival, Came(id));
         }
     }
 
-    /// Makes the arrival of the packet that a port has accepted last the event that is being executed.
+    /// Makes the arrival of a packet, which is what its port has accepted last, the event that is being executed.
     #[inline(always)]
-    fn tell<O>(&self, model: &mut Model<O>, at: Time, port: PortId) {
-        let ordinal = self.ports[port as usize].last_ordinal();
-        model.event = Key::new(at, Class::Arrival, port, ordinal);
+    fn tell<O>(&self, model: &mut Model<O>, at: Time, came: &mut Came) {
+        if let Some(port) = self.ports.get(came.0 as usize) {
+            model.event = Key::new(at, Class::Arrival, came.0, port.last_ordinal());
+            *came = Came::TOLD;
+        }
     }
 
-    /// A packet comes to a port: when it arrives behind it, unless it is lost or waits for a burst. Its label
-    /// and its time to live are what they will be there.
+    /// A packet comes to a port: when it arrives behind it, if that is easily told. Its label and its time to
+    /// live are what they will be there.
     #[inline(always)]
     fn admit<O: Observer>(
         &mut self,
         model: &mut Model<O>,
+        now: Time,
         id: PortId,
         packet: &Packet,
-        (label, ttl): (Label, u8),
+        (label, header): (Label, Header),
     ) -> Option<Time> {
-        let now = model.now().as_ps();
+        let now = now.as_ps();
         let port = &mut self.ports[id as usize];
         let waits = port.waits(now);
-        if !port.surely_takes(packet.size, waits) {
-            return self.admit_otherwise(model, id, packet.onward(label, ttl));
+        let size = header.size();
+        if !port.surely_takes(size, waits) {
+            return None;
         }
-        let sent = port.sent(packet.size, now, waits);
+        let sent = port.sent(size, now, waits);
         if port.has_store() {
-            self.stores[id as usize].accept(port, packet.size, now, sent);
+            self.stores[id as usize].accept(port, size, now, sent);
         }
         let arrival = Time::from_ps(port.accept(sent));
         if O::TAKES_RECORDS {
-            model.record(Record::Accepted { port: id, packet: packet.onward(label, ttl) });
+            model.record(Record::Accepted { port: id, packet: packet.onward(label, header) });
         }
         Some(arrival)
     }
 
-    /// The same where it must be looked at more closely.
+    /// The same where it must be looked at more closely: it may be lost, or wait for a burst.
     #[inline(never)]
     fn admit_otherwise<O: Observer>(
         &mut self,
@@ -293,11 +318,23 @@ impl Fast {
 
     /// A packet waits for its turn behind the port that has accepted it last.
     #[inline(always)]
-    fn park(&mut self, at: Time, port: PortId, ahead: Ahead, packet: Packet) {
+    fn park(&mut self, at: Time, port: PortId, packet: Packet) {
         let ordinal = self.ports[port as usize].last_ordinal();
         let due = Due { at, entity: port, ordinal, item: packet };
+        if self.resumed.is_some() {
+            self.in_hand = Some(due);
+            return self.park_in_hand();
+        }
+        self.waiting.push(due);
+    }
+
+    /// The same for the packet in hand, while packets go on after a cut.
+    // The packet is not an argument, as in `Buckets::push`.
+    #[inline(never)]
+    fn park_in_hand(&mut self) {
+        let Some(due) = self.in_hand.take() else { return };
         match &mut self.resumed {
-            Some((until, heap)) if due.at < *until && self.ways.goes_on(ahead, packet) => {
+            Some((until, heap)) if due.at < *until && self.ways.ahead(due.item) => {
                 heap.push(std::cmp::Reverse(due));
             }
             _ => self.waiting.push(due),
@@ -343,14 +380,17 @@ impl Fast {
         };
         for (port, packet) in ways.into_iter().flatten() {
             model.event = event;
-            let ahead = if self.ways.ahead(packet) { Ahead::Go } else { Ahead::Wait };
-            let under = (packet.label, packet.ttl);
-            let Some(arrival) = self.admit(model, port, &packet, under) else { continue };
-            if ahead == Ahead::Go && arrival < self.cut {
-                self.tell(model, arrival, port);
+            let ahead = self.ways.ahead(packet);
+            let under = (packet.label, packet.header());
+            let arrival = self
+                .admit(model, event.time(), port, &packet, under)
+                .or_else(|| self.admit_otherwise(model, port, packet));
+            let Some(arrival) = arrival else { continue };
+            if ahead && arrival < self.cut {
+                self.tell(model, arrival, &mut Came(port));
                 self.walk(model, packet, Some(port));
             } else {
-                self.park(arrival, port, ahead, packet);
+                self.park(arrival, port, packet);
             }
         }
     }
@@ -422,6 +462,18 @@ impl Fast {
             self.act_on_port(control.action, control.at, &mut Vec::new(), |_, _| ());
         }
     }
+}
+
+/// The port by which a packet came to where it is, unless that is already the model's event: the arrival that
+/// is being executed becomes so only where that is asked for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Came(PortId);
+
+impl Came {
+    /// The model knows.
+    const TOLD: Came = Came(PortId::MAX);
+    /// It came from an endpoint here, and the model knows.
+    const FROM_ENDPOINT: Came = Came(PortId::MAX - 1);
 }
 
 /// A packet's time to live is used up behind the port by which it came.

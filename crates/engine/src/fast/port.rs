@@ -149,21 +149,21 @@ impl Port {
         let refused = match details.losses.iter_mut().find_map(|loss| loss.take(packet)) {
             None if !details.up => Some(DropReason::LinkDown),
             None => {
-                self.choose_lane(store, details, now.as_ps(), packet.size);
-                let fits = self.fits(store, details, now.as_ps(), packet.size);
+                self.choose_lane(store, details, now.as_ps(), packet.size());
+                let fits = self.fits(store, details, now.as_ps(), packet.size());
                 (!fits).then_some(DropReason::QueueFull)
             }
             lost => lost,
         };
         if let Some(reason) = refused {
             self.counts.dropped += 1;
-            store.dropped_bytes += u64::from(packet.size);
+            store.dropped_bytes += u64::from(packet.size());
             model.lose(id, packet, reason);
             return None;
         }
         let begins = self.free_at.max(now.as_ps());
-        let sent = begins + details.transmission(packet.size);
-        store.accept(self, packet.size, now.as_ps(), sent);
+        let sent = begins + details.transmission(packet.size());
+        store.accept(self, packet.size(), now.as_ps(), sent);
         let arrival = details.arrival(Time::from_ps(self.accept(sent)));
         model.record(Record::Accepted { port: id, packet });
         if let Some(watched) = &mut details.watched {
@@ -271,7 +271,8 @@ impl Port {
     ) {
         if details.tallied {
             store.byte_time -= self.byte_time_after(store, details, now, pending.iter().copied());
-            store.dropped_bytes += pending.iter().map(|due| u64::from(due.item.size)).sum::<u64>();
+            store.dropped_bytes +=
+                pending.iter().map(|due| u64::from(due.item.size())).sum::<u64>();
         }
         let ends = details.ends(store);
         let (mut queued, under_way): (Vec<&Due<Packet>>, Vec<&Due<Packet>>) =
@@ -317,7 +318,7 @@ impl Port {
         if !store.keeps {
             let ends = details.ends(store);
             let waits = |due: &&&Due<Packet>| self.sent_at(&ends, due) >= now.as_ps();
-            let sizes = in_order.iter().filter(waits).map(|due| due.item.size).collect();
+            let sizes = in_order.iter().filter(waits).map(|due| due.item.size()).collect();
             let transmission = |size| details.transmission(size);
             store.queue = Queue::ending_at(self.free_at, sizes, transmission);
             store.keeps = true;
@@ -414,7 +415,7 @@ impl Port {
     ) -> u128 {
         let ends = details.ends(store);
         let after = |due: &Due<Packet>| self.sent_at(&ends, due).saturating_sub(now.as_ps());
-        pending.map(|due| u128::from(due.item.size) * u128::from(after(&due))).sum()
+        pending.map(|due| u128::from(due.item.size()) * u128::from(after(&due))).sum()
     }
 
     /// Whether a packet that comes now or later could arrive before one of `pending`.

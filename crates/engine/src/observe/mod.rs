@@ -235,7 +235,7 @@ impl Observer for Reducers {
                 self.completions.iter_mut().for_each(|c| c.progress(event, flow, bytes));
             }
             Record::Transmitted { port, packet } => {
-                self.load.iter_mut().for_each(|l| l.add(at, port, u64::from(packet.size)));
+                self.load.iter_mut().for_each(|l| l.add(at, port, u64::from(packet.size())));
             }
             Record::QueueLength { port, packets } => {
                 self.queue.iter_mut().for_each(|q| q.change(at, port, packets));

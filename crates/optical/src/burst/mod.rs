@@ -205,7 +205,7 @@ impl Assembler {
     pub fn gather(&mut self, now: Time, packet: Packet) -> Gathered {
         let opens = self.held.is_empty();
         self.held.push(packet);
-        self.bytes += u64::from(packet.size);
+        self.bytes += u64::from(packet.size());
         if self.assembly.is_full(self.bytes) {
             return Gathered::Full;
         }

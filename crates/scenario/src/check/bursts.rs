@@ -7,7 +7,7 @@ use optcp_units::Duration;
 use crate::plan::{BurstsPlan, Plan, QueueLimit};
 use crate::problem::Problems;
 use crate::schema::{AssemblyKind, BurstsEntry, File};
-use crate::tree::place;
+use crate::tree::{Step, place};
 
 use super::network::Network;
 
@@ -63,17 +63,24 @@ pub(super) fn bursts(
 fn loss_probabilities(i: usize, entry: &BurstsEntry, problems: &mut Problems<'_>) -> [f64; 2] {
     let there = entry.loss_probability.map_or(0.0, |probability| probability.0);
     let back = entry.reverse.loss_probability.map_or(there, |probability| probability.0);
-    let written = [
-        (entry.loss_probability, place!["bursts", i, "loss_probability"]),
-        (entry.reverse.loss_probability, place!["bursts", i, "reverse", "loss_probability"]),
-    ];
-    for (given, place) in written {
-        if let Some(probability) = given.filter(|given| given.0 > 1.0) {
-            let message = format!("`{}` is more than certain", probability.0);
-            problems.at(place, message).label("must be from 0 to 1");
+    for (probability, place) in written_probabilities(i, entry) {
+        if probability > 1.0 {
+            let message = format!("`{probability}` is more than certain");
+            problems.at(&place, message).label("must be from 0 to 1");
         }
     }
     [there, back]
+}
+
+/// The loss probabilities that an entry gives, and where.
+fn written_probabilities(
+    i: usize,
+    entry: &BurstsEntry,
+) -> impl Iterator<Item = (f64, Vec<Step<'_>>)> {
+    let there = (entry.loss_probability, place!["bursts", i, "loss_probability"].to_vec());
+    let back = place!["bursts", i, "reverse", "loss_probability"].to_vec();
+    let back = (entry.reverse.loss_probability, back);
+    [there, back].into_iter().filter_map(|(given, place)| Some((given?.0, place)))
 }
 
 /// Bursts over fibres, whose links have been made.
@@ -85,13 +92,9 @@ fn over_fibres(
     network: &Network,
     problems: &mut Problems<'_>,
 ) {
-    let written = [
-        (entry.loss_probability, place!["bursts", i, "loss_probability"]),
-        (entry.reverse.loss_probability, place!["bursts", i, "reverse", "loss_probability"]),
-    ];
-    for (_, place) in written.into_iter().filter(|(given, _)| given.is_some()) {
+    for (_, place) in written_probabilities(i, entry) {
         let message = "over fibres bursts are lost by contention";
-        problems.at(place, message).label("goes with `link` only");
+        problems.at(&place, message).label("goes with `link` only");
     }
     let Some(assembly) = assembly else { return };
     let processing = plan.core.map_or(Duration::ZERO, |core| core.processing);
