@@ -3,6 +3,7 @@
 //! A [`Blueprint`] says what there is; a [`Simulation`] is one run of it. The whole simulation is
 //! plain data and can be cloned at any instant: the branches of a study share one warm-up.
 
+mod alarms;
 mod blueprint;
 mod controls;
 mod counts;

@@ -5,14 +5,14 @@
 use optcp_des::{Calendar, Class, Key};
 use optcp_net::{Action, Admission, Control, FlowId, Packet, Port, PortCounts, PortId, Tally};
 use optcp_optical::bundle::Lightpaths;
-use optcp_optical::burst::{Gathered, Passage};
 use optcp_units::Time;
 
 use crate::Blueprint;
+use crate::alarms::Alarms;
 use crate::controls::Controls;
 use crate::model::{Model, Onward};
 use crate::observe::{Cause, Observer, Record};
-use crate::timers::{Alarm, first_alarms};
+use crate::timers::first_alarms;
 
 /// Events between two questions whether to go on.
 const STRETCH: u64 = 1 << 16;
@@ -145,29 +145,7 @@ impl Reference {
             Class::Control => unreachable!("control actions are kept in a list of their own"),
             Class::TransmissionEnd => self.end_transmission(model, entity, key.ordinal()),
             Class::Arrival => self.arrive(model, entity, key.ordinal()),
-            Class::Timer => match Alarm::of(key) {
-                Alarm::Start => {
-                    model.flows[entity as usize].sender.start();
-                    self.drain_sender(model, entity, Cause::Start);
-                }
-                Alarm::Sender => self.sender_timer(model, entity),
-                Alarm::Receiver => self.receiver_timer(model, entity),
-                Alarm::Datagram => {
-                    let packet = model.send_datagram(entity);
-                    self.at_node(model, packet, None);
-                    model.source(entity).schedule(entity, &mut self.calendar);
-                }
-                Alarm::Burst => {
-                    if let Some(assembler) = model.due_assembler(key) {
-                        self.send_burst(model, assembler);
-                    }
-                }
-                Alarm::SetUp => {
-                    let (assembler, number) = model.of_set_up(key);
-                    let passage = model.set_up(assembler, number);
-                    self.follow(model, assembler, passage);
-                }
-            },
+            Class::Timer => self.alarm(model),
         }
     }
 
@@ -228,40 +206,6 @@ impl Reference {
         self.record_queue(model, id);
     }
 
-    fn gather<O: Observer>(&mut self, model: &mut Model<O>, assembler: u32, packet: Packet) {
-        match model.gather(assembler, packet) {
-            Gathered::Waits => {}
-            Gathered::Until(due) => self.calendar.push(model.burst_key(assembler, due)),
-            Gathered::Full => self.send_burst(model, assembler),
-        }
-    }
-
-    fn send_burst<O: Observer>(&mut self, model: &mut Model<O>, assembler: u32) {
-        let passage = model.send_burst(assembler);
-        self.follow(model, assembler, passage);
-    }
-
-    /// What is to be done next for a burst.
-    fn follow<O: Observer>(&mut self, model: &mut Model<O>, assembler: u32, passage: Passage) {
-        let id = model.assemblers[assembler as usize].port();
-        let port = &mut self.ports[id as usize];
-        match passage {
-            Passage::Asks(at, number) => {
-                self.calendar.push(model.set_up_key(assembler, at, number));
-            }
-            Passage::Lost(burst) => {
-                burst.packets.into_iter().for_each(|packet| port.launch_in_vain(packet));
-            }
-            Passage::Arrives(arrival, burst) => {
-                for packet in burst.packets {
-                    if let Some((at, ordinal)) = port.launch(arrival, packet) {
-                        self.calendar.push(Key::new(at, Class::Arrival, id, ordinal));
-                    }
-                }
-            }
-        }
-    }
-
     fn record_queue<O: Observer>(&self, model: &mut Model<O>, port: PortId) {
         if model.observer.watches(port) {
             let packets = self.ports[port as usize].queue_length();
@@ -284,8 +228,17 @@ impl Reference {
             model.flows[id as usize].schedule_receiver(id, &mut self.calendar);
         }
     }
+}
 
-    /// Puts on the network what a sender may send now, after what came to it.
+impl Alarms for Reference {
+    fn calendar(&mut self) -> &mut Calendar {
+        &mut self.calendar
+    }
+
+    fn emit<O: Observer>(&mut self, model: &mut Model<O>, packet: Packet) {
+        self.at_node(model, packet, None);
+    }
+
     fn drain_sender<O: Observer>(&mut self, model: &mut Model<O>, id: FlowId, cause: Cause) {
         while let Some(packet) = model.next_segment(id) {
             self.at_node(model, packet, None);
@@ -322,5 +275,19 @@ impl Reference {
             self.at_node(model, packet, None);
         }
         model.flows[id as usize].schedule_receiver(id, &mut self.calendar);
+    }
+
+    fn launch(&mut self, port: PortId, at: Time, packets: Vec<Packet>) {
+        let from = &mut self.ports[port as usize];
+        for packet in packets {
+            if let Some((at, ordinal)) = from.launch(at, packet) {
+                self.calendar.push(Key::new(at, Class::Arrival, port, ordinal));
+            }
+        }
+    }
+
+    fn launch_in_vain(&mut self, port: PortId, packets: Vec<Packet>) {
+        let from = &mut self.ports[port as usize];
+        packets.into_iter().for_each(|packet| from.launch_in_vain(packet));
     }
 }

@@ -1,10 +1,11 @@
 //! Endpoints: what comes to them, perhaps ahead of time, and their timers.
 
-use optcp_des::Key;
-use optcp_net::{FlowId, Packet};
+use optcp_des::{Calendar, Due};
+use optcp_net::{FlowId, Packet, PortId};
 use optcp_units::Time;
 
 use super::Fast;
+use crate::alarms::Alarms;
 use crate::model::Model;
 use crate::observe::{Cause, Observer};
 use crate::timers::Alarm;
@@ -51,17 +52,6 @@ impl Fast {
         self.drain_sender(model, id, Cause::Ack);
     }
 
-    /// Puts on the network what a sender may send now, after what came to it.
-    fn drain_sender<O: Observer>(&mut self, model: &mut Model<O>, id: FlowId, cause: Cause) {
-        let event = model.event;
-        while let Some(packet) = model.next_segment(id) {
-            self.walk(model, packet, None);
-            model.event = event;
-        }
-        model.settle(id, cause);
-        model.flows[id as usize].schedule_sender(id, &mut self.timers);
-    }
-
     /// Timers that are due up to now fire before what comes now.
     #[inline(never)]
     fn catch_sender_up<O: Observer>(&mut self, model: &mut Model<O>, id: FlowId) {
@@ -89,56 +79,54 @@ impl Fast {
         }
         model.event = event;
     }
+}
 
-    /// A calendar entry of a start or a timer. It may be of no more use: the endpoint may be ahead of it,
-    /// or the timer put off.
-    pub(super) fn alarm<O: Observer>(&mut self, model: &mut Model<O>, key: Key) {
-        let (id, now) = (key.entity(), key.time());
-        let alarm = Alarm::of(key);
-        let Some(flow) = model.flows.get_mut(id as usize) else {
-            return match alarm {
-                Alarm::Burst => {
-                    if let Some(assembler) = model.due_assembler(key) {
-                        self.send_burst(model, assembler);
-                    }
-                }
-                Alarm::SetUp => {
-                    let (assembler, number) = model.of_set_up(key);
-                    let passage = model.set_up(assembler, number);
-                    self.follow(model, assembler, passage);
-                }
-                _ => self.send_datagram(model, id),
-            };
-        };
-        match alarm {
-            Alarm::Start => {
-                flow.sender.start();
-                self.drain_sender(model, id, Cause::Start);
-            }
-            Alarm::Sender => {
-                if flow.timer_entries[0] == now {
-                    flow.timer_entries[0] = Time::MAX;
-                    self.catch_sender_up(model, id);
-                    model.flows[id as usize].schedule_sender(id, &mut self.timers);
-                }
-            }
-            Alarm::Receiver => {
-                if flow.timer_entries[1] == now {
-                    flow.timer_entries[1] = Time::MAX;
-                    self.catch_receiver_up(model, id);
-                    model.flows[id as usize].schedule_receiver(id, &mut self.timers);
-                }
-            }
-            Alarm::Datagram | Alarm::Burst | Alarm::SetUp => {
-                unreachable!("numbers of sources and assemblers are beyond those of flows")
-            }
+impl Alarms for Fast {
+    fn calendar(&mut self) -> &mut Calendar {
+        &mut self.timers
+    }
+
+    fn emit<O: Observer>(&mut self, model: &mut Model<O>, packet: Packet) {
+        self.walk(model, packet, None);
+    }
+
+    fn drain_sender<O: Observer>(&mut self, model: &mut Model<O>, id: FlowId, cause: Cause) {
+        let event = model.event;
+        while let Some(packet) = model.next_segment(id) {
+            self.walk(model, packet, None);
+            model.event = event;
+        }
+        model.settle(id, cause);
+        model.flows[id as usize].schedule_sender(id, &mut self.timers);
+    }
+
+    // The endpoint may be ahead of its entry, or the timer put off.
+    fn sender_timer<O: Observer>(&mut self, model: &mut Model<O>, id: FlowId) {
+        let entry = &mut model.flows[id as usize].timer_entries[0];
+        if *entry == model.event.time() {
+            *entry = Time::MAX;
+            self.catch_sender_up(model, id);
+            model.flows[id as usize].schedule_sender(id, &mut self.timers);
         }
     }
 
-    /// A source sends its next packet.
-    fn send_datagram<O: Observer>(&mut self, model: &mut Model<O>, id: FlowId) {
-        let packet = model.send_datagram(id);
-        self.walk(model, packet, None);
-        model.source(id).schedule(id, &mut self.timers);
+    fn receiver_timer<O: Observer>(&mut self, model: &mut Model<O>, id: FlowId) {
+        let entry = &mut model.flows[id as usize].timer_entries[1];
+        if *entry == model.event.time() {
+            *entry = Time::MAX;
+            self.catch_receiver_up(model, id);
+            model.flows[id as usize].schedule_receiver(id, &mut self.timers);
+        }
+    }
+
+    fn launch(&mut self, port: PortId, at: Time, packets: Vec<Packet>) {
+        let from = &mut self.ports[port as usize];
+        for item in packets {
+            self.waiting.push(Due { at, entity: port, ordinal: from.launch(), item });
+        }
+    }
+
+    fn launch_in_vain(&mut self, port: PortId, packets: Vec<Packet>) {
+        self.ports[port as usize].launch_in_vain(packets.len());
     }
 }

@@ -26,10 +26,10 @@ use optcp_net::{
     BundleId, Control, DropReason, Header, Label, Packet, PortCounts, PortId, QueueLimit, Tally,
 };
 use optcp_optical::bundle::{Bundle, Lightpaths, Selection};
-use optcp_optical::burst::{Gathered, Passage};
 use optcp_units::{Bytes, Duration, Time};
 
 use crate::Blueprint;
+use crate::alarms::Alarms;
 use crate::controls::Controls;
 use crate::model::{Model, Onward};
 use crate::observe::{Observer, Record};
@@ -145,7 +145,7 @@ impl Fast {
             } else if let Some(key) = self.timers.pop_before(self.cut) {
                 model.counts.events += 1;
                 model.event = key;
-                self.alarm(model, key);
+                self.alarm(model);
             } else {
                 return true;
             }
@@ -284,36 +284,6 @@ impl Fast {
     fn parts(&mut self, id: PortId) -> (&mut Port, &mut Store, &mut Details) {
         let index = id as usize;
         (&mut self.ports[index], &mut self.stores[index], &mut self.details[index])
-    }
-
-    /// A packet comes to an assembler.
-    fn gather<O: Observer>(&mut self, model: &mut Model<O>, assembler: u32, packet: Packet) {
-        match model.gather(assembler, packet) {
-            Gathered::Waits => {}
-            Gathered::Until(due) => self.timers.push(model.burst_key(assembler, due)),
-            Gathered::Full => self.send_burst(model, assembler),
-        }
-    }
-
-    /// What an assembler has gathered leaves.
-    fn send_burst<O: Observer>(&mut self, model: &mut Model<O>, assembler: u32) {
-        let passage = model.send_burst(assembler);
-        self.follow(model, assembler, passage);
-    }
-
-    /// What is to be done next for a burst: packets that arrive wait for their turn behind the port.
-    fn follow<O: Observer>(&mut self, model: &mut Model<O>, assembler: u32, passage: Passage) {
-        let id = model.assemblers[assembler as usize].port();
-        let port = &mut self.ports[id as usize];
-        match passage {
-            Passage::Asks(at, number) => self.timers.push(model.set_up_key(assembler, at, number)),
-            Passage::Lost(burst) => port.launch_in_vain(burst.packets.len()),
-            Passage::Arrives(at, burst) => {
-                for item in burst.packets {
-                    self.waiting.push(Due { at, entity: id, ordinal: port.launch(), item });
-                }
-            }
-        }
     }
 
     /// A packet waits for its turn behind the port that has accepted it last.
