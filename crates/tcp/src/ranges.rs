@@ -37,13 +37,21 @@ impl Ranges {
 
     /// The range that holds `seq`.
     pub(crate) fn around(&self, seq: Seq) -> Option<(Seq, Seq)> {
-        let i = self.0.partition_point(|&(_, end)| end <= seq);
-        self.0.get(i).copied().filter(|&(start, _)| start <= seq)
+        self.0.get(self.behind(seq)).copied().filter(|&(start, _)| start <= seq)
+    }
+
+    /// The place of the first range with something behind `seq`.
+    fn behind(&self, seq: Seq) -> usize {
+        match self.0.last() {
+            // A burst of losses leaves thousands of holes, and most of what comes then lies behind them all.
+            Some(&(start, end)) if start <= seq => self.0.len() - usize::from(end > seq),
+            _ => self.0.partition_point(|&(_, end)| end <= seq),
+        }
     }
 
     /// Takes everything below `seq` out.
     pub(crate) fn remove_below(&mut self, seq: Seq) {
-        let gone = self.0.partition_point(|&(_, end)| end <= seq);
+        let gone = self.behind(seq);
         if gone > 0 {
             self.0.drain(..gone);
         }
@@ -55,7 +63,7 @@ impl Ranges {
     /// Puts `start..end` in, which is not empty; calls `new` for each part that was not there before.
     pub(crate) fn insert(&mut self, start: Seq, end: Seq, mut new: impl FnMut(Seq, Seq)) {
         // The first range that ends at or after `start`: the first that can touch the new one.
-        let from = self.0.partition_point(|&(_, e)| e < start);
+        let from = self.behind(start.saturating_sub(1));
         let mut to = from;
         let (mut low, mut high) = (start, end);
         let mut covered = start;

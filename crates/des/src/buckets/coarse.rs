@@ -50,11 +50,11 @@ impl<T: Copy> Coarse<T> {
     }
 
     /// Takes out everything, and gives the memory to `spare`.
-    pub(super) fn empty(&mut self, spare: &mut Spare<T>, mut take: impl FnMut(&Entry<T>)) {
-        self.entries().for_each(&mut take);
+    pub(super) fn empty(&mut self, spare: &mut Spare<T>, mut take: impl FnMut(&[Entry<T>])) {
         let last = std::mem::take(&mut self.last);
         for mut chunk in self.full.drain(..).chain([last]) {
             if chunk.capacity() > 0 {
+                take(&chunk);
                 chunk.clear();
                 spare.push(chunk);
             }

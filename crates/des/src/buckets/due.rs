@@ -43,8 +43,9 @@ impl<T> Ord for Due<T> {
     }
 }
 
-/// An entry of a known coarse bucket.
+/// An entry of a known coarse bucket. Those that carry a packet lie in one cache line each.
 #[derive(Clone, Copy, Debug)]
+#[repr(align(32))]
 pub(super) struct Entry<T> {
     /// Picoseconds since the beginning of its coarse bucket.
     pub(super) offset: u32,

@@ -216,7 +216,7 @@ impl<T: Copy> Buckets<T> {
         self.occupied[place / 64] &= !(1 << (place % 64));
         let (coarse, near) = (&mut self.coarse[place], &mut self.near);
         near.open(self.shift, coarse.len());
-        coarse.empty(&mut self.spare, |entry| near.load(*entry));
+        coarse.empty(&mut self.spare, |chunk| near.load(chunk));
         near.advance();
     }
 
@@ -246,9 +246,11 @@ impl<T: Copy> Buckets<T> {
             let coarse = &mut self.coarse[place];
             self.occupied[place / 64] &= !(1 << (place % 64));
             self.len -= coarse.len();
-            coarse.empty(&mut self.spare, |entry| {
-                let due = entry.due(bucket << self.shift);
-                if takes(&due) { taken.push(due) } else { kept.push(*entry) }
+            coarse.empty(&mut self.spare, |chunk| {
+                for entry in chunk {
+                    let due = entry.due(bucket << self.shift);
+                    if takes(&due) { taken.push(due) } else { kept.push(*entry) }
+                }
             });
             self.len += kept.len();
             kept.drain(..).for_each(|entry| self.push_coarse(bucket, entry));

@@ -12,17 +12,12 @@ const FEW: usize = 8;
 /// No place.
 const NIL: u32 = u32::MAX;
 
-#[derive(Clone, Copy, Debug)]
-struct Node<T> {
-    entry: Entry<T>,
-    /// The place of the next one of the same fine bucket, or the next free place.
-    next: u32,
-}
-
 /// Entries at places, chained by fine bucket.
 #[derive(Clone, Debug)]
 pub(super) struct Near<T> {
-    nodes: Vec<Node<T>>,
+    entries: Vec<Entry<T>>,
+    /// By place: the next one of the same fine bucket, or the next free place.
+    nexts: Vec<u32>,
     /// First of the places that are free.
     free: u32,
     /// The earliest entry of the open fine bucket; the others follow in their order.
@@ -78,7 +73,8 @@ impl<T: Copy> Near<T> {
     /// Without entries, for a coarse bucket that is 2^width ps wide.
     pub(super) fn new(width: u32) -> Self {
         Near {
-            nodes: Vec::new(),
+            entries: Vec::new(),
+            nexts: Vec::new(),
             free: NIL,
             first: NIL,
             fine: 0,
@@ -94,7 +90,8 @@ impl<T: Copy> Near<T> {
     /// Makes ready for about `coming` entries of a coarse bucket that is 2^width ps wide. There are none
     /// at this time.
     pub(super) fn open(&mut self, width: u32, coming: usize) {
-        self.nodes.clear();
+        self.entries.clear();
+        self.nexts.clear();
         self.free = NIL;
         self.fine = 0;
         // Twice as many fine buckets as entries, so that most have none or one. What was put in while the
@@ -107,26 +104,29 @@ impl<T: Copy> Near<T> {
         self.put_in = coming;
     }
 
-    /// Adds an entry of the coarse bucket that is being opened; the first fine bucket is open once all are
+    /// Adds entries of the coarse bucket that is being opened; the first fine bucket is open once all are
     /// there and it has been advanced to.
-    #[inline(always)]
+    #[inline]
     #[expect(clippy::cast_possible_truncation, reason = "fewer than 2^32 entries are pending")]
-    pub(super) fn load(&mut self, entry: Entry<T>) {
-        let next = self.heads.put(entry.offset >> self.shift, self.nodes.len() as u32);
-        self.nodes.push(Node { entry, next });
+    pub(super) fn load(&mut self, chunk: &[Entry<T>]) {
+        let places = self.entries.len() as u32..;
+        let (heads, shift) = (&mut self.heads, self.shift);
+        self.entries.extend(chunk.iter().copied());
+        let firsts = chunk.iter().map(|entry| entry.offset >> shift);
+        self.nexts.extend(firsts.zip(places).map(|(fine, place)| heads.put(fine, place)));
     }
 
     /// Adds an entry if a place is free: whether it is so.
     #[inline(always)]
     pub(super) fn push(&mut self, entry: Entry<T>) -> bool {
         let place = self.free;
-        let Some(node) = self.nodes.get_mut(place as usize) else { return false };
+        let Some(next) = self.nexts.get_mut(place as usize) else { return false };
         self.put_in += 1;
-        self.free = node.next;
-        node.entry = entry;
+        self.free = *next;
+        self.entries[place as usize] = entry;
         let fine = entry.offset >> self.shift;
         if fine > self.fine {
-            node.next = self.heads.put(fine, place);
+            *next = self.heads.put(fine, place);
         } else {
             self.insert(place);
         }
@@ -136,23 +136,23 @@ impl<T: Copy> Near<T> {
     /// Adds an entry where no place is free.
     #[expect(clippy::cast_possible_truncation, reason = "fewer than 2^32 entries are pending")]
     pub(super) fn push_further(&mut self, entry: Entry<T>) {
-        self.free = self.nodes.len() as u32;
-        self.nodes.push(Node { entry, next: NIL });
+        self.free = self.entries.len() as u32;
+        self.entries.push(entry);
+        self.nexts.push(NIL);
         self.push(entry);
     }
 
     /// The earliest entry of the open fine bucket.
     #[inline(always)]
     pub(super) fn first(&self) -> Option<&Entry<T>> {
-        self.nodes.get(self.first as usize).map(|node| &node.entry)
+        self.entries.get(self.first as usize)
     }
 
     /// Takes it out.
     #[inline(always)]
     pub(super) fn remove_first(&mut self) {
         let place = self.first;
-        let node = &mut self.nodes[place as usize];
-        self.first = replace(&mut node.next, self.free);
+        self.first = replace(&mut self.nexts[place as usize], self.free);
         self.free = place;
     }
 
@@ -162,7 +162,7 @@ impl<T: Copy> Near<T> {
         let Some(fine) = self.heads.next(self.fine) else { return false };
         self.fine = fine;
         self.first = self.heads.take(fine);
-        if self.nodes[self.first as usize].next != NIL {
+        if self.nexts[self.first as usize] != NIL {
             self.put_in_order();
         }
         true
@@ -172,14 +172,13 @@ impl<T: Copy> Near<T> {
     #[inline(never)]
     fn put_in_order(&mut self) {
         let first = self.first;
-        let second = self.nodes[first as usize].next;
-        let (one, other) = (self.nodes[first as usize], self.nodes[second as usize]);
-        if other.next != NIL {
+        let second = self.nexts[first as usize];
+        if self.nexts[second as usize] != NIL {
             return self.put_many_in_order();
         }
-        if other.entry.order() < one.entry.order() {
-            self.nodes[first as usize].next = NIL;
-            self.nodes[second as usize].next = first;
+        if self.order(second) < self.order(first) {
+            self.nexts[first as usize] = NIL;
+            self.nexts[second as usize] = first;
             self.first = second;
         }
     }
@@ -191,53 +190,58 @@ impl<T: Copy> Near<T> {
             if place == NIL {
                 return;
             }
-            let next = self.nodes[place as usize].next;
+            let next = self.nexts[place as usize];
             self.insert(place);
             place = next;
         }
         let rest = self.places(place);
         let mut all: Vec<u32> = self.places(self.first).chain(rest).collect();
-        all.sort_unstable_by_key(|&place| self.nodes[place as usize].entry.order());
+        all.sort_unstable_by_key(|&place| self.order(place));
         self.first = NIL;
         for place in all.into_iter().rev() {
-            self.nodes[place as usize].next = replace(&mut self.first, place);
+            self.nexts[place as usize] = replace(&mut self.first, place);
         }
     }
 
     /// Puts the entry at a place in its place among those of the open fine bucket.
     #[inline]
     fn insert(&mut self, place: u32) {
-        let order = self.nodes[place as usize].entry.order();
+        let order = self.order(place);
         let (mut before, mut next) = (NIL, self.first);
-        while let Some(node) = self.nodes.get(next as usize)
-            && node.entry.order() < order
-        {
+        while next != NIL && self.order(next) < order {
             before = next;
-            next = node.next;
+            next = self.nexts[next as usize];
         }
-        self.nodes[place as usize].next = next;
-        match self.nodes.get_mut(before as usize) {
-            Some(node) => node.next = place,
+        self.nexts[place as usize] = next;
+        match self.nexts.get_mut(before as usize) {
+            Some(next) => *next = place,
             None => self.first = place,
         }
+    }
+
+    /// What the entry at a place is ordered by.
+    #[inline(always)]
+    fn order(&self, place: u32) -> (u64, u32) {
+        self.entries[place as usize].order()
     }
 
     /// The places from one on.
     fn places(&self, first: u32) -> impl Iterator<Item = u32> {
         let known = |place: u32| (place != NIL).then_some(place);
-        std::iter::successors(known(first), move |&at| known(self.nodes[at as usize].next))
+        std::iter::successors(known(first), move |&at| known(self.nexts[at as usize]))
     }
 
     /// All entries.
     pub(super) fn entries(&self) -> impl Iterator<Item = &Entry<T>> {
         let waiting = self.heads.places.iter().copied().filter(|&head| head != NIL);
         let firsts = std::iter::once(self.first).chain(waiting);
-        firsts.flat_map(|first| self.places(first)).map(|at| &self.nodes[at as usize].entry)
+        firsts.flat_map(|first| self.places(first)).map(|at| &self.entries[at as usize])
     }
 
     /// Takes everything out; the first fine bucket is open again.
     pub(super) fn clear(&mut self) {
-        self.nodes.clear();
+        self.entries.clear();
+        self.nexts.clear();
         (self.free, self.first, self.fine) = (NIL, NIL, 0);
         self.heads.places.fill(NIL);
         self.heads.filled.fill(0);

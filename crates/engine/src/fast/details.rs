@@ -27,6 +27,8 @@ pub(super) struct Details {
     pub(super) tallied: bool,
     /// Whether the number of packets in the queue must be known.
     pub(super) counted: bool,
+    /// The bytes of packets that were dropped.
+    pub(super) dropped_bytes: u64,
     /// What each packet of the queue found of the random stream, where there is one.
     pub(super) jitters: VecDeque<Jitter>,
     /// The latest arrival at the far end so far.
@@ -36,17 +38,7 @@ pub(super) struct Details {
 }
 
 impl Details {
-    /// `store` begins to keep what the transmitter's time does not tell: some of it from the first packet
-    /// on.
-    pub(super) fn new(
-        config: &PortConfig,
-        losses: &[Loss],
-        wants: Wants,
-        store: &mut Store,
-    ) -> Self {
-        let limited = config.limit != QueueLimit::Unlimited;
-        let any = wants.watched || wants.tallied || wants.counted || !losses.is_empty();
-        store.keeps = (any && limited) || wants.counted || config.jitter.is_some();
+    pub(super) fn new(config: &PortConfig, losses: &[Loss], wants: Wants) -> Self {
         let per_byte = config.rate.per_byte().map_or(0, Duration::as_ps);
         Details {
             // The lane for packets of any size must be able to hold it.
@@ -57,6 +49,7 @@ impl Details {
             moved: false,
             tallied: wants.tallied,
             counted: wants.counted,
+            dropped_bytes: 0,
             jitters: VecDeque::new(),
             last_arrival: None,
             watched: wants.watched.then(VecDeque::new),
@@ -66,6 +59,22 @@ impl Details {
 
     pub(super) fn wants(&self) -> Wants {
         Wants { watched: self.watched.is_some(), tallied: self.tallied, counted: self.counted }
+    }
+
+    /// Whether the sizes of the packets in the queue are kept from the first one on.
+    pub(super) fn keeps(&self) -> bool {
+        let limited = self.config.limit != QueueLimit::Unlimited;
+        let more = self.watched.is_some() || self.tallied || !self.losses.is_empty();
+        (limited && more) || self.counted || self.config.jitter.is_some()
+    }
+
+    /// Whether there is a place for a packet of this size beside so many packets of so many bytes.
+    pub(super) fn has_room(&self, packets: usize, bytes: u64, size: u16) -> bool {
+        match self.config.limit {
+            QueueLimit::Unlimited => true,
+            QueueLimit::Packets(limit) => packets < limit as usize,
+            QueueLimit::Bytes(limit) => bytes + u64::from(size) <= limit,
+        }
     }
 
     /// Whether packets need not take the lane for what is rare.

@@ -83,16 +83,13 @@ impl Fast {
         for &port in blueprint.bundles.iter().filter(counting).flat_map(Bundle::members) {
             wants[port as usize].counted = true;
         }
-        let mut stores: Vec<Store> =
-            blueprint.ports.iter().map(|(config, _)| Store::new(config)).collect();
-        let details =
-            blueprint.ports.iter().zip(wants).zip(&mut stores).map(
-                |(((config, losses), wants), store)| Details::new(config, losses, wants, store),
-            );
+        let details: Vec<Details> = (blueprint.ports.iter().zip(wants))
+            .map(|((config, losses), wants)| Details::new(config, losses, wants))
+            .collect();
         Fast {
-            ports: blueprint.ports.iter().map(|(config, _)| Port::new(config)).collect(),
-            details: details.collect(),
-            stores,
+            ports: details.iter().map(Port::new).collect(),
+            stores: details.iter().map(|_| Store::default()).collect(),
+            details,
             ways: Ways::default(),
             stale: true,
             waiting: Buckets::new(horizon(blueprint)),
@@ -173,12 +170,12 @@ impl Fast {
         let mut came = from.map_or(Came::FROM_ENDPOINT, |_| Came::TOLD);
         if from.is_none() {
             // The node where it begins takes nothing.
-            header = header.before(self.ways.at(label).hops);
+            header = header.before(self.ways.at(label).hops());
         }
         let mut now = model.now();
         loop {
             let way = self.ways.at(label);
-            let mut id = way.port;
+            let (mut id, mut next) = (way.port, Label(way.next()));
             if !way.is_port() {
                 self.tell(model, now, &mut came);
                 match id {
@@ -188,13 +185,14 @@ impl Fast {
                         };
                         packet = ack;
                         label = ack.label;
-                        header = ack.header().before(self.ways.at(label).hops);
+                        header = ack.header().before(self.ways.at(label).hops());
                         (now, came) = (model.now(), Came::FROM_ENDPOINT);
                         continue;
                     }
                     Way::BUNDLE => {
-                        let (bundle, destination) = (way.bundle.into(), way.destination.into());
-                        id = self.choose(model, bundle, destination, packet);
+                        let entrance = model.labels.entrance(way.next());
+                        id = self.choose(model, entrance.bundle, entrance.destination, packet);
+                        next = entrance.next;
                     }
                     _ => {
                         return self.at_special(
@@ -205,12 +203,12 @@ impl Fast {
                     }
                 }
             }
-            header = header.behind(way.hops);
+            header = header.behind(way.hops());
             if header.ttl() == 0 {
                 self.tell(model, now, &mut came);
                 return expire(model, packet.onward(label, header));
             }
-            label = way.next;
+            label = next;
             if O::TAKES_RECORDS {
                 self.tell(model, now, &mut came);
             }
@@ -219,7 +217,7 @@ impl Fast {
                 self.admit_otherwise(model, id, packet.onward(label, header))
             });
             let Some(arrival) = arrival else { return };
-            if !self.ways.goes_on(way.ahead, packet) || arrival >= self.cut {
+            if !self.ways.goes_on(way.ahead(), packet) || arrival >= self.cut {
                 return self.park(arrival, id, packet.onward(label, header));
             }
             (now, came) = (arrival, Came(id));
@@ -329,7 +327,7 @@ impl Fast {
         model.bundles[bundle as usize].choose(destination, packet, &mut members)
     }
 
-    /// A packet is at a gate or a bridge, or at a bundle with a great number.
+    /// A packet is at a gate or a bridge.
     #[inline(never)]
     fn at_special<O: Observer>(&mut self, model: &mut Model<O>, packet: Packet, routed: bool) {
         let event = model.event;
@@ -414,9 +412,9 @@ impl Fast {
         for (id, (config, losses)) in blueprint.ports.iter().enumerate() {
             if untouched[id] {
                 let wants = self.details[id].wants();
-                self.ports[id] = Port::new(config);
-                self.stores[id] = Store::new(config);
-                self.details[id] = Details::new(config, losses, wants, &mut self.stores[id]);
+                self.details[id] = Details::new(config, losses, wants);
+                self.ports[id] = Port::new(&self.details[id]);
+                self.stores[id] = Store::default();
             }
         }
         let untouched_port = |action: &optcp_net::Action| {

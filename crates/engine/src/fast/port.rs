@@ -8,7 +8,7 @@
 use std::collections::VecDeque;
 
 use optcp_des::Due;
-use optcp_net::{DropReason, Packet, PortConfig, PortCounts, PortId, QueueLimit, Tally};
+use optcp_net::{DropReason, Packet, PortCounts, PortId, QueueLimit, Tally};
 use optcp_units::{Duration, Time};
 
 use super::details::Details;
@@ -37,6 +37,8 @@ pub(super) struct Port {
     pub(super) lane: Lane,
     /// Whether every packet goes into the store.
     stores: bool,
+    /// Whether its queue is kept there.
+    pub(super) keeps: bool,
 }
 
 /// How a port deals with packets.
@@ -51,10 +53,10 @@ pub(super) enum Lane {
 }
 
 impl Port {
-    pub(super) fn new(config: &PortConfig) -> Self {
+    pub(super) fn new(details: &Details) -> Self {
         Port {
             free_at: 0,
-            delay: config.delay.as_ps(),
+            delay: details.config.delay.as_ps(),
             longest: 0,
             transmission: 0,
             counts: PortCounts::default(),
@@ -63,6 +65,7 @@ impl Port {
             sizes: 0,
             lane: Lane::Rare,
             stores: false,
+            keeps: details.keeps(),
         }
     }
 
@@ -157,7 +160,7 @@ impl Port {
         };
         if let Some(reason) = refused {
             self.counts.dropped += 1;
-            store.dropped_bytes += u64::from(packet.size());
+            details.dropped_bytes += u64::from(packet.size());
             model.lose(id, packet, reason);
             return None;
         }
@@ -180,18 +183,18 @@ impl Port {
             Lane::One | Lane::Any if self.is_open_for(size) => {}
             Lane::One => {
                 self.leave_lane_of_one_size(store, details, now);
-                self.open_lane_of_any_size(store, details, size);
+                self.open_lane_of_any_size(details, size);
             }
-            Lane::Any => self.open_lane_of_any_size(store, details, size),
+            Lane::Any => self.open_lane_of_any_size(details, size),
             Lane::Rare if !details.is_plain() => {}
             Lane::Rare if details.mixed || details.tallied || details.counted => {
-                self.open_lane_of_any_size(store, details, size);
+                self.open_lane_of_any_size(details, size);
             }
-            Lane::Rare => self.open_lane_of_one_size(store, details, size),
+            Lane::Rare => self.open_lane_of_one_size(details, size),
         }
     }
 
-    fn open_lane_of_one_size(&mut self, store: &mut Store, details: &mut Details, size: u16) {
+    fn open_lane_of_one_size(&mut self, details: &mut Details, size: u16) {
         let packets = match details.config.limit {
             QueueLimit::Unlimited => None,
             QueueLimit::Packets(limit) => Some(u64::from(limit)),
@@ -200,7 +203,7 @@ impl Port {
         if packets == Some(0) {
             // Not even one packet of this size fits.
             details.mixed = true;
-            store.keeps = true;
+            self.keeps = true;
             return;
         }
         self.lane = Lane::One;
@@ -214,7 +217,7 @@ impl Port {
     }
 
     /// Opens the lane for packets of this size beside those for which one is open already.
-    fn open_lane_of_any_size(&mut self, store: &mut Store, details: &mut Details, size: u16) {
+    fn open_lane_of_any_size(&mut self, details: &Details, size: u16) {
         let (smallest, largest) = match self.lane {
             Lane::One | Lane::Any => {
                 let last = self.smallest + (self.sizes - 1);
@@ -222,13 +225,13 @@ impl Port {
             }
             Lane::Rare => (size, size),
         };
-        let fits = u64::from(largest) <= store.limit_bytes && store.limit_packets > 0;
+        let fits = details.has_room(0, 0, largest);
         let sizes = (largest - smallest).checked_add(1).filter(|_| fits && details.per_byte > 0);
         let Some(sizes) = sizes else { return self.leave_lanes() };
         self.lane = Lane::Any;
         (self.smallest, self.sizes) = (smallest, sizes);
         (self.transmission, self.per_byte) = (0, details.per_byte);
-        self.stores = store.keeps || details.tallied;
+        self.stores = self.keeps || details.tallied;
         // The packet in transmission is counted whole, and the next one must fit beside it.
         let surely = match details.config.limit {
             QueueLimit::Unlimited => u64::MAX,
@@ -245,7 +248,7 @@ impl Port {
             let ahead = self.free_at.saturating_sub(now).div_ceil(self.transmission);
             let sizes = (0..ahead).map(|_| self.smallest).collect();
             store.queue = Queue::ending_at(self.free_at, sizes, |_| self.transmission);
-            store.keeps = true;
+            self.keeps = true;
         }
     }
 
@@ -256,7 +259,7 @@ impl Port {
         }
         let sent = store.queue.forget_sent(now, |size| details.transmission(size));
         details.jitters.drain(..sent.min(details.jitters.len()));
-        store.fits(size)
+        details.has_room(store.queue.len(), store.queue.bytes(), size)
     }
 
     /// The link fails at `now`. `pending` are the packets in the port, in the order of arrivals; calls
@@ -271,7 +274,7 @@ impl Port {
     ) {
         if details.tallied {
             store.byte_time -= self.byte_time_after(store, details, now, pending.iter().copied());
-            store.dropped_bytes +=
+            details.dropped_bytes +=
                 pending.iter().map(|due| u64::from(due.item.size())).sum::<u64>();
         }
         let ends = details.ends(store);
@@ -315,13 +318,13 @@ impl Port {
     ) {
         let mut in_order: Vec<&Due<Packet>> = pending.iter().collect();
         in_order.sort_unstable_by_key(|due| std::cmp::Reverse(self.age(due.ordinal)));
-        if !store.keeps {
+        if !self.keeps {
             let ends = details.ends(store);
             let waits = |due: &&&Due<Packet>| self.sent_at(&ends, due) >= now.as_ps();
             let sizes = in_order.iter().filter(waits).map(|due| due.item.size()).collect();
             let transmission = |size| details.transmission(size);
             store.queue = Queue::ending_at(self.free_at, sizes, transmission);
-            store.keeps = true;
+            self.keeps = true;
         }
         self.leave_lanes();
         self.delay = delay.as_ps();
@@ -399,7 +402,7 @@ impl Port {
             packets: self.counts.accepted,
             bytes: store.bytes,
             dropped: self.counts.dropped,
-            dropped_bytes: store.dropped_bytes,
+            dropped_bytes: details.dropped_bytes,
             byte_time: store.byte_time - self.byte_time_after(store, details, now, pending),
             longest: store.longest_wait,
         }

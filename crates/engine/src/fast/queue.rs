@@ -8,33 +8,49 @@ use std::collections::VecDeque;
 /// stands in the queue, never less.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Queue {
-    sizes: VecDeque<u16>,
-    bytes: u64,
+    /// The size of the first one.
+    first: Option<u16>,
+    /// Whether there are any behind it.
+    more: bool,
     /// When the first one has been sent, in picoseconds.
     first_end: u64,
+    bytes: u64,
+    /// The sizes of those behind the first one. Elsewhere in memory, since a packet that finds an idle port
+    /// needs nothing of it.
+    others: Box<Others>,
 }
+
+#[derive(Clone, Debug, Default)]
+struct Others(VecDeque<u16>);
 
 impl Queue {
     /// Packets of these sizes, the last of which has been sent at `last_end`.
     pub(super) fn ending_at(
         last_end: u64,
-        sizes: VecDeque<u16>,
+        mut sizes: VecDeque<u16>,
         transmission: impl Fn(u16) -> u64,
     ) -> Self {
-        let behind_first: u64 = sizes.iter().skip(1).map(|&size| transmission(size)).sum();
         let bytes = sizes.iter().map(|&size| u64::from(size)).sum();
-        Queue { sizes, bytes, first_end: last_end.saturating_sub(behind_first) }
+        let first = sizes.pop_front();
+        let behind_first: u64 = sizes.iter().map(|&size| transmission(size)).sum();
+        Queue {
+            first,
+            more: !sizes.is_empty(),
+            first_end: last_end.saturating_sub(behind_first),
+            bytes,
+            others: Box::new(Others(sizes)),
+        }
     }
 
     #[inline]
     pub(super) fn len(&self) -> usize {
-        self.sizes.len()
+        usize::from(self.first.is_some()) + self.others.0.len()
     }
 
     /// Whether one more needs more memory.
     #[inline]
     pub(super) fn is_full(&self) -> bool {
-        self.sizes.len() == self.sizes.capacity()
+        self.others.0.len() == self.others.0.capacity()
     }
 
     #[inline]
@@ -44,45 +60,55 @@ impl Queue {
 
     #[inline]
     pub(super) fn clear(&mut self) {
-        self.sizes.clear();
+        self.first = None;
         self.bytes = 0;
+        if self.more {
+            self.others.0.clear();
+            self.more = false;
+        }
     }
 
     /// A packet that has been sent at `end`, right after the one before it.
     #[inline]
     pub(super) fn push(&mut self, size: u16, end: u64) {
-        if self.sizes.is_empty() {
-            self.first_end = end;
-        }
-        self.sizes.push_back(size);
         self.bytes += u64::from(size);
+        if self.first.is_none() {
+            self.first = Some(size);
+            self.first_end = end;
+        } else {
+            self.others.0.push_back(size);
+            self.more = true;
+        }
     }
 
     /// Forgets what has been sent at `now` or before; returns how many packets that are.
     #[inline]
     pub(super) fn forget_sent(&mut self, now: u64, transmission: impl Fn(u16) -> u64) -> usize {
-        let before = self.sizes.len();
+        let mut sent = 0;
         while self.first_end <= now
-            && let Some(size) = self.sizes.pop_front()
+            && let Some(size) = self.first
         {
             self.bytes -= u64::from(size);
-            self.first_end += self.sizes.front().map_or(0, |&next| transmission(next));
+            self.first = self.others.0.pop_front();
+            self.first_end += self.first.map_or(0, &transmission);
+            sent += 1;
         }
-        before - self.sizes.len()
+        self.more = !self.others.0.is_empty();
+        sent
     }
 
     /// When each has been sent.
     pub(super) fn ends(&self, transmission: impl Fn(u16) -> u64) -> Vec<u64> {
         let mut end = self.first_end;
-        let followed = self.sizes.iter().skip(1).map(|&size| {
+        let followed = self.others.0.iter().map(|&size| {
             end += transmission(size);
             end
         });
-        self.sizes.front().map(|_| self.first_end).into_iter().chain(followed).collect()
+        self.first.map(|_| self.first_end).into_iter().chain(followed).collect()
     }
 
     /// The sizes from the place `first` on.
     pub(super) fn sizes_from(&self, first: usize) -> impl Iterator<Item = u16> {
-        self.sizes.range(first..).copied()
+        self.first.iter().chain(&self.others.0).skip(first).copied()
     }
 }
