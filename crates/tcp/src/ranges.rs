@@ -135,7 +135,15 @@ mod tests {
                 let held: Vec<Seq> = ranges.0.iter().flat_map(|&(s, e)| s..e).collect();
                 assert_eq!(held, set.iter().copied().collect::<Vec<_>>());
                 assert!(ranges.0.windows(2).all(|pair| pair[0].1 < pair[1].0));
+                for seq in 0..20 {
+                    let found = ranges.around(seq).map(|(start, end)| (start..end).contains(&seq));
+                    assert_eq!(found, set.contains(&seq).then_some(true));
+                }
             }
+            let below = u32::try_from(state >> 60).unwrap();
+            ranges.remove_below(below);
+            let held: Vec<Seq> = ranges.iter().flat_map(|(start, end)| start..end).collect();
+            assert_eq!(held, set.range(below..).copied().collect::<Vec<_>>());
         }
     }
 }
