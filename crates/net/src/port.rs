@@ -28,6 +28,19 @@ pub enum QueueLimit {
     Bytes(u64),
 }
 
+impl QueueLimit {
+    /// Whether a packet of `size` bytes has a place beside so many packets of so many bytes.
+    #[inline]
+    #[must_use]
+    pub const fn has_room(self, packets: usize, bytes: u64, size: u16) -> bool {
+        match self {
+            QueueLimit::Unlimited => true,
+            QueueLimit::Packets(limit) => packets < limit as usize,
+            QueueLimit::Bytes(limit) => bytes + size as u64 <= limit,
+        }
+    }
+}
+
 /// What a port is like.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PortConfig {
@@ -220,12 +233,7 @@ impl Port {
             self.tally.lose(packet.size());
             return Admission::Dropped(DropReason::LinkDown);
         }
-        let fits = match self.config.limit {
-            QueueLimit::Unlimited => true,
-            QueueLimit::Packets(limit) => self.queue.len() < limit as usize,
-            QueueLimit::Bytes(limit) => self.queued_bytes + u64::from(packet.size()) <= limit,
-        };
-        if !fits {
+        if !self.config.limit.has_room(self.queue.len(), self.queued_bytes, packet.size()) {
             self.tally.lose(packet.size());
             return Admission::Dropped(DropReason::QueueFull);
         }

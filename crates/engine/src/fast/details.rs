@@ -68,15 +68,6 @@ impl Details {
         (limited && more) || self.counted || self.config.jitter.is_some()
     }
 
-    /// Whether there is a place for a packet of this size beside so many packets of so many bytes.
-    pub(super) fn has_room(&self, packets: usize, bytes: u64, size: u16) -> bool {
-        match self.config.limit {
-            QueueLimit::Unlimited => true,
-            QueueLimit::Packets(limit) => packets < limit as usize,
-            QueueLimit::Bytes(limit) => bytes + u64::from(size) <= limit,
-        }
-    }
-
     /// Whether packets need not take the lane for what is rare.
     pub(super) fn is_plain(&self) -> bool {
         self.up

@@ -225,7 +225,7 @@ impl Port {
             }
             Lane::Rare => (size, size),
         };
-        let fits = details.has_room(0, 0, largest);
+        let fits = details.config.limit.has_room(0, 0, largest);
         let sizes = (largest - smallest).checked_add(1).filter(|_| fits && details.per_byte > 0);
         let Some(sizes) = sizes else { return self.leave_lanes() };
         self.lane = Lane::Any;
@@ -259,7 +259,7 @@ impl Port {
         }
         let sent = store.queue.forget_sent(now, |size| details.transmission(size));
         details.jitters.drain(..sent.min(details.jitters.len()));
-        details.has_room(store.queue.len(), store.queue.bytes(), size)
+        details.config.limit.has_room(store.queue.len(), store.queue.bytes(), size)
     }
 
     /// The link fails at `now`. `pending` are the packets in the port, in the order of arrivals; calls
