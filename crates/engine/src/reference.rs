@@ -25,15 +25,18 @@ pub(crate) struct Reference {
 }
 
 /// The ports, for who chooses among those of a bundle.
-struct Members<'a>(&'a [Port]);
+struct Members<'a> {
+    ports: &'a [Port],
+    now: Time,
+}
 
 impl Lightpaths for Members<'_> {
     fn busy_until(&self, port: PortId) -> Time {
-        self.0[port as usize].busy_until()
+        self.ports[port as usize].busy_until()
     }
 
     fn packets(&mut self, port: PortId) -> u64 {
-        self.0[port as usize].queue_length() as u64
+        self.ports[port as usize].packets(self.now) as u64
     }
 }
 
@@ -183,7 +186,8 @@ impl Reference {
             }
             Onward::Bundle(bundle, destination, packet) => {
                 let bundle = &mut model.bundles[bundle as usize];
-                let port = bundle.choose(destination, packet, &mut Members(&self.ports));
+                let mut members = Members { ports: &self.ports, now: model.event.time() };
+                let port = bundle.choose(destination, packet, &mut members);
                 self.enter(model, port, packet);
             }
             Onward::Lost => {}

@@ -426,17 +426,23 @@ fn world(seed: u64) -> Blueprint {
     let plain: Vec<PortId> = ports.into_iter().filter(|&port| !draw.assembles(port)).collect();
     for _ in 0..draw.below(8) {
         let port = plain[draw.place(&plain)];
-        let action = match draw.below(6) {
+        let action = match draw.below(8) {
             0..3 => Action::PortDown(port),
-            3 => Action::PortClosed(port),
-            4 => Action::PortUp(port),
+            3..6 => Action::PortClosed(port),
+            6 => Action::PortUp(port),
             _ => Action::SetDelay(port, Duration::from_ms(draw.below(30))),
         };
         // What a failure leaves behind shows only if the port works again.
         if matches!(action, Action::PortDown(_)) {
             draw.control(Action::PortUp(port));
         }
-        draw.control(action);
+        let at = draw.at();
+        draw.world.controls.push(Control { at, action });
+        // A port that opens again soon after it was closed still holds packets.
+        if matches!(action, Action::PortClosed(_)) && !draw.one_in(4) {
+            let at = at + Duration::from_us(draw.below(2_000));
+            draw.world.controls.push(Control { at, action: Action::PortUp(port) });
+        }
     }
     for port in plain {
         if draw.one_in(3) {

@@ -4,6 +4,7 @@
 //! table for the whole network, one entry per (path, node), rewritten by control actions.
 
 mod action;
+mod dark;
 mod drop;
 mod jitter;
 mod label;
@@ -14,6 +15,7 @@ mod paths;
 mod port;
 
 pub use action::{Action, Control};
+pub use dark::Dark;
 pub use drop::DropReason;
 pub use jitter::Jitter;
 pub use label::{Bridge, BundleId, Entrance, Gate, Hop, Label, LabelTable};

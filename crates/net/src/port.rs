@@ -15,7 +15,7 @@ use std::collections::VecDeque;
 
 use optcp_units::{Bytes, Duration, Rate, Time};
 
-use crate::{DropReason, Jitter, Loss, Packet};
+use crate::{Dark, DropReason, Jitter, Loss, Packet};
 
 /// How much a queue holds, the packet in transmission included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -119,7 +119,8 @@ struct Underway {
 #[derive(Clone, Debug)]
 pub struct Port {
     config: PortConfig,
-    up: bool,
+    /// What the transmitter does while the link is out of service.
+    dark: Option<Box<Dark>>,
     /// The packet in transmission is at the front.
     queue: VecDeque<Packet>,
     queued_bytes: u64,
@@ -145,7 +146,7 @@ impl Port {
         Port {
             delay: config.delay,
             config,
-            up: true,
+            dark: None,
             queue: VecDeque::new(),
             queued_bytes: 0,
             pipe: VecDeque::new(),
@@ -193,10 +194,17 @@ impl Port {
         self.tallied_at = now;
     }
 
-    /// When everything in the queue will have been sent; zero before the first packet and after a failure.
+    /// When everything in the queue will have been sent, as the node sees it: zero before the first packet, and
+    /// after the repair of a failure.
     #[must_use]
     pub fn busy_until(&self) -> Time {
-        self.busy_until
+        self.dark.as_ref().map_or(self.busy_until, |dark| dark.busy_until())
+    }
+
+    /// Packets in the queue at `now`, the one in transmission included, as the node sees it.
+    #[must_use]
+    pub fn packets(&self, now: Time) -> usize {
+        self.dark.as_ref().map_or(self.queue.len(), |dark| dark.packets(now))
     }
 
     /// Packets in the queue, the one in transmission included.
@@ -229,7 +237,9 @@ impl Port {
             self.tally.lose(packet.size());
             return Admission::Dropped(reason);
         }
-        if !self.up {
+        if let Some(dark) = &mut self.dark {
+            let PortConfig { rate, limit, .. } = self.config;
+            dark.take(now, packet.size(), transmission_time(rate, packet.size()), limit);
             self.tally.lose(packet.size());
             return Admission::Dropped(DropReason::LinkDown);
         }
@@ -240,7 +250,7 @@ impl Port {
         self.settle(now);
         self.tally.packets += 1;
         self.tally.bytes += u64::from(packet.size());
-        let transmission = self.transmission_time(packet);
+        let transmission = transmission_time(self.config.rate, packet.size());
         self.busy_until = self.busy_until.max(now) + transmission;
         self.tally.longest = self.tally.longest.max((self.busy_until - now).as_ps());
         self.queued_bytes += u64::from(packet.size());
@@ -248,14 +258,10 @@ impl Port {
         if self.queue.len() == 1 { self.send(now, packet) } else { Admission::Queued }
     }
 
-    fn transmission_time(&self, packet: Packet) -> Duration {
-        self.config.rate.transmission_time(Bytes::new(u64::from(packet.size())))
-    }
-
     fn send(&mut self, now: Time, packet: Packet) -> Admission {
         self.transmissions = self.transmissions.wrapping_add(1);
         self.delay = self.config.delay;
-        let until = now + self.transmission_time(packet);
+        let until = now + transmission_time(self.config.rate, packet.size());
         Admission::Sending { until, ordinal: self.transmissions }
     }
 
@@ -323,7 +329,7 @@ impl Port {
     /// The link fails: calls `lost` for every packet in the port, those under way first.
     pub fn fail(&mut self, now: Time, mut lost: impl FnMut(Packet, DropReason)) {
         self.settle(now);
-        self.up = false;
+        self.go_dark();
         self.busy_until = Time::ZERO;
         self.transmissions = self.transmissions.wrapping_add(1);
         let mut lose = |packet: Packet, reason| {
@@ -338,18 +344,31 @@ impl Port {
     /// The link is taken out of service in an orderly way: what the port holds is still sent and
     /// arrives.
     pub fn close(&mut self) {
-        self.up = false;
+        self.go_dark();
+    }
+
+    fn go_dark(&mut self) {
+        // Whatever takes it out of service a second time: the transmitter is at it already.
+        if self.dark.is_none() {
+            let sizes = self.queue.iter().map(|packet| packet.size());
+            let transmission = |size| transmission_time(self.config.rate, size);
+            self.dark = Some(Box::new(Dark::new(self.busy_until, sizes, transmission)));
+        }
     }
 
     /// The link works again.
     pub fn restore(&mut self) {
-        self.up = true;
+        self.dark = None;
     }
 
     /// Packets whose transmission begins from now on take `delay` along the pipe.
     pub fn set_delay(&mut self, delay: Duration) {
         self.config.delay = delay;
     }
+}
+
+fn transmission_time(rate: Rate, size: u16) -> Duration {
+    rate.transmission_time(Bytes::new(u64::from(size)))
 }
 
 /// The end of a transmission.

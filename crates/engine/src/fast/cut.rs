@@ -127,8 +127,10 @@ impl Fast {
                 port.fail(store, details, now, &inside, lost);
             }
             Action::PortClosed(id) => {
+                let inside: Vec<_> =
+                    pending.iter().filter(|due| due.entity == id).copied().collect();
                 let (port, store, details) = self.parts(id);
-                port.close(store, details, now);
+                port.close(store, details, now, &inside);
             }
             Action::PortUp(id) => Port::restore(&mut self.details[id as usize]),
             Action::SetDelay(id, delay) => {

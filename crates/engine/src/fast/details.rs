@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use optcp_des::{Class, Key};
-use optcp_net::{Jitter, Loss, Packet, PortConfig, PortId, QueueLimit};
+use optcp_net::{Dark, Jitter, Loss, Packet, PortConfig, PortId, QueueLimit};
 use optcp_units::{Bytes, Duration, Time};
 
 use super::port::length;
@@ -17,7 +17,8 @@ pub(super) struct Details {
     pub(super) config: PortConfig,
     /// Picoseconds for a byte where that is a whole number, else 0.
     pub(super) per_byte: u32,
-    pub(super) up: bool,
+    /// What the transmitter does while the link is out of service.
+    pub(super) dark: Option<Box<Dark>>,
     pub(super) losses: Box<[Loss]>,
     /// Packets of several sizes have come.
     pub(super) mixed: bool,
@@ -43,7 +44,7 @@ impl Details {
         Details {
             // The lane for packets of any size must be able to hold it.
             per_byte: u32::try_from(per_byte).unwrap_or(0),
-            up: true,
+            dark: None,
             losses: losses.into(),
             mixed: false,
             moved: false,
@@ -70,7 +71,7 @@ impl Details {
 
     /// Whether packets need not take the lane for what is rare.
     pub(super) fn is_plain(&self) -> bool {
-        self.up
+        self.dark.is_none()
             && self.losses.is_empty()
             && self.config.jitter.is_none()
             && self.watched.is_none()
@@ -81,6 +82,15 @@ impl Details {
         match self.per_byte {
             0 => self.config.rate.transmission_time(Bytes::new(u64::from(size))).as_ps(),
             per_byte => u64::from(per_byte) * u64::from(size),
+        }
+    }
+
+    /// A packet comes while the link is out of service.
+    #[cold]
+    pub(super) fn send_into_the_dark(&mut self, now: Time, size: u16) {
+        let transmission = Duration::from_ps(self.transmission(size));
+        if let Some(dark) = &mut self.dark {
+            dark.take(now, size, transmission, self.config.limit);
         }
     }
 

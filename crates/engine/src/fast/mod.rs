@@ -462,7 +462,7 @@ struct Members<'a> {
 impl Lightpaths for Members<'_> {
     #[inline]
     fn busy_until(&self, port: PortId) -> Time {
-        self.ports[port as usize].busy_until()
+        self.ports[port as usize].busy_until(&self.details[port as usize])
     }
 
     fn packets(&mut self, port: PortId) -> u64 {

@@ -8,7 +8,7 @@
 use std::collections::VecDeque;
 
 use optcp_des::Due;
-use optcp_net::{DropReason, Packet, PortCounts, PortId, QueueLimit, Tally};
+use optcp_net::{Dark, DropReason, Packet, PortCounts, PortId, QueueLimit, Tally};
 use optcp_units::{Duration, Time};
 
 use super::details::Details;
@@ -77,10 +77,14 @@ impl Port {
         self.counts == PortCounts::default()
     }
 
-    /// When everything in the queue will have been sent; zero before the first packet and after a failure.
+    /// When everything in the queue will have been sent, as the node sees it; see
+    /// [`optcp_net::Port::busy_until`].
     #[inline]
-    pub(super) fn busy_until(&self) -> Time {
-        Time::from_ps(self.free_at)
+    pub(super) fn busy_until(&self, details: &Details) -> Time {
+        match (self.lane, &details.dark) {
+            (Lane::Rare, Some(dark)) => dark.busy_until(),
+            _ => Time::from_ps(self.free_at),
+        }
     }
 
     /// For how long the transmitter is busy yet.
@@ -150,7 +154,10 @@ impl Port {
         let now = model.now();
         details.tell(model, id, now.as_ps() + 1);
         let refused = match details.losses.iter_mut().find_map(|loss| loss.take(packet)) {
-            None if !details.up => Some(DropReason::LinkDown),
+            None if details.dark.is_some() => {
+                details.send_into_the_dark(now, packet.size());
+                Some(DropReason::LinkDown)
+            }
             None => {
                 self.choose_lane(store, details, now.as_ps(), packet.size());
                 let fits = self.fits(store, details, now.as_ps(), packet.size());
@@ -183,12 +190,12 @@ impl Port {
             Lane::One | Lane::Any if self.is_open_for(size) => {}
             Lane::One => {
                 self.leave_lane_of_one_size(store, details, now);
-                self.open_lane_of_any_size(details, size);
+                self.open_lane_of_any_size(store, details, size);
             }
-            Lane::Any => self.open_lane_of_any_size(details, size),
+            Lane::Any => self.open_lane_of_any_size(store, details, size),
             Lane::Rare if !details.is_plain() => {}
             Lane::Rare if details.mixed || details.tallied || details.counted => {
-                self.open_lane_of_any_size(details, size);
+                self.open_lane_of_any_size(store, details, size);
             }
             Lane::Rare => self.open_lane_of_one_size(details, size),
         }
@@ -217,13 +224,17 @@ impl Port {
     }
 
     /// Opens the lane for packets of this size beside those for which one is open already.
-    fn open_lane_of_any_size(&mut self, details: &Details, size: u16) {
+    fn open_lane_of_any_size(&mut self, store: &Store, details: &Details, size: u16) {
         let (smallest, largest) = match self.lane {
             Lane::One | Lane::Any => {
                 let last = self.smallest + (self.sizes - 1);
                 (self.smallest.min(size), last.max(size))
             }
-            Lane::Rare => (size, size),
+            // A port that was closed and opened again still holds others.
+            Lane::Rare => store
+                .queue
+                .sizes_from(0)
+                .fold((size, size), |(least, most), held| (least.min(held), most.max(held))),
         };
         let fits = details.config.limit.has_room(0, 0, largest);
         let sizes = (largest - smallest).checked_add(1).filter(|_| fits && details.per_byte > 0);
@@ -281,12 +292,12 @@ impl Port {
         let (mut queued, under_way): (Vec<&Due<Packet>>, Vec<&Due<Packet>>) =
             pending.iter().partition(|due| self.sent_at(&ends, due) >= now.as_ps());
         queued.sort_unstable_by_key(|due| self.age(due.ordinal));
+        self.go_dark(details, queued.iter().rev().map(|due| due.item.size()));
         under_way.iter().for_each(|due| lost(due.item, DropReason::LostInFlight));
         queued.iter().rev().for_each(|due| lost(due.item, DropReason::QueueFlushed));
         self.counts.dropped += pending.len() as u64;
         self.free_at = 0;
         self.leave_lanes();
-        details.up = false;
         details.last_arrival = None;
         // What was not sent has drawn nothing.
         let first = ends.and_then(|ends| ends.iter().position(|&end| end >= now.as_ps()));
@@ -382,9 +393,12 @@ impl Port {
         pending.filter(|due| self.sent_at(&ends, due) >= now.as_ps()).count() as u64
     }
 
-    /// The packets in the queue now, where these are counted.
+    /// The packets in the queue now, as the node sees it, where these are counted.
     #[inline]
     pub(super) fn packets(&self, store: &mut Store, details: &mut Details, now: Time) -> u64 {
+        if let Some(dark) = &details.dark {
+            return dark.packets(now) as u64;
+        }
         let sent = store.queue.forget_sent(now.as_ps(), |size| details.transmission(size));
         details.jitters.drain(..sent.min(details.jitters.len()));
         store.queue.len() as u64
@@ -439,8 +453,19 @@ impl Port {
     }
 
     /// The link is taken out of service in an orderly way: what the port holds is still sent and arrives.
-    pub(super) fn close(&mut self, store: &mut Store, details: &mut Details, now: Time) {
-        details.up = false;
+    /// `pending` are the packets in the port.
+    pub(super) fn close(
+        &mut self,
+        store: &mut Store,
+        details: &mut Details,
+        now: Time,
+        pending: &[Due<Packet>],
+    ) {
+        let ends = details.ends(store);
+        let mut queued: Vec<&Due<Packet>> =
+            pending.iter().filter(|due| self.sent_at(&ends, due) >= now.as_ps()).collect();
+        queued.sort_unstable_by_key(|due| std::cmp::Reverse(self.age(due.ordinal)));
+        self.go_dark(details, queued.iter().map(|due| due.item.size()));
         if self.lane == Lane::One {
             // A transmission that ends now has not ended yet: actions come first.
             self.leave_lane_of_one_size(store, details, now.as_ps().saturating_sub(1));
@@ -448,9 +473,19 @@ impl Port {
         self.leave_lanes();
     }
 
+    /// The transmitter goes on without a link; packets of these sizes are in its queue.
+    fn go_dark(&self, details: &mut Details, sizes: impl DoubleEndedIterator<Item = u16>) {
+        // Whatever takes it out of service a second time: the transmitter is at it already.
+        if details.dark.is_none() {
+            let transmission = |size| Duration::from_ps(details.transmission(size));
+            let dark = Dark::new(Time::from_ps(self.free_at), sizes, transmission);
+            details.dark = Some(Box::new(dark));
+        }
+    }
+
     /// The link works again.
     pub(super) fn restore(details: &mut Details) {
-        details.up = true;
+        details.dark = None;
     }
 }
 

@@ -3,7 +3,7 @@
 //! # Models
 //! An output-buffered switch that puts every packet where the least unfinished work is before it, so where
 //! it can start first; among idle lightpaths the one that has been idle longest. Packets start in the
-//! order in which they come, so those of one size and flow keep their order on lightpaths of one length.
+//! order in which they come, so those of one size and flow keep their order on lightpaths of one length and rate.
 //! # Source
 //! Pavon-Marino and Izquierdo-Zaragoza, section 1: packets keep their order if the switch emulates output
 //! buffering and joins the shortest queue.

@@ -4,12 +4,13 @@
 //! Equal-cost multipath and link aggregation: all packets of a flow in one direction take one lightpath,
 //! flows are spread as the hash does it.
 //! # Source
-//! RFC 2992 (modulo of a hash); IEEE 802.1AX-2020 (frames of a conversation keep to one link). The hash is
+//! RFC 2991 (modulo-N hash); IEEE 802.1AX-2020 (frames of a conversation keep to one link). The hash is
 //! the finalizer of SplitMix64 over flow and direction.
 //! # Parameters
 //! None.
 //! # Limits
-//! When a lightpath fails nearly all flows change theirs.
+//! When a lightpath fails nearly all flows change theirs. The hash is the same in every run, and so is how evenly
+//! it spreads the flows of one scenario.
 
 use super::{Candidates, Lightpaths, modulo};
 

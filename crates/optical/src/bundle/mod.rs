@@ -10,7 +10,8 @@
 //! The lightpaths, and the selection.
 //! # Limits
 //! A lightpath is one port. When it fails the node goes on choosing it until it is told
-//! ([`Bundle::take_out`]); what it sends there until then is lost.
+//! ([`Bundle::take_out`]); what it sends there until then is lost. It sees no difference: the transmitter sends
+//! into the dark at its rate ([`optcp_net::Dark`]).
 
 mod anycast;
 mod destination;
@@ -23,8 +24,8 @@ use optcp_units::Time;
 
 /// What a selection may ask about the lightpaths.
 pub trait Lightpaths {
-    /// When a port will have sent everything that it has accepted; in the past where it is idle, zero
-    /// before the first packet and after a failure.
+    /// When a port will have sent everything that stands in its queue; in the past where it is idle, zero
+    /// before the first packet and after the repair of a failure.
     fn busy_until(&self, port: PortId) -> Time;
 
     /// Packets that a port holds now, the one in transmission included.

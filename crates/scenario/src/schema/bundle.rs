@@ -12,7 +12,7 @@ optcp_tcp::registry! {
         "destination" => Destination: "by the number of the node behind the bundle, modulo the links: static", "lbas paper, section 2";
         "anycast" => Anycast: "the link with the least unfinished work, of idle ones the one that has been idle longest", "lbas paper, section 1";
         "fewest-packets" => FewestPackets: "the link whose queue has the fewest packets, whatever their sizes", "OpTCP";
-        "flow-hash" => FlowHash: "by a hash of flow and direction", "RFC 2992; IEEE 802.1AX-2020";
+        "flow-hash" => FlowHash: "by a hash of flow and direction", "RFC 2991; IEEE 802.1AX-2020";
         "round-robin" => RoundRobin: "one link after the other, packet by packet", "OpTCP";
     }
 }
