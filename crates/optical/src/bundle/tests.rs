@@ -92,3 +92,38 @@ fn a_failed_lightpath_is_left_out_and_comes_back_to_its_place() {
     }
     assert_eq!(all(&mut bundle), [4, 5, 6]);
 }
+
+/// Whatever the selection: who is out of service is not chosen, a lone one always is, and where all are out one of
+/// them is.
+#[test]
+fn every_selection_keeps_to_those_in_service() {
+    for &selection in Selection::ALL {
+        let mut paths = Known(vec![(0, 0); 7]);
+        let mut chosen = |bundle: &mut Bundle| -> Vec<PortId> {
+            (0..60).map(|n| bundle.choose(n, packet(n), &mut paths)).collect()
+        };
+        let mut bundle = Bundle::new(vec![4, 5, 6], selection);
+        bundle.take_out(5);
+        assert!(chosen(&mut bundle).iter().all(|port| [4, 6].contains(port)), "{selection:?}");
+        bundle.take_out(4);
+        assert_eq!(chosen(&mut bundle), [6; 60], "{selection:?}");
+        bundle.take_out(6);
+        assert!(chosen(&mut bundle).iter().all(|port| [4, 5, 6].contains(port)), "{selection:?}");
+        let mut lone = Bundle::new(vec![3], selection);
+        assert_eq!(chosen(&mut lone), [3; 60], "{selection:?}");
+    }
+}
+
+/// Of several with as much to send the first in the bundle's order is taken, in whatever order they came back.
+#[test]
+fn ties_go_to_the_first_in_the_bundles_order() {
+    for selection in [Selection::Anycast, Selection::FewestPackets] {
+        let mut bundle = Bundle::new(vec![4, 5, 6], selection);
+        let mut paths = Known(vec![(10, 1); 7]);
+        [4, 5, 6].into_iter().for_each(|member| bundle.take_out(member));
+        [6, 5].into_iter().for_each(|member| bundle.put_back(member));
+        assert_eq!(bundle.choose(0, packet(0), &mut paths), 5, "{selection:?}");
+        bundle.put_back(4);
+        assert_eq!(bundle.choose(0, packet(0), &mut paths), 4, "{selection:?}");
+    }
+}
