@@ -89,6 +89,18 @@ def test_values_are_batches_until_there_are_three_seeds():
     assert many.values("queue_mb", [cell])[0].tolist() == [2, 2, 2]
 
 
+def test_the_longest_delay_is_a_maximum_over_runs():
+    """Running maxima of two runs: 7, 8, 8 and 5, 9, 9 ms. Their mean would say 7.67 +- 1.6."""
+    cell = CELLS[0]
+    runs = {seed: {"far_longest_ms": np.array(values)} for seed, values in ((1, [7.0, 8, 8]), (2, [5.0, 9, 9]))}
+    found = outcome.Measured({cell: runs}).longest("far_longest_ms", cell)
+    assert (found.estimate, found.low, found.high, found.n) == (9, 9, 9, 2)
+    measured = as_printed(without=CELLS[1:])
+    measured.cells[cell][1]["metro_longest_ms"] = np.array([1.0, 2, 4, 4])
+    longest = table3.Table3().combined(cell, measured)["metro_longest_ms"]
+    assert (longest.estimate, longest.half_width, longest.n) == (4, 0, 1)
+
+
 def as_printed(change=None, without=()):
     """All cells with the printed means, metro nodes without drops, and noise that no claim notices."""
     noise = 1e-4 * np.array([1.0, -2.0, 0.5, 0.5])

@@ -30,7 +30,8 @@ PS_MS = 1e9
 def batches(run: RunData) -> Batches:
     """Reduce a run; a metric without another word is the mean over all lightpaths in both directions.
 
-    Delays are byte-weighted times from a packet's arrival at a port until its last bit has left.
+    Delays are byte-weighted times from a packet's arrival at a port until its last bit has left. The longest ones are
+    since the start of the run, so the last batch has that of the whole run.
     """
     core = _Ports(run.series["lightpaths"], lambda _: True)
     up = _Ports(run.series["metro"], lambda name: name.startswith("M"))
@@ -117,6 +118,14 @@ class Measured:
         """The mean of a cell; ``n`` is the number of runs."""
         (values,) = self.values(metric, [cell])
         return replace(stats.mean(values), n=len(self.cells[cell]))
+
+    def longest(self, metric: str, cell: Cell) -> Interval:
+        """The largest value that any run of a cell had, of a metric that grows as a run goes on.
+
+        A maximum, exact for these runs: batches of it are no sample of anything.
+        """
+        runs = self.cells[cell].values()
+        return replace(stats.exact(max(float(one[metric][-1]) for one in runs)), n=len(runs))
 
     def has(self, cells: Sequence[Cell]) -> bool:
         """Whether there are runs of all of these."""
