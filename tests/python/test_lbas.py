@@ -169,6 +169,32 @@ def test_a_missing_cell_leaves_statements_open():
     assert holds("lbas/table1", outcome.Measured({}))[:4] == ["undecided"] * 4
 
 
+def test_what_is_compared_has_the_same_seeds():
+    """Three seeds of the first pair, one of the others: gains are compared over the four batches of the common one."""
+    measured = as_printed()
+    for cell in CELLS[:2]:
+        measured.cells[cell].update(dict.fromkeys((2, 3), measured.cells[cell][1]))
+    text = next(part.text for part in table1.largest_gain(measured) if "minus b_D = 3 and 250 flows" in part.text)
+    # 100 (8.39 - 6.92) / 8.39 - 100 (8.75 - 7.88) / 8.75 = 17.52 - 9.94.
+    assert "+7.58 points" in text
+    assert "n = 4" in text
+    assert holds("lbas/table1", measured)[:3] == [True] * 3
+    assert holds("lbas/table3", measured)[1] is True
+
+
+def test_cells_without_a_common_seed_count_as_missing():
+    measured = as_printed()
+    measured.cells[CELLS[1]][2] = measured.cells[CELLS[1]].pop(1)
+    assert not measured.has(CELLS[:2])
+    assert measured.has(CELLS[2:])
+    # The fourth is false without this cell: at b_D = 4 the printed gain grows from 100 flows to 250.
+    assert holds("lbas/table1", measured)[:4] == ["undecided"] * 3 + [False]
+    parts = table1.Table1().judges(measured)["Bundling with anycast switching raises"]
+    assert parts[0].text == "1 of 15 comparisons are of cells without a common seed"
+    assert len(parts) == 1 + 14
+    assert "1 of 1 comparisons" in table3.largest_reduction(measured)[0].text
+
+
 def test_a_statement_that_one_cell_breaks_is_false():
     slow = as_printed(lambda cell: {"throughput_gbps": 5.0} if cell == CELLS[6] else {})
     assert holds("lbas/table1", slow)[0] is False

@@ -17,7 +17,6 @@ from optcp.papers.lbas.paper import (
     BUNDLING_DEGREES,
     CELLS,
     FEWER,
-    FLOWS,
     PAPER,
     QUICK_CELLS,
     QUICK_LENGTH,
@@ -262,12 +261,24 @@ def _what_is_kept(measured: Measured, of: Mapping[str, str]) -> str:
     return text + more + f" Intervals are over batches where there are fewer than {outcome.ENOUGH_SEEDS} seeds."
 
 
-def missing_part(measured: Measured, cells: Sequence[Cell]) -> list[Part]:
-    """A part that keeps a statement open while cells are missing."""
+def missing_part(measured: Measured, groups: Sequence[Sequence[Cell]]) -> list[Part]:
+    """Parts that keep a statement open while cells are missing, or have no seed in common with those beside them.
+
+    Parameters
+    ----------
+    groups
+        Cells that are compared with each other.
+    """
+    cells = dict.fromkeys(cell for group in groups for cell in group)
     missing = [cell for cell in cells if cell not in measured.cells]
-    if not missing:
-        return []
-    return [judge.Part(f"{len(missing)} of {len(cells)} cells have not been run", "undecided")]
+    apart = [group for group in groups if not measured.has(group) and not set(missing) & set(group)]
+    parts = []
+    if missing:
+        parts.append(judge.Part(f"{len(missing)} of {len(cells)} cells have not been run", "undecided"))
+    if apart:
+        text = f"{len(apart)} of {len(groups)} comparisons are of cells without a common seed"
+        parts.append(judge.Part(text, "undecided"))
+    return parts
 
 
 def pairs() -> list[tuple[Cell, Cell]]:
@@ -276,19 +287,17 @@ def pairs() -> list[tuple[Cell, Cell]]:
 
 
 def largest_part(found: Mapping[Cell, NDArray[np.float64]], what: str, stated: str) -> list[Part]:
-    """The largest of the paper's 15 pairs is that of its text; nothing is said before all are there.
+    """The largest of the paper's 15 pairs is that of its text.
 
     Parameters
     ----------
     found
-        By the cell with anycast switching.
+        By the cell with anycast switching, all of them.
     what
         Of what it is the largest.
     stated
         Its name in ``tables.toml``.
     """
-    if len(found) != len(pairs()):
-        return []
     largest = max(found, key=lambda cell: float(found[cell].mean()))
     value = float(tables()["lbas"]["text"][stated])
     name = f"largest {what}, at b_D = {largest.bundling_degree} and {largest.flows} flows, minus {value:g} %"
@@ -296,11 +305,35 @@ def largest_part(found: Mapping[Cell, NDArray[np.float64]], what: str, stated: s
     return [judge.Part(test.text, False, test.p, default=True)]
 
 
+def together(
+    measured: Measured,
+    metric: str,
+    of: Sequence[tuple[Cell, Cell]],
+    change: Callable[[NDArray[np.float64], NDArray[np.float64]], NDArray[np.float64]],
+) -> dict[Cell, NDArray[np.float64]]:
+    """Changes within several pairs of cells that are compared with each other, value by value of the same seeds.
+
+    Parameters
+    ----------
+    of
+        Pairs of cells, with anycast switching and without.
+    change
+        From the values with and without to their change.
+
+    Returns
+    -------
+    dict
+        By the cell with anycast switching.
+    """
+    values = measured.values(metric, [cell for pair in of for cell in pair])
+    return {one: change(*values[2 * place : 2 * place + 2]) for place, (one, _) in enumerate(of)}
+
+
 def mode_parts(
     measured: Measured, metric: Callable[[Sequence[Cell]], list[NDArray[np.float64]]], side: Side, unit: str
 ) -> list[Part]:
     """With minus without, on one side in every pair."""
-    parts = missing_part(measured, CELLS)
+    parts = missing_part(measured, pairs())
     for one, other in pairs():
         if measured.has((one, other)):
             first, second = metric((one, other))
@@ -315,15 +348,15 @@ def trends(
     """TREND over the flows for each bundling degree, or over the degrees for each number of flows."""
     unit = UNITS[metric.rpartition("_")[2]]
     of_mode = [cell for cell in CELLS if cell.anycast == anycast]
-    parts = missing_part(measured, of_mode)
-    rows = BUNDLING_DEGREES if over == "flows" else FLOWS
-    for fixed in rows:
-        if over == "flows":
-            cells = [cell for cell in of_mode if cell.bundling_degree == fixed]
-            name, steps = f"b_D = {fixed}, {MODES[anycast]}", [f"{cell.flows} flows" for cell in cells]
-        else:
-            cells = [cell for cell in of_mode if cell.flows == fixed]
-            name, steps = f"{fixed} flows, {MODES[anycast]}", [f"b_D = {cell.bundling_degree}" for cell in cells]
+    series: dict[str, list[Cell]] = {}
+    steps = {}
+    for cell in of_mode:
+        degree, flows = f"b_D = {cell.bundling_degree}", f"{cell.flows} flows"
+        fixed, steps[cell] = (degree, flows) if over == "flows" else (flows, degree)
+        series.setdefault(f"{fixed}, {MODES[anycast]}", []).append(cell)
+    parts = missing_part(measured, list(series.values()))
+    for name, cells in series.items():
         if measured.has(cells):
-            parts += judge.trend_parts(name, steps, measured.values(metric, cells), way, unit)
+            values = measured.values(metric, cells)
+            parts += judge.trend_parts(name, [steps[cell] for cell in cells], values, way, unit)
     return parts

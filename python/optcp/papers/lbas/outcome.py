@@ -105,9 +105,10 @@ class Measured:
     def values(self, metric: str, cells: Sequence[Cell]) -> list[NDArray[np.float64]]:
         """Values of several cells that belong together one by one: means of seeds that all have, or batches.
 
-        One array a cell, all equally long.
+        One array a cell, all equally long. Whatever is compared must come from one call: another choice of cells may
+        have other seeds in common.
         """
-        seeds = sorted(set.intersection(*(set(self.cells[cell]) for cell in cells)))
+        seeds = self.seeds(cells)
         columns = [[self.cells[cell][seed][metric] for seed in seeds] for cell in cells]
         if len(seeds) >= ENOUGH_SEEDS:
             return [np.array([one.mean() for one in column]) for column in columns]
@@ -127,6 +128,10 @@ class Measured:
         runs = self.cells[cell].values()
         return replace(stats.exact(max(float(one[metric][-1]) for one in runs)), n=len(runs))
 
+    def seeds(self, cells: Sequence[Cell]) -> list[int]:
+        """The seeds of which there are runs of all of these."""
+        return sorted(set.intersection(*(set(self.cells.get(cell, {})) for cell in cells)))
+
     def has(self, cells: Sequence[Cell]) -> bool:
-        """Whether there are runs of all of these."""
-        return all(cell in self.cells for cell in cells)
+        """Whether all of these can be compared: there is a seed that all have."""
+        return bool(self.seeds(cells))

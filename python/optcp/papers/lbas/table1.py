@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, ClassVar
 from optcp.papers import judge
 from optcp.papers.base import exhibit
 from optcp.papers.lbas import order
-from optcp.papers.lbas.exhibit import Lbas, largest_part, missing_part, mode_parts, pairs, trends
-from optcp.papers.lbas.paper import BUNDLING_DEGREES, CELLS, FEWER, FLOWS
+from optcp.papers.lbas.exhibit import Lbas, largest_part, missing_part, mode_parts, pairs, together, trends
+from optcp.papers.lbas.paper import BUNDLING_DEGREES, CELLS, FEWER
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     import numpy as np
     from numpy.typing import NDArray
@@ -76,28 +76,28 @@ class Table1(Lbas):
         return [f"Packets overtaken within their flow, in a network of 100 Mb/s over 4 s: {counts}."]
 
 
-def gain_pct(measured: Measured, one: Cell, other: Cell) -> NDArray[np.float64]:
-    """The gain in throughput relative to the value with anycast switching, per cent."""
-    first, second = measured.values("throughput_gbps", (one, other))
-    gain: NDArray[np.float64] = 100 * (first - second) / first
-    return gain
+def gains(measured: Measured, of: Sequence[tuple[Cell, Cell]]) -> dict[Cell, NDArray[np.float64]]:
+    """The gain in throughput relative to the value with anycast switching, per cent, of several pairs together."""
+    return together(measured, "throughput_gbps", of, lambda one, other: 100 * (one - other) / one)
 
 
 def largest_gain(measured: Measured) -> list[Part]:
     """Judge: the largest gain is that of the print, in the first cell, and gains shrink with more flows."""
-    parts = missing_part(measured, CELLS)
-    gains = {one: gain_pct(measured, one, other) for one, other in pairs() if measured.has((one, other))}
-    parts += largest_part(gains, "gain", "throughput_gain_pct")
-    first = CELLS[0]
-    for cell in [cell for cell in gains if cell != first and first in gains]:
-        name = f"gain at b_D = 2 and 100 flows minus b_D = {cell.bundling_degree} and {cell.flows} flows"
-        shortest = min(gains[first].size, gains[cell].size)
-        parts.append(judge.paired_part(name, gains[first][:shortest], gains[cell][:shortest], "above", "points"))
+    parts = missing_part(measured, [CELLS])
+    if measured.has(CELLS):
+        parts += largest_part(gains(measured, pairs()), "gain", "throughput_gain_pct")
+    first, *others = pairs()
+    for other in others:
+        if measured.has((*first, *other)):
+            of_first, of_other = gains(measured, [first, other]).values()
+            name = f"b_D = {other[0].bundling_degree} and {other[0].flows} flows"
+            text = f"gain at b_D = 2 and 100 flows minus {name}"
+            parts.append(judge.paired_part(text, of_first, of_other, "above", "points"))
     for degree in BUNDLING_DEGREES:
-        cells = [cell for cell in gains if cell.bundling_degree == degree]
-        if len(cells) == len(FLOWS):
-            steps = [f"{cell.flows} flows" for cell in cells]
-            values = [gains[cell] for cell in cells]
+        row = [pair for pair in pairs() if pair[0].bundling_degree == degree]
+        if measured.has([cell for pair in row for cell in pair]):
+            steps = [f"{cell.flows} flows" for cell, _ in row]
+            values = list(gains(measured, row).values())
             parts += judge.trend_parts(f"gain at b_D = {degree}", steps, values, "down", "points")
     return parts
 
@@ -125,8 +125,9 @@ def only_bottleneck(measured: Measured) -> list[Part]:
     if measured.cells:
         text = f"metro nodes that lose packets: {', '.join(losing) or 'none'}, of {len(measured.cells)} cells"
         parts.append(judge.exact_part(text, not losing))
-    parts += missing_part(measured, [*CELLS[:2], *FEWER])
-    for cell, fewer in zip(CELLS[:2], FEWER, strict=True):
+    beside = list(zip(CELLS[:2], FEWER, strict=True))
+    parts += missing_part(measured, beside)
+    for cell, fewer in beside:
         if measured.has((cell, fewer)):
             first, second = measured.values("throughput_gbps", (cell, fewer))
             mode = "with anycast" if cell.anycast else "without"
