@@ -5,8 +5,6 @@ from __future__ import annotations
 import abc
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-import numpy as np
-
 from optcp.papers import judge
 from optcp.papers.base import Evaluation, Exhibit
 from optcp.papers.kept import LongRun
@@ -36,6 +34,7 @@ from optcp.study import Study
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    import numpy as np
     from numpy.typing import NDArray
 
     from optcp.papers.assume import Value
@@ -45,6 +44,9 @@ if TYPE_CHECKING:
     from optcp.study import Done
 
 UNITS = {"gbps": "Gb/s", "mbps": "Mb/s", "mb": "MB"}
+ABOUT_POINTS = 2.0
+"""What "about 18 %" and "about 15 %" leave open: the text is in whole per cent, and its own tables give 17.5 and 15.5.
+Two points are about a tenth of the value."""
 MODES = {True: "with anycast", False: "without"}
 BY_NAME = {cell.name: cell for cell in (*CELLS, *FEWER)}
 
@@ -287,7 +289,7 @@ def pairs() -> list[tuple[Cell, Cell]]:
 
 
 def largest_part(found: Mapping[Cell, NDArray[np.float64]], what: str, stated: str) -> list[Part]:
-    """The largest of the paper's 15 pairs is that of its text.
+    """The largest of the paper's 15 pairs is about that of its text; undecided until that is shown, or its opposite.
 
     Parameters
     ----------
@@ -301,8 +303,7 @@ def largest_part(found: Mapping[Cell, NDArray[np.float64]], what: str, stated: s
     largest = max(found, key=lambda cell: float(found[cell].mean()))
     value = float(tables()["lbas"]["text"][stated])
     name = f"largest {what}, at b_D = {largest.bundling_degree} and {largest.flows} flows, minus {value:g} %"
-    test = judge.paired_part(name, found[largest], np.full_like(found[largest], value), "above", "points")
-    return [judge.Part(test.text, False, test.p, default=True)]
+    return [judge.equivalence_part(name, found[largest] - value, ABOUT_POINTS, "points")]
 
 
 def together(
