@@ -374,6 +374,18 @@ def test_statements_are_judged_under_each_reading_that_is_kept(tmp_path, silent,
     assert reproduce(alone, tmp_path / "out", 1, silent)[0].claims[1].readings == {"rfc": False}
 
 
+def test_a_reading_of_which_few_cells_are_kept_leaves_the_others_to_decide(tmp_path, silent, monkeypatch):
+    """12 of 30 cells, all as printed: the second statement of Table 3 holds in the print."""
+    monkeypatch.setattr(paper, "KEPT", tmp_path)
+    few = [cell for cell in CELLS if cell.bundling_degree > 3]
+    keep(as_printed(), {})
+    keep(as_printed(without=few), {"profile": "rfc"})
+    result = reproduce(Request(select(["lbas/table3"]), Size("default")), tmp_path / "out", 1, silent)[0]
+    assert result.claims[1].readings == {"inet-2011": True, "rfc": "undecided"}
+    assert result.claims[1].holds is True
+    assert "[rfc: undecided, for want of runs: does not count] 9 of 15 cells" in result.claims[1].evidence
+
+
 def test_without_kept_runs_everything_is_missing(tmp_path, silent, monkeypatch, text_console):
     monkeypatch.setattr(paper, "KEPT", tmp_path)
     result = reproduce(Request(select(["lbas/table3"]), Size("default")), tmp_path / "out", 1, silent)[0]

@@ -276,10 +276,10 @@ def missing_part(measured: Measured, groups: Sequence[Sequence[Cell]]) -> list[P
     apart = [group for group in groups if not measured.has(group) and not set(missing) & set(group)]
     parts = []
     if missing:
-        parts.append(judge.Part(f"{len(missing)} of {len(cells)} cells have not been run", "undecided"))
+        parts.append(judge.Part(f"{len(missing)} of {len(cells)} cells have not been run", "undecided", not_run=True))
     if apart:
         text = f"{len(apart)} of {len(groups)} comparisons are of cells without a common seed"
-        parts.append(judge.Part(text, "undecided"))
+        parts.append(judge.Part(text, "undecided", not_run=True))
     return parts
 
 
