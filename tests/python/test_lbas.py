@@ -1,21 +1,16 @@
 """The LBAS paper: reading of runs and each judgement on data made by hand, and outcomes of long runs that are kept."""
 
 import json
-from pathlib import Path
 
 import numpy as np
 import pytest
 
-import optcp
-from optcp.errors import InputError, RunFailed
-from optcp.papers import assume, judge, kept
+from optcp.errors import InputError
+from optcp.papers import assume, judge
 from optcp.papers.base import Options, Size, select
 from optcp.papers.lbas import exhibit, order, outcome, paper, steady, table1, table2, table3
 from optcp.papers.lbas.paper import CELLS, FEWER, Cell
-from optcp.papers.reproduce import Request, make_long_runs, reproduce
-from optcp.plots import figures
 from optcp.study.store import RunData
-from optcp.tables import show_result
 
 IDS = ["lbas/table1", "lbas/table2", "lbas/table3"]
 
@@ -61,6 +56,7 @@ def test_quantities_by_hand():
         longest_ps=[[7e9, 7e9], [0, 0], [8e9, 9e9], [0, 0]],
     )
     found = outcome.batches(run({"lightpaths": core, "metro": metro}))
+    assert tuple(found) == outcome.METRICS
     # 4 GB on two ports in 2 s: 8 Gb/s each.
     assert found["throughput_gbps"] == pytest.approx([8, 8])
     assert found["drop_mbps"] == pytest.approx([8, 0])
@@ -274,147 +270,6 @@ def test_sizes_and_settings():
     for name, text in (("delay_80_to_120_ms", "both"), ("buffer", "large"), ("far_drops", "counted")):
         with pytest.raises(InputError, match=name):
             assume.values(table.assumed, {name: text})
-
-
-WORLD = Path(optcp.__file__).parent / "scenarios" / "gmpls-section5.toml"
-
-
-def long_run(directory, seed, *overrides):
-    # Of the double: it makes up runs of this scenario only.
-    return kept.LongRun(directory / f"one-seed-{seed}.json", WORLD, overrides, seed, lambda one: {"seed": one.seed})
-
-
-def test_a_long_run_is_made_once_for_its_settings(tmp_path, silent, calls):
-    runs = [long_run(tmp_path, seed) for seed in (1, 2)]
-    assert runs[0].read() is None
-    kept.make_missing([*runs, runs[0]], 1, silent)
-    assert calls == [(1, 1), (2, 1)]
-    assert silent.started == [(2, 0)]
-    content = runs[1].read()
-    assert content["outcome"] == {"seed": 2}
-    assert (content["set"], content["git"], content["version"]) == ([], "fake", "0.0.0")
-    kept.make_missing(runs, 1, silent)
-    assert silent.started[1:] == [(2, 2)]
-    assert len(calls) == 2
-    changed = long_run(tmp_path, 1, ("parameters.backbone", "20 Mbps"))
-    assert changed.read() is None
-    # A world that is another one now is made again, and meanwhile still read.
-    stale = {**content, "scenario_sha256": "of before"}
-    runs[1].file.write_text(json.dumps(stale))
-    assert runs[1].read() == stale
-    assert not runs[1].is_current()
-
-
-def test_finished_runs_are_kept_when_the_others_fail(tmp_path, silent, calls, monkeypatch):
-    make = kept.LongRun.make
-
-    def interrupted(self, cancel):
-        if self.seed == 2:
-            raise RuntimeError("the world came apart")
-        make(self, cancel)
-
-    monkeypatch.setattr(kept.LongRun, "make", interrupted)
-    with pytest.raises(RunFailed, match="one-seed-2: the world came apart"):
-        kept.make_missing([long_run(tmp_path, seed) for seed in (1, 2)], 1, silent)
-    assert long_run(tmp_path, 1).is_current()
-    assert long_run(tmp_path, 2).read() is None
-
-
-def keep(measured, settings):
-    """Write what is measured as files of long runs."""
-    chosen = assume.values(paper.ASSUMED, settings)
-    for cell, seeds in measured.cells.items():
-        one = exhibit._long_run(cell, chosen, 1)
-        content = {
-            "set": one._settings(),
-            "seed": 1,
-            "version": "1",
-            "git": "abc",
-            "scenario_sha256": "00" * 32,
-            "metrics_sha256": "11" * 32,
-            "cpu_seconds": 7.0,
-            "outcome": {metric: list(values) for metric, values in seeds[1].items()},
-        }
-        one.file.parent.mkdir(exist_ok=True)
-        one.file.write_text(json.dumps(content))
-
-
-def test_the_default_size_reads_what_is_kept(tmp_path, silent, monkeypatch):
-    monkeypatch.setattr(paper, "KEPT", tmp_path)
-    keep(as_printed(without=CELLS[2:]), {})
-    result = reproduce(Request(select(["lbas/table3"]), Size("default")), tmp_path / "out", 1, silent)[0]
-    assert silent.started == [(0, 0)]
-    queues = [row for row in result.rows if row.metric == "queue_mb"]
-    assert [(row.key["anycast"], row.paper, row.verdict, row.n) for row in queues] == [
-        ("yes", 5.76, "match", 1),
-        ("no", 5.97, "match", 1),
-    ]
-    delay = next(row for row in result.rows if row.metric == "delay_ms")
-    assert delay.measured == pytest.approx(3.0)
-    assert "2 of 30 cells. Missing: 2-250-anycast" in result.notes[0]
-    assert [one["cell"] for one in result.provenance["kept"]][:2] == ["2-100-anycast", "2-100-destination"]
-    assert result.provenance["seeds"] == [1, 1]
-    assert [claim.holds for claim in result.claims] == ["undecided", "undecided"]
-    assert [(curve.key["anycast"], curve.x) for curve in result.series] == [("yes", [2.0]), ("no", [2.0])]
-
-
-def test_statements_are_judged_under_each_reading_that_is_kept(tmp_path, silent, monkeypatch):
-    monkeypatch.setattr(paper, "KEPT", tmp_path)
-    keep(as_printed(), {})
-    keep(as_printed(lambda cell: {"queue_mb": 0.1 * cell.bundling_degree}), {"profile": "rfc"})
-    request = Request(select(["lbas/table3"]), Size("default"))
-    result = reproduce(request, tmp_path / "out", 1, silent)[0]
-    assert result.claims[1].readings == {"inet-2011": True, "rfc": False}
-    assert result.claims[1].holds == "undecided"
-    assert len(result.rows) == 2 * 30 * 8
-    assert [one["reading"] for one in result.provenance["kept"]] == ["inet-2011"] * 32 + ["rfc"] * 32
-    assert len(result.series) == 2 * 6
-    # A setting of one's own is judged alone.
-    alone = Request(request.exhibits, request.size, settings={"profile": "rfc"})
-    assert reproduce(alone, tmp_path / "out", 1, silent)[0].claims[1].readings == {"rfc": False}
-
-
-def test_a_reading_of_which_few_cells_are_kept_leaves_the_others_to_decide(tmp_path, silent, monkeypatch):
-    """12 of 30 cells, all as printed: the second statement of Table 3 holds in the print."""
-    monkeypatch.setattr(paper, "KEPT", tmp_path)
-    few = [cell for cell in CELLS if cell.bundling_degree > 3]
-    keep(as_printed(), {})
-    keep(as_printed(without=few), {"profile": "rfc"})
-    result = reproduce(Request(select(["lbas/table3"]), Size("default")), tmp_path / "out", 1, silent)[0]
-    assert result.claims[1].readings == {"inet-2011": True, "rfc": "undecided"}
-    assert result.claims[1].holds is True
-    assert "[rfc: undecided, for want of runs: does not count] 9 of 15 cells" in result.claims[1].evidence
-
-
-def test_without_kept_runs_everything_is_missing(tmp_path, silent, monkeypatch, text_console):
-    monkeypatch.setattr(paper, "KEPT", tmp_path)
-    result = reproduce(Request(select(["lbas/table3"]), Size("default")), tmp_path / "out", 1, silent)[0]
-    assert (result.rows, result.provenance["seeds"]) == ([], None)
-    assert "0 of 30 cells. Missing: all" in result.notes[0]
-    show_result(text_console, result)
-    assert "no runs" in text_console.file.getvalue()
-
-
-def test_paper_scale_makes_the_long_runs_of_what_is_asked_for(tmp_path, silent, monkeypatch):
-    made = []
-    monkeypatch.setattr("optcp.papers.reproduce.make_missing", lambda runs, jobs, progress: made.extend(runs))
-    make_long_runs(Request(select(["gmpls/fig8"]), Size("default")), 1, 1, silent)
-    assert made == []
-    make_long_runs(Request(select(["lbas"]), Size("default"), first_seed=4), 2, 1, silent)
-    assert len({one.file for one in made}) == 2 * 32
-    assert {one.seed for one in made} == {4, 5}
-
-
-def test_a_figure_for_each_reading(tmp_path, silent, monkeypatch):
-    monkeypatch.setattr(paper, "KEPT", tmp_path)
-    result = reproduce(Request(select(["lbas/table2"]), Size("default")), tmp_path / "out", 1, silent)[0]
-    assert figures(result) == []
-    keep(as_printed(without=CELLS[3:]), {})
-    keep(as_printed(), {"profile": "rfc"})
-    result = reproduce(Request(select(["lbas/table3"]), Size("default")), tmp_path / "out", 1, silent)[0]
-    drawn = figures(result)
-    assert [one.caption.split(":")[0] for one in drawn] == ["inet-2011", "rfc"]
-    assert [one.svg.count("flows") >= panels for one, panels in zip(drawn, (2, 3), strict=True)] == [True, True]
 
 
 def test_short_runs_decide_no_comparison(monkeypatch):

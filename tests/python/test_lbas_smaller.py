@@ -10,7 +10,8 @@ from optcp.papers.lbas.paper import CELLS, Cell
 from optcp.papers.model import Result
 from optcp.plots import figures
 from optcp.study.store import RunData
-from test_lbas import as_printed, keep
+from test_lbas import as_printed
+from test_lbas_long import keep
 
 QUICK = Options(size=Size("quick"))
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from optcp.papers import judge
 from optcp.papers.base import Evaluation, Exhibit
-from optcp.papers.kept import LongRun
 from optcp.papers.lbas import outcome
+from optcp.papers.lbas.long_runs import by_cell, kept_runs, long_run, provenance_of, what_is_kept
 from optcp.papers.lbas.outcome import Measured
 from optcp.papers.lbas.paper import (
     ASSUMED,
@@ -21,7 +21,6 @@ from optcp.papers.lbas.paper import (
     READINGS,
     SCENARIO,
     Cell,
-    directory,
     length,
     overrides,
     reading,
@@ -40,6 +39,7 @@ if TYPE_CHECKING:
     from optcp.papers.assume import Value
     from optcp.papers.base import Options, Size
     from optcp.papers.judge import Part, Side
+    from optcp.papers.kept import LongRun
     from optcp.papers.model import Row
     from optcp.study import Done
 
@@ -89,7 +89,7 @@ class Lbas(Exhibit):
         Row by row of the tables, so that large and small bundles take turns: what is left is then soon known.
         """
         by_row = sorted(CELLS, key=lambda cell: (cell.flows, not cell.anycast))
-        return [_long_run(cell, chosen, seed) for seed in seeds for cell in (*by_row, *FEWER)]
+        return [long_run(cell, chosen, seed) for seed in seeds for cell in (*by_row, *FEWER)]
 
     def evaluate(self, chosen: Mapping[str, Value], done: Mapping[str, Done]) -> Evaluation:
         """Rows and curves of all cells that there are, and the paper's statements."""
@@ -101,7 +101,7 @@ class Lbas(Exhibit):
         lengths = {reading(values): length(values) for values in readings}
         of_chosen = reading(chosen)
         there = {name: Measured(by_cell(runs)) for name, runs in kept.items() if runs or name == of_chosen}
-        notes = [f"{name}: {_what_is_kept(measured, lengths[name])}" for name, measured in there.items()]
+        notes = [f"{name}: {what_is_kept(measured, lengths[name])}" for name, measured in there.items()]
         return self._of(there, notes, [one for name in there for one in provenance_of(name, kept[name])], done)
 
     def _readings(self, chosen: Mapping[str, Value]) -> list[Mapping[str, Value]]:
@@ -205,38 +205,6 @@ def printed(table: str, cell: Cell) -> float:
     return values[BUNDLING_DEGREES.index(cell.bundling_degree)]
 
 
-def _long_run(cell: Cell, chosen: Mapping[str, Value], seed: int) -> LongRun:
-    settings = (*overrides(chosen), *length(chosen).items(), *cell.overrides())
-    return LongRun(directory(chosen) / f"{cell.name}-seed-{seed}.json", SCENARIO, settings, seed, outcome.to_json)
-
-
-def kept_runs(chosen: Mapping[str, Value]) -> list[tuple[Cell, dict[str, Any]]]:
-    """Everything that is kept for these values: cells and contents of files, cell by cell and by seed."""
-    found = []
-    for cell in (*CELLS, *FEWER):
-        files = directory(chosen).glob(f"{cell.name}-seed-*.json")
-        for seed in sorted(int(file.stem.rpartition("-")[2]) for file in files):
-            content = _long_run(cell, chosen, seed).read()
-            found += [(cell, content)] if content else []
-    return found
-
-
-def by_cell(kept: Sequence[tuple[Cell, dict[str, Any]]]) -> dict[Cell, dict[int, outcome.Batches]]:
-    """What :func:`kept_runs` found, by cell and seed."""
-    cells: dict[Cell, dict[int, outcome.Batches]] = {}
-    for cell, content in kept:
-        cells.setdefault(cell, {})[content["seed"]] = outcome.from_json(content["outcome"])
-    return cells
-
-
-def provenance_of(reading: str, kept: Sequence[tuple[Cell, dict[str, Any]]]) -> list[dict[str, Any]]:
-    """Where each kept run comes from."""
-    names = ("seed", "version", "git", "scenario_sha256", "metrics_sha256", "cpu_seconds")
-    return [
-        {"reading": reading, "cell": cell.name, **{name: content[name] for name in names}} for cell, content in kept
-    ]
-
-
 def _tentative(part: Part) -> Part:
     """A comparison that decides nothing; exact statements stand."""
     return part if part.p is None else judge.Part(f"{part.text} (short runs)", "undecided")
@@ -249,18 +217,6 @@ def _length_of_short(cells: Mapping[Cell, object]) -> str:
         f"Short runs of {number} of the {len(CELLS)} cells: {short} in place of 600 s with 60 s. The flows are still "
         "in their first slow start and what follows it."
     )
-
-
-def _what_is_kept(measured: Measured, of: Mapping[str, str]) -> str:
-    missing = [cell.name for cell in CELLS if cell not in measured.cells]
-    names = "all" if len(missing) == len(CELLS) else ", ".join(missing)
-    text = (
-        f"long runs that are kept with the project ({of['stop']}, the first {of['parameters.warm_up']} left out, "
-        f"means of {of['parameters.batch']}), "
-        f"{len(CELLS) - len(missing)} of {len(CELLS)} cells."
-    )
-    more = f" Missing: {names}; `optcp reproduce lbas --paper-scale` makes them." if missing else ""
-    return text + more + f" Intervals are over batches where there are fewer than {outcome.ENOUGH_SEEDS} seeds."
 
 
 def missing_part(measured: Measured, groups: Sequence[Sequence[Cell]]) -> list[Part]:

@@ -21,6 +21,21 @@ if TYPE_CHECKING:
 Batches = dict[str, "NDArray[np.float64]"]
 """Metric to one value a batch."""
 
+METRICS = (
+    "throughput_gbps",
+    "drop_mbps",
+    "far_drop_mbps",
+    "metro_drop_mbps",
+    "queue_mb",
+    "metro_delay_ms",
+    "core_delay_ms",
+    "far_delay_ms",
+    "metro_longest_ms",
+    "core_longest_ms",
+    "far_longest_ms",
+)
+"""What :func:`batches` finds."""
+
 ENOUGH_SEEDS = 3
 """With fewer the batches of all runs stand for independent values."""
 BITS_MB = 8e-6

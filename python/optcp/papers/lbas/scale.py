@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from optcp import stats
 from optcp.papers.base import Evaluation, exhibit
 from optcp.papers.lbas import outcome, smaller
-from optcp.papers.lbas.exhibit import by_cell, kept_runs, provenance_of
+from optcp.papers.lbas.long_runs import by_cell, kept_runs, provenance_of
 from optcp.papers.lbas.outcome import Measured
 from optcp.papers.lbas.paper import CELLS, DEFAULTS, Cell
 from optcp.papers.lbas.rows import columns

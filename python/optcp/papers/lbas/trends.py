@@ -10,7 +10,7 @@ import numpy as np
 from optcp import stats
 from optcp.papers.base import Evaluation, exhibit
 from optcp.papers.lbas import smaller, today
-from optcp.papers.lbas.exhibit import by_cell, kept_runs, provenance_of
+from optcp.papers.lbas.long_runs import by_cell, kept_runs, provenance_of
 from optcp.papers.lbas.outcome import Measured
 from optcp.papers.lbas.paper import CELLS, DEFAULTS, READINGS, reading
 from optcp.papers.lbas.smaller import Smaller
