@@ -5,6 +5,7 @@ import os
 import subprocess
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import optcp
@@ -12,7 +13,7 @@ from optcp.errors import InputError, Interrupted, RunFailed
 from optcp.papers import assume, kept
 from optcp.papers.base import Size, select
 from optcp.papers.lbas import long_runs, paper
-from optcp.papers.lbas.paper import CELLS
+from optcp.papers.lbas.paper import CELLS, FEWER
 from optcp.papers.reproduce import Request, make_long_runs, reproduce
 from optcp.plots import figures
 from optcp.tables import show_result
@@ -230,6 +231,50 @@ def test_a_reading_of_which_few_cells_are_kept_leaves_the_others_to_decide(tmp_p
     assert result.claims[1].readings == {"inet-2011": True, "rfc": "undecided"}
     assert result.claims[1].holds is True
     assert "[rfc: undecided, for want of runs: does not count] 9 of 15 cells" in result.claims[1].evidence
+
+
+def notes_of(tmp_path, silent, settings=None):
+    request = Request(select(["lbas/table3"]), Size("default"), settings=settings or {})
+    return reproduce(request, tmp_path / "out", 1, silent)[0].notes
+
+
+def test_notes_say_what_makes_the_missing_cells(tmp_path, silent, monkeypatch):
+    monkeypatch.setattr(paper, "KEPT", tmp_path)
+    literal = {"profile": "rfc", "timeout_basis": "flight-size"}
+    keep(as_printed(), {})
+    keep(as_printed(without=FEWER[:1]), {"profile": "rfc"})
+    keep(as_printed(without=CELLS[1:2]), literal)
+    default, rfc, flight_size = notes_of(tmp_path, silent)[:3]
+    assert "30 of 30 cells. Seeds" in default
+    command = "`optcp reproduce lbas --set profile=rfc --paper-scale`"
+    assert f"30 of 30 cells. Missing: 2-100-anycast-K2; {command} makes them" in rfc
+    command = "`optcp reproduce lbas --set profile=rfc --set timeout_basis=flight-size --paper-scale`"
+    assert f"29 of 30 cells. Missing: 2-100-destination; {command} makes them" in flight_size
+    # What a shell would take apart is quoted; a reading of one's own has the length of the paper's runs.
+    (own, *_) = notes_of(tmp_path, silent, {"buffer": "8333 packets"})
+    assert "(600 s, the first 60 s left out" in own
+    assert "Missing: all; `optcp reproduce lbas --set 'buffer=8333 packets' --paper-scale`" in own
+
+
+def test_notes_say_how_far_batches_are_from_being_independent(tmp_path, silent, monkeypatch):
+    """Noise of 1, -2, 0.5, 0.5: (-2 - 1 + 0.25) / 5.5 = -0.5; and a cell that rises steadily, by hand +0.25."""
+    monkeypatch.setattr(paper, "KEPT", tmp_path)
+    measured = as_printed()
+    measured.cells[CELLS[3]][1]["throughput_gbps"] = np.array([7.0, 7.1, 7.2, 7.3])
+    keep(measured, {})
+    note = notes_of(tmp_path, silent)[0]
+    assert "Seeds of a cell: 1. Where there are fewer than 3, intervals and tests are over batches of single" in note
+    assert "from -0.50 (10-100-anycast, seed 1) to +0.25 (2-250-destination, seed 1)." in note
+
+
+def test_notes_name_runs_of_programs_that_no_commit_has(tmp_path, silent, monkeypatch):
+    monkeypatch.setattr(paper, "KEPT", tmp_path)
+    keep(as_printed(), {})
+    assert not any("not committed" in note for note in notes_of(tmp_path, silent))
+    file = tmp_path / "inet-2011" / "3-250-anycast-seed-1.json"
+    file.write_text(json.dumps({**json.loads(file.read_text()), "git": "abc.dirty"}))
+    told = "1 of 32 kept runs made from a tree with changes that were not committed: inet-2011: 3-250-anycast (seed 1)."
+    assert told in notes_of(tmp_path, silent)
 
 
 def test_without_kept_runs_everything_is_missing(tmp_path, silent, monkeypatch, text_console):

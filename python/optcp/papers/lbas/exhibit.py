@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 from optcp.papers import judge
 from optcp.papers.base import Evaluation, Exhibit
 from optcp.papers.lbas import outcome
-from optcp.papers.lbas.long_runs import by_cell, kept_runs, long_run, provenance_of, what_is_kept
+from optcp.papers.lbas.long_runs import by_cell, kept_runs, long_run, not_committed, provenance_of, what_is_kept
 from optcp.papers.lbas.outcome import Measured
 from optcp.papers.lbas.paper import (
     ASSUMED,
@@ -21,7 +21,6 @@ from optcp.papers.lbas.paper import (
     READINGS,
     SCENARIO,
     Cell,
-    length,
     overrides,
     reading,
 )
@@ -98,11 +97,11 @@ class Lbas(Exhibit):
             return self._of({reading(chosen): Measured(short)}, [_length_of_short(short)], [], done)
         readings = self._readings(chosen)
         kept = {reading(values): kept_runs(values) for values in readings}
-        lengths = {reading(values): length(values) for values in readings}
         of_chosen = reading(chosen)
         there = {name: Measured(by_cell(runs)) for name, runs in kept.items() if runs or name == of_chosen}
-        notes = [f"{name}: {what_is_kept(measured, lengths[name])}" for name, measured in there.items()]
-        return self._of(there, notes, [one for name in there for one in provenance_of(name, kept[name])], done)
+        notes = [what_is_kept(there[reading(values)], values) for values in readings if reading(values) in there]
+        origin = [one for name in there for one in provenance_of(name, kept[name])]
+        return self._of(there, [*notes, *not_committed(origin)], origin, done)
 
     def _readings(self, chosen: Mapping[str, Value]) -> list[Mapping[str, Value]]:
         """The values under which the statements are judged: those chosen, or all readings of the default."""

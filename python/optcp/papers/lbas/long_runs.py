@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import TYPE_CHECKING, Any
 
+from optcp import stats
 from optcp.papers.kept import LongRun
 from optcp.papers.lbas import outcome
-from optcp.papers.lbas.paper import CELLS, FEWER, SCENARIO, directory, length, overrides
+from optcp.papers.lbas.paper import CELLS, FEWER, SCENARIO, changed, directory, length, overrides, reading
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -50,14 +52,46 @@ def provenance_of(reading: str, kept: Sequence[tuple[Cell, dict[str, Any]]]) -> 
     ]
 
 
-def what_is_kept(measured: Measured, of: Mapping[str, str]) -> str:
-    """Say which cells there are, and how long their runs are."""
-    missing = [cell.name for cell in CELLS if cell not in measured.cells]
-    names = "all" if len(missing) == len(CELLS) else ", ".join(missing)
+def not_committed(kept: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Name the runs of :func:`provenance_of` whose program no commit has."""
+    dirty: dict[str, list[str]] = {}
+    for one in kept:
+        if one["git"].endswith(".dirty"):
+            dirty.setdefault(one["reading"], []).append(f"{one['cell']} (seed {one['seed']})")
+    if not dirty:
+        return []
+    names = "; ".join(f"{reading}: {', '.join(cells)}" for reading, cells in dirty.items())
+    number = sum(len(cells) for cells in dirty.values())
+    return [f"{number} of {len(kept)} kept runs made from a tree with changes that were not committed: {names}."]
+
+
+def what_is_kept(measured: Measured, chosen: Mapping[str, Value]) -> str:
+    """Say which cells there are with these values, how long their runs are, and what their intervals are worth."""
+    of = length(chosen)
+    missing = [cell.name for cell in (*CELLS, *FEWER) if cell not in measured.cells]
+    names = "all" if not measured.cells else ", ".join(missing)
+    settings = "".join(f" --set {shlex.quote(f'{name}={chosen[name]}')}" for name in changed(chosen))
     text = (
-        f"long runs that are kept with the project ({of['stop']}, the first {of['parameters.warm_up']} left out, "
-        f"means of {of['parameters.batch']}), "
-        f"{len(CELLS) - len(missing)} of {len(CELLS)} cells."
+        f"{reading(chosen)}: long runs that are kept with the project ({of['stop']}, the first "
+        f"{of['parameters.warm_up']} left out, means of {of['parameters.batch']}), "
+        f"{sum(cell in measured.cells for cell in CELLS)} of {len(CELLS)} cells."
     )
-    more = f" Missing: {names}; `optcp reproduce lbas --paper-scale` makes them." if missing else ""
-    return text + more + f" Intervals are over batches where there are fewer than {outcome.ENOUGH_SEEDS} seeds."
+    more = f" Missing: {names}; `optcp reproduce lbas{settings} --paper-scale` makes them." if missing else ""
+    return text + more + (_intervals(measured) if measured.cells else "")
+
+
+def _intervals(measured: Measured) -> str:
+    """What intervals are over, and how far batches are from being independent."""
+    seeds = sorted({len(of_cell) for of_cell in measured.cells.values()})
+    number = " to ".join(str(end) for end in dict.fromkeys((seeds[0], seeds[-1])))
+    found = {
+        (round(stats.lag_one(one["throughput_gbps"]), 2), f"{cell.name}, seed {seed}")
+        for cell, of_cell in measured.cells.items()
+        for seed, one in of_cell.items()
+    }
+    (low, at_low), (high, at_high) = min(found), max(found)
+    return (
+        f" Seeds of a cell: {number}. Where there are fewer than {outcome.ENOUGH_SEEDS}, intervals and tests are over "
+        f"batches of single runs, which are not independent: the lag-1 correlation of their throughput is from "
+        f"{low:+.2f} ({at_low}) to {high:+.2f} ({at_high})."
+    )

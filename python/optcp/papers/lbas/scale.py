@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from optcp import stats
 from optcp.papers.base import Evaluation, exhibit
 from optcp.papers.lbas import outcome, smaller
-from optcp.papers.lbas.long_runs import by_cell, kept_runs, provenance_of
+from optcp.papers.lbas.long_runs import by_cell, kept_runs, not_committed, provenance_of
 from optcp.papers.lbas.outcome import Measured
 from optcp.papers.lbas.paper import CELLS, DEFAULTS, Cell
 from optcp.papers.lbas.rows import columns
@@ -109,7 +109,8 @@ class ScaleOfCopy(Smaller):
         runs = [(cell, content) for cell, content in kept_runs(DEFAULTS) if cell in CELLS[:2]]
         for cell, batches in by_cell(runs).items():
             rows += _rows(PAPER_SCALE, cell.anycast, batches)
-        return Evaluation(rows, [], [], [NOTE], provenance_of("inet-2011", runs))
+        kept = provenance_of("inet-2011", runs)
+        return Evaluation(rows, [], [], [NOTE, *not_committed(kept)], kept)
 
 
 NOTE = (

@@ -10,7 +10,7 @@ import numpy as np
 from optcp import stats
 from optcp.papers.base import Evaluation, exhibit
 from optcp.papers.lbas import smaller, today
-from optcp.papers.lbas.long_runs import by_cell, kept_runs, provenance_of
+from optcp.papers.lbas.long_runs import by_cell, kept_runs, not_committed, provenance_of
 from optcp.papers.lbas.outcome import Measured
 from optcp.papers.lbas.paper import CELLS, DEFAULTS, READINGS, reading
 from optcp.papers.lbas.smaller import Smaller
@@ -78,7 +78,7 @@ class Trends(Smaller):
         for sender in smaller.SENDERS:
             cells = {cell: seeds for (name, cell), seeds in found.items() if name == sender}
             rows += rows_of(COPY, sender, Measured(cells))
-        return Evaluation(rows, [], [], [NOTE], kept)
+        return Evaluation(rows, [], [], [NOTE, *not_committed(kept)], kept)
 
 
 NOTE = (
