@@ -97,8 +97,7 @@ class ScaleOfCopy(Smaller):
         return found
 
     def evaluate(self, chosen: Mapping[str, Value], done: Mapping[str, Done]) -> Evaluation:
-        """Rows by scale; the last is the paper's, where its cell is kept."""
-        del chosen
+        """Rows by scale; the last is the paper's, where its cell is kept of these settings."""
         rows: list[Row] = []
         for one in SCALES:
             if one.name not in done:
@@ -106,6 +105,8 @@ class ScaleOfCopy(Smaller):
             for place, anycast in enumerate((True, False)):
                 found = [outcome.batches(runs[place]) for _, runs in done[one.name]]
                 rows += _rows(one, anycast, dict(enumerate(found)))
+        if self.changed(chosen):
+            return Evaluation(rows, [], [], [NOTE, "Kept long runs are left out: they are not of these settings."])
         runs = [(cell, content) for cell, content in kept_runs(DEFAULTS) if cell in CELLS[:2]]
         for cell, batches in by_cell(runs).items():
             rows += _rows(PAPER_SCALE, cell.anycast, batches)
