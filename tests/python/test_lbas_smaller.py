@@ -101,7 +101,7 @@ def test_the_buffer_of_equal_utilisation_by_hand():
     assert buffer.equal(products, curve, 50) == pytest.approx(10**-1.5)
     assert buffer.equal(products, curve, 80) == pytest.approx(0.1)
     assert buffer.equal(products, curve, 10) == 0.01
-    assert buffer.equal(products, curve, 95) == 1.0
+    assert buffer.equal(products, curve, 95) is None
 
 
 def made_buffers(degrees=buffer.DEGREES):
@@ -129,6 +129,33 @@ def test_what_a_bundle_saves():
     assert all(row.n == 3 for row in saved)
     (drawn,) = figures(shown("lbas/buffer", evaluation))
     assert "b_D = 10" in drawn.svg
+
+
+def test_a_bundle_that_never_gets_there_saves_nothing_that_could_be_averaged():
+    """Of three seeds one reaches 80 % at 0.3 C RTT exactly, and two stay at 70 %; without, 60 + 20 = 80 % at 0.3."""
+    found = made_buffers(degrees=(2,))
+    for product in buffer.PRODUCTS:
+        for seed in range(3):
+            reached = 80.0 if product >= 0.3 and seed == 0 else 70.0
+            found[Cell(2, buffer.FLOWS, True), product][seed]["utilisation_pct"] = reached
+            found[Cell(2, buffer.FLOWS, False), product][seed]["utilisation_pct"] = 80.0 if product == 0.3 else 75.0
+    one, chosen = defaults("lbas/buffer")
+    evaluation = one.evaluate(chosen, {buffer.NAME: Finished(found)})
+    (needed,) = [
+        row for row in evaluation.rows if row.metric == "equal_buffer_products" and row.key["buffer_products"] == 0.3
+    ]
+    assert (needed.measured, needed.n) == (0.3, 1)
+    assert evaluation.notes[2].startswith("b_D = 2, 0.3 C RTT: in 2 of 3 runs anycast switching does not reach")
+    # Nobody reaches it: there is nothing to say but that.
+    for seed in range(3):
+        for product in buffer.PRODUCTS:
+            found[Cell(2, buffer.FLOWS, True), product][seed]["utilisation_pct"] = 70.0
+    evaluation = one.evaluate(chosen, {buffer.NAME: Finished(found)})
+    assert {row.metric for row in evaluation.rows if "anycast" not in row.key} == set()
+    assert [note.split(" runs")[0] for note in evaluation.notes[1:]] == [
+        "b_D = 2, 0.1 C RTT: in 3 of 3",
+        "b_D = 2, 0.3 C RTT: in 3 of 3",
+    ]
 
 
 def test_buffers_of_the_grid():
