@@ -237,7 +237,10 @@ def test_order_is_kept_or_not(way, counts):
 
 
 def test_overtaken_packets_are_counted_within_a_flow():
-    """Flow 0: ACKs 1, 3, 2, 3: one was overtaken. Flow 1: 2, 2, 5. A lower number of another flow says nothing."""
+    """Flow 0: ACKs 1, 3, 2, 3: one was overtaken. Flow 1: 2, 2, 5: whether the two of 2 are in order does not show.
+
+    A lower number of another flow says nothing.
+    """
     names = ["sent", "resent", "arrived", "acked", "queued", "transmitted", "dropped"]
     acked = [(0, 1), (1, 2), (0, 3), (1, 2), (0, 2), (1, 5), (0, 3)]
     packets = {

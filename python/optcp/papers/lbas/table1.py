@@ -73,7 +73,10 @@ class Table1(Lbas):
         counts = "; ".join(
             f"{way}: {one.segments} segments and {one.acks} ACKs of {one.sent}" for way, one in found.items()
         )
-        return [f"Packets overtaken within their flow, in a network of 100 Mb/s over 4 s: {counts}."]
+        return [
+            f"Packets overtaken within their flow, in a network of 100 Mb/s over 4 s: {counts}. An ACK counts where "
+            "its number falls; duplicate ACKs that overtake each other do not show, so there are at least as many."
+        ]
 
 
 def gains(measured: Measured, of: Sequence[tuple[Cell, Cell]]) -> dict[Cell, NDArray[np.float64]]:
@@ -106,7 +109,7 @@ def keeps_order(found: Mapping[str, order.Overtaken]) -> list[Part]:
     """Judge: nothing is overtaken with least unfinished work, something is with other balancing."""
     parts = []
     for way, (segments, acks, _) in found.items():
-        text = f"{way}: {segments} segments and {acks} ACKs overtaken"
+        text = f"{way}: {segments} segments and, by falling numbers, {acks} ACKs overtaken"
         if way in order.KEPT:
             parts.append(judge.exact_part(text, segments == 0 and acks == 0))
         elif way in order.BROKEN:
