@@ -201,6 +201,15 @@ def test_what_is_compared_has_the_same_seeds():
     assert holds("lbas/table3", measured)[1] is True
 
 
+def test_what_holds_by_construction_is_said_to():
+    measured = as_printed()
+    measured.cells[CELLS[4]][1]["metro_longest_ms"] = np.array([1.0, 12.5, 12.5])
+    lost, *_, flows = (part.text for part in table1.only_bottleneck(measured))
+    assert "none, of 32 cells, by construction (their queues are unlimited)" in lost
+    assert lost.endswith("longest wait at one 12.5 ms (2-500-anycast)")
+    assert "by construction" in flows
+
+
 def test_cells_without_a_common_seed_count_as_missing():
     measured = as_printed()
     measured.cells[CELLS[1]][2] = measured.cells[CELLS[1]].pop(1)
