@@ -77,6 +77,8 @@ def whole(**changes):
         (whole(outcome=None, git=None), "git, outcome missing"),
         (whole(outcome={"a": [1.0]}), "b of `outcome` missing or no list of numbers"),
         (whole(outcome={"a": [1.0], "b": ["x"]}), "b of `outcome` missing or no list of numbers"),
+        (whole(outcome={"a": [1.0], "b": [float("nan")]}), "b of `outcome` missing or no list of numbers"),
+        (whole(outcome={"a": [1.0], "b": [1.0, 2.0]}), "lists of `outcome` that are not equally long"),
         (whole(outcome=[1.0]), "a, b of `outcome` missing or no list of numbers"),
     ],
 )

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import math
 import os
 import tempfile
 import time
@@ -46,7 +47,7 @@ class LongRun:
     reduce
         From the finished run to what is kept of it, as JSON has it.
     metrics
-        Names that the outcome must have, each with a list of numbers.
+        Names that the outcome must have, each with a list of numbers, all equally long.
     """
 
     file: Path
@@ -82,6 +83,8 @@ class LongRun:
         found = content["outcome"]
         if bad := [name for name in self.metrics if not (isinstance(found, dict) and _are_numbers(found.get(name)))]:
             raise self._broken(f"{', '.join(bad)} of `outcome` missing or no list of numbers")
+        if len({len(found[name]) for name in self.metrics}) > 1:
+            raise self._broken("lists of `outcome` that are not equally long")
         return content if content["set"] == self._settings() else None
 
     def is_current(self) -> bool:
@@ -136,7 +139,9 @@ class LongRun:
 
 
 def _are_numbers(values: object) -> bool:
-    return isinstance(values, list) and bool(values) and all(isinstance(value, int | float) for value in values)
+    if not isinstance(values, list) or not values:
+        return False
+    return all(isinstance(value, int | float) and math.isfinite(value) for value in values)
 
 
 def _lines(content: dict[str, Any]) -> str:
