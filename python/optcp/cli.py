@@ -133,7 +133,8 @@ def reproduce(
         missing = baseline.missing(known, [one.id for one in request.exhibits], size.name)
         _say_missing(missing, len(request.exhibits), size.name)
     if paper_scale:
-        make_long_runs(request, seeds or 1, _jobs(jobs), for_console(messages))
+        for left in make_long_runs(request, seeds or 1, _jobs(jobs), for_console(messages)):
+            click.echo(f"{left.file.stem}: left to the process that {left.lock} names", err=True)
     results = run_exhibits(request, out, _jobs(jobs), for_console(messages))
     for result in results:
         show_result(console, result)

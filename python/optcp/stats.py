@@ -459,6 +459,20 @@ def holm(p_values: Sequence[float], alpha: float = 0.05) -> list[bool]:
     return rejected
 
 
+def lag_one(values: ArrayLike) -> float:
+    """Lag-1 correlation of values in the order of time; 0 where they do not vary.
+
+    Notes
+    -----
+    G. E. P. Box, G. M. Jenkins, Time Series Analysis, 1970, section 2.1.5. A mean of n values of a first-order process
+    with this correlation r scatters sqrt((1 + r) / (1 - r)) times as much as one of n independent values (large n).
+    """
+    array = _values(values)
+    deviation = array - array.mean()
+    total = float(deviation @ deviation)
+    return float(deviation[:-1] @ deviation[1:]) / total if total > 0 else 0.0
+
+
 def normal_fit(values: ArrayLike) -> tuple[float, float]:
     """Mean and sample standard deviation (n - 1) of one value a run: the normal fit of a histogram."""
     array = _values(values)

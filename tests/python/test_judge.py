@@ -98,6 +98,34 @@ def test_readings_that_disagree_leave_a_claim_undecided():
     assert split.evidence == "[one: true] a -> true\n[two: false] a -> false"
 
 
+@pytest.mark.parametrize(
+    ("whole", "some", "expected"),
+    [
+        (Part("a", True), [], True),
+        (Part("a", False), [], False),
+        (Part("a", True), [Part("b", True)], True),
+        # What was run is against it, or does not decide by itself: that counts.
+        (Part("a", True), [Part("b", False)], "undecided"),
+        (Part("a", False), [Part("b", False)], False),
+        (Part("a", True), [Part("b", True, 0.9)], "undecided"),
+    ],
+)
+def test_a_reading_that_lacks_runs_alone_does_not_hold_a_claim_up(whole, some, expected):
+    lacking = [Part("18 of 30 cells have not been run", "undecided", not_run=True), *some]
+    found = judge.claim(STATEMENT, {"one": [whole], "two": lacking})
+    assert found.holds == expected
+    assert set(found.readings) == {"one", "two"}
+    left_out = found.readings["two"] == "undecided" != found.holds
+    assert ("does not count" in found.evidence) == left_out
+
+
+def test_without_a_reading_that_has_all_runs_a_claim_stays_open():
+    lacking = [Part("18 of 30 cells have not been run", "undecided", not_run=True), Part("a", True)]
+    found = judge.claim(STATEMENT, {"one": lacking, "two": lacking})
+    assert (found.holds, found.readings) == ("undecided", {"one": "undecided", "two": "undecided"})
+    assert judge.claim(STATEMENT, {"one": [*lacking, Part("b", False)]}).holds is False
+
+
 @given(st.lists(st.tuples(st.sampled_from([True, False, "undecided"]), st.none() | st.floats(0, 1)), min_size=1))
 def test_more_doubt_never_makes_a_claim_surer(parts):
     made = [Part(str(index), holds, p) for index, (holds, p) in enumerate(parts)]

@@ -10,7 +10,8 @@ from optcp.papers.lbas.paper import CELLS, Cell
 from optcp.papers.model import Result
 from optcp.plots import figures
 from optcp.study.store import RunData
-from test_lbas import as_printed, keep
+from test_lbas import as_printed
+from test_lbas_long import keep
 
 QUICK = Options(size=Size("quick"))
 
@@ -100,7 +101,7 @@ def test_the_buffer_of_equal_utilisation_by_hand():
     assert buffer.equal(products, curve, 50) == pytest.approx(10**-1.5)
     assert buffer.equal(products, curve, 80) == pytest.approx(0.1)
     assert buffer.equal(products, curve, 10) == 0.01
-    assert buffer.equal(products, curve, 95) == 1.0
+    assert buffer.equal(products, curve, 95) is None
 
 
 def made_buffers(degrees=buffer.DEGREES):
@@ -128,6 +129,33 @@ def test_what_a_bundle_saves():
     assert all(row.n == 3 for row in saved)
     (drawn,) = figures(shown("lbas/buffer", evaluation))
     assert "b_D = 10" in drawn.svg
+
+
+def test_a_bundle_that_never_gets_there_saves_nothing_that_could_be_averaged():
+    """Of three seeds one reaches 80 % at 0.3 C RTT exactly, and two stay at 70 %; without, 60 + 20 = 80 % at 0.3."""
+    found = made_buffers(degrees=(2,))
+    for product in buffer.PRODUCTS:
+        for seed in range(3):
+            reached = 80.0 if product >= 0.3 and seed == 0 else 70.0
+            found[Cell(2, buffer.FLOWS, True), product][seed]["utilisation_pct"] = reached
+            found[Cell(2, buffer.FLOWS, False), product][seed]["utilisation_pct"] = 80.0 if product == 0.3 else 75.0
+    one, chosen = defaults("lbas/buffer")
+    evaluation = one.evaluate(chosen, {buffer.NAME: Finished(found)})
+    (needed,) = [
+        row for row in evaluation.rows if row.metric == "equal_buffer_products" and row.key["buffer_products"] == 0.3
+    ]
+    assert (needed.measured, needed.n) == (0.3, 1)
+    assert evaluation.notes[2].startswith("b_D = 2, 0.3 C RTT: in 2 of 3 runs anycast switching does not reach")
+    # Nobody reaches it: there is nothing to say but that.
+    for seed in range(3):
+        for product in buffer.PRODUCTS:
+            found[Cell(2, buffer.FLOWS, True), product][seed]["utilisation_pct"] = 70.0
+    evaluation = one.evaluate(chosen, {buffer.NAME: Finished(found)})
+    assert {row.metric for row in evaluation.rows if "anycast" not in row.key} == set()
+    assert [note.split(" runs")[0] for note in evaluation.notes[1:]] == [
+        "b_D = 2, 0.1 C RTT: in 3 of 3",
+        "b_D = 2, 0.3 C RTT: in 3 of 3",
+    ]
 
 
 def test_buffers_of_the_grid():
@@ -196,13 +224,33 @@ def test_the_mix_is_shown():
     assert len(figures(shown("lbas/mix", evaluation))) == 1
 
 
+def measured_of(*cells):
+    return outcome.Measured({cell: {1: batches(0.08)} for cell in cells})
+
+
 def test_trends_pair_what_differs_in_one_thing():
-    cells = [Cell(2, 10, True), Cell(2, 10, False), Cell(5, 10, True), Cell(5, 25, True)]
-    found = trends.trends(cells)
-    assert found["anycast switching"] == [(cells[0], cells[1])]
-    assert found["larger bundles, with anycast"] == [(cells[2], cells[0])]
-    assert found["more flows, with anycast"] == [(cells[3], cells[2])]
-    assert found["larger bundles, without"] == found["more flows, without"] == []
+    two, five, more = Cell(2, 10, True), Cell(5, 10, True), Cell(5, 25, True)
+    both = [mode for cell in (two, five, more) for mode in (cell, today.without(cell))]
+    assert trends.trends(trends.COPY, measured_of(*both)) == {
+        "anycast switching": [(cell, today.without(cell)) for cell in (two, five, more)],
+        "larger bundles (b_D = 5 against 2), with anycast": [(five, two)],
+        "larger bundles (b_D = 5 against 2), without": [(today.without(five), today.without(two))],
+        "more flows (25 against 10), with anycast": [(more, five)],
+        "more flows (25 against 10), without": [(today.without(more), today.without(five))],
+    }
+
+
+def test_trends_are_over_the_same_pairs_in_both_modes_and_between_the_ends_of_the_network():
+    """All b_D with 100 flows, but of 10 without anycast switching only: neither mode has both ends."""
+    cells = [cell for cell in CELLS if cell.flows == 100 and (not cell.anycast or cell.bundling_degree < 10)]
+    assert list(trends.trends(trends.OF_PAPER, measured_of(*cells))) == ["anycast switching"]
+    found = trends.trends(trends.OF_PAPER, measured_of(*CELLS[:4], *CELLS[24:26]))
+    assert found["larger bundles (b_D = 10 against 2), without"] == [(CELLS[25], CELLS[1])]
+    # 250 flows at b_D = 2 are no end of the paper's 100 to 500.
+    assert "more flows (500 against 100), without" not in found
+    # Without a common seed there is nothing to pair.
+    apart = outcome.Measured({CELLS[0]: {1: batches(0.08)}, CELLS[1]: {2: batches(0.08)}})
+    assert trends.trends(trends.OF_PAPER, apart) == {}
 
 
 def test_changes_by_hand():
@@ -236,6 +284,8 @@ def test_trends_of_what_is_kept(tmp_path, monkeypatch):
         abs=0.01,
     )
     assert [one["cell"] for one in evaluation.kept][:2] == ["2-100-anycast", "2-100-destination"]
+    told = "paper, long runs, inet-2011. anycast switching: 2-100-anycast against 2-100-destination."
+    assert evaluation.notes[1] == told
     assert {row.key["profile"] for row in evaluation.rows if row.key["network"] == "smaller copy"} == {*smaller.SENDERS}
 
 
@@ -281,6 +331,18 @@ def test_scales_by_hand(tmp_path, monkeypatch):
     assert found["utilisation_pct"].n == 1
     # 43.93 Mb/s where the law gives 0.0223.
     assert found["drops_over_law"].measured == pytest.approx(43.93 / 0.0223, rel=0.01)
+
+
+@pytest.mark.parametrize("id_", ["lbas/trends", "lbas/scale"])
+def test_kept_runs_are_not_compared_with_runs_of_other_settings(id_, tmp_path, monkeypatch):
+    monkeypatch.setattr(paper, "KEPT", tmp_path)
+    keep(as_printed(), {})
+    one, _ = defaults(id_)
+    done = {today.NAME: Finished({(sender, smaller.CELLS[0]): {1: batches(0.08)} for sender in smaller.SENDERS})}
+    for settings, kept in (({}, True), ({"start_spread_s": "6"}, False)):
+        evaluation = one.evaluate(assume.values(one.assumed, settings), done)
+        assert bool(evaluation.rows) == bool(evaluation.kept) == kept
+        assert ("Kept long runs are left out: they are not of these settings." in evaluation.notes) != kept
 
 
 @pytest.mark.parametrize("id_", ["lbas/buffer", "lbas/choices", "lbas/scale", "lbas/today", "lbas/trends"])

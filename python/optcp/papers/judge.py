@@ -44,12 +44,15 @@ class Part:
         Two-sided p-value, or None for an exact statement.
     default
         What the part says while its test does not reject.
+    not_run
+        Whether it stands for comparisons whose runs are not there.
     """
 
     text: str
     holds: Holds
     p: float | None = None
     default: Holds = "undecided"
+    not_run: bool = False
 
 
 def number(value: float, digits: int = 2) -> str:
@@ -219,16 +222,28 @@ def word(holds: Holds) -> str:
 def claim(statement: Statement, by_reading: Mapping[str, Sequence[Part]]) -> Claim:
     """Judge a statement under every reading of a choice that the paper leaves open.
 
-    Where the readings disagree the claim as a whole is undecided: it depends on what the paper does not say.
+    Where the readings disagree the claim as a whole is undecided: it depends on what the paper does not say. A reading
+    that nothing but missing runs keeps undecided does not count beside one that has all of its runs.
     """
-    readings: dict[str, Holds] = {}
-    evidence = []
-    for reading, parts in by_reading.items():
-        readings[reading], text = combine(parts)
-        evidence.append(f"[{reading}: {word(readings[reading])}] {text}")
-    answers = set(readings.values())
+    readings = {reading: combine(parts) for reading, parts in by_reading.items()}
+    whole = any(not _lacks_runs(parts) for parts in by_reading.values())
+    left_out = {
+        reading
+        for reading, parts in by_reading.items()
+        if whole and _lacks_runs(parts) and combine([part for part in parts if not part.not_run])[0] is True
+    }
+    evidence = [
+        f"[{reading}: {word(holds)}{', for want of runs: does not count' if reading in left_out else ''}] {text}"
+        for reading, (holds, text) in readings.items()
+    ]
+    answers = {holds for reading, (holds, _) in readings.items() if reading not in left_out}
     holds = answers.pop() if len(answers) == 1 else "undecided"
-    return Claim(statement.text, statement.where, holds, "\n".join(evidence), readings)
+    judged = {reading: holds for reading, (holds, _) in readings.items()}
+    return Claim(statement.text, statement.where, holds, "\n".join(evidence), judged)
+
+
+def _lacks_runs(parts: Sequence[Part]) -> bool:
+    return any(part.not_run for part in parts)
 
 
 def judge_each(exhibit: str, judges: Mapping[str, Mapping[str, Sequence[Part]]]) -> list[Claim]:
@@ -273,14 +288,7 @@ def judge_all(
     LookupError
         If a statement has no function, or a function no statement.
     """
-    left = dict(judges)
-    claims = []
-    for statement in statements_of(exhibit):
-        opening = next((start for start in left if statement.text.startswith(start)), None)
-        if opening is None:
-            raise LookupError(f"{exhibit}: nothing judges {statement.text!r}")
-        function = left.pop(opening)
-        claims.append(claim(statement, {name: function(context) for name, context in contexts.items()}))
-    if left:
-        raise LookupError(f"{exhibit}: no statement begins with {list(left)}")
-    return claims
+    parts = {
+        opening: {name: function(context) for name, context in contexts.items()} for opening, function in judges.items()
+    }
+    return judge_each(exhibit, parts)

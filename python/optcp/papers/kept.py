@@ -5,23 +5,31 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import math
+import os
+import tempfile
 import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from optcp import _core
+from optcp.errors import InputError, RunFailed
 from optcp.files import write_text
 from optcp.study.pool import Job, run_jobs
 from optcp.study.store import RunData
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from pathlib import Path
 
     from optcp.study.pool import Progress
 
 Outcome = dict[str, Any]
+
+KEYS = ("set", "seed", "version", "git", "scenario_sha256", "metrics_sha256", "cpu_seconds", "outcome")
+"""What every file has; there may be more."""
 
 
 @dataclass(frozen=True)
@@ -38,6 +46,8 @@ class LongRun:
         The seed.
     reduce
         From the finished run to what is kept of it, as JSON has it.
+    metrics
+        Names that the outcome must have, each with a list of numbers, all equally long.
     """
 
     file: Path
@@ -45,12 +55,36 @@ class LongRun:
     overrides: tuple[tuple[str, str], ...]
     seed: int
     reduce: Callable[[RunData], Outcome]
+    metrics: tuple[str, ...] = ()
+
+    @property
+    def lock(self) -> Path:
+        """The file that is there while a process makes the run, with the number of that process."""
+        return self.file.with_name(f".{self.file.name}.lock")
 
     def read(self) -> dict[str, Any] | None:
-        """What is kept of this run; None if there is nothing, or it is of other settings."""
+        """What is kept of this run; None if there is nothing, or it is of other settings.
+
+        Raises
+        ------
+        InputError
+            If the file is not what :meth:`make` writes.
+        """
         if not self.file.is_file():
             return None
-        content: dict[str, Any] = json.loads(self.file.read_text(encoding="utf-8"))
+        try:
+            content = json.loads(self.file.read_text(encoding="utf-8"))
+        except ValueError as error:
+            raise self._broken(f"it is no JSON ({error})") from error
+        if not isinstance(content, dict):
+            raise self._broken("it is no table")
+        if missing := [name for name in KEYS if name not in content]:
+            raise self._broken(f"{', '.join(missing)} missing")
+        found = content["outcome"]
+        if bad := [name for name in self.metrics if not (isinstance(found, dict) and _are_numbers(found.get(name)))]:
+            raise self._broken(f"{', '.join(bad)} of `outcome` missing or no list of numbers")
+        if len({len(found[name]) for name in self.metrics}) > 1:
+            raise self._broken("lists of `outcome` that are not equally long")
         return content if content["set"] == self._settings() else None
 
     def is_current(self) -> bool:
@@ -58,8 +92,20 @@ class LongRun:
         kept = self.read()
         return kept is not None and kept["scenario_sha256"] == self._load().sha256
 
-    def make(self, cancel: _core.Cancel) -> None:
-        """Run it and write its file, whole or not at all."""
+    def make(self, cancel: _core.Cancel) -> bool:
+        """Run it and write its file, whole or not at all, unless another process has done so meanwhile.
+
+        Returns
+        -------
+        bool
+            False if another process is making it now.
+        """
+        with _holding(self.lock) as held:
+            if held and not self.is_current():
+                self._make(cancel)
+        return held
+
+    def _make(self, cancel: _core.Cancel) -> None:
         scenario = self._load()
         began = time.thread_time()
         (run,) = _core.run_branches([scenario], self.seed, cancel=cancel)
@@ -85,6 +131,18 @@ class LongRun:
     def _load(self) -> _core.Scenario:
         return _core.Scenario.load(str(self.scenario), list(self.overrides))
 
+    def _broken(self, problem: str) -> InputError:
+        return InputError(
+            f"{self.file}: {problem}; expected what is kept of a long run: JSON with {', '.join(KEYS)}. "
+            "Without the file `optcp reproduce --paper-scale` makes the run again"
+        )
+
+
+def _are_numbers(values: object) -> bool:
+    if not isinstance(values, list) or not values:
+        return False
+    return all(isinstance(value, int | float) and math.isfinite(value) for value in values)
+
 
 def _lines(content: dict[str, Any]) -> str:
     """JSON with a line for each key, and in tables inside one for each of theirs: differences stay readable."""
@@ -101,18 +159,87 @@ def _lines(content: dict[str, Any]) -> str:
     return table(content, 1)
 
 
-def make_missing(runs: Sequence[LongRun], threads: int, progress: Progress) -> None:
+@contextlib.contextmanager
+def _holding(lock: Path) -> Iterator[bool]:
+    """Whether this process alone has the lock inside the block."""
+    lock.parent.mkdir(parents=True, exist_ok=True)
+    held = _take(lock)
+    try:
+        yield held
+    finally:
+        if held:
+            lock.unlink(missing_ok=True)
+
+
+def _take(lock: Path) -> bool:
+    if lock.exists() and not _is_alive(lock):
+        # Two processes may both see this and then both make the run: that costs time, and no file is half written.
+        lock.unlink(missing_ok=True)
+    try:
+        with lock.open("x", encoding="utf-8") as file:
+            file.write(str(os.getpid()))
+    except FileExistsError:
+        return False
+    return True
+
+
+def _is_alive(lock: Path) -> bool:
+    """Whether the process that a lock names may be at work; what cannot be known counts as yes."""
+    try:
+        number = int(lock.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return False
+    except ValueError:
+        return True  # its process has not written its number yet
+    # This process makes each run once, so a lock with its number is of an earlier process. Elsewhere than on POSIX
+    # signal 0 would do more than ask.
+    if number == os.getpid() or os.name != "posix":
+        return number != os.getpid()
+    try:
+        os.kill(number, 0)
+    except (ProcessLookupError, OverflowError):
+        return False
+    except PermissionError:
+        pass  # it lives, and is another user's
+    return True
+
+
+def make_missing(runs: Sequence[LongRun], threads: int, progress: Progress) -> list[LongRun]:
     """Make what is not kept yet, in order; finished runs are kept also when the others are interrupted.
+
+    Returns
+    -------
+    list
+        Runs that other processes are making.
 
     Raises
     ------
+    InputError
+        If a file is there that is not what is kept of a run.
     optcp.errors.Interrupted, optcp.errors.RunFailed
-        See :func:`optcp.study.pool.run_jobs`.
+        See :func:`optcp.study.pool.run_jobs`; before the first run, if what comes out could not be kept.
     """
     wanted = {run.file: run for run in runs}
     missing = [run for run in wanted.values() if not run.is_current()]
-    run_jobs([_job(run) for run in missing], threads, progress, len(wanted))
+    _check_writable({run.file.parent for run in missing})
+    left: list[LongRun] = []
+    run_jobs([_job(run, left) for run in missing], threads, progress, len(wanted))
+    return left
 
 
-def _job(run: LongRun) -> Job:
-    return Job(label=run.file.stem, runs=1, work=run.make, stored=lambda: int(run.read() is not None))
+def _job(run: LongRun, left: list[LongRun]) -> Job:
+    def work(cancel: _core.Cancel) -> None:
+        if not run.make(cancel):
+            left.append(run)
+
+    return Job(label=run.file.stem, runs=1, work=work, stored=lambda: int(run.is_current()))
+
+
+def _check_writable(directories: Iterable[Path]) -> None:
+    for directory in directories:
+        try:
+            directory.mkdir(parents=True, exist_ok=True)
+            with tempfile.TemporaryFile(dir=directory):
+                pass
+        except OSError as error:
+            raise RunFailed(f"{directory}: what comes out of long runs cannot be kept there ({error})") from error

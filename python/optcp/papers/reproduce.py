@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from optcp.papers.assume import Value
     from optcp.papers.base import Evaluation, Exhibit
+    from optcp.papers.kept import LongRun
     from optcp.study import RunData
     from optcp.study.pool import Progress
 
@@ -137,8 +138,13 @@ class Digests:
         return cls([run.records_sha256 for run in ordered], [run.metrics_sha256 for run in ordered])
 
 
-def make_long_runs(request: Request, seeds: int, jobs: int, progress: Progress) -> None:
+def make_long_runs(request: Request, seeds: int, jobs: int, progress: Progress) -> list[LongRun]:
     """Make the long runs of the exhibits that the project does not keep yet, ``seeds`` of each.
+
+    Returns
+    -------
+    list
+        Runs that other processes are making.
 
     Raises
     ------
@@ -153,8 +159,7 @@ def make_long_runs(request: Request, seeds: int, jobs: int, progress: Progress) 
         for exhibit in request.exhibits
         for run in exhibit.long_runs(assume.values(exhibit.assumed, request.settings), _seeds(request, seeds))
     ]
-    if runs:
-        make_missing(runs, jobs, progress)
+    return make_missing(runs, jobs, progress) if runs else []
 
 
 def provenance(done: Mapping[str, Done], kept: Sequence[Mapping[str, Any]] = ()) -> dict[str, Any]:

@@ -78,14 +78,16 @@ class Buffer(Smaller):
                 rows += both_modes({"bundling_degree": cell.bundling_degree, "buffer_products": product}, modes)
         labels, units = ("buffer of a lightpath", "utilisation"), ("C RTT", "%")
         series = curves(rows, "utilisation_pct", "buffer_products", labels, units)
-        return Evaluation([*rows, *_saved(found)], [], series, [NOTE])
+        saved, notes = _saved(found)
+        return Evaluation([*rows, *saved], [], series, [NOTE, *notes])
 
 
 NOTE = (
     "`inet-2011`, 10 flows a lightpath. `equal_buffer_products` is the buffer, in C RTT, with which anycast switching "
     "has the utilisation that there is without it and `buffer_products`; `saved_pct` is what that is less. Both are "
     "interpolated seed by seed in the logarithm of the buffer. Where the smallest buffer that was tried does better, "
-    "that one stands: the saving is at least as large."
+    "that one stands: the saving is at least as large. "
+    "Where no buffer that was tried does as well, the run is left out, and a further note says so."
 )
 
 
@@ -101,10 +103,19 @@ def _measured(done: Done) -> dict[tuple[Cell, float], list[dict[str, float]]]:
     return found
 
 
-def _saved(found: Mapping[tuple[Cell, float], Sequence[Mapping[str, float]]]) -> list[Row]:
-    """The buffer that a bundle needs for the utilisation of as many lightpaths without anycast switching."""
+def _saved(found: Mapping[tuple[Cell, float], Sequence[Mapping[str, float]]]) -> tuple[list[Row], list[str]]:
+    """The buffer that a bundle needs for the utilisation of as many lightpaths without anycast switching.
+
+    Returns
+    -------
+    rows : list
+        Of the seeds that reach it; none where no seed does.
+    notes : list
+        Where seeds do not reach it, how many.
+    """
     products = list(dict.fromkeys(product for _, product in found))
-    rows = []
+    rows: list[Row] = []
+    notes = []
     for degree in [degree for degree in DEGREES if degree > 1]:
         if (Cell(degree, FLOWS, anycast=True), products[0]) not in found:
             continue
@@ -119,19 +130,27 @@ def _saved(found: Mapping[tuple[Cell, float], Sequence[Mapping[str, float]]]) ->
         )
         for reference in (one for one in REFERENCES if one in products):
             wanted = without[products.index(reference)]
-            needed = np.array([equal(products, curve, value) for curve, value in zip(with_.T, wanted, strict=True)])
+            each = [equal(products, curve, value) for curve, value in zip(with_.T, wanted, strict=True)]
+            needed = np.array([one for one in each if one is not None])
             key = {"bundling_degree": degree, "buffer_products": reference}
-            rows += [
-                row({**key}, "equal_buffer_products", None, stats.mean(needed), ""),
-                row({**key}, "saved_pct", None, stats.mean(100 * (1 - needed / reference)), ""),
-            ]
-    return rows
+            if needed.size < len(each):
+                notes.append(
+                    f"b_D = {degree}, {reference:g} C RTT: in {len(each) - needed.size} of {len(each)} runs anycast "
+                    f"switching does not reach that utilisation with any buffer up to {products[-1]:g} C RTT. They are "
+                    "left out, so the buffer that is needed is larger than said, and the saving smaller."
+                )
+            if needed.size:
+                rows += [
+                    row({**key}, "equal_buffer_products", None, stats.mean(needed), ""),
+                    row({**key}, "saved_pct", None, stats.mean(100 * (1 - needed / reference)), ""),
+                ]
+    return rows, notes
 
 
-def equal(products: Sequence[float], curve: NDArray[np.float64], wanted: float) -> float:
-    """The smallest buffer with which a curve over the buffer reaches a utilisation; one of its ends if it does not.
+def equal(products: Sequence[float], curve: NDArray[np.float64], wanted: float) -> float | None:
+    """The smallest buffer with which a curve over the buffer reaches a utilisation; None if it does not.
 
-    Interpolated in the logarithm of the buffer.
+    Interpolated in the logarithm of the buffer; the smallest buffer of all stands for smaller ones.
     """
     if curve[0] >= wanted:
         return float(products[0])
@@ -140,4 +159,4 @@ def equal(products: Sequence[float], curve: NDArray[np.float64], wanted: float) 
         if high >= wanted:
             share = (wanted - low) / (high - low)
             return float(products[place - 1] ** (1 - share) * products[place] ** share)
-    return float(products[-1])
+    return None

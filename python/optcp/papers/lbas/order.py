@@ -47,7 +47,10 @@ KEPT, BROKEN = ("least unfinished work",), ("fewest packets", "round-robin")
 
 
 class Overtaken(NamedTuple):
-    """How many packets came after one that was sent later, and of how many."""
+    """How many packets came after one that was sent later, and of how many.
+
+    ``acks`` is a lower bound: see :func:`count`.
+    """
 
     segments: int
     acks: int
@@ -76,7 +79,11 @@ def overtaken(done: Done) -> dict[str, Overtaken]:
 
 
 def count(run: RunData) -> Overtaken:
-    """Count the segments and the ACKs of a run that were overtaken by one of their own flow."""
+    """Count the segments and the ACKs of a run that were overtaken by one of their own flow.
+
+    What is listed of an ACK is its cumulative number, which shows that it was overtaken where the number falls. Of
+    duplicate ACKs, which have the same number, nobody can say which came first: so ACKs are a lower bound.
+    """
     rows = run.series["reordering"]
     segments = int(np.sum(rows["event"] == list(rows["events"]).index("overtaken")))
     packets = run.series["packets"]

@@ -21,6 +21,21 @@ if TYPE_CHECKING:
 Batches = dict[str, "NDArray[np.float64]"]
 """Metric to one value a batch."""
 
+METRICS = (
+    "throughput_gbps",
+    "drop_mbps",
+    "far_drop_mbps",
+    "metro_drop_mbps",
+    "queue_mb",
+    "metro_delay_ms",
+    "core_delay_ms",
+    "far_delay_ms",
+    "metro_longest_ms",
+    "core_longest_ms",
+    "far_longest_ms",
+)
+"""What :func:`batches` finds."""
+
 ENOUGH_SEEDS = 3
 """With fewer the batches of all runs stand for independent values."""
 BITS_MB = 8e-6
@@ -30,7 +45,8 @@ PS_MS = 1e9
 def batches(run: RunData) -> Batches:
     """Reduce a run; a metric without another word is the mean over all lightpaths in both directions.
 
-    Delays are byte-weighted times from a packet's arrival at a port until its last bit has left.
+    Delays are byte-weighted times from a packet's arrival at a port until its last bit has left. The longest ones are
+    since the start of the run, so the last batch has that of the whole run.
     """
     core = _Ports(run.series["lightpaths"], lambda _: True)
     up = _Ports(run.series["metro"], lambda name: name.startswith("M"))
@@ -104,9 +120,10 @@ class Measured:
     def values(self, metric: str, cells: Sequence[Cell]) -> list[NDArray[np.float64]]:
         """Values of several cells that belong together one by one: means of seeds that all have, or batches.
 
-        One array a cell, all equally long.
+        One array a cell, all equally long. Whatever is compared must come from one call: another choice of cells may
+        have other seeds in common.
         """
-        seeds = sorted(set.intersection(*(set(self.cells[cell]) for cell in cells)))
+        seeds = self.seeds(cells)
         columns = [[self.cells[cell][seed][metric] for seed in seeds] for cell in cells]
         if len(seeds) >= ENOUGH_SEEDS:
             return [np.array([one.mean() for one in column]) for column in columns]
@@ -118,6 +135,18 @@ class Measured:
         (values,) = self.values(metric, [cell])
         return replace(stats.mean(values), n=len(self.cells[cell]))
 
+    def longest(self, metric: str, cell: Cell) -> Interval:
+        """The largest value that any run of a cell had, of a metric that grows as a run goes on.
+
+        A maximum, exact for these runs: batches of it are no sample of anything.
+        """
+        runs = self.cells[cell].values()
+        return replace(stats.exact(max(float(one[metric][-1]) for one in runs)), n=len(runs))
+
+    def seeds(self, cells: Sequence[Cell]) -> list[int]:
+        """The seeds of which there are runs of all of these."""
+        return sorted(set.intersection(*(set(self.cells.get(cell, {})) for cell in cells)))
+
     def has(self, cells: Sequence[Cell]) -> bool:
-        """Whether there are runs of all of these."""
-        return all(cell in self.cells for cell in cells)
+        """Whether all of these can be compared: there is a seed that all have."""
+        return bool(self.seeds(cells))

@@ -176,10 +176,15 @@ def overrides(chosen: Mapping[str, Value]) -> list[tuple[str, str]]:
     return assume.overrides(ASSUMED, chosen)
 
 
+def changed(chosen: Mapping[str, Value]) -> list[str]:
+    """What differs from the default."""
+    return [one.name for one in ASSUMED if chosen[one.name] != one.default]
+
+
 def reading(chosen: Mapping[str, Value]) -> str:
     """Name what was chosen: the profile, and whatever else differs from the default."""
-    changed = {one.name: one.default for one in ASSUMED if chosen[one.name] != one.default}
-    return ", ".join([str(chosen["profile"]), *(f"{name} = {chosen[name]}" for name in changed if name != "profile")])
+    others = [f"{name} = {chosen[name]}" for name in changed(chosen) if name != "profile"]
+    return ", ".join([str(chosen["profile"]), *others])
 
 
 def length(chosen: Mapping[str, Value]) -> dict[str, str]:

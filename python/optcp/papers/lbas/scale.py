@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from optcp import stats
 from optcp.papers.base import Evaluation, exhibit
 from optcp.papers.lbas import outcome, smaller
-from optcp.papers.lbas.exhibit import by_cell, kept_runs, provenance_of
+from optcp.papers.lbas.long_runs import by_cell, kept_runs, not_committed, provenance_of
 from optcp.papers.lbas.outcome import Measured
 from optcp.papers.lbas.paper import CELLS, DEFAULTS, Cell
 from optcp.papers.lbas.rows import columns
@@ -97,8 +97,7 @@ class ScaleOfCopy(Smaller):
         return found
 
     def evaluate(self, chosen: Mapping[str, Value], done: Mapping[str, Done]) -> Evaluation:
-        """Rows by scale; the last is the paper's, where its cell is kept."""
-        del chosen
+        """Rows by scale; the last is the paper's, where its cell is kept of these settings."""
         rows: list[Row] = []
         for one in SCALES:
             if one.name not in done:
@@ -106,10 +105,13 @@ class ScaleOfCopy(Smaller):
             for place, anycast in enumerate((True, False)):
                 found = [outcome.batches(runs[place]) for _, runs in done[one.name]]
                 rows += _rows(one, anycast, dict(enumerate(found)))
+        if self.changed(chosen):
+            return Evaluation(rows, [], [], [NOTE, "Kept long runs are left out: they are not of these settings."])
         runs = [(cell, content) for cell, content in kept_runs(DEFAULTS) if cell in CELLS[:2]]
         for cell, batches in by_cell(runs).items():
             rows += _rows(PAPER_SCALE, cell.anycast, batches)
-        return Evaluation(rows, [], [], [NOTE], provenance_of("inet-2011", runs))
+        kept = provenance_of("inet-2011", runs)
+        return Evaluation(rows, [], [], [NOTE, *not_committed(kept)], kept)
 
 
 NOTE = (

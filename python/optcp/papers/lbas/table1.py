@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, ClassVar
 from optcp.papers import judge
 from optcp.papers.base import exhibit
 from optcp.papers.lbas import order
-from optcp.papers.lbas.exhibit import Lbas, largest_part, missing_part, mode_parts, pairs, trends
-from optcp.papers.lbas.paper import BUNDLING_DEGREES, CELLS, FEWER, FLOWS
+from optcp.papers.lbas.exhibit import Lbas, largest_part, missing_part, mode_parts, pairs, together, trends
+from optcp.papers.lbas.paper import BUNDLING_DEGREES, CELLS, FEWER
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     import numpy as np
     from numpy.typing import NDArray
@@ -73,31 +73,34 @@ class Table1(Lbas):
         counts = "; ".join(
             f"{way}: {one.segments} segments and {one.acks} ACKs of {one.sent}" for way, one in found.items()
         )
-        return [f"Packets overtaken within their flow, in a network of 100 Mb/s over 4 s: {counts}."]
+        return [
+            f"Packets overtaken within their flow, in a network of 100 Mb/s over 4 s: {counts}. An ACK counts where "
+            "its number falls; duplicate ACKs that overtake each other do not show, so there are at least as many."
+        ]
 
 
-def gain_pct(measured: Measured, one: Cell, other: Cell) -> NDArray[np.float64]:
-    """The gain in throughput relative to the value with anycast switching, per cent."""
-    first, second = measured.values("throughput_gbps", (one, other))
-    gain: NDArray[np.float64] = 100 * (first - second) / first
-    return gain
+def gains(measured: Measured, of: Sequence[tuple[Cell, Cell]]) -> dict[Cell, NDArray[np.float64]]:
+    """The gain in throughput relative to the value with anycast switching, per cent, of several pairs together."""
+    return together(measured, "throughput_gbps", of, lambda one, other: 100 * (one - other) / one)
 
 
 def largest_gain(measured: Measured) -> list[Part]:
     """Judge: the largest gain is that of the print, in the first cell, and gains shrink with more flows."""
-    parts = missing_part(measured, CELLS)
-    gains = {one: gain_pct(measured, one, other) for one, other in pairs() if measured.has((one, other))}
-    parts += largest_part(gains, "gain", "throughput_gain_pct")
-    first = CELLS[0]
-    for cell in [cell for cell in gains if cell != first and first in gains]:
-        name = f"gain at b_D = 2 and 100 flows minus b_D = {cell.bundling_degree} and {cell.flows} flows"
-        shortest = min(gains[first].size, gains[cell].size)
-        parts.append(judge.paired_part(name, gains[first][:shortest], gains[cell][:shortest], "above", "points"))
+    parts = missing_part(measured, [CELLS])
+    if measured.has(CELLS):
+        parts += largest_part(gains(measured, pairs()), "gain", "throughput_gain_pct")
+    first, *others = pairs()
+    for other in others:
+        if measured.has((*first, *other)):
+            of_first, of_other = gains(measured, [first, other]).values()
+            name = f"b_D = {other[0].bundling_degree} and {other[0].flows} flows"
+            text = f"gain at b_D = 2 and 100 flows minus {name}"
+            parts.append(judge.paired_part(text, of_first, of_other, "above", "points"))
     for degree in BUNDLING_DEGREES:
-        cells = [cell for cell in gains if cell.bundling_degree == degree]
-        if len(cells) == len(FLOWS):
-            steps = [f"{cell.flows} flows" for cell in cells]
-            values = [gains[cell] for cell in cells]
+        row = [pair for pair in pairs() if pair[0].bundling_degree == degree]
+        if measured.has([cell for pair in row for cell in pair]):
+            steps = [f"{cell.flows} flows" for cell, _ in row]
+            values = list(gains(measured, row).values())
             parts += judge.trend_parts(f"gain at b_D = {degree}", steps, values, "down", "points")
     return parts
 
@@ -106,7 +109,7 @@ def keeps_order(found: Mapping[str, order.Overtaken]) -> list[Part]:
     """Judge: nothing is overtaken with least unfinished work, something is with other balancing."""
     parts = []
     for way, (segments, acks, _) in found.items():
-        text = f"{way}: {segments} segments and {acks} ACKs overtaken"
+        text = f"{way}: {segments} segments and, by falling numbers, {acks} ACKs overtaken"
         if way in order.KEPT:
             parts.append(judge.exact_part(text, segments == 0 and acks == 0))
         elif way in order.BROKEN:
@@ -115,7 +118,11 @@ def keeps_order(found: Mapping[str, order.Overtaken]) -> list[Part]:
 
 
 def only_bottleneck(measured: Measured) -> list[Part]:
-    """Judge: nothing is lost at metro nodes, K does not matter, and all lightpaths have as many flows."""
+    """Judge: nothing is lost at metro nodes, K does not matter, and all lightpaths have as many flows.
+
+    Only K is a result: metro nodes have unlimited queues, and the flows of a lightpath follow from the static formula.
+    What a metro node may still do is let packets wait, so the longest wait stands beside.
+    """
     parts = []
     losing = [
         cell.name
@@ -123,15 +130,22 @@ def only_bottleneck(measured: Measured) -> list[Part]:
         if any(one["metro_drop_mbps"].any() for one in measured.cells[cell].values())
     ]
     if measured.cells:
-        text = f"metro nodes that lose packets: {', '.join(losing) or 'none'}, of {len(measured.cells)} cells"
+        waits = {cell: measured.longest("metro_longest_ms", cell).estimate for cell in measured.cells}
+        worst = max(waits, key=lambda cell: waits[cell])
+        text = (
+            f"metro nodes that lose packets: {', '.join(losing) or 'none'}, of {len(measured.cells)} cells, by "
+            f"construction (their queues are unlimited); longest wait at one {waits[worst]:.3g} ms ({worst.name})"
+        )
         parts.append(judge.exact_part(text, not losing))
-    parts += missing_part(measured, [*CELLS[:2], *FEWER])
-    for cell, fewer in zip(CELLS[:2], FEWER, strict=True):
+    beside = list(zip(CELLS[:2], FEWER, strict=True))
+    parts += missing_part(measured, beside)
+    for cell, fewer in beside:
         if measured.has((cell, fewer)):
             first, second = measured.values("throughput_gbps", (cell, fewer))
             mode = "with anycast" if cell.anycast else "without"
             difference = 100 * (second - first) / first.mean()
             parts.append(judge.equivalence_part(f"K = 2 against K = 5, {mode}", difference, EQUAL_PCT, "%"))
     equal = all(set(cell.flows_by_lightpath()) == {cell.flows} for cell in (*CELLS, *FEWER))
-    parts.append(judge.exact_part("flows by lightpath equal N K in every cell", equal))
+    text = "flows by lightpath equal N K in every cell, by construction (the static formula)"
+    parts.append(judge.exact_part(text, equal))
     return parts

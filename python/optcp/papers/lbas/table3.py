@@ -10,11 +10,13 @@ import numpy as np
 from optcp import stats
 from optcp.papers import judge
 from optcp.papers.base import exhibit
-from optcp.papers.lbas.exhibit import Lbas, largest_part, missing_part, mode_parts, pairs, trends
+from optcp.papers.lbas.exhibit import Lbas, largest_part, missing_part, mode_parts, pairs, together, trends
 from optcp.papers.lbas.paper import CELLS, FLOWS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
 
     from optcp.papers.judge import Part
     from optcp.papers.lbas.outcome import Measured
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
 
 DELAYS = ("metro_delay_ms", "core_delay_ms", "far_delay_ms")
 """On the way of a packet; those of its host's links are not counted."""
+LONGEST = ("metro_longest_ms", "core_longest_ms", "far_longest_ms")
 
 
 @exhibit
@@ -32,7 +35,7 @@ class Table3(Lbas):
     id = "lbas/table3"
     title = "Average queue length in core nodes"
     where = "section 3.3, Table 3"
-    metrics = ("queue_mb", *DELAYS, "metro_longest_ms", "core_longest_ms", "far_longest_ms")
+    metrics = ("queue_mb", *DELAYS)
     printed: ClassVar = {"queue_mb": "table3_queue_mb"}
     why = (
         "The queue follows from how far flows are from filling the lightpath, which depends on what the paper leaves "
@@ -40,9 +43,10 @@ class Table3(Lbas):
     )
 
     def combined(self, cell: Cell, measured: Measured) -> dict[str, Any]:
-        """The queueing delay from metro node to metro node."""
+        """The queueing delay from metro node to metro node, and the longest one on each part of the way."""
         total = sum(measured.values(metric, [cell])[0] for metric in DELAYS)
-        return {"delay_ms": replace(stats.mean(np.asarray(total)), n=len(measured.cells[cell]))}
+        longest = {metric: measured.longest(metric, cell) for metric in LONGEST}
+        return {"delay_ms": replace(stats.mean(np.asarray(total)), n=len(measured.cells[cell])), **longest}
 
     def notes(self, done: Mapping[str, Done]) -> list[str]:
         """What the delays are."""
@@ -50,7 +54,8 @@ class Table3(Lbas):
         return [
             "Delays are mean times from a packet's arrival at a port until its last bit has left, weighted by bytes: "
             "from a metro node (`metro`), into a lightpath (`core`) and towards the other metro node (`far`). "
-            "`delay_ms` is their sum. The longest ones are since the start of the run."
+            "`delay_ms` is their sum. The longest ones are maxima over all runs from their start, without an "
+            "interval."
         ]
 
     def judges(self, measured: Measured) -> dict[str, list[Part]]:
@@ -69,19 +74,18 @@ class Table3(Lbas):
 
 def largest_reduction(measured: Measured) -> list[Part]:
     """Judge: the largest reduction is that of the print, and reductions grow with the bundling degree."""
-    parts = missing_part(measured, CELLS)
-    found = {}
-    for one, other in pairs():
-        if measured.has((one, other)):
-            first, second = measured.values("queue_mb", (one, other))
-            if (first > 0).all():
-                found[one] = 100 * (second - first) / first
-    parts += largest_part(found, "reduction", "queue_reduction_pct")
+    parts = missing_part(measured, [CELLS])
+    if measured.has(CELLS):
+        parts += largest_part(reductions(measured, pairs()), "reduction", "queue_reduction_pct")
     for flows in FLOWS:
-        cells = [cell for cell in found if cell.flows == flows]
-        if len(cells) == len([cell for cell in CELLS if cell.anycast and cell.flows == flows]):
-            steps = [f"b_D = {cell.bundling_degree}" for cell in cells]
-            parts += judge.trend_parts(
-                f"reduction at {flows} flows", steps, [found[cell] for cell in cells], "up", "points"
-            )
+        row = [pair for pair in pairs() if pair[0].flows == flows]
+        if measured.has([cell for pair in row for cell in pair]):
+            steps = [f"b_D = {cell.bundling_degree}" for cell, _ in row]
+            values = list(reductions(measured, row).values())
+            parts += judge.trend_parts(f"reduction at {flows} flows", steps, values, "up", "points")
     return parts
+
+
+def reductions(measured: Measured, of: Sequence[tuple[Cell, Cell]]) -> dict[Cell, NDArray[np.float64]]:
+    """The reduction of the queue relative to the value with anycast switching, per cent, of several pairs together."""
+    return together(measured, "queue_mb", of, lambda one, other: 100 * (other - one) / one)

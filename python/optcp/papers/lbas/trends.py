@@ -10,24 +10,23 @@ import numpy as np
 from optcp import stats
 from optcp.papers.base import Evaluation, exhibit
 from optcp.papers.lbas import smaller, today
-from optcp.papers.lbas.exhibit import by_cell, kept_runs, provenance_of
+from optcp.papers.lbas.long_runs import by_cell, kept_runs, not_committed, provenance_of
 from optcp.papers.lbas.outcome import Measured
-from optcp.papers.lbas.paper import CELLS, DEFAULTS, READINGS, reading
+from optcp.papers.lbas.paper import BUNDLING_DEGREES, CELLS, DEFAULTS, FLOWS, READINGS, Cell, reading
 from optcp.papers.lbas.smaller import Smaller
 from optcp.papers.verdict import row
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
     from optcp.papers.assume import Value
     from optcp.papers.base import Options
-    from optcp.papers.lbas.paper import Cell
     from optcp.papers.model import Key, Row
     from optcp.study import Done, Study
 
-Pairs = list[tuple["Cell", "Cell"]]
+Pairs = list[tuple[Cell, Cell]]
 
 
 @dataclass(frozen=True)
@@ -40,15 +39,19 @@ class Network:
         "paper, long runs" or "smaller copy".
     rate_mbps, buffer_mb
         Of a lightpath.
+    bundling_degrees, flows
+        All that the network has, in rising order: a trend is from the first to the last, as TREND has it.
     """
 
     name: str
     rate_mbps: float
     buffer_mb: float
+    bundling_degrees: Sequence[int]
+    flows: Sequence[int]
 
 
-OF_PAPER = Network("paper, long runs", 10_000, 12.5)
-COPY = Network("smaller copy", smaller.RATE_MBPS, smaller.BUFFER_BYTES / 1e6)
+OF_PAPER = Network("paper, long runs", 10_000, 12.5, BUNDLING_DEGREES, FLOWS)
+COPY = Network("smaller copy", smaller.RATE_MBPS, smaller.BUFFER_BYTES / 1e6, smaller.BUNDLING_DEGREES, smaller.FLOWS)
 
 
 @exhibit
@@ -65,66 +68,84 @@ class Trends(Smaller):
         return {today.NAME: today.study(chosen, options)}
 
     def evaluate(self, chosen: Mapping[str, Value], done: Mapping[str, Done]) -> Evaluation:
-        """Each trend over all cells that there are."""
-        del chosen
+        """Each trend over all pairs that there are; long runs are kept of the settings' defaults alone."""
         rows: list[Row] = []
         kept: list[dict[str, Any]] = []
-        for values in READINGS:
-            of_reading = {**DEFAULTS, **values}
-            runs = [(cell, content) for cell, content in kept_runs(of_reading) if cell in CELLS]
-            rows += rows_of(OF_PAPER, reading(of_reading), Measured(by_cell(runs)))
-            kept += provenance_of(reading(of_reading), runs)
+        notes = [NOTE]
+        if self.changed(chosen):
+            notes.append("Kept long runs are left out: they are not of these settings.")
+        else:
+            for values in READINGS:
+                of_reading = {**DEFAULTS, **values}
+                name = reading(of_reading)
+                runs = [(cell, content) for cell, content in kept_runs(of_reading) if cell in CELLS]
+                rows += rows_of(OF_PAPER, name, Measured(by_cell(runs)))
+                notes += _told(OF_PAPER, name, Measured(by_cell(runs)))
+                kept += provenance_of(name, runs)
         found = today.measured(done[today.NAME])
         for sender in smaller.SENDERS:
             cells = {cell: seeds for (name, cell), seeds in found.items() if name == sender}
             rows += rows_of(COPY, sender, Measured(cells))
-        return Evaluation(rows, [], [], [NOTE], kept)
+        return Evaluation(rows, [], [], [*notes, *not_committed(kept)], kept)
 
 
 NOTE = (
     "Means over all pairs of cells that there are, as many as the row `pairs` says: with anycast switching minus "
-    "without; the largest bundle minus the smallest; the most flows minus the fewest. Utilisation in points of the "
-    "rate, the queue in points of the buffer, drops as a ratio less one. Kept long runs have intervals over batches "
-    "where there are fewer than three seeds."
+    "without; the largest bundle minus the smallest; the most flows minus the fewest. The latter two are over the same "
+    "pairs with anycast switching and without. Utilisation in points of the rate, the queue in points of the buffer, "
+    "drops as a ratio less one. Kept long runs have intervals over batches where there are fewer than three seeds."
 )
 
 
 def rows_of(network: Network, profile: str, measured: Measured) -> list[Row]:
     """The rows of each trend of which both ends are measured."""
     rows = []
-    for trend, pairs in trends(list(measured.cells)).items():
-        if not pairs:
-            continue
+    for trend, pairs in trends(network, measured).items():
         key: Key = {"network": network.name, "profile": profile, "trend": trend}
         rows.append(row({**key}, "pairs", None, stats.exact(len(pairs)), ""))
-        runs = min(len(measured.cells[cell]) for pair in pairs for cell in pair)
+        runs = len(measured.seeds(_flat(pairs)))
         for metric, values in changes(network, measured, pairs).items():
             rows.append(row({**key}, metric, None, replace(stats.mean(values), n=runs), ""))
     return rows
 
 
-def trends(cells: Sequence[Cell]) -> dict[str, Pairs]:
-    """Pairs of cells that differ in one thing: the later end of the trend, and the earlier."""
-    modes = {True: "with anycast", False: "without"}
+def trends(network: Network, measured: Measured) -> dict[str, Pairs]:
+    """Pairs of cells that differ in one thing: the later end of the trend, and the earlier; none is empty."""
+    cells = measured.cells
+    small, large = network.bundling_degrees[0], network.bundling_degrees[-1]
+    few, many = network.flows[0], network.flows[-1]
+    ends = {
+        f"larger bundles (b_D = {large} against {small})": [
+            (Cell(large, flows, anycast=True), Cell(small, flows, anycast=True)) for flows in network.flows
+        ],
+        f"more flows ({many} against {few})": [
+            (Cell(degree, many, anycast=True), Cell(degree, few, anycast=True)) for degree in network.bundling_degrees
+        ],
+    }
     found: dict[str, Pairs] = {
         "anycast switching": [
             (cell, today.without(cell)) for cell in cells if cell.anycast and today.without(cell) in cells
         ]
     }
-    for mode, text in modes.items():
-        of_mode = [cell for cell in cells if cell.anycast == mode]
-        found[f"larger bundles, {text}"] = _ends(of_mode, lambda cell: cell.flows, lambda cell: cell.bundling_degree)
-        found[f"more flows, {text}"] = _ends(of_mode, lambda cell: cell.bundling_degree, lambda cell: cell.flows)
-    return found
+    for name, pairs in ends.items():
+        both = [(pair, (today.without(pair[0]), today.without(pair[1]))) for pair in pairs]
+        whole = [modes for modes in both if set(_flat(modes)) <= set(cells)]
+        found[f"{name}, with anycast"] = [one for one, _ in whole]
+        found[f"{name}, without"] = [other for _, other in whole]
+    return {name: pairs for name, pairs in found.items() if pairs and measured.has(_flat(pairs))}
 
 
-def _ends(cells: Sequence[Cell], fixed: Callable[[Cell], int], along: Callable[[Cell], int]) -> Pairs:
-    pairs = []
-    for value in sorted({fixed(cell) for cell in cells}):
-        line = sorted((cell for cell in cells if fixed(cell) == value), key=along)
-        if len(line) > 1:
-            pairs.append((line[-1], line[0]))
-    return pairs
+def _flat(pairs: Iterable[tuple[Cell, Cell]]) -> list[Cell]:
+    return [cell for pair in pairs for cell in pair]
+
+
+def _told(network: Network, profile: str, measured: Measured) -> list[str]:
+    """Name the pairs of each trend."""
+    lines = [
+        f"{trend}: {', '.join(f'{later.name} against {earlier.name}' for later, earlier in pairs)}"
+        for trend, pairs in trends(network, measured).items()
+    ]
+    return [f"{network.name}, {profile}. {'; '.join(lines)}."] if lines else []
 
 
 def changes(network: Network, measured: Measured, pairs: Pairs) -> dict[str, NDArray[np.float64]]:

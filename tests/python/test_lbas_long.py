@@ -1,0 +1,310 @@
+"""Outcomes of long runs: made once, kept, read back, and what exhibits make of them."""
+
+import json
+import os
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import optcp
+from optcp.errors import InputError, Interrupted, RunFailed
+from optcp.papers import assume, kept
+from optcp.papers.base import Size, select
+from optcp.papers.lbas import long_runs, paper
+from optcp.papers.lbas.paper import CELLS, FEWER
+from optcp.papers.reproduce import Request, make_long_runs, reproduce
+from optcp.plots import figures
+from optcp.tables import show_result
+from test_lbas import as_printed
+
+WORLD = Path(optcp.__file__).parent / "scenarios" / "gmpls-section5.toml"
+
+
+def long_run(directory, seed, *overrides):
+    # Of the double: it makes up runs of this scenario only.
+    return kept.LongRun(directory / f"one-seed-{seed}.json", WORLD, overrides, seed, lambda one: {"seed": one.seed})
+
+
+def test_a_long_run_is_made_once_for_its_settings(tmp_path, silent, calls):
+    runs = [long_run(tmp_path, seed) for seed in (1, 2)]
+    assert runs[0].read() is None
+    kept.make_missing([*runs, runs[0]], 1, silent)
+    assert calls == [(1, 1), (2, 1)]
+    assert silent.started == [(2, 0)]
+    content = runs[1].read()
+    assert content["outcome"] == {"seed": 2}
+    assert (content["set"], content["git"], content["version"]) == ([], "fake", "0.0.0")
+    kept.make_missing(runs, 1, silent)
+    assert silent.started[1:] == [(2, 2)]
+    assert len(calls) == 2
+    changed = long_run(tmp_path, 1, ("parameters.backbone", "20 Mbps"))
+    assert changed.read() is None
+    # A world that is another one now is made again, and meanwhile still read.
+    stale = {**content, "scenario_sha256": "of before"}
+    runs[1].file.write_text(json.dumps(stale))
+    assert runs[1].read() == stale
+    assert not runs[1].is_current()
+
+
+def test_finished_runs_are_kept_when_the_others_fail(tmp_path, silent, calls, monkeypatch):
+    make = kept.LongRun.make
+
+    def interrupted(self, cancel):
+        if self.seed == 2:
+            raise RuntimeError("the world came apart")
+        return make(self, cancel)
+
+    monkeypatch.setattr(kept.LongRun, "make", interrupted)
+    with pytest.raises(RunFailed, match="one-seed-2: the world came apart"):
+        kept.make_missing([long_run(tmp_path, seed) for seed in (1, 2)], 1, silent)
+    assert long_run(tmp_path, 1).is_current()
+    assert long_run(tmp_path, 2).read() is None
+
+
+def whole(**changes):
+    """What a file of a long run has, as text."""
+    content = dict.fromkeys(kept.KEYS, "") | {"set": [], "seed": 1, "cpu_seconds": 7.0, "outcome": {"seed": 1}}
+    return json.dumps({name: value for name, value in (content | changes).items() if value is not None})
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("{", "it is no JSON"),
+        ("[1]", "it is no table"),
+        (whole(outcome=None, git=None), "git, outcome missing"),
+        (whole(outcome={"a": [1.0]}), "b of `outcome` missing or no list of numbers"),
+        (whole(outcome={"a": [1.0], "b": ["x"]}), "b of `outcome` missing or no list of numbers"),
+        (whole(outcome={"a": [1.0], "b": [float("nan")]}), "b of `outcome` missing or no list of numbers"),
+        (whole(outcome={"a": [1.0], "b": [1.0, 2.0]}), "lists of `outcome` that are not equally long"),
+        (whole(outcome=[1.0]), "a, b of `outcome` missing or no list of numbers"),
+    ],
+)
+def test_a_broken_file_is_named(tmp_path, text, message):
+    run = kept.LongRun(tmp_path / "one-seed-1.json", WORLD, (), 1, dict, ("a", "b"))
+    run.file.write_text(text)
+    with pytest.raises(InputError, match=message) as error:
+        run.read()
+    assert str(error.value).startswith(f"{run.file}: ")
+    assert "expected what is kept of a long run: JSON with set, seed, version" in str(error.value)
+
+
+def test_a_broken_file_ends_the_command_with_a_message(optcp, tmp_path, monkeypatch):
+    monkeypatch.setattr(paper, "KEPT", tmp_path)
+    keep(as_printed(without=CELLS[1:]), {})
+    next(tmp_path.rglob("2-100-anycast-seed-1.json")).write_text("{")
+    status, _, messages = optcp("reproduce", "lbas/table3")
+    assert status == 2
+    assert "2-100-anycast-seed-1.json" in messages.replace("\n", "")
+
+
+def test_a_run_is_left_to_the_process_that_makes_it(tmp_path, silent, calls):
+    """The lock of a process that lives, here the one that started this one; of one that has ended; of no number yet."""
+    ours, ended, new = (long_run(tmp_path, seed) for seed in (1, 2, 3))
+    ours.lock.write_text(str(os.getppid()))
+    gone = subprocess.Popen(["true"])
+    gone.wait()
+    ended.lock.write_text(str(gone.pid))
+    new.lock.write_text("")
+    left = kept.make_missing([ours, ended, new], 1, silent)
+    assert left == [ours, new]
+    assert calls == [(2, 1)]
+    assert (ours.read(), new.read()) == (None, None)
+    assert ended.is_current()
+    assert not ended.lock.exists()
+    assert ours.lock.read_text() == str(os.getppid())
+
+
+def test_the_command_says_which_runs_it_left(optcp, tmp_path, monkeypatch):
+    monkeypatch.setattr(paper, "KEPT", tmp_path)
+    monkeypatch.setattr("optcp.papers.reproduce.make_missing", lambda runs, jobs, progress: runs[:1])
+    _, _, messages = optcp("reproduce", "lbas/table3", "--paper-scale")
+    lock = tmp_path / "inet-2011" / ".2-100-anycast-seed-1.json.lock"
+    assert f"2-100-anycast-seed-1: left to the process that {lock} names" in messages
+
+
+def test_a_run_that_another_process_has_made_meanwhile_is_not_made_again(tmp_path, silent, calls, monkeypatch):
+    """While the first of two runs is made here, another process makes the second."""
+    runs = [long_run(tmp_path, seed) for seed in (1, 2)]
+    make = kept.LongRun._make
+
+    def beside(self, cancel):
+        assert self.lock.read_text() == str(os.getpid())
+        make(self, cancel)
+        make(runs[1], cancel)
+
+    monkeypatch.setattr(kept.LongRun, "_make", beside)
+    assert kept.make_missing(runs, 1, silent) == []
+    assert calls == [(1, 1), (2, 1)]
+    assert all(run.is_current() for run in runs)
+
+
+def test_a_place_that_cannot_be_written_is_found_before_the_first_run(tmp_path, silent, calls):
+    (tmp_path / "here").write_text("a file, no directory")
+    with pytest.raises(RunFailed, match="here: what comes out of long runs cannot be kept there"):
+        kept.make_missing([long_run(tmp_path, 1), long_run(tmp_path / "here", 2)], 1, silent)
+    assert calls == []
+
+
+def test_an_interrupted_command_counts_current_runs_only(tmp_path, monkeypatch):
+    """Ctrl-C while the first of two runs is made: a file of a world of before is there, and does not count."""
+    runs = [long_run(tmp_path, seed) for seed in (1, 2)]
+    runs[1].file.write_text(whole(seed=2, scenario_sha256="of before"))
+
+    class Stopped:
+        def start(self, total, kept):
+            pass
+
+        def advance(self, runs):
+            raise KeyboardInterrupt
+
+        def stop(self):
+            pass
+
+    monkeypatch.setattr(kept.LongRun, "make", lambda self, cancel: True)
+    with pytest.raises(Interrupted) as stopped:
+        kept.make_missing(runs, 1, Stopped())
+    assert (stopped.value.kept, stopped.value.total) == (0, 2)
+
+
+def keep(measured, settings):
+    """Write what is measured as files of long runs."""
+    chosen = assume.values(paper.ASSUMED, settings)
+    for cell, seeds in measured.cells.items():
+        one = long_runs.long_run(cell, chosen, 1)
+        content = {
+            "set": one._settings(),
+            "seed": 1,
+            "version": "1",
+            "git": "abc",
+            "scenario_sha256": "00" * 32,
+            "metrics_sha256": "11" * 32,
+            "cpu_seconds": 7.0,
+            "outcome": {metric: list(values) for metric, values in seeds[1].items()},
+        }
+        one.file.parent.mkdir(exist_ok=True)
+        one.file.write_text(json.dumps(content))
+
+
+def test_the_default_size_reads_what_is_kept(tmp_path, silent, monkeypatch):
+    monkeypatch.setattr(paper, "KEPT", tmp_path)
+    keep(as_printed(without=CELLS[2:]), {})
+    result = reproduce(Request(select(["lbas/table3"]), Size("default")), tmp_path / "out", 1, silent)[0]
+    assert silent.started == [(0, 0)]
+    queues = [row for row in result.rows if row.metric == "queue_mb"]
+    assert [(row.key["anycast"], row.paper, row.verdict, row.n) for row in queues] == [
+        ("yes", 5.76, "match", 1),
+        ("no", 5.97, "match", 1),
+    ]
+    delay = next(row for row in result.rows if row.metric == "delay_ms")
+    assert delay.measured == pytest.approx(3.0)
+    assert "2 of 30 cells. Missing: 2-250-anycast" in result.notes[0]
+    assert [one["cell"] for one in result.provenance["kept"]][:2] == ["2-100-anycast", "2-100-destination"]
+    assert result.provenance["seeds"] == [1, 1]
+    assert [claim.holds for claim in result.claims] == ["undecided", "undecided"]
+    assert [(curve.key["anycast"], curve.x) for curve in result.series] == [("yes", [2.0]), ("no", [2.0])]
+
+
+def test_statements_are_judged_under_each_reading_that_is_kept(tmp_path, silent, monkeypatch):
+    monkeypatch.setattr(paper, "KEPT", tmp_path)
+    keep(as_printed(), {})
+    keep(as_printed(lambda cell: {"queue_mb": 0.1 * cell.bundling_degree}), {"profile": "rfc"})
+    request = Request(select(["lbas/table3"]), Size("default"))
+    result = reproduce(request, tmp_path / "out", 1, silent)[0]
+    assert result.claims[1].readings == {"inet-2011": True, "rfc": False}
+    assert result.claims[1].holds == "undecided"
+    assert len(result.rows) == 2 * 30 * 8
+    assert [one["reading"] for one in result.provenance["kept"]] == ["inet-2011"] * 32 + ["rfc"] * 32
+    assert len(result.series) == 2 * 6
+    # A setting of one's own is judged alone.
+    alone = Request(request.exhibits, request.size, settings={"profile": "rfc"})
+    assert reproduce(alone, tmp_path / "out", 1, silent)[0].claims[1].readings == {"rfc": False}
+
+
+def test_a_reading_of_which_few_cells_are_kept_leaves_the_others_to_decide(tmp_path, silent, monkeypatch):
+    """12 of 30 cells, all as printed: the second statement of Table 3 holds in the print."""
+    monkeypatch.setattr(paper, "KEPT", tmp_path)
+    few = [cell for cell in CELLS if cell.bundling_degree > 3]
+    keep(as_printed(), {})
+    keep(as_printed(without=few), {"profile": "rfc"})
+    result = reproduce(Request(select(["lbas/table3"]), Size("default")), tmp_path / "out", 1, silent)[0]
+    assert result.claims[1].readings == {"inet-2011": True, "rfc": "undecided"}
+    assert result.claims[1].holds is True
+    assert "[rfc: undecided, for want of runs: does not count] 9 of 15 cells" in result.claims[1].evidence
+
+
+def notes_of(tmp_path, silent, settings=None):
+    request = Request(select(["lbas/table3"]), Size("default"), settings=settings or {})
+    return reproduce(request, tmp_path / "out", 1, silent)[0].notes
+
+
+def test_notes_say_what_makes_the_missing_cells(tmp_path, silent, monkeypatch):
+    monkeypatch.setattr(paper, "KEPT", tmp_path)
+    literal = {"profile": "rfc", "timeout_basis": "flight-size"}
+    keep(as_printed(), {})
+    keep(as_printed(without=FEWER[:1]), {"profile": "rfc"})
+    keep(as_printed(without=CELLS[1:2]), literal)
+    default, rfc, flight_size = notes_of(tmp_path, silent)[:3]
+    assert "30 of 30 cells. Seeds" in default
+    command = "`optcp reproduce lbas --set profile=rfc --paper-scale`"
+    assert f"30 of 30 cells. Missing: 2-100-anycast-K2; {command} makes them" in rfc
+    command = "`optcp reproduce lbas --set profile=rfc --set timeout_basis=flight-size --paper-scale`"
+    assert f"29 of 30 cells. Missing: 2-100-destination; {command} makes them" in flight_size
+    # What a shell would take apart is quoted; a reading of one's own has the length of the paper's runs.
+    (own, *_) = notes_of(tmp_path, silent, {"buffer": "8333 packets"})
+    assert "(600 s, the first 60 s left out" in own
+    assert "Missing: all; `optcp reproduce lbas --set 'buffer=8333 packets' --paper-scale`" in own
+
+
+def test_notes_say_how_far_batches_are_from_being_independent(tmp_path, silent, monkeypatch):
+    """Noise of 1, -2, 0.5, 0.5: (-2 - 1 + 0.25) / 5.5 = -0.5; and a cell that rises steadily, by hand +0.25."""
+    monkeypatch.setattr(paper, "KEPT", tmp_path)
+    measured = as_printed()
+    measured.cells[CELLS[3]][1]["throughput_gbps"] = np.array([7.0, 7.1, 7.2, 7.3])
+    keep(measured, {})
+    note = notes_of(tmp_path, silent)[0]
+    assert "Seeds of a cell: 1. Where there are fewer than 3, intervals and tests are over batches of single" in note
+    assert "from -0.50 (10-100-anycast, seed 1) to +0.25 (2-250-destination, seed 1)." in note
+
+
+def test_notes_name_runs_of_programs_that_no_commit_has(tmp_path, silent, monkeypatch):
+    monkeypatch.setattr(paper, "KEPT", tmp_path)
+    keep(as_printed(), {})
+    assert not any("not committed" in note for note in notes_of(tmp_path, silent))
+    file = tmp_path / "inet-2011" / "3-250-anycast-seed-1.json"
+    file.write_text(json.dumps({**json.loads(file.read_text()), "git": "abc.dirty"}))
+    told = "1 of 32 kept runs made from a tree with changes that were not committed: inet-2011: 3-250-anycast (seed 1)."
+    assert told in notes_of(tmp_path, silent)
+
+
+def test_without_kept_runs_everything_is_missing(tmp_path, silent, monkeypatch, text_console):
+    monkeypatch.setattr(paper, "KEPT", tmp_path)
+    result = reproduce(Request(select(["lbas/table3"]), Size("default")), tmp_path / "out", 1, silent)[0]
+    assert (result.rows, result.provenance["seeds"]) == ([], None)
+    assert "0 of 30 cells. Missing: all" in result.notes[0]
+    show_result(text_console, result)
+    assert "no runs" in text_console.file.getvalue()
+
+
+def test_paper_scale_makes_the_long_runs_of_what_is_asked_for(tmp_path, silent, monkeypatch):
+    made = []
+    monkeypatch.setattr("optcp.papers.reproduce.make_missing", lambda runs, jobs, progress: made.extend(runs) or [])
+    make_long_runs(Request(select(["gmpls/fig8"]), Size("default")), 1, 1, silent)
+    assert made == []
+    make_long_runs(Request(select(["lbas"]), Size("default"), first_seed=4), 2, 1, silent)
+    assert len({one.file for one in made}) == 2 * 32
+    assert {one.seed for one in made} == {4, 5}
+
+
+def test_a_figure_for_each_reading(tmp_path, silent, monkeypatch):
+    monkeypatch.setattr(paper, "KEPT", tmp_path)
+    result = reproduce(Request(select(["lbas/table2"]), Size("default")), tmp_path / "out", 1, silent)[0]
+    assert figures(result) == []
+    keep(as_printed(without=CELLS[3:]), {})
+    keep(as_printed(), {"profile": "rfc"})
+    result = reproduce(Request(select(["lbas/table3"]), Size("default")), tmp_path / "out", 1, silent)[0]
+    drawn = figures(result)
+    assert [one.caption.split(":")[0] for one in drawn] == ["inet-2011", "rfc"]
+    assert [one.svg.count("flows") >= panels for one, panels in zip(drawn, (2, 3), strict=True)] == [True, True]
