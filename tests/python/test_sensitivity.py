@@ -307,7 +307,7 @@ SMALL = ("--samples", "4", "--seeds", "3", "--out", "out", "--jobs", "2")
 def test_the_verb_prints_writes_and_continues(optcp, calls):
     status, out, _ = optcp(*WORDS, *SMALL)
     assert status == 0
-    assert max(len(line) for line in out.splitlines()) <= 100
+    assert "…" not in out
     assert "what carries the result" in out
     assert "240 of 240 runs made now" in out
     text = Path("out/sensitivity/gmpls/table3.json").read_text()
