@@ -64,7 +64,7 @@ def _kernel(_: click.Context, __: click.Parameter, value: str) -> str:
     from optcp.study.spec import KERNELS
 
     if value not in KERNELS:
-        raise InputError(f"--kernel {value}: there is no such kernel; there is: {', '.join(KERNELS)}")
+        raise InputError(f"--kernel {value}: there is no such kernel; {nearest(value, KERNELS)}")
     return value
 
 

@@ -65,6 +65,7 @@ def test_validate(optcp, world, snapshot):
         ["run", "single-failur"],
         ["run", "."],
         ["run", "world.toml", "--kernel", "quick"],
+        ["run", "world.toml", "--kernel", "fsat"],
         ["run", "world.toml", "--out", ".", "--seed", "9"],
         ["run", "scalars.toml"],
         ["trace", "nowhere"],

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from optcp import _core, stats
-from optcp.errors import InputError
+from optcp.errors import InputError, RunFailed
 from optcp.study import fibres, saved, traffic
 from optcp.study.pool import Job, run_jobs
 from optcp.study.spec import KERNELS, Study, extension_sha256
@@ -58,7 +58,10 @@ class Plan:
 
     def has(self, branch: int, seed: int) -> bool:
         """Whether a run is there: of this world and seed, by this build of the simulator, with the digest if asked."""
-        run = saved.read(self.directory(branch, seed))
+        try:
+            run = saved.read(self.directory(branch, seed))
+        except RunFailed:
+            return False
         if run is None:
             return False
         same = (
