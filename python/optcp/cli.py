@@ -113,11 +113,13 @@ def reproduce(
     EXHIBIT is one of `optcp list exhibits`, or a paper for all of its exhibits; all by default.
     """
     from optcp.papers import baseline
+    from optcp.papers.assume import named
     from optcp.papers.base import Options, Size, select
     from optcp.papers.reproduce import Request, check_settings, make_long_runs
     from optcp.papers.reproduce import reproduce as run_exhibits
     from optcp.report import build
     from optcp.study.progress import for_console
+    from optcp.study.spec import check_seed
     from optcp.tables import show_result
 
     if quick and (seeds or paper_scale):
@@ -132,9 +134,11 @@ def reproduce(
     if check:
         missing = baseline.missing(known, [one.id for one in request.exhibits], size.name)
         _say_missing(missing, len(request.exhibits), size.name)
-    if paper_scale:
-        make_long_runs(request, seeds or 1, _jobs(jobs), for_console(messages))
-    results = run_exhibits(request, out, _jobs(jobs), for_console(messages))
+    with named(request.settings):
+        if paper_scale:
+            check_seed(first_seed + (seeds or 1) - 1)
+            make_long_runs(request, seeds or 1, _jobs(jobs), for_console(messages))
+        results = run_exhibits(request, out, _jobs(jobs), for_console(messages))
     for result in results:
         show_result(console, result)
     page = build.write_report(out)
@@ -182,6 +186,7 @@ def sensitivity(
     import time
 
     from optcp.files import write_text
+    from optcp.papers.assume import named
     from optcp.papers.base import select
     from optcp.plots.sensitivity import draw
     from optcp.sensitivity import confirm as again
@@ -201,7 +206,8 @@ def sensitivity(
     began = time.monotonic()
     progress = Counted(for_console(messages))
     todo = (out, _jobs(jobs), progress, messages.print)
-    finished = study.run(request, *todo)
+    with named(fixed):
+        finished = study.run(request, *todo)
     found = analyse(finished, again.confirm(finished, *todo) if confirm else None)
     took_s = time.monotonic() - began
     path = out / "sensitivity" / f"{chosen[0].id}.json"

@@ -13,7 +13,7 @@ from optcp import _core, stats
 from optcp.errors import InputError, RunFailed
 from optcp.study import fibres, saved, traffic
 from optcp.study.pool import Job, run_jobs
-from optcp.study.spec import KERNELS, Study, extension_sha256
+from optcp.study.spec import KERNELS, Study, check_seed, extension_sha256
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -150,8 +150,9 @@ def plan(
     optcp._core.ScenarioError
         If the file or an override is wrong.
     InputError
-        If results cannot go where they should.
+        If there is no such seed, or results cannot go where they should.
     """
+    check_seed(first_seed + runs - 1)
     fixed = {name for name, _ in overrides}
     axes = [
         (name, values) for name, values in _core.Scenario.load(str(path), list(overrides)).axes if name not in fixed
