@@ -67,15 +67,15 @@ def show_result(console: Console, result: Result) -> None:
 
 def size_text(result: Result) -> str:
     """Say how many runs are behind a result, and how many the paper had."""
-    seeds = ", ".join(f"{count} seeds ({name})" for name, count in result.size["seeds"].items() if count)
+    name, paper_runs = result.size["name"], result.size["paper_runs"]
+    theirs = "" if paper_runs is None else f"; the paper had {paper_runs} runs"
     if result.provenance["seeds"] is None:
-        return f"size {result.size['name']}: no runs; the paper had {result.size['paper_runs']} runs"
+        return f"size {name}: no runs{theirs}"
+    parts = [f"{count} seeds ({study})" for study, count in result.size["seeds"].items() if count]
+    if kept := len(result.provenance.get("kept", [])):
+        parts.append(f"{kept} runs kept with the project")
     first, last = result.provenance["seeds"]
-    kept = len(result.provenance.get("kept", []))
-    seeds = ", ".join([*([seeds] if seeds else []), *([f"{kept} runs kept with the project"] if kept else [])])
-    return (
-        f"size {result.size['name']}: {seeds}, seeds {first} to {last}; the paper had {result.size['paper_runs']} runs"
-    )
+    return f"size {name}: {', '.join(parts)}, seeds {first} to {last}{theirs}"
 
 
 def assumed_text(result: Result) -> str:

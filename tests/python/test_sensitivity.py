@@ -369,6 +369,14 @@ def test_settings_are_run_again_on_seeds_of_their_own(optcp, calls, monkeypatch,
         assert {one["seeds"] for one in again} == {2}
 
 
+def test_what_is_beyond_the_paper_agrees_with_no_print(optcp, monkeypatch):
+    monkeypatch.setattr(Table3, "paper_runs", None)
+    status, out, _ = optcp(*WORDS, *SMALL, "--confirm")
+    assert status == 0
+    assert "what carries the result" in out
+    assert "settings that give the printed values" not in out
+
+
 def test_a_result_is_read_back(optcp):
     assert optcp(*WORDS, *SMALL)[0] == 0
     text = Path("out/sensitivity/gmpls/table3.json").read_text()

@@ -5,21 +5,21 @@ import io
 import pytest
 from rich.console import Console
 
+from optcp.papers.base import exhibits
 from optcp.papers.model import Result, Row
-from optcp.tables import show_result
+from optcp.tables import show_result, size_text
 
 KEY = {"bundling_degree": 2, "flows_per_lightpath": 100, "anycast": "with minus without", "profile": "inet-2011"}
 VALUES = ["8.39", "8.29", "[7.63, 8.96]", "12", "undecided"]
 
 
-def printed(width, terminal):
+def lightpaths(paper_runs=1):
     row = Row(KEY, "throughput_gbps", 8.39, 8.29, (7.63, 8.96), 12, "undecided")
-    console = Console(file=io.StringIO(), width=width, force_terminal=terminal, color_system=None)
-    result = Result(
+    return Result(
         exhibit="lbas/table1",
         title="Throughput",
         source={"paper": "LBAS", "where": "Table 1"},
-        size={"name": "quick", "seeds": {"a": 1}, "paper_runs": 1},
+        size={"name": "quick", "seeds": {"a": 1}, "paper_runs": paper_runs},
         assumed={},
         changed={},
         rows=[row],
@@ -28,7 +28,11 @@ def printed(width, terminal):
         provenance={"seeds": [1, 1]},
         series=[],
     )
-    show_result(console, result)
+
+
+def printed(width, terminal):
+    console = Console(file=io.StringIO(), width=width, force_terminal=terminal, color_system=None)
+    show_result(console, lightpaths())
     return console.file.getvalue().splitlines()
 
 
@@ -57,3 +61,11 @@ def test_elsewhere_a_table_is_as_wide_as_it_is():
         assert text in line
     (head,) = (line for line in lines if "95 % interval" in line)
     assert all(name in head for name in KEY)
+
+
+def test_where_the_paper_has_no_runs_none_are_named():
+    assert size_text(lightpaths(15)) == "size quick: 1 seeds (a), seeds 1 to 1; the paper had 15 runs"
+    assert size_text(lightpaths(None)) == "size quick: 1 seeds (a), seeds 1 to 1"
+    beyond = ["gmpls/every-scheme", "das/repairs", "obs/assembly", "obs/background", "obs/emergent", "obs/today"]
+    beyond += [f"lbas/{name}" for name in ("buffer", "choices", "mix", "scale", "today", "trends")]
+    assert {id_ for id_, one in exhibits().items() if one.paper_runs is None} == set(beyond)

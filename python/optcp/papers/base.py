@@ -94,8 +94,8 @@ class Exhibit(abc.ABC):
     """Who wrote it and what it is called."""
     where: ClassVar[str]
     """The place in the paper."""
-    paper_runs: ClassVar[int]
-    """The paper's own number of random cases."""
+    paper_runs: ClassVar[int | None]
+    """The paper's own number of random cases; None where it has no such experiment, or does not say."""
     assumed: ClassVar[tuple[Assumed, ...]]
 
     def changed(self, chosen: Mapping[str, Value]) -> bool:

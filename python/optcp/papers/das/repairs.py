@@ -69,7 +69,7 @@ class Repairs(Exhibit):
     title = "Suppression against undo, F-RTO and RACK: what the return to a shorter path costs"
     paper = PAPER
     where = "beyond the paper"
-    paper_runs = RUNS
+    paper_runs = None
     assumed = (
         built_in("bottleneck_bps", "20000000"),
         built_in("window_segments", "80"),
