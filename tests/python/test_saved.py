@@ -130,6 +130,11 @@ def test_an_interrupt_keeps_whole_runs(planned, silent, monkeypatch):
     assert sorted(path.name for path in plan.out.iterdir()) == ["seed-1", "seed-2"]
 
 
+def test_a_run_whose_packets_are_recorded_has_their_digest(planned, silent):
+    for extra, there in (("", False), ('observe = [{name = "all", kind = "packets"}]\n', True)):
+        assert planned(extra).study.digest == there
+
+
 def test_what_is_no_run_is_not_overwritten(planned, tmp_path):
     (tmp_path / "out" / "seed-1").mkdir(parents=True)
     planned()

@@ -6,7 +6,7 @@ import functools
 import json
 import threading
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from optcp import _core, stats
@@ -145,6 +145,8 @@ def plan(
 ) -> Plan:
     """Read the scenario and check every cell of its grid; an override of an axis takes the axis' place.
 
+    A scenario that observes packets has its records digested too.
+
     Raises
     ------
     optcp._core.ScenarioError
@@ -161,6 +163,8 @@ def plan(
     scalars = saved.SCALARS.removesuffix(".parquet")
     if scalars in study.branches[0].scenario.summary()["observe"]:
         raise InputError(f"{path}: [[observe]]: the name {scalars!r} is taken by the file {saved.SCALARS} of a run")
+    if any(one["kind"] == "packets" for one in json.loads(study.branches[0].scenario.resolved())["observe"]):
+        study = replace(study, digest=True)
     planned = Plan(study, tuple(range(first_seed, first_seed + runs)), tuple(overrides), out)
     for seed in planned.seeds:
         for branch in range(len(study.branches)):
