@@ -80,7 +80,7 @@ def cli() -> None:
 @cli.command()
 @click.argument("exhibits", nargs=-1, metavar="[EXHIBIT]...")
 @click.option("--seeds", type=POSITIVE, help="Random cases of each study. [default: the paper's own number]")
-@click.option("--quick", is_flag=True, help="Fewer random cases; the result says how many.")
+@click.option("--quick", is_flag=True, help="Fewer random cases, or --seeds, and short runs; the result says how many.")
 @click.option(
     "--paper-scale",
     is_flag=True,
@@ -122,11 +122,11 @@ def reproduce(
     from optcp.study.spec import check_seed
     from optcp.tables import show_result
 
-    if quick and (seeds or paper_scale):
-        raise click.UsageError("--quick goes neither with --seeds nor with --paper-scale")
+    if quick and paper_scale:
+        raise click.UsageError("--quick does not go with --paper-scale")
     if (check or write_baseline) and (settings or first_seed != 1):
         raise click.UsageError("the baseline is of the default parameters and seeds: no --set, no --first-seed")
-    size = Size(f"seeds={seeds}", seeds) if seeds and not paper_scale else Size("quick" if quick else "default")
+    size = Size.asked(quick, None if paper_scale else seeds)
     request = Request(select(exhibits), size, first_seed, _pairs(settings), Options(digest, fork))
     check_settings(request)
     console, messages = _console(), _console(stderr=True)

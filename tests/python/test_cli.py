@@ -85,7 +85,7 @@ def test_validate(optcp, world, snapshot):
         ["reproduce", "gmpls/table3", "--first-seed", "18446744073709551616"],
         ["reproduce", "gmpls/table3", "--first-seed", "18446744073709551615", "--seeds", "2"],
         ["reproduce", "gmpls/table3", "--first-seed", "18446744073709551616", "--paper-scale"],
-        ["reproduce", "--quick", "--seeds", "3"],
+        ["reproduce", "--quick", "--paper-scale"],
         ["reproduce", "--check", "--set", "queue_packets=5"],
         ["list", "profils"],
         ["report", "nowhere"],
@@ -272,6 +272,13 @@ def test_reproduce_prints_writes_and_reports(optcp):
     assert result["changed"] == {"flows": "100+100, 10+10"}
     assert len(result["rows"]) == 15
     assert not list(Path("out").rglob("*.tmp"))
+
+
+def test_a_quick_look_with_a_number_of_seeds(optcp):
+    status, out, _ = optcp("reproduce", "gmpls/table3", "--quick", "--seeds", "3", "--out", "out")
+    assert status == 0
+    assert "size quick, seeds=3: 3 seeds (100+100), 3 seeds (10+10), seeds 1 to 3;" in " ".join(out.split())
+    assert json.loads(Path("out/gmpls/table3.json").read_text())["size"]["name"] == "quick, seeds=3"
 
 
 def test_check_against_a_baseline(optcp, monkeypatch, tmp_path):

@@ -108,8 +108,8 @@ class Result:
     exhibit, title, source
         Id, title, and ``{"paper": ..., "where": ...}``.
     size
-        ``name`` ("quick", "default" or "seeds=N"), ``seeds`` by study, ``paper_runs`` (None beyond the paper): how
-        large this run of it is.
+        ``name`` ("default", "quick", "seeds=N" or "quick, seeds=N"), ``seeds`` by study, ``paper_runs`` (None beyond
+        the paper): how large this run of it is.
     assumed
         Every parameter that the paper leaves unsaid, with the value used.
     changed

@@ -105,7 +105,7 @@ class Repairs(Exhibit):
 
     def seeds(self, study: str, size: Size) -> int:
         """As many as are worth it; a quick look takes one duration."""
-        if size.name == "quick" and study != _study(QUICK_DURATION_S):
+        if size.is_quick and study != _study(QUICK_DURATION_S):
             return 0
         return size.of(RUNS, QUICK_RUNS)
 

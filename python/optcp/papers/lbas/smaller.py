@@ -110,7 +110,7 @@ def study(
 
 def is_quick(options: Options) -> bool:
     """Whether few cells and short runs will do."""
-    return options.size.name == "quick"
+    return options.size.is_quick
 
 
 def shares(found: Batches, rate_mbps: float = RATE_MBPS, buffer_mb: float = BUFFER_BYTES / 1e6) -> dict[str, float]:
