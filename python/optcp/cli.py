@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from optcp.errors import InputError, Interrupted, RunFailed, nearest
+from optcp.errors import InputError, RunFailed, nearest
+from optcp.exits import status_of
 from optcp.shipped import ScenarioType
 
 if TYPE_CHECKING:
@@ -512,39 +513,5 @@ def _plain(value: object) -> str:
 
 
 def main() -> None:
-    """Run the command line; every expected error ends with a message and its exit status, never a traceback."""
-    sys.exit(_run())
-
-
-def _run() -> int:  # noqa: PLR0911 - one return an exit status
-    try:
-        status = cli.main(prog_name="optcp", standalone_mode=False)
-        sys.stdout.flush()
-        return status if isinstance(status, int) else 0
-    except click.ClickException as error:
-        error.show()
-        return error.exit_code
-    except Interrupted as error:
-        return _fail(str(error), 130)
-    except (KeyboardInterrupt, click.Abort):
-        return _fail("interrupted", 130)
-    except InputError as error:
-        return _fail(f"Error: {error}", 2)
-    except RunFailed as error:
-        return _fail(f"Error: {error}", 1)
-    except BrokenPipeError:
-        # The reader of our output went away (`optcp schema | head`); Python must not complain again at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 1
-    except OSError as error:
-        place = f"{error.filename}: " if error.filename else ""
-        return _fail(f"Error: {place}{error.strerror or error}", 1)
-    except ValueError as error:
-        if type(error).__name__ == "ScenarioError":
-            return _fail(str(error), 2)
-        raise
-
-
-def _fail(message: str, status: int) -> int:
-    click.echo(message, err=True)
-    return status
+    """Run the command line."""
+    sys.exit(status_of(cli))

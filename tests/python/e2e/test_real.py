@@ -44,7 +44,8 @@ def test_a_wrong_key_names_the_nearest(command):
 
 
 def test_an_impossible_setting_stops_before_anything_is_written(command, tmp_path):
-    command("reproduce", "gmpls/fig8", "--set", "profile=ns3", "--out", "out", status=2)
+    done = command("reproduce", "gmpls/fig8", "--set", "profile=ns3", "--out", "out", status=2)
+    assert done.stderr.startswith("Error: --set profile=ns3: ")
     assert not (tmp_path / "out").exists()
 
 
