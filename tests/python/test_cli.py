@@ -64,7 +64,10 @@ def test_validate(optcp, world, snapshot):
         ["run"],
         ["run", "single-failur"],
         ["run", "."],
+        ["run", "world.toml", "--seed", "18446744073709551616"],
+        ["run", "world.toml", "--seed", "18446744073709551615", "--runs", "2"],
         ["run", "world.toml", "--kernel", "quick"],
+        ["run", "world.toml", "--kernel", "fsat"],
         ["run", "world.toml", "--out", ".", "--seed", "9"],
         ["run", "scalars.toml"],
         ["trace", "nowhere"],
@@ -78,7 +81,11 @@ def test_validate(optcp, world, snapshot):
         ["reproduce", "--set", "queue_packets=many"],
         ["reproduce", "--set", "queue_packets=2.5"],
         ["reproduce", "--set", "flows=3+3"],
-        ["reproduce", "--quick", "--seeds", "3"],
+        ["reproduce", "gmpls/table3", "--set", "profile=foo"],
+        ["reproduce", "gmpls/table3", "--first-seed", "18446744073709551616"],
+        ["reproduce", "gmpls/table3", "--first-seed", "18446744073709551615", "--seeds", "2"],
+        ["reproduce", "gmpls/table3", "--first-seed", "18446744073709551616", "--paper-scale"],
+        ["reproduce", "--quick", "--paper-scale"],
         ["reproduce", "--check", "--set", "queue_packets=5"],
         ["list", "profils"],
         ["report", "nowhere"],
@@ -259,12 +266,19 @@ def test_reproduce_prints_writes_and_reports(optcp):
     assert "gmpls/table3  Comparison of protection switch delays" in out
     assert "changed by --set: flows (default 100+100, 10+10)" in " ".join(out.split())
     assert "report: out/report/index.html" in out
-    assert max(len(line) for line in out.splitlines()) <= 100
+    assert "…" not in out
     result = json.loads(Path("out/gmpls/table3.json").read_text())
     assert result["size"] == {"name": "seeds=3", "seeds": {"10+10": 3}, "paper_runs": 150}
     assert result["changed"] == {"flows": "100+100, 10+10"}
     assert len(result["rows"]) == 15
     assert not list(Path("out").rglob("*.tmp"))
+
+
+def test_a_quick_look_with_a_number_of_seeds(optcp):
+    status, out, _ = optcp("reproduce", "gmpls/table3", "--quick", "--seeds", "3", "--out", "out")
+    assert status == 0
+    assert "size quick, seeds=3: 3 seeds (100+100), 3 seeds (10+10), seeds 1 to 3;" in " ".join(out.split())
+    assert json.loads(Path("out/gmpls/table3.json").read_text())["size"]["name"] == "quick, seeds=3"
 
 
 def test_check_against_a_baseline(optcp, monkeypatch, tmp_path):

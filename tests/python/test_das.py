@@ -213,6 +213,8 @@ def test_sizes():
     (one,) = select(["das/fig4"])
     assert one.seeds("square, n = 5", Size("quick")) == 0
     assert one.seeds("square, n = 10", Size("quick")) == fig4.QUICK_RUNS
+    assert one.seeds("square, n = 5", Size.asked(True, 7)) == 0
+    assert one.seeds("square, n = 10", Size.asked(True, 7)) == 7
     assert one.seeds("square, n = 10", Size("seeds=150", 150)) == 150
     (two,) = select(["das/fig2"])
     assert two.seeds("both", Size("default")) == 500

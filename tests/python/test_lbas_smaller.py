@@ -350,5 +350,6 @@ def test_a_quick_look_is_one_short_run(id_):
     one, chosen = defaults(id_)
     for name, study in one.studies(chosen, QUICK).items():
         assert one.seeds(name, Size("quick")) == 1
+        assert one.seeds(name, Size.asked(True, 3)) == 3
         assert one.seeds(name, Size("seeds=3", 3)) == 3
         assert study.branches[0].scenario.summary()["parameters"]["warm_up"] == "4 s"

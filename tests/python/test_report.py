@@ -109,11 +109,35 @@ def test_a_directory_without_results(tmp_path):
     assert not (tmp_path / "report").exists()
 
 
-def test_a_result_that_cannot_be_read_is_named(tmp_path):
+ROW = '{"key": {}, "metric": "m", "paper": null, "measured": 1, "ci95": [0], "n": 1, "verdict": "claim-only"}'
+
+
+@pytest.mark.parametrize(
+    ("content", "what"),
+    [
+        (b"{}", "the key `rows` is missing"),
+        (b"[]", "a JSON object with keys is expected"),
+        (b"xx", "not JSON (line 1, column 1)"),
+        (b'{"rows": \xff}', "not JSON (byte 10)"),
+        (b'{"rows": 3}', "`rows` is no list of objects"),
+        (b'{"rows": [{"key": {}}]}', "the key `rows[0].metric` is missing"),
+        (b'{"rows": [{"size": 1}]}', "the key `rows[0].key` is missing"),
+        (f'{{"rows": [{ROW}]}}'.encode(), "`ci95` of a row is no list of two ends"),
+        (b'{"rows": [], "claims": [], "series": []}', "the key `exhibit` is missing"),
+    ],
+)
+def test_a_result_that_cannot_be_read_is_named(optcp, tmp_path, content, what):
     (tmp_path / "gmpls").mkdir()
-    (tmp_path / "gmpls" / "fig7.json").write_text("{}")
-    with pytest.raises(InputError, match=r"fig7\.json: not an exhibit's result"):
-        build.load_results(tmp_path)
+    (tmp_path / "gmpls" / "fig7.json").write_bytes(content)
+    assert optcp("report", ".") == (1, "", f"Error: gmpls/fig7.json: {what}; delete it and run again\n")
+    assert not (tmp_path / "report").exists()
+
+
+def test_a_study_that_cannot_be_read_is_named(optcp, tmp_path):
+    (tmp_path / "sensitivity" / "gmpls").mkdir(parents=True)
+    (tmp_path / "sensitivity" / "gmpls" / "fig7.json").write_text("{}")
+    what = "sensitivity/gmpls/fig7.json: the key `ranking` is missing; delete it and run again"
+    assert optcp("report", ".") == (1, "", f"Error: {what}\n")
 
 
 def test_numbers_in_names_are_sorted_as_numbers():

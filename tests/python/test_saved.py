@@ -130,6 +130,11 @@ def test_an_interrupt_keeps_whole_runs(planned, silent, monkeypatch):
     assert sorted(path.name for path in plan.out.iterdir()) == ["seed-1", "seed-2"]
 
 
+def test_a_run_whose_packets_are_recorded_has_their_digest(planned, silent):
+    for extra, there in (("", False), ('observe = [{name = "all", kind = "packets"}]\n', True)):
+        assert planned(extra).study.digest == there
+
+
 def test_what_is_no_run_is_not_overwritten(planned, tmp_path):
     (tmp_path / "out" / "seed-1").mkdir(parents=True)
     planned()
@@ -169,6 +174,27 @@ def test_runs_are_found_in_their_order_and_one_must_be_named(planned, silent, tm
     (plan.out / "seed-3" / "load.parquet").write_bytes(b"half a fi")
     with pytest.raises(RunFailed, match=r"load\.parquet: cannot be read"):
         saved.one(plan.out / "seed-3").table("load")
+
+
+@pytest.mark.parametrize(
+    ("content", "what"),
+    [
+        (b"{", r"not JSON \(line 1, column 2\)"),
+        (b"\xff", r"not JSON \(byte 1\)"),
+        (b"[]", "a JSON object with keys is expected"),
+        (b"{}", "the key `format` is missing"),
+        (b'{"format": 0}', "written by another version of optcp"),
+        (b'{"format": 1}', "the key `scenario` is missing"),
+    ],
+)
+def test_a_run_that_cannot_be_read_is_not_a_missing_one(planned, silent, content, what):
+    plan = planned(runs=2)
+    single.simulate(plan, 1, silent)
+    (plan.out / "seed-2" / "meta.json").write_bytes(content)
+    for place in (plan.out, plan.out / "seed-2"):
+        with pytest.raises(RunFailed, match=rf"seed-2/meta\.json: {what}; delete its directory and run again"):
+            saved.find(place)
+    assert plan.missing() == {1: [], 2: [0]}
 
 
 def test_tables_choose_rows_by_text():

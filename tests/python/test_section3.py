@@ -32,7 +32,7 @@ def test_equation_2_is_the_sum_of_the_law(window):
 
 
 def test_equation_3_for_30_segments():
-    # As shared/papers/claims.toml says: 5 as printed, 6 with mbz round trips.
+    # As claims.toml says of equation 3: 5 as printed, 6 with mbz round trips.
     assert section3.law_crossing(30, printed=True) == 5
     assert section3.law_crossing(30, printed=False) == 6
 

@@ -58,7 +58,7 @@ fn bursts_of_one_flow_carry_what_the_paper_says() {
     assert!(slow.iter().all(|&count| count == 1));
 }
 
-/// Equation 5, F = RTT0 / (RTT0 + 2 Tb), and README's 0.003.
+/// Equation 5, F = RTT0 / (RTT0 + 2 Tb); an independent simulation is within 0.003 of it.
 #[test]
 fn the_delay_penalty_follows_equation_5() {
     let reference = took_s(&alone(&[("parameters.timer", "10 us")]));

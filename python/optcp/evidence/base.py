@@ -7,10 +7,10 @@ import hashlib
 import importlib
 import json
 import math
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
-from optcp import _core, stats
+from optcp import _core, stats, stored
 from optcp.errors import InputError, nearest
 from optcp.evidence import outside
 from optcp.shipped import scenarios
@@ -105,19 +105,23 @@ class Result:
 
     @classmethod
     def from_json(cls, text: str) -> Result:
-        """Read what :meth:`to_json` wrote."""
-        stored = json.loads(text)
+        """Read what :meth:`to_json` wrote.
+
+        Raises
+        ------
+        ValueError
+            If the text is no experiment's result.
+        """
+        data = stored.table(text)
         rows = [
-            Row(
-                **{
-                    **row,
-                    "ci95": row["ci95"] and tuple(row["ci95"]),
-                    "outside": [Compared(**o) for o in row["outside"]],
-                }
+            replace(
+                row,
+                ci95=None if row.ci95 is None else (row.ci95[0], row.ci95[1]),
+                outside=stored.several(Compared, {"outside": row.outside}, "outside"),
             )
-            for row in stored["rows"]
+            for row in stored.several(Row, data, "rows")
         ]
-        return cls(**{**stored, "rows": rows})
+        return stored.one(cls, {**data, "rows": rows})
 
 
 @dataclass(frozen=True)

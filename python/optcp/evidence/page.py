@@ -8,6 +8,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from optcp import stored
 from optcp.evidence import outside
 from optcp.evidence.base import Result, experiments
 
@@ -90,7 +91,7 @@ def _evidence(entry: Mapping[str, Any]) -> Evidence:
 def read_results(folder: Path) -> list[Result]:
     """Every stored result in a directory, in the order of the page."""
     paths = [folder / f"{name}.json" for name in experiments()]
-    return [Result.from_json(path.read_text(encoding="utf-8")) for path in paths if path.is_file()]
+    return [stored.load(path, Result.from_json) for path in paths if path.is_file()]
 
 
 def render(results: Sequence[Result]) -> str:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from optcp import _core
 from optcp.errors import InputError
 from optcp.papers.plausible import Choices, Plausible, Span
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     Value = str | int | float
 
@@ -58,6 +60,24 @@ def values(assumed: Sequence[Assumed], settings: Mapping[str, str]) -> dict[str,
             except ValueError as error:
                 raise InputError(f"--set {parameter.name}={text}: {error}") from error
     return result
+
+
+@contextlib.contextmanager
+def named(settings: Mapping[str, str]) -> Iterator[None]:
+    """Say of a world that cannot be which ``--set`` led to it, as it was typed.
+
+    Raises
+    ------
+    InputError
+        In place of the scenario's own error, whose keys and values nobody typed.
+    """
+    try:
+        yield
+    except _core.ScenarioError as error:
+        if not settings:
+            raise
+        typed = " ".join(f"--set {name}={text}" for name, text in settings.items())
+        raise InputError(f"{typed}: there is no such world\n{error}") from error
 
 
 def overrides(assumed: Sequence[Assumed], chosen: Mapping[str, Value]) -> list[tuple[str, str]]:

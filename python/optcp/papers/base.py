@@ -33,7 +33,7 @@ class Size:
     Attributes
     ----------
     name
-        "default", "quick" or "seeds=N".
+        "default", "quick", "seeds=N" or "quick, seeds=N".
     seeds
         The number of ``--seeds``, or None.
     """
@@ -41,11 +41,22 @@ class Size:
     name: str
     seeds: int | None = None
 
+    @classmethod
+    def asked(cls, quick: bool, seeds: int | None) -> Size:
+        """Make the size that ``--quick`` and ``--seeds`` ask for."""
+        words = [*(["quick"] if quick else []), *([f"seeds={seeds}"] if seeds else [])]
+        return cls(", ".join(words) or "default", seeds)
+
+    @property
+    def is_quick(self) -> bool:
+        """Whether fewer and shorter runs will do."""
+        return self.name.startswith("quick")
+
     def of(self, default: int, quick: int) -> int:
         """How many seeds a study has whose paper had ``default`` and of which a quick look takes ``quick``."""
         if self.seeds is not None:
             return self.seeds
-        return quick if self.name == "quick" else default
+        return quick if self.is_quick else default
 
 
 @dataclass(frozen=True)
@@ -94,8 +105,8 @@ class Exhibit(abc.ABC):
     """Who wrote it and what it is called."""
     where: ClassVar[str]
     """The place in the paper."""
-    paper_runs: ClassVar[int]
-    """The paper's own number of random cases."""
+    paper_runs: ClassVar[int | None]
+    """The paper's own number of random cases; None where it has no such experiment, or does not say."""
     assumed: ClassVar[tuple[Assumed, ...]]
 
     def changed(self, chosen: Mapping[str, Value]) -> bool:

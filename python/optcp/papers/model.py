@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
+
+from optcp import stored
 
 Verdict = Literal["match", "near", "differs", "undecided", "claim-only"]
 Holds = Literal[True, False, "undecided"]
@@ -106,7 +108,8 @@ class Result:
     exhibit, title, source
         Id, title, and ``{"paper": ..., "where": ...}``.
     size
-        ``name`` ("quick", "default" or "seeds=N"), ``seeds`` by study, ``paper_runs``: how large this run of it is.
+        ``name`` ("default", "quick", "seeds=N" or "quick, seeds=N"), ``seeds`` by study, ``paper_runs`` (None beyond
+        the paper): how large this run of it is.
     assumed
         Every parameter that the paper leaves unsaid, with the value used.
     changed
@@ -143,14 +146,17 @@ class Result:
         ValueError
             If the text is not an exhibit's result.
         """
-        try:
-            data = json.loads(text)
-            rows = [Row(**{**row, "ci95": (row["ci95"][0], row["ci95"][1])}) for row in data.pop("rows")]
-            claims = [Claim(**claim) for claim in data.pop("claims")]
-            series = [Series(**curve) for curve in data.pop("series")]
-            return cls(rows=rows, claims=claims, series=series, **data)
-        except (KeyError, TypeError, AttributeError, IndexError) as error:
-            raise ValueError(f"not an exhibit's result: {error}") from error
+        data = stored.table(text)
+        rows = [replace(row, ci95=_ends(row.ci95)) for row in stored.several(Row, data, "rows")]
+        claims = stored.several(Claim, data, "claims")
+        series = stored.several(Series, data, "series")
+        return stored.one(cls, {**data, "rows": rows, "claims": claims, "series": series})
+
+
+def _ends(interval: object) -> tuple[float | None, float | None]:
+    if not isinstance(interval, list) or len(interval) != 2:
+        raise ValueError("`ci95` of a row is no list of two ends")
+    return interval[0], interval[1]
 
 
 def finite(value: float, digits: int = 4) -> float | None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from optcp import tables
+from optcp import stored, tables
 from optcp.errors import InputError
 from optcp.files import write_text
 from optcp.papers.base import PAPERS
@@ -31,15 +31,11 @@ def load_results(directory: Path) -> list[Result]:
     Raises
     ------
     InputError
-        If there is none, or one cannot be read.
+        If there is none.
+    RunFailed
+        If one cannot be read.
     """
-    results = []
-    for paper in PAPERS:
-        for path in sorted((directory / paper).glob("*.json"), key=lambda path: _natural(path.stem)):
-            try:
-                results.append(Result.from_json(path.read_text(encoding="utf-8")))
-            except ValueError as error:
-                raise InputError(f"{path}: {error}") from error
+    results = [stored.load(path, Result.from_json) for path in _files(directory)]
     if not results:
         raise InputError(f"{directory}: there are no exhibits' results; `optcp reproduce --out {directory}` makes them")
     return results
@@ -50,17 +46,15 @@ def load_studies(directory: Path) -> list[Study]:
 
     Raises
     ------
-    InputError
+    RunFailed
         If one cannot be read.
     """
-    studies = []
-    for paper in PAPERS:
-        for path in sorted((directory / "sensitivity" / paper).glob("*.json"), key=lambda path: _natural(path.stem)):
-            try:
-                studies.append(Study.from_json(path.read_text(encoding="utf-8")))
-            except ValueError as error:
-                raise InputError(f"{path}: {error}") from error
-    return studies
+    return [stored.load(path, Study.from_json) for path in _files(directory / "sensitivity")]
+
+
+def _files(directory: Path) -> list[Path]:
+    found = ((directory / paper).glob("*.json") for paper in PAPERS)
+    return [path for of_paper in found for path in sorted(of_paper, key=lambda path: _natural(path.stem))]
 
 
 def write_report(directory: Path) -> Path:
@@ -73,8 +67,7 @@ def write_report(directory: Path) -> Path:
     """
     page = directory / "report" / "index.html"
     studies = load_studies(directory)
-    there = any(any((directory / paper).glob("*.json")) for paper in PAPERS)
-    results = load_results(directory) if there or not studies else []
+    results = load_results(directory) if _files(directory) or not studies else []
     write_text(page, render(results, studies))
     return page
 

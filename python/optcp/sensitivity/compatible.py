@@ -133,7 +133,7 @@ def fit(answer: Answer, roundings: Mapping[str, float], paper_runs: int) -> Fit:
     return Fit(distances[worst], worst, within, len(distances))
 
 
-def fits(answers: Sequence[Answer | None], paper_runs: int) -> dict[int, Fit]:
+def fits(answers: Sequence[Answer | None], paper_runs: int | None) -> dict[int, Fit]:
     """Compare every setting that could be evaluated with the print.
 
     Returns
@@ -143,7 +143,9 @@ def fits(answers: Sequence[Answer | None], paper_runs: int) -> dict[int, Fit]:
     """
     there = {index: answer for index, answer in enumerate(answers) if answer is not None}
     roundings = compared(list(there.values()))
-    found = {index: fit(answer, roundings, paper_runs) for index, answer in there.items()} if roundings else {}
+    if not roundings or paper_runs is None:
+        return {}
+    found = {index: fit(answer, roundings, paper_runs) for index, answer in there.items()}
     return dict(sorted(found.items(), key=lambda one: one[1].misfit))
 
 

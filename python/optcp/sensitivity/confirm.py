@@ -93,6 +93,8 @@ def confirm(finished: Finished, out: Path, jobs: int, progress: Progress, say: C
     """
     request = finished.request
     paper_runs = request.exhibit.paper_runs
+    if paper_runs is None:
+        return Confirmed([], 0, 0, [])
     fits = compatible.fits(finished.answers, paper_runs)
     left = [index for index, fit in fits.items() if fit.compatible] or list(fits)[:NEAREST]
     again: dict[int, Again] = {}

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from optcp import _core
+from optcp import _core, stored
 from optcp.papers.model import finite
 from optcp.sensitivity import compatible
 from optcp.sensitivity.contrast import pooled
@@ -143,13 +143,9 @@ class Result:
         ValueError
             If the text is no study's result.
         """
-        try:
-            data = json.loads(text)
-            ranking, effects = ([Effect(**one) for one in data.pop(name)] for name in ("ranking", "effects"))
-            responses = [Response(**one) for one in data.pop("responses")]
-            return cls(ranking=ranking, effects=effects, responses=responses, **data)
-        except (KeyError, TypeError, AttributeError) as error:
-            raise ValueError(f"not a sensitivity study's result: {error}") from error
+        data = stored.table(text)
+        kinds = {"ranking": Effect, "effects": Effect, "responses": Response}
+        return stored.one(cls, data | {name: stored.several(kind, data, name) for name, kind in kinds.items()})
 
 
 def result(finished: Finished, confirmed: Confirmed | None = None) -> Result:

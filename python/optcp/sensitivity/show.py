@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from rich.table import Table
 from rich.text import Text
 
-from optcp.tables import bounds
+from optcp.tables import bounds, show_table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -56,7 +56,7 @@ def _ranking(console: Console, result: Result) -> None:
     table = _table(["parameter", "range"], ["total effect", "main effect"], [])
     for one in result.ranking:
         table.add_row(one.parameter, result.space[one.parameter]["range"], bounds(one.total), bounds(one.main))
-    console.print(table)
+    show_table(console, table)
 
 
 def _responses(console: Console, result: Result) -> None:
@@ -64,7 +64,7 @@ def _responses(console: Console, result: Result) -> None:
         "each response: its spread over the space, and the parameter of the greatest total effect", style="bold"
     )
     table = _table(["response"], ["printed", "least", "most", "> 0", "< 0", "seeds", "total"], [])
-    table.add_column("of", no_wrap=True)
+    table.add_column("of")
     for one in result.responses:
         first = max((e for e in result.effects if e.response == one.name), key=lambda effect: effect.total[0] or 0.0)
         table.add_row(
@@ -77,7 +77,7 @@ def _responses(console: Console, result: Result) -> None:
             f"{first.total[0]:.2f}",
             first.parameter,
         )
-    console.print(table)
+    show_table(console, table)
     text = "> 0, < 0: points of A and B where it surely is; seeds: the most of the variance that chance may be"
     console.print(Text(text, style="dim"))
 
@@ -110,7 +110,7 @@ def _print(console: Console, found: dict[str, Any]) -> None:
         for one in parts:
             misfit = "-" if one["misfit"] is None else f"{one['misfit']:.2f}"
             table.add_row(parameter, one["part"], misfit, bounds(one["share"]))
-    console.print(table)
+    show_table(console, table)
     if found["confirmed"]:
         _confirmed(console, found)
 
@@ -138,7 +138,7 @@ def _misfit(fit: dict[str, Any] | None) -> float:
 def _table(left: Sequence[str], right: Sequence[str], folded: Sequence[str]) -> Table:
     table = Table(box=None, pad_edge=False, header_style="bold")
     for name in left:
-        table.add_column(name, no_wrap=True)
+        table.add_column(name, overflow="fold")
     for name in right:
         table.add_column(name, no_wrap=True, justify="right")
     for name in folded:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from optcp import _core
 from optcp.study.pool import Job, run_jobs
+from optcp.study.spec import check_seed
 from optcp.study.store import RunData, Store
 
 if TYPE_CHECKING:
@@ -22,10 +23,13 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Task:
-    """A study and the seeds wanted of it."""
+    """A study and the seeds wanted of it; InputError if one is none that there is."""
 
     study: Study
     seeds: tuple[int, ...]
+
+    def __post_init__(self) -> None:
+        check_seed(max(self.seeds, default=0))
 
 
 @dataclass(frozen=True)

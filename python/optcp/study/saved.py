@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from optcp import _core
+from optcp import _core, stored
 from optcp.errors import InputError, RunFailed
 from optcp.files import replacing_directory
 
@@ -22,6 +22,8 @@ FORMAT = 1
 """Raise it when the form of the directory changes: older runs are then made again."""
 
 META = "meta.json"
+KEYS = ("scenario", "scenario_sha256", "extension_sha256", "records_sha256", "cell", "seed", "drops", "goodput_bps")
+"""What is read of ``meta.json``."""
 SCALARS = "scalars.parquet"
 PICOSECONDS_A_SECOND = 1e12
 
@@ -150,13 +152,26 @@ def read_table(path: Path) -> Table:
 
 
 def read(directory: Path) -> SavedRun | None:
-    """Read a run's directory; None if there is no finished run of this form in it."""
-    try:
-        meta = json.loads((directory / META).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+    """Read a run's directory; None if there is no run in it.
+
+    Raises
+    ------
+    RunFailed
+        If there is one that cannot be read, or one of another form.
+    """
+    path = directory / META
+    if not path.is_file():
         return None
-    good = isinstance(meta, dict) and meta.get("format") == FORMAT
-    return SavedRun(directory, meta) if good else None
+    return SavedRun(directory, stored.load(path, _meta, "its directory"))
+
+
+def _meta(text: str) -> dict[str, Any]:
+    meta = stored.table(text)
+    stored.need(meta, ["format"])
+    if meta["format"] != FORMAT:
+        raise ValueError("written by another version of optcp")
+    stored.need(meta, KEYS)
+    return meta
 
 
 def find(directory: Path) -> list[SavedRun]:
@@ -166,6 +181,8 @@ def find(directory: Path) -> list[SavedRun]:
     ------
     InputError
         If there is none.
+    RunFailed
+        If one cannot be read.
     """
     if not directory.is_dir():
         raise InputError(f"{directory}: there is no such directory; `optcp run SCENARIO --out {directory}` makes runs")

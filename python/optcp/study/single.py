@@ -6,14 +6,14 @@ import functools
 import json
 import threading
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from optcp import _core, stats
-from optcp.errors import InputError
+from optcp.errors import InputError, RunFailed
 from optcp.study import fibres, saved, traffic
 from optcp.study.pool import Job, run_jobs
-from optcp.study.spec import KERNELS, Study, extension_sha256
+from optcp.study.spec import KERNELS, Study, check_seed, extension_sha256
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -58,7 +58,10 @@ class Plan:
 
     def has(self, branch: int, seed: int) -> bool:
         """Whether a run is there: of this world and seed, by this build of the simulator, with the digest if asked."""
-        run = saved.read(self.directory(branch, seed))
+        try:
+            run = saved.read(self.directory(branch, seed))
+        except RunFailed:
+            return False
         if run is None:
             return False
         same = (
@@ -142,13 +145,16 @@ def plan(
 ) -> Plan:
     """Read the scenario and check every cell of its grid; an override of an axis takes the axis' place.
 
+    A scenario that observes packets has its records digested too.
+
     Raises
     ------
     optcp._core.ScenarioError
         If the file or an override is wrong.
     InputError
-        If results cannot go where they should.
+        If there is no such seed, or results cannot go where they should.
     """
+    check_seed(first_seed + runs - 1)
     fixed = {name for name, _ in overrides}
     axes = [
         (name, values) for name, values in _core.Scenario.load(str(path), list(overrides)).axes if name not in fixed
@@ -157,6 +163,8 @@ def plan(
     scalars = saved.SCALARS.removesuffix(".parquet")
     if scalars in study.branches[0].scenario.summary()["observe"]:
         raise InputError(f"{path}: [[observe]]: the name {scalars!r} is taken by the file {saved.SCALARS} of a run")
+    if any(one["kind"] == "packets" for one in json.loads(study.branches[0].scenario.resolved())["observe"]):
+        study = replace(study, digest=True)
     planned = Plan(study, tuple(range(first_seed, first_seed + runs)), tuple(overrides), out)
     for seed in planned.seeds:
         for branch in range(len(study.branches)):

@@ -44,7 +44,8 @@ def test_a_wrong_key_names_the_nearest(command):
 
 
 def test_an_impossible_setting_stops_before_anything_is_written(command, tmp_path):
-    command("reproduce", "gmpls/fig8", "--set", "profile=ns3", "--out", "out", status=2)
+    done = command("reproduce", "gmpls/fig8", "--set", "profile=ns3", "--out", "out", status=2)
+    assert done.stderr.startswith("Error: --set profile=ns3: ")
     assert not (tmp_path / "out").exists()
 
 
@@ -69,7 +70,7 @@ def test_the_law_of_section_3_holds_for_the_rfcs_newreno(command, tmp_path):
 def test_best_delay_agrees_with_ns2(command, tmp_path):
     command("reproduce", "slides/best-delay", "--seeds", 40, "--out", "out")
     rows = result(tmp_path / "out", "slides/best-delay")["rows"]
-    # shared/papers/README.md: what ns-2 gives with the slides' own parameters.
+    # What independent runs of ns-2 give with the slides' own parameters (docs/papers/slides.md).
     for row, ns2 in zip(rows, (0.4, -3.0, -9.0, -14.7), strict=True):
         assert abs(row["measured"] - ns2) < 3
 

@@ -2,6 +2,7 @@
 
 import json
 import math
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -259,3 +260,11 @@ def test_the_command_prints_routes_and_backups(tmp_path):
     assert optcp_command(tmp_path, "routing", "every-link").returncode == 2
     wrong = optcp_command(tmp_path, "routing", "germany50", "--router", "Kil")
     assert (wrong.returncode, "did you mean 'Kiel'" in wrong.stderr) == (2, True)
+
+
+def test_the_command_of_the_page_gives_its_value(command):
+    page = (Path(__file__).parents[3] / "docs" / "routing.md").read_text(encoding="utf-8")
+    (line,) = (line for line in page.splitlines() if line.startswith("optcp routing germany50 --set"))
+    assert "| `sndlib/abilene` | 12, 15 | 1 | 90.9 % | 56.1 % | 90.9 % | 90.9 % |" in page
+    out = command(*shlex.split(line)[1:]).stdout
+    assert out.splitlines()[-1].split()[:3] == ["132", "90.9", "%"]

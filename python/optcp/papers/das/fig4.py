@@ -102,7 +102,7 @@ class Fig4(Exhibit):
 
     def seeds(self, study: str, size: Size) -> int:
         """The paper's 15 runs; a quick look takes n = 1 and n = 10 only."""
-        if size.name == "quick" and int(study.rpartition(" ")[2]) not in QUICK_CONNECTIONS:
+        if size.is_quick and int(study.rpartition(" ")[2]) not in QUICK_CONNECTIONS:
             return 0
         return size.of(PAPER_RUNS, QUICK_RUNS)
 

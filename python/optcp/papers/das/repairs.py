@@ -69,7 +69,7 @@ class Repairs(Exhibit):
     title = "Suppression against undo, F-RTO and RACK: what the return to a shorter path costs"
     paper = PAPER
     where = "beyond the paper"
-    paper_runs = RUNS
+    paper_runs = None
     assumed = (
         built_in("bottleneck_bps", "20000000"),
         built_in("window_segments", "80"),
@@ -105,7 +105,7 @@ class Repairs(Exhibit):
 
     def seeds(self, study: str, size: Size) -> int:
         """As many as are worth it; a quick look takes one duration."""
-        if size.name == "quick" and study != _study(QUICK_DURATION_S):
+        if size.is_quick and study != _study(QUICK_DURATION_S):
             return 0
         return size.of(RUNS, QUICK_RUNS)
 

@@ -76,7 +76,7 @@ class Fig4(Exhibit):
 
     def seeds(self, study: str, size: Size) -> int:
         """One: nothing is random. A quick look leaves most windows out."""
-        return 0 if size.name == "quick" and " to " in study else 1
+        return 0 if size.is_quick and " to " in study else 1
 
     def evaluate(self, chosen: Mapping[str, Value], done: Mapping[str, Done]) -> Evaluation:
         """The law by window and burst, and the crossing by window."""

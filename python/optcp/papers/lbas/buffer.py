@@ -54,7 +54,7 @@ class Buffer(Smaller):
 
     id = "lbas/buffer"
     title = "Utilisation over the buffer, and the buffer that a bundle saves, smaller copy of the network"
-    paper_runs = RUNS
+    runs = RUNS
 
     def studies(self, chosen: Mapping[str, Value], options: Options) -> dict[str, Study]:
         """One branch a degree, mode and buffer."""

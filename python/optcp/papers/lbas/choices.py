@@ -41,7 +41,7 @@ class Choices(Smaller):
 
     id = "lbas/choices"
     title = "What each unsaid parameter changes, smaller copy of the network"
-    paper_runs = RUNS
+    runs = RUNS
 
     def studies(self, chosen: Mapping[str, Value], options: Options) -> dict[str, Study]:
         """With anycast switching and without, one change at a time."""

@@ -66,7 +66,7 @@ class Mix(Smaller):
 
     id = "lbas/mix"
     title = "Short flows and UDP beside the long flows, smaller copy of the network"
-    paper_runs = RUNS
+    runs = RUNS
 
     def studies(self, chosen: Mapping[str, Value], options: Options) -> dict[str, Study]:
         """With anycast switching and without; both have the same short flows and datagrams."""

@@ -75,7 +75,7 @@ class ScaleOfCopy(Smaller):
 
     id = "lbas/scale"
     title = "The first cell of the paper at several scales"
-    paper_runs = RUNS
+    runs = RUNS
 
     def studies(self, chosen: Mapping[str, Value], options: Options) -> dict[str, Study]:
         """A study a scale, with anycast switching and without."""

@@ -9,7 +9,7 @@ more (docs/papers/lbas.md).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from optcp.papers import assume
 from optcp.papers.assume import built_in
@@ -73,12 +73,15 @@ class Smaller(Exhibit):
 
     paper = PAPER
     where = "beyond the paper"
+    paper_runs = None
+    runs: ClassVar[int]
+    """Random cases of the default size."""
     assumed = WORLD
 
     def seeds(self, study: str, size: Size) -> int:
         """As many as the exhibit says; one for a quick look."""
         del study
-        return size.of(self.paper_runs, 1)
+        return size.of(self.runs, 1)
 
 
 def study(
@@ -107,7 +110,7 @@ def study(
 
 def is_quick(options: Options) -> bool:
     """Whether few cells and short runs will do."""
-    return options.size.name == "quick"
+    return options.size.is_quick
 
 
 def shares(found: Batches, rate_mbps: float = RATE_MBPS, buffer_mb: float = BUFFER_BYTES / 1e6) -> dict[str, float]:

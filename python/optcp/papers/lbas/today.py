@@ -51,7 +51,7 @@ class Today(Smaller):
 
     id = "lbas/today"
     title = "Utilisation, drops and queue with today's senders, smaller copy of the network"
-    paper_runs = RUNS
+    runs = RUNS
 
     def studies(self, chosen: Mapping[str, Value], options: Options) -> dict[str, Study]:
         """One study with all cells."""

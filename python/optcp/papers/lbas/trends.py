@@ -61,7 +61,7 @@ class Trends(Smaller):
     id = "lbas/trends"
     title = "The paper's trends by sender: kept long runs, and the smaller copy of the network"
     where = "section 3, and beyond the paper"
-    paper_runs = today.RUNS
+    runs = today.RUNS
 
     def studies(self, chosen: Mapping[str, Value], options: Options) -> dict[str, Study]:
         """Those of ``lbas/today``; long runs are read, and not made here."""

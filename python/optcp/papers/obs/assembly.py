@@ -104,7 +104,7 @@ class Assembly(Exhibit):
     title = "Goodput and segments a burst with assembly by size and hybrid assembly"
     paper = PAPER
     where = "beyond the paper"
-    paper_runs = RUNS
+    paper_runs = None
     assumed = WORLD
 
     def studies(self, chosen: Mapping[str, Value], options: Options) -> dict[str, Study]:

@@ -40,7 +40,7 @@ class Background(Exhibit):
     title = "The background traffic: Hurst parameter, rate and sizes"
     paper = PAPER
     where = "section IV.A"
-    paper_runs = RUNS
+    paper_runs = None
     assumed = WORLD
 
     def studies(self, chosen: Mapping[str, Value], options: Options) -> dict[str, Study]:

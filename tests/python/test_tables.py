@@ -1,0 +1,71 @@
+"""Tables of results say every value whole, whatever the width of the place they are printed in."""
+
+import io
+
+import pytest
+from rich.console import Console
+
+from optcp.papers.base import exhibits
+from optcp.papers.model import Result, Row
+from optcp.tables import show_result, size_text
+
+KEY = {"bundling_degree": 2, "flows_per_lightpath": 100, "anycast": "with minus without", "profile": "inet-2011"}
+VALUES = ["8.39", "8.29", "[7.63, 8.96]", "12", "undecided"]
+
+
+def lightpaths(paper_runs=1):
+    row = Row(KEY, "throughput_gbps", 8.39, 8.29, (7.63, 8.96), 12, "undecided")
+    return Result(
+        exhibit="lbas/table1",
+        title="Throughput",
+        source={"paper": "LBAS", "where": "Table 1"},
+        size={"name": "quick", "seeds": {"a": 1}, "paper_runs": paper_runs},
+        assumed={},
+        changed={},
+        rows=[row],
+        claims=[],
+        notes=[],
+        provenance={"seeds": [1, 1]},
+        series=[],
+    )
+
+
+def printed(width, terminal):
+    console = Console(file=io.StringIO(), width=width, force_terminal=terminal, color_system=None)
+    show_result(console, lightpaths())
+    return console.file.getvalue().splitlines()
+
+
+@pytest.mark.parametrize("width", [40, 80, 100, 140])
+def test_a_terminal_folds_keys_and_keeps_values_whole(width):
+    lines = printed(width, True)
+    assert "…" not in "".join(lines)
+    (line,) = (line for line in lines if "undecided" in line)
+    assert line.replace("[7.63, 8.96]", "[7.63,8.96]").split()[-5:] == [value.replace(" ", "") for value in VALUES]
+    if width >= 80:
+        assert max(map(len, lines)) <= width
+
+
+@pytest.mark.parametrize("width", [40, 80, 100])
+def test_a_folded_key_is_all_there(width):
+    lines = printed(width, True)
+    table = lines[next(i for i, line in enumerate(lines) if "flow" in line) : -1]
+    start, end = (next(at for line in table if (at := line.find(word)) >= 0) for word in ("flow", "anyc"))
+    assert "".join(line[start:end].strip() for line in table) == "flows_per_lightpath100"
+
+
+def test_elsewhere_a_table_is_as_wide_as_it_is():
+    lines = printed(80, False)
+    (line,) = (line for line in lines if "undecided" in line)
+    for text in [*map(str, KEY.values()), "throughput_gbps", *VALUES]:
+        assert text in line
+    (head,) = (line for line in lines if "95 % interval" in line)
+    assert all(name in head for name in KEY)
+
+
+def test_where_the_paper_has_no_runs_none_are_named():
+    assert size_text(lightpaths(15)) == "size quick: 1 seeds (a), seeds 1 to 1; the paper had 15 runs"
+    assert size_text(lightpaths(None)) == "size quick: 1 seeds (a), seeds 1 to 1"
+    beyond = ["gmpls/every-scheme", "das/repairs", "obs/assembly", "obs/background", "obs/emergent", "obs/today"]
+    beyond += [f"lbas/{name}" for name in ("buffer", "choices", "mix", "scale", "today", "trends")]
+    assert {id_ for id_, one in exhibits().items() if one.paper_runs is None} == set(beyond)
