@@ -289,12 +289,12 @@ impl Port {
                 pending.iter().map(|due| u64::from(due.item.size())).sum::<u64>();
         }
         let ends = details.ends(store);
-        let (mut queued, under_way): (Vec<&Due<Packet>>, Vec<&Due<Packet>>) =
+        let (queued, under_way): (Vec<&Due<Packet>>, Vec<&Due<Packet>>) =
             pending.iter().partition(|due| self.sent_at(&ends, due) >= now.as_ps());
-        queued.sort_unstable_by_key(|due| self.age(due.ordinal));
-        self.go_dark(details, queued.iter().rev().map(|due| due.item.size()));
+        let queued = self.in_order(queued);
+        self.go_dark(details, &queued);
         under_way.iter().for_each(|due| lost(due.item, DropReason::LostInFlight));
-        queued.iter().rev().for_each(|due| lost(due.item, DropReason::QueueFlushed));
+        queued.iter().for_each(|due| lost(due.item, DropReason::QueueFlushed));
         self.counts.dropped += pending.len() as u64;
         self.free_at = 0;
         self.leave_lanes();
@@ -327,8 +327,7 @@ impl Port {
         pending: &[Due<Packet>],
         mut moved: impl FnMut(u32, Time),
     ) {
-        let mut in_order: Vec<&Due<Packet>> = pending.iter().collect();
-        in_order.sort_unstable_by_key(|due| std::cmp::Reverse(self.age(due.ordinal)));
+        let in_order = self.in_order(pending);
         if !self.keeps {
             let ends = details.ends(store);
             let waits = |due: &&&Due<Packet>| self.sent_at(&ends, due) >= now.as_ps();
@@ -362,6 +361,16 @@ impl Port {
     #[expect(clippy::cast_possible_truncation, reason = "ordinals count modulo 2^32")]
     fn age(&self, ordinal: u32) -> u32 {
         (self.counts.accepted as u32).wrapping_sub(ordinal)
+    }
+
+    /// Packets in the port, the oldest first.
+    fn in_order<'a>(
+        &self,
+        pending: impl IntoIterator<Item = &'a Due<Packet>>,
+    ) -> Vec<&'a Due<Packet>> {
+        let mut in_order: Vec<&Due<Packet>> = pending.into_iter().collect();
+        in_order.sort_unstable_by_key(|due| std::cmp::Reverse(self.age(due.ordinal)));
+        in_order
     }
 
     /// When a packet in the port is or was sent, given the `ends` of [`Details::ends`]; zero where it is
@@ -445,8 +454,8 @@ impl Port {
         if !details.moved {
             return false;
         }
-        let mut pending: Vec<Due<Packet>> = pending.collect();
-        pending.sort_unstable_by_key(|due| std::cmp::Reverse(self.age(due.ordinal)));
+        let pending: Vec<Due<Packet>> = pending.collect();
+        let pending = self.in_order(&pending);
         let next = self.free_at.max(now.as_ps()) + self.delay;
         !pending.is_sorted_by_key(|due| due.at)
             || pending.last().is_some_and(|last| last.at.as_ps() > next)
@@ -462,10 +471,8 @@ impl Port {
         pending: &[Due<Packet>],
     ) {
         let ends = details.ends(store);
-        let mut queued: Vec<&Due<Packet>> =
-            pending.iter().filter(|due| self.sent_at(&ends, due) >= now.as_ps()).collect();
-        queued.sort_unstable_by_key(|due| std::cmp::Reverse(self.age(due.ordinal)));
-        self.go_dark(details, queued.iter().map(|due| due.item.size()));
+        let queued = pending.iter().filter(|due| self.sent_at(&ends, due) >= now.as_ps());
+        self.go_dark(details, &self.in_order(queued));
         if self.lane == Lane::One {
             // A transmission that ends now has not ended yet: actions come first.
             self.leave_lane_of_one_size(store, details, now.as_ps().saturating_sub(1));
@@ -473,10 +480,11 @@ impl Port {
         self.leave_lanes();
     }
 
-    /// The transmitter goes on without a link; packets of these sizes are in its queue.
-    fn go_dark(&self, details: &mut Details, sizes: impl DoubleEndedIterator<Item = u16>) {
+    /// The transmitter goes on without a link; `queued` are in its queue, the oldest first.
+    fn go_dark(&self, details: &mut Details, queued: &[&Due<Packet>]) {
         // Whatever takes it out of service a second time: the transmitter is at it already.
         if details.dark.is_none() {
+            let sizes = queued.iter().map(|due| due.item.size());
             let transmission = |size| Duration::from_ps(details.transmission(size));
             let dark = Dark::new(Time::from_ps(self.free_at), sizes, transmission);
             details.dark = Some(Box::new(dark));
