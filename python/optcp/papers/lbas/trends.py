@@ -79,8 +79,9 @@ class Trends(Smaller):
                 of_reading = {**DEFAULTS, **values}
                 name = reading(of_reading)
                 runs = [(cell, content) for cell, content in kept_runs(of_reading) if cell in CELLS]
-                rows += rows_of(OF_PAPER, name, Measured(by_cell(runs)))
-                notes += _told(OF_PAPER, name, Measured(by_cell(runs)))
+                measured = Measured(by_cell(runs))
+                rows += rows_of(OF_PAPER, name, measured)
+                notes += _told(OF_PAPER, name, measured)
                 kept += provenance_of(name, runs)
         found = today.measured(done[today.NAME])
         for sender in smaller.SENDERS:
