@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from optcp import export as export_forms
 from optcp.errors import InputError, RunFailed, nearest
 from optcp.exits import status_of
 from optcp.shipped import ScenarioType
@@ -296,15 +297,15 @@ def trace(
 
 @cli.command()
 @click.argument("directory", type=DIRECTORY)
-@click.option("--format", "form", type=click.Choice(["csv", "latex"]), required=True, help="What to write.")
+@click.option("--format", "form", type=click.Choice(list(export_forms.FORMS)), required=True, help="What to write.")
 def export(directory: Path, form: str) -> None:
     """Write what is in DIRECTORY in another form, beside it.
 
-    csv: each observation of a run, or of every run in DIRECTORY. latex: the table of each exhibit.
+    csv: each observation of every run, rows and curves of every exhibit. parquet: the same of exhibits; runs are
+    Parquet already. pcapng, ns2: what runs observed of packets, as captures for Wireshark and as ns-2's trace. latex:
+    the table of each exhibit.
     """
-    from optcp import export as forms
-
-    for path in forms.csv_files(directory) if form == "csv" else forms.latex_files(directory):
+    for path in export_forms.files(directory, form):
         click.echo(str(path))
 
 

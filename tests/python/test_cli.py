@@ -76,6 +76,8 @@ def test_validate(optcp, world, snapshot):
         ["export", "nowhere", "--format", "csv"],
         ["export", ".", "--format", "latex"],
         ["export", ".", "--format", "pcapng"],
+        ["export", ".", "--format", "csv"],
+        ["export", ".", "--format", "pcap"],
         ["reproduce", "gmpls/tabel3"],
         ["reproduce", "--set", "backbone=1"],
         ["reproduce", "--set", "queue_packets=many"],

@@ -213,7 +213,7 @@ def test_tables_choose_rows_by_text():
 def test_csv_has_every_column_of_every_run(planned, silent):
     plan = planned(runs=2)
     single.simulate(plan, 1, silent)
-    written = list(export.csv_files(plan.out))
+    written = list(export.files(plan.out, "csv"))
     assert len(written) == 8
     lines = (plan.out / "seed-2" / "drops.csv").read_text().splitlines()
     assert lines[0].split(",") == list(saved.one(plan.out / "seed-2").table("drops").columns)
@@ -222,7 +222,7 @@ def test_csv_has_every_column_of_every_run(planned, silent):
 
 
 def test_latex_tables_have_every_row(results_directory):
-    written = list(export.latex_files(results_directory))
+    written = list(export.files(results_directory, "latex"))
     table = results_directory / "gmpls" / "table3.tex"
     assert table in written
     text = table.read_text()

@@ -265,7 +265,7 @@ impl<O: Observer> Model<O> {
     pub(crate) fn receive(&mut self, packet: Packet) -> Option<Packet> {
         self.counts.delivered += 1;
         let (id, now) = (packet.flow(), self.now());
-        self.record(Record::Arrived { flow: id, seq: packet.seq });
+        self.record(Record::Arrived { flow: id, seq: packet.seq, size: packet.size() });
         let flow = &mut self.flows[id as usize];
         let arrival = flow.receiver.handle_segment(now, packet.seq, packet.options, packet.ttl());
         if arrival.progress > 0 {
@@ -290,7 +290,7 @@ impl<O: Observer> Model<O> {
     pub(crate) fn acknowledge(&mut self, packet: Packet) {
         self.counts.delivered += 1;
         let (id, now) = (packet.flow(), self.now());
-        self.record(Record::Acknowledged { flow: id, seq: packet.seq });
+        self.record(Record::Acknowledged { flow: id, seq: packet.seq, size: packet.size() });
         let flow = &mut self.flows[id as usize];
         let ack = flow.open(packet);
         flow.sender.handle_ack(now, &ack);
@@ -305,7 +305,8 @@ impl<O: Observer> Model<O> {
         let size = wire(segment.size);
         let packet = Packet::data(id, flow.data, segment.seq, size, segment.stamp);
         self.counts.sent += 1;
-        self.record(Record::Sent { flow: id, seq: segment.seq, again: segment.retransmission });
+        let again = segment.retransmission;
+        self.record(Record::Sent { flow: id, seq: segment.seq, again, size });
         Some(packet)
     }
 

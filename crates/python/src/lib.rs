@@ -5,6 +5,7 @@
 // The attribute macros of the binding expand to code that trips these.
 #![allow(missing_docs, reason = "documented in _core.pyi")]
 
+mod capture;
 mod dumbbell;
 mod hurst;
 mod run;
@@ -138,6 +139,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(run::run_branches, module)?)?;
     module.add_function(wrap_pyfunction!(table::read_parquet, module)?)?;
     module.add_function(wrap_pyfunction!(table::write_parquet, module)?)?;
+    module.add_function(wrap_pyfunction!(capture::write_pcapng, module)?)?;
     module.add_function(wrap_pyfunction!(hurst::hurst, module)?)?;
     module.add_function(wrap_pyfunction!(schema, module)?)?;
     module.add_function(wrap_pyfunction!(catalogue, module)?)?;

@@ -19,6 +19,7 @@ mod nearest;
 mod overrides;
 pub mod packetdrill;
 mod parquet;
+pub mod pcapng;
 pub mod plan;
 mod problem;
 mod profiles;

@@ -181,6 +181,7 @@ pub(crate) fn series(plan: &Plan, reducers: &Reducers, tallies: &Tallies) -> Vec
                     ("flows", flow_names(plan)),
                     ("ports", port_names(plan, &all_ports)),
                     ("events", owned(&PacketEvent::NAMES)),
+                    ("reasons", owned(&DropReason::ALL.map(DropReason::name))),
                 ];
                 per_event("packets", names, packet_columns(p.rows()))
             }),
@@ -276,6 +277,7 @@ fn sender_columns(rows: &[SenderRow]) -> Vec<Column> {
 
 fn packet_columns(rows: &[PacketRow]) -> Vec<Column> {
     let port = rows.iter().map(|row| row.port.unwrap_or(u32::MAX)).collect();
+    let reason = |row: &PacketRow| row.reason.map_or(u32::MAX, |reason| reason as u32);
     vec![
         times(rows, |row| row.at),
         index("event", Values::U8(rows.iter().map(|row| row.event as u8).collect()), "events"),
@@ -283,6 +285,8 @@ fn packet_columns(rows: &[PacketRow]) -> Vec<Column> {
         column("ack", Values::Bool(rows.iter().map(|row| row.ack).collect())),
         column("seq", Values::U32(rows.iter().map(|row| row.seq).collect())),
         index("port", Values::U32(port), "ports"),
+        column("bytes", Values::U32(rows.iter().map(|row| u32::from(row.size)).collect())),
+        index("reason", Values::U32(rows.iter().map(reason).collect()), "reasons"),
     ]
 }
 

@@ -48,6 +48,8 @@ COLUMNS = {
         "ack": pa.bool_(),
         "seq": pa.uint32(),
         "port": pa.string(),
+        "bytes": pa.uint32(),
+        "reason": pa.string(),
     },
     "scalars": {
         "cell": pa.string(),

@@ -36,11 +36,11 @@ impl Digest {
     pub(super) fn record(&mut self, at: Time, record: Record) {
         let of_packet = |packet: Packet| [packet.flow_and_kind(), packet.seq].map(u64::from);
         let (stream, kind, [a, b]) = match record {
-            Record::Sent { flow, seq, again } => {
+            Record::Sent { flow, seq, again, .. } => {
                 (&mut self.senders[flow as usize], 1, [u64::from(seq), u64::from(again)])
             }
             Record::Progress { flow, bytes } => (&mut self.receivers[flow as usize], 2, [bytes, 0]),
-            Record::Acknowledged { flow, seq } => {
+            Record::Acknowledged { flow, seq, .. } => {
                 (&mut self.senders[flow as usize], 3, [u64::from(seq), 0])
             }
             Record::Accepted { port, packet } => {

@@ -42,6 +42,8 @@ pub enum Record {
         seq: u32,
         /// Whether it is a retransmission.
         again: bool,
+        /// Its size on the wire in bytes.
+        size: u16,
     },
     /// In-order data grew at a receiver.
     Progress {
@@ -56,6 +58,8 @@ pub enum Record {
         flow: FlowId,
         /// The number it carries.
         seq: u32,
+        /// Its size on the wire in bytes.
+        size: u16,
     },
     /// A data segment came to its receiver.
     Arrived {
@@ -63,6 +67,8 @@ pub enum Record {
         flow: FlowId,
         /// The segment.
         seq: u32,
+        /// Its size on the wire in bytes.
+        size: u16,
     },
     /// A sender has dealt with what came to it.
     Updated {

@@ -1,7 +1,7 @@
 //! Packet events, one by one.
 
 use optcp_des::Key;
-use optcp_net::{Packet, PortId};
+use optcp_net::{DropReason, Packet, PortId};
 use optcp_units::Time;
 
 use super::Record;
@@ -46,8 +46,12 @@ pub struct PacketRow {
     pub ack: bool,
     /// The segment, or the number that the ACK carries.
     pub seq: u32,
+    /// Its size on the wire in bytes.
+    pub size: u16,
     /// At which port; `None` for events at endpoints.
     pub port: Option<PortId>,
+    /// Why it was lost, if it was.
+    pub reason: Option<DropReason>,
 }
 
 /// Events of chosen flows: at their endpoints, every loss, and what chosen ports do.
@@ -72,24 +76,40 @@ impl Packets {
 
     pub(super) fn add(&mut self, key: Key, record: Record) {
         let at = key.time();
-        let endpoint = |event, flow, ack, seq| PacketRow { at, event, flow, ack, seq, port: None };
+        let endpoint = |event, flow, ack, seq, size| PacketRow {
+            at,
+            event,
+            flow,
+            ack,
+            seq,
+            size,
+            port: None,
+            reason: None,
+        };
         let at_port = |event, port, packet: Packet| PacketRow {
             port: Some(port),
-            ..endpoint(event, packet.flow(), packet.is_ack(), packet.seq)
+            ..endpoint(event, packet.flow(), packet.is_ack(), packet.seq, packet.size())
         };
         let row = match record {
-            Record::Sent { flow, seq, again: false } => {
-                endpoint(PacketEvent::Sent, flow, false, seq)
+            Record::Sent { flow, seq, again: false, size } => {
+                endpoint(PacketEvent::Sent, flow, false, seq, size)
             }
-            Record::Sent { flow, seq, again: true } => {
-                endpoint(PacketEvent::Resent, flow, false, seq)
+            Record::Sent { flow, seq, again: true, size } => {
+                endpoint(PacketEvent::Resent, flow, false, seq, size)
             }
-            Record::DatagramSent { flow, seq, .. } => endpoint(PacketEvent::Sent, flow, false, seq),
-            Record::Arrived { flow, seq } | Record::DatagramArrived { flow, seq, .. } => {
-                endpoint(PacketEvent::Arrived, flow, false, seq)
+            Record::DatagramSent { flow, seq, size } => {
+                endpoint(PacketEvent::Sent, flow, false, seq, size)
             }
-            Record::Acknowledged { flow, seq } => endpoint(PacketEvent::Acked, flow, true, seq),
-            Record::Dropped { port, packet, .. } => at_port(PacketEvent::Dropped, port, packet),
+            Record::Arrived { flow, seq, size }
+            | Record::DatagramArrived { flow, seq, size, .. } => {
+                endpoint(PacketEvent::Arrived, flow, false, seq, size)
+            }
+            Record::Acknowledged { flow, seq, size } => {
+                endpoint(PacketEvent::Acked, flow, true, seq, size)
+            }
+            Record::Dropped { port, packet, reason } => {
+                PacketRow { reason: Some(reason), ..at_port(PacketEvent::Dropped, port, packet) }
+            }
             Record::Accepted { port, packet } if self.ports[port as usize] => {
                 at_port(PacketEvent::Queued, port, packet)
             }

@@ -147,18 +147,18 @@ mod tests {
             cause: super::super::Cause::Ack,
             snapshot: Snapshot { cwnd: 1.0, ssthresh: 1.0, flight: 1, phase, timeouts },
         };
-        let arrived = |seq| Record::Arrived { flow: 0, seq };
+        let arrived = |seq| Record::Arrived { flow: 0, seq, size: 1000 };
         let mut reordering = Reordering::new(&[true, false]);
         for (now, record) in (0..).zip([
             arrived(0),
             arrived(2),
             arrived(3),
             arrived(1),
-            Record::Arrived { flow: 1, seq: 5 },
-            Record::Arrived { flow: 1, seq: 4 },
+            Record::Arrived { flow: 1, seq: 5, size: 1000 },
+            Record::Arrived { flow: 1, seq: 4, size: 1000 },
             snapshot(Phase::Recovery, 0),
             snapshot(Phase::Recovery, 0),
-            Record::Sent { flow: 0, seq: 1, again: true },
+            Record::Sent { flow: 0, seq: 1, again: true, size: 1000 },
             arrived(1),
             snapshot(Phase::Avoidance, 0),
             snapshot(Phase::Loss, 1),

@@ -1,13 +1,12 @@
-"""Results in other forms (``optcp export``)."""
+"""Exhibits' rows as LaTeX tables."""
 
 from __future__ import annotations
 
-import csv
-import io
 from typing import TYPE_CHECKING
 
+from optcp import tables
 from optcp.files import write_text
-from optcp.study import saved
+from optcp.report.build import load_results
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -29,57 +28,8 @@ ESCAPES = {
 }
 
 
-def csv_files(directory: Path) -> Iterator[Path]:
-    """Write each Parquet file of a run, or of every run in a directory, as CSV beside it.
-
-    The columns are the same, with a head line; truth values are 0 and 1.
-
-    Yields
-    ------
-    Path
-        Each file once it is there.
-
-    Raises
-    ------
-    optcp.errors.InputError
-        If there is no run.
-    """
-    for run in saved.find(directory):
-        for path in sorted(run.directory.glob("*.parquet")):
-            target = path.with_suffix(".csv")
-            write_text(target, _csv(saved.read_table(path)))
-            yield target
-
-
-def _csv(table: saved.Table) -> str:
-    columns = [
-        table.texts(name)
-        if isinstance(values, tuple)
-        else (values.astype(int) if values.dtype == bool else values).tolist()
-        for name, values in table.columns.items()
-    ]
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(table.columns)
-    writer.writerows(zip(*columns, strict=True))
-    return text.getvalue()
-
-
-def latex_files(directory: Path) -> Iterator[Path]:
-    """Write the rows of each exhibit's result in a directory as a LaTeX table (package booktabs) beside it.
-
-    Yields
-    ------
-    Path
-        Each file once it is there.
-
-    Raises
-    ------
-    optcp.errors.InputError
-        If there are no exhibits' results.
-    """
-    from optcp.report.build import load_results
-
+def files(directory: Path) -> Iterator[Path]:
+    """Write the rows of each exhibit's result in a directory as a LaTeX table (package booktabs) beside it."""
     for result in load_results(directory):
         if result.rows:
             target = directory / f"{result.exhibit}.tex"
@@ -89,8 +39,6 @@ def latex_files(directory: Path) -> Iterator[Path]:
 
 def latex(result: Result) -> str:
     """Make the table of an exhibit: keys, metric, printed and measured value, interval, number of runs, verdict."""
-    from optcp import tables
-
     keys = list(dict.fromkeys(name for row in result.rows for name in row.key))
     head = [*keys, "metric", "printed", "measured", "95 % interval", "n", "verdict"]
     lines = [

@@ -1,0 +1,78 @@
+//! Captures of packets.
+
+use numpy::{Element, PyArray1, PyArrayMethods};
+use optcp_scenario::pcapng::{Capture, Connection, Frame};
+use optcp_units::Time;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict};
+
+/// Stands for no comment.
+const NONE: u32 = u32::MAX;
+
+/// Address and port of a sender and of its receiver, and whether they are UDP.
+type Ends = ([u8; 4], u16, [u8; 4], u16, bool);
+
+#[pyfunction]
+pub(crate) fn write_pcapng<'py>(
+    py: Python<'py>,
+    interfaces: Vec<String>,
+    hosts: Vec<([u8; 4], String)>,
+    connections: Vec<Ends>,
+    comments: Vec<String>,
+    frames: &Bound<'py, PyDict>,
+) -> PyResult<Bound<'py, PyBytes>> {
+    let connections = connections.into_iter().map(|(source, from, destination, into, udp)| {
+        Connection { source: (source, from), destination: (destination, into), udp }
+    });
+    let capture = Capture {
+        interfaces,
+        hosts,
+        connections: connections.collect(),
+        comments,
+        frames: rows(frames)?,
+    };
+    let bytes = py.detach(|| capture.to_pcapng()).map_err(PyValueError::new_err)?;
+    Ok(PyBytes::new(py, &bytes))
+}
+
+fn rows(frames: &Bound<'_, PyDict>) -> PyResult<Vec<Frame>> {
+    let times: Vec<u64> = column(frames, "time_ps")?;
+    let interface: Vec<u32> = column(frames, "interface")?;
+    let connection: Vec<u32> = column(frames, "connection")?;
+    let backward: Vec<bool> = column(frames, "backward")?;
+    let opens: Vec<bool> = column(frames, "opens")?;
+    let number: Vec<u32> = column(frames, "number")?;
+    let payload: Vec<u16> = column(frames, "payload_bytes")?;
+    let comment: Vec<u32> = column(frames, "comment")?;
+    let length = times.len();
+    let lengths = [
+        interface.len(),
+        connection.len(),
+        backward.len(),
+        opens.len(),
+        number.len(),
+        payload.len(),
+        comment.len(),
+    ];
+    if lengths.iter().any(|&other| other != length) {
+        return Err(PyValueError::new_err("columns of unlike lengths"));
+    }
+    let frame = |row: usize| Frame {
+        at: Time::from_ps(times[row]),
+        interface: interface[row],
+        connection: connection[row],
+        backward: backward[row],
+        opens: opens[row],
+        number: number[row],
+        payload: payload[row],
+        comment: (comment[row] != NONE).then_some(comment[row]),
+    };
+    Ok((0..length).map(frame).collect())
+}
+
+fn column<T: Element>(frames: &Bound<'_, PyDict>, name: &str) -> PyResult<Vec<T>> {
+    let values = frames.get_item(name)?;
+    let values = values.ok_or_else(|| PyValueError::new_err(format!("no column `{name}`")))?;
+    Ok(values.cast::<PyArray1<T>>()?.to_vec()?)
+}

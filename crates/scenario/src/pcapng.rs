@@ -1,0 +1,184 @@
+//! Packets as a capture, for programs that read what real networks sent.
+//!
+//! # Models
+//! A capture (pcapng) of IPv4 headers with TCP or UDP behind them, as if someone had listened at a place of the
+//! network. Hosts have names in it, and a packet may have a comment. Payloads are left out; how long a packet
+//! was is told.
+//! # Source
+//! IETF draft-ietf-opsawg-pcapng; RFC 791, 768, 9293.
+//! # Parameters
+//! What was captured, and where.
+//! # Limits
+//! Times are cut to nanoseconds, the finest that readers of the format understand. TCP's headers carry no options.
+
+use std::borrow::Cow;
+use std::time;
+
+use etherparse::{IpNumber, Ipv4Header, TcpHeader, UdpHeader};
+use optcp_units::Time;
+use pcap_file::pcapng::PcapNgWriter;
+use pcap_file::pcapng::blocks::enhanced_packet::{EnhancedPacketBlock, EnhancedPacketOption};
+use pcap_file::pcapng::blocks::interface_description::{
+    InterfaceDescriptionBlock, InterfaceDescriptionOption,
+};
+use pcap_file::pcapng::blocks::name_resolution::{Ipv4Record, NameResolutionBlock, Record};
+use pcap_file::pcapng::blocks::section_header::{SectionHeaderBlock, SectionHeaderOption};
+use pcap_file::{DataLink, Endianness, PcapError};
+
+/// Timestamps count nanoseconds.
+const NANOSECONDS: u8 = 9;
+const PS_PER_NS: u64 = 1000;
+/// Without a SYN readers do not know how the window is scaled, and leave it alone.
+const WINDOW: u16 = u16::MAX;
+/// What packets carry.
+const PAYLOAD: &[u8] = &[0; u16::MAX as usize];
+
+/// A capture.
+#[derive(Clone, Debug, Default)]
+pub struct Capture {
+    /// Where was listened.
+    pub interfaces: Vec<String>,
+    /// Names of addresses.
+    pub hosts: Vec<([u8; 4], String)>,
+    /// Who talks to whom.
+    pub connections: Vec<Connection>,
+    /// What comments say.
+    pub comments: Vec<String>,
+    /// What was seen, in the order of time.
+    pub frames: Vec<Frame>,
+}
+
+/// Two ends.
+#[derive(Clone, Copy, Debug)]
+pub struct Connection {
+    /// Address and port of who sends data.
+    pub source: ([u8; 4], u16),
+    /// Address and port of who receives them.
+    pub destination: ([u8; 4], u16),
+    /// Whether the data are datagrams.
+    pub udp: bool,
+}
+
+/// A packet that was seen.
+#[derive(Clone, Copy, Debug)]
+pub struct Frame {
+    /// When.
+    pub at: Time,
+    /// Where: place among [`Capture::interfaces`].
+    pub interface: u32,
+    /// Place among [`Capture::connections`].
+    pub connection: u32,
+    /// Whether it goes from the connection's destination to its source.
+    pub backward: bool,
+    /// Whether it opens the connection.
+    pub opens: bool,
+    /// Its first byte or, of what goes backward, the byte that is expected next.
+    pub number: u32,
+    /// How many bytes of data it carries.
+    pub payload: u16,
+    /// Place among [`Capture::comments`].
+    pub comment: Option<u32>,
+}
+
+impl Capture {
+    /// The bytes of a pcapng file.
+    ///
+    /// # Errors
+    /// A frame whose interface, connection or comment there is not, or whose payload is longer than a packet may be.
+    pub fn to_pcapng(&self) -> Result<Vec<u8>, String> {
+        self.write().map_err(|error| error.to_string())
+    }
+
+    fn write(&self) -> Result<Vec<u8>, PcapError> {
+        let section = SectionHeaderBlock {
+            endianness: Endianness::Little,
+            options: vec![SectionHeaderOption::UserApplication(Cow::Borrowed("optcp"))],
+            ..SectionHeaderBlock::default()
+        };
+        let mut file = PcapNgWriter::with_section_header(Vec::new(), section)?;
+        for name in &self.interfaces {
+            file.write_pcapng_block(InterfaceDescriptionBlock {
+                linktype: DataLink::IPV4,
+                snaplen: 0,
+                options: vec![
+                    InterfaceDescriptionOption::IfName(Cow::Borrowed(name)),
+                    InterfaceDescriptionOption::IfTsResol(NANOSECONDS),
+                ],
+            })?;
+        }
+        let records = self.hosts.iter().map(|(address, name)| {
+            let names = vec![Cow::Borrowed(name.as_str())];
+            Record::Ipv4(Ipv4Record { ip_addr: Cow::Borrowed(address), names })
+        });
+        file.write_pcapng_block(NameResolutionBlock {
+            records: records.collect(),
+            options: Vec::new(),
+        })?;
+        let mut data = Vec::new();
+        for frame in &self.frames {
+            data.clear();
+            let connection = get(&self.connections, frame.connection)?;
+            let length = connection.headers(frame, &mut data).ok_or(TOO_LONG)?;
+            let comment = frame.comment.map(|comment| get(&self.comments, comment)).transpose()?;
+            let comment = comment.map(|text| EnhancedPacketOption::Comment(Cow::Borrowed(text)));
+            file.write_pcapng_block(EnhancedPacketBlock {
+                interface_id: frame.interface,
+                timestamp: time::Duration::from_nanos(frame.at.as_ps() / PS_PER_NS),
+                original_len: length,
+                data: Cow::Borrowed(&data),
+                options: comment.into_iter().collect(),
+            })?;
+        }
+        Ok(file.into_inner())
+    }
+}
+
+const TOO_LONG: PcapError = PcapError::InvalidField("a packet of more than 65535 bytes");
+
+fn get<T>(all: &[T], place: u32) -> Result<&T, PcapError> {
+    all.get(place as usize).ok_or(PcapError::InvalidField("a place in a list that is shorter"))
+}
+
+impl Connection {
+    /// Writes a frame's headers: how long the packet is, unless that is more than one can be.
+    fn headers(&self, frame: &Frame, to: &mut Vec<u8>) -> Option<u32> {
+        let (mut from, mut into) = (self.source, self.destination);
+        if frame.backward {
+            std::mem::swap(&mut from, &mut into);
+        }
+        let payload = &PAYLOAD[..usize::from(frame.payload)];
+        let (protocol, length) = match self.udp {
+            true => (IpNumber::UDP, UdpHeader::LEN),
+            false => (IpNumber::TCP, TcpHeader::MIN_LEN),
+        };
+        let carried = u16::try_from(length + payload.len()).ok()?;
+        let ttl = optcp_net::INITIAL_TTL;
+        let mut ip = Ipv4Header::new(carried, ttl, protocol, from.0, into.0).ok()?;
+        ip.header_checksum = ip.calc_header_checksum();
+        to.extend_from_slice(&ip.to_bytes());
+        if self.udp {
+            let udp = UdpHeader::with_ipv4_checksum(from.1, into.1, &ip, payload).ok()?;
+            to.extend_from_slice(&udp.to_bytes());
+        } else {
+            let mut tcp = tcp(frame, from.1, into.1);
+            tcp.checksum = tcp.calc_checksum_ipv4(&ip, payload).ok()?;
+            to.extend_from_slice(&tcp.to_bytes());
+        }
+        Some(u32::from(ip.total_len))
+    }
+}
+
+/// A segment's header. The destination sends no data: it stands behind its SYN.
+fn tcp(frame: &Frame, from: u16, into: u16) -> TcpHeader {
+    let other_side = u32::from(!frame.opens);
+    let (sequence, acknowledged) = match frame.backward {
+        true => (other_side, frame.number),
+        false => (frame.number, other_side),
+    };
+    let mut header = TcpHeader::new(from, into, sequence, WINDOW);
+    header.syn = frame.opens;
+    header.ack = frame.backward || !frame.opens;
+    header.acknowledgment_number = acknowledged;
+    header.psh = frame.payload > 0;
+    header
+}

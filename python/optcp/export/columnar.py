@@ -1,0 +1,29 @@
+"""Tables as Parquet files."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from optcp import _core
+from optcp.export import tabular
+from optcp.files import replacing
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+
+def files(directory: Path) -> Iterator[Path]:
+    """Write rows and curves of every exhibit in a directory; the observations of runs are Parquet files already."""
+    runs, exhibits = tabular.runs(directory), tabular.exhibits(directory)
+    for run in runs:
+        for path, _ in tabular.observations(run):
+            yield path
+    for result in exhibits:
+        for sheet in tabular.sheets(directory, result):
+            target = sheet.stem.with_name(f"{sheet.stem.name}.parquet")
+            kind = {"optcp.kind": "exhibit", "optcp.exhibit": result.exhibit}
+            content = _core.write_parquet(tabular.arrays(sheet.columns), kind)
+            with replacing(target) as file:
+                file.write(content)
+            yield target
