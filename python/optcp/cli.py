@@ -140,7 +140,7 @@ def reproduce(
         if paper_scale:
             check_seed(first_seed + (seeds or 1) - 1)
             for left in make_long_runs(request, seeds or 1, _jobs(jobs), for_console(messages)):
-                click.echo(f"{left.file.stem}: left to the process that {left.lock} names", err=True)
+                click.echo(f"{left.file.stem}: left to the process that holds {left.lock}", err=True)
         results = run_exhibits(request, out, _jobs(jobs), for_console(messages))
     for result in results:
         show_result(console, result)

@@ -174,6 +174,9 @@ def test_runs_are_found_in_their_order_and_one_must_be_named(planned, silent, tm
     (plan.out / "seed-3" / "load.parquet").write_bytes(b"half a fi")
     with pytest.raises(RunFailed, match=r"load\.parquet: cannot be read"):
         saved.one(plan.out / "seed-3").table("load")
+    (plan.out / "seed-4" / "drops.parquet").replace(plan.out / "seed-4" / "load.parquet")
+    with pytest.raises(RunFailed, match=r"load\.parquet: holds drops, not load; delete its directory and run again"):
+        saved.one(plan.out / "seed-4").table("load")
 
 
 @pytest.mark.parametrize(
@@ -183,8 +186,8 @@ def test_runs_are_found_in_their_order_and_one_must_be_named(planned, silent, tm
         (b"\xff", r"not JSON \(byte 1\)"),
         (b"[]", "a JSON object with keys is expected"),
         (b"{}", "the key `format` is missing"),
-        (b'{"format": 0}', "written by another version of optcp"),
-        (b'{"format": 1}', "the key `scenario` is missing"),
+        (b'{"format": 1}', "written by another version of optcp"),
+        (b'{"format": 2}', "the key `scenario` is missing"),
     ],
 )
 def test_a_run_that_cannot_be_read_is_not_a_missing_one(planned, silent, content, what):

@@ -5,23 +5,23 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import math
-import os
 import tempfile
 import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from optcp import _core
-from optcp.errors import InputError, RunFailed
+from filelock import FileLock, Timeout
+
+from optcp import _core, stored
+from optcp.errors import RunFailed
 from optcp.files import write_text
 from optcp.study.pool import Job, run_jobs
 from optcp.study.store import RunData
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from pathlib import Path
 
     from optcp.study.pool import Progress
@@ -59,7 +59,7 @@ class LongRun:
 
     @property
     def lock(self) -> Path:
-        """The file that is there while a process makes the run, with the number of that process."""
+        """The file that a process holds while it makes the run."""
         return self.file.with_name(f".{self.file.name}.lock")
 
     def read(self) -> dict[str, Any] | None:
@@ -67,25 +67,23 @@ class LongRun:
 
         Raises
         ------
-        InputError
+        RunFailed
             If the file is not what :meth:`make` writes.
         """
         if not self.file.is_file():
             return None
-        try:
-            content = json.loads(self.file.read_text(encoding="utf-8"))
-        except ValueError as error:
-            raise self._broken(f"it is no JSON ({error})") from error
-        if not isinstance(content, dict):
-            raise self._broken("it is no table")
-        if missing := [name for name in KEYS if name not in content]:
-            raise self._broken(f"{', '.join(missing)} missing")
+        content = stored.load(self.file, self._parse)
+        return content if content["set"] == self._settings() else None
+
+    def _parse(self, text: str) -> dict[str, Any]:
+        content = stored.table(text)
+        stored.need(content, KEYS)
         found = content["outcome"]
         if bad := [name for name in self.metrics if not (isinstance(found, dict) and _are_numbers(found.get(name)))]:
-            raise self._broken(f"{', '.join(bad)} of `outcome` missing or no list of numbers")
+            raise ValueError(f"{', '.join(bad)} of `outcome` missing or no list of numbers")
         if len({len(found[name]) for name in self.metrics}) > 1:
-            raise self._broken("lists of `outcome` that are not equally long")
-        return content if content["set"] == self._settings() else None
+            raise ValueError("lists of `outcome` that are not equally long")
+        return content
 
     def is_current(self) -> bool:
         """Whether it is kept, of the very world that the scenario describes now."""
@@ -100,10 +98,14 @@ class LongRun:
         bool
             False if another process is making it now.
         """
-        with _holding(self.lock) as held:
-            if held and not self.is_current():
-                self._make(cancel)
-        return held
+        self.lock.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            with FileLock(self.lock, blocking=False):
+                if not self.is_current():
+                    self._make(cancel)
+        except Timeout:
+            return False
+        return True
 
     def _make(self, cancel: _core.Cancel) -> None:
         scenario = self._load()
@@ -131,12 +133,6 @@ class LongRun:
     def _load(self) -> _core.Scenario:
         return _core.Scenario.load(str(self.scenario), list(self.overrides))
 
-    def _broken(self, problem: str) -> InputError:
-        return InputError(
-            f"{self.file}: {problem}; expected what is kept of a long run: JSON with {', '.join(KEYS)}. "
-            "Without the file `optcp reproduce --paper-scale` makes the run again"
-        )
-
 
 def _are_numbers(values: object) -> bool:
     if not isinstance(values, list) or not values:
@@ -159,51 +155,6 @@ def _lines(content: dict[str, Any]) -> str:
     return table(content, 1)
 
 
-@contextlib.contextmanager
-def _holding(lock: Path) -> Iterator[bool]:
-    """Whether this process alone has the lock inside the block."""
-    lock.parent.mkdir(parents=True, exist_ok=True)
-    held = _take(lock)
-    try:
-        yield held
-    finally:
-        if held:
-            lock.unlink(missing_ok=True)
-
-
-def _take(lock: Path) -> bool:
-    if lock.exists() and not _is_alive(lock):
-        # Two processes may both see this and then both make the run: that costs time, and no file is half written.
-        lock.unlink(missing_ok=True)
-    try:
-        with lock.open("x", encoding="utf-8") as file:
-            file.write(str(os.getpid()))
-    except FileExistsError:
-        return False
-    return True
-
-
-def _is_alive(lock: Path) -> bool:
-    """Whether the process that a lock names may be at work; what cannot be known counts as yes."""
-    try:
-        number = int(lock.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        return False
-    except ValueError:
-        return True  # its process has not written its number yet
-    # This process makes each run once, so a lock with its number is of an earlier process. Elsewhere than on POSIX
-    # signal 0 would do more than ask.
-    if number == os.getpid() or os.name != "posix":
-        return number != os.getpid()
-    try:
-        os.kill(number, 0)
-    except (ProcessLookupError, OverflowError):
-        return False
-    except PermissionError:
-        pass  # it lives, and is another user's
-    return True
-
-
 def make_missing(runs: Sequence[LongRun], threads: int, progress: Progress) -> list[LongRun]:
     """Make what is not kept yet, in order; finished runs are kept also when the others are interrupted.
 
@@ -214,10 +165,9 @@ def make_missing(runs: Sequence[LongRun], threads: int, progress: Progress) -> l
 
     Raises
     ------
-    InputError
-        If a file is there that is not what is kept of a run.
     optcp.errors.Interrupted, optcp.errors.RunFailed
-        See :func:`optcp.study.pool.run_jobs`; before the first run, if what comes out could not be kept.
+        See :func:`optcp.study.pool.run_jobs`; before the first run, if what comes out could not be kept, or a file is
+        there that is not what is kept of a run.
     """
     wanted = {run.file: run for run in runs}
     missing = [run for run in wanted.values() if not run.is_current()]

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-FORMAT = 1
+FORMAT = 2
 """Raise it when the form of the directory changes: older runs are then made again."""
 
 META = "meta.json"
@@ -132,21 +132,24 @@ class SavedRun:
         RunFailed
             If its file is missing or damaged.
         """
-        return read_table(self.directory / f"{observation}.parquet")
+        return read_table(self.directory / f"{observation}.parquet", self.observations.get(observation))
 
 
-def read_table(path: Path) -> Table:
-    """Read a Parquet file of a run.
+def read_table(path: Path, kind: str | None = None) -> Table:
+    """Read a Parquet file of a run; ``kind`` is that of the observation, where it is known.
 
     Raises
     ------
     RunFailed
-        If the file is missing or damaged.
+        If the file is missing or damaged, or is of another kind.
     """
     try:
         about, columns = _core.read_parquet(path.read_bytes())
     except (OSError, ValueError) as error:
         raise RunFailed(f"{path}: cannot be read ({error}); delete its directory and run again") from error
+    found = about.get("optcp.kind")
+    if kind not in (None, found):
+        raise RunFailed(f"{path}: holds {found or 'no observation'}, not {kind}; delete its directory and run again")
     interval_ps = about.get("optcp.interval_ps")
     return Table(columns, int(interval_ps) / PICOSECONDS_A_SECOND if interval_ps else None)
 
