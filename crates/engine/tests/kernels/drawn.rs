@@ -1,18 +1,12 @@
-//! The fast kernel against the reference kernel in random worlds: meshes of routers with flows over private
-//! or shared access links, sources of datagrams, bundles, assemblers of bursts, cores of burst switches, losses,
-//! jitter, failures, switches to other ways (loops too), changes of delay, and forks.
-
-mod common;
+//! Random worlds.
 
 use std::num::NonZeroU32;
 
-use common::{Log, WorldBuilder};
 use optcp_des::{Stream, Streams};
-use optcp_engine::observe::{BurstRow, Bursts, Digest, Drops, Reducers};
-use optcp_engine::{Blueprint, Counts, DatagramSpec, Kernel, Simulation};
+use optcp_engine::{Blueprint, DatagramSpec};
 use optcp_net::{
-    Action, BundleId, Control, DropReason, Entrance, Hop, IndependentLoss, Jitter, Label, Loss,
-    Lossy, PeriodicLoss, PortId, QueueLimit, Tally,
+    Action, BundleId, Control, Entrance, Hop, IndependentLoss, Jitter, Label, Loss, Lossy,
+    PeriodicLoss, PortId, QueueLimit,
 };
 use optcp_optical::bundle::{Bundle, Selection};
 use optcp_optical::burst::{Assembler, Assembly, BurstPath, Carrier, Hybrid, Size, Timer};
@@ -25,8 +19,8 @@ use optcp_traffic::{
 };
 use optcp_units::{Bytes, Duration, Rate, Time};
 
-/// How many worlds are compared.
-const WORLDS: u64 = 2000;
+use crate::common::WorldBuilder;
+
 const STOP: Duration = Duration::from_ms(1500);
 
 /// A world in the making, and what its random choices come from.
@@ -393,7 +387,8 @@ impl Draw {
     }
 }
 
-fn world(seed: u64) -> Blueprint {
+/// The world of a seed.
+pub(crate) fn world(seed: u64) -> Blueprint {
     let stream = Streams::new(seed).stream("world");
     let mut draw = Draw {
         stream,
@@ -450,121 +445,4 @@ fn world(seed: u64) -> Blueprint {
         }
     }
     draw.world.build(Time::ZERO + STOP)
-}
-
-fn observed(blueprint: &Blueprint, kernel: Kernel) -> Simulation<Reducers> {
-    let (ports, flows) = (blueprint.ports.len(), blueprint.flows.len() + blueprint.datagrams.len());
-    let reducers = Reducers {
-        digest: Some(Digest::new(ports, flows)),
-        drops: vec![Drops::new(vec![true; ports])],
-        bursts: vec![Bursts::new(&vec![true; ports], vec![true; flows])],
-        ..Reducers::default()
-    };
-    Simulation::new(blueprint, kernel, reducers)
-}
-
-/// What the ports have counted up to now.
-fn tallies(blueprint: &Blueprint, simulation: &Simulation<Reducers>) -> Vec<Tally> {
-    simulation.port_tallies(&blueprint.tallied)
-}
-
-/// Digest, counts, drops and bursts.
-type Outcome = (String, Counts, Vec<(Time, PortId)>, Vec<BurstRow>);
-
-fn outcome(simulation: &Simulation<Reducers>) -> Outcome {
-    let Reducers { digest, drops, bursts, .. } = simulation.observer();
-    let rows = drops[0].rows().iter().map(|row| (row.at, row.port)).collect();
-    let digest = digest.as_ref().map(Digest::sha256).unwrap_or_default();
-    let bursts = bursts[0].rows().to_vec();
-    (digest, Counts { events: 0, ..simulation.counts() }, rows, bursts)
-}
-
-/// The run, in one go, or by way of a fork: a branch of the run of another world.
-fn run(blueprint: &Blueprint, kernel: Kernel, trunk: Option<&Blueprint>) -> Simulation<Reducers> {
-    let mut simulation = match trunk {
-        None => observed(blueprint, kernel),
-        Some(trunk) => {
-            let mut first = observed(trunk, kernel);
-            first.run_before(trunk.shared_until(blueprint));
-            let mut branch = first.clone();
-            first.run();
-            branch.continue_as(blueprint);
-            branch
-        }
-    };
-    simulation.run();
-    assert_eq!(simulation.audit(), Ok(()));
-    simulation
-}
-
-#[test]
-fn the_kernels_agree_in_random_worlds() {
-    let (mut hops, mut drops, mut controls) = (0, 0, 0);
-    let (mut bundled, mut sources, mut assemblers, mut contention) = (0, 0, 0, 0);
-    for seed in 0..WORLDS {
-        let blueprint = world(seed);
-        let mut trunk = blueprint.clone();
-        if let Some(last) = trunk.controls.last_mut() {
-            last.at = Time::from_ps(last.at.as_ps() + 1);
-        }
-        let plain = run(&blueprint, Kernel::Reference, None);
-        let expected = outcome(&plain);
-        let counted = tallies(&blueprint, &plain);
-        for trunk in [None, Some(&trunk)] {
-            let fast = run(&blueprint, Kernel::Fast, trunk);
-            let forked = trunk.is_some();
-            assert_eq!(outcome(&fast), expected, "world {seed}, forked: {forked}");
-            assert_eq!(tallies(&blueprint, &fast), counted, "world {seed}, forked: {forked}");
-        }
-        bundled += blueprint.bundles.len();
-        hops += plain.packet_hops();
-        drops += plain.counts().dropped_in_all();
-        controls += blueprint.controls.len();
-        sources += blueprint.datagrams.len();
-        assemblers += blueprint.assemblers.len();
-        contention += plain.counts().dropped[DropReason::Contention as usize];
-    }
-    println!(
-        "{WORLDS} worlds: {hops} packet-hops, {drops} drops, {controls} control actions, {bundled} bundles, \
-         {sources} sources of datagrams, {assemblers} assemblers, {contention} packets lost to contention"
-    );
-    // The worlds are worth comparing.
-    assert!(hops > 2_000 * WORLDS && drops > 40 * WORLDS && controls as u64 > 6 * WORLDS);
-    assert!(bundled as u64 > WORLDS / 2 && assemblers as u64 > WORLDS);
-    assert!(contention > 5 * WORLDS);
-}
-
-/// What ports count is the same wherever the run is cut.
-#[test]
-fn the_tallies_agree_at_any_instant() {
-    for seed in 0..WORLDS / 10 {
-        let blueprint = world(seed);
-        let [plain, fast] = Kernel::ALL.map(|kernel| {
-            let mut simulation = observed(&blueprint, kernel);
-            let cuts = [333, 700, 701, 1111].map(|cut| {
-                simulation.run_before(common::ms(cut));
-                tallies(&blueprint, &simulation)
-            });
-            simulation.run();
-            (cuts, outcome(&simulation))
-        });
-        assert_eq!(plain, fast, "world {seed}");
-    }
-}
-
-/// Watching every queue changes nothing but what is told.
-#[test]
-fn the_records_agree_one_by_one() {
-    for seed in 0..WORLDS / 10 {
-        let blueprint = world(seed);
-        let [plain, fast] = Kernel::ALL.map(|kernel| {
-            let mut simulation = Simulation::new(&blueprint, kernel, Log::default());
-            simulation.run();
-            simulation.observer().clone().in_order()
-        });
-        let differ = plain.iter().zip(&fast).position(|(a, b)| a != b);
-        let pair = differ.map(|at| (plain[at], fast[at]));
-        assert_eq!(pair, None, "world {seed}, record {differ:?}");
-        assert_eq!(plain.len(), fast.len(), "world {seed}");
-    }
 }

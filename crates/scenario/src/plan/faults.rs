@@ -1,0 +1,125 @@
+//! What is lost, what fails, and what protection does about it.
+
+use std::collections::BTreeMap;
+use std::num::NonZeroU32;
+
+use optcp_net::Lossy;
+use optcp_optical::protection::Scheme;
+use optcp_units::{Duration, Time};
+
+use super::{Hop, Spread};
+
+/// Packets that are lost at the entry of a port.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LossPlan {
+    /// The port.
+    pub hop: Hop,
+    /// Which packets are lost.
+    pub loses: Loses,
+}
+
+/// Which packets are lost.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Loses {
+    /// Segments by name.
+    Scripted {
+        /// The flows, as indices.
+        flows: Vec<usize>,
+        /// The segments.
+        segments: Vec<u32>,
+        /// Which transmission of each is lost, from 1.
+        transmission: u32,
+    },
+    /// Each packet with the same probability.
+    Independent {
+        /// Which packets.
+        lossy: Lossy,
+        /// From 0 to 1.
+        probability: f64,
+    },
+    /// Every n-th packet.
+    Periodic {
+        /// Which packets.
+        lossy: Lossy,
+        /// n.
+        period: NonZeroU32,
+    },
+}
+
+/// A link that fails.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FailurePlan {
+    /// The link, as an index.
+    pub link: usize,
+    /// Which of its directions.
+    pub directions: [bool; 2],
+    /// Whether packets that are on it still arrive.
+    pub kept: bool,
+    /// When it fails.
+    pub at: Time,
+    /// When it works again; `None` is never.
+    pub repair: Option<Time>,
+    /// How much later both are: drawn for each run, and the same for all links of an entry of the file.
+    pub later: Spread<Duration>,
+    /// Which entry of the file.
+    pub entry: usize,
+}
+
+/// How the nodes beside a failure learn of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DetectionPlan {
+    /// So long after it, for data and for ACKs.
+    After([Duration; 2]),
+    /// By hello packets that are missing.
+    Hello {
+        /// From one to the next.
+        interval: Duration,
+        /// How many must be missing.
+        multiplier: u32,
+    },
+}
+
+/// What follows a repair.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Revert {
+    /// Packets stay on the backup.
+    None,
+    /// Packets of both ways merge.
+    Electrical,
+    /// From the first packet on the restored path on, those of the backup are discarded.
+    Optical,
+    /// The backup's last link fails when the first light could be there.
+    OpticalEmulated,
+}
+
+/// A backup path that flows of a group are switched to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProtectionPlan {
+    /// The flow group, as an index.
+    pub group: usize,
+    /// The protected flows of the group, as indices.
+    pub flows: Vec<usize>,
+    /// Who acts.
+    pub scheme: Scheme,
+    /// The protected link, or all links of the protected bundle, as indices; none stands for everything that
+    /// the backup goes around.
+    pub links: Vec<usize>,
+    /// The nodes of the backup path in the direction of the data, ends included.
+    pub backup: Vec<usize>,
+    /// The ports of the backup path in the direction of the data.
+    pub hops: Vec<Hop>,
+    /// The circuits of a reserved backup, as links, by the ports whose way they go.
+    pub circuits: BTreeMap<Vec<Hop>, usize>,
+    /// How failures are known.
+    pub detection: DetectionPlan,
+    /// How long a known failure must last.
+    pub hold_off: Duration,
+    /// How long a node works on a message.
+    pub signal_processing: Duration,
+    /// How long it takes to find a route.
+    pub computation: Duration,
+    /// What follows a repair.
+    pub revert: Revert,
+    /// How long the working path must work before packets take it again.
+    pub wait_to_restore: Duration,
+}

@@ -1,0 +1,108 @@
+//! Who sends what over which route.
+
+use std::collections::BTreeMap;
+
+use optcp_traffic::{PacketRate, PacketSize, RenewalShape, Volume};
+use optcp_units::{Duration, Time};
+
+use super::{Hop, Spread};
+
+/// Flows that come at random.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ArrivalsPlan {
+    /// The group, as an index.
+    pub group: usize,
+    /// How many come on average, over all routes.
+    pub rate: PacketRate,
+    /// From when on.
+    pub from: Time,
+    /// Until when.
+    pub until: Time,
+    /// How much each sends.
+    pub volume: Volume,
+}
+
+/// Sources of datagrams that are alike.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct TrafficPlan {
+    /// The group, as an index.
+    pub group: usize,
+    /// When packets come.
+    pub process: ProcessPlan,
+    /// The mean rate of each source.
+    pub rate: PacketRate,
+    /// How large packets are.
+    pub sizes: PacketSize,
+    /// From when on nothing is sent.
+    pub until: Time,
+}
+
+/// An arrival process.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum ProcessPlan {
+    /// Even distances.
+    Constant,
+    /// Independent arrivals.
+    Poisson,
+    /// Superposed sources that are on and off.
+    OnOff {
+        /// How many.
+        superposed: u32,
+        /// Mean on and off times.
+        times: [Duration; 2],
+        /// The Hurst parameter.
+        hurst: f64,
+    },
+    /// Superposed fractal renewal processes.
+    FractalRenewal {
+        /// How many, or the onset time scale.
+        shape: RenewalShape,
+        /// The Hurst parameter.
+        hurst: f64,
+    },
+    /// Fractional Gaussian noise.
+    FractionalNoise {
+        /// The length of a slot.
+        slot: Duration,
+        /// Variance over mean of the packets in a slot.
+        dispersion: f64,
+        /// The Hurst parameter.
+        hurst: f64,
+    },
+}
+
+/// What goes over a route.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Carries {
+    /// One TCP connection.
+    Flow,
+    /// TCP connections that come at random: an index into [`Plan::arrivals`].
+    Arrivals(usize),
+    /// Datagrams: an index into [`Plan::traffic`].
+    Datagrams(usize),
+}
+
+/// One TCP connection, or what else goes over a route.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FlowPlan {
+    /// Unique: "switched/S3/0" is the first flow of group `switched` from source S3.
+    pub name: String,
+    /// The group, as an index.
+    pub group: usize,
+    /// The nodes from source to destination, as indices.
+    pub path: Vec<usize>,
+    /// The ports that data packets pass; ACKs take the other direction of each, last first.
+    pub hops: Vec<Hop>,
+    /// Which of `hops`, by place, stand for a whole bundle, of which they are the first port.
+    pub bundles: BTreeMap<usize, usize>,
+    /// Whether packets follow the routing; path and ports are then those before anything fails.
+    pub routed: bool,
+    /// When the sender has something to send.
+    pub start: Spread<Time>,
+    /// How many segments are sent; `None` never ends.
+    pub size: Option<u32>,
+    /// The TCP table, as an index; `None` for datagrams.
+    pub tcp: Option<usize>,
+    /// What it is.
+    pub carries: Carries,
+}
