@@ -290,10 +290,10 @@ impl<O: Observer> Model<O> {
     pub(crate) fn acknowledge(&mut self, packet: Packet) {
         self.counts.delivered += 1;
         let (id, now) = (packet.flow(), self.now());
-        self.record(Record::Acknowledged { flow: id, seq: packet.seq, size: packet.size() });
-        let flow = &mut self.flows[id as usize];
-        let ack = flow.open(packet);
-        flow.sender.handle_ack(now, &ack);
+        let ack = self.flows[id as usize].open(packet);
+        let (seq, size, sack) = (packet.seq, packet.size(), ack.sack);
+        self.record(Record::Acknowledged { flow: id, seq, size, sack });
+        self.flows[id as usize].sender.handle_ack(now, &ack);
     }
 
     /// The next segment that a sender sends now, if any.

@@ -7,7 +7,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
-/// Stands for no comment.
+/// Stands for none.
 const NONE: u32 = u32::MAX;
 
 /// Address and port of a sender and of its receiver, and whether they are UDP.
@@ -19,6 +19,7 @@ pub(crate) fn write_pcapng<'py>(
     interfaces: Vec<String>,
     hosts: Vec<([u8; 4], String)>,
     connections: Vec<Ends>,
+    sacks: Vec<Vec<(u32, u32)>>,
     comments: Vec<String>,
     frames: &Bound<'py, PyDict>,
 ) -> PyResult<Bound<'py, PyBytes>> {
@@ -29,6 +30,7 @@ pub(crate) fn write_pcapng<'py>(
         interfaces,
         hosts,
         connections: connections.collect(),
+        sacks,
         comments,
         frames: rows(frames)?,
     };
@@ -44,6 +46,7 @@ fn rows(frames: &Bound<'_, PyDict>) -> PyResult<Vec<Frame>> {
     let opens: Vec<bool> = column(frames, "opens")?;
     let number: Vec<u32> = column(frames, "number")?;
     let payload: Vec<u16> = column(frames, "payload_bytes")?;
+    let sack: Vec<u32> = column(frames, "sack")?;
     let comment: Vec<u32> = column(frames, "comment")?;
     let length = times.len();
     let lengths = [
@@ -53,6 +56,7 @@ fn rows(frames: &Bound<'_, PyDict>) -> PyResult<Vec<Frame>> {
         opens.len(),
         number.len(),
         payload.len(),
+        sack.len(),
         comment.len(),
     ];
     if lengths.iter().any(|&other| other != length) {
@@ -66,6 +70,7 @@ fn rows(frames: &Bound<'_, PyDict>) -> PyResult<Vec<Frame>> {
         opens: opens[row],
         number: number[row],
         payload: payload[row],
+        sack: (sack[row] != NONE).then_some(sack[row]),
         comment: (comment[row] != NONE).then_some(comment[row]),
     };
     Ok((0..length).map(frame).collect())

@@ -5,16 +5,16 @@
 //! network. Hosts have names in it, and a packet may have a comment. Payloads are left out; how long a packet
 //! was is told.
 //! # Source
-//! IETF draft-ietf-opsawg-pcapng; RFC 791, 768, 9293.
+//! IETF draft-ietf-opsawg-pcapng; RFC 791, 768, 2018, 9293.
 //! # Parameters
 //! What was captured, and where.
 //! # Limits
-//! Times are cut to nanoseconds, the finest that readers of the format understand. TCP's headers carry no options.
+//! Times are cut to nanoseconds, the finest that readers of the format understand. Of TCP's options there is SACK alone.
 
 use std::borrow::Cow;
 use std::time;
 
-use etherparse::{IpNumber, Ipv4Header, TcpHeader, UdpHeader};
+use etherparse::{IpNumber, Ipv4Header, TcpHeader, TcpOptionElement, UdpHeader};
 use optcp_units::Time;
 use pcap_file::pcapng::PcapNgWriter;
 use pcap_file::pcapng::blocks::enhanced_packet::{EnhancedPacketBlock, EnhancedPacketOption};
@@ -42,6 +42,8 @@ pub struct Capture {
     pub hosts: Vec<([u8; 4], String)>,
     /// Who talks to whom.
     pub connections: Vec<Connection>,
+    /// What SACK options report: ranges of bytes.
+    pub sacks: Vec<Vec<(u32, u32)>>,
     /// What comments say.
     pub comments: Vec<String>,
     /// What was seen, in the order of time.
@@ -76,6 +78,8 @@ pub struct Frame {
     pub number: u32,
     /// How many bytes of data it carries.
     pub payload: u16,
+    /// Place among [`Capture::sacks`].
+    pub sack: Option<u32>,
     /// Place among [`Capture::comments`].
     pub comment: Option<u32>,
 }
@@ -118,7 +122,9 @@ impl Capture {
         for frame in &self.frames {
             data.clear();
             let connection = get(&self.connections, frame.connection)?;
-            let length = connection.headers(frame, &mut data).ok_or(TOO_LONG)?;
+            let sack = frame.sack.map(|sack| get(&self.sacks, sack)).transpose()?;
+            let sack = sack.map_or(&[][..], Vec::as_slice);
+            let length = connection.headers(frame, sack, &mut data).ok_or(TOO_LONG)?;
             let comment = frame.comment.map(|comment| get(&self.comments, comment)).transpose()?;
             let comment = comment.map(|text| EnhancedPacketOption::Comment(Cow::Borrowed(text)));
             file.write_pcapng_block(EnhancedPacketBlock {
@@ -141,31 +147,34 @@ fn get<T>(all: &[T], place: u32) -> Result<&T, PcapError> {
 
 impl Connection {
     /// Writes a frame's headers: how long the packet is, unless that is more than one can be.
-    fn headers(&self, frame: &Frame, to: &mut Vec<u8>) -> Option<u32> {
+    fn headers(&self, frame: &Frame, sack: &[(u32, u32)], to: &mut Vec<u8>) -> Option<u32> {
         let (mut from, mut into) = (self.source, self.destination);
         if frame.backward {
             std::mem::swap(&mut from, &mut into);
         }
         let payload = &PAYLOAD[..usize::from(frame.payload)];
-        let (protocol, length) = match self.udp {
-            true => (IpNumber::UDP, UdpHeader::LEN),
-            false => (IpNumber::TCP, TcpHeader::MIN_LEN),
-        };
-        let carried = u16::try_from(length + payload.len()).ok()?;
-        let ttl = optcp_net::INITIAL_TTL;
-        let mut ip = Ipv4Header::new(carried, ttl, protocol, from.0, into.0).ok()?;
-        ip.header_checksum = ip.calc_header_checksum();
-        to.extend_from_slice(&ip.to_bytes());
         if self.udp {
+            let ip = ip(IpNumber::UDP, UdpHeader::LEN + payload.len(), from.0, into.0)?;
             let udp = UdpHeader::with_ipv4_checksum(from.1, into.1, &ip, payload).ok()?;
+            to.extend_from_slice(&ip.to_bytes());
             to.extend_from_slice(&udp.to_bytes());
-        } else {
-            let mut tcp = tcp(frame, from.1, into.1);
-            tcp.checksum = tcp.calc_checksum_ipv4(&ip, payload).ok()?;
-            to.extend_from_slice(&tcp.to_bytes());
+            return Some(u32::from(ip.total_len));
         }
+        let mut tcp = tcp(frame, from.1, into.1);
+        tcp.set_options(&options(sack)).ok()?;
+        let ip = ip(IpNumber::TCP, tcp.header_len() + payload.len(), from.0, into.0)?;
+        tcp.checksum = tcp.calc_checksum_ipv4(&ip, payload).ok()?;
+        to.extend_from_slice(&ip.to_bytes());
+        to.extend_from_slice(&tcp.to_bytes());
         Some(u32::from(ip.total_len))
     }
+}
+
+fn ip(protocol: IpNumber, carries: usize, from: [u8; 4], into: [u8; 4]) -> Option<Ipv4Header> {
+    let (carries, ttl) = (u16::try_from(carries).ok()?, optcp_net::INITIAL_TTL);
+    let mut header = Ipv4Header::new(carries, ttl, protocol, from, into).ok()?;
+    header.header_checksum = header.calc_header_checksum();
+    Some(header)
 }
 
 /// A segment's header. The destination sends no data: it stands behind its SYN.
@@ -181,4 +190,12 @@ fn tcp(frame: &Frame, from: u16, into: u16) -> TcpHeader {
     header.acknowledgment_number = acknowledged;
     header.psh = frame.payload > 0;
     header
+}
+
+/// The SACK option (RFC 2018), at a multiple of four bytes.
+fn options(sack: &[(u32, u32)]) -> Vec<TcpOptionElement> {
+    let Some((&first, others)) = sack.split_first() else { return Vec::new() };
+    let others = std::array::from_fn(|place| others.get(place).copied());
+    let sack = TcpOptionElement::SelectiveAcknowledgement(first, others);
+    vec![TcpOptionElement::Noop, TcpOptionElement::Noop, sack]
 }

@@ -5,7 +5,7 @@ use optcp_engine::observe::{
     Reducers, ReorderingEvent, ReorderingRow, SenderRow,
 };
 use optcp_net::DropReason;
-use optcp_tcp::Phase;
+use optcp_tcp::{Phase, SackBlocks};
 use optcp_units::{Duration, Time};
 use sha2::{Digest, Sha256};
 
@@ -182,6 +182,7 @@ pub(crate) fn series(plan: &Plan, reducers: &Reducers, tallies: &Tallies) -> Vec
                     ("ports", port_names(plan, &all_ports)),
                     ("events", owned(&PacketEvent::NAMES)),
                     ("reasons", owned(&DropReason::ALL.map(DropReason::name))),
+                    ("sacks", p.sacks().iter().map(blocks).collect()),
                 ];
                 per_event("packets", names, packet_columns(p.rows()))
             }),
@@ -277,6 +278,7 @@ fn sender_columns(rows: &[SenderRow]) -> Vec<Column> {
 
 fn packet_columns(rows: &[PacketRow]) -> Vec<Column> {
     let port = rows.iter().map(|row| row.port.unwrap_or(u32::MAX)).collect();
+    let sack = |row: &PacketRow| row.sack.unwrap_or(u32::MAX);
     let reason = |row: &PacketRow| row.reason.map_or(u32::MAX, |reason| reason as u32);
     vec![
         times(rows, |row| row.at),
@@ -287,7 +289,14 @@ fn packet_columns(rows: &[PacketRow]) -> Vec<Column> {
         index("port", Values::U32(port), "ports"),
         column("bytes", Values::U32(rows.iter().map(|row| u32::from(row.size)).collect())),
         index("reason", Values::U32(rows.iter().map(reason).collect()), "reasons"),
+        index("sack", Values::U32(rows.iter().map(sack).collect()), "sacks"),
     ]
+}
+
+/// Half-open ranges of segments, in the order in which the option has them.
+fn blocks(sack: &SackBlocks) -> String {
+    let texts = sack.as_slice().iter().map(|(from, to)| format!("{from}:{to}"));
+    texts.collect::<Vec<_>>().join(" ")
 }
 
 fn completion_columns(plan: &Plan, rows: &[CompletionRow]) -> Vec<Column> {

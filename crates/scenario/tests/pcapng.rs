@@ -16,6 +16,7 @@ fn frame(number: u32) -> Frame {
         opens: false,
         number,
         payload: 1000,
+        sack: None,
         comment: None,
     }
 }
@@ -25,6 +26,7 @@ fn capture(connection: Connection, frames: Vec<Frame>) -> Capture {
         interfaces: vec!["senders".into()],
         hosts: vec![([10, 0, 0, 1], "A".into()), ([10, 0, 0, 2], "B".into())],
         connections: vec![connection],
+        sacks: vec![vec![(5001, 6001), (3001, 4001)]],
         comments: vec!["queue-full".into()],
         frames,
     }
@@ -92,6 +94,21 @@ fn acks_go_back_and_say_what_is_expected() {
     assert_eq!(headers[33], 0x10);
 }
 
+/// RFC 2018 section 3: kind 5, length 2 + 8 n, the edges of the blocks; two bytes of nothing before it.
+#[test]
+fn what_arrived_beyond_a_hole_is_an_option() {
+    let ack = Frame { backward: true, payload: 0, number: 2001, sack: Some(0), ..frame(0) };
+    let blocks = blocks(&capture(tcp(), vec![ack]).to_pcapng().expect("a capture"));
+    let packet = &blocks[3].1;
+    let headers = &packet[20..80];
+    assert_eq!(headers[2..4], 60_u16.to_be_bytes());
+    assert_eq!(headers[32] >> 4, 10, "words of four bytes");
+    let edges = [5001_u32, 6001, 3001, 4001].map(u32::to_be_bytes).concat();
+    assert_eq!(headers[40..60], [&[1, 1, 5, 18], &edges[..]].concat());
+    let pseudo = [&headers[12..20], &[0, 6], &40_u16.to_be_bytes()].concat();
+    assert_eq!(ones_complement(&[&pseudo, &headers[20..]]), 0xffff);
+}
+
 #[test]
 fn connections_open_with_a_syn_each_way() {
     let syn = Frame { opens: true, payload: 0, number: 0, ..frame(0) };
@@ -124,6 +141,7 @@ fn what_is_not_there_is_refused() {
         Frame { interface: 1, ..frame(0) },
         Frame { connection: 1, ..frame(0) },
         Frame { comment: Some(1), ..frame(0) },
+        Frame { sack: Some(1), ..frame(0) },
     ] {
         assert!(capture(tcp(), vec![frame]).to_pcapng().is_err());
     }

@@ -27,7 +27,8 @@ FIRST_PORT, PORTS = 1024, 65536 - 1024
 SERVER_PORT = 5001
 DATAGRAM_HEADERS = 28
 """IPv4 and UDP in bytes."""
-NO_COMMENT = 2**32 - 1
+NONE = 2**32 - 1
+"""Stands for no place in a list."""
 ENDS = {"senders": ("sent", "resent", "acked"), "receivers": ("arrived",)}
 """What is seen at the ends of flows."""
 
@@ -52,6 +53,7 @@ def files(directory: Path) -> Iterator[Path]:
         world = packets.World.of(run.scenario)
         flows = table.distinct("flow")
         frames = _frames(table, world)
+        sacks, frames["sack"] = _sacks(table, world)
         hosts = [(_address(number), name) for name, number in world.nodes.items()]
         for place in _places(table):
             seen = np.logical_or.reduce(list(place.interfaces.values()))
@@ -66,7 +68,7 @@ def files(directory: Path) -> Iterator[Path]:
             target = run.directory / f"{observation}-{place.name}.pcapng"
             try:
                 content = _core.write_pcapng(
-                    list(place.interfaces), hosts, _connections(flows, world), comments, columns
+                    list(place.interfaces), hosts, _connections(flows, world), sacks, comments, columns
                 )
             except ValueError as error:
                 raise RunFailed(f"{target}: {error}") from error
@@ -106,7 +108,7 @@ def _frames(table: Table, world: World) -> dict[str, NDArray[Any]]:
     # A SYN has number 0, and segments follow.
     opening = _each(connection, [int(flow.tcp["handshake"]) if flow.tcp else 0 for flow in of])
     opens = (opening == 1) & (seq == backward)
-    number = np.where((opening == 1) & (seq == 0), 0, 1 + (seq - opening) * mss)
+    number = np.where((opening == 1) & (seq == 0), 0, 1 + (seq - opening) * mss)  # as _byte
     datagrams = _each(connection, [int(flow.tcp is None) for flow in of]) == 1
     size = table.numbers("bytes").astype(np.int64)
     payload = np.where(datagrams, np.maximum(size - DATAGRAM_HEADERS, 0), np.where(backward | opens, 0, mss))
@@ -118,6 +120,26 @@ def _frames(table: Table, world: World) -> dict[str, NDArray[Any]]:
         "number": (number % 2**32).astype(np.uint32),
         "payload_bytes": payload.astype(np.uint16),
     }
+
+
+def _byte(flow: Flow, segment: int) -> int:
+    """The first byte of a segment, modulo 2^32."""
+    if flow.tcp is None:
+        raise ValueError("a datagram has no SACK blocks")
+    return int((1 + (segment - flow.tcp["handshake"]) * flow.tcp["mss_bytes"]) % 2**32)
+
+
+def _sacks(table: Table, world: World) -> tuple[list[list[tuple[int, int]]], NDArray[np.uint32]]:
+    """What SACK reports, as blocks of bytes, and for every row its place among them."""
+    place = np.full(len(table), NONE, dtype=np.uint32)
+    rows = np.flatnonzero(~table.is_("sack", ""))
+    place[rows] = np.arange(len(rows), dtype=np.uint32)
+    told = table.rows(place != NONE)
+    blocks = []
+    for name, text in zip(told.texts("flow"), told.texts("sack"), strict=True):
+        edges = (map(int, block.split(":")) for block in text.split())
+        blocks.append([(_byte(world.flows[name], low), _byte(world.flows[name], high)) for low, high in edges])
+    return blocks, place
 
 
 def _first(columns: dict[str, NDArray[Any]]) -> NDArray[np.bool_]:
@@ -135,7 +157,7 @@ def _each(places: NDArray[np.uint32], values: Sequence[int]) -> NDArray[np.uint6
 
 def _places_in(table: Table, column: str, names: Sequence[str]) -> NDArray[np.uint32]:
     """Places of a column's texts in a list; those that are not in it have the greatest number."""
-    places = np.full(len(table), NO_COMMENT, dtype=np.uint32)
+    places = np.full(len(table), NONE, dtype=np.uint32)
     for place, name in enumerate(names):
         places[table.is_(column, name)] = place
     return places

@@ -159,6 +159,32 @@ def test_a_handshake_is_a_syn_each_way(command, world):
     assert not any(one.flags & dpkt.tcp.TH_SYN for one in tcp[2:])
 
 
+def test_sack_blocks_are_those_of_the_segments(command, world):
+    """Of eight segments the second and the fifth are lost: the ACKs of those behind them tell which came."""
+    losses = '[[losses]]\nlink = ["A", "R"]\nflows = "one"\nsegments = [1, 4]\n[[observe]]'
+    run = world(
+        ('profile = "rfc"', 'profile = "rfc"\nrecovery = "sack"'),
+        ('"2 segments"\n[[nodes]]', '"8 segments"\n[[nodes]]'),
+        ('size = "2 segments"', 'size = "8 segments"'),
+        ("[[observe]]", losses),
+    )
+    exported(command, run, "pcapng")
+    found = []
+    for _, packet in frames(run / "seen-senders.pcapng"):
+        for kind, data in dpkt.tcp.parse_opts(packet.data.opts):
+            if kind == dpkt.tcp.TCP_OPT_SACK:
+                edges = [int.from_bytes(data[at : at + 4], "big") for at in range(0, len(data), 4)]
+                found.append((packet.data.ack, *edges))
+    # Segment k begins with byte 1000 k + 1. The newest block comes first (RFC 2018 section 4).
+    assert found[:5] == [
+        (1001, 2001, 3001),
+        (1001, 2001, 4001),
+        (1001, 5001, 6001, 2001, 4001),
+        (1001, 5001, 7001, 2001, 4001),
+        (1001, 5001, 8001, 2001, 4001),
+    ]
+
+
 def test_datagrams_are_udp(command, world):
     source = """
 [[traffic]]

@@ -50,6 +50,7 @@ COLUMNS = {
         "port": pa.string(),
         "bytes": pa.uint32(),
         "reason": pa.string(),
+        "sack": pa.string(),
     },
     "scalars": {
         "cell": pa.string(),

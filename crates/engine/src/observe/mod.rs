@@ -16,7 +16,7 @@ mod senders;
 use optcp_des::Key;
 use optcp_net::{DropReason, FlowId, Packet, PortId};
 use optcp_optical::switching::FibreId;
-use optcp_tcp::Snapshot;
+use optcp_tcp::{SackBlocks, Snapshot};
 use optcp_units::{Duration, Time};
 
 pub use burst_sizes::BurstSizes;
@@ -60,6 +60,8 @@ pub enum Record {
         seq: u32,
         /// Its size on the wire in bytes.
         size: u16,
+        /// What it says has arrived beyond that, if it does.
+        sack: Option<SackBlocks>,
     },
     /// A data segment came to its receiver.
     Arrived {

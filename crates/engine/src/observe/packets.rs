@@ -2,6 +2,7 @@
 
 use optcp_des::Key;
 use optcp_net::{DropReason, Packet, PortId};
+use optcp_tcp::SackBlocks;
 use optcp_units::Time;
 
 use super::Record;
@@ -52,6 +53,8 @@ pub struct PacketRow {
     pub port: Option<PortId>,
     /// Why it was lost, if it was.
     pub reason: Option<DropReason>,
+    /// What SACK reports in it, as a place in [`Packets::sacks`].
+    pub sack: Option<u32>,
 }
 
 /// Events of chosen flows: at their endpoints, every loss, and what chosen ports do.
@@ -60,13 +63,15 @@ pub struct Packets {
     flows: Vec<bool>,
     ports: Vec<bool>,
     rows: Listed<PacketRow>,
+    /// Apart from the rows: few of them have any.
+    sacks: Vec<SackBlocks>,
 }
 
 impl Packets {
     /// Watches the flows that are marked; queueing and transmission at the ports that are marked.
     #[must_use]
     pub fn new(flows: Vec<bool>, ports: Vec<bool>) -> Self {
-        Packets { flows, ports, rows: Listed::default() }
+        Packets { flows, ports, rows: Listed::default(), sacks: Vec::new() }
     }
 
     /// Whether queueing and transmission at a port are listed.
@@ -85,6 +90,7 @@ impl Packets {
             size,
             port: None,
             reason: None,
+            sack: None,
         };
         let at_port = |event, port, packet: Packet| PacketRow {
             port: Some(port),
@@ -104,8 +110,9 @@ impl Packets {
             | Record::DatagramArrived { flow, seq, size, .. } => {
                 endpoint(PacketEvent::Arrived, flow, false, seq, size)
             }
-            Record::Acknowledged { flow, seq, size } => {
-                endpoint(PacketEvent::Acked, flow, true, seq, size)
+            Record::Acknowledged { flow, seq, size, sack } if self.flows[flow as usize] => {
+                let sack = sack.map(|blocks| self.keep(blocks));
+                PacketRow { sack, ..endpoint(PacketEvent::Acked, flow, true, seq, size) }
             }
             Record::Dropped { port, packet, reason } => {
                 PacketRow { reason: Some(reason), ..at_port(PacketEvent::Dropped, port, packet) }
@@ -118,6 +125,7 @@ impl Packets {
             }
             Record::Accepted { .. }
             | Record::Transmitted { .. }
+            | Record::Acknowledged { .. }
             | Record::QueueLength { .. }
             | Record::Progress { .. }
             | Record::Updated { .. }
@@ -128,6 +136,17 @@ impl Packets {
         if self.flows[row.flow as usize] {
             self.rows.add(key, row);
         }
+    }
+
+    fn keep(&mut self, blocks: SackBlocks) -> u32 {
+        self.sacks.push(blocks);
+        u32::try_from(self.sacks.len() - 1).expect("fewer than 2^32 ACKs are listed")
+    }
+
+    /// What SACK reports in the rows that say so.
+    #[must_use]
+    pub fn sacks(&self) -> &[SackBlocks] {
+        &self.sacks
     }
 
     /// The run has ended.
