@@ -161,6 +161,10 @@ class Run:
         """
 
     @property
+    def arrived(self) -> dict[str, list[int]]:
+        """By group, the flows that came at random, in the order of their numbers: places of their routes."""
+
+    @property
     def series(self) -> dict[str, dict[str, Any]]:
         """What was observed, by the name of the scenario's ``[[observe]]`` entry.
 

@@ -129,6 +129,7 @@ class Run:
         self.forked_at_s = 5.0
         self.switches = []
         self.routing = None
+        self.arrived = {}
         times = [5.01, 5.02, 5.01 + delta_s, 5.02 + delta_s, 5.03 + delta_s, 8.0]
         order = np.argsort(times, kind="stable")
         self.series = {

@@ -130,6 +130,13 @@ impl Run {
         self.0.switches.iter().map(one).collect()
     }
 
+    /// By group, the routes of the flows that came at random.
+    #[getter]
+    fn arrived<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let groups = self.0.arrived.iter().map(|of| (of.group.as_str(), of.routes.clone()));
+        dict(py, groups)
+    }
+
     /// What routing did; None without routing.
     #[getter]
     fn routing<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {

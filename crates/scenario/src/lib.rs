@@ -35,7 +35,7 @@ mod tallies;
 mod tree;
 pub mod workload;
 
-pub use build::{Rerouted, RoutingRecord, Switched};
+pub use build::{Arrived, Rerouted, RoutingRecord, Switched};
 pub use catalogue::{CatalogueEntry, catalogue, json_schema};
 pub use library::{Graph, GraphLink, Library, Reference};
 pub use optcp_engine::Kernel;

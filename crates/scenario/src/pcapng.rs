@@ -88,7 +88,7 @@ impl Capture {
     /// The bytes of a pcapng file.
     ///
     /// # Errors
-    /// A frame whose interface, connection or comment there is not, or whose payload is longer than a packet may be.
+    /// A frame whose interface, connection, SACK blocks or comment there are not, or whose payload is longer than a packet may be.
     pub fn to_pcapng(&self) -> Result<Vec<u8>, String> {
         self.write().map_err(|error| error.to_string())
     }

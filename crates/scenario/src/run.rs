@@ -11,7 +11,7 @@ use sha2::{Digest as _, Sha256};
 
 use crate::Plan;
 use crate::Scenario;
-use crate::build::{RoutingRecord, Switched, World, world};
+use crate::build::{Arrived, RoutingRecord, Switched, World, world};
 use crate::plan::{Observation, ObservePlan};
 use crate::series::{Series, series};
 use crate::tallies::Tallies;
@@ -73,6 +73,8 @@ pub struct Run {
     pub switches: Vec<Switched>,
     /// What routing did; `None` without routing.
     pub routing: Option<RoutingRecord>,
+    /// Which routes the flows took that came at random, group by group.
+    pub arrived: Vec<Arrived>,
     /// What was observed, in the order of the scenario.
     pub series: Vec<Series>,
 }
@@ -108,7 +110,8 @@ pub fn run_branches(
         }?;
         for (index, run) in made {
             let (switches, routing) = (switches[index].clone(), routing[index].clone());
-            runs[index] = Some(Run { switches, routing, ..run });
+            let arrived = std::mem::take(&mut worlds[index].arrived);
+            runs[index] = Some(Run { switches, routing, arrived, ..run });
         }
     }
     Ok(runs.into_iter().flatten().collect())
@@ -295,6 +298,7 @@ fn result<O: Watching>(
         forked_at,
         switches: Vec::new(),
         routing: None,
+        arrived: Vec::new(),
         series: series(plan, reducers, tallies),
     };
     if counts.copied > 0 {

@@ -1,4 +1,4 @@
-//! Captures, byte by byte as the format's draft and the RFCs have them, and as the library's own reader sees them.
+//! Captures, byte by byte as the format's draft and the RFCs have them.
 
 use optcp_scenario::pcapng::{Capture, Connection, Frame};
 use optcp_units::Time;

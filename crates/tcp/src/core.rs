@@ -110,6 +110,11 @@ impl Core {
         self.max > self.una
     }
 
+    /// Whether the SYN is unanswered.
+    pub(crate) fn opens(&self) -> bool {
+        self.config.handshake && self.una == 0
+    }
+
     /// Data sent and not yet acknowledged, in bytes (RFC 5681's FlightSize).
     pub(crate) fn flight(&self) -> f64 {
         f64::from(self.max - self.una) * self.mss()

@@ -122,7 +122,7 @@ impl Sender {
         core.allowance = u32::MAX;
         core.limited = 0;
         let (advances, answers) = (ack.seq > core.una, ack.seq >= core.una);
-        let opens = core.config.handshake && core.una == 0 && advances;
+        let opens = core.opens() && advances;
         self.recovery.on_ack(core, now, ack);
         if advances || (answers && self.recovery.in_recovery()) {
             core.restart_if_idle(now);

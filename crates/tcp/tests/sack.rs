@@ -317,3 +317,15 @@ fn without_sack_a_timeout_goes_back_or_sends_one_segment_at_a_time() {
         assert_eq!(host.ack(1100, 1, &[]), again);
     }
 }
+
+/// RFC 8985 section 7.2 probes an established connection: behind a SYN that nobody has answered nothing is
+/// sent but the SYN again, when the timer of RFC 6298 (2.1), 1 s, expires.
+#[test]
+fn a_syn_without_an_answer_is_not_probed() {
+    let config = Config { handshake: true, ..Profile::Linux6.config() };
+    assert!(config.tail_loss_probe);
+    let (mut host, sent) = Host::start(config, Some(8));
+    assert_eq!(sent, [0]);
+    assert_eq!(host.expire(), (1000, vec![0]));
+    assert_eq!(host.0.counts().timeouts, 1);
+}

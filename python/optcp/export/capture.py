@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from optcp import _core
-from optcp.errors import RunFailed
+from optcp.errors import InputError, RunFailed
 from optcp.export import packets
 from optcp.files import replacing
 
@@ -22,13 +23,16 @@ if TYPE_CHECKING:
     from optcp.export.packets import Flow, World
     from optcp.study.saved import Table
 
-FIRST_PORT, PORTS = 1024, 65536 - 1024
-"""Sources of a node have ports from the first one on."""
+    Numbers = NDArray[np.int64] | int
+
+FIRST_PORT, PORTS = 16384, 65536 - 16384
+"""Sources of a node have ports from the first one on, above those of receivers."""
 SERVER_PORT = 5001
 DATAGRAM_HEADERS = 28
 """IPv4 and UDP in bytes."""
 NONE = 2**32 - 1
 """Stands for no place in a list."""
+NEVER = 2**64 - 1
 ENDS = {"senders": ("sent", "resent", "acked"), "receivers": ("arrived",)}
 """What is seen at the ends of flows."""
 
@@ -48,33 +52,42 @@ def files(directory: Path) -> Iterator[Path]:
 
     Places are the senders (segments sent, ACKs that came), the receivers (segments that came), every chosen port
     (packets that it sent), and losses (every lost packet, on the interface of its port and with the reason as comment).
+    Where nothing was seen there is no file.
     """
-    for run, observation, table in packets.observed(directory):
-        world = packets.World.of(run.scenario)
-        flows = table.distinct("flow")
-        frames = _frames(table, world)
-        sacks, frames["sack"] = _sacks(table, world)
-        hosts = [(_address(number), name) for name, number in world.nodes.items()]
-        for place in _places(table):
-            seen = np.logical_or.reduce(list(place.interfaces.values()))
-            interface = np.zeros(len(table), dtype=np.uint32)
-            for number, mask in enumerate(place.interfaces.values()):
-                interface[mask] = number
-            comments = table.distinct("reason") if place.name == "losses" else []
-            columns = {name: values[seen] for name, values in frames.items()}
-            columns["interface"] = interface[seen]
-            columns["comment"] = _places_in(table, "reason", comments)[seen]
-            columns["opens"] = columns["opens"] & _first(columns)
-            target = run.directory / f"{observation}-{place.name}.pcapng"
-            try:
-                content = _core.write_pcapng(
-                    list(place.interfaces), hosts, _connections(flows, world), sacks, comments, columns
-                )
-            except ValueError as error:
-                raise RunFailed(f"{target}: {error}") from error
-            with replacing(target) as file:
-                file.write(content)
-            yield target
+    anything = False
+    for seen in packets.observed(directory):
+        for path in _captures(seen):
+            anything = True
+            yield path
+    if not anything:
+        raise InputError(f"{directory}: no packet was observed")
+
+
+def _captures(seen: packets.Observed) -> Iterator[Path]:
+    table, world = seen.table, packets.World.of(seen.run)
+    flows = table.distinct("flow")
+    of = [world.flows[name] for name in flows]
+    frames = _frames(table, flows, of)
+    sacks, frames["sack"] = _sacks(table, world)
+    hosts = [(_address(number), name) for name, number in world.nodes.items()]
+    connections = _connections(of, world)
+    for place in _places(table):
+        mask = np.logical_or.reduce(list(place.interfaces.values()))
+        interface = np.zeros(len(table), dtype=np.uint32)
+        for number, at_interface in enumerate(place.interfaces.values()):
+            interface[at_interface] = number
+        comments = table.distinct("reason") if place.name == "losses" else []
+        columns = {name: values[mask] for name, values in frames.items()}
+        columns["interface"] = interface[mask]
+        columns["comment"] = _places_in(table, "reason", comments)[mask]
+        target = seen.run.directory / f"{seen.name}-{place.name}.pcapng"
+        try:
+            content = _core.write_pcapng(list(place.interfaces), hosts, connections, sacks, comments, columns)
+        except ValueError as error:
+            raise RunFailed(f"{target}: {error}") from error
+        with replacing(target) as file:
+            file.write(content)
+        yield target
 
 
 def _places(table: Table) -> Iterator[Place]:
@@ -85,11 +98,10 @@ def _places(table: Table) -> Iterator[Place]:
     transmitted = table.is_("event", "transmitted")
     names: set[str] = set()
     for port in table.rows(transmitted).distinct("port"):
-        plain = name = re.sub(r"[^\w.-]", "_", port.replace("->", "-to-"))
-        for number in range(2, len(names) + 3):
-            if name not in names:
-                break
-            name = f"{plain}-{number}"
+        # Names of two ports may differ only in what a file's name cannot have.
+        plain = re.sub(r"[^\w.-]", "_", port.replace("->", "-to-"))
+        numbered = (f"{plain}-{number}" for number in itertools.count(2))
+        name = next(name for name in itertools.chain([plain], numbered) if name not in names)
         names.add(name)
         yield Place(name, {port: transmitted & table.is_("port", port)})
     lost = table.is_("event", "dropped")
@@ -97,36 +109,35 @@ def _places(table: Table) -> Iterator[Place]:
         yield Place("losses", {port: lost & table.is_("port", port) for port in table.rows(lost).distinct("port")})
 
 
-def _frames(table: Table, world: World) -> dict[str, NDArray[Any]]:
+def _frames(table: Table, flows: Sequence[str], of: Sequence[Flow]) -> dict[str, NDArray[Any]]:
     """What of a frame does not depend on where it is seen, for every row."""
-    flows = table.distinct("flow")
     connection = _places_in(table, "flow", flows)
-    of = [world.flows[name] for name in flows]
+    time = table.numbers("time_ps")
     backward = table.numbers("ack").astype(bool)
-    seq = table.numbers("seq").astype(np.uint64)
+    seq = table.numbers("seq").astype(np.int64)
     mss = _each(connection, [flow.tcp["mss_bytes"] if flow.tcp else 0 for flow in of])
-    # A SYN has number 0, and segments follow.
-    opening = _each(connection, [int(flow.tcp["handshake"]) if flow.tcp else 0 for flow in of])
-    opens = (opening == 1) & (seq == backward)
-    number = np.where((opening == 1) & (seq == 0), 0, 1 + (seq - opening) * mss)  # as _byte
+    shakes_hands = _each(connection, [int(flow.tcp["handshake"]) if flow.tcp else 0 for flow in of])
     datagrams = _each(connection, [int(flow.tcp is None) for flow in of]) == 1
+    # A SYN is segment 0. ACKs for it alone answer it as long as no data have come to their receiver.
+    data_came = np.full(len(flows), NEVER, dtype=np.uint64)
+    data = table.is_("event", "arrived") & (seq > 0)
+    np.minimum.at(data_came, connection[data], time[data])
+    opens = (shakes_hands == 1) & (seq == backward) & (~backward | (time < data_came[connection]))
     size = table.numbers("bytes").astype(np.int64)
     payload = np.where(datagrams, np.maximum(size - DATAGRAM_HEADERS, 0), np.where(backward | opens, 0, mss))
     return {
-        "time_ps": table.numbers("time_ps"),
+        "time_ps": time,
         "connection": connection,
         "backward": backward,
         "opens": opens,
-        "number": (number % 2**32).astype(np.uint32),
+        "number": _first_byte(seq, shakes_hands, mss).astype(np.uint32),
         "payload_bytes": payload.astype(np.uint16),
     }
 
 
-def _byte(flow: Flow, segment: int) -> int:
-    """The first byte of a segment, modulo 2^32."""
-    if flow.tcp is None:
-        raise ValueError("a datagram has no SACK blocks")
-    return int((1 + (segment - flow.tcp["handshake"]) * flow.tcp["mss_bytes"]) % 2**32)
+def _first_byte(segment: NDArray[np.int64], shakes_hands: Numbers, mss: Numbers) -> NDArray[Any]:
+    """The first byte of segments, modulo 2^32: 1 for the first with data, 0 for a SYN."""
+    return np.where(segment < shakes_hands, 0, 1 + (segment - shakes_hands) * mss) % 2**32
 
 
 def _sacks(table: Table, world: World) -> tuple[list[list[tuple[int, int]]], NDArray[np.uint32]]:
@@ -137,44 +148,33 @@ def _sacks(table: Table, world: World) -> tuple[list[list[tuple[int, int]]], NDA
     told = table.rows(place != NONE)
     blocks = []
     for name, text in zip(told.texts("flow"), told.texts("sack"), strict=True):
-        edges = (map(int, block.split(":")) for block in text.split())
-        blocks.append([(_byte(world.flows[name], low), _byte(world.flows[name], high)) for low, high in edges])
+        edges = np.array([int(edge) for block in text.split() for edge in block.split(":")], dtype=np.int64)
+        tcp = world.flows[name].tcp or {}
+        numbers = _first_byte(edges, int(tcp["handshake"]), tcp["mss_bytes"]).tolist()
+        blocks.append(list(zip(numbers[::2], numbers[1::2], strict=True)))
     return blocks, place
 
 
-def _first(columns: dict[str, NDArray[Any]]) -> NDArray[np.bool_]:
-    """Mark what goes forward, and of what goes backward the first frame of each connection: the SYN's answer."""
-    first: NDArray[np.bool_] = ~columns["backward"]
-    behind = np.flatnonzero(columns["backward"])
-    _, earliest = np.unique(columns["connection"][behind], return_index=True)
-    first[behind[earliest]] = True
-    return first
-
-
-def _each(places: NDArray[np.uint32], values: Sequence[int]) -> NDArray[np.uint64]:
-    return np.array(values, dtype=np.uint64)[places]
+def _each(places: NDArray[np.uint32], values: Sequence[int]) -> NDArray[np.int64]:
+    return np.array(values, dtype=np.int64)[places]
 
 
 def _places_in(table: Table, column: str, names: Sequence[str]) -> NDArray[np.uint32]:
     """Places of a column's texts in a list; those that are not in it have the greatest number."""
-    places = np.full(len(table), NONE, dtype=np.uint32)
-    for place, name in enumerate(names):
-        places[table.is_(column, name)] = place
+    codes, texts = table.coded(column)
+    place = {name: number for number, name in enumerate(names)}
+    places: NDArray[np.uint32] = np.array([place.get(text, NONE) for text in texts], dtype=np.uint32)[codes]
     return places
 
 
-def _connections(flows: Sequence[str], world: World) -> list[tuple[Address, int, Address, int, bool]]:
+def _connections(flows: Sequence[Flow], world: World) -> list[tuple[Address, int, Address, int, bool]]:
     """Ends of flows: nodes have addresses, and the flows between two of them different ports."""
     so_far: dict[tuple[str, str], int] = {}
-    ends: dict[int, tuple[Flow, int]] = {}
-    for flow in world.flows.values():
-        between = (flow.path[0], flow.path[-1])
-        ends[flow.number] = flow, so_far.get(between, 0)
-        so_far[between] = ends[flow.number][1] + 1
     connections = []
-    for name in flows:
-        flow, nth = ends[world.flows[name].number]
-        source, destination = (_address(world.nodes[flow.path[end]]) for end in (0, -1))
+    for flow in flows:
+        between = (flow.path[0], flow.path[-1])
+        nth = so_far[between] = so_far.get(between, -1) + 1
+        source, destination = (_address(world.nodes[node]) for node in between)
         ports = FIRST_PORT + nth % PORTS, SERVER_PORT + nth // PORTS
         connections.append((source, ports[0], destination, ports[1], flow.tcp is None))
     return connections

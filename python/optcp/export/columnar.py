@@ -15,10 +15,9 @@ if TYPE_CHECKING:
 
 def files(directory: Path) -> Iterator[Path]:
     """Write rows and curves of every exhibit in a directory; the observations of runs are Parquet files already."""
-    runs, exhibits = tabular.runs(directory), tabular.exhibits(directory)
+    runs, exhibits = tabular.found(directory)
     for run in runs:
-        for path, _ in tabular.observations(run):
-            yield path
+        yield from tabular.paths(run)
     for result in exhibits:
         for sheet in tabular.sheets(directory, result):
             target = sheet.stem.with_name(f"{sheet.stem.name}.parquet")

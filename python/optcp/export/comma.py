@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from optcp.export import tabular
 from optcp.files import write_text
+from optcp.study import saved
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,10 +22,10 @@ def files(directory: Path) -> Iterator[Path]:
 
     A head line, then the values; truth values are 0 and 1, what is missing is empty.
     """
-    runs, exhibits = tabular.runs(directory), tabular.exhibits(directory)
+    runs, exhibits = tabular.found(directory)
     for run in runs:
-        for path, table in tabular.observations(run):
-            yield _write(path.with_suffix(".csv"), _columns(table))
+        for path in tabular.paths(run):
+            yield _write(path.with_suffix(".csv"), _columns(saved.read_table(path)))
     for result in exhibits:
         for sheet in tabular.sheets(directory, result):
             yield _write(sheet.stem.with_name(f"{sheet.stem.name}.csv"), sheet.columns)

@@ -13,35 +13,26 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from optcp.export.packets import World
-    from optcp.study.saved import Table
+    from optcp.export.packets import Observed, World
 
 PICOSECONDS = 10**12
 FLAGS = "-------"
 REFUSED = ("queue-full", "link-down", "scripted", "random-loss", "periodic-loss")
 """Losses of packets that their port had not taken."""
+FLUSHED = "queue-flushed"
+"""Losses of packets that stood in the queue of their port."""
 
-Identity = tuple[str, bool, int]
-"""Flow, whether it is an ACK, and number. Packets of one identity cannot be told apart: the oldest comes first."""
 Line = tuple[int, str]
 """When, in picoseconds, and the text."""
 
 
-@dataclass
-class Copy:
-    """A packet under way: its number in the trace, and the ports that took it."""
+class Identity(NamedTuple):
+    """What is told of a packet: packets that are alike in this cannot be told apart, but by where they can be."""
 
-    number: int
-    passed: set[str] = field(default_factory=set)
-
-
-def files(directory: Path) -> Iterator[Path]:
-    """Write a trace of every run in a directory that observed packets, in the twelve columns of ns-2."""
-    for run, observation, table in packets.observed(directory):
-        target = run.directory / f"{observation}.tr"
-        lines = Trace(packets.World.of(run.scenario)).lines(table)
-        write_text(target, "".join(f"{line}\n" for line in lines))
-        yield target
+    flow: str
+    ack: bool
+    seq: int
+    size: int
 
 
 class Event(NamedTuple):
@@ -50,104 +41,175 @@ class Event(NamedTuple):
     what: str
     at: int
     identity: Identity
-    size: int
     port: str
     reason: str
+
+
+@dataclass(eq=False)
+class Copy:
+    """A packet under way.
+
+    Attributes
+    ----------
+    number
+        Its number in the trace.
+    node
+        Where it is, or to where it was last seen to go.
+    last
+        The chosen port that has sent it last.
+    waits
+        Whether it stands in the queue of a chosen port.
+    passed
+        Chosen ports that have taken it.
+    """
+
+    number: int
+    node: str
+    last: str = ""
+    waits: bool = False
+    passed: set[str] = field(default_factory=set)
+
+
+def files(directory: Path) -> Iterator[Path]:
+    """Write a trace of every run in a directory that observed packets, in the twelve columns of ns-2."""
+    for seen in packets.observed(directory):
+        target = seen.run.directory / f"{seen.name}.tr"
+        lines = Trace(packets.World.of(seen.run), seen).lines()
+        write_text(target, "".join(f"{line}\n" for line in lines))
+        yield target
 
 
 class Trace:
     """The lines of a trace.
 
-    ``+`` and ``-``: a chosen port took a packet, and began to send it. ``d``: a packet was lost. ``r``: a segment came
-    to its receiver, or an ACK to its sender. Where a source's own port was not chosen, ``+`` is when the source sent.
+    ``+`` and ``-``: a packet came to a chosen port, and the port began to send it. ``d``: a packet was lost. ``r``: a
+    segment came to its receiver, or an ACK to its sender. Where a source's own port was not chosen, ``+`` is when the
+    source sent.
     """
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: World, seen: Observed) -> None:
         self.world = world
+        self.table = seen.table
+        self.chosen = set(seen.ports)
+        self.chosen_hops = {world.ports[port].ends for port in seen.ports}
         self.under_way: dict[Identity, list[Copy]] = {}
-        self.queues: dict[str, deque[tuple[Identity, Copy, int]]] = {}
+        self.queues: dict[str, deque[tuple[Identity, Copy, int]]] = {port: deque() for port in seen.ports}
         self.copies = 0
 
-    def lines(self, table: Table) -> list[str]:
-        """Make the lines of an observation, in the order of time."""
-        chosen = set(table.rows(table.is_("event", "queued")).distinct("port"))
-        numbers = {name: table.numbers(name).tolist() for name in ("time_ps", "ack", "seq", "bytes")}
-        texts = {name: table.texts(name) for name in ("event", "flow", "port", "reason")}
-        found: list[Line] = []
-        for row, at in enumerate(numbers["time_ps"]):
-            identity = (texts["flow"][row], bool(numbers["ack"][row]), numbers["seq"][row])
-            size, port, reason = numbers["bytes"][row], texts["port"][row], texts["reason"][row]
-            found += self._of(Event(texts["event"][row], at, identity, size, port, reason), chosen)
+    def lines(self) -> list[str]:
+        """Make the lines, in the order of time."""
+        found = [line for event in self._events() for line in self._of(event)]
         # A transmission is known when it ends, and stands where it began.
         found.sort(key=lambda line: line[0])
         return [text for _, text in found]
 
-    def _of(self, event: Event, chosen: set[str]) -> Iterator[Line]:
-        path = self.world.flows[event.identity[0]].path
+    def _events(self) -> Iterator[Event]:
+        numbers = (self.table.numbers(name).tolist() for name in ("time_ps", "ack", "seq", "bytes"))
+        texts = (self.table.texts(name) for name in ("event", "flow", "port", "reason"))
+        for at, ack, seq, size, what, flow, port, reason in zip(*numbers, *texts, strict=True):
+            yield Event(what, at, Identity(flow, bool(ack), seq, size), port, reason)
+
+    def _of(self, event: Event) -> Iterator[Line]:
+        way = self._way(event.identity)
         match event.what:
             case "sent" | "resent":
-                copy = self._new(event.identity)
-                if f"{path[0]}->{path[1]}" not in chosen:
-                    yield self._line("+", event, (path[0], path[1]), copy)
-            case "arrived" | "acked":
-                copy = self._gone(event.identity, lambda _: True)
-                ends = (path[1], path[0]) if event.identity[1] else (path[-2], path[-1])
-                yield self._line("r", event, ends, copy)
+                copy = self._new(event.identity, way[0])
+                if way[:2] not in self.chosen_hops:
+                    yield self._line("+", event, way[:2], copy)
             case "queued":
-                copy = self._find(event.identity, lambda copy: event.port not in copy.passed) or self._new(
-                    event.identity
-                )
+                copy = self._at(event)
+                copy.waits = True
                 copy.passed.add(event.port)
-                self.queues.setdefault(event.port, deque()).append((event.identity, copy, event.at))
-                yield self._line("+", event, self.world.ports[event.port].ends, copy)
+                self.queues[event.port].append((event.identity, copy, event.at))
+                yield self._line("+", event, self._ends(event), copy)
             case "transmitted":
                 copy, since = self._next(event)
+                copy.node, copy.last = self._ends(event)[1], event.port
                 began = max(since, event.at - self._transmission(event))
-                yield self._line("-", event._replace(at=began), self.world.ports[event.port].ends, copy)
+                yield self._line("-", event._replace(at=began), self._ends(event), copy)
+            case "arrived" | "acked":
+                copy = self._pick(event.identity, lambda copy: copy.node == way[-1], lambda _: True, way[-1])
+                self.under_way[event.identity].remove(copy)
+                last = self.world.ports[copy.last].ends if copy.last else way[-2:]
+                yield self._line("r", event, last if last[1] == way[-1] else way[-2:], copy)
             case _:
-                taken = event.reason not in REFUSED
-                copy = self._gone(event.identity, lambda copy: (event.port in copy.passed) == taken)
-                queue = self.queues.get(event.port)
-                if queue:
-                    self.queues[event.port] = deque(entry for entry in queue if entry[1] is not copy)
-                yield self._line("d", event, self.world.ports[event.port].ends, copy)
+                yield from self._lost(event)
 
-    def _new(self, identity: Identity) -> Copy:
-        copy = Copy(self.copies)
+    def _lost(self, event: Event) -> Iterator[Line]:
+        ends = self._ends(event)
+        if event.reason == FLUSHED and event.port in self.chosen:
+            copy, _ = self._next(event)
+        elif event.reason in REFUSED or event.port not in self.chosen:
+            copy = self._at(event)
+        else:
+            copy = self._pick(event.identity, lambda copy: copy.last == event.port and copy.node == ends[1])
+        self.under_way[event.identity].remove(copy)
+        if event.reason in REFUSED and event.port in self.chosen:
+            # ns-2 tells of a packet that comes to a queue before the queue refuses it.
+            yield self._line("+", event, ends, copy)
+        yield self._line("d", event, ends, copy)
+
+    def _way(self, identity: Identity) -> tuple[str, ...]:
+        path = self.world.flows[identity.flow].path
+        return path[::-1] if identity.ack else path
+
+    def _ends(self, event: Event) -> tuple[str, str]:
+        return self.world.ports[event.port].ends
+
+    def _new(self, identity: Identity, node: str) -> Copy:
+        copy = Copy(self.copies, node)
         self.copies += 1
         self.under_way.setdefault(identity, []).append(copy)
         return copy
 
-    def _find(self, identity: Identity, fits: Callable[[Copy], bool]) -> Copy | None:
-        return next(filter(fits, self.under_way.get(identity, ())), None)
+    def _at(self, event: Event) -> Copy:
+        """The packet that comes to a port: one that is at its node or, where nobody saw it on its way, before it."""
+        way, node = self._way(event.identity), self._ends(event)[0]
 
-    def _gone(self, identity: Identity, fits: Callable[[Copy], bool]) -> Copy:
-        """Take out the oldest copy that fits or, where what would tell was not observed, the oldest one."""
-        # An ACK is first seen where it is queued, comes, or is lost.
-        copy = self._find(identity, fits) or self._find(identity, lambda _: True) or self._new(identity)
-        self.under_way[identity].remove(copy)
-        return copy
+        def before(copy: Copy) -> bool:
+            if event.port in copy.passed:
+                return False
+            known = copy.node in way and node in way
+            return not known or way.index(copy.node) <= way.index(node)
+
+        return self._pick(event.identity, lambda copy: copy.node == node, before, node)
+
+    def _pick(
+        self,
+        identity: Identity,
+        fits: Callable[[Copy], bool],
+        may: Callable[[Copy], bool] = lambda _: False,
+        node: str = "",
+    ) -> Copy:
+        """The oldest that fits and, for want of one, that may be it; a new one, at a node, if there is none.
+
+        An ACK is new where it is first seen.
+        """
+        free = [copy for copy in self.under_way.get(identity, ()) if not copy.waits]
+        found = next(filter(fits, free), None) or next(filter(may, free), None)
+        return found or self._new(identity, node)
 
     def _next(self, event: Event) -> tuple[Copy, int]:
-        """Take the packet that a port has sent out of its queue: also when it came."""
+        """Take a packet out of a port's queue: it, and when it came."""
         queue = self.queues[event.port]
         place = next(place for place, (identity, _, _) in enumerate(queue) if identity == event.identity)
         _, copy, since = queue[place]
         del queue[place]
+        copy.waits = False
         return copy, since
 
     def _transmission(self, event: Event) -> int:
-        rate = self.world.ports[event.port].rate
-        return event.size * 8 * PICOSECONDS // rate if rate else 0
+        # Rounded up, as the simulator does.
+        return -(-event.identity.size * 8 * PICOSECONDS // self.world.ports[event.port].rate)
 
-    def _line(self, sign: str, event: Event, ends: tuple[str, str], copy: Copy) -> Line:
-        name, ack, seq = event.identity
+    def _line(self, sign: str, event: Event, ends: tuple[str, ...], copy: Copy) -> Line:
+        name, ack, seq, size = event.identity
         flow, nodes = self.world.flows[name], self.world.nodes
         kind = "ack" if ack else "tcp" if flow.tcp else "cbr"
-        source, destination = (f"{nodes[flow.path[end]]}.{flow.number}" for end in (0, -1))
-        if ack:
-            # ns-2 acknowledges the last segment that came in order, not the one that is expected next.
-            source, destination, seq = destination, source, seq - 1
+        way = self._way(event.identity)
+        source, destination = (f"{nodes[way[end]]}.{flow.number}" for end in (0, -1))
+        # ns-2 acknowledges the last segment that came in order, not the one that is expected next.
+        number = seq - 1 if ack else seq
         seconds = f"{event.at // PICOSECONDS}.{event.at % PICOSECONDS:012d}"
-        head = f"{sign} {seconds} {nodes[ends[0]]} {nodes[ends[1]]} {kind} {event.size} {FLAGS}"
-        return event.at, f"{head} {flow.number} {source} {destination} {seq} {copy.number}"
+        head = f"{sign} {seconds} {nodes[ends[0]]} {nodes[ends[1]]} {kind} {size} {FLAGS}"
+        return event.at, f"{head} {flow.number} {source} {destination} {number} {copy.number}"

@@ -38,10 +38,10 @@ class Flow:
 
 @dataclass(frozen=True)
 class Port:
-    """One direction of a link: between which nodes, and how fast in bit/s (None where bursts travel)."""
+    """One direction of a link: between which nodes, and how fast in bit/s."""
 
     ends: tuple[str, str]
-    rate: int | None
+    rate: int
 
 
 @dataclass(frozen=True)
@@ -61,26 +61,43 @@ class World:
     ports: dict[str, Port]
 
     @classmethod
-    def of(cls, scenario: dict[str, Any]) -> World:
-        """Read a resolved scenario."""
-        flows: dict[str, Flow] = {}
+    def of(cls, run: SavedRun) -> World:
+        """Read the world of a run."""
+        scenario = run.scenario
+        paths: dict[str, tuple[tuple[str, ...], dict[str, Any] | None]] = {}
         for group in [*scenario["flows"], *scenario.get("traffic", [])]:
             tcp = scenario["tcp"][group["tcp"]] if "tcp" in group else None
-            for route in group["routes"]:
-                for name in route["flows"]:
-                    flows[name] = Flow(len(flows), tuple(route["path"]), tcp)
+            named = [(name, tuple(route["path"])) for route in group["routes"] for name in route["flows"]]
+            if "arrivals_per_s" in group:
+                # The scenario names the ways that flows may take; which one each took is drawn.
+                ways = run.meta["arrived"][group["group"]]
+                named = [(f"{group['group']}/{number}", named[way][1]) for number, way in enumerate(ways)]
+            paths |= {name: (path, tcp) for name, path in named}
         ports = {}
         for link in scenario["links"]:
             there, back = link["ends"]
             for ends, direction in (((there, back), "forward"), ((back, there), "reverse")):
-                port = Port(ends, link.get(direction, {}).get("rate_bps"))
+                port = Port(ends, link[direction]["rate_bps"])
                 name = f"{ends[0]}->{ends[1]}"
-                ports[name] = ports[f"{link['name']}:{name}"] = port
+                ports[f"{link['name']}:{name}"] = port
+                if link["name"] == f"{there}-{back}":  # what links without a name are called
+                    ports[name] = port
+        flows = {name: Flow(number, *of) for number, (name, of) in enumerate(paths.items())}
         return cls({name: number for number, name in enumerate(scenario["nodes"])}, flows, ports)
 
 
-def observed(directory: Path) -> Iterator[tuple[SavedRun, str, Table]]:
-    """Every observation of packets of every run in a directory, with its name.
+@dataclass(frozen=True)
+class Observed:
+    """An observation of packets: the run, its name in the scenario, its rows, and the ports that were chosen."""
+
+    run: SavedRun
+    name: str
+    table: Table
+    ports: tuple[str, ...]
+
+
+def observed(directory: Path) -> Iterator[Observed]:
+    """Every observation of packets of every run in a directory.
 
     Raises
     ------
@@ -88,10 +105,10 @@ def observed(directory: Path) -> Iterator[tuple[SavedRun, str, Table]]:
         If there is no run, or none that observed packets.
     """
     runs = saved.find(directory)
-    named = [(run, name) for run in runs for name, kind in run.observations.items() if kind == KIND]
+    named = [(run, entry) for run in runs for entry in run.scenario["observe"] if entry["kind"] == KIND]
     if not named:
         raise InputError(
             f'{directory}: no run in it observed packets; give the scenario an [[observe]] with kind = "{KIND}"'
         )
-    for run, name in named:
-        yield run, name, run.table(name)
+    for run, entry in named:
+        yield Observed(run, entry["name"], run.table(entry["name"]), tuple(entry["ports"]))

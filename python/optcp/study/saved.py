@@ -62,18 +62,18 @@ class Table:
 
     def texts(self, name: str) -> list[str]:
         """Values of a column of texts, row by row."""
-        codes, names = self._coded(name)
+        codes, names = self.coded(name)
         return [names[code] for code in codes]
 
     def distinct(self, name: str) -> list[str]:
         """Texts that occur in a column, in the order in which they first do."""
-        codes, names = self._coded(name)
+        codes, names = self.coded(name)
         found, first = np.unique(codes, return_index=True)
         return [names[code] for code in found[np.argsort(first)]]
 
     def is_(self, name: str, text: str) -> NDArray[np.bool_]:
         """For each row, whether its text in a column is this."""
-        codes, names = self._coded(name)
+        codes, names = self.coded(name)
         equal: NDArray[np.bool_] = np.isin(codes, [code for code, one in enumerate(names) if one == text])
         return equal
 
@@ -91,7 +91,8 @@ class Table:
             mask &= self.is_(name, text)
         return self.rows(mask)
 
-    def _coded(self, name: str) -> tuple[NDArray[Any], list[str]]:
+    def coded(self, name: str) -> tuple[NDArray[Any], list[str]]:
+        """Values of a column of texts as places in a list of distinct ones, and that list."""
         values = self.columns[name]
         if not isinstance(values, tuple):
             raise TypeError(f"column {name} holds no texts")
@@ -130,7 +131,7 @@ class SavedRun:
         Raises
         ------
         RunFailed
-            If its file is missing or damaged.
+            If its file is missing or damaged, or is of another observation.
         """
         return read_table(self.directory / f"{observation}.parquet", self.observations.get(observation))
 

@@ -246,6 +246,7 @@ def _meta(planned: Plan, branch: int, run: _core.Run, files: dict[str, bytes]) -
         "switches": run.switches,
         "spare": cell.scenario.spare(),
         "routing": run.routing,
+        "arrived": run.arrived,
         "coverage": cell.scenario.coverage(),
     }
 

@@ -12,6 +12,7 @@ import pytest
 import optcp
 from conftest import command_in
 
+SCENARIOS = Path(optcp.__file__).parent / "scenarios"
 WORLD = """
 title = "two segments over two links"
 stop = "1 s"
@@ -26,12 +27,12 @@ initial_window = "2 segments"
 names = ["B", "A", "R"]
 [[links]]
 chain = ["A", "R"]
+name = "near"
 rate = "8 Mbps"
 delay = "3 ms"
 queue = "50 packets"
 [[links]]
 chain = ["R", "B"]
-name = "far"
 rate = "1 Mbps"
 delay = "5 ms"
 queue = "50 packets"
@@ -121,16 +122,28 @@ def test_without_chosen_links_a_trace_has_what_the_ends_see(command, world):
     ]
 
 
+def test_a_transmission_that_is_no_whole_number_of_picoseconds(command, world):
+    """1000 B at 7 Mb/s take 1 142 857 142.9 ps, and the simulator takes one more for what is left."""
+    (path,) = exported(command, world(('rate = "1 Mbps"', 'rate = "7 Mbps"')), "ns2")
+    lines = [line for line in path.read_text(encoding="utf-8").splitlines() if line.split()[2:5] == ["2", "0", "tcp"]]
+    assert [line[:16] for line in lines[:4]] == [
+        "+ 0.014000000000",
+        "- 0.014000000000",
+        "+ 0.015000000000",
+        "- 0.015142857143",
+    ]
+
+
 def test_captures_worked_by_hand(command, world):
     run = world()
     written = {path.name for path in exported(command, run, "pcapng")}
     assert written == {
         "seen-senders.pcapng",
         "seen-receivers.pcapng",
-        "seen-A-to-R.pcapng",
-        "seen-R-to-A.pcapng",
-        "seen-far_R-to-B.pcapng",
-        "seen-far_B-to-R.pcapng",
+        "seen-near_A-to-R.pcapng",
+        "seen-near_R-to-A.pcapng",
+        "seen-R-to-B.pcapng",
+        "seen-B-to-R.pcapng",
     }
     found = [
         (at, packet.src[-1], packet.len, packet.data.seq, packet.data.ack)
@@ -143,10 +156,10 @@ def test_captures_worked_by_hand(command, world):
         (43_900_000_000, 1, 40, 1, 2001),
     ]
     assert {(packet.data.sport, packet.data.dport) for _, packet in frames(run / "seen-receivers.pcapng")} == {
-        (1024, 5001)
+        (16384, 5001)
     }
     # The last bit of each is sent at these times.
-    assert [at for at, _ in frames(run / "seen-far_R-to-B.pcapng")] == [22_000_000_000, 30_000_000_000]
+    assert [at for at, _ in frames(run / "seen-R-to-B.pcapng")] == [22_000_000_000, 30_000_000_000]
 
 
 def test_a_handshake_is_a_syn_each_way(command, world):
@@ -157,6 +170,32 @@ def test_a_handshake_is_a_syn_each_way(command, world):
     assert [(one.seq, one.ack) for one in tcp] == [(0, 0), (0, 1), (1, 1), (1001, 1), (1, 1001), (1, 2001)]
     assert tuple(one.flags for one in tcp[:2]) == flags
     assert not any(one.flags & dpkt.tcp.TH_SYN for one in tcp[2:])
+
+
+def test_a_lost_duplicate_ack_is_no_answer_to_a_syn(command, world):
+    """The first segment with data is lost: those behind it are acknowledged as the SYN was, and some ACKs are lost."""
+    losses = """
+[[losses]]
+link = ["R", "B"]
+flows = "one"
+segments = [1]
+[[losses]]
+link = ["B", "R"]
+kind = "periodic"
+packets = "acks"
+period = "2 packets"
+[[observe]]
+"""
+    run = world(
+        ('initial_window = "2 segments"', 'initial_window = "8 segments"\nhandshake = true'),
+        ('size = "2 segments"', 'size = "8 segments"'),
+        ("[[observe]]", losses),
+    )
+    exported(command, run, "pcapng")
+    lost = [packet.data for _, packet in frames(run / "seen-losses.pcapng") if packet.data.sport == 5001]
+    assert len(lost) > 2
+    assert {one.ack for one in lost} >= {1}
+    assert not any(one.flags & dpkt.tcp.TH_SYN for one in lost)
 
 
 def test_sack_blocks_are_those_of_the_segments(command, world):
@@ -203,11 +242,14 @@ size = "500 B"
     assert Counter(line.split()[4] for line in path.read_text(encoding="utf-8").splitlines())["cbr"] >= 18
 
 
+CHOSEN = ("L1->L2", "L2->L1", "L5->L2", "L2->L5")
+
+
 @pytest.fixture(scope="module")
 def busy(tmp_path_factory):
     """A run with failure, switch and full queues, exported in every form; its rows beside it."""
     place = tmp_path_factory.mktemp("busy")
-    text = (Path(optcp.__file__).parent / "scenarios" / "slides-first.toml").read_text(encoding="utf-8")
+    text = (SCENARIOS / "slides-first.toml").read_text(encoding="utf-8")
     links = 'kind = "packets"\nlinks = [["L1", "L2"], ["L5", "L2"]]'
     assert text.count('kind = "packets"') == 1
     (place / "busy.toml").write_text(text.replace('kind = "packets"', links), encoding="utf-8")
@@ -218,35 +260,44 @@ def busy(tmp_path_factory):
     return run, pyarrow.parquet.read_table(run / "packets.parquet").to_pylist()
 
 
+def stories(path):
+    """What is told of each packet of a trace, line by line; what holds of every trace is checked."""
+    lines = [line.split() for line in path.read_text(encoding="utf-8").splitlines()]
+    times = [float(line[1]) for line in lines]
+    assert times == sorted(times)
+    of_packets = defaultdict(list)
+    for line in lines:
+        of_packets[line[11]].append(line)
+    for told in of_packets.values():
+        # One size, one flow, one number; and nothing is heard of a packet that was lost or came.
+        assert len({tuple(line[4:6] + line[7:11]) for line in told}) == 1
+        assert not any(line[0] in "rd" for line in told[:-1])
+    return list(of_packets.values())
+
+
 def test_a_trace_has_every_event_and_knows_its_packets(busy):
     run, rows = busy
-    lines = [line.split() for line in (run / "packets.tr").read_text(encoding="utf-8").splitlines()]
     events = Counter(row["event"] for row in rows)
+    told = stories(run / "packets.tr")
+    lines = [line for packet in told for line in packet]
     signs = Counter(line[0] for line in lines)
     assert signs["d"] == events["dropped"] > 100
     assert signs["r"] == events["arrived"] + events["acked"]
     assert signs["-"] == events["transmitted"]
+    refused = sum(row["reason"] in ("queue-full", "link-down") and row["port"] in CHOSEN for row in rows)
     # No source's own port was chosen.
-    assert signs["+"] == events["sent"] + events["resent"] + events["queued"]
-    times = [float(line[1]) for line in lines]
-    assert times == sorted(times)
-    story = defaultdict(list)
-    for line in lines:
-        story[line[11]].append(line)
-    for of_packet in story.values():
-        assert len({tuple(line[4:6] + line[7:11]) for line in of_packet}) == 1
-        # A packet ends once: a loss or an arrival is the last that is heard of it.
-        assert not any(line[0] in "rd" for line in of_packet[:-1])
-    # What is queued and neither sent on nor lost stays within the limit of 50.
+    assert signs["+"] == events["sent"] + events["resent"] + events["queued"] + refused
+    assert sum(packet[0][4] == "tcp" for packet in told) == events["sent"] + events["resent"]
+    # A packet passes a hop once.
+    assert all(len({tuple(line[:4]) for line in packet}) == len(packet) for packet in told)
+    # As scripts count a queue: up at +, down at - and d. The limit of 50 has the packet in transmission in it.
     waiting, longest = Counter(), Counter()
-    for line in lines:
-        port = tuple(line[2:4])
-        if line[0] == "+" and port in {("5", "6"), ("9", "6")}:
-            waiting[port] += 1
-            longest[port] = max(longest[port], waiting[port])
-        elif line[0] == "-":
-            waiting[port] -= 1
-    assert 40 < longest["9", "6"] <= 50
+    for line in (line.split() for line in (run / "packets.tr").read_text(encoding="utf-8").splitlines()):
+        hop = tuple(line[2:4])
+        if hop in {("5", "6"), ("9", "6")}:
+            waiting[hop] += {"+": 1, "-": -1, "d": -1}[line[0]]
+            longest[hop] = max(longest[hop], waiting[hop])
+    assert 40 < longest["9", "6"] <= 51
 
 
 def test_captures_have_every_packet_of_the_run(busy):
@@ -273,11 +324,165 @@ def test_the_reason_of_a_loss_is_its_comment(busy):
         assert content.count(b"\x01\x00" + len(text).to_bytes(2, "little") + text) == count
 
 
+# Each has what confused packets that are alike: duplicate ACKs of which some are lost, on links that nobody watches,
+# and copies that 1+1 sends both ways, of which the later one is discarded.
+ALIKE = {
+    "duplicate ACKs": [
+        ('"2 segments"\n[[nodes]]', '"8 segments"\nrecovery = "sack"\n[[nodes]]'),
+        ('size = "2 segments"', 'size = "8 segments"'),
+        (
+            "[[observe]]",
+            """
+[[losses]]
+link = ["R", "B"]
+flows = "one"
+segments = [1]
+[[losses]]
+link = ["B", "R"]
+kind = "periodic"
+packets = "acks"
+period = "2 packets"
+[[observe]]
+""",
+        ),
+    ],
+    "1+1": [
+        ('names = ["B", "A", "R"]', 'names = ["B", "A", "R", "X", "Y"]'),
+        ('"2 segments"\n[[nodes]]', '"8 segments"\n[[nodes]]'),
+        ('size = "2 segments"', 'size = "30 segments"'),
+        ('path = ["A", "R", "B"]', 'path = ["Y", "A", "R", "B"]'),
+        (
+            "[[flows]]",
+            """
+[[links]]
+chain = ["Y", "A"]
+rate = "8 Mbps"
+delay = "3 ms"
+queue = "50 packets"
+[[links]]
+chain = ["A", "X", "R"]
+rate = "8 Mbps"
+delay = "3 ms"
+queue = "50 packets"
+reverse = { rate = "100 kbps" }
+[[losses]]
+link = ["R", "B"]
+flows = "one"
+segments = [2]
+[[failures]]
+link = ["A", "R"]
+at = "900 ms"
+[[protection]]
+flows = "one"
+link = ["A", "R"]
+scheme = "1+1"
+backup = ["A", "X", "R"]
+switch_delay = "10 ms"
+[[flows]]
+""",
+        ),
+    ],
+}
+
+
+@pytest.mark.parametrize(
+    ("kind", "links"),
+    [
+        ("duplicate ACKs", [["A", "R"]]),
+        ("duplicate ACKs", [["A", "R"], ["R", "B"]]),
+        ("1+1", [["A", "R"]]),
+        ("1+1", [["A", "R"], ["R", "B"]]),
+        ("1+1", [["A", "X"], ["X", "R"]]),
+    ],
+    ids=str,
+)
+def test_packets_that_are_alike_are_told_apart(command, world, kind, links):
+    run = world(*ALIKE[kind], links=f"links = {json.dumps(links)}")
+    (path,) = exported(command, run, "ns2")
+    told = stories(path)
+    events = Counter(row["event"] for row in pyarrow.parquet.read_table(run / "seen.parquet").to_pylist())
+    signs = Counter(line[0] for packet in told for line in packet)
+    assert signs["r"] == events["arrived"] + events["acked"]
+    assert signs["d"] == events["dropped"] > 0
+    assert signs["-"] == events["transmitted"]
+    if kind != "1+1":
+        assert sum(packet[0][4] == "tcp" for packet in told) == events["sent"] + events["resent"]
+        assert all(len({tuple(line[:4]) for line in packet}) == len(packet) for packet in told)
+
+
+def test_a_bundle_tells_its_lightpaths_apart(command, tmp_path):
+    text = (SCENARIOS / "lbas.toml").read_text(encoding="utf-8")
+    observe = '[[observe]]\nname = "seen"\nkind = "packets"\nlinks = ["lightpath"]\n'
+    (tmp_path / "small.toml").write_text(text[: text.index("[[observe]]")] + observe, encoding="utf-8")
+    few = ("stop=700 ms", "parameters.hosts=1", "parameters.K=2", "parameters.start=0 s")
+    command("run", "small.toml", *(part for one in few for part in ("--set", one)), "--out", "out")
+    (path,) = exported(command, tmp_path / "out" / "seed-1", "ns2")
+    told = stories(path)
+    # A packet is once on a lightpath, either way.
+    assert all(Counter(line[0] for line in packet)["-"] <= 1 for packet in told)
+    assert sum(len(packet) for packet in told) > 1000
+
+
+def test_a_flow_that_comes_at_random_has_the_way_that_it_drew(command, tmp_path):
+    text = """
+title = "flows of two segments, from either of two sources"
+stop = "2 s"
+[tcp.small]
+profile = "rfc"
+mss = "1000 B"
+[[nodes]]
+names = ["B", "R"]
+[[nodes]]
+group = "S"
+count = 2
+[[links]]
+chains = [["S", "R"], ["R", "B"]]
+rate = "8 Mbps"
+delay = "3 ms"
+queue = "50 packets"
+[[flows]]
+group = "web"
+path = ["S", "R", "B"]
+tcp = "small"
+arrivals = "20 flows/s"
+until = "1 s"
+size = "2000 B"
+[[observe]]
+name = "seen"
+kind = "packets"
+"""
+    (tmp_path / "web.toml").write_text(text, encoding="utf-8")
+    command("run", "web.toml", "--out", "out")
+    run = tmp_path / "out" / "seed-1"
+    exported(command, run, "pcapng")
+    (path,) = exported(command, run, "ns2")
+    begins = Counter(packet[0][2] for packet in stories(path) if packet[0][4] == "tcp")
+    ways = json.loads((run / "meta.json").read_text(encoding="utf-8"))["arrived"]["web"]
+    assert set(ways) == {0, 1}
+    # Nodes B, R, S0 and S1 are 0 to 3.
+    assert begins == {"2": 2 * ways.count(0), "3": 2 * ways.count(1)}
+
+
 def test_runs_without_packets_are_refused(command, world):
     run = world(('kind = "packets"', 'kind = "drops"'), links="")
     for form in ("pcapng", "ns2"):
         done = command("export", run, "--format", form, status=2)
         assert 'give the scenario an [[observe]] with kind = "packets"' in done.stderr
+
+
+def test_a_run_in_which_nothing_was_sent_has_no_captures(command, world):
+    source = """
+[[traffic]]
+group = "late"
+path = ["A", "R", "B"]
+process = "poisson"
+rate = "1 packets/s"
+size = "50 B"
+start = "0.99999 s"
+"""
+    run = world(("[[observe]]", f"{source}\n[[observe]]"), links='groups = ["late"]')
+    done = command("export", run, "--format", "pcapng", status=2)
+    assert "no packet was observed" in done.stderr
 
 
 def test_rows_and_curves_of_exhibits_are_tables(command, tmp_path):

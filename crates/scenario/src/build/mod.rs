@@ -28,6 +28,7 @@ use optcp_units::{Duration, Time};
 use crate::plan::{self, Carries, FailurePlan, Hop, Loses, Observation, Plan, Spread};
 use crate::tallies::tallied;
 
+pub use arrivals::Arrived;
 pub(crate) use bursts::fibre_ids;
 pub use protection::Switched;
 pub use routing::{Rerouted, RoutingRecord};
@@ -44,6 +45,8 @@ pub(crate) struct World {
     pub(crate) routing: Option<RoutingRecord>,
     /// The plan with the flows that come at random in this run; `None` where none do.
     pub(crate) populated: Option<Plan>,
+    /// Which routes these take.
+    pub(crate) arrived: Vec<Arrived>,
 }
 
 /// Builds the world of `plan` for `seed`.
@@ -52,7 +55,7 @@ pub(crate) fn world(plan: &Plan, seed: u64, digest: bool) -> World {
     let plan = &*drawn_failures(plan, streams);
     let mut paths = Paths::default();
     let tables = Tables::lay(plan, &mut paths);
-    let populated = arrivals::populated(plan, streams);
+    let (populated, arrived) = arrivals::populated(plan, streams).unzip();
     let full = populated.as_ref().unwrap_or(plan);
     let mut entrances = Entrances::default();
     let flows = flows(full, streams, &mut paths, &mut entrances, tables.as_ref());
@@ -81,7 +84,14 @@ pub(crate) fn world(plan: &Plan, seed: u64, digest: bool) -> World {
         stop: plan.stop,
     };
     let reducers = reducers(full, &blueprint, digest);
-    World { reducers, blueprint, switches, routing, populated }
+    World {
+        reducers,
+        blueprint,
+        switches,
+        routing,
+        populated,
+        arrived: arrived.unwrap_or_default(),
+    }
 }
 
 /// The plan with its failures at their instants in this run.

@@ -475,8 +475,13 @@ impl Sack {
         if !core.config.tail_loss_probe {
             return;
         }
-        // RFC 8985 section 7.2: not in a recovery, nor while SACK shows a hole.
-        if self.phase != Phase::Open || self.board.sacked() > 0 || self.board.lost() > 0 {
+        // RFC 8985 section 7.2: not in a recovery, nor while SACK shows a hole. A SYN has its timer alone, since
+        // nothing may be sent behind it.
+        if core.opens()
+            || self.phase != Phase::Open
+            || self.board.sacked() > 0
+            || self.board.lost() > 0
+        {
             self.probe.cancel();
         } else if !self.probe.due {
             let outstanding = self.board.end() - self.board.una();
