@@ -48,6 +48,20 @@ kind = "packets"
 LINKS
 """
 
+# The second segment is lost, so duplicate ACKs follow, and every second ACK is lost.
+DUPLICATES = """
+[[losses]]
+link = ["R", "B"]
+flows = "one"
+segments = [1]
+[[losses]]
+link = ["B", "R"]
+kind = "periodic"
+packets = "acks"
+period = "2 packets"
+[[observe]]
+"""
+
 
 @pytest.fixture
 def world(command, tmp_path):
@@ -174,22 +188,10 @@ def test_a_handshake_is_a_syn_each_way(command, world):
 
 def test_a_lost_duplicate_ack_is_no_answer_to_a_syn(command, world):
     """The first segment with data is lost: those behind it are acknowledged as the SYN was, and some ACKs are lost."""
-    losses = """
-[[losses]]
-link = ["R", "B"]
-flows = "one"
-segments = [1]
-[[losses]]
-link = ["B", "R"]
-kind = "periodic"
-packets = "acks"
-period = "2 packets"
-[[observe]]
-"""
     run = world(
         ('initial_window = "2 segments"', 'initial_window = "8 segments"\nhandshake = true'),
         ('size = "2 segments"', 'size = "8 segments"'),
-        ("[[observe]]", losses),
+        ("[[observe]]", DUPLICATES),
     )
     exported(command, run, "pcapng")
     lost = [packet.data for _, packet in frames(run / "seen-losses.pcapng") if packet.data.sport == 5001]
@@ -330,21 +332,7 @@ ALIKE = {
     "duplicate ACKs": [
         ('"2 segments"\n[[nodes]]', '"8 segments"\nrecovery = "sack"\n[[nodes]]'),
         ('size = "2 segments"', 'size = "8 segments"'),
-        (
-            "[[observe]]",
-            """
-[[losses]]
-link = ["R", "B"]
-flows = "one"
-segments = [1]
-[[losses]]
-link = ["B", "R"]
-kind = "periodic"
-packets = "acks"
-period = "2 packets"
-[[observe]]
-""",
-        ),
+        ("[[observe]]", DUPLICATES),
     ],
     "1+1": [
         ('names = ["B", "A", "R"]', 'names = ["B", "A", "R", "X", "Y"]'),
