@@ -152,6 +152,15 @@ impl Packets {
     /// The run has ended.
     pub(super) fn finish(&mut self) {
         self.rows.finish();
+        // Kernels come to different flows in different orders: places are those in the order of the rows.
+        let mut in_order = Vec::with_capacity(self.sacks.len());
+        self.rows.change(|row| {
+            if let Some(place) = &mut row.sack {
+                in_order.push(self.sacks[*place as usize]);
+                *place = u32::try_from(in_order.len() - 1).expect("as many as before");
+            }
+        });
+        self.sacks = in_order;
     }
 
     /// Rows in order of time, once the run has ended.
