@@ -20,13 +20,19 @@ def replacing(path: Path) -> Iterator[IO[bytes]]:
     """Open a temporary file beside ``path`` and rename it onto ``path`` when the block ends without an error.
 
     The name holds the process and a serial number, so that threads and processes that write the same file never
-    share a temporary one.
+    share a temporary one. Of a link the file behind it is replaced. What is no file (a pipe, ``/dev/null``) is written
+    into as it stands: root could rename a file onto a device, and every program after it would find that file.
 
     Raises
     ------
     OSError
         If the directory cannot be made or written to.
     """
+    if path.exists() and not path.is_file():
+        with path.open("wb") as file:
+            yield file
+        return
+    path = path.resolve()
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}.{os.getpid()}-{next(_serial)}.tmp")
     try:
@@ -38,10 +44,15 @@ def replacing(path: Path) -> Iterator[IO[bytes]]:
         raise
 
 
-def write_text(path: Path, text: str) -> None:
-    """Write ``text`` as UTF-8, whole or not at all."""
+def write_bytes(path: Path, content: bytes) -> None:
+    """Write ``content``, whole or not at all (see :func:`replacing`)."""
     with replacing(path) as file:
-        file.write(text.encode())
+        file.write(content)
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write ``text`` as UTF-8, whole or not at all (see :func:`replacing`)."""
+    write_bytes(path, text.encode())
 
 
 @contextlib.contextmanager

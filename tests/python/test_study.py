@@ -7,7 +7,6 @@ from rich.console import Console
 
 import fake_core
 from optcp.errors import Interrupted, RunFailed
-from optcp.files import replacing, write_text
 from optcp.study import Store, Study, Task, execute
 from optcp.study.progress import Bar, Lines, for_console
 
@@ -145,21 +144,6 @@ def test_an_interrupt_stops_running_seeds_and_keeps_finished_ones(scenario, tmp_
         execute([Task(study, (1, 2)), Task(slow, (1,))], store, 1, silent)
     assert time.monotonic() - began < 20
     assert not store.has(slow, 1)
-
-
-def test_files_are_whole_or_absent(tmp_path):
-    target = tmp_path / "deep" / "file.txt"
-    write_text(target, "first")
-
-    def fail_half_way():
-        with replacing(target) as file:
-            file.write(b"sec")
-            raise RuntimeError
-
-    with pytest.raises(RuntimeError):
-        fail_half_way()
-    assert target.read_text() == "first"
-    assert list(target.parent.iterdir()) == [target]
 
 
 def test_lines_tell_how_long_it_takes():

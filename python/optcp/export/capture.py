@@ -12,7 +12,7 @@ import numpy as np
 from optcp import _core
 from optcp.errors import InputError, RunFailed
 from optcp.export import packets
-from optcp.files import replacing
+from optcp.files import write_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -80,13 +80,13 @@ def _captures(seen: packets.Observed) -> Iterator[Path]:
         columns = {name: values[mask] for name, values in frames.items()}
         columns["interface"] = interface[mask]
         columns["comment"] = _places_in(table, "reason", comments)[mask]
+        blocks = sacks if (columns["sack"] != NONE).any() else []  # only senders see any, and there may be many
         target = seen.run.directory / f"{seen.name}-{place.name}.pcapng"
         try:
-            content = _core.write_pcapng(list(place.interfaces), hosts, connections, sacks, comments, columns)
+            content = _core.write_pcapng(list(place.interfaces), hosts, connections, blocks, comments, columns)
         except ValueError as error:
             raise RunFailed(f"{target}: {error}") from error
-        with replacing(target) as file:
-            file.write(content)
+        write_bytes(target, content)
         yield target
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from optcp import _core
 from optcp.export import tabular
-from optcp.files import replacing
+from optcp.files import write_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,6 +23,5 @@ def files(directory: Path) -> Iterator[Path]:
             target = sheet.stem.with_name(f"{sheet.stem.name}.parquet")
             kind = {"optcp.kind": "exhibit", "optcp.exhibit": result.exhibit}
             content = _core.write_parquet(tabular.arrays(sheet.columns), kind)
-            with replacing(target) as file:
-                file.write(content)
+            write_bytes(target, content)
             yield target

@@ -129,7 +129,7 @@ class Trace:
                 yield self._line("-", event._replace(at=began), self._ends(event), copy)
             case "arrived" | "acked":
                 copy = self._pick(event.identity, lambda copy: copy.node == way[-1], lambda _: True, way[-1])
-                self.under_way[event.identity].remove(copy)
+                self._end(event.identity, copy)
                 last = self.world.ports[copy.last].ends if copy.last else way[-2:]
                 yield self._line("r", event, last if last[1] == way[-1] else way[-2:], copy)
             case _:
@@ -143,7 +143,7 @@ class Trace:
             copy = self._at(event)
         else:
             copy = self._pick(event.identity, lambda copy: copy.last == event.port and copy.node == ends[1])
-        self.under_way[event.identity].remove(copy)
+        self._end(event.identity, copy)
         if event.reason in REFUSED and event.port in self.chosen:
             # ns-2 tells of a packet that comes to a queue before the queue refuses it.
             yield self._line("+", event, ends, copy)
@@ -161,6 +161,13 @@ class Trace:
         self.copies += 1
         self.under_way.setdefault(identity, []).append(copy)
         return copy
+
+    def _end(self, identity: Identity, copy: Copy) -> None:
+        """Forget a packet of which nothing more is heard."""
+        alike = self.under_way[identity]
+        alike.remove(copy)
+        if not alike:
+            del self.under_way[identity]
 
     def _at(self, event: Event) -> Copy:
         """The packet that comes to a port: one that is at its node or, where nobody saw it on its way, before it."""
