@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use optcp_scenario::{
-    Cancel, Graph, GraphLink, Kernel, Library, RunOptions, Scenario, run_branches,
+    Cancel, Graph, GraphLink, Kernel, Library, Run, RunOptions, Scenario, run_branches,
 };
 use optcp_units::{Duration, Time};
 
@@ -26,6 +26,14 @@ fn triangle() -> Graph {
         nodes: ["Hamburg", "Kiel", "Muenchen"].map(str::to_owned).to_vec(),
         links: vec![link([0, 1], 100), link([0, 2], 600), link([1, 2], 900)],
     }
+}
+
+fn with_both_kernels(world: &Scenario, seed: u64, digest: bool) -> [Run; 2] {
+    Kernel::ALL.map(|kernel| {
+        let options = RunOptions { digest, kernel, ..RunOptions::default() };
+        let runs = run_branches(&[world], seed, options, &Cancel::default());
+        runs.expect("nobody cancels it").remove(0)
+    })
 }
 
 #[test]
@@ -52,11 +60,7 @@ fn every_shipped_scenario_runs_alike_with_both_kernels() {
             whole = scenario(&[("stop".to_owned(), LONGEST.to_string())]);
         }
         for seed in [1, 2] {
-            let [plain, fast] = Kernel::ALL.map(|kernel| {
-                let options = RunOptions { digest: true, kernel, ..RunOptions::default() };
-                let runs = run_branches(&[&whole], seed, options, &Cancel::default());
-                runs.unwrap().remove(0)
-            });
+            let [plain, fast] = with_both_kernels(&whole, seed, true);
             assert_eq!(plain.records_sha256, fast.records_sha256, "{name}, seed {seed}");
             assert_eq!(plain.series, fast.series, "{name}, seed {seed}");
             assert_eq!(plain.metrics_sha256, fast.metrics_sha256, "{name}, seed {seed}");
@@ -101,12 +105,8 @@ kind = "packets"
     let library = Library::new(|_| Ok(triangle()));
     let world = Scenario::parse_with(text, "sack.toml", &[], &library)
         .unwrap_or_else(|problem| panic!("{problem}"));
-    let [plain, fast] = Kernel::ALL.map(|kernel| {
-        let options = RunOptions { kernel, ..RunOptions::default() };
-        let runs = run_branches(&[&world], 1, options, &Cancel::default());
-        runs.unwrap().remove(0)
-    });
-    let sacks = |run: &optcp_scenario::Run| {
+    let [plain, fast] = with_both_kernels(&world, 1, false);
+    let sacks = |run: &Run| {
         let (_, sacks) = run.series[0].names.iter().find(|(list, _)| *list == "sacks").unwrap();
         sacks.len()
     };
