@@ -59,13 +59,14 @@ def write_text(path: Path, text: str) -> None:
 def replacing_directory(path: Path) -> Iterator[Path]:
     """Make a temporary directory beside ``path`` and rename it to ``path`` when the block ends without an error.
 
-    What ``path`` held before is removed then.
+    What ``path`` held before is removed then. Of a link the directory behind it is replaced.
 
     Raises
     ------
     OSError
         If the directory cannot be made or written to.
     """
+    path = path.resolve()
     path.parent.mkdir(parents=True, exist_ok=True)
     mark = f"{os.getpid()}-{next(_serial)}"
     temporary, old = (path.with_name(f".{path.name}.{mark}.{end}") for end in ("tmp", "old"))
