@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from scipy import special
 
+from optcp.autocorrelation import effective_number
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
@@ -81,7 +83,16 @@ def _values(values: ArrayLike) -> NDArray[np.float64]:
     return array
 
 
-def mean(values: ArrayLike, level: float = 0.95) -> Interval:
+def _error(array: NDArray[np.float64], batches: bool) -> tuple[float, float]:
+    """The standard error of a mean of two values or more, and its degrees of freedom."""
+    n = array.size
+    worth = effective_number(array) if batches else float(n)
+    # The spread of correlated values is smaller than that of the process, too: Bayley and Hammersley, 1946.
+    variance = float(array.var(ddof=1)) * (n - 1) / (n * (worth - 1))
+    return float(np.sqrt(variance)), worth - 1
+
+
+def mean(values: ArrayLike, level: float = 0.95, *, batches: bool = False) -> Interval:
     """Mean with Student's t interval over runs.
 
     Parameters
@@ -90,6 +101,8 @@ def mean(values: ArrayLike, level: float = 0.95) -> Interval:
         One value a run, shape (n,), n >= 1.
     level
         Confidence level.
+    batches
+        Whether values are of batches that follow each other in one run: :mod:`optcp.autocorrelation`.
 
     Raises
     ------
@@ -105,18 +118,20 @@ def mean(values: ArrayLike, level: float = 0.95) -> Interval:
     centre = float(array.mean())
     if n == 1:
         return Interval(centre, -np.inf, np.inf, 1)
-    error = float(array.std(ddof=1)) / np.sqrt(n)
-    reach = float(special.stdtrit(n - 1, 0.5 + level / 2)) * error
+    error, freedom = _error(array, batches)
+    reach = float(special.stdtrit(freedom, 0.5 + level / 2)) * error
     return Interval(centre, float(centre - reach), float(centre + reach), n)
 
 
-def paired(first: ArrayLike, second: ArrayLike) -> Comparison:
+def paired(first: ArrayLike, second: ArrayLike, *, batches: bool = False) -> Comparison:
     """Paired difference ``first - second`` by Student's t: the rule PAIRED.
 
     Parameters
     ----------
     first, second
         One value a seed, shape (n,), the same seeds in the same order: both sides share all random numbers.
+    batches
+        As for :func:`mean`.
 
     Returns
     -------
@@ -128,14 +143,13 @@ def paired(first: ArrayLike, second: ArrayLike) -> Comparison:
     if one.shape != other.shape:
         raise ValueError(f"paired values must be of the same seeds, got {one.size} and {other.size}")
     difference = one - other
-    interval = mean(difference)
-    n = difference.size
-    if n == 1:
+    interval = mean(difference, batches=batches)
+    if difference.size == 1:
         return Comparison(interval, 1.0)
-    error = float(difference.std(ddof=1)) / np.sqrt(n)
+    error, freedom = _error(difference, batches)
     if error == 0:
         return Comparison(interval, 0.0 if interval.estimate != 0 else 1.0)
-    return Comparison(interval, float(2 * special.stdtr(n - 1, -abs(interval.estimate) / error)))
+    return Comparison(interval, float(2 * special.stdtr(freedom, -abs(interval.estimate) / error)))
 
 
 def runs_to_decide(difference: ArrayLike, level: float = 0.05, power: float = 0.8) -> float:
@@ -192,7 +206,7 @@ class Equivalence:
         return self.inside if self.p < 0.05 else None
 
 
-def equivalent(difference: ArrayLike, margin: float) -> Equivalence:
+def equivalent(difference: ArrayLike, margin: float, *, batches: bool = False) -> Equivalence:
     """Two one-sided t tests of a paired difference against ``+-margin``: the rule EQUIV.
 
     Parameters
@@ -201,22 +215,23 @@ def equivalent(difference: ArrayLike, margin: float) -> Equivalence:
         One paired difference a seed, shape (n,).
     margin
         Largest difference that counts as none, in the unit of the values, > 0.
+    batches
+        As for :func:`mean`.
 
     Notes
     -----
     D. J. Schuirmann, J. Pharmacokinet. Biopharm. 15 (1987) 657-680.
     """
     array = _values(difference)
-    interval = mean(array)
-    n = array.size
+    interval = mean(array, batches=batches)
     distance = abs(interval.estimate) - margin  # to the nearer edge; that one decides both tests
     inside = distance < 0
-    if n == 1:
+    if array.size == 1:
         return Equivalence(inside, 1.0, interval)
-    error = float(array.std(ddof=1)) / np.sqrt(n)
+    error, freedom = _error(array, batches)
     if error == 0:
         return Equivalence(inside, 0.0 if distance != 0 else 1.0, interval)
-    tail = float(special.stdtr(n - 1, -abs(distance) / error))
+    tail = float(special.stdtr(freedom, -abs(distance) / error))
     return Equivalence(inside, tail if inside else 2 * tail, interval)
 
 
@@ -457,20 +472,6 @@ def holm(p_values: Sequence[float], alpha: float = 0.05) -> list[bool]:
             break
         rejected[index] = True
     return rejected
-
-
-def lag_one(values: ArrayLike) -> float:
-    """Lag-1 correlation of values in the order of time; 0 where they do not vary.
-
-    Notes
-    -----
-    G. E. P. Box, G. M. Jenkins, Time Series Analysis, 1970, section 2.1.5. A mean of n values of a first-order process
-    with this correlation r scatters sqrt((1 + r) / (1 - r)) times as much as one of n independent values (large n).
-    """
-    array = _values(values)
-    deviation = array - array.mean()
-    total = float(deviation @ deviation)
-    return float(deviation[:-1] @ deviation[1:]) / total if total > 0 else 0.0
 
 
 def normal_fit(values: ArrayLike) -> tuple[float, float]:

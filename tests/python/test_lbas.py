@@ -80,9 +80,23 @@ def test_values_are_batches_until_there_are_three_seeds():
     assert few.values("queue_mb", [cell])[0].tolist() == [1, 3, 1, 3]
     first, second = few.values("queue_mb", [cell, other])
     assert (first.tolist(), second.tolist()) == ([1, 3], [5, 6])
+    assert few.batched([cell])
     assert few.interval("queue_mb", cell).n == 2
     many = outcome.Measured({cell: dict.fromkeys((1, 2, 3), batch)})
     assert many.values("queue_mb", [cell])[0].tolist() == [2, 2, 2]
+    assert not many.batched([cell])
+
+
+def test_intervals_over_batches_are_widened_and_those_over_seeds_are_not():
+    """Of batches worth four values: squares of 6 over 6 (4 - 1), and t for three degrees of freedom is 3.182."""
+    cell = CELLS[0]
+    growing = {"queue_mb": np.array([1.0, 1.0, 1.0, 3.0, 3.0, 3.0])}
+    one = outcome.Measured({cell: {1: growing}}).interval("queue_mb", cell)
+    assert one.half_width == pytest.approx(3.182 * np.sqrt(6 / 18), rel=1e-3)
+    # Of seeds with the means 1, 2, 3 and 4 it is 3.182 sqrt(5 / 3 / 4).
+    seeds = {seed: {"queue_mb": np.full(4, float(seed))} for seed in (1, 2, 3, 4)}
+    four = outcome.Measured({cell: seeds}).interval("queue_mb", cell)
+    assert four.half_width == pytest.approx(3.182 * np.sqrt(5 / 12), rel=1e-3)
 
 
 def test_the_longest_delay_is_a_maximum_over_runs():
@@ -184,7 +198,7 @@ def test_a_missing_cell_leaves_statements_open():
 )
 def test_the_largest_gain_is_about_that_of_the_text_once_that_is_shown(values, expected):
     found = {one: np.array([0.0, 1.0, 2.0]) for one, _ in exhibit.pairs()} | {CELLS[0]: np.array(values)}
-    parts = exhibit.largest_part(found, "gain", "throughput_gain_pct")
+    parts = exhibit.largest_part(found, "gain", "throughput_gain_pct", batches=False)
     assert judge.combine(parts)[0] == expected
 
 
@@ -196,7 +210,7 @@ def test_what_is_compared_has_the_same_seeds():
     text = next(part.text for part in table1.largest_gain(measured) if "minus b_D = 3 and 250 flows" in part.text)
     # 100 (8.39 - 6.92) / 8.39 - 100 (8.75 - 7.88) / 8.75 = 17.52 - 9.94.
     assert "+7.58 points" in text
-    assert "n = 4" in text
+    assert "n = 4 batches" in text
     assert holds("lbas/table1", measured)[:3] == [True] * 3
     assert holds("lbas/table3", measured)[1] is True
 

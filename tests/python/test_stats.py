@@ -242,24 +242,3 @@ def test_kendall_agrees_with_scipy():
     assert stats.kendall(one, one) == 1
     assert stats.kendall(one, -one) == -1
     assert stats.kendall(one, other) == pytest.approx(oracle.kendalltau(one, other).statistic)
-
-
-def test_lag_one_by_hand():
-    # Deviations -1.5, -0.5, 0.5, 1.5: (0.75 - 0.25 + 0.75) / 5.
-    assert stats.lag_one([1.0, 2.0, 3.0, 4.0]) == pytest.approx(0.25)
-    # 1, -1, 1, -1: three products of -1 to four squares.
-    assert stats.lag_one([3.0, 1.0, 3.0, 1.0]) == pytest.approx(-0.75)
-    assert stats.lag_one([2.0, 2.0, 2.0]) == 0
-
-
-def test_a_mean_of_correlated_values_scatters_as_lag_one_says():
-    """A first-order process with r = 0.6: sqrt(1.6 / 0.4) = 2 times as far as its values would have it."""
-    rng = np.random.default_rng(1)
-    steps = rng.normal(size=(400, 600))
-    values = np.zeros_like(steps)
-    for place in range(1, steps.shape[1]):
-        values[:, place] = 0.6 * values[:, place - 1] + steps[:, place]
-    values = values[:, 100:]
-    assert np.mean([stats.lag_one(one) for one in values]) == pytest.approx(0.6, abs=0.02)
-    independent = values.std(axis=1, ddof=1).mean() / np.sqrt(values.shape[1])
-    assert values.mean(axis=1).std(ddof=1) / independent == pytest.approx(2, rel=0.1)

@@ -60,32 +60,42 @@ def number(value: float, digits: int = 2) -> str:
     return f"{value:+.{digits}f}" if math.isfinite(value) else "unbounded"
 
 
-def span(interval: Interval, unit: str, digits: int = 2) -> str:
-    """Write an estimate with its interval and n."""
+def span(interval: Interval, unit: str, digits: int = 2, *, batches: bool = False) -> str:
+    """Write an estimate with its interval and n, and of what: runs, or batches of a run."""
     low, high = number(interval.low, digits), number(interval.high, digits)
-    return f"{number(interval.estimate, digits)} {unit} [{low}, {high}], n = {interval.n}".replace("  ", " ")
+    n = f"n = {interval.n} batches" if batches else f"n = {interval.n}"
+    return f"{number(interval.estimate, digits)} {unit} [{low}, {high}], {n}".replace("  ", " ")
 
 
-def side_part(name: str, test: Comparison, side: Side, unit: str) -> Part:
+def side_part(name: str, test: Comparison, side: Side, unit: str, *, batches: bool = False) -> Part:
     """Judge a difference that should lie above or below zero."""
     estimate = test.interval.estimate
     holds: Holds = "undecided" if estimate == 0 else (estimate > 0) == (side == "above")
-    return Part(f"{name}: {span(test.interval, unit)}", holds, test.p)
+    return Part(f"{name}: {span(test.interval, unit, batches=batches)}", holds, test.p)
 
 
-def paired_part(name: str, first: ArrayLike, second: ArrayLike, side: Side, unit: str) -> Part:
-    """PAIRED: ``first - second`` per seed lies above (or below) zero."""
-    return side_part(name, stats.paired(first, second), side, unit)
+def paired_part(
+    name: str, first: ArrayLike, second: ArrayLike, side: Side, unit: str, *, batches: bool = False
+) -> Part:
+    """PAIRED: ``first - second`` per seed, or per batch of one run, lies above (or below) zero."""
+    return side_part(name, stats.paired(first, second, batches=batches), side, unit, batches=batches)
 
 
-def equivalence_part(name: str, difference: ArrayLike, margin: float, unit: str) -> Part:
+def equivalence_part(name: str, difference: ArrayLike, margin: float, unit: str, *, batches: bool = False) -> Part:
     """EQUIV: the difference lies within ``+-margin``."""
-    outcome = stats.equivalent(difference, margin)
-    return Part(f"{name}: {span(outcome.interval, unit)}, margin {margin:g}", outcome.inside, outcome.p)
+    outcome = stats.equivalent(difference, margin, batches=batches)
+    shown = span(outcome.interval, unit, batches=batches)
+    return Part(f"{name}: {shown}, margin {margin:g}", outcome.inside, outcome.p)
 
 
 def trend(
-    name: str, steps: Sequence[str], compare: Callable[[int, int], Comparison], side: Literal["up", "down"], unit: str
+    name: str,
+    steps: Sequence[str],
+    compare: Callable[[int, int], Comparison],
+    side: Literal["up", "down"],
+    unit: str,
+    *,
+    batches: bool = False,
 ) -> list[Part]:
     """TREND along an ordered axis whose steps are compared by ``compare(later, earlier)``.
 
@@ -94,7 +104,8 @@ def trend(
     towards: Side = "above" if side == "up" else "below"
 
     def part(later: int, earlier: int) -> Part:
-        return side_part(f"{name}, {steps[later]} minus {steps[earlier]}", compare(later, earlier), towards, unit)
+        text = f"{name}, {steps[later]} minus {steps[earlier]}"
+        return side_part(text, compare(later, earlier), towards, unit, batches=batches)
 
     # A pair can only break the trend: unless it is surely on the other side it is fine.
     pairs = [replace(part(index, index - 1), default=True) for index in range(1, len(steps))]
@@ -102,7 +113,13 @@ def trend(
 
 
 def trend_parts(
-    name: str, steps: Sequence[str], values: Sequence[ArrayLike], side: Literal["up", "down"], unit: str
+    name: str,
+    steps: Sequence[str],
+    values: Sequence[ArrayLike],
+    side: Literal["up", "down"],
+    unit: str,
+    *,
+    batches: bool = False,
 ) -> list[Part]:
     """TREND along an ordered axis.
 
@@ -114,8 +131,14 @@ def trend_parts(
         Names of the axis' values.
     values
         One array of per-seed values a step.
+    batches
+        Whether the values are of batches of one run.
     """
-    return trend(name, steps, lambda later, earlier: stats.paired(values[later], values[earlier]), side, unit)
+
+    def compare(later: int, earlier: int) -> Comparison:
+        return stats.paired(values[later], values[earlier], batches=batches)
+
+    return trend(name, steps, compare, side, unit, batches=batches)
 
 
 def bootstrap_trend_parts(

@@ -243,7 +243,7 @@ def pairs() -> list[tuple[Cell, Cell]]:
     return list(zip(CELLS[::2], CELLS[1::2], strict=True))
 
 
-def largest_part(found: Mapping[Cell, NDArray[np.float64]], what: str, stated: str) -> list[Part]:
+def largest_part(found: Mapping[Cell, NDArray[np.float64]], what: str, stated: str, *, batches: bool) -> list[Part]:
     """The largest of the paper's 15 pairs is about that of its text; undecided until that is shown, or its opposite.
 
     Parameters
@@ -254,11 +254,13 @@ def largest_part(found: Mapping[Cell, NDArray[np.float64]], what: str, stated: s
         Of what it is the largest.
     stated
         Its name in ``tables.toml``.
+    batches
+        Whether its values are of batches.
     """
     largest = max(found, key=lambda cell: float(found[cell].mean()))
     value = float(tables()["lbas"]["text"][stated])
     name = f"largest {what}, at b_D = {largest.bundling_degree} and {largest.flows} flows, minus {value:g} %"
-    return [judge.equivalence_part(name, found[largest] - value, ABOUT_POINTS, "points")]
+    return [judge.equivalence_part(name, found[largest] - value, ABOUT_POINTS, "points", batches=batches)]
 
 
 def together(
@@ -294,7 +296,7 @@ def mode_parts(
         if measured.has((one, other)):
             first, second = metric((one, other))
             name = f"b_D = {one.bundling_degree}, {one.flows} flows, with minus without"
-            parts.append(judge.paired_part(name, first, second, side, unit))
+            parts.append(judge.paired_part(name, first, second, side, unit, batches=measured.batched((one, other))))
     return parts
 
 
@@ -314,5 +316,6 @@ def trends(
     for name, cells in series.items():
         if measured.has(cells):
             values = measured.values(metric, cells)
-            parts += judge.trend_parts(name, [steps[cell] for cell in cells], values, way, unit)
+            named = [steps[cell] for cell in cells]
+            parts += judge.trend_parts(name, named, values, way, unit, batches=measured.batched(cells))
     return parts

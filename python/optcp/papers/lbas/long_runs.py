@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from typing import TYPE_CHECKING, Any
 
-from optcp import stats
+from optcp.autocorrelation import lag_one
 from optcp.papers.kept import LongRun
 from optcp.papers.lbas import outcome
 from optcp.papers.lbas.paper import CELLS, FEWER, SCENARIO, changed, directory, length, overrides, reading
@@ -85,13 +85,13 @@ def _intervals(measured: Measured) -> str:
     seeds = sorted({len(of_cell) for of_cell in measured.cells.values()})
     number = " to ".join(str(end) for end in dict.fromkeys((seeds[0], seeds[-1])))
     found = {
-        (round(stats.lag_one(one["throughput_gbps"]), 2), f"{cell.name}, seed {seed}")
+        (round(lag_one(one["throughput_gbps"]), 2), f"{cell.name}, seed {seed}")
         for cell, of_cell in measured.cells.items()
         for seed, one in of_cell.items()
     }
     (low, at_low), (high, at_high) = min(found), max(found)
     return (
         f" Seeds of a cell: {number}. Where there are fewer than {outcome.ENOUGH_SEEDS}, intervals and tests are over "
-        f"batches of single runs, which are not independent: the lag-1 correlation of their throughput is from "
-        f"{low:+.2f} ({at_low}) to {high:+.2f} ({at_high})."
+        f"batches of single runs. These are not independent: the lag-1 correlation of their throughput is from "
+        f"{low:+.2f} ({at_low}) to {high:+.2f} ({at_high}). Intervals and tests are widened for it."
     )

@@ -37,7 +37,7 @@ METRICS = (
 """What :func:`batches` finds."""
 
 ENOUGH_SEEDS = 3
-"""With fewer the batches of all runs stand for independent values."""
+"""With fewer the values are the batches of all runs."""
 BITS_MB = 8e-6
 PS_MS = 1e9
 
@@ -125,7 +125,7 @@ class Measured:
         """
         seeds = self.seeds(cells)
         columns = [[self.cells[cell][seed][metric] for seed in seeds] for cell in cells]
-        if len(seeds) >= ENOUGH_SEEDS:
+        if not self.batched(cells):
             return [np.array([one.mean() for one in column]) for column in columns]
         shortest = min(one.size for column in columns for one in column)
         return [np.concatenate([one[:shortest] for one in column]) for column in columns]
@@ -133,7 +133,7 @@ class Measured:
     def interval(self, metric: str, cell: Cell) -> Interval:
         """The mean of a cell; ``n`` is the number of runs."""
         (values,) = self.values(metric, [cell])
-        return replace(stats.mean(values), n=len(self.cells[cell]))
+        return replace(stats.mean(values, batches=self.batched([cell])), n=len(self.cells[cell]))
 
     def longest(self, metric: str, cell: Cell) -> Interval:
         """The largest value that any run of a cell had, of a metric that grows as a run goes on.
@@ -146,6 +146,10 @@ class Measured:
     def seeds(self, cells: Sequence[Cell]) -> list[int]:
         """The seeds of which there are runs of all of these."""
         return sorted(set.intersection(*(set(self.cells.get(cell, {})) for cell in cells)))
+
+    def batched(self, cells: Sequence[Cell]) -> bool:
+        """Whether :meth:`values` of these are batches, and not means of seeds."""
+        return len(self.seeds(cells)) < ENOUGH_SEEDS
 
     def has(self, cells: Sequence[Cell]) -> bool:
         """Whether all of these can be compared: there is a seed that all have."""

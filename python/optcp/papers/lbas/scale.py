@@ -145,7 +145,8 @@ def _rows(one: Scale, anycast: bool, seeds: Mapping[int, outcome.Batches]) -> li
             for place in range(taken.size)
         ]
     )
+    batches = measured.batched([cell])
     return [
-        row(one.key(anycast), metric, None, replace(stats.mean(values), n=len(seeds)), "")
+        row(one.key(anycast), metric, None, replace(stats.mean(values, batches=batches), n=len(seeds)), "")
         for metric, values in shares.items()
     ]

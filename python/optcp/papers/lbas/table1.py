@@ -88,20 +88,23 @@ def largest_gain(measured: Measured) -> list[Part]:
     """Judge: the largest gain is that of the print, in the first cell, and gains shrink with more flows."""
     parts = missing_part(measured, [CELLS])
     if measured.has(CELLS):
-        parts += largest_part(gains(measured, pairs()), "gain", "throughput_gain_pct")
+        parts += largest_part(gains(measured, pairs()), "gain", "throughput_gain_pct", batches=measured.batched(CELLS))
     first, *others = pairs()
     for other in others:
         if measured.has((*first, *other)):
             of_first, of_other = gains(measured, [first, other]).values()
             name = f"b_D = {other[0].bundling_degree} and {other[0].flows} flows"
             text = f"gain at b_D = 2 and 100 flows minus {name}"
-            parts.append(judge.paired_part(text, of_first, of_other, "above", "points"))
+            batches = measured.batched((*first, *other))
+            parts.append(judge.paired_part(text, of_first, of_other, "above", "points", batches=batches))
     for degree in BUNDLING_DEGREES:
         row = [pair for pair in pairs() if pair[0].bundling_degree == degree]
-        if measured.has([cell for pair in row for cell in pair]):
+        cells = [cell for pair in row for cell in pair]
+        if measured.has(cells):
             steps = [f"{cell.flows} flows" for cell, _ in row]
             values = list(gains(measured, row).values())
-            parts += judge.trend_parts(f"gain at b_D = {degree}", steps, values, "down", "points")
+            name = f"gain at b_D = {degree}"
+            parts += judge.trend_parts(name, steps, values, "down", "points", batches=measured.batched(cells))
     return parts
 
 
@@ -144,7 +147,8 @@ def only_bottleneck(measured: Measured) -> list[Part]:
             first, second = measured.values("throughput_gbps", (cell, fewer))
             mode = "with anycast" if cell.anycast else "without"
             difference = 100 * (second - first) / first.mean()
-            parts.append(judge.equivalence_part(f"K = 2 against K = 5, {mode}", difference, EQUAL_PCT, "%"))
+            name, batches = f"K = 2 against K = 5, {mode}", measured.batched((cell, fewer))
+            parts.append(judge.equivalence_part(name, difference, EQUAL_PCT, "%", batches=batches))
     equal = all(set(cell.flows_by_lightpath()) == {cell.flows} for cell in (*CELLS, *FEWER))
     text = "flows by lightpath equal N K in every cell, by construction (the static formula)"
     parts.append(judge.exact_part(text, equal))

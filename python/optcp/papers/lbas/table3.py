@@ -46,7 +46,8 @@ class Table3(Lbas):
         """The queueing delay from metro node to metro node, and the longest one on each part of the way."""
         total = sum(measured.values(metric, [cell])[0] for metric in DELAYS)
         longest = {metric: measured.longest(metric, cell) for metric in LONGEST}
-        return {"delay_ms": replace(stats.mean(np.asarray(total)), n=len(measured.cells[cell])), **longest}
+        delay = stats.mean(np.asarray(total), batches=measured.batched([cell]))
+        return {"delay_ms": replace(delay, n=len(measured.cells[cell])), **longest}
 
     def notes(self, done: Mapping[str, Done]) -> list[str]:
         """What the delays are."""
@@ -76,13 +77,17 @@ def largest_reduction(measured: Measured) -> list[Part]:
     """Judge: the largest reduction is that of the print, and reductions grow with the bundling degree."""
     parts = missing_part(measured, [CELLS])
     if measured.has(CELLS):
-        parts += largest_part(reductions(measured, pairs()), "reduction", "queue_reduction_pct")
+        parts += largest_part(
+            reductions(measured, pairs()), "reduction", "queue_reduction_pct", batches=measured.batched(CELLS)
+        )
     for flows in FLOWS:
         row = [pair for pair in pairs() if pair[0].flows == flows]
-        if measured.has([cell for pair in row for cell in pair]):
+        cells = [cell for pair in row for cell in pair]
+        if measured.has(cells):
             steps = [f"b_D = {cell.bundling_degree}" for cell, _ in row]
             values = list(reductions(measured, row).values())
-            parts += judge.trend_parts(f"reduction at {flows} flows", steps, values, "up", "points")
+            name = f"reduction at {flows} flows"
+            parts += judge.trend_parts(name, steps, values, "up", "points", batches=measured.batched(cells))
     return parts
 
 

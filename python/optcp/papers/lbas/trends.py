@@ -94,7 +94,8 @@ NOTE = (
     "Means over all pairs of cells that there are, as many as the row `pairs` says: with anycast switching minus "
     "without; the largest bundle minus the smallest; the most flows minus the fewest. The latter two are over the same "
     "pairs with anycast switching and without. Utilisation in points of the rate, the queue in points of the buffer, "
-    "drops as a ratio less one. Kept long runs have intervals over batches where there are fewer than three seeds."
+    "drops as a ratio less one. Kept long runs have intervals over batches where there are fewer than three seeds, "
+    "widened for their correlation."
 )
 
 
@@ -105,8 +106,9 @@ def rows_of(network: Network, profile: str, measured: Measured) -> list[Row]:
         key: Key = {"network": network.name, "profile": profile, "trend": trend}
         rows.append(row({**key}, "pairs", None, stats.exact(len(pairs)), ""))
         runs = len(measured.seeds(_flat(pairs)))
+        batches = measured.batched(_flat(pairs))
         for metric, values in changes(network, measured, pairs).items():
-            rows.append(row({**key}, metric, None, replace(stats.mean(values), n=runs), ""))
+            rows.append(row({**key}, metric, None, replace(stats.mean(values, batches=batches), n=runs), ""))
     return rows
 
 
