@@ -2,21 +2,37 @@
 
 use optcp_routing::{Coverage, Link, Protect, Repair, Routes, Topology, coverage, repair};
 
-use crate::plan::{LinkPlan, Plan};
+use crate::plan::{BundlePlan, Hop, LinkPlan, Plan};
 use crate::schema::{protect_name, repair_name};
 
-/// The graph of the links; circuits of protections are not for routing.
-pub(crate) fn topology(nodes: usize, links: &[LinkPlan]) -> Topology {
-    let link = |link: &LinkPlan| {
-        link.over.is_empty().then_some(Link { ends: link.ends, costs: link.costs })
+/// The graph of the links; circuits of protections are not for routing, and the first link of a bundle
+/// stands for all of it.
+pub(crate) fn topology(nodes: usize, links: &[LinkPlan], bundles: &[BundlePlan]) -> Topology {
+    let led = |link| bundles.iter().any(|bundle| bundle.has(link) && bundle.leader() != link);
+    let link = |(number, link): (usize, &LinkPlan)| {
+        let routed = link.over.is_empty() && !led(number);
+        routed.then_some(Link { ends: link.ends, costs: link.costs })
     };
-    Topology::new(nodes, links.iter().map(link).collect())
+    Topology::new(nodes, links.iter().enumerate().map(link).collect())
+}
+
+/// The graph of a plan.
+pub(crate) fn topology_of(plan: &Plan) -> Topology {
+    topology(plan.nodes.len(), &plan.links, &plan.bundles)
+}
+
+/// The name of what a direction of the graph leads through: a port, or "bundle:A->B".
+fn name(plan: &Plan, hop: Hop) -> String {
+    let Some(bundle) = plan.led_by(hop.0) else { return plan.port_name(hop) };
+    let bundle = &plan.bundles[bundle];
+    let [from, to] = [0, 1].map(|end| &plan.nodes[bundle.ends[end ^ plan.way(bundle, hop)]]);
+    format!("{}:{from}->{to}", bundle.name)
 }
 
 /// How much fast reroute protects; `None` without routing.
 pub(crate) fn covered(plan: &Plan) -> Option<Coverage> {
     let routing = plan.routing.as_ref()?;
-    let topology = topology(plan.nodes.len(), &plan.links);
+    let topology = topology_of(plan);
     Some(coverage(&topology, routing.mechanism, routing.protect))
 }
 
@@ -29,11 +45,11 @@ pub struct Backup {
     pub destination: String,
     /// The cost of the shortest path.
     pub cost: u64,
-    /// The port to the next router.
+    /// The port to the next router, or the bundle.
     pub next: String,
     /// The mechanism that found the backup, by its name in files; `None` if there is none.
     pub mechanism: Option<&'static str>,
-    /// The ports of the backup up to where ordinary forwarding takes over.
+    /// The ports and bundles of the backup up to where ordinary forwarding takes over.
     pub ports: Vec<String>,
     /// The node where it does.
     pub end: Option<String>,
@@ -44,7 +60,7 @@ pub struct Backup {
 /// The backups of every router, router by router.
 pub(crate) fn backups(plan: &Plan) -> Vec<Backup> {
     let Some(routing) = &plan.routing else { return Vec::new() };
-    let topology = topology(plan.nodes.len(), &plan.links);
+    let topology = topology_of(plan);
     let routes = Routes::new(&topology);
     let of = |router: usize, destination: usize| {
         let next = routes.next(router, destination)?;
@@ -59,9 +75,9 @@ pub(crate) fn backups(plan: &Plan) -> Vec<Backup> {
             router: plan.nodes[router].clone(),
             destination: plan.nodes[destination].clone(),
             cost: routes.cost(router, destination),
-            next: plan.port_name(next),
+            next: name(plan, next),
             mechanism: backup.as_ref().map(|backup| repair_name(Some(backup.mechanism))),
-            ports: hops.iter().map(|&hop| plan.port_name(hop)).collect(),
+            ports: hops.iter().map(|&hop| name(plan, hop)).collect(),
             end: backup.as_ref().map(|backup| plan.nodes[backup.end].clone()),
             protects: backup.as_ref().map(protect),
         })

@@ -38,6 +38,7 @@ bad!(
     protected_bundles,
     protection,
     queues,
+    routed_bundles,
     routing,
     routing_as_written,
     schemes,

@@ -13,7 +13,7 @@ use crate::protected::reverse;
 use super::{outages, path_ids, port_id, united};
 
 /// The number of one direction of a bundle: from its first end to its second (0) or back (1).
-fn bundle_id(bundle: usize, way: usize) -> BundleId {
+pub(super) fn bundle_id(bundle: usize, way: usize) -> BundleId {
     BundleId::try_from(2 * bundle + way).expect("a plan has fewer than 2^31 bundles")
 }
 

@@ -4,13 +4,17 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use optcp_des::Streams;
-use optcp_net::{Action, Control, Label, Paths, PortConfig, PortId};
-use optcp_routing::{Cause, Change, Entry, Failure, Repair, Routes, Timing, Topology, timeline};
+use optcp_net::{Action, Control, Entrance, Label, Paths, PortConfig, PortId};
+use optcp_optical::protection::Outage;
+use optcp_routing::{
+    Cause, Change, Entry, Failure, Hop, Repair, Routes, Timing, Topology, timeline,
+};
 use optcp_units::Time;
 
 use crate::plan::{Plan, RoutingPlan};
-use crate::routed::topology;
+use crate::routed::topology_of;
 
+use super::bundles::{bundle_id, outages_of};
 use super::{delay_of, draw, port_id};
 
 /// What routers did at an instant, for the result of a run.
@@ -44,6 +48,8 @@ pub struct RoutingRecord {
 /// The forwarding tables of the destinations that flows have.
 pub(super) struct Tables {
     topology: Topology,
+    /// The shortest paths as they are before anything fails.
+    routes: Routes,
     /// By destination: the entry of each node that has a way there.
     entries: BTreeMap<usize, Vec<Option<Label>>>,
 }
@@ -52,7 +58,7 @@ impl Tables {
     /// Lays the tables as they are before anything fails; `None` without routing.
     pub(super) fn lay(plan: &Plan, paths: &mut Paths) -> Option<Self> {
         plan.routing.as_ref()?;
-        let topology = topology(plan.nodes.len(), &plan.links);
+        let topology = topology_of(plan);
         let routed = plan.flows.iter().filter(|flow| flow.routed);
         let ends = routed.flat_map(|flow| [flow.path.first(), flow.path.last()]);
         let destinations: BTreeSet<usize> = ends.flatten().copied().collect();
@@ -69,13 +75,13 @@ impl Tables {
                 .collect();
             entries.insert(destination, labels);
         }
-        let tables = Tables { topology, entries };
+        let tables = Tables { topology, routes, entries };
         for (&destination, labels) in &tables.entries {
             for (node, label) in labels.iter().enumerate() {
-                let next = routes.next(node, destination);
+                let next = tables.routes.next(node, destination);
                 if let (Some(label), Some(hop)) = (label, next) {
-                    let to = tables.beyond(hop, destination);
-                    paths.set(*label, optcp_net::Hop::Forward { port: port_id(hop), next: to });
+                    let does = tables.along(plan, &[hop], destination, paths);
+                    paths.set(*label, does);
                 }
             }
         }
@@ -90,9 +96,49 @@ impl Tables {
         self.entries[&destination][node].expect("checked: there is a way")
     }
 
-    fn beyond(&self, hop: optcp_routing::Hop, destination: usize) -> Label {
-        let adjacency = self.topology.adjacency(hop).expect("a link of the topology");
-        self.entry(adjacency.to, destination)
+    /// The node to which a direction of a link leads.
+    fn far_end(&self, hop: Hop) -> usize {
+        self.topology.adjacency(hop).expect("a link of the topology").to
+    }
+
+    /// What an entry does that sends packets of a destination over these links, behind which they are
+    /// forwarded as usual.
+    fn along(
+        &self,
+        plan: &Plan,
+        hops: &[Hop],
+        destination: usize,
+        paths: &mut Paths,
+    ) -> optcp_net::Hop {
+        let (&first, beyond) = hops.split_first().expect("a way has a link at least");
+        let next = match beyond {
+            [] => self.entry(self.far_end(first), destination),
+            _ => {
+                let label = paths.open();
+                let does = self.along(plan, beyond, destination, paths);
+                paths.set(label, does);
+                label
+            }
+        };
+        let Some(number) = plan.led_by(first.0) else {
+            return optcp_net::Hop::Forward { port: port_id(first), next };
+        };
+        // The node behind the bundle, or its end where the packets stay there.
+        let end = self.far_end(first);
+        let onward = beyond.first().copied().or_else(|| self.routes.next(end, destination));
+        let behind = onward.map_or(end, |hop| self.far_end(hop));
+        paths.entrance(Entrance {
+            bundle: bundle_id(number, plan.way(&plan.bundles[number], first)),
+            destination: plan.numbers[behind],
+            next,
+        })
+    }
+
+    /// The same for a tunnel whose routers inside leave the time to live alone. Bundles do not go with it.
+    fn piped(&self, hops: &[Hop], destination: usize, paths: &mut Paths) -> optcp_net::Hop {
+        let end = self.far_end(*hops.last().expect("a tunnel has a link at least"));
+        let way: Vec<PortId> = hops.iter().map(|&hop| port_id(hop)).collect();
+        paths.tunnel(&way, self.entry(end, destination), true)
     }
 
     /// What routers rewrite, as control actions and for the result.
@@ -104,16 +150,7 @@ impl Tables {
         streams: Streams,
         paths: &mut Paths,
     ) -> (Vec<Control>, RoutingRecord) {
-        let failures: Vec<Failure> = plan
-            .failures
-            .iter()
-            .map(|failure| Failure {
-                link: failure.link,
-                directions: failure.directions,
-                at: failure.at,
-                repair: failure.repair,
-            })
-            .collect();
+        let failures = failures(plan);
         let timing = timing(plan, routing, ports, streams);
         let (mechanism, protect) = (routing.mechanism, routing.protect);
         let mut line =
@@ -125,24 +162,20 @@ impl Tables {
             ..RoutingRecord::default()
         };
         line.changes.iter().for_each(|change| record.count(plan, change));
-        let mut laid: BTreeMap<(usize, Vec<PortId>), optcp_net::Hop> = BTreeMap::new();
+        let mut laid: BTreeMap<(usize, Vec<Hop>), optcp_net::Hop> = BTreeMap::new();
         let mut controls = Vec::new();
         for Change { at, router, destination, entry, .. } in &line.changes {
             let Some(labels) = self.entries.get(destination) else { continue };
             let Some(label) = labels[*router] else { continue };
-            let hop = match entry {
-                Entry::Next(hop) => {
-                    let next = self.beyond(*hop, *destination);
-                    optcp_net::Hop::Forward { port: port_id(*hop), next }
-                }
-                Entry::Backup(Repair { hops, end, .. }) => {
-                    let way: Vec<PortId> = hops.iter().map(|&hop| port_id(hop)).collect();
-                    let onto = self.entry(*end, *destination);
-                    *laid
-                        .entry((*destination, way.clone()))
-                        .or_insert_with(|| paths.tunnel(&way, onto, routing.pipe))
-                }
+            let hops = match entry {
+                Entry::Next(hop) => std::slice::from_ref(hop),
+                Entry::Backup(Repair { hops, .. }) => hops,
             };
+            let lay = || match routing.pipe && hops.len() > 1 {
+                true => self.piped(hops, *destination, paths),
+                false => self.along(plan, hops, *destination, paths),
+            };
+            let hop = *laid.entry((*destination, hops.to_vec())).or_insert_with(lay);
             controls.push(Control { at: *at, action: Action::SetHop(label, hop) });
         }
         (controls, record)
@@ -170,6 +203,31 @@ impl RoutingRecord {
             }),
         }
     }
+}
+
+/// When links are down, bundles of them as one: while none of its links works and is chosen.
+fn failures(plan: &Plan) -> Vec<Failure> {
+    let alone = plan.failures.iter().filter(|failure| {
+        let link = failure.link;
+        !plan.bundles.iter().any(|bundle| bundle.has(link))
+    });
+    let of_links = alone.map(|failure| Failure {
+        link: failure.link,
+        directions: failure.directions,
+        at: failure.at,
+        repair: failure.repair,
+    });
+    let of_bundles = plan.bundles.iter().flat_map(|bundle| {
+        [0, 1].into_iter().flat_map(move |way| {
+            let ports: Vec<Hop> = bundle.ports(way).collect();
+            let (link, direction) = ports[0];
+            let directions = [direction == 0, direction == 1];
+            let failure =
+                move |Outage { failure, repair }| Failure { link, directions, at: failure, repair };
+            outages_of(plan, bundle, &ports).into_iter().map(failure)
+        })
+    });
+    of_links.chain(of_bundles).collect()
 }
 
 /// How long everything takes in this run.

@@ -26,11 +26,6 @@ impl Network {
                 let message = format!("there is already something called `{}`", entry.name);
                 problems.at(place, message).label("nodes, links and bundles share their names");
             }
-            if file.routing.is_some() {
-                problems
-                    .at(place!["bundles", i], "a bundle in a network with routing")
-                    .label("bundles are on the paths of flows that have a `path`");
-            }
             let Some(members) = self.members(i, entry, problems) else {
                 self.incomplete = true;
                 continue;

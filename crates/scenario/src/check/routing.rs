@@ -55,7 +55,11 @@ pub(super) fn routing(
         problems.at(place!["routing"], message).label(format!("at most {MOST_ROUTERS}"));
         return None;
     }
-    (!network.incomplete).then(|| Routes::new(&topology(routers, &network.links)))
+    if network.incomplete {
+        return None;
+    }
+    bundles(table, network, problems);
+    Some(Routes::new(&topology(routers, &network.links, &network.bundles)))
 }
 
 /// What each link costs.
@@ -122,6 +126,32 @@ pub(super) fn delay_cost(delay: Spread<Duration>) -> Option<u32> {
     Some(u32::try_from(units).unwrap_or(u32::MAX))
 }
 
+/// Refuses bundles that are not one link to routers.
+fn bundles(table: &RoutingTable, network: &Network, problems: &mut Problems<'_>) {
+    for (i, bundle) in network.bundles.iter().enumerate() {
+        for way in [0, 1] {
+            let cost = |(link, direction): Hop| network.links[link].costs[direction];
+            let mut ports = bundle.ports(way);
+            let first = ports.next().map(cost);
+            if let Some(other) = ports.find(|&port| Some(cost(port)) != first) {
+                let [one, other] =
+                    [bundle.leader(), other.0].map(|link| network.links[link].name.as_str());
+                let message = format!("`{one}` and `{other}` do not cost the same");
+                problems
+                    .at(place!["bundles", i, "links"], message)
+                    .label("a bundle is one link to routers, with one cost in each direction");
+                break;
+            }
+        }
+        if table.ttl == Some(TunnelTtl::Pipe) {
+            problems
+                .at(place!["routing", "ttl"], "tunnels that hide routers in a network with bundles")
+                .label("`uniform` goes with bundles");
+            break;
+        }
+    }
+}
+
 /// Refuses keys that nothing looks at.
 fn check_keys(table: &RoutingTable, problems: &mut Problems<'_>) {
     if table.repair.unwrap_or(RepairKind::None) != RepairKind::None {
@@ -174,6 +204,8 @@ impl Network {
             let mut node = a;
             while let Some((link, direction)) = next(node) {
                 node = self.links[link].ends[1 - direction];
+                let bundle = self.bundles.iter().position(|bundle| bundle.leader() == link);
+                route.bundles.extend(bundle.map(|bundle| (route.hops.len(), bundle)));
                 route.hops.push((link, direction));
                 route.nodes.push(node);
             }

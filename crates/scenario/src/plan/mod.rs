@@ -160,6 +160,12 @@ impl BundlePlan {
         self.members.iter().any(|&(member, _)| member == link)
     }
 
+    /// The link that stands for all of them to routing.
+    #[must_use]
+    pub fn leader(&self) -> usize {
+        self.members[0].0
+    }
+
     /// The ports from the first end to the second (0) or back (1).
     pub fn ports(&self, way: usize) -> impl Iterator<Item = Hop> {
         self.members.iter().map(move |&(link, direction)| (link, direction ^ way))
@@ -244,6 +250,11 @@ impl Plan {
     /// The way through a bundle on which a port of it lies: 0 from its first end to its second, 1 back.
     pub(crate) fn way(&self, bundle: &BundlePlan, (link, direction): Hop) -> usize {
         usize::from(self.links[link].ends[direction] != bundle.ends[0])
+    }
+
+    /// The bundle that a link stands for to routing, as an index.
+    pub(crate) fn led_by(&self, link: usize) -> Option<usize> {
+        self.bundles.iter().position(|bundle| bundle.leader() == link)
     }
 
     /// The number of the node to which a bundle at `place` of a flow's way leads its data (0) or ACKs (1):
