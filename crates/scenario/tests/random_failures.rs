@@ -12,9 +12,9 @@ flows = [{ group = "flow", from = "A", to = "B" }]
 failures = [{ node = "B", at = "1 s", repair = "2.5 s", later = "uniform(0 s, 2 s)" }]
 "#;
 
-fn run(seed: u64, set: &[(&str, &str)]) -> Run {
+fn run(text: &str, seed: u64, set: &[(&str, &str)]) -> Run {
     let set: Vec<_> = set.iter().map(|(k, v)| (k.to_string(), v.to_string())).collect();
-    let scenario = Scenario::parse(WORLD, "random.toml", &set).expect("a world");
+    let scenario = Scenario::parse(text, "random.toml", &set).expect("a world");
     run_branches(&[&scenario], seed, RunOptions::default(), &Cancel::default())
         .expect("runs")
         .remove(0)
@@ -32,13 +32,13 @@ fn seen(run: &Run) -> Vec<Time> {
 fn a_failure_keeps_its_length_wherever_it_falls() {
     let mut starts = Vec::new();
     for seed in 1..=20 {
-        let seen_at = seen(&run(seed, &[]));
+        let seen_at = seen(&run(WORLD, seed, &[]));
         let (down, up) = (seen_at[0], seen_at[seen_at.len() - 1]);
         let seconds = |s| Time::ZERO + Duration::from_secs(s);
         assert!((seconds(1)..=seconds(3)).contains(&down), "{down}");
         assert_eq!(up - down, Duration::from_ms(1500));
         assert!(seen_at.iter().all(|&at| at == down || at == up), "{seen_at:?}");
-        assert_eq!(seen_at, seen(&run(seed, &[("flows.0.tcp", "linux-6")])));
+        assert_eq!(seen_at, seen(&run(WORLD, seed, &[("flows.0.tcp", "linux-6")])));
         starts.push(down);
     }
     starts.sort();
@@ -46,4 +46,34 @@ fn a_failure_keeps_its_length_wherever_it_falls() {
     assert_eq!(starts.len(), 20);
     let ms = |m| Time::ZERO + Duration::from_ms(m);
     assert!(starts[0] < ms(1500) && starts[19] > ms(2500), "spread over the range: {starts:?}");
+}
+
+/// A cable with both links of B, and with two of three parallel ones besides: its cut is that of the node, and
+/// what lies beside it works on.
+#[test]
+fn links_that_share_a_risk_fail_at_one_instant() {
+    let cable = WORLD.replace("node = \"B\"", "links = [[\"A\", \"B\"], [\"C\", \"B\"]]");
+    for seed in 1..=3 {
+        let (node, links) = (run(WORLD, seed, &[]), run(&cable, seed, &[]));
+        assert_eq!(links.metrics_sha256, node.metrics_sha256);
+        assert_eq!(links.routing, node.routing);
+    }
+    let lightpaths = r#"
+stop = "10 s"
+nodes = [{ names = ["A", "B"] }]
+links = [{ chain = ["A", "B"], name = "fibre", count = 3, rate = "8 Mbps", delay = "1 ms", queue = "unlimited" }]
+bundles = [{ name = "all", links = ["fibre"], selection = "round-robin", detection = "1 s" }]
+traffic = [{ group = "main", path = ["A", "B"], process = "constant", rate = "300 packets/s", size = "1000 B" }]
+failures = [{ links = ["fibre0", "fibre2"], at = "1 s", repair = "2 s", later = "uniform(0 s, 2 s)" }]
+"#;
+    let lost = |set| {
+        let run = run(lightpaths, 1, set);
+        let lost: u64 = run.drops.iter().map(|&(_, count)| count).sum();
+        i64::try_from(lost).expect("few")
+    };
+    // For a second two of three packets are lost; those of the whole bundle, and those of one direction back.
+    assert!((lost(&[]) - 200).abs() <= 1, "{}", lost(&[]));
+    assert!((lost(&[("failures.0.links", "[\"all\"]")]) - 300).abs() <= 1);
+    let back = [("failures.0.links", "[[\"B\", \"A\"]]"), ("failures.0.direction", "forward")];
+    assert_eq!(lost(&back), 0);
 }

@@ -3,9 +3,9 @@
 use optcp_units::{Duration, Time};
 
 use crate::nearest::suggestion;
-use crate::plan::{FailurePlan, Plan, Spread};
+use crate::plan::{FailurePlan, Hop, Plan, Spread};
 use crate::problem::Problems;
-use crate::schema::{FailedDirections, FailedPackets, FailureEntry, File, Span};
+use crate::schema::{FailedDirections, FailedPackets, FailureEntry, File, LinkRef, Span};
 use crate::tree::place;
 
 use super::network::{Network, check_spread};
@@ -63,7 +63,7 @@ pub(super) fn failures(
     }
 }
 
-/// The links that fail, and which directions of them: one link, or all of a node.
+/// The links that fail, and which directions of them: one link, several, or all of a node.
 fn failing(
     i: usize,
     entry: &FailureEntry,
@@ -71,13 +71,17 @@ fn failing(
     problems: &mut Problems<'_>,
 ) -> Vec<(usize, [bool; 2])> {
     let forward = entry.direction == Some(FailedDirections::Forward);
-    match (&entry.link, &entry.node) {
-        (Some(link), None) => {
+    let directions = |(link, way): Hop| (link, [!forward || way == 0, !forward || way == 1]);
+    match (&entry.link, &entry.links, &entry.node) {
+        (Some(link), None, None) => {
             let hop = network.one_hop(link, place!["failures", i, "link"], problems);
-            let directions = |way: usize| [!forward || way == 0, !forward || way == 1];
-            hop.map(|(link, way)| (link, directions(way))).into_iter().collect()
+            hop.map(directions).into_iter().collect()
         }
-        (None, Some(name)) => {
+        (None, Some(links), None) => {
+            let hops = sharing_a_risk(i, links, network, problems);
+            hops.into_iter().map(directions).collect()
+        }
+        (None, None, Some(name)) => {
             let Some(&node) = network.node.get(name) else {
                 let help = suggestion(name, "nodes", network.nodes.iter().map(String::as_str));
                 let place = place!["failures", i, "node"];
@@ -95,8 +99,33 @@ fn failing(
         _ => {
             problems
                 .at(place!["failures", i], "what fails is not clear")
-                .label("needs either `link` or `node`");
+                .label("needs one of `link`, `links` and `node`");
             Vec::new()
         }
     }
+}
+
+/// The links of a list, each in the direction in which it is written.
+fn sharing_a_risk(
+    i: usize,
+    links: &[LinkRef],
+    network: &mut Network,
+    problems: &mut Problems<'_>,
+) -> Vec<Hop> {
+    if links.is_empty() {
+        problems.at(place!["failures", i, "links"], "no link fails").label("name one at least");
+    }
+    let mut hops: Vec<Hop> = Vec::new();
+    for (j, link) in links.iter().enumerate() {
+        let place = place!["failures", i, "links", j];
+        for hop in network.referred(link, place, problems).unwrap_or_default() {
+            if hops.iter().any(|&(known, _)| known == hop.0) {
+                let name = &network.links[hop.0].name;
+                problems.at(place, format!("`{name}` is there twice"));
+                return hops;
+            }
+            hops.push(hop);
+        }
+    }
+    hops
 }

@@ -24,12 +24,14 @@ optcp_tcp::registry! {
     }
 }
 
-/// A link or a node that fails; a node fails with all of its links.
+/// A link, several that share a risk, or a node that fails; a node fails with all of its links.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct FailureEntry {
     /// The link.
     pub link: Option<LinkRef>,
+    /// Links that fail together, in place of one: what one cable or one duct carries.
+    pub links: Option<Vec<LinkRef>>,
     /// The node, in place of a link.
     pub node: Option<String>,
     /// When it fails.
