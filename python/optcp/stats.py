@@ -377,21 +377,32 @@ def bootstrap(
 def percentile(samples: NDArray[np.float64], estimate: float, n: int) -> Interval:
     """The 95 % percentile interval of bootstrap samples; infinite samples stay infinite.
 
-    The bounds are order statistics, not interpolated ones: between infinity and a number there is no value.
+    The bounds are order statistics, not interpolated ones: between infinity and a number there is no value. Of one run
+    all resamples are alike: there is no interval.
     """
+    if n == 1:
+        return Interval(estimate, -np.inf, np.inf, 1)
     low, high = np.quantile(samples, [0.025, 0.975], method="closest_observation")
     return Interval(estimate, float(low), float(high), n)
 
 
-def bootstrap_p(samples: NDArray[np.float64], threshold: float) -> float:
-    """Two-sided p-value of "the statistic is on the other side of the threshold than it seems".
+def _bootstrap_p(rarer: int, samples: int, n: int, tails: Literal[1, 2]) -> float:
+    """The p-value of so many samples on the other side, of n runs.
 
-    Equality counts as the upper side. The one added to both counts keeps the p-value above zero (A. C. Davison,
-    D. V. Hinkley, Bootstrap Methods and their Application, 1997, equation 4.11).
+    The one added to both counts keeps it above zero (A. C. Davison, D. V. Hinkley, Bootstrap Methods and their
+    Application, 1997, equation 4.11). Nor is it less than how often all of a resample is one certain run: few runs on
+    one side tell little, however many resamples there are.
+    """
+    return min(1.0, tails * max((rarer + 1) / (samples + 1), float(n) ** -n))
+
+
+def bootstrap_p(samples: NDArray[np.float64], threshold: float, n: int) -> float:
+    """Two-sided p-value of "the statistic of n runs is on the other side of the threshold than it seems".
+
+    Equality counts as the upper side.
     """
     below = int(np.sum(samples < threshold))
-    rarer = min(below, samples.size - below)
-    return min(1.0, 2 * (rarer + 1) / (samples.size + 1))
+    return _bootstrap_p(min(below, samples.size - below), samples.size, n, 2)
 
 
 def bootstrap_difference(first: NDArray[np.float64], second: NDArray[np.float64], gap: float, n: int) -> Comparison:
@@ -414,7 +425,7 @@ def bootstrap_difference(first: NDArray[np.float64], second: NDArray[np.float64]
     """
     samples = first - second
     rarer = min(int(np.sum(samples <= 0)), int(np.sum(samples >= 0)))
-    return Comparison(percentile(samples, gap, n), min(1.0, 2 * (rarer + 1) / (samples.size + 1)))
+    return Comparison(percentile(samples, gap, n), _bootstrap_p(rarer, samples.size, n, 2))
 
 
 def bootstrap_within(
@@ -439,11 +450,9 @@ def bootstrap_within(
     """
     inside = low < estimate < high
     under, over = int(np.sum(samples <= low)), int(np.sum(samples >= high))
-    if inside:
-        p = tails * (max(under, over) + 1) / (samples.size + 1)
-    else:
-        p = 2 * (samples.size - (under if estimate <= low else over) + 1) / (samples.size + 1)
-    return Equivalence(inside, min(1.0, p), percentile(samples, estimate, n))
+    rarer = max(under, over) if inside else samples.size - (under if estimate <= low else over)
+    p = _bootstrap_p(rarer, samples.size, n, tails if inside else 2)
+    return Equivalence(inside, p, percentile(samples, estimate, n))
 
 
 def kendall(first: ArrayLike, second: ArrayLike) -> float:

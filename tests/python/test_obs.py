@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from optcp.papers import judge
+from optcp.errors import RunFailed
+from optcp.papers import assume, judge
 from optcp.papers.obs import (
     fig3,
     fig5,
@@ -22,7 +25,7 @@ from optcp.papers.obs import (
     points,
     trains,
 )
-from optcp.papers.obs.paper import TIMERS_S, Cell, equation_3, equation_5, goodput_mbps, mean_segments
+from optcp.papers.obs.paper import TIMERS_S, WORLD, Cell, equation_3, equation_5, goodput_mbps, mean_segments, rtt0_s
 from optcp.papers.obs.traces import Trace
 from optcp.study import RunData
 
@@ -46,8 +49,25 @@ def test_equation_3_is_that_of_the_paper():
 
 def test_equation_5_is_that_of_the_paper():
     # 100 ms over 120 ms, and over 300 ms.
-    assert equation_5(1e-2) == pytest.approx(5 / 6)
-    assert equation_5(1e-1) == pytest.approx(1 / 3)
+    assert equation_5(1e-2, 0.1) == pytest.approx(5 / 6)
+    assert equation_5(1e-1, 0.1) == pytest.approx(1 / 3)
+
+
+def test_the_round_trip_follows_the_delays_that_are_set():
+    """50 ms each way, and 60 ms with 1 ms on each of two access links."""
+    chosen = assume.values(WORLD, {})
+    assert rtt0_s(chosen) == pytest.approx(0.1)
+    assert rtt0_s(assume.values(WORLD, {"path_delay_ms": "60", "access_delay_ms": "1"})) == pytest.approx(0.124)
+
+
+def test_a_trace_without_recovery_is_no_result():
+    quiet = Trace(
+        np.zeros(2), np.ones(2), np.ones(2, int), ["slow-start"] * 2, np.zeros(2), np.zeros((0, 2)), np.zeros(0)
+    )
+    with pytest.raises(RunFailed, match="never in fast recovery"):
+        quiet.span()
+    with pytest.raises(RunFailed, match="ended before"):
+        replace(quiet, phase=["slow-start", "recovery"]).span()
 
 
 def test_goodput_is_data_over_the_time_that_the_file_took():
@@ -55,7 +75,7 @@ def test_goodput_is_data_over_the_time_that_the_file_took():
     series = {"completions": {name: np.array(values) for name, values in rows.items()}}
     assert goodput_mbps(run(series)) == pytest.approx(8.0)  # 160 Mb in 20 s
     series["completions"]["finished"][0] = False
-    with pytest.raises(ValueError, match="did not end"):
+    with pytest.raises(RunFailed, match="did not end"):
         goodput_mbps(run(series))
 
 

@@ -195,8 +195,22 @@ def test_percentile_keeps_infinity():
 
 def test_bootstrap_p_by_hand():
     # 19 of 999 below: 2 * 20 / 1000; equality counts as above.
-    assert stats.bootstrap_p(np.array([0.0] * 19 + [1.0] * 980), 1.0) == pytest.approx(0.04)
-    assert stats.bootstrap_p(np.array([0.0, 1.0]), 0.5) == 1.0
+    assert stats.bootstrap_p(np.array([0.0] * 19 + [1.0] * 980), 1.0, 30) == pytest.approx(0.04)
+    assert stats.bootstrap_p(np.array([0.0, 1.0]), 0.5, 30) == 1.0
+
+
+@pytest.mark.parametrize(("n", "least"), [(1, 1.0), (2, 2 / 4), (3, 2 / 27), (4, 2 / 256), (9, 2 / 1000)])
+def test_few_runs_tell_little_however_often_they_are_drawn(n, least):
+    """All of a resample of n runs is one certain run in n^-n of cases: of 1, 2, 3 runs nothing is known at 5 %."""
+    alike = np.full(999, 5.0)
+    assert stats.bootstrap_p(alike, 1.0, n) == pytest.approx(least)
+    assert stats.bootstrap_difference(alike, np.zeros(999), 5.0, n).p == pytest.approx(least)
+    assert stats.bootstrap_within(alike, 5.0, n, 0.0, 9.0, 2).p == pytest.approx(least)
+    assert stats.bootstrap_within(alike, 5.0, n, 6.0, 9.0, 1).p == pytest.approx(least)
+
+
+def test_one_run_has_no_bootstrap_interval():
+    assert stats.percentile(np.full(999, 5.0), 5.0, 1) == stats.Interval(5.0, -math.inf, math.inf, 1)
 
 
 def test_deviation_has_the_chi_square_interval():

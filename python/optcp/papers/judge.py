@@ -192,7 +192,7 @@ def bootstrap_part(
 ) -> Part:
     """Judge a bootstrapped statistic that should be at least a threshold."""
     interval = stats.percentile(samples, estimate, n)
-    p = stats.bootstrap_p(samples, at_least)
+    p = stats.bootstrap_p(samples, at_least, n)
     return Part(f"{name}: {span(interval, unit)}", bool(estimate >= at_least), p)
 
 

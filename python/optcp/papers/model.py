@@ -27,7 +27,8 @@ class Row:
     paper
         The printed value; None where nothing is printed or the figure is lost.
     measured, ci95
-        The measured value and its 95 % interval; None at an end where one run is not enough for an interval.
+        The measured value and its 95 % interval; None for a value that is undefined or beyond all bounds, and at an end
+        where one run is not enough for an interval.
     n
         The number of runs behind the value.
     verdict
@@ -39,11 +40,16 @@ class Row:
     key: Key
     metric: str
     paper: float | None
-    measured: float
+    measured: float | None
     ci95: tuple[float | None, float | None]
     n: int
     verdict: Verdict
     why: str = ""
+
+    @property
+    def value(self) -> float:
+        """The measured value, NaN where there is none."""
+        return math.nan if self.measured is None else self.measured
 
     @property
     def name(self) -> str:

@@ -26,14 +26,17 @@ class Axis(NamedTuple):
 
 
 def curves_over(rows: Iterable[Row], name: str, x: Axis, y: Axis) -> list[Series]:
-    """One curve for all rows that differ in the part ``name`` of their keys alone; no intervals if any is missing."""
+    """One curve for all rows that differ in the part ``name`` of their keys alone; no intervals if any is missing.
+
+    Values that are undefined or beyond all bounds have no point.
+    """
     found: dict[tuple[tuple[str, str | int | float], ...], list[Row]] = {}
     for one in rows:
         rest = tuple((part, value) for part, value in one.key.items() if part != name)
-        found.setdefault(rest, []).append(one)
+        found.setdefault(rest, []).extend([one] if one.measured is not None else [])
     drawn = []
     for rest, points in found.items():
-        at, values = [float(one.key[name]) for one in points], [one.measured for one in points]
+        at, values = [float(one.key[name]) for one in points], [one.value for one in points]
         drawn.append(Series(y.label, dict(rest), x.label, x.unit, y.label, y.unit, at, values, intervals_of(points)))
     return drawn
 

@@ -76,7 +76,7 @@ def row(key: Key, metric: str, printed: float | None, interval: Interval, why: s
         key=key,
         metric=metric,
         paper=printed,
-        measured=finite(interval.estimate) or 0.0,
+        measured=finite(interval.estimate),
         ci95=(finite(interval.low), finite(interval.high)),
         n=interval.n,
         verdict=told,

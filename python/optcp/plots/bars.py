@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
 def lengths(rows: Sequence[Row]) -> list[list[float]]:
     """Lengths below and above each value; an end that one run cannot give has no bar."""
-    below = [0.0 if row.ci95[0] is None else row.measured - row.ci95[0] for row in rows]
-    above = [0.0 if row.ci95[1] is None else row.ci95[1] - row.measured for row in rows]
+    below = [0.0 if row.ci95[0] is None else row.value - row.ci95[0] for row in rows]
+    above = [0.0 if row.ci95[1] is None else row.ci95[1] - row.value for row in rows]
     # Rounding may leave a bound a hair on the wrong side of the value.
     return [[max(0.0, length) for length in side] for side in (below, above)]
 
@@ -25,7 +25,7 @@ def group(panel: Axes, rows: Sequence[Row], number: int, of: int, colour: str, l
     width = 0.8 / of
     panel.bar(
         [index + width * (number - (of - 1) / 2) for index in range(len(rows))],
-        [row.measured for row in rows],
+        [row.value for row in rows],
         width,
         yerr=lengths(rows),
         color=colour,

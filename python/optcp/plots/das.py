@@ -192,9 +192,11 @@ def _fig6_panel(panel: Axes, result: Result, case: str, receiver: str) -> None:
         if (curve.key["case"], curve.key["receiver"]) == (case, receiver):
             panel.plot(curve.x, curve.y, linestyle="none", label=curve.name, **KIND_STYLES[curve.name])
     timeouts = [
-        one.measured
+        one.value
         for one in result.rows
-        if one.metric == "timeout_ms" and (one.key["case"], one.key["receiver"]) == (case, receiver)
+        if one.metric == "timeout_ms"
+        and one.measured is not None
+        and (one.key["case"], one.key["receiver"]) == (case, receiver)
     ]
     for timeout in timeouts:
         panel.axvline(timeout, color="#D55E00", linestyle=":", linewidth=1)

@@ -58,11 +58,11 @@ def band(
 
 def marks(panel: Axes, x: Sequence[float], rows: Sequence[Row], colour: str, label: str, style: str = "o") -> None:
     """The measured values of rows, at the places ``x``, with their intervals."""
-    y = [row.measured for row in rows]
+    y = [row.value for row in rows]
     panel.errorbar(x, y, yerr=lengths(rows), fmt=style, markersize=4, capsize=2, color=colour, label=label)
 
 
 def marks_across(panel: Axes, rows: Sequence[Row], y: Sequence[float], colour: str, label: str) -> None:
     """The same along x, at the heights ``y``."""
-    x = [row.measured for row in rows]
+    x = [row.value for row in rows]
     panel.errorbar(x, y, xerr=lengths(rows), fmt="o", markersize=4, capsize=2, color=colour, label=label)

@@ -151,11 +151,11 @@ def _gain(result: Result, curve: Series) -> Figure:
         panel = figure.subplots()
         width = curve.x[1] - curve.x[0] if len(curve.x) > 1 else 10.0
         panel.axvspan(
-            values["gain_p05_pct"].measured, values["gain_p95_pct"].measured, color="#888888", alpha=0.13, linewidth=0
+            values["gain_p05_pct"].value, values["gain_p95_pct"].value, color="#888888", alpha=0.13, linewidth=0
         )
         panel.bar(curve.x, curve.y, width=width, align="edge", color="#56B4E9", edgecolor="#0072B2", linewidth=0.6)
-        panel.axvline(mean.measured, color="#0072B2", label=f"mean {mean.measured:+.1f} %")
-        panel.axvline(median.measured, color="#009E73", linestyle="--", label=f"median {median.measured:+.1f} %")
+        panel.axvline(mean.value, color="#0072B2", label=f"mean {mean.value:+.1f} %")
+        panel.axvline(median.value, color="#009E73", linestyle="--", label=f"median {median.value:+.1f} %")
         panel.axvline(
             mean.paper or 0, color="#D55E00", linestyle=":", linewidth=1.6, label=f"printed {mean.paper:+.2f} %"
         )

@@ -111,7 +111,8 @@ def rounding(printed: Sequence[float]) -> float:
 def compared(answers: Sequence[Answer]) -> dict[str, float]:
     """The responses that are measured and have a printed value, with the rounding of the print.
 
-    What has no interval at any setting is no measurement: that nothing is worse than itself, for example.
+    What has no interval at any setting is no measurement: that nothing is worse than itself, for example. What has
+    none at some, or is unbounded there, cannot be compared over the space.
     """
     printed = {name: row for name, row in answers[0].rows.items() if row.paper is not None}
     half = {
@@ -122,6 +123,7 @@ def compared(answers: Sequence[Answer]) -> dict[str, float]:
         name: half[row.metric]
         for name, row in printed.items()
         if any(answer.rows[name].ci95[0] != answer.rows[name].ci95[1] for answer in answers)
+        and all(None not in answer.rows[name].ci95 for answer in answers)
     }
 
 
@@ -152,9 +154,9 @@ def fits(answers: Sequence[Answer | None], paper_runs: int | None) -> dict[int, 
 def distance(row: Row, half: float, paper_runs: int) -> float:
     """From measured to printed beyond the rounding, in standard errors of both."""
     low, high = row.ci95
-    if row.paper is None or low is None or high is None:
+    if row.paper is None or row.measured is None or low is None or high is None:
         raise ValueError(f"{row.name}: nothing printed, or no interval")
-    gap = max(0.0, abs(row.measured - row.paper) - half)
+    gap = max(0.0, abs(row.value - row.paper) - half)
     if gap == 0:
         return 0.0
     error = (high - low) / 2 / NORMAL_95

@@ -152,9 +152,13 @@ def result(finished: Finished, confirmed: Confirmed | None = None) -> Result:
     """Analyse a finished study, with what of it was run again."""
     request, settings = finished.request, finished.design.settings
     there = [answer for answer in finished.answers if answer is not None]
-    names = [name for name in there[0].rows if len({answer.rows[name].measured for answer in there}) > 1]
+    found_at = {name: {answer.rows[name].measured for answer in there} for name in there[0].rows}
+    # What is undefined somewhere has no effects.
+    names = [name for name, values in found_at.items() if len(values) > 1 and None not in values]
     measured = np.array([_measured(answer, names) for answer in finished.answers])
-    uniform = np.concatenate([finished.a, finished.b])
+    # The points that spread evenly over the space, each once: what stands in for a hole is for the effects alone.
+    points = np.concatenate([finished.design.a, finished.design.b])
+    uniform = points[[finished.answers[point] is not None for point in points]]
     found = effects(measured[finished.a].T, measured[finished.b].T, np.moveaxis(measured[finished.ab], 2, 1))
     everything = range(len(names))
     of_all = [
@@ -210,7 +214,7 @@ def _digest(parts: Sequence[str]) -> str:
 
 
 def _measured(answer: Answer | None, names: list[str]) -> list[float]:
-    return [answer.rows[name].measured if answer else float("nan") for name in names]
+    return [answer.rows[name].value if answer else float("nan") for name in names]
 
 
 def _bounds(one: Interval) -> Bounds:
@@ -227,7 +231,9 @@ def _response(
     space, settings = finished.request.space, finished.design.settings
     here = values[uniform]
     ends = np.array([_ends(one, name) for one in evaluated])
-    errors = (ends[:, 1] - ends[:, 0]) / 2 / compatible.NORMAL_95
+    # What has no interval at a setting is of one run, or beyond all bounds there.
+    known = ends[np.isfinite(ends).all(axis=1)]
+    errors = (known[:, 1] - known[:, 0]) / 2 / compatible.NORMAL_95
     variance = float(here.var())
     return Response(
         name=name,
@@ -238,7 +244,7 @@ def _response(
         high=round(float(here.max()), 4),
         above=int(np.sum(ends[:, 0] > 0)),
         below=int(np.sum(ends[:, 1] < 0)),
-        seeds_share=round(float(np.mean(np.square(errors))) / variance, 4) if variance else 0.0,
+        seeds_share=round(float(np.mean(np.square(errors))) / variance, 4) if variance and errors.size else 0.0,
         slices={
             parameter: [(part, _bounds(mean) if mean else None) for part, mean in parts]
             for parameter, parts in slices(space, settings, uniform, values).items()
@@ -248,9 +254,7 @@ def _response(
 
 def _ends(answer: Answer, name: str) -> tuple[float, float]:
     low, high = answer.rows[name].ci95
-    if low is None or high is None:
-        raise ValueError(f"{name}: no interval")
-    return low, high
+    return -np.inf if low is None else low, np.inf if high is None else high
 
 
 def _contrasts(answers: list[Answer]) -> list[dict[str, Any]]:

@@ -207,10 +207,11 @@ def _curves(duration_s: float, rows: list[Row]) -> list[Series]:
             one
             for one in rows
             if one.metric == "goodput_mbps"
+            and one.measured is not None
             and (one.key["sender"], one.key["receiver"], one.key["failure_s"]) == (sender, receiver, duration_s)
         ]
         key: Key = {"sender": sender, "receiver": receiver, "failure_s": duration_s}
         x = [float(one.key["difference_ms"]) for one in chosen]
-        y = [one.measured for one in chosen]
+        y = [one.value for one in chosen]
         found.append(Series("goodput", key, "how much longer the backup is", "ms", "goodput", "Mb/s", x, y))
     return found

@@ -126,7 +126,7 @@ def costs_nothing_then_grows(told: Told) -> list[Part]:
     compared = [one for one in _rows(measured, told.context.changed) if one.metric == "rel_goodput_pct"]
     for one in compared[1:]:
         agrees: Holds = {"match": True, "differs": False}.get(one.verdict, "undecided")
-        text = f"f({one.key['d_ms']} ms) - 1: {one.measured:+.2f} %, printed {one.paper:+.2f} %: {one.verdict}"
+        text = f"f({one.key['d_ms']} ms) - 1: {one.value:+.2f} %, printed {one.paper:+.2f} %: {one.verdict}"
         parts.append(Part(text, agrees))
     return parts
 

@@ -173,7 +173,7 @@ class Lbas(Exhibit):
         name, _, unit = metric.rpartition("_")
         points: dict[tuple[Any, ...], list[tuple[float, float]]] = {}
         for one in rows:
-            if one.metric == metric and one.key["profile"] == profile:
+            if one.metric == metric and one.key["profile"] == profile and one.measured is not None:
                 curve = (one.key["flows_per_lightpath"], one.key["anycast"])
                 points.setdefault(curve, []).append((float(one.key["bundling_degree"]), one.measured))
         name = name.replace("_", " ")

@@ -260,11 +260,6 @@ def _loss_rows(way: Way, found: NDArray[np.float64]) -> list[Row]:
     return [*rows, row(way.key(), "lost_after_lost_ratio", None, bunching(found), "")]
 
 
-def interval(samples: NDArray[np.float64], estimate: float, runs: int) -> stats.Interval:
-    """The percentile interval of resampled files; one file says nothing of the others."""
-    return stats.percentile(samples, estimate, runs) if runs > 1 else stats.Interval(estimate, -np.inf, np.inf, 1)
-
-
 def ratio(found: NDArray[np.float64], part: int, whole: int) -> stats.Interval:
     """Share of all files together, with its interval over files."""
 
@@ -273,7 +268,7 @@ def ratio(found: NDArray[np.float64], part: int, whole: int) -> stats.Interval:
         return result
 
     estimate, samples = stats.bootstrap(found, share)
-    return interval(samples, estimate, found.shape[0])
+    return stats.percentile(samples, estimate, found.shape[0])
 
 
 def bunching(found: NDArray[np.float64]) -> stats.Interval:
@@ -285,7 +280,7 @@ def bunching(found: NDArray[np.float64]) -> stats.Interval:
         return result
 
     estimate, samples = stats.bootstrap(found, times)
-    return interval(samples, estimate, found.shape[0])
+    return stats.percentile(samples, estimate, found.shape[0])
 
 
 def independent(found: NDArray[np.float64], steps: NDArray[np.float64], centre: float) -> stats.Interval:
@@ -302,7 +297,7 @@ def independent(found: NDArray[np.float64], steps: NDArray[np.float64], centre: 
     """
     table = np.column_stack([found, steps])
     estimate, samples = stats.bootstrap(table, lambda mean: _at_measured(mean, centre))
-    return interval(samples, estimate, found.shape[0])
+    return stats.percentile(samples, estimate, found.shape[0])
 
 
 def difference(found: NDArray[np.float64], steps: NDArray[np.float64], centre: float) -> stats.Interval:
@@ -313,7 +308,7 @@ def difference(found: NDArray[np.float64], steps: NDArray[np.float64], centre: f
         return result
 
     estimate, samples = stats.bootstrap(np.column_stack([found, steps]), percent)
-    return interval(samples, estimate, found.shape[0])
+    return stats.percentile(samples, estimate, found.shape[0])
 
 
 def _at_measured(mean: NDArray[np.float64], centre: float) -> NDArray[np.float64]:
@@ -346,7 +341,7 @@ def _by_length(cross: str, core: NDArray[np.float64]) -> tuple[list[Row], Series
             key: Key = {"cross": cross, "segments": f"{least} to {most}" if most > least else f"{least}"}
             rows.append(row(key, "loss_pct", None, ratio(own, lost, bursts).times(100), ""))
             x.append(round(float(own[:, segments].sum() / own[:, bursts].sum()), 4))
-    y, ci95 = [one.measured for one in rows], intervals_of(rows)
+    y, ci95 = [one.value for one in rows], intervals_of(rows)
     return rows, Series("loss", {"cross": cross}, "segments in a burst", "", "bursts lost", "%", x, y, ci95)
 
 

@@ -17,13 +17,13 @@ from optcp.papers.obs.paper import (
     PAPER_RUNS,
     PS,
     QUICK_RUNS,
-    RTT0_S,
     SEGMENT_BYTES,
     TIMERS_S,
     WINDOW,
     WORLD,
     Cell,
     equation_5,
+    rtt0_s,
     study,
 )
 from optcp.papers.obs.rows import curves, frozen, rows_of
@@ -84,7 +84,7 @@ class Fig17(Exhibit):
             "Background hardly changes": {kind: background(found, kind) for kind in ACKS},
         }
         series = curves(rows, "F_delay", "")
-        y = [round(equation_5(timer), 4) for timer in TIMERS_S]
+        y = [round(equation_5(timer, rtt0_s(chosen)), 4) for timer in TIMERS_S]
         series.append(Series("equation 5", {}, "assembly timer", "s", "F_delay", "", list(TIMERS_S), y))
         return Evaluation(rows, judge.judge_each(self.id, judges), series)
 
@@ -125,10 +125,10 @@ def follows_equation(
     transmissions_s = 4 * WINDOW * SEGMENT_BYTES * 8 / (float(chosen["access_mbps"]) * 1e6)
     for place, timer in enumerate(TIMERS_S):
         name = f"{1e3 * timer:g} ms"
-        mean, expected = float(found[Cell(timer, "no", kind)].mean()), equation_5(timer)
+        mean, expected = float(found[Cell(timer, "no", kind)].mean()), equation_5(timer, rtt0_s(chosen))
         parts.append(judge.exact_part(f"{name}: {mean:.4f} against {expected:.4f}", abs(mean - expected) <= 0.01))
         if kind == "none":
-            longer = longest_s[place] - RTT0_S
+            longer = longest_s[place] - rtt0_s(chosen)
             text = f"{name}: longest round trip {1e3 * longer:.3f} ms above RTT0"
             parts.append(judge.exact_part(text, longer <= 2 * timer + transmissions_s))
             same = bool(np.array_equal(goodput[Cell(timer, "no")], goodput[Cell(timer, "no", "none", "sack")]))

@@ -29,7 +29,7 @@ TIMER_S = 1e-5
 
 def _rows(sender: str, one: Trace) -> list[Row]:
     key: dict[str, str | int | float] = {"recovery": sender}
-    recovery = row(key, "recovery_ms", None, stats.mean([1e3 * one.recovery_s()]), "")
+    recovery = row(key, "recovery_ms", None, stats.exact(1e3 * one.recovery_s()), "")
     return [recovery, row(key, "timeouts", None, stats.mean([float(one.timeouts[-1])]), "")]
 
 

@@ -43,7 +43,7 @@ class Fig6(TraceExhibit):
         traces = {lost: done[name("sack", lost)].once(only) for lost in self.lost}
         rows: list[Row] = []
         for lost, one in traces.items():
-            rows.append(row({"lost": lost}, "recovery_ms", None, stats.mean([1e3 * one.recovery_s()]), ""))
+            rows.append(row({"lost": lost}, "recovery_ms", None, stats.exact(1e3 * one.recovery_s()), ""))
             rows.append(row({"lost": lost}, "timeouts", None, stats.mean([float(one.timeouts[-1])]), ""))
         shown = traces[SHOWN]
         rows += point_rows("sack", shown, "detection")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import optcp
+from optcp.errors import RunFailed
 from optcp.papers.assume import Assumed, not_negative, overrides, positive, positive_int
 from optcp.study import Study
 
@@ -36,7 +37,6 @@ WINDOW = 44
 """Segments of 1460 B in 65535 B, table I."""
 SEGMENT_BYTES = 1500
 """On the wire."""
-RTT0_S = 0.1
 PS = 1_000_000_000_000
 """Picoseconds a second."""
 
@@ -154,12 +154,12 @@ def goodput_mbps(run: RunData) -> float:
 
     Raises
     ------
-    ValueError
+    RunFailed
         If the file was not there when the run ended.
     """
     rows = run.series["completions"]
     if not bool(rows["finished"].all()):
-        raise ValueError(f"seed {run.seed}: the file did not end; a longer run is needed")
+        raise RunFailed(f"seed {run.seed}: the file did not end; a longer run is needed")
     took_ps = rows["time_ps"].astype(np.float64) - rows["start_ps"].astype(np.float64)
     return float(8e-6 * rows["bytes"][0] / (took_ps[0] / PS))
 
@@ -198,6 +198,11 @@ def equation_3(timer_s: float, access_mbps: float, *, opener: bool = False) -> f
     return WINDOW / float(np.ceil(WINDOW / most))
 
 
-def equation_5(timer_s: float) -> float:
+def rtt0_s(chosen: Mapping[str, Value]) -> float:
+    """The propagation of a round trip: twice the path and both access links."""
+    return 2e-3 * (float(chosen["path_delay_ms"]) + 2 * float(chosen["access_delay_ms"]))
+
+
+def equation_5(timer_s: float, rtt0_s: float) -> float:
     """Figure of merit of the delay penalty."""
-    return RTT0_S / (RTT0_S + 2 * timer_s)
+    return rtt0_s / (rtt0_s + 2 * timer_s)

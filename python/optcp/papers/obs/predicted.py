@@ -10,7 +10,7 @@ import numpy as np
 from optcp import stats
 from optcp.papers.model import Series
 from optcp.papers.obs.goodput import cells
-from optcp.papers.obs.paper import RTT0_S, SEGMENT_BYTES, TIMERS_S, WINDOW, Cell
+from optcp.papers.obs.paper import SEGMENT_BYTES, TIMERS_S, WINDOW, Cell, rtt0_s
 from optcp.papers.obs.prediction import Path, Sender, goodput_mbps, single_flow_sizes
 from optcp.papers.printed import tables
 from optcp.papers.verdict import row
@@ -38,7 +38,7 @@ MODEL_NOTE = (
 )
 
 
-def round_trip_s(cell: Cell, access_mbps: float) -> float:
+def round_trip_s(cell: Cell, chosen: Mapping[str, Value]) -> float:
     """The mean round trip: the path, an assembler each way, and both ways over both access links.
 
     Alone a train of segments or ACKs opens a burst and waits for the whole timer T. Other packets come lambda times a
@@ -51,7 +51,8 @@ def round_trip_s(cell: Cell, access_mbps: float) -> float:
     if cell.background == "yes":
         between = 1 / float(tables()["obs"]["background_packets_per_s"])
         wait *= 1 - cell.timer_s / (cell.timer_s + between) / 3
-    return RTT0_S + 2 * wait + 2 * 8 * (SEGMENT_BYTES + ACK_BYTES) / (access_mbps * 1e6)
+    access = float(chosen["access_mbps"]) * 1e6
+    return rtt0_s(chosen) + 2 * wait + 2 * 8 * (SEGMENT_BYTES + ACK_BYTES) / access
 
 
 def predicted_mbps(cell: Cell, sizes: Mapping[int, float], chosen: Mapping[str, Value]) -> float:
@@ -64,7 +65,7 @@ def predicted_mbps(cell: Cell, sizes: Mapping[int, float], chosen: Mapping[str, 
         float(printed["min_rto_s"]) + TICK_S / 2,
         ACK_WAIT_S[cell.ack_timer],
     )
-    trip = round_trip_s(cell, float(chosen["access_mbps"]))
+    trip = round_trip_s(cell, chosen)
     path = Path(trip, float(printed["burst_loss_probability"]), sizes)
     segments = math.ceil(1e6 * printed["file_mbytes"] / printed["mss_bytes"])
     return goodput_mbps(sender, path, segments, int(printed["mss_bytes"]))

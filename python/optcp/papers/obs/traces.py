@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from optcp.errors import RunFailed
 from optcp.papers.base import Exhibit
 from optcp.papers.model import Series
-from optcp.papers.obs.paper import PAPER, PS, RTT0_S, SEGMENT_BYTES, WORLD, Cell, study
+from optcp.papers.obs.paper import PAPER, PS, SEGMENT_BYTES, WORLD, Cell, rtt0_s, study
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -60,11 +61,16 @@ class Trace:
 
         Raises
         ------
-        ValueError
-            If there was no recovery.
+        RunFailed
+            If there was no recovery, or no end of it.
         """
+        if "recovery" not in self.phase:
+            raise RunFailed("the sender was never in fast recovery: too few duplicate ACKs came")
         first = self.phase.index("recovery")
-        return first, next(place for place in range(first, len(self.phase)) if self.phase[place] != "recovery")
+        behind = [place for place in range(first, len(self.phase)) if self.phase[place] != "recovery"]
+        if not behind:
+            raise RunFailed("the run ended before fast recovery did")
+        return first, behind[0]
 
     def recovery_s(self) -> float:
         """From the third duplicate ACK to the exit from recovery."""
@@ -94,7 +100,7 @@ def round_trip_s(chosen: Mapping[str, Value], timer_s: float, segments: int = 1)
     """The longest round trip of so many segments in a row: RTT0, two bursts, and both ways over both access links."""
     bits = 8 * ((segments + 1) * SEGMENT_BYTES + (segments + 1) * ACK_BYTES)
     access, wavelength = float(chosen["access_mbps"]) * 1e6, float(chosen["wavelength_mbps"]) * 1e6
-    return RTT0_S + 2 * timer_s + bits / access + bits / wavelength
+    return rtt0_s(chosen) + 2 * timer_s + bits / access + bits / wavelength
 
 
 def lose(segments: int) -> list[tuple[str, str]]:
