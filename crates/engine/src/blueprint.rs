@@ -128,6 +128,10 @@ impl Blueprint {
                 _ => None,
             });
             for hop in std::iter::once(self.labels.hop(label)).chain(switched) {
+                // Gates, bridges and entrances are numbered as they are laid: one number may name two.
+                if !self.labels.same_behind(&other.labels, hop) {
+                    return false;
+                }
                 let members = match hop {
                     Hop::Bundle(n) => {
                         self.bundles[self.labels.entrance(n).bundle as usize].members()

@@ -198,13 +198,18 @@ impl LabelTable {
         let (Some(&ours), Some(theirs)) = (self.hops.get(index), other.hops.get(index)) else {
             return false;
         };
-        let same = match ours {
+        ours == *theirs && self.same_behind(other, ours)
+    }
+
+    /// Whether what a hop names, a gate, a bridge or an entrance, is the same here and there.
+    #[must_use]
+    pub fn same_behind(&self, other: &LabelTable, hop: Hop) -> bool {
+        match hop {
             Hop::Deliver | Hop::Forward { .. } | Hop::Carry { .. } => true,
             Hop::Gate(n) => self.gates.get(n as usize) == other.gates.get(n as usize),
             Hop::Bridge(n) => self.bridges.get(n as usize) == other.bridges.get(n as usize),
             Hop::Bundle(n) => self.entrances.get(n as usize) == other.entrances.get(n as usize),
-        };
-        ours == *theirs && same
+        }
     }
 
     /// The ports and labels to which what is done leads; for a bundle the label alone.

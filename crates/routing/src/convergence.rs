@@ -6,7 +6,8 @@
 //! router that saw it; one that ends before is not, and then its end is not either. The end of an
 //! announced failure is announced when it is seen. An announcement goes from router to router over links
 //! that work, and takes the link's delay and a time for processing at each router that it comes to. A
-//! router that has it computes its routes anew and then rewrites its forwarding table.
+//! router that has it computes its routes anew and then rewrites its forwarding table. Routers that were cut
+//! off have the news when a repair links them with others again.
 //! # Source
 //! RFC 5714 for fast reroute before convergence; hold-down after Mao, Wen and Yeung (ICC 2012), section I
 //! and Fig. 1; flooding, computation and update as RFC 5715 section 1 takes the times apart.
@@ -116,8 +117,9 @@ pub fn announcements(
     failures: &[Failure],
     timing: &Timing,
 ) -> Vec<Announcement> {
+    let seen = sightings(failures, timing);
     let mut found: Vec<(Time, usize, bool, Vec<usize>)> = Vec::new();
-    for Sighting { hop: (link, direction), down, up } in sightings(failures, timing) {
+    for &Sighting { hop: (link, direction), down, up } in &seen {
         let Some(ends) = topology.links()[link].map(|link| link.ends) else { continue };
         let at = down + timing.hold_down;
         if up.is_some_and(|up| up <= at) {
@@ -125,6 +127,10 @@ pub fn announcements(
         }
         for (at, is_up) in [(Some(at), false), (up, true)] {
             let Some(at) = at else { continue };
+            // A link is there again once both ends say so.
+            if is_up && other_end_holds_down(&seen, timing.hold_down, (link, direction), at) {
+                continue;
+            }
             let same = found.iter_mut().find(|one| (one.0, one.1, one.2) == (at, link, is_up));
             match same {
                 Some((.., senders)) => senders.push(ends[direction]),
@@ -140,7 +146,51 @@ pub fn announcements(
         installed: installed(topology, failures, timing, at, &senders),
         senders: senders.len(),
     };
-    found.into_iter().map(announcement).collect()
+    let mut all: Vec<Announcement> = found.into_iter().map(announcement).collect();
+    let mut repairs: Vec<Time> = seen.iter().filter_map(|sighting| sighting.up).collect();
+    repairs.sort_unstable();
+    repairs.dedup();
+    for one in &mut all {
+        catch_up(one, topology, failures, timing, &repairs);
+    }
+    all
+}
+
+/// Whether the router at the other end of a link holds it to be down at an instant, and will say when it no
+/// longer does.
+fn other_end_holds_down(
+    seen: &[Sighting],
+    hold_down: Duration,
+    (link, direction): Hop,
+    at: Time,
+) -> bool {
+    let other = (link, 1 - direction);
+    seen.iter()
+        .filter(|one| one.hop == other && one.down <= at)
+        .any(|one| one.up.is_none_or(|up| up > at && up > one.down + hold_down))
+}
+
+/// Routers to which news did not come have it when a repair links them with others that do: neighbours that
+/// meet again tell each other what they know.
+fn catch_up(
+    news: &mut Announcement,
+    topology: &Topology,
+    failures: &[Failure],
+    timing: &Timing,
+    repairs: &[Time],
+) {
+    for &at in repairs.iter().filter(|&&at| at > news.at) {
+        if news.installed.iter().all(Option::is_some) {
+            return;
+        }
+        let knows = |(_, known): &(usize, &Option<Time>)| known.is_some_and(|known| known <= at);
+        let senders: Vec<usize> =
+            news.installed.iter().enumerate().filter(knows).map(|(router, _)| router).collect();
+        let later = installed(topology, failures, timing, at, &senders);
+        for (known, later) in news.installed.iter_mut().zip(later) {
+            *known = known.or(later);
+        }
+    }
 }
 
 /// When each router has acted on what `senders` say at an instant.

@@ -190,3 +190,33 @@ fn a_router_that_is_cut_off_keeps_its_table() {
     // C and B find the way between them over D, which has one to A no more and the others as before.
     assert_eq!(routers, [1, 2].into());
 }
+
+/// B is cut off from 1000 to 8000 ms, seen at 1005 and 8007, when A-C fails for good. A and C announce that at
+/// 3005; B hears of it when its links work again, from the nearest that knows: D, 10 + 1 ms away, or A, 20 + 1 ms.
+/// Then 5 ms and its update of 40 ms.
+#[test]
+fn a_router_that_was_cut_off_has_the_news_when_it_is_back() {
+    let cut = |link| Failure { link, directions: [true; 2], at: at(1000), repair: Some(at(8000)) };
+    let found = announcements(&square(), &[failure(2000, None), cut(1), cut(2)], &timing());
+    let news = found.iter().find(|one| one.link == AC).expect("it is announced");
+    assert_eq!((news.at, news.up), (at(3005), false));
+    assert_eq!(news.installed[2], Some(at(8007 + 11 + 5 + 40)));
+    // C and D are beside each other; A has its own sight alone.
+    assert_eq!(news.installed[0], Some(at(3005 + 5 + 10)));
+}
+
+/// A-C is down from A to C from 2000 to 9000 ms, and back from 2000 to 6000 ms. Both announce at 3005 that it is
+/// down; C sees its own direction again at 6007, A at 9007, and only then the link is there for all.
+#[test]
+fn a_link_is_there_again_once_both_ends_say_so() {
+    let of = |directions, repair| Failure {
+        link: AC,
+        directions,
+        at: at(2000),
+        repair: Some(at(repair)),
+    };
+    let failures = [of([true, false], 9000), of([false, true], 6000)];
+    let found = announcements(&square(), &failures, &timing());
+    let told: Vec<_> = found.iter().map(|one| (one.at, one.up, one.senders)).collect();
+    assert_eq!(told, [(at(3005), false, 2), (at(9007), true, 1)]);
+}

@@ -7,6 +7,7 @@ use optcp_units::{Duration, Time};
 use serde_json::{Map, Value, json};
 
 use optcp_net::Lossy;
+use optcp_optical::bundle::Selection;
 use optcp_optical::burst::Assembly;
 use optcp_traffic::{FractalRenewal, PacketSize, Volume};
 
@@ -32,7 +33,8 @@ pub(crate) fn json(plan: &Plan) -> String {
         "flows": plan.groups.iter().enumerate().filter(|&(i, _)| traffic_of(plan, i).is_none())
             .map(|(i, name)| group(plan, i, name)).collect::<Vec<_>>(),
         "tcp": tcp,
-        "failures": plan.failures.iter().map(|one| failure(plan, one)).collect::<Vec<_>>(),
+        "failures": plan.failures.iter().enumerate().map(|(i, one)| failure(plan, i, one))
+            .collect::<Vec<_>>(),
         "protection": plan.protections.iter().map(|entry| protection(plan, entry))
             .collect::<Vec<_>>(),
         "losses": plan.losses.iter().map(|entry| loss(plan, entry)).collect::<Vec<_>>(),
@@ -134,12 +136,17 @@ fn volume(volume: Volume) -> Value {
 }
 
 fn bundle(plan: &Plan, bundle: &BundlePlan) -> Value {
-    json!({
+    let mut value = json!({
         "name": bundle.name,
         "ports": ports(plan, &bundle.members),
         "selection": bundle.selection.name(),
         "detection_ps": bundle.detection.as_ps(),
-    })
+    });
+    // Without routing the routes have the numbers that count.
+    if plan.routing.is_some() && bundle.selection == Selection::Destination {
+        value["numbers"] = json!(plan.numbers);
+    }
+    value
 }
 
 fn bursts(plan: &Plan, bursts: &BurstsPlan) -> Value {
@@ -198,7 +205,7 @@ fn routing(plan: &Plan, entry: &RoutingPlan) -> Value {
     })
 }
 
-fn failure(plan: &Plan, failure: &FailurePlan) -> Value {
+fn failure(plan: &Plan, place: usize, failure: &FailurePlan) -> Value {
     let mut value = json!({
         "link": plan.links[failure.link].name,
         "at_ps": failure.at.as_ps(),
@@ -209,6 +216,10 @@ fn failure(plan: &Plan, failure: &FailurePlan) -> Value {
     }
     if failure.later != Spread::Fixed(Duration::ZERO) {
         value["later_ps"] = spread(failure.later, Duration::as_ps);
+        // By its entry it is drawn, and together with the others of that entry.
+        if failure.entry != place {
+            value["entry"] = json!(failure.entry);
+        }
     }
     if failure.kept {
         value["packets"] = json!(FailedPackets::Kept.name());

@@ -169,3 +169,18 @@ fn selections_differ() {
         assert!(!digests[..i].contains(one), "{}", kinds[i]);
     }
 }
+
+/// A group of two in front of one of four, in turn: each flow is called after its member of the larger one.
+#[test]
+fn flows_are_called_after_the_nodes_that_tell_them_apart() {
+    let text = r#"
+stop = "1 s"
+nodes = [{ group = "M", count = 2 }, { group = "S", count = 4 }]
+links = [{ chain = ["M", "S"], members = "in-turn", rate = "10 Mbps", delay = "1 ms", queue = "unlimited" }]
+flows = [{ group = "g", path = ["M", "S"] }]
+traffic = [{ group = "t", path = ["M", "S"], process = "poisson", rate = "10 packets/s", size = "1000 B" }]
+"#;
+    let scenario = read(text, &[]);
+    let names: Vec<&str> = scenario.plan().flows.iter().map(|flow| flow.name.as_str()).collect();
+    assert_eq!(names, ["g/S0/0", "g/S1/0", "g/S2/0", "g/S3/0", "t/S0", "t/S1", "t/S2", "t/S3"]);
+}

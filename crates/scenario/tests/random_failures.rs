@@ -77,3 +77,49 @@ failures = [{ links = ["fibre0", "fibre2"], at = "1 s", repair = "2 s", later = 
     let back = [("failures.0.links", "[[\"B\", \"A\"]]"), ("failures.0.direction", "forward")];
     assert_eq!(lost(&back), 0);
 }
+
+/// One draw for both ends of B, or one for each: two worlds, which must not be taken for one another.
+#[test]
+fn what_is_drawn_together_is_another_world_than_what_is_drawn_apart() {
+    let entry = |link| {
+        format!(
+            "{{ link = {link}, at = \"1 s\", repair = \"2.5 s\", later = \"uniform(0 s, 2 s)\" }}"
+        )
+    };
+    let [a, c] = ["[\"A\", \"B\"]", "[\"B\", \"C\"]"].map(entry);
+    let apart = WORLD.replace("failures = [{ node = \"B\", at = \"1 s\", repair = \"2.5 s\", later = \"uniform(0 s, 2 s)\" }]", &format!("failures = [{a}, {c}]"));
+    let digest =
+        |text: &str| Scenario::parse(text, "one.toml", &[]).expect("a world").sha256().to_owned();
+    assert_ne!(digest(WORLD), digest(&apart));
+    // Nor may the draw of what comes behind them.
+    let fixed = WORLD.replace(
+        ", later = \"uniform(0 s, 2 s)\" }]",
+        " }, { link = [\"C\", \"A\"], at = \"5 s\", later = \"uniform(0 s, 2 s)\" }]",
+    );
+    let two = fixed.replace("{ node = \"B\", at = \"1 s\", repair = \"2.5 s\" }", "{ link = [\"A\", \"B\"], at = \"1 s\", repair = \"2.5 s\" }, { link = [\"B\", \"C\"], at = \"1 s\", repair = \"2.5 s\" }");
+    assert_ne!(digest(&fixed), digest(&two));
+}
+
+/// The emulation of an optical switch-back cuts the backup 20 ms after the way back, at 2.021 s. The second failure, at
+/// 2.010 s, has packets on the backup again from 2.011 s on: then nothing is cut, and what is lost is what an
+/// electrical switch-back loses.
+#[test]
+fn a_backup_that_is_in_use_again_is_not_cut() {
+    let text = r#"
+stop = "6 s"
+parameters = { revert = "optical-emulated" }
+nodes = [{ names = ["A", "B", "C", "X"] }]
+links = [{ chains = [["A", "B", "C"], ["A", "X", "C"]], rate = "10 Mbps", delay = "20 ms", queue = "50 packets" }]
+traffic = [{ group = "g", path = ["A", "B", "C"], process = "constant", rate = "500 packets/s", size = "1000 B" }]
+protection = [{ flows = "g", scheme = "path", backup = ["A", "X", "C"], switch_delay = "1 ms", revert = "$revert" }]
+failures = [
+    { link = ["A", "B"], at = "1 s", repair = "2 s" },
+    { link = ["A", "B"], at = "2.010 s", repair = "5 s" },
+]
+"#;
+    let [emulated, electrical] = ["optical-emulated", "electrical"]
+        .map(|revert| run(text, 1, &[("parameters.revert", revert)]).drops);
+    // Nothing is left on the backup 20 ms after the last way back but what the emulation means to lose.
+    let lost = |drops: &[(&str, u64)]| drops.iter().map(|&(_, count)| count).sum::<u64>();
+    assert!(lost(&emulated) <= lost(&electrical) + 10, "{emulated:?} {electrical:?}");
+}

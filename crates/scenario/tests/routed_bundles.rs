@@ -170,3 +170,38 @@ fn kernels_agree_on_bundles_under_routing() {
         }
     }
 }
+
+/// A's way to D fails; LFA goes over the bundle to N (M would send packets back), TI-LFA over that to M. In both
+/// worlds the way is the first that A lays anew, so it has one number: the branches must not share it.
+#[test]
+fn branches_part_where_one_number_names_two_bundles() {
+    let text = r#"
+stop = "2 s"
+nodes = [{ names = ["S", "A", "D", "M", "N"] }]
+links = [
+    { chains = [["S", "A"], ["A", "D"]], rate = "100 Mbps", delay = "1 ms", queue = "unlimited" },
+    { chain = ["A", "M"], name = "am", count = 2, rate = "100 Mbps", delay = "1 ms", queue = "unlimited" },
+    { chain = ["A", "N"], name = "an", count = 2, cost = 3, rate = "100 Mbps", delay = "1 ms", queue = "unlimited" },
+    { chain = ["M", "D"], cost = 3, rate = "100 Mbps", delay = "1 ms", queue = "unlimited" },
+    { chain = ["N", "D"], cost = 2, rate = "100 Mbps", delay = "1 ms", queue = "unlimited" },
+]
+bundles = [
+    { name = "m", links = ["am"], selection = "round-robin" },
+    { name = "n", links = ["an"], selection = "round-robin" },
+]
+routing = { repair = "lfa", hold_down = "10 s" }
+traffic = [{ group = "g", from = "S", to = "D", process = "constant", rate = "100 packets/s", size = "1000 B" }]
+failures = [{ link = ["A", "D"], at = "1 s" }]
+observe = [{ name = "load", kind = "load", links = ["am", "an"], interval = "1 s" }]
+"#;
+    let worlds = ["lfa", "ti-lfa"].map(|repair| read(text, &[("routing.repair", repair)]));
+    let both: Vec<&Scenario> = worlds.iter().collect();
+    let of = |fork| {
+        let options = RunOptions { fork, digest: true, ..RunOptions::default() };
+        let runs = run_branches(&both, 1, options, &Cancel::default()).expect("nobody cancels");
+        runs.into_iter().map(|run| run.records_sha256).collect::<Vec<_>>()
+    };
+    let (forked, apart) = (of(true), of(false));
+    assert_eq!(forked, apart);
+    assert_ne!(apart[0], apart[1]);
+}

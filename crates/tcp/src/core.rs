@@ -115,6 +115,17 @@ impl Core {
         self.config.handshake && self.una == 0
     }
 
+    /// What the loss of a SYN did to the window is taken back: it says nothing of the path's capacity.
+    #[cold]
+    pub(crate) fn forget_lost_syn(&mut self) {
+        let initial = self.config.initial_ssthresh;
+        self.window.ssthresh = initial.map_or(f64::INFINITY, |s| f64::from(s) * self.mss);
+        if !self.congestion.governs_recovery() {
+            self.congestion = CongestionControl::new(&self.config, self.clock_phase);
+        }
+        self.timer.begin_behind_lost_syn();
+    }
+
     /// Data sent and not yet acknowledged, in bytes (RFC 5681's FlightSize).
     pub(crate) fn flight(&self) -> f64 {
         f64::from(self.max - self.una) * self.mss()

@@ -133,6 +133,10 @@ impl Sender {
             let lost = self.timed_out.is_some();
             let initial = if lost { 1 } else { core.config.initial_window };
             core.window.cwnd = f64::from(initial) * core.mss();
+            core.congestion.on_open();
+            if lost {
+                core.forget_lost_syn();
+            }
         }
     }
 

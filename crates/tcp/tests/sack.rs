@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use optcp_tcp::config::{AfterTimeout, Config, LossDetectionKind, RateReduction, RecoveryKind};
+use optcp_tcp::config::{
+    AfterTimeout, Config, CongestionKind, LossDetectionKind, RateReduction, RecoveryKind,
+};
 use optcp_tcp::{Ack, Profile, SackBlocks, Sender, Seq};
 use optcp_units::{Bytes, Duration, Time};
 
@@ -328,4 +330,50 @@ fn a_syn_without_an_answer_is_not_probed() {
     assert_eq!(sent, [0]);
     assert_eq!(host.expire(), (1000, vec![0]));
     assert_eq!(host.0.counts().timeouts, 1);
+}
+
+/// A SYN that is lost and sent again after 1 s. Data begin with a window of one segment (RFC 5681 section 3.1) and
+/// slow start as it would be without the loss: 1, 2, 4, 8 segments a round trip. The SYN was sent twice, so
+/// nothing is measured (Karn), and the timeout of the first segment is 3 s (RFC 6298 section 5.7).
+#[test]
+fn a_lost_syn_costs_the_initial_window_and_no_more() {
+    for congestion in [CongestionKind::Reno, CongestionKind::Cubic] {
+        let config = Config { handshake: true, congestion, ..plain() };
+        let (mut host, _) = Host::start(config, Some(100));
+        assert_eq!(host.expire(), (1000, vec![0]));
+        assert_eq!(host.ack(1100, 1, &[]), [1]);
+        assert_eq!(host.0.deadline(), Some(ms(4100)));
+        let (mut next, mut sent) = (2, 1);
+        for round in 1..=3 {
+            let acks: Vec<u32> = (next - sent..next).collect();
+            sent = 0;
+            for seq in acks {
+                let new = host.ack(1100 + 100 * round, seq + 1, &[]);
+                sent += u32::try_from(new.len()).unwrap();
+            }
+            next += sent;
+            assert_eq!(sent, 1 << round, "round trip {round}");
+        }
+    }
+}
+
+/// All ten segments are late. The timer takes them for lost; two ACKs of first transmissions show that they are not
+/// (F-RTO, RFC 5682). Segment 2 is: three beyond it are covered by SACK one after the other, and it is sent
+/// again with the third, as RFC 6675's `IsLost` and RACK, which has seen no reordering, both say.
+#[test]
+fn a_loss_behind_a_reduction_that_is_taken_back_is_found() {
+    for loss_detection in [LossDetectionKind::Duplicates, LossDetectionKind::Rack] {
+        let config = Config { frto: true, loss_detection, ..plain() };
+        let (mut host, sent) = Host::start(config, Some(100));
+        assert_eq!(sent, (0..10).collect::<Vec<_>>());
+        assert_eq!(host.expire(), (1000, vec![0]));
+        assert_eq!(host.ack(1100, 1, &[]), [10, 11]);
+        let before = host.ack(1101, 2, &[]);
+        assert!(!before.contains(&2), "{loss_detection:?}: {before:?}");
+        let mut found = Vec::new();
+        for end in 4..=6 {
+            found.push(host.ack(1100 + u64::from(end), 2, &[(3, end)]).contains(&2));
+        }
+        assert_eq!(found, [false, false, true], "{loss_detection:?}");
+    }
 }

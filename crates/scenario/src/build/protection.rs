@@ -166,10 +166,12 @@ impl Laid<'_> {
         let points = self.points.iter().zip(&self.ways);
         let turns: Vec<Turning> =
             points.map(|(point, way)| self.turning(point, way, ports, paths)).collect();
-        for decision in decided {
+        for (number, decision) in decided.iter().enumerate() {
             let (point, turning) = (&self.points[decision.point], &turns[decision.point]);
             let to_backup = decision.switch == Switch::ToBackup;
-            controls.extend(turning.actions(decision.at, to_backup, self.selector));
+            let next = decided[number + 1..].iter().find(|next| next.point == decision.point);
+            let until = next.map_or(Time::MAX, |next| next.at);
+            controls.extend(turning.actions(decision.at, to_backup, self.selector, until));
             switches.push(Switched {
                 at: decision.at,
                 protection: self.index,
@@ -242,7 +244,14 @@ enum Turning {
 }
 
 impl Turning {
-    fn actions(&self, at: Time, to_backup: bool, selector: Option<SelectorId>) -> Vec<Control> {
+    /// What changes at an instant, when the point turns; `until` it turns again.
+    fn actions(
+        &self,
+        at: Time,
+        to_backup: bool,
+        selector: Option<SelectorId>,
+        until: Time,
+    ) -> Vec<Control> {
         let side = if to_backup { Side::Backup } else { Side::Working };
         let now = |action| Control { at, action };
         match *self {
@@ -253,12 +262,11 @@ impl Turning {
                 let hop = if to_backup { backup } else { working };
                 let mut actions = vec![now(Action::SetHop(label, hop))];
                 actions.extend(selector.map(|id| now(Action::Expect(id, side))));
-                actions.extend(cut.map(|(port, signal)| {
-                    if to_backup {
-                        now(Action::PortUp(port))
-                    } else {
-                        Control { at: at + signal, action: Action::PortDown(port) }
-                    }
+                actions.extend(cut.and_then(|(port, signal)| match to_backup {
+                    true => Some(now(Action::PortUp(port))),
+                    // A backup that is in use again by then is not cut.
+                    false if at + signal >= until => None,
+                    false => Some(Control { at: at + signal, action: Action::PortDown(port) }),
                 }));
                 actions
             }

@@ -16,6 +16,9 @@ use super::network::Network;
 use super::route::{Item, Route, Smaller};
 use super::routing::delay_cost;
 
+/// Many times what any band has room for; each takes memory.
+const MOST_WAVELENGTHS: u32 = 10_000;
+
 /// Reads the table `[core]`, takes fibres from what packets find, and puts links in their place.
 pub(super) fn core(
     file: &File,
@@ -26,6 +29,12 @@ pub(super) fn core(
     for link in 0..network.links.len() {
         if network.links[link].wavelengths == Some(0) {
             problems.at(&network.wavelengths(link), "a fibre without wavelengths");
+            break;
+        }
+        if network.links[link].wavelengths.is_some_and(|count| count > MOST_WAVELENGTHS) {
+            problems
+                .at(&network.wavelengths(link), "more wavelengths than a fibre can have")
+                .label(format!("at most {MOST_WAVELENGTHS}"));
             break;
         }
     }

@@ -1,5 +1,7 @@
 //! Flows and the paths that they take.
 
+use std::collections::BTreeSet;
+
 use optcp_routing::Routes;
 use optcp_tcp::config::Config;
 use optcp_units::{Bytes, Time};
@@ -56,8 +58,9 @@ pub(super) fn flows(
             problems.at(place!["flows", i], format!("more than {MOST} flows"));
             return;
         }
-        // A flow is called after the node that tells it from its siblings: the member of the first group.
-        let varying = varying(&routes[0].nodes, routes.get(1).map(|route| &route.nodes));
+        // A flow is called after the node that tells it from its siblings: the member of the first group that
+        // is as large as any.
+        let varying = varying(&routes);
         for route in routes {
             for k in 0..per_source {
                 let member = match entry.between {
@@ -135,10 +138,15 @@ pub(super) fn routes(
     }
 }
 
-/// The first position at which two routes of one entry differ; the source if there is only one.
-pub(super) fn varying(first: &[usize], second: Option<&Vec<usize>>) -> usize {
-    let differ = |second: &Vec<usize>| first.iter().zip(second).position(|(a, b)| a != b);
-    second.and_then(differ).unwrap_or(0)
+/// The first position at which all routes of one entry differ: that of the largest group; the source if there
+/// is only one route.
+pub(super) fn varying(routes: &[Route]) -> usize {
+    let apart = |place: &usize| {
+        let members: BTreeSet<_> = routes.iter().map(|route| route.nodes.get(*place)).collect();
+        members.len() == routes.len()
+    };
+    let longest = routes.iter().map(|route| route.nodes.len()).max().unwrap_or(0);
+    (0..longest).find(apart).unwrap_or(0)
 }
 
 fn start(i: usize, entry: &FlowsEntry, stop: Time, problems: &mut Problems<'_>) -> Spread<Time> {

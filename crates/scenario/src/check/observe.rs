@@ -11,6 +11,9 @@ use crate::tree::{Step, place};
 use super::check_name;
 use super::network::Network;
 
+/// An observation with more values would fill the memory.
+const MOST_VALUES: u64 = 100_000_000;
+
 /// Finds what the observations refer to.
 pub(super) fn observe(
     file: &File,
@@ -125,7 +128,42 @@ pub(super) fn observe(
                 ports: entry.links.as_ref().map(|_| ports(i, entry, network, problems)),
             },
         };
+        check_room(i, entry, &kind, plan, problems);
         plan.observe.push(ObservePlan { name: entry.name.clone(), kind });
+    }
+}
+
+/// Reports an observation whose values would fill the memory.
+fn check_room(
+    i: usize,
+    entry: &ObserveEntry,
+    kind: &Observation,
+    plan: &Plan,
+    problems: &mut Problems<'_>,
+) {
+    let (rows, interval) = match kind {
+        Observation::Goodput { groups, interval } | Observation::Datagrams { groups, interval } => {
+            (groups.len(), *interval)
+        }
+        Observation::Load { ports, interval }
+        | Observation::Queue { ports, interval }
+        | Observation::Ports { ports, interval, .. } => (ports.len(), *interval),
+        Observation::Fibres { fibres, interval, .. } => (fibres.len(), *interval),
+        Observation::Drops { .. }
+        | Observation::Senders { .. }
+        | Observation::Packets { .. }
+        | Observation::Completions { .. }
+        | Observation::Bursts { .. }
+        | Observation::SegmentsPerBurst { .. }
+        | Observation::Reordering { .. } => return,
+    };
+    let intervals = plan.stop.as_ps().checked_div(interval.as_ps()).unwrap_or(0);
+    let values = intervals.saturating_mul(rows as u64);
+    if values > MOST_VALUES {
+        let message = format!("`{}` would have {values} values", entry.name);
+        problems
+            .at(place!["observe", i, "interval"], message)
+            .label(format!("at most {MOST_VALUES}: a longer interval, or fewer rows"));
     }
 }
 

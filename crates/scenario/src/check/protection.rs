@@ -344,6 +344,22 @@ fn flows(
                 .label("goes over a link that it protects");
             return None;
         }
+        let heads = |ways, links: &[usize]| {
+            [0, 1].map(|direction| {
+                let protected = Protected::new(&network.bundles, flow, direction, ways, links)?;
+                let from = protected.from;
+                Some(flow.path[if direction == 0 { from } else { flow.path.len() - 1 - from }])
+            })
+        };
+        let ours_at = heads(ways, links);
+        let same_head =
+            plan.protections.iter().filter(|other| other.group == group).find_map(|other| {
+                let theirs_at = heads((&other.backup[..], &other.hops[..]), &other.links);
+                ours_at
+                    .iter()
+                    .zip(&theirs_at)
+                    .find_map(|(ours, theirs)| ours.filter(|_| ours == theirs))
+            });
         let twice = plan.protections.iter().find_map(|other| {
             let ways = (&other.backup[..], &other.hops[..]);
             let theirs = covered(ways, &other.links).filter(|_| other.group == group)?;
@@ -354,6 +370,15 @@ fn flows(
             let message = format!("`{}` is already protected against `{name}`", entry.flows);
             problems.at(place!["protection", i, place], message);
             return None;
+        }
+        if let Some(node) = same_head {
+            let name = network.name(node);
+            let message = format!("two protections of `{}` switch at `{name}`", entry.flows);
+            problems
+                .at(place!["protection", i], message)
+                .label("one would overrule the other")
+                .help("leave `link` out to protect all links between the backup's ends".to_owned());
+            break;
         }
     }
     Some(flows)

@@ -90,6 +90,16 @@ fn check(name: &str, config: &Config, problems: &mut Problems<'_>) {
             format!("a segment has {segment} on the wire, and a packet {LARGEST_PACKET} at most");
         problems.at(place!["tcp", name, "mss"], message).label("with its headers (RFC 791)");
     }
+    let blocks = u64::from(config.sack_blocks);
+    let ack =
+        config.ack_size.count().saturating_add(8 * blocks + 2 + config.timestamp_size().count());
+    if config.ack_size > LARGEST_PACKET || ack > LARGEST_PACKET.count() {
+        let message = format!(
+            "an ACK has up to {} on the wire, and a packet {LARGEST_PACKET} at most",
+            Bytes::new(ack)
+        );
+        problems.at(place!["tcp", name, "ack_size"], message).label("with its options (RFC 791)");
+    }
     if config.timestamp_undo && !config.timestamps {
         let message = "`timestamp_undo` needs `timestamps = true`".to_owned();
         problems.at(place!["tcp", name, "timestamp_undo"], message);

@@ -69,7 +69,7 @@ pub(super) fn traffic(
         }
         let carries = Carries::Datagrams(plan.traffic.len());
         plan.traffic.push(TrafficPlan { group, process, rate, sizes, until });
-        let varying = varying(&routes[0].nodes, routes.get(1).map(|route| &route.nodes));
+        let varying = varying(&routes);
         let routed = entry.from.is_some();
         for route in routes {
             let hops = if routed { network.all_hops() } else { network.every_port(&route) };

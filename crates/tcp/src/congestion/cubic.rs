@@ -142,6 +142,10 @@ impl Cubic {
         self.slow_start.on_timeout();
     }
 
+    pub(super) fn on_open(&mut self) {
+        self.slow_start.on_open();
+    }
+
     pub(super) fn save(&mut self) {
         self.before = Some(self.state);
     }

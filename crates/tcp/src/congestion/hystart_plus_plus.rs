@@ -60,6 +60,8 @@ impl HyStartPlusPlus {
             self.stop();
             return;
         }
+        // The first round is that of what had been sent when data began.
+        let end = *self.window_end.get_or_insert(ack.max);
         if let Some(rtt) = ack.rtt {
             self.current = Some(self.current.map_or(rtt, |current| current.min(rtt)));
             self.samples += 1;
@@ -69,7 +71,7 @@ impl HyStartPlusPlus {
         {
             self.compare(current);
         }
-        if self.window_end.is_none_or(|end| ack.una >= end) {
+        if ack.una >= end {
             self.end_round(window, mss, ack);
         }
     }
@@ -151,6 +153,22 @@ mod tests {
 
     fn same(got: f64, want: f64) {
         assert_eq!(got.to_bits(), want.to_bits(), "{got}, expected {want}");
+    }
+
+    /// The first round is that of the initial window: nothing is compared before it has ended.
+    #[test]
+    fn the_first_round_ends_with_what_had_been_sent_at_first() {
+        let mut trial = trial();
+        trial.hystart = HyStartPlusPlus::default();
+        for (una, rtt_ms) in (1..=10).zip([80, 80, 99, 99, 99, 99, 99, 99, 99, 99]) {
+            let rtt = Some(Duration::from_ms(rtt_ms));
+            // Ten segments were sent; each ACK sends two more.
+            let ack = AckEvent { rtt, una, max: 10 + 2 * (una - 1), ..AckEvent::default() };
+            trial.hystart.on_ack(&mut trial.window, 1000.0, &ack);
+            same(trial.growth(10), 8.0);
+        }
+        assert_eq!(trial.hystart.last, Some(Duration::from_ms(80)));
+        assert_eq!(trial.hystart.window_end, Some(28));
     }
 
     /// RFC 9406 section 4.2, after round trips of 80 ms: an eighth, 10 ms, more begins conservative

@@ -112,6 +112,15 @@ impl CongestionControl {
         }
     }
 
+    /// The connection is open: the round trip of the SYN is none of data.
+    pub fn on_open(&mut self) {
+        match self {
+            CongestionControl::Reno(reno) => reno.on_open(),
+            CongestionControl::Cubic(cubic) => cubic.on_open(),
+            CongestionControl::Bbr(_) => {}
+        }
+    }
+
     /// A loss with `amount` bytes (a flight or a window, see
     /// [`ReductionBasis`](crate::config::ReductionBasis)) at stake: the threshold after it.
     #[must_use]

@@ -58,6 +58,10 @@ impl Reno {
         amount / 2.0
     }
 
+    pub(super) fn on_open(&mut self) {
+        self.slow_start.on_open();
+    }
+
     pub(super) fn on_timeout(&mut self) {
         self.slow_start.on_timeout();
     }

@@ -85,6 +85,13 @@ impl SlowStart {
         }
     }
 
+    /// Data begin.
+    pub(super) fn on_open(&mut self) {
+        if let End::HyStartPlusPlus(hystart) = &mut self.end {
+            **hystart = HyStartPlusPlus::default();
+        }
+    }
+
     /// A loss ends it.
     pub(super) fn on_loss(&mut self) {
         if let End::HyStartPlusPlus(hystart) = &mut self.end {

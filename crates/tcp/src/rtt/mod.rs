@@ -49,10 +49,14 @@ pub struct RetransmissionTimer {
     max_rto: Duration,
     /// The timeout in force: it is asked for more often than it changes.
     rto: Duration,
+    /// What the estimate is at least until something is measured.
+    fallback: Duration,
     /// The tick at which timers expire and where the clock stands at time zero, unless they expire at once.
     clock: Option<(Duration, Duration)>,
 }
 
+/// RFC 6298 section 5.7.
+const BEHIND_LOST_SYN: Duration = Duration::from_secs(3);
 /// Beyond 2^16 the timer exceeds every sensible maximum anyway.
 const MAX_BACKOFF: u32 = 16;
 
@@ -82,6 +86,7 @@ impl RetransmissionTimer {
             min_rto: config.min_rto,
             max_rto: config.max_rto,
             rto: Duration::ZERO,
+            fallback: Duration::ZERO,
             clock: (config.expiry == Expiry::OnTick).then_some((config.tick, clock_phase)),
         };
         timer.set_rto();
@@ -109,7 +114,8 @@ impl RetransmissionTimer {
             Estimator::Inet(e) => e.rto(),
             Estimator::Linux(e) => e.rto(),
         };
-        let backed_off = estimate.max(self.min_rto).saturating_mul(1 << self.backoff);
+        let least = self.min_rto.max(self.fallback);
+        let backed_off = estimate.max(least).saturating_mul(1 << self.backoff);
         self.rto = backed_off.min(self.max_rto);
     }
 
@@ -154,6 +160,16 @@ impl RetransmissionTimer {
         self.set_rto();
     }
 
+    /// Data begin behind a SYN that had to be sent again: unless something was measured the timeout is
+    /// three seconds (RFC 6298 section 5.7). The estimators that are older than that rule do not know it.
+    pub fn begin_behind_lost_syn(&mut self) {
+        let knows = matches!(self.estimator, Estimator::Rfc6298(_) | Estimator::Linux(_));
+        if knows && self.srtt().is_none() {
+            (self.backoff, self.fallback) = (0, BEHIND_LOST_SYN);
+            self.set_rto();
+        }
+    }
+
     /// Measures the round trip of `seq`, sent now for the first time, unless another one is.
     pub fn time(&mut self, seq: u32, now: Time) {
         if self.timed.is_none() {
@@ -193,7 +209,7 @@ impl RetransmissionTimer {
     /// A round trip, one of `expected` in the same window.
     #[inline(never)]
     fn sample(&mut self, sent: Time, now: Time, expected: u32, span: Span) {
-        self.backoff = 0;
+        (self.backoff, self.fallback) = (0, Duration::ZERO);
         match &mut self.estimator {
             Estimator::Rfc6298(e) => e.sample(now - sent, expected),
             Estimator::BsdTicks(e) => e.sample(sent, now),

@@ -96,6 +96,14 @@ impl LossDetection {
         }
     }
 
+    /// What was held to be lost is under way after all: all of it is looked at again.
+    pub(super) fn on_undo(&mut self, board: &Scoreboard) {
+        match self {
+            LossDetection::Duplicates(d) => d.on_undo(board),
+            LossDetection::Rack(d) => d.on_undo(board),
+        }
+    }
+
     /// The scoreboard forgets what SACK has covered.
     pub(super) fn forget_sacked(&mut self) {
         match self {

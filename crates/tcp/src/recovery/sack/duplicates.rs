@@ -45,6 +45,11 @@ impl Duplicates {
         lost
     }
 
+    /// What was held to be lost is not: the test of RFC 6675 knows nothing of before.
+    pub(super) fn on_undo(&mut self, board: &Scoreboard) {
+        self.checked = board.una();
+    }
+
     /// The scoreboard forgets what SACK has covered.
     pub(super) fn forget_sacked(&mut self) {
         self.highest = [0; 3];

@@ -283,6 +283,7 @@ impl Sack {
     fn take_back(&mut self, core: &mut Core) {
         self.undo.apply(core);
         self.board.clear_lost();
+        self.detection.on_undo(&self.board);
         self.reduction = None;
         self.forced = false;
         (self.frto, self.frto_new) = (ForwardRto::Off, 0);

@@ -104,6 +104,14 @@ impl Rack {
         }
     }
 
+    /// What was held to be lost is under way after all, as it was sent last.
+    pub(super) fn on_undo(&mut self, board: &Scoreboard) {
+        let sent = |seq| board.get(seq).filter(|s| !s.sacked).map(|s| (s.sent, seq));
+        let mut order: Vec<Sent> = (board.una()..board.end()).filter_map(sent).collect();
+        order.sort_unstable();
+        self.order = order.into();
+    }
+
     /// The reordering window (RACK_update_reo_wnd).
     fn window(&self, board: &Scoreboard, recovering: bool, srtt: Option<Duration>) -> Duration {
         if self.reordering == 0 && (recovering || board.sacked() >= DUP_THRESH) {
