@@ -65,7 +65,8 @@ def test_finished_runs_are_kept_when_the_others_fail(tmp_path, silent, calls, mo
 
 def whole(**changes):
     """What a file of a long run has, as text."""
-    content = dict.fromkeys(kept.KEYS, "") | {"set": [], "seed": 1, "cpu_seconds": 7.0, "outcome": {"seed": 1}}
+    texts = dict.fromkeys(("version", "git", "scenario_sha256", "metrics_sha256"), "")
+    content = texts | {"set": [], "seed": 1, "cpu_seconds": 7.0, "outcome": {"seed": 1}}
     return json.dumps({name: value for name, value in (content | changes).items() if value is not None})
 
 
@@ -79,7 +80,8 @@ def whole(**changes):
         (whole(outcome={"a": [1.0], "b": ["x"]}), "b of `outcome` missing or no list of numbers"),
         (whole(outcome={"a": [1.0], "b": [float("nan")]}), "b of `outcome` missing or no list of numbers"),
         (whole(outcome={"a": [1.0], "b": [1.0, 2.0]}), "lists of `outcome` that are not equally long"),
-        (whole(outcome=[1.0]), "a, b of `outcome` missing or no list of numbers"),
+        (whole(outcome=[1.0]), "`outcome` is no object"),
+        (whole(seed="1"), "`seed` is no whole number"),
     ],
 )
 def test_a_broken_file_is_named(tmp_path, text, message):

@@ -109,21 +109,26 @@ def test_a_directory_without_results(tmp_path):
     assert not (tmp_path / "report").exists()
 
 
-ROW = '{"key": {}, "metric": "m", "paper": null, "measured": 1, "ci95": [0], "n": 1, "verdict": "claim-only"}'
+WITHOUT = (
+    b'{"exhibit": "a", "title": "a", "source": {"paper": "a", "where": "a"}, "assumed": {}, "changed": {},'
+    b' "claims": [], "size": {"name": "a", "seeds": {}, "paper_runs": 1}, "notes": [], "provenance": {"version": "a",'
+    b' "git": "a", "seeds": null, "metrics_sha256": "a"}, "series": [], "rows": %s}'
+)
+ROW = b'{"key": {}, "metric": "m", "paper": null, "measured": 1, "ci95": [0], "n": 1, "verdict": "claim-only"}'
 
 
 @pytest.mark.parametrize(
     ("content", "what"),
     [
-        (b"{}", "the key `rows` is missing"),
+        (b"{}", "the key `exhibit` is missing"),
         (b"[]", "a JSON object with keys is expected"),
         (b"xx", "not JSON (line 1, column 1)"),
         (b'{"rows": \xff}', "not JSON (byte 10)"),
-        (b'{"rows": 3}', "`rows` is no list of objects"),
-        (b'{"rows": [{"key": {}}]}', "the key `rows[0].metric` is missing"),
-        (b'{"rows": [{"size": 1}]}', "the key `rows[0].key` is missing"),
-        (f'{{"rows": [{ROW}]}}'.encode(), "`ci95` of a row is no list of two ends"),
-        (b'{"rows": [], "claims": [], "series": []}', "the key `exhibit` is missing"),
+        (WITHOUT % b"3", "`rows` is no list"),
+        (WITHOUT % b"[3]", "`rows[0]` is no object"),
+        (WITHOUT % b'[{"key": {}}]', "the key `rows[0].metric` is missing"),
+        (WITHOUT % b'[{"size": 1}]', "the key `rows[0].key` is missing"),
+        (WITHOUT % b"[%s]" % ROW, "`rows[0].ci95` is no list of 2"),
     ],
 )
 def test_a_result_that_cannot_be_read_is_named(optcp, tmp_path, content, what):
@@ -136,7 +141,7 @@ def test_a_result_that_cannot_be_read_is_named(optcp, tmp_path, content, what):
 def test_a_study_that_cannot_be_read_is_named(optcp, tmp_path):
     (tmp_path / "sensitivity" / "gmpls").mkdir(parents=True)
     (tmp_path / "sensitivity" / "gmpls" / "fig7.json").write_text("{}")
-    what = "sensitivity/gmpls/fig7.json: the key `ranking` is missing; delete it and run again"
+    what = "sensitivity/gmpls/fig7.json: the key `exhibit` is missing; delete it and run again"
     assert optcp("report", ".") == (1, "", f"Error: {what}\n")
 
 

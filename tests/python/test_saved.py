@@ -179,6 +179,12 @@ def test_runs_are_found_in_their_order_and_one_must_be_named(planned, silent, tm
         saved.one(plan.out / "seed-4").table("load")
 
 
+META = (
+    b'{"format": 2, "scenario_sha256": "", "extension_sha256": "", "records_sha256": null, "cell": {}, "drops": {},'
+    b' "goodput_bps": {}, "scenario": %s}'
+)
+
+
 @pytest.mark.parametrize(
     ("content", "what"),
     [
@@ -188,6 +194,12 @@ def test_runs_are_found_in_their_order_and_one_must_be_named(planned, silent, tm
         (b"{}", "the key `format` is missing"),
         (b'{"format": 1}', "written by another version of optcp"),
         (b'{"format": 2}', "the key `scenario` is missing"),
+        (META % b'3, "seed": 1', "`scenario` is no object"),
+        (META % b'{"observe": {}}, "seed": 1', r"`scenario\.observe` is no list"),
+        (META % b'{"observe": [3]}, "seed": 1', r"`scenario\.observe\[0\]` is no object"),
+        (META % b'{"observe": [{"name": "a"}]}, "seed": 1', r"the key `scenario\.observe\[0\]\.kind` is missing"),
+        (META % b'{"observe": []}, "seed": "1"', "`seed` is no whole number"),
+        (META % b'{"observe": [], "stop_ps": null}, "seed": 1', r"`scenario\.stop_ps` is no whole number"),
     ],
 )
 def test_a_run_that_cannot_be_read_is_not_a_missing_one(planned, silent, content, what):

@@ -381,7 +381,7 @@ def test_a_result_is_read_back(optcp):
     assert optcp(*WORDS, *SMALL)[0] == 0
     text = Path("out/sensitivity/gmpls/table3.json").read_text()
     assert Result.from_json(text).to_json() == text
-    with pytest.raises(ValueError, match="the key `ranking` is missing"):
+    with pytest.raises(ValueError, match="the key `exhibit` is missing"):
         Result.from_json("{}")
 
 

@@ -7,8 +7,8 @@ import hashlib
 import importlib
 import json
 import math
-from dataclasses import asdict, dataclass, field, replace
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, NotRequired, TypedDict, TypeVar
 
 from optcp import _core, stats, stored
 from optcp.errors import InputError, nearest
@@ -36,6 +36,8 @@ MODULES = (
     "bbr_share",
 )
 """Modules of this package that register experiments, in the order of the page."""
+MOST_DIGITS = 15
+"""A figure has no more decimals than this."""
 
 
 @dataclass(frozen=True)
@@ -70,6 +72,22 @@ class Row:
     outside: list[Compared] = field(default_factory=list)
 
 
+class Cell(TypedDict):
+    """What is read of a cell in a result's provenance."""
+
+    seeds: tuple[int, int]
+
+
+class Provenance(TypedDict):
+    """What is read of a result's provenance: of runs, or of cases."""
+
+    version: str
+    cells: NotRequired[list[Cell]]
+    metrics_sha256: NotRequired[str]
+    cases_sha256: NotRequired[str]
+    failed: NotRequired[list[str]]
+
+
 @dataclass(frozen=True)
 class Result:
     """What an experiment found, as it is stored (``<name>.json``).
@@ -97,7 +115,7 @@ class Result:
     unit_n: str
     digits: int
     rows: list[Row]
-    provenance: dict[str, Any]
+    provenance: Annotated[dict[str, Any], Provenance]
 
     def to_json(self) -> str:
         """Write it for a file."""
@@ -112,16 +130,16 @@ class Result:
         ValueError
             If the text is no experiment's result.
         """
-        data = stored.table(text)
-        rows = [
-            replace(
-                row,
-                ci95=None if row.ci95 is None else (row.ci95[0], row.ci95[1]),
-                outside=stored.several(Compared, {"outside": row.outside}, "outside"),
-            )
-            for row in stored.several(Row, data, "rows")
-        ]
-        return stored.one(cls, {**data, "rows": rows})
+        result = stored.one(cls, stored.table(text))
+        if not 0 <= result.digits <= MOST_DIGITS:
+            raise ValueError(f"`digits` is not between 0 and {MOST_DIGITS}")
+        digest = "metrics_sha256" if "cells" in result.provenance else "cases_sha256"
+        stored.need(result.provenance, [digest], "provenance.")
+        if result.provenance.get("cells") == []:
+            raise ValueError("`provenance.cells` is empty")
+        if result.experiment == "packetdrill":
+            stored.need(result.provenance, ["failed"], "provenance.")
+        return result
 
 
 @dataclass(frozen=True)

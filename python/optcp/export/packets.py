@@ -111,4 +111,6 @@ def observed(directory: Path) -> Iterator[Observed]:
             f'{directory}: no run in it observed packets; give the scenario an [[observe]] with kind = "{KIND}"'
         )
     for run, entry in named:
-        yield Observed(run, entry["name"], run.table(entry["name"]), tuple(entry["ports"]))
+        with run.trusted():
+            ports = tuple(entry["ports"])
+        yield Observed(run, entry["name"], run.table(entry["name"]), ports)

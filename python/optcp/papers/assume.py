@@ -14,7 +14,7 @@ from optcp.papers.plausible import Choices, Plausible, Span
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    Value = str | int | float
+Value = str | int | float
 
 
 @dataclass(frozen=True)

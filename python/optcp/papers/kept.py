@@ -10,7 +10,7 @@ import math
 import tempfile
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from filelock import FileLock, Timeout
 
@@ -28,8 +28,18 @@ if TYPE_CHECKING:
 
 Outcome = dict[str, Any]
 
-KEYS = ("set", "seed", "version", "git", "scenario_sha256", "metrics_sha256", "cpu_seconds", "outcome")
-"""What every file has; there may be more."""
+
+class Kept(TypedDict):
+    """What every file has; there may be more."""
+
+    set: list[str]
+    seed: int
+    version: str
+    git: str
+    scenario_sha256: str
+    metrics_sha256: str
+    cpu_seconds: float
+    outcome: dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -76,10 +86,9 @@ class LongRun:
         return content if content["set"] == self._settings() else None
 
     def _parse(self, text: str) -> dict[str, Any]:
-        content = stored.table(text)
-        stored.need(content, KEYS)
+        content = stored.shaped(Kept, stored.table(text))
         found = content["outcome"]
-        if bad := [name for name in self.metrics if not (isinstance(found, dict) and _are_numbers(found.get(name)))]:
+        if bad := [name for name in self.metrics if not _are_numbers(found.get(name))]:
             raise ValueError(f"{', '.join(bad)} of `outcome` missing or no list of numbers")
         if len({len(found[name]) for name in self.metrics}) > 1:
             raise ValueError("lists of `outcome` that are not equally long")

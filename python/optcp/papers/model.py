@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import asdict, dataclass, field, replace
-from typing import Any, Literal
+from dataclasses import asdict, dataclass, field
+from typing import Annotated, Any, Literal, NotRequired, TypedDict
 
 from optcp import stored
 
@@ -105,6 +105,31 @@ class Series:
     ci95: list[tuple[float, float]] = field(default_factory=list)
 
 
+class Source(TypedDict):
+    """What is read of a result's source."""
+
+    paper: str
+    where: str
+
+
+class Size(TypedDict):
+    """What is read of a result's size."""
+
+    name: str
+    seeds: dict[str, int]
+    paper_runs: int | None
+
+
+class Provenance(TypedDict):
+    """What is read of a result's provenance."""
+
+    version: str
+    git: str
+    seeds: tuple[int, int] | None
+    metrics_sha256: str
+    kept: NotRequired[list[dict[str, Any]]]
+
+
 @dataclass(frozen=True)
 class Result:
     """An exhibit's result, all that tables, figures and reports are made from.
@@ -129,14 +154,14 @@ class Result:
 
     exhibit: str
     title: str
-    source: dict[str, str]
-    size: dict[str, Any]
+    source: Annotated[dict[str, str], Source]
+    size: Annotated[dict[str, Any], Size]
     assumed: dict[str, Any]
     changed: dict[str, Any]
     rows: list[Row]
     claims: list[Claim]
     notes: list[str]
-    provenance: dict[str, Any]
+    provenance: Annotated[dict[str, Any], Provenance]
     series: list[Series]
 
     def to_json(self) -> str:
@@ -152,17 +177,16 @@ class Result:
         ValueError
             If the text is not an exhibit's result.
         """
-        data = stored.table(text)
-        rows = [replace(row, ci95=_ends(row.ci95)) for row in stored.several(Row, data, "rows")]
-        claims = stored.several(Claim, data, "claims")
-        series = stored.several(Series, data, "series")
-        return stored.one(cls, {**data, "rows": rows, "claims": claims, "series": series})
-
-
-def _ends(interval: object) -> tuple[float | None, float | None]:
-    if not isinstance(interval, list) or len(interval) != 2:
-        raise ValueError("`ci95` of a row is no list of two ends")
-    return interval[0], interval[1]
+        result = stored.one(cls, stored.table(text))
+        for index, curve in enumerate(result.series):
+            if len(curve.y) != len(curve.x):
+                raise ValueError(f"`series[{index}].x` and `series[{index}].y` are not equally long")
+            if curve.ci95 and len(curve.ci95) != len(curve.x):
+                raise ValueError(f"`series[{index}].x` and `series[{index}].ci95` are not equally long")
+        for name in result.changed:
+            if name not in result.assumed:
+                raise ValueError(f"`changed.{name}` is not in `assumed`")
+        return result
 
 
 def finite(value: float, digits: int = 4) -> float | None:

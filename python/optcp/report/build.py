@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from optcp import stored, tables
-from optcp.errors import InputError
+from optcp.errors import InputError, RunFailed
 from optcp.files import write_text
 from optcp.papers.base import PAPERS
 from optcp.papers.judge import word
@@ -18,8 +19,12 @@ from optcp.plots import sensitivity as plots
 from optcp.sensitivity.result import Result as Study
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
+
+    from optcp.plots import Figure
+
+R = TypeVar("R", Result, Study)
 
 VERDICTS = ("match", "near", "differs", "undecided", "claim-only")
 JUDGEMENTS = ("true", "false", "undecided")
@@ -35,7 +40,20 @@ def load_results(directory: Path) -> list[Result]:
     RunFailed
         If one cannot be read.
     """
-    results = [stored.load(path, Result.from_json) for path in _files(directory)]
+    return list(load_files(directory).values())
+
+
+def load_files(directory: Path) -> dict[Path, Result]:
+    """Read every exhibit's result below a directory, by its file: what a file is called need not be what is in it.
+
+    Raises
+    ------
+    InputError
+        If there is none.
+    RunFailed
+        If one cannot be read.
+    """
+    results = {path: stored.load(path, Result.from_json) for path in _files(directory)}
     if not results:
         raise InputError(f"{directory}: there are no exhibits' results; `optcp reproduce --out {directory}` makes them")
     return results
@@ -85,8 +103,8 @@ def render(results: Sequence[Result], studies: Sequence[Study] = ()) -> str:
     environment.globals |= {
         "interval": tables.interval,
         "size_text": tables.size_text,
-        "figures": figures,
-        "study_figures": plots.figures,
+        "figures": functools.partial(_drawn, figures, "the result of"),
+        "study_figures": functools.partial(_drawn, plots.figures, "the sensitivity study of"),
         "keys_of": _keys,
     }
     page = environment.get_template("index.html.j2")
@@ -98,6 +116,22 @@ def render(results: Sequence[Result], studies: Sequence[Study] = ()) -> str:
         verdicts=VERDICTS,
         judgements=JUDGEMENTS,
     )
+
+
+def _drawn(draw: Callable[[R], list[Figure]], what: str, result: R) -> list[Figure]:
+    """Draw a result that may be of another version of its exhibit: figures know the rows and curves it has now.
+
+    Raises
+    ------
+    RunFailed
+        If it cannot be drawn.
+    """
+    try:
+        return draw(result)
+    except (LookupError, ValueError, TypeError, ArithmeticError, StopIteration) as error:
+        raise RunFailed(
+            f"{what} {result.exhibit} does not hold what its figures show ({error!r}); delete its file and run again"
+        ) from error
 
 
 def _summary(results: Sequence[Result]) -> list[dict[str, Any]]:

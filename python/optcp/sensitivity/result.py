@@ -7,11 +7,12 @@ import itertools
 import json
 import re
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypedDict
 
 import numpy as np
 
 from optcp import _core, stored
+from optcp.papers.assume import Value  # noqa: TC001 - results are read by their hints
 from optcp.papers.model import finite
 from optcp.sensitivity import compatible
 from optcp.sensitivity.contrast import pooled
@@ -20,11 +21,10 @@ from optcp.sensitivity.slices import slices
 from optcp.sensitivity.survival import survival
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
-    from optcp.papers.assume import Value
     from optcp.sensitivity.answer import Answer
     from optcp.sensitivity.confirm import Again, Confirmed
     from optcp.sensitivity.study import Finished
@@ -77,6 +77,104 @@ class Response:
     slices: dict[str, list[tuple[str, Bounds | None]]]
 
 
+class Design(TypedDict):
+    """How large a study is."""
+
+    samples: int
+    points: int
+    settings: int
+    seeds: int
+    runs: int
+
+
+class Range(TypedDict):
+    """What is read of a parameter of the space."""
+
+    range: str
+    reason: str
+    default: Any
+
+
+class Fit(TypedDict):
+    """How near a setting comes to the print."""
+
+    misfit: float | None
+    worst: str
+    within: int
+
+
+class Best(Fit):
+    """One of the best settings."""
+
+    setting: dict[str, Any]
+
+
+class Repeated(TypedDict):
+    """What is read of a setting that was run again."""
+
+    setting: dict[str, Any]
+    first: float | None
+    again: Fit | None
+    seeds: int
+    compatible: bool
+
+
+class Share(TypedDict):
+    """A part of a parameter's range in the profile."""
+
+    part: str
+    settings: int
+    misfit: float | None
+    share: Bounds
+
+
+class Print(TypedDict):
+    """What is read of the comparison with the print."""
+
+    values: int
+    bound: float
+    share: Bounds
+    compatible: int
+    best: list[Best]
+    profile: dict[str, list[Share]]
+    confirmed: list[Repeated]
+
+
+class Contrast(TypedDict):
+    """A conclusion of the paper as a difference."""
+
+    name: str
+    mean: Bounds
+    above: int
+    below: int
+    undecided: int
+    positive: Bounds
+
+
+class Provenance(TypedDict):
+    """What is read of a study's provenance."""
+
+    version: str
+    git: str
+
+
+class Statement(TypedDict):
+    """What is read of a statement over the space."""
+
+    text: str
+    word: str
+    holds: int
+    fails: int
+    undecided: int
+
+
+class LeftOut(TypedDict):
+    """A setting that could not be evaluated."""
+
+    setting: dict[str, Any]
+    why: str
+
+
 @dataclass(frozen=True)
 class Result:
     """A study.
@@ -114,19 +212,19 @@ class Result:
 
     exhibit: str
     title: str
-    design: dict[str, int]
-    space: dict[str, dict[str, Any]]
+    design: Annotated[dict[str, int], Design]
+    space: Annotated[dict[str, dict[str, Any]], dict[str, Range]]
     fixed: dict[str, str]
     ranking: list[Effect]
     effects: list[Effect]
     responses: list[Response]
-    print: dict[str, Any] | None
-    contrasts: list[dict[str, Any]]
-    claims: list[dict[str, Any]]
-    left_out: list[dict[str, Any]]
+    print: Annotated[dict[str, Any] | None, Print | None]
+    contrasts: Annotated[list[dict[str, Any]], list[Contrast]]
+    claims: Annotated[list[dict[str, Any]], list[Statement]]
+    left_out: Annotated[list[dict[str, Any]], list[LeftOut]]
     settings: dict[str, list[Value]]
     values: dict[str, list[float | None]]
-    provenance: dict[str, str]
+    provenance: Annotated[dict[str, str], Provenance]
 
     def to_json(self) -> str:
         """The JSON text, the same bytes for the same result; what holds nothing nested is on one line."""
@@ -143,9 +241,26 @@ class Result:
         ValueError
             If the text is no study's result.
         """
-        data = stored.table(text)
-        kinds = {"ranking": Effect, "effects": Effect, "responses": Response}
-        return stored.one(cls, data | {name: stored.several(kind, data, name) for name, kind in kinds.items()})
+        result = stored.one(cls, stored.table(text))
+        _check_parameters(result)
+        return result
+
+
+def _check_parameters(result: Result) -> None:
+    """Make sure that what is told by parameter is told of each parameter of the space."""
+    if {one.parameter for one in result.ranking} != set(result.space):
+        raise ValueError("`ranking` is not of the parameters of `space`")
+    told: list[tuple[str, Mapping[str, Any]]] = [
+        (f"responses[{index}].slices", one.slices) for index, one in enumerate(result.responses)
+    ]
+    if result.print is not None:
+        told.append(("print.profile", result.print["profile"]))
+        for kind in ("best", "confirmed"):
+            told += [(f"print.{kind}[{index}].setting", one["setting"]) for index, one in enumerate(result.print[kind])]
+    for place, of in told:
+        stored.need(of, result.space, f"{place}.")
+    if not all(any(one[name] for name in ("above", "below", "undecided")) for one in result.contrasts):
+        raise ValueError("`contrasts` has one that is of no points")
 
 
 def result(finished: Finished, confirmed: Confirmed | None = None) -> Result:

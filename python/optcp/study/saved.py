@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, NotRequired, TypedDict
 
 import numpy as np
 
@@ -13,7 +14,7 @@ from optcp.errors import InputError, RunFailed
 from optcp.files import replacing_directory
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -22,10 +23,76 @@ FORMAT = 2
 """Raise it when the form of the directory changes: older runs are then made again."""
 
 META = "meta.json"
-KEYS = ("scenario", "scenario_sha256", "extension_sha256", "records_sha256", "cell", "seed", "drops", "goodput_bps")
-"""What is read of ``meta.json``."""
 SCALARS = "scalars.parquet"
 PICOSECONDS_A_SECOND = 1e12
+
+
+class Observation(TypedDict):
+    """An observation of a scenario."""
+
+    name: str
+    kind: str
+
+
+class Link(TypedDict):
+    """A link of a scenario."""
+
+    name: str
+    ends: tuple[str, str]
+
+
+class Route(TypedDict):
+    """Flows of a group, and their way."""
+
+    flows: list[str]
+
+
+class Group(TypedDict):
+    """A group of flows of a scenario."""
+
+    group: str
+    routes: list[Route]
+
+
+class Failure(TypedDict):
+    """An outage of a link."""
+
+    link: str
+    at_ps: int
+    repair_ps: int | None
+
+
+class Scenario(TypedDict):
+    """What is read of a scenario: of every run what it observed, the rest for pictures and captures."""
+
+    observe: list[Observation]
+    title: NotRequired[str]
+    stop_ps: NotRequired[int]
+    links: NotRequired[list[Link]]
+    flows: NotRequired[list[Group]]
+    failures: NotRequired[list[Failure]]
+
+
+class Switch(TypedDict):
+    """A switch to the backup or back."""
+
+    to: Literal["backup", "working"]
+    at_ps: int
+    packets: str
+
+
+class Meta(TypedDict):
+    """What is read of ``meta.json``."""
+
+    scenario: Scenario
+    scenario_sha256: str
+    extension_sha256: str
+    records_sha256: str | None
+    cell: dict[str, str]
+    seed: int
+    drops: dict[str, int]
+    goodput_bps: dict[str, float]
+    switches: NotRequired[list[Switch]]
 
 
 @dataclass(frozen=True)
@@ -125,6 +192,24 @@ class SavedRun:
         """Each observation's kind by its name, in the order of the scenario."""
         return {one["name"]: one["kind"] for one in self.scenario["observe"]}
 
+    @contextlib.contextmanager
+    def trusted(self) -> Iterator[None]:
+        """Read what only some commands need of ``meta.json``, without a look at it before.
+
+        Raises
+        ------
+        RunFailed
+            If it is not there, or something else is in its place.
+        """
+        try:
+            yield
+        except InputError:
+            raise
+        except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
+            raise RunFailed(
+                f"{self.directory / META}: not what is read of a run ({error!r}); delete its directory and run again"
+            ) from error
+
     def table(self, observation: str) -> Table:
         """Read an observation.
 
@@ -174,8 +259,7 @@ def _meta(text: str) -> dict[str, Any]:
     stored.need(meta, ["format"])
     if meta["format"] != FORMAT:
         raise ValueError("written by another version of optcp")
-    stored.need(meta, KEYS)
-    return meta
+    return stored.shaped(Meta, meta)
 
 
 def find(directory: Path) -> list[SavedRun]:

@@ -493,3 +493,16 @@ def test_rows_and_curves_of_exhibits_are_tables(command, tmp_path):
     points = pyarrow.parquet.read_table(tmp_path / "results/gmpls/fig7-series.parquet")
     assert points.num_rows == sum(len(curve["x"]) for curve in result["series"])
     assert points.column("y").to_pylist() == [y for curve in result["series"] for y in curve["y"]]
+
+
+@pytest.mark.parametrize(
+    ("key", "verb"),
+    [("nodes", ("export", "--format", "ns2")), ("tcp", ("export", "--format", "pcapng")), ("links", ("trace",))],
+)
+def test_a_scenario_without_what_is_read_of_it_is_named(command, world, key, verb):
+    run = world()
+    meta = json.loads((run / "meta.json").read_text())
+    del meta["scenario"][key]
+    (run / "meta.json").write_text(json.dumps(meta))
+    messages = command(verb[0], run, *verb[1:], status=1).stderr
+    assert f"meta.json: not what is read of a run (KeyError('{key}')); delete its directory and run again" in messages

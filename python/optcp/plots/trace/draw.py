@@ -102,8 +102,15 @@ def draw(directory: Path, request: Request, out: Path | None, form: str | None) 
     ------
     InputError
         If something was asked for that is not there.
+    RunFailed
+        If the run cannot be read.
     """
     run = saved.one(directory)
+    with run.trusted():
+        yield from _draw(run, request, out, form)
+
+
+def _draw(run: SavedRun, request: Request, out: Path | None, form: str | None) -> Iterator[tuple[Path, str]]:
     frame = Frame.of(run, request)
     form = _format(out, form)
     pictures = [picture for kind in _kinds(run, request) for picture in _pictures(run, kind, request)]
