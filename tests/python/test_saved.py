@@ -247,3 +247,17 @@ def test_latex_tables_have_every_row(results_directory):
     assert r"95 \% interval" in text
     for path in written:
         path.unlink()
+
+
+@pytest.mark.parametrize("inside", ["gmpls/table3", "../../outside", "/outside", "das/fig1"])
+def test_exports_are_named_by_the_file_that_was_read(results_directory, tmp_path, inside):
+    folder = tmp_path / "in" / "results" / "gmpls"
+    folder.mkdir(parents=True)
+    text = (results_directory / "gmpls" / "table3.json").read_text()
+    (folder / "table3.json").write_text(text)
+    (folder / "table3-variant.json").write_text(json.dumps(json.loads(text) | {"exhibit": inside}))
+    for form, ending in (("csv", "csv"), ("parquet", "parquet"), ("latex", "tex")):
+        written = list(export.files(folder.parent, form))
+        assert {folder / f"{stem}.{ending}" for stem in ("table3", "table3-variant")} <= set(written)
+        assert all(path.parent == folder and path.is_file() for path in written)
+    assert [path.name for path in tmp_path.iterdir()] == ["in"]

@@ -18,8 +18,8 @@ def files(directory: Path) -> Iterator[Path]:
     runs, exhibits = tabular.found(directory)
     for run in runs:
         yield from tabular.paths(run)
-    for result in exhibits:
-        for sheet in tabular.sheets(directory, result):
+    for path, result in exhibits.items():
+        for sheet in tabular.sheets(path, result):
             target = sheet.stem.with_name(f"{sheet.stem.name}.parquet")
             kind = {"optcp.kind": "exhibit", "optcp.exhibit": result.exhibit}
             content = _core.write_parquet(tabular.arrays(sheet.columns), kind)

@@ -26,8 +26,8 @@ def files(directory: Path) -> Iterator[Path]:
     for run in runs:
         for path in tabular.paths(run):
             yield _write(path.with_suffix(".csv"), _columns(saved.read_table(path)))
-    for result in exhibits:
-        for sheet in tabular.sheets(directory, result):
+    for path, result in exhibits.items():
+        for sheet in tabular.sheets(path, result):
             yield _write(sheet.stem.with_name(f"{sheet.stem.name}.csv"), sheet.columns)
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from optcp import tables
 from optcp.files import write_text
-from optcp.report.build import load_results
+from optcp.report.build import load_files
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -30,9 +30,9 @@ ESCAPES = {
 
 def files(directory: Path) -> Iterator[Path]:
     """Write the rows of each exhibit's result in a directory as a LaTeX table (package booktabs) beside it."""
-    for result in load_results(directory):
+    for path, result in load_files(directory).items():
         if result.rows:
-            target = directory / f"{result.exhibit}.tex"
+            target = path.with_suffix(".tex")
             write_text(target, latex(result))
             yield target
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from optcp.errors import InputError
-from optcp.report.build import load_results
+from optcp.report.build import load_files
 from optcp.study import saved
 
 if TYPE_CHECKING:
@@ -38,8 +38,8 @@ class Sheet:
     columns: dict[str, list[Any]]
 
 
-def found(directory: Path) -> tuple[list[saved.SavedRun], list[Result]]:
-    """Every run and every exhibit's result in a directory, of which there may be either.
+def found(directory: Path) -> tuple[list[saved.SavedRun], dict[Path, Result]]:
+    """Every run, and every exhibit's result by its file, in a directory, of which there may be either.
 
     Raises
     ------
@@ -48,7 +48,7 @@ def found(directory: Path) -> tuple[list[saved.SavedRun], list[Result]]:
     """
     if not directory.is_dir():
         raise InputError(f"{directory}: there is no such directory; `optcp run` and `optcp reproduce` make them")
-    runs, results = _if_any(saved.find, directory), _if_any(load_results, directory)
+    runs, results = _if_any(saved.find, directory) or [], _if_any(load_files, directory) or {}
     if not runs and not results:
         raise InputError(
             f"{directory}: there are no runs and no exhibits' results; `optcp run` and `optcp reproduce` make them"
@@ -56,11 +56,11 @@ def found(directory: Path) -> tuple[list[saved.SavedRun], list[Result]]:
     return runs, results
 
 
-def _if_any(read: Callable[[Path], list[T]], directory: Path) -> list[T]:
+def _if_any(read: Callable[[Path], T], directory: Path) -> T | None:
     try:
         return read(directory)
     except InputError:
-        return []
+        return None
 
 
 def paths(run: saved.SavedRun) -> list[Path]:
@@ -68,9 +68,9 @@ def paths(run: saved.SavedRun) -> list[Path]:
     return sorted(run.directory.glob("*.parquet"))
 
 
-def sheets(directory: Path, result: Result) -> Iterator[Sheet]:
-    """The tables of an exhibit: its rows and, if it has any, its curves, a row a point."""
-    stem = directory / result.exhibit
+def sheets(path: Path, result: Result) -> Iterator[Sheet]:
+    """The tables of an exhibit's file: its rows and, if it has any, its curves, a row a point."""
+    stem = path.with_suffix("")
     if result.rows:
         rows = result.rows
         columns: dict[str, list[Any]] = {
