@@ -26,6 +26,8 @@ SCENARIO = ScenarioType()
 FILE = click.Path(path_type=Path, dir_okay=False)
 DIRECTORY = click.Path(path_type=Path, file_okay=False)
 POSITIVE = click.IntRange(min=1)
+COUNT = click.IntRange(min=1, max=1_000_000)
+"""Of runs: what is known of each must fit into memory."""
 PLAIN_WIDTH = 100
 """Width of tables that do not go to a terminal."""
 
@@ -81,7 +83,7 @@ def cli() -> None:
 
 @cli.command()
 @click.argument("exhibits", nargs=-1, metavar="[EXHIBIT]...")
-@click.option("--seeds", type=POSITIVE, help="Random cases of each study. [default: the paper's own number]")
+@click.option("--seeds", type=COUNT, help="Random cases of each study. [default: the paper's own number]")
 @click.option("--quick", is_flag=True, help="Fewer random cases, or --seeds, and short runs; the result says how many.")
 @click.option(
     "--paper-scale",
@@ -114,6 +116,7 @@ def reproduce(
 
     EXHIBIT is one of `optcp list exhibits`, or a paper for all of its exhibits; all by default.
     """
+    from optcp.files import check_directory
     from optcp.papers import baseline
     from optcp.papers.assume import named
     from optcp.papers.base import Options, Size, select
@@ -124,6 +127,7 @@ def reproduce(
     from optcp.study.spec import check_seed
     from optcp.tables import show_result
 
+    check_directory(out)
     if quick and paper_scale:
         raise click.UsageError("--quick does not go with --paper-scale")
     if (check or write_baseline) and (settings or first_seed != 1):
@@ -144,16 +148,16 @@ def reproduce(
         results = run_exhibits(request, out, _jobs(jobs), for_console(messages))
     for result in results:
         show_result(console, result)
-    page = build.write_report(out)
-    console.print(f"\nreport: {page}", highlight=False, soft_wrap=True)
     if write_baseline:
         baseline.renew(baseline.path(), results)
-    if check:
-        changed = [line for result in results for line in baseline.changes(known, result)]
-        for line in changed:
-            click.echo(line, err=True)
-        if changed:
-            raise click.exceptions.Exit(3)
+    changed = [line for result in results for line in baseline.changes(known, result)] if check else []
+    for line in changed:
+        click.echo(line, err=True)
+    # The report is of everything in the directory, of which something older may be damaged: it comes last.
+    page = build.write_report(out)
+    console.print(f"\nreport: {page}", highlight=False, soft_wrap=True)
+    if changed:
+        raise click.exceptions.Exit(3)
 
 
 @cli.command()
@@ -162,8 +166,8 @@ def reproduce(
     "--over", multiple=True, metavar="KEY[=RANGE]", help="Vary only this, over its own or this range; repeat."
 )
 @SET
-@click.option("--samples", type=POSITIVE, default=32, show_default=True, help="N of the design, a power of two.")
-@click.option("--seeds", type=POSITIVE, default=10, show_default=True, help="Random cases of each setting.")
+@click.option("--samples", type=COUNT, default=32, show_default=True, help="N of the design, a power of two.")
+@click.option("--seeds", type=COUNT, default=10, show_default=True, help="Random cases of each setting.")
 @click.option(
     "--confirm",
     is_flag=True,
@@ -188,8 +192,7 @@ def sensitivity(
     """
     import time
 
-    from optcp.files import write_text
-    from optcp.papers.assume import named
+    from optcp.files import check_directory, write_text
     from optcp.papers.base import select
     from optcp.plots.sensitivity import draw
     from optcp.sensitivity import confirm as again
@@ -199,6 +202,7 @@ def sensitivity(
     from optcp.sensitivity.space import space
     from optcp.study.progress import Counted, for_console
 
+    check_directory(out)
     chosen = select([exhibit])
     if len(chosen) != 1:
         raise InputError(f"{exhibit} is a paper; name one of its exhibits: {', '.join(one.id for one in chosen)}")
@@ -209,8 +213,7 @@ def sensitivity(
     began = time.monotonic()
     progress = Counted(for_console(messages))
     todo = (out, _jobs(jobs), progress, messages.print)
-    with named(fixed):
-        finished = study.run(request, *todo)
+    finished = study.run(request, *todo)
     found = analyse(finished, again.confirm(finished, *todo) if confirm else None)
     took_s = time.monotonic() - began
     path = out / "sensitivity" / f"{chosen[0].id}.json"
@@ -226,7 +229,7 @@ def sensitivity(
 @click.argument("scenario", type=SCENARIO)
 @SET
 @click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Seed of the first run.")
-@click.option("--runs", type=POSITIVE, default=1, show_default=True, help="Runs of each cell: seeds seed, seed+1, ...")
+@click.option("--runs", type=COUNT, default=1, show_default=True, help="Runs of each cell: seeds seed, seed+1, ...")
 @click.option("--out", type=DIRECTORY, help="Where results go. [default: results/<name of the scenario file>]")
 @JOBS
 @click.option("--kernel", default="fast", show_default=True, callback=_kernel, help="fast, or reference to check it.")
@@ -250,11 +253,13 @@ def run(
     SCENARIO is a file, or the name of one that comes with optcp (`optcp list scenarios`). Each run has a directory
     with meta.json, scalars.parquet and one Parquet file an observation. Runs that are there already are kept.
     """
+    from optcp.files import check_directory
     from optcp.study import single
     from optcp.study.progress import for_console
     from optcp.tables import show_plan, show_summary
 
     target = out or Path("results") / scenario.stem
+    check_directory(target)
     pairs = list(_pairs(settings).items())
     planned = single.plan(scenario, pairs, seed, runs, target, digest=digest, fork=fork, kernel=kernel)
     if dry_run:
@@ -422,7 +427,7 @@ def packetdrill(scripts: tuple[Path, ...], tolerance: int | None, out: Path | No
 
 @cli.command()
 @click.argument("names", nargs=-1, metavar="[NAME]...")
-@click.option("--seeds", type=POSITIVE, help="Runs of each cell. [default: the experiment's own number]")
+@click.option("--seeds", type=COUNT, help="Runs of each cell. [default: the experiment's own number]")
 @click.option(
     "--out", type=DIRECTORY, default=Path("results/evidence"), show_default=True, help="Where results and runs go."
 )
@@ -437,9 +442,11 @@ def evidence(names: tuple[str, ...], seeds: int | None, out: Path, jobs: int | N
     from optcp.evidence.base import select
     from optcp.evidence.run import evidence as run_experiments
     from optcp.evidence.run import write_page
+    from optcp.files import check_directory
     from optcp.study.progress import for_console
     from optcp.tables import show_evidence
 
+    check_directory(out)
     results = run_experiments(select(names), seeds, out, _jobs(jobs), for_console(_console(stderr=True)))
     if page is not None:
         write_page(page, results)

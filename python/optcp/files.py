@@ -8,11 +8,43 @@ import os
 import shutil
 from typing import IO, TYPE_CHECKING
 
+from optcp.errors import InputError
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
 _serial = itertools.count()
+
+
+def check_directory(path: Path) -> None:
+    """Make sure that results can go to a directory, before anything runs; what is not there is not left behind.
+
+    Raises
+    ------
+    InputError
+        If something else is in its place or in that of a directory above it, or it cannot be made.
+    """
+    missing: list[Path] = []
+    made: list[Path] = []
+    there = path
+    try:
+        while not there.exists():
+            missing.append(there)
+            there = there.parent
+        if not there.is_dir():
+            raise InputError(f"--out {path}: {there} is no directory; choose another place")
+        for one in reversed(missing):
+            # Another process may make it meanwhile.
+            with contextlib.suppress(FileExistsError):
+                one.mkdir()
+                made.append(one)
+    except OSError as error:
+        raise InputError(f"--out {path}: it cannot be made ({error.strerror}); choose another place") from error
+    finally:
+        for one in reversed(made):
+            with contextlib.suppress(OSError):
+                one.rmdir()
 
 
 @contextlib.contextmanager

@@ -255,11 +255,58 @@ def test_a_failing_run_is_status_1(optcp, tmp_path):
     assert "Error: bad, seed 1: the world came apart" in err
 
 
-def test_a_place_that_cannot_be_written_is_status_1(optcp, world):
+@pytest.mark.parametrize(
+    "verb", [("run", "world.toml"), ("reproduce",), ("sensitivity", "gmpls/table3"), ("evidence",)]
+)
+@pytest.mark.parametrize(
+    ("place", "why"),
+    [
+        ("/dev/null", "/dev/null is no directory"),
+        ("file/below/it", "file is no directory"),
+        ("/proc/below/it", "it cannot be made (No such file or directory)"),
+        ("a" * 300, "it cannot be made (File name too long)"),
+    ],
+)
+def test_a_place_that_cannot_be_a_directory_is_status_2_and_nothing_runs(optcp, world, calls, verb, place, why):
     Path("file").touch()
-    status, _, err = optcp("run", "world.toml", "--out", "file/out")
+    before = sorted(Path().iterdir())
+    assert optcp(*verb, "--out", place) == (2, "", f"Error: --out {place}: {why}; choose another place\n")
+    assert calls == []
+    assert sorted(Path().iterdir()) == before
+
+
+def test_looking_whether_a_place_can_be_made_leaves_nothing(optcp, world):
+    assert optcp("run", "world.toml", "--out", "a/b/c", "--dry-run")[0] == 0
+    assert not Path("a").exists()
+
+
+@pytest.mark.parametrize(
+    "words",
+    [("run", "world.toml", "--runs"), ("reproduce", "--seeds"), ("sensitivity", "gmpls/table3", "--samples")],
+)
+def test_more_runs_than_memory_holds_are_refused(optcp, world, calls, words):
+    status, _, err = optcp(*words, "100000000000")
+    assert status == 2
+    assert f"'{words[-1]}': 100000000000 is not in the range 1<=x<=1000000" in " ".join(err.split())
+    assert calls == []
+
+
+def test_a_damaged_older_result_spoils_only_the_report(optcp, monkeypatch, tmp_path):
+    monkeypatch.setattr(baseline, "path", lambda: tmp_path / "baseline.json")
+    Path("out/das").mkdir(parents=True)
+    Path("out/das/old.json").write_text("{}")
+    words = ("reproduce", "gmpls/table3", "--seeds", "3", "--out", "out")
+    status, out, err = optcp(*words, "--write-baseline")
     assert status == 1
-    assert "file" in err
+    assert "gmpls/table3  Comparison" in out
+    assert "out/das/old.json: the key `exhibit` is missing" in err
+    assert list(json.loads((tmp_path / "baseline.json").read_text())) == ["gmpls/table3"]
+    changed = json.loads((tmp_path / "baseline.json").read_text())
+    changed["gmpls/table3"]["seeds=3"]["rows"]["flows=10+10 delta_ms=0 rel_goodput_pct"] = "differs"
+    (tmp_path / "baseline.json").write_text(json.dumps(changed))
+    status, _, err = optcp(*words, "--check")
+    assert status == 1
+    assert "delta_ms=0 rel_goodput_pct: differs in the baseline" in err
 
 
 def test_reproduce_prints_writes_and_reports(optcp):

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from optcp import _core
 from optcp.errors import InputError, RunFailed
 from optcp.papers.base import select
 from optcp.papers.gmpls.table3 import Table3
@@ -426,6 +427,22 @@ def test_a_setting_that_cannot_be_evaluated_is_named_and_the_next_sample_stands_
     assert [one["why"] for one in found["left_out"]] == ["no goodput at all"]
     assert found["left_out"][0]["setting"]["queue_packets"] == seen[0]
     assert all(column[0] is None for column in found["values"].values())
+
+
+def test_a_world_that_cannot_be_is_named_with_what_was_varied(optcp, monkeypatch, calls):
+    studies = Table3.studies
+
+    def refuse(self, chosen, options):
+        if chosen["queue_packets"] > 30:
+            raise _core.ScenarioError("the queue is too long")
+        return studies(self, chosen, options)
+
+    monkeypatch.setattr(Table3, "studies", refuse)
+    words = ("sensitivity", "gmpls/table3", "--set", "flows=10+10", "--over", "queue_packets=20|40")
+    status, _, err = optcp(*words, *SMALL)
+    assert status == 2
+    assert "Error: --set flows=10+10 with queue_packets = 40: there is no such world\nthe queue is too long" in err
+    assert calls == []
 
 
 def test_where_nothing_can_be_evaluated_the_verb_fails(optcp, monkeypatch):

@@ -63,8 +63,8 @@ def values(assumed: Sequence[Assumed], settings: Mapping[str, str]) -> dict[str,
 
 
 @contextlib.contextmanager
-def named(settings: Mapping[str, str]) -> Iterator[None]:
-    """Say of a world that cannot be which ``--set`` led to it, as it was typed.
+def named(settings: Mapping[str, str], varied: Mapping[str, Value] | None = None) -> Iterator[None]:
+    """Say of a world that cannot be which ``--set`` led to it, as it was typed, and what of ``varied``.
 
     Raises
     ------
@@ -74,9 +74,11 @@ def named(settings: Mapping[str, str]) -> Iterator[None]:
     try:
         yield
     except _core.ScenarioError as error:
-        if not settings:
+        if not settings and not varied:
             raise
         typed = " ".join(f"--set {name}={text}" for name, text in settings.items())
+        if varied:
+            typed += " with " * bool(typed) + ", ".join(f"{name} = {value}" for name, value in varied.items())
         raise InputError(f"{typed}: there is no such world\n{error}") from error
 
 

@@ -99,8 +99,8 @@ def run(request: Request, out: Path, jobs: int, progress: Progress, say: Callabl
 
     Raises
     ------
-    InputError, optcp._core.ScenarioError
-        Before anything runs, if a setting makes no sense.
+    InputError
+        Before anything runs, if a setting makes no sense; it is named with what was varied.
     optcp.errors.Interrupted, optcp.errors.RunFailed
         See :func:`optcp.study.runner.execute`; and if no sample can be evaluated.
     """
@@ -136,9 +136,11 @@ def evaluate(
     say(f"{len(settings)} settings are checked")
     base = assume.values(exhibit.assumed, request.settings)
     chosen = [{**base, **setting} for setting in settings]
-    tasks = [
-        {name: Task(study, tuple(seeds)) for name, study in exhibit.studies(one, Options()).items()} for one in chosen
-    ]
+    tasks = []
+    for setting, one in zip(settings, chosen, strict=True):
+        with assume.named(request.settings, setting):
+            studies = exhibit.studies(one, Options())
+        tasks.append({name: Task(study, tuple(seeds)) for name, study in studies.items()})
     flat = [task for one in tasks for task in one.values()]
     finished = execute(flat, Store(out / "runs"), jobs, progress)
     say("the exhibit is evaluated at each setting")
