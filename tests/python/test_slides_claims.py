@@ -6,7 +6,7 @@ import pytest
 from optcp.papers import judge
 from optcp.papers.slides import best_delay, claims, goodput
 from optcp.papers.slides.first import Measured
-from optcp.papers.slides.sources import FirstCluster
+from optcp.papers.slides.sources import FirstCluster, Scale
 
 N = 100
 NOISE = np.random.default_rng(4).normal(0, 1, (N, 3))
@@ -27,6 +27,7 @@ def steady():
 def made(**changes):
     load, queue = steady()
     fields = {
+        "scale": Scale(1000, 0.1, 0.15, 0.17),
         "goodput": np.full((N, 3, 2, 3000), 10_000),
         "goodput_step_s": 0.01,
         "load": load,
@@ -140,6 +141,9 @@ def test_recovery_or_timeout():
     most[3, 0] = 2
     assert answer(claims.recovery_or_timeout, retransmissions_per_rtt=most) is False
     assert answer(claims.recovery_or_timeout, longest_recovery_s=np.full((N, 3), 0.5)) is False
+    twice = Scale(1000, 0.2, 0.25, 0.29)
+    assert answer(claims.recovery_or_timeout, longest_recovery_s=np.full((N, 3), 0.8)) is True
+    assert answer(claims.recovery_or_timeout, longest_recovery_s=np.full((N, 3), 0.8), scale=twice) is False
     assert answer(claims.recovery_or_timeout, timed_out=np.round(levels(3, 0, 0)).astype(int)) is False
     assert answer(claims.recovery_or_timeout, back_s=levels(6, 8, 8)) is False
     assert answer(claims.recovery_or_timeout, back_s=levels(8, 8, 8, noise=0) + 3 * NOISE) == "undecided"

@@ -12,6 +12,7 @@ import optcp
 from optcp.papers.assume import Assumed, built_in, ns2_world, overrides
 from optcp.papers.base import Exhibit, over_switch_delays
 from optcp.papers.slides import sources
+from optcp.papers.slides.sources import Scale
 from optcp.papers.windows import bytes_between
 
 if TYPE_CHECKING:
@@ -85,6 +86,8 @@ class Measured:
 
     Attributes
     ----------
+    scale
+        Segments and round trips of the world.
     goodput
         In-order bytes, int64[seeds, deltas, classes, intervals of 10 ms].
     goodput_step_s
@@ -115,6 +118,7 @@ class Measured:
         float64[seeds, deltas].
     """
 
+    scale: Scale
     goodput: NDArray[np.int64]
     goodput_step_s: float
     load: NDArray[np.int64]
@@ -148,9 +152,26 @@ class Measured:
         return result
 
 
-def measure(done: Done) -> Measured:
-    """Reduce the stored runs, one seed at a time (``Done.once`` shares the result)."""
-    cells = [[_measure_run(run, delta / 1000) for run, delta in zip(runs, DELTA_MS, strict=True)] for _, runs in done]
+def measure(chosen: Mapping[str, Value], done: Mapping[str, Done]) -> Measured:
+    """Reduce the study's stored runs; the exhibits share the result."""
+    return done["5+5"].once(_Reduction(Scale.of(chosen)))
+
+
+@dataclass(frozen=True)
+class _Reduction:
+    """What ``Done.once`` calls: equal for equal worlds, unlike a closure."""
+
+    scale: Scale
+
+    def __call__(self, done: Done) -> Measured:
+        return _measure(self.scale, done)
+
+
+def _measure(scale: Scale, done: Done) -> Measured:
+    """Reduce the stored runs, one seed at a time."""
+    cells = [
+        [_measure_run(scale, run, delta / 1000) for run, delta in zip(runs, DELTA_MS, strict=True)] for _, runs in done
+    ]
 
     def column(name: str) -> NDArray[np.float64]:
         return np.array([[cell[name] for cell in row] for row in cells])
@@ -159,6 +180,7 @@ def measure(done: Done) -> Measured:
         return column(name).astype(np.int64)
 
     return Measured(
+        scale=scale,
         goodput=whole("goodput"),
         goodput_step_s=cells[0][0]["goodput_step_s"],
         load=whole("load"),
@@ -175,9 +197,9 @@ def measure(done: Done) -> Measured:
     )
 
 
-def _measure_run(run: RunData, delta_s: float) -> dict[str, Any]:
+def _measure_run(scale: Scale, run: RunData, delta_s: float) -> dict[str, Any]:
     goodput, load, queue = (run.series[name] for name in ("goodput", "load", "queue"))
-    packets, senders = sources.packets(run), sources.senders(run)
+    packets, senders = sources.packets(run), sources.senders(run, scale.segment_bytes)
     switched, fixed = (packets.flows_of(name) for name in CLASSES)
     dropped = packets.dropped & (packets.time_s > FAILURE_S - 1e-9)
     merge = dropped & packets.at((MERGE_PORT,)) & (packets.time_s <= REPAIR_S)
@@ -193,8 +215,8 @@ def _measure_run(run: RunData, delta_s: float) -> dict[str, Any]:
         "first_merge_drop_s": _first(packets.time_s, merge, FAILURE_S + delta_s),
         "first_fixed_loss_s": _first(packets.time_s, dropped & of_fixed & ~packets.ack, FAILURE_S),
         "dead_link_drops": [int((dead & ~of_fixed).sum()), int((dead & of_fixed).sum())],
-        "clusters": sources.clusters(packets.time_s[merge], packets.flow[merge], switched),
-        "retransmissions_per_rtt": max((episode.most_in_a_round_trip for episode in episodes), default=0),
+        "clusters": sources.clusters(packets.time_s[merge], packets.flow[merge], switched, scale.full_round_trip_s),
+        "retransmissions_per_rtt": max((episode.most_within(scale.round_trip_s) for episode in episodes), default=0),
         "longest_recovery_s": max((episode.length_s for episode in episodes), default=0.0),
         "timed_out": sum(senders.timed_out(flow, FAILURE_S, FAILURE_S + 2) for flow in switched),
         "back_s": float(np.mean([sources.back_after_s(packets, flow, FAILURE_S, END_S) for flow in switched])),

@@ -42,7 +42,7 @@ class Goodput(first.First):
 
     def evaluate(self, chosen: Mapping[str, Value], done: Mapping[str, Done]) -> Evaluation:
         """Curves, the gain's rows, the gain's histogram."""
-        measured = done["5+5"].once(first.measure)
+        measured = first.measure(chosen, done)
         gain = claims.first_second_gain_pct(measured)
         context = claims.Context(measured, float(chosen["backbone_bps"]), float(chosen["access_share"]))
         series = _curves(measured.coarse(), done["5+5"].seeds[0])

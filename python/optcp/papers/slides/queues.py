@@ -35,7 +35,7 @@ class Queues(first.First):
 
     def evaluate(self, chosen: Mapping[str, Value], done: Mapping[str, Done]) -> Evaluation:
         """Curves of load, queue and window; mean loads and queues as rows."""
-        measured = done["5+5"].once(first.measure)
+        measured = first.measure(chosen, done)
         context = claims.Context(measured, float(chosen["backbone_bps"]), float(chosen["access_share"]))
         rates = [
             float(chosen["backbone_bps"]) * (float(chosen["access_share"]) if p in first.ACCESS else 1) for p in PORTS
@@ -52,7 +52,9 @@ class Queues(first.First):
                 series += _curves(key, "mean cwnd of the sources", "segments", measured.cwnd[:, index, number], None)
         runs = self.example(done)
         for run, delta in zip(runs, DELTA_MS, strict=True):
-            series += _windows(sources.senders(run), list(run.series["tcp"]["flows"]), delta, run.seed)
+            series += _windows(
+                sources.senders(run, measured.scale.segment_bytes), list(run.series["tcp"]["flows"]), delta, run.seed
+            )
         judged = claims.judge_all(self.id, context, str(chosen["profile"]))
         notes = [
             "The pictures are lost: nothing is printed to compare with, only what the text says of them.",

@@ -8,19 +8,53 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
+    from optcp.papers.assume import Value
     from optcp.study import RunData
 
-ROUND_TRIP_S = 0.1
-"""Propagation both ways over five links of 10 ms: no round trip is shorter."""
-CLUSTER_GAP_S = 0.15
-"""One round trip with a full queue (the slides: 100 to 150 ms): a longer gap separates two overflows."""
+LINKS, BACKUP_LINKS = 5, 6
+"""Of every flow, and of a switched one over the backup; the ACKs pass as many."""
 BACK_WINDOW_S = 0.5
 PS = 1e12
-SEGMENT_BYTES = 1000
+
+
+@dataclass(frozen=True)
+class Scale:
+    """How long a round trip takes and how large a segment is in the world that was chosen.
+
+    Attributes
+    ----------
+    segment_bytes
+        Size of a segment.
+    round_trip_s
+        Propagation both ways: no round trip is shorter. 100 ms in the slides.
+    full_round_trip_s
+        With the queue of the access link full: a longer gap separates two overflows. 150 ms in the slides.
+    longest_round_trip_s
+        The same over the backup, 20 ms more in the slides.
+    """
+
+    segment_bytes: int
+    round_trip_s: float
+    full_round_trip_s: float
+    longest_round_trip_s: float
+
+    @classmethod
+    def of(cls, chosen: Mapping[str, Value]) -> Scale:
+        """Work them out from an exhibit's parameters."""
+        segment_bytes = int(chosen["packet_bytes"])
+        access_bps = float(chosen["access_share"]) * float(chosen["backbone_bps"])
+        queue_s = 8 * segment_bytes * int(chosen["queue_packets"]) / access_bps
+        delay_s = float(chosen["link_delay_ms"]) / 1000
+        # Events are told apart to the picosecond.
+        there, full, longest = (
+            round(value, 12)
+            for value in (2 * LINKS * delay_s, 2 * LINKS * delay_s + queue_s, 2 * BACKUP_LINKS * delay_s + queue_s)
+        )
+        return cls(segment_bytes, there, full, longest)
 
 
 @dataclass(frozen=True)
@@ -119,13 +153,13 @@ class Senders:
         return bool(np.any((fired > start_s) & (fired <= end_s)))
 
 
-def senders(run: RunData) -> Senders:
-    """Read the observation ``tcp``."""
+def senders(run: RunData, segment_bytes: int) -> Senders:
+    """Read the observation ``tcp``; windows are told in segments."""
     rows = run.series["tcp"]
     return Senders(
         time_s=rows["time_ps"] / PS,
         flow=rows["flow"],
-        cwnd_segments=rows["cwnd_bytes"] / SEGMENT_BYTES,
+        cwnd_segments=rows["cwnd_bytes"] / segment_bytes,
         phase=np.array(rows["phases"])[rows["phase"]],
         timeouts=rows["timeouts"],
     )
@@ -149,10 +183,9 @@ class Episode:
     length_s: float
     resent_s: NDArray[np.float64]
 
-    @property
-    def most_in_a_round_trip(self) -> int:
+    def most_within(self, round_trip_s: float) -> int:
         """The most retransmissions within the shortest round trip there can be; 1 is one a round trip."""
-        ends = np.searchsorted(self.resent_s, self.resent_s + ROUND_TRIP_S - 1e-9, side="left")
+        ends = np.searchsorted(self.resent_s, self.resent_s + round_trip_s - 1e-9, side="left")
         return int((ends - np.arange(self.resent_s.size)).max(initial=0))
 
 
@@ -193,7 +226,9 @@ class FirstCluster:
     lost_per_source: tuple[float, ...]
 
 
-def clusters(time_s: NDArray[np.float64], flow: NDArray[np.uint32], switched: Sequence[int]) -> FirstCluster:
+def clusters(
+    time_s: NDArray[np.float64], flow: NDArray[np.uint32], switched: Sequence[int], gap_s: float
+) -> FirstCluster:
     """Split drops into overflows: clusters more than a round trip apart.
 
     Parameters
@@ -202,10 +237,12 @@ def clusters(time_s: NDArray[np.float64], flow: NDArray[np.uint32], switched: Se
         Drops at the merge port in time order, shape (n,).
     switched
         Flow indices of the switched class.
+    gap_s
+        That round trip.
     """
     if time_s.size == 0:
         return FirstCluster(False, ())
-    edges = np.flatnonzero(np.diff(time_s) > CLUSTER_GAP_S) + 1
+    edges = np.flatnonzero(np.diff(time_s) > gap_s) + 1
     parts = np.split(flow, edges)[:2]
     first = np.isin(parts[0], switched)
     return FirstCluster(

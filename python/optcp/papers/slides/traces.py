@@ -36,12 +36,12 @@ class Traces(first.First):
 
     def evaluate(self, chosen: Mapping[str, Value], done: Mapping[str, Done]) -> Evaluation:
         """One series a (delay, source, kind of event)."""
-        measured = done["5+5"].once(first.measure)
+        measured = first.measure(chosen, done)
         context = claims.Context(measured, float(chosen["backbone_bps"]), float(chosen["access_share"]))
         runs = dict(zip(DELTA_MS, self.example(done), strict=True))
         traces = {delta: sources.packets(runs[delta]) for delta in SHOWN_MS}
         switched, fixed = (traces[50].flows_of(name) for name in CLASSES)
-        timed = sources.senders(runs[50])
+        timed = sources.senders(runs[50], measured.scale.segment_bytes)
         # The switched source that shows what the slides tell: the first that times out with 50 ms.
         shown = next((flow for flow in switched if timed.timed_out(flow, FAILURE_S, FAILURE_S + 2)), switched[0])
         # The fixed source that shows it: the first that loses packets in the first second with 0 ms.
@@ -52,7 +52,10 @@ class Traces(first.First):
             for delta, packets in traces.items()
             for flow in (shown, hit)
             for curve in trace(
-                packets, sources.senders(runs[delta]), flow, {"delta_ms": delta, "flow": packets.flows[flow]}
+                packets,
+                sources.senders(runs[delta], measured.scale.segment_bytes),
+                flow,
+                {"delta_ms": delta, "flow": packets.flows[flow]},
             )
         ]
         judged = claims.judge_all(self.id, context, str(chosen["profile"]))
