@@ -85,12 +85,13 @@ def measure_timeouts(done: Done) -> NDArray[np.float64]:
 
 
 def before_failure(context: Context) -> str:
-    """Say whether the access is the only bottleneck before the failure, as the paper has it of all its worlds."""
+    """Say what the backbone carries before the failure: the paper has the access as the only bottleneck everywhere."""
     load = stats.mean(100 * context.measured.failing_link_load_bps / context.backbone_bps)
     drops = int(context.measured.backbone_drops.sum())
     return (
         f"Before the failure, in (3 s, 5 s], the backbone drops {drops} packets in all runs together, and "
-        f"L1->L2 carries {judge.span(load, '% of its rate')}."
+        f"L1->L2 carries {judge.span(load, '% of its rate')}. Whether the access is the only bottleneck is judged in "
+        "section 5 alone (gmpls/fig7)."
     )
 
 

@@ -43,6 +43,9 @@ SECTION_6_UNTIL_S = 6.0
 SAME_POINTS = 25.0
 LAST = SCENARIOS.index("D")
 OFTEN_SHARE, RARE_SHARE = 0.5, 0.05
+BEFORE_NOTE = (
+    "Whether the access is the only bottleneck before the failure is judged in section 5 alone (gmpls/fig7), not here."
+)
 
 
 @exhibit
@@ -69,7 +72,7 @@ class Fig18(Section8):
         rows = [one for cell in cells for one in _rows(context, *cell)]
         series = [context.goodput_series(*cell) for cell in cells]
         judged = judge.judge_all(self.id, JUDGES, {str(chosen["profile"]): told})
-        return Evaluation(rows, judged, series, [LOST_NOTE])
+        return Evaluation(rows, judged, series, [LOST_NOTE, BEFORE_NOTE])
 
 
 @dataclass(frozen=True)

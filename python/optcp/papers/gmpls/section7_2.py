@@ -47,6 +47,10 @@ QUEUES = (20, 35, 50, 75, 100)
 PACKETS = "packet by packet"
 PACKETS_UNTIL_S = 10.5
 OVERTAKEN_D_MS = (2, 10, 20)
+OVERTAKING_NOTE = (
+    'Of the two optical strategies packets are followed one by one with "optical exact" alone: that nothing is '
+    "overtaken is known of it, not of the emulation."
+)
 TRACED = (*itertools.product(OVERTAKEN_D_MS, ("none", "electrical")), *((d, "optical exact") for d in D_MS))
 """Cells whose packets are listed: pairs of d and strategy."""
 QUICK_QUEUE_SEEDS = 6
@@ -114,7 +118,7 @@ class Section72(Section7):
         rows = [*_goodput_rows(context), *_place_rows(context.measured), *_packet_rows(told), *_queue_rows(told)]
         series = [context.goodput_series(d, strategy) for d in range(len(D_MS)) for strategy in range(len(STRATEGIES))]
         judged = judge.judge_all(self.id, JUDGES, {context.profile: told})
-        return Evaluation(rows, judged, [*series, *_ratio_series(told)], [OPTICAL_NOTE])
+        return Evaluation(rows, judged, [*series, *_ratio_series(told)], [OPTICAL_NOTE, OVERTAKING_NOTE])
 
 
 @dataclass(frozen=True)
@@ -366,7 +370,7 @@ def merge_overflows(told: Told) -> list[Part]:
 
 
 def optical_discards(told: Told) -> list[Part]:
-    """Judge, by the emulation and by the exact rule: optical loses what is on the backup, and nothing is overtaken."""
+    """Judge: optical loses what is on the backup, by the emulation and exactly; nothing is overtaken, exactly."""
     context = told.context
     parts = []
     for strategy in (OPTICAL, EXACT):
