@@ -20,7 +20,7 @@ mod traffic;
 use optcp_units::Time;
 
 use crate::library::Library;
-use crate::plan::{Carries, Observation, Plan};
+use crate::plan::{Carries, Plan};
 use crate::problem::Problems;
 use crate::schema::File;
 use crate::tree::place;
@@ -93,22 +93,7 @@ fn early_end(plan: &Plan, problems: &mut Problems<'_>) {
         problems.at(place, "flows that come at random").label("goes with flows that are known");
     }
     for (i, observed) in plan.observe.iter().enumerate() {
-        let by_interval = match observed.kind {
-            Observation::Goodput { .. }
-            | Observation::Load { .. }
-            | Observation::Queue { .. }
-            | Observation::Datagrams { .. }
-            | Observation::Ports { .. }
-            | Observation::Fibres { .. } => true,
-            Observation::Drops { .. }
-            | Observation::Senders { .. }
-            | Observation::Packets { .. }
-            | Observation::Completions { .. }
-            | Observation::Bursts { .. }
-            | Observation::SegmentsPerBurst { .. }
-            | Observation::Reordering { .. } => false,
-        };
-        if by_interval {
+        if observed.kind.by_interval().is_some() {
             let message = format!("`{}` has intervals up to `stop`", observed.name);
             problems.at(place!["observe", i], message).label("does not go with `end_with_flows`");
         }

@@ -141,22 +141,7 @@ fn check_room(
     plan: &Plan,
     problems: &mut Problems<'_>,
 ) {
-    let (rows, interval) = match kind {
-        Observation::Goodput { groups, interval } | Observation::Datagrams { groups, interval } => {
-            (groups.len(), *interval)
-        }
-        Observation::Load { ports, interval }
-        | Observation::Queue { ports, interval }
-        | Observation::Ports { ports, interval, .. } => (ports.len(), *interval),
-        Observation::Fibres { fibres, interval, .. } => (fibres.len(), *interval),
-        Observation::Drops { .. }
-        | Observation::Senders { .. }
-        | Observation::Packets { .. }
-        | Observation::Completions { .. }
-        | Observation::Bursts { .. }
-        | Observation::SegmentsPerBurst { .. }
-        | Observation::Reordering { .. } => return,
-    };
+    let Some((rows, interval)) = kind.by_interval() else { return };
     let intervals = plan.stop.as_ps().checked_div(interval.as_ps()).unwrap_or(0);
     let values = intervals.saturating_mul(rows as u64);
     if values > MOST_VALUES {

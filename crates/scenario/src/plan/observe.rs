@@ -104,3 +104,25 @@ pub enum Observation {
         groups: Vec<usize>,
     },
 }
+
+impl Observation {
+    /// Of what has a value for each row in each interval: how many rows, and how long an interval is.
+    #[must_use]
+    pub fn by_interval(&self) -> Option<(usize, Duration)> {
+        match self {
+            Observation::Goodput { groups, interval }
+            | Observation::Datagrams { groups, interval } => Some((groups.len(), *interval)),
+            Observation::Load { ports, interval }
+            | Observation::Queue { ports, interval }
+            | Observation::Ports { ports, interval, .. } => Some((ports.len(), *interval)),
+            Observation::Fibres { fibres, interval, .. } => Some((fibres.len(), *interval)),
+            Observation::Drops { .. }
+            | Observation::Senders { .. }
+            | Observation::Packets { .. }
+            | Observation::Completions { .. }
+            | Observation::Bursts { .. }
+            | Observation::SegmentsPerBurst { .. }
+            | Observation::Reordering { .. } => None,
+        }
+    }
+}
