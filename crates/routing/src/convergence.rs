@@ -213,10 +213,14 @@ fn installed(
             graph.add_edge(nodes[node], nodes[adjacency.to], delay.as_ps());
         }
     }
-    let from = senders.iter().map(|&sender| dijkstra(&graph, nodes[sender], None, |e| *e.weight()));
-    let from: Vec<_> = from.collect();
+    // One search from all senders, however many know the news.
+    let source = graph.add_node(());
+    for &sender in senders {
+        graph.add_edge(source, nodes[sender], 0);
+    }
+    let found = dijkstra(&graph, source, None, |edge| *edge.weight());
     let of_router = |(node, &update): (usize, &Duration)| {
-        let ps = from.iter().filter_map(|found| found.get(&nodes[node])).min()?;
+        let ps = found.get(&nodes[node])?;
         Some(at + Duration::from_ps(*ps) + timing.computation + update)
     };
     timing.update.iter().enumerate().map(of_router).collect()
