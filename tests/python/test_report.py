@@ -11,7 +11,7 @@ from optcp.report import build
 
 @pytest.fixture(scope="module")
 def page(results_directory):
-    return build.render(build.load_results(results_directory))
+    return build.render(list(build.load_files(results_directory).values()))
 
 
 class Tags(HTMLParser):
@@ -61,7 +61,7 @@ def test_references_inside_the_page_exist(page):
 
 
 def test_the_page_shows_every_row_claim_and_figure(page, results_directory):
-    results = build.load_results(results_directory)
+    results = list(build.load_files(results_directory).values())
     assert [result.exhibit for result in results] == ["gmpls/fig7", "gmpls/fig8", "gmpls/table3"]
     assert page.count("<figure>") == 4 + 1 + 1
     assert page.count('<article class="claim">') == sum(len(result.claims) for result in results)
@@ -73,7 +73,7 @@ def test_the_page_shows_every_row_claim_and_figure(page, results_directory):
 
 
 def test_the_same_results_give_the_same_bytes(page, results_directory):
-    assert build.render(build.load_results(results_directory)) == page
+    assert build.render(list(build.load_files(results_directory).values())) == page
 
 
 def test_figures_follow_the_page_colour(page):

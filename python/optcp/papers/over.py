@@ -31,9 +31,9 @@ def curves_over(rows: Iterable[Row], name: str, x: Axis, y: Axis) -> list[Series
     Values that are undefined or beyond all bounds have no point.
     """
     found: dict[tuple[tuple[str, str | int | float], ...], list[Row]] = {}
-    for one in rows:
+    for one in (one for one in rows if one.measured is not None):
         rest = tuple((part, value) for part, value in one.key.items() if part != name)
-        found.setdefault(rest, []).extend([one] if one.measured is not None else [])
+        found.setdefault(rest, []).append(one)
     drawn = []
     for rest, points in found.items():
         at, values = [float(one.key[name]) for one in points], [one.value for one in points]

@@ -30,19 +30,6 @@ VERDICTS = ("match", "near", "differs", "undecided", "claim-only")
 JUDGEMENTS = ("true", "false", "undecided")
 
 
-def load_results(directory: Path) -> list[Result]:
-    """Read every exhibit's result below a directory, in the order of papers and numbers.
-
-    Raises
-    ------
-    InputError
-        If there is none.
-    RunFailed
-        If one cannot be read.
-    """
-    return list(load_files(directory).values())
-
-
 def load_files(directory: Path) -> dict[Path, Result]:
     """Read every exhibit's result below a directory, by its file: what a file is called need not be what is in it.
 
@@ -85,7 +72,7 @@ def write_report(directory: Path) -> Path:
     """
     page = directory / "report" / "index.html"
     studies = load_studies(directory)
-    results = load_results(directory) if _files(directory) or not studies else []
+    results = list(load_files(directory).values()) if _files(directory) or not studies else []
     write_text(page, render(results, studies))
     return page
 

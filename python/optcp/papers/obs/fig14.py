@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from optcp.papers.judge import Part
     from optcp.study import Done, Study
 
-BETWEEN_S = (3e-4, 1e-2)
+JUDGED_S = tuple(timer for timer in TIMERS_S if 3e-4 <= timer <= 1e-2)
 """The timers at which the paper's conclusions are judged."""
 OVER = 1.5
 """How many times the mean an equation that overestimates strongly is at least."""
@@ -76,9 +76,7 @@ def _equation(access_mbps: float, *, opener: bool) -> Series:
 def overestimates(found: Mapping[Cell, NDArray[np.float64]], access_mbps: float, kind: str) -> list[Part]:
     """Judge: equation 3 is far above the mean with background; delayed ACKs count only without."""
     parts = []
-    for timer in TIMERS_S:
-        if not BETWEEN_S[0] <= timer <= BETWEEN_S[1]:
-            continue
+    for timer in JUDGED_S:
         name = f"{1e3 * timer:g} ms"
         beside, delayed_beside = found[Cell(timer, "yes")], found[Cell(timer, "yes", kind)]
         # The ratio is above 1.5 where the mean is below the equation over 1.5.
@@ -92,16 +90,15 @@ def overestimates(found: Mapping[Cell, NDArray[np.float64]], access_mbps: float,
 
 def changes_alone(found: Mapping[Cell, NDArray[np.float64]], kind: str) -> Part:
     """Judge: without background delayed ACKs change the mean at some timer, each tested with Holm's correction."""
-    timers = [timer for timer in TIMERS_S if BETWEEN_S[0] <= timer <= BETWEEN_S[1]]
-    cells = [(found[Cell(timer, "no", kind)], found[Cell(timer, "no")]) for timer in timers]
+    cells = [(found[Cell(timer, "no", kind)], found[Cell(timer, "no")]) for timer in JUDGED_S]
     tests = [stats.paired(delayed, plain) for delayed, plain in cells]
-    differ = [timer for timer, sure in zip(timers, stats.holm([test.p for test in tests]), strict=True) if sure]
+    differ = sum(stats.holm([test.p for test in tests]))
     largest = max(100 * abs(delayed.mean() / plain.mean() - 1) for delayed, plain in cells)
     text = (
-        f"alone, delayed ACK changes the mean at {len(differ)} of {len(timers)} timers (PAIRED, Holm), by up to "
+        f"alone, delayed ACK changes the mean at {differ} of {len(JUDGED_S)} timers (PAIRED, Holm), by up to "
         f"{largest:.1f} %"
     )
-    return judge.exact_part(text, bool(differ))
+    return judge.exact_part(text, differ > 0)
 
 
 def follows_equation(found: Mapping[Cell, NDArray[np.float64]], access_mbps: float, *, opener: bool) -> list[Part]:
