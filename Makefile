@@ -16,7 +16,7 @@ PROFILE := benches/optcp.profdata
 RELEASE := RUSTFLAGS="$(RUSTFLAGS) -Cprofile-use=$(CURDIR)/$(PROFILE)"
 DEVELOP := PIP_QUIET=1 VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --release --locked --quiet
 
-.PHONY: help setup reproduce evidence test test-rust test-python lint bench profile docs lock
+.PHONY: help setup reproduce evidence tables test test-rust test-python lint bench profile docs lock
 
 help: ## List the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)$$/  make \1|\2/' | column -t -s '|'
@@ -38,6 +38,10 @@ reproduce: setup ## Re-run the papers' experiments at their quick size and write
 
 evidence: setup ## Compare TCP with evidence from outside and write docs/tcp-evidence.md (6 minutes)
 	$(BIN)/optcp evidence --write-page docs/tcp-evidence.md
+
+tables: setup ## Write what the kept long runs of the LBAS paper say to results/lbas and docs/papers/lbas.md
+	$(BIN)/optcp reproduce lbas/table1 lbas/table2 lbas/table3 --out target/lbas
+	$(BIN)/python -m optcp.papers.lbas.published target/lbas
 
 test: test-rust test-python ## Run all tests, Rust and Python
 

@@ -1,0 +1,164 @@
+"""What the kept long runs say, as files to read: ``results/lbas``, and tables of ``docs/papers/lbas.md``.
+
+``make tables`` writes them from the exhibits' results; ``tests/python/e2e/test_lbas_published.py`` fails where they are
+not what the runs say.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from optcp import stored
+from optcp.files import write_text
+from optcp.papers.lbas.paper import BUNDLING_DEGREES, DEFAULTS, FLOWS, READINGS, directory, length, reading
+from optcp.papers.model import Result
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from optcp.papers.assume import Value
+    from optcp.papers.model import Claim, Row
+
+METRICS = {"lbas/table1": "throughput_gbps", "lbas/table2": "drop_mbps", "lbas/table3": "queue_mb"}
+"""The exhibits, and what the paper prints in each."""
+RESULTS = Path("results", "lbas")
+PAGE = Path("docs", "papers", "lbas.md")
+MODES = ("no", "yes")
+
+
+def files(found: Sequence[Result]) -> dict[Path, str]:
+    """One file a reading and table, in the form of an exhibit's result with what concerns this reading."""
+    texts = {}
+    for values in READINGS:
+        chosen = {**DEFAULTS, **values}
+        for result in found:
+            place = RESULTS / directory(chosen).name / f"{result.exhibit.rpartition('/')[2]}.json"
+            texts[place] = _lines(_of_reading(result, chosen))
+    return texts
+
+
+def page(text: str, found: Sequence[Result]) -> str:
+    """The page with its tables, and what it says of CPU hours, as the results have them.
+
+    Raises
+    ------
+    ValueError
+        If the page has no such place.
+    """
+    kept = found[0].provenance["kept"]
+    hours = sum(one["cpu_seconds"] for one in kept) / 3600
+    text = _replaced(text, "The long runs took ", " CPU hours", f"{hours:.1f}")
+    text = _replaced(text, VALUES, "\n\n", "\n".join(_values(found)))
+    return _replaced(text, VERDICTS, "\n\n", "\n".join(_verdicts(found)))
+
+
+VALUES = (
+    "| profile | b_D | flows | throughput, Gb/s | printed | drops, Mb/s | printed | queue, MB | printed |\n"
+    "|---|---|---|---|---|---|---|---|---|\n"
+)
+VERDICTS = f"| statement | {' | '.join(reading({**DEFAULTS, **values}) for values in READINGS)} |\n|---|---|---|---|\n"
+
+
+def _replaced(text: str, before: str, behind: str, new: str) -> str:
+    """A text with something new between its first ``before`` and the next ``behind``."""
+    start = text.index(before) + len(before)
+    return text[:start] + new + text[text.index(behind, start) :]
+
+
+def _values(found: Sequence[Result]) -> Iterator[str]:
+    """Each line: both ways of switching beside the print, where both have been run."""
+    rows = {_place(one, result.exhibit): one for result in found for one in result.rows}
+    for values in READINGS:
+        name = reading({**DEFAULTS, **values})
+        for degree in BUNDLING_DEGREES:
+            for flows in FLOWS:
+                places = [(exhibit, name, degree, flows) for exhibit in METRICS]
+                if all((*place, mode) in rows for place in places for mode in MODES):
+                    cells = (_cells([rows[*place, mode] for mode in MODES]) for place in places)
+                    yield f"| {name} | {degree} | {flows} | {' | '.join(cells)} |"
+
+
+def _place(row: Row, exhibit: str) -> tuple[Any, ...] | None:
+    """Where the table has a row, if it is one of a metric that is printed."""
+    key = row.key
+    names = ("profile", "bundling_degree", "flows_per_lightpath", "anycast")
+    return (exhibit, *(key[name] for name in names)) if row.metric == METRICS[exhibit] else None
+
+
+def _cells(both: Sequence[Row]) -> str:
+    measured = " → ".join(f"{row.value:.2f} ± {_half_width(row):.2f}" for row in both)
+    return f"{measured} | {' → '.join(f'{row.paper:.2f}' for row in both)}"
+
+
+def _half_width(row: Row) -> float:
+    low, high = row.ci95
+    return math.nan if low is None or high is None else (high - low) / 2
+
+
+def _verdicts(found: Sequence[Result]) -> Iterator[str]:
+    """Each line: a statement, and what it is under each reading. Some do not depend on it."""
+    for result in found:
+        for claim in result.claims:
+            if len(claim.readings) < len(READINGS):
+                continue
+            words = (_word(claim.readings[reading({**DEFAULTS, **values})]) for values in READINGS)
+            yield f"| {claim.text} | {' | '.join(words)} |"
+
+
+def _word(holds: bool | str) -> str:
+    return holds if isinstance(holds, str) else str(holds).lower()
+
+
+def _of_reading(result: Result, chosen: Mapping[str, Value]) -> dict[str, Any]:
+    name = reading(chosen)
+    kept = [one for one in result.provenance["kept"] if one["reading"] == name]
+    return {
+        "exhibit": result.exhibit,
+        "title": result.title,
+        "source": result.source,
+        "assumed": dict(chosen),
+        "length": length(chosen),
+        "rows": [asdict(row) for row in result.rows if row.key["profile"] == name],
+        "claims": [_claim(claim, name) for claim in result.claims if name in claim.readings],
+        "notes": [note for note in result.notes if note.startswith(f"{name}: ")],
+        "cpu_hours": round(sum(one["cpu_seconds"] for one in kept) / 3600, 2),
+        "kept": kept,
+    }
+
+
+def _claim(claim: Claim, name: str) -> dict[str, Any]:
+    evidence = [line for line in claim.evidence.split("\n") if line.startswith(f"[{name}: ")]
+    return {"text": claim.text, "where": claim.where, "holds": claim.readings[name], "evidence": "\n".join(evidence)}
+
+
+def _lines(content: Mapping[str, Any]) -> str:
+    """JSON with a line for each entry of a list, so that a change shows what changed."""
+
+    def text(value: object) -> str:
+        return json.dumps(value, ensure_ascii=False, allow_nan=False)
+
+    def several(entries: Iterable[object]) -> str:
+        return "[\n" + ",\n".join(f"  {text(entry)}" for entry in entries) + "\n ]"
+
+    lines = (
+        f' "{name}": {several(value) if isinstance(value, list) and value else text(value)}'
+        for name, value in content.items()
+    )
+    return "{\n" + ",\n".join(lines) + "\n}\n"
+
+
+def main(made: Path) -> None:
+    """Write all of it below the present directory, from results at the default size below ``made``."""
+    found = [stored.load(made / f"{exhibit}.json", Result.from_json) for exhibit in METRICS]
+    for place, text in files(found).items():
+        write_text(place, text)
+    write_text(PAGE, page(PAGE.read_text(encoding="utf-8"), found))
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

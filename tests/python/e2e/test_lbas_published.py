@@ -1,0 +1,48 @@
+"""What is kept to be read of the long runs of the LBAS paper is what they say: `make tables` writes it anew."""
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from conftest import command_in
+from optcp.papers.lbas.published import METRICS, PAGE, RESULTS
+
+ROOT = Path(__file__).parents[3]
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """A directory with the results of the three tables and the page."""
+    place = tmp_path_factory.mktemp("tables")
+    command_in(place, "reproduce", *METRICS, "--out", "out")
+    (place / PAGE.parent).mkdir(parents=True)
+    shutil.copy(ROOT / PAGE, place / PAGE)
+    return place
+
+
+def publish(place):
+    arguments = [sys.executable, "-m", "optcp.papers.lbas.published", "out"]
+    return subprocess.run(arguments, cwd=place, capture_output=True, text=True, check=False)
+
+
+def test_files_and_page_are_what_the_runs_say(made):
+    assert publish(made).returncode == 0
+    texts, kept = (
+        {file.relative_to(root): file.read_text(encoding="utf-8") for file in (root / RESULTS).glob("*/*.json")}
+        for root in (made, ROOT)
+    )
+    assert len(texts) == 9
+    assert texts == kept
+    assert (made / PAGE).read_text(encoding="utf-8") == (ROOT / PAGE).read_text(encoding="utf-8")
+
+
+def test_a_table_that_is_out_of_date_is_written_anew(made):
+    page = made / PAGE
+    right = page.read_text(encoding="utf-8")
+    row = next(line for line in right.splitlines() if line.startswith("| rfc | 2 | 100 |"))
+    page.write_text(right.replace(row, "| rfc | 2 | 100 | of before |"), encoding="utf-8")
+    assert publish(made).returncode == 0
+    assert page.read_text(encoding="utf-8") == right
