@@ -41,6 +41,7 @@ evidence: setup ## Compare TCP with evidence from outside and write docs/tcp-evi
 
 tables: setup ## Write what the kept long runs of the LBAS paper say to results/lbas and docs/papers/lbas.md
 	$(BIN)/optcp reproduce lbas/table1 lbas/table2 lbas/table3 --out target/lbas
+	$(BIN)/optcp reproduce lbas/trends --quick --out target/lbas
 	$(BIN)/python -m optcp.papers.lbas.published target/lbas
 
 test: test-rust test-python ## Run all tests, Rust and Python

@@ -13,9 +13,14 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from optcp import stored
 from optcp.files import write_text
-from optcp.papers.lbas.paper import BUNDLING_DEGREES, DEFAULTS, FLOWS, READINGS, directory, length, reading
+from optcp.papers.lbas import trends
+from optcp.papers.lbas.exhibit import printed
+from optcp.papers.lbas.outcome import Measured
+from optcp.papers.lbas.paper import BUNDLING_DEGREES, CELLS, DEFAULTS, FLOWS, READINGS, directory, length, reading
 from optcp.papers.model import Result
 
 if TYPE_CHECKING:
@@ -26,6 +31,9 @@ if TYPE_CHECKING:
 
 METRICS = {"lbas/table1": "throughput_gbps", "lbas/table2": "drop_mbps", "lbas/table3": "queue_mb"}
 """The exhibits, and what the paper prints in each."""
+PRINTED = dict(zip(("table1_throughput_gbps", "table2_drop_mbps", "table3_queue_mb"), METRICS.values(), strict=True))
+"""The tables as printed, and their metrics."""
+TRENDS = "lbas/trends"
 RESULTS = Path("results", "lbas")
 PAGE = Path("docs", "papers", "lbas.md")
 MODES = ("no", "yes")
@@ -42,7 +50,7 @@ def files(found: Sequence[Result]) -> dict[Path, str]:
     return texts
 
 
-def page(text: str, found: Sequence[Result]) -> str:
+def page(text: str, found: Sequence[Result], of_trends: Result) -> str:
     """The page with its tables, and what it says of CPU hours, as the results have them.
 
     Raises
@@ -54,14 +62,22 @@ def page(text: str, found: Sequence[Result]) -> str:
     hours = sum(one["cpu_seconds"] for one in kept) / 3600
     text = _replaced(text, "The long runs took ", " CPU hours", f"{hours:.1f}")
     text = _replaced(text, VALUES, "\n\n", "\n".join(_values(found)))
-    return _replaced(text, VERDICTS, "\n\n", "\n".join(_verdicts(found)))
+    text = _replaced(text, VERDICTS, "\n\n", "\n".join(_verdicts(found)))
+    return _replaced(text, CHANGES, "\n\n", "\n".join(_changes(of_trends)))
 
 
+NAMES = tuple(reading({**DEFAULTS, **values}) for values in READINGS)
 VALUES = (
     "| profile | b_D | flows | throughput, Gb/s | printed | drops, Mb/s | printed | queue, MB | printed |\n"
     "|---|---|---|---|---|---|---|---|---|\n"
 )
-VERDICTS = f"| statement | {' | '.join(reading({**DEFAULTS, **values}) for values in READINGS)} |\n|---|---|---|---|\n"
+VERDICTS = f"| statement | {' | '.join(NAMES)} |\n|---|---|---|---|\n"
+CHANGES = f"| trend (pairs) | change of | printed | {' | '.join(NAMES)} |\n|---|---|---|---|---|---|\n"
+QUANTITIES = {
+    "utilisation_points": "utilisation, points",
+    "drop_change_pct": "drops, %",
+    "queue_points": "queue, points of the buffer",
+}
 
 
 def _replaced(text: str, before: str, behind: str, new: str) -> str:
@@ -73,8 +89,7 @@ def _replaced(text: str, before: str, behind: str, new: str) -> str:
 def _values(found: Sequence[Result]) -> Iterator[str]:
     """Each line: both ways of switching beside the print, where both have been run."""
     rows = {_place(one, result.exhibit): one for result in found for one in result.rows}
-    for values in READINGS:
-        name = reading({**DEFAULTS, **values})
+    for name in NAMES:
         for degree in BUNDLING_DEGREES:
             for flows in FLOWS:
                 places = [(exhibit, name, degree, flows) for exhibit in METRICS]
@@ -106,12 +121,41 @@ def _verdicts(found: Sequence[Result]) -> Iterator[str]:
         for claim in result.claims:
             if len(claim.readings) < len(READINGS):
                 continue
-            words = (_word(claim.readings[reading({**DEFAULTS, **values})]) for values in READINGS)
+            words = (_word(claim.readings[name]) for name in NAMES)
             yield f"| {claim.text} | {' | '.join(words)} |"
 
 
 def _word(holds: bool | str) -> str:
     return holds if isinstance(holds, str) else str(holds).lower()
+
+
+def _changes(result: Result) -> Iterator[str]:
+    """Each line: what a trend does to a quantity, over the pairs of cells that have been run and in the print."""
+    network = trends.OF_PAPER
+    rows = {
+        (row.key["trend"], row.metric, row.key["profile"]): row
+        for row in result.rows
+        if row.key["network"] == network.name
+    }
+    print_ = _print()
+    for trend, pairs in trends.trends(network, print_).items():
+        numbers = ", ".join(f"{rows[trend, 'pairs', name].value:.0f}" for name in NAMES)
+        in_print = trends.changes(network, print_, pairs)
+        for metric, quantity in QUANTITIES.items():
+            cells = (_with_interval(rows[trend, metric, name]) for name in NAMES)
+            yield f"| {trend} ({numbers}) | {quantity} | {in_print[metric][0]:+.1f} | {' | '.join(cells)} |"
+
+
+def _print() -> Measured:
+    """The paper's tables as if they had been measured, once."""
+    return Measured(
+        {cell: {1: {metric: np.array([printed(table, cell)]) for table, metric in PRINTED.items()}} for cell in CELLS}
+    )
+
+
+def _with_interval(row: Row) -> str:
+    low, high = (math.nan if end is None else end for end in row.ci95)
+    return f"{row.value:+.1f} [{low:+.1f}, {high:+.1f}]"
 
 
 def _of_reading(result: Result, chosen: Mapping[str, Value]) -> dict[str, Any]:
@@ -154,10 +198,10 @@ def _lines(content: Mapping[str, Any]) -> str:
 
 def main(made: Path) -> None:
     """Write all of it below the present directory, from results at the default size below ``made``."""
-    found = [stored.load(made / f"{exhibit}.json", Result.from_json) for exhibit in METRICS]
+    *found, of_trends = (stored.load(made / f"{exhibit}.json", Result.from_json) for exhibit in (*METRICS, TRENDS))
     for place, text in files(found).items():
         write_text(place, text)
-    write_text(PAGE, page(PAGE.read_text(encoding="utf-8"), found))
+    write_text(PAGE, page(PAGE.read_text(encoding="utf-8"), found, of_trends))
 
 
 if __name__ == "__main__":
