@@ -19,7 +19,7 @@ from matplotlib.figure import Figure
 from PIL import Image
 
 from optcp.papers.model import Result
-from optcp.plots import das, gmpls, lbas_smaller, obs, obs_windows, sensitivity
+from optcp.plots import das, gmpls, lbas, lbas_smaller, obs, obs_windows, sensitivity
 from optcp.plots.svg import canvas
 from optcp.report.build import load_studies
 
@@ -37,6 +37,9 @@ WANTED = {
     "obs/fig16-model": "obs-fig16-model.png",
     "obs/emergent": "obs-emergent.png",
     "obs/today-none": "obs-today.png",
+    "lbas/table1-0": "lbas-table1.png",
+    "lbas/table2-2": "lbas-table2.png",
+    "lbas/table3-0": "lbas-table3.png",
     "lbas/today": "lbas-today.png",
     "lbas/mix": "lbas-mix.png",
     "lbas/buffer": "lbas-buffer.png",
@@ -100,8 +103,10 @@ def bursts(directory: Path) -> None:
 
 
 def bundles(directory: Path) -> None:
-    """Draw the wanted figures beyond the LBAS paper."""
-    with mock.patch.object(lbas_smaller, "render", save):
+    """Draw the wanted figures of the LBAS paper and beyond it."""
+    with mock.patch.object(lbas, "render", save), mock.patch.object(lbas_smaller, "render", save):
+        for name in ("table1", "table2", "table3"):
+            lbas.table(read(directory, name, "lbas"))
         for name in ("today", "mix", "buffer"):
             getattr(lbas_smaller, name)(read(directory, name, "lbas"))
 

@@ -52,6 +52,8 @@ def _figure(name: str, reading: str, label: str, rows: Sequence[Row]) -> Figure:
             panel.set_title(f"{number} flows")
             panel.set_xlabel("bundling degree")
             panel.set_xticks(range(len(degrees)), [str(degree) for degree in degrees])
+            # Also where a panel has few of them.
+            panel.set_xlim(-0.3, len(degrees) - 0.7)
         panels[0].set_ylabel(label)
         panels[0].set_ylim(bottom=0)
         figure.legend(*panels[0].get_legend_handles_labels(), loc="outside upper right", ncols=2)
