@@ -17,7 +17,7 @@ def page(results_directory):
 class Tags(HTMLParser):
     """Collects attributes and checks that what is opened is closed."""
 
-    VOID = frozenset({"meta", "br", "hr", "img", "link", "input", "path", "use", "rect"})
+    VOID = frozenset({"meta", "wbr", "br", "hr", "img", "link", "input", "path", "use", "rect"})
 
     def __init__(self):
         super().__init__()
@@ -36,6 +36,10 @@ class Tags(HTMLParser):
     def handle_endtag(self, tag):
         if tag not in self.VOID:
             assert self.open.pop() == tag
+
+
+def test_names_of_keys_fold_at_their_parts(page):
+    assert '<th class="folds">delta_<wbr>ms</th>' in page
 
 
 def test_the_page_needs_no_network(page):
