@@ -105,7 +105,7 @@ class Lbas(Exhibit):
 
     def _readings(self, chosen: Mapping[str, Value]) -> list[Mapping[str, Value]]:
         """The values under which the statements are judged: those chosen, or all readings of the default."""
-        return [chosen] if self.changed(chosen) else [{**chosen, **values} for values in READINGS]
+        return [chosen] if self.changed(chosen) else list(READINGS)
 
     def _of(
         self,

@@ -164,11 +164,11 @@ ASSUMED = (
 DEFAULTS: dict[str, Value] = {one.name: one.default for one in ASSUMED}
 
 READINGS: tuple[dict[str, Value], ...] = (
-    {},
-    {"profile": "rfc"},
-    {"profile": "rfc", "timeout_basis": "flight-size"},
+    DEFAULTS,
+    {**DEFAULTS, "profile": "rfc"},
+    {**DEFAULTS, "profile": "rfc", "timeout_basis": "flight-size"},
 )
-"""What of :data:`ASSUMED` the statements are judged under beside the default, once there are long runs of it."""
+"""The values of :data:`ASSUMED` that statements are judged under: the default, and others once there are long runs."""
 
 
 def overrides(chosen: Mapping[str, Value]) -> list[tuple[str, str]]:
@@ -189,7 +189,7 @@ def reading(chosen: Mapping[str, Value]) -> str:
 
 def length(chosen: Mapping[str, Value]) -> dict[str, str]:
     """How long the long runs with these values are: as the paper's, but for the readings beside the default."""
-    beside = any(chosen == {**chosen, **DEFAULTS, **values} for values in READINGS[1:])
+    beside = any(chosen == {**chosen, **values} for values in READINGS[1:])
     return BESIDE_LENGTH if beside else PAPER_LENGTH
 
 

@@ -17,10 +17,14 @@ import numpy as np
 
 from optcp import stored
 from optcp.files import write_text
+from optcp.papers.judge import word
 from optcp.papers.lbas import trends
 from optcp.papers.lbas.exhibit import printed
 from optcp.papers.lbas.outcome import Measured
-from optcp.papers.lbas.paper import BUNDLING_DEGREES, CELLS, DEFAULTS, FLOWS, READINGS, directory, length, reading
+from optcp.papers.lbas.paper import BUNDLING_DEGREES, CELLS, FLOWS, READINGS, directory, length, reading
+from optcp.papers.lbas.table1 import Table1
+from optcp.papers.lbas.table2 import Table2
+from optcp.papers.lbas.table3 import Table3
 from optcp.papers.model import Result
 
 if TYPE_CHECKING:
@@ -29,21 +33,33 @@ if TYPE_CHECKING:
     from optcp.papers.assume import Value
     from optcp.papers.model import Claim, Row
 
-METRICS = {"lbas/table1": "throughput_gbps", "lbas/table2": "drop_mbps", "lbas/table3": "queue_mb"}
+METRICS = {table.id: table.metrics[0] for table in (Table1, Table2, Table3)}
 """The exhibits, and what the paper prints in each."""
-PRINTED = dict(zip(("table1_throughput_gbps", "table2_drop_mbps", "table3_queue_mb"), METRICS.values(), strict=True))
-"""The tables as printed, and their metrics."""
-TRENDS = "lbas/trends"
+PRINTED = {table.metrics[0]: table.printed[table.metrics[0]] for table in (Table1, Table2, Table3)}
+"""Metrics, and the tables of ``tables.toml`` that print them."""
+TRENDS = trends.Trends.id
 RESULTS = Path("results", "lbas")
 PAGE = Path("docs", "papers", "lbas.md")
+KEY = ("profile", "bundling_degree", "flows_per_lightpath", "anycast")
 MODES = ("no", "yes")
+NAMES = tuple(reading(values) for values in READINGS)
+VALUES = (
+    "| profile | b_D | flows | throughput, Gb/s | printed | drops, Mb/s | printed | queue, MB | printed |\n"
+    "|---|---|---|---|---|---|---|---|---|\n"
+)
+VERDICTS = f"| statement | {' | '.join(NAMES)} |\n|---|---|---|---|\n"
+CHANGES = f"| trend (pairs) | change of | printed | {' | '.join(NAMES)} |\n|---|---|---|---|---|---|\n"
+QUANTITIES = {
+    "utilisation_points": "utilisation, points",
+    "drop_change_pct": "drops, %",
+    "queue_points": "queue, points of the buffer",
+}
 
 
 def files(found: Sequence[Result]) -> dict[Path, str]:
     """One file a reading and table, in the form of an exhibit's result with what concerns this reading."""
     texts = {}
-    for values in READINGS:
-        chosen = {**DEFAULTS, **values}
+    for chosen in READINGS:
         for result in found:
             place = RESULTS / directory(chosen).name / f"{result.exhibit.rpartition('/')[2]}.json"
             texts[place] = _lines(_of_reading(result, chosen))
@@ -66,20 +82,6 @@ def page(text: str, found: Sequence[Result], of_trends: Result) -> str:
     return _replaced(text, CHANGES, "\n\n", "\n".join(_changes(of_trends)))
 
 
-NAMES = tuple(reading({**DEFAULTS, **values}) for values in READINGS)
-VALUES = (
-    "| profile | b_D | flows | throughput, Gb/s | printed | drops, Mb/s | printed | queue, MB | printed |\n"
-    "|---|---|---|---|---|---|---|---|---|\n"
-)
-VERDICTS = f"| statement | {' | '.join(NAMES)} |\n|---|---|---|---|\n"
-CHANGES = f"| trend (pairs) | change of | printed | {' | '.join(NAMES)} |\n|---|---|---|---|---|---|\n"
-QUANTITIES = {
-    "utilisation_points": "utilisation, points",
-    "drop_change_pct": "drops, %",
-    "queue_points": "queue, points of the buffer",
-}
-
-
 def _replaced(text: str, before: str, behind: str, new: str) -> str:
     """A text with something new between its first ``before`` and the next ``behind``."""
     start = text.index(before) + len(before)
@@ -88,7 +90,12 @@ def _replaced(text: str, before: str, behind: str, new: str) -> str:
 
 def _values(found: Sequence[Result]) -> Iterator[str]:
     """Each line: both ways of switching beside the print, where both have been run."""
-    rows = {_place(one, result.exhibit): one for result in found for one in result.rows}
+    rows = {
+        (result.exhibit, *(row.key[name] for name in KEY)): row
+        for result in found
+        for row in result.rows
+        if row.metric == METRICS[result.exhibit]
+    }
     for name in NAMES:
         for degree in BUNDLING_DEGREES:
             for flows in FLOWS:
@@ -98,21 +105,19 @@ def _values(found: Sequence[Result]) -> Iterator[str]:
                     yield f"| {name} | {degree} | {flows} | {' | '.join(cells)} |"
 
 
-def _place(row: Row, exhibit: str) -> tuple[Any, ...] | None:
-    """Where the table has a row, if it is one of a metric that is printed."""
-    key = row.key
-    names = ("profile", "bundling_degree", "flows_per_lightpath", "anycast")
-    return (exhibit, *(key[name] for name in names)) if row.metric == METRICS[exhibit] else None
-
-
 def _cells(both: Sequence[Row]) -> str:
-    measured = " → ".join(f"{row.value:.2f} ± {_half_width(row):.2f}" for row in both)
+    measured = " → ".join(_with_half_width(row) for row in both)
     return f"{measured} | {' → '.join(f'{row.paper:.2f}' for row in both)}"
 
 
-def _half_width(row: Row) -> float:
-    low, high = row.ci95
-    return math.nan if low is None or high is None else (high - low) / 2
+def _with_half_width(row: Row) -> str:
+    low, high = _ends(row)
+    return f"{row.value:.2f} ± {(high - low) / 2:.2f}"
+
+
+def _ends(row: Row) -> tuple[float, float]:
+    low, high = (math.nan if end is None else end for end in row.ci95)
+    return low, high
 
 
 def _verdicts(found: Sequence[Result]) -> Iterator[str]:
@@ -121,12 +126,8 @@ def _verdicts(found: Sequence[Result]) -> Iterator[str]:
         for claim in result.claims:
             if len(claim.readings) < len(READINGS):
                 continue
-            words = (_word(claim.readings[name]) for name in NAMES)
+            words = (word(claim.readings[name]) for name in NAMES)
             yield f"| {claim.text} | {' | '.join(words)} |"
-
-
-def _word(holds: bool | str) -> str:
-    return holds if isinstance(holds, str) else str(holds).lower()
 
 
 def _changes(result: Result) -> Iterator[str]:
@@ -149,12 +150,12 @@ def _changes(result: Result) -> Iterator[str]:
 def _print() -> Measured:
     """The paper's tables as if they had been measured, once."""
     return Measured(
-        {cell: {1: {metric: np.array([printed(table, cell)]) for table, metric in PRINTED.items()}} for cell in CELLS}
+        {cell: {1: {metric: np.array([printed(table, cell)]) for metric, table in PRINTED.items()}} for cell in CELLS}
     )
 
 
 def _with_interval(row: Row) -> str:
-    low, high = (math.nan if end is None else end for end in row.ci95)
+    low, high = _ends(row)
     return f"{row.value:+.1f} [{low:+.1f}, {high:+.1f}]"
 
 

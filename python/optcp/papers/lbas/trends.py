@@ -12,7 +12,7 @@ from optcp.papers.base import Evaluation, exhibit
 from optcp.papers.lbas import smaller, today
 from optcp.papers.lbas.long_runs import by_cell, kept_runs, not_committed, provenance_of
 from optcp.papers.lbas.outcome import Measured
-from optcp.papers.lbas.paper import BUNDLING_DEGREES, CELLS, DEFAULTS, FLOWS, READINGS, Cell, reading
+from optcp.papers.lbas.paper import BUNDLING_DEGREES, CELLS, FLOWS, READINGS, Cell, reading
 from optcp.papers.lbas.smaller import Smaller
 from optcp.papers.verdict import row
 
@@ -75,8 +75,7 @@ class Trends(Smaller):
         if self.changed(chosen):
             notes.append("Kept long runs are left out: they are not of these settings.")
         else:
-            for values in READINGS:
-                of_reading = {**DEFAULTS, **values}
+            for of_reading in READINGS:
                 name = reading(of_reading)
                 runs = [(cell, content) for cell, content in kept_runs(of_reading) if cell in CELLS]
                 measured = Measured(by_cell(runs))
