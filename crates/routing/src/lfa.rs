@@ -16,7 +16,7 @@
 //! for broadcast links, is left out. So are overloaded routers, links of the greatest cost, shared-risk
 //! groups, equal-cost primaries and destinations that several routers announce.
 
-use crate::{Adjacency, Protect, Routes, Topology};
+use crate::{Adjacency, Cost, Protect, Routes, Topology};
 
 /// A loop-free alternate of a router for a destination.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,7 +24,7 @@ pub struct Alternate {
     /// The adjacency to the neighbour.
     pub adjacency: Adjacency,
     /// What the whole way to the destination costs.
-    pub cost: u64,
+    pub cost: Cost,
     /// Whether inequality 2 holds.
     pub downstream: bool,
     /// Whether inequality 3 holds.
@@ -48,7 +48,7 @@ pub fn alternates(
         let loop_free = onwards < cost(neighbour, router) + cost(router, destination);
         (adjacency.hop.0 != primary.hop.0 && loop_free).then(|| Alternate {
             adjacency,
-            cost: u64::from(adjacency.cost) + onwards,
+            cost: Cost::from(adjacency.cost) + onwards,
             downstream: onwards < cost(router, destination),
             node_protecting: onwards < cost(neighbour, primary.to) + cost(primary.to, destination),
         })

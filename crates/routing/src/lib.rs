@@ -16,7 +16,7 @@ pub use coverage::{Coverage, coverage};
 pub use lfa::{Alternate, alternates, choose};
 pub use remote_lfa::{PqNode, extended_p_space, p_space, pq_node, q_space};
 pub use repair::{Mechanism, Protect, Repair, Segment, repair};
-pub use shortest::{Distance, Routes, Tree, UNREACHABLE};
+pub use shortest::{Cost, Distance, Routes, Tree};
 pub use ti_lfa::{RepairPath, post_convergence};
 pub use timeline::{Cause, Change, Converge, Entry, Timeline, timeline};
 pub use topology::{Adjacency, Hop, Link, Topology};

@@ -17,7 +17,7 @@
 //! PQ nodes are chosen for link protection; node protection is not looked for (RFC 8102), only noticed. The inequality for
 //! neighbours also leaves out ways through S itself, which are in S's own P-space if they are good.
 
-use crate::{Adjacency, Hop, Routes, Topology};
+use crate::{Adjacency, Cost, Hop, Routes, Topology};
 
 /// A PQ node and the way there.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,7 +25,7 @@ pub struct PqNode {
     /// The node.
     pub node: usize,
     /// What the tunnel costs.
-    pub cost: u64,
+    pub cost: Cost,
     /// The hops of the tunnel.
     pub hops: Vec<Hop>,
 }
@@ -33,7 +33,7 @@ pub struct PqNode {
 /// Whether `node` is in the P-space of `router` with regard to one of its adjacencies.
 #[must_use]
 pub fn p_space(routes: &Routes, router: usize, protected: Adjacency, node: usize) -> bool {
-    routes.cost(router, node) < u64::from(protected.cost) + routes.cost(protected.to, node)
+    routes.cost(router, node) < Cost::from(protected.cost) + routes.cost(protected.to, node)
 }
 
 /// Whether `node` is in the extended P-space: what the tunnel to it costs, and over which neighbour it
@@ -45,7 +45,7 @@ pub fn extended_p_space(
     router: usize,
     protected: Adjacency,
     node: usize,
-) -> Option<(u64, Option<Adjacency>)> {
+) -> Option<(Cost, Option<Adjacency>)> {
     if p_space(routes, router, protected, node) {
         return Some((routes.cost(router, node), None));
     }
@@ -53,7 +53,7 @@ pub fn extended_p_space(
         let around = routes.cost(adjacency.to, router) + routes.cost(router, node);
         adjacency.hop.0 != protected.hop.0 && routes.cost(adjacency.to, node) < around
     };
-    let cost = |adjacency: &Adjacency| u64::from(adjacency.cost) + routes.cost(adjacency.to, node);
+    let cost = |adjacency: &Adjacency| Cost::from(adjacency.cost) + routes.cost(adjacency.to, node);
     let best = topology.adjacencies(router).iter().filter(over).min_by_key(|a| (cost(a), **a));
     best.map(|adjacency| (cost(adjacency), Some(*adjacency)))
 }
@@ -62,7 +62,7 @@ pub fn extended_p_space(
 #[must_use]
 pub fn q_space(routes: &Routes, router: usize, protected: Adjacency, node: usize) -> bool {
     let avoiding = routes.cost(node, protected.to);
-    avoiding < routes.cost(node, router) + u64::from(protected.cost)
+    avoiding < routes.cost(node, router) + Cost::from(protected.cost)
 }
 
 /// The PQ node that repairs an adjacency of `router`.

@@ -18,8 +18,34 @@ use petgraph::graph::{DiGraph, NodeIndex};
 
 use crate::{Hop, Topology};
 
-/// The cost to a node that cannot be reached; three of them can be added up.
-pub const UNREACHABLE: u64 = u64::MAX / 4;
+/// The cost of a way: RFC 5286's `Distance_opt`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Cost(u64);
+
+impl Cost {
+    /// The cost to a node that cannot be reached. It is below nothing, not even itself with more added: a
+    /// strict inequality with it on the left, as those of fast reroute are, does not hold.
+    pub const UNREACHABLE: Cost = Cost(u64::MAX);
+
+    /// The sum of the links' costs; `None` if there is no way.
+    #[must_use]
+    pub fn sum(self) -> Option<u64> {
+        (self != Cost::UNREACHABLE).then_some(self.0)
+    }
+}
+
+impl From<u32> for Cost {
+    fn from(of_link: u32) -> Self {
+        Cost(u64::from(of_link))
+    }
+}
+
+impl Add for Cost {
+    type Output = Self;
+    fn add(self, more: Self) -> Self {
+        Cost(self.0.saturating_add(more.0))
+    }
+}
 
 /// How far a node is: by cost, then by hops.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -123,10 +149,10 @@ impl Routes {
         self.to[to].next(from)
     }
 
-    /// The cost from a node to another: RFC 5286's `Distance_opt`. [`UNREACHABLE`] if there is no way.
+    /// The cost from a node to another; [`Cost::UNREACHABLE`] if there is no way.
     #[must_use]
-    pub fn cost(&self, from: usize, to: usize) -> u64 {
-        self.to[to].distance(from).map_or(UNREACHABLE, |distance| distance.cost)
+    pub fn cost(&self, from: usize, to: usize) -> Cost {
+        self.to[to].distance(from).map_or(Cost::UNREACHABLE, |distance| Cost(distance.cost))
     }
 }
 

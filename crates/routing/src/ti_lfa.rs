@@ -14,7 +14,7 @@
 //! path avoids the node, one is taken that avoids the link. No shared-risk groups.
 
 use crate::repair::{Protect, Segment};
-use crate::{Adjacency, Hop, Routes, Topology, Tree};
+use crate::{Adjacency, Cost, Hop, Routes, Topology, Tree};
 
 /// A repair along the post-convergence path.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,7 +31,7 @@ pub struct RepairPath {
 #[derive(Clone, Copy)]
 enum Avoided {
     /// The link between these two, and its cost from the first to the second and back.
-    Link { ends: [usize; 2], costs: [u64; 2] },
+    Link { ends: [usize; 2], costs: [Cost; 2] },
     /// A node.
     Node(usize),
 }
@@ -62,7 +62,7 @@ pub fn post_convergence(
     let primary = topology.adjacency(routes.next(router, destination)?)?;
     let link = || {
         let back = topology.adjacency((primary.hop.0, 1 - primary.hop.1))?;
-        let costs = [u64::from(primary.cost), u64::from(back.cost)];
+        let costs = [primary.cost, back.cost].map(Cost::from);
         let avoided = Avoided::Link { ends: [router, primary.to], costs };
         let left = topology.without([primary.hop.0]);
         along(routes, avoided, &path(&left, router, destination))

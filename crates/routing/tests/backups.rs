@@ -38,7 +38,7 @@ fn in_the_ring_of_rfc_7490_the_only_pq_node_is_across() {
     assert_eq!(inside(&|n| q_space(&routes, S, primary, n)), [E, d, c]);
 
     let pq = pq_node(&topology, &routes, S, primary).unwrap();
-    assert_eq!((pq.node, pq.cost), (c, 3));
+    assert_eq!((pq.node, pq.cost.sum()), (c, Some(3)));
     // S-A, A-B, B-C: each link of the ring against its direction.
     assert_eq!(pq.hops, [(5, 1), (4, 1), (3, 1)]);
     // No neighbour of S protects E and D; C is as near over A.
@@ -89,8 +89,10 @@ fn the_choice_prefers_what_is_to_be_protected() {
     let found = alternates(&topology, &routes, S, d);
     // N1: D(N1, D) = 2 < D(N1, S) + D(S, D) = 2 + 2, but = D(N1, E) + D(E, D) = 1 + 1; 2 is not < D(S, D) = 2.
     // N2: D(N2, D) = 4 < 3 + 2, and < D(N2, E) + D(E, D) = 4 + 1.
-    let told: Vec<_> =
-        found.iter().map(|a| (a.adjacency.to, a.cost, a.downstream, a.node_protecting)).collect();
+    let told: Vec<_> = found
+        .iter()
+        .map(|a| (a.adjacency.to, a.cost.sum().unwrap(), a.downstream, a.node_protecting))
+        .collect();
     assert_eq!(told, [(n1, 4, false, false), (n2, 7, false, true)]);
     assert_eq!(choose(&found, Protect::Link).unwrap().adjacency.to, n1);
     assert_eq!(choose(&found, Protect::Node).unwrap().adjacency.to, n2);
@@ -175,6 +177,22 @@ fn ties_are_resolved_by_hops_then_neighbour_then_link() {
         &[(0, 2, 2), (2, 3, 2), (0, 1, 2), (1, 3, 2), (0, 4, 1), (4, 5, 1), (5, 3, 2), (0, 1, 2)],
     );
     let routes = Routes::new(&topology);
-    assert_eq!(routes.cost(0, 3), 4);
+    assert_eq!(routes.cost(0, 3).sum(), Some(4));
     assert_eq!(routes.next(0, 3), Some((2, 0)), "neighbour 1 before 2, link 2 before 7");
+}
+
+#[test]
+fn a_node_without_links_is_nobodys_pq_node() {
+    // A - B - C and X apart: nothing else leads from one end of a link to the other.
+    let topology = even(4, &[(0, 1, 1), (1, 2, 1)]);
+    let routes = Routes::new(&topology);
+    let primary = topology.adjacency(routes.next(0, 1).unwrap()).unwrap();
+    assert!(!p_space(&routes, 0, primary, 3) && !q_space(&routes, 0, primary, 3));
+    assert_eq!(extended_p_space(&topology, &routes, 0, primary, 3), None);
+    for mechanism in [Mechanism::Lfa, Mechanism::RemoteLfa, Mechanism::TiLfa] {
+        let found = coverage(&topology, Some(mechanism), Protect::Link);
+        // Six pairs of A, B and C; four directions of links.
+        let nothing = Coverage { pairs: 6, links: 4, ..Coverage::default() };
+        assert_eq!(found, nothing, "{mechanism:?}");
+    }
 }

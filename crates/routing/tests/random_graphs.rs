@@ -1,32 +1,34 @@
 //! Random networks against definitions written down a second time, over distances by Floyd and Warshall.
 
 use optcp_routing::{
-    Converge, Entry, Failure, Link, Mechanism, Protect, Repair, Routes, Timing, Topology,
-    alternates, extended_p_space, p_space, q_space, repair, timeline,
+    Converge, Coverage, Entry, Failure, Link, Mechanism, Protect, Repair, Routes, Timing, Topology,
+    alternates, coverage, extended_p_space, p_space, q_space, repair, timeline,
 };
 use optcp_units::{Duration, Time};
 use proptest::prelude::*;
 
 const FAR: u64 = 1 << 40;
 
-/// A connected network: a random tree and more links, parallel ones too, with costs 1 to 4 each way.
+const MECHANISMS: [Mechanism; 3] = [Mechanism::Lfa, Mechanism::RemoteLfa, Mechanism::TiLfa];
+
+/// A network: a random tree and more links, parallel ones too, with costs 1 to 4 each way. Where a branch of
+/// the tree is missing it may be in parts, and nodes without any link.
 fn networks() -> impl Strategy<Value = Topology> {
     (3usize..9).prop_flat_map(|nodes| {
         let cost = 1u32..5;
-        let parents =
-            proptest::collection::vec((0usize..100, cost.clone(), cost.clone()), nodes - 1);
-        let more =
-            proptest::collection::vec((0..nodes, 1..nodes, cost.clone(), cost), 0..2 * nodes);
+        let branch = (0usize..100, cost.clone(), cost.clone(), 0u32..5);
+        let parents = proptest::collection::vec(branch, nodes - 1);
+        let more = proptest::collection::vec((0..nodes, 1..nodes, cost.clone(), cost), 0..nodes);
         (Just(nodes), parents, more).prop_map(|(nodes, parents, more)| {
-            let tree = parents.iter().enumerate().map(|(i, &(parent, there, back))| Link {
-                ends: [i + 1, parent % (i + 1)],
-                costs: [there, back],
+            let tree = parents.iter().enumerate().map(|(i, &(parent, there, back, kept))| {
+                let ends = [i + 1, parent % (i + 1)];
+                (kept > 0).then_some(Link { ends, costs: [there, back] })
             });
             let more = more.iter().map(|&(from, by, there, back)| Link {
                 ends: [from, (from + by) % nodes],
                 costs: [there, back],
             });
-            Topology::new(nodes, tree.chain(more).map(Some).collect())
+            Topology::new(nodes, tree.chain(more.map(Some)).collect())
         })
     })
 }
@@ -104,10 +106,10 @@ proptest! {
         let (routes, cost) = (Routes::new(&topology), floyd_warshall(&topology));
         for (from, row) in cost.iter().enumerate() {
             for (to, &cost) in row.iter().enumerate() {
-                prop_assert_eq!(routes.cost(from, to), cost);
+                prop_assert_eq!(routes.cost(from, to).sum(), (cost < FAR).then_some(cost));
                 let path = routes.to(to).path(&topology, from);
                 let sum: u64 = path.iter().map(|&hop| u64::from(topology.adjacency(hop).unwrap().cost)).sum();
-                prop_assert_eq!(sum, cost);
+                prop_assert_eq!(sum, if cost < FAR { cost } else { 0 });
             }
         }
     }
@@ -139,7 +141,7 @@ proptest! {
             for primary in topology.adjacencies(s) {
                 // The direction is taken away by a cost that no path would pay.
                 let links = topology.links().iter().enumerate().map(|(index, link)| {
-                    let mut link = link.unwrap();
+                    let mut link = (*link)?;
                     if index == primary.hop.0 {
                         link.costs[primary.hop.1] = 1 << 20;
                     }
@@ -147,17 +149,21 @@ proptest! {
                 });
                 let without = floyd_warshall(&Topology::new(topology.nodes(), links.collect()));
                 for node in 0..topology.nodes() {
-                    // No shortest path takes the link: not one of several, and not the only one.
+                    // There is a shortest path, and none takes the link: not one of several, and not the
+                    // only one.
                     let through = |from: usize, to: usize| {
                         cost[from][s] + u64::from(primary.cost) + cost[primary.to][to]
                     };
                     let avoids = |from: usize, to: usize| {
-                        without[from][to] == cost[from][to] && through(from, to) > cost[from][to]
+                        cost[from][to] < FAR
+                            && without[from][to] == cost[from][to]
+                            && through(from, to) > cost[from][to]
                     };
                     prop_assert_eq!(p_space(&routes, s, *primary, node), avoids(s, node));
                     prop_assert_eq!(q_space(&routes, s, *primary, node), avoids(node, primary.to));
                     let by_neighbour = topology.adjacencies(s).iter().any(|over| {
                         over.hop.0 != primary.hop.0
+                            && cost[over.to][node] < FAR
                             && cost[over.to][node] < cost[over.to][s] + cost[s][node]
                     });
                     let extended = extended_p_space(&topology, &routes, s, *primary, node);
@@ -173,7 +179,7 @@ proptest! {
         for (s, d, failed) in pairs(&topology, &routes) {
             let left = Routes::new(&topology.without([failed]));
             for protect in [Protect::Link, Protect::Node] {
-                for mechanism in [Mechanism::Lfa, Mechanism::RemoteLfa, Mechanism::TiLfa] {
+                for mechanism in MECHANISMS {
                     let Some(backup) = repair(&topology, &routes, mechanism, protect, s, d) else {
                         // Along the post-convergence path there is a backup wherever there is a way.
                         prop_assert!(mechanism != Mechanism::TiLfa || left.next(s, d).is_none());
@@ -185,12 +191,35 @@ proptest! {
         }
     }
 
+    /// Counted a second time: a pair is protected if its packets arrive though its first link is down.
+    #[test]
+    fn what_is_protected_can_be(topology in networks()) {
+        let routes = Routes::new(&topology);
+        for mechanism in MECHANISMS {
+            let (mut pairs_of, mut protectable, mut protected) = (0, 0, 0);
+            for (s, d, failed) in pairs(&topology, &routes) {
+                let left = floyd_warshall(&topology.without([failed]));
+                pairs_of += 1;
+                protectable += u64::from(left[s][d] < FAR);
+                let backup = repair(&topology, &routes, mechanism, Protect::Link, s, d);
+                let arrives = |backup: &Repair| follow(&topology, &routes, s, backup, d, failed);
+                protected += u64::from(backup.as_ref().and_then(arrives) == Some(d));
+            }
+            let found = coverage(&topology, Some(mechanism), Protect::Link);
+            let expected = Coverage { pairs: pairs_of, protectable, protected, ..found };
+            prop_assert_eq!(found, expected);
+            if mechanism == Mechanism::TiLfa {
+                prop_assert_eq!(protected, protectable);
+            }
+        }
+    }
+
     #[test]
     fn backups_that_say_so_avoid_the_next_router(topology in networks()) {
         let routes = Routes::new(&topology);
         for (s, d, _) in pairs(&topology, &routes) {
             let e = topology.adjacency(routes.next(s, d).unwrap()).unwrap().to;
-            for mechanism in [Mechanism::Lfa, Mechanism::RemoteLfa, Mechanism::TiLfa] {
+            for mechanism in MECHANISMS {
                 let backup = repair(&topology, &routes, mechanism, Protect::Node, s, d);
                 let Some(backup) = backup.filter(|backup| backup.node_protecting) else { continue };
                 for adjacency in topology.adjacencies(e) {
@@ -219,6 +248,41 @@ proptest! {
         }
         for ((router, destination), entry) in changed {
             prop_assert_eq!(entry, Entry::Next(routes.next(router, destination).unwrap()));
+        }
+    }
+
+    /// Whatever is left in parts: where there still is a way, tables end as shortest paths.
+    #[test]
+    fn several_failures_end_in_the_network_that_is_left(
+        topology in networks(),
+        failing in proptest::collection::vec((0usize..100, 0u64..6), 1..5),
+    ) {
+        let link = |number: usize| number % topology.links().len();
+        let failures: Vec<Failure> = failing.iter().map(|&(number, after)| Failure {
+            link: link(number),
+            directions: [true; 2],
+            at: Time::ZERO + Duration::from_ms(1000 + 40 * after),
+            repair: None,
+        }).collect();
+        let after = Routes::new(&topology.without(failures.iter().map(|failure| failure.link)));
+        let before = Routes::new(&topology);
+        for mechanism in MECHANISMS {
+            let timing = timing(&topology, 23);
+            let line = timeline(
+                &topology, &failures, &timing, Some(mechanism), Protect::Node, Converge::Own,
+            );
+            let mut last = std::collections::BTreeMap::new();
+            for change in line.changes {
+                last.insert((change.router, change.destination), change.entry);
+            }
+            for s in 0..topology.nodes() {
+                for d in 0..topology.nodes() {
+                    let Some(left) = after.next(s, d) else { continue };
+                    let first = before.next(s, d).map(Entry::Next);
+                    let entry = last.get(&(s, d)).cloned().or(first);
+                    prop_assert_eq!(entry, Some(Entry::Next(left)));
+                }
+            }
         }
     }
 

@@ -74,7 +74,7 @@ pub(crate) fn backups(plan: &Plan) -> Vec<Backup> {
         Some(Backup {
             router: plan.nodes[router].clone(),
             destination: plan.nodes[destination].clone(),
-            cost: routes.cost(router, destination),
+            cost: routes.cost(router, destination).sum()?,
             next: name(plan, next),
             mechanism: backup.as_ref().map(|backup| repair_name(Some(backup.mechanism))),
             ports: hops.iter().map(|&hop| name(plan, hop)).collect(),
