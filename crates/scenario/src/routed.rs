@@ -25,7 +25,7 @@ pub(crate) fn topology_of(plan: &Plan) -> Topology {
 fn name(plan: &Plan, hop: Hop) -> String {
     let Some(bundle) = plan.led_by(hop.0) else { return plan.port_name(hop) };
     let bundle = &plan.bundles[bundle];
-    let [from, to] = [0, 1].map(|end| &plan.nodes[bundle.ends[end ^ plan.way(bundle, hop)]]);
+    let [from, to] = [0, 1].map(|end| &plan.nodes[bundle.ends[end ^ bundle.way(&plan.links, hop)]]);
     format!("{}:{from}->{to}", bundle.name)
 }
 

@@ -128,3 +128,40 @@ fn a_probability_may_be_a_parameter_or_a_product() {
     let off = scenario(INDEPENDENT, &[("losses.0.probability", "0")]);
     assert!(runs(&[&off], 1, true)[0].drops.is_empty());
 }
+
+/// Losses beside a bundle, on it and on one of its links, each seen from a flow that takes the bundle.
+#[test]
+fn links_lose_beside_and_within_a_bundle() {
+    let world = r#"
+        stop = "1 s"
+        nodes = [{ names = ["A", "B", "C", "D"] }]
+        links = [
+            { chain = ["A", "B"], name = "lp", count = 2, rate = "1 Mbps", delay = "1 ms", queue = "10 packets" },
+            { chain = ["B", "C", "D"], rate = "8 Mbps", delay = "1 ms", queue = "50 packets" },
+        ]
+        bundles = [{ name = "bun", links = ["lp"], selection = "round-robin" }]
+        flows = [{ group = "g", path = ["A", "bun", "B", "C", "D"] }]
+    "#;
+    let cases: [(&str, &[&str]); 3] = [
+        (r#"["C", "D"]"#, &["C->D"]),
+        (r#""bun""#, &["lp0:A->B", "lp1:A->B"]),
+        (r#""lp1""#, &["lp1:A->B"]),
+    ];
+    for (link, ports) in cases {
+        let kinds = [
+            (r#"kind = "periodic", period = 10"#, "periodic-loss"),
+            (r#"flows = "g", segments = [5, 6]"#, "scripted"),
+        ];
+        for (kind, reason) in kinds {
+            let text = format!("{world}\nlosses = [{{ link = {link}, {kind} }}]");
+            let scenario = Scenario::parse(&text, "bundle.toml", &[])
+                .unwrap_or_else(|diagnostic| panic!("{diagnostic}"));
+            let plan = scenario.plan();
+            let named: Vec<_> = plan.losses.iter().map(|loss| plan.port_name(loss.hop)).collect();
+            assert_eq!(named, ports, "{link}");
+            let run = runs(&[&scenario], 1, true).remove(0);
+            let named = |&(why, count): &(&str, u64)| why == reason && count > 0;
+            assert!(run.drops.iter().any(named), "{link}: {:?}", run.drops);
+        }
+    }
+}

@@ -64,7 +64,7 @@ impl Entrances {
             next = match flow.bundles.get(&place) {
                 None => paths.before(path, port_id(hop), next),
                 Some(&number) => {
-                    let bundle = bundle_id(number, plan.way(&plan.bundles[number], hop));
+                    let bundle = bundle_id(number, plan.bundles[number].way(&plan.links, hop));
                     let destination = plan.destination(flow, place, direction);
                     let key = (path, bundle, destination, next);
                     *self.labels.entry(key).or_insert_with(|| {

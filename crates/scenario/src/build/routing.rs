@@ -128,7 +128,7 @@ impl Tables {
         let onward = beyond.first().copied().or_else(|| self.routes.next(end, destination));
         let behind = onward.map_or(end, |hop| self.far_end(hop));
         paths.entrance(Entrance {
-            bundle: bundle_id(number, plan.way(&plan.bundles[number], first)),
+            bundle: bundle_id(number, plan.bundles[number].way(&plan.links, first)),
             destination: plan.numbers[behind],
             next,
         })

@@ -3,12 +3,12 @@
 use optcp_traffic::{BoundedPareto, Volume, WebLike};
 use optcp_units::Time;
 
-use crate::plan::{ArrivalsPlan, Carries, Plan, Spread};
+use crate::plan::{ArrivalsPlan, Carries, Spread};
 use crate::problem::Problems;
 use crate::schema::{self, FlowsEntry, Size, SizesKind, SizesTable};
 use crate::tree::{Step, place};
 
-use super::MOST;
+use super::{Draft, MOST};
 
 /// Reports keys that only flows which come at random have, or do not have.
 pub(super) fn check_keys(i: usize, entry: &FlowsEntry, problems: &mut Problems<'_>) {
@@ -35,7 +35,7 @@ pub(super) fn arrivals(
     entry: &FlowsEntry,
     group: usize,
     start: Spread<Time>,
-    plan: &mut Plan,
+    plan: &mut Draft,
     problems: &mut Problems<'_>,
 ) -> Carries {
     let Some(rate) = entry.arrivals else { return Carries::Flow };

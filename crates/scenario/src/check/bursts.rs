@@ -4,17 +4,18 @@ use optcp_optical::burst::{Assembly, Hybrid, Size, Timer};
 use optcp_optical::switching::Core;
 use optcp_units::Duration;
 
-use crate::plan::{BurstsPlan, Plan, QueueLimit};
+use crate::plan::{BurstsPlan, QueueLimit};
 use crate::problem::Problems;
 use crate::schema::{AssemblyKind, BurstsEntry, File};
 use crate::tree::{Step, place};
 
+use super::Draft;
 use super::network::Network;
 
 /// Finds the links, and what is said of them elsewhere that does not go with bursts.
 pub(super) fn bursts(
     file: &File,
-    plan: &mut Plan,
+    plan: &mut Draft,
     network: &mut Network,
     problems: &mut Problems<'_>,
 ) {
@@ -88,7 +89,7 @@ fn over_fibres(
     i: usize,
     entry: &BurstsEntry,
     assembly: Option<Assembly>,
-    plan: &mut Plan,
+    plan: &mut Draft,
     network: &Network,
     problems: &mut Problems<'_>,
 ) {
@@ -168,7 +169,7 @@ fn assembly(i: usize, entry: &BurstsEntry, problems: &mut Problems<'_>) -> Optio
 }
 
 /// What is said of a link that an assembler in the place of its queues cannot do.
-fn conflict(link: usize, plan: &Plan, network: &Network) -> Option<&'static str> {
+fn conflict(link: usize, plan: &Draft, network: &Network) -> Option<&'static str> {
     let directions = &network.links[link].directions;
     let conflicts = [
         (directions.iter().any(|port| port.queue != QueueLimit::Unlimited), "has a queue limit"),

@@ -3,17 +3,18 @@
 use optcp_units::{Duration, Time};
 
 use crate::nearest::suggestion;
-use crate::plan::{FailurePlan, Hop, Plan, Spread};
+use crate::plan::{FailurePlan, Hop, Spread};
 use crate::problem::Problems;
 use crate::schema::{FailedDirections, FailedPackets, FailureEntry, File, LinkRef, Span};
 use crate::tree::place;
 
+use super::Draft;
 use super::network::{Network, check_spread};
 
 /// Places the failures.
 pub(super) fn failures(
     file: &File,
-    plan: &mut Plan,
+    plan: &mut Draft,
     network: &mut Network,
     problems: &mut Problems<'_>,
 ) {

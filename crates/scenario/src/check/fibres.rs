@@ -6,15 +6,15 @@ use optcp_optical::switching::{Conversion, Scheduling};
 use optcp_routing::{Link, Routes, Topology};
 use optcp_units::Duration;
 
-use crate::plan::{CorePlan, Hop, LinkPlan, Plan, PortPlan, QueueLimit, Spread};
+use crate::plan::{CorePlan, Hop, LinkPlan, PortPlan, QueueLimit, Spread};
 use crate::problem::Problems;
 use crate::schema::{BurstsEntry, ConversionKind, File, LinkRef, SchedulingKind};
 use crate::tree::{Step, place};
 
-use super::MOST;
 use super::network::Network;
 use super::route::{Item, Route, Smaller};
 use super::routing::delay_cost;
+use super::{Draft, MOST};
 
 /// Many times what any band has room for; each takes memory.
 const MOST_WAVELENGTHS: u32 = 10_000;
@@ -22,7 +22,7 @@ const MOST_WAVELENGTHS: u32 = 10_000;
 /// Reads the table `[core]`, takes fibres from what packets find, and puts links in their place.
 pub(super) fn core(
     file: &File,
-    plan: &mut Plan,
+    plan: &mut Draft,
     network: &mut Network,
     problems: &mut Problems<'_>,
 ) {

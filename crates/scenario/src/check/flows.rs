@@ -7,19 +7,19 @@ use optcp_tcp::config::Config;
 use optcp_units::{Bytes, Time};
 
 use crate::nearest::list;
-use crate::plan::{Carries, FlowPlan, Hop, Plan, QueueLimit, Spread};
+use crate::plan::{Carries, FlowPlan, Hop, QueueLimit, Spread};
 use crate::problem::Problems;
 use crate::schema::{File, FlowsEntry, Volume};
 use crate::tree::{Step, place};
 
 use super::network::{Network, check_spread};
 use super::route::Route;
-use super::{MOST, arrivals, check_name, tcp};
+use super::{Draft, MOST, arrivals, check_name, tcp};
 
 /// Expands the groups of flows.
 pub(super) fn flows(
     file: &File,
-    plan: &mut Plan,
+    plan: &mut Draft,
     network: &mut Network,
     shortest: Option<&Routes>,
     problems: &mut Problems<'_>,
@@ -104,7 +104,7 @@ pub(super) struct Way<'e> {
 pub(super) fn routes(
     (section, i): (&str, usize),
     way: Way<'_>,
-    plan: &Plan,
+    plan: &Draft,
     network: &mut Network,
     shortest: Option<&Routes>,
     problems: &mut Problems<'_>,

@@ -5,17 +5,18 @@ use std::num::NonZeroU32;
 use optcp_net::Lossy;
 
 use crate::nearest::suggestion;
-use crate::plan::{Carries, FlowPlan, Hop, Loses, LossPlan, Plan};
+use crate::plan::{Carries, FlowPlan, Hop, Loses, LossPlan};
 use crate::problem::Problems;
 use crate::schema::{File, LossKind, LossesEntry, LossyPackets};
 use crate::tree::place;
 
+use super::Draft;
 use super::network::Network;
 
 /// Finds the ports that lose packets, and what they lose.
 pub(super) fn losses(
     file: &File,
-    plan: &mut Plan,
+    plan: &mut Draft,
     network: &mut Network,
     problems: &mut Problems<'_>,
 ) {
@@ -81,7 +82,7 @@ fn scripted(
     i: usize,
     entry: &LossesEntry,
     hops: &[Hop],
-    plan: &Plan,
+    plan: &Draft,
     network: &Network,
     problems: &mut Problems<'_>,
 ) -> Vec<LossPlan> {
@@ -124,7 +125,7 @@ fn scripted(
             return Vec::new();
         }
         let passes =
-            |&flow: &usize| in_group(&plan.flows[flow]) && plan.may_pass(&plan.flows[flow], hop);
+            |&flow: &usize| in_group(&plan.flows[flow]) && network.may_pass(&plan.flows[flow], hop);
         let flows: Vec<usize> = (0..plan.flows.len()).filter(passes).collect();
         if flows.is_empty() && plan.flows.iter().any(|flow| flow.group == group) {
             let name = &network.links[hop.0].name;
@@ -206,14 +207,14 @@ fn check_traffic(
     i: usize,
     lossy: Lossy,
     hops: &[Hop],
-    plan: &Plan,
+    plan: &Draft,
     network: &Network,
     problems: &mut Problems<'_>,
 ) {
     for &(link, direction) in hops {
-        let data = plan.flows.iter().any(|flow| plan.may_pass(flow, (link, direction)));
+        let data = plan.flows.iter().any(|flow| network.may_pass(flow, (link, direction)));
         let mut answers = plan.flows.iter().filter(|flow| flow.tcp.is_some());
-        let acks = answers.any(|flow| plan.may_pass(flow, (link, 1 - direction)));
+        let acks = answers.any(|flow| network.may_pass(flow, (link, 1 - direction)));
         let (fits, what) = match lossy {
             Lossy::Data => (data, "data"),
             Lossy::Acks => (acks, "ACKs"),

@@ -17,10 +17,14 @@ mod tcp;
 mod topology;
 mod traffic;
 
+use optcp_tcp::Config;
 use optcp_units::Time;
 
 use crate::library::Library;
-use crate::plan::{Carries, Plan};
+use crate::plan::{
+    ArrivalsPlan, BurstsPlan, Carries, CorePlan, FailurePlan, FlowPlan, LossPlan, ObservePlan,
+    Plan, ProtectionPlan, RoutingPlan, TrafficPlan,
+};
 use crate::problem::Problems;
 use crate::schema::File;
 use crate::tree::place;
@@ -31,28 +35,63 @@ pub(crate) use tcp::choices as tcp_choices;
 /// More nodes, links or flows than this are taken for a slip: they would fill the memory.
 const MOST: usize = 200_000;
 
+/// What a plan will say, but for the network, which is not whole before everything is checked: whoever needs a
+/// node, a link or a bundle meanwhile asks [`Network`].
+#[derive(Default)]
+struct Draft {
+    stop: Time,
+    end_with_flows: bool,
+    core: Option<CorePlan>,
+    bursts: Vec<BurstsPlan>,
+    routing: Option<RoutingPlan>,
+    groups: Vec<String>,
+    flows: Vec<FlowPlan>,
+    arrivals: Vec<ArrivalsPlan>,
+    traffic: Vec<TrafficPlan>,
+    tcp: Vec<(String, Config)>,
+    losses: Vec<LossPlan>,
+    failures: Vec<FailurePlan>,
+    protections: Vec<ProtectionPlan>,
+    observe: Vec<ObservePlan>,
+}
+
+impl Draft {
+    /// Whether packets travel over a link in bursts.
+    fn in_bursts(&self, link: usize) -> bool {
+        self.bursts.iter().any(|bursts| bursts.link == link)
+    }
+
+    fn finished(self, title: &str, network: Network) -> Plan {
+        Plan {
+            title: title.to_owned(),
+            stop: self.stop,
+            end_with_flows: self.end_with_flows,
+            numbers: network.numbers(),
+            nodes: network.nodes,
+            links: network.links,
+            bundles: network.bundles,
+            core: self.core,
+            bursts: self.bursts,
+            routing: self.routing,
+            groups: self.groups,
+            flows: self.flows,
+            arrivals: self.arrivals,
+            traffic: self.traffic,
+            tcp: self.tcp,
+            losses: self.losses,
+            failures: self.failures,
+            protections: self.protections,
+            observe: self.observe,
+        }
+    }
+}
+
 /// The plan of a file; `None` if `problems` have been found.
 pub(crate) fn plan(file: &File, library: &Library, problems: &mut Problems<'_>) -> Option<Plan> {
-    let mut plan = Plan {
-        title: file.title.clone(),
+    let mut plan = Draft {
         stop: Time::ZERO + file.stop.0,
         end_with_flows: file.end_with_flows,
-        nodes: Vec::new(),
-        numbers: Vec::new(),
-        links: Vec::new(),
-        bundles: Vec::new(),
-        core: None,
-        bursts: Vec::new(),
-        routing: None,
-        groups: Vec::new(),
-        flows: Vec::new(),
-        arrivals: Vec::new(),
-        traffic: Vec::new(),
-        tcp: Vec::new(),
-        failures: Vec::new(),
-        protections: Vec::new(),
-        losses: Vec::new(),
-        observe: Vec::new(),
+        ..Draft::default()
     };
     if plan.stop == Time::ZERO {
         problems.at(place!["stop"], "the run has no length").label("must be above zero");
@@ -75,15 +114,11 @@ pub(crate) fn plan(file: &File, library: &Library, problems: &mut Problems<'_>) 
     if plan.end_with_flows {
         early_end(&plan, problems);
     }
-    plan.numbers = network.numbers();
-    plan.nodes = network.nodes;
-    plan.links = network.links;
-    plan.bundles = network.bundles;
-    problems.found.is_empty().then_some(plan)
+    problems.found.is_empty().then(|| plan.finished(&file.title, network))
 }
 
 /// Reports what needs to know before the run when it ends.
-fn early_end(plan: &Plan, problems: &mut Problems<'_>) {
+fn early_end(plan: &Draft, problems: &mut Problems<'_>) {
     let place = place!["end_with_flows"];
     let flows = plan.flows.iter().filter(|flow| flow.carries == Carries::Flow);
     if flows.filter(|flow| flow.size.is_some()).count() == 0 {

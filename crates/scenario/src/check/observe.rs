@@ -3,13 +3,13 @@
 use optcp_units::{Duration, Time};
 
 use crate::nearest::suggestion;
-use crate::plan::{Hop, Observation, ObservePlan, Plan};
+use crate::plan::{Hop, Observation, ObservePlan};
 use crate::problem::Problems;
 use crate::schema::{File, LinkRef, ObserveEntry, ObserveKind};
 use crate::tree::{Step, place};
 
-use super::check_name;
 use super::network::Network;
+use super::{Draft, check_name};
 
 /// An observation with more values would fill the memory.
 const MOST_VALUES: u64 = 100_000_000;
@@ -17,7 +17,7 @@ const MOST_VALUES: u64 = 100_000_000;
 /// Finds what the observations refer to.
 pub(super) fn observe(
     file: &File,
-    plan: &mut Plan,
+    plan: &mut Draft,
     network: &mut Network,
     problems: &mut Problems<'_>,
 ) {
@@ -138,7 +138,7 @@ fn check_room(
     i: usize,
     entry: &ObserveEntry,
     kind: &Observation,
-    plan: &Plan,
+    plan: &Draft,
     problems: &mut Problems<'_>,
 ) {
     let Some((rows, interval)) = kind.by_interval() else { return };
@@ -155,7 +155,7 @@ fn check_room(
 fn interval(
     i: usize,
     entry: &ObserveEntry,
-    plan: &Plan,
+    plan: &Draft,
     problems: &mut Problems<'_>,
 ) -> Option<Duration> {
     let place = place!["observe", i, "interval"];
@@ -175,7 +175,7 @@ fn interval(
     Some(interval)
 }
 
-fn groups(i: usize, entry: &ObserveEntry, plan: &Plan, problems: &mut Problems<'_>) -> Vec<usize> {
+fn groups(i: usize, entry: &ObserveEntry, plan: &Draft, problems: &mut Problems<'_>) -> Vec<usize> {
     let datagrams = |group: usize| plan.traffic.iter().any(|traffic| traffic.group == group);
     let fits = |group: &usize| match entry.kind {
         ObserveKind::Packets => true,
@@ -216,7 +216,7 @@ fn chosen(
     in_bursts: bool,
     i: usize,
     entry: &ObserveEntry,
-    plan: &Plan,
+    plan: &Draft,
     network: &mut Network,
     problems: &mut Problems<'_>,
 ) -> Vec<Hop> {

@@ -6,7 +6,7 @@ use optcp_optical::protection::{Scheme, SetUp};
 use optcp_units::{Duration, Time};
 
 use crate::nearest::suggestion;
-use crate::plan::{BundlePlan, DetectionPlan, FlowPlan, Hop, Plan, ProtectionPlan, Revert};
+use crate::plan::{BundlePlan, DetectionPlan, FlowPlan, Hop, ProtectionPlan, Revert};
 use crate::problem::Problems;
 use crate::protected::{Protected, TeLink};
 use crate::schema::{
@@ -14,6 +14,7 @@ use crate::schema::{
 };
 use crate::tree::place;
 
+use super::Draft;
 use super::flows::check_queues;
 use super::network::Network;
 use super::route::Route;
@@ -21,7 +22,7 @@ use super::route::Route;
 /// Lays the backup paths.
 pub(super) fn protections(
     file: &File,
-    plan: &mut Plan,
+    plan: &mut Draft,
     network: &mut Network,
     problems: &mut Problems<'_>,
 ) {
@@ -143,7 +144,7 @@ fn check_bundles(
     i: usize,
     entry: &ProtectionEntry,
     protection: &ProtectionPlan,
-    plan: &Plan,
+    plan: &Draft,
     network: &Network,
     problems: &mut Problems<'_>,
 ) {
@@ -281,7 +282,7 @@ fn flows(
     group: usize,
     links: &[usize],
     backup: &Route,
-    plan: &Plan,
+    plan: &Draft,
     network: &Network,
     problems: &mut Problems<'_>,
 ) -> Option<Vec<usize>> {
@@ -422,7 +423,7 @@ fn joins(
 }
 
 /// Gives a backup circuits of its own, one for each piece of a way that its packets may take.
-fn reserve(i: usize, protection: &mut ProtectionPlan, plan: &Plan, network: &mut Network) {
+fn reserve(i: usize, protection: &mut ProtectionPlan, plan: &Draft, network: &mut Network) {
     let mut wanted: Vec<(Vec<Hop>, Hop)> = Vec::new();
     for &flow in &protection.flows {
         for direction in [0, 1] {
@@ -459,7 +460,7 @@ fn check_delays(
     i: usize,
     entry: &ProtectionEntry,
     links: &[usize],
-    plan: &Plan,
+    plan: &Draft,
     problems: &mut Problems<'_>,
 ) {
     // A bundle outlives the failure of a link.

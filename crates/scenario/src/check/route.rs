@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::nearest::{list, suggestion};
-use crate::plan::{BundlePlan, Hop};
+use crate::plan::{BundlePlan, FlowPlan, Hop};
 use crate::problem::Problems;
 use crate::schema::{LinkRef, MembersKind};
 use crate::tree::{Step, place};
@@ -373,6 +373,15 @@ impl Network {
             }
         }
         ports
+    }
+
+    /// Whether data of a flow may pass a port.
+    pub(super) fn may_pass(&self, flow: &FlowPlan, hop: Hop) -> bool {
+        let in_bundle = |(&place, &bundle): (&usize, &usize)| {
+            let bundle = &self.bundles[bundle];
+            bundle.ports(bundle.way(&self.links, flow.hops[place])).any(|port| port == hop)
+        };
+        flow.routed || flow.hops.contains(&hop) || flow.bundles.iter().any(in_bundle)
     }
 
     /// The ports of a link, of parallel links or of a bundle, in the direction that they are written in.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use optcp_routing::Routes;
 use optcp_units::Duration;
 
-use crate::plan::{Hop, Plan, RoutingPlan, Spread};
+use crate::plan::{Hop, RoutingPlan, Spread};
 use crate::problem::Problems;
 use crate::routed::topology;
 use crate::schema::{
@@ -13,6 +13,7 @@ use crate::schema::{
 };
 use crate::tree::{Step, place};
 
+use super::Draft;
 use super::network::{Network, check_spread};
 use super::route::{Item, Route, Smaller};
 
@@ -25,7 +26,7 @@ const DELAY_UNIT: Duration = Duration::from_us(1);
 /// Puts costs on the links and reads the table; returns the shortest paths.
 pub(super) fn routing(
     file: &File,
-    plan: &mut Plan,
+    plan: &mut Draft,
     network: &mut Network,
     problems: &mut Problems<'_>,
 ) -> Option<Routes> {

@@ -12,18 +12,17 @@ use toml::de::DeTable;
 
 use crate::de;
 use crate::nearest::suggestion;
-use crate::plan::Plan;
 use crate::problem::Problems;
 use crate::schema::{File, TcpTable};
 use crate::tree::{Node, place};
 
-use super::check_name;
+use super::{Draft, check_name};
 
 /// The length field of an IP packet (RFC 791) says no more.
 const LARGEST_PACKET: Bytes = Bytes::new(65_535);
 
 /// Fills in the tables of the file.
-pub(super) fn tables(file: &File, plan: &mut Plan, problems: &mut Problems<'_>) {
+pub(super) fn tables(file: &File, plan: &mut Draft, problems: &mut Problems<'_>) {
     for (name, table) in &file.tcp {
         check_name(name, place!["tcp", name.as_str()], problems);
         let config = table.config();
@@ -155,7 +154,7 @@ fn check_pacing(name: &str, config: &Config, problems: &mut Problems<'_>) {
 pub(super) fn find(
     i: usize,
     name: Option<&str>,
-    plan: &mut Plan,
+    plan: &mut Draft,
     problems: &mut Problems<'_>,
 ) -> Option<usize> {
     let name = name.unwrap_or(Profile::Rfc.name());

@@ -7,7 +7,7 @@ use optcp_traffic::{
 };
 use optcp_units::{Duration, Time};
 
-use crate::plan::{Carries, FlowPlan, Plan, ProcessPlan, Spread, TrafficPlan};
+use crate::plan::{Carries, FlowPlan, ProcessPlan, Spread, TrafficPlan};
 use crate::problem::Problems;
 use crate::schema::{File, Pace, ProcessKind, SizesKind, SizesTable, TrafficEntry};
 use crate::tree::place;
@@ -15,7 +15,7 @@ use crate::tree::place;
 use super::arrivals::keys_fit;
 use super::flows::{Way, check_room, routes, varying};
 use super::network::{Network, check_spread};
-use super::{MOST, check_name};
+use super::{Draft, MOST, check_name};
 
 /// The headers of UDP (RFC 768) and IPv4 (RFC 791).
 const HEADERS: u64 = 28;
@@ -25,7 +25,7 @@ const LARGEST: u64 = 1500;
 /// Expands the groups of sources.
 pub(super) fn traffic(
     file: &File,
-    plan: &mut Plan,
+    plan: &mut Draft,
     network: &mut Network,
     shortest: Option<&Routes>,
     problems: &mut Problems<'_>,

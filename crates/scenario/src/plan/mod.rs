@@ -166,6 +166,11 @@ impl BundlePlan {
         self.members[0].0
     }
 
+    /// The way through the bundle on which a port of it lies: 0 from its first end to its second, 1 back.
+    pub(crate) fn way(&self, links: &[LinkPlan], (link, direction): Hop) -> usize {
+        usize::from(links[link].ends[direction] != self.ends[0])
+    }
+
     /// The ports from the first end to the second (0) or back (1).
     pub fn ports(&self, way: usize) -> impl Iterator<Item = Hop> {
         self.members.iter().map(move |&(link, direction)| (link, direction ^ way))
@@ -224,32 +229,11 @@ pub struct RoutingPlan {
 }
 
 impl Plan {
-    /// Whether data of a flow may pass a port.
-    #[must_use]
-    pub fn may_pass(&self, flow: &FlowPlan, hop: Hop) -> bool {
-        let in_bundle = |(&place, &bundle): (&usize, &usize)| {
-            let bundle = &self.bundles[bundle];
-            bundle.ports(self.way(bundle, flow.hops[place])).any(|port| port == hop)
-        };
-        flow.routed || flow.hops.contains(&hop) || flow.bundles.iter().any(in_bundle)
-    }
-
     /// The fibres of the core of burst switches, both directions of each side by side.
     pub fn fibres(&self) -> impl Iterator<Item = Hop> {
         let links = self.links.iter().enumerate();
         let fibres = links.filter(|(_, link)| link.wavelengths.is_some());
         fibres.flat_map(|(link, _)| [(link, 0), (link, 1)])
-    }
-
-    /// Whether packets travel over a link in bursts.
-    #[must_use]
-    pub fn in_bursts(&self, link: usize) -> bool {
-        self.bursts.iter().any(|bursts| bursts.link == link)
-    }
-
-    /// The way through a bundle on which a port of it lies: 0 from its first end to its second, 1 back.
-    pub(crate) fn way(&self, bundle: &BundlePlan, (link, direction): Hop) -> usize {
-        usize::from(self.links[link].ends[direction] != bundle.ends[0])
     }
 
     /// The bundle that a link stands for to routing, as an index.
