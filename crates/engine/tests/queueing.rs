@@ -30,8 +30,8 @@ fn run(kernel: Kernel, seed: u64, sizes: PacketSize) -> [f64; 2] {
     });
     let blueprint = world.build(stop);
     let reducers = Reducers {
-        queue: vec![Queue::new(vec![Some(0)], span, stop)],
-        datagrams: vec![Datagrams::new(vec![Some(0)], span, stop)],
+        queue: vec![Queue::new(vec![Some(0)], 1, span, stop)],
+        datagrams: vec![Datagrams::new(vec![Some(0)], 1, span, stop)],
         ..Reducers::default()
     };
     let mut simulation = Simulation::new(&blueprint, kernel, reducers);

@@ -209,3 +209,70 @@ fn forked_runs_with_traffic_are_the_runs_themselves() {
         }
     }
 }
+
+/// Of 1 flow and 1 datagram a second in a second, none come with probability 1/e each: over twenty seeds
+/// every combination does. A series has a row a group and a value an interval all the same.
+#[test]
+fn groups_of_which_nothing_comes_have_rows_of_zeros() {
+    let world = r#"
+        nodes = [{ names = ["A", "B"] }]
+        links = [{ chain = ["A", "B"], rate = "10 Mbps", delay = "1 ms", queue = "10 packets" }]
+        flows = [
+            { group = "web", path = ["A", "B"], arrivals = "1 flows/s", size = "5 kB" },
+            { group = "long", path = ["A", "B"] },
+            { group = "late", path = ["A", "B"], arrivals = "1 flows/s", size = "5 kB" },
+        ]
+        traffic = [
+            { group = "rare", path = ["A", "B"], process = "poisson", rate = "1 packets/s", size = "1 kB" },
+            { group = "even", path = ["B", "A"], process = "constant", rate = "100 packets/s", size = "1 kB" },
+        ]
+        observe = [
+            { name = "all", kind = "goodput", interval = "300 ms" },
+            { name = "last", kind = "goodput", interval = "1 s", groups = ["late"] },
+            { name = "two", kind = "goodput", interval = "250 ms", groups = ["late", "web"] },
+            { name = "datagrams", kind = "datagrams", interval = "300 ms" },
+            { name = "rare", kind = "datagrams", interval = "300 ms", groups = ["rare"] },
+            { name = "load", kind = "load", interval = "300 ms", links = [["B", "A"]] },
+            { name = "queue", kind = "queue", interval = "300 ms", links = [["B", "A"]] },
+            { name = "ports", kind = "ports", interval = "300 ms", links = [["B", "A"]] },
+        ]
+    "#;
+    let scenario = Scenario::parse(&format!("stop = \"1 s\"\n{world}"), "test.toml", &[])
+        .unwrap_or_else(|diagnostic| panic!("{diagnostic}"));
+    let mut seen = std::collections::BTreeSet::new();
+    for seed in 1..=20 {
+        let options = RunOptions::default();
+        let run = run_branches(&[&scenario], seed, options, &Cancel::default()).unwrap().remove(0);
+        for (series, rows, intervals) in
+            [(0, 3, 4), (1, 1, 1), (2, 2, 4), (3, 2, 4), (4, 1, 4), (5, 2, 4), (6, 2, 4), (7, 2, 4)]
+        {
+            let series = &run.series[series];
+            assert_eq!(series.names[0].1.len(), rows, "{}", series.name);
+            for column in &series.columns {
+                assert_eq!(
+                    column.values.len(),
+                    rows * intervals,
+                    "{} {}",
+                    series.name,
+                    column.name
+                );
+            }
+        }
+        // What is in the rows: each group has its own, and nothing where nothing came.
+        let (all, last, two) = [0, 1, 2].map(|i| numbers(&run.series[i], "bytes")).into();
+        let sum = |values: &[u64]| values.iter().sum::<u64>();
+        let came = [0, 1].map(|group| run.arrived[group].routes.len());
+        // What came at the very end has not arrived.
+        assert!(came[0] > 0 || sum(&all[..4]) == 0);
+        assert!(came[1] > 0 || sum(&all[8..]) == 0);
+        assert!(sum(&all[4..8]) > 0);
+        assert_eq!([sum(&two[..4]), sum(&two[4..])], [sum(&all[8..]), sum(&all[..4])]);
+        assert_eq!(sum(&last), sum(&all[8..]));
+        let sent = numbers(&run.series[3], "sent_packets");
+        assert_eq!(sum(&sent[..4]), sum(&numbers(&run.series[4], "sent_packets")));
+        // One every 10 ms from zero on, up to the stop.
+        assert_eq!(sum(&sent[4..]), 100);
+        seen.insert((came.map(|came| came > 0), sum(&sent[..4]) > 0));
+    }
+    assert_eq!(seen.len(), 8, "{seen:?}");
+}

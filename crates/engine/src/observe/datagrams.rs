@@ -32,10 +32,10 @@ pub struct DatagramSums {
 }
 
 impl Datagrams {
-    /// `rows[flow]` is the row that a source counts in, by its number as a flow; `None` for the others.
+    /// `rows[flow]` is the row, of `height`, that a source counts in, by its number as a flow; `None` for the others.
     #[must_use]
-    pub fn new(rows: Vec<Option<u32>>, interval: Duration, stop: Time) -> Self {
-        let zero = IntervalSums::new(rows, interval, stop);
+    pub fn new(rows: Vec<Option<u32>>, height: usize, interval: Duration, stop: Time) -> Self {
+        let zero = IntervalSums::new(rows, height, interval, stop);
         let longest_ps = vec![0; zero.sums().len()];
         Datagrams {
             sums: DatagramSums {

@@ -14,13 +14,12 @@ pub struct IntervalSums {
 }
 
 impl IntervalSums {
-    /// `rows[entity]` is the row that an entity (a flow, a port) counts in, `None` if in none;
-    /// intervals of `interval` up to `stop`.
+    /// `rows[entity]` is the row, of `height`, that an entity (a flow, a port) counts in, `None` if in none;
+    /// intervals of `interval` up to `stop`. A row is there also if no entity counts in it.
     #[must_use]
-    pub fn new(rows: Vec<Option<u32>>, interval: Duration, stop: Time) -> Self {
+    pub fn new(rows: Vec<Option<u32>>, height: usize, interval: Duration, stop: Time) -> Self {
         let interval_ps = interval.as_ps();
         let intervals = usize::try_from(stop.as_ps().div_ceil(interval_ps)).unwrap_or(usize::MAX);
-        let height = rows.iter().flatten().max().map_or(0, |&row| row as usize + 1);
         IntervalSums { rows, interval_ps, intervals, stop, sums: vec![0; height * intervals] }
     }
 
@@ -93,11 +92,12 @@ mod tests {
     fn an_interval_is_open_at_its_start_and_closed_at_its_end() {
         let ms = |m: u64| Time::ZERO + Duration::from_ms(m);
         let mut sums =
-            IntervalSums::new(vec![Some(1), None, Some(0)], Duration::from_ms(10), ms(25));
+            IntervalSums::new(vec![Some(1), None, Some(0)], 3, Duration::from_ms(10), ms(25));
         sums.add(ms(10), 0, 1);
         sums.add(Time::from_ps(ms(10).as_ps() + 1), 0, 2);
         sums.add(ms(25), 2, 4);
         sums.add(ms(5), 1, 8);
-        assert_eq!(sums.sums(), [0, 0, 4, 1, 2, 0]);
+        // Nobody counts in the last row.
+        assert_eq!(sums.sums(), [0, 0, 4, 1, 2, 0, 0, 0, 0]);
     }
 }

@@ -17,11 +17,11 @@ pub struct Queue {
 }
 
 impl Queue {
-    /// `rows[port]` is the row that the port counts in; intervals of `interval` up to `stop`.
+    /// `rows[port]` is the row, of `height`, that the port counts in; intervals of `interval` up to `stop`.
     #[must_use]
-    pub fn new(rows: Vec<Option<u32>>, interval: Duration, stop: Time) -> Self {
+    pub fn new(rows: Vec<Option<u32>>, height: usize, interval: Duration, stop: Time) -> Self {
         let now = vec![(0, Time::ZERO); rows.len()];
-        let areas = IntervalSums::new(rows, interval, stop);
+        let areas = IntervalSums::new(rows, height, interval, stop);
         Queue { greatest: vec![0; areas.sums().len()], areas, now }
     }
 
@@ -77,7 +77,7 @@ mod tests {
     #[test]
     fn lengths_are_weighted_by_time_across_intervals() {
         let ms = |m: u64| Time::ZERO + Duration::from_ms(m);
-        let mut queue = Queue::new(vec![None, Some(0)], Duration::from_ms(10), ms(25));
+        let mut queue = Queue::new(vec![None, Some(0)], 1, Duration::from_ms(10), ms(25));
         queue.change(ms(5), 1, 4);
         queue.change(ms(5), 0, 9);
         queue.change(ms(12), 1, 6);

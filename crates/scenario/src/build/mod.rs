@@ -308,13 +308,23 @@ fn reducers(plan: &Plan, blueprint: &Blueprint, digest: bool) -> Reducers {
         match &observed.kind {
             Observation::Goodput { groups, interval } => {
                 let rows = rows_of_groups(groups);
-                reducers.goodput.push(IntervalSums::new(rows, *interval, plan.stop));
+                reducers.goodput.push(IntervalSums::new(rows, groups.len(), *interval, plan.stop));
             }
             Observation::Load { ports, interval } => {
-                reducers.load.push(IntervalSums::new(rows_of_ports(ports), *interval, plan.stop));
+                reducers.load.push(IntervalSums::new(
+                    rows_of_ports(ports),
+                    ports.len(),
+                    *interval,
+                    plan.stop,
+                ));
             }
             Observation::Queue { ports, interval } => {
-                reducers.queue.push(Queue::new(rows_of_ports(ports), *interval, plan.stop));
+                reducers.queue.push(Queue::new(
+                    rows_of_ports(ports),
+                    ports.len(),
+                    *interval,
+                    plan.stop,
+                ));
             }
             Observation::Drops { ports } => reducers.drops.push(Drops::new(match ports {
                 Some(ports) => marked(rows_of_ports(ports)),
@@ -336,7 +346,7 @@ fn reducers(plan: &Plan, blueprint: &Blueprint, digest: bool) -> Reducers {
             }
             Observation::Datagrams { groups, interval } => {
                 let rows = rows_of_groups(groups);
-                reducers.datagrams.push(Datagrams::new(rows, *interval, plan.stop));
+                reducers.datagrams.push(Datagrams::new(rows, groups.len(), *interval, plan.stop));
             }
             Observation::Bursts { ports, groups } => {
                 let flows = marked(rows_of_groups(groups));
