@@ -3,7 +3,7 @@
 use optcp_net::{Action, PortCounts, PortId, Tally};
 use optcp_optical::switching::{FibreId, FibreTally};
 use optcp_tcp::Sender;
-use optcp_units::Time;
+use optcp_units::{Duration, Time};
 
 use crate::controls::Controls;
 use crate::fast::Fast;
@@ -94,7 +94,7 @@ impl<O: Observer> Simulation<O> {
 
     /// Runs to the end, but asks from time to time whether to go on; says whether it came there.
     pub fn run_while(&mut self, go_on: &mut dyn FnMut() -> bool) -> bool {
-        let after_the_last_instant = Time::from_ps(self.stop.as_ps() + 1);
+        let after_the_last_instant = self.stop + Duration::from_ps(1);
         if !self.run_before_while(after_the_last_instant, go_on) {
             return false;
         }

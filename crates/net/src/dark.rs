@@ -16,7 +16,7 @@ use std::collections::VecDeque;
 
 use optcp_units::{Duration, Time};
 
-use crate::QueueLimit;
+use crate::{NEVER_SENT, QueueLimit};
 
 /// The queue of a transmitter whose packets are all lost.
 #[derive(Clone, Debug)]
@@ -28,19 +28,20 @@ pub struct Dark {
 }
 
 impl Dark {
-    /// With packets of these sizes in the queue, the last of which will have been sent at `busy_until`.
+    /// With packets of these sizes in the queue, the first of which will have been sent at `first_end`, and
+    /// everything, if anything ever came, at `busy_until`.
     #[must_use]
     pub fn new(
-        busy_until: Time,
-        sizes: impl DoubleEndedIterator<Item = u16>,
+        (first_end, busy_until): (Time, Time),
+        sizes: impl Iterator<Item = u16>,
         transmission: impl Fn(u16) -> Duration,
     ) -> Self {
         let mut dark = Dark { queue: VecDeque::new(), bytes: 0, busy_until };
-        let mut end = busy_until;
-        for size in sizes.rev() {
-            dark.queue.push_front((end, size));
+        for size in sizes {
+            let before = dark.queue.back().map(|&(end, _)| end);
+            let end = before.map_or(first_end, |end| (end + transmission(size)).min(NEVER_SENT));
+            dark.queue.push_back((end, size));
             dark.bytes += u64::from(size);
-            end = Time::from_ps(end.as_ps().saturating_sub(transmission(size).as_ps()));
         }
         dark
     }
@@ -55,7 +56,7 @@ impl Dark {
             self.bytes -= u64::from(sent);
         }
         if limit.has_room(self.queue.len(), self.bytes, size) {
-            self.busy_until = self.busy_until.max(now) + transmission;
+            self.busy_until = (self.busy_until.max(now) + transmission).min(NEVER_SENT);
             self.queue.push_back((self.busy_until, size));
             self.bytes += u64::from(size);
         }
@@ -91,7 +92,7 @@ mod tests {
     /// transmission; one of 10 B comes and leaves at 80 us. One that comes at 200 us finds the queue empty.
     #[test]
     fn what_waits_is_sent_and_what_comes_waits_behind_it() {
-        let mut dark = Dark::new(at(70), [100, 50].into_iter(), transmission);
+        let mut dark = Dark::new((at(20), at(70)), [100, 50].into_iter(), transmission);
         assert_eq!((dark.packets(at(19)), dark.packets(at(20)), dark.packets(at(70))), (2, 1, 0));
         dark.take(at(30), 10, transmission(10), QueueLimit::Unlimited);
         assert_eq!((dark.busy_until(), dark.packets(at(30)), dark.packets(at(75))), (at(80), 2, 1));
@@ -103,7 +104,7 @@ mod tests {
     #[test]
     fn a_full_queue_takes_nothing() {
         for limit in [QueueLimit::Packets(2), QueueLimit::Bytes(150)] {
-            let mut dark = Dark::new(at(70), [100, 50].into_iter(), transmission);
+            let mut dark = Dark::new((at(20), at(70)), [100, 50].into_iter(), transmission);
             dark.take(at(19), 10, transmission(10), limit);
             assert_eq!((dark.busy_until(), dark.packets(at(19))), (at(70), 2));
             dark.take(at(20), 10, transmission(10), limit);

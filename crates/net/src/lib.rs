@@ -23,4 +23,5 @@ pub use loss::{IndependentLoss, Loss, Lossy, PeriodicLoss, ScriptedLoss};
 pub use merge::{Selector, SelectorId, Side};
 pub use packet::{FlowId, Header, INITIAL_TTL, Packet, PortId};
 pub use paths::{PathId, Paths};
+pub use port::NEVER_SENT;
 pub use port::{Admission, Arrived, Port, PortConfig, PortCounts, QueueLimit, Sent, Tally};

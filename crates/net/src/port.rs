@@ -115,6 +115,10 @@ struct Underway {
     packet: Packet,
 }
 
+/// When a transmission ends of which no run sees the end: the transmitter is busy for ever. The longest delay
+/// can be added to it.
+pub const NEVER_SENT: Time = Time::from_ps(1 << 63);
+
 /// One direction of a link.
 #[derive(Clone, Debug)]
 pub struct Port {
@@ -132,6 +136,8 @@ pub struct Port {
     /// that the failure cut off is told apart.
     transmissions: u32,
     losses: Box<[Loss]>,
+    /// When the packet in transmission will have been sent.
+    sending_until: Time,
     /// When everything in the queue will have been sent.
     busy_until: Time,
     /// `byte_time` is that up to `tallied_at`.
@@ -152,6 +158,7 @@ impl Port {
             pipe: VecDeque::new(),
             transmissions: 0,
             losses: Box::default(),
+            sending_until: Time::ZERO,
             busy_until: Time::ZERO,
             tally: Tally::default(),
             tallied_at: Time::ZERO,
@@ -251,7 +258,7 @@ impl Port {
         self.tally.packets += 1;
         self.tally.bytes += u64::from(packet.size());
         let transmission = transmission_time(self.config.rate, packet.size());
-        self.busy_until = self.busy_until.max(now) + transmission;
+        self.busy_until = (self.busy_until.max(now) + transmission).min(NEVER_SENT);
         self.tally.longest = self.tally.longest.max((self.busy_until - now).as_ps());
         self.queued_bytes += u64::from(packet.size());
         self.queue.push_back(packet);
@@ -261,8 +268,8 @@ impl Port {
     fn send(&mut self, now: Time, packet: Packet) -> Admission {
         self.transmissions = self.transmissions.wrapping_add(1);
         self.delay = self.config.delay;
-        let until = now + transmission_time(self.config.rate, packet.size());
-        Admission::Sending { until, ordinal: self.transmissions }
+        self.sending_until = now + transmission_time(self.config.rate, packet.size());
+        Admission::Sending { until: self.sending_until, ordinal: self.transmissions }
     }
 
     /// The transmission `ordinal` ends now, unless a failure cut it off.
@@ -352,7 +359,8 @@ impl Port {
         if self.dark.is_none() {
             let sizes = self.queue.iter().map(|packet| packet.size());
             let transmission = |size| transmission_time(self.config.rate, size);
-            self.dark = Some(Box::new(Dark::new(self.busy_until, sizes, transmission)));
+            let ends = (self.sending_until, self.busy_until);
+            self.dark = Some(Box::new(Dark::new(ends, sizes, transmission)));
         }
     }
 

@@ -205,23 +205,23 @@ fn installed(
         |failure: &&Failure| failure.at <= at && failure.repair.is_none_or(|repair| at < repair);
     let broken: BTreeSet<usize> = failures.iter().filter(broken).map(|f| f.link).collect();
     let working = topology.without(broken);
-    let mut graph = DiGraph::<(), u64>::new();
+    let mut graph = DiGraph::<(), Duration>::new();
     let nodes: Vec<NodeIndex> = (0..working.nodes()).map(|_| graph.add_node(())).collect();
     for node in 0..working.nodes() {
         for adjacency in working.adjacencies(node) {
             let delay = timing.delay[adjacency.hop.0][adjacency.hop.1] + timing.flooding;
-            graph.add_edge(nodes[node], nodes[adjacency.to], delay.as_ps());
+            graph.add_edge(nodes[node], nodes[adjacency.to], delay);
         }
     }
     // One search from all senders, however many know the news.
     let source = graph.add_node(());
     for &sender in senders {
-        graph.add_edge(source, nodes[sender], 0);
+        graph.add_edge(source, nodes[sender], Duration::ZERO);
     }
     let found = dijkstra(&graph, source, None, |edge| *edge.weight());
     let of_router = |(node, &update): (usize, &Duration)| {
-        let ps = found.get(&nodes[node])?;
-        Some(at + Duration::from_ps(*ps) + timing.computation + update)
+        let way = found.get(&nodes[node])?;
+        Some(at + *way + timing.computation + update)
     };
     timing.update.iter().enumerate().map(of_router).collect()
 }

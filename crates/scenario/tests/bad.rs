@@ -48,6 +48,8 @@ bad!(
     syntax,
     tcp,
     too_fine,
+    too_long,
+    too_long_to_detect,
     too_much,
     traffic,
     traffic_as_written,

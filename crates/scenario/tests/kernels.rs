@@ -114,3 +114,107 @@ kind = "packets"
     assert_eq!(plain.series, fast.series);
     assert_eq!(plain.metrics_sha256, fast.metrics_sha256);
 }
+
+/// A packet of 60000 B takes 480 000 s at 1 b/s: of the 2000 that come in the first second three are through
+/// after 480 h = 1 728 000 s, and the last would be after 30 years, which 64 bits of picoseconds do not hold.
+#[test]
+fn what_is_sent_beyond_the_end_of_time_is_never_sent() {
+    let world = |queue: &str, rest: &str| {
+        format!(
+            r#"
+            stop = "480 h"
+            nodes = [{{ names = ["A", "B"] }}]
+            links = [{{ chain = ["A", "B"], rate = "1 bps", delay = "1 ms", queue = "{queue}" {rest} }}]
+            [[traffic]]
+            group = "d"
+            path = ["A", "B"]
+            process = "constant"
+            rate = "2000 packets/s"
+            size = "60000 B"
+            until = "1 s"
+            [[observe]]
+            name = "ports"
+            kind = "ports"
+            links = [["A", "B"]]
+            interval = "100 h"
+            "#
+        )
+    };
+    let watched = r#"
+        [[observe]]
+        name = "queue"
+        kind = "queue"
+        links = [["A", "B"]]
+        interval = "100 h"
+    "#;
+    // What had no place is dropped, the rest stands there.
+    for (queue, dropped) in
+        [("unlimited", 0), ("500 packets", 1500), ("30 MB", 1500), ("90000 B", 1999)]
+    {
+        for jitter in ["", ", jitter = \"1 h\""] {
+            for watched in ["", watched] {
+                let text = world(queue, jitter) + watched;
+                let scenario = Scenario::parse(&text, "never.toml", &[])
+                    .unwrap_or_else(|problem| panic!("{problem}"));
+                let runs = with_both_kernels(&scenario, 1, true);
+                for run in &runs {
+                    let count = |name| run.counts.iter().find(|(of, _)| *of == name).unwrap().1;
+                    let lost = count("dropped");
+                    assert_eq!(count("delivered"), 3.min(2000 - lost), "{queue} {jitter}");
+                    assert_eq!(lost, dropped, "{queue} {jitter}");
+                }
+                let [a, b] = runs;
+                assert_eq!(a.metrics_sha256, b.metrics_sha256, "{queue} {jitter}");
+                assert_eq!(a.records_sha256, b.records_sha256, "{queue} {jitter}");
+            }
+        }
+    }
+}
+
+/// Whatever a bundle, a failure or maintenance asks of queues that last longer than time, both kernels say the
+/// same.
+#[test]
+fn queues_beyond_the_end_of_time_are_alike() {
+    for selection in ["anycast", "fewest-packets", "round-robin"] {
+        for packets in ["kept", "lost"] {
+            for queue in ["unlimited", "100 packets", "6 MB"] {
+                let text = format!(
+                    r#"
+                    stop = "480 h"
+                    nodes = [{{ names = ["A", "B", "C"] }}]
+                    links = [
+                        {{ chain = ["A", "B"], name = "lp", count = 3, rate = "1 bps", delay = "400 h", queue = "{queue}" }},
+                        {{ chain = ["B", "C"], rate = "1 Mbps", delay = "1 h", queue = "unlimited" }},
+                    ]
+                    bundles = [{{ name = "bun", links = ["lp"], selection = "{selection}", detection = "20 h" }}]
+                    failures = [{{ link = "lp1", at = "10 h", repair = "200 h", packets = "{packets}" }}]
+                    [[traffic]]
+                    group = "large"
+                    path = ["A", "bun", "B", "C"]
+                    process = "poisson"
+                    rate = "10 packets/s"
+                    size = "60000 B"
+                    until = "10 s"
+                    [[traffic]]
+                    group = "small"
+                    path = ["A", "bun", "B", "C"]
+                    process = "constant"
+                    rate = "0.001 packets/s"
+                    size = "100 B"
+                    [[observe]]
+                    name = "ports"
+                    kind = "ports"
+                    links = ["bun"]
+                    interval = "7 h"
+                    "#
+                );
+                let scenario = Scenario::parse(&text, "never.toml", &[])
+                    .unwrap_or_else(|problem| panic!("{problem}"));
+                let [a, b] = with_both_kernels(&scenario, 1, true);
+                assert_eq!(a.counts[..5], b.counts[..5], "{selection} {packets} {queue}");
+                assert_eq!(a.metrics_sha256, b.metrics_sha256, "{selection} {packets} {queue}");
+                assert_eq!(a.records_sha256, b.records_sha256, "{selection} {packets} {queue}");
+            }
+        }
+    }
+}

@@ -82,7 +82,7 @@ fn superposed_on_off_sources_have_the_nominal_hurst_parameter() {
 #[test]
 fn packets_from_fractional_noise_have_the_nominal_hurst_parameter() {
     let slot = Duration::from_ms(100);
-    let span = slot.saturating_mul(SLOTS as u64);
+    let span = slot * SLOTS as u64;
     let [whittle, ..] = estimates("fGn", slot, SLOTS, 4, |seed| {
         let stream = Streams::new(seed).stream("hurst");
         Process::FractionalNoise(FractionalNoise::new(rate(), HURST, (slot, 4.0), span, stream))

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::ops::{Add, AddAssign};
 
-/// A number of bytes.
+/// A number of bytes. Sums beyond 64 bits stay at the greatest number.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Bytes(u64);
 
@@ -27,13 +27,13 @@ impl Bytes {
 impl Add for Bytes {
     type Output = Bytes;
     fn add(self, other: Bytes) -> Bytes {
-        Bytes(self.0 + other.0)
+        Bytes(self.0.saturating_add(other.0))
     }
 }
 
 impl AddAssign for Bytes {
     fn add_assign(&mut self, other: Bytes) {
-        self.0 += other.0;
+        *self = *self + other;
     }
 }
 

@@ -67,6 +67,11 @@ pub enum QuantityError {
         /// The whole text.
         text: String,
     },
+    /// More than [`Duration::LONGEST`].
+    TooLong {
+        /// The whole text.
+        text: String,
+    },
     /// Zero where that makes no sense.
     Zero {
         /// The whole text.
@@ -124,6 +129,11 @@ impl fmt::Display for QuantityError {
                 write!(f, "`{text}` is not a whole number")
             }
             QuantityError::TooLarge { text } => write!(f, "`{text}` is too large or too long"),
+            QuantityError::TooLong { text } => write!(
+                f,
+                "`{text}` is more than {} h (20 days), the longest time that can be simulated",
+                Duration::LONGEST.as_ps() / Duration::from_secs(3600).as_ps()
+            ),
             QuantityError::Zero { text } => write!(f, "`{text}` is zero: it must be above"),
             QuantityError::TwoUnits { text } => {
                 write!(f, "`{text}` multiplies two quantities that both have units")
@@ -267,7 +277,9 @@ impl fmt::Display for Quantity {
 impl FromStr for Duration {
     type Err = QuantityError;
     fn from_str(text: &str) -> Result<Self, QuantityError> {
-        Quantity::parse_whole(text, Some(Dimension::Time)).map(Duration::from_ps)
+        let ps = Quantity::parse_whole(text, Some(Dimension::Time))?;
+        let span = Some(Duration::from_ps(ps)).filter(|&span| span <= Duration::LONGEST);
+        span.ok_or_else(|| QuantityError::TooLong { text: text.trim().to_owned() })
     }
 }
 
@@ -275,7 +287,7 @@ impl FromStr for Time {
     type Err = QuantityError;
     /// A duration since the start of the run.
     fn from_str(text: &str) -> Result<Self, QuantityError> {
-        Quantity::parse_whole(text, Some(Dimension::Time)).map(Time::from_ps)
+        text.parse::<Duration>().map(|since_start| Time::ZERO + since_start)
     }
 }
 

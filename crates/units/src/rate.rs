@@ -37,13 +37,14 @@ impl Rate {
     /// How long a transmitter of this rate is busy with `size`, rounded up to a whole picosecond
     /// (a transmitter is never faster than its rate).
     #[must_use]
-    #[expect(clippy::cast_possible_truncation, reason = "213 days of transmission fit into u64")]
+    #[expect(clippy::cast_possible_truncation, reason = "what does not fit is cut")]
     pub const fn transmission_time(self, size: Bytes) -> Duration {
         if let Some(per_byte) = self.per_byte() {
-            return Duration::from_ps(size.count() * per_byte.as_ps());
+            return Duration::from_ps(size.count().saturating_mul(per_byte.as_ps()));
         }
         let bit_ps = size.count() as u128 * BIT_PS_PER_BYTE as u128;
-        Duration::from_ps(bit_ps.div_ceil(self.0 as u128) as u64)
+        let ps = bit_ps.div_ceil(self.0 as u128);
+        Duration::from_ps(if ps > u64::MAX as u128 { u64::MAX } else { ps as u64 })
     }
 }
 

@@ -1,4 +1,8 @@
 //! Instants and spans of simulated time.
+//!
+//! Sums and products beyond 64 bits stay at the greatest value, and [`Time::MAX`] is never: nothing that is due
+//! then happens. What a scenario says is so short ([`Duration::LONGEST`]) that only sums of ten times and more,
+//! and products, come there. Differences are exact: a later instant minus an earlier one.
 
 use std::fmt;
 use std::ops::{Add, AddAssign, Mul, Sub};
@@ -19,7 +23,7 @@ pub struct Duration(u64);
 impl Time {
     /// The start of every run.
     pub const ZERO: Time = Time(0);
-    /// Later than any instant that a run can reach.
+    /// Never: later than any instant that a run can reach.
     pub const MAX: Time = Time(u64::MAX);
 
     /// The instant `ps` picoseconds after the start.
@@ -50,6 +54,8 @@ impl Time {
 impl Duration {
     /// No time at all.
     pub const ZERO: Duration = Duration(0);
+    /// The longest that can be written, 480 h: ten times as long can still be told in 64 bits.
+    pub const LONGEST: Duration = Duration(480 * 3600 * PS_PER_S);
 
     /// A span of `ps` picoseconds.
     #[must_use]
@@ -100,18 +106,12 @@ impl Duration {
     pub fn max(self, other: Duration) -> Duration {
         Ord::max(self, other)
     }
-
-    /// This span times `factor`, held at the longest span that can be written.
-    #[must_use]
-    pub const fn saturating_mul(self, factor: u64) -> Duration {
-        Duration(self.0.saturating_mul(factor))
-    }
 }
 
 impl Add<Duration> for Time {
     type Output = Time;
     fn add(self, span: Duration) -> Time {
-        Time(self.0 + span.0)
+        Time(self.0.saturating_add(span.0))
     }
 }
 
@@ -125,13 +125,13 @@ impl Sub for Time {
 impl Add for Duration {
     type Output = Duration;
     fn add(self, other: Duration) -> Duration {
-        Duration(self.0 + other.0)
+        Duration(self.0.saturating_add(other.0))
     }
 }
 
 impl AddAssign for Duration {
     fn add_assign(&mut self, other: Duration) {
-        self.0 += other.0;
+        *self = *self + other;
     }
 }
 
@@ -145,7 +145,7 @@ impl Sub for Duration {
 impl Mul<u64> for Duration {
     type Output = Duration;
     fn mul(self, factor: u64) -> Duration {
-        Duration(self.0 * factor)
+        Duration(self.0.saturating_mul(factor))
     }
 }
 

@@ -18,7 +18,8 @@ fn durations_are_exact() {
         ("0 s", 0),
         ("2 min", 120_000_000_000_000),
         ("1e-3 s", 1_000_000_000),
-        ("18446744.073709551615 s", u64::MAX),
+        ("480 h", 1_728_000_000_000_000_000),
+        ("1727999.999999999999 s", 1_727_999_999_999_999_999),
     ] {
         assert_eq!(text.parse(), Ok(Duration::from_ps(ps)), "{text}");
         assert_eq!(text.parse(), Ok(Time::from_ps(ps)), "{text}");
@@ -83,6 +84,11 @@ fn errors_say_what_was_expected() {
         ("0.5 ps", "`0.5 ps` is not a whole number of ps", None),
         ("0.0001 ns", "`0.0001 ns` is not a whole number of ps", None),
         ("20000000 s", "`20000000 s` is too large or too long", None),
+        (
+            "481 h",
+            "`481 h` is more than 480 h (20 days), the longest time that can be simulated",
+            None,
+        ),
     ] {
         assert_eq!(duration_error(text), (message.to_owned(), hint.map(str::to_owned)), "{text}");
     }
@@ -100,6 +106,26 @@ fn errors_say_what_was_expected() {
         Some("did you mean `Mbps`?")
     );
     assert_eq!("1 mb".parse::<Bytes>().unwrap_err().hint().as_deref(), Some("did you mean `MB`?"));
+}
+
+#[test]
+fn what_is_longer_than_time_is_never() {
+    let longest = Duration::LONGEST;
+    assert_eq!("480 h".parse(), Ok(longest));
+    // 480 x 3600 s; ten of them fit into 2^64 ps = 18446744 s.
+    assert_eq!(longest, Duration::from_secs(1_728_000));
+    assert_eq!((longest * 10).as_ps(), 17_280_000_000_000_000_000);
+    assert_eq!(Time::ZERO + longest * 11, Time::MAX);
+    assert_eq!(Time::MAX + Duration::from_ps(1), Time::MAX);
+    let mut sum = longest * 10;
+    sum += longest;
+    assert_eq!((sum, sum + longest), (Duration::from_ps(u64::MAX), sum));
+    // 2^61 B at 1 b/s take 2^64 s, and at 3 b/s a third of that.
+    for bps in [1, 3] {
+        let time = Rate::from_bps(bps).unwrap().transmission_time(Bytes::new(1 << 61));
+        assert_eq!(time.as_ps(), u64::MAX);
+    }
+    assert_eq!(Bytes::new(u64::MAX) + Bytes::new(1), Bytes::new(u64::MAX));
 }
 
 #[test]
@@ -131,8 +157,9 @@ proptest! {
     #[test]
     fn what_is_shown_reads_back(n in any::<u64>(), small in 0u64..20_000_000_000_000) {
         for n in [n, small] {
-            prop_assert_eq!(Duration::from_ps(n).to_string().parse(), Ok(Duration::from_ps(n)));
-            prop_assert_eq!(Time::from_ps(n).to_string().parse(), Ok(Time::from_ps(n)));
+            let ps = n.min(Duration::LONGEST.as_ps());
+            prop_assert_eq!(Duration::from_ps(ps).to_string().parse(), Ok(Duration::from_ps(ps)));
+            prop_assert_eq!(Time::from_ps(ps).to_string().parse(), Ok(Time::from_ps(ps)));
             prop_assert_eq!(Bytes::new(n).to_string().parse(), Ok(Bytes::new(n)));
             if let Some(rate) = Rate::from_bps(n) {
                 prop_assert_eq!(rate.to_string().parse(), Ok(rate));

@@ -72,9 +72,8 @@ impl Fast {
         let (ways, leftover) = Survey::new(model, self.ports()).ways(&under_way, &overtaken);
         self.ways = ways;
         self.stale = false;
-        self.survey_at = leftover
-            .max(last_overtaken)
-            .map_or(Time::MAX, |at| Time::from_ps(at.max(now).as_ps() + 1));
+        self.survey_at =
+            leftover.max(last_overtaken).map_or(Time::MAX, |at| at.max(now) + Duration::from_ps(1));
     }
 
     /// Carries out the control actions of the instant `now`, if there are any.

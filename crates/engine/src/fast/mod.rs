@@ -480,7 +480,7 @@ fn horizon(blueprint: &Blueprint) -> Duration {
             QueueLimit::Bytes(limit) => limit / 1500,
         };
         let packet = config.rate.transmission_time(Bytes::new(1500));
-        config.delay + packet.saturating_mul(queue + 1)
+        config.delay + packet * (queue + 1)
     };
     let longest = blueprint.ports.iter().map(hop).fold(Duration::from_us(1), Duration::max);
     if longest > FARTHEST { FARTHEST } else { longest }

@@ -8,7 +8,7 @@
 use std::collections::VecDeque;
 
 use optcp_des::Due;
-use optcp_net::{Dark, DropReason, Packet, PortCounts, PortId, QueueLimit, Tally};
+use optcp_net::{Dark, DropReason, NEVER_SENT, Packet, PortCounts, PortId, QueueLimit, Tally};
 use optcp_units::{Duration, Time};
 
 use super::details::Details;
@@ -16,6 +16,11 @@ use super::queue::Queue;
 use super::store::Store;
 use crate::model::Model;
 use crate::observe::{Observer, Record};
+
+/// Packets that wait longer, 53 days, take the lane for what is rare: without them nothing overflows that is
+/// added up for a packet. An instant, this, the longest transmission (a packet of 65535 B at 1 b/s: 6 days) and
+/// the longest delay fit into 64 bits, and what is sent is sent before [`NEVER_SENT`].
+const LONGEST_WAIT: u64 = 1 << 62;
 
 /// What every packet needs, in one cache line.
 #[derive(Clone, Debug)]
@@ -172,7 +177,7 @@ impl Port {
             return None;
         }
         let begins = self.free_at.max(now.as_ps());
-        let sent = begins + details.transmission(packet.size());
+        let sent = (begins + details.transmission(packet.size())).min(NEVER_SENT.as_ps());
         store.accept(self, packet.size(), now.as_ps(), sent);
         let arrival = details.arrival(Time::from_ps(self.accept(sent)));
         model.record(Record::Accepted { port: id, packet });
@@ -202,25 +207,29 @@ impl Port {
     }
 
     fn open_lane_of_one_size(&mut self, details: &mut Details, size: u16) {
+        let transmission = details.transmission(size);
         let packets = match details.config.limit {
             QueueLimit::Unlimited => None,
             QueueLimit::Packets(limit) => Some(u64::from(limit)),
             QueueLimit::Bytes(limit) => Some(limit / u64::from(size)),
         };
-        if packets == Some(0) {
-            // Not even one packet of this size fits.
+        // The packet in transmission counts: with n places, n - 1 whole transmissions may be ahead.
+        let longest = packets.map_or(Some(LONGEST_WAIT), |packets| {
+            let ahead = packets.checked_sub(1)?.saturating_mul(transmission);
+            (ahead <= LONGEST_WAIT).then_some(ahead)
+        });
+        let Some(longest) = longest else {
+            // Not even one packet of this size fits, or more than time can tell.
             details.mixed = true;
             self.keeps = true;
             return;
-        }
+        };
         self.lane = Lane::One;
         (self.smallest, self.sizes) = (size, 1);
-        self.transmission = details.transmission(size);
+        self.transmission = transmission;
         self.per_byte = 0;
         self.stores = false;
-        // The packet in transmission counts: with n places, n - 1 whole transmissions may be ahead.
-        self.longest =
-            packets.map_or(u64::MAX, |packets| (packets - 1).saturating_mul(self.transmission));
+        self.longest = longest;
     }
 
     /// Opens the lane for packets of this size beside those for which one is open already.
@@ -249,7 +258,7 @@ impl Port {
             QueueLimit::Packets(limit) => u64::from(limit).saturating_sub(2) * u64::from(smallest),
             QueueLimit::Bytes(limit) => limit.saturating_sub(2 * u64::from(largest)),
         };
-        self.longest = surely.saturating_mul(u64::from(details.per_byte));
+        self.longest = surely.saturating_mul(u64::from(details.per_byte)).min(LONGEST_WAIT);
     }
 
     /// What the transmitter's time has told so far is kept packet by packet from now on.
@@ -258,7 +267,8 @@ impl Port {
         if details.config.limit != QueueLimit::Unlimited {
             let ahead = self.free_at.saturating_sub(now).div_ceil(self.transmission);
             let sizes = (0..ahead).map(|_| self.smallest).collect();
-            store.queue = Queue::ending_at(self.free_at, sizes, |_| self.transmission);
+            let behind_first = ahead.saturating_sub(1) * self.transmission;
+            store.queue = Queue::of(sizes, self.free_at.saturating_sub(behind_first));
             self.keeps = true;
         }
     }
@@ -266,7 +276,8 @@ impl Port {
     /// Whether a packet of this size has a place in the queue.
     fn fits(&self, store: &mut Store, details: &mut Details, now: u64, size: u16) -> bool {
         if self.lane == Lane::One {
-            return self.waits(now) <= self.longest;
+            let unlimited = details.config.limit == QueueLimit::Unlimited;
+            return unlimited || self.waits(now) <= self.longest;
         }
         let sent = store.queue.forget_sent(now, |size| details.transmission(size));
         details.jitters.drain(..sent.min(details.jitters.len()));
@@ -292,7 +303,7 @@ impl Port {
         let (queued, under_way): (Vec<&Due<Packet>>, Vec<&Due<Packet>>) =
             pending.iter().partition(|due| self.sent_at(&ends, due) >= now.as_ps());
         let queued = self.in_order(queued);
-        self.go_dark(details, &queued);
+        self.go_dark(details, &ends, &queued);
         under_way.iter().for_each(|due| lost(due.item, DropReason::LostInFlight));
         queued.iter().for_each(|due| lost(due.item, DropReason::QueueFlushed));
         self.counts.dropped += pending.len() as u64;
@@ -331,9 +342,9 @@ impl Port {
         if !self.keeps {
             let ends = details.ends(store);
             let waits = |due: &&&Due<Packet>| self.sent_at(&ends, due) >= now.as_ps();
+            let first = in_order.iter().find(waits).map_or(0, |due| self.sent_at(&ends, due));
             let sizes = in_order.iter().filter(waits).map(|due| due.item.size()).collect();
-            let transmission = |size| details.transmission(size);
-            store.queue = Queue::ending_at(self.free_at, sizes, transmission);
+            store.queue = Queue::of(sizes, first);
             self.keeps = true;
         }
         self.leave_lanes();
@@ -472,7 +483,7 @@ impl Port {
     ) {
         let ends = details.ends(store);
         let queued = pending.iter().filter(|due| self.sent_at(&ends, due) >= now.as_ps());
-        self.go_dark(details, &self.in_order(queued));
+        self.go_dark(details, &ends, &self.in_order(queued));
         if self.lane == Lane::One {
             // A transmission that ends now has not ended yet: actions come first.
             self.leave_lane_of_one_size(store, details, now.as_ps().saturating_sub(1));
@@ -480,13 +491,16 @@ impl Port {
         self.leave_lanes();
     }
 
-    /// The transmitter goes on without a link; `queued` are in its queue, the oldest first.
-    fn go_dark(&self, details: &mut Details, queued: &[&Due<Packet>]) {
+    /// The transmitter goes on without a link; `queued` are in its queue, the oldest first. `ends` are those of
+    /// [`Details::ends`].
+    fn go_dark(&self, details: &mut Details, ends: &Option<Vec<u64>>, queued: &[&Due<Packet>]) {
         // Whatever takes it out of service a second time: the transmitter is at it already.
         if details.dark.is_none() {
             let sizes = queued.iter().map(|due| due.item.size());
             let transmission = |size| Duration::from_ps(details.transmission(size));
-            let dark = Dark::new(Time::from_ps(self.free_at), sizes, transmission);
+            let first_end = queued.first().map_or(0, |due| self.sent_at(ends, due));
+            let ends = (Time::from_ps(first_end), Time::from_ps(self.free_at));
+            let dark = Dark::new(ends, sizes, transmission);
             details.dark = Some(Box::new(dark));
         }
     }

@@ -2,6 +2,8 @@
 
 use std::collections::VecDeque;
 
+use optcp_net::NEVER_SENT;
+
 /// The sizes of packets whose transmissions follow one another without a gap.
 ///
 /// Those that have been sent are forgotten only when it matters, so what is kept may be more than what
@@ -22,22 +24,11 @@ pub(super) struct Queue {
 }
 
 impl Queue {
-    /// Packets of these sizes, the last of which has been sent at `last_end`.
-    pub(super) fn ending_at(
-        last_end: u64,
-        mut sizes: VecDeque<u16>,
-        transmission: impl Fn(u16) -> u64,
-    ) -> Self {
+    /// Packets of these sizes, the first of which has been sent at `first_end`.
+    pub(super) fn of(mut sizes: VecDeque<u16>, first_end: u64) -> Self {
         let bytes = sizes.iter().map(|&size| u64::from(size)).sum();
         let first = sizes.pop_front();
-        let behind_first: u64 = sizes.iter().map(|&size| transmission(size)).sum();
-        Queue {
-            first,
-            more: !sizes.is_empty(),
-            first_end: last_end.saturating_sub(behind_first),
-            bytes,
-            others: Box::new(sizes),
-        }
+        Queue { first, more: !sizes.is_empty(), first_end, bytes, others: Box::new(sizes) }
     }
 
     #[inline]
@@ -99,7 +90,7 @@ impl Queue {
     pub(super) fn ends(&self, transmission: impl Fn(u16) -> u64) -> Vec<u64> {
         let mut end = self.first_end;
         let followed = self.others.iter().map(|&size| {
-            end += transmission(size);
+            end = (end + transmission(size)).min(NEVER_SENT.as_ps());
             end
         });
         self.first.map(|_| self.first_end).into_iter().chain(followed).collect()

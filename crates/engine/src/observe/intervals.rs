@@ -26,25 +26,24 @@ impl IntervalSums {
     pub(super) fn add(&mut self, at: Time, entity: u32, amount: u64) {
         if let Some(row) = self.row(entity) {
             let place = self.place(row, at);
-            self.sums[place] += amount;
+            // A sum of delays can pass what 64 bits hold.
+            self.sums[place] = self.sums[place].saturating_add(amount);
         }
     }
 
-    /// Adds `amount_per_ps` for every picosecond from `from` to `to`; `each` sees every interval touched.
-    pub(super) fn add_area(
-        &mut self,
+    /// Calls `each` for every interval between two instants, with its place and how much of it lies there.
+    pub(super) fn spread(
+        &self,
         row: u32,
         (mut from, to): (Time, Time),
-        amount_per_ps: u64,
-        mut each: impl FnMut(usize),
+        mut each: impl FnMut(usize, Duration),
     ) {
         while from < to {
             // Intervals are closed at their end; what follows `from` belongs to the next.
             let place = self.place(row, Time::from_ps(from.as_ps() + 1));
             let index = (place - row as usize * self.intervals) as u64;
             let end = Time::from_ps((index + 1) * self.interval_ps).min(to);
-            self.sums[place] += amount_per_ps * (end - from).as_ps();
-            each(place);
+            each(place, end - from);
             from = end;
         }
     }

@@ -9,8 +9,10 @@ use super::IntervalSums;
 /// transmission included.
 #[derive(Clone, Debug)]
 pub struct Queue {
+    /// The rows and intervals, of which nothing is summed up here.
+    table: IntervalSums,
     /// Packets times picoseconds.
-    areas: IntervalSums,
+    areas: Vec<u128>,
     greatest: Vec<u32>,
     /// Each port's length now, and since when its area is still to be added.
     now: Vec<(u32, Time)>,
@@ -21,36 +23,37 @@ impl Queue {
     #[must_use]
     pub fn new(rows: Vec<Option<u32>>, height: usize, interval: Duration, stop: Time) -> Self {
         let now = vec![(0, Time::ZERO); rows.len()];
-        let areas = IntervalSums::new(rows, height, interval, stop);
-        Queue { greatest: vec![0; areas.sums().len()], areas, now }
+        let table = IntervalSums::new(rows, height, interval, stop);
+        let values = table.sums().len();
+        Queue { greatest: vec![0; values], areas: vec![0; values], table, now }
     }
 
     /// Whether a port's queue is observed.
     pub(super) fn watches(&self, port: PortId) -> bool {
-        self.areas.counts(port)
+        self.table.counts(port)
     }
 
     pub(super) fn change(&mut self, at: Time, port: PortId, length: u32) {
-        let Some(row) = self.areas.row(port) else { return };
+        let Some(row) = self.table.row(port) else { return };
         self.settle(at, port, row);
         self.now[port as usize].0 = length;
-        let greatest = &mut self.greatest[self.areas.place(row, at)];
+        let greatest = &mut self.greatest[self.table.place(row, at)];
         *greatest = (*greatest).max(length);
     }
 
     /// Adds the area since the last change, interval by interval.
     fn settle(&mut self, at: Time, port: PortId, row: u32) {
         let (length, from) = self.now[port as usize];
-        let greatest = &mut self.greatest;
-        self.areas.add_area(row, (from, at), u64::from(length), |place| {
-            greatest[place] = greatest[place].max(length);
+        self.table.spread(row, (from, at), |place, span| {
+            self.areas[place] += u128::from(length) * u128::from(span.as_ps());
+            self.greatest[place] = self.greatest[place].max(length);
         });
         self.now[port as usize].1 = at;
     }
 
     pub(super) fn finish(&mut self, at: Time) {
-        for port in (0..).take(self.areas.entities()) {
-            if let Some(row) = self.areas.row(port) {
+        for port in (0..).take(self.table.entities()) {
+            if let Some(row) = self.table.row(port) {
                 self.settle(at, port, row);
             }
         }
@@ -59,8 +62,8 @@ impl Queue {
     /// Mean lengths, row after row.
     #[must_use]
     pub fn means(&self) -> Vec<f64> {
-        let lengths = self.areas.lengths_ps().cycle();
-        self.areas.sums().iter().zip(lengths).map(|(&area, ps)| area as f64 / ps as f64).collect()
+        let lengths = self.table.lengths_ps().cycle();
+        self.areas.iter().zip(lengths).map(|(&area, ps)| area as f64 / ps as f64).collect()
     }
 
     /// Greatest lengths, row after row.

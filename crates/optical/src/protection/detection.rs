@@ -37,8 +37,8 @@ impl Detection {
             Detection::Fixed(delay) => at + delay,
             Detection::Hello { interval, multiplier, phase } => {
                 let count = at.saturating_since(Time::ZERO + phase).as_ps() / interval.as_ps();
-                let last = Time::ZERO + phase + times(interval, count);
-                last + times(interval, u64::from(multiplier))
+                let last = Time::ZERO + phase + interval * count;
+                last + interval * u64::from(multiplier)
             }
         }
     }
@@ -49,14 +49,10 @@ impl Detection {
             Detection::Fixed(_) => at,
             Detection::Hello { interval, phase, .. } => {
                 let since = at.saturating_since(Time::ZERO + phase).as_ps();
-                Time::ZERO + phase + times(interval, since.div_ceil(interval.as_ps()))
+                Time::ZERO + phase + interval * since.div_ceil(interval.as_ps())
             }
         }
     }
-}
-
-fn times(interval: Duration, count: u64) -> Duration {
-    Duration::from_ps(interval.as_ps().saturating_mul(count))
 }
 
 #[cfg(test)]

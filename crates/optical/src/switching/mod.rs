@@ -147,7 +147,7 @@ impl Core {
     /// switch behind the edge works on it once.
     #[must_use]
     pub fn least_offset(processing: Duration, fibres: usize) -> Duration {
-        processing.saturating_mul(fibres.saturating_sub(1) as u64)
+        processing * fibres.saturating_sub(1) as u64
     }
 
     /// What has been counted on a fibre up to `now`.

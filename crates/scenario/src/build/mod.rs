@@ -118,7 +118,9 @@ fn ports(plan: &Plan, streams: Streams) -> Vec<PortConfig> {
     let mut ports = Vec::with_capacity(2 * plan.links.len());
     for link in &plan.links {
         let own = draw(link.directions[0].delay, streams, || format!("links/{}/delay", link.name));
-        let there = link.over.iter().fold(own, |sum, &hop| sum + delay_of(&ports, hop));
+        let over = link.over.iter().fold(own, |sum, &hop| sum + delay_of(&ports, hop));
+        // What is longer than the longest run comes never either way.
+        let there = over.min(Duration::LONGEST);
         let back = if link.shared_delay {
             there
         } else {

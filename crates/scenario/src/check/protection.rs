@@ -216,6 +216,15 @@ fn detection(i: usize, entry: &ProtectionEntry, problems: &mut Problems<'_>) -> 
                     problems.at(place, format!("`{key}` is zero")).label("must be above zero");
                 }
             }
+            let detection = hello.interval.0 * u64::from(multiplier);
+            if detection > Duration::LONGEST {
+                problems
+                    .at(
+                        place!["protection", i, "hello", "multiplier"],
+                        format!("a failure is known after {detection}"),
+                    )
+                    .label(format!("at most {}", Duration::LONGEST));
+            }
             DetectionPlan::Hello { interval: hello.interval.0, multiplier }
         }
         (switch_delay, _) => {

@@ -84,7 +84,16 @@ fn entry(
     };
     let delay = match (table.delay, link.length_mm) {
         (Some(delay), _) => delay,
-        (None, Some(mm)) => Delay(Spread::Fixed(travel(mm))),
+        (None, Some(mm)) => {
+            let delay = travel(mm);
+            if delay > Duration::LONGEST {
+                let [a, b] = link.ends.map(|node| &names[node]);
+                let message = format!("the link between `{a}` and `{b}` would take {delay}");
+                problems.at(place, message).label(format!("at most {}", Duration::LONGEST));
+                return None;
+            }
+            Delay(Spread::Fixed(delay))
+        }
         (None, None) => {
             let [a, b] = link.ends.map(|node| &names[node]);
             problems

@@ -115,7 +115,7 @@ impl RetransmissionTimer {
             Estimator::Linux(e) => e.rto(),
         };
         let least = self.min_rto.max(self.fallback);
-        let backed_off = estimate.max(least).saturating_mul(1 << self.backoff);
+        let backed_off = estimate.max(least) * (1 << self.backoff);
         self.rto = backed_off.min(self.max_rto);
     }
 

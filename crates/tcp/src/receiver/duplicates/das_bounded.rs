@@ -152,7 +152,7 @@ impl Bound {
                 // How much later than the last segment in order this one was sent, and how much later it came.
                 // It may also be older: the last in order may have been sent again.
                 let ticks = first.stamp.wrapping_sub(stamp).cast_signed().max(0);
-                let sent = tick.as_ps() * u64::from(ticks.cast_unsigned());
+                let sent = (tick * u64::from(ticks.cast_unsigned())).as_ps();
                 let longer = sent.saturating_sub((first.at - at).as_ps());
                 Some(Duration::from_ps(longer) * 2 + tick)
             }
