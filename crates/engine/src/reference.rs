@@ -14,9 +14,6 @@ use crate::model::{Model, Onward};
 use crate::observe::{Cause, Observer, Record};
 use crate::timers::first_alarms;
 
-/// Events between two questions whether to go on.
-const STRETCH: u64 = 1 << 16;
-
 /// Explicit queues and pipes, and everything that is pending.
 #[derive(Clone, Debug)]
 pub(crate) struct Reference {
@@ -60,11 +57,10 @@ impl Reference {
         loop {
             let bound = controls.next_at().min(limit);
             while let Some(key) = self.calendar.pop_before(bound) {
-                model.event = key;
-                model.counts.events += 1;
-                if model.counts.events.is_multiple_of(STRETCH) && !go_on() {
+                if !model.goes_on(go_on) {
                     return false;
                 }
+                model.event = key;
                 self.execute(model);
             }
             if bound == limit {

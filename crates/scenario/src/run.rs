@@ -90,8 +90,10 @@ pub fn run_branches(
     cancel: &Cancel,
 ) -> Result<Vec<Run>, Cancelled> {
     let RunOptions { fork, digest, kernel } = options;
-    let mut worlds: Vec<World> =
-        branches.iter().map(|branch| world(branch.plan(), seed, digest)).collect();
+    let build = |branch: &&Scenario| {
+        world(branch.plan(), seed, digest, &mut || !cancel.is_set()).ok_or(Cancelled)
+    };
+    let mut worlds: Vec<World> = branches.iter().map(build).collect::<Result<_, _>>()?;
     let switches: Vec<Vec<Switched>> =
         worlds.iter_mut().map(|world| std::mem::take(&mut world.switches)).collect();
     let routing: Vec<Option<RoutingRecord>> =
@@ -217,7 +219,7 @@ impl Family {
         let finish = |mut run: Progress<O>, index: usize, forked_at| {
             run.advance(None, cancel)?;
             let plan = worlds[index].populated.as_ref().unwrap_or(branches[index].plan());
-            Ok((index, result(branches[index], plan, seed, forked_at, &run)))
+            Ok((index, result(branches[index], plan, seed, forked_at, &run, cancel)?))
         };
         let (trunk, others) = (self.members[0], &self.members[1..]);
         let mut shared = Progress {
@@ -273,7 +275,8 @@ fn result<O: Watching>(
     seed: u64,
     forked_at: Option<Time>,
     Progress { simulation, tallies, .. }: &Progress<O>,
-) -> Run {
+    cancel: &Cancel,
+) -> Result<Run, Cancelled> {
     let nothing = Reducers::default();
     let reducers = simulation.observer().reducers().unwrap_or(&nothing);
     let counts = simulation.counts();
@@ -304,12 +307,12 @@ fn result<O: Watching>(
     if counts.copied > 0 {
         run.counts.push(("copied", counts.copied));
     }
-    run.metrics_sha256 = metrics_sha256(&run);
-    run
+    run.metrics_sha256 = metrics_sha256(&run, cancel)?;
+    Ok(run)
 }
 
 /// SHA-256 over the counts and the series, names included, numbers little-endian.
-fn metrics_sha256(run: &Run) -> String {
+fn metrics_sha256(run: &Run, cancel: &Cancel) -> Result<String, Cancelled> {
     let mut sha = Sha256::new();
     // Events are the kernel's affair: another kernel makes the same run of fewer.
     let counts = run.counts.iter().filter(|(name, _)| *name != "events");
@@ -317,6 +320,11 @@ fn metrics_sha256(run: &Run) -> String {
         sha.update(name);
         sha.update(value.to_le_bytes());
     }
-    run.series.iter().for_each(|series| series.digest(&mut sha));
-    hex(&sha.finalize())
+    for series in &run.series {
+        if cancel.is_set() {
+            return Err(Cancelled);
+        }
+        series.digest(&mut sha);
+    }
+    Ok(hex(&sha.finalize()))
 }

@@ -24,6 +24,7 @@ bad!(
     duplicates,
     failures,
     hystart,
+    impossible_packets,
     losses,
     losses_as_written,
     missing_keys,

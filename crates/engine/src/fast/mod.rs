@@ -40,8 +40,6 @@ use eager::{Way, Ways};
 use port::Port;
 use store::Store;
 
-/// Steps between two questions whether to go on.
-const STRETCH: u64 = 1 << 16;
 /// Entries are rarely put in further ahead than this.
 const FARTHEST: Duration = Duration::from_secs(2);
 
@@ -134,13 +132,14 @@ impl Fast {
         loop {
             let timer_at = self.timers.next_at();
             if let Some(due) = self.waiting.pop_before(timer_at.min(self.cut)) {
-                model.counts.events += 1;
-                if model.counts.events.is_multiple_of(STRETCH) && !go_on() {
+                if !model.goes_on(go_on) {
                     return false;
                 }
                 self.step(model, due);
             } else if let Some(key) = self.timers.pop_before(self.cut) {
-                model.counts.events += 1;
+                if !model.goes_on(go_on) {
+                    return false;
+                }
                 model.event = key;
                 self.alarm(model);
             } else {

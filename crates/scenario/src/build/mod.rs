@@ -49,19 +49,37 @@ pub(crate) struct World {
     pub(crate) arrived: Vec<Arrived>,
 }
 
-/// Builds the world of `plan` for `seed`.
-pub(crate) fn world(plan: &Plan, seed: u64, digest: bool) -> World {
+/// Builds the world of `plan` for `seed`. Asks now and then whether to go on; `None` if not.
+pub(crate) fn world(
+    plan: &Plan,
+    seed: u64,
+    digest: bool,
+    go_on: &mut dyn FnMut() -> bool,
+) -> Option<World> {
+    if !go_on() {
+        return None;
+    }
     let streams = Streams::new(seed);
     let plan = &*drawn_failures(plan, streams);
     let mut paths = Paths::default();
     let tables = Tables::lay(plan, &mut paths);
     let (populated, arrived) = arrivals::populated(plan, streams).unzip();
+    if !go_on() {
+        return None;
+    }
     let full = populated.as_ref().unwrap_or(plan);
     let mut entrances = Entrances::default();
     let flows = flows(full, streams, &mut paths, &mut entrances, tables.as_ref());
-    let datagrams = traffic::datagrams(full, streams, &mut paths, &mut entrances, tables.as_ref());
+    if !go_on() {
+        return None;
+    }
+    let datagrams =
+        traffic::datagrams(full, streams, &mut paths, &mut entrances, tables.as_ref(), go_on)?;
     let ports = ports(plan, streams);
     let (mut controls, switches) = controls(plan, &ports, streams, &mut paths, &mut entrances);
+    if !go_on() {
+        return None;
+    }
     let rewritten = tables
         .zip(plan.routing.as_ref())
         .map(|(tables, routing)| tables.rewrite(plan, routing, &ports, streams, &mut paths));
@@ -84,14 +102,14 @@ pub(crate) fn world(plan: &Plan, seed: u64, digest: bool) -> World {
         stop: plan.stop,
     };
     let reducers = reducers(full, &blueprint, digest);
-    World {
+    Some(World {
         reducers,
         blueprint,
         switches,
         routing,
         populated,
         arrived: arrived.unwrap_or_default(),
-    }
+    })
 }
 
 /// The plan with its failures at their instants in this run.

@@ -11,16 +11,20 @@ use super::draw;
 use super::routing::Tables;
 use crate::plan::{Carries, FlowPlan, Plan, ProcessPlan, TrafficPlan};
 
-/// The sources of a plan, in the order of their numbers.
-pub(super) fn datagrams(
-    plan: &Plan,
+/// The sources of a plan, in the order of their numbers. Asks before each, which may take a Fourier transform,
+/// whether to go on; `None` if not.
+pub(super) fn datagrams<'p>(
+    plan: &'p Plan,
     streams: Streams,
     paths: &mut Paths,
     entrances: &mut Entrances,
     tables: Option<&Tables>,
-) -> Vec<DatagramSpec> {
-    let spec = |flow: &FlowPlan| {
-        let Carries::Datagrams(traffic) = flow.carries else { return None };
+    go_on: &mut dyn FnMut() -> bool,
+) -> Option<Vec<DatagramSpec>> {
+    let spec = |(flow, traffic): (&FlowPlan, usize)| {
+        if !go_on() {
+            return None;
+        }
         let traffic = &plan.traffic[traffic];
         let data = match tables.filter(|_| flow.routed) {
             Some(tables) => tables.entry(flow.path[0], flow.path[flow.path.len() - 1]),
@@ -41,7 +45,11 @@ pub(super) fn datagrams(
             data,
         })
     };
-    plan.flows.iter().filter_map(spec).collect()
+    let source = |flow: &'p FlowPlan| match flow.carries {
+        Carries::Datagrams(traffic) => Some((flow, traffic)),
+        _ => None,
+    };
+    plan.flows.iter().filter_map(source).map(spec).collect()
 }
 
 fn process(traffic: &TrafficPlan, start: Time, name: &str, streams: Streams) -> Process {

@@ -52,6 +52,9 @@ pub(crate) fn choices(text: &str, base: Config) -> Result<Config, Vec<String>> {
     if found.is_empty() { Ok(config) } else { Err(found) }
 }
 
+/// More segments at one instant are taken for a slip: queues without a limit would fill the memory.
+const MOST_AT_ONCE: u32 = 1_000_000;
+
 /// Reports choices with which no connection can work. A value that the profile chose is shown at the
 /// table, one that the file chose at its place.
 fn check(name: &str, config: &Config, problems: &mut Problems<'_>) {
@@ -82,6 +85,17 @@ fn check(name: &str, config: &Config, problems: &mut Problems<'_>) {
     if usize::from(config.sack_blocks) > MAX_SACK_BLOCKS {
         let message = format!("`sack_blocks` ({}) is above {MAX_SACK_BLOCKS}", config.sack_blocks);
         problems.at(place!["tcp", name, "sack_blocks"], message).label("no more fit (RFC 2018)");
+    }
+    if config.initial_window > MOST_AT_ONCE {
+        let message = format!("an initial window of {} segments", config.initial_window);
+        problems
+            .at(place!["tcp", name, "initial_window"], message)
+            .label(format!("at most {MOST_AT_ONCE}: all of it leaves at one instant"));
+    }
+    if config.ack_size + config.timestamp_size() == Bytes::ZERO {
+        problems
+            .at(place!["tcp", name, "ack_size"], "`ack_size` is zero")
+            .label("a packet has a size");
     }
     let segment = config.mss + config.header + config.timestamp_size();
     if segment > LARGEST_PACKET {

@@ -1,0 +1,72 @@
+//! A run that is told to stop does so after little more work, whatever it is busy with.
+
+mod common;
+
+use common::{WorldBuilder, ms};
+use optcp_des::Streams;
+use optcp_engine::{Blueprint, DatagramSpec, Kernel, Simulation};
+use optcp_net::QueueLimit;
+use optcp_tcp::{Config, Profile};
+use optcp_traffic::{Constant, PacketRate, PacketSize, Process};
+use optcp_units::{Duration, Time};
+
+/// Asks no later than after so much work, events and packets that are sent.
+const STRETCH: u64 = 1 << 16;
+
+/// Says no to question `refused`, counted from 1; the work that had been done when the run ended.
+fn work_until(blueprint: &Blueprint, kernel: Kernel, refused: u64) -> u64 {
+    let mut simulation = Simulation::new(blueprint, kernel, ());
+    let mut asked = 0;
+    let through = simulation.run_while(&mut || {
+        asked += 1;
+        asked < refused
+    });
+    assert!(!through, "{kernel:?}: nobody asked for the {refused}th time");
+    let counts = simulation.counts();
+    counts.events + counts.sent
+}
+
+/// Datagrams only: nothing but timers where their sink is behind the port (2 ms; one each nanosecond).
+fn datagrams(delay: Duration) -> Blueprint {
+    let mut world = WorldBuilder::default();
+    let port = world.port(1000, delay, QueueLimit::Packets(100));
+    let rate = PacketRate::new(1, 1000).expect("a rate above zero");
+    let data = world.paths.entry(0, &[port]);
+    world.datagrams.push(DatagramSpec {
+        process: Process::Constant(Constant::new(rate)),
+        sizes: PacketSize::Fixed(1),
+        stream: Streams::new(1).stream("sizes"),
+        start: Time::ZERO,
+        until: ms(2),
+        data,
+    });
+    world.build(ms(2))
+}
+
+/// Flows that all send their initial window at zero into queues that have no room for it.
+fn windows(flows: u32, initial_window: u32) -> Blueprint {
+    let mut world = WorldBuilder::default();
+    let there = world.port(1000, Duration::from_ms(10), QueueLimit::Packets(10));
+    let back = world.port(1000, Duration::from_ms(10), QueueLimit::Packets(10));
+    let config = Config { initial_window, ..Profile::Rfc.config() };
+    for path in 0..flows {
+        world.flow(&config, None, Time::ZERO, path, (&[there], &[back]));
+    }
+    world.build(ms(1))
+}
+
+#[test]
+fn every_kind_of_work_is_asked_about() {
+    for kernel in Kernel::ALL {
+        for delay in [Duration::ZERO, Duration::from_ms(10)] {
+            let blueprint = datagrams(delay);
+            for refused in [1, 3] {
+                let work = work_until(&blueprint, kernel, refused);
+                assert!(work <= refused * (STRETCH + 2), "{kernel:?}: {work}");
+            }
+        }
+        // The second of the flows is not begun, and 64 flows are 64 events.
+        let work = work_until(&windows(64, 100_000), kernel, 1);
+        assert!(work < 100_000 + STRETCH, "{kernel:?}: {work}");
+    }
+}
