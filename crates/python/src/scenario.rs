@@ -1,5 +1,7 @@
 //! `Scenario`.
 
+use std::path::{Path, PathBuf};
+
 use optcp_scenario::{Graph, GraphLink, Library, Reference, RunOptions};
 use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
@@ -9,8 +11,7 @@ use crate::run::{Run, named_kernel, run_one};
 use crate::{Cancel, ScenarioError};
 
 /// Where scenarios find topologies: `optcp.topologies`, which is loaded when one is named.
-fn library(scenario: &str) -> Library {
-    let scenario = scenario.to_owned();
+fn library(scenario: PathBuf) -> Library {
     Library::new(move |reference| {
         let (kind, text) = match reference {
             Reference::Name(text) => ("name", text),
@@ -22,12 +23,24 @@ fn library(scenario: &str) -> Library {
     })
 }
 
-fn graph(py: Python<'_>, kind: &str, text: &str, scenario: &str) -> PyResult<Graph> {
+fn graph(py: Python<'_>, kind: &str, text: &str, scenario: &Path) -> PyResult<Graph> {
     type Links = Vec<(usize, usize, Option<String>, Option<u64>)>;
     let found = py.import("optcp.topologies")?.call_method1("find", (kind, text, scenario))?;
     let (nodes, links): (Vec<String>, Links) = found.extract()?;
     let link = |(a, b, name, length_mm)| GraphLink { ends: [a, b], name, length_mm };
     Ok(Graph { nodes, links: links.into_iter().map(link).collect() })
+}
+
+/// The scenario of a text, which stands at `path`.
+fn parsed(
+    text: &str,
+    name: &str,
+    overrides: Vec<(String, String)>,
+    path: PathBuf,
+) -> PyResult<Scenario> {
+    optcp_scenario::Scenario::parse_with(text, name, &overrides, &library(path))
+        .map(Scenario)
+        .map_err(|diagnostic| ScenarioError::new_err(diagnostic.render(false)))
 }
 
 /// One parsed and checked world.
@@ -39,19 +52,19 @@ impl Scenario {
     #[staticmethod]
     #[pyo3(signature = (path, overrides = Vec::new()))]
     #[expect(clippy::disallowed_methods, reason = "this is the front end: files come in here")]
-    fn load(path: &str, overrides: Vec<(String, String)>) -> PyResult<Self> {
-        let bytes = std::fs::read(path).map_err(PyOSError::new_err)?;
+    fn load(path: PathBuf, overrides: Vec<(String, String)>) -> PyResult<Self> {
+        let bytes = std::fs::read(&path).map_err(PyOSError::new_err)?;
+        // A path need not be text; in messages it is as near to it as it can be.
+        let name = path.to_string_lossy().into_owned();
         let text = String::from_utf8(bytes)
-            .map_err(|error| ScenarioError::new_err(format!("{path}: not UTF-8 text: {error}")))?;
-        Self::parse(&text, path, overrides)
+            .map_err(|error| ScenarioError::new_err(format!("{name}: not UTF-8 text: {error}")))?;
+        parsed(&text, &name, overrides, path)
     }
 
     #[staticmethod]
     #[pyo3(signature = (text, name, overrides = Vec::new()))]
     fn parse(text: &str, name: &str, overrides: Vec<(String, String)>) -> PyResult<Self> {
-        optcp_scenario::Scenario::parse_with(text, name, &overrides, &library(name))
-            .map(Scenario)
-            .map_err(|diagnostic| ScenarioError::new_err(diagnostic.render(false)))
+        parsed(text, name, overrides, PathBuf::from(name))
     }
 
     fn summary<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {

@@ -11,6 +11,7 @@ use serde::forward_to_deserialize_any;
 
 use crate::nearest::suggestion;
 use crate::problem::Problem;
+use crate::schema::belongs;
 use crate::tree::{Entry, Node, Origin, Value};
 
 /// Reads a value of the schema.
@@ -87,7 +88,8 @@ impl de::Error for Error {
     }
 
     fn unknown_variant(name: &str, known: &'static [&'static str]) -> Self {
-        let help = suggestion(name, "choices", known.iter().copied());
+        let help =
+            belongs(name, known).or_else(|| suggestion(name, "choices", known.iter().copied()));
         Error::new(format!("unknown choice `{name}`"), one_of(known), help)
     }
 

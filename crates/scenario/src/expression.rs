@@ -6,6 +6,7 @@ use optcp_units::Quantity;
 
 use crate::nearest::suggestion;
 use crate::problem::{Problem, Problems};
+use crate::schema::said;
 use crate::tree::{Entry, Node, Origin, Value};
 
 /// Parameters may refer to each other this deeply.
@@ -133,17 +134,19 @@ impl<'t> Scope<'t> {
                         }
                     };
                     Quantity::parse(&value, None).map_err(|error| {
-                        Problem::new(here, format!("`${name}` cannot be multiplied: {error}"))
+                        let (why, help) = said(&value, &error);
+                        Problem::new(here, format!("`${name}` cannot be multiplied: {why}"))
                             .label(format!("`${name}` is `{value}`"))
-                            .help(error.hint())
+                            .help(help)
                     })
                 }
                 Some(name) => Err(Problem::new(here, format!("`${name}` is not a parameter name"))
                     .label("expected `$name` or a product such as `0.9 * $name`")),
                 None => Quantity::parse(factor, None).map_err(|error| {
-                    Problem::new(here, error.to_string())
+                    let (message, help) = said(factor, &error);
+                    Problem::new(here, message)
                         .label("expected a product of numbers, quantities and parameters")
-                        .help(error.hint())
+                        .help(help)
                 }),
             }?;
             product = Some(match product {

@@ -14,6 +14,12 @@ use super::{Draft, check_name};
 /// An observation with more values would fill the memory.
 const MOST_VALUES: u64 = 100_000_000;
 
+/// What a run writes beside its observations, as a file like theirs.
+const SCALARS: &str = "scalars";
+
+/// Names of files have at most 255 bytes, of which endings and the names of places in captures need some.
+const LONGEST_NAME: usize = 100;
+
 /// Finds what the observations refer to.
 pub(super) fn observe(
     file: &File,
@@ -24,9 +30,7 @@ pub(super) fn observe(
     for (i, entry) in file.observe.iter().enumerate() {
         let place = place!["observe", i, "name"];
         check_name(&entry.name, place, problems);
-        if plan.observe.iter().any(|other| other.name == entry.name) {
-            problems.at(place, format!("there is already an observation `{}`", entry.name));
-        }
+        check_file(&entry.name, place, plan, problems);
         let (wants_groups, wants_links, wants_interval) = match entry.kind {
             ObserveKind::Goodput => (true, false, true),
             ObserveKind::Load => (false, true, true),
@@ -130,6 +134,33 @@ pub(super) fn observe(
         };
         check_room(i, entry, &kind, plan, problems);
         plan.observe.push(ObservePlan { name: entry.name.clone(), kind });
+    }
+}
+
+/// Reports a name whose file could not be told apart from another file of the run.
+fn check_file(name: &str, place: &[Step<'_>], plan: &Draft, problems: &mut Problems<'_>) {
+    // Some file systems do not tell capitals from small letters.
+    let same = |other: &str| other.to_lowercase() == name.to_lowercase();
+    if same(SCALARS) {
+        problems
+            .at(place, format!("an observation cannot be called `{name}`"))
+            .label(format!("every run has a file `{SCALARS}.parquet`"));
+    }
+    match plan.observe.iter().find(|other| same(&other.name)) {
+        Some(other) if other.name == name => {
+            problems.at(place, format!("there is already an observation `{name}`"));
+        }
+        Some(other) => {
+            problems
+                .at(place, format!("there is already an observation `{}`", other.name))
+                .label("they are files, which may not differ in capitals alone");
+        }
+        None => {}
+    }
+    if name.len() > LONGEST_NAME {
+        problems
+            .at(place, format!("the name has {} bytes", name.len()))
+            .label(format!("it is a file's: at most {LONGEST_NAME}"));
     }
 }
 

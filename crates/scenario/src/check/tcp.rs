@@ -13,7 +13,7 @@ use toml::de::DeTable;
 use crate::de;
 use crate::nearest::suggestion;
 use crate::problem::Problems;
-use crate::schema::{File, TcpTable};
+use crate::schema::{File, TcpTable, belongs};
 use crate::tree::{Node, place};
 
 use super::{Draft, check_name};
@@ -180,9 +180,11 @@ pub(super) fn find(
         plan.tcp.push((name.to_owned(), profile.config()));
         return Some(plan.tcp.len() - 1);
     }
-    let profiles = Profile::CATALOGUE.iter().map(|entry| entry.name);
-    let names = plan.tcp.iter().map(|(table, _)| table.as_str()).chain(profiles);
-    let help = suggestion(name, "TCP tables and profiles", names);
+    let profiles: Vec<&str> = Profile::ALL.iter().map(|profile| profile.name()).collect();
+    let help = belongs(name, &profiles).or_else(|| {
+        let names = plan.tcp.iter().map(|(table, _)| table.as_str()).chain(profiles);
+        suggestion(name, "TCP tables and profiles", names)
+    });
     problems
         .at(place!["flows", i, "tcp"], format!("no TCP table or profile `{name}`"))
         .label("neither in [tcp] nor a profile")

@@ -25,11 +25,11 @@ pub(crate) use routing::{
     ConvergeKind, ProtectKind, RepairKind, RoutingTable, TunnelTtl, converge_name, protect_name,
     repair_name,
 };
-pub(crate) use tcp::{TcpTable, resolved as resolved_tcp, written as written_tcp};
+pub(crate) use tcp::{TcpTable, belongs, resolved as resolved_tcp, written as written_tcp};
 pub(crate) use topology::TopologyTable;
 pub(crate) use traffic::{FlowPace, Pace, ProcessKind, SizesKind, SizesTable, TrafficEntry};
 pub(crate) use values::{
-    Cost, Count, Delay, LinkRef, Probability, Queue, Size, Span, Speed, SwitchDelay, Volume,
+    Cost, Count, Delay, LinkRef, Probability, Queue, Size, Span, Speed, SwitchDelay, Volume, said,
 };
 
 use crate::de;

@@ -7,10 +7,13 @@ use optcp_tcp::config::{
     TimeoutBasis, WindowValidation,
 };
 use optcp_tcp::profile::Profile;
+use optcp_tcp::registry::Entry;
 use optcp_units::{Bytes, Duration};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
+
+use crate::nearest::list;
 
 use super::values::{Count, Limit, Size, Span};
 
@@ -20,6 +23,8 @@ trait Field {
     type Written: Clone;
     /// What the unit adds to the key in the resolved scenario.
     const SUFFIX: &'static str;
+    /// The registered names that it chooses from, if it does.
+    const CHOICES: &'static [Entry] = &[];
     fn read(written: &Self::Written) -> Self;
     fn resolved(&self) -> Value;
 }
@@ -41,6 +46,27 @@ macro_rules! field {
     )*};
 }
 
+/// Fields that choose from a registry.
+macro_rules! choice {
+    ($($Kind:ident),* $(,)?) => {$(
+        impl Field for $Kind {
+            type Written = $Kind;
+            const SUFFIX: &'static str = "";
+            const CHOICES: &'static [Entry] = $Kind::CATALOGUE;
+            fn read(written: &$Kind) -> Self {
+                *written
+            }
+            fn resolved(&self) -> Value {
+                json!(self.name())
+            }
+        }
+    )*};
+}
+
+choice! {
+    RecoveryKind, LossDetectionKind, RateReduction, AfterTimeout, CongestionKind, Increase, AckCounting, SlowStartKind, WindowValidation, Pacing, Backoff, FirstLoss, RttKind, Measurement, Expiry, NewRenoTimer, ReductionBasis, TimeoutBasis, RecoveryExit, PartialAck, Halving, AckKind, DuplicateAckKind,
+}
+
 field! {
     optcp_units::Bytes, Size, "_bytes", |w| w.0, |v| json!(v.count());
     optcp_units::Duration, Span, "_ps", |w| w.0, |v| json!(v.as_ps());
@@ -48,29 +74,6 @@ field! {
     u8, Count, "", |w| u8::try_from(w.0).unwrap_or(u8::MAX), |v| json!(v);
     Option<u32>, Limit, "_segments", |w| w.0, |v| json!(v);
     bool, bool, "", |w| *w, |v| json!(v);
-    RecoveryKind, RecoveryKind, "", |w| *w, |v| json!(v.name());
-    LossDetectionKind, LossDetectionKind, "", |w| *w, |v| json!(v.name());
-    RateReduction, RateReduction, "", |w| *w, |v| json!(v.name());
-    AfterTimeout, AfterTimeout, "", |w| *w, |v| json!(v.name());
-    CongestionKind, CongestionKind, "", |w| *w, |v| json!(v.name());
-    Increase, Increase, "", |w| *w, |v| json!(v.name());
-    AckCounting, AckCounting, "", |w| *w, |v| json!(v.name());
-    SlowStartKind, SlowStartKind, "", |w| *w, |v| json!(v.name());
-    WindowValidation, WindowValidation, "", |w| *w, |v| json!(v.name());
-    Pacing, Pacing, "", |w| *w, |v| json!(v.name());
-    Backoff, Backoff, "", |w| *w, |v| json!(v.name());
-    FirstLoss, FirstLoss, "", |w| *w, |v| json!(v.name());
-    RttKind, RttKind, "", |w| *w, |v| json!(v.name());
-    Measurement, Measurement, "", |w| *w, |v| json!(v.name());
-    Expiry, Expiry, "", |w| *w, |v| json!(v.name());
-    NewRenoTimer, NewRenoTimer, "", |w| *w, |v| json!(v.name());
-    ReductionBasis, ReductionBasis, "", |w| *w, |v| json!(v.name());
-    TimeoutBasis, TimeoutBasis, "", |w| *w, |v| json!(v.name());
-    RecoveryExit, RecoveryExit, "", |w| *w, |v| json!(v.name());
-    PartialAck, PartialAck, "", |w| *w, |v| json!(v.name());
-    Halving, Halving, "", |w| *w, |v| json!(v.name());
-    AckKind, AckKind, "", |w| *w, |v| json!(v.name());
-    DuplicateAckKind, DuplicateAckKind, "", |w| *w, |v| json!(v.name());
     Window, Limit, "_segments", |w| Window(w.0.unwrap_or(u32::MAX)),
         |v| json!((v.0 != u32::MAX).then_some(v.0));
 }
@@ -119,6 +122,12 @@ macro_rules! tcp_table {
             }
         }
 
+        /// The keys that choose from registered names, and those names.
+        const KEYS: &[(&str, &[Entry])] = &[
+            ("profile", Profile::CATALOGUE),
+            $( (stringify!($name), <$Type as Field>::CHOICES), )*
+        ];
+
         /// All choices, in base units.
         pub(crate) fn resolved(config: &Config) -> Value {
             let Config { $( $name ),* } = config.clone();
@@ -140,6 +149,39 @@ macro_rules! tcp_table {
             ) ),*]
         }
     };
+}
+
+/// Where to write a name that other keys choose than the one where it stands, which chooses from `known`;
+/// `None` if no other does, or if `known` are no choices of TCP.
+pub(crate) fn belongs(name: &str, known: &[&str]) -> Option<String> {
+    let family =
+        |entries: &[Entry]| entries.iter().map(|entry| entry.name).eq(known.iter().copied());
+    if !KEYS.iter().any(|(_, entries)| family(entries)) {
+        return None;
+    }
+    let same = |entry: &&Entry| entry.name.eq_ignore_ascii_case(name);
+    let found: Vec<(&str, &str)> = KEYS
+        .iter()
+        .filter(|(_, entries)| !family(entries))
+        .filter_map(|(key, entries)| Some((*key, entries.iter().find(same)?.name)))
+        .collect();
+    let &[(_, chosen), ..] = found.as_slice() else { return None };
+    let keys: Vec<&str> = found.iter().map(|(key, _)| *key).collect();
+    let settings: Vec<String> = keys.iter().map(|key| format!("`{key} = \"{chosen}\"`")).collect();
+    let has = |profile: &&Profile| {
+        let choices = written(&profile.config());
+        keys.iter().any(|key| choices.contains(&(*key, chosen.to_owned())))
+    };
+    let profiles: Vec<&str> = Profile::ALL.iter().filter(has).map(|one| one.name()).collect();
+    let profiles = match profiles.as_slice() {
+        [] => String::new(),
+        [one] => format!("; the profile `{one}` has it"),
+        several => format!("; the profiles {} have it", list(several)),
+    };
+    let (keys, settings) = (list(&keys), settings.join(" or "));
+    Some(format!(
+        "`{chosen}` is a choice of {keys}: write {settings} in a table `[tcp.NAME]`{profiles}"
+    ))
 }
 
 /// A resolved value with its unit.

@@ -34,9 +34,10 @@ impl<T: Written> Visitor<'_> for WrittenVisitor<T> {
 
     fn visit_str<E: Error>(self, text: &str) -> Result<T, E> {
         T::from_text(text).map_err(|error| {
+            let (message, help) = said(text, &error);
+            let help = help.unwrap_or_default();
             // Message, label and help, a line each: see `de::Error::custom`.
-            let hint = error.hint().unwrap_or_default();
-            E::custom(format!("{error}\nexpected {}\n{hint}", T::EXPECTED))
+            E::custom(format!("{message}\nexpected {}\n{help}", T::EXPECTED))
         })
     }
 
@@ -47,6 +48,42 @@ impl<T: Written> Visitor<'_> for WrittenVisitor<T> {
     fn visit_f64<E: Error>(self, number: f64) -> Result<T, E> {
         self.visit_str(&number.to_string())
     }
+}
+
+/// What is wrong with a text that is no quantity, and how to write it.
+pub(crate) fn said(text: &str, error: &QuantityError) -> (String, Option<String>) {
+    match decimal_comma(text) {
+        Some((message, help)) => (message, Some(help)),
+        None => (error.to_string(), error.hint()),
+    }
+}
+
+/// The same of a text that has a comma inside a number; `None` for all others.
+fn decimal_comma(text: &str) -> Option<(String, String)> {
+    let text = text.trim();
+    let digits = |from: usize| text.bytes().skip(from).take_while(u8::is_ascii_digit).count();
+    let inside =
+        |&at: &usize| text[..at].ends_with(|c: char| c.is_ascii_digit()) && digits(at + 1) > 0;
+    let commas: Vec<usize> = text.match_indices(',').map(|(at, _)| at).filter(inside).collect();
+    // The comma between two arguments is none.
+    let between = usize::from(uniform_arguments(text).is_some());
+    if commas.is_empty() || text.matches(',').count() - commas.len() != between {
+        return None;
+    }
+    let with = |sign: &str| {
+        let mut written = text.to_owned();
+        commas.iter().rev().for_each(|&at| written.replace_range(at..=at, sign));
+        format!("`{written}`")
+    };
+    let thousands = format!("thousands have no sign: {}", with(""));
+    let decimal = format!("the decimal sign is a point: {}", with("."));
+    // Three digits behind it may mean thousands: which one it is only the user knows.
+    let help = match commas.iter().any(|at| digits(at + 1) == 3) {
+        true if commas.len() > between + 1 => thousands,
+        true => format!("{decimal}; {thousands}"),
+        false => decimal,
+    };
+    Some((format!("`{text}` has a comma in a number"), help))
 }
 
 pub(super) fn written_schema<T: Written>() -> Schema {
