@@ -18,6 +18,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from PIL import Image
 
+from optcp import stored
 from optcp.papers.model import Result
 from optcp.plots import das, gmpls, lbas, lbas_smaller, obs, obs_windows, sensitivity
 from optcp.plots.svg import canvas
@@ -75,7 +76,7 @@ def save(figure: Figure, name: str, _label: str) -> str:
 
 def read(directory: Path, exhibit: str, paper: str = "gmpls") -> Result:
     """Read a stored result."""
-    return Result.from_json((directory / paper / f"{exhibit}.json").read_text(encoding="utf-8"))
+    return stored.load(directory / paper / f"{exhibit}.json", Result.from_json)
 
 
 def report(directory: Path) -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from pathlib import Path
 
 
 MOST_NAMES = 30
@@ -19,6 +20,20 @@ class InputError(ValueError):
 
 class RunFailed(RuntimeError):  # noqa: N818 - reads as what happened, as click's and concurrent.futures' do
     """A run, or reading or writing its result, failed (exit status 1)."""
+
+
+class Damaged(RunFailed):
+    """A stored result that cannot be used.
+
+    Attributes
+    ----------
+    what
+        Which file, and what is wrong with it.
+    """
+
+    def __init__(self, path: Path, what: object, away: str = "it") -> None:
+        self.what = f"{path}: {what}"
+        super().__init__(f"{self.what}; delete {away} and run again")
 
 
 class Interrupted(Exception):  # noqa: N818

@@ -1,10 +1,12 @@
-"""Reading stored results back: what is wrong with a file is said in the file's own terms."""
+"""Stored results: sealed when they are written; what is wrong with a file is said in the file's own terms."""
 
 from __future__ import annotations
 
 import functools
+import hashlib
 import json
 import math
+import re
 import types
 from dataclasses import MISSING, fields, is_dataclass
 from typing import (
@@ -21,7 +23,7 @@ from typing import (
     is_typeddict,
 )
 
-from optcp.errors import RunFailed
+from optcp.errors import Damaged
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -34,20 +36,47 @@ MOST = 2**64
 """Whole numbers are below it on both sides of zero: seeds are, and columns of tables hold no more."""
 
 
-def load(path: Path, parse: Callable[[str], T], away: str = "it") -> T:
+CHANGED = "changed since it was written: its checksum does not fit"
+SEAL = re.compile(r',\n "sha256": "([0-9a-f]{64})"\n}\n\Z')
+"""The last key of a sealed file: the checksum of the text as it is without this key."""
+
+
+def sha256(content: bytes | memoryview) -> str:
+    """The checksum of a file's content."""
+    return hashlib.sha256(content).hexdigest()
+
+
+def sealed(text: str) -> str:
+    """Add its checksum to the text of a JSON object of several lines: :func:`load` wants one."""
+    body = text.removesuffix("\n}\n")
+    return f'{body},\n "sha256": "{sha256(text.encode())}"\n}}\n'
+
+
+def load(path: Path, parse: Callable[[str], T], away: str = "it", *, seal: bool = True) -> T:
     """Read a file whose text ``parse`` understands; ``away`` is what to delete where it does not.
+
+    With ``seal`` it must be as :func:`sealed` made it.
 
     Raises
     ------
-    RunFailed
-        If it does not, which ``parse`` says by a ValueError.
+    Damaged
+        If it is not, or ``parse`` does not understand it, which it says by a ValueError.
     """
     try:
-        return parse(path.read_text(encoding="utf-8"))
+        text = path.read_bytes().decode()
+        found = SEAL.search(text) if seal else None
+        if found:
+            text = text[: found.start()] + "\n}\n"
+            if sha256(text.encode()) != found[1]:
+                raise ValueError(CHANGED)
+        content = parse(text)
+        if seal and not found:
+            raise ValueError("without a checksum, so not written by this version of optcp")
     except UnicodeDecodeError as error:
-        raise RunFailed(f"{path}: not JSON (byte {error.start + 1}); delete {away} and run again") from error
+        raise Damaged(path, f"not JSON (byte {error.start + 1})", away) from error
     except ValueError as error:
-        raise RunFailed(f"{path}: {error}; delete {away} and run again") from error
+        raise Damaged(path, error, away) from error
+    return content
 
 
 def table(text: str) -> dict[str, Any]:

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from fake_core import DOUBLED
+from optcp import stored
 from optcp.errors import InputError
 from optcp.papers import assume, base, baseline, histogram
 from optcp.papers.base import Options, Size, select
@@ -36,7 +37,7 @@ ALL = [
 
 @pytest.fixture
 def results(results_directory):
-    return {id_: Result.from_json((results_directory / f"{id_}.json").read_text()) for id_ in IDS}
+    return {id_: stored.load(results_directory / f"{id_}.json", Result.from_json) for id_ in IDS}
 
 
 def test_the_form_of_the_contract(results_directory):
@@ -228,7 +229,7 @@ def test_two_exhibits_of_one_name():
 
 def test_results_read_back(results, results_directory):
     for id_, result in results.items():
-        assert result.to_json() == (results_directory / f"{id_}.json").read_text()
+        assert stored.sealed(result.to_json()) == (results_directory / f"{id_}.json").read_text()
     for text in ("[]", "{}", '{"rows": 1}', "not JSON"):
         with pytest.raises(ValueError, match=r".+"):
             Result.from_json(text)

@@ -1,8 +1,10 @@
+import json
 import re
 from html.parser import HTMLParser
 
 import pytest
 
+from optcp import stored
 from optcp.errors import InputError
 from optcp.papers.model import Claim, Result, Row
 from optcp.plots import figures
@@ -156,3 +158,20 @@ def test_numbers_in_names_are_sorted_as_numbers():
         "section5.2",
         "table3",
     ]
+
+
+def test_a_result_that_was_changed_by_hand_is_named(results_directory, optcp, tmp_path):
+    file = tmp_path / "gmpls" / "table3.json"
+    file.parent.mkdir()
+    written = (results_directory / "gmpls" / "table3.json").read_text()
+    file.write_text(written)
+    assert optcp("report", ".")[0] == 0
+    for text, what in (
+        (written.replace('"verdict": "differs"', '"verdict": "match"', 1), stored.CHANGED),
+        (json.dumps(json.loads(written) | {"sha256": ""}), "the key `sha256` is unknown"),
+        (stored.SEAL.sub("\n}\n", written), "without a checksum, so not written by this version of optcp"),
+    ):
+        assert text != written
+        file.write_text(text)
+        for verb in (("report", "."), ("export", ".", "--format", "latex"), ("export", ".", "--format", "csv")):
+            assert optcp(*verb) == (1, "", f"Error: gmpls/table3.json: {what}; delete it and run again\n")

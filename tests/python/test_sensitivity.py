@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from optcp import _core
+from optcp import _core, stored
 from optcp.errors import InputError, RunFailed
 from optcp.papers.base import select
 from optcp.papers.gmpls.table3 import Table3
@@ -380,8 +380,8 @@ def test_what_is_beyond_the_paper_agrees_with_no_print(optcp, monkeypatch):
 
 def test_a_result_is_read_back(optcp):
     assert optcp(*WORDS, *SMALL)[0] == 0
-    text = Path("out/sensitivity/gmpls/table3.json").read_text()
-    assert Result.from_json(text).to_json() == text
+    file = Path("out/sensitivity/gmpls/table3.json")
+    assert stored.sealed(stored.load(file, Result.from_json).to_json()) == file.read_text()
     with pytest.raises(ValueError, match="the key `exhibit` is missing"):
         Result.from_json("{}")
 

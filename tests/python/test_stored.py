@@ -179,7 +179,7 @@ def test_a_damaged_result_is_refused_or_shown(tmp_path):
     for text, result in readable(Result.from_json, RESULT):
         loaded += 1
         build.render([result])
-        file.write_text(text)
+        file.write_text(stored.sealed(json.dumps(json.loads(text), indent=1) + "\n"))
         for form in ("csv", "parquet", "latex"):
             list(export.files(tmp_path, form))
     assert loaded > 0
@@ -201,7 +201,7 @@ def test_a_result_without_the_curves_of_its_figure_is_named():
 
 
 def small_study():
-    study = json.loads((ROOT / "docs/papers/sensitivity/gmpls/table3.json").read_text())
+    study = stored.load(ROOT / "docs/papers/sensitivity/gmpls/table3.json", json.loads)
     name = study["ranking"][0]["parameter"]
     study["space"] = {name: study["space"][name]}
     study["ranking"] = study["ranking"][:1]

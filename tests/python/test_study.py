@@ -9,6 +9,7 @@ import fake_core
 from optcp.errors import Interrupted, RunFailed
 from optcp.study import Store, Study, Task, execute
 from optcp.study.progress import Bar, Lines, for_console
+from optcp.study.store import write_runs
 
 WORLD = """
 title = "a world"
@@ -117,6 +118,25 @@ def test_a_damaged_file_is_named(scenario, tmp_path, silent):
     (done,) = execute([Task(study, (1,))], store, 1, silent)
     store.path(study, 1).write_bytes(b"half a fi")
     with pytest.raises(RunFailed, match=r"seed-1\.npz: cannot be read"):
+        list(done)
+
+
+def test_runs_that_were_changed_or_swapped_are_named(scenario, tmp_path, silent):
+    study, store = grid(scenario()), Store(tmp_path / "runs")
+    (done,) = execute([Task(study, (1, 2))], store, 1, silent)
+    (_, runs), *_ = done
+    runs[0].series["goodput"]["bytes"][0, 0] += 1
+    with store.path(study, 1).open("r+b") as file:
+        written = file.read()
+        file.seek(0)
+        file.truncate()
+        write_runs(file, runs)
+    with pytest.raises(RunFailed, match=r"seed-1\.npz: cannot be read \(changed since it was written"):
+        list(done)
+    store.path(study, 1).write_bytes(written)
+    assert len(list(done)) == 2
+    store.path(study, 2).write_bytes(written)
+    with pytest.raises(RunFailed, match=r"seed-2\.npz: cannot be read \(runs of another study or seed\)"):
         list(done)
 
 

@@ -17,7 +17,9 @@ def files(directory: Path) -> Iterator[Path]:
     """Write rows and curves of every exhibit in a directory; the observations of runs are Parquet files already."""
     runs, exhibits = tabular.found(directory)
     for run in runs:
-        yield from tabular.paths(run)
+        for file in sorted(run.meta["files"]):
+            run.content(file)  # as the run wrote it, or not named at all
+            yield run.directory / file
     for path, result in exhibits.items():
         for sheet in tabular.sheets(path, result):
             target = sheet.stem.with_name(f"{sheet.stem.name}.parquet")

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 from optcp.export import tabular
 from optcp.files import write_text
-from optcp.study import saved
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,8 +23,9 @@ def files(directory: Path) -> Iterator[Path]:
     """
     runs, exhibits = tabular.found(directory)
     for run in runs:
-        for path in tabular.paths(run):
-            yield _write(path.with_suffix(".csv"), _columns(saved.read_table(path)))
+        for file in sorted(run.meta["files"]):
+            name = file.removesuffix(".parquet")
+            yield _write(run.directory / f"{name}.csv", _columns(run.table(name)))
     for path, result in exhibits.items():
         for sheet in tabular.sheets(path, result):
             yield _write(sheet.stem.with_name(f"{sheet.stem.name}.csv"), sheet.columns)

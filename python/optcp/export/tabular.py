@@ -63,11 +63,6 @@ def _if_any(read: Callable[[Path], T], directory: Path) -> T | None:
         return None
 
 
-def paths(run: saved.SavedRun) -> list[Path]:
-    """Every Parquet file of a run."""
-    return sorted(run.directory.glob("*.parquet"))
-
-
 def sheets(path: Path, result: Result) -> Iterator[Sheet]:
     """The tables of an exhibit's file: its rows and, if it has any, its curves, a row a point."""
     stem = path.with_suffix("")

@@ -82,7 +82,7 @@ class LongRun:
         """
         if not self.file.is_file():
             return None
-        content = stored.load(self.file, self._parse)
+        content = stored.load(self.file, self._parse, seal=False)  # version control tells of changes
         return content if content["set"] == self._settings() else None
 
     def _parse(self, text: str) -> dict[str, Any]:

@@ -6,7 +6,7 @@ import hashlib
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from optcp import _core
+from optcp import _core, stored
 from optcp.errors import InputError, nearest
 from optcp.files import write_text
 from optcp.papers import assume
@@ -91,7 +91,7 @@ def reproduce(request: Request, out: Path, jobs: int, progress: Progress) -> lis
     for exhibit, chosen, tasks in planned:
         done = {name: next(finished) for name in tasks}
         result = _result(exhibit, request, chosen, done, exhibit.evaluate(chosen, done))
-        write_text(out / f"{exhibit.id}.json", result.to_json())
+        write_text(out / f"{exhibit.id}.json", stored.sealed(result.to_json()))
         results.append(result)
     return results
 

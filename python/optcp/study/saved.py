@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, NotRequired, TypedDict
 import numpy as np
 
 from optcp import _core, stored
-from optcp.errors import InputError, RunFailed
+from optcp.errors import Damaged, InputError
 from optcp.files import replacing_directory
 
 if TYPE_CHECKING:
@@ -19,11 +19,13 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-FORMAT = 2
+FORMAT = 3
 """Raise it when the form of the directory changes: older runs are then made again."""
 
 META = "meta.json"
 SCALARS = "scalars.parquet"
+AWAY = "its directory"
+"""What to delete where a file of a run is damaged."""
 PICOSECONDS_A_SECOND = 1e12
 
 
@@ -93,6 +95,7 @@ class Meta(TypedDict):
     drops: dict[str, int]
     goodput_bps: dict[str, float]
     switches: NotRequired[list[Switch]]
+    files: dict[str, str]
 
 
 @dataclass(frozen=True)
@@ -198,7 +201,7 @@ class SavedRun:
 
         Raises
         ------
-        RunFailed
+        Damaged
             If it is not there, or something else is in its place.
         """
         try:
@@ -206,38 +209,41 @@ class SavedRun:
         except InputError:
             raise
         except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
-            raise RunFailed(
-                f"{self.directory / META}: not what is read of a run ({error!r}); delete its directory and run again"
-            ) from error
+            what = f"not what is read of a run ({error!r})"
+            raise Damaged(self.directory / META, what, AWAY) from error
 
-    def table(self, observation: str) -> Table:
-        """Read an observation.
+    def content(self, file: str) -> bytes:
+        """Read one of the files that ``meta.json`` lists.
 
         Raises
         ------
-        RunFailed
-            If its file is missing or damaged, or is of another observation.
+        Damaged
+            If it cannot be read, or is not as the run wrote it.
         """
-        return read_table(self.directory / f"{observation}.parquet", self.observations.get(observation))
+        path = self.directory / file
+        try:
+            content = path.read_bytes()
+        except OSError as error:
+            raise Damaged(path, f"cannot be read ({error.strerror})", AWAY) from error
+        if stored.sha256(content) != self.meta["files"].get(file):
+            raise Damaged(path, stored.CHANGED, AWAY)
+        return content
 
+    def table(self, observation: str) -> Table:
+        """Read an observation, or the scalars.
 
-def read_table(path: Path, kind: str | None = None) -> Table:
-    """Read a Parquet file of a run; ``kind`` is that of the observation, where it is known.
-
-    Raises
-    ------
-    RunFailed
-        If the file is missing or damaged, or is of another kind.
-    """
-    try:
-        about, columns = _core.read_parquet(path.read_bytes())
-    except (OSError, ValueError) as error:
-        raise RunFailed(f"{path}: cannot be read ({error}); delete its directory and run again") from error
-    found = about.get("optcp.kind")
-    if kind not in (None, found):
-        raise RunFailed(f"{path}: holds {found or 'no observation'}, not {kind}; delete its directory and run again")
-    interval_ps = about.get("optcp.interval_ps")
-    return Table(columns, int(interval_ps) / PICOSECONDS_A_SECOND if interval_ps else None)
+        Raises
+        ------
+        Damaged
+            If its file is missing, or is not as the run wrote it.
+        """
+        file = f"{observation}.parquet"
+        try:
+            about, columns = _core.read_parquet(self.content(file))
+        except ValueError as error:
+            raise Damaged(self.directory / file, f"cannot be read ({error})", AWAY) from error
+        interval_ps = about.get("optcp.interval_ps")
+        return Table(columns, int(interval_ps) / PICOSECONDS_A_SECOND if interval_ps else None)
 
 
 def read(directory: Path) -> SavedRun | None:
@@ -245,20 +251,20 @@ def read(directory: Path) -> SavedRun | None:
 
     Raises
     ------
-    RunFailed
+    Damaged
         If there is one that cannot be read, or one of another form.
     """
     path = directory / META
     if not path.is_file():
         return None
-    return SavedRun(directory, stored.load(path, _meta, "its directory"))
+    return SavedRun(directory, stored.load(path, _meta, AWAY))
 
 
 def _meta(text: str) -> dict[str, Any]:
     meta = stored.table(text)
     stored.need(meta, ["format"])
     if meta["format"] != FORMAT:
-        raise ValueError("written by another version of optcp")
+        raise ValueError(f"written by another version of optcp (format {meta['format']}; this one reads {FORMAT})")
     return stored.shaped(Meta, meta)
 
 
@@ -269,7 +275,7 @@ def find(directory: Path) -> list[SavedRun]:
     ------
     InputError
         If there is none.
-    RunFailed
+    Damaged
         If one cannot be read.
     """
     if not directory.is_dir():
@@ -310,19 +316,21 @@ def occupied(directory: Path) -> bool:
 def write(directory: Path, meta: dict[str, Any], observations: Iterable[tuple[str, bytes]]) -> None:
     """Write a run's directory, whole or not at all.
 
-    ``observations`` are (name, Parquet file); ``scalars.parquet`` is made from ``meta``.
+    ``observations`` are (name, Parquet file); ``scalars.parquet`` is made from ``meta``. ``meta.json`` comes last, with
+    the checksum of every other file and its own.
 
     Raises
     ------
     OSError
         If it cannot be written.
     """
-    text = json.dumps({"format": FORMAT, **meta}, indent=1, ensure_ascii=False) + "\n"
+    files = {**{f"{name}.parquet": content for name, content in observations}, SCALARS: _scalars(meta)}
+    checksums = {name: stored.sha256(content) for name, content in files.items()}
+    text = json.dumps({"format": FORMAT, **meta, "files": checksums}, indent=1, ensure_ascii=False) + "\n"
     with replacing_directory(directory) as temporary:
-        for name, content in observations:
-            (temporary / f"{name}.parquet").write_bytes(content)
-        (temporary / SCALARS).write_bytes(_scalars(meta))
-        (temporary / META).write_text(text, encoding="utf-8")
+        for name, content in files.items():
+            (temporary / name).write_bytes(content)
+        (temporary / META).write_bytes(stored.sealed(text).encode())
 
 
 def _scalars(meta: dict[str, Any]) -> bytes:

@@ -10,13 +10,13 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from optcp import _core, stats
-from optcp.errors import InputError, RunFailed
+from optcp.errors import Damaged, InputError
 from optcp.study import fibres, saved, traffic
 from optcp.study.pool import Job, run_jobs
 from optcp.study.spec import KERNELS, Study, check_seed, extension_sha256
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from optcp.study.pool import Progress
@@ -58,24 +58,61 @@ class Plan:
 
     def has(self, branch: int, seed: int) -> bool:
         """Whether a run is there: of this world and seed, by this build of the simulator, with the digest if asked."""
+        return self.lack(branch, seed) is None
+
+    def lack(self, branch: int, seed: int) -> str | None:
+        """Why a run has to be made: empty if it is not there, else what is wrong with it; None if it need not."""
         try:
             run = saved.read(self.directory(branch, seed))
-        except RunFailed:
-            return False
-        if run is None:
-            return False
-        same = (
-            run.meta["scenario_sha256"] == self.study.branches[branch].scenario.sha256
-            and run.meta["seed"] == seed
-            and run.meta["extension_sha256"] == extension_sha256()
-            and (run.meta["records_sha256"] is not None or not self.study.digest)
-        )
-        return same and all((run.directory / f"{name}.parquet").is_file() for name in run.observations)
+            if run is None:
+                return ""
+            meta = run.meta
+            if meta["scenario_sha256"] != self.study.branches[branch].scenario.sha256 or meta["seed"] != seed:
+                return "of another scenario or seed"
+            if meta["extension_sha256"] != extension_sha256():
+                return "made by another build of the simulator"
+            if meta["records_sha256"] is None and self.study.digest:
+                return "without the digest of all records"
+            for file in meta["files"]:
+                run.content(file)
+        except Damaged as error:
+            return error.what
+        return None
+
+    def notes(self, missing: dict[int, list[int]]) -> list[str]:
+        """Say which of the missing runs are there but of no use, and why; and what is in the directory beside them.
+
+        Whoever reads all runs in it together would mix two scenarios.
+        """
+        wrong: dict[str, list[str]] = {}
+        for branch, seed in ((branch, seed) for seed, branches in missing.items() for branch in branches):
+            if why := self.lack(branch, seed):
+                wrong.setdefault(why, []).append(self.directory(branch, seed).name)
+        notes = [f"{self.out}: made again: {_few(names)}: {why}" for why, names in wrong.items()]
+        own = {self.directory(branch, seed) for branch in range(len(self.study.branches)) for seed in self.seeds}
+        worlds = {branch.scenario.sha256 for branch in self.study.branches}
+        others = [path.parent for path in sorted(self.out.glob(f"*/{saved.META}")) if path.parent not in own]
+        if strange := [path.name for path in others if _world(path) not in worlds]:
+            notes.append(f"{self.out}: there are also runs of other scenarios: {_few(strange)}")
+        return notes
 
     def missing(self) -> dict[int, list[int]]:
         """For each seed, the branches whose runs are not there."""
         branches = range(len(self.study.branches))
         return {seed: [branch for branch in branches if not self.has(branch, seed)] for seed in self.seeds}
+
+
+def _few(names: Sequence[str]) -> str:
+    return ", ".join(names[:3]) + (f", ... ({len(names)} runs)" if len(names) > 3 else "")
+
+
+def _world(directory: Path) -> str | None:
+    """The digest of the scenario of a run; None if it cannot be read."""
+    try:
+        run = saved.read(directory)
+    except Damaged:
+        return None
+    return None if run is None else run.meta["scenario_sha256"]
 
 
 @dataclass(frozen=True)
@@ -160,9 +197,6 @@ def plan(
         (name, values) for name, values in _core.Scenario.load(str(path), list(overrides)).axes if name not in fixed
     ]
     study = Study.grid(path, overrides, axes, digest=digest, fork=fork, kernel=kernel)
-    scalars = saved.SCALARS.removesuffix(".parquet")
-    if scalars in study.branches[0].scenario.summary()["observe"]:
-        raise InputError(f"{path}: [[observe]]: the name {scalars!r} is taken by the file {saved.SCALARS} of a run")
     if any(one["kind"] == "packets" for one in json.loads(study.branches[0].scenario.resolved())["observe"]):
         study = replace(study, digest=True)
     planned = Plan(study, tuple(range(first_seed, first_seed + runs)), tuple(overrides), out)
@@ -174,8 +208,10 @@ def plan(
     return planned
 
 
-def simulate(planned: Plan, threads: int, progress: Progress) -> Summary:
+def simulate(planned: Plan, threads: int, progress: Progress, say: Callable[[str], None] = lambda _: None) -> Summary:
     """Run what is missing; each run's directory appears whole once the run has ended.
+
+    ``say`` is told a line about each thing in the directory that the user should know of (:meth:`Plan.notes`).
 
     Raises
     ------
@@ -183,6 +219,8 @@ def simulate(planned: Plan, threads: int, progress: Progress) -> Summary:
         See :func:`optcp.study.pool.run_jobs`.
     """
     missing = planned.missing()
+    for note in planned.notes(missing):
+        say(note)
     total = sum(len(branches) for branches in missing.values())
     size = min(MOST_CELLS_A_CALL, max(1, -(-total // threads))) if planned.study.fork else 1
     jobs = [

@@ -16,7 +16,7 @@ from optcp.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-STORE_FORMAT = 2
+STORE_FORMAT = 3
 """Part of a study's hash; raise it when the form of stored runs changes."""
 
 

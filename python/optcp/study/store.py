@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import zipfile
 from dataclasses import dataclass, field
@@ -9,7 +10,8 @@ from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 
-from optcp.errors import RunFailed
+from optcp import stored
+from optcp.errors import Damaged
 from optcp.files import replacing
 
 if TYPE_CHECKING:
@@ -18,6 +20,9 @@ if TYPE_CHECKING:
 
     from optcp import _core
     from optcp.study.spec import Study
+
+CHECKSUM = 64
+"""Digits of a checksum, the last bytes of a file."""
 
 _SCALARS = (
     "seed",
@@ -73,23 +78,33 @@ class Store:
         return self.path(study, seed).is_file()
 
     def save(self, study: Study, seed: int, runs: Iterable[RunData]) -> None:
-        """Write the runs of a seed, one a branch, in the order of the branches."""
+        """Write the runs of a seed, one a branch, in the order of the branches, and behind them their checksum."""
+        content = io.BytesIO()
+        write_runs(content, list(runs))
         with replacing(self.path(study, seed)) as file:
-            write_runs(file, list(runs))
+            file.write(content.getbuffer())
+            file.write(stored.sha256(content.getbuffer()).encode())
 
     def load(self, study: Study, seed: int) -> list[RunData]:
         """Read the runs of a seed, in the order of the branches.
 
         Raises
         ------
-        RunFailed
-            If the file cannot be read.
+        Damaged
+            If the file cannot be read, is not as it was written, or is of another study or seed.
         """
         path = self.path(study, seed)
         try:
-            return read_runs(path)
+            content = memoryview(path.read_bytes())
+            if stored.sha256(content[:-CHECKSUM]).encode() != content[-CHECKSUM:]:
+                raise ValueError(stored.CHANGED)
+            runs = read_runs(io.BytesIO(content[:-CHECKSUM]))
+            wanted = [(seed, branch.scenario.sha256) for branch in study.branches]
+            if [(run.seed, run.scenario_sha256) for run in runs] != wanted:
+                raise ValueError("runs of another study or seed")
         except (OSError, ValueError, KeyError, zipfile.BadZipFile) as error:
-            raise RunFailed(f"{path}: cannot be read ({error}); delete it and start again") from error
+            raise Damaged(path, f"cannot be read ({error})") from error
+        return runs
 
 
 def write_runs(file: IO[bytes], runs: list[RunData]) -> None:
@@ -109,9 +124,9 @@ def write_runs(file: IO[bytes], runs: list[RunData]) -> None:
     np.savez_compressed(file, runs=np.array(json.dumps(described)), allow_pickle=False, **arrays)
 
 
-def read_runs(path: Path) -> list[RunData]:
+def read_runs(file: IO[bytes]) -> list[RunData]:
     """Read what :func:`write_runs` wrote."""
-    with np.load(path) as archive:
+    with np.load(file) as archive:
         runs = [RunData(**described) for described in json.loads(str(archive["runs"]))]
         for name in archive.files:
             if name != "runs":
