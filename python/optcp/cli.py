@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -23,8 +23,20 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 SCENARIO = ScenarioType()
-FILE = click.Path(path_type=Path, dir_okay=False)
-DIRECTORY = click.Path(path_type=Path, file_okay=False)
+
+
+class Place(click.Path):
+    """A path on the command line, which is not empty: `--out "$UNSET"` means no place, not this directory."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:  # noqa: ANN401
+        """Make a path of it."""
+        if value == "":
+            self.fail("the path is empty; this directory is `.`", param, ctx)
+        return super().convert(value, param, ctx)
+
+
+FILE = Place(path_type=Path, dir_okay=False)
+DIRECTORY = Place(path_type=Path, file_okay=False)
 POSITIVE = click.IntRange(min=1)
 COUNT = click.IntRange(min=1, max=1_000_000)
 """Of runs: what is known of each must fit into memory."""
@@ -43,6 +55,19 @@ def _print_version(context: click.Context, _: click.Parameter, value: bool) -> N
 
         click.echo(f"optcp {_core.version()}")
         context.exit()
+
+
+class Alias(click.Option):
+    """An option with a second name, which does the same and is not shown."""
+
+    def __init__(self, *args: Any, also: str, **kwargs: Any) -> None:  # noqa: ANN401 - click's own
+        super().__init__(*args, **kwargs)
+        self.also = also
+
+    def add_to_parser(self, parser: Any, ctx: click.Context) -> None:  # noqa: ANN401 - click keeps its type to itself
+        """Let the parser know both names."""
+        super().add_to_parser(parser, ctx)
+        parser.add_option(obj=self, opts=[self.also], dest=self.name)
 
 
 class Verbs(click.Group):
@@ -83,7 +108,13 @@ def cli() -> None:
 
 @cli.command()
 @click.argument("exhibits", nargs=-1, metavar="[EXHIBIT]...")
-@click.option("--seeds", type=COUNT, help="Random cases of each study. [default: the paper's own number]")
+@click.option(
+    "--seeds",
+    cls=Alias,
+    also="--runs",
+    type=COUNT,
+    help="Random cases of each study. [default: the paper's own number]",
+)
 @click.option("--quick", is_flag=True, help="Fewer random cases, or --seeds, and short runs; the result says how many.")
 @click.option(
     "--paper-scale",
@@ -167,7 +198,15 @@ def reproduce(
 )
 @SET
 @click.option("--samples", type=COUNT, default=32, show_default=True, help="N of the design, a power of two.")
-@click.option("--seeds", type=COUNT, default=10, show_default=True, help="Random cases of each setting.")
+@click.option(
+    "--seeds",
+    cls=Alias,
+    also="--runs",
+    type=COUNT,
+    default=10,
+    show_default=True,
+    help="Random cases of each setting.",
+)
 @click.option(
     "--confirm",
     is_flag=True,
@@ -200,6 +239,7 @@ def sensitivity(
     from optcp.sensitivity.result import result as analyse
     from optcp.sensitivity.show import show
     from optcp.sensitivity.space import space
+    from optcp.stored import sealed
     from optcp.study.progress import Counted, for_console
 
     check_directory(out)
@@ -217,7 +257,7 @@ def sensitivity(
     found = analyse(finished, again.confirm(finished, *todo) if confirm else None)
     took_s = time.monotonic() - began
     path = out / "sensitivity" / f"{chosen[0].id}.json"
-    write_text(path, found.to_json())
+    write_text(path, sealed(found.to_json()))
     show(_console(), found)
     made, runs = progress.runs, found.design["runs"]
     click.echo(f"\n{made} of {runs} runs made now, with the analysis in {took_s:.0f} s: {made / took_s:.0f} runs/s")
@@ -229,7 +269,15 @@ def sensitivity(
 @click.argument("scenario", type=SCENARIO)
 @SET
 @click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Seed of the first run.")
-@click.option("--runs", type=COUNT, default=1, show_default=True, help="Runs of each cell: seeds seed, seed+1, ...")
+@click.option(
+    "--runs",
+    cls=Alias,
+    also="--seeds",
+    type=COUNT,
+    default=1,
+    show_default=True,
+    help="Runs of each cell: seeds seed, seed+1, ...",
+)
 @click.option("--out", type=DIRECTORY, help="Where results go. [default: results/<name of the scenario file>]")
 @JOBS
 @click.option("--kernel", default="fast", show_default=True, callback=_kernel, help="fast, or reference to check it.")
@@ -263,10 +311,13 @@ def run(
     pairs = list(_pairs(settings).items())
     planned = single.plan(scenario, pairs, seed, runs, target, digest=digest, fork=fork, kernel=kernel)
     if dry_run:
-        estimate = single.probe(planned) if any(planned.missing().values()) else None
+        missing = planned.missing()
+        for note in planned.notes(missing):
+            _remark(note)
+        estimate = single.probe(planned) if any(missing.values()) else None
         show_plan(_console(), planned, estimate, _jobs(jobs))
         return
-    summary = single.simulate(planned, _jobs(jobs), for_console(_console(stderr=True)))
+    summary = single.simulate(planned, _jobs(jobs), for_console(_console(stderr=True)), _remark)
     show_summary(_console(), summary, planned)
 
 
@@ -365,12 +416,18 @@ def list_names(family: str | None) -> None:
     """List what scenario files and commands can name: exhibits, profiles, policies, units, ...
 
     `optcp list profiles` prints what each TCP profile chooses, and why: all of rfc, and what differs from it.
+    `optcp list topologies` prints the collections of networks; `optcp list sndlib` what is in one.
     """
     from optcp.listing import families, profile_lines
+    from optcp.topologies import networks
 
+    collections = networks()
+    if family in collections:
+        click.echo("\n".join(collections[family]))
+        return
     known = families()
     if family is not None and family not in known:
-        raise InputError(f"there is no family {family!r}; {nearest(family, known)}")
+        raise InputError(f"there is no family {family!r}; {nearest(family, [*known, *collections])}")
     if family == "profiles":
         click.echo("\n".join(profile_lines()))
         return
@@ -383,7 +440,7 @@ def list_names(family: str | None) -> None:
 
 @cli.command()
 @click.argument("cases", type=FILE)
-@click.option("--out", type=click.Path(path_type=Path, dir_okay=False), required=True, help="Where the results go.")
+@click.option("--out", type=FILE, required=True, help="Where the results go.")
 def conformance(cases: Path, out: Path) -> None:
     """Run the single-flow cases of a JSON file, for comparison with what another stack did.
 
@@ -401,7 +458,9 @@ def conformance(cases: Path, out: Path) -> None:
 
 @cli.command()
 @click.argument("scripts", type=FILE, nargs=-1, required=True, metavar="FILE.pkt...")
-@click.option("--tolerance", type=click.IntRange(min=0), metavar="MS", help="What times may be off by. [default: 4]")
+@click.option(
+    "--tolerance", type=click.IntRange(0, 1_000_000), metavar="MS", help="What times may be off by. [default: 4]"
+)
 @click.option("--json", "out", type=FILE, help="Where the outcomes go as JSON too.")
 def packetdrill(scripts: tuple[Path, ...], tolerance: int | None, out: Path | None) -> None:
     """Run packetdrill scripts against the simulated endpoint.
@@ -427,7 +486,13 @@ def packetdrill(scripts: tuple[Path, ...], tolerance: int | None, out: Path | No
 
 @cli.command()
 @click.argument("names", nargs=-1, metavar="[NAME]...")
-@click.option("--seeds", type=COUNT, help="Runs of each cell. [default: the experiment's own number]")
+@click.option(
+    "--seeds",
+    cls=Alias,
+    also="--runs",
+    type=COUNT,
+    help="Runs of each cell. [default: the experiment's own number]",
+)
 @click.option(
     "--out", type=DIRECTORY, default=Path("results/evidence"), show_default=True, help="Where results and runs go."
 )
@@ -487,6 +552,8 @@ def _pairs(settings: Sequence[str]) -> dict[str, str]:
         key, separator, value = setting.partition("=")
         if not separator or not key.strip():
             raise InputError(f"--set {setting}: expected KEY=VALUE")
+        if any("\ud800" <= letter <= "\udfff" for letter in setting):
+            raise InputError(f"--set {setting}: not UTF-8 text")
         pairs[key.strip()] = value.strip()
     return pairs
 
@@ -501,7 +568,8 @@ def _jobs(jobs: int | None) -> int:
 def _console(stderr: bool = False) -> Console:
     from rich.console import Console
 
-    console = Console(stderr=stderr, highlight=False)
+    # Names, paths and values are shown as they are: `[/a]` in one is no markup, `:x:` no picture.
+    console = Console(stderr=stderr, highlight=False, markup=False, emoji=False)
     if not console.is_terminal and "COLUMNS" not in os.environ:
         console.width = PLAIN_WIDTH
     return console
@@ -513,6 +581,10 @@ def _say_missing(missing: Sequence[str], asked: int, size: str) -> None:
         raise InputError(f"--check: the baseline holds none of these exhibits at size {size}")
     for name in missing:
         click.echo(f"--check: the baseline holds nothing of {name} at size {size}; it is not compared", err=True)
+
+
+def _remark(text: str) -> None:
+    click.echo(text, err=True)
 
 
 def _plain(value: object) -> str:

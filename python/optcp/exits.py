@@ -2,16 +2,30 @@
 
 from __future__ import annotations
 
+import codecs
 import os
 import sys
+from typing import TYPE_CHECKING, cast
 
 import click
 
 from optcp.errors import InputError, Interrupted, RunFailed
 
+if TYPE_CHECKING:
+    from io import TextIOWrapper
+
+
+PIPE_CLOSED = 141
+"""What a shell says of a program that was ended because nobody read on (128 and the number of SIGPIPE)."""
+
 
 def status_of(command: click.Group) -> int:  # noqa: PLR0911 - one return an exit status
     """Run a command; every expected error ends with a message and its exit status, never a traceback."""
+    if sys.stdout is None:
+        return _fail("Error: standard output is closed; `> /dev/null` throws away what a command says", 1)
+    # A path need not be text, and goes out as it came; a letter that a terminal lacks goes out as its number.
+    escape = "surrogateescape" if codecs.lookup(sys.stdout.encoding).name == "utf-8" else "backslashreplace"
+    cast("TextIOWrapper", sys.stdout).reconfigure(errors=escape)
     try:
         status = command.main(prog_name="optcp", standalone_mode=False)
         sys.stdout.flush()
@@ -27,10 +41,11 @@ def status_of(command: click.Group) -> int:  # noqa: PLR0911 - one return an exi
         return _fail(f"Error: {error}", 2)
     except RunFailed as error:
         return _fail(f"Error: {error}", 1)
-    except BrokenPipeError:
-        # The reader of our output went away (`optcp schema | head`); Python must not complain again at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 1
+    except (BrokenPipeError, SystemExit):
+        # The reader of our output went away (`optcp schema | head`), which click makes the only SystemExit of it.
+        # Python must not complain again at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        return PIPE_CLOSED
     except OSError as error:
         place = f"{error.filename}: " if error.filename else ""
         return _fail(f"Error: {place}{error.strerror or error}", 1)

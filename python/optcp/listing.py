@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from optcp import _core
 from optcp.papers.base import exhibits
 from optcp.shipped import scenarios
+from optcp.topologies import networks
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -25,6 +26,10 @@ def families() -> Families:
     for entry in _core.catalogue():
         source = f" [{entry['source']}]" if entry["source"] else ""
         found.setdefault(entry["family"], []).append((entry["name"], entry["summary"] + source))
+    found["topologies"] = [
+        (collection, f"{len(names)} networks, such as {names[0]}: `optcp list {collection}`")
+        for collection, names in networks().items()
+    ]
     return found
 
 

@@ -217,13 +217,13 @@ def show_plan(console: Console, planned: Plan, estimate: Estimate | None, thread
     kept = f" ({planned.runs - missing} are there already)" if missing < planned.runs else ""
     console.print(f"cells: {cells}, seeds: {seeds}, runs: {planned.runs}{kept}, to {planned.out}", soft_wrap=True)
     for index, branch in enumerate(planned.study.branches):
-        console.print(f"  cell {index + 1}: {cell_text(branch.key)}", markup=False)
+        console.print(f"  cell {index + 1}: {cell_text(branch.key)}")
     if estimate is None:
         console.print("nothing is left to run")
         return
     names = planned.study.branches[0].scenario.summary()["observe"]
     files = ", ".join(["meta.json", "scalars.parquet", *(f"{name}.parquet" for name in names)])
-    console.print(f"each run writes: {files}", soft_wrap=True, markup=False)
+    console.print(f"each run writes: {files}", soft_wrap=True)
     if estimate.seconds is None or estimate.bytes is None:
         least = estimate.limit_s * math.ceil(missing / threads)
         console.print(

@@ -7,7 +7,8 @@ differ between machines.
 
 from __future__ import annotations
 
-import importlib.resources
+import difflib
+import itertools
 import math
 import re
 from pathlib import Path
@@ -71,28 +72,41 @@ def find(kind: str, reference: str, scenario: str) -> tuple[list[str], list[Link
     return names, links
 
 
+def networks() -> dict[str, list[str]]:
+    """The names of TopoHub's networks by collection."""
+    import topohub
+
+    data = Path(topohub.__file__).parent / "data"
+    found: dict[str, list[str]] = {}
+    for path in sorted(data.rglob("*.json")):
+        name = path.relative_to(data).as_posix().removesuffix(".json")
+        found.setdefault(name.partition("/")[0], []).append(name)
+    return found
+
+
 def _named(name: str) -> Graph:
     import topohub
 
-    try:
-        found = topohub.get(name)
-    except KeyError:
-        raise InputError(f"no topology `{name}`; {nearest(name, _known(name))}") from None
+    known = networks()
+    if name not in known.get(name.partition("/")[0], ()):
+        raise InputError(f"no topology `{name}`; {_suggestion(name, known)}")
+    found = topohub.get(name)
     nodes = {node["id"]: node for node in found["nodes"]}
     return nodes, _links([(edge["source"], edge["target"], edge) for edge in found["edges"]], found["directed"])
 
 
-def _known(name: str) -> list[str]:
-    """Names like the wanted one: of its collection, or the collections."""
-    import topohub
-
-    data = importlib.resources.files(topohub) / "data"
-    collections = sorted(one.name for one in data.iterdir() if one.is_dir())
-    collection = name.partition("/")[0]
-    if collection not in collections:
-        return [f"{one}/..." for one in collections]
-    files = (one.name for one in (data / collection).iterdir())
-    return sorted(f"{collection}/{file.removesuffix('.json')}" for file in files if file.endswith(".json"))
+def _suggestion(name: str, known: dict[str, list[str]]) -> str:
+    """The network that was meant, or where to look: the collection may be left out or wrong."""
+    collection, _, rest = name.rpartition("/")
+    members = known.get(collection.partition("/")[0])
+    if members:
+        return nearest(name, members)
+    by_rest: dict[str, list[str]] = {}
+    for one in itertools.chain.from_iterable(known.values()):
+        by_rest.setdefault(one.partition("/")[2].lower(), []).append(one)
+    if close := difflib.get_close_matches(rest.lower(), by_rest, n=1):
+        return f"did you mean {' or '.join(map(repr, by_rest[close[0]]))}?"
+    return f"there are: {', '.join(f'{one}/...' for one in known)}; `optcp list topologies` says more"
 
 
 def _file(path: Path, written: str) -> Graph:

@@ -69,7 +69,6 @@ def test_validate(optcp, world, snapshot):
         ["run", "world.toml", "--kernel", "quick"],
         ["run", "world.toml", "--kernel", "fsat"],
         ["run", "world.toml", "--out", ".", "--seed", "9"],
-        ["run", "scalars.toml"],
         ["trace", "nowhere"],
         ["trace", "."],
         ["trace", ".", "--from", "soon"],
@@ -92,13 +91,15 @@ def test_validate(optcp, world, snapshot):
         ["list", "profils"],
         ["report", "nowhere"],
         ["reprduce"],
+        ["run", "world.toml", "--out", ""],
+        ["export", "", "--format", "csv"],
+        ["packetdrill", "world.toml", "--tolerance", "100000000000000000000"],
     ],
     ids=" ".join,
 )
 def test_bad_input_is_status_2_with_a_message_and_writes_nothing(optcp, world, tmp_path, snapshot, arguments):
     (tmp_path / "seed-9").mkdir()
     (tmp_path / "seed-9" / "notes.txt").touch()
-    (tmp_path / "scalars.toml").write_text(WORLD + '[[observe]]\nname = "scalars"\nkind = "drops"\n')
     before = sorted(tmp_path.rglob("*"))
     status, out, err = optcp(*arguments)
     assert (status, out) == (2, "")
@@ -359,7 +360,6 @@ def process(*arguments, **options):
     """The command as a process of its own, on the double."""
     return subprocess.Popen(
         [sys.executable, str(HERE / "fake_core.py"), *arguments],
-        env={**os.environ, "PYTHONPATH": str(HERE)},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -401,7 +401,6 @@ def test_ctrl_c_keeps_finished_runs(tmp_path):
 def test_quick_answers_import_nothing_heavy(arguments, world, tmp_path):
     done = subprocess.run(
         [sys.executable, "-X", "importtime", str(HERE / "fake_core.py"), *arguments],
-        env={**os.environ, "PYTHONPATH": str(HERE)},
         cwd=tmp_path,
         capture_output=True,
         text=True,
@@ -412,14 +411,72 @@ def test_quick_answers_import_nothing_heavy(arguments, world, tmp_path):
     assert not imported & {"numpy", "scipy", "matplotlib", "rich", "jinja2", "pandas"}
 
 
-def test_a_closed_pipe_is_no_traceback(tmp_path):
-    running = process("schema")
+@pytest.mark.parametrize("verb", [("schema",), ("list",), ("validate", "gmpls-section5"), ("--help",)])
+def test_a_closed_pipe_ends_a_command_as_it_ends_others(verb):
+    running = process(*verb)
     running.stdout.close()
     err = running.stderr.read()
     running.stderr.close()
-    running.wait()
-    assert "Traceback" not in err
-    assert "BrokenPipe" not in err
+    assert err == ""
+    assert running.wait() == 128 + signal.SIGPIPE
+
+
+@pytest.mark.skipif(os.name != "posix", reason="the shell's way to close a stream")
+@pytest.mark.parametrize("verb", ["run world.toml --out out", "validate world.toml", "list", "--help", "--version"])
+def test_a_closed_output_is_said_before_anything_runs(world, tmp_path, verb):
+    command = f'"{sys.executable}" "{HERE / "fake_core.py"}" {verb} >&-'
+    done = subprocess.run(  # noqa: S602 - only a shell closes it
+        command, shell=True, cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == "Error: standard output is closed; `> /dev/null` throws away what a command says\n"
+    assert [path.name for path in tmp_path.iterdir()] == ["world.toml"]
+
+
+@pytest.mark.parametrize(("encoding", "shown"), [("utf-8:strict", b"\xff"), ("ascii:strict", b"\\udcff")])
+def test_a_path_that_is_no_text_is_printed(world, tmp_path, encoding, shown):
+    done = subprocess.run(
+        [sys.executable, HERE / "fake_core.py", "run", "world.toml", "--out", b"out\xff"],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONIOENCODING": encoding},
+        capture_output=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert b"1 runs in out" + shown in done.stdout
+
+
+def test_a_setting_that_is_no_text_is_refused(world, tmp_path):
+    words = [sys.executable, HERE / "fake_core.py", "run", "world.toml", "--set", b"title=\xff"]
+    done = subprocess.run(words, cwd=tmp_path, capture_output=True, check=False)
+    assert (done.returncode, done.stderr) == (2, b"Error: --set title=\\udcff: not UTF-8 text\n")
+
+
+@pytest.mark.parametrize("name", ["--seeds", "--runs"])
+@pytest.mark.parametrize(
+    "verb",
+    [
+        ("run", "world.toml", "--dry-run"),
+        ("reproduce", "gmpls/table3", "--out", "out"),
+        ("sensitivity", "nosuch"),
+        ("evidence", "nosuch"),
+    ],
+    ids=lambda verb: verb[0],
+)
+def test_seeds_and_runs_are_one_option_of_which_help_shows_one(optcp, world, verb, name):
+    documented = "--runs" if verb[0] == "run" else "--seeds"
+    status, out, err = optcp(*verb, name, "2")
+    assert status == (2 if "nosuch" in verb else 0)
+    if status == 0:
+        assert ("runs: 2," if verb[0] == "run" else "size seeds=2") in " ".join(out.split())
+    assert "No such option" not in err
+    bad = optcp(*verb, documented, "0")
+    assert bad[0] == 2
+    assert f"'{documented}': 0 is not in the range" in " ".join(bad[2].split())
+    assert optcp(*verb, name, "0") == bad
+    shown = optcp(verb[0], "--help")[1]
+    assert f"  {documented} " in shown
+    assert f"  {'--seeds' if documented == '--runs' else '--runs'} " not in shown
 
 
 def test_the_double_has_the_real_modules_interface():

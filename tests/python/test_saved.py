@@ -5,9 +5,11 @@ import json
 import numpy as np
 import pytest
 
-from optcp import export
+from optcp import export, stored
 from optcp.errors import InputError, Interrupted, RunFailed
+from optcp.export.latex import latex
 from optcp.files import replacing_directory
+from optcp.papers.model import Result, Row
 from optcp.study import saved, single
 
 WORLD = """
@@ -141,8 +143,6 @@ def test_what_is_no_run_is_not_overwritten(planned, tmp_path):
     (tmp_path / "out" / "seed-1" / "thesis.tex").touch()
     with pytest.raises(InputError, match="this is there and is no run"):
         planned()
-    with pytest.raises(InputError, match=r"the name 'scalars' is taken"):
-        planned('observe = [{name = "scalars", kind = "drops"}]\n', seed=2)
 
 
 def test_a_directory_is_replaced_whole_or_not_at_all(tmp_path):
@@ -171,17 +171,82 @@ def test_runs_are_found_in_their_order_and_one_must_be_named(planned, silent, tm
     assert saved.one(plan.out / "seed-3").meta["seed"] == 3
     with pytest.raises(InputError, match="there is no run in it"):
         saved.find(tmp_path)
-    (plan.out / "seed-3" / "load.parquet").write_bytes(b"half a fi")
-    with pytest.raises(RunFailed, match=r"load\.parquet: cannot be read"):
-        saved.one(plan.out / "seed-3").table("load")
-    (plan.out / "seed-4" / "drops.parquet").replace(plan.out / "seed-4" / "load.parquet")
-    with pytest.raises(RunFailed, match=r"load\.parquet: holds drops, not load; delete its directory and run again"):
-        saved.one(plan.out / "seed-4").table("load")
+
+
+def changed_digit(run):
+    """A goodput that nobody measured."""
+    text = (run / "meta.json").read_text()
+    assert '"link-down": 2' in text
+    (run / "meta.json").write_text(text.replace('"link-down": 2', '"link-down": 3'))
+    return "meta.json"
+
+
+def half_a_file(run):
+    (run / "load.parquet").write_bytes((run / "load.parquet").read_bytes()[:50])
+    return "load.parquet"
+
+
+def another_observation(run):
+    (run / "load.parquet").write_bytes((run / "drops.parquet").read_bytes())
+    return "load.parquet"
+
+
+def of_another_run(run):
+    (run / "drops.parquet").write_bytes((run.parent / "seed-2" / "goodput.parquet").read_bytes())
+    return "drops.parquet"
+
+
+def no_file(run):
+    (run / "scalars.parquet").unlink()
+    return "scalars.parquet"
+
+
+@pytest.mark.parametrize("change", [changed_digit, half_a_file, another_observation, of_another_run, no_file])
+def test_a_file_that_is_not_as_the_run_wrote_it_is_named_and_the_run_made_again(optcp, tmp_path, calls, change):
+    (tmp_path / "world.toml").write_text(WORLD)
+    words = ("run", "world.toml", "--runs", "2", "--out", "out")
+    before = optcp(*words)[1]
+    file = change(tmp_path / "out" / "seed-1")
+    what = "cannot be read (No such file or directory)" if change is no_file else stored.CHANGED
+    named = f"out/seed-1/{file}: {what}"
+    message = f"Error: {named}; delete its directory and run again\n"
+    for form in ("csv", "parquet"):
+        assert optcp("export", "out", "--format", form)[::2] == (1, message)
+    calls.clear()
+    status, out, err = optcp(*words)
+    assert (status, out, calls) == (0, before, [(1, 1)])
+    assert err.splitlines()[0] == f"out: made again: seed-1: {named}"
+    assert optcp("export", "out", "--format", "csv")[0] == 0
+
+
+def test_directories_that_changed_places_are_made_again(optcp, tmp_path, calls):
+    (tmp_path / "world.toml").write_text(WORLD)
+    words = ("run", "world.toml", "--runs", "2", "--out", "out")
+    optcp(*words)
+    for source, target in (("seed-1", "x"), ("seed-2", "seed-1"), ("x", "seed-2")):
+        (tmp_path / "out" / source).rename(tmp_path / "out" / target)
+    calls.clear()
+    err = optcp(*words)[2]
+    assert err.splitlines()[0] == "out: made again: seed-1, seed-2: of another scenario or seed"
+    assert sorted(calls) == [(1, 1), (2, 1)]
+
+
+def test_runs_of_two_scenarios_in_one_directory_are_told(optcp, tmp_path):
+    (tmp_path / "world.toml").write_text(WORLD)
+    words = ("run", "world.toml", "--out", "out")
+    assert optcp(*words, "--runs", "5")[2].splitlines()[0] == "5 runs"
+    assert optcp(*words, "--runs", "2")[2].splitlines()[0] == "2 runs, 2 finished before and reused"
+    for more in (["--dry-run"], []):
+        err = optcp(*words, "--set", "parameters.backbone=5 Mbps", *more)[2]
+        assert err.splitlines()[:2] == [
+            "out: made again: seed-1: of another scenario or seed",
+            "out: there are also runs of other scenarios: seed-2, seed-3, seed-4, ... (4 runs)",
+        ]
 
 
 META = (
-    b'{"format": 2, "scenario_sha256": "", "extension_sha256": "", "records_sha256": null, "cell": {}, "drops": {},'
-    b' "goodput_bps": {}, "scenario": %s}'
+    b'{"format": 3, "files": {}, "scenario_sha256": "", "extension_sha256": "", "records_sha256": null, "cell": {},'
+    b' "drops": {}, "goodput_bps": {}, "scenario": %s}'
 )
 
 
@@ -192,13 +257,14 @@ META = (
         (b"\xff", r"not JSON \(byte 1\)"),
         (b"[]", "a JSON object with keys is expected"),
         (b"{}", "the key `format` is missing"),
-        (b'{"format": 1}', "written by another version of optcp"),
-        (b'{"format": 2}', "the key `scenario` is missing"),
+        (b'{"format": 2}', r"written by another version of optcp \(format 2; this one reads 3\)"),
+        (b'{"format": 3}', "the key `scenario` is missing"),
         (META % b'3, "seed": 1', "`scenario` is no object"),
         (META % b'{"observe": {}}, "seed": 1', r"`scenario\.observe` is no list"),
         (META % b'{"observe": [3]}, "seed": 1', r"`scenario\.observe\[0\]` is no object"),
         (META % b'{"observe": [{"name": "a"}]}, "seed": 1', r"the key `scenario\.observe\[0\]\.kind` is missing"),
         (META % b'{"observe": []}, "seed": "1"', "`seed` is no whole number"),
+        (META % b'{"observe": []}, "seed": 1', "without a checksum, so not written by this version of optcp"),
         (META % b'{"observe": [], "stop_ps": null}, "seed": 1', r"`scenario\.stop_ps` is no whole number"),
     ],
 )
@@ -249,13 +315,28 @@ def test_latex_tables_have_every_row(results_directory):
         path.unlink()
 
 
+def test_latex_tables_are_tables_whatever_a_result_says():
+    row = Row({"of": "[100 % < 5]\n\n|a|"}, "x_pct", None, 1.0, (None, None), 1, "claim-only")
+    result = Result(
+        "gmpls/new", "one\n\\input{x} 50 %", {}, {"name": "n", "seeds": {}, "paper_runs": None}, {}, {},
+        [row], [], [], {"version": "1\n2", "git": "g", "seeds": None, "metrics_sha256": "0"}, [],
+    )  # fmt: skip
+    lines = latex(result).splitlines()
+    assert lines[1].startswith("% one \\input{x} 50 %; ")
+    assert lines[1].endswith("; optcp 1 2")
+    assert lines[2].startswith("\\begin{tabular}")
+    assert lines[6].startswith(r"{}[100 \% \textless{} 5] \textbar{}a\textbar{} & x\_pct & ")
+    assert len(lines) == 9
+
+
 @pytest.mark.parametrize("inside", ["gmpls/table3", "../../outside", "/outside", "das/fig1"])
 def test_exports_are_named_by_the_file_that_was_read(results_directory, tmp_path, inside):
     folder = tmp_path / "in" / "results" / "gmpls"
     folder.mkdir(parents=True)
     text = (results_directory / "gmpls" / "table3.json").read_text()
     (folder / "table3.json").write_text(text)
-    (folder / "table3-variant.json").write_text(json.dumps(json.loads(text) | {"exhibit": inside}))
+    whole = stored.load(folder / "table3.json", json.loads)
+    (folder / "table3-variant.json").write_text(stored.sealed(json.dumps(whole | {"exhibit": inside}, indent=1) + "\n"))
     for form, ending in (("csv", "csv"), ("parquet", "parquet"), ("latex", "tex")):
         written = list(export.files(folder.parent, form))
         assert {folder / f"{stem}.{ending}" for stem in ("table3", "table3-variant")} <= set(written)

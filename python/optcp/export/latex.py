@@ -25,6 +25,9 @@ ESCAPES = {
     "}": r"\}",
     "~": r"\textasciitilde{}",
     "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
 }
 
 
@@ -43,7 +46,7 @@ def latex(result: Result) -> str:
     head = [*keys, "metric", "printed", "measured", "95 % interval", "n", "verdict"]
     lines = [
         "% Needs \\usepackage{booktabs}.",
-        f"% {result.title}; {tables.size_text(result)}; optcp {result.provenance['version']}",
+        f"% {_line(result.title)}; {_line(tables.size_text(result))}; optcp {_line(result.provenance['version'])}",
         f"\\begin{{tabular}}{{{'r' * len(keys)}lrrrrl}}",
         r"\toprule",
         _row(head),
@@ -66,5 +69,12 @@ def latex(result: Result) -> str:
     return "\n".join([*lines, r"\bottomrule", r"\end{tabular}"]) + "\n"
 
 
+def _line(text: str) -> str:
+    """Text on one line: a comment ends with it, and an empty line inside a table would be an error."""
+    return " ".join(text.split())
+
+
 def _row(cells: Sequence[str]) -> str:
-    return " & ".join("".join(ESCAPES.get(letter, letter) for letter in cell) for cell in cells) + r" \\"
+    row = " & ".join("".join(ESCAPES.get(letter, letter) for letter in _line(cell)) for cell in cells)
+    # Behind the end of a row, LaTeX takes these for its argument.
+    return ("{}" if row.startswith(("[", "*")) else "") + row + r" \\"

@@ -2,8 +2,11 @@
 
 import json
 import math
+import os
 import re
 import shutil
+import subprocess
+import sys
 from collections import Counter
 from pathlib import Path
 
@@ -228,12 +231,39 @@ def test_what_was_not_observed_is_said_with_the_entry_to_add(command):
     assert [line.rpartition("/")[2] for line in done.stdout.splitlines()] == ["load.png", "goodput.png", "drops.png"]
 
 
-def test_a_damaged_file_is_status_1_and_named(a_run, command, tmp_path):
+@pytest.mark.parametrize("verb", [("trace",), ("export", "--format", "pcapng"), ("export", "--format", "ns2")])
+@pytest.mark.parametrize("file", ["packets.parquet", "meta.json"])
+def test_a_changed_file_is_status_1_and_named(a_run, command, tmp_path, verb, file):
     copy = tmp_path / "copy"
     shutil.copytree(a_run, copy)
-    content = (copy / "tcp.parquet").read_bytes()
-    (copy / "tcp.parquet").write_bytes(content[: len(content) // 2])
-    assert "tcp.parquet: cannot be read" in command("trace", copy, "--kind", "tcp", status=1).stderr
+    content = bytearray((copy / file).read_bytes())
+    content[content.index(b"1" if file == "meta.json" else b"sent")] += 1
+    (copy / file).write_bytes(content)
+    message = f"Error: {copy / file}: changed since it was written"
+    assert command(*verb, copy, status=1).stderr.startswith(message)
+
+
+def test_checksums_are_those_of_other_tools(a_run):
+    for name, checksum in meta_of(a_run)["files"].items():
+        done = subprocess.run(["sha256sum", a_run / name], capture_output=True, text=True, check=True)
+        assert done.stdout.split()[0] == checksum
+
+
+@pytest.mark.skipif(sys.platform in ("darwin", "win32"), reason="their file systems have text for names")
+def test_a_scenario_whose_path_is_no_text(command, tmp_path):
+    odd = tmp_path / os.fsdecode(b"odd\xff")
+    odd.mkdir()
+    (odd / os.fsdecode(b"w\xfe.toml")).write_text(
+        'stop = "1 s"\ntopology = {file = "net.gml", rate = "1 Gbps", queue = "9 packets", delay = "1 ms"}\n'
+        'flows = [{group = "f", path = ["A", "B"], tcp = "cubic"}]\n'
+    )
+    (odd / "net.gml").write_text('graph [ node [ id 0 label "A" ] node [ id 1 label "B" ] edge [ source 0 target 1 ] ]')
+    scenario = os.fsdecode(b"odd\xff/w\xfe.toml")
+    message = command("validate", scenario, status=2).stderr
+    assert "odd\N{REPLACEMENT CHARACTER}/w\N{REPLACEMENT CHARACTER}.toml:" in message
+    assert 'write `congestion = "cubic"`' in message
+    command("run", scenario, "--set", "flows.0.tcp=rfc", "--runs", "2", "--out", "out")
+    assert len(list(tmp_path.glob("out/seed-*"))) == 2
 
 
 def test_scenarios_are_listed_with_titles(command):
@@ -242,3 +272,12 @@ def test_scenarios_are_listed_with_titles(command):
         r"^  single-failure +One link fails, is protected, repaired and reverted to$", listed, re.MULTILINE
     )
     assert "optcp run single-failure" in command("--help").stdout
+
+
+def test_titles_paths_and_values_are_no_markup(command, tmp_path):
+    source = (Path(optcp.__file__).parent / "scenarios" / "single-failure.toml").read_text()
+    (tmp_path / "odd.toml").write_text(re.sub(r"(?m)^title = .*", 'title = "[/x] $x_{ :smile:"', source))
+    done = command("run", "odd.toml", "--out", "o[/a]:smile:")
+    assert done.stdout.endswith("1 runs in o[/a]:smile:\n")
+    command("trace", "o[/a]:smile:", "--kind", "queue", "--out", "queue.svg")
+    assert "[/x] $x_{ :smile:" in (tmp_path / "queue.svg").read_text()
