@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -11,7 +12,8 @@ from pathlib import Path
 import pytest
 
 import fake_core
-from optcp import cli
+from optcp import cli, topologies
+from optcp.errors import InputError
 from optcp.papers import baseline
 
 HERE = Path(__file__).parent
@@ -114,6 +116,33 @@ def test_list(optcp, snapshot):
     status, out, _ = optcp("list")
     assert status == 0
     assert "profiles:\n  ns2-2001  TCP as ns-2 had it in 2001 [ns-2.1b8]\n" in out
+
+
+def test_list_of_networks(optcp):
+    status, out, _ = optcp("list", "topologies")
+    assert status == 0
+    assert "  sndlib    26 networks, such as sndlib/abilene: `optcp list sndlib`\n" in out, "as sndlib.zib.de has them"
+    status, out, _ = optcp("list", "sndlib")
+    assert (status, len(out.splitlines())) == (0, 26)
+    assert "sndlib/germany50" in out.splitlines()
+    assert "did you mean 'sndlib'?" in optcp("list", "sndlb")[2]
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("germany50", "did you mean 'sndlib/germany50'?"),
+        ("germny50", "did you mean 'sndlib/germany50'?"),
+        ("other/Germany50", "did you mean 'sndlib/germany50'?"),
+        ("abilene", "did you mean 'sndlib/abilene' or 'topozoo/Abilene'?"),
+        ("sndlib/germny50", "did you mean 'sndlib/germany50'? there are: sndlib/abilene, "),
+        ("../../x", "`optcp list topologies` says more"),
+        ("", "`optcp list topologies` says more"),
+    ],
+)
+def test_an_unknown_network_is_answered_with_what_there_is(name, said):
+    with pytest.raises(InputError, match=f"no topology `{re.escape(name)}`; .*{re.escape(said)}"):
+        topologies.find("name", name, "world.toml")
 
 
 def test_list_of_profiles(optcp, snapshot):

@@ -66,6 +66,15 @@ def test_goodput_is_that_of_the_observation_and_a_scalar(planned, silent):
     assert scalars.distinct("unit") == ["packets", "hops", "events", "bit/s"]
 
 
+def test_the_estimate_of_a_dry_run_is_of_all_files(planned, silent):
+    plan = planned()
+    estimate = single.probe(plan)
+    single.simulate(plan, 1, silent)
+    written = sum(file.stat().st_size for file in (plan.out / "seed-1").iterdir())
+    # What is not known before: two lines on the time that the run takes.
+    assert 0 < written - estimate.bytes < 80
+
+
 def test_a_set_axis_is_no_axis_any_more(planned):
     plan = planned(SWEEP, [("parameters.switch_delay", "7 ms")])
     assert len(plan.study.branches) == 1

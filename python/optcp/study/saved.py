@@ -313,24 +313,29 @@ def occupied(directory: Path) -> bool:
     return directory.exists()
 
 
-def write(directory: Path, meta: dict[str, Any], observations: Iterable[tuple[str, bytes]]) -> None:
-    """Write a run's directory, whole or not at all.
+def contents(meta: dict[str, Any], observations: Iterable[tuple[str, bytes]]) -> dict[str, bytes]:
+    """What a run's directory holds, by the names of its files.
 
     ``observations`` are (name, Parquet file); ``scalars.parquet`` is made from ``meta``. ``meta.json`` comes last, with
     the checksum of every other file and its own.
+    """
+    files = {**{f"{name}.parquet": content for name, content in observations}, SCALARS: _scalars(meta)}
+    checksums = {name: stored.sha256(content) for name, content in files.items()}
+    text = json.dumps({"format": FORMAT, **meta, "files": checksums}, indent=1, ensure_ascii=False) + "\n"
+    return {**files, META: stored.sealed(text).encode()}
+
+
+def write(directory: Path, files: dict[str, bytes]) -> None:
+    """Write a run's directory, whole or not at all.
 
     Raises
     ------
     OSError
         If it cannot be written.
     """
-    files = {**{f"{name}.parquet": content for name, content in observations}, SCALARS: _scalars(meta)}
-    checksums = {name: stored.sha256(content) for name, content in files.items()}
-    text = json.dumps({"format": FORMAT, **meta, "files": checksums}, indent=1, ensure_ascii=False) + "\n"
     with replacing_directory(directory) as temporary:
         for name, content in files.items():
             (temporary / name).write_bytes(content)
-        (temporary / META).write_bytes(stored.sealed(text).encode())
 
 
 def _scalars(meta: dict[str, Any]) -> bytes:

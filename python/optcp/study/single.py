@@ -252,7 +252,7 @@ def _run(planned: Plan, seed: int, branches: list[int], cancel: _core.Cancel) ->
         meta = _meta(planned, branch, run, files)
         # Cells of one call may share their warm-up: there is no time of one run, only its share.
         meta |= {"cpu_seconds": round(cpu_s / len(branches), 6), "cpu_shared_by": len(branches)}
-        saved.write(planned.directory(branch, seed), meta, files.items())
+        saved.write(planned.directory(branch, seed), saved.contents(meta, files.items()))
 
 
 def observed(scenario: _core.Scenario, run: _core.Run) -> dict[str, bytes]:
@@ -342,4 +342,6 @@ def probe(planned: Plan, limit_s: float = 3.0) -> Estimate:
     finally:
         timer.cancel()
     files = observed(scenario, run)
-    return Estimate(limit_s, time.thread_time() - began, sum(len(content) for content in files.values()))
+    took_s = time.thread_time() - began
+    written = saved.contents(_meta(planned, branches[0], run, files), files.items())
+    return Estimate(limit_s, took_s, sum(len(content) for content in written.values()))
