@@ -110,13 +110,15 @@ pub fn sightings(failures: &[Failure], timing: &Timing) -> Vec<Sighting> {
     seen
 }
 
-/// What is announced, in order of time, and when each router has acted on it.
+/// What is announced, in order of time, and when each router has acted on it. Asks at each whether to go on;
+/// `None` if not.
 #[must_use]
 pub fn announcements(
     topology: &Topology,
     failures: &[Failure],
     timing: &Timing,
-) -> Vec<Announcement> {
+    go_on: &mut dyn FnMut() -> bool,
+) -> Option<Vec<Announcement>> {
     let seen = sightings(failures, timing);
     let mut found: Vec<(Time, usize, bool, Vec<usize>)> = Vec::new();
     for &Sighting { hop: (link, direction), down, up } in &seen {
@@ -139,21 +141,19 @@ pub fn announcements(
         }
     }
     found.sort_by_key(|&(at, link, up, _)| (at, link, up));
-    let announcement = |(at, link, up, senders): (Time, usize, bool, Vec<usize>)| Announcement {
-        link,
-        up,
-        at,
-        installed: installed(topology, failures, timing, at, &senders),
-        senders: senders.len(),
+    let mut announcement = |(at, link, up, senders): (Time, usize, bool, Vec<usize>)| {
+        let installed = go_on().then(|| installed(topology, failures, timing, at, &senders))?;
+        Some(Announcement { link, up, at, installed, senders: senders.len() })
     };
-    let mut all: Vec<Announcement> = found.into_iter().map(announcement).collect();
+    let mut all: Vec<Announcement> =
+        found.into_iter().map(&mut announcement).collect::<Option<_>>()?;
     let mut repairs: Vec<Time> = seen.iter().filter_map(|sighting| sighting.up).collect();
     repairs.sort_unstable();
     repairs.dedup();
     for one in &mut all {
-        catch_up(one, topology, failures, timing, &repairs);
+        catch_up(one, topology, failures, timing, &repairs, go_on)?;
     }
-    all
+    Some(all)
 }
 
 /// Whether the router at the other end of a link holds it to be down at an instant, and will say when it no
@@ -178,10 +178,14 @@ fn catch_up(
     failures: &[Failure],
     timing: &Timing,
     repairs: &[Time],
-) {
+    go_on: &mut dyn FnMut() -> bool,
+) -> Option<()> {
     for &at in repairs.iter().filter(|&&at| at > news.at) {
         if news.installed.iter().all(Option::is_some) {
-            return;
+            break;
+        }
+        if !go_on() {
+            return None;
         }
         let knows = |(_, known): &(usize, &Option<Time>)| known.is_some_and(|known| known <= at);
         let senders: Vec<usize> =
@@ -191,6 +195,7 @@ fn catch_up(
             *known = known.or(later);
         }
     }
+    Some(())
 }
 
 /// When each router has acted on what `senders` say at an instant.

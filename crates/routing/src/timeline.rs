@@ -101,7 +101,8 @@ struct Router {
     table: Vec<Option<Entry>>,
 }
 
-/// What routers do about failures. `mechanism` says how they find backups; `None` is without any.
+/// What routers do about failures. `mechanism` says how they find backups; `None` is without any. Asks at each
+/// step whether to go on; `None` if not.
 #[must_use]
 pub fn timeline(
     topology: &Topology,
@@ -110,8 +111,9 @@ pub fn timeline(
     mechanism: Option<Mechanism>,
     protect: Protect,
     converge: Converge,
-) -> Timeline {
-    let announced = announcements(topology, failures, timing);
+    go_on: &mut dyn FnMut() -> bool,
+) -> Option<Timeline> {
+    let announced = announcements(topology, failures, timing, go_on)?;
     let mut events: Vec<(Time, usize, Event)> = Vec::new();
     for sighting in sightings(failures, timing) {
         let (link, direction) = sighting.hop;
@@ -146,6 +148,9 @@ pub fn timeline(
         .collect();
     let mut changes = Vec::new();
     for same in events.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)) {
+        if !go_on() {
+            return None;
+        }
         let (at, index) = (same[0].0, same[0].1);
         let router = &mut routers[index];
         let cause = same.iter().map(|(.., event)| router.take(event, &announced)).max();
@@ -164,7 +169,7 @@ pub fn timeline(
             }
         }
     }
-    Timeline { announcements: announced, changes }
+    Some(Timeline { announcements: announced, changes })
 }
 
 /// The network without the links that are down, computed once.

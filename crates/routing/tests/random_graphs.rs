@@ -239,7 +239,7 @@ proptest! {
         };
         let timing = timing(&topology, 11);
         let by = Some(Mechanism::RemoteLfa);
-        let line = timeline(&topology, &[failure], &timing, by, Protect::Link, Converge::Own);
+        let line = timeline(&topology, &[failure], &timing, by, Protect::Link, Converge::Own, &mut || true).unwrap();
         prop_assert!(line.announcements.is_empty());
         let routes = Routes::new(&topology);
         let mut changed = std::collections::BTreeMap::new();
@@ -270,7 +270,8 @@ proptest! {
             let timing = timing(&topology, 23);
             let line = timeline(
                 &topology, &failures, &timing, Some(mechanism), Protect::Node, Converge::Own,
-            );
+                &mut || true,
+            ).unwrap();
             let mut last = std::collections::BTreeMap::new();
             for change in line.changes {
                 last.insert((change.router, change.destination), change.entry);
@@ -299,7 +300,7 @@ proptest! {
         for converge in [Converge::Own, Converge::Synchronized] {
             let timing = timing(&topology, 23);
             let by = Some(Mechanism::TiLfa);
-            let line = timeline(&topology, &[failure], &timing, by, Protect::Link, converge);
+            let line = timeline(&topology, &[failure], &timing, by, Protect::Link, converge, &mut || true).unwrap();
             let mut table: Vec<Vec<Option<Entry>>> = (0..topology.nodes())
                 .map(|s| (0..topology.nodes()).map(|d| before.next(s, d).map(Entry::Next)).collect())
                 .collect();

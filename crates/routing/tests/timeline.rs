@@ -44,7 +44,7 @@ fn failure(from: u64, to: Option<u64>) -> Failure {
 
 fn run(failures: &[Failure], converge: Converge) -> Timeline {
     let by = Some(Mechanism::TiLfa);
-    timeline(&square(), failures, &timing(), by, Protect::Link, converge)
+    timeline(&square(), failures, &timing(), by, Protect::Link, converge, &mut || true).unwrap()
 }
 
 /// Each change as (ms, router, destination, way, cause).
@@ -98,7 +98,9 @@ fn a_failure_that_is_over_before_it_is_seen_changes_nothing() {
 
 #[test]
 fn the_hold_down_timer_ends_with_the_news_that_the_link_works() {
-    let announced = |repair| announcements(&square(), &[failure(2000, Some(repair))], &timing());
+    let announced = |repair| {
+        announcements(&square(), &[failure(2000, Some(repair))], &timing(), &mut || true).unwrap()
+    };
     assert!(announced(2998).is_empty(), "known at 3005, when the timer ends");
     assert_eq!(announced(2999).len(), 2);
 }
@@ -197,7 +199,9 @@ fn a_router_that_is_cut_off_keeps_its_table() {
 #[test]
 fn a_router_that_was_cut_off_has_the_news_when_it_is_back() {
     let cut = |link| Failure { link, directions: [true; 2], at: at(1000), repair: Some(at(8000)) };
-    let found = announcements(&square(), &[failure(2000, None), cut(1), cut(2)], &timing());
+    let found =
+        announcements(&square(), &[failure(2000, None), cut(1), cut(2)], &timing(), &mut || true)
+            .unwrap();
     let news = found.iter().find(|one| one.link == AC).expect("it is announced");
     assert_eq!((news.at, news.up), (at(3005), false));
     assert_eq!(news.installed[2], Some(at(8007 + 11 + 5 + 40)));
@@ -216,7 +220,32 @@ fn a_link_is_there_again_once_both_ends_say_so() {
         repair: Some(at(repair)),
     };
     let failures = [of([true, false], 9000), of([false, true], 6000)];
-    let found = announcements(&square(), &failures, &timing());
+    let found = announcements(&square(), &failures, &timing(), &mut || true).unwrap();
     let told: Vec<_> = found.iter().map(|one| (one.at, one.up, one.senders)).collect();
     assert_eq!(told, [(at(3005), false, 2), (at(9007), true, 1)]);
+}
+
+/// Three links fail for good and one comes back: the questions are as many as the steps, and a no to any of
+/// them ends the work.
+#[test]
+fn whoever_says_no_ends_the_work() {
+    let cut = |link| Failure { link, ..failure(2500, None) };
+    let failures = [failure(2000, Some(5000)), cut(1), cut(2)];
+    let ask = |refused: Option<u64>| {
+        let mut asked = 0;
+        let mut go_on = || {
+            asked += 1;
+            Some(asked) != refused
+        };
+        let by = Some(Mechanism::RemoteLfa);
+        let (timing, own) = (timing(), Converge::Own);
+        let line =
+            timeline(&square(), &failures, &timing, by, Protect::Link, own, &mut go_on).is_some();
+        (line, asked)
+    };
+    let (done, questions) = ask(None);
+    assert!(done && questions > 10, "{questions}");
+    for refused in 1..=questions {
+        assert_eq!(ask(Some(refused)), (false, refused));
+    }
 }

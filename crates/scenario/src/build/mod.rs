@@ -77,14 +77,13 @@ pub(crate) fn world(
         traffic::datagrams(full, streams, &mut paths, &mut entrances, tables.as_ref(), go_on)?;
     let ports = ports(plan, streams);
     let (mut controls, switches) = controls(plan, &ports, streams, &mut paths, &mut entrances);
-    if !go_on() {
-        return None;
+    let mut routing = None;
+    if let Some((tables, plan_of)) = tables.zip(plan.routing.as_ref()) {
+        let (rewritten, record) =
+            tables.rewrite(plan, plan_of, &ports, (streams, go_on), &mut paths)?;
+        controls.extend(rewritten);
+        routing = Some(record);
     }
-    let rewritten = tables
-        .zip(plan.routing.as_ref())
-        .map(|(tables, routing)| tables.rewrite(plan, routing, &ports, streams, &mut paths));
-    let (rewritten, routing) = rewritten.unzip();
-    controls.extend(rewritten.into_iter().flatten());
     // Stable: at one instant failures and repairs stay before the switches they lead to.
     controls.sort_by_key(|control| control.at);
     let assemblers = bursts::assemblers(plan, &ports, streams);

@@ -141,20 +141,27 @@ impl Tables {
         paths.tunnel(&way, self.entry(end, destination), true)
     }
 
-    /// What routers rewrite, as control actions and for the result.
+    /// What routers rewrite, as control actions and for the result; `None` if it is not to go on.
     pub(super) fn rewrite(
         &self,
         plan: &Plan,
         routing: &RoutingPlan,
         ports: &[PortConfig],
-        streams: Streams,
+        (streams, go_on): (Streams, &mut dyn FnMut() -> bool),
         paths: &mut Paths,
-    ) -> (Vec<Control>, RoutingRecord) {
+    ) -> Option<(Vec<Control>, RoutingRecord)> {
         let failures = failures(plan);
         let timing = timing(plan, routing, ports, streams);
         let (mechanism, protect) = (routing.mechanism, routing.protect);
-        let mut line =
-            timeline(&self.topology, &failures, &timing, mechanism, protect, routing.converge);
+        let mut line = timeline(
+            &self.topology,
+            &failures,
+            &timing,
+            mechanism,
+            protect,
+            routing.converge,
+            go_on,
+        )?;
         line.announcements.retain(|one| one.at <= plan.stop);
         line.changes.retain(|change| change.at <= plan.stop);
         let mut record = RoutingRecord {
@@ -178,7 +185,7 @@ impl Tables {
             let hop = *laid.entry((*destination, hops.to_vec())).or_insert_with(lay);
             controls.push(Control { at: *at, action: Action::SetHop(label, hop) });
         }
-        (controls, record)
+        Some((controls, record))
     }
 }
 
