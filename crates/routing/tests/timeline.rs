@@ -44,7 +44,8 @@ fn failure(from: u64, to: Option<u64>) -> Failure {
 
 fn run(failures: &[Failure], converge: Converge) -> Timeline {
     let by = Some(Mechanism::TiLfa);
-    timeline(&square(), failures, &timing(), by, Protect::Link, converge, &mut || true).unwrap()
+    timeline(&square(), failures, &timing(), by, Protect::Link, converge, &mut || true)
+        .expect("nobody says no")
 }
 
 /// Each change as (ms, router, destination, way, cause).
