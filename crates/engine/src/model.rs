@@ -28,13 +28,12 @@ pub(crate) struct Model<O> {
     /// Sources whose numbers, as flows, follow those of the flows.
     pub(crate) datagrams: Vec<Datagrams>,
     pub(crate) counts: Counts,
-    /// How much work has been done when it is asked again whether to go on.
-    ask_at: u64,
     pub(crate) observer: O,
 }
 
-/// Work between two questions whether to go on.
-const STRETCH: u64 = 1 << 16;
+/// Events, of whatever kind, between two questions whether to go on. So few, because a sender may send its whole
+/// window within one.
+const STRETCH: u64 = 1 << 7;
 
 /// What a node does with a packet.
 #[derive(Clone, Copy, Debug)]
@@ -67,22 +66,15 @@ impl<O: Observer> Model<O> {
             flows: blueprint.flows.iter().map(Flow::new).collect(),
             datagrams: blueprint.datagrams.iter().map(Datagrams::new).collect(),
             counts: Counts::default(),
-            ask_at: STRETCH,
             observer,
         }
     }
 
-    /// An event is to be executed. Asks now and then whether to go on: work is events of all kinds, and packets
-    /// that endpoints send, for a sender may send many within one event.
+    /// An event is to be executed: asks now and then whether to go on.
     #[inline]
     pub(crate) fn goes_on(&mut self, go_on: &mut dyn FnMut() -> bool) -> bool {
         self.counts.events += 1;
-        let work = self.counts.events + self.counts.sent;
-        if work < self.ask_at {
-            return true;
-        }
-        self.ask_at = work + STRETCH;
-        go_on()
+        !self.counts.events.is_multiple_of(STRETCH) || go_on()
     }
 
     /// The instant of the event that is being executed.

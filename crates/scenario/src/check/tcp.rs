@@ -53,7 +53,7 @@ pub(crate) fn choices(text: &str, base: Config) -> Result<Config, Vec<String>> {
 }
 
 /// More segments at one instant are taken for a slip: queues without a limit would fill the memory.
-const MOST_AT_ONCE: u32 = 1_000_000;
+const MOST_AT_ONCE: u32 = 100_000;
 
 /// Reports choices with which no connection can work. A value that the profile chose is shown at the
 /// table, one that the file chose at its place.
