@@ -16,7 +16,7 @@ PROFILE := benches/optcp.profdata
 RELEASE := RUSTFLAGS="$(RUSTFLAGS) -Cprofile-use=$(CURDIR)/$(PROFILE)"
 DEVELOP := PIP_QUIET=1 VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --release --locked --quiet
 
-.PHONY: help setup reproduce evidence tables test test-rust test-python lint bench profile docs lock
+.PHONY: help setup reproduce evidence tables test test-rust test-python worlds lint bench profile docs lock
 
 help: ## List the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)$$/  make \1|\2/' | column -t -s '|'
@@ -51,6 +51,10 @@ test-rust: setup
 
 test-python: setup test-rust
 	$(BIN)/python -m pytest --quiet
+
+worlds: ## Check generated worlds from FROM to TO (0 to 200000; some 70 minutes); goes on with the FROM reached
+	WORLDS_FROM=$(or $(FROM),0) WORLDS_TO=$(or $(TO),200000) \
+	    cargo test --package optcp-scenario --locked --test worlds -- --nocapture
 
 lint: setup ## Check formatting, lints and types
 	cargo fmt --all --check

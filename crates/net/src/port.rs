@@ -78,7 +78,7 @@ pub struct Tally {
     /// The bytes in the queue, integrated over time: bytes times picoseconds.
     pub byte_time: u128,
     /// The longest time from a packet's arrival until everything in the queue, itself included, could have
-    /// been sent, in picoseconds.
+    /// been sent, in picoseconds; the greatest number if it never will.
     pub longest: u64,
 }
 
@@ -259,7 +259,11 @@ impl Port {
         self.tally.bytes += u64::from(packet.size());
         let transmission = transmission_time(self.config.rate, packet.size());
         self.busy_until = (self.busy_until.max(now) + transmission).min(NEVER_SENT);
-        self.tally.longest = self.tally.longest.max((self.busy_until - now).as_ps());
+        let wait = match self.busy_until {
+            NEVER_SENT => u64::MAX,
+            until => (until - now).as_ps(),
+        };
+        self.tally.longest = self.tally.longest.max(wait);
         self.queued_bytes += u64::from(packet.size());
         self.queue.push_back(packet);
         if self.queue.len() == 1 { self.send(now, packet) } else { Admission::Queued }

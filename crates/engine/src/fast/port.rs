@@ -179,6 +179,9 @@ impl Port {
         let begins = self.free_at.max(now.as_ps());
         let sent = (begins + details.transmission(packet.size())).min(NEVER_SENT.as_ps());
         store.accept(self, packet.size(), now.as_ps(), sent);
+        if sent == NEVER_SENT.as_ps() {
+            store.longest_wait = u64::MAX;
+        }
         let arrival = details.arrival(Time::from_ps(self.accept(sent)));
         model.record(Record::Accepted { port: id, packet });
         if let Some(watched) = &mut details.watched {

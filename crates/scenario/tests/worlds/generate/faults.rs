@@ -1,0 +1,199 @@
+//! What fails, what protects, and what is lost.
+
+use toml::{Table, Value};
+
+use super::{Maker, leaf, text, texts};
+
+impl Maker<'_> {
+    fn some_link(&mut self) -> Value {
+        let edge = self.draw.index(self.net.edges.len());
+        let links = self.net.edges[edge].links.clone();
+        self.draw.pick(&links)
+    }
+
+    pub(super) fn failures(&mut self) {
+        if !self.draw.chance(60) {
+            return;
+        }
+        // Several at one instant are common.
+        let instants = [self.instant(), self.instant()];
+        for _ in 0..self.draw.between(1, 4) {
+            let mut entry = Table::new();
+            match self.draw.below(10) {
+                0 => {
+                    let node = self.draw.index(self.net.nodes.len());
+                    entry.insert("node".to_owned(), text(self.net.nodes[node].clone()));
+                }
+                1 | 2 => {
+                    let mut links = vec![self.some_link(), self.some_link()];
+                    let bundles: Vec<String> =
+                        self.net.edges.iter().filter_map(|edge| edge.bundle.clone()).collect();
+                    if !bundles.is_empty() && self.draw.chance(50) {
+                        links = vec![text(self.draw.pick(&bundles))];
+                    }
+                    entry.insert("links".to_owned(), Value::Array(links));
+                }
+                _ => _ = entry.insert("link".to_owned(), self.some_link()),
+            }
+            let at = self.draw.pick(&instants);
+            entry.insert("at".to_owned(), text(leaf::span(at)));
+            if self.draw.chance(60) {
+                let down = self.some_span(0, 5 * self.units);
+                let repair = match self.draw.chance(10) {
+                    true => instants[1],
+                    false => at.saturating_add(down),
+                };
+                entry.insert("repair".to_owned(), text(leaf::span(repair)));
+            }
+            self.maybe(&mut entry, "FailureEntry", 20, &["packets", "direction", "later"]);
+            self.push("failures", entry);
+        }
+    }
+
+    pub(super) fn protection(&mut self) {
+        for group in self.groups.clone() {
+            let Some(path) = group.path.filter(|_| self.draw.chance(50)) else { continue };
+            let first = self.draw.index(path.len());
+            let last = first + self.draw.index(path.len() - first);
+            let part = &path[first..=last];
+            let avoid: Vec<usize> = part.iter().map(|hop| hop.edge).collect();
+            let Some(backup) = self.around(part[0].from, path[last].to, &avoid) else { continue };
+            let mut entry = Table::new();
+            entry.insert("flows".to_owned(), text(group.name));
+            let backup = self.written(&backup);
+            entry.insert("backup".to_owned(), backup);
+            if self.draw.chance(50) {
+                let edge = &self.net.edges[self.draw.pick(&avoid)];
+                let link = match &edge.bundle {
+                    Some(bundle) => text(bundle.clone()),
+                    None => edge.links[0].clone(),
+                };
+                entry.insert("link".to_owned(), link);
+            }
+            self.maybe(&mut entry, "ProtectionEntry", 80, &["scheme"]);
+            let delay = |maker: &mut Self| {
+                let span = maker.some_span(0, 200);
+                text(leaf::span(span))
+            };
+            match self.draw.below(4) {
+                0 => {
+                    let mut hello = Table::new();
+                    let interval = self.some_span(10, 200);
+                    hello.insert("interval".to_owned(), text(leaf::span(interval)));
+                    self.maybe(&mut hello, "HelloEntry", 50, &["multiplier"]);
+                    entry.insert("hello".to_owned(), Value::Table(hello));
+                }
+                1 => {
+                    let mut each = Table::new();
+                    each.insert("data".to_owned(), delay(self));
+                    each.insert("ack".to_owned(), delay(self));
+                    entry.insert("switch_delay".to_owned(), Value::Table(each));
+                }
+                _ => _ = entry.insert("switch_delay".to_owned(), delay(self)),
+            }
+            let keys = ["hold_off", "signal_processing", "computation", "capacity", "revert"];
+            self.maybe(&mut entry, "ProtectionEntry", 35, &keys);
+            self.maybe(&mut entry, "ProtectionEntry", 30, &["wait_to_restore"]);
+            self.push("protection", entry);
+        }
+    }
+
+    pub(super) fn losses(&mut self) {
+        if !self.draw.chance(45) {
+            return;
+        }
+        for _ in 0..self.draw.between(1, 2) {
+            let mut entry = Table::new();
+            entry.insert("link".to_owned(), self.some_link());
+            match self.draw.below(3) {
+                0 => {
+                    let tcp: Vec<String> = (self.groups.iter())
+                        .filter(|group| !group.datagrams)
+                        .map(|group| group.name.clone())
+                        .collect();
+                    entry.insert("flows".to_owned(), text(self.draw.pick(&tcp)));
+                    let segments = (0..self.draw.between(1, 6))
+                        .map(|_| i64::try_from(self.draw.below(30)).expect("small"));
+                    let segments: Vec<Value> = segments.map(Value::Integer).collect();
+                    entry.insert("segments".to_owned(), Value::Array(segments));
+                    if self.draw.chance(50) {
+                        entry.insert("kind".to_owned(), text("scripted"));
+                    }
+                    if self.draw.chance(30) {
+                        entry.insert("transmission".to_owned(), Value::Integer(2));
+                    }
+                }
+                1 => {
+                    entry.insert("kind".to_owned(), text("independent"));
+                    entry.insert("probability".to_owned(), self.leaf("LossesEntry", "probability"));
+                    self.maybe(&mut entry, "LossesEntry", 40, &["packets"]);
+                }
+                _ => {
+                    entry.insert("kind".to_owned(), text("periodic"));
+                    let period = i64::try_from(self.draw.between(1, 60)).expect("small");
+                    entry.insert("period".to_owned(), Value::Integer(period));
+                    self.maybe(&mut entry, "LossesEntry", 40, &["packets"]);
+                }
+            }
+            self.push("losses", entry);
+        }
+    }
+
+    /// One axis, of whatever the world has.
+    pub(super) fn sweep(&mut self) {
+        if !self.draw.chance(40) {
+            return;
+        }
+        let mut axes: Vec<(String, &str, &str)> =
+            vec![("links.0.queue".to_owned(), "LinksEntry", "queue")];
+        let lists = [
+            ("failures", "FailureEntry", "at"),
+            ("failures", "FailureEntry", "repair"),
+            ("failures", "FailureEntry", "link"),
+            ("protection", "ProtectionEntry", "switch_delay"),
+            ("protection", "ProtectionEntry", "scheme"),
+            ("losses", "LossesEntry", "probability"),
+            ("flows", "FlowsEntry", "start"),
+            ("flows", "FlowsEntry", "size"),
+            ("traffic", "TrafficEntry", "until"),
+            ("bundles", "BundleEntry", "selection"),
+            ("bursts", "BurstsEntry", "offset"),
+        ];
+        for (list, table, key) in lists {
+            if self.count(list) > 0 {
+                axes.push((format!("{list}.0.{key}"), table, key));
+            }
+        }
+        if self.net.routed {
+            axes.push(("routing.hold_down".to_owned(), "RoutingTable", "hold_down"));
+            axes.push(("routing.repair".to_owned(), "RoutingTable", "repair"));
+        }
+        axes.push(("tcp.t0.recovery".to_owned(), "TcpTable", "recovery"));
+        let (path, table, key) = self.draw.pick(&axes);
+        let values = match key {
+            "link" if self.draw.chance(60) => text("every"),
+            "link" => texts([]),
+            _ => {
+                let count = self.draw.between(2, 3);
+                Value::Array((0..count).map(|_| self.axis_value(table, key)).collect())
+            }
+        };
+        if values.as_array().is_none_or(|list| !list.is_empty()) {
+            self.table.insert("sweep".to_owned(), Value::Table(Table::from_iter([(path, values)])));
+        }
+    }
+
+    fn axis_value(&mut self, table: &str, key: &str) -> Value {
+        match key {
+            "at" | "repair" | "until" => {
+                let at = self.instant();
+                text(leaf::span(at))
+            }
+            "switch_delay" => {
+                let span = self.some_span(0, 300);
+                text(leaf::span(span))
+            }
+            _ => self.leaf(table, key),
+        }
+    }
+}

@@ -1,0 +1,146 @@
+//! Values of one key, by what the schema says that it takes.
+
+use toml::Value;
+
+use super::{Maker, text};
+use crate::schema::Takes;
+
+/// A duration of so many picoseconds, in the largest unit in which it is whole.
+pub(super) fn span(ps: u64) -> String {
+    let units = [
+        (3_600_000_000_000_000, "h"),
+        (60_000_000_000_000, "min"),
+        (1_000_000_000_000, "s"),
+        (1_000_000_000, "ms"),
+        (1_000_000, "us"),
+        (1_000, "ns"),
+    ];
+    let whole = units.iter().find(|(unit, _)| ps > 0 && ps.is_multiple_of(*unit));
+    match whole {
+        Some((unit, name)) => format!("{} {name}", ps / unit),
+        None => format!("{ps} ps"),
+    }
+}
+
+impl Maker<'_> {
+    /// A duration from `low` to `high` tenths of a unit: often of whole units, sometimes none, seldom endless.
+    pub(super) fn some_span(&mut self, low: u64, high: u64) -> u64 {
+        match self.draw.below(100) {
+            0..40 => {
+                let units = self.draw.between(low.div_ceil(10), high / 10);
+                units.saturating_mul(self.unit_ps)
+            }
+            40..88 => {
+                let tenth = self.unit_ps / 10;
+                self.draw.between(low.saturating_mul(tenth), high.saturating_mul(tenth))
+            }
+            88..96 => low.saturating_mul(self.unit_ps / 10),
+            96..99 => self.units * self.unit_ps,
+            _ => self.draw.pick(&[1, 3_600_000_000_000_000, 1 << 62, u64::MAX]),
+        }
+    }
+
+    /// An instant of the run.
+    pub(super) fn instant(&mut self) -> u64 {
+        self.some_span(0, 10 * self.units)
+    }
+
+    pub(super) fn delay(&mut self) -> String {
+        let low = self.some_span(0, 60);
+        match self.draw.chance(20) {
+            true => format!("uniform({}, {})", span(low / 2), span(low)),
+            false => span(low),
+        }
+    }
+
+    pub(super) fn speed(&mut self) -> String {
+        let percent = self.draw.pick(&[10, 50, 80, 100, 100, 100, 200, 333]);
+        let bps = u64::try_from(u128::from(self.rate_bps) * percent / 100).expect("below 2^64");
+        match bps.max(1) {
+            bps if bps % 1_000_000 == 0 => format!("{} Mbps", bps / 1_000_000),
+            bps => format!("{bps} bps"),
+        }
+    }
+
+    pub(super) fn queue(&mut self) -> String {
+        match self.draw.below(10) {
+            0 => "unlimited".to_owned(),
+            1 | 2 => format!("{} B", self.draw.between(1500, 60_000)),
+            3 => "1 packets".to_owned(),
+            _ => format!("{} packets", self.draw.between(2, 40)),
+        }
+    }
+
+    /// A number with `places` decimal places, from `low` to `high` of the last of them.
+    pub(super) fn decimal(&mut self, low: u64, high: u64, places: u32) -> f64 {
+        let power = 10_u32.pow(places);
+        let whole = u32::try_from(self.draw.between(low, high)).expect("a small number");
+        f64::from(whole) / f64::from(power)
+    }
+
+    /// So many a second that about `count` come in the run.
+    pub(super) fn pace(&mut self, count: u64) -> String {
+        // Millionths of one a second.
+        let length_ps = u128::from(self.units) * u128::from(self.unit_ps);
+        let rate = (u128::from(count) * 1_000_000_000_000_000_000 / length_ps).max(1);
+        format!("{}.{:06}", rate / 1_000_000, rate % 1_000_000)
+    }
+
+    /// A value for a key, as the schema says.
+    pub(super) fn leaf(&mut self, table: &str, key: &str) -> Value {
+        match self.schema.takes(table, key) {
+            Takes::Words(words) => text(self.draw.pick(&words)),
+            Takes::Bool => Value::Boolean(self.draw.chance(50)),
+            Takes::Called(name) => self.called(&name),
+            Takes::Else => panic!("`{key}` of {table} is no simple value"),
+        }
+    }
+
+    fn called(&mut self, name: &str) -> Value {
+        match name {
+            "Span" => {
+                let ps = self.some_span(0, 100);
+                text(span(ps))
+            }
+            "Delay" => text(self.delay()),
+            "Speed" => text(self.speed()),
+            "Queue" => text(self.queue()),
+            "Size" => text(match self.draw.chance(5) {
+                true => self.draw.pick(&["0 B", "1 B", "65535 B", "65536 B", "1 GB"]).to_owned(),
+                false => format!("{} B", self.draw.between(20, 1460)),
+            }),
+            "Count" => match self.draw.chance(5) {
+                true => Value::Integer(self.draw.pick(&[0, 1, 200, 65_535])),
+                false => Value::Integer(i64::try_from(self.draw.between(0, 6)).expect("small")),
+            },
+            "Limit" => match self.draw.chance(20) {
+                true => text("unlimited"),
+                false => text(format!("{} packets", self.draw.between(1, 40))),
+            },
+            "Cost" => match self.draw.chance(20) {
+                true => text("delay"),
+                false => Value::Integer(i64::try_from(self.draw.between(1, 4)).expect("small")),
+            },
+            "Probability" => Value::Float(match self.draw.below(10) {
+                0 => 0.0,
+                1 => 1.0,
+                _ => self.decimal(1, 200, 3),
+            }),
+            "Real" => Value::Float(self.decimal(51, 99, 2)),
+            "Volume" => text(match self.draw.below(10) {
+                0..3 => "greedy".to_owned(),
+                3..5 => format!("{} B", self.draw.between(1, 60_000)),
+                _ => format!("{} segments", self.draw.between(1, 80)),
+            }),
+            "Pace" => {
+                let count = self.draw.between(1, self.units);
+                text(format!("{} packets/s", self.pace(count)))
+            }
+            "FlowPace" => {
+                let count = self.draw.pick(&[1, 1, 2, 5, 20]);
+                text(format!("{} flows/s", self.pace(count)))
+            }
+            other => panic!("nothing is known of values called {other}"),
+        }
+    }
+}

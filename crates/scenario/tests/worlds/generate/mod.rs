@@ -1,0 +1,195 @@
+//! Worlds over the whole schema, drawn at random. Most are possible; what is not is mended.
+//!
+//! All times are in units of the time that a packet takes at the world's rate, so that a modem's line and a
+//! lightpath see as many packets, and timers, failures and intervals fall among them. Whole units are common:
+//! much then happens at one instant.
+
+mod faults;
+mod leaf;
+mod network;
+mod senders;
+mod watching;
+
+use toml::{Table, Value};
+
+use crate::draw::Draw;
+use crate::schema::Schema;
+
+use network::Net;
+
+/// What a world is being made of.
+struct Maker<'s> {
+    draw: Draw,
+    schema: &'s Schema,
+    /// The rate around which links are drawn.
+    rate_bps: u64,
+    /// What 1500 bytes take at that rate.
+    unit_ps: u64,
+    /// How long the run is, in units.
+    units: u64,
+    net: Net,
+    /// Groups of flows and the paths that they have as lists of nodes; none with routing.
+    groups: Vec<Group>,
+    table: Table,
+}
+
+/// A group of flows or sources.
+#[derive(Clone)]
+struct Group {
+    name: String,
+    datagrams: bool,
+    /// The nodes and links of its path, if it has just one.
+    path: Option<Vec<Hop>>,
+}
+
+/// A step of a path: the node that is left, the edge that is taken, and the node that is reached.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Hop {
+    from: usize,
+    edge: usize,
+    to: usize,
+}
+
+/// The text of a world, as a table.
+pub(crate) fn world(number: u64, schema: &Schema) -> Table {
+    let mut draw = Draw::new(number);
+    let usual = [64_000, 1_000_000, 10_000_000, 100_000_000, 10_000_000_000];
+    let rate_bps = match draw.chance(6) {
+        true => draw.pick(&[1, 1_000, 1_000_000_000_000]),
+        false => draw.pick(&usual),
+    };
+    let longest = if draw.chance(20) { 2500 } else { 500 };
+    let unit_ps = u64::try_from(12_000 * 1_000_000_000_000_u128 / u128::from(rate_bps))
+        .expect("less than 2^64 ps");
+    let mut maker = Maker {
+        // No run is longer than 480 h.
+        units: draw.between(30, longest).min(480 * 3600 * 1_000_000_000_000 / unit_ps),
+        unit_ps,
+        rate_bps,
+        draw,
+        schema,
+        net: Net::default(),
+        groups: Vec::new(),
+        table: Table::new(),
+    };
+    maker.top();
+    maker.tcp();
+    maker.network();
+    maker.senders();
+    maker.failures();
+    maker.protection();
+    maker.losses();
+    maker.observe();
+    maker.sweep();
+    maker.parameters();
+    maker.table
+}
+
+impl Maker<'_> {
+    fn top(&mut self) {
+        let stop = self.units * self.unit_ps;
+        self.table.insert("stop".to_owned(), text(leaf::span(stop)));
+        if self.draw.chance(30) {
+            self.table.insert("title".to_owned(), text("a \"world\", drawn"));
+        }
+        if self.draw.chance(10) {
+            self.table.insert("end_with_flows".to_owned(), Value::Boolean(self.draw.chance(50)));
+        }
+    }
+
+    /// A table `t0` whose timers fall into the run, and some more with choices of all kinds.
+    fn tcp(&mut self) {
+        let mut tables = Table::new();
+        for i in 0..self.draw.between(1, 3) {
+            let mut one = Table::new();
+            if self.draw.chance(70) {
+                one.insert("profile".to_owned(), self.leaf("TcpTable", "profile"));
+            }
+            if i == 0 || self.draw.chance(50) {
+                let least = self.draw.between(5, 40).saturating_mul(self.unit_ps);
+                one.insert("min_rto".to_owned(), text(leaf::span(least)));
+                one.insert("initial_rto".to_owned(), text(leaf::span(least.saturating_mul(2))));
+                one.insert("max_rto".to_owned(), text(leaf::span(least.saturating_mul(64))));
+            }
+            if i > 0 || self.draw.chance(30) {
+                let keys = self.schema.keys("TcpTable");
+                for _ in 0..self.draw.between(0, 8) {
+                    let key = self.draw.pick(&keys);
+                    let value = self.leaf("TcpTable", &key);
+                    one.insert(key, value);
+                }
+            }
+            // Keys that go together only.
+            if self.draw.chance(12) {
+                one.insert("profile".to_owned(), text("linux-6"));
+                one.insert("congestion".to_owned(), text("bbr"));
+                one.insert("pacing".to_owned(), text("rate"));
+            }
+            tables.insert(format!("t{i}"), Value::Table(one));
+        }
+        self.table.insert("tcp".to_owned(), Value::Table(tables));
+    }
+
+    /// Values that stand elsewhere as `$name` or in products.
+    fn parameters(&mut self) {
+        if !self.draw.chance(30) {
+            return;
+        }
+        let mut parameters = Table::new();
+        let mut number = 0;
+        let draw = &mut self.draw;
+        let mut replace = |value: &mut Value| {
+            let Value::String(plain) = value else { return };
+            if !draw.chance(30) || plain.contains(['$', '*', '(']) {
+                return;
+            }
+            let name = format!("p{number}");
+            number += 1;
+            let reference = match draw.chance(30) {
+                true => format!("1 * ${name}"),
+                false => format!("${name}"),
+            };
+            let plain = std::mem::replace(plain, reference);
+            parameters.insert(name, Value::String(plain));
+        };
+        for list in ["links", "flows", "failures", "losses", "traffic", "protection"] {
+            let entries = self.table.get_mut(list).and_then(Value::as_array_mut);
+            for entry in entries.into_iter().flatten().filter_map(Value::as_table_mut) {
+                for key in ["rate", "delay", "queue", "at", "repair", "start", "jitter", "hold_off"]
+                {
+                    entry.get_mut(key).into_iter().for_each(&mut replace);
+                }
+            }
+        }
+        self.table.insert("parameters".to_owned(), Value::Table(parameters));
+    }
+
+    /// Adds an entry to a list of tables.
+    fn push(&mut self, list: &str, entry: Table) {
+        let entries = self.table.entry(list).or_insert_with(|| Value::Array(Vec::new()));
+        entries.as_array_mut().expect("a list of tables").push(Value::Table(entry));
+    }
+
+    /// How many entries a list has.
+    fn count(&self, list: &str) -> usize {
+        self.table.get(list).and_then(Value::as_array).map_or(0, Vec::len)
+    }
+
+    /// Puts a drawn value under some of the keys, if they are not there yet.
+    fn maybe(&mut self, entry: &mut Table, table: &str, percent: u64, keys: &[&str]) {
+        for &key in keys {
+            if self.draw.chance(percent) && !entry.contains_key(key) {
+                let value = self.leaf(table, key);
+                entry.insert(key.to_owned(), value);
+            }
+        }
+    }
+}
+
+fn text(text: impl Into<String>) -> Value {
+    Value::String(text.into())
+}
+
+fn texts(list: impl IntoIterator<Item = String>) -> Value {
+    Value::Array(list.into_iter().map(Value::String).collect())
+}

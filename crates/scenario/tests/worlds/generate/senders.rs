@@ -1,0 +1,136 @@
+//! Flows and sources of datagrams.
+
+use toml::{Table, Value};
+
+use super::{Group, Hop, Maker, leaf, text, texts};
+
+impl Maker<'_> {
+    pub(super) fn senders(&mut self) {
+        for i in 0..self.draw.between(1, 3) {
+            self.flows(format!("g{i}"));
+        }
+        if self.draw.chance(40) {
+            for i in 0..self.draw.between(1, 2) {
+                self.traffic(format!("d{i}"));
+            }
+        }
+    }
+
+    fn flows(&mut self, name: String) {
+        let mut entry = Table::new();
+        entry.insert("group".to_owned(), text(name.clone()));
+        let path = self.route(&mut entry);
+        let tables = ["t0", "t0", "t1", "t2", "rfc", "linux-6", "ns2-2001"];
+        entry.insert("tcp".to_owned(), text(self.draw.pick(&tables)));
+        self.maybe(&mut entry, "FlowsEntry", 60, &["size"]);
+        if self.draw.chance(50) {
+            let at = self.some_span(0, 3 * self.units);
+            entry.insert("start".to_owned(), text(leaf::span(at)));
+        }
+        if self.draw.chance(20) {
+            entry.insert("per_source".to_owned(), Value::Integer(2));
+        }
+        if self.draw.chance(25) {
+            entry.insert("arrivals".to_owned(), self.leaf("FlowsEntry", "arrivals"));
+            self.maybe(&mut entry, "FlowsEntry", 30, &["until"]);
+            entry.remove("per_source");
+            if self.draw.chance(50) {
+                entry.remove("size");
+                let sizes = self.sizes(&["exponential", "pareto", "web-like"], 20_000);
+                entry.insert("sizes".to_owned(), Value::Table(sizes));
+            } else {
+                let segments = self.draw.between(1, 20);
+                entry.insert("size".to_owned(), text(format!("{segments} segments")));
+            }
+        }
+        self.push("flows", entry);
+        self.groups.push(Group { name, datagrams: false, path });
+    }
+
+    fn traffic(&mut self, name: String) {
+        let mut entry = Table::new();
+        entry.insert("group".to_owned(), text(name.clone()));
+        let path = self.route(&mut entry);
+        let process = self.leaf("TrafficEntry", "process");
+        let word = process.as_str().unwrap_or_default().to_owned();
+        entry.insert("process".to_owned(), process);
+        entry.insert("rate".to_owned(), self.leaf("TrafficEntry", "rate"));
+        let always: &[&str] = match word.as_str() {
+            "on-off" => &["hurst", "superposed", "on", "off"],
+            "fractal-renewal" if self.draw.chance(50) => &["hurst", "onset"],
+            "fractal-renewal" => &["hurst", "superposed"],
+            "fractional-noise" => &["hurst", "slot"],
+            _ => &[],
+        };
+        self.maybe(&mut entry, "TrafficEntry", 100, always);
+        if word == "fractional-noise" {
+            self.maybe(&mut entry, "TrafficEntry", 40, &["dispersion"]);
+        }
+        if self.draw.chance(70) {
+            entry.insert("size".to_owned(), text(format!("{} B", self.draw.between(1, 1500))));
+        } else {
+            let sizes = self.sizes(&["exponential"], 700);
+            entry.insert("sizes".to_owned(), Value::Table(sizes));
+        }
+        self.maybe(&mut entry, "TrafficEntry", 30, &["start", "until"]);
+        self.push("traffic", entry);
+        self.groups.push(Group { name, datagrams: true, path });
+    }
+
+    fn sizes(&mut self, kinds: &[&str], mean: u64) -> Table {
+        let mut sizes = Table::new();
+        let kind = self.draw.pick(kinds);
+        sizes.insert("kind".to_owned(), text(kind));
+        if kind != "web-like" {
+            let mean = self.draw.between(mean / 10, mean);
+            sizes.insert("mean".to_owned(), text(format!("{mean} B")));
+        }
+        if kind == "pareto" {
+            sizes.insert("shape".to_owned(), Value::Float(self.decimal(11, 25, 1)));
+        }
+        if kind != "exponential" {
+            let largest = self.draw.between(140_000, 500_000);
+            sizes.insert("largest".to_owned(), text(format!("{largest} B")));
+        } else if mean < 1500 && self.draw.chance(40) {
+            sizes.insert("smallest".to_owned(), text(format!("{} B", self.draw.between(20, 60))));
+            sizes.insert("largest".to_owned(), text("1500 B"));
+        }
+        sizes
+    }
+
+    /// Where packets go; the path, if it is one.
+    fn route(&mut self, entry: &mut Table) -> Option<Vec<Hop>> {
+        if self.net.routed {
+            let mut node = || {
+                let place = self.draw.index(self.net.nodes.len());
+                text(self.net.nodes[place].clone())
+            };
+            let (from, to) = (node(), node());
+            entry.insert("from".to_owned(), from);
+            entry.insert("to".to_owned(), to);
+            return None;
+        }
+        if !self.net.templates.is_empty() && self.draw.chance(50) {
+            let template = self.draw.pick(&self.net.templates);
+            entry.insert("path".to_owned(), texts(template));
+            return None;
+        }
+        if self.draw.chance(8) {
+            let edge = self.draw.index(self.net.edges.len());
+            let ends = self.net.edges[edge].ends.map(|node| self.net.nodes[node].clone());
+            entry.insert("between".to_owned(), texts(ends));
+            return None;
+        }
+        // Most paths of worlds with bursts are to go over them.
+        for _ in 0..6 {
+            let path = self.walk()?;
+            let bursts = path.iter().any(|hop| self.net.edges[hop.edge].bursts);
+            if bursts || !self.net.bursts || self.draw.chance(20) {
+                let written = self.written(&path);
+                entry.insert("path".to_owned(), written);
+                return Some(path);
+            }
+        }
+        None
+    }
+}
