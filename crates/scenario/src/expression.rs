@@ -12,12 +12,15 @@ use crate::tree::{Entry, Node, Origin, Value};
 /// Parameters may refer to each other this deeply.
 const MAX_DEPTH: usize = 64;
 
+/// What parameters stand for takes no more bytes than this: each of a few may double another.
+const MOST_BYTES: usize = 10_000_000;
+
 /// The tree with every `$name` and product replaced by what it stands for. The title is plain text; the
 /// sweep holds values that have yet to be put in place.
 pub(crate) fn resolve(problems: &mut Problems<'_>) -> Node {
     let tree = problems.tree;
     let parameters = tree.get("parameters").map_or(&[][..], Node::entries);
-    let mut scope = Scope { parameters, known: BTreeMap::new(), active: Vec::new() };
+    let mut scope = Scope { parameters, known: BTreeMap::new(), active: Vec::new(), bytes: 0 };
     let mut resolved = tree.clone();
     if let Value::Table(entries) = &mut resolved.value {
         for entry in entries {
@@ -38,6 +41,8 @@ struct Scope<'t> {
     known: BTreeMap<&'t str, Option<Node>>,
     /// The parameters being evaluated, outermost first.
     active: Vec<&'t str>,
+    /// The bytes of all values so far put in the place of a parameter.
+    bytes: usize,
 }
 
 impl<'t> Scope<'t> {
@@ -166,9 +171,24 @@ impl<'t> Scope<'t> {
         here: Origin,
         found: &mut Vec<Problem>,
     ) -> Result<Option<Node>, Problem> {
+        if self.bytes > MOST_BYTES {
+            return Ok(None);
+        }
         let parameters = self.parameters;
         match parameters.iter().find(|entry| entry.key == name) {
-            Some(entry) => Ok(self.parameter(entry, found)),
+            Some(entry) => {
+                let value = self.parameter(entry, found);
+                let before = self.bytes;
+                self.bytes += value.as_ref().map_or(0, Node::bytes);
+                if before > MOST_BYTES {
+                    return Ok(None);
+                }
+                if self.bytes > MOST_BYTES {
+                    let message = format!("parameters stand for more than {MOST_BYTES} bytes");
+                    return Err(Problem::new(here, message));
+                }
+                Ok(value)
+            }
             None => Err(Problem::new(here, format!("no parameter `{name}`"))
                 .label("not in [parameters]")
                 .help(suggestion(name, "parameters", parameters.iter().map(|e| e.key.as_str())))),

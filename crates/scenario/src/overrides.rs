@@ -6,6 +6,9 @@ use crate::nearest::suggestion;
 use crate::problem::Problem;
 use crate::tree::{Entry, Node, Origin, Value};
 
+/// Deeper than anything in a scenario, and no deeper than a tree can be walked.
+const MOST_STEPS: usize = 32;
+
 /// Puts the override with that index into the tree.
 pub(crate) fn apply(
     tree: &mut Node,
@@ -30,6 +33,10 @@ pub(crate) fn put(tree: &mut Node, key: &str, value: Node, origin: Origin) -> Re
     if steps.iter().any(String::is_empty) {
         return Err(Problem::new(origin, format!("`{key}` is not a key path"))
             .label("expected a path such as `parameters.name` or `links.0.rate`"));
+    }
+    if steps.len() > MOST_STEPS {
+        let message = format!("a key path of {} steps", steps.len());
+        return Err(Problem::new(origin, message).label(format!("at most {MOST_STEPS}")));
     }
     let mut node = tree;
     for (depth, step) in steps.iter().enumerate() {

@@ -2,7 +2,10 @@
 
 use std::fmt;
 
-use miette::{GraphicalReportHandler, GraphicalTheme, LabeledSpan, NamedSource, SourceCode};
+use miette::{
+    GraphicalReportHandler, GraphicalTheme, LabeledSpan, MietteError, MietteSpanContents,
+    NamedSource, SourceCode, SourceSpan, SpanContents,
+};
 
 use crate::tree::{Node, Origin, Step};
 
@@ -90,6 +93,11 @@ impl Diagnostic {
         overrides: &[(String, String)],
         mut problems: Vec<Problem>,
     ) -> Self {
+        for problem in &mut problems {
+            problem.message = visible(&problem.message);
+            problem.label = problem.label.as_deref().map(visible);
+            problem.help = problem.help.as_deref().map(visible);
+        }
         problems.sort_by_key(|problem| match problem.origin {
             Origin::Override(index) => (0, index),
             Origin::File { start, .. } => (1, start),
@@ -98,8 +106,11 @@ impl Diagnostic {
         problems.dedup_by(|a, b| a.origin == b.origin && a.message == b.message);
         Diagnostic(Box::new(Inner {
             file_name: file_name.to_owned(),
-            text: text.to_owned(),
-            overrides: overrides.to_vec(),
+            text: visible(text),
+            overrides: overrides
+                .iter()
+                .map(|(key, value)| (visible(key), visible(value)))
+                .collect(),
             problems,
         }))
     }
@@ -159,47 +170,101 @@ impl fmt::Display for Diagnostic {
 
 impl std::error::Error for Diagnostic {}
 
+/// A text for a terminal, as long as it was: what would move the cursor or begin another line is replaced.
+fn visible(text: &str) -> String {
+    let shown = |(at, c): (usize, char)| match c {
+        '\n' | '\t' => c,
+        '\r' if text[at..].starts_with("\r\n") => c,
+        c if c.is_ascii_control() => '?',
+        c if c.is_control() => '\u{bf}',
+        c => c,
+    };
+    text.char_indices().map(shown).collect()
+}
+
 /// A problem with the source text that it points into.
 #[derive(Debug)]
 struct Report<'a> {
     problem: &'a Problem,
-    source: NamedSource<String>,
+    source: Source,
     labels: Vec<LabeledSpan>,
     help: Option<String>,
 }
 
 impl<'a> Report<'a> {
     fn new(inner: &Inner, problem: &'a Problem) -> Self {
-        let label = problem.label.clone();
         let mut help = problem.help.clone();
-        let (source, labels) = match problem.origin {
+        let (source, span) = match problem.origin {
             Origin::File { start, end } => {
-                let main = LabeledSpan::new_primary_with_span(label, inner.span(start, end));
-                let used = problem.used_at.and_then(|used| match used {
-                    Origin::File { start, end } => Some(LabeledSpan::new_with_span(
-                        Some("used here".to_owned()),
-                        inner.span(start, end),
-                    )),
-                    Origin::Override(_) => None,
-                });
-                let source = NamedSource::new(&inner.file_name, inner.text.clone());
-                (source, std::iter::once(main).chain(used).collect())
+                Source::around(&inner.file_name, &inner.text, inner.span(start, end))
             }
             Origin::Override(index) => {
                 let (key, value) = &inner.overrides[index];
                 let start = format!("--set {key}=");
                 let text = format!("{start}{value}");
-                let span = (start.len(), value.len());
-                if let Some(Origin::File { start, .. }) = problem.used_at {
-                    let line = inner.text.get(..start).map_or(1, |t| 1 + t.matches('\n').count());
-                    let used = format!("used in {}, line {line}", inner.file_name);
-                    help = Some(help.map_or(used.clone(), |help| format!("{help}\n{used}")));
-                }
-                let main = LabeledSpan::new_primary_with_span(label, span);
-                (NamedSource::new("command line", text), vec![main])
+                Source::around("command line", &text, (start.len(), value.len()))
             }
         };
+        let main = LabeledSpan::new_primary_with_span(problem.label.clone(), span);
+        let mut labels = vec![main];
+        if let Some(Origin::File { start, end }) = problem.used_at {
+            if matches!(problem.origin, Origin::File { .. }) && source.part.is_none() {
+                let used = Some("used here".to_owned());
+                labels.push(LabeledSpan::new_with_span(used, inner.span(start, end)));
+            } else {
+                let line = inner.text.get(..start).map_or(1, |t| 1 + t.matches('\n').count());
+                let used = format!("used in {}, line {line}", inner.file_name);
+                help = Some(help.map_or(used.clone(), |help| format!("{help}\n{used}")));
+            }
+        }
         Report { problem, source, labels, help }
+    }
+}
+
+/// A text to point into; of a line too long for a terminal a part.
+#[derive(Debug)]
+struct Source {
+    text: NamedSource<String>,
+    /// Line and column of the place in the whole text, both from 0, if this is a part of it.
+    part: Option<(usize, usize)>,
+}
+
+impl Source {
+    /// The text, and the place in it: an offset and a length. The renderer cannot count beyond 65535 columns.
+    fn around(name: &str, text: &str, (start, length): (usize, usize)) -> (Self, (usize, usize)) {
+        const LONGEST: usize = 1000;
+        const AROUND: usize = 50;
+        let line = text[..start].rfind('\n').map_or(0, |before| before + 1);
+        let line_end = text[start..].find('\n').map_or(text.len(), |length| start + length);
+        if line_end - line <= LONGEST {
+            return (
+                Source { text: NamedSource::new(name, text.to_owned()), part: None },
+                (start, length),
+            );
+        }
+        let boundary =
+            |at: usize| (0..=at).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0);
+        let from = boundary(start.saturating_sub(AROUND)).max(line);
+        let shown = boundary(line_end.min(start + length.min(2 * AROUND))) - start;
+        let to = boundary(line_end.min(start + shown + AROUND));
+        let part = Some((text[..start].matches('\n').count(), start - line));
+        let text = NamedSource::new(name, text[from..to].to_owned());
+        (Source { text, part }, (start - from, shown))
+    }
+}
+
+impl SourceCode for Source {
+    fn read_span<'a>(
+        &'a self,
+        span: &SourceSpan,
+        before: usize,
+        after: usize,
+    ) -> Result<Box<dyn SpanContents<'a> + 'a>, MietteError> {
+        let contents = self.text.read_span(span, before, after)?;
+        let Some((line, column)) = self.part else { return Ok(contents) };
+        let (data, span, count) = (contents.data(), *contents.span(), contents.line_count());
+        let name = self.text.name().to_owned();
+        Ok(Box::new(MietteSpanContents::new_named(name, data, span, line, column, count)))
     }
 }
 

@@ -71,8 +71,13 @@ fn check(
         problems.found.push(Problem::new(key_origin, "a sweep of a sweep"));
         return false;
     }
+    let mut world = tree.clone();
+    // A cell has no sweep of its own; with it, a long list would be read once for each of its values.
+    if let Value::Table(entries) = &mut world.value {
+        entries.retain(|entry| entry.key != "sweep");
+    }
     for value in values {
-        let mut cell = tree.clone();
+        let mut cell = world.clone();
         if let Err(problem) = overrides::put(&mut cell, key, value.clone(), key_origin) {
             problems.found.push(problem);
             return false;

@@ -135,6 +135,20 @@ impl Node {
         node
     }
 
+    /// The bytes that a copy of the value takes beside its place: those of texts and of what lists and
+    /// tables hold.
+    pub(crate) fn bytes(&self) -> usize {
+        match &self.value {
+            Value::String(text) | Value::Float(text) | Value::Datetime(text) => text.len(),
+            Value::Integer(_) | Value::Boolean(_) => 0,
+            Value::Array(items) => items.iter().map(|item| size_of::<Node>() + item.bytes()).sum(),
+            Value::Table(entries) => {
+                let bytes = |e: &Entry| size_of::<Entry>() + e.key.len() + e.node.bytes();
+                entries.iter().map(bytes).sum()
+            }
+        }
+    }
+
     /// The value as one would write it in a file or after `--set key=`.
     pub(crate) fn to_text(&self) -> String {
         match &self.value {

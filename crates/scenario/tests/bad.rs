@@ -98,6 +98,47 @@ fn overrides() {
 }
 
 #[test]
+fn a_key_path_has_few_steps() {
+    let key = format!("observe.0{}", ".a".repeat(60_000));
+    assert!(with_override(&key, "1").contains("a key path of 60002 steps"));
+}
+
+/// The renderer panics beyond column 65535.
+#[test]
+fn of_a_long_line_a_part_is_shown() {
+    let text = format!("title = \"x\"\nstop = [{} \"1 Xs\"]", "\"1 s\",".repeat(20_000));
+    let message = Scenario::parse(&text, "long.toml", &[]).unwrap_err().render(false);
+    assert!(message.contains("long.toml:2:8]"), "{message}");
+    assert!(message.len() < 2000);
+    let keys: String = (0..9000).map(|i| format!("a{i} = 1, ")).collect();
+    let text = format!("parameters = {{ {keys}here = \"$there\" }}");
+    let column = text.find("\"$there").unwrap() + 1;
+    let message = Scenario::parse(&text, "long.toml", &[]).unwrap_err().render(false);
+    assert!(column > 65_535 && message.contains(&format!("long.toml:1:{column}]")), "{message}");
+    let message = with_override("stop", &" ".repeat(70_000));
+    assert!(message.contains("command line:1:12]") && message.len() < 2000, "{message}");
+}
+
+#[test]
+fn a_message_moves_no_cursor() {
+    let text = "title = \"\u{1b}[2J\"\nstop = \"\u{9b}31m\rs\"";
+    let message = Scenario::parse(text, "cursor.toml", &[]).unwrap_err().render(false);
+    assert!(!message.contains(['\u{1b}', '\u{9b}', '\r']), "{message}");
+    let message = with_override("stop.\u{1b}", "\u{1b}[2J");
+    assert!(!message.contains('\u{1b}'), "{message}");
+}
+
+/// Thirty lines that would be 2^30 texts.
+#[test]
+fn parameters_that_double_each_other_are_refused() {
+    let doubled = (0..30).map(|i| format!("p{i} = [\"$p{0}\", \"$p{0}\"]\n", i + 1));
+    let text = format!("[parameters]\n{}p30 = 1\n", doubled.collect::<String>());
+    let message = Scenario::parse(&text, "doubled.toml", &[]).unwrap_err().render(false);
+    let expected = "parameters stand for more than 10000000 bytes";
+    assert_eq!(message.matches(expected).count(), 1, "{message}");
+}
+
+#[test]
 fn colours_only_when_asked() {
     let diagnostic = Scenario::parse("stop = 1", "x.toml", &[]).unwrap_err();
     assert!(diagnostic.render(true).contains('\u{1b}'));

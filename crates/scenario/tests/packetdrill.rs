@@ -156,6 +156,33 @@ fn a_mistake_is_told_with_its_line() {
     ]));
 }
 
+/// Numbers as large as they get: Python's remainder, and what 64 bits cannot hold.
+#[test]
+fn arithmetic_at_its_bounds() {
+    let remainder = "assert -9223372036854775807 % 4611686018427387905 == 3";
+    assert_eq!(outcome(&server(&format!("+0 %{{ {remainder} }}%"))), "ok");
+    let least = "x = -9223372036854775807 - 1\nassert -x > 0";
+    let found = outcome(&server(&format!("+0 %{{ {least} }}%")));
+    assert_eq!(found, "10 refused: -(-9223372036854775808) has no value");
+}
+
+/// What a few bytes ask for is refused, not tried.
+#[test]
+fn a_script_without_bounds_is_refused() {
+    for deep in ["(", "-", "not "] {
+        let found = outcome(&server(&format!("+0 %{{ assert {}1 }}%", deep.repeat(50_000))));
+        assert!(found.ends_with("more than 1000 characters"), "{found}");
+    }
+    let write = "+0 write(4, ..., 4294967295) = 4294967295\n";
+    let found = outcome(&server(write));
+    assert!(found.ends_with("more than 1000000 segments are no script"), "{found}");
+    // From 0.1 s on, line 9: the event behind a hundred of them.
+    let found = outcome(&server(&"+10000 close(3) = 0\n".repeat(2000)));
+    assert_eq!(found, "109 refused: a script lasts no longer than 1000000.000000 s");
+    let found = outcome(&format!("--tolerance_usecs=18446744073709551615\n{}", server("")));
+    assert!(found.starts_with("1 refused"), "{found}");
+}
+
 /// Scripts with a character left out, doubled or turned into a digit end somehow, and not in a panic.
 #[test]
 fn a_damaged_script_ends_without_a_panic() {

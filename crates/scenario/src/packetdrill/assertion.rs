@@ -92,7 +92,10 @@ impl Expression {
                     .or(constant.map(|&(_, value)| value))
                     .ok_or_else(|| Failure::Unknown(unknown(name, info)))?
             }
-            Expression::Negative(of) => -value(of)?,
+            Expression::Negative(of) => {
+                let of = value(of)?;
+                of.checked_neg().ok_or_else(|| Failure::Unknown(format!("-({of}) has no value")))?
+            }
             Expression::Not(of) => i64::from(value(of)? == 0),
             Expression::Chain(first, rest) => {
                 let mut left = value(first)?;
@@ -123,7 +126,7 @@ impl Expression {
                     "-" => a.checked_sub(b),
                     "*" => a.checked_mul(b),
                     "//" => floor_quotient(a, b),
-                    _ => floor_quotient(a, b).map(|quotient| a - quotient * b),
+                    _ => floor_remainder(a, b),
                 };
                 result
                     .ok_or_else(|| Failure::Unknown(format!("{a} {operator} {b} has no value")))?
@@ -153,6 +156,12 @@ fn floor_quotient(a: i64, b: i64) -> Option<i64> {
     let quotient = a.checked_div(b)?;
     let down = a % b != 0 && (a < 0) != (b < 0);
     Some(quotient - i64::from(down))
+}
+
+/// It has the sign of the divisor.
+fn floor_remainder(a: i64, b: i64) -> Option<i64> {
+    let remainder = a.checked_rem(b)?;
+    Some(if remainder != 0 && (remainder < 0) != (b < 0) { remainder + b } else { remainder })
 }
 
 fn compare(operator: &str, a: i64, b: i64) -> bool {
@@ -238,15 +247,22 @@ fn statement(text: &str, line: usize) -> Result<Option<Statement>, Refusal> {
 }
 
 fn expression(text: &str, line: usize) -> Result<Expression, Refusal> {
+    let refuse = |reason| Refusal::new(line, reason);
+    if text.len() > LONGEST {
+        return Err(refuse(format!("an expression of more than {LONGEST} characters")));
+    }
     let mut parser = Parser { rest: text.trim() };
     match parser.or() {
         Some(expression) if parser.rest.is_empty() => Ok(expression),
-        _ => Err(Refusal::new(
-            line,
-            format!("`{}` is not an expression of whole numbers and names", text.trim()),
-        )),
+        _ => {
+            let text = text.trim();
+            Err(refuse(format!("`{text}` is not an expression of whole numbers and names")))
+        }
     }
 }
+
+/// Each character may be a level of parentheses, and each level takes some of the stack.
+const LONGEST: usize = 1000;
 
 /// Reads an expression, one method a level of Python's precedence. `None` is a mistake.
 struct Parser<'t> {

@@ -90,9 +90,10 @@ impl Endpoint {
     }
 
     /// The application writes `bytes`.
-    pub(super) fn write(&mut self, now: Time, bytes: u64) {
-        let more = self.outgoing.write(bytes, self.sender.max_sent() as usize);
+    pub(super) fn write(&mut self, now: Time, bytes: u64) -> Result<(), String> {
+        let more = self.outgoing.write(bytes, self.sender.max_sent() as usize)?;
         self.supply(now, more);
+        Ok(())
     }
 
     /// The application closes.

@@ -68,8 +68,9 @@ fn option(at: &mut Cursor<'_>, script: &mut Script) -> Result<(), Refusal> {
     let text = at.take_while(|c| !c.is_whitespace());
     match text.split_once('=').unwrap_or((text, "")) {
         ("--tolerance_usecs", value) => {
-            let wrong = |_| refused.refuse(format!("`{value}` is not a number of microseconds"));
-            script.tolerance = Some(Duration::from_us(value.parse().map_err(wrong)?));
+            let wrong = || refused.refuse(format!("`{value}` is not a number of microseconds"));
+            let us: u32 = value.parse().map_err(|_| wrong())?;
+            script.tolerance = Some(Duration::from_us(us.into()));
             Ok(())
         }
         // Segments of the peer that stand for several are refused one by one.

@@ -37,6 +37,9 @@ impl From<Refusal> for Stop {
 /// Long enough for `*`: every timer has fired by then.
 const EVER: Duration = Duration::from_secs(3600);
 
+/// The latest time of an event: instants after it, by `*` or a tolerance, must still fit.
+const LATEST: Time = Time::from_ps(1_000_000 * 1_000_000_000_000);
+
 /// Runs a script that allows times to be off by `tolerance`.
 pub(super) fn run(script: &Script, tolerance: Duration) -> Result<(), Stop> {
     let endpoint = Endpoint::new(choices::choices(script)?, Incoming::new(script)?);
@@ -60,6 +63,10 @@ struct Run {
 
 impl Run {
     fn event(&mut self, event: &Event) -> Result<(), Stop> {
+        if self.now.max(self.base) > LATEST {
+            let reason = format!("a script lasts no longer than {}", seconds(LATEST));
+            return Err(Refusal::new(event.line, reason).into());
+        }
         let (from, until) = match event.when {
             When::Any => (self.now, Some(self.now + EVER)),
             When::At(from, until) => (Time::ZERO + from, until.map(|until| Time::ZERO + until)),
@@ -131,8 +138,7 @@ impl Run {
                         "the send buffer is unlimited: all {bytes} bytes are taken"
                     ));
                 }
-                self.endpoint.write(self.now, bytes);
-                Ok(())
+                self.endpoint.write(self.now, bytes)
             }
             ("close", [socket]) => {
                 // Others may listen; closing them changes nothing.

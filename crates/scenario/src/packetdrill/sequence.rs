@@ -6,6 +6,9 @@
 use super::script::Refusal;
 use super::script::{Action, Script};
 
+/// A few writes would fill the memory.
+const MOST_SEGMENTS: u64 = 1_000_000;
+
 /// What the endpoint itself sends: the SYN, then data in full segments as far as it goes, then the FIN.
 #[derive(Clone, Debug)]
 pub(super) struct Outgoing {
@@ -21,7 +24,7 @@ impl Outgoing {
 
     /// Puts `bytes` in, of which a last short segment may be filled up as long as fewer than `sent` are
     /// sent; how many segments more that makes.
-    pub(super) fn write(&mut self, mut bytes: u64, sent: usize) -> u32 {
+    pub(super) fn write(&mut self, mut bytes: u64, sent: usize) -> Result<u32, String> {
         let before = self.ends.len();
         if before > sent.max(1) {
             let room = self.mss - self.segment(before - 1).1;
@@ -29,12 +32,15 @@ impl Outgoing {
             self.ends[before - 1].0 += more;
             bytes -= more;
         }
+        if self.ends.len() as u64 + bytes / self.mss > MOST_SEGMENTS {
+            return Err(format!("more than {MOST_SEGMENTS} segments are no script"));
+        }
         while bytes > 0 {
             let size = bytes.min(self.mss);
             self.ends.push((self.last() + size, false));
             bytes -= size;
         }
-        u32::try_from(self.ends.len() - before).unwrap_or(u32::MAX)
+        Ok(u32::try_from(self.ends.len() - before).unwrap_or(u32::MAX))
     }
 
     /// Puts the FIN in: into the last segment if that is not sent yet, else behind it; how many segments

@@ -1,6 +1,9 @@
 //! The bytes of Parquet files to tables.
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
+use std::panic::{self, AssertUnwindSafe};
+use std::sync::Once;
 
 use bytes::Bytes;
 use parquet::basic::Repetition;
@@ -18,6 +21,12 @@ impl Table {
     /// # Errors
     /// If the bytes are no Parquet file, or one that holds something else.
     pub fn from_parquet(bytes: Vec<u8>) -> Result<Table> {
+        quietly(|| Table::read(bytes)).unwrap_or_else(|| {
+            Err(ParquetError::General("it is damaged where the library does not look".to_owned()))
+        })
+    }
+
+    fn read(bytes: Vec<u8>) -> Result<Table> {
         let file = SerializedFileReader::new(Bytes::from(bytes))?;
         let about = file.metadata().file_metadata();
         let metadata = about.key_value_metadata().into_iter().flatten();
@@ -41,6 +50,27 @@ impl Table {
         }
         Ok(table)
     }
+}
+
+/// What `read` returns, or nothing if it panics: the library does for some files that are damaged. Nobody is
+/// told of that panic but the caller.
+fn quietly<T>(read: impl FnOnce() -> T) -> Option<T> {
+    thread_local! {
+        static QUIET: Cell<bool> = const { Cell::new(false) };
+    }
+    static HOOK: Once = Once::new();
+    HOOK.call_once(|| {
+        let report = panic::take_hook();
+        panic::set_hook(Box::new(move |info| {
+            if !QUIET.get() {
+                report(info);
+            }
+        }));
+    });
+    QUIET.set(true);
+    let result = panic::catch_unwind(AssertUnwindSafe(read));
+    QUIET.set(false);
+    result.ok()
 }
 
 fn other(column: &str) -> ParquetError {
