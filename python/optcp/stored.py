@@ -141,7 +141,7 @@ def typed(hint: Any, value: Any, place: str) -> Any:  # noqa: ANN401, PLR0911 - 
     """
     origin, arguments = get_origin(hint), get_args(hint)
     if hint is Any:
-        return value
+        return _any(value, place)
     if hint in PLAIN or hint is None:
         return _plain(hint or type(None), value, place)
     if origin is Literal:
@@ -201,6 +201,15 @@ def _plain(kind: type, value: object, place: str) -> object:
     if not fits or (isinstance(value, float) and not math.isfinite(value)):
         raise _no(PLAIN[kind], place)
     return value
+
+
+def _any(value: Any, place: str) -> Any:  # noqa: ANN401
+    """Anything that JSON can say."""
+    for name, entry in value.items() if isinstance(value, dict) else ():
+        _any(entry, f"{place}.{name}")
+    for index, entry in enumerate(value) if isinstance(value, list) else ():
+        _any(entry, f"{place}[{index}]")
+    return value if isinstance(value, dict | list) else _plain(type(value), value, place)
 
 
 def _literal(known: tuple[Any, ...], value: object, place: str) -> object:

@@ -11,6 +11,7 @@ import difflib
 import itertools
 import math
 import re
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -28,11 +29,17 @@ LABELS = ("name", "label")
 POSITIONS = (("Longitude", "Latitude"), ("longitude", "latitude"), ("lon", "lat"))
 """Attributes of a node that hold its place in degrees."""
 
+MOST_KM = 1e6
+"""No link is longer: twenty-five times around the earth."""
+
 Edge = tuple[Any, Any, dict[str, Any]]
 """Two nodes by their identifiers, and the attributes of what is between them."""
 
 Graph = tuple[dict[Any, dict[str, Any]], list[Edge]]
 """The attributes of each node by its identifier, and the links."""
+
+Position = tuple[float, float]
+"""Longitude and latitude in degrees."""
 
 Link = tuple[int, int, str | None, int | None]
 """Two nodes by index, the link's name if it needs one, its length in mm if that is known."""
@@ -58,17 +65,19 @@ def find(kind: str, reference: str, scenario: str) -> tuple[list[str], list[Link
     nodes, edges = _named(reference) if kind == "name" else _file(Path(scenario).parent / reference, reference)
     names = _names(nodes)
     index = {node: place for place, node in enumerate(nodes)}
+    positions = [_position(attributes) for attributes in nodes.values()]
     links: list[Link] = []
-    taken: set[str] = set()
+    free = _Names()
     for a, b, attributes in edges:
-        length_km = _length(attributes, nodes[a], nodes[b])
+        at_a, at_b = index[a], index[b]
+        plain, back = f"{names[at_a]}-{names[at_b]}", f"{names[at_b]}-{names[at_a]}"
+        length_km = _length(attributes, positions[at_a], positions[at_b])
+        if length_km is not None and length_km > MOST_KM:
+            raise InputError(f"`{reference}`: the link {plain} is {length_km:g} km long; at most are {MOST_KM:g} km")
         length_mm = None if length_km is None else round(length_km * 1e6)
-        plain, back = f"{names[index[a]]}-{names[index[b]]}", f"{names[index[b]]}-{names[index[a]]}"
-        name = None
-        if plain in taken or back in taken:
-            name = next(one for number in range(2, len(links) + 3) if (one := f"{plain}-{number}") not in taken)
-        taken.add(name or plain)
-        links.append((index[a], index[b], name, length_mm))
+        name = free.numbered(plain) if free.has(plain) or free.has(back) else None
+        free.take(name or plain)
+        links.append((at_a, at_b, name, length_mm))
     return names, links
 
 
@@ -109,6 +118,10 @@ def _suggestion(name: str, known: dict[str, list[str]]) -> str:
     return f"there are: {', '.join(f'{one}/...' for one in known)}; `optcp list topologies` says more"
 
 
+MOST_SAID = 300
+"""Characters of a message: the parsers quote what they found, however long."""
+
+
 def _file(path: Path, written: str) -> Graph:
     import networkx as nx
 
@@ -121,14 +134,19 @@ def _file(path: Path, written: str) -> Graph:
     if form not in (".gml", ".graphml"):
         raise InputError(f"`{written}` is neither a .gml nor a .graphml file")
     try:
-        if form == ".gml":
-            graph = nx.parse_gml(_as_multigraph(text), label="id")
-        else:
-            graph = nx.parse_graphml(text, force_multigraph=True)
-    # The parsers let all of these through for files that are not what they should be.
-    except (nx.NetworkXException, ValueError, TypeError, KeyError, SyntaxError) as error:
-        raise InputError(f"cannot read `{written}`: {error}") from None
+        graph = nx.parse_gml(_as_multigraph(text), label="id") if form == ".gml" else _parse_graphml(text)
+    except Exception as error:  # noqa: BLE001 - the parsers let anything through for a file that is damaged
+        raise InputError(f"cannot read `{written}`: {error}"[:MOST_SAID]) from None
     return dict(graph.nodes(data=True)), _links(list(graph.edges(data=True)), graph.is_directed())
+
+
+def _parse_graphml(text: str) -> Any:  # noqa: ANN401 - networkx ships no types
+    import networkx as nx
+
+    with warnings.catch_warnings():
+        # Of attributes without a type; only those are read whose type makes no difference.
+        warnings.simplefilter("ignore")
+        return nx.parse_graphml(text, force_multigraph=True)
 
 
 def _as_multigraph(text: str) -> str:
@@ -140,15 +158,38 @@ def _as_multigraph(text: str) -> str:
 
 def _names(nodes: dict[Any, dict[str, Any]]) -> list[str]:
     """Names as scenarios may have them: no spaces, none twice."""
-    found: list[str] = []
+    found = _Names()
     for node, attributes in nodes.items():
         label = next((str(attributes[key]) for key in LABELS if attributes.get(key)), "")
-        plain = "".join(c for c in re.sub(r"\s+", "-", label.strip()) if c.isalnum() or c in "_-.")
-        name = plain or f"n{node}"
-        if name in found:
-            name = next(one for number in range(2, len(found) + 3) if (one := f"{name}-{number}") not in found)
-        found.append(name)
-    return found
+        name = _plain(label) or f"n{_plain(str(node))}"
+        found.take(found.numbered(name) if found.has(name) else name)
+    return list(found.taken)
+
+
+def _plain(label: str) -> str:
+    return "".join(c for c in re.sub(r"\s+", "-", label.strip()) if c.isalnum() or c in "_-.")
+
+
+class _Names:
+    """Names that are taken, in order, and the next number for those that are taken already."""
+
+    def __init__(self) -> None:
+        self.taken: dict[str, None] = {}
+        self._next: dict[str, int] = {}
+
+    def has(self, name: str) -> bool:
+        return name in self.taken
+
+    def take(self, name: str) -> None:
+        self.taken[name] = None
+
+    def numbered(self, name: str) -> str:
+        """The name with the least number from 2 on that is free."""
+        number = self._next.get(name, 2)
+        while f"{name}-{number}" in self.taken:
+            number += 1
+        self._next[name] = number
+        return f"{name}-{number}"
 
 
 def _links(edges: list[Edge], directed: bool) -> list[Edge]:
@@ -167,25 +208,31 @@ def _links(edges: list[Edge], directed: bool) -> list[Edge]:
     return kept
 
 
-def _length(link: dict[str, Any], a: dict[str, Any], b: dict[str, Any]) -> float | None:
+def _length(link: dict[str, Any], a: Position | None, b: Position | None) -> float | None:
     """Length in km as written, or the great-circle distance of the ends; None if neither is known."""
     for key in LENGTHS:
         try:
             length = float(link[key])
-        except (KeyError, TypeError, ValueError):
+        except (KeyError, TypeError, ValueError, OverflowError):
             continue
         if math.isfinite(length) and length >= 0:
             return length
-    ends = _position(a), _position(b)
-    return None if ends[0] is None or ends[1] is None else round(great_circle_km(*ends[0], *ends[1]), 3)
+    return None if a is None or b is None else round(great_circle_km(*a, *b), 3)
 
 
-def _position(node: dict[str, Any]) -> tuple[float, float] | None:
-    if "pos" in node:
-        return float(node["pos"][0]), float(node["pos"][1])
-    for longitude, latitude in POSITIONS:
-        if longitude in node and latitude in node:
-            return float(node[longitude]), float(node[latitude])
+def _position(node: dict[str, Any]) -> Position | None:
+    """Longitude and latitude in degrees; None if they are not written, or are no place on earth."""
+    known = [node["pos"]] if "pos" in node else []
+    known += [
+        (node[longitude], node[latitude]) for longitude, latitude in POSITIONS if {longitude, latitude} <= set(node)
+    ]
+    for written in known:
+        try:
+            longitude, latitude = map(float, written)
+        except (TypeError, ValueError, OverflowError):
+            continue
+        if math.isfinite(longitude) and abs(latitude) <= 90:
+            return longitude, latitude
     return None
 
 

@@ -93,6 +93,16 @@ def test_a_broken_file_is_named(tmp_path, text, message):
     assert str(error.value).endswith("; delete it and run again")
 
 
+def test_a_file_whose_name_has_no_seed_is_named(optcp, tmp_path, monkeypatch):
+    monkeypatch.setattr(paper, "KEPT", tmp_path)
+    keep(as_printed(without=CELLS[1:]), {})
+    found = next(tmp_path.rglob("2-100-anycast-seed-1.json"))
+    found.with_name("2-100-anycast-seed-1 (copy).json").write_bytes(found.read_bytes())
+    status, _, messages = optcp("reproduce", "lbas/table3")
+    assert status == 1
+    assert "2-100-anycast-seed-1 (copy).json: its name does not end with a seed" in " ".join(messages.split())
+
+
 def test_a_broken_file_ends_the_command_with_a_message(optcp, tmp_path, monkeypatch):
     monkeypatch.setattr(paper, "KEPT", tmp_path)
     keep(as_printed(without=CELLS[1:]), {})

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import zipfile
 from dataclasses import dataclass, field
 from typing import IO, TYPE_CHECKING, Any
 
@@ -23,6 +22,9 @@ if TYPE_CHECKING:
 
 CHECKSUM = 64
 """Digits of a checksum, the last bytes of a file."""
+
+MOST_SAID = 300
+"""Characters of a message about a file that holds anything."""
 
 _SCALARS = (
     "seed",
@@ -102,7 +104,7 @@ class Store:
             wanted = [(seed, branch.scenario.sha256) for branch in study.branches]
             if [(run.seed, run.scenario_sha256) for run in runs] != wanted:
                 raise ValueError("runs of another study or seed")
-        except (OSError, ValueError, KeyError, zipfile.BadZipFile) as error:
+        except (OSError, ValueError) as error:
             raise Damaged(path, f"cannot be read ({error})") from error
         return runs
 
@@ -125,11 +127,23 @@ def write_runs(file: IO[bytes], runs: list[RunData]) -> None:
 
 
 def read_runs(file: IO[bytes]) -> list[RunData]:
-    """Read what :func:`write_runs` wrote."""
-    with np.load(file) as archive:
-        runs = [RunData(**described) for described in json.loads(str(archive["runs"]))]
-        for name in archive.files:
-            if name != "runs":
-                index, series, part = name.split("/", 2)
-                runs[int(index)].series[series][part] = archive[name]
+    """Read what :func:`write_runs` wrote.
+
+    Raises
+    ------
+    ValueError
+        If it is something else.
+    """
+    try:
+        with np.load(file) as archive:
+            runs: list[RunData] = stored.typed(list[RunData], json.loads(str(archive["runs"])), "runs")
+            for name in archive.files:
+                if name != "runs":
+                    index, series, part = name.split("/", 2)
+                    values = archive[name]
+                    if not isinstance(values, np.ndarray):
+                        raise TypeError(f"{name} is no array")
+                    runs[int(index)].series[series][part] = values
+    except Exception as error:  # numpy and zipfile let anything through for a damaged archive
+        raise ValueError(f"no archive of runs: {error}"[:MOST_SAID]) from error
     return runs

@@ -6,12 +6,14 @@ import shlex
 from typing import TYPE_CHECKING, Any
 
 from optcp.autocorrelation import lag_one
+from optcp.errors import RunFailed
 from optcp.papers.kept import LongRun
 from optcp.papers.lbas import outcome
 from optcp.papers.lbas.paper import CELLS, FEWER, SCENARIO, changed, directory, length, overrides, reading
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from pathlib import Path
 
     from optcp.papers.assume import Value
     from optcp.papers.lbas.outcome import Measured
@@ -30,10 +32,17 @@ def kept_runs(chosen: Mapping[str, Value]) -> list[tuple[Cell, dict[str, Any]]]:
     found = []
     for cell in (*CELLS, *FEWER):
         files = directory(chosen).glob(f"{cell.name}-seed-*.json")
-        for seed in sorted(int(file.stem.rpartition("-")[2]) for file in files):
+        for seed in sorted(map(_seed, files)):
             content = long_run(cell, chosen, seed).read()
             found += [(cell, content)] if content else []
     return found
+
+
+def _seed(file: Path) -> int:
+    digits = file.stem.rpartition("-")[2]
+    if not (digits.isascii() and digits.isdigit()):
+        raise RunFailed(f"{file}: its name does not end with a seed; give it another name or place")
+    return int(digits)
 
 
 def by_cell(kept: Sequence[tuple[Cell, dict[str, Any]]]) -> dict[Cell, dict[int, outcome.Batches]]:
