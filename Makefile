@@ -16,7 +16,7 @@ PROFILE := benches/optcp.profdata
 RELEASE := RUSTFLAGS="$(RUSTFLAGS) -Cprofile-use=$(CURDIR)/$(PROFILE)"
 DEVELOP := PIP_QUIET=1 VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --release --locked --quiet
 
-.PHONY: help setup reproduce evidence tables test test-rust test-python worlds lint bench profile docs lock
+.PHONY: help setup reproduce evidence tables test test-rust test-python worlds fuzz lint bench profile docs lock
 
 help: ## List the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)$$/  make \1|\2/' | column -t -s '|'
@@ -55,6 +55,10 @@ test-python: setup test-rust
 worlds: ## Check generated worlds from FROM to TO (0 to 200000; some 70 minutes); goes on with the FROM reached
 	WORLDS_FROM=$(or $(FROM),0) WORLDS_TO=$(or $(TO),200000) \
 	    cargo test --package optcp-scenario --locked --test worlds -- --nocapture
+
+HOURS ?= 1
+fuzz: setup ## Give everything that reads files made-up ones, for HOURS=1 (needs `cargo install cargo-fuzz`)
+	$(BIN)/python fuzz/run.py --hours $(HOURS) $(TARGET)
 
 lint: setup ## Check formatting, lints and types
 	cargo fmt --all --check

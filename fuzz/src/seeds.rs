@@ -1,0 +1,58 @@
+//! What inputs are made from: the files of the repository, and small inputs that were trouble once.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
+
+use super::Target;
+
+/// The checkout; this file is compiled in more than one place of it.
+static ROOT: LazyLock<PathBuf> = LazyLock::new(|| {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let root = here.ancestors().find(|at| at.join("fuzz/corpus").is_dir());
+    root.expect("the sources are there").to_owned()
+});
+
+static SHIPPED: LazyLock<Vec<(String, String)>> = LazyLock::new(|| {
+    let text = |(name, bytes)| (name, String::from_utf8(bytes).expect("scenarios are text"));
+    files("python/optcp/scenarios").into_iter().map(text).collect()
+});
+
+/// The text of a shipped scenario, or of one of them where the name is of none.
+pub fn shipped(name: &str) -> &'static str {
+    let found = SHIPPED.iter().find(|(file, _)| file.strip_suffix(".toml") == Some(name));
+    &found.unwrap_or(&SHIPPED[0]).1
+}
+
+/// What a target's inputs are made from, in the order of their paths.
+pub fn of(target: Target) -> Vec<Vec<u8>> {
+    let corpus = format!("fuzz/corpus/{}", target.name());
+    let more: &[&str] = match target {
+        Target::Scenario => &["python/optcp/scenarios", "crates/scenario/tests/bad"],
+        Target::Packetdrill => &["tests/packetdrill"],
+        Target::Overrides | Target::Conformance | Target::Parquet => &[],
+    };
+    let all = std::iter::once(corpus.as_str()).chain(more.iter().copied()).flat_map(files);
+    all.map(|(_, bytes)| bytes).collect()
+}
+
+/// The name and content of every file below a directory.
+fn files(directory: &str) -> Vec<(String, Vec<u8>)> {
+    let mut found = Vec::new();
+    collect(&ROOT.join(directory), &mut found);
+    found.sort();
+    found
+}
+
+#[expect(clippy::disallowed_methods, reason = "inputs are made from files of the repository")]
+fn collect(directory: &Path, found: &mut Vec<(String, Vec<u8>)>) {
+    for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
+        let path = entry.path();
+        if path.is_dir() {
+            collect(&path, found);
+        } else {
+            let name = entry.file_name().to_string_lossy().into_owned();
+            found.push((name, fs::read(&path).expect("a file can be read")));
+        }
+    }
+}

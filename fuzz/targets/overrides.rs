@@ -1,0 +1,3 @@
+#![no_main]
+
+optcp_fuzz::fuzz!(Overrides);
