@@ -11,6 +11,7 @@ import pytest
 
 import optcp
 from conftest import command_in
+from optcp import stored
 
 SCENARIOS = Path(optcp.__file__).parent / "scenarios"
 WORLD = """
@@ -502,7 +503,7 @@ def test_rows_and_curves_of_exhibits_are_tables(command, tmp_path):
 def test_a_scenario_without_what_is_read_of_it_is_named(command, world, key, verb):
     run = world()
     meta = json.loads((run / "meta.json").read_text())
-    del meta["scenario"][key]
-    (run / "meta.json").write_text(json.dumps(meta))
+    del meta["scenario"][key], meta["sha256"]
+    (run / "meta.json").write_text(stored.sealed(json.dumps(meta, indent=1) + "\n"))
     messages = command(verb[0], run, *verb[1:], status=1).stderr
     assert f"meta.json: not what is read of a run (KeyError('{key}')); delete its directory and run again" in messages
