@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use optcp_scenario::{
-    Cancel, Diagnostic, Graph, GraphLink, Kernel, Library, Run, RunOptions, Scenario, Table,
-    run_branches,
+    Cancel, Data, Diagnostic, Graph, GraphLink, Kernel, Library, Run, RunOptions, Scenario, Series,
+    Table, run_branches,
 };
 use toml::Value;
 
@@ -172,7 +172,7 @@ fn runs(
         .or_else(|_| failure("does not end", format!("in {LONGEST:?}")))
 }
 
-/// Without an observer, and with nothing but counts, the run is the same.
+/// With its own observations alone, without an observer, and with nothing but counts, the run is the same.
 fn unwatched(text: &str, seed: u64, full: &Run, cancel: &Cancel) -> Result<(), Failure> {
     let mut world: toml::Table = text.parse().expect("it has been read");
     if full.forked_at.is_some() || world.contains_key("sweep") {
@@ -184,7 +184,8 @@ fn unwatched(text: &str, seed: u64, full: &Run, cancel: &Cancel) -> Result<(), F
         list.retain(|one| matches!(one["kind"].as_str(), Some("ports" | "fibres")));
         (!list.is_empty()).then_some(list)
     });
-    let mut texts = vec![crate::parts::written(&world)];
+    // As it is written, nobody lists all packets: what an observation needs it must ask for itself.
+    let mut texts = vec![text.to_owned(), crate::parts::written(&world)];
     texts.extend(counted.map(|list| {
         world.insert("observe".to_owned(), Value::Array(list));
         crate::parts::written(&world)
@@ -273,12 +274,32 @@ fn conserved(run: &Run) -> Result<(), Failure> {
 fn exported(run: &Run) -> Result<(), Failure> {
     for series in &run.series {
         let table = Table::of(series);
+        ends_of_intervals(series, &table)?;
         let read = table.to_parquet().and_then(Table::from_parquet);
         match read {
             Ok(read) if read == table => {}
             Ok(_) => return failure("parquet", format!("{} comes back changed", series.kind)),
             Err(error) => return failure("parquet", format!("{}: {error}", series.kind)),
         }
+    }
+    Ok(())
+}
+
+/// Rows of intervals stand at their ends, one after the other, and the last one at the end of the run.
+fn ends_of_intervals(series: &Series, table: &Table) -> Result<(), Failure> {
+    let Some(interval) = series.interval else { return Ok(()) };
+    let Some((_, Data::U64(times))) = table.columns.first() else {
+        return failure("times of intervals", series.kind);
+    };
+    let (first, stop) =
+        (series.after.as_ps().saturating_add(interval.as_ps()), series.stop.as_ps());
+    let mut before = stop;
+    for &at in times {
+        let expected = if before == stop { first } else { before.saturating_add(interval.as_ps()) };
+        if at != expected.min(stop) {
+            return failure("times of intervals", format!("{}: {at} after {before}", series.kind));
+        }
+        before = at;
     }
     Ok(())
 }

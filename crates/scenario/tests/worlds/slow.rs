@@ -1,5 +1,7 @@
 //! Series of every kind, derived again from the list of packets: plainly, slowly, and by code of their own.
 
+mod ways;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use optcp_scenario::plan::{Observation, Plan, QueueLimit};
@@ -62,6 +64,7 @@ pub(crate) fn derived_again(
     };
     evidence.totals(seen)?;
     evidence.queues_and_lines()?;
+    evidence.ways()?;
     for (observed, series) in plan.observe.iter().zip(&run.series) {
         if observed.name != series.name {
             return failure("order of series", format!("{} and {}", observed.name, series.name));
@@ -619,6 +622,8 @@ impl Evidence<'_> {
         equal(series, "rows", &found, &expected)?;
         let starts: Vec<Option<u64>> = flow.iter().map(|&flow| first_sent(index(flow))).collect();
         equal(series, "start_ps", &start.into_iter().map(Some).collect::<Vec<_>>(), &starts)?;
+        let group: Vec<Option<&str>> = flow.iter().map(|&f| Some(self.group(index(f)))).collect();
+        equal(series, "group", &called(series, "group", "groups"), &group)?;
         let all: Vec<u64> = flow.iter().map(|&flow| sizes[&index(flow)]).collect();
         equal(series, "bytes", &bytes, &all)
     }
@@ -792,16 +797,19 @@ impl Evidence<'_> {
         if let Some(share) = busy.iter().find(|share| !(0.0..=1.0).contains(*share)) {
             return failure("fibres", format!("a utilisation of {share}"));
         }
-        let lost: u64 = whole(series, "lost").iter().sum();
-        let asked: u64 = whole(series, "bursts").iter().sum();
+        let sum = |name: &str| whole(series, name).iter().sum::<u64>();
+        let (lost, asked) = ([sum("lost"), sum("lost_bytes")], sum("bursts"));
         // Fibres over which nobody sends bursts see none.
         let bursts = self.run.series.iter().find(|series| series.name == BURSTS);
         let of_bursts = bursts.map(|bursts| whole(bursts, "lost")).unwrap_or_default();
-        let (sent, expected) = (of_bursts.len() as u64, of_bursts.iter().sum::<u64>());
+        let bytes = bursts.map(|bursts| whole(bursts, "bytes")).unwrap_or_default();
+        let bytes = of_bursts.iter().zip(bytes).map(|(lost, bytes)| lost * bytes).sum();
+        let (sent, expected) = (of_bursts.len() as u64, [of_bursts.iter().sum::<u64>(), bytes]);
         match all && (lost != expected || asked < sent) {
-            true => {
-                failure("fibres", format!("{lost} of {asked} lost; bursts: {expected} of {sent}"))
-            }
+            true => failure(
+                "fibres",
+                format!("{lost:?} of {asked} lost; bursts: {expected:?} of {sent}"),
+            ),
             false => Ok(()),
         }
     }

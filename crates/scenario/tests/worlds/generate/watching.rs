@@ -23,8 +23,14 @@ impl Maker<'_> {
             ["goodput", "load", "queue", "ports", "fibres", "datagrams"].contains(&kind);
         if by_interval {
             let parts = self.draw.between(1, 25);
-            let odd = self.draw.between(0, self.unit_ps);
-            let interval = (self.units * self.unit_ps / parts).saturating_sub(odd).max(1);
+            // Often the ends of intervals are those of transmissions.
+            let interval = match self.draw.chance(40) {
+                true => self.units.div_ceil(parts) * self.unit_ps,
+                false => {
+                    let odd = self.draw.between(0, self.unit_ps);
+                    (self.units * self.unit_ps / parts).saturating_sub(odd).max(1)
+                }
+            };
             entry.insert("interval".to_owned(), text(leaf::span(interval)));
         }
         if ["ports", "fibres"].contains(&kind) && self.draw.chance(40) {

@@ -1,0 +1,234 @@
+//! Where packets go, when they come there and what is lost on the way: as the plan says.
+
+use std::collections::BTreeSet;
+
+use optcp_net::Lossy;
+use optcp_scenario::plan::{Carries, DetectionPlan, FlowPlan, Loses, Revert, Spread};
+use optcp_units::{Duration, Time};
+
+use super::{Evidence, Row};
+use crate::check::{Failure, count, failure};
+
+/// A jitter that is never drawn as nothing three times.
+const MUCH: u64 = 1_000_000;
+
+fn concerns(lossy: Lossy, ack: bool) -> bool {
+    match lossy {
+        Lossy::Data => !ack,
+        Lossy::Acks => ack,
+        Lossy::Both => true,
+    }
+}
+
+/// The least and the greatest value of a spread.
+fn ends<T: Copy>(spread: Spread<T>) -> [T; 2] {
+    match spread {
+        Spread::Fixed(value) => [value; 2],
+        Spread::Uniform { low, high } => [low, high],
+    }
+}
+
+impl Evidence<'_> {
+    pub(super) fn ways(&self) -> Result<(), Failure> {
+        self.names_of_ports()?;
+        self.senders_keep_their_times()?;
+        self.links_lose_what_they_are_to_lose()?;
+        self.links_fail_when_they_are_to_fail()?;
+        self.nobody_switches_too_early()?;
+        self.what_is_sent_comes_in_time()
+    }
+
+    fn node(&self, port: usize, far: bool) -> usize {
+        self.plan.links[port / 2].ends[(port % 2) ^ usize::from(far)]
+    }
+
+    /// What goes over a route that is the flow's, or may be.
+    fn routes(&self, flow: usize) -> impl Iterator<Item = &FlowPlan> {
+        self.plan.flows.iter().filter(move |route| match route.carries {
+            Carries::Arrivals(_) => self.plan.groups[route.group] == self.group(flow),
+            _ => route.name == self.flows[flow],
+        })
+    }
+
+    fn names_of_ports(&self) -> Result<(), Failure> {
+        for (port, name) in self.ports.iter().enumerate() {
+            let link = &self.plan.links[port / 2];
+            let [from, to] = [false, true].map(|far| &self.plan.nodes[self.node(port, far)]);
+            let arrow = format!("{from}->{to}");
+            let expected = if link.named { format!("{}:{arrow}", link.name) } else { arrow };
+            if *name != expected {
+                return failure("names of ports", format!("{name}, expected {expected}"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Nobody sends before the start, or begins after the end; and every ACK answers a segment.
+    fn senders_keep_their_times(&self) -> Result<(), Failure> {
+        let mut begun = BTreeSet::new();
+        for row in self.rows.iter().filter(|row| row.event == "sent") {
+            let first = begun.insert(row.flow);
+            let in_time = |route: &FlowPlan| {
+                let [from, latest] = ends(route.start).map(Time::as_ps);
+                from <= row.at
+                    && match route.carries {
+                        Carries::Flow => !first || row.at <= latest,
+                        Carries::Arrivals(n) => {
+                            !first || row.at < self.plan.arrivals[n].until.as_ps()
+                        }
+                        Carries::Datagrams(n) => row.at < self.plan.traffic[n].until.as_ps(),
+                    }
+            };
+            if !self.routes(row.flow).any(in_time) {
+                return failure("sent out of time", format!("{}: {row:?}", self.flows[row.flow]));
+            }
+        }
+        let answered = |row: &Row<'_>| row.event == "arrived" && self.segments(row.flow).is_some();
+        let may = |row: &&Row<'_>| matches!(row.event, "sent" | "resent") || answered(row);
+        let most = self.rows.iter().filter(may).count() as u64;
+        match count(self.run, "sent") <= most {
+            true => Ok(()),
+            false => failure("more sent than can be", format!("{:?}, {most}", self.run.counts)),
+        }
+    }
+
+    fn links_lose_what_they_are_to_lose(&self) -> Result<(), Failure> {
+        let at = |hop: (usize, usize)| Some(2 * hop.0 + hop.1);
+        for row in self.rows.iter().filter(|row| row.event == "dropped") {
+            let Some(reason @ ("scripted" | "random-loss" | "periodic-loss")) = row.reason else {
+                continue;
+            };
+            let planned = self.plan.losses.iter().filter(|loss| at(loss.hop) == row.port);
+            let takes = |loses: &Loses| match (loses, reason) {
+                (Loses::Scripted { flows, segments, .. }, "scripted") => {
+                    let ours =
+                        flows.iter().any(|&f| self.plan.flows[f].name == self.flows[row.flow]);
+                    ours && !row.ack && segments.iter().any(|&seq| u64::from(seq) == row.seq)
+                }
+                (Loses::Independent { lossy, .. }, "random-loss")
+                | (Loses::Periodic { lossy, .. }, "periodic-loss") => concerns(*lossy, row.ack),
+                _ => false,
+            };
+            if !planned.map(|loss| &loss.loses).any(takes) {
+                return failure("a loss that nobody asked for", format!("{row:?}"));
+            }
+        }
+        for loss in &self.plan.losses {
+            let alone = self.plan.losses.iter().filter(|other| other.hop == loss.hop).count() == 1;
+            let (Loses::Periodic { lossy, period }, true) = (&loss.loses, alone) else { continue };
+            let comes = |row: &&Row<'_>| {
+                let came = row.event == "queued"
+                    || matches!(row.reason, Some("periodic-loss" | "queue-full" | "link-down"));
+                row.port == at(loss.hop) && came && concerns(*lossy, row.ack)
+            };
+            for (passed, row) in (1_u32..).zip(self.rows.iter().filter(comes)) {
+                let lost = row.reason == Some("periodic-loss");
+                if lost != passed.is_multiple_of(period.get()) {
+                    return failure(
+                        "losses at even distances",
+                        format!("number {passed}: {row:?}"),
+                    );
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// A link takes nothing while it is down, and nothing finds it down at other times. Control actions come
+    /// first at their instant.
+    fn links_fail_when_they_are_to_fail(&self) -> Result<(), Failure> {
+        let plan = self.plan;
+        let drawn = plan.failures.iter().any(|one| one.later != Spread::Fixed(Duration::ZERO));
+        let cut = plan.protections.iter().any(|one| one.revert == Revert::OpticalEmulated);
+        let at_queue = |row: &&Row<'_>| row.port.is_some_and(|port| self.is_queue(port));
+        for row in self.rows.iter().filter(at_queue).filter(|_| !drawn) {
+            let down = plan.failures.iter().any(|one| {
+                let ours = row.port.is_some_and(|p| p / 2 == one.link && one.directions[p % 2]);
+                let ended = one.repair.is_some_and(|repair| repair.as_ps() <= row.at);
+                ours && one.at.as_ps() <= row.at && !ended
+            });
+            let wrong = match (row.event, row.reason) {
+                ("queued", _) => down,
+                (_, Some("link-down")) => !down && !cut,
+                _ => false,
+            };
+            if wrong {
+                return failure("a link up or down at the wrong time", format!("{row:?}"));
+            }
+        }
+        Ok(())
+    }
+
+    /// What fails is known after the detection, and acted upon after the hold-off, at the earliest.
+    fn nobody_switches_too_early(&self) -> Result<(), Failure> {
+        let first = self.plan.failures.iter().map(|failure| failure.at).min();
+        for switch in self.run.switches.iter().filter(|switch| switch.to_backup) {
+            let protection = &self.plan.protections[switch.protection];
+            let DetectionPlan::After(delays) = protection.detection else { continue };
+            let known = first.map(|at| at + delays[usize::from(switch.acks)]);
+            let least = known.map(|known| known + protection.hold_off);
+            if least.is_none_or(|least| switch.at < least) {
+                return failure("switched too early", format!("{switch:?}, at least {least:?}"));
+            }
+        }
+        Ok(())
+    }
+
+    /// What a port has sent is seen at the node behind it, after the delay of the link and no later than with
+    /// the longest jitter.
+    fn what_is_sent_comes_in_time(&self) -> Result<(), Failure> {
+        let plan = self.plan;
+        // What enters a circuit is not listed.
+        let hidden = |port: usize| !self.listed[port] && plan.links[port / 2].wavelengths.is_none();
+        if (0..self.ports.len()).any(hidden) {
+            return Ok(());
+        }
+        let mut seen: BTreeSet<(usize, bool, u64, usize, u64)> = BTreeSet::new();
+        for row in &self.rows {
+            let mut at = |node: usize| _ = seen.insert((row.flow, row.ack, row.seq, node, row.at));
+            match (row.event, row.port, row.reason) {
+                ("arrived", ..) => self.routes(row.flow).for_each(|route| {
+                    route.path.last().into_iter().for_each(|&node| at(node));
+                }),
+                ("acked", ..) => self.routes(row.flow).for_each(|route| at(route.path[0])),
+                (_, Some(port), Some("not-selected" | "ttl-expired")) => at(self.node(port, true)),
+                ("queued", Some(port), _)
+                | (
+                    _,
+                    Some(port),
+                    Some("queue-full" | "link-down" | "scripted" | "random-loss" | "periodic-loss"),
+                ) => at(self.node(port, false)),
+                _ => {}
+            }
+        }
+        for port in (0..self.ports.len()).filter(|&port| self.is_queue(port)) {
+            let line = &plan.links[port / 2].directions[port % 2];
+            let of_port = || self.rows.iter().filter(|row| row.port == Some(port));
+            if of_port().any(|row| row.reason == Some("lost-in-flight")) {
+                continue;
+            }
+            let [low, high] = ends(line.delay).map(Duration::as_ps);
+            let jitter = line.jitter.as_ps();
+            let latest = |at: u64| at.saturating_add(high).saturating_add(jitter);
+            let sent = || of_port().filter(|row| row.event == "transmitted");
+            let come = |row: &Row<'_>, until: u64| {
+                let place = |at| (row.flow, row.ack, row.seq, self.node(port, true), at);
+                seen.range(place(row.at + low)..=place(until)).next().is_some()
+            };
+            let due = || sent().filter(|row| latest(row.at) < self.stop);
+            if let Some(row) = due().find(|row| !come(row, latest(row.at))) {
+                let detail =
+                    format!("{row:?} over {}, {low} to {high} + {jitter}", self.ports[port]);
+                return failure("a packet that does not come in time", detail);
+            }
+            if jitter > MUCH
+                && low == high
+                && due().count() > 3
+                && due().all(|r| come(r, r.at + low))
+            {
+                return failure("no jitter", self.ports[port].clone());
+            }
+        }
+        Ok(())
+    }
+}
