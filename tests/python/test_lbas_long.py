@@ -78,7 +78,7 @@ def whole(**changes):
         (whole(outcome=None), "the key `outcome` is missing"),
         (whole(outcome={"a": [1.0]}), "b of `outcome` missing or no list of numbers"),
         (whole(outcome={"a": [1.0], "b": ["x"]}), "b of `outcome` missing or no list of numbers"),
-        (whole(outcome={"a": [1.0], "b": [float("nan")]}), "b of `outcome` missing or no list of numbers"),
+        (whole(outcome={"a": [1.0], "b": [float("nan")]}), r"`outcome\.b\[0\]` is no number"),
         (whole(outcome={"a": [1.0], "b": [1.0, 2.0]}), "lists of `outcome` that are not equally long"),
         (whole(outcome=[1.0]), "`outcome` is no object"),
         (whole(seed="1"), "`seed` is no whole number"),

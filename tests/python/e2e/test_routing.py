@@ -206,7 +206,7 @@ def optcp_command(cwd, *arguments):
     ("key", "value", "words"),
     [
         ("topology.name", "sndlib/germany5", ["no topology `sndlib/germany5`", "did you mean 'sndlib/germany50'?"]),
-        ("topology.name", "germany50", ["no topology `germany50`", "sndlib/..."]),
+        ("topology.name", "germany50", ["no topology `germany50`", "did you mean 'sndlib/germany50'?"]),
         ("topology.file", "x.gml", ["which network it is is not clear", "needs either `name` or `file`"]),
     ],
 )
