@@ -8,7 +8,7 @@ use optcp_scenario::{
 };
 use toml::Value;
 
-use crate::slow;
+use crate::{slow, stated};
 
 /// The network that every name stands for.
 pub(crate) const TOWNS: [&str; 3] = ["Hamburg", "Kiel", "Muenchen"];
@@ -80,6 +80,7 @@ fn holds(text: &str, seed: u64, cancel: &Cancel) -> Result<Worth, Failure> {
     let plain = read(text, &[])
         .map_err(|refusal| Failure { what: "refused".to_owned(), detail: refusal.to_string() })?;
     said(&plain)?;
+    stated::planned(&text.parse().expect("it has been read"), plain.plan())?;
     let watched = watched(text, &plain)?;
     let cells = cells(&watched);
     let branches: Vec<&Scenario> = cells.iter().collect();

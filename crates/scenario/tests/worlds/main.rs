@@ -10,6 +10,7 @@ mod generate;
 mod parts;
 mod schema;
 mod slow;
+mod stated;
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
