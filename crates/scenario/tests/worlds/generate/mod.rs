@@ -58,7 +58,7 @@ pub(crate) fn world(number: u64, schema: &Schema) -> Table {
         true => draw.pick(&[1, 1_000, 1_000_000_000_000]),
         false => draw.pick(&usual),
     };
-    let longest = if draw.chance(20) { 2500 } else { 500 };
+    let longest = if draw.chance(20) { 1500 } else { 400 };
     let unit_ps = u64::try_from(12_000 * 1_000_000_000_000_u128 / u128::from(rate_bps))
         .expect("less than 2^64 ps");
     let mut maker = Maker {
