@@ -56,11 +56,11 @@ impl Datagrams {
     }
 
     pub(super) fn arrived(&mut self, at: Time, flow: u32, size: u16, delay: Duration) {
-        let Some(row) = self.sums.arrived.row(flow) else { return };
+        let Some(row) = self.sums.arrived.table.row(flow) else { return };
         self.sums.arrived.add(at, flow, 1);
         self.sums.arrived_bytes.add(at, flow, u64::from(size));
         self.sums.delay_ps.add(at, flow, delay.as_ps());
-        let longest = &mut self.sums.longest_ps[self.sums.arrived.place(row, at)];
+        let longest = &mut self.sums.longest_ps[self.sums.arrived.table.place(row, at)];
         *longest = (*longest).max(delay.as_ps());
     }
 

@@ -2,33 +2,34 @@
 
 use optcp_units::{Duration, Time};
 
-/// Sums per row and interval, interval i being (i T, (i + 1) T].
+/// A table of a row for each group or port and a place in it for each interval, i being (i T, (i + 1) T].
 #[derive(Clone, Debug)]
-pub struct IntervalSums {
+pub(super) struct Intervals {
     /// Row of each entity; `None` is not observed.
     rows: Vec<Option<u32>>,
+    height: usize,
     interval_ps: u64,
     intervals: usize,
     stop: Time,
-    sums: Vec<u64>,
 }
 
-impl IntervalSums {
+impl Intervals {
     /// `rows[entity]` is the row, of `height`, that an entity (a flow, a port) counts in, `None` if in none;
     /// intervals of `interval` up to `stop`. A row is there also if no entity counts in it.
-    #[must_use]
-    pub fn new(rows: Vec<Option<u32>>, height: usize, interval: Duration, stop: Time) -> Self {
+    pub(super) fn new(
+        rows: Vec<Option<u32>>,
+        height: usize,
+        interval: Duration,
+        stop: Time,
+    ) -> Self {
         let interval_ps = interval.as_ps();
         let intervals = usize::try_from(stop.as_ps().div_ceil(interval_ps)).unwrap_or(usize::MAX);
-        IntervalSums { rows, interval_ps, intervals, stop, sums: vec![0; height * intervals] }
+        Intervals { rows, height, interval_ps, intervals, stop }
     }
 
-    pub(super) fn add(&mut self, at: Time, entity: u32, amount: u64) {
-        if let Some(row) = self.row(entity) {
-            let place = self.place(row, at);
-            // A sum of delays can pass what 64 bits hold.
-            self.sums[place] = self.sums[place].saturating_add(amount);
-        }
+    /// How many places there are, row after row.
+    pub(super) fn places(&self) -> usize {
+        self.height * self.intervals
     }
 
     /// Calls `each` for every interval between two instants, with its place and how much of it lies there.
@@ -74,6 +75,31 @@ impl IntervalSums {
     pub(super) fn lengths_ps(&self) -> impl Iterator<Item = u64> + Clone {
         let (stop, interval) = (self.stop.as_ps(), self.interval_ps);
         (0..self.intervals as u64).map(move |i| interval.min(stop - i * interval))
+    }
+}
+
+/// Sums per row and interval.
+#[derive(Clone, Debug)]
+pub struct IntervalSums {
+    pub(super) table: Intervals,
+    sums: Vec<u64>,
+}
+
+impl IntervalSums {
+    /// `rows[entity]` is the row, of `height`, that an entity (a flow, a port) counts in, `None` if in none;
+    /// intervals of `interval` up to `stop`. A row is there also if no entity counts in it.
+    #[must_use]
+    pub fn new(rows: Vec<Option<u32>>, height: usize, interval: Duration, stop: Time) -> Self {
+        let table = Intervals::new(rows, height, interval, stop);
+        IntervalSums { sums: vec![0; table.places()], table }
+    }
+
+    pub(super) fn add(&mut self, at: Time, entity: u32, amount: u64) {
+        if let Some(row) = self.table.row(entity) {
+            let place = self.table.place(row, at);
+            // A sum of delays can pass what 64 bits hold.
+            self.sums[place] = self.sums[place].saturating_add(amount);
+        }
     }
 
     /// The sums, row after row.

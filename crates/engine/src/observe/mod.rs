@@ -287,7 +287,7 @@ impl Observer for Reducers {
     }
 
     fn watches(&self, port: PortId) -> bool {
-        self.load.iter().any(|load| load.counts(port))
+        self.load.iter().any(|load| load.table.counts(port))
             || self.queue.iter().any(|queue| queue.watches(port))
             || self.packets.iter().any(|packets| packets.watches(port))
     }

@@ -3,14 +3,13 @@
 use optcp_net::PortId;
 use optcp_units::{Duration, Time};
 
-use super::IntervalSums;
+use super::intervals::Intervals;
 
 /// Time-weighted length and greatest length of queues per interval, in packets, the one in
 /// transmission included.
 #[derive(Clone, Debug)]
 pub struct Queue {
-    /// The rows and intervals, of which nothing is summed up here.
-    table: IntervalSums,
+    table: Intervals,
     /// Packets times picoseconds.
     areas: Vec<u128>,
     greatest: Vec<u32>,
@@ -23,9 +22,9 @@ impl Queue {
     #[must_use]
     pub fn new(rows: Vec<Option<u32>>, height: usize, interval: Duration, stop: Time) -> Self {
         let now = vec![(0, Time::ZERO); rows.len()];
-        let table = IntervalSums::new(rows, height, interval, stop);
-        let values = table.sums().len();
-        Queue { greatest: vec![0; values], areas: vec![0; values], table, now }
+        let table = Intervals::new(rows, height, interval, stop);
+        let places = table.places();
+        Queue { greatest: vec![0; places], areas: vec![0; places], table, now }
     }
 
     /// Whether a port's queue is observed.

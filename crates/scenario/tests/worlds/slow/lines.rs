@@ -7,15 +7,17 @@ use super::{Evidence, Intervals, Row, equal, names, real, whole};
 use crate::check::{Failure, failure};
 
 impl Evidence<'_> {
+    /// How long the bits of a packet take at a port, in picoseconds, rounded up.
+    fn takes(&self, port: usize, bytes: u64) -> u128 {
+        let rate = self.plan.links[port / 2].directions[port % 2].rate.bps();
+        (u128::from(bytes) * 8 * 1_000_000_000_000).div_ceil(u128::from(rate))
+    }
+
     /// Every port sends what it takes in the order in which it came, each packet as long as its bits take,
     /// with never more in its queue than fits, and turns away only what does not fit.
     pub(super) fn queues_and_lines(&self) -> Result<(), Failure> {
         for port in (0..self.ports.len()).filter(|&port| self.is_queue(port)) {
             let line = &self.plan.links[port / 2].directions[port % 2];
-            let takes = |bytes: u64| {
-                let bits = u128::from(bytes) * 8 * 1_000_000_000_000;
-                bits.div_ceil(u128::from(line.rate.bps()))
-            };
             let fits = |queue: &[(u128, Row<'_>)], bytes: u64| match line.queue {
                 QueueLimit::Packets(limit) => (queue.len() as u64) < limit,
                 QueueLimit::Bytes(limit) => {
@@ -35,7 +37,7 @@ impl Evidence<'_> {
                         if !fits(&queue, row.bytes) {
                             return wrong("more in a queue than fits");
                         }
-                        free = u128::from(row.at).max(free) + takes(row.bytes);
+                        free = u128::from(row.at).max(free) + self.takes(port, row.bytes);
                         queue.push((free, *row));
                     }
                     ("transmitted", _) => match queue.first() {
@@ -189,14 +191,12 @@ impl Evidence<'_> {
     /// When each packet came that a port took, and how long it was to take until its last bit.
     pub(super) fn waits(&self, name: &str) -> Vec<(u64, u64)> {
         let port = self.ports.iter().position(|port| port == name).expect("a port of the list");
-        let rate = u128::from(self.plan.links[port / 2].directions[port % 2].rate.bps());
         let mut free = 0;
         let mut waits = Vec::new();
         for row in self.rows.iter().filter(|row| row.port == Some(port)) {
             match (row.event, row.reason) {
                 ("queued", _) => {
-                    let bits = u128::from(row.bytes) * 8 * 1_000_000_000_000;
-                    free = u128::from(row.at).max(free) + bits.div_ceil(rate);
+                    free = u128::from(row.at).max(free) + self.takes(port, row.bytes);
                     // What is not sent by 2^63 ps never is.
                     let sent = u64::try_from(free).ok().filter(|free| *free < 1 << 63);
                     waits.push((row.at, sent.map_or(u64::MAX, |sent| sent - row.at)));
