@@ -54,7 +54,7 @@ test-python: setup test-rust
 
 worlds: ## Check generated worlds from FROM to TO (0 to 200000; some 70 minutes); goes on with the FROM reached
 	WORLDS_FROM=$(or $(FROM),0) WORLDS_TO=$(or $(TO),200000) \
-	    cargo test --package optcp-scenario --locked --test worlds -- --nocapture
+	    cargo test --package optcp-runs --locked --test worlds -- --nocapture
 
 HOURS ?= 1
 fuzz: setup ## Give everything that reads files made-up ones, for HOURS=1 (needs `cargo install cargo-fuzz`)

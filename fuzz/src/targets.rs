@@ -1,7 +1,9 @@
 //! The readers, and what must hold whatever they are given.
 
-use optcp_scenario::packetdrill::{Outcome, run_script};
-use optcp_scenario::{Diagnostic, Scenario, Table, conformance};
+use optcp_harness::conformance;
+use optcp_harness::packetdrill::{Outcome, run_script};
+use optcp_runs::Table;
+use optcp_scenario::{Diagnostic, Scenario};
 
 use super::seeds;
 

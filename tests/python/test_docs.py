@@ -351,6 +351,12 @@ def test_arrows_between_crates_are_those_of_the_manifests():
     assert [(a, b) for a in order for b in written[a] if order.index(b) >= order.index(a)] == []
 
 
+def test_files_and_python_are_the_business_of_the_front_alone():
+    for crate in ("units", "des", "tcp", "net", "optical", "routing", "traffic", "engine"):
+        manifest = tomllib.loads((ROOT / "crates" / crate / "Cargo.toml").read_text(encoding="utf-8"))
+        assert {"toml", "miette", "serde_json", "pyo3", "numpy"}.isdisjoint(manifest["dependencies"]), crate
+
+
 # Links and words
 
 

@@ -1,7 +1,7 @@
 //! Captures of packets.
 
 use numpy::{Element, PyArray1, PyArrayMethods};
-use optcp_scenario::pcapng::{Capture, Connection, Frame};
+use optcp_runs::pcapng::{Capture, Connection, Frame};
 use optcp_units::Time;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;

@@ -1,6 +1,6 @@
 //! `Dumbbell`: the benchmark workload, set-up apart from run.
 
-use optcp_scenario::workload::{self, Tcp};
+use optcp_harness::workload::{self, Tcp};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 

@@ -1,7 +1,7 @@
 //! The Hurst parameter of counts.
 
 use numpy::PyReadonlyArray1;
-use optcp_scenario::hurst::{aggregated_variance, local_whittle};
+use optcp_traffic::hurst::{aggregated_variance, local_whittle};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 

@@ -12,8 +12,8 @@ mod run;
 mod scenario;
 mod table;
 
-use optcp_scenario::conformance::run_text;
-use optcp_scenario::packetdrill::{Outcome, run_script};
+use optcp_harness::conformance::run_text;
+use optcp_harness::packetdrill::{Outcome, run_script};
 use optcp_scenario::{catalogue as all_policies, json_schema, profiles as all_profiles};
 use optcp_units::Duration;
 use pyo3::create_exception;
@@ -32,7 +32,7 @@ create_exception!(optcp._core, Cancelled, PyException, "A run was interrupted th
 /// A flag that several runs share.
 #[pyclass(frozen, module = "optcp._core")]
 #[derive(Default)]
-struct Cancel(optcp_scenario::Cancel);
+struct Cancel(optcp_runs::Cancel);
 
 #[pymethods]
 impl Cancel {

@@ -1,7 +1,7 @@
 //! `Run`, and how runs are made.
 
 use numpy::{IntoPyArray, PyArrayMethods};
-use optcp_scenario::{Kernel, RunOptions, Series, Values};
+use optcp_runs::{Kernel, RunOptions, Series, Values};
 use pyo3::exceptions::{PyKeyError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
@@ -11,7 +11,7 @@ use crate::{Cancel, Cancelled};
 
 /// The result of one run.
 #[pyclass(frozen, module = "optcp._core")]
-pub(crate) struct Run(optcp_scenario::Run);
+pub(crate) struct Run(optcp_runs::Run);
 
 /// Runs branches without the GIL.
 fn run(
@@ -22,7 +22,7 @@ fn run(
     cancel: Option<&Cancel>,
 ) -> PyResult<Vec<Run>> {
     let cancel = cancel.map(|cancel| cancel.0.clone()).unwrap_or_default();
-    py.detach(|| optcp_scenario::run_branches(branches, seed, options, &cancel))
+    py.detach(|| optcp_runs::run_branches(branches, seed, options, &cancel))
         .map(|runs| runs.into_iter().map(Run).collect())
         .map_err(|_| Cancelled::new_err("the run was cancelled"))
 }
@@ -118,7 +118,7 @@ impl Run {
     /// A dictionary for each switch, in order of time.
     #[getter]
     fn switches<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyDict>>> {
-        let one = |switch: &optcp_scenario::Switched| {
+        let one = |switch: &optcp_runs::Switched| {
             let entry = PyDict::new(py);
             entry.set_item("at_ps", switch.at.as_ps())?;
             entry.set_item("protection", switch.protection)?;
@@ -141,7 +141,7 @@ impl Run {
     #[getter]
     fn routing<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
         let Some(record) = &self.0.routing else { return Ok(None) };
-        let step = |step: &optcp_scenario::Rerouted| {
+        let step = |step: &optcp_runs::Rerouted| {
             let entry = PyDict::new(py);
             entry.set_item("at_ps", step.at.as_ps())?;
             entry.set_item("router", &step.router)?;
@@ -177,7 +177,7 @@ impl Run {
             .find(|series| series.name == name)
             .ok_or_else(|| PyKeyError::new_err(name.to_owned()))?;
         let bytes = py
-            .detach(|| optcp_scenario::Table::of(series).to_parquet())
+            .detach(|| optcp_runs::Table::of(series).to_parquet())
             .map_err(|error| PyRuntimeError::new_err(error.to_string()))?;
         Ok(PyBytes::new(py, &bytes))
     }

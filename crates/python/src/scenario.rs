@@ -2,7 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use optcp_scenario::{Graph, GraphLink, Library, Reference, RunOptions};
+use optcp_runs::RunOptions;
+use optcp_scenario::{Graph, GraphLink, Library, Reference};
 use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;

@@ -1,7 +1,7 @@
 //! Parquet files as dictionaries of columns.
 
 use numpy::{IntoPyArray, PyArray1, PyArrayMethods};
-use optcp_scenario::{Data, ParquetError, Table, Texts};
+use optcp_runs::{Data, ParquetError, Table, Texts};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};

@@ -9,10 +9,10 @@ use serde::de::{
 };
 use serde::forward_to_deserialize_any;
 
-use crate::nearest::suggestion;
 use crate::problem::Problem;
 use crate::schema::belongs;
 use crate::tree::{Entry, Node, Origin, Value};
+use optcp_units::nearest::suggestion;
 
 /// Reads a value of the schema.
 pub(crate) fn read<T: DeserializeOwned>(node: &Node) -> Result<T, Problem> {

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use optcp_units::Quantity;
 
-use crate::nearest::suggestion;
 use crate::problem::{Problem, Problems};
 use crate::schema::said;
 use crate::tree::{Entry, Node, Origin, Value};
+use optcp_units::nearest::suggestion;
 
 /// Parameters may refer to each other this deeply.
 const MAX_DEPTH: usize = 64;

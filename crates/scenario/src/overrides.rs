@@ -2,9 +2,9 @@
 
 use toml::de::DeValue;
 
-use crate::nearest::suggestion;
 use crate::problem::Problem;
 use crate::tree::{Entry, Node, Origin, Value};
+use optcp_units::nearest::suggestion;
 
 /// Deeper than anything in a scenario, and no deeper than a tree can be walked.
 const MOST_STEPS: usize = 32;

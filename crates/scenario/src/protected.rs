@@ -10,16 +10,16 @@ use crate::schema::scheme_name;
 
 /// What is one link to whoever routes (a TE link, RFC 4201): a link, or a bundle of them. It fails when all
 /// of its links have failed.
-pub(crate) struct TeLink {
+pub struct TeLink {
     /// The ports, each of which a packet may take.
-    pub(crate) ports: Vec<Hop>,
+    pub ports: Vec<Hop>,
     /// The bundle, as an index; `None` is a link alone.
-    pub(crate) bundle: Option<usize>,
+    pub bundle: Option<usize>,
 }
 
 impl TeLink {
     /// The links of a flow's way, in the direction of its data.
-    pub(crate) fn passed(bundles: &[BundlePlan], flow: &FlowPlan) -> Vec<TeLink> {
+    pub fn passed(bundles: &[BundlePlan], flow: &FlowPlan) -> Vec<TeLink> {
         let link = |(place, &hop): (usize, &Hop)| match flow.bundles.get(&place) {
             None => TeLink { ports: vec![hop], bundle: None },
             Some(&number) => {
@@ -32,13 +32,13 @@ impl TeLink {
     }
 
     /// Whether a protection of `links`, where none means every link, is one of this link.
-    pub(crate) fn is_among(&self, links: &[usize]) -> bool {
+    pub fn is_among(&self, links: &[usize]) -> bool {
         links.is_empty() || self.ports.iter().map(|port| &port.0).eq(links)
     }
 
     /// What packets, light and messages need to its end, at most: the propagation delay of its longest
     /// link.
-    pub(crate) fn delay(&self, of: impl Fn(Hop) -> Duration) -> Duration {
+    pub fn delay(&self, of: impl Fn(Hop) -> Duration) -> Duration {
         self.ports.iter().map(|&port| of(port)).max().unwrap_or_default()
     }
 
@@ -56,26 +56,26 @@ impl TeLink {
 }
 
 /// One direction of a flow, and the backup of a part of it.
-pub(crate) struct Protected {
+pub struct Protected {
     /// The links that packets pass, from their source to their destination.
-    pub(crate) route: Vec<TeLink>,
+    pub route: Vec<TeLink>,
     /// The node of the route, by number, where packets can be switched.
-    pub(crate) from: usize,
+    pub from: usize,
     /// The node of the route, by number, where the backup joins it again.
-    pub(crate) to: usize,
+    pub to: usize,
     /// The ports of the backup.
-    pub(crate) backup: Vec<Hop>,
+    pub backup: Vec<Hop>,
     /// Which of the links between `from` and `to` are protected, counted from `from`.
-    pub(crate) covered: Vec<usize>,
+    pub covered: Vec<usize>,
 }
 
 /// The port in the other direction of the same link.
-pub(crate) fn reverse((link, direction): Hop) -> Hop {
+pub fn reverse((link, direction): Hop) -> Hop {
     (link, 1 - direction)
 }
 
 /// Ports in the other direction, last first.
-pub(crate) fn reversed(hops: &[Hop]) -> Vec<Hop> {
+pub fn reversed(hops: &[Hop]) -> Vec<Hop> {
     hops.iter().rev().map(|&hop| reverse(hop)).collect()
 }
 
@@ -83,7 +83,7 @@ impl Protected {
     /// Data (0) or ACKs (1) of a flow; `None` if the backup does not leave its way and join it again.
     /// `links` are the protected link, or all of the protected bundle; none means every link that the backup
     /// goes around.
-    pub(crate) fn new(
+    pub fn new(
         bundles: &[BundlePlan],
         flow: &FlowPlan,
         direction: usize,
@@ -110,12 +110,12 @@ impl Protected {
     }
 
     /// The links of the working path that the backup goes around.
-    pub(crate) fn working(&self) -> &[TeLink] {
+    pub fn working(&self) -> &[TeLink] {
         &self.route[self.from..self.to]
     }
 
     /// The same for the schemes, with what propagation takes.
-    pub(crate) fn segment(&self, delay: impl Fn(Hop) -> Duration, processing: Duration) -> Segment {
+    pub fn segment(&self, delay: impl Fn(Hop) -> Duration, processing: Duration) -> Segment {
         let (working, backup) = (self.working(), &self.backup);
         let upstream = |hop| delay(reverse(hop));
         Segment {
@@ -129,7 +129,7 @@ impl Protected {
     }
 
     /// The bundle through which packets of a point go back, if they do; schemes with one are refused.
-    pub(crate) fn back_through(&self, point: &Point) -> Option<usize> {
+    pub fn back_through(&self, point: &Point) -> Option<usize> {
         let back = match point.turn {
             Turn::Forward(Route::LoopBack) => &self.working()[..point.node],
             Turn::Select | Turn::Forward(Route::Backup) => &[],
@@ -138,7 +138,7 @@ impl Protected {
     }
 
     /// The way around from a point, in pieces that other packets may join between.
-    pub(crate) fn pieces(&self, scheme: Scheme, point: &Point) -> Vec<Vec<Hop>> {
+    pub fn pieces(&self, scheme: Scheme, point: &Point) -> Vec<Vec<Hop>> {
         let backup = self.backup.clone();
         match point.turn {
             Turn::Select | Turn::Forward(Route::Backup) => vec![backup],
@@ -173,7 +173,7 @@ pub struct Spare {
 }
 
 /// What each protection of a plan needs.
-pub(crate) fn spare(plan: &Plan) -> Vec<Spare> {
+pub fn spare(plan: &Plan) -> Vec<Spare> {
     let of = |(index, protection): (usize, &ProtectionPlan)| {
         let (mut working, mut spare) = (BTreeSet::new(), BTreeSet::new());
         let mut rates = Vec::new();

@@ -7,7 +7,7 @@ use crate::schema::{protect_name, repair_name};
 
 /// The graph of the links; circuits of protections are not for routing, and the first link of a bundle
 /// stands for all of it.
-pub(crate) fn topology(nodes: usize, links: &[LinkPlan], bundles: &[BundlePlan]) -> Topology {
+pub fn topology(nodes: usize, links: &[LinkPlan], bundles: &[BundlePlan]) -> Topology {
     let led = |link| bundles.iter().any(|bundle| bundle.has(link) && bundle.leader() != link);
     let link = |(number, link): (usize, &LinkPlan)| {
         let routed = link.over.is_empty() && !led(number);
@@ -17,7 +17,7 @@ pub(crate) fn topology(nodes: usize, links: &[LinkPlan], bundles: &[BundlePlan])
 }
 
 /// The graph of a plan.
-pub(crate) fn topology_of(plan: &Plan) -> Topology {
+pub fn topology_of(plan: &Plan) -> Topology {
     topology(plan.nodes.len(), &plan.links, &plan.bundles)
 }
 
@@ -30,7 +30,7 @@ fn name(plan: &Plan, hop: Hop) -> String {
 }
 
 /// How much fast reroute protects; `None` without routing.
-pub(crate) fn covered(plan: &Plan) -> Option<Coverage> {
+pub fn covered(plan: &Plan) -> Option<Coverage> {
     let routing = plan.routing.as_ref()?;
     let topology = topology_of(plan);
     Some(coverage(&topology, routing.mechanism, routing.protect))
@@ -58,7 +58,7 @@ pub struct Backup {
 }
 
 /// The backups of every router, router by router.
-pub(crate) fn backups(plan: &Plan) -> Vec<Backup> {
+pub fn backups(plan: &Plan) -> Vec<Backup> {
     let Some(routing) = &plan.routing else { return Vec::new() };
     let topology = topology_of(plan);
     let routes = Routes::new(&topology);

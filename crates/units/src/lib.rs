@@ -5,6 +5,7 @@
 
 mod bytes;
 mod decimal;
+pub mod nearest;
 mod quantity;
 mod rate;
 mod time;

@@ -62,7 +62,7 @@ def test_instructions_a_hop_stay_at_their_baseline(tcp):
     if compiler != baseline["rustc"]:
         pytest.skip(f"the baseline is of rustc {baseline['rustc']}, this is {compiler}")
     subprocess.run(
-        ["cargo", "build", "--release", "--locked", "--quiet", "--example", "dumbbell", "-p", "optcp-scenario"],
+        ["cargo", "build", "--release", "--locked", "--quiet", "--example", "dumbbell", "-p", "optcp-harness"],
         check=True,
         cwd=ROOT,
     )

@@ -2,11 +2,11 @@
 
 use optcp_units::Duration;
 
-use crate::nearest::suggestion;
 use crate::plan::{BundlePlan, Hop};
 use crate::problem::Problems;
 use crate::schema::{BundleEntry, File};
 use crate::tree::place;
+use optcp_units::nearest::suggestion;
 
 use super::check_name;
 use super::network::Network;

@@ -2,11 +2,11 @@
 
 use optcp_units::{Duration, Time};
 
-use crate::nearest::suggestion;
 use crate::plan::{FailurePlan, Hop, Spread};
 use crate::problem::Problems;
 use crate::schema::{FailedDirections, FailedPackets, FailureEntry, File, LinkRef, Span};
 use crate::tree::place;
+use optcp_units::nearest::suggestion;
 
 use super::Draft;
 use super::network::{Network, check_spread};

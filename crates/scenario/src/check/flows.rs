@@ -6,11 +6,11 @@ use optcp_routing::Routes;
 use optcp_tcp::config::Config;
 use optcp_units::{Bytes, Time};
 
-use crate::nearest::list;
 use crate::plan::{Carries, FlowPlan, Hop, QueueLimit, Spread};
 use crate::problem::Problems;
 use crate::schema::{File, FlowsEntry, Volume};
 use crate::tree::{Step, place};
+use optcp_units::nearest::list;
 
 use super::network::{Network, check_spread};
 use super::route::Route;

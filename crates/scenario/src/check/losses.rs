@@ -4,11 +4,11 @@ use std::num::NonZeroU32;
 
 use optcp_net::Lossy;
 
-use crate::nearest::suggestion;
 use crate::plan::{Carries, FlowPlan, Hop, Loses, LossPlan};
 use crate::problem::Problems;
 use crate::schema::{File, LossKind, LossesEntry, LossyPackets};
 use crate::tree::place;
+use optcp_units::nearest::suggestion;
 
 use super::Draft;
 use super::network::Network;

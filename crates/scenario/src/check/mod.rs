@@ -30,7 +30,7 @@ use crate::schema::File;
 use crate::tree::place;
 
 use network::Network;
-pub(crate) use tcp::choices as tcp_choices;
+pub use tcp::choices as tcp_choices;
 
 /// More nodes, links or flows than this are taken for a slip: they would fill the memory.
 const MOST: usize = 200_000;

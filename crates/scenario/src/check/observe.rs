@@ -2,11 +2,11 @@
 
 use optcp_units::{Duration, Time};
 
-use crate::nearest::suggestion;
 use crate::plan::{Hop, Observation, ObservePlan};
 use crate::problem::Problems;
 use crate::schema::{File, LinkRef, ObserveEntry, ObserveKind};
 use crate::tree::{Step, place};
+use optcp_units::nearest::suggestion;
 
 use super::network::Network;
 use super::{Draft, check_name};

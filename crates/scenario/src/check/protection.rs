@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use optcp_optical::protection::{Scheme, SetUp};
 use optcp_units::{Duration, Time};
 
-use crate::nearest::suggestion;
 use crate::plan::{BundlePlan, DetectionPlan, FlowPlan, Hop, ProtectionPlan, Revert};
 use crate::problem::Problems;
 use crate::protected::{Protected, TeLink};
@@ -13,6 +12,7 @@ use crate::schema::{
     CapacityKind, File, LinkRef, ProtectionEntry, RevertKind, SchemeKind, Span, SwitchDelay,
 };
 use crate::tree::place;
+use optcp_units::nearest::suggestion;
 
 use super::Draft;
 use super::flows::check_queues;

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use crate::nearest::{list, suggestion};
 use crate::plan::{BundlePlan, FlowPlan, Hop};
 use crate::problem::Problems;
 use crate::schema::{LinkRef, MembersKind};
 use crate::tree::{Step, place};
+use optcp_units::nearest::{list, suggestion};
 
 use super::network::Network;
 

@@ -11,10 +11,10 @@ use serde::de::value::{Error, StrDeserializer};
 use toml::de::DeTable;
 
 use crate::de;
-use crate::nearest::suggestion;
 use crate::problem::Problems;
 use crate::schema::{File, TcpTable, belongs};
 use crate::tree::{Node, place};
+use optcp_units::nearest::suggestion;
 
 use super::{Draft, check_name};
 
@@ -32,7 +32,7 @@ pub(super) fn tables(file: &File, plan: &mut Draft, problems: &mut Problems<'_>)
 }
 
 /// `base` with the choices of a text such as `profile = "rfc", recovery = "sack"`; what is wrong with them.
-pub(crate) fn choices(text: &str, base: Config) -> Result<Config, Vec<String>> {
+pub fn choices(text: &str, base: Config) -> Result<Config, Vec<String>> {
     const NAME: &str = "choices";
     let text = format!("tcp.{NAME} = {{ {text} }}");
     let (table, errors) = DeTable::parse_recoverable(&text);

@@ -167,7 +167,7 @@ impl BundlePlan {
     }
 
     /// The way through the bundle on which a port of it lies: 0 from its first end to its second, 1 back.
-    pub(crate) fn way(&self, links: &[LinkPlan], (link, direction): Hop) -> usize {
+    pub fn way(&self, links: &[LinkPlan], (link, direction): Hop) -> usize {
         usize::from(links[link].ends[direction] != self.ends[0])
     }
 
@@ -237,7 +237,7 @@ impl Plan {
     }
 
     /// The bundle that a link stands for to routing, as an index.
-    pub(crate) fn led_by(&self, link: usize) -> Option<usize> {
+    pub fn led_by(&self, link: usize) -> Option<usize> {
         self.bundles.iter().position(|bundle| bundle.leader() == link)
     }
 

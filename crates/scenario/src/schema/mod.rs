@@ -33,9 +33,9 @@ pub(crate) use values::{
 };
 
 use crate::de;
-use crate::nearest::suggestion;
 use crate::problem::{Problem, Problems};
 use crate::tree::{Node, Value};
+use optcp_units::nearest::suggestion;
 
 /// A scenario of OpTCP: a network, the TCP flows on it, what fails, and what is measured.
 ///

@@ -13,7 +13,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use crate::nearest::list;
+use optcp_units::nearest::list;
 
 use super::values::{Count, Limit, Size, Span};
 

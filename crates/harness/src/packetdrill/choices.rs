@@ -1,0 +1,97 @@
+//! How the endpoint of a script behaves: a profile, what the script changes of it, and what the peer's
+//! SYN leaves.
+
+use optcp_tcp::config::{Config, CongestionKind, Pacing, RecoveryKind};
+use optcp_tcp::profile::Profile;
+use optcp_units::Bytes;
+use serde::Deserialize;
+use serde::de::value::{Error, StrDeserializer};
+
+use super::script::{Action, Refusal, Script, Segment};
+use super::shell;
+
+/// What our SYN says: an Ethernet frame less the headers of IPv4 and TCP.
+pub(super) const OUR_MSS: u64 = 1460;
+/// What a SYN without the option means (RFC 9293 section 3.7.1).
+const DEFAULT_MSS: u64 = 536;
+/// The least that Linux takes (TCP_MIN_SND_MSS); with 40 bytes of options 8 are left.
+const LEAST_MSS: u64 = 48;
+
+/// What scripts describe unless they say otherwise.
+const LINUX: Profile = Profile::Linux6;
+
+/// The choices of an endpoint.
+#[derive(Clone, Debug)]
+pub(super) struct Choices {
+    /// As both ends have agreed on them.
+    pub agreed: Config,
+    /// As this end would have them.
+    pub offered: Config,
+}
+
+/// The choices that a script leads to.
+pub(super) fn choices(script: &Script) -> Result<Choices, Refusal> {
+    let mut config = LINUX.config();
+    for (line, text) in &script.commands {
+        shell::apply(*line, text, &mut config)?;
+    }
+    if let Some((line, _)) = script.directives.first() {
+        let all: Vec<&str> = script.directives.iter().map(|(_, text)| text.as_str()).collect();
+        let choices = optcp_scenario::tcp_choices(&all.join(", "), config);
+        config = choices.map_err(|reasons| Refusal::new(*line, reasons.join("; ")))?;
+    }
+    for event in &script.events {
+        if let Action::Call(call) = &event.action
+            && let [_, _, name, value, ..] = &call.arguments[..]
+            && name == "TCP_CONGESTION"
+        {
+            let value = value.trim_matches(['[', ']', '"', ' ']);
+            let kind = congestion(value);
+            config.congestion = kind.map_err(|reason| Refusal::new(event.line, reason))?;
+        }
+    }
+    let (line, syn) = peer_syn(script)?;
+    if config.congestion == CongestionKind::Bbr {
+        if config.recovery != RecoveryKind::Sack || !syn.options.sack_permitted {
+            return Err(Refusal::new(line, "BBR needs SACK at both ends"));
+        }
+        // It paces by itself, whatever the queue.
+        config.pacing = Pacing::Rate;
+    }
+    if syn.options.mss.is_some_and(|mss| mss < LEAST_MSS) {
+        let reason = format!("an mss of less than {LEAST_MSS} bytes leaves no room for data");
+        return Err(Refusal::new(line, reason));
+    }
+    Ok(Choices { agreed: negotiate(config.clone(), syn), offered: config })
+}
+
+/// A congestion control by its name in Linux.
+pub(super) fn congestion(name: &str) -> Result<CongestionKind, String> {
+    CongestionKind::deserialize(StrDeserializer::<Error>::new(name))
+        .map_err(|_| format!("there is no congestion control `{name}`"))
+}
+
+/// The first SYN that the script's peer sends, and its line.
+fn peer_syn(script: &Script) -> Result<(usize, &Segment), Refusal> {
+    let inbound = script.events.iter().filter_map(|event| match &event.action {
+        Action::Inbound(segment) => Some((event.line, segment)),
+        _ => None,
+    });
+    let line = script.events.first().map_or(1, |event| event.line);
+    let mut syns = inbound.filter(|(_, segment)| segment.syn);
+    syns.next().ok_or_else(|| Refusal::new(line, "the peer sends no SYN: there is no connection"))
+}
+
+/// What both ends agree on.
+fn negotiate(mut config: Config, syn: &Segment) -> Config {
+    let options = &syn.options;
+    config.handshake = true;
+    config.timestamps &= options.stamps.is_some();
+    config.timestamp_undo &= config.timestamps;
+    let mss = options.mss.unwrap_or(DEFAULT_MSS).min(OUR_MSS);
+    config.mss = Bytes::new(mss - config.timestamp_size().count());
+    if config.recovery == RecoveryKind::Sack && !options.sack_permitted {
+        config.recovery = RecoveryKind::NewReno;
+    }
+    config
+}

@@ -1,0 +1,220 @@
+//! Scripts for packetdrill: what passes, and every message for what does not.
+
+use optcp_harness::packetdrill::{Outcome, run_script};
+use optcp_units::Duration;
+
+/// A server whose connection is open after 0.1 s, with `events` from then on.
+fn server(events: &str) -> String {
+    format!(
+        "// optcp: profile = \"rfc\"\n\
+         0 socket(..., SOCK_STREAM, IPPROTO_TCP) = 3\n\
+         +0 bind(3, ..., ...) = 0\n\
+         +0 listen(3, 1) = 0\n\
+         +0 < S 0:0(0) win 65535 <mss 1000,nop,wscale 7>\n\
+         +0 > S. 0:0(0) ack 1 <mss 1460,nop,wscale 8>\n\
+         +.1 < . 1:1(0) ack 1 win 1000\n\
+         +0 accept(3, ..., ...) = 4\n\
+         {events}\n"
+    )
+}
+
+/// How a script ends, in one line.
+fn outcome(text: &str) -> String {
+    match run_script(text, None) {
+        Outcome::Passed => "ok".to_owned(),
+        Outcome::Failed(m) => {
+            let at = m.at.as_secs_f64();
+            format!("{} at {at:.6} s: expected {}; happened {}", m.line, m.expected, m.happened)
+        }
+        Outcome::Refused(refusal) => format!("{} refused: {}", refusal.line, refusal.reason),
+    }
+}
+
+fn outcomes(scripts: &[String]) -> String {
+    let lines: Vec<String> = scripts.iter().map(|script| outcome(script)).collect();
+    lines.join("\n")
+}
+
+const WRITE: &str = "+0 write(4, ..., 3000) = 3000\n";
+
+fn written(events: &str) -> String {
+    server(&(WRITE.to_owned() + events))
+}
+
+/// One expected segment stands for several, and several for what is sent one by one.
+#[test]
+fn segments_are_matched_by_their_bytes() {
+    assert_eq!(outcome(&written("+0 > P. 1:3001(3000) ack 1")), "ok");
+    let apart = "+0 > . 1:1001(1000) ack 1\n+0 > . 1001:3001(2000) ack 1";
+    assert_eq!(outcome(&written(apart)), "ok");
+}
+
+/// The socket that listens may be closed; the connection's own end is a FIN on the last data.
+#[test]
+fn a_fin_ends_the_data() {
+    let script = "+0 close(3) = 0\n\
+                  +0 write(4, ..., 4000) = 4000\n\
+                  +0 close(4) = 0\n\
+                  +0 > . 1:3001(3000) ack 1\n\
+                  +.1 < . 1:1(0) ack 1001 win 1000\n\
+                  +0 > FP. 3001:4001(1000) ack 1\n\
+                  +0 < F. 1:1(0) ack 4002 win 1000\n\
+                  +0 > . 4002:4002(0) ack 2";
+    assert_eq!(outcome(&server(script)), "ok");
+}
+
+/// A range, a relative time after it, `*` and an absolute time. The timeout is due a second after 0.1 s.
+#[test]
+fn times_count_from_the_event_before() {
+    let script = "+0 > . 1:3001(3000) ack 1\n\
+                  +.9~+1.1 > . 1:1001(1000) ack 1\n\
+                  +.1 < . 1:1(0) ack 1001 win 1000\n\
+                  * > . 1001:3001(2000) ack 1\n\
+                  1.3 < . 1:1(0) ack 3001 win 1000\n\
+                  +0 %{ assert tcpi_unacked == 0 }%";
+    assert_eq!(outcome(&written(script)), "ok");
+}
+
+#[test]
+fn what_is_sent_may_be_off_by_the_tolerance() {
+    let late = "+0 > . 1:3001(3000) ack 1\n+.995 > . 1:1001(1000) ack 1";
+    assert!(outcome(&written(late)).starts_with("11 at 0.100000 s"));
+    let outcome_within = |ms| run_script(&written(late), Some(Duration::from_ms(ms)));
+    assert_eq!(outcome_within(5), Outcome::Passed);
+    assert_ne!(outcome_within(4), Outcome::Passed);
+    let own = format!("--tolerance_usecs=5000\n{}", written(late));
+    assert_eq!(run_script(&own, None), Outcome::Passed);
+}
+
+#[test]
+fn a_failure_says_what_was_expected_and_what_happened() {
+    insta::assert_snapshot!(outcomes(&[
+        written("+0 > . 1:4001(4000) ack 1"),
+        written("+0 > . 1:2501(2500) ack 1"),
+        written("+0 > . 1001:2001(1000) ack 1"),
+        written("+0 > . 1:1001(1000) ack 2"),
+        written("+0 > F. 1:1001(1000) ack 1"),
+        written("+0 > . 1:1001(1000) ack 1 <nop,nop,sack 1:2>"),
+        written("+.1 > . 1:3001(3000) ack 1"),
+        server("+0 > . 1:1001(1000) ack 1"),
+        written("+0 %{ assert tcpi_snd_cwnd == 3 and tcpi_unacked < 3, 'never' }%"),
+        written("+0 %{ x = 2\nx += 3\nassert 1 <= x < tcpi_snd_cwnd }%"),
+    ]));
+}
+
+#[test]
+fn what_is_not_simulated_is_refused_with_the_reason() {
+    let own = |line: &str| server("").replace("profile = \"rfc\"", line);
+    insta::assert_snapshot!(outcomes(&[
+        server("+0 shutdown(4, SHUT_RD) = 0"),
+        server("+0 setsockopt(4, SOL_TCP, TCP_MAXSEG, [500], 4) = 0"),
+        server("+0 setsockopt(4, SOL_TCP, TCP_CONGESTION, [\"vegas\"], 5) = 0"),
+        server("+0 write(4, ..., 3000) = 2000"),
+        server("+0 write(3, ..., 3000) = 3000"),
+        server("+0 < . 1:1(0) ack 1 win 0"),
+        written("+.1 < . 1:1(0) ack 501 win 1000"),
+        server("+0 < P. 1:1001(1000) ack 1 win 9\n+0 < P. 1:2001(2000) ack 1 win 9"),
+        server("+0 > . 1:1(0) ack 1 win 500"),
+        server("+0 < SE 0:0(0) win 9"),
+        server("+0 < [ect0] . 1:1(0) ack 1 win 9"),
+        server("+0 < S 0:0(0) win 9"),
+        server("").replace("mss 1000", "mss 40"),
+        server("20000 close(4) = 0"),
+        server("+0 < . 1:1(0) ack 1 win 9 <FO abcd>"),
+        server("+0 %{ assert tcpi_snd_cwd == 3 }%"),
+        server("+0 %{ import os }%"),
+        server("+0 %{ assert len(x) == 3 }%"),
+        format!("`sysctl -q net.ipv4.tcp_reordering=10`\n{}", server("")),
+        format!("`./defaults.sh\ntc qdisc replace dev tun0 root fq limit 5`\n{}", server("")),
+        format!("`sysctl net.ipv4.tcp_pacing_ss_ratio=150`\n{}", server("")),
+        format!("`sysctl net.ipv4.tcp_min_tso_segs=0`\n{}", server("")),
+        server("").replace("// optcp: profile = \"rfc\"", "`sysctl tcp_congestion_control=bbr`"),
+        format!("`rm -rf /`\n{}", server("")),
+        format!("--ip_version=ipv6\n{}", server("")),
+        own("profil = \"rfc\""),
+        own("profile = \"rfcs\""),
+        own("timestamp_undo = true, timestamps = false"),
+        own("profile = "),
+    ]));
+}
+
+#[test]
+fn a_mistake_is_told_with_its_line() {
+    insta::assert_snapshot!(outcomes(&[
+        String::new(),
+        server("+0 < . 1:1001(999) ack 1"),
+        server("+0 < . 1:1(0)"),
+        server("+0 < X. 1:1(0) ack 1"),
+        server("+0 < . 1:1(0 ack 1"),
+        server("+x < . 1:1(0) ack 1"),
+        server("+0 write(4, ..., 3000"),
+        server("+0 write(4, ..., 3000) = many"),
+        server("+0 %{ assert 1"),
+        server("/* never closed"),
+        server("`never closed"),
+        server("+0 !"),
+    ]));
+}
+
+/// Numbers as large as they get: Python's remainder, and what 64 bits cannot hold.
+#[test]
+fn arithmetic_at_its_bounds() {
+    let remainder = "assert -9223372036854775807 % 4611686018427387905 == 3";
+    assert_eq!(outcome(&server(&format!("+0 %{{ {remainder} }}%"))), "ok");
+    let least = "x = -9223372036854775807 - 1\nassert -x > 0";
+    let found = outcome(&server(&format!("+0 %{{ {least} }}%")));
+    assert_eq!(found, "10 refused: -(-9223372036854775808) has no value");
+}
+
+/// What a few bytes ask for is refused, not tried.
+#[test]
+fn a_script_without_bounds_is_refused() {
+    for deep in ["(", "-", "not "] {
+        let found = outcome(&server(&format!("+0 %{{ assert {}1 }}%", deep.repeat(50_000))));
+        assert!(found.ends_with("more than 1000 characters"), "{found}");
+    }
+    let write = "+0 write(4, ..., 4294967295) = 4294967295\n";
+    let found = outcome(&server(write));
+    assert!(found.ends_with("more than 1000000 segments are no script"), "{found}");
+    // From 0.1 s on, line 9: the event behind a hundred of them.
+    let found = outcome(&server(&"+10000 close(3) = 0\n".repeat(2000)));
+    assert_eq!(found, "109 refused: a script lasts no longer than 1000000.000000 s");
+    let found = outcome(&format!("--tolerance_usecs=18446744073709551615\n{}", server("")));
+    assert!(found.starts_with("1 refused"), "{found}");
+}
+
+/// Scripts with a character left out, doubled or turned into a digit end somehow, and not in a panic.
+#[test]
+fn a_damaged_script_ends_without_a_panic() {
+    let scripts = [
+        include_str!("../../../tests/packetdrill/undo/a-timestamp-of-the-original.pkt"),
+        include_str!("../../../tests/packetdrill/handshake/we-open-the-connection.pkt"),
+        include_str!("../../../tests/packetdrill/sack/every-other-segment-is-missing.pkt"),
+        include_str!("../../../tests/packetdrill/rack/a-lost-retransmission-is-sent-again.pkt"),
+    ];
+    for script in scripts {
+        assert_eq!(run_script(script, None), Outcome::Passed);
+        for (at, character) in script.char_indices() {
+            let (before, after) = (&script[..at], &script[at + character.len_utf8()..]);
+            for other in ["", "0", "9", &character.to_string().repeat(2)] {
+                let _ = run_script(&format!("{before}{other}{after}"), None);
+            }
+        }
+    }
+}
+
+/// Every command of the kernel's own default settings that matters, and what a script adds to them.
+#[test]
+fn settings_become_choices() {
+    let settings = "`../common/defaults.sh\n\
+                    sysctl -q net.ipv4.tcp_wmem=\"4096 $((256*1024)) 4194304\" > /dev/null 2>&1\n\
+                    ../common/set_sysctls.py /proc/sys/net/ipv4/tcp_sack=0 \\\n\
+                    \t\t/proc/sys/net/ipv4/tcp_tso_win_divisor=100\n\
+                    ip tcp_metrics flush all # nothing`\n";
+    let syn = "0 < S 0:0(0) win 65535 <mss 1000,sackOK,nop,nop,nop,wscale 7>\n";
+    let without = "+0 > S. 0:0(0) ack 1 <mss 1460,nop,wscale 8>\n";
+    assert_eq!(outcome(&format!("{settings}{syn}{without}")), "ok");
+    // Without the setting both ends use SACK.
+    let with = "+0 > S. 0:0(0) ack 1 <mss 1460,nop,nop,sackOK,nop,wscale 8>\n";
+    assert_eq!(outcome(&format!("{syn}{with}")), "ok");
+}

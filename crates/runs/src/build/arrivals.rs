@@ -1,0 +1,68 @@
+//! Flows that come at random: who comes in this run, when, and with how much to send.
+
+use optcp_des::Streams;
+use optcp_traffic::Poisson;
+
+use optcp_scenario::plan::{Carries, FlowPlan, Plan, Spread};
+
+/// Flows of a group that came in a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Arrived {
+    /// The group.
+    pub group: String,
+    /// Of each, in the order of their numbers, its place among the routes of the group.
+    pub routes: Vec<u32>,
+}
+
+/// The plan with the flows that come in this run in the place of their routes, and which route each takes;
+/// `None` where none come at random.
+pub(super) fn populated(plan: &Plan, streams: Streams) -> Option<(Plan, Vec<Arrived>)> {
+    if plan.arrivals.is_empty() {
+        return None;
+    }
+    let of = |carries: fn(&Carries) -> bool| {
+        plan.flows.iter().filter(move |flow| carries(&flow.carries)).cloned()
+    };
+    let mut flows: Vec<FlowPlan> = of(|carries| *carries == Carries::Flow).collect();
+    let mut arrived = Vec::new();
+    for (index, arrivals) in plan.arrivals.iter().enumerate() {
+        let (come, routes) = arriving(plan, index, streams).into_iter().unzip();
+        let come: Vec<FlowPlan> = come;
+        flows.extend(come);
+        arrived.push(Arrived { group: plan.groups[arrivals.group].clone(), routes });
+    }
+    flows.extend(of(|carries| matches!(carries, Carries::Datagrams(_))));
+    Some((Plan { flows, ..plan.clone() }, arrived))
+}
+
+/// Arrivals, sizes and routes come from a stream each: another distribution of sizes leaves the arrivals
+/// as they were.
+fn arriving(plan: &Plan, index: usize, streams: Streams) -> Vec<(FlowPlan, u32)> {
+    let arrivals = &plan.arrivals[index];
+    let group = &plan.groups[arrivals.group];
+    let routes: Vec<&FlowPlan> =
+        plan.flows.iter().filter(|flow| flow.carries == Carries::Arrivals(index)).collect();
+    let stream = |what| streams.stream(&format!("flows/{group}/{what}"));
+    let mut instants = Poisson::new(arrivals.rate, stream("arrivals"));
+    let (mut sizes, mut ways) = (stream("sizes"), stream("routes"));
+    let span = arrivals.until.saturating_since(arrivals.from);
+    let mut flows = Vec::new();
+    loop {
+        let since = instants.next_arrival();
+        if since >= span {
+            return flows;
+        }
+        let way = u32::try_from(ways.below(routes.len() as u64)).unwrap_or(0);
+        let route = routes[way as usize];
+        let mss = route.tcp.map_or(1, |tcp| plan.tcp[tcp].1.mss.count().max(1));
+        let segments = arrivals.volume.draw(&mut sizes).div_ceil(mss);
+        let flow = FlowPlan {
+            name: format!("{group}/{}", flows.len()),
+            start: Spread::Fixed(arrivals.from + since),
+            size: Some(u32::try_from(segments).unwrap_or(u32::MAX)),
+            carries: Carries::Flow,
+            ..route.clone()
+        };
+        flows.push((flow, way));
+    }
+}

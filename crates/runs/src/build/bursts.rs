@@ -1,0 +1,54 @@
+//! Assemblers of bursts: one at each end of a link over which packets travel in bursts; and the core of burst
+//! switches between them.
+
+use std::collections::BTreeMap;
+
+use optcp_des::Streams;
+use optcp_net::{IndependentLoss, Lossy, PortConfig};
+use optcp_optical::burst::{Assembler, BurstPath, Carrier};
+use optcp_optical::switching::{Core, Fibre, FibreId};
+
+use optcp_scenario::plan::{Hop, LinkPlan, Plan};
+
+use super::port_id;
+
+/// The number of each fibre in the core.
+pub(crate) fn fibre_ids(plan: &Plan) -> BTreeMap<Hop, FibreId> {
+    plan.fibres().zip(0..).collect()
+}
+
+/// The core; one without fibres where there is none.
+pub(super) fn core(plan: &Plan, ports: &[PortConfig]) -> Core {
+    let Some(core) = plan.core else { return Core::default() };
+    let fibre = |hop: Hop| {
+        let PortConfig { rate, delay, .. } = ports[port_id(hop) as usize];
+        Fibre::new(plan.links[hop.0].wavelengths.unwrap_or(0), rate, delay)
+    };
+    let fibres = plan.fibres().map(fibre).collect();
+    Core::new(fibres, core.scheduling, core.conversion, core.processing)
+}
+
+pub(super) fn assemblers(plan: &Plan, ports: &[PortConfig], streams: Streams) -> Vec<Assembler> {
+    let fibres = fibre_ids(plan);
+    let ends = plan.bursts.iter().flat_map(|bursts| [(bursts, 0), (bursts, 1)]);
+    let assembler = |(bursts, direction): (&optcp_scenario::plan::BurstsPlan, usize)| {
+        let hop = (bursts.link, direction);
+        let port = port_id(hop);
+        let PortConfig { rate, delay, .. } = ports[port as usize];
+        let LinkPlan { over, .. } = &plan.links[bursts.link];
+        let carrier = if over.is_empty() {
+            let stream = streams.stream(&format!("ports/{}/bursts", plan.port_name(hop)));
+            let loss = IndependentLoss::new(Lossy::Both, bursts.probabilities[direction], stream);
+            Carrier::Wavelength { rate, delay, loss }
+        } else {
+            let there = over.iter().map(|&(link, way)| fibres[&(link, way ^ direction)]);
+            Carrier::Fibres(match direction {
+                0 => there.collect(),
+                _ => there.rev().collect(),
+            })
+        };
+        let path = BurstPath { port, offset: bursts.offset, carrier };
+        Assembler::new(path, bursts.assembly)
+    };
+    ends.map(assembler).collect()
+}

@@ -1,0 +1,396 @@
+//! From a plan and a seed to the world of a run: every random choice is made here.
+
+mod arrivals;
+mod bundles;
+mod bursts;
+mod protection;
+mod routing;
+mod traffic;
+
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use optcp_des::Streams;
+use optcp_engine::observe::{
+    BurstSizes, Bursts, Completions, Datagrams, Digest, Drops, IntervalSums, Packets, Queue,
+    Reducers, Reordering, Senders,
+};
+use optcp_engine::{Blueprint, FlowSpec};
+use optcp_net::{
+    Action, Control, FlowId, IndependentLoss, Jitter, Loss, PathId, Paths, PeriodicLoss,
+    PortConfig, PortId, QueueLimit, ScriptedLoss,
+};
+use optcp_optical::protection::Outage;
+use optcp_tcp::Config;
+use optcp_units::{Duration, Time};
+
+use crate::tallies::tallied;
+use optcp_scenario::plan::{self, Carries, FailurePlan, Hop, Loses, Observation, Plan, Spread};
+
+pub use arrivals::Arrived;
+pub(crate) use bursts::fibre_ids;
+pub use protection::Switched;
+pub use routing::{Rerouted, RoutingRecord};
+
+use bundles::Entrances;
+use routing::Tables;
+
+/// The world of one run, and what watches it.
+pub(crate) struct World {
+    pub(crate) blueprint: Blueprint,
+    pub(crate) reducers: Reducers,
+    pub(crate) switches: Vec<Switched>,
+    /// What routing did; `None` without routing.
+    pub(crate) routing: Option<RoutingRecord>,
+    /// The plan with the flows that come at random in this run; `None` where none do.
+    pub(crate) populated: Option<Plan>,
+    /// Which routes these take.
+    pub(crate) arrived: Vec<Arrived>,
+}
+
+/// Builds the world of `plan` for `seed`. Asks now and then whether to go on; `None` if not.
+pub(crate) fn world(
+    plan: &Plan,
+    seed: u64,
+    digest: bool,
+    go_on: &mut dyn FnMut() -> bool,
+) -> Option<World> {
+    if !go_on() {
+        return None;
+    }
+    let streams = Streams::new(seed);
+    let plan = &*drawn_failures(plan, streams);
+    let mut paths = Paths::default();
+    let tables = Tables::lay(plan, &mut paths);
+    let (populated, arrived) = arrivals::populated(plan, streams).unzip();
+    if !go_on() {
+        return None;
+    }
+    let full = populated.as_ref().unwrap_or(plan);
+    let mut entrances = Entrances::default();
+    let flows = flows(full, streams, &mut paths, &mut entrances, tables.as_ref());
+    if !go_on() {
+        return None;
+    }
+    let datagrams =
+        traffic::datagrams(full, streams, &mut paths, &mut entrances, tables.as_ref(), go_on)?;
+    let ports = ports(plan, streams);
+    let (mut controls, switches) = controls(plan, &ports, streams, &mut paths, &mut entrances);
+    let mut routing = None;
+    if let Some((tables, plan_of)) = tables.zip(plan.routing.as_ref()) {
+        let (rewritten, record) =
+            tables.rewrite(plan, plan_of, &ports, (streams, go_on), &mut paths)?;
+        controls.extend(rewritten);
+        routing = Some(record);
+    }
+    // Stable: at one instant failures and repairs stay before the switches they lead to.
+    controls.sort_by_key(|control| control.at);
+    let assemblers = bursts::assemblers(plan, &ports, streams);
+    let core = bursts::core(plan, &ports);
+    let blueprint = Blueprint {
+        ports: ports.into_iter().zip(losses(plan, streams)).collect(),
+        bundles: bundles::bundles(plan),
+        assemblers,
+        core,
+        labels: paths.into_labels(),
+        flows,
+        datagrams,
+        tallied: tallied(plan),
+        controls,
+        stop: plan.stop,
+    };
+    let reducers = reducers(full, &blueprint, digest);
+    Some(World {
+        reducers,
+        blueprint,
+        switches,
+        routing,
+        populated,
+        arrived: arrived.unwrap_or_default(),
+    })
+}
+
+/// The plan with its failures at their instants in this run.
+fn drawn_failures(plan: &Plan, streams: Streams) -> Cow<'_, Plan> {
+    let mut plan = Cow::Borrowed(plan);
+    for i in 0..plan.failures.len() {
+        let FailurePlan { later, entry, .. } = plan.failures[i];
+        if later != Spread::Fixed(Duration::ZERO) {
+            let later = draw(later, streams, || format!("failures/{entry}/later"));
+            let failure = &mut plan.to_mut().failures[i];
+            failure.at = failure.at + later;
+            failure.repair = failure.repair.map(|repair| repair + later);
+        }
+    }
+    plan
+}
+
+/// The number of a port: both directions of a link stand side by side.
+pub(crate) fn port_id((link, direction): Hop) -> PortId {
+    PortId::try_from(2 * link + direction).expect("a plan has fewer than 2^31 links")
+}
+
+fn ports(plan: &Plan, streams: Streams) -> Vec<PortConfig> {
+    let mut ports = Vec::with_capacity(2 * plan.links.len());
+    for link in &plan.links {
+        let own = draw(link.directions[0].delay, streams, || format!("links/{}/delay", link.name));
+        let over = link.over.iter().fold(own, |sum, &hop| sum + delay_of(&ports, hop));
+        // What is longer than the longest run comes never either way.
+        let there = over.min(Duration::LONGEST);
+        let back = if link.shared_delay {
+            there
+        } else {
+            draw(link.directions[1].delay, streams, || format!("links/{}/delay/back", link.name))
+        };
+        for (port, (delay, way)) in link.directions.iter().zip([(there, ""), (back, "/back")]) {
+            let jitter = (port.jitter > Duration::ZERO).then(|| {
+                let name = format!("links/{}/jitter{way}", link.name);
+                Jitter::new(port.jitter, streams.stream(&name))
+            });
+            ports.push(PortConfig { rate: port.rate, delay, limit: limit(port.queue), jitter });
+        }
+    }
+    ports
+}
+
+/// The propagation delay of a port.
+fn delay_of(ports: &[PortConfig], hop: Hop) -> Duration {
+    ports[port_id(hop) as usize].delay
+}
+
+/// What each port loses: first by name, as one script, then in the order of the file.
+fn losses(plan: &Plan, streams: Streams) -> Vec<Vec<Loss>> {
+    let mut scripts: Vec<BTreeSet<(FlowId, u32, u32)>> =
+        vec![BTreeSet::new(); 2 * plan.links.len()];
+    let mut others: Vec<Vec<Loss>> = vec![Vec::new(); 2 * plan.links.len()];
+    for entry in &plan.losses {
+        let port = port_id(entry.hop) as usize;
+        match entry.loses {
+            Loses::Scripted { ref flows, ref segments, transmission } => {
+                for &flow in flows {
+                    let flow = FlowId::try_from(flow).expect("a plan has fewer than 2^31 flows");
+                    scripts[port].extend(segments.iter().map(|&seq| (flow, seq, transmission)));
+                }
+            }
+            Loses::Independent { lossy, probability } => {
+                let name =
+                    format!("ports/{}/losses/{}", plan.port_name(entry.hop), others[port].len());
+                let loss = IndependentLoss::new(lossy, probability, streams.stream(&name));
+                others[port].push(Loss::Independent(loss));
+            }
+            Loses::Periodic { lossy, period } => {
+                others[port].push(Loss::Periodic(PeriodicLoss::new(lossy, period)));
+            }
+        }
+    }
+    let of_port = |(script, others): (BTreeSet<_>, Vec<Loss>)| {
+        let script = (!script.is_empty()).then(|| ScriptedLoss::new(script, BTreeSet::new()));
+        script.map(Loss::Scripted).into_iter().chain(others).collect()
+    };
+    scripts.into_iter().zip(others).map(of_port).collect()
+}
+
+fn limit(queue: plan::QueueLimit) -> QueueLimit {
+    match queue {
+        plan::QueueLimit::Packets(count) => {
+            u32::try_from(count).map_or(QueueLimit::Unlimited, QueueLimit::Packets)
+        }
+        plan::QueueLimit::Bytes(bytes) => QueueLimit::Bytes(bytes.count()),
+        plan::QueueLimit::Unlimited => QueueLimit::Unlimited,
+    }
+}
+
+fn draw(spread: Spread<Duration>, streams: Streams, name: impl Fn() -> String) -> Duration {
+    match spread {
+        Spread::Fixed(value) => value,
+        Spread::Uniform { low, high } => streams.stream(&name()).uniform(low, high),
+    }
+}
+
+/// The two paths of a flow group: data, and ACKs.
+fn path_ids(group: usize) -> [PathId; 2] {
+    let data = 2 * PathId::try_from(group).expect("a plan has fewer than 2^31 groups");
+    [data, data + 1]
+}
+
+fn flows(
+    plan: &Plan,
+    streams: Streams,
+    paths: &mut Paths,
+    entrances: &mut Entrances,
+    tables: Option<&Tables>,
+) -> Vec<FlowSpec> {
+    let configs: Vec<Arc<Config>> =
+        plan.tcp.iter().map(|(_, config)| Arc::new(config.clone())).collect();
+    let spec = |flow: &plan::FlowPlan| {
+        let config = Arc::clone(&configs[flow.tcp.filter(|_| flow.carries == Carries::Flow)?]);
+        let since_zero = flow.start.map(|at| at.saturating_since(Time::ZERO));
+        let start = draw(since_zero, streams, || format!("flows/{}/start", flow.name));
+        let clock = |name: &str, period: Duration| {
+            let mut stream = streams.stream(&format!("flows/{}/{name}", flow.name));
+            Duration::from_ps(stream.below(period.as_ps()))
+        };
+        let [data, acks] = match tables.filter(|_| flow.routed) {
+            Some(tables) => {
+                let (from, to) = (flow.path[0], flow.path[flow.path.len() - 1]);
+                [tables.entry(from, to), tables.entry(to, from)]
+            }
+            None => entrances.entries(plan, flow, paths),
+        };
+        Some(FlowSpec {
+            clock_phase: clock("clock", config.tick),
+            ack_clock_phase: clock("ack-clock", config.ack_delay.max(Duration::from_ps(1))),
+            config,
+            segments: flow.size,
+            start: Time::ZERO + start,
+            data,
+            acks,
+        })
+    };
+    plan.flows.iter().filter_map(spec).collect()
+}
+
+/// Failures first, then the switches, in order of time.
+fn controls(
+    plan: &Plan,
+    ports: &[PortConfig],
+    streams: Streams,
+    paths: &mut Paths,
+    entrances: &mut Entrances,
+) -> (Vec<Control>, Vec<Switched>) {
+    let mut controls = Vec::new();
+    for hop in all_hops(plan) {
+        let port = port_id(hop);
+        for Outage { failure, repair } in outages(plan, hop) {
+            let mut begins =
+                plan.failures.iter().filter(|one| one.at == failure && fails(plan, one, hop));
+            let down = match begins.all(|one| one.kept) {
+                true => Action::PortClosed(port),
+                false => Action::PortDown(port),
+            };
+            controls.push(Control { at: failure, action: down });
+            controls.extend(repair.map(|at| Control { at, action: Action::PortUp(port) }));
+        }
+    }
+    let (switched, mut switches) = protection::protect(plan, ports, streams, paths, entrances);
+    controls.extend(switched);
+    controls.extend(bundles::controls(plan));
+    controls.retain(|control| control.at <= plan.stop);
+    switches.retain(|switch| switch.at <= plan.stop);
+    // Stable: at one instant failures and repairs stay before the switches they lead to.
+    controls.sort_by_key(|control| control.at);
+    switches.sort_by_key(|switch| switch.at);
+    (controls, switches)
+}
+
+/// Whether a failure takes a port down: that of its link, or of a circuit over it.
+fn fails(plan: &Plan, failure: &plan::FailurePlan, (link, direction): Hop) -> bool {
+    let hit = |(under, way): Hop| under == failure.link && failure.directions[way];
+    let over = &plan.links[link].over;
+    hit((link, direction)) || over.iter().any(|&hop| hit(hop))
+}
+
+/// When a port is down, in order.
+fn outages(plan: &Plan, hop: Hop) -> Vec<Outage> {
+    let of_hop = plan.failures.iter().filter(|failure| fails(plan, failure, hop));
+    united(of_hop.map(|one| Outage { failure: one.at, repair: one.repair }).collect())
+}
+
+/// The same as outages that are apart, in order.
+fn united(mut outages: Vec<Outage>) -> Vec<Outage> {
+    outages.sort_by_key(|outage| outage.failure);
+    outages.dedup_by(|next, last| {
+        let together = last.repair.is_none_or(|repair| next.failure <= repair);
+        if together {
+            last.repair = last.repair.zip(next.repair).map(|(a, b)| a.max(b));
+        }
+        together
+    });
+    outages
+}
+
+fn reducers(plan: &Plan, blueprint: &Blueprint, digest: bool) -> Reducers {
+    let ports = 2 * plan.links.len();
+    let mut reducers = Reducers {
+        digest: digest.then(|| Digest::new(ports, plan.flows.len())),
+        ..Reducers::default()
+    };
+    let rows_of_groups = |groups: &[usize]| -> Vec<Option<u32>> {
+        plan.flows.iter().map(|flow| index_of(groups, &flow.group)).collect()
+    };
+    let rows_of_ports = |ports: &[Hop]| -> Vec<Option<u32>> {
+        all_hops(plan).map(|hop| index_of(ports, &hop)).collect()
+    };
+    let marked = |rows: Vec<Option<u32>>| rows.iter().map(Option::is_some).collect::<Vec<bool>>();
+    for observed in &plan.observe {
+        match &observed.kind {
+            Observation::Goodput { groups, interval } => {
+                let rows = rows_of_groups(groups);
+                reducers.goodput.push(IntervalSums::new(rows, groups.len(), *interval, plan.stop));
+            }
+            Observation::Load { ports, interval } => {
+                reducers.load.push(IntervalSums::new(
+                    rows_of_ports(ports),
+                    ports.len(),
+                    *interval,
+                    plan.stop,
+                ));
+            }
+            Observation::Queue { ports, interval } => {
+                reducers.queue.push(Queue::new(
+                    rows_of_ports(ports),
+                    ports.len(),
+                    *interval,
+                    plan.stop,
+                ));
+            }
+            Observation::Drops { ports } => reducers.drops.push(Drops::new(match ports {
+                Some(ports) => marked(rows_of_ports(ports)),
+                None => vec![true; 2 * plan.links.len()],
+            })),
+            Observation::Senders { groups } => {
+                reducers.senders.push(Senders::new(marked(rows_of_groups(groups))));
+            }
+            Observation::Packets { groups, ports } => reducers
+                .packets
+                .push(Packets::new(marked(rows_of_groups(groups)), marked(rows_of_ports(ports)))),
+            Observation::Completions { groups } => {
+                let ending = |(flow, spec): (&plan::FlowPlan, &FlowSpec)| {
+                    let segments = spec.segments.filter(|_| groups.contains(&flow.group))?;
+                    Some((spec.start, u64::from(segments) * spec.config.mss.count()))
+                };
+                let flows: Vec<_> = plan.flows.iter().zip(&blueprint.flows).map(ending).collect();
+                reducers.completions.push(Completions::new(&flows));
+            }
+            Observation::Datagrams { groups, interval } => {
+                let rows = rows_of_groups(groups);
+                reducers.datagrams.push(Datagrams::new(rows, groups.len(), *interval, plan.stop));
+            }
+            Observation::Bursts { ports, groups } => {
+                let flows = marked(rows_of_groups(groups));
+                reducers.bursts.push(Bursts::new(&marked(rows_of_ports(ports)), flows));
+            }
+            Observation::SegmentsPerBurst { ports, groups } => {
+                let flows = marked(rows_of_groups(groups));
+                let ports = marked(rows_of_ports(ports));
+                reducers.burst_sizes.push(BurstSizes::new(&ports, flows));
+            }
+            // Read at the ends of the intervals, from counts of the ports and fibres.
+            Observation::Ports { .. } | Observation::Fibres { .. } => {}
+            Observation::Reordering { groups } => {
+                reducers.reordering.push(Reordering::new(&marked(rows_of_groups(groups))));
+            }
+        }
+    }
+    reducers
+}
+
+/// Every port in the order of its number.
+pub(crate) fn all_hops(plan: &Plan) -> impl Iterator<Item = Hop> {
+    (0..plan.links.len()).flat_map(|link| [(link, 0), (link, 1)])
+}
+
+fn index_of<T: PartialEq>(list: &[T], wanted: &T) -> Option<u32> {
+    list.iter().position(|item| item == wanted).and_then(|index| u32::try_from(index).ok())
+}

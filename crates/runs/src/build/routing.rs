@@ -1,0 +1,253 @@
+//! What routing does in a run: forwarding tables as entries of the label table, and what routers
+//! rewrite as control actions.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use optcp_des::Streams;
+use optcp_net::{Action, Control, Entrance, Label, Paths, PortConfig, PortId};
+use optcp_optical::protection::Outage;
+use optcp_routing::{
+    Cause, Change, Entry, Failure, Hop, Repair, Routes, Timing, Topology, timeline,
+};
+use optcp_units::Time;
+
+use optcp_scenario::plan::{Plan, RoutingPlan};
+use optcp_scenario::routed::topology_of;
+
+use super::bundles::{bundle_id, outages_of};
+use super::{delay_of, draw, port_id};
+
+/// What routers did at an instant, for the result of a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rerouted {
+    /// When.
+    pub at: Time,
+    /// The router.
+    pub router: String,
+    /// Why: "failure", "repair" or "convergence".
+    pub cause: &'static str,
+    /// How many entries of its table it rewrote.
+    pub entries: u64,
+}
+
+/// What routing did in a run, forwarding tables between all nodes counted.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RoutingRecord {
+    /// Announcements that routers originated.
+    pub announcements: u64,
+    /// Entries that were rewritten because a router saw a link fail.
+    pub on_failure: u64,
+    /// Entries that were rewritten because a router saw it work again.
+    pub on_repair: u64,
+    /// Entries that were rewritten because of an announcement.
+    pub on_convergence: u64,
+    /// The same, router by router, in order of time.
+    pub steps: Vec<Rerouted>,
+}
+
+/// The forwarding tables of the destinations that flows have.
+pub(super) struct Tables {
+    topology: Topology,
+    /// The shortest paths as they are before anything fails.
+    routes: Routes,
+    /// By destination: the entry of each node that has a way there.
+    entries: BTreeMap<usize, Vec<Option<Label>>>,
+}
+
+impl Tables {
+    /// Lays the tables as they are before anything fails; `None` without routing.
+    pub(super) fn lay(plan: &Plan, paths: &mut Paths) -> Option<Self> {
+        plan.routing.as_ref()?;
+        let topology = topology_of(plan);
+        let routed = plan.flows.iter().filter(|flow| flow.routed);
+        let ends = routed.flat_map(|flow| [flow.path.first(), flow.path.last()]);
+        let destinations: BTreeSet<usize> = ends.flatten().copied().collect();
+        let routes = Routes::new(&topology);
+        let mut entries = BTreeMap::new();
+        for destination in destinations {
+            // Nothing is left to pass: the entry at the destination itself delivers.
+            let delivered = paths.entry(0, &[]);
+            let labels: Vec<Option<Label>> = (0..topology.nodes())
+                .map(|node| match routes.next(node, destination) {
+                    Some(_) => Some(paths.open()),
+                    None => (node == destination).then_some(delivered),
+                })
+                .collect();
+            entries.insert(destination, labels);
+        }
+        let tables = Tables { topology, routes, entries };
+        for (&destination, labels) in &tables.entries {
+            for (node, label) in labels.iter().enumerate() {
+                let next = tables.routes.next(node, destination);
+                if let (Some(label), Some(hop)) = (label, next) {
+                    let does = tables.along(plan, &[hop], destination, paths);
+                    paths.set(*label, does);
+                }
+            }
+        }
+        Some(tables)
+    }
+
+    /// Where packets of a destination enter the network at a node.
+    ///
+    /// # Panics
+    /// If no flow has the destination, or there is no way.
+    pub(super) fn entry(&self, node: usize, destination: usize) -> Label {
+        self.entries[&destination][node].expect("checked: there is a way")
+    }
+
+    /// The node to which a direction of a link leads.
+    fn far_end(&self, hop: Hop) -> usize {
+        self.topology.adjacency(hop).expect("a link of the topology").to
+    }
+
+    /// What an entry does that sends packets of a destination over these links, behind which they are
+    /// forwarded as usual.
+    fn along(
+        &self,
+        plan: &Plan,
+        hops: &[Hop],
+        destination: usize,
+        paths: &mut Paths,
+    ) -> optcp_net::Hop {
+        let (&first, beyond) = hops.split_first().expect("a way has a link at least");
+        let next = match beyond {
+            [] => self.entry(self.far_end(first), destination),
+            _ => {
+                let label = paths.open();
+                let does = self.along(plan, beyond, destination, paths);
+                paths.set(label, does);
+                label
+            }
+        };
+        let Some(number) = plan.led_by(first.0) else {
+            return optcp_net::Hop::Forward { port: port_id(first), next };
+        };
+        // The node behind the bundle, or its end where the packets stay there.
+        let end = self.far_end(first);
+        let onward = beyond.first().copied().or_else(|| self.routes.next(end, destination));
+        let behind = onward.map_or(end, |hop| self.far_end(hop));
+        paths.entrance(Entrance {
+            bundle: bundle_id(number, plan.bundles[number].way(&plan.links, first)),
+            destination: plan.numbers[behind],
+            next,
+        })
+    }
+
+    /// The same for a tunnel whose routers inside leave the time to live alone. Bundles do not go with it.
+    fn piped(&self, hops: &[Hop], destination: usize, paths: &mut Paths) -> optcp_net::Hop {
+        let end = self.far_end(*hops.last().expect("a tunnel has a link at least"));
+        let way: Vec<PortId> = hops.iter().map(|&hop| port_id(hop)).collect();
+        paths.tunnel(&way, self.entry(end, destination), true)
+    }
+
+    /// What routers rewrite, as control actions and for the result; `None` if it is not to go on.
+    pub(super) fn rewrite(
+        &self,
+        plan: &Plan,
+        routing: &RoutingPlan,
+        ports: &[PortConfig],
+        (streams, go_on): (Streams, &mut dyn FnMut() -> bool),
+        paths: &mut Paths,
+    ) -> Option<(Vec<Control>, RoutingRecord)> {
+        let failures = failures(plan);
+        let timing = timing(plan, routing, ports, streams);
+        let (mechanism, protect) = (routing.mechanism, routing.protect);
+        let mut line = timeline(
+            &self.topology,
+            &failures,
+            &timing,
+            mechanism,
+            protect,
+            routing.converge,
+            go_on,
+        )?;
+        line.announcements.retain(|one| one.at <= plan.stop);
+        line.changes.retain(|change| change.at <= plan.stop);
+        let mut record = RoutingRecord {
+            announcements: line.announcements.iter().map(|one| one.senders as u64).sum(),
+            ..RoutingRecord::default()
+        };
+        line.changes.iter().for_each(|change| record.count(plan, change));
+        let mut laid: BTreeMap<(usize, Vec<Hop>), optcp_net::Hop> = BTreeMap::new();
+        let mut controls = Vec::new();
+        for Change { at, router, destination, entry, .. } in &line.changes {
+            let Some(labels) = self.entries.get(destination) else { continue };
+            let Some(label) = labels[*router] else { continue };
+            let hops = match entry {
+                Entry::Next(hop) => std::slice::from_ref(hop),
+                Entry::Backup(Repair { hops, .. }) => hops,
+            };
+            let lay = || match routing.pipe && hops.len() > 1 {
+                true => self.piped(hops, *destination, paths),
+                false => self.along(plan, hops, *destination, paths),
+            };
+            let hop = *laid.entry((*destination, hops.to_vec())).or_insert_with(lay);
+            controls.push(Control { at: *at, action: Action::SetHop(label, hop) });
+        }
+        Some((controls, record))
+    }
+}
+
+impl RoutingRecord {
+    fn count(&mut self, plan: &Plan, change: &Change) {
+        let (total, cause) = match change.cause {
+            Cause::Failure => (&mut self.on_failure, "failure"),
+            Cause::Repair => (&mut self.on_repair, "repair"),
+            Cause::Convergence => (&mut self.on_convergence, "convergence"),
+        };
+        *total += 1;
+        let router = &plan.nodes[change.router];
+        match self.steps.last_mut() {
+            Some(step) if step.at == change.at && step.router == *router && step.cause == cause => {
+                step.entries += 1;
+            }
+            _ => self.steps.push(Rerouted {
+                at: change.at,
+                router: router.clone(),
+                cause,
+                entries: 1,
+            }),
+        }
+    }
+}
+
+/// When links are down, bundles of them as one: while none of its links works and is chosen.
+fn failures(plan: &Plan) -> Vec<Failure> {
+    let alone = plan.failures.iter().filter(|failure| {
+        let link = failure.link;
+        !plan.bundles.iter().any(|bundle| bundle.has(link))
+    });
+    let of_links = alone.map(|failure| Failure {
+        link: failure.link,
+        directions: failure.directions,
+        at: failure.at,
+        repair: failure.repair,
+    });
+    let of_bundles = plan.bundles.iter().flat_map(|bundle| {
+        [0, 1].into_iter().flat_map(move |way| {
+            let ports: Vec<Hop> = bundle.ports(way).collect();
+            let (link, direction) = ports[0];
+            let directions = [direction == 0, direction == 1];
+            let failure =
+                move |Outage { failure, repair }| Failure { link, directions, at: failure, repair };
+            outages_of(plan, bundle, &ports).into_iter().map(failure)
+        })
+    });
+    of_links.chain(of_bundles).collect()
+}
+
+/// How long everything takes in this run.
+fn timing(plan: &Plan, routing: &RoutingPlan, ports: &[PortConfig], streams: Streams) -> Timing {
+    let update = |node: &String| draw(routing.update, streams, || format!("routing/{node}/update"));
+    let delay = |link| [0, 1].map(|direction| delay_of(ports, (link, direction)));
+    Timing {
+        detection: routing.detection,
+        detection_up: routing.detection_up,
+        hold_down: routing.hold_down,
+        flooding: routing.flooding,
+        computation: routing.spf,
+        update: plan.nodes.iter().map(update).collect(),
+        delay: (0..plan.links.len()).map(delay).collect(),
+    }
+}

@@ -1,0 +1,330 @@
+//! Runs: one scenario, one seed, and what was observed.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use optcp_engine::observe::{Digest, Observer, Reducers, hex};
+use optcp_engine::{Kernel, Simulation};
+use optcp_net::DropReason;
+use optcp_units::{Duration, Time};
+use sha2::{Digest as _, Sha256};
+
+use crate::build::{Arrived, RoutingRecord, Switched, World, world};
+use crate::series::{Series, series};
+use crate::tallies::Tallies;
+use optcp_scenario::Plan;
+use optcp_scenario::Scenario;
+use optcp_scenario::plan::{Observation, ObservePlan};
+
+/// A flag that several runs share, to stop them.
+#[derive(Clone, Debug, Default)]
+pub struct Cancel(Arc<AtomicBool>);
+
+/// A run was stopped through [`Cancel`]; it has no result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cancelled;
+
+impl Cancel {
+    /// Asks every run that shares the flag to stop.
+    pub fn cancel(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+
+    fn is_set(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// How runs are made. Results are equal for all, but for what is left out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RunOptions {
+    /// Whether branches whose worlds are the same up to an instant share the run up to there.
+    pub fork: bool,
+    /// Whether [`Run::records_sha256`] is wanted.
+    pub digest: bool,
+    /// What drives the run.
+    pub kernel: Kernel,
+}
+
+impl Default for RunOptions {
+    fn default() -> Self {
+        RunOptions { fork: true, digest: false, kernel: Kernel::default() }
+    }
+}
+
+/// The result of one run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Run {
+    /// The seed.
+    pub seed: u64,
+    /// [`Scenario::sha256`].
+    pub scenario_sha256: String,
+    /// Digest of everything that happened, if it was asked for.
+    pub records_sha256: Option<String>,
+    /// Digest of all counts and series.
+    pub metrics_sha256: String,
+    /// Numbers of packets: sent, delivered, dropped, in_flight, packet_hops; events; and, with 1+1, copied.
+    pub counts: Vec<(&'static str, u64)>,
+    /// Dropped packets by reason, those above zero only.
+    pub drops: Vec<(&'static str, u64)>,
+    /// Up to when the run shared its past with other branches.
+    pub forked_at: Option<Time>,
+    /// What protection switched, in order of time.
+    pub switches: Vec<Switched>,
+    /// What routing did; `None` without routing.
+    pub routing: Option<RoutingRecord>,
+    /// Which routes the flows took that came at random, group by group.
+    pub arrived: Vec<Arrived>,
+    /// What was observed, in the order of the scenario.
+    pub series: Vec<Series>,
+}
+
+/// Runs every branch with the same seed.
+///
+/// # Errors
+/// [`Cancelled`] once `cancel` is set.
+pub fn run_branches(
+    branches: &[&Scenario],
+    seed: u64,
+    options: RunOptions,
+    cancel: &Cancel,
+) -> Result<Vec<Run>, Cancelled> {
+    let RunOptions { fork, digest, kernel } = options;
+    let build = |branch: &&Scenario| {
+        world(branch.plan(), seed, digest, &mut || !cancel.is_set()).ok_or(Cancelled)
+    };
+    let mut worlds: Vec<World> = branches.iter().map(build).collect::<Result<_, _>>()?;
+    let switches: Vec<Vec<Switched>> =
+        worlds.iter_mut().map(|world| std::mem::take(&mut world.switches)).collect();
+    let routing: Vec<Option<RoutingRecord>> =
+        worlds.iter_mut().map(|world| world.routing.take()).collect();
+    let mut runs: Vec<Option<Run>> = branches.iter().map(|_| None).collect();
+    for family in families(branches, &worlds, fork) {
+        let trunk = family.members[0];
+        let reducers = std::mem::take(&mut worlds[trunk].reducers);
+        let counts_do = |observed: &ObservePlan| {
+            matches!(observed.kind, Observation::Ports { .. } | Observation::Fibres { .. })
+        };
+        let made = match !digest && branches[trunk].plan().observe.iter().all(counts_do) {
+            // Where nobody looks at records none is built.
+            true => family.run((), branches, &worlds, seed, kernel, cancel),
+            false => family.run(reducers, branches, &worlds, seed, kernel, cancel),
+        }?;
+        for (index, run) in made {
+            let (switches, routing) = (switches[index].clone(), routing[index].clone());
+            let arrived = std::mem::take(&mut worlds[index].arrived);
+            runs[index] = Some(Run { switches, routing, arrived, ..run });
+        }
+    }
+    Ok(runs.into_iter().flatten().collect())
+}
+
+/// Who watches a run, and the reducers in it.
+trait Watching: Observer + Clone {
+    fn reducers(&self) -> Option<&Reducers>;
+}
+
+impl Watching for Reducers {
+    fn reducers(&self) -> Option<&Reducers> {
+        Some(self)
+    }
+}
+
+impl Watching for () {
+    fn reducers(&self) -> Option<&Reducers> {
+        None
+    }
+}
+
+/// How often a run that ends with its flows is asked whether they have ended.
+const END_EVERY: Duration = Duration::from_secs(1);
+
+/// A run in progress, and what has been read of its ports.
+#[derive(Clone)]
+struct Progress<O> {
+    /// By flow, whether its end is waited for; `None` where the run does not end with its flows.
+    awaited: Option<Vec<bool>>,
+
+    simulation: Simulation<O>,
+    tallies: Tallies,
+}
+
+impl<O: Watching> Progress<O> {
+    /// Runs to `until`, or to the end, and looks at `cancel` from time to time.
+    fn advance(&mut self, until: Option<Time>, cancel: &Cancel) -> Result<(), Cancelled> {
+        let mut go_on = || !cancel.is_set();
+        let stop = self.simulation.stop();
+        while let Some(at) =
+            self.tallies.next().filter(|&at| at < stop && until.is_none_or(|until| at <= until))
+        {
+            if !go_on() || !self.simulation.run_before_while(at, &mut go_on) {
+                return Err(Cancelled);
+            }
+            self.tallies.read(&self.simulation);
+        }
+        if until.is_none() {
+            self.advance_to_the_flows_end(&mut go_on)?;
+        }
+        let through = go_on()
+            && match until {
+                Some(until) => self.simulation.run_before_while(until, &mut go_on),
+                None => self.simulation.run_while(&mut go_on),
+            };
+        if through && until.is_none() {
+            self.tallies.read(&self.simulation);
+        }
+        if through { Ok(()) } else { Err(Cancelled) }
+    }
+
+    /// Stops the run at the first whole second at which every flow that is to end has ended.
+    fn advance_to_the_flows_end(
+        &mut self,
+        go_on: &mut dyn FnMut() -> bool,
+    ) -> Result<(), Cancelled> {
+        let Some(awaited) = &self.awaited else { return Ok(()) };
+        let mut at = Time::ZERO + END_EVERY;
+        while at < self.simulation.stop() {
+            if !go_on() || !self.simulation.run_before_while(at, go_on) {
+                return Err(Cancelled);
+            }
+            let mut flows = self.simulation.senders().zip(awaited);
+            let ended = flows.all(|(sender, &awaited)| !awaited || sender.finished());
+            drop(flows);
+            if ended {
+                self.simulation.stop_now();
+            }
+            at = at + END_EVERY;
+        }
+        Ok(())
+    }
+}
+
+/// Branches that share their past up to `fork_at`; the first one runs it.
+struct Family {
+    members: Vec<usize>,
+    fork_at: Time,
+}
+
+impl Family {
+    /// Runs the members: each one's number, and its result.
+    fn run<O: Watching>(
+        &self,
+        observer: O,
+        branches: &[&Scenario],
+        worlds: &[World],
+        seed: u64,
+        kernel: Kernel,
+        cancel: &Cancel,
+    ) -> Result<Vec<(usize, Run)>, Cancelled> {
+        let finish = |mut run: Progress<O>, index: usize, forked_at| {
+            run.advance(None, cancel)?;
+            let plan = worlds[index].populated.as_ref().unwrap_or(branches[index].plan());
+            Ok((index, result(branches[index], plan, seed, forked_at, &run, cancel)?))
+        };
+        let (trunk, others) = (self.members[0], &self.members[1..]);
+        let mut shared = Progress {
+            simulation: Simulation::new(&worlds[trunk].blueprint, kernel, observer),
+            tallies: Tallies::new(branches[trunk].plan()),
+            awaited: branches[trunk].plan().end_with_flows.then(|| {
+                let flows = &worlds[trunk].blueprint.flows;
+                flows.iter().map(|flow| flow.segments.is_some()).collect()
+            }),
+        };
+        if !others.is_empty() {
+            shared.advance(Some(self.fork_at), cancel)?;
+        }
+        let mut made = Vec::new();
+        for &index in others {
+            let mut branch = shared.clone();
+            branch.simulation.continue_as(&worlds[index].blueprint);
+            made.push(finish(branch, index, Some(self.fork_at))?);
+        }
+        let forked_at = (!others.is_empty()).then_some(self.fork_at);
+        made.push(finish(shared, trunk, forked_at)?);
+        Ok(made)
+    }
+}
+
+fn families(branches: &[&Scenario], worlds: &[World], fork: bool) -> Vec<Family> {
+    let mut families: Vec<Family> = Vec::new();
+    for (index, world) in worlds.iter().enumerate() {
+        let same_past = |family: &Family| {
+            let trunk = family.members[0];
+            let (a, b) = (branches[trunk].plan(), branches[index].plan());
+            // Observations are part of the state that is copied.
+            let observed_alike = a.observe == b.observe && a.stop == b.stop;
+            let shared = worlds[trunk].blueprint.shared_until(&world.blueprint);
+            // Where the end is found on the way, branches would have to agree on it.
+            let fork = fork && !a.end_with_flows && !b.end_with_flows;
+            (fork && observed_alike && shared > Time::ZERO).then_some(shared)
+        };
+        match families.iter_mut().find_map(|f| same_past(f).map(|shared| (f, shared))) {
+            Some((family, shared)) => {
+                family.members.push(index);
+                family.fork_at = family.fork_at.min(shared);
+            }
+            None => families.push(Family { members: vec![index], fork_at: Time::MAX }),
+        }
+    }
+    families
+}
+
+fn result<O: Watching>(
+    scenario: &Scenario,
+    plan: &Plan,
+    seed: u64,
+    forked_at: Option<Time>,
+    Progress { simulation, tallies, .. }: &Progress<O>,
+    cancel: &Cancel,
+) -> Result<Run, Cancelled> {
+    let nothing = Reducers::default();
+    let reducers = simulation.observer().reducers().unwrap_or(&nothing);
+    let counts = simulation.counts();
+    let dropped = DropReason::ALL.iter().zip(counts.dropped);
+    let mut run = Run {
+        seed,
+        scenario_sha256: scenario.sha256().to_owned(),
+        records_sha256: reducers.digest.as_ref().map(Digest::sha256),
+        metrics_sha256: String::new(),
+        counts: vec![
+            ("sent", counts.sent),
+            ("delivered", counts.delivered),
+            ("dropped", counts.dropped_in_all()),
+            ("in_flight", simulation.in_flight()),
+            ("packet_hops", simulation.packet_hops()),
+            ("events", counts.events),
+        ],
+        drops: dropped
+            .filter(|&(_, count)| count > 0)
+            .map(|(reason, count)| (reason.name(), count))
+            .collect(),
+        forked_at,
+        switches: Vec::new(),
+        routing: None,
+        arrived: Vec::new(),
+        series: series(plan, reducers, tallies),
+    };
+    if counts.copied > 0 {
+        run.counts.push(("copied", counts.copied));
+    }
+    run.metrics_sha256 = metrics_sha256(&run, cancel)?;
+    Ok(run)
+}
+
+/// SHA-256 over the counts and the series, names included, numbers little-endian.
+fn metrics_sha256(run: &Run, cancel: &Cancel) -> Result<String, Cancelled> {
+    let mut sha = Sha256::new();
+    // Events are the kernel's affair: another kernel makes the same run of fewer.
+    let counts = run.counts.iter().filter(|(name, _)| *name != "events");
+    for (name, value) in counts.chain(&run.drops) {
+        sha.update(name);
+        sha.update(value.to_le_bytes());
+    }
+    for series in &run.series {
+        if cancel.is_set() {
+            return Err(Cancelled);
+        }
+        series.digest(&mut sha);
+    }
+    Ok(hex(&sha.finalize()))
+}

@@ -1,0 +1,154 @@
+//! Cores of burst switches: contention against Erlang's formula B, the schedulings and conversions against
+//! each other, and runs against numbers worked out by hand.
+
+use optcp_runs::{Cancel, Kernel, Run, RunOptions, Values, run_branches};
+use optcp_scenario::Scenario;
+
+const ERLANG_B: &str = include_str!("../../../python/optcp/scenarios/erlang-b.toml");
+const RING: &str = include_str!("ring.toml");
+
+fn run(text: &str, set: &[(&str, &str)], seed: u64, options: RunOptions) -> Run {
+    let set: Vec<_> = set.iter().map(|(k, v)| (k.to_string(), v.to_string())).collect();
+    let scenario = Scenario::parse(text, "core.toml", &set);
+    let scenario = scenario.unwrap_or_else(|diagnostic| panic!("{diagnostic}"));
+    run_branches(&[&scenario], seed, options, &Cancel::default()).expect("nobody cancels").remove(0)
+}
+
+/// A column of the series `fibres`, and the names of the fibres.
+fn fibres(run: &Run, name: &str) -> (Vec<String>, Vec<f64>) {
+    let series = run.series.iter().find(|series| series.name == "fibres").expect("a series");
+    let column = series.columns.iter().find(|column| column.name == name).expect("a column");
+    let values = match &column.values {
+        Values::U64(values) => values.iter().map(|&value| value as f64).collect(),
+        Values::F64(values) => values.clone(),
+        other => panic!("{other:?}"),
+    };
+    (series.names[0].1.clone(), values)
+}
+
+/// The value of a column for one fibre.
+fn of(run: &Run, name: &str, fibre: &str) -> f64 {
+    let (names, values) = fibres(run, name);
+    values[names.iter().position(|name| name == fibre).expect("a fibre")]
+}
+
+/// Bursts lost on all fibres.
+fn lost(run: &Run) -> f64 {
+    fibres(run, "lost").1.iter().sum()
+}
+
+/// Erlang's formula B by its recursion over the number of servers.
+fn erlang_b(erlangs: f64, servers: u32) -> f64 {
+    (1..=servers).fold(1.0, |b, n| erlangs * b / (f64::from(n) + erlangs * b))
+}
+
+/// Mean and half-width of the 95 % interval of ten values: Student's t with 9 degrees of freedom is 2.262.
+fn interval(values: &[f64]) -> (f64, f64) {
+    let n = values.len() as f64;
+    assert_eq!(values.len(), 10);
+    let mean = values.iter().sum::<f64>() / n;
+    let variance = values.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / (n - 1.0);
+    (mean, 2.262 * (variance / n).sqrt())
+}
+
+#[test]
+fn the_formula_has_the_values_of_tables() {
+    // 1 / 2; 4 on 4: (256 / 24) / (1 + 4 + 8 + 64 / 6 + 256 / 24).
+    assert!((erlang_b(1.0, 1) - 0.5).abs() < 1e-12);
+    assert!((erlang_b(4.0, 4) - 0.310_680).abs() < 1e-6);
+}
+
+/// Eight edge nodes, Poisson bursts, full conversion, no buffers: five loads, sizes that are exponential and
+/// sizes that are all the same, on which the formula does not depend.
+#[test]
+fn contention_of_poisson_bursts_follows_erlang_b() {
+    let fixed = ERLANG_B
+        .replace("sizes = { kind = \"exponential\", mean = \"500 B\" }", "size = \"500 B\"");
+    assert_ne!(fixed, ERLANG_B);
+    // Runs of one seed share their draws: seeds of their own make the ten comparisons independent.
+    let mut seeds = 1..;
+    for (sizes, text) in [("exponential", ERLANG_B), ("fixed", &fixed)] {
+        for erlangs in ["1", "2", "3", "4", "6"] {
+            let shares: Vec<f64> = seeds
+                .by_ref()
+                .take(10)
+                .map(|seed| {
+                    let set = [("parameters.erlangs", erlangs)];
+                    let run = run(text, &set, seed, RunOptions::default());
+                    // The fibres of the edge nodes have wavelengths to spare.
+                    assert!(lost(&run) - of(&run, "lost", "S->D") < 0.5);
+                    of(&run, "lost", "S->D") / of(&run, "bursts", "S->D")
+                })
+                .collect();
+            let expected = erlang_b(erlangs.parse().expect("a number"), 4);
+            let (mean, half) = interval(&shares);
+            println!(
+                "{sizes} sizes, {erlangs} erlangs: {mean:.5} +- {half:.5}, formula {expected:.5}"
+            );
+            assert!((mean - expected).abs() <= half, "{erlangs} erlangs, {sizes} sizes");
+            assert!(half < 0.1 * expected, "the runs are long enough to tell");
+        }
+    }
+}
+
+/// What is carried is what is offered and not lost: A (1 - B) / W of the time of each wavelength.
+#[test]
+fn utilisation_is_the_carried_load() {
+    let run = run(ERLANG_B, &[], 1, RunOptions::default());
+    let (lost_bytes, bytes) = (of(&run, "lost_bytes", "S->D"), of(&run, "bytes", "S->D"));
+    // 2 us a byte at 4 Mb/s, on 4 wavelengths for 40 s.
+    let carried = (bytes - lost_bytes) * 2e-6 / (4.0 * 40.0);
+    assert!((of(&run, "utilisation", "S->D") - carried).abs() < 1e-3);
+}
+
+/// In the ring bursts on routes of different lengths meet with different offsets left, so that there are voids
+/// in front of reservations; the shortest bursts fit into them.
+#[test]
+fn void_filling_loses_no_more_than_horizons() {
+    let sums = ["lauc-vf", "horizon"].map(|scheduling| {
+        let set = [("core.scheduling", scheduling)];
+        (1..=5).map(|seed| lost(&run(RING, &set, seed, RunOptions::default()))).collect::<Vec<_>>()
+    });
+    let [filling, horizon] = sums;
+    println!("lauc-vf {filling:?}, horizon {horizon:?}");
+    assert!(filling.iter().zip(&horizon).all(|(filling, horizon)| filling < horizon));
+}
+
+/// Where every control packet is equally far ahead there are no voids, and the two are the same, burst by
+/// burst.
+#[test]
+fn without_voids_the_schedulings_are_the_same() {
+    let [filling, horizon] = ["lauc-vf", "horizon"].map(|scheduling| {
+        let set = [("core.scheduling", scheduling), ("core.processing", "0 s")];
+        run(RING, &set, 1, RunOptions { digest: true, ..RunOptions::default() })
+    });
+    assert!(lost(&filling) > 100.0);
+    assert_eq!(filling.records_sha256, horizon.records_sha256);
+}
+
+#[test]
+fn without_conversion_more_is_lost() {
+    let [full, none] = ["full", "none"].map(|conversion| {
+        let set = [("core.conversion", conversion)];
+        (1..=5).map(|seed| lost(&run(RING, &set, seed, RunOptions::default()))).collect::<Vec<_>>()
+    });
+    println!("full {full:?}, none {none:?}");
+    assert!(full.iter().zip(&none).all(|(full, none)| none > full));
+}
+
+#[test]
+fn the_kernels_agree_on_cores() {
+    for set in [
+        vec![],
+        vec![("core.scheduling", "horizon"), ("core.conversion", "none")],
+        vec![("core.processing", "0 s"), ("core.conversion", "none")],
+    ] {
+        let of = |kernel| {
+            let options = RunOptions { kernel, digest: true, ..RunOptions::default() };
+            let run = run(RING, &set, 1, options);
+            assert_eq!(run.drops[0].0, "contention");
+            (run.records_sha256.clone(), run.metrics_sha256.clone())
+        };
+        assert_eq!(of(Kernel::Reference), of(Kernel::Fast));
+    }
+}

@@ -1,0 +1,219 @@
+//! Both kernels make the same run of every scenario that is shipped, down to the last record.
+
+use std::path::Path;
+
+use optcp_runs::{Cancel, Kernel, Run, RunOptions, run_branches};
+use optcp_scenario::{Graph, GraphLink, Library, Scenario};
+use optcp_units::{Duration, Time};
+
+/// Longer runs are cut here: nothing new happens in them.
+const LONGEST: Duration = Duration::from_secs(100);
+/// A world of 10 Gb/s, with a thousandth of the rate and of the buffers.
+const SLOWER: (&str, [(&str, &str); 3]) = (
+    "lbas.toml",
+    [
+        ("parameters.rate", "10 Mbps"),
+        ("parameters.buffer", "12.5 kB"),
+        ("parameters.far_buffer", "12.5 kB"),
+    ],
+);
+
+/// Stands for whatever network a scenario names: the front end has the real ones.
+fn triangle() -> Graph {
+    let link = |ends, km: u64| GraphLink { ends, name: None, length_mm: Some(km * 1_000_000) };
+    Graph {
+        nodes: ["Hamburg", "Kiel", "Muenchen"].map(str::to_owned).to_vec(),
+        links: vec![link([0, 1], 100), link([0, 2], 600), link([1, 2], 900)],
+    }
+}
+
+fn with_both_kernels(world: &Scenario, seed: u64, digest: bool) -> [Run; 2] {
+    Kernel::ALL.map(|kernel| {
+        let options = RunOptions { digest, kernel, ..RunOptions::default() };
+        let runs = run_branches(&[world], seed, options, &Cancel::default());
+        runs.expect("nobody cancels it").remove(0)
+    })
+}
+
+#[test]
+#[expect(clippy::disallowed_methods, reason = "a test reads what is shipped")]
+fn every_shipped_scenario_runs_alike_with_both_kernels() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../python/optcp/scenarios");
+    let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let library = Library::new(|_| Ok(triangle()));
+    let mut compared = 0;
+    for file in files.filter(|file| file.extension().is_some_and(|end| end == "toml")) {
+        let text = std::fs::read_to_string(&file).unwrap();
+        let name = file.file_name().unwrap().to_string_lossy();
+        let scenario = |set: &[(String, String)]| {
+            let slower = SLOWER.1.iter().filter(|_| name == SLOWER.0);
+            let set: Vec<(String, String)> = slower
+                .map(|&(key, value)| (key.to_owned(), value.to_owned()))
+                .chain(set.iter().cloned())
+                .collect();
+            Scenario::parse_with(&text, &name, &set, &library)
+                .unwrap_or_else(|problem| panic!("{problem}"))
+        };
+        let mut whole = scenario(&[]);
+        if whole.plan().stop > Time::ZERO + LONGEST {
+            whole = scenario(&[("stop".to_owned(), LONGEST.to_string())]);
+        }
+        for seed in [1, 2] {
+            let [plain, fast] = with_both_kernels(&whole, seed, true);
+            assert_eq!(plain.records_sha256, fast.records_sha256, "{name}, seed {seed}");
+            assert_eq!(plain.series, fast.series, "{name}, seed {seed}");
+            assert_eq!(plain.metrics_sha256, fast.metrics_sha256, "{name}, seed {seed}");
+        }
+        compared += 1;
+    }
+    assert!(compared >= 16, "only {compared} scenarios were found");
+}
+
+/// Kernels come to the flows in different orders; what SACK reports in their ACKs is in the order of time.
+#[test]
+fn sack_blocks_of_several_flows_are_listed_alike() {
+    let text = r#"
+title = "four flows with SACK, and a queue that overflows"
+stop = "5 s"
+[tcp.all]
+profile = "rfc"
+recovery = "sack"
+[[nodes]]
+names = ["R", "D"]
+[[nodes]]
+group = "S"
+count = 4
+[[links]]
+chains = [["S", "R"]]
+rate = "10 Mbps"
+delay = "uniform(1 ms, 20 ms)"
+queue = "unlimited"
+[[links]]
+chain = ["R", "D"]
+rate = "10 Mbps"
+delay = "10 ms"
+queue = "10 packets"
+[[flows]]
+group = "all"
+path = ["S", "R", "D"]
+tcp = "all"
+[[observe]]
+name = "seen"
+kind = "packets"
+"#;
+    let library = Library::new(|_| Ok(triangle()));
+    let world = Scenario::parse_with(text, "sack.toml", &[], &library)
+        .unwrap_or_else(|problem| panic!("{problem}"));
+    let [plain, fast] = with_both_kernels(&world, 1, false);
+    let sacks = |run: &Run| {
+        let (_, sacks) = run.series[0].names.iter().find(|(list, _)| *list == "sacks").unwrap();
+        sacks.len()
+    };
+    assert!(sacks(&plain) > 100, "{} ACKs have blocks", sacks(&plain));
+    assert_eq!(plain.series, fast.series);
+    assert_eq!(plain.metrics_sha256, fast.metrics_sha256);
+}
+
+/// A packet of 60000 B takes 480 000 s at 1 b/s: of the 2000 that come in the first second three are through
+/// after 480 h = 1 728 000 s, and the last would be after 30 years, which 64 bits of picoseconds do not hold.
+#[test]
+fn what_is_sent_beyond_the_end_of_time_is_never_sent() {
+    let world = |queue: &str, rest: &str| {
+        format!(
+            r#"
+            stop = "480 h"
+            nodes = [{{ names = ["A", "B"] }}]
+            links = [{{ chain = ["A", "B"], rate = "1 bps", delay = "1 ms", queue = "{queue}" {rest} }}]
+            [[traffic]]
+            group = "d"
+            path = ["A", "B"]
+            process = "constant"
+            rate = "2000 packets/s"
+            size = "60000 B"
+            until = "1 s"
+            [[observe]]
+            name = "ports"
+            kind = "ports"
+            links = [["A", "B"]]
+            interval = "100 h"
+            "#
+        )
+    };
+    let watched = r#"
+        [[observe]]
+        name = "queue"
+        kind = "queue"
+        links = [["A", "B"]]
+        interval = "100 h"
+    "#;
+    // What had no place is dropped, the rest stands there.
+    for (queue, dropped) in
+        [("unlimited", 0), ("500 packets", 1500), ("30 MB", 1500), ("90000 B", 1999)]
+    {
+        for jitter in ["", ", jitter = \"1 h\""] {
+            for watched in ["", watched] {
+                let text = world(queue, jitter) + watched;
+                let scenario = Scenario::parse(&text, "never.toml", &[])
+                    .unwrap_or_else(|problem| panic!("{problem}"));
+                let runs = with_both_kernels(&scenario, 1, true);
+                for run in &runs {
+                    let count = |name| run.counts.iter().find(|(of, _)| *of == name).unwrap().1;
+                    let lost = count("dropped");
+                    assert_eq!(count("delivered"), 3.min(2000 - lost), "{queue} {jitter}");
+                    assert_eq!(lost, dropped, "{queue} {jitter}");
+                }
+                let [a, b] = runs;
+                assert_eq!(a.metrics_sha256, b.metrics_sha256, "{queue} {jitter}");
+                assert_eq!(a.records_sha256, b.records_sha256, "{queue} {jitter}");
+            }
+        }
+    }
+}
+
+/// Whatever a bundle, a failure or maintenance asks of queues that last longer than time, both kernels say the
+/// same.
+#[test]
+fn queues_beyond_the_end_of_time_are_alike() {
+    for selection in ["anycast", "fewest-packets", "round-robin"] {
+        for packets in ["kept", "lost"] {
+            for queue in ["unlimited", "100 packets", "6 MB"] {
+                let text = format!(
+                    r#"
+                    stop = "480 h"
+                    nodes = [{{ names = ["A", "B", "C"] }}]
+                    links = [
+                        {{ chain = ["A", "B"], name = "lp", count = 3, rate = "1 bps", delay = "400 h", queue = "{queue}" }},
+                        {{ chain = ["B", "C"], rate = "1 Mbps", delay = "1 h", queue = "unlimited" }},
+                    ]
+                    bundles = [{{ name = "bun", links = ["lp"], selection = "{selection}", detection = "20 h" }}]
+                    failures = [{{ link = "lp1", at = "10 h", repair = "200 h", packets = "{packets}" }}]
+                    [[traffic]]
+                    group = "large"
+                    path = ["A", "bun", "B", "C"]
+                    process = "poisson"
+                    rate = "10 packets/s"
+                    size = "60000 B"
+                    until = "10 s"
+                    [[traffic]]
+                    group = "small"
+                    path = ["A", "bun", "B", "C"]
+                    process = "constant"
+                    rate = "0.001 packets/s"
+                    size = "100 B"
+                    [[observe]]
+                    name = "ports"
+                    kind = "ports"
+                    links = ["bun"]
+                    interval = "7 h"
+                    "#
+                );
+                let scenario = Scenario::parse(&text, "never.toml", &[])
+                    .unwrap_or_else(|problem| panic!("{problem}"));
+                let [a, b] = with_both_kernels(&scenario, 1, true);
+                assert_eq!(a.counts[..5], b.counts[..5], "{selection} {packets} {queue}");
+                assert_eq!(a.metrics_sha256, b.metrics_sha256, "{selection} {packets} {queue}");
+                assert_eq!(a.records_sha256, b.records_sha256, "{selection} {packets} {queue}");
+            }
+        }
+    }
+}

@@ -1,0 +1,148 @@
+//! Captures, byte by byte as the format's draft and the RFCs have them.
+
+use optcp_runs::pcapng::{Capture, Connection, Frame};
+use optcp_units::Time;
+
+fn tcp() -> Connection {
+    Connection { source: ([10, 0, 0, 1], 1024), destination: ([10, 0, 0, 2], 5001), udp: false }
+}
+
+fn frame(number: u32) -> Frame {
+    Frame {
+        at: Time::from_ps(1_234_000_000),
+        interface: 0,
+        connection: 0,
+        backward: false,
+        opens: false,
+        number,
+        payload: 1000,
+        sack: None,
+        comment: None,
+    }
+}
+
+fn capture(connection: Connection, frames: Vec<Frame>) -> Capture {
+    Capture {
+        interfaces: vec!["senders".into()],
+        hosts: vec![([10, 0, 0, 1], "A".into()), ([10, 0, 0, 2], "B".into())],
+        connections: vec![connection],
+        sacks: vec![vec![(5001, 6001), (3001, 4001)]],
+        comments: vec!["queue-full".into()],
+        frames,
+    }
+}
+
+/// The blocks of a little-endian file: types and bodies.
+fn blocks(mut bytes: &[u8]) -> Vec<(u32, Vec<u8>)> {
+    let mut all = Vec::new();
+    while !bytes.is_empty() {
+        let word =
+            |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().expect("four bytes"));
+        let length = word(4) as usize;
+        assert_eq!(word(length - 4) as usize, length, "a block ends with its length");
+        assert_eq!(length % 4, 0);
+        all.push((word(0), bytes[8..length - 4].to_vec()));
+        bytes = &bytes[length..];
+    }
+    all
+}
+
+/// The sum of 16-bit words that RFC 1071 asks for: 0xffff where the checksum is right.
+fn ones_complement(parts: &[&[u8]]) -> u16 {
+    let mut sum: u64 = 0;
+    for pair in parts.concat().chunks(2) {
+        sum += u64::from(pair[0]) << 8 | pair.get(1).map_or(0, |&low| u64::from(low));
+    }
+    while sum > 0xffff {
+        sum = (sum & 0xffff) + (sum >> 16);
+    }
+    u16::try_from(sum).expect("folded")
+}
+
+/// Worked by hand: 1.234 ms are 1 234 000 ns; an IPv4 header of 20 bytes, one of TCP of 20, 1000 bytes of data.
+#[test]
+fn a_segment_is_a_block_with_its_headers() {
+    let bytes = capture(tcp(), vec![frame(1461)]).to_pcapng().expect("a capture");
+    let blocks = blocks(&bytes);
+    let types: Vec<u32> = blocks.iter().map(|block| block.0).collect();
+    assert_eq!(types, [0x0A0D_0D0A, 1, 4, 6], "section, interface, names, packet");
+    // if_tsresol (9), one byte long: 10^-9 s.
+    assert!(blocks[1].1.windows(5).any(|option| option == [9, 0, 1, 0, 9]));
+    let packet = &blocks[3].1;
+    let word = |at: usize| u32::from_le_bytes(packet[at..at + 4].try_into().expect("four bytes"));
+    assert_eq!([word(0), word(4), word(8), word(12), word(16)], [0, 0, 1_234_000, 40, 1040]);
+    let headers = &packet[20..60];
+    assert_eq!(headers[0], 0x45);
+    assert_eq!(headers[2..4], 1040_u16.to_be_bytes());
+    assert_eq!(headers[9], 6);
+    assert_eq!(headers[12..20], [10, 0, 0, 1, 10, 0, 0, 2]);
+    assert_eq!(headers[20..24], [4, 0, 0x13, 0x89], "ports 1024 and 5001");
+    assert_eq!(headers[24..32], [0, 0, 5, 0xb5, 0, 0, 0, 1], "number 1461, the other side's 1");
+    assert_eq!(headers[33], 0x18, "PSH and ACK");
+    assert_eq!(ones_complement(&[&headers[..20]]), 0xffff);
+    let pseudo = [&headers[12..20], &[0, 6], &1020_u16.to_be_bytes()].concat();
+    assert_eq!(ones_complement(&[&pseudo, &headers[20..]]), 0xffff, "its data are zeros");
+}
+
+#[test]
+fn acks_go_back_and_say_what_is_expected() {
+    let ack = Frame { backward: true, payload: 0, number: 2921, ..frame(0) };
+    let blocks = blocks(&capture(tcp(), vec![ack]).to_pcapng().expect("a capture"));
+    let headers = &blocks[3].1[20..60];
+    assert_eq!(headers[12..20], [10, 0, 0, 2, 10, 0, 0, 1]);
+    assert_eq!(headers[24..32], [0, 0, 0, 1, 0, 0, 0x0b, 0x69], "number 1, expects 2921");
+    assert_eq!(headers[33], 0x10);
+}
+
+/// RFC 2018 section 3: kind 5, length 2 + 8 n, the edges of the blocks; two bytes of nothing before it.
+#[test]
+fn what_arrived_beyond_a_hole_is_an_option() {
+    let ack = Frame { backward: true, payload: 0, number: 2001, sack: Some(0), ..frame(0) };
+    let blocks = blocks(&capture(tcp(), vec![ack]).to_pcapng().expect("a capture"));
+    let packet = &blocks[3].1;
+    let headers = &packet[20..80];
+    assert_eq!(headers[2..4], 60_u16.to_be_bytes());
+    assert_eq!(headers[32] >> 4, 10, "words of four bytes");
+    let edges = [5001_u32, 6001, 3001, 4001].map(u32::to_be_bytes).concat();
+    assert_eq!(headers[40..60], [&[1, 1, 5, 18], &edges[..]].concat());
+    let pseudo = [&headers[12..20], &[0, 6], &40_u16.to_be_bytes()].concat();
+    assert_eq!(ones_complement(&[&pseudo, &headers[20..]]), 0xffff);
+}
+
+#[test]
+fn connections_open_with_a_syn_each_way() {
+    let syn = Frame { opens: true, payload: 0, number: 0, ..frame(0) };
+    let answer = Frame { backward: true, number: 1, ..syn };
+    let blocks = blocks(&capture(tcp(), vec![syn, answer]).to_pcapng().expect("a capture"));
+    let header = |block: usize| blocks[block].1[44..54].to_vec();
+    assert_eq!(header(3), [0, 0, 0, 0, 0, 0, 0, 0, 0x50, 0x02]);
+    assert_eq!(header(4), [0, 0, 0, 0, 0, 0, 0, 1, 0x50, 0x12]);
+}
+
+#[test]
+fn datagrams_are_udp_and_losses_have_comments() {
+    let lost = Frame { comment: Some(0), payload: 500, ..frame(7) };
+    let udp = Connection { udp: true, ..tcp() };
+    let blocks = blocks(&capture(udp, vec![lost]).to_pcapng().expect("a capture"));
+    let packet = &blocks[3].1;
+    let headers = &packet[20..48];
+    assert_eq!(headers[9], 17);
+    assert_eq!(headers[24..26], 508_u16.to_be_bytes());
+    let pseudo = [&headers[12..20], &[0, 17], &508_u16.to_be_bytes()].concat();
+    assert_eq!(ones_complement(&[&pseudo, &headers[20..]]), 0xffff);
+    assert_eq!(packet[48..62], *b"\x01\x00\x0a\x00queue-full");
+}
+
+#[test]
+fn what_is_not_there_is_refused() {
+    let long = Frame { payload: 65_500, ..frame(0) };
+    assert!(capture(tcp(), vec![long]).to_pcapng().unwrap_err().contains("65535 bytes"));
+    for frame in [
+        Frame { interface: 1, ..frame(0) },
+        Frame { connection: 1, ..frame(0) },
+        Frame { comment: Some(1), ..frame(0) },
+        Frame { sack: Some(1), ..frame(0) },
+    ] {
+        assert!(capture(tcp(), vec![frame]).to_pcapng().is_err());
+    }
+}

@@ -1,0 +1,126 @@
+//! Failures at random instants.
+
+use optcp_runs::{Cancel, Run, RunOptions, run_branches};
+use optcp_scenario::Scenario;
+use optcp_units::{Duration, Time};
+
+const WORLD: &str = r#"
+stop = "10 s"
+routing = { repair = "lfa", hold_down = "20 s" }
+nodes = [{ names = ["A", "B", "C"] }]
+links = [{ chain = ["A", "B", "C", "A"], rate = "100 Mbps", delay = "5 ms", queue = "unlimited" }]
+flows = [{ group = "flow", from = "A", to = "B" }]
+failures = [{ node = "B", at = "1 s", repair = "2.5 s", later = "uniform(0 s, 2 s)" }]
+"#;
+
+fn run(text: &str, seed: u64, set: &[(&str, &str)]) -> Run {
+    let set: Vec<_> = set.iter().map(|(k, v)| (k.to_string(), v.to_string())).collect();
+    let scenario = Scenario::parse(text, "random.toml", &set).expect("a world");
+    run_branches(&[&scenario], seed, RunOptions::default(), &Cancel::default())
+        .expect("runs")
+        .remove(0)
+}
+
+/// When routers saw the failure and the repair.
+fn seen(run: &Run) -> Vec<Time> {
+    let steps = &run.routing.as_ref().expect("there is routing").steps;
+    steps.iter().map(|step| step.at).collect()
+}
+
+/// All links of the node fail together and work again 1.5 s later, within the range, at another instant
+/// with each seed and at the same one whatever else a scenario changes.
+#[test]
+fn a_failure_keeps_its_length_wherever_it_falls() {
+    let mut starts = Vec::new();
+    for seed in 1..=20 {
+        let seen_at = seen(&run(WORLD, seed, &[]));
+        let (down, up) = (seen_at[0], seen_at[seen_at.len() - 1]);
+        let seconds = |s| Time::ZERO + Duration::from_secs(s);
+        assert!((seconds(1)..=seconds(3)).contains(&down), "{down}");
+        assert_eq!(up - down, Duration::from_ms(1500));
+        assert!(seen_at.iter().all(|&at| at == down || at == up), "{seen_at:?}");
+        assert_eq!(seen_at, seen(&run(WORLD, seed, &[("flows.0.tcp", "linux-6")])));
+        starts.push(down);
+    }
+    starts.sort();
+    starts.dedup();
+    assert_eq!(starts.len(), 20);
+    let ms = |m| Time::ZERO + Duration::from_ms(m);
+    assert!(starts[0] < ms(1500) && starts[19] > ms(2500), "spread over the range: {starts:?}");
+}
+
+/// A cable with both links of B, and with two of three parallel ones besides: its cut is that of the node, and
+/// what lies beside it works on.
+#[test]
+fn links_that_share_a_risk_fail_at_one_instant() {
+    let cable = WORLD.replace("node = \"B\"", "links = [[\"A\", \"B\"], [\"C\", \"B\"]]");
+    for seed in 1..=3 {
+        let (node, links) = (run(WORLD, seed, &[]), run(&cable, seed, &[]));
+        assert_eq!(links.metrics_sha256, node.metrics_sha256);
+        assert_eq!(links.routing, node.routing);
+    }
+    let lightpaths = r#"
+stop = "10 s"
+nodes = [{ names = ["A", "B"] }]
+links = [{ chain = ["A", "B"], name = "fibre", count = 3, rate = "8 Mbps", delay = "1 ms", queue = "unlimited" }]
+bundles = [{ name = "all", links = ["fibre"], selection = "round-robin", detection = "1 s" }]
+traffic = [{ group = "main", path = ["A", "B"], process = "constant", rate = "300 packets/s", size = "1000 B" }]
+failures = [{ links = ["fibre0", "fibre2"], at = "1 s", repair = "2 s", later = "uniform(0 s, 2 s)" }]
+"#;
+    let lost = |set| {
+        let run = run(lightpaths, 1, set);
+        let lost: u64 = run.drops.iter().map(|&(_, count)| count).sum();
+        i64::try_from(lost).expect("few")
+    };
+    // For a second two of three packets are lost; those of the whole bundle, and those of one direction back.
+    assert!((lost(&[]) - 200).abs() <= 1, "{}", lost(&[]));
+    assert!((lost(&[("failures.0.links", "[\"all\"]")]) - 300).abs() <= 1);
+    let back = [("failures.0.links", "[[\"B\", \"A\"]]"), ("failures.0.direction", "forward")];
+    assert_eq!(lost(&back), 0);
+}
+
+/// One draw for both ends of B, or one for each: two worlds, which must not be taken for one another.
+#[test]
+fn what_is_drawn_together_is_another_world_than_what_is_drawn_apart() {
+    let entry = |link| {
+        format!(
+            "{{ link = {link}, at = \"1 s\", repair = \"2.5 s\", later = \"uniform(0 s, 2 s)\" }}"
+        )
+    };
+    let [a, c] = ["[\"A\", \"B\"]", "[\"B\", \"C\"]"].map(entry);
+    let apart = WORLD.replace("failures = [{ node = \"B\", at = \"1 s\", repair = \"2.5 s\", later = \"uniform(0 s, 2 s)\" }]", &format!("failures = [{a}, {c}]"));
+    let digest =
+        |text: &str| Scenario::parse(text, "one.toml", &[]).expect("a world").sha256().to_owned();
+    assert_ne!(digest(WORLD), digest(&apart));
+    // Nor may the draw of what comes behind them.
+    let fixed = WORLD.replace(
+        ", later = \"uniform(0 s, 2 s)\" }]",
+        " }, { link = [\"C\", \"A\"], at = \"5 s\", later = \"uniform(0 s, 2 s)\" }]",
+    );
+    let two = fixed.replace("{ node = \"B\", at = \"1 s\", repair = \"2.5 s\" }", "{ link = [\"A\", \"B\"], at = \"1 s\", repair = \"2.5 s\" }, { link = [\"B\", \"C\"], at = \"1 s\", repair = \"2.5 s\" }");
+    assert_ne!(digest(&fixed), digest(&two));
+}
+
+/// The emulation of an optical switch-back cuts the backup 20 ms after the way back, at 2.021 s. The second failure, at
+/// 2.010 s, has packets on the backup again from 2.011 s on: then nothing is cut, and what is lost is what an
+/// electrical switch-back loses.
+#[test]
+fn a_backup_that_is_in_use_again_is_not_cut() {
+    let text = r#"
+stop = "6 s"
+parameters = { revert = "optical-emulated" }
+nodes = [{ names = ["A", "B", "C", "X"] }]
+links = [{ chains = [["A", "B", "C"], ["A", "X", "C"]], rate = "10 Mbps", delay = "20 ms", queue = "50 packets" }]
+traffic = [{ group = "g", path = ["A", "B", "C"], process = "constant", rate = "500 packets/s", size = "1000 B" }]
+protection = [{ flows = "g", scheme = "path", backup = ["A", "X", "C"], switch_delay = "1 ms", revert = "$revert" }]
+failures = [
+    { link = ["A", "B"], at = "1 s", repair = "2 s" },
+    { link = ["A", "B"], at = "2.010 s", repair = "5 s" },
+]
+"#;
+    let [emulated, electrical] = ["optical-emulated", "electrical"]
+        .map(|revert| run(text, 1, &[("parameters.revert", revert)]).drops);
+    // Nothing is left on the backup 20 ms after the last way back but what the emulation means to lose.
+    let lost = |drops: &[(&str, u64)]| drops.iter().map(|&(_, count)| count).sum::<u64>();
+    assert!(lost(&emulated) <= lost(&electrical) + 10, "{emulated:?} {electrical:?}");
+}

@@ -1,0 +1,304 @@
+//! What must hold of every world.
+
+use std::collections::BTreeSet;
+
+use optcp_runs::{Cancel, Data, Kernel, Run, RunOptions, Series, Table, run_branches};
+use optcp_scenario::{Diagnostic, Graph, GraphLink, Library, Scenario};
+use toml::Value;
+
+use crate::{slow, stated};
+
+/// The network that every name stands for.
+pub(crate) const TOWNS: [&str; 3] = ["Hamburg", "Kiel", "Muenchen"];
+pub(crate) const ROADS: [[usize; 2]; 3] = [[0, 1], [0, 2], [1, 2]];
+
+/// Names that generated worlds do not use.
+pub(crate) const PACKETS: &str = "zz-packets";
+pub(crate) const SENDERS: &str = "zz-senders";
+pub(crate) const BURSTS: &str = "zz-bursts";
+
+/// No run of such a world takes as long, on any machine.
+const LONGEST: std::time::Duration = std::time::Duration::from_secs(120);
+
+/// Branches of a sweep that are looked at.
+const MOST_CELLS: usize = 3;
+
+/// Something that does not hold.
+#[derive(Clone, Debug)]
+pub(crate) struct Failure {
+    /// What: the same for the same fault.
+    pub(crate) what: String,
+    /// The figures.
+    pub(crate) detail: String,
+}
+
+pub(crate) fn failure<T>(what: &str, detail: impl Into<String>) -> Result<T, Failure> {
+    Err(Failure { what: what.to_owned(), detail: detail.into() })
+}
+
+pub(crate) fn library() -> Library {
+    Library::new(|_| {
+        let link = |ends| GraphLink { ends, name: None, length_mm: Some(100_000_000) };
+        let links = ROADS.into_iter().map(link).collect();
+        Ok(Graph { nodes: TOWNS.map(str::to_owned).to_vec(), links })
+    })
+}
+
+pub(crate) fn read(text: &str, set: &[(String, String)]) -> Result<Scenario, Diagnostic> {
+    Scenario::parse_with(text, "w.toml", set, &library())
+}
+
+/// What one world was worth.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Worth {
+    pub(crate) packets: u64,
+    /// The kinds of observations that were derived again, and the reasons of drops that were seen.
+    pub(crate) seen: BTreeSet<String>,
+}
+
+/// Checks everything of the world that `text` describes, which the reader accepts. A run that goes on for ever is
+/// a failure, too: none of these worlds has much to do.
+pub(crate) fn check(text: &str, seed: u64) -> Result<Worth, Failure> {
+    let cancel = Cancel::default();
+    let (ended, end) = std::sync::mpsc::channel::<()>();
+    std::thread::scope(|scope| {
+        let cancel = &cancel;
+        scope.spawn(move || {
+            if end.recv_timeout(LONGEST) == Err(std::sync::mpsc::RecvTimeoutError::Timeout) {
+                cancel.cancel();
+            }
+        });
+        let held = holds(text, seed, cancel);
+        drop(ended);
+        held
+    })
+}
+
+fn holds(text: &str, seed: u64, cancel: &Cancel) -> Result<Worth, Failure> {
+    let plain = read(text, &[])
+        .map_err(|refusal| Failure { what: "refused".to_owned(), detail: refusal.to_string() })?;
+    said(&plain)?;
+    stated::planned(&text.parse().expect("it has been read"), plain.plan())?;
+    let watched = watched(text, &plain)?;
+    let cells = cells(&watched);
+    let branches: Vec<&Scenario> = cells.iter().collect();
+    let forked = runs(&branches, seed, Kernel::Fast, true, true, cancel)?;
+
+    // Two threads at once.
+    let (apart, reference) = std::thread::scope(|scope| {
+        let apart = scope.spawn(|| {
+            let one = |&cell: &&Scenario| runs(&[cell], seed, Kernel::Fast, false, true, cancel);
+            crate::caught(|| branches.iter().map(one).collect::<Result<Vec<_>, _>>())
+        });
+        let reference = runs(&branches, seed, Kernel::Reference, true, true, cancel);
+        (apart.join(), reference)
+    });
+    let apart = apart.unwrap_or_else(|panic| std::panic::resume_unwind(panic))??;
+    for ((forked, apart), reference) in forked.iter().zip(apart.iter().flatten()).zip(reference?) {
+        same("forked and not", forked, apart)?;
+        same("kernels", forked, &reference)?;
+    }
+    let undigested = runs(&branches[..1], seed, Kernel::Fast, false, false, cancel)?;
+    same_but_digest("with and without digest", &forked[0], &undigested[0])?;
+    unwatched(text, seed, &forked[0], cancel)?;
+
+    let mut worth = Worth::default();
+    for (cell, run) in cells.iter().zip(&forked) {
+        worth.packets += count(run, "packet_hops");
+        conserved(run)?;
+        exported(run)?;
+        slow::derived_again(cell, run, &mut worth.seen)?;
+    }
+    Ok(worth)
+}
+
+/// What can be asked of a scenario is answered, and alike each time.
+fn said(scenario: &Scenario) -> Result<(), Failure> {
+    let _ = (scenario.summary(), scenario.spare(), scenario.backups());
+    if let Some(coverage) = scenario.coverage() {
+        let again = scenario.with_overrides(&[]).ok().and_then(|again| again.coverage());
+        if again != Some(coverage) {
+            return failure("coverage", format!("{coverage:?}, then {again:?}"));
+        }
+    }
+    Ok(())
+}
+
+/// The same world with everything written down.
+fn watched(text: &str, plain: &Scenario) -> Result<Scenario, Failure> {
+    let plan = plain.plan();
+    let bursts = |link: usize| plan.bursts.iter().any(|bursts| bursts.link == link);
+    // Circuits have no names that a scenario may use.
+    let links = plan.links.iter().enumerate().filter(|(number, link)| {
+        link.wavelengths.is_none() && (link.over.is_empty() || bursts(*number))
+    });
+    let links: Vec<Value> = links.map(|(_, link)| Value::String(link.name.clone())).collect();
+    let mut more = format!("{text}\n[[observe]]\nname = \"{PACKETS}\"\nkind = \"packets\"\n");
+    if !links.is_empty() {
+        more += &format!("links = {}\n", Value::Array(links));
+    }
+    more += &format!("[[observe]]\nname = \"{SENDERS}\"\nkind = \"tcp\"\n");
+    if !plan.bursts.is_empty() {
+        more += &format!("[[observe]]\nname = \"{BURSTS}\"\nkind = \"bursts\"\n");
+    }
+    read(&more, &[]).map_err(|refusal| Failure {
+        what: "what is possible unwatched is refused watched".to_owned(),
+        detail: refusal.render(false),
+    })
+}
+
+/// The cells of the sweep that are possible; the world itself, without one.
+fn cells(scenario: &Scenario) -> Vec<Scenario> {
+    let axes = scenario.axes().first();
+    let of = |(key, values): &(String, Vec<String>)| {
+        let cell = |value: &String| scenario.with_overrides(&[(key.clone(), value.clone())]).ok();
+        values.iter().filter_map(cell).take(MOST_CELLS).collect::<Vec<_>>()
+    };
+    let cells = axes.map(of).unwrap_or_default();
+    if cells.is_empty() { vec![scenario.clone()] } else { cells }
+}
+
+fn runs(
+    branches: &[&Scenario],
+    seed: u64,
+    kernel: Kernel,
+    fork: bool,
+    digest: bool,
+    cancel: &Cancel,
+) -> Result<Vec<Run>, Failure> {
+    let options = RunOptions { fork, digest, kernel };
+    run_branches(branches, seed, options, cancel)
+        .or_else(|_| failure("does not end", format!("in {LONGEST:?}")))
+}
+
+/// With its own observations alone, without an observer, and with nothing but counts, the run is the same.
+fn unwatched(text: &str, seed: u64, full: &Run, cancel: &Cancel) -> Result<(), Failure> {
+    let mut world: toml::Table = text.parse().expect("it has been read");
+    if full.forked_at.is_some() || world.contains_key("sweep") {
+        return Ok(());
+    }
+    let observed = world.remove("observe");
+    let counted = observed.and_then(|observed| {
+        let mut list = observed.as_array()?.clone();
+        list.retain(|one| matches!(one["kind"].as_str(), Some("ports" | "fibres")));
+        (!list.is_empty()).then_some(list)
+    });
+    // As it is written, nobody lists all packets: what an observation needs it must ask for itself.
+    let mut texts = vec![text.to_owned(), crate::parts::written(&world)];
+    texts.extend(counted.map(|list| {
+        world.insert("observe".to_owned(), Value::Array(list));
+        crate::parts::written(&world)
+    }));
+    for text in texts {
+        let scenario = read(&text, &[]).map_err(|refusal| Failure {
+            what: "what is possible watched is refused unwatched".to_owned(),
+            detail: refusal.render(false),
+        })?;
+        let bare = &runs(&[&scenario], seed, Kernel::Fast, true, false, cancel)?[0];
+        let found = bare
+            .series
+            .iter()
+            .find(|one| full.series.iter().find(|other| other.name == one.name) != Some(*one));
+        if let Some(series) = found {
+            return failure("counted alone", format!("{} differs", series.name));
+        }
+        same_counts("watched and not", full, bare)?;
+    }
+    Ok(())
+}
+
+fn same(what: &str, a: &Run, b: &Run) -> Result<(), Failure> {
+    same_but_digest(what, a, b)?;
+    if a.records_sha256 != b.records_sha256 {
+        return failure(what, "records_sha256");
+    }
+    Ok(())
+}
+
+fn same_but_digest(what: &str, a: &Run, b: &Run) -> Result<(), Failure> {
+    same_counts(what, a, b)?;
+    for (x, y) in a.series.iter().zip(&b.series) {
+        if x == y {
+            continue;
+        }
+        let odd = x.columns.iter().zip(&y.columns).find(|(x, y)| x != y);
+        let lengths = odd.map(|(x, y)| (x.name, x.values.len(), y.values.len()));
+        return failure(what, format!("series of kind {}: {lengths:?}", x.kind));
+    }
+    let parts = [
+        ("drops", a.drops == b.drops),
+        ("switches", a.switches == b.switches),
+        ("routing", a.routing == b.routing),
+        ("arrived", a.arrived == b.arrived),
+        ("number of series", a.series.len() == b.series.len()),
+        ("metrics_sha256", a.metrics_sha256 == b.metrics_sha256),
+        ("scenario_sha256", a.scenario_sha256 == b.scenario_sha256),
+    ];
+    match parts.iter().find(|(_, equal)| !equal) {
+        Some((part, _)) => failure(what, *part),
+        None => Ok(()),
+    }
+}
+
+fn same_counts(what: &str, a: &Run, b: &Run) -> Result<(), Failure> {
+    // Events are the kernel's affair.
+    let of = |run: &Run| {
+        let mut counts = run.counts.clone();
+        counts.retain(|(name, _)| *name != "events");
+        counts.extend(&run.drops);
+        counts
+    };
+    match of(a) == of(b) {
+        true => Ok(()),
+        false => failure(what, format!("{:?} and {:?}", of(a), of(b))),
+    }
+}
+
+pub(crate) fn count(run: &Run, name: &str) -> u64 {
+    run.counts.iter().find(|(known, _)| *known == name).map_or(0, |&(_, count)| count)
+}
+
+/// No packet comes from nowhere or goes there.
+fn conserved(run: &Run) -> Result<(), Failure> {
+    let made = count(run, "sent") + count(run, "copied");
+    let kept = count(run, "delivered") + count(run, "dropped") + count(run, "in_flight");
+    let reasons: u64 = run.drops.iter().map(|(_, count)| count).sum();
+    match made == kept && reasons == count(run, "dropped") {
+        true => Ok(()),
+        false => failure("conservation", format!("{:?} {:?}", run.counts, run.drops)),
+    }
+}
+
+/// Tables can be written and read back.
+fn exported(run: &Run) -> Result<(), Failure> {
+    for series in &run.series {
+        let table = Table::of(series);
+        ends_of_intervals(series, &table)?;
+        let read = table.to_parquet().and_then(Table::from_parquet);
+        match read {
+            Ok(read) if read == table => {}
+            Ok(_) => return failure("parquet", format!("{} comes back changed", series.kind)),
+            Err(error) => return failure("parquet", format!("{}: {error}", series.kind)),
+        }
+    }
+    Ok(())
+}
+
+/// Rows of intervals stand at their ends, one after the other, and the last one at the end of the run.
+fn ends_of_intervals(series: &Series, table: &Table) -> Result<(), Failure> {
+    let Some(interval) = series.interval else { return Ok(()) };
+    let Some((_, Data::U64(times))) = table.columns.first() else {
+        return failure("times of intervals", series.kind);
+    };
+    let (first, stop) =
+        (series.after.as_ps().saturating_add(interval.as_ps()), series.stop.as_ps());
+    let mut before = stop;
+    for &at in times {
+        let expected = if before == stop { first } else { before.saturating_add(interval.as_ps()) };
+        if at != expected.min(stop) {
+            return failure("times of intervals", format!("{}: {at} after {before}", series.kind));
+        }
+        before = at;
+    }
+    Ok(())
+}

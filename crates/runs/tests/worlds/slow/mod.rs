@@ -1,0 +1,293 @@
+//! Series of every kind, derived again from the list of packets: plainly, slowly, and by code of their own.
+
+mod bursts;
+mod flows;
+mod lines;
+mod ways;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use optcp_runs::{Run, Series, Values};
+use optcp_scenario::Scenario;
+use optcp_scenario::plan::{Observation, Plan};
+
+use crate::check::{Failure, PACKETS, count, failure};
+
+/// A row of the list of packets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Row<'r> {
+    at: u64,
+    event: &'r str,
+    flow: usize,
+    ack: bool,
+    seq: u64,
+    port: Option<usize>,
+    bytes: u64,
+    reason: Option<&'r str>,
+}
+
+/// What the packets say, and what is needed to read it.
+struct Evidence<'r> {
+    plan: &'r Plan,
+    run: &'r Run,
+    rows: Vec<Row<'r>>,
+    flows: &'r [String],
+    ports: &'r [String],
+    /// By port, whether its queueing and transmission are listed.
+    listed: Vec<bool>,
+    stop: u64,
+}
+
+/// Compares every series of a run with what its packets say.
+pub(crate) fn derived_again(
+    scenario: &Scenario,
+    run: &Run,
+    seen: &mut BTreeSet<String>,
+) -> Result<(), Failure> {
+    let plan = scenario.plan();
+    let packets = series(run, PACKETS);
+    let rows = packet_rows(packets);
+    let mut listed = vec![false; 2 * plan.links.len()];
+    for observed in plan.observe.iter().filter(|observed| observed.name == PACKETS) {
+        let Observation::Packets { ports, .. } = &observed.kind else { continue };
+        ports.iter().for_each(|&(link, direction)| listed[2 * link + direction] = true);
+    }
+    // A run that ends with its flows ends before its stop.
+    let end = match plan.end_with_flows {
+        true => rows.last().map_or(0, |row| row.at),
+        false => packets.stop.as_ps(),
+    };
+    let evidence = Evidence {
+        plan,
+        run,
+        flows: names(packets, "flows"),
+        ports: names(packets, "ports"),
+        listed,
+        stop: end,
+        rows,
+    };
+    evidence.totals(seen)?;
+    evidence.queues_and_lines()?;
+    evidence.ways()?;
+    for (observed, series) in plan.observe.iter().zip(&run.series) {
+        if observed.name != series.name {
+            return failure("order of series", format!("{} and {}", observed.name, series.name));
+        }
+        match &observed.kind {
+            Observation::Goodput { .. } => evidence.goodput(series)?,
+            Observation::Load { .. } => evidence.load(series)?,
+            Observation::Queue { .. } => evidence.queue(series)?,
+            Observation::Drops { .. } => evidence.drops(series)?,
+            Observation::Ports { .. } => evidence.counted_ports(series)?,
+            Observation::Datagrams { .. } => evidence.datagrams(series)?,
+            Observation::Completions { groups } => evidence.completions(series, groups)?,
+            Observation::Senders { groups } => evidence.senders(series, groups)?,
+            Observation::Packets { groups, ports } => {
+                let ports: Vec<usize> = ports.iter().map(|&(link, way)| 2 * link + way).collect();
+                evidence.packets(series, groups, &ports)?;
+            }
+            Observation::Reordering { groups } => evidence.reordering(series, groups)?,
+            Observation::Bursts { groups, .. } => evidence.bursts(series, groups)?,
+            Observation::SegmentsPerBurst { groups, .. } => {
+                evidence.segments_per_burst(series, groups)?;
+            }
+            Observation::Fibres { fibres, after, .. } => {
+                let all = fibres.len() == plan.fibres().count() && after.as_ps() == 0;
+                evidence.fibres(series, all)?;
+            }
+        }
+        seen.insert(format!("kind {}", series.kind));
+    }
+    Ok(())
+}
+
+fn series<'r>(run: &'r Run, name: &str) -> &'r Series {
+    run.series.iter().find(|series| series.name == name).expect("it was asked for")
+}
+
+fn names<'r>(series: &'r Series, list: &str) -> &'r [String] {
+    let found = series.names.iter().find(|(name, _)| *name == list);
+    &found.unwrap_or_else(|| panic!("{} has no list {list}", series.kind)).1
+}
+
+/// A column of whole numbers.
+fn whole(series: &Series, name: &str) -> Vec<u64> {
+    match column(series, name) {
+        Values::U64(values) => values.clone(),
+        Values::U32(values) => values.iter().map(|&value| u64::from(value)).collect(),
+        Values::U8(values) => values.iter().map(|&value| u64::from(value)).collect(),
+        Values::Bool(values) => values.iter().map(|&value| u64::from(value)).collect(),
+        Values::F64(_) => panic!("{name} is no column of whole numbers"),
+    }
+}
+
+fn real<'r>(series: &'r Series, name: &str) -> &'r [f64] {
+    match column(series, name) {
+        Values::F64(values) => values,
+        _ => panic!("{name} is no column of real numbers"),
+    }
+}
+
+fn column<'r>(series: &'r Series, name: &str) -> &'r Values {
+    let found = series.columns.iter().find(|column| column.name == name);
+    &found.unwrap_or_else(|| panic!("{} has no column {name}", series.kind)).values
+}
+
+/// The names that a column of indices stands for; `None` for none.
+fn called<'r>(series: &'r Series, name: &str, list: &str) -> Vec<Option<&'r str>> {
+    let list = names(series, list);
+    let index = |value: u64| usize::try_from(value).expect("an index");
+    whole(series, name).into_iter().map(|v| list.get(index(v)).map(String::as_str)).collect()
+}
+
+fn packet_rows(series: &Series) -> Vec<Row<'_>> {
+    let (at, flow, seq) = (whole(series, "time_ps"), whole(series, "flow"), whole(series, "seq"));
+    let (ack, port, bytes) = (whole(series, "ack"), whole(series, "port"), whole(series, "bytes"));
+    let event = called(series, "event", "events");
+    let reason = called(series, "reason", "reasons");
+    let ports = names(series, "ports").len();
+    let row = |i: usize| Row {
+        at: at[i],
+        event: event[i].expect("every row has an event"),
+        flow: usize::try_from(flow[i]).expect("an index"),
+        ack: ack[i] == 1,
+        seq: seq[i],
+        port: usize::try_from(port[i]).ok().filter(|&port| port < ports),
+        bytes: bytes[i],
+        reason: reason[i],
+    };
+    (0..at.len()).map(row).collect()
+}
+
+/// Compares a column with what it should be.
+fn equal<T: PartialEq + std::fmt::Debug>(
+    series: &Series,
+    column: &str,
+    found: &[T],
+    expected: &[T],
+) -> Result<(), Failure> {
+    let what = format!("{}, {column}", series.kind);
+    if found.len() != expected.len() {
+        return failure(&what, format!("{} values, expected {}", found.len(), expected.len()));
+    }
+    match found.iter().zip(expected).position(|(found, expected)| found != expected) {
+        Some(at) => {
+            failure(&what, format!("value {at}: {:?}, expected {:?}", found[at], expected[at]))
+        }
+        None => Ok(()),
+    }
+}
+
+/// Interval i of a series is (i T, (i + 1) T], the last one cut by the stop.
+struct Intervals {
+    length: u64,
+    count: usize,
+    stop: u64,
+}
+
+impl Intervals {
+    fn of(series: &Series) -> Self {
+        let (length, stop) =
+            (series.interval.expect("a kind with intervals").as_ps(), series.stop.as_ps());
+        let mut count = 0;
+        while u128::from(length) * (count as u128) < u128::from(stop) {
+            count += 1;
+        }
+        Intervals { length, count, stop }
+    }
+
+    fn index(&self, at: u64) -> usize {
+        let mut index = 0;
+        while at > (index as u64 + 1) * self.length {
+            index += 1;
+        }
+        index
+    }
+
+    /// The beginning and the end of one.
+    fn ends(&self, index: usize) -> (u64, u64) {
+        let from = index as u64 * self.length;
+        (from, from.saturating_add(self.length).min(self.stop))
+    }
+
+    /// A table of a row for each name, one after the other.
+    fn table(&self, rows: usize) -> Vec<u64> {
+        vec![0; rows * self.count]
+    }
+}
+
+impl Evidence<'_> {
+    /// The name of the group of a flow: what stands before the first stroke.
+    fn group(&self, flow: usize) -> &str {
+        self.flows[flow].split('/').next().unwrap_or_default()
+    }
+
+    /// The group's number, if it is among the chosen ones.
+    fn chosen(&self, flow: usize, groups: &[usize]) -> bool {
+        groups.iter().any(|&group| self.plan.groups[group] == self.group(flow))
+    }
+
+    /// Data bytes of a segment of a flow, and numbers that its handshake takes; `None` for a source of datagrams.
+    fn segments(&self, flow: usize) -> Option<(u64, u64)> {
+        let group = self.plan.groups.iter().position(|group| group == self.group(flow))?;
+        let route = self.plan.flows.iter().find(|flow| flow.group == group)?;
+        let config = &self.plan.tcp[route.tcp?].1;
+        Some((config.mss.count(), u64::from(config.handshake)))
+    }
+
+    fn is_queue(&self, port: usize) -> bool {
+        self.listed[port] && !self.plan.bursts.iter().any(|bursts| bursts.link == port / 2)
+    }
+
+    /// Leaves the rows of ports whose packets are not listed as they were found.
+    fn but_circuits<T: Copy>(&self, ports: &[String], found: &[T], expected: &mut [T]) {
+        let each = found.len() / ports.len().max(1);
+        for (row, name) in ports.iter().enumerate() {
+            let port = self.ports.iter().position(|port| port == name);
+            if !port.is_some_and(|port| self.listed[port]) && found.len() == expected.len() {
+                let places = row * each..(row + 1) * each;
+                expected[places.clone()].copy_from_slice(&found[places]);
+            }
+        }
+    }
+
+    /// The run's totals are those of the rows.
+    fn totals(&self, seen: &mut BTreeSet<String>) -> Result<(), Failure> {
+        let number = |wanted: fn(&Row<'_>) -> bool| {
+            self.rows.iter().filter(|row| wanted(row)).count() as u64
+        };
+        let came = number(|row| matches!(row.event, "arrived" | "acked"));
+        let dropped = number(|row| row.event == "dropped");
+        let (delivered, lost) = (count(self.run, "delivered"), count(self.run, "dropped"));
+        if (came, dropped) != (delivered, lost) {
+            let detail = format!("{came} came, {dropped} dropped; {delivered}, {lost} counted");
+            return failure("totals", detail);
+        }
+        let mut reasons: BTreeMap<&str, u64> = BTreeMap::new();
+        for row in self.rows.iter().filter(|row| row.event == "dropped") {
+            *reasons.entry(row.reason.unwrap_or("none")).or_default() += 1;
+        }
+        let counted: BTreeMap<&str, u64> = self.run.drops.iter().copied().collect();
+        if reasons != counted {
+            return failure("drops by reason", format!("{counted:?}, expected {reasons:?}"));
+        }
+        seen.extend(reasons.keys().map(|reason| format!("drop {reason}")));
+        if self.plan.bursts.is_empty() && self.plan.links.iter().all(|link| link.over.is_empty()) {
+            let queued = number(|row| row.event == "queued");
+            if queued != count(self.run, "packet_hops") {
+                return failure("packet_hops", format!("{queued} queued, {:?}", self.run.counts));
+            }
+        }
+        if !self.rows.is_sorted_by_key(|row| row.at) {
+            return failure("order of rows", "packets are not in order of time");
+        }
+        match self.rows.iter().find(|row| row.at > self.stop) {
+            Some(row) => failure("end of the run", format!("{row:?}")),
+            None => Ok(()),
+        }
+    }
+
+    fn port(&self, row: &Row<'_>) -> Option<&String> {
+        row.port.map(|port| &self.ports[port])
+    }
+}
