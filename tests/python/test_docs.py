@@ -351,6 +351,14 @@ def test_arrows_between_crates_are_those_of_the_manifests():
     assert [(a, b) for a in order for b in written[a] if order.index(b) >= order.index(a)] == []
 
 
+def test_every_family_of_names_is_in_the_catalogue(program):
+    declared = set()
+    for source in (ROOT / "crates").glob("*/src/**/*.rs"):
+        declared |= set(re.findall(r'^\s*pub(?:\(crate\))? enum \w+ \("([a-z-]+)"\) \{', source.read_text(encoding="utf-8"), re.MULTILINE))
+    listed = {entry["family"] for entry in program["catalogue"]}
+    assert declared | {"distributions", "units"} == listed
+
+
 def test_files_and_python_are_the_business_of_the_front_alone():
     for crate in ("units", "des", "tcp", "net", "optical", "routing", "traffic", "engine"):
         manifest = tomllib.loads((ROOT / "crates" / crate / "Cargo.toml").read_text(encoding="utf-8"))

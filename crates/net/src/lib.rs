@@ -19,9 +19,12 @@ pub use dark::Dark;
 pub use drop::DropReason;
 pub use jitter::Jitter;
 pub use label::{Bridge, BundleId, Entrance, Gate, Hop, Label, LabelTable};
-pub use loss::{IndependentLoss, Loss, Lossy, PeriodicLoss, ScriptedLoss};
+pub use loss::{IndependentLoss, Loss, LossKind, Lossy, PeriodicLoss, ScriptedLoss};
 pub use merge::{Selector, SelectorId, Side};
 pub use packet::{FlowId, Header, INITIAL_TTL, Packet, PortId};
 pub use paths::{PathId, Paths};
 pub use port::NEVER_SENT;
 pub use port::{Admission, Arrived, Port, PortConfig, PortCounts, QueueLimit, Sent, Tally};
+
+/// The families of names that are registered here, as `optcp list` has them.
+pub const FAMILIES: &[optcp_units::registry::Family] = &[LossKind::FAMILY, Lossy::FAMILY];

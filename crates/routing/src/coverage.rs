@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::repair::{Mechanism, Protect, Repair, repair};
+use crate::backup::{Mechanism, Protect, Repair};
+use crate::repair::repair;
 use crate::{Hop, Routes, Topology, Tree};
 
 /// Counts over all pairs of a router and a destination (RFC 6571's per-prefix view), and over all
@@ -28,7 +29,7 @@ pub struct Coverage {
 
 /// The coverage of a mechanism; of none, what could be protected.
 #[must_use]
-pub fn coverage(topology: &Topology, mechanism: Option<Mechanism>, protect: Protect) -> Coverage {
+pub fn coverage(topology: &Topology, mechanism: Mechanism, protect: Protect) -> Coverage {
     let routes = Routes::new(topology);
     let mut counts = Coverage::default();
     let mut links: BTreeMap<Hop, bool> = BTreeMap::new();
@@ -37,8 +38,8 @@ pub fn coverage(topology: &Topology, mechanism: Option<Mechanism>, protect: Prot
     for destination in 0..topology.nodes() {
         for router in 0..topology.nodes() {
             let Some(hop) = routes.next(router, destination) else { continue };
-            let backup: Option<Repair> = mechanism
-                .and_then(|by| repair(topology, &routes, by, protect, router, destination));
+            let backup: Option<Repair> =
+                repair(topology, &routes, mechanism, protect, router, destination);
             let others =
                 left.entry(hop).or_insert_with(|| Tree::new(&topology.without([hop.0]), router));
             counts.pairs += 1;

@@ -1,6 +1,7 @@
 //! Routing as plain computation: shortest paths, backup paths for fast reroute, and what routers
 //! change when a link fails. Knows graphs and instants; no packets, no kernel.
 
+mod backup;
 mod convergence;
 mod coverage;
 mod lfa;
@@ -11,12 +12,17 @@ mod ti_lfa;
 mod timeline;
 mod topology;
 
+pub use backup::{Mechanism, Protect, Repair, Segment, TunnelTtl};
 pub use convergence::{Announcement, Failure, Sighting, Timing, announcements, sightings};
 pub use coverage::{Coverage, coverage};
 pub use lfa::{Alternate, alternates, choose};
 pub use remote_lfa::{PqNode, extended_p_space, p_space, pq_node, q_space};
-pub use repair::{Mechanism, Protect, Repair, Segment, repair};
+pub use repair::repair;
 pub use shortest::{Cost, Distance, Routes, Tree};
 pub use ti_lfa::{RepairPath, post_convergence};
 pub use timeline::{Cause, Change, Converge, Entry, Timeline, timeline};
 pub use topology::{Adjacency, Hop, Link, Topology};
+
+/// The families of names that are registered here, as `optcp list` has them.
+pub const FAMILIES: &[optcp_units::registry::Family] =
+    &[Mechanism::FAMILY, Protect::FAMILY, Converge::FAMILY, TunnelTtl::FAMILY];

@@ -13,7 +13,7 @@
 //! The P-space is that of the first node of the path, which the packet is always handed to. Where no
 //! path avoids the node, one is taken that avoids the link. No shared-risk groups.
 
-use crate::repair::{Protect, Segment};
+use crate::backup::{Protect, Segment};
 use crate::{Adjacency, Cost, Hop, Routes, Topology, Tree};
 
 /// A repair along the post-convergence path.

@@ -17,19 +17,19 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use optcp_units::Time;
+use optcp_units::{Time, registry};
 
+use crate::backup::{Mechanism, Protect, Repair};
 use crate::convergence::{Announcement, Failure, Timing, announcements, sightings};
-use crate::repair::{Mechanism, Protect, Repair, repair};
+use crate::repair::repair;
 use crate::{Hop, Routes, Topology};
 
-/// When routers act on an announcement.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Converge {
-    /// Each when its own table is ready: packets may loop between routers that disagree.
-    Own,
-    /// All together when the last table is ready.
-    Synchronized,
+registry! {
+    /// When routers act on an announcement.
+    pub enum Converge ("convergence") {
+        "synchronized" => Synchronized: "all at once when the last is ready, so that packets never loop", "Mao, Wen and Yeung, ICC 2012, Fig. 1; RFC 5715, section 6";
+        "own" => Own: "each when it is ready, so that packets may loop between routers that disagree", "RFC 5715, section 1";
+    }
 }
 
 /// What a router does with packets of a destination.
@@ -101,14 +101,14 @@ struct Router {
     table: Vec<Option<Entry>>,
 }
 
-/// What routers do about failures. `mechanism` says how they find backups; `None` is without any. Asks at each
+/// What routers do about failures. `mechanism` says how they find backups. Asks at each
 /// step whether to go on; `None` if not.
 #[must_use]
 pub fn timeline(
     topology: &Topology,
     failures: &[Failure],
     timing: &Timing,
-    mechanism: Option<Mechanism>,
+    mechanism: Mechanism,
     protect: Protect,
     converge: Converge,
     go_on: &mut dyn FnMut() -> bool,
@@ -216,7 +216,7 @@ impl Router {
     fn entry(
         &self,
         view: &View,
-        mechanism: Option<Mechanism>,
+        mechanism: Mechanism,
         protect: Protect,
         router: usize,
         destination: usize,
@@ -226,8 +226,7 @@ impl Router {
             return Some(Entry::Next(next));
         }
         let (topology, routes) = (&view.topology, &view.routes);
-        let backup =
-            mechanism.and_then(|by| repair(topology, routes, by, protect, router, destination));
+        let backup = repair(topology, routes, mechanism, protect, router, destination);
         let usable = backup.filter(|backup| !self.seen.contains(&backup.hops[0]));
         Some(usable.map_or(Entry::Next(next), Entry::Backup))
     }

@@ -50,7 +50,7 @@ fn in_the_ring_of_rfc_7490_the_only_pq_node_is_across() {
 
 #[test]
 fn the_ring_is_covered_as_rfc_7490_says() {
-    let of = |mechanism| coverage(&ring(), Some(mechanism), Protect::Link);
+    let of = |mechanism| coverage(&ring(), mechanism, Protect::Link);
     // Of the five destinations of each router, only the one across has a loop-free alternate. It is also
     // the one whose next hop nobody needs: the way there does not touch it.
     let lfa = Coverage {
@@ -190,7 +190,7 @@ fn a_node_without_links_is_nobodys_pq_node() {
     assert!(!p_space(&routes, 0, primary, 3) && !q_space(&routes, 0, primary, 3));
     assert_eq!(extended_p_space(&topology, &routes, 0, primary, 3), None);
     for mechanism in [Mechanism::Lfa, Mechanism::RemoteLfa, Mechanism::TiLfa] {
-        let found = coverage(&topology, Some(mechanism), Protect::Link);
+        let found = coverage(&topology, mechanism, Protect::Link);
         // Six pairs of A, B and C; four directions of links.
         let nothing = Coverage { pairs: 6, links: 4, ..Coverage::default() };
         assert_eq!(found, nothing, "{mechanism:?}");

@@ -205,7 +205,7 @@ proptest! {
                 let arrives = |backup: &Repair| follow(&topology, &routes, s, backup, d, failed);
                 protected += u64::from(backup.as_ref().and_then(arrives) == Some(d));
             }
-            let found = coverage(&topology, Some(mechanism), Protect::Link);
+            let found = coverage(&topology, mechanism, Protect::Link);
             let expected = Coverage { pairs: pairs_of, protectable, protected, ..found };
             prop_assert_eq!(found, expected);
             if mechanism == Mechanism::TiLfa {
@@ -238,7 +238,7 @@ proptest! {
             link, directions: [true; 2], at, repair: Some(at + Duration::from_ms(90)),
         };
         let timing = timing(&topology, 11);
-        let by = Some(Mechanism::RemoteLfa);
+        let by = Mechanism::RemoteLfa;
         let line = timeline(&topology, &[failure], &timing, by, Protect::Link, Converge::Own, &mut || true).unwrap();
         prop_assert!(line.announcements.is_empty());
         let routes = Routes::new(&topology);
@@ -269,7 +269,7 @@ proptest! {
         for mechanism in MECHANISMS {
             let timing = timing(&topology, 23);
             let line = timeline(
-                &topology, &failures, &timing, Some(mechanism), Protect::Node, Converge::Own,
+                &topology, &failures, &timing, mechanism, Protect::Node, Converge::Own,
                 &mut || true,
             ).unwrap();
             let mut last = std::collections::BTreeMap::new();
@@ -299,7 +299,7 @@ proptest! {
         let before = Routes::new(&topology);
         for converge in [Converge::Own, Converge::Synchronized] {
             let timing = timing(&topology, 23);
-            let by = Some(Mechanism::TiLfa);
+            let by = Mechanism::TiLfa;
             let line = timeline(&topology, &[failure], &timing, by, Protect::Link, converge, &mut || true).unwrap();
             let mut table: Vec<Vec<Option<Entry>>> = (0..topology.nodes())
                 .map(|s| (0..topology.nodes()).map(|d| before.next(s, d).map(Entry::Next)).collect())

@@ -43,7 +43,7 @@ fn failure(from: u64, to: Option<u64>) -> Failure {
 }
 
 fn run(failures: &[Failure], converge: Converge) -> Timeline {
-    let by = Some(Mechanism::TiLfa);
+    let by = Mechanism::TiLfa;
     timeline(&square(), failures, &timing(), by, Protect::Link, converge, &mut || true)
         .expect("nobody says no")
 }
@@ -238,7 +238,7 @@ fn whoever_says_no_ends_the_work() {
             asked += 1;
             Some(asked) != refused
         };
-        let by = Some(Mechanism::RemoteLfa);
+        let by = Mechanism::RemoteLfa;
         let (timing, own) = (timing(), Converge::Own);
         let line =
             timeline(&square(), &failures, &timing, by, Protect::Link, own, &mut go_on).is_some();

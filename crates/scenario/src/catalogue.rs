@@ -1,20 +1,11 @@
 //! Everything that a scenario file can name, and the JSON Schema of the file.
 
-use optcp_tcp::config::{
-    AckCounting, AckKind, AfterTimeout, Backoff, CongestionKind, DuplicateAckKind, Expiry,
-    FirstLoss, Halving, Increase, LossDetectionKind, Measurement, NewRenoTimer, Pacing, PartialAck,
-    RateReduction, RecoveryExit, RecoveryKind, ReductionBasis, RttKind, SlowStartKind,
-    TimeoutBasis, WindowValidation,
-};
-use optcp_tcp::profile::Profile;
-use optcp_tcp::registry::Entry;
 use optcp_units::UNITS;
+use optcp_units::registry::Family;
 use serde_json::{Value, json};
 
 use crate::schema::{
-    AssemblyKind, CapacityKind, ConvergeKind, ConversionKind, FailedDirections, FailedPackets,
-    File, LossKind, LossyPackets, MembersKind, ObserveKind, ProcessKind, ProtectKind, RepairKind,
-    RevertKind, SchedulingKind, SchemeKind, SelectionKind, SizesKind, TunnelTtl,
+    CapacityKind, FailedDirections, FailedPackets, File, MembersKind, ObserveKind,
 };
 
 /// One line of `optcp list`.
@@ -30,52 +21,26 @@ pub struct CatalogueEntry {
     pub source: String,
 }
 
-/// The families of names that are one registry each.
-const REGISTRIES: &[(&str, &[Entry])] = &[
-    (Profile::FAMILY, Profile::CATALOGUE),
-    (RecoveryKind::FAMILY, RecoveryKind::CATALOGUE),
-    (LossDetectionKind::FAMILY, LossDetectionKind::CATALOGUE),
-    (RateReduction::FAMILY, RateReduction::CATALOGUE),
-    (AfterTimeout::FAMILY, AfterTimeout::CATALOGUE),
-    (CongestionKind::FAMILY, CongestionKind::CATALOGUE),
-    (Increase::FAMILY, Increase::CATALOGUE),
-    (AckCounting::FAMILY, AckCounting::CATALOGUE),
-    (SlowStartKind::FAMILY, SlowStartKind::CATALOGUE),
-    (WindowValidation::FAMILY, WindowValidation::CATALOGUE),
-    (Pacing::FAMILY, Pacing::CATALOGUE),
-    (RttKind::FAMILY, RttKind::CATALOGUE),
-    (Measurement::FAMILY, Measurement::CATALOGUE),
-    (Expiry::FAMILY, Expiry::CATALOGUE),
-    (NewRenoTimer::FAMILY, NewRenoTimer::CATALOGUE),
-    (PartialAck::FAMILY, PartialAck::CATALOGUE),
-    (RecoveryExit::FAMILY, RecoveryExit::CATALOGUE),
-    (ReductionBasis::FAMILY, ReductionBasis::CATALOGUE),
-    (TimeoutBasis::FAMILY, TimeoutBasis::CATALOGUE),
-    (Halving::FAMILY, Halving::CATALOGUE),
-    (Backoff::FAMILY, Backoff::CATALOGUE),
-    (FirstLoss::FAMILY, FirstLoss::CATALOGUE),
-    (AckKind::FAMILY, AckKind::CATALOGUE),
-    (DuplicateAckKind::FAMILY, DuplicateAckKind::CATALOGUE),
-    (SchemeKind::FAMILY, SchemeKind::CATALOGUE),
-    (RevertKind::FAMILY, RevertKind::CATALOGUE),
-    (CapacityKind::FAMILY, CapacityKind::CATALOGUE),
-    (FailedPackets::FAMILY, FailedPackets::CATALOGUE),
-    (FailedDirections::FAMILY, FailedDirections::CATALOGUE),
-    (RepairKind::FAMILY, RepairKind::CATALOGUE),
-    (ProtectKind::FAMILY, ProtectKind::CATALOGUE),
-    (ConvergeKind::FAMILY, ConvergeKind::CATALOGUE),
-    (TunnelTtl::FAMILY, TunnelTtl::CATALOGUE),
-    (MembersKind::FAMILY, MembersKind::CATALOGUE),
-    (SelectionKind::FAMILY, SelectionKind::CATALOGUE),
-    (AssemblyKind::FAMILY, AssemblyKind::CATALOGUE),
-    (SchedulingKind::FAMILY, SchedulingKind::CATALOGUE),
-    (ConversionKind::FAMILY, ConversionKind::CATALOGUE),
-    (LossKind::FAMILY, LossKind::CATALOGUE),
-    (LossyPackets::FAMILY, LossyPackets::CATALOGUE),
-    (ProcessKind::FAMILY, ProcessKind::CATALOGUE),
-    (SizesKind::FAMILY, SizesKind::CATALOGUE),
-    (ObserveKind::FAMILY, ObserveKind::CATALOGUE),
-];
+/// Every family of names, as `optcp list` has them.
+fn families() -> impl Iterator<Item = Family> {
+    let of_files = [
+        CapacityKind::FAMILY,
+        FailedPackets::FAMILY,
+        FailedDirections::FAMILY,
+        MembersKind::FAMILY,
+        ObserveKind::FAMILY,
+    ];
+    [
+        optcp_tcp::FAMILIES,
+        optcp_optical::FAMILIES,
+        optcp_routing::FAMILIES,
+        optcp_net::FAMILIES,
+        optcp_traffic::FAMILIES,
+        &of_files,
+    ]
+    .concat()
+    .into_iter()
+}
 
 /// Every registered choice, loss, observation, distribution and unit.
 #[must_use]
@@ -86,8 +51,8 @@ pub fn catalogue() -> Vec<CatalogueEntry> {
         summary: summary.to_owned(),
         source: source.to_owned(),
     };
-    let registered = REGISTRIES.iter().flat_map(|(family, entries)| {
-        entries.iter().map(move |e| entry(family, e.name, e.summary, e.source))
+    let registered = families().flat_map(|family| {
+        family.members.iter().map(move |e| entry(family.name, e.name, e.summary, e.source))
     });
     let distributions = [entry(
         "distributions",

@@ -34,7 +34,7 @@ pub fn profiles() -> Vec<ProfileEntry> {
     let rfc = written(&Profile::Rfc.config());
     Profile::ALL
         .iter()
-        .zip(Profile::CATALOGUE)
+        .zip(Profile::FAMILY.members)
         .map(|(&profile, entry)| ProfileEntry {
             name: entry.name,
             summary: entry.summary,

@@ -6,7 +6,6 @@ use optcp_optical::protection::{Point, Route, Scheme, Segment, SetUp, Turn};
 use optcp_units::{Duration, Rate};
 
 use crate::plan::{BundlePlan, FlowPlan, Hop, Plan, ProtectionPlan};
-use crate::schema::scheme_name;
 
 /// What is one link to whoever routes (a TE link, RFC 4201): a link, or a bundle of them. It fails when all
 /// of its links have failed.
@@ -145,7 +144,7 @@ impl Protected {
             Turn::Forward(Route::LoopBack) => {
                 let passed = self.working()[..point.node].iter();
                 let mut back = reversed(&passed.map(|link| link.ports[0]).collect::<Vec<_>>());
-                if scheme == Scheme::LoopBackVariant {
+                if scheme.rejoins_at_head() {
                     return vec![back, backup];
                 }
                 back.extend(backup);
@@ -196,7 +195,7 @@ pub fn spare(plan: &Plan) -> Vec<Spare> {
         Some(Spare {
             protection: index,
             flows: plan.groups[protection.group].clone(),
-            scheme: scheme_name(protection.scheme),
+            scheme: protection.scheme.name(),
             rate: rates.into_iter().min()?,
             working: working.len(),
             spare: spare.len(),

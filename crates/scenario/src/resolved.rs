@@ -6,20 +6,16 @@
 use optcp_units::{Duration, Time};
 use serde_json::{Map, Value, json};
 
-use optcp_net::Lossy;
-use optcp_optical::bundle::Selection;
+use optcp_net::LossKind;
 use optcp_optical::burst::Assembly;
-use optcp_traffic::{FractalRenewal, PacketSize, Volume};
+use optcp_traffic::{FractalRenewal, PacketSize, ProcessKind, SizesKind, Volume};
 
 use crate::plan::{
     BundlePlan, BurstsPlan, Carries, DetectionPlan, FailurePlan, FlowPlan, Hop, LinkPlan, Loses,
     LossPlan, Observation, Plan, PortPlan, ProcessPlan, ProtectionPlan, QueueLimit, RoutingPlan,
     Spread, TrafficPlan,
 };
-use crate::schema::{
-    FailedPackets, LossKind, LossyPackets, ProcessKind, SizesKind, TunnelTtl, converge_name,
-    protect_name, repair_name, resolved_tcp, revert_name, scheme_name,
-};
+use crate::schema::{FailedPackets, resolved_tcp};
 
 /// The canonical text.
 pub(crate) fn json(plan: &Plan) -> String {
@@ -143,7 +139,7 @@ fn bundle(plan: &Plan, bundle: &BundlePlan) -> Value {
         "detection_ps": bundle.detection.as_ps(),
     });
     // Without routing the routes have the numbers that count.
-    if plan.routing.is_some() && bundle.selection == Selection::Destination {
+    if plan.routing.is_some() && bundle.selection.numbers_destinations() {
         value["numbers"] = json!(plan.numbers);
     }
     value
@@ -158,7 +154,7 @@ fn bursts(plan: &Plan, bursts: &BurstsPlan) -> Value {
     let link = &plan.links[bursts.link];
     let mut value = json!({
         "link": link.name,
-        "assembly": bursts.assembly.name(),
+        "assembly": bursts.assembly.kind().name(),
         "timer_ps": timer.map(|timer| timer.period.as_ps()),
         "size_bytes": size.map(|size| size.threshold.count()),
         "offset_ps": bursts.offset.as_ps(),
@@ -192,16 +188,16 @@ fn passed_bundles(plan: &Plan, flow: &FlowPlan) -> Value {
 fn routing(plan: &Plan, entry: &RoutingPlan) -> Value {
     json!({
         "costs": plan.links.iter().map(|link| link.costs).collect::<Vec<_>>(),
-        "repair": repair_name(entry.mechanism),
-        "protect": protect_name(entry.protect),
+        "repair": entry.mechanism.name(),
+        "protect": entry.protect.name(),
         "detection_ps": entry.detection.as_ps(),
         "detection_up_ps": entry.detection_up.as_ps(),
         "hold_down_ps": entry.hold_down.as_ps(),
-        "converge": converge_name(entry.converge),
+        "converge": entry.converge.name(),
         "flooding_ps": entry.flooding.as_ps(),
         "spf_ps": entry.spf.as_ps(),
         "update_ps": spread(entry.update, Duration::as_ps),
-        "ttl": if entry.pipe { TunnelTtl::Pipe.name() } else { TunnelTtl::Uniform.name() },
+        "ttl": entry.ttl.name(),
     })
 }
 
@@ -256,7 +252,7 @@ fn protection(plan: &Plan, entry: &ProtectionPlan) -> Value {
     };
     json!({
         "flows": plan.groups[entry.group],
-        "scheme": scheme_name(entry.scheme),
+        "scheme": entry.scheme.name(),
         "links": links.collect::<Vec<_>>(),
         "backup": names(plan, &entry.backup),
         "ports": ports(plan, &entry.hops),
@@ -266,7 +262,7 @@ fn protection(plan: &Plan, entry: &ProtectionPlan) -> Value {
         "hold_off_ps": entry.hold_off.as_ps(),
         "signal_processing_ps": entry.signal_processing.as_ps(),
         "computation_ps": entry.computation.as_ps(),
-        "revert": revert_name(entry.revert),
+        "revert": entry.revert.name(),
         "wait_to_restore_ps": entry.wait_to_restore.as_ps(),
     })
 }
@@ -325,23 +321,15 @@ fn loss(plan: &Plan, entry: &LossPlan) -> Value {
         Loses::Independent { lossy, probability } => json!({
             "port": port,
             "kind": LossKind::Independent.name(),
-            "packets": packets(*lossy),
+            "packets": lossy.name(),
             "probability": probability,
         }),
         Loses::Periodic { lossy, period } => json!({
             "port": port,
             "kind": LossKind::Periodic.name(),
-            "packets": packets(*lossy),
+            "packets": lossy.name(),
             "period_packets": period,
         }),
-    }
-}
-
-fn packets(lossy: Lossy) -> &'static str {
-    match lossy {
-        Lossy::Data => LossyPackets::Data.name(),
-        Lossy::Acks => LossyPackets::Acks.name(),
-        Lossy::Both => LossyPackets::Both.name(),
     }
 }
 

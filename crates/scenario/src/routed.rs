@@ -2,8 +2,7 @@
 
 use optcp_routing::{Coverage, Link, Protect, Repair, Routes, Topology, coverage, repair};
 
-use crate::plan::{BundlePlan, Hop, LinkPlan, Plan};
-use crate::schema::{protect_name, repair_name};
+use crate::plan::{BundlePlan, Hop, LinkPlan, Plan, RoutingPlan};
 
 /// The graph of the links; circuits of protections are not for routing, and the first link of a bundle
 /// stands for all of it.
@@ -64,11 +63,11 @@ pub fn backups(plan: &Plan) -> Vec<Backup> {
     let routes = Routes::new(&topology);
     let of = |router: usize, destination: usize| {
         let next = routes.next(router, destination)?;
-        let find = |by| repair(&topology, &routes, by, routing.protect, router, destination);
-        let backup = routing.mechanism.and_then(find);
+        let RoutingPlan { mechanism, protect, .. } = *routing;
+        let backup = repair(&topology, &routes, mechanism, protect, router, destination);
         let protect = |backup: &Repair| match backup.node_protecting {
-            true => protect_name(Protect::Node),
-            false => protect_name(Protect::Link),
+            true => Protect::Node.name(),
+            false => Protect::Link.name(),
         };
         let hops = backup.as_ref().map_or(&[][..], |backup| &backup.hops);
         Some(Backup {
@@ -76,7 +75,7 @@ pub fn backups(plan: &Plan) -> Vec<Backup> {
             destination: plan.nodes[destination].clone(),
             cost: routes.cost(router, destination).sum()?,
             next: name(plan, next),
-            mechanism: backup.as_ref().map(|backup| repair_name(Some(backup.mechanism))),
+            mechanism: backup.as_ref().map(|backup| backup.mechanism.name()),
             ports: hops.iter().map(|&hop| name(plan, hop)).collect(),
             end: backup.as_ref().map(|backup| plan.nodes[backup.end].clone()),
             protects: backup.as_ref().map(protect),

@@ -2,10 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use optcp_optical::protection::Revert;
 use optcp_scenario::Scenario;
-use optcp_scenario::plan::{
-    DetectionPlan, Hop, LinkPlan, Observation, Plan, QueueLimit, Revert, Spread,
-};
+use optcp_scenario::plan::{DetectionPlan, Hop, LinkPlan, Observation, Plan, QueueLimit, Spread};
 use optcp_units::{Bytes, Duration, Rate, Time};
 
 const SAMPLE: &str = include_str!("../../../python/optcp/scenarios/gmpls-section5.toml");

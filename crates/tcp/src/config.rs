@@ -3,10 +3,9 @@
 //! Published results hang on choices that papers do not state; here each has a name, and a
 //! [`Profile`](crate::profile::Profile) is a named bundle of them.
 
-use optcp_units::{Bytes, Duration};
+use optcp_units::{Bytes, Duration, registry};
 
 use crate::acknowledgment::Ack;
-use crate::registry;
 
 registry! {
     /// What the sender does about a loss that duplicate ACKs reveal.

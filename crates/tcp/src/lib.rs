@@ -14,7 +14,6 @@ pub mod profile;
 mod ranges;
 mod receiver;
 pub mod recovery;
-pub mod registry;
 pub mod rtt;
 mod sender;
 mod window;
@@ -27,3 +26,31 @@ pub use profile::Profile;
 pub use receiver::{Arrival, Receiver};
 pub use sender::{Phase, Sender, SenderCounts, Snapshot, Transmission};
 pub use window::Window;
+
+/// The families of names that are registered here, as `optcp list` has them.
+pub const FAMILIES: &[optcp_units::registry::Family] = &[
+    profile::Profile::FAMILY,
+    config::RecoveryKind::FAMILY,
+    config::LossDetectionKind::FAMILY,
+    config::RateReduction::FAMILY,
+    config::AfterTimeout::FAMILY,
+    config::CongestionKind::FAMILY,
+    config::Increase::FAMILY,
+    config::AckCounting::FAMILY,
+    config::SlowStartKind::FAMILY,
+    config::WindowValidation::FAMILY,
+    config::Pacing::FAMILY,
+    config::RttKind::FAMILY,
+    config::Measurement::FAMILY,
+    config::Expiry::FAMILY,
+    config::NewRenoTimer::FAMILY,
+    config::PartialAck::FAMILY,
+    config::RecoveryExit::FAMILY,
+    config::ReductionBasis::FAMILY,
+    config::TimeoutBasis::FAMILY,
+    config::Halving::FAMILY,
+    config::Backoff::FAMILY,
+    config::FirstLoss::FAMILY,
+    config::AckKind::FAMILY,
+    config::DuplicateAckKind::FAMILY,
+];

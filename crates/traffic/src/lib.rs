@@ -16,8 +16,12 @@ mod spectrum;
 mod volume;
 
 pub use process::{
-    Constant, FractalRenewal, FractionalNoise, NoiseError, OnOff, Poisson, Process, RenewalShape,
+    Constant, FractalRenewal, FractionalNoise, NoiseError, OnOff, Poisson, Process, ProcessKind,
+    RenewalShape,
 };
 pub use rate::PacketRate;
-pub use size::{ExponentialSize, PacketSize};
+pub use size::{ExponentialSize, PacketSize, SizesKind};
 pub use volume::{BoundedPareto, Volume, WebLike};
+
+/// The families of names that are registered here, as `optcp list` has them.
+pub const FAMILIES: &[optcp_units::registry::Family] = &[ProcessKind::FAMILY, SizesKind::FAMILY];

@@ -8,6 +8,7 @@ mod decimal;
 pub mod nearest;
 mod quantity;
 mod rate;
+pub mod registry;
 mod time;
 mod unit;
 

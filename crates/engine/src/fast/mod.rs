@@ -25,7 +25,7 @@ use optcp_des::{Buckets, Calendar, Class, Due, Key};
 use optcp_net::{
     BundleId, Control, DropReason, Header, Label, Packet, PortCounts, PortId, QueueLimit, Tally,
 };
-use optcp_optical::bundle::{Bundle, Lightpaths, Selection};
+use optcp_optical::bundle::{Bundle, Lightpaths};
 use optcp_units::{Bytes, Duration, Time};
 
 use crate::Blueprint;
@@ -77,7 +77,7 @@ impl Fast {
             })
             .collect();
         blueprint.tallied.iter().for_each(|&port| wants[port as usize].tallied = true);
-        let counting = |bundle: &&Bundle| bundle.selection() == Selection::FewestPackets;
+        let counting = |bundle: &&Bundle| bundle.selection().counts_packets();
         for &port in blueprint.bundles.iter().filter(counting).flat_map(Bundle::members) {
             wants[port as usize].counted = true;
         }

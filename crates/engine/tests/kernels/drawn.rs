@@ -144,7 +144,7 @@ impl Draw {
         };
         let fibres = (0..count).map(fibre).collect();
         let scheduling = Scheduling::ALL[self.place(Scheduling::ALL)];
-        let conversion = Conversion::ALL[self.place(&Conversion::ALL)];
+        let conversion = Conversion::ALL[self.place(Conversion::ALL)];
         self.world.core = Core::new(fibres, scheduling, conversion, self.processing);
     }
 

@@ -4,6 +4,8 @@ mod independent;
 mod periodic;
 mod scripted;
 
+use optcp_units::registry;
+
 use crate::{DropReason, Packet};
 
 pub use independent::IndependentLoss;
@@ -34,15 +36,22 @@ impl Loss {
     }
 }
 
-/// Which packets a loss concerns; the others come by unseen.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Lossy {
-    /// Data segments.
-    Data,
-    /// ACKs.
-    Acks,
-    /// Both alike.
-    Both,
+registry! {
+    /// How a link loses packets.
+    pub enum LossKind ("losses") {
+        "scripted" => Scripted: "chosen transmissions of chosen segments", "OpTCP";
+        "independent" => Independent: "each packet with the same probability, whatever happened to the others", "Bernoulli trials; ns-2, ErrorModel";
+        "periodic" => Periodic: "every n-th packet", "Mathis et al. 1997";
+    }
+}
+
+registry! {
+    /// Which packets a loss concerns.
+    pub enum Lossy ("lossy-packets") {
+        "data" => Data: "data segments", "OpTCP";
+        "acks" => Acks: "ACKs", "OpTCP";
+        "both" => Both: "data segments and ACKs alike", "OpTCP";
+    }
 }
 
 impl Lossy {

@@ -20,7 +20,7 @@ mod flow_hash;
 mod round_robin;
 
 use optcp_net::{Packet, PortId};
-use optcp_units::Time;
+use optcp_units::{Time, registry};
 
 /// What a selection may ask about the lightpaths.
 pub trait Lightpaths {
@@ -32,44 +32,31 @@ pub trait Lightpaths {
     fn packets(&mut self, port: PortId) -> u64;
 }
 
-/// Declares the selections: one line each.
-macro_rules! selections {
-    ($($(#[$doc:meta])* $name:ident = $text:literal in $module:ident,)+) => {
-        /// How the node in front of a bundle chooses a lightpath.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        pub enum Selection {
-            $($(#[$doc])* $name,)+
-        }
-
-        impl Selection {
-            /// All of them.
-            pub const ALL: &'static [Selection] = &[$(Selection::$name),+];
-
-            /// Its name in files.
-            #[must_use]
-            pub const fn name(self) -> &'static str {
-                match self { $(Selection::$name => $text),+ }
-            }
-
-            #[inline]
-            fn place(self, candidates: &Candidates<'_>, paths: &mut impl Lightpaths) -> usize {
-                match self { $(Selection::$name => $module::place(candidates, paths)),+ }
-            }
-        }
-    };
+registry! {
+    /// How the node in front of a bundle chooses a link for a packet.
+    pub enum Selection ("selection") {
+        "destination" => Destination in destination: "by the number of the node behind the bundle, modulo the links: static", "lbas paper, section 2";
+        "anycast" => Anycast in anycast: "the link with the least unfinished work, of idle ones the one that has been idle longest", "lbas paper, section 1";
+        "fewest-packets" => FewestPackets in fewest_packets: "the link whose queue has the fewest packets, whatever their sizes", "OpTCP";
+        "flow-hash" => FlowHash in flow_hash: "by a hash of flow and direction", "RFC 2991; IEEE 802.1AX-2020";
+        "round-robin" => RoundRobin in round_robin: "one link after the other, packet by packet", "OpTCP";
+    }
+    #[inline]
+    fn place(candidates: &Candidates<'_>, paths: &mut impl Lightpaths) -> usize;
 }
 
-selections! {
-    /// By the packet's destination: static.
-    Destination = "destination" in destination,
-    /// The shortest queue, in unfinished work: anycast switching.
-    Anycast = "anycast" in anycast,
-    /// The shortest queue, in packets.
-    FewestPackets = "fewest-packets" in fewest_packets,
-    /// By a hash of the packet's flow.
-    FlowHash = "flow-hash" in flow_hash,
-    /// One after the other.
-    RoundRobin = "round-robin" in round_robin,
+impl Selection {
+    /// Whether it asks how many packets the ports of the links hold.
+    #[must_use]
+    pub const fn counts_packets(self) -> bool {
+        matches!(self, Selection::FewestPackets)
+    }
+
+    /// Whether it goes by the number of the node behind the bundle.
+    #[must_use]
+    pub const fn numbers_destinations(self) -> bool {
+        matches!(self, Selection::Destination)
+    }
 }
 
 /// What a selection knows of the packet and of what it can choose from.

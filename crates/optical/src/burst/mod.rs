@@ -23,7 +23,7 @@ mod timer;
 use std::collections::BTreeMap;
 
 use optcp_net::{IndependentLoss, Packet, PortId};
-use optcp_units::{Bytes, Duration, Rate, Time};
+use optcp_units::{Bytes, Duration, Rate, Time, registry};
 
 use crate::switching::{Core, Crossed, Crossing, FibreId};
 
@@ -31,9 +31,18 @@ pub use hybrid::Hybrid;
 pub use size::Size;
 pub use timer::Timer;
 
+registry! {
+    /// When a burst leaves its assembler.
+    pub enum AssemblyKind ("assembly") {
+        "timer" => Timer: "a time after the packet that opened it came", "obs paper, section I";
+        "size" => Size: "with the packet that brings it to a number of bytes", "obs paper, section I";
+        "hybrid" => Hybrid: "by `timer` or by `size`, whichever comes first", "obs paper, section I";
+    }
+}
+
 /// Declares the ways to assemble bursts: one line each.
 macro_rules! assemblies {
-    ($($(#[$doc:meta])* $Kind:ident = $text:literal,)+) => {
+    ($($(#[$doc:meta])* $Kind:ident,)+) => {
         /// When a burst leaves.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub enum Assembly {
@@ -41,10 +50,10 @@ macro_rules! assemblies {
         }
 
         impl Assembly {
-            /// Its name in files.
+            /// Which it is.
             #[must_use]
-            pub const fn name(self) -> &'static str {
-                match self { $(Assembly::$Kind(_) => $text),+ }
+            pub const fn kind(self) -> AssemblyKind {
+                match self { $(Assembly::$Kind(_) => AssemblyKind::$Kind),+ }
             }
 
             /// When a burst that is opened now leaves at the latest.
@@ -62,11 +71,11 @@ macro_rules! assemblies {
 
 assemblies! {
     /// A time after the packet that opened it.
-    Timer = "timer",
+    Timer,
     /// With the packet that fills it.
-    Size = "size",
+    Size,
     /// Whichever comes first.
-    Hybrid = "hybrid",
+    Hybrid,
 }
 
 /// The path of bursts from one edge node to another.

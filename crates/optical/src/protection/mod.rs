@@ -15,7 +15,7 @@ mod selector;
 use optcp_units::{Duration, Time};
 
 pub use detection::Detection;
-pub use scheme::{Point, Route, Scheme, Segment, SetUp, Turn};
+pub use scheme::{Point, Revert, Route, Scheme, Segment, SetUp, Turn};
 pub use selector::{Reversion, Switch};
 
 /// A time during which a link is down.

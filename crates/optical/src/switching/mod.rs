@@ -23,67 +23,28 @@ mod fibre;
 mod horizon;
 mod lauc_vf;
 
-use optcp_units::{Bytes, Duration, Time};
+use optcp_units::{Bytes, Duration, Time, registry};
 
 pub use fibre::{Channel, Fibre, FibreTally};
 
 /// The number of a fibre in its core.
 pub type FibreId = u32;
 
-/// Declares the schedulings: one line each.
-macro_rules! schedulings {
-    ($($(#[$doc:meta])* $name:ident = $text:literal in $module:ident,)+) => {
-        /// Which wavelength of a fibre a burst reserves.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        pub enum Scheduling {
-            $($(#[$doc])* $name,)+
-        }
-
-        impl Scheduling {
-            /// All of them.
-            pub const ALL: &'static [Scheduling] = &[$(Scheduling::$name),+];
-
-            /// Its name in files.
-            #[must_use]
-            pub const fn name(self) -> &'static str {
-                match self { $(Scheduling::$name => $text),+ }
-            }
-
-            /// Since when a channel is unused before a burst from `start` to `end`, if the burst fits.
-            fn unused_since(self, channel: &Channel, start: Time, end: Time) -> Option<Time> {
-                match self { $(Scheduling::$name => $module::unused_since(channel, start, end)),+ }
-            }
-        }
-    };
+registry! {
+    /// Which wavelength of a fibre a burst reserves.
+    pub enum Scheduling ("scheduling") {
+        "horizon" => Horizon in horizon: "behind everything that is reserved, as close as possible", "Turner 1999; LAUC of Xiong, Vandenhoute, Cankaya 2000";
+        "lauc-vf" => LaucVf in lauc_vf: "also between reservations, with the smallest gap in front", "Xiong, Vandenhoute, Cankaya 2000";
+    }
+    /// Since when a channel is unused before a burst from `start` to `end`, if the burst fits.
+    fn unused_since(channel: &Channel, start: Time, end: Time) -> Option<Time>;
 }
 
-schedulings! {
-    /// Behind everything that is reserved, as close as possible.
-    Horizon = "horizon" in horizon,
-    /// Also between reservations, with the smallest gap in front.
-    LaucVf = "lauc-vf" in lauc_vf,
-}
-
-/// Whether switches change the wavelength of a burst.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Conversion {
-    /// To any other.
-    Full,
-    /// Never: a burst keeps the wavelength that the scheduling chose on its first fibre.
-    None,
-}
-
-impl Conversion {
-    /// Both.
-    pub const ALL: [Conversion; 2] = [Conversion::Full, Conversion::None];
-
-    /// Its name in files.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Conversion::Full => "full",
-            Conversion::None => "none",
-        }
+registry! {
+    /// Whether burst switches change the wavelength of a burst.
+    pub enum Conversion ("conversion") {
+        "full" => Full: "to any other", "OpTCP";
+        "none" => None: "never: a burst keeps the wavelength of its first fibre", "OpTCP";
     }
 }
 

@@ -3,11 +3,11 @@
 use optcp_des::Streams;
 use optcp_net::{Action, Control, Label, Paths, PortConfig, PortId, SelectorId, Side};
 use optcp_optical::protection::{
-    Detection, Outage, Point, Reversion, Scheme, SetUp, Switch, Timing, Turn, decisions,
+    Detection, Outage, Point, Reversion, Revert, SetUp, Switch, Timing, Turn, decisions,
 };
 use optcp_units::{Duration, Time};
 
-use optcp_scenario::plan::{DetectionPlan, Hop, Plan, ProtectionPlan, Revert};
+use optcp_scenario::plan::{DetectionPlan, Hop, Plan, ProtectionPlan};
 use optcp_scenario::protected::{Protected, TeLink};
 
 use super::bundles::{Entrances, outages_of};
@@ -100,8 +100,7 @@ fn lay<'p>(
                 pieces.iter().flat_map(|piece| way_over(protection, piece)).collect()
             };
             let ways: Vec<Vec<PortId>> = points.iter().map(way).collect();
-            let selects =
-                protection.scheme == Scheme::OnePlusOne || protection.revert == Revert::Optical;
+            let selects = protection.scheme.bridges() || protection.revert == Revert::Optical;
             let last = ways.last().and_then(|way| way.last()).copied();
             let (selector, onto) = match last.filter(|_| selects) {
                 Some(last) => {
@@ -220,7 +219,7 @@ impl Laid<'_> {
         let working = paths.hop(label);
         // The variant's loop ends beside the fault; only where its first node reverts is there a cut.
         let emulated = protection.revert == Revert::OpticalEmulated
-            && (protection.scheme != Scheme::LoopBackVariant || point.node == 0);
+            && (!protection.scheme.rejoins_at_head() || point.node == 0);
         let rest = &protected.working()[point.node..];
         let signal = rest
             .iter()

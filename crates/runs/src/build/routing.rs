@@ -7,7 +7,7 @@ use optcp_des::Streams;
 use optcp_net::{Action, Control, Entrance, Label, Paths, PortConfig, PortId};
 use optcp_optical::protection::Outage;
 use optcp_routing::{
-    Cause, Change, Entry, Failure, Hop, Repair, Routes, Timing, Topology, timeline,
+    Cause, Change, Entry, Failure, Hop, Repair, Routes, Timing, Topology, TunnelTtl, timeline,
 };
 use optcp_units::Time;
 
@@ -178,7 +178,7 @@ impl Tables {
                 Entry::Next(hop) => std::slice::from_ref(hop),
                 Entry::Backup(Repair { hops, .. }) => hops,
             };
-            let lay = || match routing.pipe && hops.len() > 1 {
+            let lay = || match routing.ttl == TunnelTtl::Pipe && hops.len() > 1 {
                 true => self.piped(hops, *destination, paths),
                 false => self.along(plan, hops, *destination, paths),
             };

@@ -1,11 +1,11 @@
 //! Flows that come at random.
 
-use optcp_traffic::{BoundedPareto, Volume, WebLike};
+use optcp_traffic::{BoundedPareto, SizesKind, Volume, WebLike};
 use optcp_units::Time;
 
 use crate::plan::{ArrivalsPlan, Carries, Spread};
 use crate::problem::Problems;
-use crate::schema::{self, FlowsEntry, Size, SizesKind, SizesTable};
+use crate::schema::{self, FlowsEntry, Size, SizesTable};
 use crate::tree::{Step, place};
 
 use super::{Draft, MOST};

@@ -39,7 +39,7 @@ impl Network {
                 name: entry.name.clone(),
                 ends,
                 members,
-                selection: entry.selection.selection(),
+                selection: entry.selection,
                 detection: entry.detection.map_or(Duration::ZERO, |detection| detection.0),
             });
         }

@@ -1,12 +1,12 @@
 //! Links over which packets travel in bursts.
 
-use optcp_optical::burst::{Assembly, Hybrid, Size, Timer};
+use optcp_optical::burst::{Assembly, AssemblyKind, Hybrid, Size, Timer};
 use optcp_optical::switching::Core;
 use optcp_units::Duration;
 
 use crate::plan::{BurstsPlan, QueueLimit};
 use crate::problem::Problems;
-use crate::schema::{AssemblyKind, BurstsEntry, File};
+use crate::schema::{BurstsEntry, File};
 use crate::tree::{Step, place};
 
 use super::Draft;

@@ -8,7 +8,7 @@ use optcp_units::Duration;
 
 use crate::plan::{CorePlan, Hop, LinkPlan, PortPlan, QueueLimit, Spread};
 use crate::problem::Problems;
-use crate::schema::{BurstsEntry, ConversionKind, File, LinkRef, SchedulingKind};
+use crate::schema::{BurstsEntry, File, LinkRef};
 use crate::tree::{Step, place};
 
 use super::network::Network;
@@ -50,8 +50,8 @@ pub(super) fn core(
     if has_fibres {
         let table = file.core.unwrap_or_default();
         plan.core = Some(CorePlan {
-            scheduling: table.scheduling.map_or(Scheduling::LaucVf, SchedulingKind::scheduling),
-            conversion: table.conversion.map_or(Conversion::Full, ConversionKind::conversion),
+            scheduling: table.scheduling.unwrap_or(Scheduling::LaucVf),
+            conversion: table.conversion.unwrap_or(Conversion::Full),
             processing: table.processing.map_or(Duration::ZERO, |processing| processing.0),
         });
     }

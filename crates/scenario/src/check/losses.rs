@@ -2,11 +2,11 @@
 
 use std::num::NonZeroU32;
 
-use optcp_net::Lossy;
+use optcp_net::{LossKind, Lossy};
 
 use crate::plan::{Carries, FlowPlan, Hop, Loses, LossPlan};
 use crate::problem::Problems;
-use crate::schema::{File, LossKind, LossesEntry, LossyPackets};
+use crate::schema::{File, LossesEntry};
 use crate::tree::place;
 use optcp_units::nearest::suggestion;
 
@@ -143,11 +143,7 @@ fn everywhere(hops: &[Hop], loses: &Loses) -> Vec<LossPlan> {
 }
 
 fn lossy(entry: &LossesEntry) -> Lossy {
-    match entry.packets.unwrap_or(LossyPackets::Data) {
-        LossyPackets::Data => Lossy::Data,
-        LossyPackets::Acks => Lossy::Acks,
-        LossyPackets::Both => Lossy::Both,
-    }
+    entry.packets.unwrap_or(Lossy::Data)
 }
 
 /// The probability, if there is one and it is possible.

@@ -2,15 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use optcp_optical::protection::{Scheme, SetUp};
+use optcp_optical::protection::{Revert, Scheme, SetUp};
 use optcp_units::{Duration, Time};
 
-use crate::plan::{BundlePlan, DetectionPlan, FlowPlan, Hop, ProtectionPlan, Revert};
+use crate::plan::{BundlePlan, DetectionPlan, FlowPlan, Hop, ProtectionPlan};
 use crate::problem::Problems;
 use crate::protected::{Protected, TeLink};
-use crate::schema::{
-    CapacityKind, File, LinkRef, ProtectionEntry, RevertKind, SchemeKind, Span, SwitchDelay,
-};
+use crate::schema::{CapacityKind, File, LinkRef, ProtectionEntry, Span, SwitchDelay};
 use crate::tree::place;
 use optcp_units::nearest::suggestion;
 
@@ -78,7 +76,7 @@ pub(super) fn protections(
         let mut protection = ProtectionPlan {
             group,
             flows,
-            scheme: entry.scheme.unwrap_or(SchemeKind::Local).scheme(),
+            scheme: entry.scheme.unwrap_or(Scheme::Local),
             links,
             backup: backup.nodes.clone(),
             hops: backup.hops.clone(),
@@ -87,7 +85,7 @@ pub(super) fn protections(
             hold_off: span(entry.hold_off),
             signal_processing: span(entry.signal_processing),
             computation: span(entry.computation),
-            revert: entry.revert.unwrap_or(RevertKind::None).revert(),
+            revert: entry.revert.unwrap_or(Revert::None),
             wait_to_restore: span(entry.wait_to_restore),
         };
         check_bundles(i, entry, &protection, plan, network, problems);
@@ -148,7 +146,7 @@ fn check_bundles(
     network: &Network,
     problems: &mut Problems<'_>,
 ) {
-    let one_plus_one = protection.scheme == Scheme::OnePlusOne;
+    let one_plus_one = protection.scheme.bridges();
     let optical = protection.revert == Revert::Optical && !one_plus_one;
     let reserved = entry.capacity == Some(CapacityKind::Reserved);
     for &flow in &protection.flows {
@@ -242,15 +240,8 @@ fn detection(i: usize, entry: &ProtectionEntry, problems: &mut Problems<'_>) -> 
 
 /// Refuses keys that the chosen scheme does not look at.
 fn check_keys(i: usize, entry: &ProtectionEntry, problems: &mut Problems<'_>) {
-    let scheme = entry.scheme.unwrap_or(SchemeKind::Local);
-    let revert = entry.revert.unwrap_or(RevertKind::None);
-    let signals = matches!(
-        scheme,
-        SchemeKind::Path
-            | SchemeKind::LoopBackVariant
-            | SchemeKind::OneToOne
-            | SchemeKind::Restoration
-    );
+    let scheme = entry.scheme.unwrap_or(Scheme::Local);
+    let revert = entry.revert.unwrap_or(Revert::None);
     let mut idle = |given: bool, key: &str, why: String| {
         if given {
             let place = place!["protection", i, key];
@@ -259,23 +250,21 @@ fn check_keys(i: usize, entry: &ProtectionEntry, problems: &mut Problems<'_>) {
     };
     let name = scheme.name();
     idle(
-        entry.signal_processing.is_some() && !signals,
+        entry.signal_processing.is_some() && !scheme.signals(),
         "signal_processing",
         format!("nobody is told anything with scheme `{name}`"),
     );
     idle(
-        entry.computation.is_some() && scheme != SchemeKind::Restoration,
+        entry.computation.is_some() && !scheme.computes(),
         "computation",
         "only for scheme `restoration`: other backups are set up beforehand".to_owned(),
     );
     idle(
-        entry.wait_to_restore.is_some() && revert == RevertKind::None,
+        entry.wait_to_restore.is_some() && revert == Revert::None,
         "wait_to_restore",
         "needs a `revert` other than `none`".to_owned(),
     );
-    if scheme == SchemeKind::OnePlusOne
-        && matches!(revert, RevertKind::Electrical | RevertKind::OpticalEmulated)
-    {
+    if scheme.bridges() && revert.merges() {
         problems
             .at(place!["protection", i, "revert"], format!("1+1 cannot revert `{}`", revert.name()))
             .label("its selector takes packets of one way only")

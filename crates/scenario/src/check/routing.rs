@@ -2,15 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use optcp_routing::Routes;
+use optcp_routing::{Converge, Mechanism, Protect, Routes, TunnelTtl};
 use optcp_units::Duration;
 
 use crate::plan::{Hop, RoutingPlan, Spread};
 use crate::problem::Problems;
 use crate::routed::topology;
-use crate::schema::{
-    ConvergeKind, Cost, File, ProtectKind, RepairKind, RoutingTable, Span, TunnelTtl,
-};
+use crate::schema::{Cost, File, RoutingTable, Span};
 use crate::tree::{Step, place};
 
 use super::Draft;
@@ -39,16 +37,16 @@ pub(super) fn routing(
     let span = |span: Option<Span>| span.map_or(Duration::ZERO, |span| span.0);
     let detection = span(table.detection);
     plan.routing = Some(RoutingPlan {
-        mechanism: table.repair.unwrap_or(RepairKind::None).mechanism(),
-        protect: table.protect.unwrap_or(ProtectKind::Link).protect(),
+        mechanism: table.repair.unwrap_or(Mechanism::None),
+        protect: table.protect.unwrap_or(Protect::Link),
         detection,
         detection_up: table.detection_up.map_or(detection, |up| up.0),
         hold_down: span(table.hold_down),
-        converge: table.converge.unwrap_or(ConvergeKind::Own).converge(),
+        converge: table.converge.unwrap_or(Converge::Own),
         flooding: span(table.flooding),
         spf: span(table.spf),
         update: table.update.map_or(Spread::Fixed(Duration::ZERO), |update| update.0),
-        pipe: table.ttl == Some(TunnelTtl::Pipe),
+        ttl: table.ttl.unwrap_or(TunnelTtl::Uniform),
     });
     let routers = network.nodes.len();
     if routers > MOST_ROUTERS {
@@ -155,7 +153,7 @@ fn bundles(table: &RoutingTable, network: &Network, problems: &mut Problems<'_>)
 
 /// Refuses keys that nothing looks at.
 fn check_keys(table: &RoutingTable, problems: &mut Problems<'_>) {
-    if table.repair.unwrap_or(RepairKind::None) != RepairKind::None {
+    if table.repair.unwrap_or(Mechanism::None) != Mechanism::None {
         return;
     }
     for (given, key) in [(table.protect.is_some(), "protect"), (table.ttl.is_some(), "ttl")] {

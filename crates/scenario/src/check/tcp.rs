@@ -23,7 +23,7 @@ const LARGEST_PACKET: Bytes = Bytes::new(65_535);
 
 /// Fills in the tables of the file.
 pub(super) fn tables(file: &File, plan: &mut Draft, problems: &mut Problems<'_>) {
-    for (name, table) in &file.tcp {
+    for (name, table) in &file.tcp.0 {
         check_name(name, place!["tcp", name.as_str()], problems);
         let config = table.config();
         check(name, &config, problems);

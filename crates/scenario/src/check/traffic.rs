@@ -3,13 +3,13 @@
 use optcp_routing::Routes;
 use optcp_traffic::{
     ExponentialSize, FractalRenewal, FractionalNoise, NoiseError, PacketRate, PacketSize,
-    RenewalShape,
+    ProcessKind, RenewalShape, SizesKind,
 };
 use optcp_units::{Duration, Time};
 
 use crate::plan::{Carries, FlowPlan, ProcessPlan, Spread, TrafficPlan};
 use crate::problem::Problems;
-use crate::schema::{File, Pace, ProcessKind, SizesKind, SizesTable, TrafficEntry};
+use crate::schema::{File, Pace, SizesTable, TrafficEntry};
 use crate::tree::place;
 
 use super::arrivals::keys_fit;

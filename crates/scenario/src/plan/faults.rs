@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 
 use optcp_net::Lossy;
-use optcp_optical::protection::Scheme;
+use optcp_optical::protection::{Revert, Scheme};
 use optcp_units::{Duration, Time};
 
 use super::{Hop, Spread};
@@ -77,19 +77,6 @@ pub enum DetectionPlan {
         /// How many must be missing.
         multiplier: u32,
     },
-}
-
-/// What follows a repair.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Revert {
-    /// Packets stay on the backup.
-    None,
-    /// Packets of both ways merge.
-    Electrical,
-    /// From the first packet on the restored path on, those of the backup are discarded.
-    Optical,
-    /// The backup's last link fails when the first light could be there.
-    OpticalEmulated,
 }
 
 /// A backup path that flows of a group are switched to.

@@ -7,11 +7,11 @@ mod observe;
 use optcp_optical::bundle::Selection;
 use optcp_optical::burst::Assembly;
 use optcp_optical::switching::{Conversion, Scheduling};
-use optcp_routing::{Converge, Mechanism, Protect};
+use optcp_routing::{Converge, Mechanism, Protect, TunnelTtl};
 use optcp_tcp::config::Config;
 use optcp_units::{Bytes, Duration, Rate, Time};
 
-pub use faults::{DetectionPlan, FailurePlan, Loses, LossPlan, ProtectionPlan, Revert};
+pub use faults::{DetectionPlan, FailurePlan, Loses, LossPlan, ProtectionPlan};
 pub use flows::{ArrivalsPlan, Carries, FlowPlan, ProcessPlan, TrafficPlan};
 pub use observe::{Observation, ObservePlan};
 
@@ -207,7 +207,7 @@ pub struct PortPlan {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RoutingPlan {
     /// How they find backups; `None` is without any.
-    pub mechanism: Option<Mechanism>,
+    pub mechanism: Mechanism,
     /// What backups avoid.
     pub protect: Protect,
     /// From a failure until the routers beside it know.
@@ -224,8 +224,8 @@ pub struct RoutingPlan {
     pub spf: Duration,
     /// How long it takes to rewrite its table, drawn for each.
     pub update: Spread<Duration>,
-    /// Whether tunnels hide their hops from the time to live.
-    pub pipe: bool,
+    /// What tunnels do to the time to live.
+    pub ttl: TunnelTtl,
 }
 
 impl Plan {

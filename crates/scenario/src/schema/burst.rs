@@ -3,63 +3,19 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use optcp_optical::burst::AssemblyKind;
 use optcp_optical::switching::{Conversion, Scheduling};
 
 use super::{LinkRef, Probability, Size, Span};
-
-optcp_tcp::registry! {
-    /// When a burst leaves its assembler.
-    pub enum AssemblyKind ("assembly") {
-        "timer" => Timer: "a time after the packet that opened it came", "obs paper, section I";
-        "size" => Size: "with the packet that brings it to a number of bytes", "obs paper, section I";
-        "hybrid" => Hybrid: "by `timer` or by `size`, whichever comes first", "obs paper, section I";
-    }
-}
-
-optcp_tcp::registry! {
-    /// Which wavelength of a fibre a burst reserves.
-    pub enum SchedulingKind ("scheduling") {
-        "horizon" => Horizon: "behind everything that is reserved, as close as possible", "Turner 1999; LAUC of Xiong, Vandenhoute, Cankaya 2000";
-        "lauc-vf" => LaucVf: "also between reservations, with the smallest gap in front", "Xiong, Vandenhoute, Cankaya 2000";
-    }
-}
-
-impl SchedulingKind {
-    /// The scheduling of that name.
-    pub(crate) fn scheduling(self) -> Scheduling {
-        match self {
-            SchedulingKind::Horizon => Scheduling::Horizon,
-            SchedulingKind::LaucVf => Scheduling::LaucVf,
-        }
-    }
-}
-
-optcp_tcp::registry! {
-    /// Whether burst switches change the wavelength of a burst.
-    pub enum ConversionKind ("conversion") {
-        "full" => Full: "to any other", "OpTCP";
-        "none" => None: "never: a burst keeps the wavelength of its first fibre", "OpTCP";
-    }
-}
-
-impl ConversionKind {
-    /// The conversion of that name.
-    pub(crate) fn conversion(self) -> Conversion {
-        match self {
-            ConversionKind::Full => Conversion::Full,
-            ConversionKind::None => Conversion::None,
-        }
-    }
-}
 
 /// How the nodes between fibres switch bursts.
 #[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct CoreTable {
     /// Which wavelength a burst reserves; `lauc-vf` if left out.
-    pub scheduling: Option<SchedulingKind>,
+    pub scheduling: Option<Scheduling>,
     /// Whether switches change the wavelength of a burst; `full` if left out.
-    pub conversion: Option<ConversionKind>,
+    pub conversion: Option<Conversion>,
     /// How long each switch behind the edge works on a control packet; 0 s if left out.
     pub processing: Option<Span>,
 }

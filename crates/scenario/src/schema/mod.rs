@@ -11,23 +11,20 @@ mod values;
 
 use std::collections::BTreeMap;
 
+use optcp_net::{LossKind, Lossy};
 use schemars::JsonSchema;
-use serde::Deserialize;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 
-pub(crate) use bundle::{BundleEntry, SelectionKind};
-pub(crate) use burst::{AssemblyKind, BurstsEntry, ConversionKind, CoreTable, SchedulingKind};
+pub(crate) use bundle::BundleEntry;
+pub(crate) use burst::{BurstsEntry, CoreTable};
 pub(crate) use protection::{
-    CapacityKind, FailedDirections, FailedPackets, FailureEntry, ProtectionEntry, RevertKind,
-    SchemeKind, revert_name, scheme_name,
+    CapacityKind, FailedDirections, FailedPackets, FailureEntry, ProtectionEntry,
 };
-pub(crate) use routing::{
-    ConvergeKind, ProtectKind, RepairKind, RoutingTable, TunnelTtl, converge_name, protect_name,
-    repair_name,
-};
+pub(crate) use routing::RoutingTable;
 pub(crate) use tcp::{TcpTable, belongs, resolved as resolved_tcp, written as written_tcp};
 pub(crate) use topology::TopologyTable;
-pub(crate) use traffic::{FlowPace, Pace, ProcessKind, SizesKind, SizesTable, TrafficEntry};
+pub(crate) use traffic::{FlowPace, Pace, SizesTable, TrafficEntry};
 pub(crate) use values::{
     Cost, Count, Delay, LinkRef, Probability, Queue, Size, Span, Speed, SwitchDelay, Volume, said,
 };
@@ -37,68 +34,88 @@ use crate::problem::{Problem, Problems};
 use crate::tree::{Node, Value};
 use optcp_units::nearest::suggestion;
 
-/// A scenario of OpTCP: a network, the TCP flows on it, what fails, and what is measured.
-///
-/// A text that contains `$name` stands for a parameter, `$a * $b` for an exact product.
-#[derive(Clone, Debug, JsonSchema)]
-#[schemars(rename = "Scenario", deny_unknown_fields)]
-pub(crate) struct File {
-    /// What the scenario is about.
-    #[schemars(default)]
-    pub title: String,
-    /// When the run ends.
-    pub stop: Span,
-    /// Whether the run ends before that, at the first whole second at which every flow that is to end has
-    /// ended.
-    #[schemars(default)]
-    pub end_with_flows: bool,
-    /// Values that other values refer to as `$name`.
-    #[schemars(default)]
-    #[expect(dead_code, reason = "for the JSON Schema; parameters are replaced before reading")]
-    pub parameters: BTreeMap<String, serde_json::Value>,
-    /// Named ways for TCP connections to behave.
-    #[schemars(default, with = "BTreeMap<String, TcpTable>")]
-    pub tcp: Vec<(String, TcpTable)>,
-    /// Nodes and links of a published network, or of a file.
-    pub topology: Option<TopologyTable>,
-    /// The nodes.
-    #[schemars(default)]
-    pub nodes: Vec<NodesEntry>,
-    /// The links.
-    #[schemars(default)]
-    pub links: Vec<LinksEntry>,
-    /// Parallel links that are one link to whoever routes.
-    #[schemars(default)]
-    pub bundles: Vec<BundleEntry>,
-    /// How burst switches work.
-    pub core: Option<CoreTable>,
-    /// Packets that travel in bursts.
-    #[schemars(default)]
-    pub bursts: Vec<BurstsEntry>,
-    /// Routers find shortest paths, and ways around what fails.
-    pub routing: Option<RoutingTable>,
-    /// The flows.
-    #[schemars(default)]
-    pub flows: Vec<FlowsEntry>,
-    /// Sources of datagrams.
-    #[schemars(default)]
-    pub traffic: Vec<TrafficEntry>,
-    /// Links and nodes that fail.
-    #[schemars(default)]
-    pub failures: Vec<FailureEntry>,
-    /// Backup paths.
-    #[schemars(default)]
-    pub protection: Vec<ProtectionEntry>,
-    /// Packets that links lose.
-    #[schemars(default)]
-    pub losses: Vec<LossesEntry>,
-    /// What is measured.
-    #[schemars(default)]
-    pub observe: Vec<ObserveEntry>,
-    /// Key paths, and the values that a study gives them.
-    #[schemars(default)]
-    #[expect(dead_code, reason = "for the JSON Schema; the sweep is read from the tree")]
-    pub sweep: BTreeMap<String, serde_json::Value>,
+/// Declares the sections of a file: the struct, and how it is read section by section and entry by entry, so
+/// that one mistake does not hide the next.
+macro_rules! sections {
+    ($(#[$meta:meta])* $vis:vis struct $File:ident { $( $(#[$of:meta])* $name:ident: $Type:ty, )+ }) => {
+        $(#[$meta])*
+        $vis struct $File {
+            $( $(#[$of])* $vis $name: $Type, )+
+        }
+
+        /// The keys of the file itself.
+        const SECTIONS: &[&str] = &[$( stringify!($name) ),+];
+
+        fn sections(tree: &Node, found: &mut Vec<Problem>) -> $File {
+            $File { $( $name: Section::read(tree, stringify!($name), found), )+ }
+        }
+    };
+}
+
+sections! {
+    /// A scenario of OpTCP: a network, the TCP flows on it, what fails, and what is measured.
+    ///
+    /// A text that contains `$name` stands for a parameter, `$a * $b` for an exact product.
+    #[derive(Clone, Debug, JsonSchema)]
+    #[schemars(rename = "Scenario", deny_unknown_fields)]
+    pub(crate) struct File {
+        /// What the scenario is about.
+        #[schemars(default)]
+        title: String,
+        /// When the run ends.
+        stop: Span,
+        /// Whether the run ends before that, at the first whole second at which every flow that is to end has
+        /// ended.
+        #[schemars(default)]
+        end_with_flows: bool,
+        /// Values that other values refer to as `$name`.
+        #[schemars(default)]
+        #[expect(dead_code, reason = "for the JSON Schema; parameters are replaced before reading")]
+        parameters: ReadBefore,
+        /// Named ways for TCP connections to behave.
+        #[schemars(default)]
+        tcp: Named<TcpTable>,
+        /// Nodes and links of a published network, or of a file.
+        topology: Option<TopologyTable>,
+        /// The nodes.
+        #[schemars(default)]
+        nodes: Vec<NodesEntry>,
+        /// The links.
+        #[schemars(default)]
+        links: Vec<LinksEntry>,
+        /// Parallel links that are one link to whoever routes.
+        #[schemars(default)]
+        bundles: Vec<BundleEntry>,
+        /// How burst switches work.
+        core: Option<CoreTable>,
+        /// Packets that travel in bursts.
+        #[schemars(default)]
+        bursts: Vec<BurstsEntry>,
+        /// Routers find shortest paths, and ways around what fails.
+        routing: Option<RoutingTable>,
+        /// The flows.
+        #[schemars(default)]
+        flows: Vec<FlowsEntry>,
+        /// Sources of datagrams.
+        #[schemars(default)]
+        traffic: Vec<TrafficEntry>,
+        /// Links and nodes that fail.
+        #[schemars(default)]
+        failures: Vec<FailureEntry>,
+        /// Backup paths.
+        #[schemars(default)]
+        protection: Vec<ProtectionEntry>,
+        /// Packets that links lose.
+        #[schemars(default)]
+        losses: Vec<LossesEntry>,
+        /// What is measured.
+        #[schemars(default)]
+        observe: Vec<ObserveEntry>,
+        /// Key paths, and the values that a study gives them.
+        #[schemars(default)]
+        #[expect(dead_code, reason = "for the JSON Schema; the sweep is read from the tree")]
+        sweep: ReadBefore,
+    }
 }
 
 /// Nodes by name, or a group of nodes.
@@ -113,7 +130,7 @@ pub(crate) struct NodesEntry {
     pub count: Option<Count>,
 }
 
-optcp_tcp::registry! {
+optcp_units::registry! {
     /// Which node of a smaller group a member of a larger one is linked to.
     pub enum MembersKind ("members") {
         "in-blocks" => InBlocks: "neighbours in the larger group share a node: 0, 0, 1, 1, ...", "OpTCP";
@@ -201,24 +218,6 @@ pub(crate) struct FlowsEntry {
     pub until: Option<Span>,
 }
 
-optcp_tcp::registry! {
-    /// How a link loses packets.
-    pub enum LossKind ("losses") {
-        "scripted" => Scripted: "chosen transmissions of chosen segments", "OpTCP";
-        "independent" => Independent: "each packet with the same probability, whatever happened to the others", "Bernoulli trials; ns-2, ErrorModel";
-        "periodic" => Periodic: "every n-th packet", "Mathis et al. 1997";
-    }
-}
-
-optcp_tcp::registry! {
-    /// Which packets a loss concerns.
-    pub enum LossyPackets ("lossy-packets") {
-        "data" => Data: "data segments", "OpTCP";
-        "acks" => Acks: "ACKs", "OpTCP";
-        "both" => Both: "data segments and ACKs alike", "OpTCP";
-    }
-}
-
 /// Packets that are lost at the entry of a link, before its queue.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -238,10 +237,10 @@ pub(crate) struct LossesEntry {
     /// For `periodic`: n, of which every n-th packet is lost.
     pub period: Option<Count>,
     /// For `independent` and `periodic`: which packets; `data` if left out.
-    pub packets: Option<LossyPackets>,
+    pub packets: Option<Lossy>,
 }
 
-optcp_tcp::registry! {
+optcp_units::registry! {
     /// What can be measured.
     pub enum ObserveKind ("observations") {
         "goodput" => Goodput: "newly acknowledged in-order bytes at the receivers, by group and interval", "gmpls paper, equations 4 and 5";
@@ -281,36 +280,86 @@ pub(crate) struct ObserveEntry {
     pub after: Option<Span>,
 }
 
-/// The keys of the file itself.
-const SECTIONS: [&str; 19] = [
-    "title",
-    "stop",
-    "end_with_flows",
-    "parameters",
-    "tcp",
-    "topology",
-    "nodes",
-    "links",
-    "bundles",
-    "core",
-    "bursts",
-    "routing",
-    "flows",
-    "traffic",
-    "failures",
-    "protection",
-    "losses",
-    "observe",
-    "sweep",
-];
+/// What stands under a key of the file.
+trait Section: Sized {
+    /// Reads it; what is wrong with it goes on the list.
+    fn read(tree: &Node, key: &str, found: &mut Vec<Problem>) -> Self;
+}
 
-/// Reads a file section by section and entry by entry, so that one mistake does not hide the next.
+/// Values that have a default.
+macro_rules! values {
+    ($($Type:ty = $default:expr),+) => {$(
+        impl Section for $Type {
+            fn read(tree: &Node, key: &str, found: &mut Vec<Problem>) -> Self {
+                tree.get(key).and_then(|node| keep(de::read(node), found)).unwrap_or($default)
+            }
+        }
+    )+};
+}
+
+// Without a stop there is a problem on the list, and the file is not used.
+values!(String = String::new(), bool = false, Span = Span(optcp_units::Duration::ZERO));
+
+impl<T: DeserializeOwned> Section for Option<T> {
+    fn read(tree: &Node, key: &str, found: &mut Vec<Problem>) -> Self {
+        let node = tree.get(key).filter(|node| is_table(node, key, found))?;
+        keep(de::read(node), found)
+    }
+}
+
+impl<T: DeserializeOwned> Section for Vec<T> {
+    fn read(tree: &Node, key: &str, found: &mut Vec<Problem>) -> Self {
+        match tree.get(key).map(|node| (node, &node.value)) {
+            None => Vec::new(),
+            Some((_, Value::Array(items))) => {
+                items.iter().filter_map(|item| keep(de::read(item), found)).collect()
+            }
+            Some((node, _)) => {
+                let message = format!("`{key}` is {}, not a list", node.kind());
+                found.push(Problem::new(node.origin, message).label(format!("write `[[{key}]]`")));
+                Vec::new()
+            }
+        }
+    }
+}
+
+/// Tables by name, in their order.
+#[derive(Clone, Debug, Default, JsonSchema)]
+#[schemars(transparent, inline)]
+pub(crate) struct Named<T>(#[schemars(with = "BTreeMap<String, T>")] pub Vec<(String, T)>);
+
+impl<T: DeserializeOwned> Section for Named<T> {
+    fn read(tree: &Node, key: &str, found: &mut Vec<Problem>) -> Self {
+        let node = tree.get(key).filter(|node| is_table(node, key, found));
+        let entries = node.into_iter().flat_map(Node::entries);
+        let named = entries
+            .filter_map(|entry| Some((entry.key.clone(), keep(de::read(&entry.node), found)?)));
+        Named(named.collect())
+    }
+}
+
+/// What is read from the tree before and elsewhere, and stands here for the JSON Schema.
+#[derive(Clone, Debug, Default, Serialize, JsonSchema)]
+#[serde(transparent)]
+#[schemars(inline)]
+pub(crate) struct ReadBefore(BTreeMap<String, serde_json::Value>);
+
+impl Section for ReadBefore {
+    fn read(tree: &Node, key: &str, found: &mut Vec<Problem>) -> Self {
+        if let Some(node) = tree.get(key) {
+            is_table(node, key, found);
+        }
+        ReadBefore(BTreeMap::new())
+    }
+}
+
+/// Reads a file.
 pub(crate) fn read(problems: &mut Problems<'_>) -> Option<File> {
     let tree = problems.tree;
     let found = &mut problems.found;
     for entry in tree.entries() {
         if !SECTIONS.contains(&entry.key.as_str()) {
-            let help = suggestion(&entry.key, "keys here", SECTIONS);
+            let help = suggestion(&entry.key, "keys here", SECTIONS.iter().copied());
             let problem = Problem::new(entry.key_origin, format!("unknown key `{}`", entry.key));
             found.push(problem.label("not a section of a scenario").help(help));
         }
@@ -320,72 +369,13 @@ pub(crate) fn read(problems: &mut Problems<'_>) -> Option<File> {
         let problem = Problem::new(origin, "`stop` is missing").label("a scenario needs `stop`");
         found.push(problem.help("for example: stop = \"10 s\"".to_owned()));
     }
-    let title = one::<String>(tree, "title", found);
-    let stop = one::<Span>(tree, "stop", found);
-    let end_with_flows = one::<bool>(tree, "end_with_flows", found).unwrap_or(false);
-    let topology = table(tree, "topology", found);
-    let core = table(tree, "core", found);
-    let routing = table(tree, "routing", found);
-    let mut tcp = Vec::new();
-    for section in ["parameters", "sweep", "tcp"] {
-        let Some(node) = tree.get(section) else { continue };
-        if is_table(node, section, found) && section == "tcp" {
-            for entry in node.entries() {
-                tcp.extend(keep(de::read(&entry.node), found).map(|t| (entry.key.clone(), t)));
-            }
-        }
-    }
-    let file = File {
-        title: title.unwrap_or_default(),
-        // Without a stop there is a problem on the list, and the file is not used.
-        stop: stop.unwrap_or(Span(optcp_units::Duration::ZERO)),
-        end_with_flows,
-        parameters: BTreeMap::new(),
-        tcp,
-        topology,
-        nodes: list(tree, "nodes", found),
-        links: list(tree, "links", found),
-        bundles: list(tree, "bundles", found),
-        core,
-        bursts: list(tree, "bursts", found),
-        routing,
-        flows: list(tree, "flows", found),
-        traffic: list(tree, "traffic", found),
-        failures: list(tree, "failures", found),
-        protection: list(tree, "protection", found),
-        losses: list(tree, "losses", found),
-        observe: list(tree, "observe", found),
-        sweep: BTreeMap::new(),
-    };
+    let file = sections(tree, found);
     found.is_empty().then_some(file)
 }
 
 /// The value, or its problem put on the list.
 fn keep<T>(result: Result<T, Problem>, found: &mut Vec<Problem>) -> Option<T> {
     result.map_err(|problem| found.push(problem)).ok()
-}
-
-fn one<T: DeserializeOwned>(tree: &Node, key: &str, found: &mut Vec<Problem>) -> Option<T> {
-    keep(de::read(tree.get(key)?), found)
-}
-
-fn table<T: DeserializeOwned>(tree: &Node, key: &str, found: &mut Vec<Problem>) -> Option<T> {
-    let node = tree.get(key).filter(|node| is_table(node, key, found))?;
-    keep(de::read(node), found)
-}
-
-fn list<T: DeserializeOwned>(tree: &Node, key: &str, found: &mut Vec<Problem>) -> Vec<T> {
-    match tree.get(key).map(|node| (node, &node.value)) {
-        None => Vec::new(),
-        Some((_, Value::Array(items))) => {
-            items.iter().filter_map(|item| keep(de::read(item), found)).collect()
-        }
-        Some((node, _)) => {
-            let message = format!("`{key}` is {}, not a list", node.kind());
-            found.push(Problem::new(node.origin, message).label(format!("write `[[{key}]]`")));
-            Vec::new()
-        }
-    }
 }
 
 /// Whether the value of `key` is a table, as it should be.

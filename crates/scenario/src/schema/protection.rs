@@ -1,14 +1,12 @@
 //! Failures and backup paths.
 
-use optcp_optical::protection::Scheme;
+use optcp_optical::protection::{Revert, Scheme};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::plan::Revert;
-
 use super::values::{Count, Delay, LinkRef, Span, SwitchDelay};
 
-optcp_tcp::registry! {
+optcp_units::registry! {
     /// What becomes of packets on a link that fails.
     pub enum FailedPackets ("failed-packets") {
         "lost" => Lost: "what waits, is sent or is under way when the link fails is lost", "OpTCP";
@@ -16,7 +14,7 @@ optcp_tcp::registry! {
     }
 }
 
-optcp_tcp::registry! {
+optcp_units::registry! {
     /// Which directions of a link fail.
     pub enum FailedDirections ("failed-directions") {
         "both" => Both: "both directions", "OpTCP";
@@ -46,30 +44,7 @@ pub(crate) struct FailureEntry {
     pub direction: Option<FailedDirections>,
 }
 
-optcp_tcp::registry! {
-    /// Who acts on a fault, and when.
-    pub enum SchemeKind ("protection") {
-        "local" => Local: "the nodes at the ends of the backup switch as soon as the fault is known beside it; nobody is told", "GMPLS paper, sections 2 and 8.1";
-        "path" => Path: "each end of the backup switches when it is told, node by node", "GMPLS paper, sections 2 and 8.1";
-        "loopback" => LoopBack: "the node beside the fault sends packets back to the first node, which puts them on the backup", "draft-haskin-mpls-fast-reroute-05; GMPLS paper, sections 2 and 8.1";
-        "loopback-variant" => LoopBackVariant: "loop-back until the first node is told and takes the backup itself", "GMPLS paper, section 8.1";
-        "1+1" => OnePlusOne: "packets always travel both ways; the last node chooses when the light ends", "RFC 4427, sections 4.6 to 4.8";
-        "1:1" => OneToOne: "the last node sees the light end and asks the first one, over the backup, to switch", "RFC 6378; ITU-T G.873.1";
-        "restoration" => Restoration: "the first node is told, computes a route and sets the backup up", "RFC 4427, section 4.6";
-    }
-}
-
-optcp_tcp::registry! {
-    /// What follows a repair.
-    pub enum RevertKind ("reversion") {
-        "none" => None: "packets stay on the backup", "GMPLS paper, section 7.1";
-        "electrical" => Electrical: "packets take the working path again and merge with what the backup still holds", "GMPLS paper, section 7.1";
-        "optical" => Optical: "the same, but from the first packet on the restored path what the backup still holds is discarded", "GMPLS paper, section 7.1";
-        "optical-emulated" => OpticalEmulated: "the last link of the backup fails as long after the switch as a signal takes along the working path", "GMPLS paper, section 7.1: what its simulations did";
-    }
-}
-
-optcp_tcp::registry! {
+optcp_units::registry! {
     /// What backups consist of.
     pub enum CapacityKind ("backup-capacity") {
         "shared" => Shared: "the links of the backup, with their queues and whatever else passes them", "GMPLS paper, section 5.2 (electrical)";
@@ -94,7 +69,7 @@ pub(crate) struct ProtectionEntry {
     /// The group of flows that is protected.
     pub flows: String,
     /// Who acts on a fault; `local` if left out.
-    pub scheme: Option<SchemeKind>,
+    pub scheme: Option<Scheme>,
     /// The link whose failure is protected against; every link between the backup's ends if left out.
     pub link: Option<LinkRef>,
     /// The nodes of the backup path; the first and the last lie on the path of the flows.
@@ -112,46 +87,7 @@ pub(crate) struct ProtectionEntry {
     /// What the backup consists of; `shared` if left out.
     pub capacity: Option<CapacityKind>,
     /// What follows a repair; `none` if left out.
-    pub revert: Option<RevertKind>,
+    pub revert: Option<Revert>,
     /// How long the working path must work before packets take it again; 0 s if left out.
     pub wait_to_restore: Option<Span>,
-}
-
-impl SchemeKind {
-    /// What it stands for.
-    pub(crate) const fn scheme(self) -> Scheme {
-        match self {
-            SchemeKind::Local => Scheme::Local,
-            SchemeKind::Path => Scheme::Path,
-            SchemeKind::LoopBack => Scheme::LoopBack,
-            SchemeKind::LoopBackVariant => Scheme::LoopBackVariant,
-            SchemeKind::OnePlusOne => Scheme::OnePlusOne,
-            SchemeKind::OneToOne => Scheme::OneToOne,
-            SchemeKind::Restoration => Scheme::Restoration,
-        }
-    }
-}
-
-impl RevertKind {
-    /// What it stands for.
-    pub(crate) const fn revert(self) -> Revert {
-        match self {
-            RevertKind::None => Revert::None,
-            RevertKind::Electrical => Revert::Electrical,
-            RevertKind::Optical => Revert::Optical,
-            RevertKind::OpticalEmulated => Revert::OpticalEmulated,
-        }
-    }
-}
-
-/// The name of a scheme in files.
-pub(crate) fn scheme_name(scheme: Scheme) -> &'static str {
-    let kind = SchemeKind::ALL.iter().find(|kind| kind.scheme() == scheme);
-    kind.expect("every scheme has a name").name()
-}
-
-/// The name of a reversion in files.
-pub(crate) fn revert_name(revert: Revert) -> &'static str {
-    let kind = RevertKind::ALL.iter().find(|kind| kind.revert() == revert);
-    kind.expect("every reversion has a name").name()
 }

@@ -7,7 +7,7 @@ use optcp_tcp::config::{
     TimeoutBasis, WindowValidation,
 };
 use optcp_tcp::profile::Profile;
-use optcp_tcp::registry::Entry;
+use optcp_units::registry::Entry;
 use optcp_units::{Bytes, Duration};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -52,7 +52,7 @@ macro_rules! choice {
         impl Field for $Kind {
             type Written = $Kind;
             const SUFFIX: &'static str = "";
-            const CHOICES: &'static [Entry] = $Kind::CATALOGUE;
+            const CHOICES: &'static [Entry] = $Kind::FAMILY.members;
             fn read(written: &$Kind) -> Self {
                 *written
             }
@@ -124,7 +124,7 @@ macro_rules! tcp_table {
 
         /// The keys that choose from registered names, and those names.
         const KEYS: &[(&str, &[Entry])] = &[
-            ("profile", Profile::CATALOGUE),
+            ("profile", Profile::FAMILY.members),
             $( (stringify!($name), <$Type as Field>::CHOICES), )*
         ];
 

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use optcp_traffic::PacketRate;
+use optcp_traffic::{PacketRate, ProcessKind, SizesKind};
 use optcp_units::{Decimal, Dimension, Quantity, QuantityError, Rate};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
@@ -10,26 +10,6 @@ use serde::de::Deserializer;
 
 use super::values::{Written, WrittenVisitor, written, written_schema};
 use super::{Count, Delay, Size, Span};
-
-optcp_tcp::registry! {
-    /// When packets come.
-    pub enum ProcessKind ("processes") {
-        "constant" => Constant: "at even distances", "ns-2, CBR";
-        "poisson" => Poisson: "independently of each other", "Poisson process";
-        "on-off" => OnOff: "from sources that are on and off for heavy-tailed times: self-similar", "Taqqu, Willinger, Sherman 1997";
-        "fractal-renewal" => FractalRenewal: "from superposed fractal renewal processes (Sup-FRP): self-similar", "Ryu and Lowen 1996";
-        "fractional-noise" => FractionalNoise: "as many a slot as fractional Gaussian noise says: self-similar", "Davies and Harte 1987; Norros 1995";
-    }
-}
-
-optcp_tcp::registry! {
-    /// How sizes are distributed.
-    pub enum SizesKind ("sizes") {
-        "exponential" => Exponential: "small ones are common; of packets in whole bytes between bounds", "exponential distribution";
-        "pareto" => Pareto: "of flows: few carry most of the data", "Pareto distribution with an upper bound";
-        "web-like" => WebLike: "of flows: lognormal up to 133 kB, and a Pareto tail", "Barford and Crovella 1998 (SURGE)";
-    }
-}
 
 /// Sizes that are drawn, one for each packet or flow.
 #[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]

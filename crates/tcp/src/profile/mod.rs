@@ -9,8 +9,9 @@ mod rfc;
 
 use bundle::Bundle;
 
+use optcp_units::registry;
+
 use crate::config::Config;
-use crate::registry;
 
 registry! {
     /// A named bundle of TCP choices; a scenario may then change single ones.

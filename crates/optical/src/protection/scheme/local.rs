@@ -11,8 +11,8 @@
 
 use optcp_units::Duration;
 
-use super::{Point, Segment};
+use super::{Point, Segment, SetUp};
 
-pub(super) fn points(segment: &Segment) -> Vec<Point> {
+pub(super) fn points(segment: &Segment, _: SetUp) -> Vec<Point> {
     vec![segment.head(segment.covered.iter().map(|&link| (link, Duration::ZERO)).collect())]
 }

@@ -13,9 +13,9 @@
 
 use optcp_units::Duration;
 
-use super::{Point, Route, Segment, Turn};
+use super::{Point, Route, Segment, SetUp, Turn};
 
-pub(super) fn points(segment: &Segment) -> Vec<Point> {
+pub(super) fn points(segment: &Segment, _: SetUp) -> Vec<Point> {
     segment.covered.iter().map(|&link| point(segment, link)).collect()
 }
 

@@ -8,25 +8,86 @@ mod one_to_one;
 mod path;
 mod restoration;
 
-use optcp_units::Duration;
+use optcp_units::{Duration, registry};
 
-/// Which protection scheme.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Scheme {
-    /// The node beside the fault switches.
-    Local,
-    /// The first node of the segment switches when it is told.
-    Path,
-    /// The node beside the fault sends packets back, and from the segment's first node along the backup.
-    LoopBack,
-    /// As `LoopBack`, until the first node is told and takes the backup directly.
-    LoopBackVariant,
-    /// The first node always sends on both ways, the last one chooses.
-    OnePlusOne,
-    /// The last node sees the fault and asks the first one to switch.
-    OneToOne,
-    /// The backup is found and set up after the first node is told.
-    Restoration,
+registry! {
+    /// Who acts on a fault, and when.
+    pub enum Scheme ("protection") {
+        "local" => Local in local: "the nodes at the ends of the backup switch as soon as the fault is known beside it; nobody is told", "GMPLS paper, sections 2 and 8.1";
+        "path" => Path in path: "each end of the backup switches when it is told, node by node", "GMPLS paper, sections 2 and 8.1";
+        "loopback" => LoopBack in loopback: "the node beside the fault sends packets back to the first node, which puts them on the backup", "draft-haskin-mpls-fast-reroute-05; GMPLS paper, sections 2 and 8.1";
+        "loopback-variant" => LoopBackVariant in loopback_variant: "loop-back until the first node is told and takes the backup itself", "GMPLS paper, section 8.1";
+        "1+1" => OnePlusOne in one_plus_one: "packets always travel both ways; the last node chooses when the light ends", "RFC 4427, sections 4.6 to 4.8";
+        "1:1" => OneToOne in one_to_one: "the last node sees the light end and asks the first one, over the backup, to switch", "RFC 6378; ITU-T G.873.1";
+        "restoration" => Restoration in restoration: "the first node is told, computes a route and sets the backup up", "RFC 4427, section 4.6";
+    }
+    /// The nodes that act for a segment. Panics if `covered` names a link that the segment has not.
+    #[must_use]
+    pub fn points(segment: &Segment, set_up: SetUp) -> Vec<Point>;
+}
+
+/// What a scheme is follows from what it does for a segment of four links with one fault in the middle.
+impl Scheme {
+    /// Whether messages tell its nodes of a fault of the working path, so that the time matters that a node
+    /// works on one.
+    #[must_use]
+    pub fn signals(self) -> bool {
+        let news = |points: Vec<Point>| -> Vec<_> {
+            points.into_iter().map(|point| (point.working_news, point.set_up)).collect()
+        };
+        news(self.example(1, 0)) != news(self.example(0, 0))
+    }
+
+    /// Whether it computes a route before it switches.
+    #[must_use]
+    pub fn computes(self) -> bool {
+        self.example(0, 1) != self.example(0, 0)
+    }
+
+    /// Whether packets always travel both ways (a permanent bridge), and a selector takes those of one.
+    #[must_use]
+    pub fn bridges(self) -> bool {
+        self.example(0, 0).iter().any(|point| point.turn == Turn::Select)
+    }
+
+    /// Whether packets that loop back meet, at the segment's first node, others that it has put on the backup.
+    #[must_use]
+    pub fn rejoins_at_head(self) -> bool {
+        let points = self.example(0, 0);
+        let any = |route| points.iter().any(|point| point.turn == Turn::Forward(route));
+        any(Route::LoopBack) && any(Route::Backup)
+    }
+
+    fn example(self, processing: u64, computation: u64) -> Vec<Point> {
+        let links = vec![Duration::from_ms(1); 4];
+        let segment = Segment {
+            working: links.clone(),
+            working_upstream: links.clone(),
+            backup: links.clone(),
+            backup_upstream: links,
+            covered: vec![2],
+            processing: Duration::from_ms(processing),
+        };
+        self.points(&segment, SetUp { computation: Duration::from_ms(computation) })
+    }
+}
+
+registry! {
+    /// What follows a repair.
+    pub enum Revert ("reversion") {
+        "none" => None: "packets stay on the backup", "GMPLS paper, section 7.1";
+        "electrical" => Electrical: "packets take the working path again and merge with what the backup still holds", "GMPLS paper, section 7.1";
+        "optical" => Optical: "the same, but from the first packet on the restored path what the backup still holds is discarded", "GMPLS paper, section 7.1";
+        "optical-emulated" => OpticalEmulated: "the last link of the backup fails as long after the switch as a signal takes along the working path", "GMPLS paper, section 7.1: what its simulations did";
+    }
+}
+
+impl Revert {
+    /// Whether packets of both ways may leave the last node.
+    #[must_use]
+    pub const fn merges(self) -> bool {
+        matches!(self, Revert::Electrical | Revert::OpticalEmulated)
+    }
 }
 
 /// What one backup protects, in one direction of its packets.
@@ -86,25 +147,6 @@ pub struct Point {
     pub set_up: Duration,
 }
 
-impl Scheme {
-    /// The nodes that act for a segment.
-    ///
-    /// # Panics
-    /// If `covered` names a link that the segment has not.
-    #[must_use]
-    pub fn points(self, segment: &Segment, set_up: SetUp) -> Vec<Point> {
-        match self {
-            Scheme::Local => local::points(segment),
-            Scheme::Path => path::points(segment),
-            Scheme::LoopBack => loopback::points(segment),
-            Scheme::LoopBackVariant => loopback_variant::points(segment),
-            Scheme::OnePlusOne => one_plus_one::points(segment),
-            Scheme::OneToOne => one_to_one::points(segment),
-            Scheme::Restoration => restoration::points(segment, set_up),
-        }
-    }
-}
-
 impl Segment {
     /// How long a message takes over links, each of which ends at a node that works on it.
     fn message(&self, links: &[Duration]) -> Duration {
@@ -136,5 +178,23 @@ impl Segment {
             backup_news: self.backup_told_upstream(),
             set_up: Duration::ZERO,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// RFC 4427, sections 4.6 and 4.12, and the GMPLS paper, section 8.1: who is notified by messages, who
+    /// computes, who bridges, and where what looped back meets what goes directly.
+    #[test]
+    fn schemes_are_what_their_sources_say() {
+        let of = |fact: fn(Scheme) -> bool| -> Vec<&str> {
+            Scheme::ALL.iter().filter(|&&scheme| fact(scheme)).map(|scheme| scheme.name()).collect()
+        };
+        assert_eq!(of(Scheme::signals), ["path", "loopback-variant", "1:1", "restoration"]);
+        assert_eq!(of(Scheme::computes), ["restoration"]);
+        assert_eq!(of(Scheme::bridges), ["1+1"]);
+        assert_eq!(of(Scheme::rejoins_at_head), ["loopback-variant"]);
     }
 }

@@ -14,7 +14,7 @@ use super::{Point, Segment, SetUp, path};
 
 pub(super) fn points(segment: &Segment, set_up: SetUp) -> Vec<Point> {
     let messages = segment.message(&segment.backup) + segment.message(&segment.backup_upstream);
-    let mut points = path::points(segment);
+    let mut points = path::points(segment, set_up);
     for point in &mut points {
         point.set_up = set_up.computation + messages;
     }

@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 
 use optcp_net::Lossy;
-use optcp_scenario::plan::{Carries, DetectionPlan, FlowPlan, Loses, Revert, Spread};
+use optcp_optical::protection::Revert;
+use optcp_scenario::plan::{Carries, DetectionPlan, FlowPlan, Loses, Spread};
 use optcp_units::{Duration, Time};
 
 use super::{Evidence, Row};
