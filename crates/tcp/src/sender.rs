@@ -6,9 +6,10 @@ use optcp_units::{Bytes, Duration, Time};
 
 use crate::acknowledgment::{Ack, Timestamp};
 use crate::config::{Config, Measurement, TimeoutBasis, WindowValidation};
-use crate::core::{Core, Seq};
+use crate::core::Core;
 use crate::info::{CongestionState, Tally, TcpInfo};
 use crate::recovery::LossRecovery;
+use crate::seq::Seq;
 use crate::window::Window;
 
 /// A segment to put on the wire.
@@ -133,9 +134,10 @@ impl Sender {
             let lost = self.timed_out.is_some();
             let initial = if lost { 1 } else { core.config.initial_window };
             core.window.cwnd = f64::from(initial) * core.mss();
-            core.congestion.on_open();
             if lost {
                 core.forget_lost_syn();
+            } else {
+                core.congestion.on_open();
             }
         }
     }
@@ -167,7 +169,7 @@ impl Sender {
 
         let repeated = self.timed_out == Some(core.una);
         let keeps = repeated && core.config.repeated_timeout_keeps_ssthresh;
-        if !keeps && !core.congestion.governs_recovery() {
+        if !keeps {
             let amount = match core.config.timeout_basis {
                 TimeoutBasis::KeepRecovery | TimeoutBasis::WindowKeepRecovery if interrupted => {
                     None
@@ -185,7 +187,7 @@ impl Sender {
                 core.set_ssthresh(amount);
             }
         }
-        core.congestion.on_timeout(core.window.segments(core.mss()));
+        core.on_timeout();
         self.timed_out = Some(core.una);
         core.loss_until = core.max;
         core.window.cwnd = core.mss();

@@ -10,8 +10,9 @@ use optcp_units::Time;
 
 use crate::acknowledgment::Ack;
 use crate::config::{AfterTimeout, Config, RecoveryKind};
-use crate::core::{Core, Seq};
+use crate::core::Core;
 use crate::info::Tally;
+use crate::seq::Seq;
 
 pub use newreno::NewReno;
 pub use reno::Reno;

@@ -122,6 +122,7 @@ fn full_ack(core: &mut Core, now: Time, ack: &Ack) {
         RecoveryExit::Ssthresh => core.window.cwnd = core.window.ssthresh,
         RecoveryExit::Unchanged => {}
     }
+    core.on_recovered();
     if core.config.exit_ack_grows {
         core.grow(event);
     }

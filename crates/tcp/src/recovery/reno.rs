@@ -44,6 +44,9 @@ impl Reno {
         let event = core.acknowledge(now, ack);
         let was_recovering = std::mem::take(&mut self.recovering);
         core.inflation = 0;
+        if was_recovering {
+            core.on_recovered();
+        }
         if !was_recovering || core.config.exit_ack_grows {
             core.grow(event);
         }

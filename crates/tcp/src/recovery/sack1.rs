@@ -22,8 +22,9 @@ use optcp_units::Time;
 
 use super::{DUP_THRESH, limited_transmit};
 use crate::acknowledgment::Ack;
-use crate::core::{Core, Seq};
+use crate::core::Core;
 use crate::ranges::Ranges;
+use crate::seq::Seq;
 
 /// See the module's text.
 #[derive(Clone, Debug, Default)]
@@ -56,6 +57,7 @@ impl Sack1 {
                 // Nothing sent before is left to be mistaken for a new loss.
                 core.recover = None;
                 core.acknowledge(now, ack);
+                core.on_recovered();
                 *self = Sack1::default();
             }
             Phase::Recovery { until, pipe } => {

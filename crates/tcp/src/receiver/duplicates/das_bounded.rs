@@ -35,7 +35,7 @@ use super::das::Das;
 use super::round_trip::RoundTrip;
 use crate::acknowledgment::Timestamp;
 use crate::config::Config;
-use crate::core::Seq;
+use crate::seq::Seq;
 
 /// What a fast retransmit takes (RFC 5681 section 3.2).
 const ENOUGH: u32 = 3;

@@ -8,7 +8,7 @@ use optcp_units::Time;
 
 use crate::acknowledgment::Timestamp;
 use crate::config::{Config, DuplicateAckKind};
-use crate::core::Seq;
+use crate::seq::Seq;
 
 pub use das::Das;
 pub use das_bounded::DasBounded;

@@ -21,7 +21,7 @@ use optcp_units::{Duration, Time};
 
 use super::Seen;
 use crate::config::Config;
-use crate::core::Seq;
+use crate::seq::Seq;
 
 /// The greatest initial window (RFC 6928 section 2).
 const INITIAL_WINDOW: Seq = 10;

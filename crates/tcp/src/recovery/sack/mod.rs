@@ -11,7 +11,7 @@
 //! `limited_transmit`, `tail_loss_probe`, `frto`, `dsack_undo`, `timestamp_undo`, `exit_ack_grows`,
 //! `reduction_basis`, `halving`, `fast_retransmit_restarts_timer`, `measurement`.
 //! # Limits
-//! Where congestion control governs recovery the window is not reduced here.
+//! Where congestion control leaves ssthresh at a loss the window is not reduced here.
 //! A rescue retransmission counts as under way, which RFC 6675 leaves out of the pipe, and is not made
 //! while another retransmission of the same segment is under way, which the RFC does not say.
 
@@ -28,9 +28,10 @@ use optcp_units::{Duration, Time};
 
 use crate::acknowledgment::Ack;
 use crate::config::{AfterTimeout, Config, Measurement};
-use crate::congestion::{DeliveryEvent, Repair};
-use crate::core::{Core, Seq};
+use crate::congestion::event::{DeliveryEvent, Repair};
+use crate::core::Core;
 use crate::info::Tally;
+use crate::seq::Seq;
 
 use detection::LossDetection;
 use frto::{Evidence, ForwardRto, Outcome};
@@ -172,6 +173,7 @@ impl Sack {
             && self.phase == Phase::Open
         {
             core.reduce();
+            core.on_recovered();
         }
         let lost = self.detect(core, now);
 
@@ -185,7 +187,7 @@ impl Sack {
         {
             core.grow(event);
         }
-        if core.congestion.governs_recovery() {
+        if core.delivery.is_some() {
             let in_flight = self.board.pipe();
             let repair = self.repair();
             core.deliver(DeliveryEvent {
@@ -255,6 +257,7 @@ impl Sack {
                 if self.reduction.take().is_some() {
                     core.window.cwnd = core.window.ssthresh;
                 }
+                core.on_recovered();
                 self.end_repair();
             }
             Phase::Recovery => {}
@@ -324,14 +327,11 @@ impl Sack {
             core.timer.restart(now);
         }
         let before = core.window.cwnd;
-        core.reduce();
+        let reduces = core.reduce();
         let ssthresh = core.ssthresh_segments();
         let kind = core.config.rate_reduction;
-        self.reduction = if core.congestion.governs_recovery() {
-            None
-        } else {
-            ProportionalRateReduction::begin(kind, outstanding, sacked, ssthresh)
-        };
+        self.reduction = ProportionalRateReduction::begin(kind, outstanding, sacked, ssthresh)
+            .filter(|_| reduces);
         if self.reduction.is_some() {
             // The window follows what is delivered from here on.
             core.window.cwnd = before;

@@ -12,7 +12,8 @@
 //! The window comes back at once, not paced; the retransmission timer is not adapted.
 
 use crate::acknowledgment::Timestamp;
-use crate::core::{Core, Seq};
+use crate::core::Core;
+use crate::seq::Seq;
 use crate::window::Window;
 
 /// See the module's text.
@@ -76,13 +77,7 @@ impl Undo {
     /// Takes the reduction back.
     pub(super) fn apply(&mut self, core: &mut Core) {
         if let Some(episode) = self.episode.take() {
-            core.congestion.on_undo();
-            if core.congestion.governs_recovery() {
-                return;
-            }
-            let Window { cwnd, ssthresh } = episode.before;
-            core.window.cwnd = core.window.cwnd.max(cwnd);
-            core.window.ssthresh = core.window.ssthresh.max(ssthresh);
+            core.congestion.on_undo(&mut core.window, episode.before);
         }
     }
 }
