@@ -297,9 +297,14 @@ impl Core {
     #[inline]
     pub(crate) fn acknowledge(&mut self, now: Time, ack: &Ack) -> AckEvent {
         let rtt = self.measure(now, ack);
-        // Without SACK each duplicate ACK has told of a segment that arrived (RFC 9937, DeliveredData).
-        let delivered = (ack.seq - self.una).saturating_sub(self.duplicates).max(1);
+        let delivered = self.delivered(ack);
         self.count(now, ack, delivered, rtt)
+    }
+
+    /// Segments of which an ACK of new data, not yet counted, tells for the first time. Without SACK each
+    /// duplicate ACK has told of one that arrived (RFC 9937, DeliveredData).
+    pub(crate) fn delivered(&self, ack: &Ack) -> u32 {
+        (ack.seq - self.una).saturating_sub(self.duplicates).max(1)
     }
 
     /// The same for an ACK that was measured, and tells of `delivered` segments for the first time.
@@ -320,8 +325,23 @@ impl Core {
         } else {
             self.timer.stop();
         }
+        self.observe(now, acked, delivered, rtt)
+    }
+
+    /// Tells congestion control of `delivered` segments that an ACK tells of for the first time, `acked`
+    /// cumulatively; gives what it was told.
+    #[inline]
+    pub(crate) fn observe(
+        &mut self,
+        now: Time,
+        acked: u32,
+        delivered: u32,
+        rtt: Option<Duration>,
+    ) -> AckEvent {
         let (srtt, una, max) = (self.timer.srtt(), self.una, self.max);
-        AckEvent { now, acked, delivered, rtt, srtt, una, max, limited: true }
+        let event = AckEvent { now, acked, delivered, rtt, srtt, una, max, limited: true };
+        self.congestion.observe(&event);
+        event
     }
 
     /// Grows the window for an ACK of new data.

@@ -13,7 +13,7 @@
 
 use optcp_units::Time;
 
-use super::{DUP_THRESH, limited_transmit};
+use super::policy::{CountsDuplicates, DUP_THRESH, limited_transmit};
 use crate::acknowledgment::Ack;
 use crate::config::{NewRenoTimer, PartialAck, RecoveryExit};
 use crate::core::Core;
@@ -32,13 +32,13 @@ enum Phase {
     Recovery { partial_seen: bool },
 }
 
-impl NewReno {
-    pub(super) fn in_recovery(&self) -> bool {
+impl CountsDuplicates for NewReno {
+    fn recovers(&self) -> bool {
         self.phase != Phase::Open
     }
 
-    pub(super) fn on_duplicate_ack(&mut self, core: &mut Core, now: Time) {
-        if self.in_recovery() {
+    fn on_duplicate_ack(&mut self, core: &mut Core, now: Time) {
+        if self.recovers() {
             core.inflation += 1;
             limit_burst(core);
             return;
@@ -53,7 +53,7 @@ impl NewReno {
     }
 
     #[inline]
-    pub(super) fn on_new_ack(&mut self, core: &mut Core, now: Time, ack: &Ack) {
+    fn on_new_ack(&mut self, core: &mut Core, now: Time, ack: &Ack) {
         match (self.phase, core.recover) {
             (Phase::Recovery { partial_seen }, Some(recover)) if ack.seq < recover => {
                 self.phase = Phase::Recovery { partial_seen: true };
@@ -72,6 +72,11 @@ impl NewReno {
             }
         }
     }
+
+    fn restart(&mut self, core: &mut Core) {
+        *self = NewReno::default();
+        core.duplicates = 0;
+    }
 }
 
 fn limit_burst(core: &mut Core) {
@@ -89,11 +94,13 @@ fn partial_ack(core: &mut Core, now: Time, ack: &Ack, first: bool) {
     }
     // Without effect where a fast retransmit gives the measurement up: one that was begun inside the
     // recovery is of data beyond it.
-    core.measure(now, ack);
+    let rtt = core.measure(now, ack);
     if first || core.config.newreno_timer == NewRenoTimer::Patient {
         core.timer.restart(now);
     }
+    let (acked, delivered) = (ack.seq - core.una, core.delivered(ack));
     core.advance(ack.seq);
+    core.observe(now, acked, delivered, rtt);
     core.retransmit = Some(core.una);
     limit_burst(core);
 }

@@ -12,7 +12,7 @@
 
 use optcp_units::Time;
 
-use super::{DUP_THRESH, limited_transmit};
+use super::policy::{CountsDuplicates, DUP_THRESH, limited_transmit};
 use crate::acknowledgment::Ack;
 use crate::core::Core;
 
@@ -22,12 +22,12 @@ pub struct Reno {
     recovering: bool,
 }
 
-impl Reno {
-    pub(super) fn in_recovery(&self) -> bool {
+impl CountsDuplicates for Reno {
+    fn recovers(&self) -> bool {
         self.recovering
     }
 
-    pub(super) fn on_duplicate_ack(&mut self, core: &mut Core, now: Time) {
+    fn on_duplicate_ack(&mut self, core: &mut Core, now: Time) {
         if self.recovering {
             core.inflation += 1;
             return;
@@ -40,7 +40,8 @@ impl Reno {
         }
     }
 
-    pub(super) fn on_new_ack(&mut self, core: &mut Core, now: Time, ack: &Ack) {
+    #[inline]
+    fn on_new_ack(&mut self, core: &mut Core, now: Time, ack: &Ack) {
         let event = core.acknowledge(now, ack);
         let was_recovering = std::mem::take(&mut self.recovering);
         core.inflation = 0;
@@ -50,5 +51,10 @@ impl Reno {
         if !was_recovering || core.config.exit_ack_grows {
             core.grow(event);
         }
+    }
+
+    fn restart(&mut self, core: &mut Core) {
+        *self = Reno::default();
+        core.duplicates = 0;
     }
 }

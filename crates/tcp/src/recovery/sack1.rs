@@ -20,7 +20,7 @@
 
 use optcp_units::Time;
 
-use super::{DUP_THRESH, limited_transmit};
+use super::policy::{DUP_THRESH, Recovery, limited_transmit};
 use crate::acknowledgment::Ack;
 use crate::core::Core;
 use crate::ranges::Ranges;
@@ -46,12 +46,12 @@ enum Phase {
     Loss,
 }
 
-impl Sack1 {
-    pub(super) fn in_recovery(&self) -> bool {
+impl Recovery for Sack1 {
+    fn in_recovery(&self) -> bool {
         matches!(self.phase, Phase::Recovery { .. })
     }
 
-    pub(super) fn on_ack(&mut self, core: &mut Core, now: Time, ack: &Ack) {
+    fn on_ack(&mut self, core: &mut Core, now: Time, ack: &Ack) {
         match self.phase {
             Phase::Recovery { until, .. } if ack.seq >= until => {
                 // Nothing sent before is left to be mistaken for a new loss.
@@ -61,7 +61,8 @@ impl Sack1 {
                 *self = Sack1::default();
             }
             Phase::Recovery { until, pipe } => {
-                let partial = ack.seq > core.una;
+                let acked = ack.seq.saturating_sub(core.una);
+                let partial = acked > 0;
                 // A partial ACK: a lost segment and its retransmission have both left the network.
                 let left = if partial { 2 } else { 1 };
                 self.phase = Phase::Recovery { until, pipe: pipe - left };
@@ -70,7 +71,11 @@ impl Sack1 {
                     core.timer.end_back_off();
                     core.advance(ack.seq);
                 }
-                self.listen(core, ack);
+                // Beside what SACK tells, the segment that was sent again.
+                let delivered = self.listen(core, ack) + u32::from(partial);
+                if delivered > 0 {
+                    core.observe(now, acked, delivered, None);
+                }
             }
             Phase::Open | Phase::Loss if ack.seq > core.una => {
                 let event = core.acknowledge(now, ack);
@@ -82,49 +87,13 @@ impl Sack1 {
         }
     }
 
-    /// A duplicate ACK, which counts if it tells news.
-    fn on_duplicate_ack(&mut self, core: &mut Core, now: Time, ack: &Ack) {
-        if !self.listen(core, ack) {
-            return;
-        }
-        core.duplicates += 1;
-        limited_transmit(core);
-        if core.duplicates == DUP_THRESH && core.may_fast_retransmit() {
-            self.enter_recovery(core, now);
-        }
-    }
-
-    fn enter_recovery(&mut self, core: &mut Core, now: Time) {
-        let pipe = i64::from(core.max - core.una) - i64::from(DUP_THRESH);
-        self.phase = Phase::Recovery { until: core.max, pipe };
-        self.repaired = core.una + 1;
-        core.fast_retransmit(now);
-        // The ACK that starts it releases the first retransmission and nothing else.
-        core.allowance = 0;
-    }
-
-    /// Takes up what an ACK tells; gives whether there was news.
-    fn listen(&mut self, core: &Core, ack: &Ack) -> bool {
-        self.sacked.remove_below(core.una);
-        let mut news = false;
-        for &(start, end) in ack.sack.iter().flat_map(|sack| sack.as_slice()) {
-            let (start, end) = (start.max(core.una), end.min(core.max));
-            if start < end {
-                self.sacked.insert(start, end, |_, _| news = true);
-            }
-        }
-        news
-    }
-
-    /// The retransmission timer expired.
-    pub(super) fn on_timeout(&mut self, core: &mut Core) {
+    fn on_timeout(&mut self, core: &mut Core, _now: Time) {
         *self = Sack1 { phase: Phase::Loss, ..Sack1::default() };
         core.duplicates = 0;
         core.go_back();
     }
 
-    /// The next segment that may be sent now, if any.
-    pub(super) fn next_segment(&mut self, core: &mut Core) -> Option<Seq> {
+    fn next_segment(&mut self, core: &mut Core) -> Option<Seq> {
         let hole = self.next_hole(core.una);
         let Phase::Recovery { pipe, .. } = &mut self.phase else { return core.next_segment() };
         if let Some(seq) = core.take_demanded() {
@@ -142,6 +111,44 @@ impl Sack1 {
         }
         core.nxt = core.nxt.max(seq + 1);
         Some(seq)
+    }
+}
+
+impl Sack1 {
+    /// A duplicate ACK, which counts if it tells news.
+    fn on_duplicate_ack(&mut self, core: &mut Core, now: Time, ack: &Ack) {
+        let delivered = self.listen(core, ack);
+        if delivered == 0 {
+            return;
+        }
+        core.observe(now, 0, delivered, None);
+        core.duplicates += 1;
+        limited_transmit(core);
+        if core.duplicates == DUP_THRESH && core.may_fast_retransmit() {
+            self.enter_recovery(core, now);
+        }
+    }
+
+    fn enter_recovery(&mut self, core: &mut Core, now: Time) {
+        let pipe = i64::from(core.max - core.una) - i64::from(DUP_THRESH);
+        self.phase = Phase::Recovery { until: core.max, pipe };
+        self.repaired = core.una + 1;
+        core.fast_retransmit(now);
+        // The ACK that starts it releases the first retransmission and nothing else.
+        core.allowance = 0;
+    }
+
+    /// Takes up what an ACK tells; gives how many segments that SACK covers are news.
+    fn listen(&mut self, core: &Core, ack: &Ack) -> u32 {
+        self.sacked.remove_below(core.una);
+        let mut news = 0;
+        for &(start, end) in ack.sack.iter().flat_map(|sack| sack.as_slice()) {
+            let (start, end) = (start.max(core.una), end.min(core.max));
+            if start < end {
+                self.sacked.insert(start, end, |start, end| news += end - start);
+            }
+        }
+        news
     }
 
     /// The lowest segment from `una` on that was not sent again and that SACK shows to be missing.

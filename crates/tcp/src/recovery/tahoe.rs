@@ -13,7 +13,7 @@
 
 use optcp_units::Time;
 
-use super::{DUP_THRESH, limited_transmit};
+use super::policy::{CountsDuplicates, DUP_THRESH, limited_transmit};
 use crate::acknowledgment::Ack;
 use crate::core::Core;
 
@@ -21,8 +21,8 @@ use crate::core::Core;
 #[derive(Clone, Copy, Debug)]
 pub struct Tahoe;
 
-impl Tahoe {
-    pub(super) fn on_duplicate_ack(self, core: &mut Core, now: Time) {
+impl CountsDuplicates for Tahoe {
+    fn on_duplicate_ack(&mut self, core: &mut Core, now: Time) {
         limited_transmit(core);
         if core.duplicates == DUP_THRESH && core.may_fast_retransmit() {
             core.fast_retransmit(now);
@@ -31,8 +31,15 @@ impl Tahoe {
         }
     }
 
-    pub(super) fn on_new_ack(self, core: &mut Core, now: Time, ack: &Ack) {
+    #[inline]
+    fn on_new_ack(&mut self, core: &mut Core, now: Time, ack: &Ack) {
         let event = core.acknowledge(now, ack);
         core.grow(event);
+    }
+
+    fn restart(&mut self, core: &mut Core) {
+        if !core.config.tahoe_keeps_duplicates {
+            core.duplicates = 0;
+        }
     }
 }

@@ -30,9 +30,9 @@
 
 use optcp_units::{Duration, Time};
 
-use super::Seen;
 use super::das::Das;
 use super::round_trip::RoundTrip;
+use super::seen::Seen;
 use crate::acknowledgment::Timestamp;
 use crate::config::Config;
 use crate::seq::Seq;

@@ -19,7 +19,7 @@
 
 use optcp_units::{Duration, Time};
 
-use super::Seen;
+use super::seen::Seen;
 use crate::config::Config;
 use crate::seq::Seq;
 

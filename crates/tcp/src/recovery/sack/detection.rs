@@ -6,7 +6,7 @@ use super::duplicates::Duplicates;
 use super::rack::Rack;
 use super::scoreboard::{Scoreboard, Segment};
 use crate::config::LossDetectionKind;
-use crate::recovery::DUP_THRESH;
+use crate::recovery::policy::DUP_THRESH;
 use crate::seq::Seq;
 
 /// The state of the chosen loss detection.

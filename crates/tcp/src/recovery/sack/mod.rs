@@ -15,6 +15,7 @@
 //! A rescue retransmission counts as under way, which RFC 6675 leaves out of the pipe, and is not made
 //! while another retransmission of the same segment is under way, which the RFC does not say.
 
+mod delivered;
 mod detection;
 mod duplicates;
 mod frto;
@@ -31,8 +32,10 @@ use crate::config::{AfterTimeout, Config, Measurement};
 use crate::congestion::event::{DeliveryEvent, Repair};
 use crate::core::Core;
 use crate::info::Tally;
+use crate::recovery::policy::Recovery;
 use crate::seq::Seq;
 
+use delivered::Delivery;
 use detection::LossDetection;
 use frto::{Evidence, ForwardRto, Outcome};
 use probe::{TailLossProbe, Verdict};
@@ -70,53 +73,6 @@ enum Phase {
     Loss,
 }
 
-/// What an ACK delivered.
-#[derive(Clone, Copy, Debug, Default)]
-struct Delivery {
-    /// Segments that no ACK had told of before.
-    segments: u32,
-    /// Whether one of them was outstanding at the last timeout and never sent again.
-    original: bool,
-    /// When those were sent that were sent once: acknowledged cumulatively, and by SACK.
-    acknowledged: Option<Times>,
-    sacked: Option<Times>,
-    /// Whether one that it acknowledges cumulatively was sent again.
-    again: bool,
-}
-
-/// When the first and the last of some segments were sent.
-#[derive(Clone, Copy, Debug)]
-struct Times {
-    first: Time,
-    last: Time,
-}
-
-impl Times {
-    fn add(times: &mut Option<Times>, sent: Time) {
-        times.get_or_insert(Times { first: sent, last: sent }).last = sent;
-    }
-}
-
-impl Delivery {
-    fn add(&mut self, segment: Segment, sacked: bool) {
-        self.segments += 1;
-        match (sacked, segment.again) {
-            (true, false) => Times::add(&mut self.sacked, segment.sent),
-            (false, false) => Times::add(&mut self.acknowledged, segment.sent),
-            (false, true) => self.again = true,
-            (true, true) => {}
-        }
-    }
-
-    /// When the oldest and the newest segment were sent whose round trips can be told. As in Linux an
-    /// ACK that covers a retransmission tells none of what it acknowledges cumulatively.
-    fn unambiguous(&self) -> Option<Times> {
-        let acknowledged = self.acknowledged.filter(|_| !self.again);
-        let (oldest, newest) = (acknowledged.or(self.sacked)?, self.sacked.or(acknowledged)?);
-        Some(Times { first: oldest.first, last: newest.last })
-    }
-}
-
 impl Sack {
     pub(super) fn new(config: &Config) -> Self {
         Sack {
@@ -132,76 +88,6 @@ impl Sack {
             frto: ForwardRto::Off,
             frto_new: 0,
             undo: Undo::default(),
-        }
-    }
-
-    pub(super) fn in_recovery(&self) -> bool {
-        self.phase == Phase::Recovery
-    }
-
-    pub(super) fn in_loss(&self) -> bool {
-        self.phase == Phase::Loss
-    }
-
-    pub(super) fn tally(&self) -> Tally {
-        Tally {
-            sacked: self.board.sacked(),
-            lost: self.board.lost(),
-            retransmitted: self.board.resent(),
-            reordering: self.detection.reordering(),
-        }
-    }
-
-    /// When its own timers are due: the probe's and the reordering window's.
-    pub(super) fn deadline(&self) -> Option<Time> {
-        [self.probe.deadline(), self.detection.deadline()].into_iter().flatten().min()
-    }
-
-    pub(super) fn on_ack(&mut self, core: &mut Core, now: Time, ack: &Ack) {
-        let (advanced, outstanding) = (ack.seq > core.una, core.max - core.una);
-        let (sacked_before, prior_in_flight) = (self.board.sacked(), self.board.pipe());
-        let duplicate = ack.sack.and_then(|sack| sack.duplicate(ack.seq));
-        let delivery = self.update(core, now, ack, duplicate.is_some());
-        if let Some(block) = duplicate {
-            self.undo.on_duplicate(block);
-            self.detection.on_duplicate(self.board.una(), self.board.end());
-        }
-        let rtt = measure(core, now, ack, delivery, advanced);
-        let event = advanced.then(|| core.count(now, ack, delivery.segments, rtt));
-        let plain = !advanced && delivery.segments == 0 && duplicate.is_none();
-        if self.probe.on_ack(ack.seq, duplicate, plain) == Verdict::Repaired
-            && self.phase == Phase::Open
-        {
-            core.reduce();
-            core.on_recovered();
-        }
-        let lost = self.detect(core, now);
-
-        let before = self.phase;
-        self.change_phase(core, ack, advanced, delivery);
-        self.recover(core, now, outstanding, sacked_before);
-        if self.phase == Phase::Recovery {
-            self.reduce(core, delivery.segments, advanced && lost == 0);
-        } else if let Some(event) = event
-            && (before != Phase::Recovery || core.config.exit_ack_grows)
-        {
-            core.grow(event);
-        }
-        if core.delivery.is_some() {
-            let in_flight = self.board.pipe();
-            let repair = self.repair();
-            core.deliver(DeliveryEvent {
-                now,
-                lost,
-                prior_in_flight,
-                in_flight,
-                repair,
-                ..DeliveryEvent::default()
-            });
-        }
-        // RFC 8985 section 7.2: an ACK that tells of nothing new does not put the probe off.
-        if advanced || delivery.segments > 0 {
-            self.schedule_probe(core, now);
         }
     }
 
@@ -338,85 +224,6 @@ impl Sack {
         }
     }
 
-    /// One of its own timers has expired.
-    pub(super) fn on_timer(&mut self, core: &mut Core, now: Time) {
-        if self.probe.deadline().is_some_and(|at| at <= now) {
-            self.probe.expire();
-            core.pacer.release(now);
-            // RFC 8985 section 7.3: the retransmission timer starts anew behind the probe.
-            core.timer.restart(now);
-        }
-        if self.detection.deadline().is_some_and(|at| at <= now) {
-            let (outstanding, sacked) = (core.max - core.una, self.board.sacked());
-            self.detect(core, now);
-            self.recover(core, now, outstanding, sacked);
-            if self.phase == Phase::Recovery {
-                self.reduce(core, 0, false);
-            }
-        }
-    }
-
-    /// The retransmission timer expired; the window is still what it was.
-    pub(super) fn on_timeout(&mut self, core: &mut Core, now: Time) {
-        let first = self.phase == Phase::Open;
-        if first {
-            self.undo.begin(core);
-        }
-        self.frto = if core.config.frto && first { ForwardRto::Step2 } else { ForwardRto::Off };
-        self.frto_new = 0;
-        self.phase = Phase::Loss;
-        self.until = core.max;
-        // RACK may hold later segments to be under way still, which must not keep the oldest back.
-        self.forced = true;
-        self.reduction = None;
-        self.probe.forget();
-        if core.config.after_timeout == AfterTimeout::GoBackN {
-            self.board.forget_sacked();
-            self.detection.forget_sacked();
-        }
-        self.detection.on_timeout(&mut self.board, core.timer.srtt(), now);
-        core.timer.forget();
-    }
-
-    /// Segments that the network is held to carry, as the window counts them.
-    pub(super) fn carried(&self, core: &Core) -> u32 {
-        match self.phase {
-            Phase::Open if !core.config.limited_transmit => core.max - core.una,
-            _ => self.board.pipe(),
-        }
-    }
-
-    /// The next segment that may be sent now, if any.
-    pub(super) fn next_segment(&mut self, core: &mut Core) -> Option<Seq> {
-        if self.probe.due {
-            return self.probe_segment(core);
-        }
-        let cwnd = core.window.segments(core.mss());
-        match self.phase {
-            Phase::Open => {
-                let outstanding = core.max - core.una;
-                if self.carried(core) >= cwnd {
-                    return None;
-                }
-                let new = new_segment(core)?;
-                // RFC 5681 section 3.2: what limited transmit sends does not count as flight.
-                core.limited_sent += u32::from(outstanding >= cwnd);
-                Some(new)
-            }
-            Phase::Loss if self.frto != ForwardRto::Off => self.frto_segment(core),
-            Phase::Recovery | Phase::Loss => {
-                if !std::mem::take(&mut self.forced) && self.board.pipe() >= cwnd {
-                    return None;
-                }
-                self.board
-                    .next_lost()
-                    .or_else(|| new_segment(core))
-                    .or_else(|| self.speculative_segment(core))
-                    .or_else(|| self.rescue_segment(core))
-            }
-        }
-    }
-
     /// F-RTO sends the oldest segment again, then new ones only.
     fn frto_segment(&mut self, core: &mut Core) -> Option<Seq> {
         if self.frto == ForwardRto::Step2 {
@@ -459,19 +266,6 @@ impl Sack {
         Some(seq)
     }
 
-    pub(super) fn on_sent(&mut self, core: &Core, seq: Seq, now: Time) {
-        let again = seq < self.board.end();
-        self.board.on_sent(seq, now);
-        self.detection.on_sent(seq, now);
-        if again {
-            self.undo.on_retransmission(core.stamp(now));
-        }
-        if let Some(reduction) = &mut self.reduction {
-            reduction.on_sent();
-        }
-        self.schedule_probe(core, now);
-    }
-
     fn schedule_probe(&mut self, core: &Core, now: Time) {
         if !core.config.tail_loss_probe {
             return;
@@ -487,6 +281,173 @@ impl Sack {
         } else if !self.probe.due {
             let outstanding = self.board.end() - self.board.una();
             self.probe.schedule(now, outstanding, core.timer.srtt(), core.timer.deadline());
+        }
+    }
+}
+
+impl Recovery for Sack {
+    fn in_recovery(&self) -> bool {
+        self.phase == Phase::Recovery
+    }
+
+    fn in_loss(&self, _core: &Core) -> bool {
+        self.phase == Phase::Loss
+    }
+
+    fn tally(&self, _core: &Core) -> Tally {
+        Tally {
+            sacked: self.board.sacked(),
+            lost: self.board.lost(),
+            retransmitted: self.board.resent(),
+            reordering: self.detection.reordering(),
+        }
+    }
+
+    fn on_ack(&mut self, core: &mut Core, now: Time, ack: &Ack) {
+        let (advanced, outstanding) = (ack.seq > core.una, core.max - core.una);
+        let (sacked_before, prior_in_flight) = (self.board.sacked(), self.board.pipe());
+        let duplicate = ack.sack.and_then(|sack| sack.duplicate(ack.seq));
+        let delivery = self.update(core, now, ack, duplicate.is_some());
+        if let Some(block) = duplicate {
+            self.undo.on_duplicate(block);
+            self.detection.on_duplicate(self.board.una(), self.board.end());
+        }
+        let rtt = measure(core, now, ack, delivery, advanced);
+        let event = if advanced {
+            Some(core.count(now, ack, delivery.segments, rtt))
+        } else {
+            if delivery.segments > 0 {
+                core.observe(now, 0, delivery.segments, rtt);
+            }
+            None
+        };
+        let plain = !advanced && delivery.segments == 0 && duplicate.is_none();
+        if self.probe.on_ack(ack.seq, duplicate, plain) == Verdict::Repaired
+            && self.phase == Phase::Open
+        {
+            core.reduce();
+            core.on_recovered();
+        }
+        let lost = self.detect(core, now);
+
+        let before = self.phase;
+        self.change_phase(core, ack, advanced, delivery);
+        self.recover(core, now, outstanding, sacked_before);
+        if self.phase == Phase::Recovery {
+            self.reduce(core, delivery.segments, advanced && lost == 0);
+        } else if let Some(event) = event
+            && (before != Phase::Recovery || core.config.exit_ack_grows)
+        {
+            core.grow(event);
+        }
+        if core.delivery.is_some() {
+            let in_flight = self.board.pipe();
+            let repair = self.repair();
+            core.deliver(DeliveryEvent {
+                now,
+                lost,
+                prior_in_flight,
+                in_flight,
+                repair,
+                ..DeliveryEvent::default()
+            });
+        }
+        // RFC 8985 section 7.2: an ACK that tells of nothing new does not put the probe off.
+        if advanced || delivery.segments > 0 {
+            self.schedule_probe(core, now);
+        }
+    }
+
+    fn on_timeout(&mut self, core: &mut Core, now: Time) {
+        let first = self.phase == Phase::Open;
+        if first {
+            self.undo.begin(core);
+        }
+        self.frto = if core.config.frto && first { ForwardRto::Step2 } else { ForwardRto::Off };
+        self.frto_new = 0;
+        self.phase = Phase::Loss;
+        self.until = core.max;
+        // RACK may hold later segments to be under way still, which must not keep the oldest back.
+        self.forced = true;
+        self.reduction = None;
+        self.probe.forget();
+        if core.config.after_timeout == AfterTimeout::GoBackN {
+            self.board.forget_sacked();
+            self.detection.forget_sacked();
+        }
+        self.detection.on_timeout(&mut self.board, core.timer.srtt(), now);
+        core.timer.forget();
+    }
+
+    fn next_segment(&mut self, core: &mut Core) -> Option<Seq> {
+        if self.probe.due {
+            return self.probe_segment(core);
+        }
+        let cwnd = core.window.segments(core.mss());
+        match self.phase {
+            Phase::Open => {
+                let outstanding = core.max - core.una;
+                if self.carried(core) >= cwnd {
+                    return None;
+                }
+                let new = new_segment(core)?;
+                // RFC 5681 section 3.2: what limited transmit sends does not count as flight.
+                core.limited_sent += u32::from(outstanding >= cwnd);
+                Some(new)
+            }
+            Phase::Loss if self.frto != ForwardRto::Off => self.frto_segment(core),
+            Phase::Recovery | Phase::Loss => {
+                if !std::mem::take(&mut self.forced) && self.board.pipe() >= cwnd {
+                    return None;
+                }
+                self.board
+                    .next_lost()
+                    .or_else(|| new_segment(core))
+                    .or_else(|| self.speculative_segment(core))
+                    .or_else(|| self.rescue_segment(core))
+            }
+        }
+    }
+
+    fn carried(&self, core: &Core) -> u32 {
+        match self.phase {
+            Phase::Open if !core.config.limited_transmit => core.max - core.una,
+            _ => self.board.pipe(),
+        }
+    }
+
+    fn on_sent(&mut self, core: &mut Core, seq: Seq, now: Time) {
+        let again = seq < self.board.end();
+        self.board.on_sent(seq, now);
+        self.detection.on_sent(seq, now);
+        if again {
+            self.undo.on_retransmission(core.stamp(now));
+        }
+        if let Some(reduction) = &mut self.reduction {
+            reduction.on_sent();
+        }
+        self.schedule_probe(core, now);
+    }
+
+    /// When its own timers are due: the probe's and the reordering window's.
+    fn deadline(&self) -> Option<Time> {
+        [self.probe.deadline(), self.detection.deadline()].into_iter().flatten().min()
+    }
+
+    fn on_timer(&mut self, core: &mut Core, now: Time) {
+        if self.probe.deadline().is_some_and(|at| at <= now) {
+            self.probe.expire();
+            core.pacer.release(now);
+            // RFC 8985 section 7.3: the retransmission timer starts anew behind the probe.
+            core.timer.restart(now);
+        }
+        if self.detection.deadline().is_some_and(|at| at <= now) {
+            let (outstanding, sacked) = (core.max - core.una, self.board.sacked());
+            self.detect(core, now);
+            self.recover(core, now, outstanding, sacked);
+            if self.phase == Phase::Recovery {
+                self.reduce(core, 0, false);
+            }
         }
     }
 }
