@@ -83,7 +83,7 @@ class Crate:
                 at, path = at[:-1], path[1:]
             rest = list(path)
         elif (*module, first) in self.uses:
-            at, rest = (*module, first), rest
+            at = (*module, first)
         else:
             return None
         for name in rest:
