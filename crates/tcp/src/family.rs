@@ -8,13 +8,14 @@ macro_rules! states {
         $d:tt
         $(#[$doc:meta])*
         $vis:vis enum $States:ident, $each:ident! {
-            $( $Member:ident : $Held:ty, )+
+            $( $(#[$attr:meta])* $Member:ident : $Held:ty, )+
         }
     ) => {
         $(#[$doc])*
         #[derive(Clone, Debug)]
         $vis enum $States {
             $(
+                $(#[$attr])*
                 #[doc = concat!("See [`", stringify!($Member), "`].")]
                 $Member($Held),
             )+
@@ -22,7 +23,7 @@ macro_rules! states {
 
         macro_rules! $each {
             ($d states:expr, $d member:ident => $d then:expr) => {
-                match $d states { $( $States::$Member($d member) => $d then, )+ }
+                match $d states { $( $(#[$attr])* $States::$Member($d member) => $d then, )+ }
             };
         }
     };

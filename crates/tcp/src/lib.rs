@@ -6,7 +6,6 @@
 pub mod acknowledgment;
 pub mod config;
 pub mod congestion;
-mod core;
 pub mod delivery;
 mod family;
 mod info;
@@ -19,6 +18,7 @@ pub mod registry;
 pub mod rtt;
 mod sender;
 mod seq;
+mod tcb;
 mod window;
 
 pub use acknowledgment::{Ack, SackBlocks, Timestamp};

@@ -39,7 +39,6 @@ pub(crate) const UNMEASURED: Duration = Duration::from_ms(1);
 pub(crate) struct Pacer {
     /// Segments that may still leave with no wait after them.
     unpaced: u32,
-    paces: bool,
     /// The most segments that leave together.
     burst: u32,
     /// When the last burst began, and how many segments may still leave with it.
@@ -55,10 +54,9 @@ pub(crate) struct Pacer {
 
 impl Pacer {
     /// A pacer that lets `burst` segments out together.
-    pub(crate) fn new(pacing: Pacing, burst: u32) -> Self {
+    pub(crate) fn new(burst: u32) -> Self {
         Pacer {
             unpaced: UNPACED - 1,
-            paces: pacing != Pacing::None,
             burst,
             began: Time::ZERO,
             room: 0,
@@ -66,11 +64,6 @@ impl Pacer {
             release: Time::ZERO,
             waits: false,
         }
-    }
-
-    /// Whether there is pacing.
-    pub(crate) fn paces(&self) -> bool {
-        self.paces
     }
 
     /// Whether the next segment must wait.

@@ -18,7 +18,7 @@ macro_rules! registry {
     (
         $(#[$doc:meta])*
         $vis:vis enum $Kind:ident ($family:literal) {
-            $( $name:literal => $Variant:ident : $summary:literal, $source:literal; )+
+            $( $(#[$attr:meta])* $name:literal => $Variant:ident : $summary:literal, $source:literal; )+
         }
     ) => {
         $(#[$doc])*
@@ -28,6 +28,7 @@ macro_rules! registry {
         )]
         $vis enum $Kind {
             $(
+                $(#[$attr])*
                 #[doc = concat!($summary, " (", $source, ")")]
                 #[serde(rename = $name)]
                 $Variant,
@@ -39,16 +40,16 @@ macro_rules! registry {
             pub const FAMILY: &'static str = $family;
             /// Every member, in the order of registration.
             pub const CATALOGUE: &'static [$crate::registry::Entry] = &[
-                $( $crate::registry::Entry { name: $name, summary: $summary, source: $source }, )+
+                $( $(#[$attr])* $crate::registry::Entry { name: $name, summary: $summary, source: $source }, )+
             ];
 
             /// Every member, in the same order.
-            pub const ALL: &'static [Self] = &[ $( Self::$Variant, )+ ];
+            pub const ALL: &'static [Self] = &[ $( $(#[$attr])* Self::$Variant, )+ ];
 
             /// The name in scenario files.
             #[must_use]
             pub const fn name(self) -> &'static str {
-                match self { $( Self::$Variant => $name, )+ }
+                match self { $( $(#[$attr])* Self::$Variant => $name, )+ }
             }
         }
     };

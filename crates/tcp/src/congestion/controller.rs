@@ -79,7 +79,7 @@ pub trait Controller: Clone + Sized {
     /// The state at the start of a connection.
     fn new(keys: &Self::Keys, start: Start) -> Self;
 
-    /// Data begin: the round trip of the SYN is none of data.
+    /// Data begin: the round trip of the SYN, of which `observe` was told, is none of data.
     fn on_open(&mut self) {}
 
     /// Data begin behind a SYN that had to be sent again, which says nothing of the path's capacity.

@@ -9,6 +9,8 @@ mod cubic;
 pub mod event;
 mod hystart;
 mod hystart_plus_plus;
+#[cfg(test)]
+mod recorder;
 mod reno;
 mod slow_start;
 mod window_validation;
@@ -26,6 +28,8 @@ use event::{AckEvent, DeliveryEvent};
 pub use ack_counting::AckCounting;
 pub use bbr::Bbr;
 pub use cubic::Cubic;
+#[cfg(test)]
+pub use recorder::Recorder;
 pub use reno::{Increase, Reno};
 pub use slow_start::{SlowStart, SlowStartKind};
 pub(crate) use window_validation::WindowUse;
@@ -35,13 +39,13 @@ pub use window_validation::WindowValidation;
 macro_rules! controllers {
     (
         $d:tt
-        $( $name:literal => $module:ident :: $Controller:ident in $Held:ty :
+        $( $(#[$attr:meta])* $name:literal => $module:ident :: $Controller:ident in $Held:ty :
             $summary:literal, $source:literal; )+
     ) => {
         registry! {
             /// How the congestion window grows.
             pub enum CongestionKind ("congestion") {
-                $( $name => $Controller : $summary, $source; )+
+                $( $(#[$attr])* $name => $Controller : $summary, $source; )+
             }
         }
 
@@ -49,7 +53,7 @@ macro_rules! controllers {
             $d
             /// The state of the chosen congestion control.
             pub enum CongestionControl, each! {
-                $( $Controller : $Held, )+
+                $( $(#[$attr])* $Controller : $Held, )+
             }
         }
 
@@ -57,6 +61,7 @@ macro_rules! controllers {
         #[derive(Clone, Debug, Default, PartialEq)]
         pub struct ControllerKeys {
             $(
+                $(#[$attr])*
                 #[doc = concat!("Those of [`", stringify!($Controller), "`].")]
                 pub $module: <$Controller as Controller>::Keys,
             )+
@@ -65,20 +70,20 @@ macro_rules! controllers {
         impl ControllerKeys {
             /// The keys of each controller.
             pub const ALL: &'static [&'static [OwnKey]] =
-                &[ $( <$Controller as Controller>::Keys::ALL, )+ ];
+                &[ $( $(#[$attr])* <$Controller as Controller>::Keys::ALL, )+ ];
         }
 
         impl CongestionKind {
             /// Whether it asks for the rate of delivery.
             #[must_use]
             pub const fn wants_rates(self) -> bool {
-                match self { $( Self::$Controller => $Controller::WANTS_RATES, )+ }
+                match self { $( $(#[$attr])* Self::$Controller => $Controller::WANTS_RATES, )+ }
             }
 
             /// Whether it finds the rate at which segments leave.
             #[must_use]
             pub const fn paces(self) -> bool {
-                match self { $( Self::$Controller => $Controller::PACES, )+ }
+                match self { $( $(#[$attr])* Self::$Controller => $Controller::PACES, )+ }
             }
         }
 
@@ -87,14 +92,14 @@ macro_rules! controllers {
             #[must_use]
             pub fn new(kind: CongestionKind, keys: &ControllerKeys, start: Start) -> Self {
                 match kind {
-                    $( CongestionKind::$Controller =>
+                    $( $(#[$attr])* CongestionKind::$Controller =>
                         Self::$Controller($Controller::new(&keys.$module, start).into()), )+
                 }
             }
 
             /// See [`Controller::on_lost_syn`].
             pub fn on_lost_syn(&mut self, keys: &ControllerKeys, start: Start) {
-                match self { $( Self::$Controller(it) => it.on_lost_syn(&keys.$module, start), )+ }
+                match self { $( $(#[$attr])* Self::$Controller(it) => it.on_lost_syn(&keys.$module, start), )+ }
             }
         }
     };
@@ -104,6 +109,8 @@ controllers! { $
     "reno" => reno::Reno in Reno: "slow start, then one segment a round trip; half after a loss", "RFC 5681 section 3.1";
     "cubic" => cubic::Cubic in Box<Cubic>: "a cubic of the time since the last loss, or Reno where that is more; 7/10 after a loss", "RFC 9438";
     "bbr" => bbr::Bbr in Box<Bbr>: "paces at the greatest rate of delivery and keeps its product with the least round trip in flight", "draft-cardwell-iccrg-bbr-congestion-control-00; Linux";
+    #[cfg(test)]
+    "recorder" => recorder::Recorder in Box<Recorder>: "Reno that remembers what it was told", "tests of this crate";
 }
 
 /// What every [`Controller`] has, for the one that was chosen.

@@ -14,10 +14,10 @@ use optcp_units::Time;
 
 use crate::acknowledgment::Ack;
 use crate::config::{Config, RecoveryKind};
-use crate::core::Core;
 use crate::family::states;
 use crate::info::Tally;
 use crate::seq::Seq;
+use crate::tcb::Tcb;
 
 use policy::Recovery;
 
@@ -59,42 +59,42 @@ impl LossRecovery {
     }
 
     /// See [`Recovery::in_loss`].
-    pub(crate) fn in_loss(&self, core: &Core) -> bool {
-        each!(self, it => it.in_loss(core))
+    pub(crate) fn in_loss(&self, tcb: &Tcb) -> bool {
+        each!(self, it => it.in_loss(tcb))
     }
 
     /// See [`Recovery::tally`].
-    pub(crate) fn tally(&self, core: &Core) -> Tally {
-        each!(self, it => it.tally(core))
+    pub(crate) fn tally(&self, tcb: &Tcb) -> Tally {
+        each!(self, it => it.tally(tcb))
     }
 
     /// See [`Recovery::on_ack`].
     #[inline]
-    pub(crate) fn on_ack(&mut self, core: &mut Core, now: Time, ack: &Ack) {
-        each!(self, it => it.on_ack(core, now, ack));
+    pub(crate) fn on_ack(&mut self, tcb: &mut Tcb, now: Time, ack: &Ack) {
+        each!(self, it => it.on_ack(tcb, now, ack));
     }
 
     /// See [`Recovery::on_timeout`].
-    pub(crate) fn on_timeout(&mut self, core: &mut Core, now: Time) {
-        each!(self, it => it.on_timeout(core, now));
+    pub(crate) fn on_timeout(&mut self, tcb: &mut Tcb, now: Time) {
+        each!(self, it => it.on_timeout(tcb, now));
     }
 
     /// See [`Recovery::next_segment`].
     #[inline]
-    pub(crate) fn next_segment(&mut self, core: &mut Core) -> Option<Seq> {
-        each!(self, it => it.next_segment(core))
+    pub(crate) fn next_segment(&mut self, tcb: &mut Tcb) -> Option<Seq> {
+        each!(self, it => it.next_segment(tcb))
     }
 
     /// See [`Recovery::carried`].
     #[inline]
-    pub(crate) fn carried(&self, core: &Core) -> u32 {
-        each!(self, it => it.carried(core))
+    pub(crate) fn carried(&self, tcb: &Tcb) -> u32 {
+        each!(self, it => it.carried(tcb))
     }
 
     /// See [`Recovery::on_sent`].
     #[inline]
-    pub(crate) fn on_sent(&mut self, core: &mut Core, seq: Seq, now: Time) {
-        each!(self, it => it.on_sent(core, seq, now));
+    pub(crate) fn on_sent(&mut self, tcb: &mut Tcb, seq: Seq, now: Time) {
+        each!(self, it => it.on_sent(tcb, seq, now));
     }
 
     /// See [`Recovery::deadline`].
@@ -104,8 +104,8 @@ impl LossRecovery {
     }
 
     /// See [`Recovery::on_timer`].
-    pub(crate) fn on_timer(&mut self, core: &mut Core, now: Time) {
-        each!(self, it => it.on_timer(core, now));
+    pub(crate) fn on_timer(&mut self, tcb: &mut Tcb, now: Time) {
+        each!(self, it => it.on_timer(tcb, now));
     }
 }
 

@@ -14,7 +14,7 @@ use optcp_units::Time;
 
 use super::policy::{CountsDuplicates, DUP_THRESH, limited_transmit};
 use crate::acknowledgment::Ack;
-use crate::core::Core;
+use crate::tcb::Tcb;
 
 /// See the module's text.
 #[derive(Clone, Debug, Default)]
@@ -27,34 +27,34 @@ impl CountsDuplicates for Reno {
         self.recovering
     }
 
-    fn on_duplicate_ack(&mut self, core: &mut Core, now: Time) {
+    fn on_duplicate_ack(&mut self, tcb: &mut Tcb, now: Time) {
         if self.recovering {
-            core.inflation += 1;
+            tcb.inflation += 1;
             return;
         }
-        limited_transmit(core);
-        if core.duplicates == DUP_THRESH && core.may_fast_retransmit() {
-            core.fast_retransmit(now);
-            core.inflation = DUP_THRESH;
+        limited_transmit(tcb);
+        if tcb.duplicates == DUP_THRESH && tcb.may_fast_retransmit() {
+            tcb.fast_retransmit(now);
+            tcb.inflation = DUP_THRESH;
             self.recovering = true;
         }
     }
 
     #[inline]
-    fn on_new_ack(&mut self, core: &mut Core, now: Time, ack: &Ack) {
-        let event = core.acknowledge(now, ack);
+    fn on_new_ack(&mut self, tcb: &mut Tcb, now: Time, ack: &Ack) {
+        let event = tcb.acknowledge(now, ack);
         let was_recovering = std::mem::take(&mut self.recovering);
-        core.inflation = 0;
+        tcb.inflation = 0;
         if was_recovering {
-            core.on_recovered();
+            tcb.on_recovered();
         }
-        if !was_recovering || core.config.exit_ack_grows {
-            core.grow(event);
+        if !was_recovering || tcb.config.exit_ack_grows {
+            tcb.grow(event);
         }
     }
 
-    fn restart(&mut self, core: &mut Core) {
+    fn restart(&mut self, tcb: &mut Tcb) {
         *self = Reno::default();
-        core.duplicates = 0;
+        tcb.duplicates = 0;
     }
 }

@@ -17,15 +17,17 @@ use crate::rtt::{RetransmissionTimer, Span};
 use crate::seq::Seq;
 use crate::window::Window;
 
-/// The mechanism under the loss-recovery policies.
+/// The sending end's transmission control block (RFC 9293 section 3.3.1): the mechanism under its policies.
 #[derive(Clone, Debug)]
-pub struct Core {
+pub struct Tcb {
     pub(crate) config: Arc<Config>,
     pub(crate) congestion: CongestionControl,
     /// Kept for a congestion control that asks for it.
     pub(crate) delivery: Option<Box<DeliveryRate>>,
     pub(crate) timer: RetransmissionTimer,
     pub(crate) pacer: Pacer,
+    /// Whether it matters when a segment leaves: to pacing, or to the rate of delivery.
+    pub(crate) times_departures: bool,
     /// Where the sender's clock stands at time zero.
     clock_phase: Duration,
     pub(crate) window: Window,
@@ -63,7 +65,7 @@ pub struct Core {
     pub(crate) allowance: u32,
 }
 
-impl Core {
+impl Tcb {
     pub(crate) fn new(config: Arc<Config>, segments: Option<u32>, clock_phase: Duration) -> Self {
         let mss = config.mss.count() as f64;
         let initial = if config.handshake { 1 } else { config.initial_window };
@@ -73,11 +75,12 @@ impl Core {
         };
         let end = segments.map_or(Seq::MAX, |s| s + u32::from(config.handshake));
         let start = start(&config, clock_phase);
-        Core {
+        Tcb {
             congestion: CongestionControl::new(config.congestion, &config.controllers, start),
             delivery: config.congestion.wants_rates().then(Box::default),
             timer: RetransmissionTimer::new(&config, clock_phase),
-            pacer: Pacer::new(config.pacing, config.pacing_burst),
+            times_departures: config.pacing != Pacing::None || config.congestion.wants_rates(),
+            pacer: Pacer::new(config.pacing_burst),
             clock_phase,
             window,
             mss,
@@ -435,10 +438,10 @@ impl Core {
         Some(self.nxt - 1)
     }
 
-    /// The segment `seq` is about to leave with pacing in force: the next one waits, and what measures
-    /// the rate of delivery learns of it.
+    /// The segment `seq` is about to leave, and it matters when: what measures the rate of delivery learns of
+    /// it, and with pacing the next one waits.
     #[inline(never)]
-    pub(crate) fn pace(&mut self, seq: Seq, now: Time) {
+    pub(crate) fn depart(&mut self, seq: Seq, now: Time) {
         if let Some(rate) = &mut self.delivery {
             rate.on_sent(seq, now, self.max > self.una);
         }
