@@ -342,7 +342,9 @@ impl Tcb {
         rtt: Option<Duration>,
     ) -> AckEvent {
         let (srtt, una, max) = (self.timer.srtt(), self.una, self.max);
-        let event = AckEvent { now, acked, delivered, rtt, srtt, una, max, limited: true };
+        let after_timeout = self.repairs_timeout();
+        let event =
+            AckEvent { now, acked, delivered, rtt, srtt, una, max, limited: true, after_timeout };
         self.congestion.observe(&event);
         event
     }

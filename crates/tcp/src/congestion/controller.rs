@@ -90,7 +90,8 @@ pub trait Controller: Clone + Sized {
     /// Any ACK that tells of segments for the first time, in recovery too, before anything follows from it.
     fn observe(&mut self, _ack: &AckEvent) {}
 
-    /// An ACK of new data outside a recovery of losses: the window may grow.
+    /// An ACK of new data outside a recovery of losses, though perhaps before all is repaired after a timeout: the
+    /// window may grow.
     fn on_ack(&mut self, _window: &mut Window, _mss: f64, _ack: &AckEvent) {}
 
     /// Any ACK, where it asks for the rate of delivery, after everything that follows from it.

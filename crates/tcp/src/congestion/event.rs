@@ -24,6 +24,8 @@ pub struct AckEvent {
     pub max: Seq,
     /// Whether the window limits what is sent, so that it may grow.
     pub limited: bool,
+    /// Whether something is not acknowledged yet that was outstanding at the last timeout.
+    pub after_timeout: bool,
 }
 
 /// What the sender is repairing.

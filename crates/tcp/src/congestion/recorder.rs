@@ -33,7 +33,8 @@ pub struct Recorder {
 enum Told {
     /// Segments acknowledged, and delivered, and the round trip in milliseconds.
     Observed(u32, u32, Option<u64>),
-    Grows,
+    /// Whether before all is repaired after a timeout.
+    Grows(bool),
     Delivers(u32),
     Loss,
     Timeout,
@@ -55,7 +56,7 @@ impl Controller for Recorder {
     }
 
     fn on_ack(&mut self, window: &mut Window, mss: f64, ack: &AckEvent) {
-        self.told.push(Told::Grows);
+        self.told.push(Told::Grows(ack.after_timeout));
         self.slow_start.on_ack(window, mss, ack);
     }
 
@@ -136,7 +137,7 @@ fn with_sack_a_controller_learns_of_every_delivery() {
     let config = Config { recovery: RecoveryKind::Sack, ..Profile::Rfc.config() };
     let mut transfer = Transfer::new(Config { measurement: Measurement::EveryAck, ..config });
     let at_once = Some(100);
-    assert_eq!(transfer.told(&[(1, NONE)]), [Observed(1, 1, at_once), Grows, Delivers(1)]);
+    assert_eq!(transfer.told(&[(1, NONE)]), [Observed(1, 1, at_once), Grows(false), Delivers(1)]);
     // Two segments follow, at 100 ms. The originals beyond the hole come late, at 200 ms.
     let recovery = transfer.told(&[(1, (2, 3)), (1, (2, 4)), (1, (2, 5))]);
     let late = Some(200);
@@ -164,12 +165,12 @@ fn with_sack_a_controller_learns_of_every_delivery() {
 #[test]
 fn without_sack_duplicate_acks_are_deliveries() {
     for (recovery, last) in [
-        (RecoveryKind::Tahoe, Grows),
+        (RecoveryKind::Tahoe, Grows(false)),
         (RecoveryKind::Reno, Recovered),
         (RecoveryKind::NewReno, Recovered),
     ] {
         let mut transfer = Transfer::new(Config { recovery, ..Profile::Rfc.config() });
-        assert_eq!(transfer.told(&[(1, NONE)]), [Observed(1, 1, Some(100)), Grows]);
+        assert_eq!(transfer.told(&[(1, NONE)]), [Observed(1, 1, Some(100)), Grows(false)]);
         let duplicate = Observed(0, 1, None);
         let lost = transfer.told(&[(1, NONE); 3]);
         assert_eq!(lost, [duplicate, duplicate, duplicate, Loss], "{recovery:?}");
@@ -196,4 +197,7 @@ fn a_timeout_is_a_loss_too() {
     assert_eq!(transfer.recorder().told, [Loss, Timeout]);
     // Half of four segments.
     assert_eq!(transfer.sender.window().ssthresh.to_bits(), 2920_f64.to_bits());
+    transfer.send();
+    let repaired = transfer.told(&[(1, NONE), (4, NONE)]);
+    assert_eq!(repaired[1..], [Grows(true), Observed(3, 3, None), Grows(false)]);
 }

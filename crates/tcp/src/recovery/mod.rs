@@ -1,6 +1,6 @@
 //! Loss recovery: what ACKs and timeouts do while data is missing.
 //!
-//! A recovery is a file with an `impl` of [`Recovery`](policy::Recovery), or of what those have in common that count
+//! A recovery is a file with an `impl` of `policy::Recovery`, or of what those have in common that count
 //! duplicate ACKs; a line below; and its name in [`RecoveryKind`].
 
 mod newreno;
@@ -51,7 +51,7 @@ impl LossRecovery {
         }
     }
 
-    /// See [`Recovery::in_recovery`].
+    /// Whether fast recovery is under way.
     #[must_use]
     #[inline]
     pub fn in_recovery(&self) -> bool {
