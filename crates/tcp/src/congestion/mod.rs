@@ -1,6 +1,6 @@
 //! Congestion control: how the window grows, and what is left of it after a loss.
 //!
-//! A controller is a file with an `impl` of [`Controller`](controller::Controller), and a line below.
+//! A controller is a file with an `impl` of [`Controller`], and a line below.
 
 mod ack_counting;
 mod bbr;
