@@ -1,6 +1,6 @@
 //! What an acknowledgment says.
 
-use crate::core::Seq;
+use crate::seq::Seq;
 
 /// A reading of an endpoint's timestamp clock, modulo 2^32 (RFC 7323 section 3).
 pub type Timestamp = u32;

@@ -7,6 +7,11 @@ use optcp_units::{Bytes, Duration, registry};
 
 use crate::acknowledgment::Ack;
 
+pub use crate::congestion::{
+    AckCounting, CongestionKind, ControllerKeys, Increase, SlowStartKind, WindowValidation,
+};
+pub use crate::pacing::Pacing;
+
 registry! {
     /// What the sender does about a loss that duplicate ACKs reveal.
     pub enum RecoveryKind ("recovery") {
@@ -42,59 +47,6 @@ registry! {
         "go-back-n" => GoBackN: "everything outstanding, also what SACK had covered", "RFC 2018 section 8; 4.3BSD";
         "missing" => Missing: "what SACK does not cover; without SACK everything", "RFC 6675 section 5.1; Linux";
         "first" => First: "the oldest segment; without SACK each later one when a partial ACK asks for it", "RFC 6298 section 5.4";
-    }
-}
-
-registry! {
-    /// How the congestion window grows.
-    pub enum CongestionKind ("congestion") {
-        "reno" => Reno: "slow start, then one segment a round trip; half after a loss", "RFC 5681 section 3.1";
-        "cubic" => Cubic: "a cubic of the time since the last loss, or Reno where that is more; 7/10 after a loss", "RFC 9438";
-        "bbr" => Bbr: "paces at the greatest rate of delivery and keeps its product with the least round trip in flight", "draft-cardwell-iccrg-bbr-congestion-control-00; Linux";
-    }
-}
-
-registry! {
-    /// What an ACK of new data counts for when the window grows.
-    pub enum AckCounting ("ack_counting") {
-        "once" => Once: "one segment, however much it acknowledges", "RFC 5681 section 3.1";
-        "bytes" => Bytes: "what it acknowledges; in slow start two segments at most, one after a timeout", "RFC 3465";
-        "segments" => Segments: "every segment of which no ACK had told; what passes ssthresh counts for congestion avoidance", "Linux";
-    }
-}
-
-registry! {
-    /// What may end slow start before a loss does.
-    pub enum SlowStartKind ("slow_start") {
-        "standard" => Standard: "nothing but ssthresh", "RFC 5681 section 3.1";
-        "hystart" => HyStart: "a long train of ACKs, or longer round trips, from 16 segments on", "Ha and Rhee 2011, as in Linux's CUBIC";
-        "hystart++" => HyStartPlusPlus: "longer round trips, after five rounds of slower growth", "RFC 9406";
-    }
-}
-
-registry! {
-    /// Whether the window grows while it does not limit what is sent.
-    pub enum WindowValidation ("window_validation") {
-        "none" => None: "it grows with every ACK of new data", "RFC 5681 section 3.1";
-        "linux" => Linux: "it grows if it held a segment back, or in slow start is below twice what was outstanding", "Linux; RFC 9438 section 5.8";
-    }
-}
-
-registry! {
-    /// How congestion avoidance rounds what an ACK adds to the window.
-    pub enum Increase ("increase") {
-        "exact" => Exact: "SMSS*SMSS/cwnd, fractions of a byte kept", "RFC 5681 equation 3";
-        "whole-bytes" => WholeBytes: "SMSS*SMSS/cwnd cut to whole bytes, at least one", "INET in 2011";
-        "whole-segments" => WholeSegments: "a segment once a window's worth of them is counted", "RFC 3465 section 2.1; Linux";
-    }
-}
-
-registry! {
-    /// How segments that the window allows are spread over time.
-    pub enum Pacing ("pacing") {
-        "none" => None: "not at all: they leave as ACKs release them", "RFC 9293";
-        "window" => Window: "twice the window a smoothed round trip in slow start, 1.2 times in congestion avoidance", "Linux, pacing inside TCP";
-        "rate" => Rate: "at the rate that congestion control finds", "draft-cardwell-iccrg-bbr-congestion-control-00 section 4.2.1";
     }
 }
 
@@ -262,15 +214,12 @@ pub struct Config {
     pub timestamp_undo: bool,
     /// How the window grows.
     pub congestion: CongestionKind,
-    /// How Reno's growth in congestion avoidance is rounded.
-    pub increase: Increase,
+    /// What single controllers choose beside.
+    pub controllers: ControllerKeys,
     /// What an ACK counts for when the window grows.
     pub ack_counting: AckCounting,
     /// What may end slow start before a loss does.
     pub slow_start: SlowStartKind,
-    /// Whether CUBIC aims lower after a loss at a smaller window than the one before (RFC 9438 section
-    /// 4.7), which gives way to new flows.
-    pub fast_convergence: bool,
     /// Whether the window grows while it does not limit what is sent.
     pub window_validation: WindowValidation,
     /// How segments that the window allows are spread over time.

@@ -19,7 +19,7 @@ use std::collections::VecDeque;
 
 use optcp_units::{Duration, Time};
 
-use crate::core::Seq;
+use crate::seq::Seq;
 
 /// The rate at which one flight was delivered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -6,7 +6,6 @@
 pub mod acknowledgment;
 pub mod config;
 pub mod congestion;
-mod core;
 pub mod delivery;
 mod info;
 mod pacing;
@@ -16,15 +15,17 @@ mod receiver;
 pub mod recovery;
 pub mod rtt;
 mod sender;
+mod seq;
+mod tcb;
 mod window;
 
-pub use crate::core::Seq;
 pub use acknowledgment::{Ack, SackBlocks, Timestamp};
 pub use config::Config;
 pub use info::{CongestionState, TcpInfo};
 pub use profile::Profile;
 pub use receiver::{Arrival, Receiver};
 pub use sender::{Phase, Sender, SenderCounts, Snapshot, Transmission};
+pub use seq::Seq;
 pub use window::Window;
 
 /// The families of names that are registered here, as `optcp list` has them.

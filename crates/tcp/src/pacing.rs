@@ -18,8 +18,16 @@
 
 use optcp_units::{Duration, Time};
 
-use crate::config::{Config, Pacing};
-use crate::core::{Core, Seq};
+use optcp_units::registry;
+
+registry! {
+    /// How segments that the window allows are spread over time.
+    pub enum Pacing ("pacing") {
+        "none" => None: "not at all: they leave as ACKs release them", "RFC 9293";
+        "window" => Window: "twice the window a smoothed round trip in slow start, 1.2 times in congestion avoidance", "Linux, pacing inside TCP";
+        "rate" => Rate: "at the rate that congestion control finds", "draft-cardwell-iccrg-bbr-congestion-control-00 section 4.2.1";
+    }
+}
 
 /// Segments of a connection that leave without a wait before them.
 const UNPACED: u32 = 10;
@@ -31,7 +39,6 @@ pub(crate) const UNMEASURED: Duration = Duration::from_ms(1);
 pub(crate) struct Pacer {
     /// Segments that may still leave with no wait after them.
     unpaced: u32,
-    paces: bool,
     /// The most segments that leave together.
     burst: u32,
     /// When the last burst began, and how many segments may still leave with it.
@@ -46,23 +53,17 @@ pub(crate) struct Pacer {
 }
 
 impl Pacer {
-    pub(crate) fn new(config: &Config) -> Self {
-        let paces = config.pacing != Pacing::None;
+    /// A pacer that lets `burst` segments out together.
+    pub(crate) fn new(burst: u32) -> Self {
         Pacer {
             unpaced: UNPACED - 1,
-            paces,
-            burst: config.pacing_burst,
+            burst,
             began: Time::ZERO,
             room: 0,
             wasted: Duration::ZERO,
             release: Time::ZERO,
             waits: false,
         }
-    }
-
-    /// Whether there is pacing.
-    pub(crate) fn paces(&self) -> bool {
-        self.paces
     }
 
     /// Whether the next segment must wait.
@@ -88,7 +89,7 @@ impl Pacer {
     }
 
     /// A segment has left, whose share of time is `interval`.
-    fn on_sent(&mut self, now: Time, interval: Duration) {
+    pub(crate) fn on_sent(&mut self, now: Time, interval: Duration) {
         if self.room == 0 || now > self.began {
             self.wasted = now.saturating_since(self.release);
             self.release = self.release.max(now);
@@ -106,46 +107,12 @@ impl Pacer {
     }
 }
 
-impl Core {
-    /// The segment `seq` is about to leave with pacing in force: the next one waits, and what measures
-    /// the rate of delivery learns of it.
-    #[inline(never)]
-    pub(crate) fn pace(&mut self, seq: Seq, now: Time) {
-        if let Some(rate) = &mut self.delivery {
-            rate.on_sent(seq, now, self.max > self.una);
-        }
-        // The ten segments are of data.
-        if self.config.handshake && seq == 0 {
-            return;
-        }
-        let cwnd = self.window.segments(self.mss());
-        let interval = match self.config.pacing {
-            Pacing::None => None,
-            Pacing::Window => Some(self.window_interval(self.max.max(seq + 1) - self.una)),
-            Pacing::Rate => self.congestion.interval(cwnd, self.timer.srtt()),
-        };
-        if let Some(interval) = interval {
-            self.pacer.on_sent(now, interval);
-        }
-    }
-
-    /// The share of a segment in a round trip that the window, or `flight` segments if that is more,
-    /// fills twice, or 1.2 times.
-    fn window_interval(&self, flight: u32) -> Duration {
-        let percent = if self.window.cwnd < self.window.ssthresh / 2.0 { 200 } else { 120 };
-        let segments = self.window.segments(self.mss()).max(flight);
-        let round_trip = u128::from(self.timer.srtt().unwrap_or(UNMEASURED).as_ps());
-        let interval = (round_trip * 100).div_ceil(u128::from(segments) * percent);
-        Duration::from_ps(u64::try_from(interval).unwrap_or(u64::MAX))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::{Ack, Profile, Sender};
+    use crate::{Ack, Config, Profile, Sender, Seq};
 
     fn us(microseconds: u64) -> Time {
         Time::from_ps(microseconds * 1_000_000)

@@ -1,6 +1,6 @@
 //! Sets of segments as ranges.
 
-use crate::core::Seq;
+use crate::seq::Seq;
 
 /// Disjoint half-open ranges in ascending order that do not touch each other.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

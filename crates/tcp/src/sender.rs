@@ -6,9 +6,10 @@ use optcp_units::{Bytes, Duration, Time};
 
 use crate::acknowledgment::{Ack, Timestamp};
 use crate::config::{Config, Measurement, TimeoutBasis, WindowValidation};
-use crate::core::{Core, Seq};
 use crate::info::{CongestionState, Tally, TcpInfo};
 use crate::recovery::LossRecovery;
+use crate::seq::Seq;
+use crate::tcb::Tcb;
 use crate::window::Window;
 
 /// A segment to put on the wire.
@@ -75,7 +76,7 @@ pub struct SenderCounts {
 /// `deadline`.
 #[derive(Clone, Debug)]
 pub struct Sender {
-    core: Core,
+    tcb: Tcb,
     recovery: LossRecovery,
     /// The segment whose timer expired last (RFC 5681 section 3.1 on repeated timeouts).
     timed_out: Option<Seq>,
@@ -89,7 +90,7 @@ impl Sender {
     pub fn new(config: Arc<Config>, segments: Option<u32>, clock_phase: Duration) -> Self {
         Sender {
             recovery: LossRecovery::new(&config),
-            core: Core::new(config, segments, clock_phase),
+            tcb: Tcb::new(config, segments, clock_phase),
             timed_out: None,
             counts: SenderCounts::default(),
         }
@@ -97,150 +98,151 @@ impl Sender {
 
     /// The application has data.
     pub fn start(&mut self) {
-        self.core.allowance = u32::MAX;
+        self.tcb.allowance = u32::MAX;
     }
 
     /// The application has `segments` full segments more.
     pub fn supply(&mut self, segments: u32) {
-        self.core.end = self.core.end.saturating_add(segments);
-        self.core.allowance = u32::MAX;
+        self.tcb.end = self.tcb.end.saturating_add(segments);
+        self.tcb.allowance = u32::MAX;
     }
 
     /// The receiver's window is `segments` from now on.
     pub fn set_receiver_window(&mut self, segments: u32) {
-        self.core.set_receiver_window(segments);
-        self.core.allowance = u32::MAX;
+        self.tcb.set_receiver_window(segments);
+        self.tcb.allowance = u32::MAX;
     }
 
     /// An ACK has come. One for data never sent is ignored.
     #[inline]
     pub fn handle_ack(&mut self, now: Time, ack: &Ack) {
-        let core = &mut self.core;
-        if ack.seq > core.max {
+        let tcb = &mut self.tcb;
+        if ack.seq > tcb.max {
             return;
         }
-        core.allowance = u32::MAX;
-        core.limited = 0;
-        let (advances, answers) = (ack.seq > core.una, ack.seq >= core.una);
-        let opens = core.opens() && advances;
-        self.recovery.on_ack(core, now, ack);
+        tcb.allowance = u32::MAX;
+        tcb.limited = 0;
+        let (advances, answers) = (ack.seq > tcb.una, ack.seq >= tcb.una);
+        let opens = tcb.opens() && advances;
+        self.recovery.on_ack(tcb, now, ack);
         if advances || (answers && self.recovery.in_recovery()) {
-            core.restart_if_idle(now);
+            tcb.restart_if_idle(now);
         }
         if opens {
             // The SYN's ACK: the window is the initial one, however it was grown; one segment if
             // the SYN had to be sent again (RFC 5681 section 3.1).
             let lost = self.timed_out.is_some();
-            let initial = if lost { 1 } else { core.config.initial_window };
-            core.window.cwnd = f64::from(initial) * core.mss();
-            core.congestion.on_open();
+            let initial = if lost { 1 } else { tcb.config.initial_window };
+            tcb.window.cwnd = f64::from(initial) * tcb.mss();
             if lost {
-                core.forget_lost_syn();
+                tcb.forget_lost_syn();
+            } else {
+                tcb.congestion.on_open();
             }
         }
     }
 
     /// The time given by `deadline` has come.
     pub fn handle_timer(&mut self, now: Time) {
-        let core = &mut self.core;
-        let paced = core.pacer.deadline().is_some_and(|at| at <= now);
-        core.pacer.expire(now);
+        let tcb = &mut self.tcb;
+        let paced = tcb.pacer.deadline().is_some_and(|at| at <= now);
+        tcb.pacer.expire(now);
         if self.recovery.deadline().is_some_and(|at| at <= now) {
-            core.allowance = u32::MAX;
-            self.recovery.on_timer(core, now);
+            tcb.allowance = u32::MAX;
+            self.recovery.on_timer(tcb, now);
             return;
         }
-        if paced && core.timer.deadline().is_none_or(|at| at > now) {
+        if paced && tcb.timer.deadline().is_none_or(|at| at > now) {
             return;
         }
-        if !core.outstanding() {
-            core.timer.stop();
+        if !tcb.outstanding() {
+            tcb.timer.stop();
             return;
         }
         self.counts.timeouts += 1;
         let interrupted = self.recovery.in_recovery();
-        let inflated = core.inflated_window();
-        core.inflation = 0;
-        core.limited = 0;
-        core.limited_sent = 0;
-        self.recovery.on_timeout(core, now);
+        let inflated = tcb.inflated_window();
+        tcb.inflation = 0;
+        tcb.limited = 0;
+        tcb.limited_sent = 0;
+        self.recovery.on_timeout(tcb, now);
 
-        let repeated = self.timed_out == Some(core.una);
-        let keeps = repeated && core.config.repeated_timeout_keeps_ssthresh;
-        if !keeps && !core.congestion.governs_recovery() {
-            let amount = match core.config.timeout_basis {
+        let repeated = self.timed_out == Some(tcb.una);
+        let keeps = repeated && tcb.config.repeated_timeout_keeps_ssthresh;
+        if !keeps {
+            let amount = match tcb.config.timeout_basis {
                 TimeoutBasis::KeepRecovery | TimeoutBasis::WindowKeepRecovery if interrupted => {
                     None
                 }
-                TimeoutBasis::HalveAgain if interrupted => Some(core.window.ssthresh),
+                TimeoutBasis::HalveAgain if interrupted => Some(tcb.window.ssthresh),
                 TimeoutBasis::KeepRecovery
                 | TimeoutBasis::HalveAgain
-                | TimeoutBasis::FlightSize => Some(core.flight()),
+                | TimeoutBasis::FlightSize => Some(tcb.flight()),
                 TimeoutBasis::Window | TimeoutBasis::WindowKeepRecovery => {
-                    Some(core.usable_window())
+                    Some(tcb.usable_window())
                 }
-                TimeoutBasis::InflatedWindow => Some(inflated.min(core.receiver_window())),
+                TimeoutBasis::InflatedWindow => Some(inflated.min(tcb.receiver_window())),
             };
             if let Some(amount) = amount {
-                core.set_ssthresh(amount);
+                tcb.set_ssthresh(amount);
             }
         }
-        core.congestion.on_timeout(core.window.segments(core.mss()));
-        self.timed_out = Some(core.una);
-        core.loss_until = core.max;
-        core.window.cwnd = core.mss();
-        core.recover = Some(core.max);
-        core.timer.back_off();
-        core.timer.restart(now);
-        core.pacer.release(now);
-        core.allowance = u32::MAX;
-        core.last_sent = now;
+        tcb.on_timeout();
+        self.timed_out = Some(tcb.una);
+        tcb.loss_until = tcb.max;
+        tcb.window.cwnd = tcb.mss();
+        tcb.recover = Some(tcb.max);
+        tcb.timer.back_off();
+        tcb.timer.restart(now);
+        tcb.pacer.release(now);
+        tcb.allowance = u32::MAX;
+        tcb.last_sent = now;
     }
 
     /// The next segment to send, if any may be sent now.
     #[inline]
     pub fn poll_transmit(&mut self, now: Time) -> Option<Transmission> {
-        let core = &mut self.core;
-        let demanded = core.retransmit.is_some();
-        let next = if core.pacer.holds(now) { None } else { self.recovery.next_segment(core) };
+        let tcb = &mut self.tcb;
+        let demanded = tcb.retransmit.is_some();
+        let next = if tcb.pacer.holds(now) { None } else { self.recovery.next_segment(tcb) };
         let Some(seq) = next else {
-            if core.config.window_validation == WindowValidation::Linux {
-                core.on_pause(self.recovery.carried(core));
+            if tcb.config.window_validation == WindowValidation::Linux {
+                tcb.on_pause(self.recovery.carried(tcb));
             }
             return None;
         };
-        let repair = demanded || (core.config.sack() && seq < core.max);
-        let retransmission = seq < core.max;
-        if core.pacer.paces() {
-            core.pace(seq, now);
+        let repair = demanded || (tcb.config.sack() && seq < tcb.max);
+        let retransmission = seq < tcb.max;
+        if tcb.times_departures {
+            tcb.depart(seq, now);
         }
         if !retransmission {
-            core.max = seq + 1;
-            core.timer.time(seq, now);
-        } else if core.config.measurement == Measurement::UntilTimeout
+            tcb.max = seq + 1;
+            tcb.timer.time(seq, now);
+        } else if tcb.config.measurement == Measurement::UntilTimeout
             && !repair
             && self.timed_out != Some(seq)
         {
-            core.timer.time(seq, now);
+            tcb.timer.time(seq, now);
         }
         if !repair {
-            core.last_sent = now;
+            tcb.last_sent = now;
         }
-        core.timer.start(now);
-        self.recovery.on_sent(core, seq, now);
+        tcb.timer.start(now);
+        self.recovery.on_sent(tcb, seq, now);
         self.counts.sent += 1;
         self.counts.retransmissions += u64::from(retransmission);
-        let stamp = if core.config.timestamps { core.stamp(now) } else { 0 };
-        Some(Transmission { seq, size: core.wire_size(seq), retransmission, stamp })
+        let stamp = if tcb.config.timestamps { tcb.stamp(now) } else { 0 };
+        Some(Transmission { seq, size: tcb.wire_size(seq), retransmission, stamp })
     }
 
     /// When `handle_timer` is due.
     #[inline]
     #[must_use]
     pub fn deadline(&self) -> Option<Time> {
-        let core = &self.core;
-        let due = earlier(core.timer.deadline(), self.recovery.deadline());
-        match core.pacer.deadline() {
+        let tcb = &self.tcb;
+        let due = earlier(tcb.timer.deadline(), self.recovery.deadline());
+        match tcb.pacer.deadline() {
             Some(at) if !self.finished() => earlier(due, Some(at)),
             _ => due,
         }
@@ -249,31 +251,31 @@ impl Sender {
     /// Whether everything has been acknowledged.
     #[must_use]
     pub fn finished(&self) -> bool {
-        self.core.una == self.core.end
+        self.tcb.una == self.tcb.end
     }
 
     /// Oldest unacknowledged segment.
     #[must_use]
     pub fn una(&self) -> Seq {
-        self.core.una
+        self.tcb.una
     }
 
     /// The segment that is sent next when the window allows it; a timeout takes it back to `una`.
     #[must_use]
     pub fn next(&self) -> Seq {
-        self.core.nxt
+        self.tcb.nxt
     }
 
     /// One past the highest segment sent.
     #[must_use]
     pub fn max_sent(&self) -> Seq {
-        self.core.max
+        self.tcb.max
     }
 
     /// The congestion window, not counting the inflation of fast recovery.
     #[must_use]
     pub fn window(&self) -> Window {
-        self.core.window
+        self.tcb.window
     }
 
     /// Whether fast recovery is under way.
@@ -285,17 +287,17 @@ impl Sender {
     /// Its variables now.
     #[must_use]
     pub fn snapshot(&self) -> Snapshot {
-        let core = &self.core;
+        let tcb = &self.tcb;
         let phase = match () {
             () if self.recovery.in_recovery() => Phase::Recovery,
-            () if core.repairs_timeout() => Phase::Loss,
-            () if core.window.in_slow_start() => Phase::SlowStart,
+            () if tcb.repairs_timeout() => Phase::Loss,
+            () if tcb.window.in_slow_start() => Phase::SlowStart,
             () => Phase::Avoidance,
         };
         Snapshot {
-            cwnd: core.inflated_window(),
-            ssthresh: core.window.ssthresh,
-            flight: core.max - core.una,
+            cwnd: tcb.inflated_window(),
+            ssthresh: tcb.window.ssthresh,
+            flight: tcb.max - tcb.una,
             phase,
             timeouts: self.counts.timeouts,
         }
@@ -304,33 +306,33 @@ impl Sender {
     /// Its variables by the names that Linux has for them.
     #[must_use]
     pub fn info(&self) -> TcpInfo {
-        let core = &self.core;
-        let Tally { sacked, lost, retransmitted, reordering } = self.recovery.tally(core);
+        let tcb = &self.tcb;
+        let Tally { sacked, lost, retransmitted, reordering } = self.recovery.tally(tcb);
         let state = match () {
             () if self.recovery.in_recovery() => CongestionState::Recovery,
-            () if self.recovery.in_loss(core) => CongestionState::Loss,
+            () if self.recovery.in_loss(tcb) => CongestionState::Loss,
             () if sacked + lost > 0 => CongestionState::Disorder,
             () => CongestionState::Open,
         };
         TcpInfo {
             state,
-            cwnd: core.window.segments(core.mss()),
-            ssthresh: core.window.ssthresh.is_finite().then(|| core.ssthresh_segments()),
-            unacked: core.max - core.una,
+            cwnd: tcb.window.segments(tcb.mss()),
+            ssthresh: tcb.window.ssthresh.is_finite().then(|| tcb.ssthresh_segments()),
+            unacked: tcb.max - tcb.una,
             sacked,
             lost,
             retransmitted,
             reordering,
             retransmissions: self.counts.retransmissions,
-            rto: core.timer.rto(),
-            srtt: core.timer.srtt(),
+            rto: tcb.timer.rto(),
+            srtt: tcb.timer.srtt(),
         }
     }
 
     /// What goes on a segment without data that is sent now, if timestamps are in use.
     #[must_use]
     pub fn stamp(&self, now: Time) -> Timestamp {
-        self.core.stamp(now)
+        self.tcb.stamp(now)
     }
 
     /// What it has done so far.
@@ -341,13 +343,13 @@ impl Sender {
 
     #[cfg(test)]
     pub(crate) fn congestion(&self) -> &crate::congestion::CongestionControl {
-        &self.core.congestion
+        &self.tcb.congestion
     }
 
     /// The choices it was made with.
     #[must_use]
     pub fn config(&self) -> &Config {
-        &self.core.config
+        &self.tcb.config
     }
 }
 

@@ -19,6 +19,12 @@ impl Window {
         self.cwnd < self.ssthresh
     }
 
+    /// A reduction is taken back: cwnd and ssthresh are at least what they were `before` it.
+    pub(crate) fn restore(&mut self, before: Window) {
+        self.cwnd = self.cwnd.max(before.cwnd);
+        self.ssthresh = self.ssthresh.max(before.ssthresh);
+    }
+
     /// The window in whole segments of `mss` bytes.
     #[must_use]
     #[expect(clippy::cast_possible_truncation, reason = "saturates, and a window is not negative")]

@@ -1,4 +1,4 @@
-//! The one macro behind every family of names that files, messages and catalogues have.
+//! The macros behind every family of names that files, messages and catalogues have.
 
 /// One line of `optcp list`: a member's name in scenario files, what it is, and where it comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,6 +33,7 @@ macro_rules! registry {
         $(#[$doc:meta])*
         $vis:vis enum $Kind:ident ($family:literal) {
             $(
+                $(#[$attr:meta])*
                 $name:literal => $Variant:ident $(in $module:ident)?
                     : $summary:literal, $source:literal;
             )+
@@ -46,6 +47,7 @@ macro_rules! registry {
         )]
         $vis enum $Kind {
             $(
+                $(#[$attr])*
                 #[doc = concat!($summary, " (", $source, ")")]
                 #[serde(rename = $name)]
                 $Variant,
@@ -54,25 +56,28 @@ macro_rules! registry {
 
         impl $Kind {
             /// Every member, in the order of registration.
-            pub const ALL: &'static [Self] = &[ $( Self::$Variant, )+ ];
+            pub const ALL: &'static [Self] = &[ $( $(#[$attr])* Self::$Variant, )+ ];
 
             /// What `optcp list` says of it.
             pub const FAMILY: $crate::registry::Family = $crate::registry::Family {
                 name: $family,
                 members: &[
-                    $( $crate::registry::Entry { name: $name, summary: $summary, source: $source }, )+
+                    $(
+                        $(#[$attr])*
+                        $crate::registry::Entry { name: $name, summary: $summary, source: $source },
+                    )+
                 ],
             };
 
             /// The name in scenario files.
             #[must_use]
             pub const fn name(self) -> &'static str {
-                match self { $( Self::$Variant => $name, )+ }
+                match self { $( $(#[$attr])* Self::$Variant => $name, )+ }
             }
         }
 
         $crate::registry!(
-            @methods $Kind [$($Variant $($module)?),+]
+            @methods $Kind [$( $(#[$attr])* $Variant $($module)? ),+]
             { $( $(#[$of])* $access fn $method($($argument: $Type),*) $(-> $Out)?; )* }
         );
     };
@@ -85,15 +90,44 @@ macro_rules! registry {
         ); )*
     };
     (
-        @method $Kind:ident [$($Variant:ident $module:ident),+]
+        @method $Kind:ident [$( $(#[$attr:meta])* $Variant:ident $module:ident ),+]
         $(#[$of:meta])* $access:vis fn $method:ident($($argument:ident: $Type:ty),*) $(-> $Out:ty)?,
         $arguments:tt
     ) => {
         impl $Kind {
             $(#[$of])*
             $access fn $method(self, $($argument: $Type),*) $(-> $Out)? {
-                match self { $( Self::$Variant => $module::$method $arguments, )+ }
+                match self { $( $(#[$attr])* Self::$Variant => $module::$method $arguments, )+ }
             }
+        }
+    };
+}
+
+/// Declares the states of a family of which [`registry!`] has the names: the enum that holds the state of the chosen
+/// member, and a macro that does something with whichever member that is. Each variant is called like the type that it
+/// holds, boxed or not. The `$` in front is what the inner macro's own variables begin with.
+#[macro_export]
+macro_rules! states {
+    (
+        $d:tt
+        $(#[$doc:meta])*
+        $vis:vis enum $States:ident, $each:ident! {
+            $( $(#[$attr:meta])* $Member:ident : $Held:ty, )+
+        }
+    ) => {
+        $(#[$doc])*
+        $vis enum $States {
+            $(
+                $(#[$attr])*
+                #[doc = concat!("See [`", stringify!($Member), "`].")]
+                $Member($Held),
+            )+
+        }
+
+        macro_rules! $each {
+            ($d states:expr, $d member:ident => $d then:expr) => {
+                match $d states { $( $(#[$attr])* $States::$Member($d member) => $d then, )+ }
+            };
         }
     };
 }

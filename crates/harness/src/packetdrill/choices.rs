@@ -51,11 +51,14 @@ pub(super) fn choices(script: &Script) -> Result<Choices, Refusal> {
         }
     }
     let (line, syn) = peer_syn(script)?;
-    if config.congestion == CongestionKind::Bbr {
-        if config.recovery != RecoveryKind::Sack || !syn.options.sack_permitted {
-            return Err(Refusal::new(line, "BBR needs SACK at both ends"));
-        }
-        // It paces by itself, whatever the queue.
+    let kind = config.congestion;
+    let sack = config.recovery == RecoveryKind::Sack && syn.options.sack_permitted;
+    if kind.wants_rates() && !sack {
+        let name = kind.name().to_uppercase();
+        return Err(Refusal::new(line, format!("{name} needs SACK at both ends")));
+    }
+    if kind.paces() {
+        // By itself, whatever the queue.
         config.pacing = Pacing::Rate;
     }
     if syn.options.mss.is_some_and(|mss| mss < LEAST_MSS) {

@@ -23,7 +23,7 @@ mod timer;
 use std::collections::BTreeMap;
 
 use optcp_net::{IndependentLoss, Packet, PortId};
-use optcp_units::{Bytes, Duration, Rate, Time, registry};
+use optcp_units::{Bytes, Duration, Rate, Time, registry, states};
 
 use crate::switching::{Core, Crossed, Crossing, FibreId};
 
@@ -40,42 +40,36 @@ registry! {
     }
 }
 
-/// Declares the ways to assemble bursts: one line each.
-macro_rules! assemblies {
-    ($($(#[$doc:meta])* $Kind:ident,)+) => {
-        /// When a burst leaves.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        pub enum Assembly {
-            $($(#[$doc])* $Kind($Kind),)+
-        }
-
-        impl Assembly {
-            /// Which it is.
-            #[must_use]
-            pub const fn kind(self) -> AssemblyKind {
-                match self { $(Assembly::$Kind(_) => AssemblyKind::$Kind),+ }
-            }
-
-            /// When a burst that is opened now leaves at the latest.
-            fn deadline(self, opened: Time) -> Option<Time> {
-                match self { $(Assembly::$Kind(assembly) => assembly.deadline(opened)),+ }
-            }
-
-            /// Whether a burst of so many bytes leaves at once.
-            fn is_full(self, bytes: u64) -> bool {
-                match self { $(Assembly::$Kind(assembly) => assembly.is_full(bytes)),+ }
-            }
-        }
-    };
+states! { $
+    /// When a burst leaves.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Assembly, each! {
+        Timer: Timer,
+        Size: Size,
+        Hybrid: Hybrid,
+    }
 }
 
-assemblies! {
-    /// A time after the packet that opened it.
-    Timer,
-    /// With the packet that fills it.
-    Size,
-    /// Whichever comes first.
-    Hybrid,
+impl Assembly {
+    /// Which it is.
+    #[must_use]
+    pub const fn kind(self) -> AssemblyKind {
+        match self {
+            Assembly::Timer(_) => AssemblyKind::Timer,
+            Assembly::Size(_) => AssemblyKind::Size,
+            Assembly::Hybrid(_) => AssemblyKind::Hybrid,
+        }
+    }
+
+    /// When a burst that is opened now leaves at the latest.
+    fn deadline(self, opened: Time) -> Option<Time> {
+        each!(self, assembly => assembly.deadline(opened))
+    }
+
+    /// Whether a burst of so many bytes leaves at once.
+    fn is_full(self, bytes: u64) -> bool {
+        each!(self, assembly => assembly.is_full(bytes))
+    }
 }
 
 /// The path of bursts from one edge node to another.

@@ -145,21 +145,24 @@ fn check(name: &str, config: &Config, problems: &mut Problems<'_>) {
 /// Reports a congestion control that goes by the rate of delivery without what it needs, and pacing
 /// at such a rate without one that finds it.
 fn check_pacing(name: &str, config: &Config, problems: &mut Problems<'_>) {
-    let bbr = config.congestion == CongestionKind::Bbr;
-    if bbr && config.recovery != RecoveryKind::Sack {
-        let message = "`congestion = \"bbr\"` needs `recovery = \"sack\"`".to_owned();
+    let kind = config.congestion;
+    if kind.wants_rates() && config.recovery != RecoveryKind::Sack {
+        let message = format!("`congestion = \"{}\"` needs `recovery = \"sack\"`", kind.name());
         problems.at(place!["tcp", name, "congestion"], message).label(
             "it goes by what is delivered, which only SACK tells while something is missing",
         );
     }
-    if bbr && config.pacing != Pacing::Rate {
-        let message = "`congestion = \"bbr\"` needs `pacing = \"rate\"`".to_owned();
+    if kind.paces() && config.pacing != Pacing::Rate {
+        let message = format!("`congestion = \"{}\"` needs `pacing = \"rate\"`", kind.name());
         problems
             .at(place!["tcp", name, "congestion"], message)
             .label("its window is twice what the path holds: the rate is what it controls");
     }
-    if !bbr && config.pacing == Pacing::Rate {
-        let message = "`pacing = \"rate\"` needs `congestion = \"bbr\"`".to_owned();
+    if !kind.paces() && config.pacing == Pacing::Rate {
+        let finders = CongestionKind::ALL.iter().filter(|kind| kind.paces());
+        let finders: Vec<String> =
+            finders.map(|kind| format!("`congestion = \"{}\"`", kind.name())).collect();
+        let message = format!("`pacing = \"rate\"` needs {}", finders.join(" or "));
         problems.at(place!["tcp", name, "pacing"], message).label("no other finds a rate");
     }
 }

@@ -13,8 +13,17 @@
 //! # Limits
 //! Segments are full ones, so bytes are counted as segments.
 
-use super::AckEvent;
-use crate::config::AckCounting;
+use super::event::AckEvent;
+use optcp_units::registry;
+
+registry! {
+    /// What an ACK of new data counts for when the window grows.
+    pub enum AckCounting ("ack_counting") {
+        "once" => Once: "one segment, however much it acknowledges", "RFC 5681 section 3.1";
+        "bytes" => Bytes: "what it acknowledges; in slow start two segments at most, one after a timeout", "RFC 3465";
+        "segments" => Segments: "every segment of which no ACK had told; what passes ssthresh counts for congestion avoidance", "Linux";
+    }
+}
 
 /// L of RFC 3465 in segments.
 const LIMIT: u32 = 2;

@@ -17,9 +17,9 @@
 
 use optcp_units::{Duration, Time};
 
-use super::AckEvent;
+use super::controller::{Controller, Start, keys};
+use super::event::AckEvent;
 use super::slow_start::SlowStart;
-use crate::config::Config;
 use crate::window::Window;
 
 /// C in segments a cubic second (RFC 9438 section 5).
@@ -28,6 +28,15 @@ const C: f64 = 0.4;
 const BETA: f64 = 0.7;
 /// Reno's increase that makes up for BETA: 3 (1 - BETA) / (1 + BETA) (section 4.3).
 const ALPHA: f64 = 9.0 / 17.0;
+
+keys! {
+    /// What CUBIC chooses for itself alone.
+    pub struct CubicKeys {
+        /// Whether it aims lower after a loss at a smaller window than the one before (RFC 9438 section
+        /// 4.7), which gives way to new flows.
+        fast_convergence: bool = true, "RFC 9438 section 4.7, for a connection that is set to CUBIC";
+    }
+}
 
 /// See the module's text.
 #[derive(Clone, Debug)]
@@ -85,17 +94,23 @@ impl Epoch {
     }
 }
 
-impl Cubic {
-    pub(super) fn new(config: &Config) -> Self {
+impl Controller for Cubic {
+    type Keys = CubicKeys;
+
+    fn new(keys: &CubicKeys, start: Start) -> Self {
         Cubic {
-            fast_convergence: config.fast_convergence,
-            slow_start: SlowStart::new(config),
+            fast_convergence: keys.fast_convergence,
+            slow_start: start.slow_start,
             state: State::default(),
             before: None,
         }
     }
 
-    pub(super) fn on_ack(&mut self, window: &mut Window, mss: f64, ack: &AckEvent) {
+    fn on_open(&mut self) {
+        self.slow_start.on_open();
+    }
+
+    fn on_ack(&mut self, window: &mut Window, mss: f64, ack: &AckEvent) {
         let count = self.slow_start.on_ack(window, mss, ack);
         if window.in_slow_start() {
             return;
@@ -126,31 +141,28 @@ impl Cubic {
         window.cwnd = window.cwnd.max(grown * mss);
     }
 
-    pub(super) fn ssthresh(&mut self, window: &Window, mss: f64, amount: f64) -> f64 {
+    fn on_loss(&mut self, window: &Window, mss: f64, amount: f64) -> Option<f64> {
         let cwnd = window.cwnd / mss;
         let falls = self.fast_convergence && self.state.w_max.is_some_and(|w_max| cwnd < w_max);
         let w_max = if falls { cwnd * ((1.0 + BETA) / 2.0) } else { cwnd };
         self.state = State { prior: Some(cwnd), w_max: Some(w_max), epoch: None };
         self.slow_start.on_loss();
-        amount * BETA
+        Some(amount * BETA)
     }
 
     /// Section 4.8: the next congestion avoidance begins with K = 0.
-    pub(super) fn on_timeout(&mut self) {
+    fn on_timeout(&mut self, _window: &mut Window, _mss: f64) {
         self.state.w_max = None;
         self.state.epoch = None;
         self.slow_start.on_timeout();
     }
 
-    pub(super) fn on_open(&mut self) {
-        self.slow_start.on_open();
-    }
-
-    pub(super) fn save(&mut self) {
+    fn save(&mut self) {
         self.before = Some(self.state);
     }
 
-    pub(super) fn on_undo(&mut self) {
+    fn on_undo(&mut self, window: &mut Window, before: Window) {
+        window.restore(before);
         if let Some(before) = self.before.take() {
             self.state = before;
         }
@@ -176,7 +188,7 @@ fn cube_root(x: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::profile::Profile;
+    use crate::config::{AckCounting, SlowStartKind};
 
     const MSS: f64 = 1000.0;
 
@@ -192,10 +204,12 @@ mod tests {
 
     /// A sender in congestion avoidance at a window of `cwnd` segments that lost one.
     fn after_loss(cwnd: f64, w_max: Option<f64>) -> (Cubic, Window) {
-        let mut cubic = Cubic::new(&Profile::Rfc.config());
+        let slow_start = SlowStart::new(SlowStartKind::Standard, AckCounting::Once, false);
+        let start = Start { slow_start, clock_phase: Duration::ZERO };
+        let mut cubic = Cubic::new(&CubicKeys::default(), start);
         cubic.state.w_max = w_max;
         let before = Window { cwnd: cwnd * MSS, ssthresh: MSS };
-        let ssthresh = cubic.ssthresh(&before, MSS, before.cwnd);
+        let ssthresh = cubic.on_loss(&before, MSS, before.cwnd).unwrap();
         (cubic, Window { cwnd: ssthresh, ssthresh })
     }
 
@@ -277,7 +291,7 @@ mod tests {
     #[test]
     fn a_timeout_begins_at_the_flat_part() {
         let (mut cubic, mut window) = after_loss(100.0, None);
-        cubic.on_timeout();
+        cubic.on_timeout(&mut window, MSS);
         cubic.on_ack(&mut window, MSS, &ack(Duration::ZERO, Duration::from_ms(100)));
         let epoch = cubic.state.epoch.unwrap();
         assert_eq!((epoch.k.to_bits(), epoch.w_max.to_bits()), (0, 70_f64.to_bits()));
@@ -290,10 +304,13 @@ mod tests {
         cubic.on_ack(&mut window, MSS, &ack(Duration::ZERO, Duration::from_ms(100)));
         let before = format!("{:?}", cubic.state);
         cubic.save();
-        let _ = cubic.ssthresh(&window, MSS, window.cwnd);
-        cubic.on_timeout();
+        let kept = window;
+        let _ = cubic.on_loss(&window, MSS, window.cwnd);
+        cubic.on_timeout(&mut window, MSS);
+        window.cwnd = MSS;
         assert_ne!(format!("{:?}", cubic.state), before);
-        cubic.on_undo();
+        cubic.on_undo(&mut window, kept);
+        assert_eq!(window, kept);
         assert_eq!(format!("{:?}", cubic.state), before);
     }
 

@@ -13,8 +13,8 @@
 
 use optcp_units::{Duration, Time};
 
-use super::AckEvent;
-use crate::core::Seq;
+use super::event::AckEvent;
+use crate::seq::Seq;
 use crate::window::Window;
 
 /// The window below which HyStart does not look, in segments.

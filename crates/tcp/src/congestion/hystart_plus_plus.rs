@@ -14,8 +14,8 @@
 
 use optcp_units::Duration;
 
-use super::AckEvent;
-use crate::core::Seq;
+use super::event::AckEvent;
+use crate::seq::Seq;
 use crate::window::Window;
 
 const MIN_RTT_THRESH: Duration = Duration::from_ms(4);

@@ -1,173 +1,138 @@
 //! Congestion control: how the window grows, and what is left of it after a loss.
+//!
+//! A controller is a file with an `impl` of [`Controller`], and a line below.
 
 mod ack_counting;
 mod bbr;
+pub mod controller;
 mod cubic;
+pub mod event;
 mod hystart;
 mod hystart_plus_plus;
+#[cfg(test)]
+mod recorder;
 mod reno;
 mod slow_start;
 mod window_validation;
 
-use optcp_units::{Duration, Time};
+use optcp_units::Duration;
 
-use crate::config::{Config, CongestionKind};
-use crate::core::Seq;
-use crate::delivery::{DeliveryRate, RateSample};
+use crate::delivery::DeliveryRate;
 use crate::window::Window;
+use optcp_units::{registry, states};
 
+use controller::{Controller, Keys, OwnKey, Start};
+use event::{AckEvent, DeliveryEvent};
+
+pub use ack_counting::AckCounting;
 pub use bbr::Bbr;
 pub use cubic::Cubic;
-pub use reno::Reno;
+#[cfg(test)]
+pub use recorder::Recorder;
+pub use reno::{Increase, Reno};
+pub use slow_start::{SlowStart, SlowStartKind};
 pub(crate) use window_validation::WindowUse;
+pub use window_validation::WindowValidation;
 
-/// What an ACK of new data tells congestion control.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct AckEvent {
-    /// The present.
-    pub now: Time,
-    /// Segments that it acknowledges cumulatively for the first time.
-    pub acked: u32,
-    /// Segments of which no ACK had told before, be it cumulatively or by SACK.
-    pub delivered: u32,
-    /// The round trip that it measures, if it does.
-    pub rtt: Option<Duration>,
-    /// The smoothed round trip, once there is one.
-    pub srtt: Option<Duration>,
-    /// Everything below is acknowledged now.
-    pub una: Seq,
-    /// One past the highest segment sent: where the present round trip ends.
-    pub max: Seq,
-    /// Whether the window limits what is sent, so that it may grow.
-    pub limited: bool,
-}
-
-/// What the sender is repairing.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Repair {
-    /// Nothing.
-    #[default]
-    Nothing,
-    /// Losses that ACKs revealed.
-    Losses,
-    /// A timeout.
-    Timeout,
-}
-
-/// What an ACK tells congestion control that goes by deliveries.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct DeliveryEvent {
-    /// The present.
-    pub now: Time,
-    /// Segments delivered that no ACK had told of before.
-    pub delivered: u32,
-    /// Segments found lost.
-    pub lost: u32,
-    /// Segments that the network carried before the ACK, as far as the sender knew.
-    pub prior_in_flight: u32,
-    /// And after it.
-    pub in_flight: u32,
-    /// What the sender is repairing now.
-    pub repair: Repair,
-    /// The latest round trip that it measures, if it does.
-    pub rtt: Option<Duration>,
-    /// The smoothed round trip, once there is one.
-    pub srtt: Option<Duration>,
-    /// The rate of delivery that it measures, if it does.
-    pub sample: Option<RateSample>,
-}
-
-/// The state of the chosen congestion control. It alone grows the window. It *answers* what ssthresh
-/// should be after a loss; only slow start that ends without one sets it. One that governs recovery sets
-/// the window itself on every ACK, from what is delivered, and nobody else does.
-#[derive(Clone, Debug)]
-pub enum CongestionControl {
-    /// See [`Reno`].
-    Reno(Reno),
-    /// See [`Cubic`].
-    Cubic(Box<Cubic>),
-    /// See [`Bbr`].
-    Bbr(Box<Bbr>),
-}
-
-impl CongestionControl {
-    /// The state at the start of a connection of a sender whose clock stands at `clock_phase` at time
-    /// zero.
-    #[must_use]
-    pub fn new(config: &Config, clock_phase: Duration) -> Self {
-        match config.congestion {
-            CongestionKind::Reno => CongestionControl::Reno(Reno::new(config)),
-            CongestionKind::Cubic => CongestionControl::Cubic(Box::new(Cubic::new(config))),
-            CongestionKind::Bbr => CongestionControl::Bbr(Box::new(Bbr::new(clock_phase))),
+/// Declares the controllers, each with the module that its own keys are called after.
+macro_rules! controllers {
+    (
+        $d:tt
+        $( $(#[$attr:meta])* $name:literal => $module:ident :: $Controller:ident in $Held:ty :
+            $summary:literal, $source:literal; )+
+    ) => {
+        registry! {
+            /// How the congestion window grows.
+            pub enum CongestionKind ("congestion") {
+                $( $(#[$attr])* $name => $Controller : $summary, $source; )+
+            }
         }
+
+        states! {
+            $d
+            /// The state of the chosen congestion control.
+            #[derive(Clone, Debug)]
+            pub enum CongestionControl, each! {
+                $( $(#[$attr])* $Controller : $Held, )+
+            }
+        }
+
+        /// What controllers choose for themselves alone, also those that are not chosen.
+        #[derive(Clone, Debug, Default, PartialEq)]
+        pub struct ControllerKeys {
+            $(
+                $(#[$attr])*
+                #[doc = concat!("Those of [`", stringify!($Controller), "`].")]
+                pub $module: <$Controller as Controller>::Keys,
+            )+
+        }
+
+        impl ControllerKeys {
+            /// The keys of each controller.
+            pub const ALL: &'static [&'static [OwnKey]] =
+                &[ $( $(#[$attr])* <$Controller as Controller>::Keys::ALL, )+ ];
+        }
+
+        impl CongestionKind {
+            /// Whether it asks for the rate of delivery.
+            #[must_use]
+            pub const fn wants_rates(self) -> bool {
+                match self { $( $(#[$attr])* Self::$Controller => $Controller::WANTS_RATES, )+ }
+            }
+
+            /// Whether it finds the rate at which segments leave.
+            #[must_use]
+            pub const fn paces(self) -> bool {
+                match self { $( $(#[$attr])* Self::$Controller => $Controller::PACES, )+ }
+            }
+        }
+
+        impl CongestionControl {
+            /// The state at the start of a connection.
+            #[must_use]
+            pub fn new(kind: CongestionKind, keys: &ControllerKeys, start: Start) -> Self {
+                match kind {
+                    $( $(#[$attr])* CongestionKind::$Controller =>
+                        Self::$Controller($Controller::new(&keys.$module, start).into()), )+
+                }
+            }
+
+            /// See [`Controller::on_lost_syn`].
+            pub fn on_lost_syn(&mut self, keys: &ControllerKeys, start: Start) {
+                match self { $( $(#[$attr])* Self::$Controller(it) => it.on_lost_syn(&keys.$module, start), )+ }
+            }
+        }
+    };
+}
+
+controllers! { $
+    "reno" => reno::Reno in Reno: "slow start, then one segment a round trip; half after a loss", "RFC 5681 section 3.1";
+    "cubic" => cubic::Cubic in Box<Cubic>: "a cubic of the time since the last loss, or Reno where that is more; 7/10 after a loss", "RFC 9438";
+    "bbr" => bbr::Bbr in Box<Bbr>: "paces at the greatest rate of delivery and keeps its product with the least round trip in flight", "draft-cardwell-iccrg-bbr-congestion-control-00; Linux";
+    #[cfg(test)]
+    "recorder" => recorder::Recorder in Box<Recorder>: "Reno that remembers what it was told", "tests of this crate";
+}
+
+/// What every [`Controller`] has, for the one that was chosen.
+impl CongestionControl {
+    /// See [`Controller::on_open`].
+    pub fn on_open(&mut self) {
+        each!(self, it => it.on_open());
     }
 
-    /// An ACK of new data outside recovery: grow the window.
+    /// See [`Controller::observe`].
+    #[inline]
+    pub fn observe(&mut self, ack: &AckEvent) {
+        each!(self, it => it.observe(ack));
+    }
+
+    /// See [`Controller::on_ack`].
     #[inline]
     pub fn on_ack(&mut self, window: &mut Window, mss: f64, ack: &AckEvent) {
-        match self {
-            CongestionControl::Reno(reno) => reno.on_ack(window, mss, ack),
-            CongestionControl::Cubic(cubic) => cubic.on_ack(window, mss, ack),
-            CongestionControl::Bbr(_) => {}
-        }
+        each!(self, it => it.on_ack(window, mss, ack));
     }
 
-    /// The connection is open: the round trip of the SYN is none of data.
-    pub fn on_open(&mut self) {
-        match self {
-            CongestionControl::Reno(reno) => reno.on_open(),
-            CongestionControl::Cubic(cubic) => cubic.on_open(),
-            CongestionControl::Bbr(_) => {}
-        }
-    }
-
-    /// A loss with `amount` bytes (a flight or a window, see
-    /// [`ReductionBasis`](crate::config::ReductionBasis)) at stake: the threshold after it.
-    #[must_use]
-    pub fn ssthresh(&mut self, window: &Window, mss: f64, amount: f64) -> f64 {
-        match self {
-            CongestionControl::Reno(reno) => reno.ssthresh(amount),
-            CongestionControl::Cubic(cubic) => cubic.ssthresh(window, mss, amount),
-            CongestionControl::Bbr(_) => amount,
-        }
-    }
-
-    /// The retransmission timer expired with a window of `window` segments; the threshold is set.
-    pub fn on_timeout(&mut self, window: u32) {
-        match self {
-            CongestionControl::Reno(reno) => reno.on_timeout(),
-            CongestionControl::Cubic(cubic) => cubic.on_timeout(),
-            CongestionControl::Bbr(bbr) => bbr.on_timeout(window),
-        }
-    }
-
-    /// A reduction begins that may be taken back.
-    pub fn save(&mut self) {
-        match self {
-            CongestionControl::Reno(_) | CongestionControl::Bbr(_) => {}
-            CongestionControl::Cubic(cubic) => cubic.save(),
-        }
-    }
-
-    /// The reduction that began last is taken back.
-    pub fn on_undo(&mut self) {
-        match self {
-            CongestionControl::Reno(_) => {}
-            CongestionControl::Cubic(cubic) => cubic.on_undo(),
-            CongestionControl::Bbr(bbr) => bbr.on_undo(),
-        }
-    }
-
-    /// Whether it goes by what is delivered and sets the window itself, in recovery too.
-    #[must_use]
-    pub fn governs_recovery(&self) -> bool {
-        match self {
-            CongestionControl::Reno(_) | CongestionControl::Cubic(_) => false,
-            CongestionControl::Bbr(_) => true,
-        }
-    }
-
-    /// Any ACK, where it governs recovery.
+    /// See [`Controller::on_delivery`].
     pub fn on_delivery(
         &mut self,
         window: &mut Window,
@@ -175,26 +140,44 @@ impl CongestionControl {
         ack: &DeliveryEvent,
         rate: &mut DeliveryRate,
     ) {
-        match self {
-            CongestionControl::Reno(_) | CongestionControl::Cubic(_) => {}
-            CongestionControl::Bbr(bbr) => bbr.on_delivery(window, mss, ack, rate),
-        }
+        each!(self, it => it.on_delivery(window, mss, ack, rate));
     }
 
-    /// A recovery begins with a window of `window` segments, where it governs recovery.
-    pub fn on_loss(&mut self, window: u32) {
-        match self {
-            CongestionControl::Reno(_) | CongestionControl::Cubic(_) => {}
-            CongestionControl::Bbr(bbr) => bbr.on_loss(window),
-        }
+    /// See [`Controller::on_loss`].
+    #[must_use]
+    pub fn on_loss(&mut self, window: &Window, mss: f64, amount: f64) -> Option<f64> {
+        each!(self, it => it.on_loss(window, mss, amount))
     }
 
-    /// The time between segments, if it has an opinion, for a window of `window` segments.
+    /// See [`Controller::on_timeout`].
+    pub fn on_timeout(&mut self, window: &mut Window, mss: f64) {
+        each!(self, it => it.on_timeout(window, mss));
+    }
+
+    /// See [`Controller::on_recovered`].
+    #[inline]
+    pub fn on_recovered(&mut self, window: &mut Window, mss: f64) {
+        each!(self, it => it.on_recovered(window, mss));
+    }
+
+    /// See [`Controller::save`].
+    pub fn save(&mut self) {
+        each!(self, it => it.save());
+    }
+
+    /// See [`Controller::on_undo`].
+    pub fn on_undo(&mut self, window: &mut Window, before: Window) {
+        each!(self, it => it.on_undo(window, before));
+    }
+
+    /// See [`Controller::on_idle`].
+    pub fn on_idle(&mut self, window: &mut Window, initial: f64) {
+        each!(self, it => it.on_idle(window, initial));
+    }
+
+    /// See [`Controller::interval`].
     #[must_use]
     pub fn interval(&self, window: u32, srtt: Option<Duration>) -> Option<Duration> {
-        match self {
-            CongestionControl::Reno(_) | CongestionControl::Cubic(_) => None,
-            CongestionControl::Bbr(bbr) => Some(bbr.interval(window, srtt)),
-        }
+        each!(self, it => it.interval(window, srtt))
     }
 }

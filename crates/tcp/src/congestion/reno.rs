@@ -10,10 +10,29 @@
 //! # Limits
 //! An ACK adds a segment at most in congestion avoidance.
 
-use super::AckEvent;
+use super::controller::{Controller, Start, keys};
+use super::event::AckEvent;
 use super::slow_start::SlowStart;
-use crate::config::{Config, Increase};
 use crate::window::Window;
+use optcp_units::registry;
+
+registry! {
+    /// How congestion avoidance rounds what an ACK adds to the window.
+    pub enum Increase ("increase") {
+        "exact" => Exact: "SMSS*SMSS/cwnd, fractions of a byte kept", "RFC 5681 equation 3";
+        "whole-bytes" => WholeBytes: "SMSS*SMSS/cwnd cut to whole bytes, at least one", "INET in 2011";
+        "whole-segments" => WholeSegments: "a segment once a window's worth of them is counted", "RFC 3465 section 2.1; Linux";
+    }
+}
+
+keys! {
+    /// What Reno chooses for itself alone.
+    pub struct RenoKeys {
+        /// How growth in congestion avoidance is rounded.
+        increase: Increase = Increase::Exact,
+            "RFC 5681 equation 3; a fraction of a byte lost on every ACK would slow large windows down";
+    }
+}
 
 /// See the module's text.
 #[derive(Clone, Debug)]
@@ -24,14 +43,20 @@ pub struct Reno {
     counted: f64,
 }
 
-impl Reno {
-    pub(super) fn new(config: &Config) -> Self {
-        Reno { increase: config.increase, slow_start: SlowStart::new(config), counted: 0.0 }
+impl Controller for Reno {
+    type Keys = RenoKeys;
+
+    fn new(keys: &RenoKeys, start: Start) -> Self {
+        Reno { increase: keys.increase, slow_start: start.slow_start, counted: 0.0 }
+    }
+
+    fn on_open(&mut self) {
+        self.slow_start.on_open();
     }
 
     // Once for every ACK: a call would cost more than what is done.
     #[inline(always)]
-    pub(super) fn on_ack(&mut self, window: &mut Window, mss: f64, ack: &AckEvent) {
+    fn on_ack(&mut self, window: &mut Window, mss: f64, ack: &AckEvent) {
         let count = self.slow_start.on_ack(window, mss, ack);
         if count <= 0.0 {
             return;
@@ -52,17 +77,13 @@ impl Reno {
         };
     }
 
-    pub(super) fn ssthresh(&mut self, amount: f64) -> f64 {
+    fn on_loss(&mut self, _window: &Window, _mss: f64, amount: f64) -> Option<f64> {
         self.counted = 0.0;
         self.slow_start.on_loss();
-        amount / 2.0
+        Some(amount / 2.0)
     }
 
-    pub(super) fn on_open(&mut self) {
-        self.slow_start.on_open();
-    }
-
-    pub(super) fn on_timeout(&mut self) {
+    fn on_timeout(&mut self, _window: &mut Window, _mss: f64) {
         self.slow_start.on_timeout();
     }
 }
@@ -70,11 +91,12 @@ impl Reno {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::AckCounting;
-    use crate::profile::Profile;
+    use crate::config::{AckCounting, SlowStartKind};
+    use optcp_units::Duration;
 
     fn reno(increase: Increase, ack_counting: AckCounting) -> Reno {
-        Reno::new(&Config { increase, ack_counting, ..Profile::Rfc.config() })
+        let slow_start = SlowStart::new(SlowStartKind::Standard, ack_counting, false);
+        Reno::new(&RenoKeys { increase }, Start { slow_start, clock_phase: Duration::ZERO })
     }
 
     /// An ACK for so many segments.
@@ -151,7 +173,7 @@ mod tests {
         let mut reno = reno(Increase::Exact, AckCounting::Bytes);
         reno.on_ack(&mut window, 1000.0, &ack(5));
         assert_eq!(window.cwnd.to_bits(), 4000_f64.to_bits());
-        reno.on_timeout();
+        reno.on_timeout(&mut window, 1000.0);
         reno.on_ack(&mut window, 1000.0, &ack(5));
         assert_eq!(window.cwnd.to_bits(), 5000_f64.to_bits());
     }

@@ -10,15 +10,25 @@
 //! # Limits
 //! Only ACKs outside a loss recovery are looked at.
 
-use super::AckEvent;
+use super::ack_counting::AckCounting;
+use super::event::AckEvent;
 use super::hystart::HyStart;
 use super::hystart_plus_plus::HyStartPlusPlus;
-use crate::config::{AckCounting, Config, Pacing, SlowStartKind};
 use crate::window::Window;
+use optcp_units::registry;
+
+registry! {
+    /// What may end slow start before a loss does.
+    pub enum SlowStartKind ("slow_start") {
+        "standard" => Standard: "nothing but ssthresh", "RFC 5681 section 3.1";
+        "hystart" => HyStart: "a long train of ACKs, or longer round trips, from 16 segments on", "Ha and Rhee 2011, as in Linux's CUBIC";
+        "hystart++" => HyStartPlusPlus: "longer round trips, after five rounds of slower growth", "RFC 9406";
+    }
+}
 
 /// See the module's text.
 #[derive(Clone, Debug)]
-pub(super) struct SlowStart {
+pub struct SlowStart {
     counting: AckCounting,
     /// Whether it was a timeout that began the present slow start.
     after_timeout: bool,
@@ -34,15 +44,14 @@ enum End {
 }
 
 impl SlowStart {
-    pub(super) fn new(config: &Config) -> Self {
+    /// The slow start of a connection, in which `paced` segments are spread over time.
+    pub(crate) fn new(kind: SlowStartKind, counting: AckCounting, paced: bool) -> Self {
         SlowStart {
-            counting: config.ack_counting,
+            counting,
             after_timeout: false,
-            end: match config.slow_start {
+            end: match kind {
                 SlowStartKind::Standard => End::Loss,
-                SlowStartKind::HyStart => {
-                    End::HyStart(Box::new(HyStart::new(config.pacing != Pacing::None)))
-                }
+                SlowStartKind::HyStart => End::HyStart(Box::new(HyStart::new(paced))),
                 SlowStartKind::HyStartPlusPlus => End::HyStartPlusPlus(Box::default()),
             },
         }

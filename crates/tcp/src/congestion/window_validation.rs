@@ -10,7 +10,16 @@
 //! # Limits
 //! A window that is not used does not shrink.
 
-use crate::core::Seq;
+use crate::seq::Seq;
+use optcp_units::registry;
+
+registry! {
+    /// Whether the window grows while it does not limit what is sent.
+    pub enum WindowValidation ("window_validation") {
+        "none" => None: "it grows with every ACK of new data", "RFC 5681 section 3.1";
+        "linux" => Linux: "it grows if it held a segment back, or in slow start is below twice what was outstanding", "Linux; RFC 9438 section 5.8";
+    }
+}
 
 /// How a sender uses its window.
 #[derive(Clone, Copy, Debug, Default)]

@@ -23,7 +23,7 @@ bundle! {
     "it opens every connection with a SYN exchange" =>
         handshake: true;
     "integer arithmetic: the quotient is cut, and one byte is added where it is nothing; beyond 726 segments an ACK adds 1 byte" =>
-        increase: Increase::WholeBytes;
+        controllers.reno.increase: Increase::WholeBytes;
     "integer arithmetic" =>
         halving: Halving::WholeBytes;
     "since 2010 the window is one segment again when an ACK finds that nothing was sent for a timeout, also inside a recovery that stalls" =>

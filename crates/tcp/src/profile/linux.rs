@@ -40,7 +40,8 @@ bundle! {
     "its default congestion control, with its module's defaults" =>
         congestion: CongestionKind::Cubic, slow_start: SlowStartKind::HyStart;
     "`tcp_slow_start` and `tcp_cong_avoid_ai` count every segment delivered; what Reno adds are whole segments" =>
-        ack_counting: AckCounting::Segments, increase: Increase::WholeSegments;
+        ack_counting: AckCounting::Segments,
+        controllers.reno.increase: Increase::WholeSegments;
     "`tcp_is_cwnd_limited` is asked before the window grows" =>
         window_validation: WindowValidation::Linux;
     "`tcp_min_tso_segs` is 2, where there is pacing" =>

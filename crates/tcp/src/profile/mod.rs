@@ -11,7 +11,7 @@ use bundle::Bundle;
 
 use optcp_units::registry;
 
-use crate::config::Config;
+use crate::config::{Config, ControllerKeys};
 
 registry! {
     /// A named bundle of TCP choices; a scenario may then change single ones.
@@ -44,17 +44,22 @@ impl Profile {
         }
     }
 
-    /// The fields of [`Config`] that this profile sets itself, in the order of its file.
+    /// The choices that this profile makes itself, in the order of its file; of one that starts from no
+    /// other, also those that controllers have for themselves.
     pub fn changed(self) -> impl Iterator<Item = &'static str> {
-        self.bundle().groups.iter().flat_map(|group| group.fields).copied()
+        let own = controllers().filter(move |_| self.base().is_none()).map(|(key, _)| key);
+        self.bundle().groups.iter().flat_map(|group| group.fields).copied().chain(own)
     }
 
-    /// Why a field of [`Config`] has the value that it has here, in this profile's words or in those of
-    /// the profile that it starts from.
+    /// Why a choice is what it is here, in the words of this profile, of the one that it starts from, or of
+    /// the controller that it belongs to.
     #[must_use]
-    pub fn reason(self, field: &str) -> Option<&'static str> {
-        let own = self.bundle().groups.iter().find(|group| group.fields.contains(&field));
-        own.map(|group| group.why).or_else(|| self.base()?.reason(field))
+    pub fn reason(self, key: &str) -> Option<&'static str> {
+        let own = self.bundle().groups.iter().find(|group| group.fields.contains(&key));
+        own.map(|group| group.why).or_else(|| match self.base() {
+            Some(base) => base.reason(key),
+            None => controllers().find(|&(own, _)| own == key).map(|(_, why)| why),
+        })
     }
 
     fn bundle(self) -> &'static Bundle {
@@ -67,4 +72,9 @@ impl Profile {
             Profile::Linux6 => &linux::VERSION_6,
         }
     }
+}
+
+/// The choices that controllers have for themselves, with the reasons for their defaults.
+fn controllers() -> impl Iterator<Item = (&'static str, &'static str)> {
+    ControllerKeys::ALL.iter().copied().flatten().copied()
 }

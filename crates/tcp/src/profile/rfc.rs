@@ -5,7 +5,7 @@ use optcp_units::{Bytes, Duration};
 use super::bundle::bundle;
 use crate::config::{
     AckCounting, AckKind, AfterTimeout, Backoff, CongestionKind, DuplicateAckKind, Expiry,
-    FirstLoss, Halving, Increase, LossDetectionKind, Measurement, NewRenoTimer, Pacing, PartialAck,
+    FirstLoss, Halving, LossDetectionKind, Measurement, NewRenoTimer, Pacing, PartialAck,
     RateReduction, RecoveryExit, RecoveryKind, ReductionBasis, RttKind, SlowStartKind,
     TimeoutBasis, WindowValidation,
 };
@@ -37,14 +37,10 @@ bundle! {
         timestamps: false, timestamp_tick: Duration::from_ms(1);
     "RFC 5681 section 3.1: slow start, then a segment a round trip" =>
         congestion: CongestionKind::Reno;
-    "RFC 5681 equation 3; a fraction of a byte lost on every ACK would slow large windows down" =>
-        increase: Increase::Exact;
     "RFC 5681 section 3.1 lets an ACK count once; counting bytes (RFC 3465) is a choice beside it" =>
         ack_counting: AckCounting::Once;
     "RFC 5681 section 3.1; HyStart++ (RFC 9406) is of 2023" =>
         slow_start: SlowStartKind::Standard;
-    "RFC 9438 section 4.7, for a connection that is set to CUBIC" =>
-        fast_convergence: true;
     "RFC 5681 section 3.1 has no such condition" =>
         window_validation: WindowValidation::None;
     "no RFC asks for it" =>

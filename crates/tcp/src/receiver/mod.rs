@@ -8,8 +8,8 @@ use optcp_units::{Duration, Time};
 
 use crate::acknowledgment::{Ack, Timestamp};
 use crate::config::{AckKind, Config, DuplicateAckKind};
-use crate::core::Seq;
 use crate::ranges::Ranges;
+use crate::seq::Seq;
 use duplicates::{Seen, Suppression};
 
 pub use policy::AckPolicy;

@@ -13,8 +13,8 @@
 
 use crate::acknowledgment::{MAX_SACK_BLOCKS, MAX_SACK_BLOCKS_WITH_TIMESTAMPS, SackBlocks};
 use crate::config::Config;
-use crate::core::Seq;
 use crate::ranges::Ranges;
+use crate::seq::Seq;
 
 /// See the module's text.
 #[derive(Clone, Debug)]

@@ -1,17 +1,24 @@
 //! Loss recovery: what ACKs and timeouts do while data is missing.
+//!
+//! A recovery is a file with an `impl` of `policy::Recovery`, or of what those have in common that count
+//! duplicate ACKs; a line below; and its name in [`RecoveryKind`].
 
 mod newreno;
+mod policy;
 mod reno;
 mod sack;
 mod sack1;
 mod tahoe;
 
-use optcp_units::Time;
+use optcp_units::{Time, states};
 
 use crate::acknowledgment::Ack;
-use crate::config::{AfterTimeout, Config, RecoveryKind};
-use crate::core::{Core, Seq};
+use crate::config::{Config, RecoveryKind};
 use crate::info::Tally;
+use crate::seq::Seq;
+use crate::tcb::Tcb;
+
+use policy::Recovery;
 
 pub use newreno::NewReno;
 pub use reno::Reno;
@@ -19,23 +26,16 @@ pub use sack::Sack;
 pub use sack1::Sack1;
 pub use tahoe::Tahoe;
 
-/// Duplicate ACKs that start a fast retransmit (RFC 5681 section 3.2).
-const DUP_THRESH: u32 = 3;
-
-/// The state of the chosen recovery. During recovery it alone writes the window,
-/// unless congestion control governs that.
-#[derive(Clone, Debug)]
-pub enum LossRecovery {
-    /// See [`Tahoe`].
-    Tahoe(Tahoe),
-    /// See [`Reno`].
-    Reno(Reno),
-    /// See [`NewReno`].
-    NewReno(NewReno),
-    /// See [`Sack`].
-    Sack(Box<Sack>),
-    /// See [`Sack1`].
-    Sack1(Box<Sack1>),
+states! { $
+    /// The state of the chosen recovery.
+    #[derive(Clone, Debug)]
+    pub enum LossRecovery, each! {
+        Tahoe: Tahoe,
+        Reno: Reno,
+        NewReno: NewReno,
+        Sack: Box<Sack>,
+        Sack1: Box<Sack1>,
+    }
 }
 
 impl LossRecovery {
@@ -55,139 +55,57 @@ impl LossRecovery {
     #[must_use]
     #[inline]
     pub fn in_recovery(&self) -> bool {
-        match self {
-            LossRecovery::Tahoe(_) => false,
-            LossRecovery::Reno(r) => r.in_recovery(),
-            LossRecovery::NewReno(r) => r.in_recovery(),
-            LossRecovery::Sack(r) => r.in_recovery(),
-            LossRecovery::Sack1(r) => r.in_recovery(),
-        }
+        each!(self, it => it.in_recovery())
     }
 
-    /// Whether a timeout's losses are being repaired.
-    pub(crate) fn in_loss(&self, core: &Core) -> bool {
-        match self {
-            LossRecovery::Sack(r) => r.in_loss(),
-            _ => core.repairs_timeout(),
-        }
+    /// See [`Recovery::in_loss`].
+    pub(crate) fn in_loss(&self, tcb: &Tcb) -> bool {
+        each!(self, it => it.in_loss(tcb))
     }
 
-    /// What is known of the outstanding segments.
-    pub(crate) fn tally(&self, core: &Core) -> Tally {
-        match self {
-            LossRecovery::Sack(r) => r.tally(),
-            // Without SACK each duplicate ACK stands for a segment that arrived beyond the hole.
-            _ => {
-                let (sacked, hole) = (core.duplicates, u32::from(self.in_recovery()));
-                Tally { sacked, lost: hole, retransmitted: hole, reordering: DUP_THRESH }
-            }
-        }
+    /// See [`Recovery::tally`].
+    pub(crate) fn tally(&self, tcb: &Tcb) -> Tally {
+        each!(self, it => it.tally(tcb))
     }
 
-    /// An ACK of data that was sent.
+    /// See [`Recovery::on_ack`].
     #[inline]
-    pub(crate) fn on_ack(&mut self, core: &mut Core, now: Time, ack: &Ack) {
-        match self {
-            LossRecovery::Sack(r) => r.on_ack(core, now, ack),
-            LossRecovery::Sack1(r) => r.on_ack(core, now, ack),
-            _ if ack.seq > core.una => {
-                self.on_new_ack(core, now, ack);
-                if core.config.after_timeout == AfterTimeout::First && core.repairs_timeout() {
-                    core.retransmit = Some(core.una);
-                }
-            }
-            _ if ack.seq == core.una && core.outstanding() => {
-                core.duplicates += 1;
-                self.on_duplicate_ack(core, now);
-            }
-            _ => {}
-        }
+    pub(crate) fn on_ack(&mut self, tcb: &mut Tcb, now: Time, ack: &Ack) {
+        each!(self, it => it.on_ack(tcb, now, ack));
     }
 
-    /// A duplicate ACK; `core.duplicates` counts it already.
-    fn on_duplicate_ack(&mut self, core: &mut Core, now: Time) {
-        match self {
-            LossRecovery::Tahoe(r) => r.on_duplicate_ack(core, now),
-            LossRecovery::Reno(r) => r.on_duplicate_ack(core, now),
-            LossRecovery::NewReno(r) => r.on_duplicate_ack(core, now),
-            LossRecovery::Sack(_) | LossRecovery::Sack1(_) => {}
-        }
+    /// See [`Recovery::on_timeout`].
+    pub(crate) fn on_timeout(&mut self, tcb: &mut Tcb, now: Time) {
+        each!(self, it => it.on_timeout(tcb, now));
     }
 
-    /// An ACK of new data.
-    fn on_new_ack(&mut self, core: &mut Core, now: Time, ack: &Ack) {
-        match self {
-            LossRecovery::Tahoe(r) => r.on_new_ack(core, now, ack),
-            LossRecovery::Reno(r) => r.on_new_ack(core, now, ack),
-            LossRecovery::NewReno(r) => r.on_new_ack(core, now, ack),
-            LossRecovery::Sack(_) | LossRecovery::Sack1(_) => {}
-        }
-    }
-
-    /// The retransmission timer expired: whatever was under way is over. The window is still what it was.
-    pub(crate) fn on_timeout(&mut self, core: &mut Core, now: Time) {
-        match self {
-            LossRecovery::Sack(r) => return r.on_timeout(core, now),
-            LossRecovery::Sack1(r) => return r.on_timeout(core),
-            LossRecovery::Tahoe(_) => {}
-            LossRecovery::Reno(r) => *r = Reno::default(),
-            LossRecovery::NewReno(r) => *r = NewReno::default(),
-        }
-        let keeps = matches!(self, LossRecovery::Tahoe(_)) && core.config.tahoe_keeps_duplicates;
-        if !keeps {
-            core.duplicates = 0;
-        }
-        core.send_again_after_timeout();
-    }
-
-    /// The next segment that may be sent now, if any.
+    /// See [`Recovery::next_segment`].
     #[inline]
-    pub(crate) fn next_segment(&mut self, core: &mut Core) -> Option<Seq> {
-        match self {
-            LossRecovery::Sack(r) => r.next_segment(core),
-            LossRecovery::Sack1(r) => r.next_segment(core),
-            _ => core.next_segment(),
-        }
+    pub(crate) fn next_segment(&mut self, tcb: &mut Tcb) -> Option<Seq> {
+        each!(self, it => it.next_segment(tcb))
     }
 
-    /// Segments that the network is held to carry, as the window counts them.
+    /// See [`Recovery::carried`].
     #[inline]
-    pub(crate) fn carried(&self, core: &Core) -> u32 {
-        match self {
-            LossRecovery::Sack(r) => r.carried(core),
-            _ => core.nxt - core.una,
-        }
+    pub(crate) fn carried(&self, tcb: &Tcb) -> u32 {
+        each!(self, it => it.carried(tcb))
     }
 
-    /// A segment is sent.
+    /// See [`Recovery::on_sent`].
     #[inline]
-    pub(crate) fn on_sent(&mut self, core: &Core, seq: Seq, now: Time) {
-        if let LossRecovery::Sack(r) = self {
-            r.on_sent(core, seq, now);
-        }
+    pub(crate) fn on_sent(&mut self, tcb: &mut Tcb, seq: Seq, now: Time) {
+        each!(self, it => it.on_sent(tcb, seq, now));
     }
 
-    /// When a timer of its own is due.
+    /// See [`Recovery::deadline`].
     #[inline]
     pub(crate) fn deadline(&self) -> Option<Time> {
-        match self {
-            LossRecovery::Sack(r) => r.deadline(),
-            _ => None,
-        }
+        each!(self, it => it.deadline())
     }
 
-    /// A timer of its own has expired.
-    pub(crate) fn on_timer(&mut self, core: &mut Core, now: Time) {
-        if let LossRecovery::Sack(r) = self {
-            r.on_timer(core, now);
-        }
-    }
-}
-
-/// The first two duplicate ACKs may release a new segment each (RFC 3042).
-fn limited_transmit(core: &mut Core) {
-    if core.config.limited_transmit && core.duplicates < DUP_THRESH {
-        core.limited = 1;
+    /// See [`Recovery::on_timer`].
+    pub(crate) fn on_timer(&mut self, tcb: &mut Tcb, now: Time) {
+        each!(self, it => it.on_timer(tcb, now));
     }
 }
 

@@ -13,10 +13,10 @@
 
 use optcp_units::Time;
 
-use super::{DUP_THRESH, limited_transmit};
+use super::policy::{CountsDuplicates, DUP_THRESH, limited_transmit};
 use crate::acknowledgment::Ack;
 use crate::config::{NewRenoTimer, PartialAck, RecoveryExit};
-use crate::core::Core;
+use crate::tcb::Tcb;
 
 /// See the module's text.
 #[derive(Clone, Debug, Default)]
@@ -32,97 +32,105 @@ enum Phase {
     Recovery { partial_seen: bool },
 }
 
-impl NewReno {
-    pub(super) fn in_recovery(&self) -> bool {
+impl CountsDuplicates for NewReno {
+    fn recovers(&self) -> bool {
         self.phase != Phase::Open
     }
 
-    pub(super) fn on_duplicate_ack(&mut self, core: &mut Core, now: Time) {
-        if self.in_recovery() {
-            core.inflation += 1;
-            limit_burst(core);
+    fn on_duplicate_ack(&mut self, tcb: &mut Tcb, now: Time) {
+        if self.recovers() {
+            tcb.inflation += 1;
+            limit_burst(tcb);
             return;
         }
-        limited_transmit(core);
-        if core.duplicates == DUP_THRESH && core.may_fast_retransmit() {
-            core.fast_retransmit(now);
-            core.inflation = DUP_THRESH;
+        limited_transmit(tcb);
+        if tcb.duplicates == DUP_THRESH && tcb.may_fast_retransmit() {
+            tcb.fast_retransmit(now);
+            tcb.inflation = DUP_THRESH;
             self.phase = Phase::Recovery { partial_seen: false };
-            limit_burst(core);
+            limit_burst(tcb);
         }
     }
 
     #[inline]
-    pub(super) fn on_new_ack(&mut self, core: &mut Core, now: Time, ack: &Ack) {
-        match (self.phase, core.recover) {
+    fn on_new_ack(&mut self, tcb: &mut Tcb, now: Time, ack: &Ack) {
+        match (self.phase, tcb.recover) {
             (Phase::Recovery { partial_seen }, Some(recover)) if ack.seq < recover => {
                 self.phase = Phase::Recovery { partial_seen: true };
-                partial_ack(core, now, ack, !partial_seen);
+                partial_ack(tcb, now, ack, !partial_seen);
             }
             (Phase::Recovery { .. }, _) => {
                 self.phase = Phase::Open;
-                full_ack(core, now, ack);
+                full_ack(tcb, now, ack);
             }
             (Phase::Open, _) => {
-                if core.config.careful_until_new_ack {
-                    core.recover = None;
+                if tcb.config.careful_until_new_ack {
+                    tcb.recover = None;
                 }
-                let event = core.acknowledge(now, ack);
-                core.grow(event);
+                let event = tcb.acknowledge(now, ack);
+                tcb.grow(event);
             }
         }
     }
+
+    fn restart(&mut self, tcb: &mut Tcb) {
+        *self = NewReno::default();
+        tcb.duplicates = 0;
+    }
 }
 
-fn limit_burst(core: &mut Core) {
-    if let Some(burst) = core.config.recovery_burst {
-        core.allowance = burst;
+fn limit_burst(tcb: &mut Tcb) {
+    if let Some(burst) = tcb.config.recovery_burst {
+        tcb.allowance = burst;
     }
 }
 
 /// RFC 6582 section 3.2 step 3, partial acknowledgment.
-fn partial_ack(core: &mut Core, now: Time, ack: &Ack, first: bool) {
-    match core.config.partial_ack {
-        PartialAck::Deflate => deflate(core, ack.seq - core.una),
+fn partial_ack(tcb: &mut Tcb, now: Time, ack: &Ack, first: bool) {
+    match tcb.config.partial_ack {
+        PartialAck::Deflate => deflate(tcb, ack.seq - tcb.una),
         PartialAck::Keep => {}
-        PartialAck::Reset => core.inflation = 0,
+        PartialAck::Reset => tcb.inflation = 0,
     }
     // Without effect where a fast retransmit gives the measurement up: one that was begun inside the
     // recovery is of data beyond it.
-    core.measure(now, ack);
-    if first || core.config.newreno_timer == NewRenoTimer::Patient {
-        core.timer.restart(now);
+    let rtt = tcb.measure(now, ack);
+    if first || tcb.config.newreno_timer == NewRenoTimer::Patient {
+        tcb.timer.restart(now);
     }
-    core.advance(ack.seq);
-    core.retransmit = Some(core.una);
-    limit_burst(core);
+    let (acked, delivered) = (ack.seq - tcb.una, tcb.delivered(ack));
+    tcb.advance(ack.seq);
+    tcb.observe(now, acked, delivered, rtt);
+    tcb.retransmit = Some(tcb.una);
+    limit_burst(tcb);
 }
 
 /// Takes off what left the network, less one segment for the retransmission that enters it.
-fn deflate(core: &mut Core, acked: u32) {
-    if core.inflation > acked {
-        core.inflation -= acked - 1;
+fn deflate(tcb: &mut Tcb, acked: u32) {
+    if tcb.inflation > acked {
+        tcb.inflation -= acked - 1;
     } else {
-        let excess = f64::from(acked - core.inflation) * core.mss();
-        core.window.cwnd = (core.window.cwnd - excess).max(core.mss());
-        core.inflation = 1;
+        let excess = f64::from(acked - tcb.inflation) * tcb.mss();
+        tcb.window.cwnd = (tcb.window.cwnd - excess).max(tcb.mss());
+        tcb.inflation = 1;
     }
 }
 
 /// RFC 6582 section 3.2 step 3, full acknowledgment.
-fn full_ack(core: &mut Core, now: Time, ack: &Ack) {
-    core.inflation = 0;
-    let event = core.acknowledge(now, ack);
-    let mss = core.mss();
-    match core.config.recovery_exit {
+fn full_ack(tcb: &mut Tcb, now: Time, ack: &Ack) {
+    tcb.inflation = 0;
+    let event = tcb.acknowledge(now, ack);
+    let mss = tcb.mss();
+    match tcb.config.recovery_exit {
         RecoveryExit::FlightSize => {
-            core.window.cwnd = core.window.ssthresh.min(core.flight().max(mss) + mss);
+            tcb.window.cwnd = tcb.window.ssthresh.min(tcb.flight().max(mss) + mss);
         }
-        RecoveryExit::Rfc3782 => core.window.cwnd = core.window.ssthresh.min(core.flight() + mss),
-        RecoveryExit::Ssthresh => core.window.cwnd = core.window.ssthresh,
+        RecoveryExit::Rfc3782 => tcb.window.cwnd = tcb.window.ssthresh.min(tcb.flight() + mss),
+        RecoveryExit::Ssthresh => tcb.window.cwnd = tcb.window.ssthresh,
         RecoveryExit::Unchanged => {}
     }
-    if core.config.exit_ack_grows {
-        core.grow(event);
+    tcb.on_recovered();
+    if tcb.config.exit_ack_grows {
+        tcb.grow(event);
     }
 }

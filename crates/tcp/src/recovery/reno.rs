@@ -12,9 +12,9 @@
 
 use optcp_units::Time;
 
-use super::{DUP_THRESH, limited_transmit};
+use super::policy::{CountsDuplicates, DUP_THRESH, limited_transmit};
 use crate::acknowledgment::Ack;
-use crate::core::Core;
+use crate::tcb::Tcb;
 
 /// See the module's text.
 #[derive(Clone, Debug, Default)]
@@ -22,30 +22,39 @@ pub struct Reno {
     recovering: bool,
 }
 
-impl Reno {
-    pub(super) fn in_recovery(&self) -> bool {
+impl CountsDuplicates for Reno {
+    fn recovers(&self) -> bool {
         self.recovering
     }
 
-    pub(super) fn on_duplicate_ack(&mut self, core: &mut Core, now: Time) {
+    fn on_duplicate_ack(&mut self, tcb: &mut Tcb, now: Time) {
         if self.recovering {
-            core.inflation += 1;
+            tcb.inflation += 1;
             return;
         }
-        limited_transmit(core);
-        if core.duplicates == DUP_THRESH && core.may_fast_retransmit() {
-            core.fast_retransmit(now);
-            core.inflation = DUP_THRESH;
+        limited_transmit(tcb);
+        if tcb.duplicates == DUP_THRESH && tcb.may_fast_retransmit() {
+            tcb.fast_retransmit(now);
+            tcb.inflation = DUP_THRESH;
             self.recovering = true;
         }
     }
 
-    pub(super) fn on_new_ack(&mut self, core: &mut Core, now: Time, ack: &Ack) {
-        let event = core.acknowledge(now, ack);
+    #[inline]
+    fn on_new_ack(&mut self, tcb: &mut Tcb, now: Time, ack: &Ack) {
+        let event = tcb.acknowledge(now, ack);
         let was_recovering = std::mem::take(&mut self.recovering);
-        core.inflation = 0;
-        if !was_recovering || core.config.exit_ack_grows {
-            core.grow(event);
+        tcb.inflation = 0;
+        if was_recovering {
+            tcb.on_recovered();
         }
+        if !was_recovering || tcb.config.exit_ack_grows {
+            tcb.grow(event);
+        }
+    }
+
+    fn restart(&mut self, tcb: &mut Tcb) {
+        *self = Reno::default();
+        tcb.duplicates = 0;
     }
 }

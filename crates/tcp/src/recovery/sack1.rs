@@ -20,10 +20,11 @@
 
 use optcp_units::Time;
 
-use super::{DUP_THRESH, limited_transmit};
+use super::policy::{DUP_THRESH, Recovery, limited_transmit};
 use crate::acknowledgment::Ack;
-use crate::core::{Core, Seq};
 use crate::ranges::Ranges;
+use crate::seq::Seq;
+use crate::tcb::Tcb;
 
 /// See the module's text.
 #[derive(Clone, Debug, Default)]
@@ -45,101 +46,109 @@ enum Phase {
     Loss,
 }
 
-impl Sack1 {
-    pub(super) fn in_recovery(&self) -> bool {
+impl Recovery for Sack1 {
+    fn in_recovery(&self) -> bool {
         matches!(self.phase, Phase::Recovery { .. })
     }
 
-    pub(super) fn on_ack(&mut self, core: &mut Core, now: Time, ack: &Ack) {
+    fn on_ack(&mut self, tcb: &mut Tcb, now: Time, ack: &Ack) {
         match self.phase {
             Phase::Recovery { until, .. } if ack.seq >= until => {
                 // Nothing sent before is left to be mistaken for a new loss.
-                core.recover = None;
-                core.acknowledge(now, ack);
+                tcb.recover = None;
+                tcb.acknowledge(now, ack);
+                tcb.on_recovered();
                 *self = Sack1::default();
             }
             Phase::Recovery { until, pipe } => {
-                let partial = ack.seq > core.una;
+                let acked = ack.seq.saturating_sub(tcb.una);
+                let partial = acked > 0;
                 // A partial ACK: a lost segment and its retransmission have both left the network.
                 let left = if partial { 2 } else { 1 };
                 self.phase = Phase::Recovery { until, pipe: pipe - left };
                 if partial {
-                    core.timer.restart(now);
-                    core.timer.end_back_off();
-                    core.advance(ack.seq);
+                    tcb.timer.restart(now);
+                    tcb.timer.end_back_off();
+                    tcb.advance(ack.seq);
                 }
-                self.listen(core, ack);
+                // Beside what SACK tells, the segment that was sent again.
+                let delivered = self.listen(tcb, ack) + u32::from(partial);
+                if delivered > 0 {
+                    tcb.observe(now, acked, delivered, None);
+                }
             }
-            Phase::Open | Phase::Loss if ack.seq > core.una => {
-                let event = core.acknowledge(now, ack);
-                core.grow(event);
+            Phase::Open | Phase::Loss if ack.seq > tcb.una => {
+                let event = tcb.acknowledge(now, ack);
+                tcb.grow(event);
                 *self = Sack1::default();
             }
-            Phase::Open if ack.seq == core.una => self.on_duplicate_ack(core, now, ack),
+            Phase::Open if ack.seq == tcb.una => self.on_duplicate_ack(tcb, now, ack),
             Phase::Open | Phase::Loss => {}
         }
     }
 
-    /// A duplicate ACK, which counts if it tells news.
-    fn on_duplicate_ack(&mut self, core: &mut Core, now: Time, ack: &Ack) {
-        if !self.listen(core, ack) {
-            return;
-        }
-        core.duplicates += 1;
-        limited_transmit(core);
-        if core.duplicates == DUP_THRESH && core.may_fast_retransmit() {
-            self.enter_recovery(core, now);
-        }
-    }
-
-    fn enter_recovery(&mut self, core: &mut Core, now: Time) {
-        let pipe = i64::from(core.max - core.una) - i64::from(DUP_THRESH);
-        self.phase = Phase::Recovery { until: core.max, pipe };
-        self.repaired = core.una + 1;
-        core.fast_retransmit(now);
-        // The ACK that starts it releases the first retransmission and nothing else.
-        core.allowance = 0;
-    }
-
-    /// Takes up what an ACK tells; gives whether there was news.
-    fn listen(&mut self, core: &Core, ack: &Ack) -> bool {
-        self.sacked.remove_below(core.una);
-        let mut news = false;
-        for &(start, end) in ack.sack.iter().flat_map(|sack| sack.as_slice()) {
-            let (start, end) = (start.max(core.una), end.min(core.max));
-            if start < end {
-                self.sacked.insert(start, end, |_, _| news = true);
-            }
-        }
-        news
-    }
-
-    /// The retransmission timer expired.
-    pub(super) fn on_timeout(&mut self, core: &mut Core) {
+    fn on_timeout(&mut self, tcb: &mut Tcb, _now: Time) {
         *self = Sack1 { phase: Phase::Loss, ..Sack1::default() };
-        core.duplicates = 0;
-        core.go_back();
+        tcb.duplicates = 0;
+        tcb.go_back();
     }
 
-    /// The next segment that may be sent now, if any.
-    pub(super) fn next_segment(&mut self, core: &mut Core) -> Option<Seq> {
-        let hole = self.next_hole(core.una);
-        let Phase::Recovery { pipe, .. } = &mut self.phase else { return core.next_segment() };
-        if let Some(seq) = core.take_demanded() {
+    fn next_segment(&mut self, tcb: &mut Tcb) -> Option<Seq> {
+        let hole = self.next_hole(tcb.una);
+        let Phase::Recovery { pipe, .. } = &mut self.phase else { return tcb.next_segment() };
+        if let Some(seq) = tcb.take_demanded() {
             return Some(seq);
         }
-        let cwnd = core.window.segments(core.mss());
-        if core.allowance == 0 || *pipe >= i64::from(cwnd) {
+        let cwnd = tcb.window.segments(tcb.mss());
+        if tcb.allowance == 0 || *pipe >= i64::from(cwnd) {
             return None;
         }
-        let in_turn = core.nxt < core.end && (core.nxt < core.max || core.room() > 0);
-        let seq = hole.or(in_turn.then_some(core.nxt))?;
+        let in_turn = tcb.nxt < tcb.end && (tcb.nxt < tcb.max || tcb.room() > 0);
+        let seq = hole.or(in_turn.then_some(tcb.nxt))?;
         *pipe += 1;
         if hole.is_some() {
             self.repaired = seq + 1;
         }
-        core.nxt = core.nxt.max(seq + 1);
+        tcb.nxt = tcb.nxt.max(seq + 1);
         Some(seq)
+    }
+}
+
+impl Sack1 {
+    /// A duplicate ACK, which counts if it tells news.
+    fn on_duplicate_ack(&mut self, tcb: &mut Tcb, now: Time, ack: &Ack) {
+        let delivered = self.listen(tcb, ack);
+        if delivered == 0 {
+            return;
+        }
+        tcb.observe(now, 0, delivered, None);
+        tcb.duplicates += 1;
+        limited_transmit(tcb);
+        if tcb.duplicates == DUP_THRESH && tcb.may_fast_retransmit() {
+            self.enter_recovery(tcb, now);
+        }
+    }
+
+    fn enter_recovery(&mut self, tcb: &mut Tcb, now: Time) {
+        let pipe = i64::from(tcb.max - tcb.una) - i64::from(DUP_THRESH);
+        self.phase = Phase::Recovery { until: tcb.max, pipe };
+        self.repaired = tcb.una + 1;
+        tcb.fast_retransmit(now);
+        // The ACK that starts it releases the first retransmission and nothing else.
+        tcb.allowance = 0;
+    }
+
+    /// Takes up what an ACK tells; gives how many segments that SACK covers are news.
+    fn listen(&mut self, tcb: &Tcb, ack: &Ack) -> u32 {
+        self.sacked.remove_below(tcb.una);
+        let mut news = 0;
+        for &(start, end) in ack.sack.iter().flat_map(|sack| sack.as_slice()) {
+            let (start, end) = (start.max(tcb.una), end.min(tcb.max));
+            if start < end {
+                self.sacked.insert(start, end, |start, end| news += end - start);
+            }
+        }
+        news
     }
 
     /// The lowest segment from `una` on that was not sent again and that SACK shows to be missing.

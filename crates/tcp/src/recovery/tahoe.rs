@@ -13,26 +13,33 @@
 
 use optcp_units::Time;
 
-use super::{DUP_THRESH, limited_transmit};
+use super::policy::{CountsDuplicates, DUP_THRESH, limited_transmit};
 use crate::acknowledgment::Ack;
-use crate::core::Core;
+use crate::tcb::Tcb;
 
 /// See the module's text.
 #[derive(Clone, Copy, Debug)]
 pub struct Tahoe;
 
-impl Tahoe {
-    pub(super) fn on_duplicate_ack(self, core: &mut Core, now: Time) {
-        limited_transmit(core);
-        if core.duplicates == DUP_THRESH && core.may_fast_retransmit() {
-            core.fast_retransmit(now);
-            core.window.cwnd = core.mss();
-            core.go_back();
+impl CountsDuplicates for Tahoe {
+    fn on_duplicate_ack(&mut self, tcb: &mut Tcb, now: Time) {
+        limited_transmit(tcb);
+        if tcb.duplicates == DUP_THRESH && tcb.may_fast_retransmit() {
+            tcb.fast_retransmit(now);
+            tcb.window.cwnd = tcb.mss();
+            tcb.go_back();
         }
     }
 
-    pub(super) fn on_new_ack(self, core: &mut Core, now: Time, ack: &Ack) {
-        let event = core.acknowledge(now, ack);
-        core.grow(event);
+    #[inline]
+    fn on_new_ack(&mut self, tcb: &mut Tcb, now: Time, ack: &Ack) {
+        let event = tcb.acknowledge(now, ack);
+        tcb.grow(event);
+    }
+
+    fn restart(&mut self, tcb: &mut Tcb) {
+        if !tcb.config.tahoe_keeps_duplicates {
+            tcb.duplicates = 0;
+        }
     }
 }

@@ -16,7 +16,7 @@
 use optcp_units::Duration;
 
 use super::Span;
-use crate::core::Seq;
+use crate::seq::Seq;
 
 /// See the module's text.
 #[derive(Clone, Debug)]

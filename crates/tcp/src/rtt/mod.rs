@@ -8,7 +8,7 @@ mod rfc6298;
 use optcp_units::{Duration, Time};
 
 use crate::config::{Backoff, Config, Expiry, RttKind};
-use crate::core::Seq;
+use crate::seq::Seq;
 
 pub use bsd_ticks::BsdTicks;
 pub use inet::Inet;

@@ -1,10 +1,10 @@
 //! Random numbers, and random choices of everything that a connection leaves open.
 
 use optcp_tcp::config::{
-    AckCounting, AckKind, AfterTimeout, Backoff, Config, CongestionKind, DuplicateAckKind, Expiry,
-    FirstLoss, Halving, Increase, LossDetectionKind, Measurement, NewRenoTimer, Pacing, PartialAck,
-    RateReduction, RecoveryExit, RecoveryKind, ReductionBasis, RttKind, SlowStartKind,
-    TimeoutBasis, WindowValidation,
+    AckCounting, AckKind, AfterTimeout, Backoff, Config, CongestionKind, ControllerKeys,
+    DuplicateAckKind, Expiry, FirstLoss, Halving, Increase, LossDetectionKind, Measurement,
+    NewRenoTimer, Pacing, PartialAck, RateReduction, RecoveryExit, RecoveryKind, ReductionBasis,
+    RttKind, SlowStartKind, TimeoutBasis, WindowValidation,
 };
 use optcp_tcp::profile::Profile;
 use optcp_units::{Bytes, Duration};
@@ -94,10 +94,9 @@ impl Draw {
             sack_header: Bytes::new(4),
             dsack,
             congestion: self.pick(&[CongestionKind::Reno, CongestionKind::Cubic]),
-            increase: self.pick(Increase::ALL),
+            controllers: self.controllers(),
             ack_counting: self.pick(AckCounting::ALL),
             slow_start: self.pick(SlowStartKind::ALL),
-            fast_convergence: self.percent(50),
             window_validation: self.pick(WindowValidation::ALL),
             pacing: self.pick(&[Pacing::None, Pacing::Window]),
             pacing_burst: self.pick(&[1, 2, 5]),
@@ -130,5 +129,12 @@ impl Draw {
             max_rto: initial_rto * self.pick(&[1, 4, 60]),
             ..base
         }
+    }
+
+    fn controllers(&mut self) -> ControllerKeys {
+        let mut keys = ControllerKeys::default();
+        keys.reno.increase = self.pick(Increase::ALL);
+        keys.cubic.fast_convergence = self.percent(50);
+        keys
     }
 }

@@ -28,7 +28,8 @@ mod tests;
 
 use optcp_units::{Duration, Time};
 
-use super::{DeliveryEvent, Repair};
+use super::controller::{Controller, Start};
+use super::event::{DeliveryEvent, Repair};
 use crate::delivery::DeliveryRate;
 use crate::pacing::UNMEASURED;
 use crate::window::Window;
@@ -93,8 +94,13 @@ pub struct Bbr {
     draw: u64,
 }
 
-impl Bbr {
-    pub(super) fn new(clock_phase: Duration) -> Self {
+impl Controller for Bbr {
+    type Keys = ();
+
+    const WANTS_RATES: bool = true;
+    const PACES: bool = true;
+
+    fn new((): &(), start: Start) -> Self {
         Bbr {
             state: State::Startup,
             model: BandwidthModel::default(),
@@ -105,36 +111,39 @@ impl Bbr {
             repair: Repair::Nothing,
             conserves: false,
             prior_window: 0,
-            draw: clock_phase.as_ps(),
+            draw: start.clock_phase.as_ps(),
         }
     }
 
-    /// The time between segments at the rate in force.
-    pub(super) fn interval(&self, window: u32, srtt: Option<Duration>) -> Duration {
-        self.interval.unwrap_or_else(|| first_interval(window, srtt.unwrap_or(UNMEASURED)))
+    /// It goes by what is delivered, of which the SYN tells nothing.
+    fn on_lost_syn(&mut self, (): &(), _start: Start) {}
+
+    /// The window changes with deliveries only.
+    fn on_loss(&mut self, window: &Window, mss: f64, _amount: f64) -> Option<f64> {
+        self.keep(window.segments(mss));
+        None
     }
 
-    /// A recovery begins or the timer expired: keeps the window (section 4.2.3.4, `BBRSaveCwnd`).
-    pub(super) fn on_loss(&mut self, window: u32) {
-        let reduced =
-            self.repair != Repair::Nothing || matches!(self.state, State::ProbeRtt { .. });
-        self.prior_window = if reduced { self.prior_window.max(window) } else { window };
-    }
-
-    /// The retransmission timer expired.
-    pub(super) fn on_timeout(&mut self, window: u32) {
-        self.on_loss(window);
+    fn on_timeout(&mut self, window: &mut Window, mss: f64) {
+        self.keep(window.segments(mss));
         self.repair = Repair::Timeout;
         self.model.search_again();
     }
 
-    /// What seemed lost had not been.
-    pub(super) fn on_undo(&mut self) {
+    /// What seemed lost had not been. The end of the repair brings the window back.
+    fn on_undo(&mut self, _window: &mut Window, _before: Window) {
         self.model.search_again();
     }
 
-    /// Every ACK (section 4.1, `BBRUpdateModelAndState`, then `BBRUpdateControlParameters`).
-    pub(super) fn on_delivery(
+    fn on_idle(&mut self, _window: &mut Window, _initial: f64) {}
+
+    /// At the rate in force.
+    fn interval(&self, window: u32, srtt: Option<Duration>) -> Option<Duration> {
+        Some(self.interval.unwrap_or_else(|| first_interval(window, srtt.unwrap_or(UNMEASURED))))
+    }
+
+    /// Section 4.1: `BBRUpdateModelAndState`, then `BBRUpdateControlParameters`.
+    fn on_delivery(
         &mut self,
         window: &mut Window,
         mss: f64,
@@ -158,6 +167,16 @@ impl Bbr {
         self.set_interval(before, ack.srtt);
         let segments = self.window_after(before.max(floor), mss, ack, rate.delivered());
         window.cwnd = f64::from(segments) * mss;
+    }
+}
+
+impl Bbr {
+    /// A recovery begins, the timer expired, or the round trip is probed: keeps the window (section 4.2.3.4,
+    /// `BBRSaveCwnd`).
+    fn keep(&mut self, window: u32) {
+        let reduced =
+            self.repair != Repair::Nothing || matches!(self.state, State::ProbeRtt { .. });
+        self.prior_window = if reduced { self.prior_window.max(window) } else { window };
     }
 
     fn pacing_gain(&self) -> Gain {
@@ -272,7 +291,7 @@ impl Bbr {
         let expired = self.min_rtt.on_measurement(ack.rtt, ack.now);
         if expired && !matches!(self.state, State::ProbeRtt { .. }) {
             self.state = State::ProbeRtt { until: None, round: false };
-            self.on_loss(window);
+            self.keep(window);
         }
         let State::ProbeRtt { until, round } = self.state else { return 0 };
         // What the least window delivers says nothing about the bandwidth.

@@ -8,8 +8,11 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use super::{Bbr, State};
-use crate::config::{Config, CongestionKind, LossDetectionKind, Pacing, RecoveryKind};
-use crate::congestion::CongestionControl;
+use crate::config::{
+    AckCounting, Config, CongestionKind, LossDetectionKind, Pacing, RecoveryKind, SlowStartKind,
+};
+use crate::congestion::controller::{Controller, Start};
+use crate::congestion::{CongestionControl, SlowStart};
 use crate::{Profile, Receiver, Sender};
 use optcp_units::{Duration, Time};
 
@@ -209,7 +212,9 @@ fn the_least_round_trip_is_looked_for_every_ten_seconds() {
 fn cycles_begin_with_any_phase_but_the_one_that_drains() {
     let mut seen = [0; 8];
     for microseconds in 0..100 {
-        let mut bbr = Bbr::new(Duration::from_us(microseconds));
+        let slow_start = SlowStart::new(SlowStartKind::Standard, AckCounting::Once, false);
+        let clock_phase = Duration::from_us(microseconds);
+        let mut bbr = Bbr::new(&(), Start { slow_start, clock_phase });
         bbr.probe_bandwidth(Time::ZERO);
         let State::ProbeBw { phase, .. } = bbr.state else { unreachable!() };
         seen[phase] += 1;

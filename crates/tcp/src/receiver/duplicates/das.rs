@@ -18,7 +18,7 @@
 //! hops, are not seen. With SACK the ACKs of segments in order still report those that overtook them, so
 //! that a sender retransmits all the same; the paper has senders without SACK.
 
-use super::Seen;
+use super::seen::Seen;
 
 /// See the module's text.
 #[derive(Clone, Copy, Debug, Default)]

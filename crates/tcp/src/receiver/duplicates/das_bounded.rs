@@ -30,12 +30,12 @@
 
 use optcp_units::{Duration, Time};
 
-use super::Seen;
 use super::das::Das;
 use super::round_trip::RoundTrip;
+use super::seen::Seen;
 use crate::acknowledgment::Timestamp;
 use crate::config::Config;
-use crate::core::Seq;
+use crate::seq::Seq;
 
 /// What a fast retransmit takes (RFC 5681 section 3.2).
 const ENOUGH: u32 = 3;

@@ -3,26 +3,16 @@
 mod das;
 mod das_bounded;
 mod round_trip;
+mod seen;
 
 use optcp_units::Time;
 
-use crate::acknowledgment::Timestamp;
 use crate::config::{Config, DuplicateAckKind};
-use crate::core::Seq;
+use crate::seq::Seq;
 
 pub use das::Das;
 pub use das_bounded::DasBounded;
-
-/// A data segment as the receiver sees it.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Seen {
-    pub(super) at: Time,
-    pub(super) seq: Seq,
-    /// The time to live that is left of it.
-    pub(super) ttl: u8,
-    /// Its timestamp; without meaning unless timestamps are in use.
-    pub(super) stamp: Timestamp,
-}
+pub(super) use seen::Seen;
 
 /// A policy by which some segments beyond a hole bring none.
 #[derive(Clone, Debug)]

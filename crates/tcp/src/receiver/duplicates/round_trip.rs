@@ -19,9 +19,9 @@
 
 use optcp_units::{Duration, Time};
 
-use super::Seen;
+use super::seen::Seen;
 use crate::config::Config;
-use crate::core::Seq;
+use crate::seq::Seq;
 
 /// The greatest initial window (RFC 6928 section 2).
 const INITIAL_WINDOW: Seq = 10;

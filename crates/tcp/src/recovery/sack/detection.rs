@@ -6,8 +6,8 @@ use super::duplicates::Duplicates;
 use super::rack::Rack;
 use super::scoreboard::{Scoreboard, Segment};
 use crate::config::LossDetectionKind;
-use crate::core::Seq;
-use crate::recovery::DUP_THRESH;
+use crate::recovery::policy::DUP_THRESH;
+use crate::seq::Seq;
 
 /// The state of the chosen loss detection.
 #[derive(Clone, Debug)]

@@ -12,7 +12,7 @@
 //! Reordering by three segments or more looks like loss.
 
 use super::scoreboard::Scoreboard;
-use crate::core::Seq;
+use crate::seq::Seq;
 
 /// See the module's text.
 #[derive(Clone, Debug, Default)]

@@ -11,10 +11,11 @@
 //! `limited_transmit`, `tail_loss_probe`, `frto`, `dsack_undo`, `timestamp_undo`, `exit_ack_grows`,
 //! `reduction_basis`, `halving`, `fast_retransmit_restarts_timer`, `measurement`.
 //! # Limits
-//! Where congestion control governs recovery the window is not reduced here.
+//! Where congestion control leaves ssthresh at a loss the window is not reduced here.
 //! A rescue retransmission counts as under way, which RFC 6675 leaves out of the pipe, and is not made
 //! while another retransmission of the same segment is under way, which the RFC does not say.
 
+mod delivered;
 mod detection;
 mod duplicates;
 mod frto;
@@ -28,10 +29,13 @@ use optcp_units::{Duration, Time};
 
 use crate::acknowledgment::Ack;
 use crate::config::{AfterTimeout, Config, Measurement};
-use crate::congestion::{DeliveryEvent, Repair};
-use crate::core::{Core, Seq};
+use crate::congestion::event::{DeliveryEvent, Repair};
 use crate::info::Tally;
+use crate::recovery::policy::Recovery;
+use crate::seq::Seq;
+use crate::tcb::Tcb;
 
+use delivered::Delivery;
 use detection::LossDetection;
 use frto::{Evidence, ForwardRto, Outcome};
 use probe::{TailLossProbe, Verdict};
@@ -69,53 +73,6 @@ enum Phase {
     Loss,
 }
 
-/// What an ACK delivered.
-#[derive(Clone, Copy, Debug, Default)]
-struct Delivery {
-    /// Segments that no ACK had told of before.
-    segments: u32,
-    /// Whether one of them was outstanding at the last timeout and never sent again.
-    original: bool,
-    /// When those were sent that were sent once: acknowledged cumulatively, and by SACK.
-    acknowledged: Option<Times>,
-    sacked: Option<Times>,
-    /// Whether one that it acknowledges cumulatively was sent again.
-    again: bool,
-}
-
-/// When the first and the last of some segments were sent.
-#[derive(Clone, Copy, Debug)]
-struct Times {
-    first: Time,
-    last: Time,
-}
-
-impl Times {
-    fn add(times: &mut Option<Times>, sent: Time) {
-        times.get_or_insert(Times { first: sent, last: sent }).last = sent;
-    }
-}
-
-impl Delivery {
-    fn add(&mut self, segment: Segment, sacked: bool) {
-        self.segments += 1;
-        match (sacked, segment.again) {
-            (true, false) => Times::add(&mut self.sacked, segment.sent),
-            (false, false) => Times::add(&mut self.acknowledged, segment.sent),
-            (false, true) => self.again = true,
-            (true, true) => {}
-        }
-    }
-
-    /// When the oldest and the newest segment were sent whose round trips can be told. As in Linux an
-    /// ACK that covers a retransmission tells none of what it acknowledges cumulatively.
-    fn unambiguous(&self) -> Option<Times> {
-        let acknowledged = self.acknowledged.filter(|_| !self.again);
-        let (oldest, newest) = (acknowledged.or(self.sacked)?, self.sacked.or(acknowledged)?);
-        Some(Times { first: oldest.first, last: newest.last })
-    }
-}
-
 impl Sack {
     pub(super) fn new(config: &Config) -> Self {
         Sack {
@@ -134,84 +91,15 @@ impl Sack {
         }
     }
 
-    pub(super) fn in_recovery(&self) -> bool {
-        self.phase == Phase::Recovery
-    }
-
-    pub(super) fn in_loss(&self) -> bool {
-        self.phase == Phase::Loss
-    }
-
-    pub(super) fn tally(&self) -> Tally {
-        Tally {
-            sacked: self.board.sacked(),
-            lost: self.board.lost(),
-            retransmitted: self.board.resent(),
-            reordering: self.detection.reordering(),
-        }
-    }
-
-    /// When its own timers are due: the probe's and the reordering window's.
-    pub(super) fn deadline(&self) -> Option<Time> {
-        [self.probe.deadline(), self.detection.deadline()].into_iter().flatten().min()
-    }
-
-    pub(super) fn on_ack(&mut self, core: &mut Core, now: Time, ack: &Ack) {
-        let (advanced, outstanding) = (ack.seq > core.una, core.max - core.una);
-        let (sacked_before, prior_in_flight) = (self.board.sacked(), self.board.pipe());
-        let duplicate = ack.sack.and_then(|sack| sack.duplicate(ack.seq));
-        let delivery = self.update(core, now, ack, duplicate.is_some());
-        if let Some(block) = duplicate {
-            self.undo.on_duplicate(block);
-            self.detection.on_duplicate(self.board.una(), self.board.end());
-        }
-        let rtt = measure(core, now, ack, delivery, advanced);
-        let event = advanced.then(|| core.count(now, ack, delivery.segments, rtt));
-        let plain = !advanced && delivery.segments == 0 && duplicate.is_none();
-        if self.probe.on_ack(ack.seq, duplicate, plain) == Verdict::Repaired
-            && self.phase == Phase::Open
-        {
-            core.reduce();
-        }
-        let lost = self.detect(core, now);
-
-        let before = self.phase;
-        self.change_phase(core, ack, advanced, delivery);
-        self.recover(core, now, outstanding, sacked_before);
-        if self.phase == Phase::Recovery {
-            self.reduce(core, delivery.segments, advanced && lost == 0);
-        } else if let Some(event) = event
-            && (before != Phase::Recovery || core.config.exit_ack_grows)
-        {
-            core.grow(event);
-        }
-        if core.congestion.governs_recovery() {
-            let in_flight = self.board.pipe();
-            let repair = self.repair();
-            core.deliver(DeliveryEvent {
-                now,
-                lost,
-                prior_in_flight,
-                in_flight,
-                repair,
-                ..DeliveryEvent::default()
-            });
-        }
-        // RFC 8985 section 7.2: an ACK that tells of nothing new does not put the probe off.
-        if advanced || delivery.segments > 0 {
-            self.schedule_probe(core, now);
-        }
-    }
-
     /// Brings the scoreboard up to date; `reports` says that the first SACK block is of a duplicate.
-    fn update(&mut self, core: &mut Core, now: Time, ack: &Ack, reports: bool) -> Delivery {
+    fn update(&mut self, tcb: &mut Tcb, now: Time, ack: &Ack, reports: bool) -> Delivery {
         let Sack { board, detection, until, phase, .. } = self;
         let mut delivery = Delivery::default();
-        let mut rate = core.delivery.take();
+        let mut rate = tcb.delivery.take();
         let mut delivered = |seq: Seq, segment: Segment, sacked: bool| {
             delivery.add(segment, sacked);
             delivery.original |= *phase == Phase::Loss && !segment.again && seq < *until;
-            let early = core.config.timestamps && core.is_before(ack.echo, segment.sent);
+            let early = tcb.config.timestamps && tcb.is_before(ack.echo, segment.sent);
             detection.on_delivered(seq, segment, early, now, sacked);
             if let Some(rate) = &mut rate {
                 rate.on_delivered(seq, segment.sent, segment.again);
@@ -223,7 +111,7 @@ impl Sack {
                 board.sack(start, end, |seq, segment| delivered(seq, segment, true));
             }
         }
-        core.delivery = rate;
+        tcb.delivery = rate;
         delivery
     }
 
@@ -236,34 +124,35 @@ impl Sack {
         }
     }
 
-    fn detect(&mut self, core: &Core, now: Time) -> u32 {
+    fn detect(&mut self, tcb: &Tcb, now: Time) -> u32 {
         let recovering = self.phase != Phase::Open;
-        self.detection.detect(&mut self.board, recovering, core.timer.srtt(), now)
+        self.detection.detect(&mut self.board, recovering, tcb.timer.srtt(), now)
     }
 
     /// Ends a recovery or the repair after a timeout, or takes it back.
-    fn change_phase(&mut self, core: &mut Core, ack: &Ack, advanced: bool, delivery: Delivery) {
-        let needless = (core.config.dsack_undo && self.undo.all_came_twice())
-            || (core.config.timestamp_undo && advanced && self.undo.answers_original(ack.echo));
+    fn change_phase(&mut self, tcb: &mut Tcb, ack: &Ack, advanced: bool, delivery: Delivery) {
+        let needless = (tcb.config.dsack_undo && self.undo.all_came_twice())
+            || (tcb.config.timestamp_undo && advanced && self.undo.answers_original(ack.echo));
         let complete = ack.seq >= self.until;
         match self.phase {
-            Phase::Open if needless => self.undo.apply(core),
+            Phase::Open if needless => self.undo.apply(tcb),
             Phase::Open => {}
-            Phase::Recovery | Phase::Loss if needless => self.take_back(core),
+            Phase::Recovery | Phase::Loss if needless => self.take_back(tcb),
             Phase::Recovery if complete => {
                 // A reduction that was spread over the recovery ends where it was to end.
                 if self.reduction.take().is_some() {
-                    core.window.cwnd = core.window.ssthresh;
+                    tcb.window.cwnd = tcb.window.ssthresh;
                 }
+                tcb.on_recovered();
                 self.end_repair();
             }
             Phase::Recovery => {}
             Phase::Loss => {
-                let new_data = core.max < core.end && core.room() > 0;
+                let new_data = tcb.max < tcb.end && tcb.room() > 0;
                 let original = delivery.original;
                 let evidence = Evidence { advanced, complete, original, new_data };
                 match self.frto.on_ack(evidence) {
-                    Outcome::Spurious => self.take_back(core),
+                    Outcome::Spurious => self.take_back(tcb),
                     Outcome::SendNew => self.frto_new = 2,
                     Outcome::Wait => self.frto_new = 0,
                 }
@@ -280,8 +169,8 @@ impl Sack {
     }
 
     /// The losses were none: the window comes back, and what seemed lost is under way.
-    fn take_back(&mut self, core: &mut Core) {
-        self.undo.apply(core);
+    fn take_back(&mut self, tcb: &mut Tcb) {
+        self.undo.apply(tcb);
         self.board.clear_lost();
         self.detection.on_undo(&self.board);
         self.reduction = None;
@@ -292,155 +181,73 @@ impl Sack {
 
     /// Begins a recovery if a segment is lost and nothing is being repaired. `outstanding` and `sacked`
     /// were so before that was found.
-    fn recover(&mut self, core: &mut Core, now: Time, outstanding: u32, sacked: u32) {
+    fn recover(&mut self, tcb: &mut Tcb, now: Time, outstanding: u32, sacked: u32) {
         if self.phase == Phase::Open
-            && !core.first_waits_for_timer()
+            && !tcb.first_waits_for_timer()
             && self.board.next_lost().is_some()
         {
-            self.enter_recovery(core, now, outstanding, sacked);
+            self.enter_recovery(tcb, now, outstanding, sacked);
         }
     }
 
     /// Sets the window by what was delivered, if the reduction is spread over the recovery.
-    fn reduce(&mut self, core: &mut Core, delivered: u32, safe: bool) {
+    fn reduce(&mut self, tcb: &mut Tcb, delivered: u32, safe: bool) {
         let progress = Progress { delivered, safe, pipe: self.board.pipe() };
         if let Some(window) = self.reduction.as_mut().and_then(|prr| prr.on_ack(progress)) {
-            core.window.cwnd = f64::from(window) * core.mss();
+            tcb.window.cwnd = f64::from(window) * tcb.mss();
         }
     }
 
     /// RFC 6675 section 5 step 4. `outstanding` and `sacked` were so before the ACK that starts it.
-    fn enter_recovery(&mut self, core: &mut Core, now: Time, outstanding: u32, sacked: u32) {
-        self.undo.begin(core);
+    fn enter_recovery(&mut self, tcb: &mut Tcb, now: Time, outstanding: u32, sacked: u32) {
+        self.undo.begin(tcb);
         self.probe.forget();
         self.phase = Phase::Recovery;
-        self.until = core.max;
+        self.until = tcb.max;
         self.forced = true;
-        self.speculated = core.una;
+        self.speculated = tcb.una;
         self.rescued = None;
-        core.recover = Some(core.max);
-        core.timer.forget();
-        if core.config.fast_retransmit_restarts_timer {
-            core.timer.restart(now);
+        tcb.recover = Some(tcb.max);
+        tcb.timer.forget();
+        if tcb.config.fast_retransmit_restarts_timer {
+            tcb.timer.restart(now);
         }
-        let before = core.window.cwnd;
-        core.reduce();
-        let ssthresh = core.ssthresh_segments();
-        let kind = core.config.rate_reduction;
-        self.reduction = if core.congestion.governs_recovery() {
-            None
-        } else {
-            ProportionalRateReduction::begin(kind, outstanding, sacked, ssthresh)
-        };
+        let before = tcb.window.cwnd;
+        let reduces = tcb.reduce();
+        let ssthresh = tcb.ssthresh_segments();
+        let kind = tcb.config.rate_reduction;
+        self.reduction = ProportionalRateReduction::begin(kind, outstanding, sacked, ssthresh)
+            .filter(|_| reduces);
         if self.reduction.is_some() {
             // The window follows what is delivered from here on.
-            core.window.cwnd = before;
-        }
-    }
-
-    /// One of its own timers has expired.
-    pub(super) fn on_timer(&mut self, core: &mut Core, now: Time) {
-        if self.probe.deadline().is_some_and(|at| at <= now) {
-            self.probe.expire();
-            core.pacer.release(now);
-            // RFC 8985 section 7.3: the retransmission timer starts anew behind the probe.
-            core.timer.restart(now);
-        }
-        if self.detection.deadline().is_some_and(|at| at <= now) {
-            let (outstanding, sacked) = (core.max - core.una, self.board.sacked());
-            self.detect(core, now);
-            self.recover(core, now, outstanding, sacked);
-            if self.phase == Phase::Recovery {
-                self.reduce(core, 0, false);
-            }
-        }
-    }
-
-    /// The retransmission timer expired; the window is still what it was.
-    pub(super) fn on_timeout(&mut self, core: &mut Core, now: Time) {
-        let first = self.phase == Phase::Open;
-        if first {
-            self.undo.begin(core);
-        }
-        self.frto = if core.config.frto && first { ForwardRto::Step2 } else { ForwardRto::Off };
-        self.frto_new = 0;
-        self.phase = Phase::Loss;
-        self.until = core.max;
-        // RACK may hold later segments to be under way still, which must not keep the oldest back.
-        self.forced = true;
-        self.reduction = None;
-        self.probe.forget();
-        if core.config.after_timeout == AfterTimeout::GoBackN {
-            self.board.forget_sacked();
-            self.detection.forget_sacked();
-        }
-        self.detection.on_timeout(&mut self.board, core.timer.srtt(), now);
-        core.timer.forget();
-    }
-
-    /// Segments that the network is held to carry, as the window counts them.
-    pub(super) fn carried(&self, core: &Core) -> u32 {
-        match self.phase {
-            Phase::Open if !core.config.limited_transmit => core.max - core.una,
-            _ => self.board.pipe(),
-        }
-    }
-
-    /// The next segment that may be sent now, if any.
-    pub(super) fn next_segment(&mut self, core: &mut Core) -> Option<Seq> {
-        if self.probe.due {
-            return self.probe_segment(core);
-        }
-        let cwnd = core.window.segments(core.mss());
-        match self.phase {
-            Phase::Open => {
-                let outstanding = core.max - core.una;
-                if self.carried(core) >= cwnd {
-                    return None;
-                }
-                let new = new_segment(core)?;
-                // RFC 5681 section 3.2: what limited transmit sends does not count as flight.
-                core.limited_sent += u32::from(outstanding >= cwnd);
-                Some(new)
-            }
-            Phase::Loss if self.frto != ForwardRto::Off => self.frto_segment(core),
-            Phase::Recovery | Phase::Loss => {
-                if !std::mem::take(&mut self.forced) && self.board.pipe() >= cwnd {
-                    return None;
-                }
-                self.board
-                    .next_lost()
-                    .or_else(|| new_segment(core))
-                    .or_else(|| self.speculative_segment(core))
-                    .or_else(|| self.rescue_segment(core))
-            }
+            tcb.window.cwnd = before;
         }
     }
 
     /// F-RTO sends the oldest segment again, then new ones only.
-    fn frto_segment(&mut self, core: &mut Core) -> Option<Seq> {
+    fn frto_segment(&mut self, tcb: &mut Tcb) -> Option<Seq> {
         if self.frto == ForwardRto::Step2 {
-            return self.board.next_lost().filter(|&seq| seq == core.una);
+            return self.board.next_lost().filter(|&seq| seq == tcb.una);
         }
         self.frto_new = self.frto_new.checked_sub(1)?;
-        new_segment(core)
+        new_segment(tcb)
     }
 
     /// RFC 8985 section 7.3: a new segment if the receiver has room for one, else the last again.
-    fn probe_segment(&mut self, core: &mut Core) -> Option<Seq> {
-        let new = new_segment(core);
+    fn probe_segment(&mut self, tcb: &mut Tcb) -> Option<Seq> {
+        let new = new_segment(tcb);
         let again = new.is_none();
         let seq = new.or_else(|| self.board.highest_unsacked());
         match seq {
-            Some(seq) => self.probe.on_sent(core.max.max(seq + 1), again),
+            Some(seq) => self.probe.on_sent(tcb.max.max(seq + 1), again),
             None => self.probe.cancel(),
         }
         seq
     }
 
     /// RFC 6675 `NextSeg` rule 3: what is not known to be lost, for want of better.
-    fn speculative_segment(&mut self, core: &Core) -> Option<Seq> {
-        if !core.config.speculative_retransmit || self.phase != Phase::Recovery {
+    fn speculative_segment(&mut self, tcb: &Tcb) -> Option<Seq> {
+        if !tcb.config.speculative_retransmit || self.phase != Phase::Recovery {
             return None;
         }
         let seq = self.board.next_unsacked(self.speculated)?;
@@ -449,36 +256,23 @@ impl Sack {
     }
 
     /// RFC 6675 `NextSeg` rule 4: once in a recovery the last segment again, since its loss shows nowhere.
-    fn rescue_segment(&mut self, core: &Core) -> Option<Seq> {
-        let allowed = core.config.rescue_retransmit
+    fn rescue_segment(&mut self, tcb: &Tcb) -> Option<Seq> {
+        let allowed = tcb.config.rescue_retransmit
             && self.phase == Phase::Recovery
-            && self.rescued.is_none_or(|rescued| core.una > rescued);
+            && self.rescued.is_none_or(|rescued| tcb.una > rescued);
         let last = self.board.highest_unsacked().filter(|_| allowed)?;
         let seq = Some(last).filter(|&seq| !self.board.is_resent(seq))?;
         self.rescued = Some(self.until);
         Some(seq)
     }
 
-    pub(super) fn on_sent(&mut self, core: &Core, seq: Seq, now: Time) {
-        let again = seq < self.board.end();
-        self.board.on_sent(seq, now);
-        self.detection.on_sent(seq, now);
-        if again {
-            self.undo.on_retransmission(core.stamp(now));
-        }
-        if let Some(reduction) = &mut self.reduction {
-            reduction.on_sent();
-        }
-        self.schedule_probe(core, now);
-    }
-
-    fn schedule_probe(&mut self, core: &Core, now: Time) {
-        if !core.config.tail_loss_probe {
+    fn schedule_probe(&mut self, tcb: &Tcb, now: Time) {
+        if !tcb.config.tail_loss_probe {
             return;
         }
         // RFC 8985 section 7.2: not in a recovery, nor while SACK shows a hole. A SYN has its timer alone, since
         // nothing may be sent behind it.
-        if core.opens()
+        if tcb.opens()
             || self.phase != Phase::Open
             || self.board.sacked() > 0
             || self.board.lost() > 0
@@ -486,7 +280,174 @@ impl Sack {
             self.probe.cancel();
         } else if !self.probe.due {
             let outstanding = self.board.end() - self.board.una();
-            self.probe.schedule(now, outstanding, core.timer.srtt(), core.timer.deadline());
+            self.probe.schedule(now, outstanding, tcb.timer.srtt(), tcb.timer.deadline());
+        }
+    }
+}
+
+impl Recovery for Sack {
+    fn in_recovery(&self) -> bool {
+        self.phase == Phase::Recovery
+    }
+
+    fn in_loss(&self, _core: &Tcb) -> bool {
+        self.phase == Phase::Loss
+    }
+
+    fn tally(&self, _core: &Tcb) -> Tally {
+        Tally {
+            sacked: self.board.sacked(),
+            lost: self.board.lost(),
+            retransmitted: self.board.resent(),
+            reordering: self.detection.reordering(),
+        }
+    }
+
+    fn on_ack(&mut self, tcb: &mut Tcb, now: Time, ack: &Ack) {
+        let (advanced, outstanding) = (ack.seq > tcb.una, tcb.max - tcb.una);
+        let (sacked_before, prior_in_flight) = (self.board.sacked(), self.board.pipe());
+        let duplicate = ack.sack.and_then(|sack| sack.duplicate(ack.seq));
+        let delivery = self.update(tcb, now, ack, duplicate.is_some());
+        if let Some(block) = duplicate {
+            self.undo.on_duplicate(block);
+            self.detection.on_duplicate(self.board.una(), self.board.end());
+        }
+        let rtt = measure(tcb, now, ack, delivery, advanced);
+        let event = if advanced {
+            Some(tcb.count(now, ack, delivery.segments, rtt))
+        } else {
+            if delivery.segments > 0 {
+                tcb.observe(now, 0, delivery.segments, rtt);
+            }
+            None
+        };
+        let plain = !advanced && delivery.segments == 0 && duplicate.is_none();
+        if self.probe.on_ack(ack.seq, duplicate, plain) == Verdict::Repaired
+            && self.phase == Phase::Open
+        {
+            tcb.reduce();
+            tcb.on_recovered();
+        }
+        let lost = self.detect(tcb, now);
+
+        let before = self.phase;
+        self.change_phase(tcb, ack, advanced, delivery);
+        self.recover(tcb, now, outstanding, sacked_before);
+        if self.phase == Phase::Recovery {
+            self.reduce(tcb, delivery.segments, advanced && lost == 0);
+        } else if let Some(event) = event
+            && (before != Phase::Recovery || tcb.config.exit_ack_grows)
+        {
+            tcb.grow(event);
+        }
+        if tcb.delivery.is_some() {
+            let in_flight = self.board.pipe();
+            let repair = self.repair();
+            tcb.deliver(DeliveryEvent {
+                now,
+                lost,
+                prior_in_flight,
+                in_flight,
+                repair,
+                ..DeliveryEvent::default()
+            });
+        }
+        // RFC 8985 section 7.2: an ACK that tells of nothing new does not put the probe off.
+        if advanced || delivery.segments > 0 {
+            self.schedule_probe(tcb, now);
+        }
+    }
+
+    fn on_timeout(&mut self, tcb: &mut Tcb, now: Time) {
+        let first = self.phase == Phase::Open;
+        if first {
+            self.undo.begin(tcb);
+        }
+        self.frto = if tcb.config.frto && first { ForwardRto::Step2 } else { ForwardRto::Off };
+        self.frto_new = 0;
+        self.phase = Phase::Loss;
+        self.until = tcb.max;
+        // RACK may hold later segments to be under way still, which must not keep the oldest back.
+        self.forced = true;
+        self.reduction = None;
+        self.probe.forget();
+        if tcb.config.after_timeout == AfterTimeout::GoBackN {
+            self.board.forget_sacked();
+            self.detection.forget_sacked();
+        }
+        self.detection.on_timeout(&mut self.board, tcb.timer.srtt(), now);
+        tcb.timer.forget();
+    }
+
+    fn next_segment(&mut self, tcb: &mut Tcb) -> Option<Seq> {
+        if self.probe.due {
+            return self.probe_segment(tcb);
+        }
+        let cwnd = tcb.window.segments(tcb.mss());
+        match self.phase {
+            Phase::Open => {
+                let outstanding = tcb.max - tcb.una;
+                if self.carried(tcb) >= cwnd {
+                    return None;
+                }
+                let new = new_segment(tcb)?;
+                // RFC 5681 section 3.2: what limited transmit sends does not count as flight.
+                tcb.limited_sent += u32::from(outstanding >= cwnd);
+                Some(new)
+            }
+            Phase::Loss if self.frto != ForwardRto::Off => self.frto_segment(tcb),
+            Phase::Recovery | Phase::Loss => {
+                if !std::mem::take(&mut self.forced) && self.board.pipe() >= cwnd {
+                    return None;
+                }
+                self.board
+                    .next_lost()
+                    .or_else(|| new_segment(tcb))
+                    .or_else(|| self.speculative_segment(tcb))
+                    .or_else(|| self.rescue_segment(tcb))
+            }
+        }
+    }
+
+    fn carried(&self, tcb: &Tcb) -> u32 {
+        match self.phase {
+            Phase::Open if !tcb.config.limited_transmit => tcb.max - tcb.una,
+            _ => self.board.pipe(),
+        }
+    }
+
+    fn on_sent(&mut self, tcb: &mut Tcb, seq: Seq, now: Time) {
+        let again = seq < self.board.end();
+        self.board.on_sent(seq, now);
+        self.detection.on_sent(seq, now);
+        if again {
+            self.undo.on_retransmission(tcb.stamp(now));
+        }
+        if let Some(reduction) = &mut self.reduction {
+            reduction.on_sent();
+        }
+        self.schedule_probe(tcb, now);
+    }
+
+    /// When its own timers are due: the probe's and the reordering window's.
+    fn deadline(&self) -> Option<Time> {
+        [self.probe.deadline(), self.detection.deadline()].into_iter().flatten().min()
+    }
+
+    fn on_timer(&mut self, tcb: &mut Tcb, now: Time) {
+        if self.probe.deadline().is_some_and(|at| at <= now) {
+            self.probe.expire();
+            tcb.pacer.release(now);
+            // RFC 8985 section 7.3: the retransmission timer starts anew behind the probe.
+            tcb.timer.restart(now);
+        }
+        if self.detection.deadline().is_some_and(|at| at <= now) {
+            let (outstanding, sacked) = (tcb.max - tcb.una, self.board.sacked());
+            self.detect(tcb, now);
+            self.recover(tcb, now, outstanding, sacked);
+            if self.phase == Phase::Recovery {
+                self.reduce(tcb, 0, false);
+            }
         }
     }
 }
@@ -494,29 +455,29 @@ impl Sack {
 /// The round trip of an ACK that is not yet counted, if it measures one: of the newest segment for
 /// congestion control; the timer is given that of the oldest.
 fn measure(
-    core: &mut Core,
+    tcb: &mut Tcb,
     now: Time,
     ack: &Ack,
     delivery: Delivery,
     advanced: bool,
 ) -> Option<Duration> {
-    if core.config.measurement == Measurement::EveryAck {
+    if tcb.config.measurement == Measurement::EveryAck {
         if let Some(times) = delivery.unambiguous() {
-            core.measure_sent(now, ack, times.first);
+            tcb.measure_sent(now, ack, times.first);
             return Some(now - times.last);
         }
-        if !core.config.timestamps {
+        if !tcb.config.timestamps {
             return None;
         }
     }
-    if advanced { core.measure(now, ack) } else { None }
+    if advanced { tcb.measure(now, ack) } else { None }
 }
 
 /// The next segment that was never sent, if the receiver has room for it.
-fn new_segment(core: &mut Core) -> Option<Seq> {
-    if core.max >= core.end || core.room() == 0 {
+fn new_segment(tcb: &mut Tcb) -> Option<Seq> {
+    if tcb.max >= tcb.end || tcb.room() == 0 {
         return None;
     }
-    core.nxt = core.max + 1;
-    Some(core.max)
+    tcb.nxt = tcb.max + 1;
+    Some(tcb.max)
 }

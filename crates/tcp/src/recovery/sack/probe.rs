@@ -13,7 +13,7 @@
 
 use optcp_units::{Duration, Time};
 
-use crate::core::Seq;
+use crate::seq::Seq;
 
 /// TLP.max_ack_delay of RFC 8985 section 7.2: what Linux takes.
 const MAX_ACK_DELAY: Duration = Duration::from_ms(200);

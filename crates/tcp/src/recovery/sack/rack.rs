@@ -17,8 +17,8 @@ use std::collections::VecDeque;
 use optcp_units::{Duration, Time};
 
 use super::scoreboard::{Scoreboard, Segment};
-use crate::core::Seq;
-use crate::recovery::DUP_THRESH;
+use crate::recovery::policy::DUP_THRESH;
+use crate::seq::Seq;
 
 /// Recoveries without DSACK until the window is small again (RFC 8985 section 6.2).
 const PERSIST: u32 = 16;

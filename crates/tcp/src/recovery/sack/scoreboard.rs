@@ -14,8 +14,8 @@ use std::collections::{BTreeSet, VecDeque};
 
 use optcp_units::Time;
 
-use crate::core::Seq;
 use crate::ranges::Ranges;
+use crate::seq::Seq;
 
 /// One outstanding segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -12,7 +12,8 @@
 //! The window comes back at once, not paced; the retransmission timer is not adapted.
 
 use crate::acknowledgment::Timestamp;
-use crate::core::{Core, Seq};
+use crate::seq::Seq;
+use crate::tcb::Tcb;
 use crate::window::Window;
 
 /// See the module's text.
@@ -37,9 +38,9 @@ struct Episode {
 
 impl Undo {
     /// The window is about to be reduced.
-    pub(super) fn begin(&mut self, core: &mut Core) {
-        core.congestion.save();
-        let (marker, before) = (core.una, core.window);
+    pub(super) fn begin(&mut self, tcb: &mut Tcb) {
+        tcb.congestion.save();
+        let (marker, before) = (tcb.una, tcb.window);
         self.episode = Some(Episode { marker, before, open: 0, any: false, first: None });
     }
 
@@ -74,15 +75,9 @@ impl Undo {
     }
 
     /// Takes the reduction back.
-    pub(super) fn apply(&mut self, core: &mut Core) {
+    pub(super) fn apply(&mut self, tcb: &mut Tcb) {
         if let Some(episode) = self.episode.take() {
-            core.congestion.on_undo();
-            if core.congestion.governs_recovery() {
-                return;
-            }
-            let Window { cwnd, ssthresh } = episode.before;
-            core.window.cwnd = core.window.cwnd.max(cwnd);
-            core.window.ssthresh = core.window.ssthresh.max(ssthresh);
+            tcb.congestion.on_undo(&mut tcb.window, episode.before);
         }
     }
 }

@@ -6,26 +6,28 @@ use optcp_units::{Bytes, Duration, Time};
 
 use crate::acknowledgment::{Ack, Timestamp};
 use crate::config::{
-    AfterTimeout, Config, FirstLoss, Halving, Measurement, ReductionBasis, WindowValidation,
+    AfterTimeout, Config, FirstLoss, Halving, Measurement, Pacing, ReductionBasis, WindowValidation,
 };
-use crate::congestion::{AckEvent, CongestionControl, DeliveryEvent, WindowUse};
+use crate::congestion::controller::Start;
+use crate::congestion::event::{AckEvent, DeliveryEvent};
+use crate::congestion::{CongestionControl, SlowStart, WindowUse};
 use crate::delivery::DeliveryRate;
-use crate::pacing::Pacer;
+use crate::pacing::{Pacer, UNMEASURED};
 use crate::rtt::{RetransmissionTimer, Span};
+use crate::seq::Seq;
 use crate::window::Window;
 
-/// Sequence numbers count segments of the transfer from 0; with a handshake the SYN is number 0.
-pub type Seq = u32;
-
-/// The mechanism under the loss-recovery policies.
+/// The sending end's transmission control block (RFC 9293 section 3.3.1): the mechanism under its policies.
 #[derive(Clone, Debug)]
-pub struct Core {
+pub struct Tcb {
     pub(crate) config: Arc<Config>,
     pub(crate) congestion: CongestionControl,
-    /// Kept for a congestion control that governs recovery.
+    /// Kept for a congestion control that asks for it.
     pub(crate) delivery: Option<Box<DeliveryRate>>,
     pub(crate) timer: RetransmissionTimer,
     pub(crate) pacer: Pacer,
+    /// Whether it matters when a segment leaves: to pacing, or to the rate of delivery.
+    pub(crate) times_departures: bool,
     /// Where the sender's clock stands at time zero.
     clock_phase: Duration,
     pub(crate) window: Window,
@@ -63,7 +65,7 @@ pub struct Core {
     pub(crate) allowance: u32,
 }
 
-impl Core {
+impl Tcb {
     pub(crate) fn new(config: Arc<Config>, segments: Option<u32>, clock_phase: Duration) -> Self {
         let mss = config.mss.count() as f64;
         let initial = if config.handshake { 1 } else { config.initial_window };
@@ -72,13 +74,13 @@ impl Core {
             ssthresh: config.initial_ssthresh.map_or(f64::INFINITY, |s| f64::from(s) * mss),
         };
         let end = segments.map_or(Seq::MAX, |s| s + u32::from(config.handshake));
-        let congestion = CongestionControl::new(&config, clock_phase);
-        let delivery = congestion.governs_recovery().then(Box::default);
-        Core {
-            congestion,
-            delivery,
+        let start = start(&config, clock_phase);
+        Tcb {
+            congestion: CongestionControl::new(config.congestion, &config.controllers, start),
+            delivery: config.congestion.wants_rates().then(Box::default),
             timer: RetransmissionTimer::new(&config, clock_phase),
-            pacer: Pacer::new(&config),
+            times_departures: config.pacing != Pacing::None || config.congestion.wants_rates(),
+            pacer: Pacer::new(config.pacing_burst),
             clock_phase,
             window,
             mss,
@@ -120,9 +122,8 @@ impl Core {
     pub(crate) fn forget_lost_syn(&mut self) {
         let initial = self.config.initial_ssthresh;
         self.window.ssthresh = initial.map_or(f64::INFINITY, |s| f64::from(s) * self.mss);
-        if !self.congestion.governs_recovery() {
-            self.congestion = CongestionControl::new(&self.config, self.clock_phase);
-        }
+        let start = start(&self.config, self.clock_phase);
+        self.congestion.on_lost_syn(&self.config.controllers, start);
         self.timer.begin_behind_lost_syn();
     }
 
@@ -186,12 +187,9 @@ impl Core {
 
     /// Takes the window back to the initial one where nothing was sent for longer than the timeout.
     pub(crate) fn restart_if_idle(&mut self, now: Time) {
-        if self.config.idle_restart
-            && !self.congestion.governs_recovery()
-            && now - self.last_sent > self.timer.rto()
-        {
+        if self.config.idle_restart && now - self.last_sent > self.timer.rto() {
             let initial = f64::from(self.config.initial_window) * self.mss();
-            self.window.cwnd = self.window.cwnd.min(initial);
+            self.congestion.on_idle(&mut self.window, initial);
             self.inflation = 0;
         }
     }
@@ -211,39 +209,48 @@ impl Core {
         self.config.first_loss == FirstLoss::Ns2 && self.una == 0
     }
 
-    /// Reduces the window after duplicate ACKs: ssthresh and cwnd become half of what is at stake. A
-    /// congestion control that governs recovery is only told.
-    pub(crate) fn reduce(&mut self) {
-        if self.congestion.governs_recovery() {
-            self.congestion.on_loss(self.window.segments(self.mss()));
-            return;
-        }
+    /// Reduces the window after duplicate ACKs: ssthresh and cwnd become what congestion control answers for
+    /// what is at stake. Gives whether it asks for a reduction.
+    pub(crate) fn reduce(&mut self) -> bool {
         let amount = match self.config.reduction_basis {
             // RFC 5681 section 3.2 step 2: segments sent by limited transmit do not count.
             ReductionBasis::FlightSize => self.flight() - f64::from(self.limited_sent) * self.mss(),
             ReductionBasis::Window => self.usable_window(),
         };
-        let half = self.set_ssthresh(amount);
+        let Some(half) = self.set_ssthresh(amount) else { return false };
         self.window.cwnd = match self.config.halving {
             Halving::Whole => self.whole(half),
             Halving::Exact | Halving::WholeBytes => self.window.ssthresh,
             Halving::WholeSsthresh => half,
         }
         .max(self.mss());
+        true
     }
 
     /// Sets ssthresh from the amount at stake, at least two segments (RFC 5681 equation 4); gives it as
-    /// it is before it is rounded.
-    pub(crate) fn set_ssthresh(&mut self, amount: f64) -> f64 {
+    /// it is before it is rounded, or nothing if congestion control leaves it.
+    pub(crate) fn set_ssthresh(&mut self, amount: f64) -> Option<f64> {
         let mss = self.mss();
-        let answer = self.congestion.ssthresh(&self.window, mss, amount);
+        let answer = self.congestion.on_loss(&self.window, mss, amount)?;
         let half = match self.config.halving {
             Halving::Exact => answer,
             Halving::WholeBytes => answer.floor(),
             Halving::Whole | Halving::WholeSsthresh => self.whole(answer),
         };
         self.window.ssthresh = half.max(2.0 * self.mss());
-        answer
+        Some(answer)
+    }
+
+    /// Tells congestion control that the retransmission timer has expired.
+    pub(crate) fn on_timeout(&mut self) {
+        let mss = self.mss();
+        self.congestion.on_timeout(&mut self.window, mss);
+    }
+
+    /// A recovery of losses is complete, and the window what it left.
+    pub(crate) fn on_recovered(&mut self) {
+        let mss = self.mss();
+        self.congestion.on_recovered(&mut self.window, mss);
     }
 
     fn whole(&self, bytes: f64) -> f64 {
@@ -293,9 +300,14 @@ impl Core {
     #[inline]
     pub(crate) fn acknowledge(&mut self, now: Time, ack: &Ack) -> AckEvent {
         let rtt = self.measure(now, ack);
-        // Without SACK each duplicate ACK has told of a segment that arrived (RFC 9937, DeliveredData).
-        let delivered = (ack.seq - self.una).saturating_sub(self.duplicates).max(1);
+        let delivered = self.delivered(ack);
         self.count(now, ack, delivered, rtt)
+    }
+
+    /// Segments of which an ACK of new data, not yet counted, tells for the first time. Without SACK each
+    /// duplicate ACK has told of one that arrived (RFC 9937, DeliveredData).
+    pub(crate) fn delivered(&self, ack: &Ack) -> u32 {
+        (ack.seq - self.una).saturating_sub(self.duplicates).max(1)
     }
 
     /// The same for an ACK that was measured, and tells of `delivered` segments for the first time.
@@ -316,8 +328,25 @@ impl Core {
         } else {
             self.timer.stop();
         }
+        self.observe(now, acked, delivered, rtt)
+    }
+
+    /// Tells congestion control of `delivered` segments that an ACK tells of for the first time, `acked`
+    /// cumulatively; gives what it was told.
+    #[inline]
+    pub(crate) fn observe(
+        &mut self,
+        now: Time,
+        acked: u32,
+        delivered: u32,
+        rtt: Option<Duration>,
+    ) -> AckEvent {
         let (srtt, una, max) = (self.timer.srtt(), self.una, self.max);
-        AckEvent { now, acked, delivered, rtt, srtt, una, max, limited: true }
+        let after_timeout = self.repairs_timeout();
+        let event =
+            AckEvent { now, acked, delivered, rtt, srtt, una, max, limited: true, after_timeout };
+        self.congestion.observe(&event);
+        event
     }
 
     /// Grows the window for an ACK of new data.
@@ -411,6 +440,38 @@ impl Core {
         Some(self.nxt - 1)
     }
 
+    /// The segment `seq` is about to leave, and it matters when: what measures the rate of delivery learns of
+    /// it, and with pacing the next one waits.
+    #[inline(never)]
+    pub(crate) fn depart(&mut self, seq: Seq, now: Time) {
+        if let Some(rate) = &mut self.delivery {
+            rate.on_sent(seq, now, self.max > self.una);
+        }
+        // The ten segments are of data.
+        if self.config.handshake && seq == 0 {
+            return;
+        }
+        let cwnd = self.window.segments(self.mss());
+        let interval = match self.config.pacing {
+            Pacing::None => None,
+            Pacing::Window => Some(self.window_interval(self.max.max(seq + 1) - self.una)),
+            Pacing::Rate => self.congestion.interval(cwnd, self.timer.srtt()),
+        };
+        if let Some(interval) = interval {
+            self.pacer.on_sent(now, interval);
+        }
+    }
+
+    /// The share of a segment in a round trip that the window, or `flight` segments if that is more,
+    /// fills twice, or 1.2 times.
+    fn window_interval(&self, flight: u32) -> Duration {
+        let percent = if self.window.cwnd < self.window.ssthresh / 2.0 { 200 } else { 120 };
+        let segments = self.window.segments(self.mss()).max(flight);
+        let round_trip = u128::from(self.timer.srtt().unwrap_or(UNMEASURED).as_ps());
+        let interval = (round_trip * 100).div_ceil(u128::from(segments) * percent);
+        Duration::from_ps(u64::try_from(interval).unwrap_or(u64::MAX))
+    }
+
     /// Size of a data segment on the wire; the SYN is a header alone.
     pub(crate) fn wire_size(&self, seq: Seq) -> Bytes {
         const SYN_SIZE: Bytes = Bytes::new(40);
@@ -420,4 +481,11 @@ impl Core {
             self.config.mss + self.config.header + self.config.timestamp_size()
         }
     }
+}
+
+/// What congestion control starts from.
+fn start(config: &Config, clock_phase: Duration) -> Start {
+    let paced = config.pacing != Pacing::None;
+    let slow_start = SlowStart::new(config.slow_start, config.ack_counting, paced);
+    Start { slow_start, clock_phase }
 }

@@ -1,0 +1,203 @@
+//! A controller for tests, added as any other is: this file and a line.
+
+use std::sync::Arc;
+
+use optcp_units::{Duration, Time};
+
+use super::controller::{Controller, Start, keys};
+use super::event::{AckEvent, DeliveryEvent};
+use super::slow_start::SlowStart;
+use crate::config::{Config, CongestionKind, Measurement, RecoveryKind};
+use crate::congestion::CongestionControl;
+use crate::delivery::DeliveryRate;
+use crate::window::Window;
+use crate::{Ack, Profile, SackBlocks, Sender, Seq};
+
+keys! {
+    /// A key of its own.
+    pub struct RecorderKeys {
+        /// What a loss leaves.
+        share: f64 = 0.5, "as Reno";
+    }
+}
+
+/// See the module's text.
+#[derive(Clone, Debug)]
+pub struct Recorder {
+    share: f64,
+    slow_start: SlowStart,
+    told: Vec<Told>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Told {
+    /// Segments acknowledged, and delivered, and the round trip in milliseconds.
+    Observed(u32, u32, Option<u64>),
+    /// Whether before all is repaired after a timeout.
+    Grows(bool),
+    Delivers(u32),
+    Loss,
+    Timeout,
+    Recovered,
+}
+
+impl Controller for Recorder {
+    type Keys = RecorderKeys;
+
+    const WANTS_RATES: bool = true;
+
+    fn new(keys: &RecorderKeys, start: Start) -> Self {
+        Recorder { share: keys.share, slow_start: start.slow_start, told: Vec::new() }
+    }
+
+    fn observe(&mut self, ack: &AckEvent) {
+        let rtt = ack.rtt.map(|rtt| rtt.as_ps() / 1_000_000_000);
+        self.told.push(Told::Observed(ack.acked, ack.delivered, rtt));
+    }
+
+    fn on_ack(&mut self, window: &mut Window, mss: f64, ack: &AckEvent) {
+        self.told.push(Told::Grows(ack.after_timeout));
+        self.slow_start.on_ack(window, mss, ack);
+    }
+
+    fn on_delivery(
+        &mut self,
+        _window: &mut Window,
+        _mss: f64,
+        ack: &DeliveryEvent,
+        _rate: &mut DeliveryRate,
+    ) {
+        self.told.push(Told::Delivers(ack.delivered));
+    }
+
+    fn on_loss(&mut self, _window: &Window, _mss: f64, amount: f64) -> Option<f64> {
+        self.told.push(Told::Loss);
+        Some(amount * self.share)
+    }
+
+    fn on_timeout(&mut self, _window: &mut Window, _mss: f64) {
+        self.told.push(Told::Timeout);
+    }
+
+    fn on_recovered(&mut self, _window: &mut Window, _mss: f64) {
+        self.told.push(Told::Recovered);
+    }
+}
+
+use Told::{Delivers, Grows, Loss, Observed, Recovered, Timeout};
+
+/// Four segments sent at once, and ACKs 100 ms later.
+struct Transfer {
+    sender: Sender,
+    now: Time,
+}
+
+impl Transfer {
+    fn new(config: Config) -> Self {
+        let config = Config { congestion: CongestionKind::Recorder, initial_window: 4, ..config };
+        let mut sender = Sender::new(Arc::new(config), None, Duration::ZERO);
+        sender.start();
+        let mut transfer = Transfer { sender, now: Time::ZERO };
+        transfer.send();
+        transfer
+    }
+
+    fn send(&mut self) {
+        while self.sender.poll_transmit(self.now).is_some() {}
+    }
+
+    /// ACKs, each with a range that SACK covers unless it is empty; what the controller is told of them.
+    fn told(&mut self, acks: &[(Seq, (Seq, Seq))]) -> Vec<Told> {
+        let before = self.recorder().told.len();
+        self.now = self.now + Duration::from_ms(100);
+        for &(seq, block) in acks {
+            let mut blocks = SackBlocks::new();
+            blocks.push(block);
+            let sack = (block.0 < block.1).then_some(blocks);
+            self.sender.handle_ack(self.now, &Ack { sack, ..Ack::cumulative(seq) });
+            self.send();
+        }
+        self.recorder().told[before..].to_vec()
+    }
+
+    fn recorder(&self) -> &Recorder {
+        match self.sender.congestion() {
+            CongestionControl::Recorder(recorder) => recorder,
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+const NONE: (Seq, Seq) = (0, 0);
+
+/// The second of four segments is lost; SACK and the rate of delivery tell of each that arrives. The ACK that ends the
+/// recovery acknowledges the retransmission and what SACK had told of. The rate is that of a sender that does not pace.
+#[test]
+fn with_sack_a_controller_learns_of_every_delivery() {
+    let config = Config { recovery: RecoveryKind::Sack, ..Profile::Rfc.config() };
+    let mut transfer = Transfer::new(Config { measurement: Measurement::EveryAck, ..config });
+    let at_once = Some(100);
+    assert_eq!(transfer.told(&[(1, NONE)]), [Observed(1, 1, at_once), Grows(false), Delivers(1)]);
+    // Two segments follow, at 100 ms. The originals beyond the hole come late, at 200 ms.
+    let recovery = transfer.told(&[(1, (2, 3)), (1, (2, 4)), (1, (2, 5))]);
+    let late = Some(200);
+    assert_eq!(
+        recovery,
+        [
+            Observed(0, 1, late),
+            Delivers(1),
+            Observed(0, 1, late),
+            Delivers(1),
+            Observed(0, 1, at_once),
+            Loss,
+            Delivers(1)
+        ]
+    );
+    let max = transfer.sender.max_sent();
+    assert_eq!(
+        transfer.told(&[(max, NONE)]),
+        [Observed(max - 1, max - 4, None), Recovered, Delivers(max - 4)]
+    );
+}
+
+/// Without SACK a duplicate ACK stands for a segment that arrived, and the ACK that moves on tells of those that are
+/// left. Nobody measures a rate.
+#[test]
+fn without_sack_duplicate_acks_are_deliveries() {
+    for (recovery, last) in [
+        (RecoveryKind::Tahoe, Grows(false)),
+        (RecoveryKind::Reno, Recovered),
+        (RecoveryKind::NewReno, Recovered),
+    ] {
+        let mut transfer = Transfer::new(Config { recovery, ..Profile::Rfc.config() });
+        assert_eq!(transfer.told(&[(1, NONE)]), [Observed(1, 1, Some(100)), Grows(false)]);
+        let duplicate = Observed(0, 1, None);
+        let lost = transfer.told(&[(1, NONE); 3]);
+        assert_eq!(lost, [duplicate, duplicate, duplicate, Loss], "{recovery:?}");
+        let max = transfer.sender.max_sent();
+        let end = transfer.told(&[(max, NONE)]);
+        assert_eq!(end, [Observed(max - 1, max - 4, None), last], "{recovery:?}");
+    }
+}
+
+/// RFC 6582: a partial ACK acknowledges up to the next hole, and the recovery goes on.
+#[test]
+fn a_partial_ack_is_observed_and_grows_nothing() {
+    let mut transfer = Transfer::new(Profile::Rfc.config());
+    transfer.told(&[(1, NONE); 4]);
+    assert_eq!(transfer.told(&[(2, NONE)]), [Observed(1, 1, None)]);
+}
+
+/// The timer asks for ssthresh as a recovery does, then says what has happened.
+#[test]
+fn a_timeout_is_a_loss_too() {
+    let mut transfer = Transfer::new(Profile::Rfc.config());
+    let due = transfer.sender.deadline().unwrap();
+    transfer.sender.handle_timer(due);
+    assert_eq!(transfer.recorder().told, [Loss, Timeout]);
+    // Half of four segments.
+    assert_eq!(transfer.sender.window().ssthresh.to_bits(), 2920_f64.to_bits());
+    transfer.send();
+    let repaired = transfer.told(&[(1, NONE), (4, NONE)]);
+    assert_eq!(repaired[1..], [Grows(true), Observed(3, 3, None), Grows(false)]);
+}
