@@ -11,10 +11,11 @@ use optcp_tcp::registry::Entry;
 use optcp_units::UNITS;
 use serde_json::{Value, json};
 
+use crate::plan::ObserveKind;
 use crate::schema::{
     AssemblyKind, CapacityKind, ConvergeKind, ConversionKind, FailedDirections, FailedPackets,
-    File, LossKind, LossyPackets, MembersKind, ObserveKind, ProcessKind, ProtectKind, RepairKind,
-    RevertKind, SchedulingKind, SchemeKind, SelectionKind, SizesKind, TunnelTtl,
+    File, LossKind, LossyPackets, MembersKind, ProcessKind, ProtectKind, RepairKind, RevertKind,
+    SchedulingKind, SchemeKind, SelectionKind, SizesKind, TunnelTtl,
 };
 
 /// One line of `optcp list`.
