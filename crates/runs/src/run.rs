@@ -210,6 +210,7 @@ impl Family {
 
 fn families(branches: &[&Scenario], worlds: &[World], fork: bool) -> Vec<Family> {
     let mut families: Vec<Family> = Vec::new();
+    // Observations know flows by their groups.
     let groups = |index: usize| {
         let plan = worlds[index].populated.as_ref().unwrap_or(branches[index].plan());
         plan.flows.iter().map(|flow| flow.group)

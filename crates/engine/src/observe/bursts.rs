@@ -6,11 +6,9 @@ use optcp_des::Key;
 use optcp_units::Time;
 
 use super::column::{Findings, Names, bools, column, index, times, u32s, u64s};
-use super::keys::{Groups, Keys, Links};
 use super::listed::Listed;
-use super::observed::Observed;
+use super::observed::{Groups, Keys, Links, Observed, Watched};
 use super::record::{Record, RecordKind};
-use super::watched::Watched;
 
 /// A burst.
 #[derive(Clone, Copy, Debug)]

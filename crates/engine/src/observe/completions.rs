@@ -5,11 +5,9 @@ use optcp_net::FlowId;
 use optcp_units::Time;
 
 use super::column::{Findings, Names, bools, column, index, times, u32s, u64s};
-use super::keys::{Groups, Keys};
 use super::listed::Listed;
-use super::observed::Observed;
+use super::observed::{Groups, Keys, Observed, Watched};
 use super::record::{Record, RecordKind};
-use super::watched::Watched;
 use crate::blueprint::FlowSpec;
 
 /// A flow that has ended, or was to.

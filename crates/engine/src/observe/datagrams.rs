@@ -4,10 +4,8 @@ use optcp_des::Key;
 
 use super::column::{Column, Findings, Names, Values, column};
 use super::intervals::Intervals;
-use super::keys::{Groups, Keys};
-use super::observed::Observed;
+use super::observed::{Groups, Keys, Observed, Watched};
 use super::record::{Record, RecordKind};
-use super::watched::Watched;
 
 /// What happened to datagrams in each interval, i being (i T, (i + 1) T], counted at the instant at which
 /// it happened. Sums, row after row.

@@ -5,11 +5,9 @@ use optcp_net::{DropReason, Packet};
 use optcp_units::Time;
 
 use super::column::{Findings, Names, bools, column, index, times, u8s, u32s};
-use super::keys::{Keys, Links};
 use super::listed::Listed;
-use super::observed::Observed;
+use super::observed::{Keys, Links, Observed, Watched};
 use super::record::{Record, RecordKind};
-use super::watched::Watched;
 
 /// One lost packet.
 #[derive(Clone, Copy, Debug)]

@@ -2,7 +2,7 @@
 
 use optcp_units::{Duration, Time};
 
-use super::watched::Watched;
+use super::observed::Watched;
 
 /// A table of a row for each group or port and a place in it for each interval, i being (i T, (i + 1) T].
 #[derive(Clone, Debug)]

@@ -4,10 +4,8 @@ use optcp_des::Key;
 
 use super::column::{Findings, Names, Values, column};
 use super::intervals::Intervals;
-use super::keys::{Keys, Links};
-use super::observed::Observed;
+use super::observed::{Keys, Links, Observed, Watched};
 use super::record::{Record, RecordKind};
-use super::watched::Watched;
 
 /// Bytes, row after row.
 #[derive(Clone, Debug)]

@@ -11,7 +11,6 @@ mod drops;
 mod fibres;
 mod goodput;
 mod intervals;
-mod keys;
 #[macro_use]
 mod kinds;
 mod listed;
@@ -26,7 +25,6 @@ mod record;
 mod reordering;
 mod segments_per_burst;
 mod senders;
-mod watched;
 
 use optcp_des::Key;
 use optcp_net::PortId;
@@ -37,10 +35,9 @@ use observed::Observed;
 
 pub use column::{Column, Findings, Names, Values};
 pub use digest::hex;
-pub use keys::{Groups, Keys, Links};
+pub use observed::{Groups, Keys, Links, Watched};
 pub use observer::{Counters, Observer};
 pub use record::{Cause, Record, RecordKind};
-pub use watched::Watched;
 
 kinds! {
     "goodput" => Goodput(goodput::Goodput) : "newly acknowledged in-order bytes at the receivers, by group and interval", "gmpls paper, equations 4 and 5";

@@ -6,11 +6,9 @@ use optcp_tcp::SackBlocks;
 use optcp_units::Time;
 
 use super::column::{Findings, Names, bools, column, index, times, u8s, u32s};
-use super::keys::{Groups, Keys, Links};
 use super::listed::Listed;
-use super::observed::Observed;
+use super::observed::{Groups, Keys, Links, Observed, Watched};
 use super::record::{Record, RecordKind};
-use super::watched::Watched;
 
 /// What happened to a packet.
 #[derive(Clone, Copy, Debug)]

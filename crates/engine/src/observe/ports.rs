@@ -5,11 +5,9 @@ use optcp_units::{Duration, Time};
 
 use super::column::Values::{F64, U64};
 use super::column::{Findings, Names, column};
-use super::keys::{Keys, Links};
-use super::observed::Observed;
+use super::observed::{Keys, Links, Observed, Watched};
 use super::observer::Counters;
 use super::readings::Readings;
-use super::watched::Watched;
 
 /// The tallies of chosen ports at the ends of intervals, i being [i T, (i + 1) T).
 #[derive(Clone, Debug)]

@@ -6,10 +6,8 @@ use optcp_units::Time;
 
 use super::column::{Findings, Names, Values, column};
 use super::intervals::Intervals;
-use super::keys::{Keys, Links};
-use super::observed::Observed;
+use super::observed::{Keys, Links, Observed, Watched};
 use super::record::{Record, RecordKind};
-use super::watched::Watched;
 
 /// Time-weighted length and greatest length of queues per interval, in packets, the one in
 /// transmission included.

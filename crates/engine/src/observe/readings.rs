@@ -5,7 +5,7 @@
 
 use optcp_units::{Duration, Time};
 
-use super::watched::Watched;
+use super::observed::Watched;
 
 /// The counts of each port or fibre, at each instant that the run has passed.
 #[derive(Clone, Debug)]

@@ -8,11 +8,9 @@ use optcp_tcp::{Phase, Snapshot};
 use optcp_units::Time;
 
 use super::column::{Findings, Names, column, index, times, u8s, u32s};
-use super::keys::{Groups, Keys};
 use super::listed::Listed;
-use super::observed::Observed;
+use super::observed::{Groups, Keys, Observed, Watched};
 use super::record::{Record, RecordKind};
-use super::watched::Watched;
 
 /// What happened to a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,10 +3,8 @@
 use optcp_des::Key;
 
 use super::column::{Findings, Names, column, index, u32s, u64s};
-use super::keys::{Groups, Keys, Links};
-use super::observed::Observed;
+use super::observed::{Groups, Keys, Links, Observed, Watched};
 use super::record::{Record, RecordKind};
-use super::watched::Watched;
 
 /// How many bursts of chosen assemblers carried so many data segments of chosen flows.
 #[derive(Clone, Debug)]

@@ -6,11 +6,9 @@ use optcp_tcp::{Phase, Snapshot};
 use optcp_units::Time;
 
 use super::column::{Column, Findings, Names, column, f64s, index, times, u8s, u32s, u64s};
-use super::keys::{Groups, Keys};
 use super::listed::Listed;
-use super::observed::Observed;
+use super::observed::{Groups, Keys, Observed, Watched};
 use super::record::{Cause, Record, RecordKind};
-use super::watched::Watched;
 
 /// A sender's variables after something came to it.
 #[derive(Clone, Copy, Debug)]

@@ -314,7 +314,7 @@ fn observations(plan: &Plan, blueprint: &Blueprint, digest: bool) -> Observation
         observations.add_digest(2 * plan.links.len(), plan.flows.len());
     }
     for observed in &plan.observe {
-        let hops: Vec<Hop> = observed_ports(plan, observed).collect();
+        let hops = observed_ports(plan, observed);
         let watched = Watched {
             blueprint,
             group_of: &group_of,
@@ -337,14 +337,8 @@ fn tallied(plan: &Plan) -> Vec<PortId> {
 }
 
 /// The ports or fibres of an observation.
-pub(crate) fn observed_ports<'p>(
-    plan: &'p Plan,
-    observed: &'p ObservePlan,
-) -> Box<dyn Iterator<Item = Hop> + 'p> {
-    match &observed.ports {
-        Some(ports) => Box::new(ports.iter().copied()),
-        None => Box::new(all_hops(plan)),
-    }
+pub(crate) fn observed_ports(plan: &Plan, observed: &ObservePlan) -> Vec<Hop> {
+    observed.ports.clone().unwrap_or_else(|| all_hops(plan).collect())
 }
 
 /// Every port in the order of its number.
