@@ -19,3 +19,6 @@ mod timers;
 pub use blueprint::{Blueprint, DatagramSpec, FlowSpec};
 pub use counts::{Conservation, Counts};
 pub use simulation::{Kernel, Simulation};
+
+/// The families of names that are registered here, as `optcp list` has them.
+pub const FAMILIES: &[optcp_units::registry::Family] = &[observe::ObserveKind::FAMILY];

@@ -1,14 +1,14 @@
 //! One run in progress.
 
 use optcp_net::{Action, PortCounts, PortId, Tally};
-use optcp_optical::switching::{FibreId, FibreTally};
+use optcp_optical::switching::{Core, FibreId, FibreTally};
 use optcp_tcp::Sender;
 use optcp_units::{Duration, Time};
 
 use crate::controls::Controls;
 use crate::fast::Fast;
 use crate::model::Model;
-use crate::observe::Observer;
+use crate::observe::{Counters, Observer};
 use crate::reference::Reference;
 use crate::{Blueprint, Conservation, Counts};
 
@@ -78,6 +78,19 @@ impl<O: Observer> Simulation<O> {
     /// The same, but asks from time to time whether to go on. Says whether it came to the limit; where it
     /// did not, the run is of no more use.
     pub fn run_before_while(&mut self, limit: Time, go_on: &mut dyn FnMut() -> bool) -> bool {
+        // What is to be read at the stop is read when everything has happened there.
+        let stop = self.stop;
+        let due = |at: &Time| *at <= limit && *at < stop;
+        while let Some(at) = self.model.observer.next_reading().filter(due) {
+            if !go_on() || !self.advance(at, go_on) {
+                return false;
+            }
+            self.read();
+        }
+        self.advance(limit, go_on)
+    }
+
+    fn advance(&mut self, limit: Time, go_on: &mut dyn FnMut() -> bool) -> bool {
         let (model, controls) = (&mut self.model, &mut self.controls);
         let through = match &mut self.driver {
             Driver::Reference(kernel) => kernel.run_before(model, controls, limit, go_on),
@@ -98,9 +111,16 @@ impl<O: Observer> Simulation<O> {
         if !self.run_before_while(after_the_last_instant, go_on) {
             return false;
         }
+        self.read();
         self.model.observer.finish(self.stop);
         debug_assert_eq!(self.audit(), Ok(()), "packets must be conserved");
         true
+    }
+
+    /// Lets the observer read what is to be read by now.
+    fn read(&mut self) {
+        let (core, driver) = (&self.model.core, &self.driver);
+        self.model.observer.read(self.now, &Counted { core, driver, now: self.now });
     }
 
     /// Goes on as a run of `blueprint`, which must agree with this one up to now
@@ -173,10 +193,7 @@ impl<O: Observer> Simulation<O> {
     /// What has gone into some of the blueprint's `tallied` ports up to now, and how long it stood there.
     #[must_use]
     pub fn port_tallies(&self, ports: &[PortId]) -> Vec<Tally> {
-        match &self.driver {
-            Driver::Reference(kernel) => kernel.port_tallies(ports, self.now),
-            Driver::Fast(kernel) => kernel.port_tallies(ports, self.now),
-        }
+        Counted { core: &self.model.core, driver: &self.driver, now: self.now }.port_tallies(ports)
     }
 
     /// Packets in a port's queue now, the one in transmission included.
@@ -186,12 +203,6 @@ impl<O: Observer> Simulation<O> {
             Driver::Reference(kernel) => kernel.queue_length(port),
             Driver::Fast(kernel) => kernel.queue_length(port, self.now),
         }
-    }
-
-    /// What has happened on a fibre of the core of burst switches up to now.
-    #[must_use]
-    pub fn fibre_tally(&self, fibre: FibreId) -> FibreTally {
-        self.model.core.tally(fibre, self.now)
     }
 
     /// Packets in queues, in assemblers of bursts and on links.
@@ -224,5 +235,25 @@ impl<O: Observer> Simulation<O> {
         };
         let accounted = sums.delivered + sums.dropped + sums.in_flight;
         if sums.sent + sums.copied == accounted { Ok(()) } else { Err(sums) }
+    }
+}
+
+/// What has been counted up to an instant.
+struct Counted<'a> {
+    core: &'a Core,
+    driver: &'a Driver,
+    now: Time,
+}
+
+impl Counters for Counted<'_> {
+    fn port_tallies(&self, ports: &[PortId]) -> Vec<Tally> {
+        match self.driver {
+            Driver::Reference(kernel) => kernel.port_tallies(ports, self.now),
+            Driver::Fast(kernel) => kernel.port_tallies(ports, self.now),
+        }
+    }
+
+    fn fibre_tally(&self, fibre: FibreId) -> FibreTally {
+        self.core.tally(fibre, self.now)
     }
 }

@@ -2,9 +2,9 @@
 
 mod common;
 
-use common::WorldBuilder;
+use common::{WorldBuilder, columns, everything, value};
 use optcp_des::Streams;
-use optcp_engine::observe::{Datagrams, Queue, Reducers};
+use optcp_engine::observe::ObserveKind;
 use optcp_engine::{DatagramSpec, Kernel, Simulation};
 use optcp_net::QueueLimit;
 use optcp_traffic::{ExponentialSize, PacketRate, PacketSize, Poisson, Process};
@@ -29,19 +29,16 @@ fn run(kernel: Kernel, seed: u64, sizes: PacketSize) -> [f64; 2] {
         data,
     });
     let blueprint = world.build(stop);
-    let reducers = Reducers {
-        queue: vec![Queue::new(vec![Some(0)], 1, span, stop)],
-        datagrams: vec![Datagrams::new(vec![Some(0)], 1, span, stop)],
-        ..Reducers::default()
-    };
-    let mut simulation = Simulation::new(&blueprint, kernel, reducers);
+    let observed = everything(&blueprint, &[ObserveKind::Queue, ObserveKind::Datagrams]);
+    let mut simulation = Simulation::new(&blueprint, kernel, observed);
     simulation.run();
-    let sums = simulation.observer().datagrams[0].sums();
-    let (sent, arrived) = (sums.sent.sums()[0], sums.arrived.sums()[0]);
-    assert_eq!(sent, arrived + simulation.in_flight());
-    assert_eq!(sums.lost.sums()[0], 0);
-    let delay_ms = sums.delay_ps.sums()[0] as f64 / arrived as f64 / 1e9;
-    [simulation.observer().queue[0].means()[0], delay_ms]
+    let found = columns(simulation.observer());
+    let [queue, datagrams] = &found[..] else { panic!("two observations") };
+    let arrived = value(datagrams, "arrived_packets");
+    assert_eq!(value(datagrams, "sent_packets"), arrived + simulation.in_flight() as f64);
+    assert_eq!(value(datagrams, "lost_packets"), 0.0);
+    let delay_ms = value(datagrams, "delay_sum_ps") / arrived / 1e9;
+    [value(queue, "mean_packets"), delay_ms]
 }
 
 /// Mean over seeds and its standard error, of both.

@@ -4,9 +4,9 @@ mod common;
 
 use std::num::NonZeroU32;
 
-use common::{Log, WorldBuilder};
+use common::{Log, WorldBuilder, everything};
 use optcp_des::Streams;
-use optcp_engine::observe::{Digest, Record, Reducers};
+use optcp_engine::observe::{Observations, Record};
 use optcp_engine::{Blueprint, Counts, DatagramSpec, Kernel, Simulation};
 use optcp_net::{
     Action, Control, IndependentLoss, Loss, Lossy, PeriodicLoss, PortId, QueueLimit, Side,
@@ -137,16 +137,13 @@ fn world(recipe: &Recipe) -> Blueprint {
     world.build(Time::ZERO + STOP)
 }
 
-fn observed(blueprint: &Blueprint, kernel: Kernel) -> Simulation<Reducers> {
-    let flows = blueprint.flows.len() + blueprint.datagrams.len();
-    let digest = Some(Digest::new(blueprint.ports.len(), flows));
-    Simulation::new(blueprint, kernel, Reducers { digest, ..Reducers::default() })
+fn observed(blueprint: &Blueprint, kernel: Kernel) -> Simulation<Observations> {
+    Simulation::new(blueprint, kernel, everything(blueprint, &[]))
 }
 
-fn outcome(simulation: &Simulation<Reducers>) -> (Option<String>, Counts) {
-    let digest = simulation.observer().digest.as_ref().map(Digest::sha256);
+fn outcome(simulation: &Simulation<Observations>) -> (Option<String>, Counts) {
     // How many events it takes is the kernel's affair.
-    (digest, Counts { events: 0, ..simulation.counts() })
+    (simulation.observer().sha256(), Counts { events: 0, ..simulation.counts() })
 }
 
 /// Every record in order.

@@ -1,7 +1,7 @@
 //! Runs: from a plan and a seed to what was observed.
 //!
 //! Every random choice is made when the world is built (`build`); branches that differ only after an
-//! instant share the run up to it (`run`); what the reducers made of the records becomes named columns
+//! instant share the run up to it (`run`); what was observed becomes named columns
 //! (`series`), which are written as Parquet files (`parquet`), and captures (`pcapng`).
 
 mod build;
@@ -9,10 +9,10 @@ mod parquet;
 pub mod pcapng;
 mod run;
 mod series;
-mod tallies;
 
 pub use build::{Arrived, Rerouted, RoutingRecord, Switched};
 pub use optcp_engine::Kernel;
+pub use optcp_engine::observe::{Column, Values};
 pub use parquet::{Data, ParquetError, Table, Texts};
 pub use run::{Cancel, Cancelled, Run, RunOptions, run_branches};
-pub use series::{Column, Series, Values};
+pub use series::Series;

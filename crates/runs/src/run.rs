@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use optcp_engine::observe::{Digest, Observer, Reducers, hex};
+use optcp_engine::observe::{Observations, Observer, Quiet, hex};
 use optcp_engine::{Kernel, Simulation};
 use optcp_net::DropReason;
 use optcp_units::{Duration, Time};
@@ -11,10 +11,8 @@ use sha2::{Digest as _, Sha256};
 
 use crate::build::{Arrived, RoutingRecord, Switched, World, world};
 use crate::series::{Series, series};
-use crate::tallies::Tallies;
 use optcp_scenario::Plan;
 use optcp_scenario::Scenario;
-use optcp_scenario::plan::{Observation, ObservePlan};
 
 /// A flag that several runs share, to stop them.
 #[derive(Clone, Debug, Default)]
@@ -101,14 +99,11 @@ pub fn run_branches(
     let mut runs: Vec<Option<Run>> = branches.iter().map(|_| None).collect();
     for family in families(branches, &worlds, fork) {
         let trunk = family.members[0];
-        let reducers = std::mem::take(&mut worlds[trunk].reducers);
-        let counts_do = |observed: &ObservePlan| {
-            matches!(observed.kind, Observation::Ports { .. } | Observation::Fibres { .. })
-        };
-        let made = match !digest && branches[trunk].plan().observe.iter().all(counts_do) {
-            // Where nobody looks at records none is built.
-            true => family.run((), branches, &worlds, seed, kernel, cancel),
-            false => family.run(reducers, branches, &worlds, seed, kernel, cancel),
+        let observations = std::mem::take(&mut worlds[trunk].observations);
+        // Where nobody looks at records none is built.
+        let made = match observations.take_records() {
+            true => family.run(observations, branches, &worlds, seed, kernel, cancel),
+            false => family.run(Quiet(observations), branches, &worlds, seed, kernel, cancel),
         }?;
         for (index, run) in made {
             let (switches, routing) = (switches[index].clone(), routing[index].clone());
@@ -119,49 +114,21 @@ pub fn run_branches(
     Ok(runs.into_iter().flatten().collect())
 }
 
-/// Who watches a run, and the reducers in it.
-trait Watching: Observer + Clone {
-    fn reducers(&self) -> Option<&Reducers>;
-}
-
-impl Watching for Reducers {
-    fn reducers(&self) -> Option<&Reducers> {
-        Some(self)
-    }
-}
-
-impl Watching for () {
-    fn reducers(&self) -> Option<&Reducers> {
-        None
-    }
-}
-
 /// How often a run that ends with its flows is asked whether they have ended.
 const END_EVERY: Duration = Duration::from_secs(1);
 
-/// A run in progress, and what has been read of its ports.
+/// A run in progress.
 #[derive(Clone)]
 struct Progress<O> {
     /// By flow, whether its end is waited for; `None` where the run does not end with its flows.
     awaited: Option<Vec<bool>>,
-
     simulation: Simulation<O>,
-    tallies: Tallies,
 }
 
-impl<O: Watching> Progress<O> {
+impl<O: Observer> Progress<O> {
     /// Runs to `until`, or to the end, and looks at `cancel` from time to time.
     fn advance(&mut self, until: Option<Time>, cancel: &Cancel) -> Result<(), Cancelled> {
         let mut go_on = || !cancel.is_set();
-        let stop = self.simulation.stop();
-        while let Some(at) =
-            self.tallies.next().filter(|&at| at < stop && until.is_none_or(|until| at <= until))
-        {
-            if !go_on() || !self.simulation.run_before_while(at, &mut go_on) {
-                return Err(Cancelled);
-            }
-            self.tallies.read(&self.simulation);
-        }
         if until.is_none() {
             self.advance_to_the_flows_end(&mut go_on)?;
         }
@@ -170,9 +137,6 @@ impl<O: Watching> Progress<O> {
                 Some(until) => self.simulation.run_before_while(until, &mut go_on),
                 None => self.simulation.run_while(&mut go_on),
             };
-        if through && until.is_none() {
-            self.tallies.read(&self.simulation);
-        }
         if through { Ok(()) } else { Err(Cancelled) }
     }
 
@@ -207,7 +171,7 @@ struct Family {
 
 impl Family {
     /// Runs the members: each one's number, and its result.
-    fn run<O: Watching>(
+    fn run<O: Observer + Clone + AsRef<Observations>>(
         &self,
         observer: O,
         branches: &[&Scenario],
@@ -219,12 +183,11 @@ impl Family {
         let finish = |mut run: Progress<O>, index: usize, forked_at| {
             run.advance(None, cancel)?;
             let plan = worlds[index].populated.as_ref().unwrap_or(branches[index].plan());
-            Ok((index, result(branches[index], plan, seed, forked_at, &run, cancel)?))
+            Ok((index, result(branches[index], plan, seed, forked_at, &run.simulation, cancel)?))
         };
         let (trunk, others) = (self.members[0], &self.members[1..]);
         let mut shared = Progress {
             simulation: Simulation::new(&worlds[trunk].blueprint, kernel, observer),
-            tallies: Tallies::new(branches[trunk].plan()),
             awaited: branches[trunk].plan().end_with_flows.then(|| {
                 let flows = &worlds[trunk].blueprint.flows;
                 flows.iter().map(|flow| flow.segments.is_some()).collect()
@@ -247,12 +210,18 @@ impl Family {
 
 fn families(branches: &[&Scenario], worlds: &[World], fork: bool) -> Vec<Family> {
     let mut families: Vec<Family> = Vec::new();
+    // Observations know flows by their groups.
+    let groups = |index: usize| {
+        let plan = worlds[index].populated.as_ref().unwrap_or(branches[index].plan());
+        plan.flows.iter().map(|flow| flow.group)
+    };
     for (index, world) in worlds.iter().enumerate() {
         let same_past = |family: &Family| {
             let trunk = family.members[0];
             let (a, b) = (branches[trunk].plan(), branches[index].plan());
             // Observations are part of the state that is copied.
-            let observed_alike = a.observe == b.observe && a.stop == b.stop;
+            let observed_alike =
+                a.observe == b.observe && a.stop == b.stop && groups(trunk).eq(groups(index));
             let shared = worlds[trunk].blueprint.shared_until(&world.blueprint);
             // Where the end is found on the way, branches would have to agree on it.
             let fork = fork && !a.end_with_flows && !b.end_with_flows;
@@ -269,22 +238,21 @@ fn families(branches: &[&Scenario], worlds: &[World], fork: bool) -> Vec<Family>
     families
 }
 
-fn result<O: Watching>(
+fn result<O: Observer + AsRef<Observations>>(
     scenario: &Scenario,
     plan: &Plan,
     seed: u64,
     forked_at: Option<Time>,
-    Progress { simulation, tallies, .. }: &Progress<O>,
+    simulation: &Simulation<O>,
     cancel: &Cancel,
 ) -> Result<Run, Cancelled> {
-    let nothing = Reducers::default();
-    let reducers = simulation.observer().reducers().unwrap_or(&nothing);
+    let observations = simulation.observer().as_ref();
     let counts = simulation.counts();
     let dropped = DropReason::ALL.iter().zip(counts.dropped);
     let mut run = Run {
         seed,
         scenario_sha256: scenario.sha256().to_owned(),
-        records_sha256: reducers.digest.as_ref().map(Digest::sha256),
+        records_sha256: observations.sha256(),
         metrics_sha256: String::new(),
         counts: vec![
             ("sent", counts.sent),
@@ -302,7 +270,7 @@ fn result<O: Watching>(
         switches: Vec::new(),
         routing: None,
         arrived: Vec::new(),
-        series: series(plan, reducers, tallies),
+        series: series(plan, observations),
     };
     if counts.copied > 0 {
         run.counts.push(("copied", counts.copied));

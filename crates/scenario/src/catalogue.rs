@@ -4,9 +4,7 @@ use optcp_units::UNITS;
 use optcp_units::registry::Family;
 use serde_json::{Value, json};
 
-use crate::schema::{
-    CapacityKind, FailedDirections, FailedPackets, File, MembersKind, ObserveKind,
-};
+use crate::schema::{CapacityKind, FailedDirections, FailedPackets, File, MembersKind};
 
 /// One line of `optcp list`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,7 +26,6 @@ fn families() -> impl Iterator<Item = Family> {
         FailedPackets::FAMILY,
         FailedDirections::FAMILY,
         MembersKind::FAMILY,
-        ObserveKind::FAMILY,
     ];
     [
         optcp_tcp::FAMILIES,
@@ -36,6 +33,7 @@ fn families() -> impl Iterator<Item = Family> {
         optcp_routing::FAMILIES,
         optcp_net::FAMILIES,
         optcp_traffic::FAMILIES,
+        optcp_engine::FAMILIES,
         &of_files,
     ]
     .concat()

@@ -12,7 +12,7 @@ use optcp_traffic::{FractalRenewal, PacketSize, ProcessKind, SizesKind, Volume};
 
 use crate::plan::{
     BundlePlan, BurstsPlan, Carries, DetectionPlan, FailurePlan, FlowPlan, Hop, LinkPlan, Loses,
-    LossPlan, Observation, Plan, PortPlan, ProcessPlan, ProtectionPlan, QueueLimit, RoutingPlan,
+    LossPlan, ObservePlan, Plan, PortPlan, ProcessPlan, ProtectionPlan, QueueLimit, RoutingPlan,
     Spread, TrafficPlan,
 };
 use crate::schema::{FailedPackets, resolved_tcp};
@@ -34,12 +34,7 @@ pub(crate) fn json(plan: &Plan) -> String {
         "protection": plan.protections.iter().map(|entry| protection(plan, entry))
             .collect::<Vec<_>>(),
         "losses": plan.losses.iter().map(|entry| loss(plan, entry)).collect::<Vec<_>>(),
-        "observe": plan.observe.iter().map(|observe| {
-            let mut map = Map::new();
-            map.insert("name".into(), json!(observe.name));
-            observation(plan, &observe.kind, &mut map);
-            Value::Object(map)
-        }).collect::<Vec<_>>(),
+        "observe": plan.observe.iter().map(|entry| observation(plan, entry)).collect::<Vec<_>>(),
     });
     // Only where they are used: the digests of worlds without them hold.
     if !plan.bundles.is_empty() {
@@ -363,71 +358,22 @@ fn spread<T: Copy>(spread: Spread<T>, ps: fn(T) -> u64) -> Value {
     }
 }
 
-fn observation(plan: &Plan, kind: &Observation, map: &mut Map<String, Value>) {
-    let groups_of = |groups: &[usize]| -> Value {
-        groups.iter().map(|&group| plan.groups[group].as_str()).collect()
-    };
-    let entries = match kind {
-        Observation::Goodput { groups, interval } => vec![
-            ("kind", json!("goodput")),
-            ("groups", groups_of(groups)),
-            ("interval_ps", json!(interval.as_ps())),
-        ],
-        Observation::Load { ports: hops, interval } => vec![
-            ("kind", json!("load")),
-            ("ports", ports(plan, hops)),
-            ("interval_ps", json!(interval.as_ps())),
-        ],
-        Observation::Queue { ports: hops, interval } => vec![
-            ("kind", json!("queue")),
-            ("ports", ports(plan, hops)),
-            ("interval_ps", json!(interval.as_ps())),
-        ],
-        Observation::Drops { ports: hops } => vec![
-            ("kind", json!("drops")),
-            ("ports", hops.as_ref().map_or(Value::Null, |hops| ports(plan, hops))),
-        ],
-        Observation::Senders { groups } => {
-            vec![("kind", json!("tcp")), ("groups", groups_of(groups))]
-        }
-        Observation::Packets { groups, ports: hops } => vec![
-            ("kind", json!("packets")),
-            ("groups", groups_of(groups)),
-            ("ports", ports(plan, hops)),
-        ],
-        Observation::Completions { groups } => {
-            vec![("kind", json!("completions")), ("groups", groups_of(groups))]
-        }
-        Observation::Datagrams { groups, interval } => vec![
-            ("kind", json!("datagrams")),
-            ("groups", groups_of(groups)),
-            ("interval_ps", json!(interval.as_ps())),
-        ],
-        Observation::Ports { ports: hops, after, interval } => vec![
-            ("kind", json!("ports")),
-            ("ports", ports(plan, hops)),
-            ("after_ps", json!(after.as_ps())),
-            ("interval_ps", json!(interval.as_ps())),
-        ],
-        Observation::Bursts { ports: hops, groups } => vec![
-            ("kind", json!("bursts")),
-            ("ports", ports(plan, hops)),
-            ("groups", groups_of(groups)),
-        ],
-        Observation::SegmentsPerBurst { ports: hops, groups } => vec![
-            ("kind", json!("segments-per-burst")),
-            ("ports", ports(plan, hops)),
-            ("groups", groups_of(groups)),
-        ],
-        Observation::Fibres { fibres, after, interval } => vec![
-            ("kind", json!("fibres")),
-            ("fibres", ports(plan, fibres)),
-            ("after_ps", json!(after.as_ps())),
-            ("interval_ps", json!(interval.as_ps())),
-        ],
-        Observation::Reordering { groups } => {
-            vec![("kind", json!("reordering")), ("groups", groups_of(groups))]
-        }
-    };
-    map.extend(entries.into_iter().map(|(key, value)| (key.to_owned(), value)));
+fn observation(plan: &Plan, entry: &ObservePlan) -> Value {
+    let keys = entry.kind.keys();
+    let mut observation = json!({ "name": entry.name, "kind": entry.kind.name() });
+    if keys.groups.is_some() {
+        observation["groups"] =
+            entry.groups.iter().map(|&group| json!(plan.groups[group])).collect();
+    }
+    if let Some(links) = keys.links {
+        let hops = entry.ports.as_ref().map(|hops| ports(plan, hops));
+        observation[links.directions()] = hops.unwrap_or(Value::Null);
+    }
+    if keys.after {
+        observation["after_ps"] = json!(entry.after.as_ps());
+    }
+    if let Some(interval) = entry.interval {
+        observation["interval_ps"] = json!(interval.as_ps());
+    }
+    observation
 }

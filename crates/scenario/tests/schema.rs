@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use optcp_scenario::plan::ObserveKind;
 use optcp_scenario::{catalogue, json_schema};
 
 /// After a change of the schema: `UPDATE_SCHEMA=1 cargo test -p optcp-scenario --test schema`.
@@ -18,6 +19,25 @@ fn the_committed_schema_is_fresh() {
         schema == include_str!("../schema.json"),
         "stale: UPDATE_SCHEMA=1 cargo test -p optcp-scenario --test schema"
     );
+}
+
+/// The text of a key names the kinds that take it, and no others.
+#[test]
+fn the_keys_of_observations_name_their_kinds() {
+    let schema: serde_json::Value = serde_json::from_str(&json_schema()).unwrap();
+    for kind in ObserveKind::ALL {
+        let keys = kind.keys();
+        for (key, takes) in [
+            ("groups", keys.groups.is_some()),
+            ("links", keys.links.is_some()),
+            ("interval", keys.interval),
+            ("after", keys.after),
+        ] {
+            let text = &schema["$defs"]["ObserveEntry"]["properties"][key]["description"];
+            let said = text.as_str().unwrap().contains(&format!("`{}`", kind.name()));
+            assert_eq!(said, takes, "kind `{}`, key `{key}`: {text}", kind.name());
+        }
+    }
 }
 
 #[test]

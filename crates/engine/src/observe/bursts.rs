@@ -3,87 +3,109 @@
 use std::collections::BTreeSet;
 
 use optcp_des::Key;
-use optcp_net::{Packet, PortId};
 use optcp_units::Time;
 
+use super::column::{Findings, Names, bools, column, index, times, u32s, u64s};
 use super::listed::Listed;
-
-/// What left an assembler.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SentBurst {
-    /// How many left the assembler before it, modulo 2^31.
-    pub number: u32,
-    /// The packets in it.
-    pub packets: u32,
-    /// The sum of their sizes.
-    pub bytes: u64,
-    /// Whether it is lost on its way.
-    pub lost: bool,
-}
+use super::observed::{Groups, Keys, Links, Observed, Watched};
+use super::record::{Record, RecordKind};
 
 /// A burst.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct BurstRow {
+#[derive(Clone, Copy, Debug)]
+struct Row {
     /// When it left its assembler.
-    pub at: Time,
-    /// The port in whose place the assembler stands.
-    pub port: PortId,
-    /// What left.
-    pub burst: SentBurst,
+    at: Time,
+    /// In the place of which of the ports that are chosen the assembler stands.
+    port: u32,
+    /// How many left the assembler before it, modulo 2^31.
+    number: u32,
+    /// The packets in it.
+    packets: u32,
+    /// The sum of their sizes.
+    bytes: u64,
+    /// Whether it is lost on its way.
+    lost: bool,
     /// How many data segments of the watched flows are in it.
-    pub segments: u32,
+    segments: u32,
     /// How many of their ACKs.
-    pub acks: u32,
+    acks: u32,
 }
 
 /// The bursts of chosen assemblers, in the order in which they left.
 #[derive(Clone, Debug)]
-pub struct Bursts {
-    /// By port: segments and ACKs that have been gathered; `None` where nobody looks.
-    gathered: Vec<Option<[u32; 2]>>,
+pub(super) struct Bursts {
+    /// The row of each port.
+    ports: Vec<Option<u32>>,
     /// By flow: whether its packets count.
     flows: Vec<bool>,
-    rows: Listed<BurstRow>,
-    /// Bursts that were lost after they had left: port and number.
-    lost: BTreeSet<(PortId, u32)>,
+    /// By row: segments and ACKs that have been gathered.
+    gathered: Vec<[u32; 2]>,
+    rows: Listed<Row>,
+    /// Bursts that were lost after they had left: row of the port, and number.
+    lost: BTreeSet<(u32, u32)>,
 }
 
-impl Bursts {
-    /// Watches the assemblers in the place of `ports`, and counts packets of `flows` in bursts.
-    #[must_use]
-    pub fn new(ports: &[bool], flows: Vec<bool>) -> Self {
-        let gathered = ports.iter().map(|watched| watched.then_some([0; 2])).collect();
-        Bursts { gathered, flows, rows: Listed::default(), lost: BTreeSet::new() }
-    }
+impl Observed for Bursts {
+    const KEYS: Keys =
+        Keys { groups: Some(Groups::Flows), links: Some(Links::Bursts), ..Keys::NONE };
+    const TAKES: &'static [RecordKind] =
+        &[RecordKind::Accepted, RecordKind::BurstSent, RecordKind::BurstLost];
 
-    pub(super) fn gathered(&mut self, port: PortId, packet: Packet) {
-        let Some(counts) = &mut self.gathered[port as usize] else { return };
-        if self.flows[packet.flow() as usize] {
-            counts[usize::from(packet.is_ack())] += 1;
+    fn new(watched: &Watched<'_>) -> Self {
+        Bursts {
+            ports: watched.rows_of_ports(),
+            flows: watched.flows(),
+            gathered: vec![[0; 2]; watched.ports.len()],
+            rows: Listed::default(),
+            lost: BTreeSet::new(),
         }
     }
 
-    pub(super) fn sent(&mut self, event: Key, port: PortId, burst: SentBurst) {
-        let Some(counts) = &mut self.gathered[port as usize] else { return };
-        let [segments, acks] = std::mem::take(counts);
-        self.rows.add(event, BurstRow { at: event.time(), port, burst, segments, acks });
-    }
-
-    pub(super) fn lost(&mut self, port: PortId, number: u32) {
-        if self.gathered[port as usize].is_some() {
-            self.lost.insert((port, number));
+    #[inline]
+    fn record(&mut self, event: Key, record: &Record) {
+        let (Record::Accepted { port, .. }
+        | Record::BurstSent { port, .. }
+        | Record::BurstLost { port, .. }) = *record
+        else {
+            return;
+        };
+        let Some(port) = self.ports[port as usize] else { return };
+        match *record {
+            Record::Accepted { packet, .. } if self.flows[packet.flow() as usize] => {
+                self.gathered[port as usize][usize::from(packet.is_ack())] += 1;
+            }
+            Record::BurstSent { number, packets, bytes, lost, .. } => {
+                let [segments, acks] = std::mem::take(&mut self.gathered[port as usize]);
+                let at = event.time();
+                let row = Row { at, port, number, packets, bytes, lost, segments, acks };
+                self.rows.add(event, row);
+            }
+            Record::BurstLost { number, .. } => {
+                self.lost.insert((port, number));
+            }
+            _ => {}
         }
     }
 
-    pub(super) fn finish(&mut self) {
+    fn finish(&mut self, _: Time) {
         let lost = &self.lost;
-        self.rows.change(|row| row.burst.lost |= lost.contains(&(row.port, row.burst.number)));
+        self.rows.change(|row| row.lost |= lost.contains(&(row.port, row.number)));
         self.rows.finish();
     }
 
-    /// The rows, once the run has ended.
-    #[must_use]
-    pub fn rows(&self) -> &[BurstRow] {
-        self.rows.rows()
+    fn findings(&self) -> Findings {
+        let rows = self.rows.rows();
+        Findings {
+            names: vec![("ports", Names::ChosenPorts)],
+            columns: vec![
+                times(rows, |row| row.at),
+                index("port", u32s(rows, |row| row.port), "ports"),
+                column("packets", u32s(rows, |row| row.packets)),
+                column("bytes", u64s(rows, |row| row.bytes)),
+                column("segments", u32s(rows, |row| row.segments)),
+                column("acks", u32s(rows, |row| row.acks)),
+                column("lost", bools(rows, |row| row.lost)),
+            ],
+        }
     }
 }

@@ -1,23 +1,27 @@
 //! Flows that end, one by one.
 
 use optcp_des::Key;
+use optcp_net::FlowId;
 use optcp_units::Time;
 
+use super::column::{Findings, Names, bools, column, index, times, u32s, u64s};
 use super::listed::Listed;
+use super::observed::{Groups, Keys, Observed, Watched};
+use super::record::{Record, RecordKind};
+use crate::blueprint::FlowSpec;
 
 /// A flow that has ended, or was to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct CompletionRow {
+#[derive(Clone, Copy, Debug)]
+struct Row {
     /// When it had started.
-    pub start: Time,
+    start: Time,
     /// When its receiver had everything in order; of a flow that had not ended, when the run did.
-    pub end: Time,
-    /// Which one.
-    pub flow: u32,
+    end: Time,
+    flow: FlowId,
     /// What it transfers, in bytes of whole segments.
-    pub bytes: u64,
+    bytes: u64,
     /// Whether it has ended.
-    pub finished: bool,
+    finished: bool,
 }
 
 /// What is left to transfer.
@@ -30,25 +34,36 @@ struct Left {
 
 /// The flows that end, in the order of their ends; then those that started and did not, by number.
 #[derive(Clone, Debug)]
-pub struct Completions {
+pub(super) struct Completions {
+    /// By flow; `None` of those that have ended or are not watched.
     left: Vec<Option<Left>>,
-    ended: Listed<CompletionRow>,
-    rows: Vec<CompletionRow>,
+    /// By flow.
+    groups: Vec<u32>,
+    ended: Listed<Row>,
+    rows: Vec<Row>,
 }
 
-impl Completions {
-    /// Watches flows that are to end: when each starts and what it transfers; `None` for others.
-    #[must_use]
-    pub fn new(flows: &[Option<(Time, u64)>]) -> Self {
-        let left = |&(start, bytes): &(Time, u64)| Left { start, all: bytes, bytes };
+impl Observed for Completions {
+    const KEYS: Keys = Keys { groups: Some(Groups::Flows), ..Keys::NONE };
+    const TAKES: &'static [RecordKind] = &[RecordKind::Progress];
+
+    fn new(watched: &Watched<'_>) -> Self {
+        let left = |(chosen, flow): (bool, &FlowSpec)| {
+            let segments = flow.segments.filter(|_| chosen)?;
+            let bytes = u64::from(segments) * flow.config.mss.count();
+            Some(Left { start: flow.start, all: bytes, bytes })
+        };
         Completions {
-            left: flows.iter().map(|flow| flow.as_ref().map(left)).collect(),
+            left: watched.flows().into_iter().zip(&watched.blueprint.flows).map(left).collect(),
+            groups: watched.groups_of_flows(),
             ended: Listed::default(),
             rows: Vec::new(),
         }
     }
 
-    pub(super) fn progress(&mut self, event: Key, flow: u32, bytes: u64) {
+    #[inline]
+    fn record(&mut self, event: Key, record: &Record) {
+        let Record::Progress { flow, bytes } = *record else { return };
         let Some(slot) = self.left.get_mut(flow as usize) else { return };
         let Some(left) = slot else { return };
         left.bytes = left.bytes.saturating_sub(bytes);
@@ -56,16 +71,15 @@ impl Completions {
             let Left { start, all, .. } = *left;
             *slot = None;
             let end = event.time();
-            self.ended.add(event, CompletionRow { start, end, flow, bytes: all, finished: true });
+            self.ended.add(event, Row { start, end, flow, bytes: all, finished: true });
         }
     }
 
-    /// The run has ended at `at`.
-    pub(super) fn finish(&mut self, at: Time) {
+    fn finish(&mut self, at: Time) {
         self.ended.finish();
         self.rows = self.ended.rows().to_vec();
         let started = |(flow, left): (u32, &Option<Left>)| {
-            left.filter(|left| left.start <= at).map(|Left { start, all, .. }| CompletionRow {
+            left.filter(|left| left.start <= at).map(|Left { start, all, .. }| Row {
                 start,
                 end: at,
                 flow,
@@ -76,9 +90,19 @@ impl Completions {
         self.rows.extend((0..).zip(&self.left).filter_map(started));
     }
 
-    /// The rows, once the run has ended.
-    #[must_use]
-    pub fn rows(&self) -> &[CompletionRow] {
-        &self.rows
+    fn findings(&self) -> Findings {
+        let rows = &self.rows;
+        let group = |row: &Row| self.groups[row.flow as usize];
+        Findings {
+            names: vec![("groups", Names::Groups), ("flows", Names::Flows)],
+            columns: vec![
+                times(rows, |row| row.end),
+                column("start_ps", u64s(rows, |row| row.start.as_ps())),
+                index("group", u32s(rows, group), "groups"),
+                index("flow", u32s(rows, |row| row.flow), "flows"),
+                column("bytes", u64s(rows, |row| row.bytes)),
+                column("finished", bools(rows, |row| row.finished)),
+            ],
+        }
     }
 }

@@ -1,76 +1,87 @@
-//! Datagrams, by row and interval.
+//! Datagrams, by group and interval.
 
-use optcp_net::Packet;
-use optcp_units::{Duration, Time};
+use optcp_des::Key;
 
-use super::IntervalSums;
+use super::column::{Column, Findings, Names, Values, column};
+use super::intervals::Intervals;
+use super::observed::{Groups, Keys, Observed, Watched};
+use super::record::{Record, RecordKind};
 
 /// What happened to datagrams in each interval, i being (i T, (i + 1) T], counted at the instant at which
-/// it happened.
+/// it happened. Sums, row after row.
 #[derive(Clone, Debug)]
-pub struct Datagrams {
-    sums: DatagramSums,
-}
-
-/// The sums, row after row.
-#[derive(Clone, Debug)]
-pub struct DatagramSums {
+pub(super) struct Datagrams {
+    table: Intervals,
     /// Packets that sources sent.
-    pub sent: IntervalSums,
+    sent: Vec<u64>,
     /// Their bytes on the wire.
-    pub sent_bytes: IntervalSums,
+    sent_bytes: Vec<u64>,
     /// Packets that came to their sinks.
-    pub arrived: IntervalSums,
+    arrived: Vec<u64>,
     /// Their bytes on the wire.
-    pub arrived_bytes: IntervalSums,
+    arrived_bytes: Vec<u64>,
     /// Packets that were lost; with bridges, copies too.
-    pub lost: IntervalSums,
+    lost: Vec<u64>,
     /// How long those that arrived were under way, added up, in picoseconds.
-    pub delay_ps: IntervalSums,
+    delay_ps: Vec<u64>,
     /// The longest of these times.
-    pub longest_ps: Vec<u64>,
+    longest_ps: Vec<u64>,
 }
 
-impl Datagrams {
-    /// `rows[flow]` is the row, of `height`, that a source counts in, by its number as a flow; `None` for the others.
-    #[must_use]
-    pub fn new(rows: Vec<Option<u32>>, height: usize, interval: Duration, stop: Time) -> Self {
-        let zero = IntervalSums::new(rows, height, interval, stop);
-        let longest_ps = vec![0; zero.sums().len()];
+impl Observed for Datagrams {
+    const KEYS: Keys = Keys { groups: Some(Groups::Datagrams), interval: true, ..Keys::NONE };
+    const TAKES: &'static [RecordKind] =
+        &[RecordKind::DatagramSent, RecordKind::DatagramArrived, RecordKind::Dropped];
+
+    fn new(watched: &Watched<'_>) -> Self {
+        let table = Intervals::of_groups(watched);
+        let zeros = || table.filled(0);
         Datagrams {
-            sums: DatagramSums {
-                sent: zero.clone(),
-                sent_bytes: zero.clone(),
-                arrived: zero.clone(),
-                arrived_bytes: zero.clone(),
-                lost: zero.clone(),
-                delay_ps: zero,
-                longest_ps,
-            },
+            sent: zeros(),
+            sent_bytes: zeros(),
+            arrived: zeros(),
+            arrived_bytes: zeros(),
+            lost: zeros(),
+            delay_ps: zeros(),
+            longest_ps: zeros(),
+            table,
         }
     }
 
-    pub(super) fn sent(&mut self, at: Time, flow: u32, size: u16) {
-        self.sums.sent.add(at, flow, 1);
-        self.sums.sent_bytes.add(at, flow, u64::from(size));
+    #[inline]
+    fn record(&mut self, event: Key, record: &Record) {
+        let (table, at) = (&self.table, event.time());
+        match *record {
+            Record::DatagramSent { flow, size, .. } => {
+                table.add(&mut self.sent, at, flow, 1);
+                table.add(&mut self.sent_bytes, at, flow, u64::from(size));
+            }
+            Record::DatagramArrived { flow, size, delay, .. } => {
+                let Some(row) = table.row(flow) else { return };
+                table.add(&mut self.arrived, at, flow, 1);
+                table.add(&mut self.arrived_bytes, at, flow, u64::from(size));
+                table.add(&mut self.delay_ps, at, flow, delay.as_ps());
+                let longest = &mut self.longest_ps[table.place(row, at)];
+                *longest = (*longest).max(delay.as_ps());
+            }
+            Record::Dropped { packet, .. } => table.add(&mut self.lost, at, packet.flow(), 1),
+            _ => {}
+        }
     }
 
-    pub(super) fn arrived(&mut self, at: Time, flow: u32, size: u16, delay: Duration) {
-        let Some(row) = self.sums.arrived.table.row(flow) else { return };
-        self.sums.arrived.add(at, flow, 1);
-        self.sums.arrived_bytes.add(at, flow, u64::from(size));
-        self.sums.delay_ps.add(at, flow, delay.as_ps());
-        let longest = &mut self.sums.longest_ps[self.sums.arrived.table.place(row, at)];
-        *longest = (*longest).max(delay.as_ps());
-    }
-
-    pub(super) fn lost(&mut self, at: Time, packet: Packet) {
-        self.sums.lost.add(at, packet.flow(), 1);
-    }
-
-    /// The sums.
-    #[must_use]
-    pub fn sums(&self) -> &DatagramSums {
-        &self.sums
+    fn findings(&self) -> Findings {
+        let whole = |name, sums: &Vec<u64>| -> Column { column(name, Values::U64(sums.clone())) };
+        Findings {
+            names: vec![("groups", Names::ChosenGroups)],
+            columns: vec![
+                whole("sent_packets", &self.sent),
+                whole("sent_bytes", &self.sent_bytes),
+                whole("arrived_packets", &self.arrived),
+                whole("arrived_bytes", &self.arrived_bytes),
+                whole("lost_packets", &self.lost),
+                whole("delay_sum_ps", &self.delay_ps),
+                whole("longest_delay_ps", &self.longest_ps),
+            ],
+        }
     }
 }

@@ -5,7 +5,7 @@ use optcp_units::Time;
 use sha2::{Digest as _, Sha256};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-use super::Record;
+use super::record::Record;
 
 /// One running hash (chained XXH3) for each port and each end of a flow, over its records in their
 /// order.
@@ -14,7 +14,7 @@ use super::Record;
 /// and what an endpoint sends, gets and passes on. What is lost at the far end of a pipe has no order
 /// there that kernels agree on beside its time: sums of hashes.
 #[derive(Clone, Debug)]
-pub struct Digest {
+pub(super) struct Digest {
     ports: Vec<u64>,
     far_ends: Vec<u64>,
     senders: Vec<u64>,
@@ -23,8 +23,7 @@ pub struct Digest {
 
 impl Digest {
     /// Empty streams for so many ports and flows, sources of datagrams included.
-    #[must_use]
-    pub fn new(ports: usize, flows: usize) -> Self {
+    pub(super) fn new(ports: usize, flows: usize) -> Self {
         Digest {
             ports: vec![0; ports],
             far_ends: vec![0; ports],
@@ -82,8 +81,7 @@ impl Digest {
 
     /// SHA-256 over the streams' hashes: ports and their far ends by number, then senders and
     /// receivers by flow.
-    #[must_use]
-    pub fn sha256(&self) -> String {
+    pub(super) fn sha256(&self) -> String {
         let mut sha = Sha256::new();
         for (kind, streams) in [
             (b'p', &self.ports),

@@ -2,6 +2,8 @@
 
 use optcp_units::{Duration, Time};
 
+use super::observed::Watched;
+
 /// A table of a row for each group or port and a place in it for each interval, i being (i T, (i + 1) T].
 #[derive(Clone, Debug)]
 pub(super) struct Intervals {
@@ -27,9 +29,30 @@ impl Intervals {
         Intervals { rows, height, interval_ps, intervals, stop }
     }
 
-    /// How many places there are, row after row.
-    pub(super) fn places(&self) -> usize {
-        self.height * self.intervals
+    /// A row for each group that is chosen, in which its flows count.
+    pub(super) fn of_groups(watched: &Watched<'_>) -> Self {
+        let (rows, height) = (watched.rows_of_flows(), watched.groups.len());
+        Intervals::new(rows, height, watched.interval, watched.blueprint.stop)
+    }
+
+    /// A row for each port that is chosen.
+    pub(super) fn of_ports(watched: &Watched<'_>) -> Self {
+        let (rows, height) = (watched.rows_of_ports(), watched.ports.len());
+        Intervals::new(rows, height, watched.interval, watched.blueprint.stop)
+    }
+
+    /// A value for each place, row after row.
+    pub(super) fn filled<T: Clone>(&self, value: T) -> Vec<T> {
+        vec![value; self.height * self.intervals]
+    }
+
+    /// Adds to the sum of the interval of an instant, in the row of an entity if it has one.
+    pub(super) fn add(&self, sums: &mut [u64], at: Time, entity: u32, amount: u64) {
+        if let Some(row) = self.row(entity) {
+            let place = self.place(row, at);
+            // A sum of delays can pass what 64 bits hold.
+            sums[place] = sums[place].saturating_add(amount);
+        }
     }
 
     /// Calls `each` for every interval between two instants, with its place and how much of it lies there.
@@ -47,11 +70,6 @@ impl Intervals {
             each(place, end - from);
             from = end;
         }
-    }
-
-    /// Whether an entity is observed.
-    pub(super) fn counts(&self, entity: u32) -> bool {
-        self.row(entity).is_some()
     }
 
     /// The row that an entity counts in.
@@ -78,37 +96,6 @@ impl Intervals {
     }
 }
 
-/// Sums per row and interval.
-#[derive(Clone, Debug)]
-pub struct IntervalSums {
-    pub(super) table: Intervals,
-    sums: Vec<u64>,
-}
-
-impl IntervalSums {
-    /// `rows[entity]` is the row, of `height`, that an entity (a flow, a port) counts in, `None` if in none;
-    /// intervals of `interval` up to `stop`. A row is there also if no entity counts in it.
-    #[must_use]
-    pub fn new(rows: Vec<Option<u32>>, height: usize, interval: Duration, stop: Time) -> Self {
-        let table = Intervals::new(rows, height, interval, stop);
-        IntervalSums { sums: vec![0; table.places()], table }
-    }
-
-    pub(super) fn add(&mut self, at: Time, entity: u32, amount: u64) {
-        if let Some(row) = self.table.row(entity) {
-            let place = self.table.place(row, at);
-            // A sum of delays can pass what 64 bits hold.
-            self.sums[place] = self.sums[place].saturating_add(amount);
-        }
-    }
-
-    /// The sums, row after row.
-    #[must_use]
-    pub fn sums(&self) -> &[u64] {
-        &self.sums
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -116,13 +103,17 @@ mod tests {
     #[test]
     fn an_interval_is_open_at_its_start_and_closed_at_its_end() {
         let ms = |m: u64| Time::ZERO + Duration::from_ms(m);
-        let mut sums =
-            IntervalSums::new(vec![Some(1), None, Some(0)], 3, Duration::from_ms(10), ms(25));
-        sums.add(ms(10), 0, 1);
-        sums.add(Time::from_ps(ms(10).as_ps() + 1), 0, 2);
-        sums.add(ms(25), 2, 4);
-        sums.add(ms(5), 1, 8);
+        let table = Intervals::new(vec![Some(1), None, Some(0)], 3, Duration::from_ms(10), ms(25));
+        let mut sums = table.filled(0);
+        for (at, entity, amount) in [
+            (ms(10), 0, 1),
+            (Time::from_ps(ms(10).as_ps() + 1), 0, 2),
+            (ms(25), 2, 4),
+            (ms(5), 1, 8),
+        ] {
+            table.add(&mut sums, at, entity, amount);
+        }
         // Nobody counts in the last row.
-        assert_eq!(sums.sums(), [0, 0, 4, 1, 2, 0, 0, 0, 0]);
+        assert_eq!(sums, [0, 0, 4, 1, 2, 0, 0, 0, 0]);
     }
 }

@@ -1,304 +1,179 @@
-//! Observation: models hand out records, reducers make metrics of them.
+//! Observation: models hand out records and count, observations make metrics of both.
+//!
+//! To add a kind: write its file, and two lines here, the module and the registration.
 
-mod burst_sizes;
 mod bursts;
+mod column;
 mod completions;
 mod datagrams;
 mod digest;
 mod drops;
+mod fibres;
+mod goodput;
 mod intervals;
+#[macro_use]
+mod kinds;
 mod listed;
+mod load;
+mod observed;
+mod observer;
 mod packets;
+mod ports;
 mod queue;
+mod readings;
+mod record;
 mod reordering;
+mod segments_per_burst;
 mod senders;
 
 use optcp_des::Key;
-use optcp_net::{DropReason, FlowId, Packet, PortId};
-use optcp_optical::switching::FibreId;
-use optcp_tcp::{SackBlocks, Snapshot};
-use optcp_units::{Duration, Time};
+use optcp_net::PortId;
+use optcp_units::Time;
 
-pub use burst_sizes::BurstSizes;
-pub use bursts::{BurstRow, Bursts, SentBurst};
-pub use completions::{CompletionRow, Completions};
-pub use datagrams::{DatagramSums, Datagrams};
-pub use digest::{Digest, hex};
-pub use drops::{DropRow, Drops};
-pub use intervals::IntervalSums;
-pub use packets::{PacketEvent, PacketRow, Packets};
-pub use queue::Queue;
-pub use reordering::{Reordering, ReorderingEvent, ReorderingRow};
-pub use senders::{Cause, SenderRow, Senders};
+use digest::Digest;
+use observed::Observed;
 
-/// Something that happened. The only way out of a run.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Record {
-    /// A sender put a data segment on the network.
-    Sent {
-        /// The flow.
-        flow: FlowId,
-        /// The segment.
-        seq: u32,
-        /// Whether it is a retransmission.
-        again: bool,
-        /// Its size on the wire in bytes.
-        size: u16,
-    },
-    /// In-order data grew at a receiver.
-    Progress {
-        /// The flow.
-        flow: FlowId,
-        /// Newly in-order bytes.
-        bytes: u64,
-    },
-    /// An ACK came to its sender.
-    Acknowledged {
-        /// The flow.
-        flow: FlowId,
-        /// The number it carries.
-        seq: u32,
-        /// Its size on the wire in bytes.
-        size: u16,
-        /// What it says has arrived beyond that, if it does.
-        sack: Option<SackBlocks>,
-    },
-    /// A data segment came to its receiver.
-    Arrived {
-        /// The flow.
-        flow: FlowId,
-        /// The segment.
-        seq: u32,
-        /// Its size on the wire in bytes.
-        size: u16,
-    },
-    /// A sender has dealt with what came to it.
-    Updated {
-        /// The flow.
-        flow: FlowId,
-        /// What came.
-        cause: Cause,
-        /// The sender's variables now.
-        snapshot: Snapshot,
-    },
-    /// A source sent a datagram.
-    DatagramSent {
-        /// The source, by its number as a flow.
-        flow: FlowId,
-        /// The datagram's number.
-        seq: u32,
-        /// Its size on the wire in bytes.
-        size: u16,
-    },
-    /// A datagram came to its sink.
-    DatagramArrived {
-        /// The source, by its number as a flow.
-        flow: FlowId,
-        /// The datagram's number.
-        seq: u32,
-        /// Its size on the wire in bytes.
-        size: u16,
-        /// How long it was under way, queues included.
-        delay: Duration,
-    },
-    /// A port took a packet.
-    Accepted {
-        /// The port.
-        port: PortId,
-        /// The packet.
-        packet: Packet,
-    },
-    /// A watched port sent the last bit of a packet.
-    Transmitted {
-        /// The port.
-        port: PortId,
-        /// The packet.
-        packet: Packet,
-    },
-    /// The queue of a watched port has another length.
-    QueueLength {
-        /// The port.
-        port: PortId,
-        /// Packets in it now, the one in transmission included.
-        packets: u32,
-    },
-    /// A burst left an assembler, with the packets that the port has accepted since the last one.
-    BurstSent {
-        /// The port in whose place the assembler stands.
-        port: PortId,
-        /// How many have left it before, modulo 2^31.
-        number: u32,
-        /// The packets in it.
-        packets: u32,
-        /// The sum of their sizes.
-        bytes: u64,
-        /// Whether it is lost at once: by a probability, or on the first of its fibres.
-        lost: bool,
-    },
-    /// A burst that was under way is lost.
-    BurstLost {
-        /// The port in whose place the assembler stands.
-        port: PortId,
-        /// The burst's number there.
-        number: u32,
-    },
-    /// A control packet asked for a wavelength.
-    FibreAsked {
-        /// The port in whose place the assembler stands.
-        port: PortId,
-        /// The burst's number there.
-        number: u32,
-        /// The fibre.
-        fibre: FibreId,
-        /// The wavelength that is reserved; `None` where none was free.
-        wavelength: Option<u32>,
-    },
-    /// A packet was lost.
-    Dropped {
-        /// The port at or behind which it happened.
-        port: PortId,
-        /// The packet.
-        packet: Packet,
-        /// Why.
-        reason: DropReason,
-    },
+pub use column::{Column, Findings, Names, Values};
+pub use digest::hex;
+pub use observed::{Groups, Keys, Links, Watched};
+pub use observer::{Counters, Observer};
+pub use record::{Cause, Record, RecordKind};
+
+kinds! {
+    "goodput" => Goodput(goodput::Goodput) : "newly acknowledged in-order bytes at the receivers, by group and interval", "gmpls paper, equations 4 and 5";
+    "load" => Load(load::Load) : "bytes whose transmission ended, by port and interval", "OpTCP";
+    "drops" => Drops(drops::Drops) : "every dropped packet with its reason", "OpTCP";
+    "queue" => Queue(queue::Queue) : "time-weighted mean and greatest queue, by port and interval", "OpTCP";
+    "tcp" => Tcp(senders::Senders) : "cwnd, ssthresh, flight and phase of each sender whenever one changes", "RFC 5681 section 2";
+    "packets" => Packets(packets::Packets) : "packets sent, arrived, acknowledged and dropped, one by one", "OpTCP";
+    "completions" => Completions(completions::Completions) : "start, end and bytes of every flow that is to end", "OpTCP";
+    "datagrams" => Datagrams(datagrams::Datagrams) : "datagrams sent, arrived and lost, and their delays, by group and interval", "OpTCP";
+    "ports" => Ports(ports::Ports) : "what ports took, dropped and held, by port and interval, without a record of every packet", "OpTCP";
+    "bursts" => Bursts(bursts::Bursts) : "bursts that left an assembler, one by one, and how many segments of chosen flows are in each", "obs paper, section IV.B";
+    "segments-per-burst" => SegmentsPerBurst(segments_per_burst::SegmentsPerBurst) : "how many bursts carried so many segments of chosen flows, by port", "obs paper, section IV.B";
+    "fibres" => Fibres(fibres::Fibres) : "bursts that asked for a wavelength, those that got none, and the time reserved, by fibre and interval", "OpTCP";
+    "reordering" => Reordering(reordering::Reordering) : "segments that were overtaken or sent again, recoveries and timeouts, one by one", "RFC 4737 section 3.3";
 }
 
-/// What watches a run. Dispatch is static: with `()` no record is even built.
-///
-/// Kernels agree on the records and on the event to which each belongs, and on their order within
-/// one port, and within one end of a flow. Records of different ones may come in another order: who
-/// lists them sorts them by event, stably.
-pub trait Observer {
-    /// Whether it takes any record at all.
-    const TAKES_RECORDS: bool = true;
+/// The observations of a run, and the digest of its records.
+#[derive(Clone, Debug, Default)]
+pub struct Observations {
+    digest: Option<Digest>,
+    all: Vec<Observation>,
+    /// By kind of record, the places of those that take it: a record costs nothing to the others.
+    takers: [Vec<usize>; RecordKind::COUNT],
+    /// By port, whether somebody takes what it transmits, or the length of its queue.
+    watched: Vec<bool>,
+}
 
-    /// Takes a record that belongs to `event`.
-    fn record(&mut self, event: Key, record: Record);
+impl Observations {
+    /// Adds an observation, behind those that are there.
+    pub fn add(&mut self, kind: ObserveKind, watched: &Watched<'_>) {
+        for &record in kind.takes() {
+            self.takers[record as usize].push(self.all.len());
+            if matches!(record, RecordKind::Transmitted | RecordKind::QueueLength) {
+                self.watched.resize(watched.blueprint.ports.len(), false);
+                watched.ports.iter().for_each(|&port| self.watched[port as usize] = true);
+            }
+        }
+        self.all.push(Observation::new(kind, watched));
+    }
 
-    /// Whether it wants [`Record::Updated`], which takes work to make.
+    /// Adds the digest, for so many ports and flows, sources of datagrams included.
+    pub fn add_digest(&mut self, ports: usize, flows: usize) {
+        self.digest = Some(Digest::new(ports, flows));
+    }
+
+    /// The digest of all records, if it was asked for.
+    #[must_use]
+    pub fn sha256(&self) -> Option<String> {
+        self.digest.as_ref().map(Digest::sha256)
+    }
+
+    /// What has been found, in the order in which the observations were added.
+    pub fn findings(&self) -> impl Iterator<Item = Findings> {
+        self.all.iter().map(Observation::findings)
+    }
+
+    /// Whether anything is made of records.
+    #[must_use]
+    pub fn take_records(&self) -> bool {
+        self.digest.is_some() || self.takers.iter().any(|takers| !takers.is_empty())
+    }
+
+    // Behind a call, so that a record that nobody takes is never put together.
+    #[inline(never)]
+    fn hand_out(&mut self, event: Key, record: Record) {
+        for &place in &self.takers[record.kind() as usize] {
+            self.all[place].record(event, &record);
+        }
+    }
+}
+
+impl Observer for Observations {
+    #[inline]
+    fn record(&mut self, event: Key, record: Record) {
+        if let Some(digest) = &mut self.digest {
+            digest.record(event.time(), record);
+        }
+        if !self.takers[record.kind() as usize].is_empty() {
+            self.hand_out(event, record);
+        }
+    }
+
     fn wants_updates(&self) -> bool {
-        false
+        !self.takers[RecordKind::Updated as usize].is_empty()
     }
 
-    /// Whether it wants [`Record::Transmitted`] and [`Record::QueueLength`] of a port, which take work
-    /// to make.
     fn watches(&self, port: PortId) -> bool {
-        let _ = port;
-        false
+        self.watched.get(port as usize) == Some(&true)
     }
 
-    /// The run ends at `at`.
+    fn next_reading(&self) -> Option<Time> {
+        self.all.iter().filter_map(Observation::next_reading).min()
+    }
+
+    fn read(&mut self, now: Time, counters: &dyn Counters) {
+        let due = |one: &&mut Observation| one.next_reading().is_some_and(|at| at <= now);
+        self.all.iter_mut().filter(due).for_each(|one| one.read(counters));
+    }
+
     fn finish(&mut self, at: Time) {
-        let _ = at;
+        self.all.iter_mut().for_each(|one| one.finish(at));
     }
 }
 
-impl Observer for () {
+/// Observations that [take no records](Observations::take_records): none is built for them.
+#[derive(Clone, Debug, Default)]
+pub struct Quiet(pub Observations);
+
+impl Observer for Quiet {
     const TAKES_RECORDS: bool = false;
 
     #[inline(always)]
     fn record(&mut self, _: Key, _: Record) {}
-}
 
-/// The reducers that a scenario asks for.
-#[derive(Clone, Debug, Default)]
-pub struct Reducers {
-    /// The running digest, if wanted.
-    pub digest: Option<Digest>,
-    /// Goodput series: newly in-order bytes at receivers, by flow (the gmpls paper's equation 4).
-    pub goodput: Vec<IntervalSums>,
-    /// Load series: bytes whose last bit was sent, by port.
-    pub load: Vec<IntervalSums>,
-    /// Lists of drops.
-    pub drops: Vec<Drops>,
-    /// Queue series.
-    pub queue: Vec<Queue>,
-    /// Lists of senders' variables.
-    pub senders: Vec<Senders>,
-    /// Lists of packet events.
-    pub packets: Vec<Packets>,
-    /// Lists of what reordering did.
-    pub reordering: Vec<Reordering>,
-    /// Lists of flows that end.
-    pub completions: Vec<Completions>,
-    /// Datagram series.
-    pub datagrams: Vec<Datagrams>,
-    /// Lists of bursts.
-    pub bursts: Vec<Bursts>,
-    /// Histograms of segments a burst.
-    pub burst_sizes: Vec<BurstSizes>,
-}
-
-impl Observer for Reducers {
-    #[inline]
-    fn record(&mut self, event: Key, record: Record) {
-        let at = event.time();
-        if let Some(digest) = &mut self.digest {
-            digest.record(at, record);
-        }
-        match record {
-            Record::Progress { flow, bytes } => {
-                self.goodput.iter_mut().for_each(|g| g.add(at, flow, bytes));
-                self.completions.iter_mut().for_each(|c| c.progress(event, flow, bytes));
-            }
-            Record::Transmitted { port, packet } => {
-                self.load.iter_mut().for_each(|l| l.add(at, port, u64::from(packet.size())));
-            }
-            Record::QueueLength { port, packets } => {
-                self.queue.iter_mut().for_each(|q| q.change(at, port, packets));
-            }
-            Record::Dropped { port, packet, reason } => {
-                self.drops.iter_mut().for_each(|d| d.add(event, port, packet, reason));
-                self.datagrams.iter_mut().for_each(|d| d.lost(at, packet));
-            }
-            Record::DatagramSent { flow, size, .. } => {
-                self.datagrams.iter_mut().for_each(|d| d.sent(at, flow, size));
-            }
-            Record::DatagramArrived { flow, size, delay, .. } => {
-                self.datagrams.iter_mut().for_each(|d| d.arrived(at, flow, size, delay));
-            }
-            Record::Updated { flow, cause, snapshot } => {
-                self.senders.iter_mut().for_each(|s| s.add(event, flow, cause, snapshot));
-            }
-            Record::Accepted { port, packet } => {
-                self.bursts.iter_mut().for_each(|b| b.gathered(port, packet));
-                self.burst_sizes.iter_mut().for_each(|b| b.gathered(port, packet));
-            }
-            Record::BurstSent { port, number, packets, bytes, lost } => {
-                let burst = SentBurst { number, packets, bytes, lost };
-                self.bursts.iter_mut().for_each(|b| b.sent(event, port, burst));
-                self.burst_sizes.iter_mut().for_each(|b| b.sent(port));
-            }
-            Record::BurstLost { port, number } => {
-                self.bursts.iter_mut().for_each(|b| b.lost(port, number));
-            }
-            Record::Sent { .. }
-            | Record::Arrived { .. }
-            | Record::Acknowledged { .. }
-            | Record::FibreAsked { .. } => {}
-        }
-        self.packets.iter_mut().for_each(|p| p.add(event, record));
-        self.reordering.iter_mut().for_each(|r| r.add(event, record));
+    fn next_reading(&self) -> Option<Time> {
+        self.0.next_reading()
     }
 
-    fn wants_updates(&self) -> bool {
-        !self.senders.is_empty() || !self.reordering.is_empty()
-    }
-
-    fn watches(&self, port: PortId) -> bool {
-        self.load.iter().any(|load| load.table.counts(port))
-            || self.queue.iter().any(|queue| queue.watches(port))
-            || self.packets.iter().any(|packets| packets.watches(port))
+    fn read(&mut self, now: Time, counters: &dyn Counters) {
+        self.0.read(now, counters);
     }
 
     fn finish(&mut self, at: Time) {
-        self.queue.iter_mut().for_each(|q| q.finish(at));
-        self.drops.iter_mut().for_each(Drops::finish);
-        self.completions.iter_mut().for_each(|c| c.finish(at));
-        self.bursts.iter_mut().for_each(Bursts::finish);
-        self.senders.iter_mut().for_each(Senders::finish);
-        self.packets.iter_mut().for_each(Packets::finish);
-        self.reordering.iter_mut().for_each(Reordering::finish);
+        self.0.finish(at);
+    }
+}
+
+impl AsRef<Observations> for Observations {
+    fn as_ref(&self) -> &Observations {
+        self
+    }
+}
+
+impl AsRef<Observations> for Quiet {
+    fn as_ref(&self) -> &Observations {
+        &self.0
     }
 }

@@ -5,13 +5,15 @@ use optcp_net::{DropReason, Packet, PortId};
 use optcp_tcp::SackBlocks;
 use optcp_units::Time;
 
-use super::Record;
+use super::column::{Findings, Names, bools, column, index, times, u8s, u32s};
 use super::listed::Listed;
+use super::observed::{Groups, Keys, Links, Observed, Watched};
+use super::record::{Record, RecordKind};
 
 /// What happened to a packet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 #[repr(u8)]
-pub enum PacketEvent {
+enum PacketEvent {
     /// A sender sent a segment for the first time, or a source a datagram.
     Sent = 0,
     /// A sender sent a segment again.
@@ -30,58 +32,62 @@ pub enum PacketEvent {
 
 impl PacketEvent {
     /// Names in results, in the order of their numbers.
-    pub const NAMES: [&'static str; 7] =
+    const NAMES: [&'static str; 7] =
         ["sent", "resent", "arrived", "acked", "queued", "transmitted", "dropped"];
 }
 
 /// One event.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct PacketRow {
-    /// When.
-    pub at: Time,
-    /// What.
-    pub event: PacketEvent,
-    /// Of which flow.
-    pub flow: u32,
+#[derive(Clone, Copy, Debug)]
+struct Row {
+    at: Time,
+    event: PacketEvent,
+    flow: u32,
     /// Whether it concerns an ACK.
-    pub ack: bool,
+    ack: bool,
     /// The segment, or the number that the ACK carries.
-    pub seq: u32,
+    seq: u32,
     /// Its size on the wire in bytes.
-    pub size: u16,
+    size: u16,
     /// At which port; `None` for events at endpoints.
-    pub port: Option<PortId>,
+    port: Option<PortId>,
     /// Why it was lost, if it was.
-    pub reason: Option<DropReason>,
+    reason: Option<DropReason>,
     /// What SACK reports in it, as a place in [`Packets::sacks`].
-    pub sack: Option<u32>,
+    sack: Option<u32>,
 }
 
 /// Events of chosen flows: at their endpoints, every loss, and what chosen ports do.
 #[derive(Clone, Debug)]
-pub struct Packets {
+pub(super) struct Packets {
     flows: Vec<bool>,
+    /// By port, whether queueing and transmission are listed.
     ports: Vec<bool>,
-    rows: Listed<PacketRow>,
+    rows: Listed<Row>,
     /// Apart from the rows: few of them have any.
     sacks: Vec<SackBlocks>,
 }
 
-impl Packets {
-    /// Watches the flows that are marked; queueing and transmission at the ports that are marked.
-    #[must_use]
-    pub fn new(flows: Vec<bool>, ports: Vec<bool>) -> Self {
-        Packets { flows, ports, rows: Listed::default(), sacks: Vec::new() }
+impl Observed for Packets {
+    const KEYS: Keys = Keys { groups: Some(Groups::Both), links: Some(Links::Named), ..Keys::NONE };
+    const TAKES: &'static [RecordKind] = &[
+        RecordKind::Sent,
+        RecordKind::Acknowledged,
+        RecordKind::Arrived,
+        RecordKind::DatagramSent,
+        RecordKind::DatagramArrived,
+        RecordKind::Accepted,
+        RecordKind::Transmitted,
+        RecordKind::Dropped,
+    ];
+
+    fn new(watched: &Watched<'_>) -> Self {
+        let ports = watched.rows_of_ports().iter().map(Option::is_some).collect();
+        Packets { flows: watched.flows(), ports, rows: Listed::default(), sacks: Vec::new() }
     }
 
-    /// Whether queueing and transmission at a port are listed.
-    pub(super) fn watches(&self, port: PortId) -> bool {
-        self.ports[port as usize]
-    }
-
-    pub(super) fn add(&mut self, key: Key, record: Record) {
+    fn record(&mut self, key: Key, record: &Record) {
         let at = key.time();
-        let endpoint = |event, flow, ack, seq, size| PacketRow {
+        let endpoint = |event, flow, ack, seq, size| Row {
             at,
             event,
             flow,
@@ -92,11 +98,11 @@ impl Packets {
             reason: None,
             sack: None,
         };
-        let at_port = |event, port, packet: Packet| PacketRow {
+        let at_port = |event, port, packet: Packet| Row {
             port: Some(port),
             ..endpoint(event, packet.flow(), packet.is_ack(), packet.seq, packet.size())
         };
-        let row = match record {
+        let row = match *record {
             Record::Sent { flow, seq, again: false, size } => {
                 endpoint(PacketEvent::Sent, flow, false, seq, size)
             }
@@ -112,10 +118,10 @@ impl Packets {
             }
             Record::Acknowledged { flow, seq, size, sack } if self.flows[flow as usize] => {
                 let sack = sack.map(|blocks| self.keep(blocks));
-                PacketRow { sack, ..endpoint(PacketEvent::Acked, flow, true, seq, size) }
+                Row { sack, ..endpoint(PacketEvent::Acked, flow, true, seq, size) }
             }
             Record::Dropped { port, packet, reason } => {
-                PacketRow { reason: Some(reason), ..at_port(PacketEvent::Dropped, port, packet) }
+                Row { reason: Some(reason), ..at_port(PacketEvent::Dropped, port, packet) }
             }
             Record::Accepted { port, packet } if self.ports[port as usize] => {
                 at_port(PacketEvent::Queued, port, packet)
@@ -123,34 +129,14 @@ impl Packets {
             Record::Transmitted { port, packet } if self.ports[port as usize] => {
                 at_port(PacketEvent::Transmitted, port, packet)
             }
-            Record::Accepted { .. }
-            | Record::Transmitted { .. }
-            | Record::Acknowledged { .. }
-            | Record::QueueLength { .. }
-            | Record::Progress { .. }
-            | Record::Updated { .. }
-            | Record::BurstSent { .. }
-            | Record::BurstLost { .. }
-            | Record::FibreAsked { .. } => return,
+            _ => return,
         };
         if self.flows[row.flow as usize] {
             self.rows.add(key, row);
         }
     }
 
-    fn keep(&mut self, blocks: SackBlocks) -> u32 {
-        self.sacks.push(blocks);
-        u32::try_from(self.sacks.len() - 1).expect("fewer than 2^32 ACKs are listed")
-    }
-
-    /// What SACK reports in the rows that say so.
-    #[must_use]
-    pub fn sacks(&self) -> &[SackBlocks] {
-        &self.sacks
-    }
-
-    /// The run has ended.
-    pub(super) fn finish(&mut self) {
+    fn finish(&mut self, _: Time) {
         self.rows.finish();
         // Kernels come to different flows in different orders: places are those in the order of the rows.
         let mut in_order = Vec::with_capacity(self.sacks.len());
@@ -163,9 +149,41 @@ impl Packets {
         self.sacks = in_order;
     }
 
-    /// Rows in order of time, once the run has ended.
-    #[must_use]
-    pub fn rows(&self) -> &[PacketRow] {
-        self.rows.rows()
+    fn findings(&self) -> Findings {
+        let rows = self.rows.rows();
+        let reason = |row: &Row| row.reason.map_or(u32::MAX, |reason| reason as u32);
+        Findings {
+            names: vec![
+                ("flows", Names::Flows),
+                ("ports", Names::Ports),
+                ("events", Names::these(&PacketEvent::NAMES)),
+                ("reasons", Names::these(&DropReason::ALL.map(DropReason::name))),
+                ("sacks", Names::These(self.sacks.iter().map(blocks).collect())),
+            ],
+            columns: vec![
+                times(rows, |row| row.at),
+                index("event", u8s(rows, |row| row.event as u8), "events"),
+                index("flow", u32s(rows, |row| row.flow), "flows"),
+                column("ack", bools(rows, |row| row.ack)),
+                column("seq", u32s(rows, |row| row.seq)),
+                index("port", u32s(rows, |row| row.port.unwrap_or(u32::MAX)), "ports"),
+                column("bytes", u32s(rows, |row| u32::from(row.size))),
+                index("reason", u32s(rows, reason), "reasons"),
+                index("sack", u32s(rows, |row| row.sack.unwrap_or(u32::MAX)), "sacks"),
+            ],
+        }
     }
+}
+
+impl Packets {
+    fn keep(&mut self, blocks: SackBlocks) -> u32 {
+        self.sacks.push(blocks);
+        u32::try_from(self.sacks.len() - 1).expect("fewer than 2^32 ACKs are listed")
+    }
+}
+
+/// Half-open ranges of segments, in the order in which the option has them.
+fn blocks(sack: &SackBlocks) -> String {
+    let texts = sack.as_slice().iter().map(|(from, to)| format!("{from}:{to}"));
+    texts.collect::<Vec<_>>().join(" ")
 }

@@ -1,14 +1,18 @@
 //! Queues over time.
 
+use optcp_des::Key;
 use optcp_net::PortId;
-use optcp_units::{Duration, Time};
+use optcp_units::Time;
 
+use super::column::{Findings, Names, Values, column};
 use super::intervals::Intervals;
+use super::observed::{Keys, Links, Observed, Watched};
+use super::record::{Record, RecordKind};
 
 /// Time-weighted length and greatest length of queues per interval, in packets, the one in
 /// transmission included.
 #[derive(Clone, Debug)]
-pub struct Queue {
+pub(super) struct Queue {
     table: Intervals,
     /// Packets times picoseconds.
     areas: Vec<u128>,
@@ -18,21 +22,12 @@ pub struct Queue {
 }
 
 impl Queue {
-    /// `rows[port]` is the row, of `height`, that the port counts in; intervals of `interval` up to `stop`.
-    #[must_use]
-    pub fn new(rows: Vec<Option<u32>>, height: usize, interval: Duration, stop: Time) -> Self {
-        let now = vec![(0, Time::ZERO); rows.len()];
-        let table = Intervals::new(rows, height, interval, stop);
-        let places = table.places();
-        Queue { greatest: vec![0; places], areas: vec![0; places], table, now }
+    fn over(table: Intervals) -> Self {
+        let now = vec![(0, Time::ZERO); table.entities()];
+        Queue { greatest: table.filled(0), areas: table.filled(0), table, now }
     }
 
-    /// Whether a port's queue is observed.
-    pub(super) fn watches(&self, port: PortId) -> bool {
-        self.table.counts(port)
-    }
-
-    pub(super) fn change(&mut self, at: Time, port: PortId, length: u32) {
+    fn change(&mut self, at: Time, port: PortId, length: u32) {
         let Some(row) = self.table.row(port) else { return };
         self.settle(at, port, row);
         self.now[port as usize].0 = length;
@@ -50,7 +45,29 @@ impl Queue {
         self.now[port as usize].1 = at;
     }
 
-    pub(super) fn finish(&mut self, at: Time) {
+    /// Mean lengths, row after row.
+    fn means(&self) -> Vec<f64> {
+        let lengths = self.table.lengths_ps().cycle();
+        self.areas.iter().zip(lengths).map(|(&area, ps)| area as f64 / ps as f64).collect()
+    }
+}
+
+impl Observed for Queue {
+    const KEYS: Keys = Keys { links: Some(Links::Queues), interval: true, ..Keys::NONE };
+    const TAKES: &'static [RecordKind] = &[RecordKind::QueueLength];
+
+    fn new(watched: &Watched<'_>) -> Self {
+        Queue::over(Intervals::of_ports(watched))
+    }
+
+    #[inline]
+    fn record(&mut self, event: Key, record: &Record) {
+        if let Record::QueueLength { port, packets } = *record {
+            self.change(event.time(), port, packets);
+        }
+    }
+
+    fn finish(&mut self, at: Time) {
         for port in (0..).take(self.table.entities()) {
             if let Some(row) = self.table.row(port) {
                 self.settle(at, port, row);
@@ -58,28 +75,28 @@ impl Queue {
         }
     }
 
-    /// Mean lengths, row after row.
-    #[must_use]
-    pub fn means(&self) -> Vec<f64> {
-        let lengths = self.table.lengths_ps().cycle();
-        self.areas.iter().zip(lengths).map(|(&area, ps)| area as f64 / ps as f64).collect()
-    }
-
-    /// Greatest lengths, row after row.
-    #[must_use]
-    pub fn greatest(&self) -> &[u32] {
-        &self.greatest
+    fn findings(&self) -> Findings {
+        Findings {
+            names: vec![("ports", Names::ChosenPorts)],
+            columns: vec![
+                column("mean_packets", Values::F64(self.means())),
+                column("max_packets", Values::U32(self.greatest.clone())),
+            ],
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use optcp_units::Duration;
+
     use super::*;
 
     #[test]
     fn lengths_are_weighted_by_time_across_intervals() {
         let ms = |m: u64| Time::ZERO + Duration::from_ms(m);
-        let mut queue = Queue::new(vec![None, Some(0)], 1, Duration::from_ms(10), ms(25));
+        let table = Intervals::new(vec![None, Some(0)], 1, Duration::from_ms(10), ms(25));
+        let mut queue = Queue::over(table);
         queue.change(ms(5), 1, 4);
         queue.change(ms(5), 0, 9);
         queue.change(ms(12), 1, 6);
@@ -88,6 +105,6 @@ mod tests {
         queue.finish(ms(25));
         // 5 ms of 4; 2 ms of 4 and 3 ms of 6; 3 ms of 5 in the 5 ms that are left.
         assert_eq!(queue.means(), [2.0, 2.6, 3.0]);
-        assert_eq!(queue.greatest(), [4, 6, 5]);
+        assert_eq!(queue.greatest, [4, 6, 5]);
     }
 }

@@ -7,13 +7,15 @@ use optcp_net::FlowId;
 use optcp_tcp::{Phase, Snapshot};
 use optcp_units::Time;
 
-use super::Record;
+use super::column::{Findings, Names, column, index, times, u8s, u32s};
 use super::listed::Listed;
+use super::observed::{Groups, Keys, Observed, Watched};
+use super::record::{Record, RecordKind};
 
 /// What happened to a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
-pub enum ReorderingEvent {
+enum ReorderingEvent {
     /// A segment that had been sent once came after a later one: its number is below the greatest so far
     /// (RFC 4737 section 3.3, Type-P-Reordered). Of one that was sent again nobody can say which came.
     Overtaken = 0,
@@ -27,30 +29,27 @@ pub enum ReorderingEvent {
 
 impl ReorderingEvent {
     /// Names in results, in the order of their numbers.
-    pub const NAMES: [&'static str; 4] = ["overtaken", "resent", "recovery", "timeout"];
+    const NAMES: [&'static str; 4] = ["overtaken", "resent", "recovery", "timeout"];
 }
 
 /// One event.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ReorderingRow {
-    /// When.
-    pub at: Time,
-    /// What.
-    pub event: ReorderingEvent,
-    /// Of which flow.
-    pub flow: FlowId,
+#[derive(Clone, Copy, Debug)]
+struct Row {
+    at: Time,
+    event: ReorderingEvent,
+    flow: FlowId,
     /// Which segment; `None` where the event is the sender's.
-    pub seq: Option<u32>,
+    seq: Option<u32>,
 }
 
 /// Events of chosen flows.
 #[derive(Clone, Debug)]
-pub struct Reordering {
+pub(super) struct Reordering {
     /// What is known of each flow that is watched.
     watched: Vec<Option<Known>>,
     /// Of late arrivals also those of segments that had been sent again, until the end.
-    listed: Listed<ReorderingRow>,
-    rows: Vec<ReorderingRow>,
+    listed: Listed<Row>,
+    rows: Vec<Row>,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -62,22 +61,31 @@ struct Known {
 }
 
 impl Reordering {
-    /// Watches the flows that are marked.
-    #[must_use]
-    pub fn new(watched: &[bool]) -> Self {
-        let known = watched.iter().map(|&watched| watched.then(Known::default));
+    fn of(flows: &[bool]) -> Self {
+        let known = flows.iter().map(|&watched| watched.then(Known::default));
         Reordering { watched: known.collect(), listed: Listed::default(), rows: Vec::new() }
     }
+}
 
-    pub(super) fn add(&mut self, event: Key, record: Record) {
+impl Observed for Reordering {
+    const KEYS: Keys = Keys { groups: Some(Groups::Flows), ..Keys::NONE };
+    const TAKES: &'static [RecordKind] =
+        &[RecordKind::Sent, RecordKind::Arrived, RecordKind::Updated];
+
+    fn new(watched: &Watched<'_>) -> Self {
+        Reordering::of(&watched.flows())
+    }
+
+    #[inline]
+    fn record(&mut self, event: Key, record: &Record) {
         let (Record::Sent { flow, .. }
         | Record::Arrived { flow, .. }
-        | Record::Updated { flow, .. }) = record
+        | Record::Updated { flow, .. }) = *record
         else {
             return;
         };
         let Some(known) = &mut self.watched[flow as usize] else { return };
-        let (kind, seq) = match record {
+        let (kind, seq) = match *record {
             Record::Sent { seq, again: true, .. } => (ReorderingEvent::Resent, Some(seq)),
             Record::Arrived { seq, .. } if known.arrives_late(seq) => {
                 (ReorderingEvent::Overtaken, Some(seq))
@@ -88,11 +96,11 @@ impl Reordering {
             },
             _ => return,
         };
-        self.listed.add(event, ReorderingRow { at: event.time(), event: kind, flow, seq });
+        self.listed.add(event, Row { at: event.time(), event: kind, flow, seq });
     }
 
-    /// The run has ended. Only now is it known in which order the two ends of a flow did what they did.
-    pub(super) fn finish(&mut self) {
+    fn finish(&mut self, _: Time) {
+        // Only now is it known in which order the two ends of a flow did what they did.
         self.listed.finish();
         let mut resent = BTreeSet::new();
         for &row in self.listed.rows() {
@@ -107,10 +115,17 @@ impl Reordering {
         }
     }
 
-    /// Rows in order of time, once the run has ended.
-    #[must_use]
-    pub fn rows(&self) -> &[ReorderingRow] {
-        &self.rows
+    fn findings(&self) -> Findings {
+        let rows = &self.rows;
+        Findings {
+            names: vec![("flows", Names::Flows), ("events", Names::these(&ReorderingEvent::NAMES))],
+            columns: vec![
+                times(rows, |row| row.at),
+                index("event", u8s(rows, |row| row.event as u8), "events"),
+                index("flow", u32s(rows, |row| row.flow), "flows"),
+                column("seq", u32s(rows, |row| row.seq.unwrap_or(u32::MAX))),
+            ],
+        }
     }
 }
 
@@ -144,11 +159,11 @@ mod tests {
         use ReorderingEvent::{Overtaken, Recovery, Resent, Timeout};
         let snapshot = |phase, timeouts| Record::Updated {
             flow: 0,
-            cause: super::super::Cause::Ack,
+            cause: super::super::record::Cause::Ack,
             snapshot: Snapshot { cwnd: 1.0, ssthresh: 1.0, flight: 1, phase, timeouts },
         };
         let arrived = |seq| Record::Arrived { flow: 0, seq, size: 1000 };
-        let mut reordering = Reordering::new(&[true, false]);
+        let mut reordering = Reordering::of(&[true, false]);
         for (now, record) in (0..).zip([
             arrived(0),
             arrived(2),
@@ -165,10 +180,10 @@ mod tests {
             snapshot(Phase::Loss, 2),
         ]) {
             let at = Time::ZERO + optcp_units::Duration::from_ms(now);
-            reordering.add(Key::new(at, optcp_des::Class::Timer, 0, 0), record);
+            reordering.record(Key::new(at, optcp_des::Class::Timer, 0, 0), &record);
         }
-        reordering.finish();
-        let found: Vec<_> = reordering.rows().iter().map(|row| (row.event, row.seq)).collect();
+        reordering.finish(Time::ZERO);
+        let found: Vec<_> = reordering.rows.iter().map(|row| (row.event, row.seq)).collect();
         let expected = [
             (Overtaken, Some(1)),
             (Recovery, None),

@@ -2,73 +2,78 @@
 
 use optcp_des::Key;
 use optcp_net::FlowId;
-use optcp_tcp::Snapshot;
+use optcp_tcp::{Phase, Snapshot};
 use optcp_units::Time;
 
+use super::column::{Column, Findings, Names, column, f64s, index, times, u8s, u32s, u64s};
 use super::listed::Listed;
-
-/// What made a sender look at its variables.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u8)]
-pub enum Cause {
-    /// It started.
-    Start = 0,
-    /// An ACK came.
-    Ack = 1,
-    /// Its retransmission timer expired.
-    Timer = 2,
-}
-
-impl Cause {
-    /// Names in results, in the order of their numbers.
-    pub const NAMES: [&'static str; 3] = ["start", "ack", "timer"];
-}
+use super::observed::{Groups, Keys, Observed, Watched};
+use super::record::{Cause, Record, RecordKind};
 
 /// A sender's variables after something came to it.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct SenderRow {
-    /// When.
-    pub at: Time,
-    /// Which flow.
-    pub flow: FlowId,
+#[derive(Clone, Copy, Debug)]
+struct Row {
+    at: Time,
+    flow: FlowId,
     /// What came.
-    pub cause: Cause,
+    cause: Cause,
     /// The variables then.
-    pub snapshot: Snapshot,
+    snapshot: Snapshot,
 }
 
 /// A row whenever a variable of a chosen sender has changed.
 #[derive(Clone, Debug)]
-pub struct Senders {
+pub(super) struct Senders {
     /// Whether a flow is watched.
     watched: Vec<bool>,
     /// What was written last for each flow.
     last: Vec<Option<Snapshot>>,
-    rows: Listed<SenderRow>,
+    rows: Listed<Row>,
 }
 
-impl Senders {
-    /// Watches the flows that are marked.
-    #[must_use]
-    pub fn new(watched: Vec<bool>) -> Self {
+impl Observed for Senders {
+    const KEYS: Keys = Keys { groups: Some(Groups::Flows), ..Keys::NONE };
+    const TAKES: &'static [RecordKind] = &[RecordKind::Updated];
+
+    fn new(watched: &Watched<'_>) -> Self {
+        let watched = watched.flows();
         Senders { last: vec![None; watched.len()], watched, rows: Listed::default() }
     }
 
-    pub(super) fn add(&mut self, event: Key, flow: FlowId, cause: Cause, snapshot: Snapshot) {
-        if self.watched[flow as usize] && self.last[flow as usize] != Some(snapshot) {
+    #[inline]
+    fn record(&mut self, event: Key, record: &Record) {
+        if let Record::Updated { flow, cause, snapshot } = *record
+            && self.watched[flow as usize]
+            && self.last[flow as usize] != Some(snapshot)
+        {
             self.last[flow as usize] = Some(snapshot);
-            self.rows.add(event, SenderRow { at: event.time(), flow, cause, snapshot });
+            self.rows.add(event, Row { at: event.time(), flow, cause, snapshot });
         }
     }
 
-    /// The run has ended.
-    pub(super) fn finish(&mut self) {
+    fn finish(&mut self, _: Time) {
         self.rows.finish();
     }
 
-    /// Rows in order of time, once the run has ended.
-    #[must_use]
-    pub fn rows(&self) -> &[SenderRow] {
-        self.rows.rows()
+    fn findings(&self) -> Findings {
+        let rows = self.rows.rows();
+        let real = |name, value: fn(&Row) -> f64| -> Column { column(name, f64s(rows, value)) };
+        Findings {
+            names: vec![
+                ("flows", Names::Flows),
+                ("causes", Names::these(&Cause::NAMES)),
+                ("phases", Names::these(&Phase::NAMES)),
+            ],
+            columns: vec![
+                times(rows, |row| row.at),
+                index("flow", u32s(rows, |row| row.flow), "flows"),
+                index("cause", u8s(rows, |row| row.cause as u8), "causes"),
+                real("cwnd_bytes", |row| row.snapshot.cwnd),
+                real("ssthresh_bytes", |row| row.snapshot.ssthresh),
+                column("flight_segments", u32s(rows, |row| row.snapshot.flight)),
+                index("phase", u8s(rows, |row| row.snapshot.phase as u8), "phases"),
+                column("timeouts", u64s(rows, |row| row.snapshot.timeouts)),
+            ],
+        }
     }
 }

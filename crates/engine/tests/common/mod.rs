@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use optcp_des::Key;
-use optcp_engine::observe::{Observer, Record};
+use optcp_engine::observe::{Column, Observations, ObserveKind, Observer, Record, Values, Watched};
 use optcp_engine::{Blueprint, DatagramSpec, FlowSpec};
 use optcp_net::{Control, Label, Loss, Packet, PathId, Paths, PortConfig, PortId, QueueLimit};
 use optcp_optical::bundle::Bundle;
@@ -59,6 +59,39 @@ impl Observer for Log {
 
     fn watches(&self, _: PortId) -> bool {
         true
+    }
+}
+
+/// The digest of a world's records, and observations of all its ports and flows, in one interval.
+pub fn everything(blueprint: &Blueprint, kinds: &[ObserveKind]) -> Observations {
+    let flows = blueprint.flows.len() + blueprint.datagrams.len();
+    let ports: Vec<PortId> = (0..).take(blueprint.ports.len()).collect();
+    let mut observations = Observations::default();
+    observations.add_digest(ports.len(), flows);
+    let watched = Watched {
+        blueprint,
+        group_of: &vec![0; flows],
+        groups: &[0],
+        ports: &ports,
+        fibres: &[],
+        after: Duration::ZERO,
+        interval: blueprint.stop.saturating_since(Time::ZERO),
+    };
+    kinds.iter().for_each(|&kind| observations.add(kind, &watched));
+    observations
+}
+
+/// The columns of each observation.
+pub fn columns(observations: &Observations) -> Vec<Vec<Column>> {
+    observations.findings().map(|found| found.columns).collect()
+}
+
+/// The only value of a column, of whole numbers or real ones.
+pub fn value(columns: &[Column], name: &str) -> f64 {
+    match &columns.iter().find(|column| column.name == name).expect("a column").values {
+        Values::U64(values) => values[0] as f64,
+        Values::F64(values) => values[0],
+        other => panic!("{other:?}"),
     }
 }
 

@@ -6,45 +6,41 @@
 mod common;
 mod drawn;
 
-use common::Log;
+use common::{Log, columns, everything};
 use drawn::world;
-use optcp_engine::observe::{BurstRow, Bursts, Digest, Drops, Reducers};
+use optcp_engine::observe::{Column, Observations, ObserveKind};
 use optcp_engine::{Blueprint, Counts, Kernel, Simulation};
-use optcp_net::{DropReason, PortId, Tally};
+use optcp_net::{DropReason, Tally};
 use optcp_units::Time;
 
 /// How many worlds are compared.
 const WORLDS: u64 = 2000;
 
-fn observed(blueprint: &Blueprint, kernel: Kernel) -> Simulation<Reducers> {
-    let (ports, flows) = (blueprint.ports.len(), blueprint.flows.len() + blueprint.datagrams.len());
-    let reducers = Reducers {
-        digest: Some(Digest::new(ports, flows)),
-        drops: vec![Drops::new(vec![true; ports])],
-        bursts: vec![Bursts::new(&vec![true; ports], vec![true; flows])],
-        ..Reducers::default()
-    };
-    Simulation::new(blueprint, kernel, reducers)
+fn observed(blueprint: &Blueprint, kernel: Kernel) -> Simulation<Observations> {
+    let observations = everything(blueprint, &[ObserveKind::Drops, ObserveKind::Bursts]);
+    Simulation::new(blueprint, kernel, observations)
 }
 
 /// What the ports have counted up to now.
-fn tallies(blueprint: &Blueprint, simulation: &Simulation<Reducers>) -> Vec<Tally> {
+fn tallies(blueprint: &Blueprint, simulation: &Simulation<Observations>) -> Vec<Tally> {
     simulation.port_tallies(&blueprint.tallied)
 }
 
 /// Digest, counts, drops and bursts.
-type Outcome = (String, Counts, Vec<(Time, PortId)>, Vec<BurstRow>);
+type Outcome = (Option<String>, Counts, Vec<Vec<Column>>);
 
-fn outcome(simulation: &Simulation<Reducers>) -> Outcome {
-    let Reducers { digest, drops, bursts, .. } = simulation.observer();
-    let rows = drops[0].rows().iter().map(|row| (row.at, row.port)).collect();
-    let digest = digest.as_ref().map(Digest::sha256).unwrap_or_default();
-    let bursts = bursts[0].rows().to_vec();
-    (digest, Counts { events: 0, ..simulation.counts() }, rows, bursts)
+fn outcome(simulation: &Simulation<Observations>) -> Outcome {
+    let observations = simulation.observer();
+    let counts = Counts { events: 0, ..simulation.counts() };
+    (observations.sha256(), counts, columns(observations))
 }
 
 /// The run, in one go, or by way of a fork: a branch of the run of another world.
-fn run(blueprint: &Blueprint, kernel: Kernel, trunk: Option<&Blueprint>) -> Simulation<Reducers> {
+fn run(
+    blueprint: &Blueprint,
+    kernel: Kernel,
+    trunk: Option<&Blueprint>,
+) -> Simulation<Observations> {
     let mut simulation = match trunk {
         None => observed(blueprint, kernel),
         Some(trunk) => {

@@ -94,6 +94,11 @@ impl Fibre {
         self.delay
     }
 
+    /// How many wavelengths it has.
+    pub(super) fn wavelengths(&self) -> u32 {
+        u32::try_from(self.channels.len()).unwrap_or(u32::MAX)
+    }
+
     /// Forgets what is over: nobody asks for the past.
     pub(super) fn forget(&mut self, now: Time) {
         self.channels.iter_mut().for_each(|channel| channel.forget(now));

@@ -117,6 +117,12 @@ impl Core {
         self.fibres[fibre as usize].tally(now)
     }
 
+    /// How many wavelengths a fibre has.
+    #[must_use]
+    pub fn wavelengths(&self, fibre: FibreId) -> u32 {
+        self.fibres[fibre as usize].wavelengths()
+    }
+
     /// A control packet asks for the next fibre of `route`, now.
     ///
     /// # Panics

@@ -13,7 +13,7 @@ use optcp_scenario::plan::{Hop, LinkPlan, Plan};
 use super::port_id;
 
 /// The number of each fibre in the core.
-pub(crate) fn fibre_ids(plan: &Plan) -> BTreeMap<Hop, FibreId> {
+pub(super) fn fibre_ids(plan: &Plan) -> BTreeMap<Hop, FibreId> {
     plan.fibres().zip(0..).collect()
 }
 

@@ -12,10 +12,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use optcp_des::Streams;
-use optcp_engine::observe::{
-    BurstSizes, Bursts, Completions, Datagrams, Digest, Drops, IntervalSums, Packets, Queue,
-    Reducers, Reordering, Senders,
-};
+use optcp_engine::observe::{Observations, Watched};
 use optcp_engine::{Blueprint, FlowSpec};
 use optcp_net::{
     Action, Control, FlowId, IndependentLoss, Jitter, Loss, PathId, Paths, PeriodicLoss,
@@ -25,11 +22,9 @@ use optcp_optical::protection::Outage;
 use optcp_tcp::Config;
 use optcp_units::{Duration, Time};
 
-use crate::tallies::tallied;
-use optcp_scenario::plan::{self, Carries, FailurePlan, Hop, Loses, Observation, Plan, Spread};
+use optcp_scenario::plan::{self, Carries, FailurePlan, Hop, Loses, ObservePlan, Plan, Spread};
 
 pub use arrivals::Arrived;
-pub(crate) use bursts::fibre_ids;
 pub use protection::Switched;
 pub use routing::{Rerouted, RoutingRecord};
 
@@ -39,7 +34,7 @@ use routing::Tables;
 /// The world of one run, and what watches it.
 pub(crate) struct World {
     pub(crate) blueprint: Blueprint,
-    pub(crate) reducers: Reducers,
+    pub(crate) observations: Observations,
     pub(crate) switches: Vec<Switched>,
     /// What routing did; `None` without routing.
     pub(crate) routing: Option<RoutingRecord>,
@@ -100,9 +95,9 @@ pub(crate) fn world(
         controls,
         stop: plan.stop,
     };
-    let reducers = reducers(full, &blueprint, digest);
+    let observations = observations(full, &blueprint, digest);
     Some(World {
-        reducers,
+        observations,
         blueprint,
         switches,
         routing,
@@ -310,87 +305,43 @@ fn united(mut outages: Vec<Outage>) -> Vec<Outage> {
     outages
 }
 
-fn reducers(plan: &Plan, blueprint: &Blueprint, digest: bool) -> Reducers {
-    let ports = 2 * plan.links.len();
-    let mut reducers = Reducers {
-        digest: digest.then(|| Digest::new(ports, plan.flows.len())),
-        ..Reducers::default()
-    };
-    let rows_of_groups = |groups: &[usize]| -> Vec<Option<u32>> {
-        plan.flows.iter().map(|flow| index_of(groups, &flow.group)).collect()
-    };
-    let rows_of_ports = |ports: &[Hop]| -> Vec<Option<u32>> {
-        all_hops(plan).map(|hop| index_of(ports, &hop)).collect()
-    };
-    let marked = |rows: Vec<Option<u32>>| rows.iter().map(Option::is_some).collect::<Vec<bool>>();
-    for observed in &plan.observe {
-        match &observed.kind {
-            Observation::Goodput { groups, interval } => {
-                let rows = rows_of_groups(groups);
-                reducers.goodput.push(IntervalSums::new(rows, groups.len(), *interval, plan.stop));
-            }
-            Observation::Load { ports, interval } => {
-                reducers.load.push(IntervalSums::new(
-                    rows_of_ports(ports),
-                    ports.len(),
-                    *interval,
-                    plan.stop,
-                ));
-            }
-            Observation::Queue { ports, interval } => {
-                reducers.queue.push(Queue::new(
-                    rows_of_ports(ports),
-                    ports.len(),
-                    *interval,
-                    plan.stop,
-                ));
-            }
-            Observation::Drops { ports } => reducers.drops.push(Drops::new(match ports {
-                Some(ports) => marked(rows_of_ports(ports)),
-                None => vec![true; 2 * plan.links.len()],
-            })),
-            Observation::Senders { groups } => {
-                reducers.senders.push(Senders::new(marked(rows_of_groups(groups))));
-            }
-            Observation::Packets { groups, ports } => reducers
-                .packets
-                .push(Packets::new(marked(rows_of_groups(groups)), marked(rows_of_ports(ports)))),
-            Observation::Completions { groups } => {
-                let ending = |(flow, spec): (&plan::FlowPlan, &FlowSpec)| {
-                    let segments = spec.segments.filter(|_| groups.contains(&flow.group))?;
-                    Some((spec.start, u64::from(segments) * spec.config.mss.count()))
-                };
-                let flows: Vec<_> = plan.flows.iter().zip(&blueprint.flows).map(ending).collect();
-                reducers.completions.push(Completions::new(&flows));
-            }
-            Observation::Datagrams { groups, interval } => {
-                let rows = rows_of_groups(groups);
-                reducers.datagrams.push(Datagrams::new(rows, groups.len(), *interval, plan.stop));
-            }
-            Observation::Bursts { ports, groups } => {
-                let flows = marked(rows_of_groups(groups));
-                reducers.bursts.push(Bursts::new(&marked(rows_of_ports(ports)), flows));
-            }
-            Observation::SegmentsPerBurst { ports, groups } => {
-                let flows = marked(rows_of_groups(groups));
-                let ports = marked(rows_of_ports(ports));
-                reducers.burst_sizes.push(BurstSizes::new(&ports, flows));
-            }
-            // Read at the ends of the intervals, from counts of the ports and fibres.
-            Observation::Ports { .. } | Observation::Fibres { .. } => {}
-            Observation::Reordering { groups } => {
-                reducers.reordering.push(Reordering::new(&marked(rows_of_groups(groups))));
-            }
-        }
+/// What watches a run, in the order of the plan.
+fn observations(plan: &Plan, blueprint: &Blueprint, digest: bool) -> Observations {
+    let group_of: Vec<usize> = plan.flows.iter().map(|flow| flow.group).collect();
+    let ids = bursts::fibre_ids(plan);
+    let mut observations = Observations::default();
+    if digest {
+        observations.add_digest(2 * plan.links.len(), plan.flows.len());
     }
-    reducers
+    for observed in &plan.observe {
+        let hops = observed_ports(plan, observed);
+        let watched = Watched {
+            blueprint,
+            group_of: &group_of,
+            groups: &observed.groups,
+            ports: &hops.iter().map(|&hop| port_id(hop)).collect::<Vec<_>>(),
+            fibres: &hops.iter().filter_map(|hop| ids.get(hop).copied()).collect::<Vec<_>>(),
+            after: observed.after,
+            interval: observed.interval.unwrap_or(Duration::ZERO),
+        };
+        observations.add(observed.kind, &watched);
+    }
+    observations
+}
+
+/// The ports that are to keep tallies, each once.
+fn tallied(plan: &Plan) -> Vec<PortId> {
+    let tallied = plan.observe.iter().filter(|observed| observed.kind.tallies());
+    let ports = tallied.flat_map(|observed| observed_ports(plan, observed)).map(port_id);
+    ports.collect::<BTreeSet<_>>().into_iter().collect()
+}
+
+/// The ports or fibres of an observation.
+pub(crate) fn observed_ports(plan: &Plan, observed: &ObservePlan) -> Vec<Hop> {
+    observed.ports.clone().unwrap_or_else(|| all_hops(plan).collect())
 }
 
 /// Every port in the order of its number.
 pub(crate) fn all_hops(plan: &Plan) -> impl Iterator<Item = Hop> {
     (0..plan.links.len()).flat_map(|link| [(link, 0), (link, 1)])
-}
-
-fn index_of<T: PartialEq>(list: &[T], wanted: &T) -> Option<u32> {
-    list.iter().position(|item| item == wanted).and_then(|index| u32::try_from(index).ok())
 }

@@ -3,7 +3,9 @@
 mod read;
 mod write;
 
-use crate::series::{Column, Series, Values};
+use optcp_engine::observe::{Column, Values};
+
+use crate::series::Series;
 
 pub use parquet::errors::ParquetError;
 

@@ -128,7 +128,7 @@ fn early_end(plan: &Draft, problems: &mut Problems<'_>) {
         problems.at(place, "flows that come at random").label("goes with flows that are known");
     }
     for (i, observed) in plan.observe.iter().enumerate() {
-        if observed.kind.by_interval().is_some() {
+        if observed.kind.keys().interval {
             let message = format!("`{}` has intervals up to `stop`", observed.name);
             problems.at(place!["observe", i], message).label("does not go with `end_with_flows`");
         }

@@ -1,10 +1,11 @@
 //! What is measured.
 
+use optcp_engine::observe::{Groups, Links};
 use optcp_units::{Duration, Time};
 
-use crate::plan::{Hop, Observation, ObservePlan};
+use crate::plan::{Hop, ObservePlan};
 use crate::problem::Problems;
-use crate::schema::{File, LinkRef, ObserveEntry, ObserveKind};
+use crate::schema::{File, LinkRef, ObserveEntry};
 use crate::tree::{Step, place};
 use optcp_units::nearest::suggestion;
 
@@ -31,109 +32,33 @@ pub(super) fn observe(
         let place = place!["observe", i, "name"];
         check_name(&entry.name, place, problems);
         check_file(&entry.name, place, plan, problems);
-        let (wants_groups, wants_links, wants_interval) = match entry.kind {
-            ObserveKind::Goodput => (true, false, true),
-            ObserveKind::Load => (false, true, true),
-            ObserveKind::Drops => (false, true, false),
-            ObserveKind::Queue => (false, true, true),
-            ObserveKind::Ports => (false, true, true),
-            ObserveKind::Tcp => (true, false, false),
-            ObserveKind::Packets => (true, true, false),
-            ObserveKind::Completions | ObserveKind::Reordering => (true, false, false),
-            ObserveKind::Datagrams => (true, false, true),
-            ObserveKind::Bursts | ObserveKind::SegmentsPerBurst => (true, true, false),
-            ObserveKind::Fibres => (false, true, true),
-        };
-        let keys = [
-            ("groups", entry.groups.is_some(), wants_groups),
-            ("links", entry.links.is_some(), wants_links),
-            ("interval", entry.interval.is_some(), wants_interval),
+        let keys = entry.kind.keys();
+        let taken = [
+            ("groups", entry.groups.is_some(), keys.groups.is_some()),
+            ("links", entry.links.is_some(), keys.links.is_some()),
+            ("interval", entry.interval.is_some(), keys.interval),
+            ("after", entry.after.is_some(), keys.after),
         ];
-        for (key, given, wanted) in keys {
-            if given && !wanted {
+        for (key, given, takes) in taken {
+            if given && !takes {
                 let message = format!("kind `{}` has no `{key}`", entry.kind.name());
                 problems.at(place!["observe", i, key], message);
             }
         }
-        if entry.after.is_some() && !matches!(entry.kind, ObserveKind::Ports | ObserveKind::Fibres)
-        {
-            let message = format!("kind `{}` has no `after`", entry.kind.name());
-            problems.at(place!["observe", i, "after"], message);
-        }
-        let interval = if wants_interval { interval(i, entry, plan, problems) } else { None };
-        let count = network.links.len();
-        let links = |in_bursts: bool| {
-            let packets = (0..count).filter(|&link| network.links[link].wavelengths.is_none());
-            let chosen = packets.filter(|&link| plan.in_bursts(link) == in_bursts);
-            chosen.flat_map(|link| [(link, 0), (link, 1)]).collect::<Vec<Hop>>()
+        let interval = if keys.interval { interval(i, entry, plan, problems) } else { None };
+        let groups = match keys.groups {
+            None => Vec::new(),
+            Some(which) => groups(i, entry, which, plan, problems),
         };
-        let kind = match entry.kind {
-            ObserveKind::Goodput => Observation::Goodput {
-                groups: groups(i, entry, plan, problems),
-                // Without an interval there is a problem on the list, and the plan is not used.
-                interval: interval.unwrap_or(Duration::ZERO),
-            },
-            ObserveKind::Load | ObserveKind::Queue | ObserveKind::Ports => {
-                let ports = match &entry.links {
-                    // An assembler is no queue.
-                    None => links(false),
-                    Some(_) => chosen(false, i, entry, plan, network, problems),
-                };
-                let interval = interval.unwrap_or(Duration::ZERO);
-                match entry.kind {
-                    ObserveKind::Queue => Observation::Queue { ports, interval },
-                    ObserveKind::Ports => {
-                        let after = entry.after.map_or(Duration::ZERO, |after| after.0);
-                        Observation::Ports { ports, after, interval }
-                    }
-                    _ => Observation::Load { ports, interval },
-                }
-            }
-            ObserveKind::Tcp => Observation::Senders { groups: groups(i, entry, plan, problems) },
-            ObserveKind::Packets => Observation::Packets {
-                groups: groups(i, entry, plan, problems),
-                ports: match &entry.links {
-                    None => Vec::new(),
-                    Some(_) => ports(i, entry, network, problems),
-                },
-            },
-            ObserveKind::Completions => {
-                Observation::Completions { groups: groups(i, entry, plan, problems) }
-            }
-            ObserveKind::Datagrams => Observation::Datagrams {
-                groups: groups(i, entry, plan, problems),
-                interval: interval.unwrap_or(Duration::ZERO),
-            },
-            ObserveKind::Reordering => {
-                Observation::Reordering { groups: groups(i, entry, plan, problems) }
-            }
-            ObserveKind::Bursts | ObserveKind::SegmentsPerBurst => {
-                let groups = groups(i, entry, plan, problems);
-                if file.bursts.is_empty() {
-                    problems
-                        .at(place!["observe", i, "kind"], "no link has bursts")
-                        .label("needs [[bursts]]");
-                }
-                let ports = match &entry.links {
-                    None => links(true),
-                    Some(_) => chosen(true, i, entry, plan, network, problems),
-                };
-                match entry.kind {
-                    ObserveKind::Bursts => Observation::Bursts { ports, groups },
-                    _ => Observation::SegmentsPerBurst { ports, groups },
-                }
-            }
-            ObserveKind::Fibres => Observation::Fibres {
-                fibres: fibres(i, entry, network, problems),
-                after: entry.after.map_or(Duration::ZERO, |after| after.0),
-                interval: interval.unwrap_or(Duration::ZERO),
-            },
-            ObserveKind::Drops => Observation::Drops {
-                ports: entry.links.as_ref().map(|_| ports(i, entry, network, problems)),
-            },
+        let ports = match keys.links {
+            None => Some(Vec::new()),
+            Some(which) => links(which, i, entry, (file, plan), network, problems),
         };
-        check_room(i, entry, &kind, plan, problems);
-        plan.observe.push(ObservePlan { name: entry.name.clone(), kind });
+        let after = entry.after.filter(|_| keys.after).map_or(Duration::ZERO, |after| after.0);
+        let (name, kind) = (entry.name.clone(), entry.kind);
+        let observed = ObservePlan { name, kind, groups, ports, after, interval };
+        check_room(i, &observed, plan, problems);
+        plan.observe.push(observed);
     }
 }
 
@@ -165,18 +90,12 @@ fn check_file(name: &str, place: &[Step<'_>], plan: &Draft, problems: &mut Probl
 }
 
 /// Reports an observation whose values would fill the memory.
-fn check_room(
-    i: usize,
-    entry: &ObserveEntry,
-    kind: &Observation,
-    plan: &Draft,
-    problems: &mut Problems<'_>,
-) {
-    let Some((rows, interval)) = kind.by_interval() else { return };
+fn check_room(i: usize, observed: &ObservePlan, plan: &Draft, problems: &mut Problems<'_>) {
+    let Some((rows, interval)) = observed.by_interval() else { return };
     let intervals = plan.stop.as_ps().checked_div(interval.as_ps()).unwrap_or(0);
     let values = intervals.saturating_mul(rows as u64);
     if values > MOST_VALUES {
-        let message = format!("`{}` would have {values} values", entry.name);
+        let message = format!("`{}` would have {values} values", observed.name);
         problems
             .at(place!["observe", i, "interval"], message)
             .label(format!("at most {MOST_VALUES}: a longer interval, or fewer rows"));
@@ -206,13 +125,15 @@ fn interval(
     Some(interval)
 }
 
-fn groups(i: usize, entry: &ObserveEntry, plan: &Draft, problems: &mut Problems<'_>) -> Vec<usize> {
+fn groups(
+    i: usize,
+    entry: &ObserveEntry,
+    which: Groups,
+    plan: &Draft,
+    problems: &mut Problems<'_>,
+) -> Vec<usize> {
     let datagrams = |group: usize| plan.traffic.iter().any(|traffic| traffic.group == group);
-    let fits = |group: &usize| match entry.kind {
-        ObserveKind::Packets => true,
-        ObserveKind::Datagrams => datagrams(*group),
-        _ => !datagrams(*group),
-    };
+    let fits = |group: &usize| which.include(datagrams(*group));
     let Some(names) = &entry.groups else {
         return (0..plan.groups.len()).filter(fits).collect();
     };
@@ -240,6 +161,36 @@ fn groups(i: usize, entry: &ObserveEntry, plan: &Draft, problems: &mut Problems<
         }
     }
     groups
+}
+
+/// The ports or fibres; `None` is all ports.
+fn links(
+    which: Links,
+    i: usize,
+    entry: &ObserveEntry,
+    (file, plan): (&File, &Draft),
+    network: &mut Network,
+    problems: &mut Problems<'_>,
+) -> Option<Vec<Hop>> {
+    if which == Links::Bursts && file.bursts.is_empty() {
+        problems.at(place!["observe", i, "kind"], "no link has bursts").label("needs [[bursts]]");
+    }
+    let in_bursts = which == Links::Bursts;
+    match (which, &entry.links) {
+        (Links::Fibres, _) => Some(fibres(i, entry, network, problems)),
+        (Links::All, None) => None,
+        (Links::Named, None) => Some(Vec::new()),
+        (Links::All | Links::Named, Some(_)) => Some(ports(i, entry, network, problems)),
+        (Links::Queues | Links::Bursts, None) => {
+            let packets = (0..network.links.len())
+                .filter(|&link| network.links[link].wavelengths.is_none())
+                .filter(|&link| plan.in_bursts(link) == in_bursts);
+            Some(packets.flat_map(|link| [(link, 0), (link, 1)]).collect())
+        }
+        (Links::Queues | Links::Bursts, Some(_)) => {
+            Some(chosen(in_bursts, i, entry, plan, network, problems))
+        }
+    }
 }
 
 /// The ports of links over which packets travel in bursts, or of others.

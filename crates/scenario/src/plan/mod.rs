@@ -13,7 +13,7 @@ use optcp_units::{Bytes, Duration, Rate, Time};
 
 pub use faults::{DetectionPlan, FailurePlan, Loses, LossPlan, ProtectionPlan};
 pub use flows::{ArrivalsPlan, Carries, FlowPlan, ProcessPlan, TrafficPlan};
-pub use observe::{Observation, ObservePlan};
+pub use observe::{ObserveKind, ObservePlan};
 
 /// A value, or the distribution that it is drawn from once when the world is built.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

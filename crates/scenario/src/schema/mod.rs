@@ -30,6 +30,7 @@ pub(crate) use values::{
 };
 
 use crate::de;
+use crate::plan::ObserveKind;
 use crate::problem::{Problem, Problems};
 use crate::tree::{Node, Value};
 use optcp_units::nearest::suggestion;
@@ -238,25 +239,6 @@ pub(crate) struct LossesEntry {
     pub period: Option<Count>,
     /// For `independent` and `periodic`: which packets; `data` if left out.
     pub packets: Option<Lossy>,
-}
-
-optcp_units::registry! {
-    /// What can be measured.
-    pub enum ObserveKind ("observations") {
-        "goodput" => Goodput: "newly acknowledged in-order bytes at the receivers, by group and interval", "gmpls paper, equations 4 and 5";
-        "load" => Load: "bytes whose transmission ended, by port and interval", "OpTCP";
-        "drops" => Drops: "every dropped packet with its reason", "OpTCP";
-        "queue" => Queue: "time-weighted mean and greatest queue, by port and interval", "OpTCP";
-        "tcp" => Tcp: "cwnd, ssthresh, flight and phase of each sender whenever one changes", "RFC 5681 section 2";
-        "packets" => Packets: "packets sent, arrived, acknowledged and dropped, one by one", "OpTCP";
-        "completions" => Completions: "start, end and bytes of every flow that is to end", "OpTCP";
-        "datagrams" => Datagrams: "datagrams sent, arrived and lost, and their delays, by group and interval", "OpTCP";
-        "ports" => Ports: "what ports took, dropped and held, by port and interval, without a record of every packet", "OpTCP";
-        "bursts" => Bursts: "bursts that left an assembler, one by one, and how many segments of chosen flows are in each", "obs paper, section IV.B";
-        "segments-per-burst" => SegmentsPerBurst: "how many bursts carried so many segments of chosen flows, by port", "obs paper, section IV.B";
-        "fibres" => Fibres: "bursts that asked for a wavelength, those that got none, and the time reserved, by fibre and interval", "OpTCP";
-        "reordering" => Reordering: "segments that were overtaken or sent again, recoveries and timeouts, one by one", "RFC 4737 section 3.3";
-    }
 }
 
 /// Something that is measured.

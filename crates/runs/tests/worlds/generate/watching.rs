@@ -1,5 +1,7 @@
 //! What is measured.
 
+use optcp_engine::observe::Links;
+use optcp_scenario::plan::ObserveKind;
 use toml::{Table, Value};
 
 use super::{Maker, leaf, text, texts};
@@ -19,9 +21,9 @@ impl Maker<'_> {
         let mut entry = Table::new();
         entry.insert("name".to_owned(), text(name));
         entry.insert("kind".to_owned(), text(kind));
-        let by_interval =
-            ["goodput", "load", "queue", "ports", "fibres", "datagrams"].contains(&kind);
-        if by_interval {
+        let registered = ObserveKind::ALL.iter().find(|registered| registered.name() == kind);
+        let keys = registered.expect("a kind of the schema").keys();
+        if keys.interval {
             let parts = self.draw.between(1, 25);
             // Often the ends of intervals are those of transmissions.
             let interval = match self.draw.chance(40) {
@@ -33,26 +35,27 @@ impl Maker<'_> {
             };
             entry.insert("interval".to_owned(), text(leaf::span(interval)));
         }
-        if ["ports", "fibres"].contains(&kind) && self.draw.chance(40) {
+        if keys.after && self.draw.chance(40) {
             let after = self.some_span(0, self.units * 5);
             entry.insert("after".to_owned(), text(leaf::span(after)));
         }
-        let of_links =
-            ["load", "queue", "drops", "ports", "packets", "bursts", "segments-per-burst"];
-        if of_links.contains(&kind) && self.draw.chance(35) {
-            let bursts = kind.contains("burst");
+        let of_links = keys.links.filter(|&which| which != Links::Fibres);
+        if let Some(which) = of_links
+            && self.draw.chance(35)
+        {
+            let bursts = which == Links::Bursts;
             let fitting: Vec<Value> = (self.net.edges.iter())
-                .filter(|edge| edge.bursts == bursts || kind == "drops")
+                .filter(|edge| edge.bursts == bursts || which == Links::All)
                 .flat_map(|edge| edge.links.clone())
                 .collect();
             let links = self.draw.some(&fitting);
             entry.insert("links".to_owned(), Value::Array(links));
         }
-        let datagrams = kind == "datagrams";
-        let of_groups = ["load", "queue", "drops", "ports", "fibres"];
-        if !of_groups.contains(&kind) && self.draw.chance(35) {
+        if let Some(which) = keys.groups
+            && self.draw.chance(35)
+        {
             let fitting: Vec<String> = (self.groups.iter())
-                .filter(|group| group.datagrams == datagrams || kind == "packets")
+                .filter(|group| which.include(group.datagrams))
                 .map(|group| group.name.clone())
                 .collect();
             entry.insert("groups".to_owned(), texts(self.draw.some(&fitting)));

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use optcp_runs::{Run, Series, Values};
 use optcp_scenario::Scenario;
-use optcp_scenario::plan::{Observation, Plan};
+use optcp_scenario::plan::{ObserveKind, Plan};
 
 use crate::check::{Failure, PACKETS, count, failure};
 
@@ -49,8 +49,8 @@ pub(crate) fn derived_again(
     let rows = packet_rows(packets);
     let mut listed = vec![false; 2 * plan.links.len()];
     for observed in plan.observe.iter().filter(|observed| observed.name == PACKETS) {
-        let Observation::Packets { ports, .. } = &observed.kind else { continue };
-        ports.iter().for_each(|&(link, direction)| listed[2 * link + direction] = true);
+        let ports = observed.ports.iter().flatten();
+        ports.for_each(|&(link, direction)| listed[2 * link + direction] = true);
     }
     // A run that ends with its flows ends before its stop.
     let end = match plan.end_with_flows {
@@ -73,26 +73,27 @@ pub(crate) fn derived_again(
         if observed.name != series.name {
             return failure("order of series", format!("{} and {}", observed.name, series.name));
         }
-        match &observed.kind {
-            Observation::Goodput { .. } => evidence.goodput(series)?,
-            Observation::Load { .. } => evidence.load(series)?,
-            Observation::Queue { .. } => evidence.queue(series)?,
-            Observation::Drops { .. } => evidence.drops(series)?,
-            Observation::Ports { .. } => evidence.counted_ports(series)?,
-            Observation::Datagrams { .. } => evidence.datagrams(series)?,
-            Observation::Completions { groups } => evidence.completions(series, groups)?,
-            Observation::Senders { groups } => evidence.senders(series, groups)?,
-            Observation::Packets { groups, ports } => {
-                let ports: Vec<usize> = ports.iter().map(|&(link, way)| 2 * link + way).collect();
+        let groups = &observed.groups;
+        match observed.kind {
+            ObserveKind::Goodput => evidence.goodput(series)?,
+            ObserveKind::Load => evidence.load(series)?,
+            ObserveKind::Queue => evidence.queue(series)?,
+            ObserveKind::Drops => evidence.drops(series)?,
+            ObserveKind::Ports => evidence.counted_ports(series)?,
+            ObserveKind::Datagrams => evidence.datagrams(series)?,
+            ObserveKind::Completions => evidence.completions(series, groups)?,
+            ObserveKind::Tcp => evidence.senders(series, groups)?,
+            ObserveKind::Packets => {
+                let ports = observed.ports.iter().flatten();
+                let ports: Vec<usize> = ports.map(|&(link, way)| 2 * link + way).collect();
                 evidence.packets(series, groups, &ports)?;
             }
-            Observation::Reordering { groups } => evidence.reordering(series, groups)?,
-            Observation::Bursts { groups, .. } => evidence.bursts(series, groups)?,
-            Observation::SegmentsPerBurst { groups, .. } => {
-                evidence.segments_per_burst(series, groups)?;
-            }
-            Observation::Fibres { fibres, after, .. } => {
-                let all = fibres.len() == plan.fibres().count() && after.as_ps() == 0;
+            ObserveKind::Reordering => evidence.reordering(series, groups)?,
+            ObserveKind::Bursts => evidence.bursts(series, groups)?,
+            ObserveKind::SegmentsPerBurst => evidence.segments_per_burst(series, groups)?,
+            ObserveKind::Fibres => {
+                let fibres = observed.ports.iter().flatten().count();
+                let all = fibres == plan.fibres().count() && observed.after.as_ps() == 0;
                 evidence.fibres(series, all)?;
             }
         }

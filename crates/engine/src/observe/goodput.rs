@@ -1,0 +1,39 @@
+//! Newly in-order bytes at receivers, by group and interval: goodput (the gmpls paper's equation 4).
+
+use optcp_des::Key;
+
+use super::column::{Findings, Names, Values, column};
+use super::intervals::Intervals;
+use super::observed::{Groups, Keys, Observed, Watched};
+use super::record::{Record, RecordKind};
+
+/// Bytes, row after row.
+#[derive(Clone, Debug)]
+pub(super) struct Goodput {
+    table: Intervals,
+    bytes: Vec<u64>,
+}
+
+impl Observed for Goodput {
+    const KEYS: Keys = Keys { groups: Some(Groups::Flows), interval: true, ..Keys::NONE };
+    const TAKES: &'static [RecordKind] = &[RecordKind::Progress];
+
+    fn new(watched: &Watched<'_>) -> Self {
+        let table = Intervals::of_groups(watched);
+        Goodput { bytes: table.filled(0), table }
+    }
+
+    #[inline]
+    fn record(&mut self, event: Key, record: &Record) {
+        if let Record::Progress { flow, bytes } = *record {
+            self.table.add(&mut self.bytes, event.time(), flow, bytes);
+        }
+    }
+
+    fn findings(&self) -> Findings {
+        Findings {
+            names: vec![("groups", Names::ChosenGroups)],
+            columns: vec![column("bytes", Values::U64(self.bytes.clone()))],
+        }
+    }
+}

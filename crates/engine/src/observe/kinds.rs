@@ -1,0 +1,83 @@
+//! The macro that makes one type of all kinds of observations.
+
+/// Declares the kinds: names for files with what implements them, in the order of the catalogue.
+macro_rules! kinds {
+    ($( $name:literal => $Kind:ident ( $Type:ty ) : $summary:literal, $source:literal; )+) => {
+        optcp_units::registry! {
+            /// What can be measured.
+            pub enum ObserveKind ("observations") {
+                $( $name => $Kind : $summary, $source; )+
+            }
+        }
+
+        impl ObserveKind {
+            /// The keys that it takes.
+            #[must_use]
+            pub const fn keys(self) -> Keys {
+                match self {
+                    $( Self::$Kind => <$Type as Observed>::KEYS, )+
+                }
+            }
+
+            /// The kinds of records that it takes.
+            pub(crate) const fn takes(self) -> &'static [RecordKind] {
+                match self {
+                    $( Self::$Kind => <$Type as Observed>::TAKES, )+
+                }
+            }
+
+            /// Whether it reads the tallies of its ports, which the blueprint must then name.
+            #[must_use]
+            pub const fn tallies(self) -> bool {
+                match self {
+                    $( Self::$Kind => <$Type as Observed>::TALLIES, )+
+                }
+            }
+        }
+
+        /// An observation of any kind. Dispatch is static, and a copy is plain data.
+        #[derive(Clone, Debug)]
+        enum Observation {
+            $( $Kind($Type), )+
+        }
+
+        impl Observation {
+            fn new(kind: ObserveKind, watched: &Watched<'_>) -> Self {
+                match kind {
+                    $( ObserveKind::$Kind => Self::$Kind(Observed::new(watched)), )+
+                }
+            }
+
+            #[inline]
+            fn record(&mut self, event: Key, record: &Record) {
+                match self {
+                    $( Self::$Kind(one) => one.record(event, record), )+
+                }
+            }
+
+            fn next_reading(&self) -> Option<Time> {
+                match self {
+                    $( Self::$Kind(one) => one.next_reading(), )+
+                }
+            }
+
+            fn read(&mut self, counters: &dyn Counters) {
+                match self {
+                    $( Self::$Kind(one) => one.read(counters), )+
+                }
+            }
+
+            fn finish(&mut self, at: Time) {
+                match self {
+                    $( Self::$Kind(one) => one.finish(at), )+
+                }
+            }
+
+            fn findings(&self) -> Findings {
+                match self {
+                    $( Self::$Kind(one) => one.findings(), )+
+                }
+            }
+        }
+    };
+}

@@ -1,0 +1,83 @@
+//! What ports and fibres have counted by the ends of intervals.
+//!
+//! They count in any case; a run that stops at the end of every interval and reads the counts needs no
+//! record of single packets.
+
+use optcp_units::{Duration, Time};
+
+use super::observed::Watched;
+
+/// The counts of each port or fibre, at each instant that the run has passed.
+#[derive(Clone, Debug)]
+pub(super) struct Readings<C> {
+    /// The beginning of the first interval and the end of each, in order.
+    boundaries: Vec<Time>,
+    /// At each of them, the counts of each place.
+    read: Vec<Vec<C>>,
+}
+
+impl<C> Readings<C> {
+    /// Nothing has been read yet.
+    pub(super) fn new(watched: &Watched<'_>) -> Self {
+        let stop = watched.blueprint.stop;
+        let boundaries = boundaries(watched.after, watched.interval, stop);
+        Readings { boundaries, read: Vec::new() }
+    }
+
+    /// The next instant at which counts are to be read, if the run has not passed all.
+    pub(super) fn next(&self) -> Option<Time> {
+        self.boundaries.get(self.read.len()).copied()
+    }
+
+    /// The counts of each place at that instant.
+    pub(super) fn add(&mut self, counts: Vec<C>) {
+        self.read.push(counts);
+    }
+
+    /// One value for each place and interval, one place after the other: `of` the place, the length of
+    /// the interval, and the counts before and after it.
+    pub(super) fn rows<T>(&self, of: impl Fn(usize, Duration, &C, &C) -> T) -> Vec<T> {
+        let mut values = Vec::new();
+        for place in 0..self.read.first().map_or(0, Vec::len) {
+            for (times, read) in self.boundaries.windows(2).zip(self.read.windows(2)) {
+                let length = times[1].saturating_since(times[0]);
+                values.push(of(place, length, &read[0][place], &read[1][place]));
+            }
+        }
+        values
+    }
+
+    /// By how much a count grew in each interval.
+    pub(super) fn growth(&self, count: impl Fn(&C) -> u64) -> Vec<u64> {
+        self.rows(|_, _, before, after| count(after) - count(before))
+    }
+}
+
+/// The beginning of the first interval and the end of each; the run cuts the last one.
+fn boundaries(after: Duration, interval: Duration, stop: Time) -> Vec<Time> {
+    let mut boundaries = vec![Time::ZERO + after];
+    while let Some(&last) = boundaries.last().filter(|&&last| last < stop) {
+        boundaries.push((last + interval).min(stop));
+    }
+    boundaries
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn s(seconds: u64) -> Time {
+        Time::ZERO + Duration::from_secs(seconds)
+    }
+
+    #[test]
+    fn intervals_follow_the_warm_up_and_the_run_cuts_the_last() {
+        let cut = |after, interval, stop| {
+            boundaries(Duration::from_secs(after), Duration::from_secs(interval), s(stop))
+        };
+        // 540 s in twenty parts of 27 s.
+        assert_eq!(cut(60, 27, 600).len(), 21);
+        assert_eq!(cut(60, 27, 600)[20], s(600));
+        assert_eq!(cut(1, 4, 10), [s(1), s(5), s(9), s(10)]);
+    }
+}
