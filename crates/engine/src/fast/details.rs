@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use optcp_des::{Class, Key};
-use optcp_net::{Dark, Jitter, Loss, Packet, PortConfig, PortId, QueueLimit};
+use optcp_net::{DarkQueue, Jitter, Loss, Packet, PortConfig, PortId, QueueLimit};
 use optcp_units::{Bytes, Duration, Time};
 
 use super::port::length;
@@ -18,7 +18,7 @@ pub(super) struct Details {
     /// Picoseconds for a byte where that is a whole number, else 0.
     pub(super) per_byte: u32,
     /// What the transmitter does while the link is out of service.
-    pub(super) dark: Option<Box<Dark>>,
+    pub(super) dark: Option<Box<DarkQueue>>,
     pub(super) losses: Box<[Loss]>,
     /// Packets of several sizes have come.
     pub(super) mixed: bool,

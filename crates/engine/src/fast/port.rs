@@ -8,7 +8,7 @@
 use std::collections::VecDeque;
 
 use optcp_des::Due;
-use optcp_net::{Dark, DropReason, NEVER_SENT, Packet, PortCounts, PortId, QueueLimit, Tally};
+use optcp_net::{DarkQueue, DropReason, NEVER_SENT, Packet, PortCounts, PortId, QueueLimit, Tally};
 use optcp_units::{Duration, Time};
 
 use super::details::Details;
@@ -503,7 +503,7 @@ impl Port {
             let transmission = |size| Duration::from_ps(details.transmission(size));
             let first_end = queued.first().map_or(0, |due| self.sent_at(ends, due));
             let ends = (Time::from_ps(first_end), Time::from_ps(self.free_at));
-            let dark = Dark::new(ends, sizes, transmission);
+            let dark = DarkQueue::new(ends, sizes, transmission);
             details.dark = Some(Box::new(dark));
         }
     }
