@@ -3,15 +3,14 @@
 //! Plain on purpose: a faster kernel is right if it gives the same records.
 
 use optcp_des::{Calendar, Class, Key};
-use optcp_net::{
-    Action, Admission, Control, FlowId, Packet, Pipe, Port, PortCounts, PortId, Tally, Transmission,
-};
+use optcp_net::{Action, Control, FlowId, Packet, Pipe, Port, PortCounts, PortId, Tally};
 use optcp_optical::bundle::Lightpaths;
 use optcp_units::Time;
 
 use crate::Blueprint;
 use crate::alarms::Alarms;
 use crate::controls::Controls;
+use crate::departures;
 use crate::model::{Model, Onward};
 use crate::observe::{Cause, Observer, Record};
 use crate::timers::first_alarms;
@@ -150,23 +149,18 @@ impl Reference {
         let entity = key.entity();
         match key.class() {
             Class::Control => unreachable!("control actions are kept in a list of their own"),
-            Class::TransmissionEnd => self.end_transmission(model, entity, key.ordinal()),
+            Class::TransmissionEnd => self.end_transmission(model),
             Class::Arrival => self.arrive(model, entity, key.ordinal()),
             Class::Timer => self.alarm(model),
         }
     }
 
-    fn end_transmission<O: Observer>(&mut self, model: &mut Model<O>, id: PortId, ordinal: u32) {
+    fn end_transmission<O: Observer>(&mut self, model: &mut Model<O>) {
+        let (id, ordinal) = (model.event.entity(), model.event.ordinal());
         let port = &mut self.ports[id as usize];
-        let Some(sent) = port.finish_transmission(model.now(), ordinal) else {
-            return;
-        };
-        self.put_under_way(id, sent.arrival, ordinal, sent.packet);
-        if let Some(Transmission { until, ordinal }) = sent.next {
-            self.calendar.push(Key::new(until, Class::TransmissionEnd, id, ordinal));
+        if let Some((arrival, packet)) = departures::finish(port, &mut self.calendar, model) {
+            self.put_under_way(id, arrival, ordinal, packet);
         }
-        model.record(Record::Transmitted { port: id, packet: sent.packet });
-        self.record_queue(model, id);
     }
 
     fn put_under_way(&mut self, id: PortId, arrival: Time, ordinal: u32, packet: Packet) {
@@ -207,23 +201,7 @@ impl Reference {
         if let Some(assembler) = model.assembler_at(id) {
             return self.gather(model, assembler, packet);
         }
-        match self.ports[id as usize].admit(model.now(), packet) {
-            Admission::Queued => {}
-            Admission::Sending(Transmission { until, ordinal }) => {
-                self.calendar.push(Key::new(until, Class::TransmissionEnd, id, ordinal));
-            }
-            Admission::Dropped(reason) => return model.lose(id, packet, reason),
-        }
-        model.record(Record::Accepted { port: id, packet });
-        self.record_queue(model, id);
-    }
-
-    fn record_queue<O: Observer>(&self, model: &mut Model<O>, port: PortId) {
-        if model.observer.watches(port) {
-            let packets = self.ports[port as usize].queue_length();
-            let packets = u32::try_from(packets).unwrap_or(u32::MAX);
-            model.record(Record::QueueLength { port, packets });
-        }
+        departures::enter(&mut self.ports[id as usize], &mut self.calendar, model, id, packet);
     }
 
     fn deliver<O: Observer>(&mut self, model: &mut Model<O>, packet: Packet) {
