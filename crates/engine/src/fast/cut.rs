@@ -73,8 +73,9 @@ impl Fast {
         let in_turn = model.assemblers.iter().map(Assembler::port).chain(stepped.clone());
         // Bursts on different wavelengths overtake each other at all times.
         let disordered = model.assemblers.iter().filter(|assembler| assembler.may_overtake());
-        let overtaken = overtaken.into_iter().chain(disordered.map(Assembler::port)).chain(stepped);
-        let survey = Survey::new(model, self.ports.len(), in_turn, overtaken);
+        let disordered =
+            overtaken.into_iter().chain(disordered.map(Assembler::port)).chain(stepped);
+        let survey = Survey::new(model, self.ports.len(), in_turn, disordered);
         let (forwarding, leftover) = survey.forwarding(&under_way);
         self.forwarding = forwarding;
         self.stale = false;

@@ -69,26 +69,26 @@ pub(super) struct Survey<'a> {
 }
 
 impl<'a> Survey<'a> {
-    /// `in_turn` are ports that packets enter at their turn only; in those `overtaken` packets may overtake each
-    /// other.
+    /// `in_turn` are ports that packets enter at their turn only; behind those that are `disordered` packets may
+    /// overtake each other.
     pub(super) fn new<O>(
         model: &'a Model<O>,
         ports: u32,
         in_turn: impl IntoIterator<Item = PortId>,
-        overtaken: impl IntoIterator<Item = PortId>,
+        disordered: impl IntoIterator<Item = PortId>,
     ) -> Self {
         let Model { labels, bundles, flows, datagrams, .. } = model;
         let mut feeds = vec![Feeder::None; ports as usize];
         in_turn.into_iter().for_each(|port| feeds[port as usize] = Feeder::Many);
-        let mut disordered = vec![false; ports as usize];
-        overtaken.into_iter().for_each(|port| disordered[port as usize] = true);
+        let mut overtaken = vec![false; ports as usize];
+        disordered.into_iter().for_each(|port| overtaken[port as usize] = true);
         Survey {
             labels,
             bundles,
             flows,
             sources: datagrams,
             ports,
-            overtaken: disordered,
+            overtaken,
             brings: vec![Feeder::None; labels.len()],
             feeds,
             last: vec![None; labels.len()],

@@ -25,6 +25,9 @@ pub fn checked(seed: u64) -> [Kernel; 3] {
     [Kernel::Fast, Kernel::Stepped(u64::MAX), Kernel::Stepped(some)]
 }
 
+/// Every kernel, with all departures as events and without.
+pub const KERNELS: [Kernel; 3] = [Kernel::Reference, Kernel::Fast, Kernel::Stepped(u64::MAX)];
+
 /// Every record with its event.
 #[derive(Clone, Debug, Default)]
 pub struct Log(Vec<(Key, Record)>);

@@ -7,7 +7,7 @@
 //! what is rare: losses, jitter, queues that are watched, links that are down.
 //!
 //! In the fourth lane, the stepped one, a port is an [`optcp_net::Port`] and each departure an event of the
-//! calendar, as in the reference kernel (see [`super::stepped`]). So a queue discipline that decides only when
+//! calendar, as in the reference kernel; when a packet may come there [`super::eager`] says. So a queue discipline that decides only when
 //! a packet leaves needs nothing but its file in `net/src/queue/`.
 //!
 //! A port lies in three places: what every packet needs in one cache line ([`Hot`]), what many need in a second
