@@ -8,6 +8,7 @@ mod blueprint;
 mod controls;
 mod counts;
 mod datagrams;
+mod departures;
 mod fast;
 mod flow;
 mod model;

@@ -3,13 +3,14 @@
 //! Plain on purpose: a faster kernel is right if it gives the same records.
 
 use optcp_des::{Calendar, Class, Key};
-use optcp_net::{Action, Admission, Control, FlowId, Packet, Port, PortCounts, PortId, Tally};
+use optcp_net::{Action, Control, FlowId, Packet, Pipe, Port, PortCounts, PortId, Tally};
 use optcp_optical::bundle::Lightpaths;
 use optcp_units::Time;
 
 use crate::Blueprint;
 use crate::alarms::Alarms;
 use crate::controls::Controls;
+use crate::departures;
 use crate::model::{Model, Onward};
 use crate::observe::{Cause, Observer, Record};
 use crate::timers::first_alarms;
@@ -18,6 +19,8 @@ use crate::timers::first_alarms;
 #[derive(Clone, Debug)]
 pub(crate) struct Reference {
     ports: Vec<Port>,
+    /// Behind each port.
+    pipes: Vec<Pipe>,
     calendar: Calendar,
 }
 
@@ -42,8 +45,9 @@ impl Reference {
         let port = |(config, losses): &(_, Vec<_>)| {
             Port::new(Clone::clone(config)).with_losses(losses.clone())
         };
-        let ports = blueprint.ports.iter().map(port).collect();
-        Reference { ports, calendar: first_alarms(blueprint, model) }
+        let ports: Vec<Port> = blueprint.ports.iter().map(port).collect();
+        let pipes = vec![Pipe::default(); ports.len()];
+        Reference { ports, pipes, calendar: first_alarms(blueprint, model) }
     }
 
     /// See [`crate::Simulation::run_before_while`].
@@ -84,7 +88,7 @@ impl Reference {
         for control in past {
             match control.action {
                 Action::PortDown(id) if untouched[id as usize] => {
-                    self.ports[id as usize].fail(control.at, |_, _| ());
+                    self.ports[id as usize].fail(control.at, [], |_, _| ());
                 }
                 Action::PortClosed(id) if untouched[id as usize] => {
                     self.ports[id as usize].close();
@@ -115,15 +119,18 @@ impl Reference {
     }
 
     pub(crate) fn in_flight(&self) -> u64 {
-        self.ports.iter().map(Port::holds).sum()
+        let queued: usize = self.ports.iter().map(Port::queue_length).sum();
+        let under_way: usize = self.pipes.iter().map(Pipe::len).sum();
+        (queued + under_way) as u64
     }
 
     /// Carries an action out.
     fn apply<O: Observer>(&mut self, model: &mut Model<O>, action: Action) {
         match action {
             Action::PortDown(id) => {
-                let port = &mut self.ports[id as usize];
-                port.fail(model.now(), |packet, reason| model.lose(id, packet, reason));
+                let (port, pipe) = (&mut self.ports[id as usize], &mut self.pipes[id as usize]);
+                let under_way = pipe.drain();
+                port.fail(model.now(), under_way, |packet, reason| model.lose(id, packet, reason));
                 model.record(Record::QueueLength { port: id, packets: 0 });
             }
             Action::PortClosed(id) => self.ports[id as usize].close(),
@@ -142,29 +149,28 @@ impl Reference {
         let entity = key.entity();
         match key.class() {
             Class::Control => unreachable!("control actions are kept in a list of their own"),
-            Class::TransmissionEnd => self.end_transmission(model, entity, key.ordinal()),
+            Class::TransmissionEnd => self.end_transmission(model),
             Class::Arrival => self.arrive(model, entity, key.ordinal()),
             Class::Timer => self.alarm(model),
         }
     }
 
-    fn end_transmission<O: Observer>(&mut self, model: &mut Model<O>, id: PortId, ordinal: u32) {
+    fn end_transmission<O: Observer>(&mut self, model: &mut Model<O>) {
+        let (id, ordinal) = (model.event.entity(), model.event.ordinal());
         let port = &mut self.ports[id as usize];
-        let Some(sent) = port.finish_transmission(model.now(), ordinal) else {
-            return;
-        };
-        if let Some((at, ordinal)) = sent.first_arrival {
+        if let Some((arrival, packet)) = departures::finish(port, &mut self.calendar, model) {
+            self.put_under_way(id, arrival, ordinal, packet);
+        }
+    }
+
+    fn put_under_way(&mut self, id: PortId, arrival: Time, ordinal: u32, packet: Packet) {
+        if let Some((at, ordinal)) = self.pipes[id as usize].push(arrival, ordinal, packet) {
             self.calendar.push(Key::new(at, Class::Arrival, id, ordinal));
         }
-        if let Some(Admission::Sending { until, ordinal }) = sent.next {
-            self.calendar.push(Key::new(until, Class::TransmissionEnd, id, ordinal));
-        }
-        model.record(Record::Transmitted { port: id, packet: sent.packet });
-        self.record_queue(model, id);
     }
 
     fn arrive<O: Observer>(&mut self, model: &mut Model<O>, id: PortId, ordinal: u32) {
-        let Some(arrived) = self.ports[id as usize].take_arrival(model.now(), ordinal) else {
+        let Some(arrived) = self.pipes[id as usize].pop(model.now(), ordinal) else {
             return;
         };
         if let Some((at, ordinal)) = arrived.next {
@@ -195,23 +201,7 @@ impl Reference {
         if let Some(assembler) = model.assembler_at(id) {
             return self.gather(model, assembler, packet);
         }
-        match self.ports[id as usize].admit(model.now(), packet) {
-            Admission::Queued => {}
-            Admission::Sending { until, ordinal } => {
-                self.calendar.push(Key::new(until, Class::TransmissionEnd, id, ordinal));
-            }
-            Admission::Dropped(reason) => return model.lose(id, packet, reason),
-        }
-        model.record(Record::Accepted { port: id, packet });
-        self.record_queue(model, id);
-    }
-
-    fn record_queue<O: Observer>(&self, model: &mut Model<O>, port: PortId) {
-        if model.observer.watches(port) {
-            let packets = self.ports[port as usize].queue_length();
-            let packets = u32::try_from(packets).unwrap_or(u32::MAX);
-            model.record(Record::QueueLength { port, packets });
-        }
+        departures::enter(&mut self.ports[id as usize], &mut self.calendar, model, id, packet);
     }
 
     fn deliver<O: Observer>(&mut self, model: &mut Model<O>, packet: Packet) {
@@ -278,11 +268,9 @@ impl Alarms for Reference {
     }
 
     fn launch(&mut self, port: PortId, at: Time, packets: Vec<Packet>) {
-        let from = &mut self.ports[port as usize];
         for packet in packets {
-            if let Some((at, ordinal)) = from.launch(at, packet) {
-                self.calendar.push(Key::new(at, Class::Arrival, port, ordinal));
-            }
+            let ordinal = self.ports[port as usize].launch(packet);
+            self.put_under_way(port, at, ordinal, packet);
         }
     }
 

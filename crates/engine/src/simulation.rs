@@ -20,10 +20,13 @@ pub enum Kernel {
     /// Departures by arithmetic; steps that nothing else can disturb are taken at once.
     #[default]
     Fast,
+    /// The same, with departures as events where a queue does not tell them; for tests. Port number n is such a
+    /// one where bit n modulo 64 is set.
+    Stepped(u64),
 }
 
 impl Kernel {
-    /// Both.
+    /// Both that users choose from.
     pub const ALL: [Kernel; 2] = [Kernel::Reference, Kernel::Fast];
 
     /// Its name for users.
@@ -32,6 +35,7 @@ impl Kernel {
         match self {
             Kernel::Reference => "reference",
             Kernel::Fast => "fast",
+            Kernel::Stepped(_) => "stepped",
         }
     }
 }
@@ -59,7 +63,11 @@ impl<O: Observer> Simulation<O> {
         let mut model = Model::new(blueprint, observer);
         let driver = match kernel {
             Kernel::Reference => Driver::Reference(Reference::new(blueprint, &mut model)),
-            Kernel::Fast => Driver::Fast(Box::new(Fast::new(blueprint, &mut model))),
+            Kernel::Fast => Driver::Fast(Box::new(Fast::new(blueprint, &mut model, |_| false))),
+            Kernel::Stepped(ports) => {
+                let stepped = |port: PortId| ports >> (port % 64) & 1 == 1;
+                Driver::Fast(Box::new(Fast::new(blueprint, &mut model, stepped)))
+            }
         };
         Simulation {
             model,

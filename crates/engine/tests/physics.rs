@@ -2,9 +2,9 @@
 
 mod common;
 
-use common::{Log, WorldBuilder, ms};
+use common::{KERNELS, Log, WorldBuilder, ms};
 use optcp_engine::observe::Record;
-use optcp_engine::{Blueprint, Kernel, Simulation};
+use optcp_engine::{Blueprint, Simulation};
 use optcp_net::{Action, Control, DropReason, Hop, INITIAL_TTL, QueueLimit};
 use optcp_tcp::{Config, Profile};
 use optcp_units::{Bytes, Duration, Time};
@@ -23,13 +23,14 @@ fn config(window: u32) -> Config {
 }
 
 fn run(blueprint: &Blueprint) -> Vec<(Time, Record)> {
-    let [plain, fast] = Kernel::ALL.map(|kernel| {
+    let [plain, fast, stepped] = KERNELS.map(|kernel| {
         let mut simulation = Simulation::new(blueprint, kernel, Log::default());
         simulation.run();
         simulation.audit().expect("packets are conserved");
         simulation.observer().clone().in_order()
     });
     assert_eq!(plain, fast, "the kernels do not agree");
+    assert_eq!(plain, stepped, "the lanes do not agree");
     plain
 }
 
@@ -109,7 +110,7 @@ fn a_timer_due_with_its_ack_comes_first() {
         simulation.run();
         simulation.senders().map(|sender| sender.counts().timeouts).sum::<u64>()
     };
-    for kernel in Kernel::ALL {
+    for kernel in KERNELS {
         // There: 1 + 1 + 48 ms; back: 0.1 + 49.9 ms. Together exactly 100 ms.
         assert_eq!(timeouts(Duration::from_ms(100), kernel), 1, "{kernel:?}");
         assert_eq!(

@@ -212,12 +212,14 @@ mod tests {
     #[test]
     fn hops_are_counted_alike() {
         for tcp in Tcp::ALL {
-            let [plain, fast] = Kernel::ALL.map(|kernel| {
+            let kernels = [Kernel::Reference, Kernel::Fast, Kernel::Stepped(u64::MAX)];
+            let [plain, fast, stepped] = kernels.map(|kernel| {
                 let Outcome { packet_hops, utilisation, .. } =
                     Dumbbell::new(tcp, 10, 3, kernel).run();
                 (packet_hops, utilisation)
             });
             assert_eq!(plain, fast, "{tcp:?}");
+            assert_eq!(plain, stepped, "{tcp:?}");
             let mut dumbbell = Dumbbell::new(tcp, 10, 3, Kernel::Fast);
             let outcome = dumbbell.run();
             let difference = outcome.packet_hops.abs_diff(dumbbell.simulation.packet_hops());

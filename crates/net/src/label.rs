@@ -1,10 +1,6 @@
 //! Forwarding by label swapping.
 
-use crate::{Action, PortId, Selector, SelectorId, Side};
-
-/// Index into the [`LabelTable`]: what a packet carries, and what the next node looks up.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Label(pub u32);
+use crate::{Action, BundleId, Label, PortId, Selector, SelectorId, Side};
 
 /// What a node does with a packet that arrives under a label.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,9 +41,6 @@ pub struct Gate {
     /// The label behind the gate.
     pub next: Label,
 }
-
-/// Index of a bundle: one direction of parallel links between two nodes.
-pub type BundleId = u32;
 
 /// A path comes to a bundle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,12 +1,6 @@
 //! Packets.
 
-use crate::Label;
-
-/// Index of a flow.
-pub type FlowId = u32;
-
-/// Index of a port.
-pub type PortId = u32;
+use crate::{FlowId, Label};
 
 /// The time to live that hosts give their packets: IANA's recommendation for IPv4.
 pub const INITIAL_TTL: u8 = 64;

@@ -1,45 +1,21 @@
-//! A port: queue, transmitter and pipe of one direction of a link.
+//! A port: queue and transmitter of one direction of a link.
 //!
 //! # Models
-//! A drop-tail queue limited in packets or bytes, a store-and-forward transmitter of fixed rate, and
-//! a pipe of fixed delay.
+//! A queue with a discipline, and a store-and-forward transmitter of fixed rate in front of a pipe of fixed
+//! delay, which is its owner's.
 //! # Source
-//! The limit counts the packet in transmission, as ns-2's drop-tail does.
+//! Store and forward (RFC 1242 section 3.8): a packet is in the port until its last bit has left.
 //! # Parameters
 //! `rate`, `delay`, `limit`, `jitter`.
 //! # Limits
 //! One class of service. A failure empties the port: what waits, what is being sent, what is under way.
 //! Maintenance closes it instead: nothing comes in, what is in it still arrives.
 
-use std::collections::VecDeque;
+use optcp_units::{Duration, Rate, Time};
 
-use optcp_units::{Bytes, Duration, Rate, Time};
-
-use crate::{Dark, DropReason, Jitter, Loss, Packet};
-
-/// How much a queue holds, the packet in transmission included.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum QueueLimit {
-    /// As much as comes.
-    Unlimited,
-    /// So many packets.
-    Packets(u32),
-    /// So many bytes.
-    Bytes(u64),
-}
-
-impl QueueLimit {
-    /// Whether a packet of `size` bytes has a place beside so many packets of so many bytes.
-    #[inline]
-    #[must_use]
-    pub const fn has_room(self, packets: usize, bytes: u64, size: u16) -> bool {
-        match self {
-            QueueLimit::Unlimited => true,
-            QueueLimit::Packets(limit) => packets < limit as usize,
-            QueueLimit::Bytes(limit) => bytes + size as u64 <= limit,
-        }
-    }
-}
+use crate::queue::Queue;
+use crate::transmission::{NEVER_SENT, transmission_time};
+use crate::{DarkQueue, DropReason, Jitter, Loss, Packet, PortCounts, QueueLimit, Tally};
 
 /// What a port is like.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -54,41 +30,13 @@ pub struct PortConfig {
     pub jitter: Option<Jitter>,
 }
 
-/// What a port has done so far, in packets.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct PortCounts {
-    /// Accepted into the queue: one packet-hop each.
-    pub accepted: u64,
-    /// Dropped, here or on the link.
-    pub dropped: u64,
-}
-
-/// What has gone into a port so far, and for how long it stood in its queue. A packet that is being sent
-/// is in the queue, whole, until its last bit has left.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Tally {
-    /// Packets accepted.
-    pub packets: u64,
-    /// Bytes accepted.
-    pub bytes: u64,
-    /// Packets dropped, here or on the link.
-    pub dropped: u64,
-    /// Bytes dropped.
-    pub dropped_bytes: u64,
-    /// The bytes in the queue, integrated over time: bytes times picoseconds.
-    pub byte_time: u128,
-    /// The longest time from a packet's arrival until everything in the queue, itself included, could have
-    /// been sent, in picoseconds; the greatest number if it never will.
-    pub longest: u64,
-}
-
-impl Tally {
-    /// A packet of `size` bytes is lost.
-    #[inline]
-    pub fn lose(&mut self, size: u16) {
-        self.dropped += 1;
-        self.dropped_bytes += u64::from(size);
-    }
+/// A transmission that has begun.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Transmission {
+    /// When it ends.
+    pub until: Time,
+    /// Its ordinal.
+    pub ordinal: u32,
 }
 
 /// What became of a packet that came to a port.
@@ -96,42 +44,35 @@ impl Tally {
 pub enum Admission {
     /// It waits.
     Queued,
-    /// The transmitter was idle: it is being sent, until the given instant.
-    Sending {
-        /// End of its transmission.
-        until: Time,
-        /// The transmission's ordinal.
-        ordinal: u32,
-    },
+    /// The transmitter was idle: it is being sent.
+    Sending(Transmission),
     /// It is lost.
     Dropped(DropReason),
 }
 
-/// A packet on its way along the link.
+/// The end of a transmission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Underway {
-    arrival: Time,
-    ordinal: u32,
-    packet: Packet,
+pub struct Sent {
+    /// The packet that left the transmitter.
+    pub packet: Packet,
+    /// When it arrives at the far end.
+    pub arrival: Time,
+    /// The transmission that begins.
+    pub next: Option<Transmission>,
 }
 
-/// When a transmission ends of which no run sees the end: the transmitter is busy for ever. The longest delay
-/// can be added to it.
-pub const NEVER_SENT: Time = Time::from_ps(1 << 63);
-
-/// One direction of a link.
+/// One direction of a link, up to the last bit sent.
 #[derive(Clone, Debug)]
 pub struct Port {
     config: PortConfig,
     /// What the transmitter does while the link is out of service.
-    dark: Option<Box<Dark>>,
-    /// The packet in transmission is at the front.
-    queue: VecDeque<Packet>,
-    queued_bytes: u64,
+    dark: Option<Box<DarkQueue>>,
+    /// What waits.
+    queue: Queue,
+    /// The packet in transmission.
+    sending: Option<Packet>,
     /// The propagation delay of the packet in transmission: the one in force when its first bit left.
     delay: Duration,
-    /// Ascending by (arrival, ordinal).
-    pipe: VecDeque<Underway>,
     /// Transmissions begun, modulo 2^32; a failure counts too, so that the end of a transmission
     /// that the failure cut off is told apart.
     transmissions: u32,
@@ -140,6 +81,8 @@ pub struct Port {
     sending_until: Time,
     /// When everything in the queue will have been sent.
     busy_until: Time,
+    /// The latest arrival at the far end so far, where there is jitter.
+    last_arrival: Option<Time>,
     /// `byte_time` is that up to `tallied_at`.
     tally: Tally,
     tallied_at: Time,
@@ -151,15 +94,15 @@ impl Port {
     pub fn new(config: PortConfig) -> Self {
         Port {
             delay: config.delay,
+            queue: Queue::new(config.limit),
             config,
             dark: None,
-            queue: VecDeque::new(),
-            queued_bytes: 0,
-            pipe: VecDeque::new(),
+            sending: None,
             transmissions: 0,
             losses: Box::default(),
             sending_until: Time::ZERO,
             busy_until: Time::ZERO,
+            last_arrival: None,
             tally: Tally::default(),
             tallied_at: Time::ZERO,
         }
@@ -170,12 +113,6 @@ impl Port {
     pub fn with_losses(mut self, losses: Vec<Loss>) -> Self {
         self.losses = losses.into();
         self
-    }
-
-    /// What the port is like.
-    #[must_use]
-    pub fn config(&self) -> &PortConfig {
-        &self.config
     }
 
     /// What it has done.
@@ -192,7 +129,8 @@ impl Port {
 
     fn byte_time(&self, now: Time) -> u128 {
         let stood = u128::from((now - self.tallied_at).as_ps());
-        self.tally.byte_time + stood * u128::from(self.queued_bytes)
+        let sending = self.sending.map_or(0, |sending| u64::from(sending.size()));
+        self.tally.byte_time + stood * u128::from(self.queue.bytes() + sending)
     }
 
     /// The queue changes.
@@ -211,25 +149,18 @@ impl Port {
     /// Packets in the queue at `now`, the one in transmission included, as the node sees it.
     #[must_use]
     pub fn packets(&self, now: Time) -> usize {
-        self.dark.as_ref().map_or(self.queue.len(), |dark| dark.packets(now))
+        self.dark.as_ref().map_or(self.queue_length(), |dark| dark.packets(now))
     }
 
     /// Packets in the queue, the one in transmission included.
     #[must_use]
     pub fn queue_length(&self) -> usize {
-        self.queue.len()
+        usize::from(self.sending.is_some()) + self.queue.iter().len()
     }
 
-    /// Bytes in the queue, the packet in transmission included.
-    #[must_use]
-    pub fn queue_bytes(&self) -> u64 {
-        self.queued_bytes
-    }
-
-    /// Packets in the queue and under way.
-    #[must_use]
-    pub fn holds(&self) -> u64 {
-        (self.queue.len() + self.pipe.len()) as u64
+    /// What is in the queue, the packet in transmission first.
+    pub fn inside(&self) -> impl Iterator<Item = Packet> {
+        self.sending.into_iter().chain(self.queue.iter())
     }
 
     /// Whether no packet has come to it yet.
@@ -240,84 +171,68 @@ impl Port {
 
     /// A packet comes to the port.
     pub fn admit(&mut self, now: Time, packet: Packet) -> Admission {
-        if let Some(reason) = self.losses.iter_mut().find_map(|loss| loss.take(packet)) {
-            self.tally.lose(packet.size());
+        let size = packet.size();
+        let transmission = transmission_time(self.config.rate, size);
+        let refused = match self.losses.iter_mut().find_map(|loss| loss.take(packet)) {
+            Some(lost) => Err(lost),
+            None => match &mut self.dark {
+                Some(dark) => {
+                    dark.take(now, size, transmission, self.config.limit);
+                    Err(DropReason::LinkDown)
+                }
+                None => {
+                    self.settle(now);
+                    self.queue.enqueue(packet, self.sending)
+                }
+            },
+        };
+        if let Err(reason) = refused {
+            self.tally.lose(size);
             return Admission::Dropped(reason);
         }
-        if let Some(dark) = &mut self.dark {
-            let PortConfig { rate, limit, .. } = self.config;
-            dark.take(now, packet.size(), transmission_time(rate, packet.size()), limit);
-            self.tally.lose(packet.size());
-            return Admission::Dropped(DropReason::LinkDown);
-        }
-        if !self.config.limit.has_room(self.queue.len(), self.queued_bytes, packet.size()) {
-            self.tally.lose(packet.size());
-            return Admission::Dropped(DropReason::QueueFull);
-        }
-        self.settle(now);
-        self.tally.packets += 1;
-        self.tally.bytes += u64::from(packet.size());
-        let transmission = transmission_time(self.config.rate, packet.size());
+        self.tally.accept(size);
         self.busy_until = (self.busy_until.max(now) + transmission).min(NEVER_SENT);
         let wait = match self.busy_until {
             NEVER_SENT => u64::MAX,
             until => (until - now).as_ps(),
         };
         self.tally.longest = self.tally.longest.max(wait);
-        self.queued_bytes += u64::from(packet.size());
-        self.queue.push_back(packet);
-        if self.queue.len() == 1 { self.send(now, packet) } else { Admission::Queued }
+        match self.sending {
+            Some(_) => Admission::Queued,
+            None => self.send_next(now).map_or(Admission::Queued, Admission::Sending),
+        }
     }
 
-    fn send(&mut self, now: Time, packet: Packet) -> Admission {
+    /// The transmitter is free.
+    fn send_next(&mut self, now: Time) -> Option<Transmission> {
+        self.sending = self.queue.dequeue();
+        let packet = self.sending?;
         self.transmissions = self.transmissions.wrapping_add(1);
         self.delay = self.config.delay;
         self.sending_until = now + transmission_time(self.config.rate, packet.size());
-        Admission::Sending { until: self.sending_until, ordinal: self.transmissions }
+        Some(Transmission { until: self.sending_until, ordinal: self.transmissions })
     }
 
     /// The transmission `ordinal` ends now, unless a failure cut it off.
-    ///
-    /// Returns the packet that was sent, the event of its arrival if the pipe has no earlier one,
-    /// and the next transmission.
     pub fn finish_transmission(&mut self, now: Time, ordinal: u32) -> Option<Sent> {
         if ordinal != self.transmissions {
             return None;
         }
         self.settle(now);
-        let packet = self.queue.pop_front()?;
-        self.queued_bytes -= u64::from(packet.size());
+        let packet = self.sending.take()?;
         let mut arrival = now + self.delay;
         if let Some(jitter) = &mut self.config.jitter {
-            arrival = jitter.arrival(arrival, self.pipe.back().map(|before| before.arrival));
+            arrival = jitter.arrival(arrival, self.last_arrival);
+            self.last_arrival = Some(arrival);
         }
-        let first_arrival = self.put_under_way(Underway { arrival, ordinal, packet });
-        let next = self.queue.front().copied().map(|next| self.send(now, next));
-        Some(Sent { packet, first_arrival, next })
+        Some(Sent { packet, arrival, next: self.send_next(now) })
     }
 
-    /// Says when and with which ordinal it arrives, if it is now the first to arrive.
-    fn put_under_way(&mut self, underway: Underway) -> Option<(Time, u32)> {
-        // A pipe whose delay was shortened is overtaken; otherwise the place is at the end.
-        let mut place = self.pipe.len();
-        while place > 0 && self.pipe[place - 1].arrival > underway.arrival {
-            place -= 1;
-        }
-        if place == self.pipe.len() {
-            self.pipe.push_back(underway);
-        } else {
-            self.pipe.insert(place, underway);
-        }
-        (place == 0).then_some((underway.arrival, underway.ordinal))
-    }
-
-    /// A packet that something in the place of queue and transmitter has sent is under way, and arrives
-    /// at `arrival`. Returns the event of its arrival if the pipe has no earlier one.
-    pub fn launch(&mut self, arrival: Time, packet: Packet) -> Option<(Time, u32)> {
-        self.tally.packets += 1;
-        self.tally.bytes += u64::from(packet.size());
+    /// Something in the place of queue and transmitter has sent a packet: its ordinal.
+    pub fn launch(&mut self, packet: Packet) -> u32 {
+        self.tally.accept(packet.size());
         self.transmissions = self.transmissions.wrapping_add(1);
-        self.put_under_way(Underway { arrival, ordinal: self.transmissions, packet })
+        self.transmissions
     }
 
     /// The same, but the packet is lost on the way.
@@ -325,31 +240,25 @@ impl Port {
         self.tally.lose(packet.size());
     }
 
-    /// The packet of transmission `ordinal` comes out of the pipe, unless the event is stale.
-    ///
-    /// Returns the packet and the event of the one behind it.
-    pub fn take_arrival(&mut self, now: Time, ordinal: u32) -> Option<Arrived> {
-        let first = self.pipe.front()?;
-        if first.arrival != now || first.ordinal != ordinal {
-            return None;
-        }
-        let packet = self.pipe.pop_front()?.packet;
-        Some(Arrived { packet, next: self.pipe.front().map(|u| (u.arrival, u.ordinal)) })
-    }
-
-    /// The link fails: calls `lost` for every packet in the port, those under way first.
-    pub fn fail(&mut self, now: Time, mut lost: impl FnMut(Packet, DropReason)) {
+    /// The link fails: calls `lost` for every packet in the port, those `under_way` first.
+    pub fn fail(
+        &mut self,
+        now: Time,
+        under_way: impl IntoIterator<Item = Packet>,
+        mut lost: impl FnMut(Packet, DropReason),
+    ) {
         self.settle(now);
         self.go_dark();
         self.busy_until = Time::ZERO;
+        self.last_arrival = None;
         self.transmissions = self.transmissions.wrapping_add(1);
         let mut lose = |packet: Packet, reason| {
             self.tally.lose(packet.size());
             lost(packet, reason);
         };
-        self.pipe.drain(..).for_each(|u| lose(u.packet, DropReason::LostInFlight));
-        self.queue.drain(..).for_each(|packet| lose(packet, DropReason::QueueFlushed));
-        self.queued_bytes = 0;
+        under_way.into_iter().for_each(|packet| lose(packet, DropReason::LostInFlight));
+        let queued = self.sending.take().into_iter().chain(self.queue.drain());
+        queued.for_each(|packet| lose(packet, DropReason::QueueFlushed));
     }
 
     /// The link is taken out of service in an orderly way: what the port holds is still sent and
@@ -361,10 +270,10 @@ impl Port {
     fn go_dark(&mut self) {
         // Whatever takes it out of service a second time: the transmitter is at it already.
         if self.dark.is_none() {
-            let sizes = self.queue.iter().map(|packet| packet.size());
+            let sizes = self.inside().map(|packet| packet.size());
             let transmission = |size| transmission_time(self.config.rate, size);
             let ends = (self.sending_until, self.busy_until);
-            self.dark = Some(Box::new(Dark::new(ends, sizes, transmission)));
+            self.dark = Some(Box::new(DarkQueue::new(ends, sizes, transmission)));
         }
     }
 
@@ -377,28 +286,4 @@ impl Port {
     pub fn set_delay(&mut self, delay: Duration) {
         self.config.delay = delay;
     }
-}
-
-fn transmission_time(rate: Rate, size: u16) -> Duration {
-    rate.transmission_time(Bytes::new(u64::from(size)))
-}
-
-/// The end of a transmission.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Sent {
-    /// The packet that left the transmitter.
-    pub packet: Packet,
-    /// Instant and ordinal of its arrival, if it is now the first to arrive.
-    pub first_arrival: Option<(Time, u32)>,
-    /// The transmission that begins, as [`Admission::Sending`].
-    pub next: Option<Admission>,
-}
-
-/// A packet at the far end of the link.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Arrived {
-    /// The packet.
-    pub packet: Packet,
-    /// Instant and ordinal of the next arrival.
-    pub next: Option<(Time, u32)>,
 }

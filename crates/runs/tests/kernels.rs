@@ -1,4 +1,4 @@
-//! Both kernels make the same run of every scenario that is shipped, down to the last record.
+//! All kernels make the same run of every scenario that is shipped, down to the last record.
 
 use std::path::Path;
 
@@ -27,8 +27,11 @@ fn triangle() -> Graph {
     }
 }
 
-fn with_both_kernels(world: &Scenario, seed: u64, digest: bool) -> [Run; 2] {
-    Kernel::ALL.map(|kernel| {
+/// The run with the reference kernel, with the fast one, and with that where all departures, and where those of
+/// every second port, are events.
+fn with_all_kernels(world: &Scenario, seed: u64, digest: bool) -> [Run; 4] {
+    let stepped = [u64::MAX, 0x5555_5555_5555_5555].map(Kernel::Stepped);
+    [Kernel::Reference, Kernel::Fast, stepped[0], stepped[1]].map(|kernel| {
         let options = RunOptions { digest, kernel, ..RunOptions::default() };
         let runs = run_branches(&[world], seed, options, &Cancel::default());
         runs.expect("nobody cancels it").remove(0)
@@ -37,7 +40,7 @@ fn with_both_kernels(world: &Scenario, seed: u64, digest: bool) -> [Run; 2] {
 
 #[test]
 #[expect(clippy::disallowed_methods, reason = "a test reads what is shipped")]
-fn every_shipped_scenario_runs_alike_with_both_kernels() {
+fn every_shipped_scenario_runs_alike_with_all_kernels() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../python/optcp/scenarios");
     let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     let library = Library::new(|_| Ok(triangle()));
@@ -59,10 +62,13 @@ fn every_shipped_scenario_runs_alike_with_both_kernels() {
             whole = scenario(&[("stop".to_owned(), LONGEST.to_string())]);
         }
         for seed in [1, 2] {
-            let [plain, fast] = with_both_kernels(&whole, seed, true);
-            assert_eq!(plain.records_sha256, fast.records_sha256, "{name}, seed {seed}");
-            assert_eq!(plain.series, fast.series, "{name}, seed {seed}");
-            assert_eq!(plain.metrics_sha256, fast.metrics_sha256, "{name}, seed {seed}");
+            let [plain, others @ ..] = with_all_kernels(&whole, seed, true);
+            for (kernel, fast) in others.iter().enumerate() {
+                let how = format!("{name}, seed {seed}, kernel {kernel}");
+                assert_eq!(plain.records_sha256, fast.records_sha256, "{how}");
+                assert_eq!(plain.series, fast.series, "{how}");
+                assert_eq!(plain.metrics_sha256, fast.metrics_sha256, "{how}");
+            }
         }
         compared += 1;
     }
@@ -104,14 +110,16 @@ kind = "packets"
     let library = Library::new(|_| Ok(triangle()));
     let world = Scenario::parse_with(text, "sack.toml", &[], &library)
         .unwrap_or_else(|problem| panic!("{problem}"));
-    let [plain, fast] = with_both_kernels(&world, 1, false);
+    let [plain, others @ ..] = with_all_kernels(&world, 1, false);
     let sacks = |run: &Run| {
         let (_, sacks) = run.series[0].names.iter().find(|(list, _)| *list == "sacks").unwrap();
         sacks.len()
     };
     assert!(sacks(&plain) > 100, "{} ACKs have blocks", sacks(&plain));
-    assert_eq!(plain.series, fast.series);
-    assert_eq!(plain.metrics_sha256, fast.metrics_sha256);
+    for fast in others {
+        assert_eq!(plain.series, fast.series);
+        assert_eq!(plain.metrics_sha256, fast.metrics_sha256);
+    }
 }
 
 /// A packet of 60000 B takes 480 000 s at 1 b/s: of the 2000 that come in the first second three are through
@@ -155,22 +163,24 @@ fn what_is_sent_beyond_the_end_of_time_is_never_sent() {
                 let text = world(queue, jitter) + watched;
                 let scenario = Scenario::parse(&text, "never.toml", &[])
                     .unwrap_or_else(|problem| panic!("{problem}"));
-                let runs = with_both_kernels(&scenario, 1, true);
+                let runs = with_all_kernels(&scenario, 1, true);
                 for run in &runs {
                     let count = |name| run.counts.iter().find(|(of, _)| *of == name).unwrap().1;
                     let lost = count("dropped");
                     assert_eq!(count("delivered"), 3.min(2000 - lost), "{queue} {jitter}");
                     assert_eq!(lost, dropped, "{queue} {jitter}");
                 }
-                let [a, b] = runs;
-                assert_eq!(a.metrics_sha256, b.metrics_sha256, "{queue} {jitter}");
-                assert_eq!(a.records_sha256, b.records_sha256, "{queue} {jitter}");
+                let [a, others @ ..] = runs;
+                for b in others {
+                    assert_eq!(a.metrics_sha256, b.metrics_sha256, "{queue} {jitter}");
+                    assert_eq!(a.records_sha256, b.records_sha256, "{queue} {jitter}");
+                }
             }
         }
     }
 }
 
-/// Whatever a bundle, a failure or maintenance asks of queues that last longer than time, both kernels say the
+/// Whatever a bundle, a failure or maintenance asks of queues that last longer than time, all kernels say the
 /// same.
 #[test]
 fn queues_beyond_the_end_of_time_are_alike() {
@@ -209,10 +219,12 @@ fn queues_beyond_the_end_of_time_are_alike() {
                 );
                 let scenario = Scenario::parse(&text, "never.toml", &[])
                     .unwrap_or_else(|problem| panic!("{problem}"));
-                let [a, b] = with_both_kernels(&scenario, 1, true);
-                assert_eq!(a.counts[..5], b.counts[..5], "{selection} {packets} {queue}");
-                assert_eq!(a.metrics_sha256, b.metrics_sha256, "{selection} {packets} {queue}");
-                assert_eq!(a.records_sha256, b.records_sha256, "{selection} {packets} {queue}");
+                let [a, others @ ..] = with_all_kernels(&scenario, 1, true);
+                for b in others {
+                    assert_eq!(a.counts[..5], b.counts[..5], "{selection} {packets} {queue}");
+                    assert_eq!(a.metrics_sha256, b.metrics_sha256, "{selection} {packets} {queue}");
+                    assert_eq!(a.records_sha256, b.records_sha256, "{selection} {packets} {queue}");
+                }
             }
         }
     }

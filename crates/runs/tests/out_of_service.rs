@@ -8,7 +8,8 @@ fn lost(text: &str, set: &[(&str, &str)]) -> Vec<(String, u64)> {
     let set: Vec<_> = set.iter().map(|(k, v)| (k.to_string(), v.to_string())).collect();
     let scenario = Scenario::parse(text, "test.toml", &set)
         .unwrap_or_else(|diagnostic| panic!("{diagnostic}"));
-    let [plain, fast] = Kernel::ALL.map(|kernel| {
+    let kernels = [Kernel::Reference, Kernel::Fast, Kernel::Stepped(u64::MAX)];
+    let [plain, fast, stepped] = kernels.map(|kernel| {
         let options = RunOptions { fork: false, digest: true, kernel };
         let run =
             run_branches(&[&scenario], 1, options, &Cancel::default()).expect("nobody cancels");
@@ -16,6 +17,7 @@ fn lost(text: &str, set: &[(&str, &str)]) -> Vec<(String, u64)> {
         (drops.collect::<Vec<_>>(), run[0].records_sha256.clone())
     });
     assert_eq!(plain, fast, "the kernels do not agree");
+    assert_eq!(plain, stepped, "the lanes do not agree");
     plain.0
 }
 

@@ -11,16 +11,16 @@ use optcp_units::{Duration, Time};
 
 use super::Fast;
 use super::eager::Survey;
-use super::port::Port;
 use crate::controls::Controls;
 use crate::model::Model;
 use crate::observe::{Observer, Record};
 
-/// When to look again what has become of a packet in an assembler that no timer empties.
+/// When to look again what has become of a packet in an assembler that no timer empties, or in a port that
+/// does not tell when it leaves.
 const LATER: Duration = Duration::from_ms(100);
 
 impl Fast {
-    /// Opens the stretch up to `bound`, or up to the instant at which the ways are to be found anew: packets
+    /// Opens the stretch up to `bound`, or up to the instant at which forwarding is to be found anew: packets
     /// that had to wait for the last cut go on.
     pub(super) fn resume<O: Observer>(&mut self, model: &mut Model<O>, bound: Time) {
         let began = self.cut;
@@ -32,8 +32,8 @@ impl Fast {
         }
         self.cut = Time::ZERO;
         let until = bound.min(self.survey_at);
-        let ways = &self.ways;
-        let early = self.waiting.extract(|due| due.at < until && ways.ahead(due.item));
+        let forwarding = &self.forwarding;
+        let early = self.waiting.extract(|due| due.at < until && forwarding.ahead(due.item));
         self.resumed = Some((until, early.into_iter().map(Reverse).collect::<BinaryHeap<_>>()));
         // One step of the earliest at a time: a packet may meet another that waited further on.
         while let Some(Reverse(due)) = self.resumed.as_mut().and_then(|(_, heap)| heap.pop()) {
@@ -43,15 +43,12 @@ impl Fast {
         self.cut = until;
     }
 
-    /// Finds the ways anew.
+    /// Finds forwarding anew.
     fn survey<O: Observer>(&mut self, model: &Model<O>, pending: &[Due<Packet>]) {
         let now = self.cut;
         let of_port = |id: PortId| pending.iter().filter(move |due| due.entity == id).copied();
-        let overtaken: Vec<PortId> = (0..self.ports())
-            .filter(|&id| {
-                let (port, details) = (&self.ports[id as usize], &self.details[id as usize]);
-                port.may_overtake(details, now, of_port(id))
-            })
+        let overtaken: Vec<PortId> = (0..self.ports.len())
+            .filter(|&id| self.ports.get(id).may_overtake(now, of_port(id)))
             .collect();
         // Packets in assemblers and in bursts are under way, too; when they will arrive is not known yet.
         let in_bursts = model.assemblers.iter().flat_map(|assembler| {
@@ -63,14 +60,24 @@ impl Fast {
                 .flat_map(move |burst| burst.packets.iter().map(due(burst.crossing.asks_at)));
             assembler.held().iter().map(due(at)).chain(sent)
         });
-        let under_way: Vec<Due<Packet>> = pending.iter().copied().chain(in_bursts).collect();
+        // So are those in ports of the stepped lane.
+        let in_ports = self.ports.stepped().flat_map(|(entity, port)| {
+            port.inside().map(move |item| Due { at: now + LATER, entity, ordinal: 0, item })
+        });
+        let under_way: Vec<Due<Packet>> =
+            pending.iter().copied().chain(in_bursts).chain(in_ports).collect();
         let last_overtaken = overtaken.iter().flat_map(|&id| of_port(id)).map(|due| due.at).max();
+        // What comes to an assembler must find the burst of its turn, what comes to a port of the stepped lane
+        // its queue.
+        let stepped = self.ports.stepped().map(|(id, _)| id);
+        let in_turn = model.assemblers.iter().map(Assembler::port).chain(stepped.clone());
         // Bursts on different wavelengths overtake each other at all times.
         let disordered = model.assemblers.iter().filter(|assembler| assembler.may_overtake());
-        let overtaken: Vec<PortId> =
-            overtaken.into_iter().chain(disordered.map(Assembler::port)).collect();
-        let (ways, leftover) = Survey::new(model, self.ports()).ways(&under_way, &overtaken);
-        self.ways = ways;
+        let disordered =
+            overtaken.into_iter().chain(disordered.map(Assembler::port)).chain(stepped);
+        let survey = Survey::new(model, self.ports.len(), in_turn, disordered);
+        let (forwarding, leftover) = survey.forwarding(&under_way);
+        self.forwarding = forwarding;
         self.stale = false;
         self.survey_at =
             leftover.max(last_overtaken).map_or(Time::MAX, |at| at.max(now) + Duration::from_ps(1));
@@ -122,23 +129,20 @@ impl Fast {
             Action::PortDown(id) => {
                 let (inside, others) = pending.iter().partition(|due| due.entity == id);
                 *pending = others;
-                let (port, store, details) = self.parts(id);
-                port.fail(store, details, now, &inside, lost);
+                self.ports.get_mut(id).fail(now, &inside, lost);
             }
             Action::PortClosed(id) => {
                 let inside: Vec<_> =
                     pending.iter().filter(|due| due.entity == id).copied().collect();
-                let (port, store, details) = self.parts(id);
-                port.close(store, details, now, &inside);
+                self.ports.get_mut(id).close(now, &inside);
             }
-            Action::PortUp(id) => Port::restore(&mut self.details[id as usize]),
+            Action::PortUp(id) => self.ports.get_mut(id).restore(),
             Action::SetDelay(id, delay) => {
                 let (inside, mut others): (Vec<_>, Vec<_>) =
                     pending.iter().copied().partition(|due| due.entity == id);
-                let (port, store, details) = self.parts(id);
                 let mut moved = Vec::new();
                 let tell = |ordinal, at| moved.push((ordinal, at));
-                port.set_delay(store, details, now, delay, &inside, tell);
+                self.ports.get_mut(id).set_delay(now, delay, &inside, tell);
                 others.extend(inside.into_iter().map(|due| {
                     let changed = moved.iter().find(|(ordinal, _)| *ordinal == due.ordinal);
                     Due { at: changed.map_or(due.at, |&(_, at)| at), ..due }

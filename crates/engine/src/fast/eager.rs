@@ -5,13 +5,17 @@
 //! pipes and endpoints whose packets can enter it, over the labels in force and over those of packets
 //! under way. An endpoint may take a packet early if one pipe alone brings its packets and nobody else
 //! uses the port by which it answers.
+//!
+//! What comes to a port in the stepped lane must find it after all departures before that instant, and when
+//! it leaves is known only then. So a packet enters such a port at its turn, as if it had many feeders; and it
+//! goes on behind it at its turn, as if packets overtook each other there.
 
 use optcp_des::Due;
 use optcp_net::{Entrance, Hop, Label, LabelTable, Packet, PortId};
 use optcp_optical::bundle::Bundle;
-use optcp_optical::burst::Assembler;
 use optcp_units::Time;
 
+use super::forwarding::{Ahead, Entry, Forwarding};
 use crate::datagrams::Datagrams;
 use crate::flow::Flow;
 use crate::model::Model;
@@ -44,130 +48,18 @@ impl Feeder {
     }
 }
 
-/// Whether a packet goes on behind a port at once.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Ahead {
-    /// No: it waits for its turn.
-    Wait,
-    /// Yes.
-    Go,
-    /// It is delivered there: as its endpoint may.
-    Deliver,
-}
-
-/// What is done with a packet under a label: into a port and under the next label on from there, unless
-/// the port is [`Way::DELIVER`], [`Way::BUNDLE`] or [`Way::SPECIAL`].
-///
-/// In eight bytes, since the labels of a thousand paths do not stay in a first-level cache.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Way {
-    pub(super) port: PortId,
-    /// The next label or, of a bundle, the entrance; above it whether the node takes one from the time to
-    /// live, and whether the packet goes on at once.
-    onward: u32,
-}
-
-/// Labels and entrances are below.
-const HOP: u32 = 1 << 29;
-const AHEAD_SHIFT: u32 = 30;
-
-impl Way {
-    /// The endpoint here takes it.
-    pub(super) const DELIVER: PortId = PortId::MAX;
-    /// A port of a bundle.
-    pub(super) const BUNDLE: PortId = PortId::MAX - 1;
-    /// A gate or a bridge.
-    pub(super) const SPECIAL: PortId = PortId::MAX - 2;
-
-    fn new(port: PortId, next: u32, hops: u8, ahead: Ahead) -> Self {
-        assert!(next < HOP, "fewer than 2^29 labels");
-        Way { port, onward: next | (u32::from(hops) * HOP) | ((ahead as u32) << AHEAD_SHIFT) }
-    }
-
-    /// What the endpoint, a gate or a bridge does is not found here.
-    fn end(port: PortId) -> Self {
-        Self::new(port, 0, 0, Ahead::Wait)
-    }
-
-    /// Whether the port is one.
-    #[inline(always)]
-    pub(super) fn is_port(self) -> bool {
-        self.port < Way::SPECIAL
-    }
-
-    /// The number of the label behind the port, or of the entrance to a bundle.
-    #[inline(always)]
-    pub(super) fn next(self) -> u32 {
-        self.onward & (HOP - 1)
-    }
-
-    /// What the node takes from the time to live of a packet that came through a port.
-    #[inline(always)]
-    pub(super) fn hops(self) -> u8 {
-        u8::from(self.onward & HOP != 0)
-    }
-
-    #[inline(always)]
-    pub(super) fn ahead(self) -> Ahead {
-        match self.onward >> AHEAD_SHIFT {
-            0 => Ahead::Wait,
-            1 => Ahead::Go,
-            _ => Ahead::Deliver,
-        }
-    }
-}
-
-/// The ways of all labels at present.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Ways {
-    ways: Vec<Way>,
-    /// By label: whether a packet under it may be forwarded early.
-    eager: Vec<bool>,
-    /// By flow and source: whether its receiver or sink, and its sender, may take packets early.
-    delivery: Vec<[bool; 2]>,
-}
-
-impl Ways {
-    #[inline]
-    pub(super) fn at(&self, label: Label) -> Way {
-        self.ways[label.0 as usize]
-    }
-
-    /// Whether a packet that will be delivered may be so early.
-    #[inline]
-    pub(super) fn delivers(&self, packet: Packet) -> bool {
-        self.delivery[packet.flow() as usize][usize::from(packet.is_ack())]
-    }
-
-    /// Whether a packet that has taken a way, and is under the next label, may go on early.
-    #[inline]
-    pub(super) fn goes_on(&self, ahead: Ahead, packet: Packet) -> bool {
-        match ahead {
-            Ahead::Wait => false,
-            Ahead::Go => true,
-            Ahead::Deliver => self.delivers(packet),
-        }
-    }
-
-    /// Whether a packet behind a port may go on early.
-    pub(super) fn ahead(&self, packet: Packet) -> bool {
-        match self.at(packet.label).port {
-            Way::DELIVER => self.delivers(packet),
-            _ => self.eager[packet.label.0 as usize],
-        }
-    }
-}
-
 /// The feeder of what lies behind gates and bridges, and of the ports of bundles.
 const SPECIAL: u32 = u32::MAX;
 
-/// Finds the ways.
+/// Finds out where packets may go on early.
 pub(super) struct Survey<'a> {
     labels: &'a LabelTable,
     bundles: &'a [Bundle],
     flows: &'a [Flow],
     sources: &'a [Datagrams],
     ports: u32,
+    /// By port: whether packets may overtake each other behind it, so that each must wait for its turn there.
+    overtaken: Vec<bool>,
     /// Who brings packets to each label.
     brings: Vec<Feeder>,
     feeds: Vec<Feeder>,
@@ -177,19 +69,26 @@ pub(super) struct Survey<'a> {
 }
 
 impl<'a> Survey<'a> {
-    pub(super) fn new<O>(model: &'a Model<O>, ports: u32) -> Self {
-        let Model { labels, bundles, flows, datagrams, assemblers, .. } = model;
+    /// `in_turn` are ports that packets enter at their turn only; behind those that are `disordered` packets may
+    /// overtake each other.
+    pub(super) fn new<O>(
+        model: &'a Model<O>,
+        ports: u32,
+        in_turn: impl IntoIterator<Item = PortId>,
+        disordered: impl IntoIterator<Item = PortId>,
+    ) -> Self {
+        let Model { labels, bundles, flows, datagrams, .. } = model;
         let mut feeds = vec![Feeder::None; ports as usize];
-        // What comes to an assembler must find the burst of its turn.
-        for port in assemblers.iter().map(Assembler::port) {
-            feeds[port as usize] = Feeder::Many;
-        }
+        in_turn.into_iter().for_each(|port| feeds[port as usize] = Feeder::Many);
+        let mut overtaken = vec![false; ports as usize];
+        disordered.into_iter().for_each(|port| overtaken[port as usize] = true);
         Survey {
             labels,
             bundles,
             flows,
             sources: datagrams,
             ports,
+            overtaken,
             brings: vec![Feeder::None; labels.len()],
             feeds,
             last: vec![None; labels.len()],
@@ -207,14 +106,9 @@ impl<'a> Survey<'a> {
         fixed.map_or(hop, |port| Hop::Forward { port, next })
     }
 
-    /// The ways, while the packets `pending` are under way and those of the ports `overtaken` may be
-    /// overtaken. Also the latest arrival of those that are on ways no longer in force, if any: once they
-    /// are gone more may be early.
-    pub(super) fn ways(
-        mut self,
-        pending: &[Due<Packet>],
-        overtaken: &[PortId],
-    ) -> (Ways, Option<Time>) {
+    /// Forwarding while the packets `pending` are under way. Also the latest arrival of those that are on ways no
+    /// longer in force, if any: once they are gone more may be early.
+    pub(super) fn forwarding(mut self, pending: &[Due<Packet>]) -> (Forwarding, Option<Time>) {
         for (number, flow) in (0..).zip(self.flows) {
             self.reach(flow.data, self.ports + 2 * number);
             self.reach(flow.acks, self.ports + 2 * number + 1);
@@ -243,15 +137,15 @@ impl<'a> Survey<'a> {
             }
         }
         for index in 0..self.labels.len() {
-            self.eager[index] = self.is_eager(label(index), overtaken);
+            self.eager[index] = self.is_eager(label(index));
         }
         let (flows, sinks) = delivered.split_at(self.flows.len());
-        let of_flows = (0..).zip(flows).map(|(flow, &ways)| self.deliveries(flow, ways, overtaken));
+        let of_flows = (0..).zip(flows).map(|(flow, &ways)| self.deliveries(flow, ways));
         // A sink answers nobody.
-        let of_sinks = sinks.iter().map(|ways| [self.lone_pipe(ways[0], overtaken), false]);
+        let of_sinks = sinks.iter().map(|ways| [self.lone_pipe(ways[0]), false]);
         let delivery: Vec<[bool; 2]> = of_flows.chain(of_sinks).collect();
-        let ways = (0..self.labels.len()).map(|index| self.way(label(index))).collect();
-        (Ways { ways, eager: self.eager, delivery }, leftover)
+        let entries = (0..self.labels.len()).map(|index| self.entry(label(index))).collect();
+        (Forwarding::new(entries, self.eager, delivery), leftover)
     }
 
     /// Packets of `feeder` can come to the node under `label`.
@@ -327,14 +221,14 @@ impl<'a> Survey<'a> {
     }
 
     /// A pipe that alone feeds something, and in which no packet overtakes another.
-    fn lone_pipe(&self, feeder: Feeder, overtaken: &[PortId]) -> bool {
-        matches!(feeder, Feeder::One(pipe) if pipe < self.ports && !overtaken.contains(&pipe))
+    fn lone_pipe(&self, feeder: Feeder) -> bool {
+        matches!(feeder, Feeder::One(pipe) if pipe < self.ports && !self.overtaken[pipe as usize])
     }
 
-    fn is_eager(&self, label: Label, overtaken: &[PortId]) -> bool {
+    fn is_eager(&self, label: Label) -> bool {
         match self.hop(label) {
             Hop::Forward { port, .. } | Hop::Carry { port, .. } => {
-                self.lone_pipe(self.feeds[port as usize], overtaken)
+                self.lone_pipe(self.feeds[port as usize])
             }
             Hop::Deliver | Hop::Gate(_) | Hop::Bridge(_) | Hop::Bundle(_) => false,
         }
@@ -342,7 +236,7 @@ impl<'a> Survey<'a> {
 
     /// Whether the receiver and the sender of a flow may take packets early, that come through
     /// `delivered`.
-    fn deliveries(&self, flow: usize, delivered: [Feeder; 2], overtaken: &[PortId]) -> [bool; 2] {
+    fn deliveries(&self, flow: usize, delivered: [Feeder; 2]) -> [bool; 2] {
         let Flow { data, acks, .. } = self.flows[flow];
         let alone = |entry: Label| match self.hop(entry) {
             Hop::Forward { port, .. } | Hop::Carry { port, .. } => {
@@ -353,8 +247,8 @@ impl<'a> Survey<'a> {
             }
             Hop::Deliver | Hop::Gate(_) | Hop::Bridge(_) | Hop::Bundle(_) => false,
         };
-        let receiver = self.lone_pipe(delivered[0], overtaken) && alone(acks);
-        let sender = self.lone_pipe(delivered[1], overtaken) && alone(data);
+        let receiver = self.lone_pipe(delivered[0]) && alone(acks);
+        let sender = self.lone_pipe(delivered[1]) && alone(data);
         // Where every step of the circle could be taken early, one must wait for the others to go on.
         let all_early = receiver && sender && self.all_eager(data) && self.all_eager(acks);
         [receiver, sender && !all_early]
@@ -382,22 +276,22 @@ impl<'a> Survey<'a> {
         true
     }
 
-    fn way(&self, label: Label) -> Way {
+    fn entry(&self, label: Label) -> Entry {
         let ahead = |next: Label| match self.hop(next) {
             Hop::Deliver => Ahead::Deliver,
             _ if self.eager[next.0 as usize] => Ahead::Go,
             _ => Ahead::Wait,
         };
         match self.hop(label) {
-            Hop::Deliver => Way::end(Way::DELIVER),
-            Hop::Forward { port, next } => Way::new(port, next.0, 1, ahead(next)),
+            Hop::Deliver => Entry::end(Entry::DELIVER),
+            Hop::Forward { port, next } => Entry::new(port, next.0, 1, ahead(next)),
             // In a tunnel that hides its routers from the time to live.
-            Hop::Carry { port, next } => Way::new(port, next.0, 0, ahead(next)),
+            Hop::Carry { port, next } => Entry::new(port, next.0, 0, ahead(next)),
             Hop::Bundle(entrance) => {
                 let Entrance { next, .. } = self.labels.entrance(entrance);
-                Way::new(Way::BUNDLE, entrance, 1, ahead(next))
+                Entry::new(Entry::BUNDLE, entrance, 1, ahead(next))
             }
-            Hop::Gate(_) | Hop::Bridge(_) => Way::end(Way::SPECIAL),
+            Hop::Gate(_) | Hop::Bridge(_) => Entry::end(Entry::SPECIAL),
         }
     }
 }

@@ -37,7 +37,7 @@ impl Fast {
             self.catch_receiver_up(model, id);
         }
         let ack = model.receive(packet);
-        model.flows[id as usize].schedule_receiver(id, &mut self.timers);
+        model.flows[id as usize].schedule_receiver(id, &mut self.calendar);
         ack
     }
 
@@ -83,7 +83,7 @@ impl Fast {
 
 impl Alarms for Fast {
     fn calendar(&mut self) -> &mut Calendar {
-        &mut self.timers
+        &mut self.calendar
     }
 
     fn emit<O: Observer>(&mut self, model: &mut Model<O>, packet: Packet) {
@@ -97,7 +97,7 @@ impl Alarms for Fast {
             model.event = event;
         }
         model.settle(id, cause);
-        model.flows[id as usize].schedule_sender(id, &mut self.timers);
+        model.flows[id as usize].schedule_sender(id, &mut self.calendar);
     }
 
     // The endpoint may be ahead of its entry, or the timer put off.
@@ -106,7 +106,7 @@ impl Alarms for Fast {
         if *entry == model.event.time() {
             *entry = Time::MAX;
             self.catch_sender_up(model, id);
-            model.flows[id as usize].schedule_sender(id, &mut self.timers);
+            model.flows[id as usize].schedule_sender(id, &mut self.calendar);
         }
     }
 
@@ -115,18 +115,19 @@ impl Alarms for Fast {
         if *entry == model.event.time() {
             *entry = Time::MAX;
             self.catch_receiver_up(model, id);
-            model.flows[id as usize].schedule_receiver(id, &mut self.timers);
+            model.flows[id as usize].schedule_receiver(id, &mut self.calendar);
         }
     }
 
     fn launch(&mut self, port: PortId, at: Time, packets: Vec<Packet>) {
-        let from = &mut self.ports[port as usize];
+        let mut from = self.ports.get_mut(port);
         for item in packets {
-            self.waiting.push(Due { at, entity: port, ordinal: from.launch(), item });
+            self.waiting.push(Due { at, entity: port, ordinal: from.launch(item), item });
         }
     }
 
     fn launch_in_vain(&mut self, port: PortId, packets: Vec<Packet>) {
-        self.ports[port as usize].launch_in_vain(packets.len());
+        let mut from = self.ports.get_mut(port);
+        packets.into_iter().for_each(|packet| from.launch_in_vain(packet));
     }
 }

@@ -3,9 +3,9 @@
 
 use std::sync::Arc;
 
-use optcp_des::Key;
+use optcp_des::{Key, Streams};
 use optcp_engine::observe::{Column, Observations, ObserveKind, Observer, Record, Values, Watched};
-use optcp_engine::{Blueprint, DatagramSpec, FlowSpec};
+use optcp_engine::{Blueprint, DatagramSpec, FlowSpec, Kernel};
 use optcp_net::{Control, Label, Loss, Packet, PathId, Paths, PortConfig, PortId, QueueLimit};
 use optcp_optical::bundle::Bundle;
 use optcp_optical::burst::Assembler;
@@ -17,6 +17,16 @@ use optcp_units::{Duration, Rate, Time};
 pub fn ms(ms: u64) -> Time {
     Time::ZERO + Duration::from_ms(ms)
 }
+
+/// The kernels that are checked against the reference: fast, with departures as events, and with some ports of
+/// each kind.
+pub fn checked(seed: u64) -> [Kernel; 3] {
+    let some = Streams::new(seed).stream("stepped").next_u64();
+    [Kernel::Fast, Kernel::Stepped(u64::MAX), Kernel::Stepped(some)]
+}
+
+/// Every kernel, with all departures as events and without.
+pub const KERNELS: [Kernel; 3] = [Kernel::Reference, Kernel::Fast, Kernel::Stepped(u64::MAX)];
 
 /// Every record with its event.
 #[derive(Clone, Debug, Default)]

@@ -70,11 +70,13 @@ fn the_kernels_agree_in_random_worlds() {
         let plain = run(&blueprint, Kernel::Reference, None);
         let expected = outcome(&plain);
         let counted = tallies(&blueprint, &plain);
-        for trunk in [None, Some(&trunk)] {
-            let fast = run(&blueprint, Kernel::Fast, trunk);
-            let forked = trunk.is_some();
-            assert_eq!(outcome(&fast), expected, "world {seed}, forked: {forked}");
-            assert_eq!(tallies(&blueprint, &fast), counted, "world {seed}, forked: {forked}");
+        let [fast, stepped, some_stepped] = common::checked(seed);
+        let fork = Some(&trunk);
+        for (kernel, trunk) in [(fast, None), (fast, fork), (stepped, None), (some_stepped, fork)] {
+            let fast = run(&blueprint, kernel, trunk);
+            let how = format!("world {seed}, {kernel:?}, forked: {}", trunk.is_some());
+            assert_eq!(outcome(&fast), expected, "{how}");
+            assert_eq!(tallies(&blueprint, &fast), counted, "{how}");
         }
         bundled += blueprint.bundles.len();
         hops += plain.packet_hops();
@@ -99,7 +101,7 @@ fn the_kernels_agree_in_random_worlds() {
 fn the_tallies_agree_at_any_instant() {
     for seed in 0..WORLDS / 10 {
         let blueprint = world(seed);
-        let [plain, fast] = Kernel::ALL.map(|kernel| {
+        let run = |kernel| {
             let mut simulation = observed(&blueprint, kernel);
             let cuts = [333, 700, 701, 1111].map(|cut| {
                 simulation.run_before(common::ms(cut));
@@ -107,8 +109,11 @@ fn the_tallies_agree_at_any_instant() {
             });
             simulation.run();
             (cuts, outcome(&simulation))
-        });
-        assert_eq!(plain, fast, "world {seed}");
+        };
+        let plain = run(Kernel::Reference);
+        for kernel in common::checked(seed) {
+            assert_eq!(plain, run(kernel), "world {seed}, {kernel:?}");
+        }
     }
 }
 
@@ -117,14 +122,18 @@ fn the_tallies_agree_at_any_instant() {
 fn the_records_agree_one_by_one() {
     for seed in 0..WORLDS / 10 {
         let blueprint = world(seed);
-        let [plain, fast] = Kernel::ALL.map(|kernel| {
+        let run = |kernel| {
             let mut simulation = Simulation::new(&blueprint, kernel, Log::default());
             simulation.run();
             simulation.observer().clone().in_order()
-        });
-        let differ = plain.iter().zip(&fast).position(|(a, b)| a != b);
-        let pair = differ.map(|at| (plain[at], fast[at]));
-        assert_eq!(pair, None, "world {seed}, record {differ:?}");
-        assert_eq!(plain.len(), fast.len(), "world {seed}");
+        };
+        let plain = run(Kernel::Reference);
+        for kernel in common::checked(seed) {
+            let fast = run(kernel);
+            let differ = plain.iter().zip(&fast).position(|(a, b)| a != b);
+            let pair = differ.map(|at| (plain[at], fast[at]));
+            assert_eq!(pair, None, "world {seed}, {kernel:?}, record {differ:?}");
+            assert_eq!(plain.len(), fast.len(), "world {seed}, {kernel:?}");
+        }
     }
 }

@@ -2,7 +2,7 @@
 
 use optcp_des::Stream;
 
-use super::Lossy;
+use super::lossy::Lossy;
 use crate::Packet;
 
 /// Loses each packet with the same probability, whatever happened to the others.

@@ -1,6 +1,7 @@
 //! Losses that a scenario asks for, at the entry of a port, before its queue.
 
 mod independent;
+mod lossy;
 mod periodic;
 mod scripted;
 
@@ -9,6 +10,7 @@ use optcp_units::registry;
 use crate::{DropReason, Packet};
 
 pub use independent::IndependentLoss;
+pub use lossy::Lossy;
 pub use periodic::PeriodicLoss;
 pub use scripted::ScriptedLoss;
 
@@ -42,26 +44,5 @@ registry! {
         "scripted" => Scripted: "chosen transmissions of chosen segments", "OpTCP";
         "independent" => Independent: "each packet with the same probability, whatever happened to the others", "Bernoulli trials; ns-2, ErrorModel";
         "periodic" => Periodic: "every n-th packet", "Mathis et al. 1997";
-    }
-}
-
-registry! {
-    /// Which packets a loss concerns.
-    pub enum Lossy ("lossy-packets") {
-        "data" => Data: "data segments", "OpTCP";
-        "acks" => Acks: "ACKs", "OpTCP";
-        "both" => Both: "data segments and ACKs alike", "OpTCP";
-    }
-}
-
-impl Lossy {
-    /// Whether the loss concerns this packet.
-    #[must_use]
-    pub const fn concerns(self, packet: Packet) -> bool {
-        match self {
-            Lossy::Data => !packet.is_ack(),
-            Lossy::Acks => packet.is_ack(),
-            Lossy::Both => true,
-        }
     }
 }

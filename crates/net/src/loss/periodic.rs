@@ -2,7 +2,7 @@
 
 use std::num::NonZeroU32;
 
-use super::Lossy;
+use super::lossy::Lossy;
 use crate::Packet;
 
 /// Loses every n-th packet.

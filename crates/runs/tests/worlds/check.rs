@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use optcp_des::Streams;
 use optcp_runs::{Cancel, Data, Kernel, Run, RunOptions, Series, Table, run_branches};
 use optcp_scenario::{Diagnostic, Graph, GraphLink, Library, Scenario};
 use toml::Value;
@@ -84,19 +85,29 @@ fn holds(text: &str, seed: u64, cancel: &Cancel) -> Result<Worth, Failure> {
     let branches: Vec<&Scenario> = cells.iter().collect();
     let forked = runs(&branches, seed, Kernel::Fast, true, true, cancel)?;
 
+    // Every second world with all departures as events, the others with those of some ports.
+    let some = Streams::new(seed).stream("stepped").next_u64();
+    let stepped = Kernel::Stepped(if seed % 2 == 0 { u64::MAX } else { some });
+
     // Two threads at once.
-    let (apart, reference) = std::thread::scope(|scope| {
-        let apart = scope.spawn(|| {
+    let (other, reference) = std::thread::scope(|scope| {
+        let other = scope.spawn(|| {
             let one = |&cell: &&Scenario| runs(&[cell], seed, Kernel::Fast, false, true, cancel);
-            crate::caught(|| branches.iter().map(one).collect::<Result<Vec<_>, _>>())
+            crate::caught(|| {
+                let apart = branches.iter().map(one).collect::<Result<Vec<_>, _>>()?;
+                Ok((apart, runs(&branches, seed, stepped, true, true, cancel)?))
+            })
         });
         let reference = runs(&branches, seed, Kernel::Reference, true, true, cancel);
-        (apart.join(), reference)
+        (other.join(), reference)
     });
-    let apart = apart.unwrap_or_else(|panic| std::panic::resume_unwind(panic))??;
+    let (apart, stepped) = other.unwrap_or_else(|panic| std::panic::resume_unwind(panic))??;
     for ((forked, apart), reference) in forked.iter().zip(apart.iter().flatten()).zip(reference?) {
         same("forked and not", forked, apart)?;
         same("kernels", forked, &reference)?;
+    }
+    for (forked, stepped) in forked.iter().zip(&stepped) {
+        same("lanes", forked, stepped)?;
     }
     let undigested = runs(&branches[..1], seed, Kernel::Fast, false, false, cancel)?;
     same_but_digest("with and without digest", &forked[0], &undigested[0])?;

@@ -9,7 +9,7 @@ use optcp_net::NEVER_SENT;
 /// Those that have been sent are forgotten only when it matters, so what is kept may be more than what
 /// stands in the queue, never less.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Queue {
+pub(super) struct SizeQueue {
     /// The size of the first one.
     first: Option<u16>,
     /// Whether there are any behind it.
@@ -23,12 +23,12 @@ pub(super) struct Queue {
     others: Box<VecDeque<u16>>,
 }
 
-impl Queue {
+impl SizeQueue {
     /// Packets of these sizes, the first of which has been sent at `first_end`.
     pub(super) fn of(mut sizes: VecDeque<u16>, first_end: u64) -> Self {
         let bytes = sizes.iter().map(|&size| u64::from(size)).sum();
         let first = sizes.pop_front();
-        Queue { first, more: !sizes.is_empty(), first_end, bytes, others: Box::new(sizes) }
+        SizeQueue { first, more: !sizes.is_empty(), first_end, bytes, others: Box::new(sizes) }
     }
 
     #[inline]

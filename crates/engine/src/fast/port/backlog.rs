@@ -1,23 +1,23 @@
 //! What a port keeps of its packets where the time up to which it is busy is not enough.
 
-use super::port::{Lane, Port};
-use super::queue::Queue;
+use super::hot::{Hot, Lane};
+use super::sizes::SizeQueue;
 
 /// What packets need where several sizes share a queue, or where more is counted, in one cache line.
 #[derive(Clone, Debug, Default)]
 #[repr(align(64))]
-pub(super) struct Store {
-    pub(super) queue: Queue,
+pub(super) struct Backlog {
+    pub(super) queue: SizeQueue,
     pub(super) bytes: u64,
     /// Bytes times picoseconds, of all packets accepted, up to when each will have been sent.
     pub(super) byte_time: u128,
     pub(super) longest_wait: u64,
 }
 
-impl Store {
+impl Backlog {
     /// A packet that came at `now` will have been sent at `sent`. The port does not know of it yet.
     #[inline(always)]
-    pub(super) fn accept(&mut self, port: &Port, size: u16, now: u64, sent: u64) {
+    pub(super) fn accept(&mut self, port: &Hot, size: u16, now: u64, sent: u64) {
         if port.keeps {
             if port.free_at <= now {
                 self.queue.clear();

@@ -1,24 +1,25 @@
-//! What a port knows that few packets need.
+//! What few packets need of a port.
 
 use std::collections::VecDeque;
 
 use optcp_des::{Class, Key};
-use optcp_net::{Dark, Jitter, Loss, Packet, PortConfig, PortId, QueueLimit};
+use optcp_net::{DarkQueue, Jitter, Loss, Packet, PortConfig, PortId, QueueLimit};
 use optcp_units::{Bytes, Duration, Time};
 
-use super::port::length;
-use super::store::Store;
+use super::hot::Hot;
 use crate::model::Model;
 use crate::observe::{Observer, Record};
 
 /// What few packets need.
 #[derive(Clone, Debug)]
-pub(super) struct Details {
+pub(super) struct Cold {
     pub(super) config: PortConfig,
+    /// The port itself, where departures are events; then nothing else here is used but what is wanted.
+    pub(super) stepped: Option<Box<optcp_net::Port>>,
     /// Picoseconds for a byte where that is a whole number, else 0.
     pub(super) per_byte: u32,
     /// What the transmitter does while the link is out of service.
-    pub(super) dark: Option<Box<Dark>>,
+    pub(super) dark: Option<Box<DarkQueue>>,
     pub(super) losses: Box<[Loss]>,
     /// Packets of several sizes have come.
     pub(super) mixed: bool,
@@ -38,12 +39,15 @@ pub(super) struct Details {
     pub(super) watched: Option<VecDeque<(u64, Packet)>>,
 }
 
-impl Details {
+impl Cold {
     pub(super) fn new(config: &PortConfig, losses: &[Loss], wants: Wants) -> Self {
         let per_byte = config.rate.per_byte().map_or(0, Duration::as_ps);
-        Details {
+        Cold {
             // The lane for packets of any size must be able to hold it.
             per_byte: u32::try_from(per_byte).unwrap_or(0),
+            stepped: wants.stepped.then(|| {
+                Box::new(optcp_net::Port::new(config.clone()).with_losses(losses.to_vec()))
+            }),
             dark: None,
             losses: losses.into(),
             mixed: false,
@@ -59,11 +63,21 @@ impl Details {
     }
 
     pub(super) fn wants(&self) -> Wants {
-        Wants { watched: self.watched.is_some(), tallied: self.tallied, counted: self.counted }
+        Wants {
+            watched: self.watched.is_some(),
+            tallied: self.tallied,
+            counted: self.counted,
+            stepped: self.stepped.is_some(),
+        }
+    }
+
+    /// The rest of a port to which nothing has come yet.
+    pub(super) fn idle(&self) -> Hot {
+        Hot::new(self.config.delay, self.keeps())
     }
 
     /// Whether the sizes of the packets in the queue are kept from the first one on.
-    pub(super) fn keeps(&self) -> bool {
+    fn keeps(&self) -> bool {
         let limited = self.config.limit != QueueLimit::Unlimited;
         let more = self.watched.is_some() || self.tallied || !self.losses.is_empty();
         (limited && more) || self.counted || self.config.jitter.is_some()
@@ -99,11 +113,6 @@ impl Details {
         self.moved || self.config.jitter.is_some()
     }
 
-    /// When the packets of the queue have been sent, where their arrivals do not tell.
-    pub(super) fn ends(&self, store: &Store) -> Option<Vec<u64>> {
-        self.arrivals_vary().then(|| store.queue.ends(|size| self.transmission(size)))
-    }
-
     /// When a packet arrives that would do so at `at` but for jitter.
     pub(super) fn arrival(&mut self, at: Time) -> Time {
         let Some(jitter) = &mut self.config.jitter else { return at };
@@ -114,7 +123,12 @@ impl Details {
     }
 
     /// Tells the observer of what has been sent before `limit`.
-    pub(super) fn tell<O: Observer>(&mut self, model: &mut Model<O>, id: PortId, limit: u64) {
+    pub(super) fn report_sent<O: Observer>(
+        &mut self,
+        model: &mut Model<O>,
+        id: PortId,
+        limit: u64,
+    ) {
         let Some(watched) = &mut self.watched else { return };
         let event = model.event;
         while let Some(&(sent, packet)) = watched.front()
@@ -130,13 +144,19 @@ impl Details {
     }
 }
 
-/// What somebody wants to know about a port.
+/// What somebody wants of a port.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Wants {
-    /// Every change of its queue.
-    pub(super) watched: bool,
-    /// How many bytes come, and how long they stay.
-    pub(super) tallied: bool,
-    /// How many packets are in its queue when another one comes.
-    pub(super) counted: bool,
+pub(in crate::fast) struct Wants {
+    /// To know every change of its queue.
+    pub(in crate::fast) watched: bool,
+    /// To know how many bytes come, and how long they stay.
+    pub(in crate::fast) tallied: bool,
+    /// To know how many packets are in its queue when another one comes.
+    pub(in crate::fast) counted: bool,
+    /// That its departures are events of the calendar.
+    pub(in crate::fast) stepped: bool,
+}
+
+pub(super) fn length<T>(queue: &VecDeque<T>) -> u32 {
+    u32::try_from(queue.len()).unwrap_or(u32::MAX)
 }

@@ -1,0 +1,57 @@
+//! Departures as events: how a kernel drives an [`optcp_net::Port`].
+
+use optcp_des::{Calendar, Class, Key};
+use optcp_net::{Admission, Packet, Port, PortId, Transmission};
+use optcp_units::Time;
+
+use crate::model::Model;
+use crate::observe::{Observer, Record};
+
+/// A packet comes to a port.
+#[inline]
+pub(crate) fn enter<O: Observer>(
+    port: &mut Port,
+    calendar: &mut Calendar,
+    model: &mut Model<O>,
+    id: PortId,
+    packet: Packet,
+) {
+    match port.admit(model.now(), packet) {
+        Admission::Queued => {}
+        Admission::Sending(transmission) => calendar.push(end(id, transmission)),
+        Admission::Dropped(reason) => return model.lose(id, packet, reason),
+    }
+    model.record(Record::Accepted { port: id, packet });
+    if model.observer.watches(id) {
+        record_queue(port, model, id);
+    }
+}
+
+/// Executes the event, which is the end of a transmission, unless a failure cut it off: the packet that was
+/// sent, and when it arrives at the far end.
+#[inline]
+pub(crate) fn finish<O: Observer>(
+    port: &mut Port,
+    calendar: &mut Calendar,
+    model: &mut Model<O>,
+) -> Option<(Time, Packet)> {
+    let (id, ordinal) = (model.event.entity(), model.event.ordinal());
+    let sent = port.finish_transmission(model.now(), ordinal)?;
+    if let Some(transmission) = sent.next {
+        calendar.push(end(id, transmission));
+    }
+    if model.observer.watches(id) {
+        model.record(Record::Transmitted { port: id, packet: sent.packet });
+        record_queue(port, model, id);
+    }
+    Some((sent.arrival, sent.packet))
+}
+
+fn end(port: PortId, Transmission { until, ordinal }: Transmission) -> Key {
+    Key::new(until, Class::TransmissionEnd, port, ordinal)
+}
+
+fn record_queue<O: Observer>(port: &Port, model: &mut Model<O>, id: PortId) {
+    let packets = u32::try_from(port.queue_length()).unwrap_or(u32::MAX);
+    model.record(Record::QueueLength { port: id, packets });
+}

@@ -1,0 +1,137 @@
+//! What control actions do to a port.
+
+use std::collections::VecDeque;
+
+use optcp_des::Due;
+use optcp_net::{DarkQueue, DropReason, Packet};
+use optcp_units::{Duration, Time};
+
+use super::PortMut;
+use super::hot::Lane;
+use super::reports::Ends;
+use super::sizes::SizeQueue;
+
+impl PortMut<'_> {
+    /// The link fails at `now`. `pending` are the packets behind the port, in the order of arrivals; calls
+    /// `lost` for each and for what a stepped port holds, those under way first.
+    pub(in crate::fast) fn fail(
+        &mut self,
+        now: Time,
+        pending: &[Due<Packet>],
+        mut lost: impl FnMut(Packet, DropReason),
+    ) {
+        if let Some(stepped) = &mut self.cold.stepped {
+            return stepped.fail(now, pending.iter().map(|due| due.item), lost);
+        }
+        if self.cold.tallied {
+            self.backlog.byte_time -= self.as_ref().byte_time_after(now, pending.iter().copied());
+            self.cold.dropped_bytes +=
+                pending.iter().map(|due| u64::from(due.item.size())).sum::<u64>();
+        }
+        let port = self.as_ref();
+        let ends = port.ends();
+        let (queued, under_way): (Vec<&Due<Packet>>, Vec<&Due<Packet>>) =
+            pending.iter().partition(|due| port.sent_at(&ends, due) >= now.as_ps());
+        let queued = port.in_order(queued);
+        self.go_dark(&ends, &queued);
+        under_way.iter().for_each(|due| lost(due.item, DropReason::LostInFlight));
+        queued.iter().for_each(|due| lost(due.item, DropReason::QueueFlushed));
+        self.hot.counts.dropped += pending.len() as u64;
+        self.hot.free_at = 0;
+        self.hot.leave_lanes();
+        let cold = &mut *self.cold;
+        cold.last_arrival = None;
+        // What was not sent has drawn nothing.
+        let first = ends.and_then(|ends| ends.iter().position(|&end| end >= now.as_ps()));
+        if let Some(jitter) = first.and_then(|first| cold.jitters.get(first)) {
+            cold.config.jitter = Some(jitter.clone());
+        }
+        cold.jitters.clear();
+        self.backlog.queue.clear();
+        cold.watched.iter_mut().for_each(VecDeque::clear);
+    }
+
+    /// Packets whose transmission begins at `now` or later take `delay` along the pipe. `pending` are the
+    /// packets behind the port, in the order of arrivals; calls `moved` for each whose arrival changes.
+    pub(in crate::fast) fn set_delay(
+        &mut self,
+        now: Time,
+        delay: Duration,
+        pending: &[Due<Packet>],
+        mut moved: impl FnMut(u32, Time),
+    ) {
+        if let Some(stepped) = &mut self.cold.stepped {
+            return stepped.set_delay(delay);
+        }
+        let port = self.as_ref();
+        let in_order = port.in_order(pending);
+        if !self.hot.keeps {
+            let ends = port.ends();
+            let waits = |due: &&&Due<Packet>| port.sent_at(&ends, due) >= now.as_ps();
+            let first = in_order.iter().find(waits).map_or(0, |due| port.sent_at(&ends, due));
+            let sizes = in_order.iter().filter(waits).map(|due| due.item.size()).collect();
+            self.backlog.queue = SizeQueue::of(sizes, first);
+            self.hot.keeps = true;
+        }
+        self.hot.leave_lanes();
+        self.hot.delay = delay.as_ps();
+        let (queue, cold) = (&self.backlog.queue, &mut *self.cold);
+        cold.moved = true;
+        let ends = queue.ends(|size| cold.transmission(size));
+        let Some(mut first) = ends.iter().position(|&end| end >= now.as_ps()) else { return };
+        // One that is being sent keeps the delay that it began with.
+        let size = queue.sizes_from(first).next().unwrap_or(0);
+        let begun = ends[first] - cold.transmission(size);
+        first += usize::from(begun < now.as_ps());
+        let changed = ends.len() - first;
+        if let Some(jitter) = cold.jitters.get(first) {
+            cold.config.jitter = Some(jitter.clone());
+            cold.jitters.truncate(first);
+        }
+        let (before, after) = in_order.split_at(in_order.len() - changed);
+        cold.last_arrival = before.iter().map(|due| due.at).max();
+        for (due, &end) in after.iter().zip(&ends[first..]) {
+            moved(due.ordinal, cold.arrival(Time::from_ps(end) + delay));
+        }
+    }
+
+    /// The link is taken out of service in an orderly way: what the port holds is still sent and arrives.
+    /// `pending` are the packets behind the port.
+    pub(in crate::fast) fn close(&mut self, now: Time, pending: &[Due<Packet>]) {
+        if let Some(stepped) = &mut self.cold.stepped {
+            return stepped.close();
+        }
+        let port = self.as_ref();
+        let ends = port.ends();
+        let queued = pending.iter().filter(|due| port.sent_at(&ends, due) >= now.as_ps());
+        let queued = port.in_order(queued);
+        self.go_dark(&ends, &queued);
+        if self.hot.lane == Lane::One {
+            // A transmission that ends now has not ended yet: actions come first.
+            self.leave_lane_of_one_size(now.as_ps().saturating_sub(1));
+        }
+        self.hot.leave_lanes();
+    }
+
+    /// The transmitter goes on without a link; `queued` are in its queue, the oldest first. `ends` are those of
+    /// [`PortRef::ends`](super::PortRef).
+    fn go_dark(&mut self, ends: &Ends, queued: &[&Due<Packet>]) {
+        // Whatever takes it out of service a second time: the transmitter is at it already.
+        if self.cold.dark.is_none() {
+            let sizes = queued.iter().map(|due| due.item.size());
+            let transmission = |size| Duration::from_ps(self.cold.transmission(size));
+            let first_end = queued.first().map_or(0, |due| self.as_ref().sent_at(ends, due));
+            let ends = (Time::from_ps(first_end), Time::from_ps(self.hot.free_at));
+            let dark = DarkQueue::new(ends, sizes, transmission);
+            self.cold.dark = Some(Box::new(dark));
+        }
+    }
+
+    /// The link works again.
+    pub(in crate::fast) fn restore(&mut self) {
+        match &mut self.cold.stepped {
+            Some(stepped) => stepped.restore(),
+            None => self.cold.dark = None,
+        }
+    }
+}

@@ -1,0 +1,185 @@
+//! The ports of the fast kernel.
+//!
+//! When a packet comes to a port it is known at once when it will have been sent, so what waits in the queue
+//! is never listed. The transmitter is busy until an instant, which tells how much waits; where that is not
+//! enough (packets of several sizes under a limit, a delay that varies), their sizes are kept beside. There are
+//! three lanes of this kind: one for packets of the port's only size, one for packets of any size, and one for
+//! what is rare: losses, jitter, queues that are watched, links that are down.
+//!
+//! In the fourth lane, the stepped one, a port is an [`optcp_net::Port`] and each departure an event of the
+//! calendar, as in the reference kernel; when a packet may come there [`super::eager`] says. So a queue discipline that decides only when
+//! a packet leaves needs nothing but its file in `net/src/queue/`.
+//!
+//! A port lies in three places: what every packet needs in one cache line ([`Hot`]), what many need in a second
+//! one ([`Backlog`]), the rest apart ([`Cold`]). [`PortRef`] and [`PortMut`] are the three together.
+
+mod actions;
+mod backlog;
+mod cold;
+mod hot;
+mod lanes;
+mod reports;
+mod sizes;
+
+use optcp_net::{Loss, Packet, PortConfig, PortCounts, PortId};
+use optcp_units::Time;
+
+use backlog::Backlog;
+use cold::Cold;
+pub(super) use cold::Wants;
+use hot::{Hot, Lane};
+
+/// All ports, by number.
+#[derive(Clone, Debug)]
+pub(super) struct Ports {
+    hot: Vec<Hot>,
+    backlogs: Vec<Backlog>,
+    cold: Vec<Cold>,
+}
+
+/// One port.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct PortRef<'a> {
+    hot: &'a Hot,
+    backlog: &'a Backlog,
+    cold: &'a Cold,
+}
+
+/// One port, to be changed.
+#[derive(Debug)]
+pub(super) struct PortMut<'a> {
+    hot: &'a mut Hot,
+    backlog: &'a mut Backlog,
+    cold: &'a mut Cold,
+}
+
+impl Ports {
+    pub(super) fn new(configs: &[(PortConfig, Vec<Loss>)], wants: Vec<Wants>) -> Self {
+        let cold: Vec<Cold> = (configs.iter().zip(wants))
+            .map(|((config, losses), wants)| Cold::new(config, losses, wants))
+            .collect();
+        Ports {
+            hot: cold.iter().map(Cold::idle).collect(),
+            backlogs: cold.iter().map(|_| Backlog::default()).collect(),
+            cold,
+        }
+    }
+
+    /// How many there are.
+    pub(super) fn len(&self) -> PortId {
+        PortId::try_from(self.hot.len()).expect("fewer than 2^32 ports")
+    }
+
+    pub(super) fn get(&self, id: PortId) -> PortRef<'_> {
+        let index = id as usize;
+        PortRef { hot: &self.hot[index], backlog: &self.backlogs[index], cold: &self.cold[index] }
+    }
+
+    pub(super) fn get_mut(&mut self, id: PortId) -> PortMut<'_> {
+        let index = id as usize;
+        PortMut {
+            hot: &mut self.hot[index],
+            backlog: &mut self.backlogs[index],
+            cold: &mut self.cold[index],
+        }
+    }
+
+    /// Those that take the stepped lane.
+    pub(super) fn stepped(&self) -> impl Iterator<Item = (PortId, &optcp_net::Port)> + Clone {
+        (0..).zip(&self.cold).filter_map(|(id, cold)| Some((id, cold.stepped.as_deref()?)))
+    }
+
+    /// A packet of this size comes to a port: when it arrives at the far end, if that is easily told.
+    #[inline(always)]
+    pub(super) fn accept_surely(&mut self, id: PortId, now: Time, size: u16) -> Option<Time> {
+        let now = now.as_ps();
+        let port = &mut self.hot[id as usize];
+        let waits = port.waits(now);
+        if !port.surely_takes(size, waits) {
+            return None;
+        }
+        let sent = port.sent(size, now, waits);
+        if port.fills_backlog {
+            self.backlogs[id as usize].accept(port, size, now, sent);
+        }
+        Some(Time::from_ps(port.accept(sent)))
+    }
+
+    /// The ordinal of the packet that a port has accepted last.
+    #[inline(always)]
+    pub(super) fn last_ordinal(&self, id: PortId) -> u32 {
+        self.hot[id as usize].last_ordinal()
+    }
+
+    /// The same; `None` of what is no port.
+    #[inline(always)]
+    pub(super) fn try_last_ordinal(&self, id: PortId) -> Option<u32> {
+        self.hot.get(id as usize).map(Hot::last_ordinal)
+    }
+
+    /// When everything in a port's queue will have been sent, as the node sees it; see
+    /// [`optcp_net::Port::busy_until`].
+    #[inline]
+    pub(super) fn busy_until(&self, id: PortId) -> Time {
+        let port = &self.hot[id as usize];
+        match port.lane {
+            Lane::One | Lane::Any => Time::from_ps(port.free_at),
+            Lane::Rare => self.get(id).busy_until(),
+        }
+    }
+}
+
+impl PortRef<'_> {
+    pub(super) fn counts(&self) -> PortCounts {
+        self.cold.stepped.as_ref().map_or(self.hot.counts, |stepped| stepped.counts())
+    }
+
+    pub(super) fn is_untouched(&self) -> bool {
+        self.counts() == PortCounts::default()
+    }
+
+    fn busy_until(&self) -> Time {
+        match (&self.cold.stepped, &self.cold.dark) {
+            (Some(stepped), _) => stepped.busy_until(),
+            (None, Some(dark)) => dark.busy_until(),
+            (None, None) => Time::from_ps(self.hot.free_at),
+        }
+    }
+}
+
+impl<'a> PortMut<'a> {
+    fn as_ref(&self) -> PortRef<'_> {
+        PortRef { hot: self.hot, backlog: self.backlog, cold: self.cold }
+    }
+
+    /// Makes it another port, to which nothing has come yet.
+    pub(super) fn replace(&mut self, config: &PortConfig, losses: &[Loss]) {
+        *self.cold = Cold::new(config, losses, self.cold.wants());
+        *self.hot = self.cold.idle();
+        *self.backlog = Backlog::default();
+    }
+
+    /// The port itself, if it takes the stepped lane.
+    pub(super) fn stepped(self) -> Option<&'a mut optcp_net::Port> {
+        self.cold.stepped.as_deref_mut()
+    }
+
+    /// A packet of a burst is under way: its ordinal.
+    pub(super) fn launch(&mut self, packet: Packet) -> u32 {
+        match &mut self.cold.stepped {
+            Some(stepped) => stepped.launch(packet),
+            None => {
+                self.hot.counts.accepted += 1;
+                self.hot.last_ordinal()
+            }
+        }
+    }
+
+    /// A packet of a burst is lost on the way.
+    pub(super) fn launch_in_vain(&mut self, packet: Packet) {
+        match &mut self.cold.stepped {
+            Some(stepped) => stepped.launch_in_vain(packet),
+            None => self.hot.counts.dropped += 1,
+        }
+    }
+}

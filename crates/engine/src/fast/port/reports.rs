@@ -1,0 +1,127 @@
+//! What is asked about a port and the packets in it.
+
+use optcp_des::Due;
+use optcp_net::{Packet, Tally};
+use optcp_units::Time;
+
+use super::{PortMut, PortRef};
+
+/// When the packets of a queue have been sent; `None` where their arrivals tell.
+pub(super) type Ends = Option<Vec<u64>>;
+
+impl PortRef<'_> {
+    /// How many packets were accepted after this one.
+    fn age(&self, ordinal: u32) -> u32 {
+        self.hot.last_ordinal().wrapping_sub(ordinal)
+    }
+
+    /// Packets in the port, the oldest first.
+    pub(super) fn in_order<'a>(
+        &self,
+        pending: impl IntoIterator<Item = &'a Due<Packet>>,
+    ) -> Vec<&'a Due<Packet>> {
+        let mut in_order: Vec<&Due<Packet>> = pending.into_iter().collect();
+        in_order.sort_unstable_by_key(|due| std::cmp::Reverse(self.age(due.ordinal)));
+        in_order
+    }
+
+    /// When the packets of the queue have been sent, where their arrivals do not tell.
+    pub(super) fn ends(&self) -> Ends {
+        let (queue, cold) = (&self.backlog.queue, self.cold);
+        cold.arrivals_vary().then(|| queue.ends(|size| cold.transmission(size)))
+    }
+
+    /// When a packet in the port is or was sent; zero where it is long ago.
+    pub(super) fn sent_at(&self, ends: &Ends, due: &Due<Packet>) -> u64 {
+        match ends {
+            None => due.at.as_ps() - self.hot.delay,
+            Some(ends) => ends
+                .len()
+                .checked_sub(self.age(due.ordinal) as usize + 1)
+                .map_or(0, |place| ends[place]),
+        }
+    }
+
+    /// Whether a packet in the port could stand in its queue at `now`, as far as that is easily told.
+    pub(in crate::fast) fn may_hold(&self, due: &Due<Packet>, now: Time) -> bool {
+        match self.cold.stepped {
+            Some(_) => false,
+            None => self.cold.arrivals_vary() || due.at.as_ps() - self.hot.delay > now.as_ps(),
+        }
+    }
+
+    /// Packets in the queue: how many of those behind the port, `pending`, have not been sent before `now`.
+    pub(in crate::fast) fn queue_length(
+        &self,
+        now: Time,
+        pending: impl Iterator<Item = Due<Packet>>,
+    ) -> u64 {
+        if let Some(stepped) = &self.cold.stepped {
+            return stepped.queue_length() as u64;
+        }
+        let ends = self.ends();
+        pending.filter(|due| self.sent_at(&ends, due) >= now.as_ps()).count() as u64
+    }
+
+    /// What has been counted up to `now`; `pending` are the packets behind the port.
+    pub(in crate::fast) fn tally(
+        &self,
+        now: Time,
+        pending: impl Iterator<Item = Due<Packet>>,
+    ) -> Tally {
+        if let Some(stepped) = &self.cold.stepped {
+            return stepped.tally(now);
+        }
+        Tally {
+            packets: self.hot.counts.accepted,
+            bytes: self.backlog.bytes,
+            dropped: self.hot.counts.dropped,
+            dropped_bytes: self.cold.dropped_bytes,
+            byte_time: self.backlog.byte_time - self.byte_time_after(now, pending),
+            longest: self.backlog.longest_wait,
+        }
+    }
+
+    /// The part of `byte_time` that lies after `now`.
+    pub(super) fn byte_time_after(
+        &self,
+        now: Time,
+        pending: impl Iterator<Item = Due<Packet>>,
+    ) -> u128 {
+        let ends = self.ends();
+        let after = |due: &Due<Packet>| self.sent_at(&ends, due).saturating_sub(now.as_ps());
+        pending.map(|due| u128::from(due.item.size()) * u128::from(after(&due))).sum()
+    }
+
+    /// Whether a packet that comes now or later could arrive before one of `pending`, because the delay has been
+    /// changed.
+    pub(in crate::fast) fn may_overtake(
+        &self,
+        now: Time,
+        pending: impl Iterator<Item = Due<Packet>>,
+    ) -> bool {
+        if !self.cold.moved {
+            return false;
+        }
+        let pending: Vec<Due<Packet>> = pending.collect();
+        let pending = self.in_order(&pending);
+        let next = self.hot.free_at.max(now.as_ps()) + self.hot.delay;
+        !pending.is_sorted_by_key(|due| due.at)
+            || pending.last().is_some_and(|last| last.at.as_ps() > next)
+    }
+}
+
+impl PortMut<'_> {
+    /// The packets in the queue now, as the node sees it, where these are counted.
+    #[inline]
+    pub(in crate::fast) fn packets(&mut self, now: Time) -> u64 {
+        if let Some(stepped) = &self.cold.stepped {
+            return stepped.packets(now) as u64;
+        }
+        if let Some(dark) = &self.cold.dark {
+            return dark.packets(now) as u64;
+        }
+        self.forget_sent(now.as_ps());
+        self.backlog.queue.len() as u64
+    }
+}

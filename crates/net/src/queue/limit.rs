@@ -1,0 +1,25 @@
+//! How much a queue holds.
+
+/// How much a queue holds, the packet in transmission included.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum QueueLimit {
+    /// As much as comes.
+    Unlimited,
+    /// So many packets.
+    Packets(u32),
+    /// So many bytes.
+    Bytes(u64),
+}
+
+impl QueueLimit {
+    /// Whether a packet of `size` bytes has a place beside so many packets of so many bytes.
+    #[inline]
+    #[must_use]
+    pub const fn has_room(self, packets: usize, bytes: u64, size: u16) -> bool {
+        match self {
+            QueueLimit::Unlimited => true,
+            QueueLimit::Packets(limit) => packets < limit as usize,
+            QueueLimit::Bytes(limit) => bytes + size as u64 <= limit,
+        }
+    }
+}
