@@ -1,4 +1,4 @@
-"""Parameters that a paper leaves unsaid: named, printed beside every result, and open to ``--set``."""
+"""Unstated parameters of a paper: named, printed beside every result, and open to ``--set``."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Value = str | int | float
 
 @dataclass(frozen=True)
 class Assumed:
-    """One unsaid parameter.
+    """One unstated parameter.
 
     Attributes
     ----------

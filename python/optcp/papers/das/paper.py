@@ -1,4 +1,4 @@
-"""What all exhibits of the paper share: its name, its receivers, and what a run tells of its flows."""
+"""What all exhibits of the paper share: its name, its receivers, and what a run gives of its flows."""
 
 from __future__ import annotations
 

@@ -128,7 +128,7 @@ def local_is_best(context: Context) -> list[Part]:
 
 
 def loopback_slightly_better(context: Context) -> list[Part]:
-    """Judge: loop-back differs from path protection by less than 2 points; its sign is told beside."""
+    """Judge: loop-back differs from path protection by less than 2 points; its sign is stated beside."""
     pct = context.access_pct(SWITCH_OVER_S)
     parts = []
     for i, scenario in enumerate(SCENARIOS):

@@ -40,7 +40,7 @@ PROFILES = {
     "ns2-2001": [("parameters.profile", "ns2-2001")],
     "ns2-2001 keep": [("parameters.profile", "ns2-2001"), ("tcp.single.partial_ack", "keep")],
 }
-"""The readings: the profiles, and ns-2's with the inflation of the window kept at a partial ACK (RFC 2582)."""
+"""The interpretations: the profiles, and ns-2's with the window's inflation retained at a partial ACK (RFC 2582)."""
 LAWFUL = "rfc"
 """The profile that the law is about; under the others fewer windows are run."""
 LAW_WINDOWS = (10, 20, 40)

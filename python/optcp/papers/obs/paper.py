@@ -1,4 +1,4 @@
-"""What all exhibits of the paper share: its network, its cells, and what a run tells of its file."""
+"""What all exhibits of the paper share: its network, its cells, and what a run gives of its file."""
 
 from __future__ import annotations
 
