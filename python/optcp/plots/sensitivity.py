@@ -56,7 +56,7 @@ def drawings(result: Result) -> list[Drawing]:
     found = [
         Drawing(
             "effects",
-            "What carries the result: main and total effect of each parameter as shares of the variance over the "
+            "What drives the result: main and total effect of each parameter as shares of the variance over the "
             "space, mean over all responses, with 95 % intervals.",
             6.4,
             0.36 * count + 1.0,

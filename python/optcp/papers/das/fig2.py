@@ -53,7 +53,7 @@ ROUTINGS: dict[str, list[tuple[str, str]]] = {
     "both, lost": [("parameters.packets", "lost")],
     "forward, lost": [("parameters.packets", "lost"), ("parameters.direction", "forward")],
 }
-"""Which directions are rerouted, and whether packets under way on the link survive its failure."""
+"""Which directions are rerouted, and whether packets in flight on the link survive its failure."""
 LOSSLESS = ("both", "forward")
 SLOWER_START = 2
 SLOWER = f", ssthresh {SLOWER_START}"

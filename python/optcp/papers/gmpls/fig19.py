@@ -47,7 +47,7 @@ UNDER_D = SCENARIOS[:3]
 HOLM_FIRST = 0.05
 """Holm compares the smallest of m p-values with this over m."""
 LOOPED_LINKS = 4
-"""Links that loops use the wrong way: L1->L0 and L2->L1 for data, L1->L2 and L2->L3 for ACKs."""
+"""Links that loops use in the reverse direction: L1->L0 and L2->L1 for data, L1->L2 and L2->L3 for ACKs."""
 
 
 @exhibit

@@ -1,4 +1,4 @@
-"""Which of the choices that the paper leaves open moves its numbers most: one at a time, in the smaller copy."""
+"""Which of the paper's unstated parameters moves its numbers most: one at a time, in the smaller copy."""
 
 from __future__ import annotations
 

@@ -158,7 +158,7 @@ ASSUMED = (
     built_in("anycast_ties", "longest idle"),
     built_in("far_drops", "counted apart"),
 )
-"""What the paper leaves open."""
+"""The paper's unstated parameters."""
 
 
 DEFAULTS: dict[str, Value] = {one.name: one.default for one in ASSUMED}

@@ -37,7 +37,7 @@ class Table1(Lbas):
     metrics = ("throughput_gbps",)
     printed: ClassVar = {"throughput_gbps": "table1_throughput_gbps"}
     why = (
-        "Throughput depends on what the paper leaves open of TCP, above all on what a timeout that interrupts a "
+        "Throughput depends on unstated parameters of TCP, above all on what a timeout that interrupts a "
         "recovery does to ssthresh (docs/papers/lbas.md)."
     )
 
