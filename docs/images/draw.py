@@ -113,7 +113,7 @@ def bundles(directory: Path) -> None:
 
 
 def today(directory: Path) -> None:
-    """Draw the gain of a delayed switch by TCP, with 95 % intervals, for both readings of the flow count."""
+    """Draw the gain of a delayed switch by TCP, with 95 % intervals, for both interpretations of the flow count."""
     figure = Figure(figsize=(8, 3.2), layout="constrained")
     panels = figure.subplots(1, 2, sharey=True)
     for panel, flows in zip(panels, ("10+10", "100+100"), strict=True):

@@ -89,7 +89,7 @@ class Scenario:
     def coverage(self) -> dict[str, int] | None:
         """How much fast reroute protects; None without ``[routing]``.
 
-        Numbers of pairs of a router and a destination: ``pairs`` in all, ``protectable`` (another way is left when the
+        Numbers of pairs of a router and a destination: ``pairs`` in all, ``protectable`` (another path is left when the
         first link fails), ``protected`` (there is a backup), ``node_protected`` (it avoids the next router too),
         ``tunnels``; and of directions of links that are used: ``links``, ``links_protected`` (for all destinations).
         """

@@ -119,7 +119,7 @@ def cli() -> None:
 @click.option(
     "--paper-scale",
     is_flag=True,
-    help="The paper's own number and length of runs: also makes those of hours that the project does not keep yet.",
+    help="The paper's own number and length of runs: also makes those of hours that are not stored with the project.",
 )
 @click.option("--first-seed", type=click.IntRange(min=0), default=1, show_default=True, help="The first seed.")
 @SET
@@ -143,7 +143,7 @@ def reproduce(
     check: bool,
     write_baseline: bool,
 ) -> None:
-    """Re-run experiments of the papers and compare with what they print.
+    """Re-run experiments of the papers and compare with the printed values.
 
     EXHIBIT is one of `optcp list exhibits`, or a paper for all of its exhibits; all by default.
     """
@@ -210,7 +210,7 @@ def reproduce(
 @click.option(
     "--confirm",
     is_flag=True,
-    help="Run the settings that agree with the print again, with up to as many random cases as the paper had.",
+    help="Run compatible settings again, on other seeds, with up to as many random cases as the paper had.",
 )
 @click.option("--out", type=DIRECTORY, default=Path("results"), show_default=True, help="Where results go.")
 @JOBS
@@ -224,10 +224,10 @@ def sensitivity(
     out: Path,
     jobs: int | None,
 ) -> None:
-    """Say which unsaid parameter carries the result of EXHIBIT, and which settings give the printed values.
+    """Say which unstated parameter drives the result of EXHIBIT, and which settings give the printed values.
 
     All parameters for which the exhibit declares a plausible range are varied together, in N (k + 2) settings for k
-    parameters. RANGE is LOW..HIGH, 'LOW..HIGH log' or ONE|OTHER|... . Runs that are there already are kept.
+    parameters. RANGE is LOW..HIGH, 'LOW..HIGH log' or ONE|OTHER|... . Stored runs are used again.
     """
     import time
 
@@ -299,7 +299,7 @@ def run(
     """Run a scenario; one with a [sweep] runs its whole grid.
 
     SCENARIO is a file, or the name of one that comes with optcp (`optcp list scenarios`). Each run has a directory
-    with meta.json, scalars.parquet and one Parquet file an observation. Runs that are there already are kept.
+    with meta.json, scalars.parquet and one Parquet file an observation. Stored runs are used again.
     """
     from optcp.files import check_directory
     from optcp.study import single
@@ -497,12 +497,12 @@ def packetdrill(scripts: tuple[Path, ...], tolerance: int | None, out: Path | No
     "--out", type=DIRECTORY, default=Path("results/evidence"), show_default=True, help="Where results and runs go."
 )
 @JOBS
-@click.option("--write-page", "page", type=FILE, help="Keep the results beside this page and write it anew.")
+@click.option("--write-page", "page", type=FILE, help="Store the results beside this page and write it anew.")
 def evidence(names: tuple[str, ...], seeds: int | None, out: Path, jobs: int | None, page: Path | None) -> None:
     """Compare the model of TCP with evidence from outside: long runs, recorded cases.
 
     NAME is an experiment: conformance, packetdrill, loss, delayed-ack, cubic, bbr-states, buffer, share, friendliness
-    or bbr-share; all by default. Runs that are there already are kept.
+    or bbr-share; all by default. Stored runs are used again.
     """
     from optcp.evidence.base import select
     from optcp.evidence.run import evidence as run_experiments

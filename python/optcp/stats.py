@@ -153,7 +153,7 @@ def paired(first: ArrayLike, second: ArrayLike, *, batches: bool = False) -> Com
 
 
 def runs_to_decide(difference: ArrayLike, level: float = 0.05, power: float = 0.8) -> float:
-    """How many runs would tell a paired difference from zero, if it is what these runs show.
+    """How many runs would show a paired difference from zero to be significant, if it is what these runs show.
 
     Parameters
     ----------
@@ -290,7 +290,7 @@ def two_shares(successes: float, n: int, printed: float, printed_n: int) -> Comp
     printed
         The printed share, 0..1.
     printed_n
-        The number of runs behind the print.
+        The number of runs behind the printed value.
 
     Returns
     -------

@@ -73,13 +73,13 @@ def size_text(result: Result) -> str:
         return f"size {name}: no runs{theirs}"
     parts = [f"{count} seeds ({study})" for study, count in result.size["seeds"].items() if count]
     if kept := len(result.provenance.get("kept", [])):
-        parts.append(f"{kept} runs kept with the project")
+        parts.append(f"{kept} runs stored with the project")
     first, last = result.provenance["seeds"]
     return f"size {name}: {', '.join(parts)}, seeds {first} to {last}{theirs}"
 
 
 def assumed_text(result: Result) -> str:
-    """List what the paper leaves unsaid and was assumed, and what ``--set`` changed of it."""
+    """List the paper's unstated parameters with the assumed values, and what ``--set`` changed."""
     text = "assumed: " + ", ".join(f"{name} = {value}" for name, value in result.assumed.items())
     if result.changed:
         changed = ", ".join(f"{name} (default {value})" for name, value in result.changed.items())

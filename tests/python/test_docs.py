@@ -318,7 +318,7 @@ def test_every_exhibit_is_in_the_contract(tmp_path):
     assert [name for name in listed if f"| `{name}` |" not in text("docs/contract.md")] == []
 
 
-def test_ranges_of_unsaid_parameters_are_those_of_the_exhibits():
+def test_ranges_of_unstated_parameters_are_those_of_the_exhibits():
     table = text("docs/papers/sensitivity.md").split("<!-- ranges:")[1].split("\n\n")[1]
     head, _, *lines = ([cell.strip(" `") for cell in re.split(r"(?<!\\)\|", line)[1:-1]] for line in table.splitlines())
     for column, name in enumerate(head[1:], start=1):

@@ -158,12 +158,13 @@ IN_ORDER = {
 
 
 def test_the_print_against_its_own_statements():
-    """What claims.toml says of the print itself: b_D = 2 with 250 flows, and drops over flows."""
+    """What claims.toml says of the printed values themselves: b_D = 2 with 250 flows, and drops over flows."""
     measured = as_printed()
     assert holds("lbas/table1", measured) == [True, True, True, False, True, True]
     parts = table1.largest_gain(measured)
-    # 100 (8.39 - 6.92) / 8.39 = 17.52, which is about 18; what the print itself breaks is that gains shrink with more
-    # flows: from 100 to 250 they grow from 9.54 to 9.94 % at b_D = 3, 7.86 to 8.61, 9.60 to 10.18, and 8.31 to 8.96.
+    # 100 (8.39 - 6.92) / 8.39 = 17.52, which is about 18; what the printed values break is that gains shrink
+    # with more flows: from 100 to 250 they grow from 9.54 to 9.94 % at b_D = 3,
+    # 7.86 to 8.61, 9.60 to 10.18, and 8.31 to 8.96.
     assert "at b_D = 2 and 100 flows, minus 18 %: -0.48" in parts[0].text
     assert judge.combine(parts[:1])[0] is True
     broken = [part.text.split(":")[0] for part in parts if part.holds is False]
@@ -192,7 +193,7 @@ def test_a_missing_cell_leaves_statements_open():
         ([17.4, 17.5, 17.6], True),
         # 12 +- 0.06: four points outside.
         ([11.9, 12.0, 12.1], False),
-        # 15.9 +- 0.6: a tenth of a point outside, but not surely.
+        # 15.9 +- 0.6: a tenth of a point outside, but not significantly.
         ([14.9, 15.9, 16.9], "undecided"),
     ],
 )

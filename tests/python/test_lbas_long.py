@@ -155,7 +155,7 @@ def test_a_run_that_another_process_has_made_meanwhile_is_not_made_again(tmp_pat
 
 def test_a_place_that_cannot_be_written_is_found_before_the_first_run(tmp_path, silent, calls):
     (tmp_path / "here").write_text("a file, no directory")
-    with pytest.raises(RunFailed, match="here: what comes out of long runs cannot be kept there"):
+    with pytest.raises(RunFailed, match="here: outcomes of long runs cannot be stored there"):
         kept.make_missing([long_run(tmp_path, 1), long_run(tmp_path / "here", 2)], 1, silent)
     assert calls == []
 
@@ -236,7 +236,7 @@ def test_statements_are_judged_under_each_reading_that_is_kept(tmp_path, silent,
 
 
 def test_a_reading_of_which_few_cells_are_kept_leaves_the_others_to_decide(tmp_path, silent, monkeypatch):
-    """12 of 30 cells, all as printed: the second statement of Table 3 holds in the print."""
+    """12 of 30 cells, all as printed: the second statement of Table 3 holds for the printed values."""
     monkeypatch.setattr(paper, "KEPT", tmp_path)
     few = [cell for cell in CELLS if cell.bundling_degree > 3]
     keep(as_printed(), {})
@@ -287,8 +287,9 @@ def test_notes_name_runs_of_programs_that_no_commit_has(tmp_path, silent, monkey
     assert not any("not committed" in note for note in notes_of(tmp_path, silent))
     file = tmp_path / "inet-2011" / "3-250-anycast-seed-1.json"
     file.write_text(json.dumps({**json.loads(file.read_text()), "git": "abc.dirty"}))
-    told = "1 of 32 kept runs made from a tree with changes that were not committed: inet-2011: 3-250-anycast (seed 1)."
-    assert told in notes_of(tmp_path, silent)
+    name = "inet-2011: 3-250-anycast (seed 1)"
+    note = f"1 of 32 stored runs made from a tree with changes that were not committed: {name}."
+    assert note in notes_of(tmp_path, silent)
 
 
 def test_without_kept_runs_everything_is_missing(tmp_path, silent, monkeypatch, text_console):

@@ -271,7 +271,7 @@ def test_changes_by_hand():
 
 
 def test_trends_of_what_is_kept(tmp_path, monkeypatch):
-    """The print itself, as if it had been measured: 1.47 Gb/s more at b_D = 2 with 100 flows are 14.7 points."""
+    """The printed values, as if they had been measured: 1.47 Gb/s more at b_D = 2 with 100 flows are 14.7 points."""
     monkeypatch.setattr(paper, "KEPT", tmp_path)
     keep(as_printed(without=CELLS[2:]), {})
     one, chosen = defaults("lbas/trends")
@@ -342,7 +342,7 @@ def test_kept_runs_are_not_compared_with_runs_of_other_settings(id_, tmp_path, m
     for settings, kept in (({}, True), ({"start_spread_s": "6"}, False)):
         evaluation = one.evaluate(assume.values(one.assumed, settings), done)
         assert bool(evaluation.rows) == bool(evaluation.kept) == kept
-        assert ("Kept long runs are left out: they are not of these settings." in evaluation.notes) != kept
+        assert ("Stored long runs are left out: they are not of these settings." in evaluation.notes) != kept
 
 
 @pytest.mark.parametrize("id_", ["lbas/buffer", "lbas/choices", "lbas/scale", "lbas/today", "lbas/trends"])

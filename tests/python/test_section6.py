@@ -141,7 +141,7 @@ def test_costs_nothing_then_grows():
     assert answer(table4.costs_nothing_then_grows, told(*PRINTED)) is True
     assert answer(table4.costs_nothing_then_grows, told(1, 0.98, *PRINTED[2:])) is False
     assert answer(table4.costs_nothing_then_grows, told(1, 1, 0.9687, 0.9897, 0.8634, 0.6852)) is False
-    # 4 points from the print is near: the shape holds, the value is not settled.
+    # 4 points from the printed value is near: the shape holds, the value is not settled.
     assert answer(table4.costs_nothing_then_grows, told(*PRINTED[:4], 0.9034, 0.6852)) == "undecided"
     assert answer(table4.costs_nothing_then_grows, told(*PRINTED[:4], 0.9434, 0.6852)) is False
 
@@ -201,13 +201,13 @@ def test_table5_says_how_far_it_is_from_ns2():
         "Against what independent ns-2 runs of the unchanged world gave: 1.00 points root mean square over the 25 "
         "cells with d > 1 ms, at most +5.00 points (d = 50 ms, delta = 5 ms)."
     )
-    assert second.startswith("Against the print: ")
+    assert second.startswith("Against the printed values: ")
 
 
 def test_falls_both_ways():
     falling = by_both(lambda d, delta: 1 - max(d, 2) / 200 - delta / 1000)
     assert answer(fig14.falls_both_ways, context(falling)) is True
-    # 2 ms surely above 1 ms, but by less than a point.
+    # 2 ms significantly above 1 ms, but by less than a point.
     nearly = falling + 500 * (np.arange(6) == 1)[None, :, None, None]
     assert answer(fig14.falls_both_ways, context(nearly)) is True
     rising = by_both(lambda d, delta: 1 - d / 200 + delta / 1000)

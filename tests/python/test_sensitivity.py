@@ -1,4 +1,4 @@
-"""Which unsaid parameter carries a result: known functions, the design, the print, and the verb on the double."""
+"""Which unstated parameter drives a result: known functions, the design, printed values, and the verb on the double."""
 
 import json
 import math
@@ -179,7 +179,7 @@ def test_samples_are_a_power_of_two(samples):
         places(2, samples)
 
 
-# The print, slices, statements
+# Printed values, slices, statements
 
 
 def row(measured, half_width, paper, n=150, metric="rel_goodput_pct"):
@@ -187,9 +187,9 @@ def row(measured, half_width, paper, n=150, metric="rel_goodput_pct"):
 
 
 def test_distance_to_the_print_by_hand():
-    # Standard error 1 from 150 runs, as many as the print has: together the square root of 2.
+    # Standard error 1 from 150 runs, as many as are behind the printed value: together the square root of 2.
     assert compatible.distance(row(13.0, 1.959964, 9.85), 0.005, 150) == pytest.approx(3.145 / math.sqrt(2))
-    # With a tenth of the runs, the print's own error is the square root of a tenth of ours.
+    # With a tenth of the runs, the printed value's own error is the square root of a tenth of ours.
     assert compatible.distance(row(13.0, 1.959964, 9.85, 15), 0.005, 150) == pytest.approx(3.145 / math.sqrt(1.1))
     assert compatible.distance(row(9.854, 0.0, 9.85), 0.005, 150) == 0
     assert compatible.distance(row(9.86, 0.0, 9.85), 0.005, 150) == math.inf
@@ -244,7 +244,7 @@ def test_survival(judged, word):
 
 
 def test_a_conclusion_is_pooled_by_hand():
-    # Surely above, surely below, two that say nothing; the means 3, -1, 1 and 0 have mean 0.75.
+    # Significantly above, significantly below, two that are neither; the means 3, -1, 1 and 0 have mean 0.75.
     found = pooled([Interval(3, 1, 5, 9), Interval(-1, -2, -0.5, 9), Interval(1, -1, 3, 9), Interval(0, 0, 0, 9)])
     assert (found.above, found.below, found.undecided) == (1, 1, 2)
     assert found.mean.estimate == 0.75
@@ -309,7 +309,7 @@ def test_the_verb_prints_writes_and_continues(optcp, calls):
     status, out, _ = optcp(*WORDS, *SMALL)
     assert status == 0
     assert "…" not in out
-    assert "what carries the result" in out
+    assert "what drives the result" in out
     assert "240 of 240 runs made now" in out
     text = Path("out/sensitivity/gmpls/table3.json").read_text()
     found = json.loads(text)
@@ -374,7 +374,7 @@ def test_what_is_beyond_the_paper_agrees_with_no_print(optcp, monkeypatch):
     monkeypatch.setattr(Table3, "paper_runs", None)
     status, out, _ = optcp(*WORDS, *SMALL, "--confirm")
     assert status == 0
-    assert "what carries the result" in out
+    assert "what drives the result" in out
     assert "settings that give the printed values" not in out
 
 
@@ -394,7 +394,8 @@ def test_the_report_shows_a_study(optcp):
     found = json.loads(Path("out/sensitivity/gmpls/table3.json").read_text())
     assert page.count("<figure>") == 4
     assert f"agree with all {found['print']['values']} printed values" in page
-    for words in ("flows = 10+10", "surely above", found["claims"][0]["text"], found["provenance"]["metrics_sha256"]):
+    digest, statement = found["provenance"]["metrics_sha256"], found["claims"][0]["text"]
+    for words in ("flows = 10+10", "significantly above", statement, digest):
         assert words in page
     for one in found["contrasts"]:
         assert one["name"] in page

@@ -155,7 +155,7 @@ class Setting:
     jobs
         Threads.
     progress
-        Told how far the runs are.
+        Notified of progress.
     """
 
     seeds: int | None

@@ -91,7 +91,7 @@ def _evidence(entry: Mapping[str, Any]) -> Evidence:
 def read_results(folder: Path) -> list[Result]:
     """Every stored result in a directory, in the order of the page."""
     paths = [folder / f"{name}.json" for name in experiments()]
-    # Version control tells of changes: these results stand beside the page.
+    # Version control shows changes: these results stand beside the page.
     return [stored.load(path, Result.from_json, seal=False) for path in paths if path.is_file()]
 
 

@@ -35,7 +35,7 @@ def evidence(chosen: Sequence[Experiment], seeds: int | None, out: Path, jobs: i
 
 
 def write_page(page: Path, results: Sequence[Result]) -> None:
-    """Keep the results beside the page and write the page from all that are kept there."""
+    """Store the results beside the page and write the page from all that are stored there."""
     folder = page.parent / pages.FOLDER
     for result in results:
         write_text(folder / f"{result.experiment}.json", result.to_json())

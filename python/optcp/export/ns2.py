@@ -27,7 +27,7 @@ Line = tuple[int, str]
 
 
 class Identity(NamedTuple):
-    """What is told of a packet: packets that are alike in this cannot be told apart, but by where they can be."""
+    """What identifies a packet: packets that are alike in this are distinguished only by where they can be."""
 
     flow: str
     ack: bool
@@ -47,7 +47,7 @@ class Event(NamedTuple):
 
 @dataclass(eq=False)
 class Copy:
-    """A packet under way.
+    """A packet in flight.
 
     Attributes
     ----------
@@ -146,7 +146,7 @@ class Trace:
             copy = self._pick(event.identity, lambda copy: copy.last == event.port and copy.node == ends[1])
         self._end(event.identity, copy)
         if event.reason in REFUSED and event.port in self.chosen:
-            # ns-2 tells of a packet that comes to a queue before the queue refuses it.
+            # ns-2 reports a packet that arrives at a queue before the queue refuses it.
             yield self._line("+", event, ends, copy)
         yield self._line("d", event, ends, copy)
 
@@ -171,7 +171,7 @@ class Trace:
             del self.under_way[identity]
 
     def _at(self, event: Event) -> Copy:
-        """The packet that comes to a port: one that is at its node or, where nobody saw it on its way, before it."""
+        """The packet that comes to a port: one that is at its node or, where nobody saw it on its path, before it."""
         way, node = self._way(event.identity), self._ends(event)[0]
 
         def before(copy: Copy) -> bool:

@@ -1,4 +1,4 @@
-"""Parameters that a paper leaves unsaid: named, printed beside every result, and open to ``--set``."""
+"""Unstated parameters of a paper: named, printed beside every result, and open to ``--set``."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Value = str | int | float
 
 @dataclass(frozen=True)
 class Assumed:
-    """One unsaid parameter.
+    """One unstated parameter.
 
     Attributes
     ----------
@@ -99,7 +99,7 @@ def built_in(name: str, value: str) -> Assumed:
 
 
 def ns2_world(access_share: float, link_delay_ms: float) -> tuple[Assumed, ...]:
-    """What the ns-2 studies of 2001 leave open of network and TCP; their scenarios share these names.
+    """Unstated parameters of the ns-2 studies of 2001, of network and TCP; their scenarios share these names.
 
     Parameters
     ----------
@@ -166,7 +166,7 @@ AS_PROFILE = "profile"
 
 
 def ns2_sender() -> tuple[Assumed, ...]:
-    """What the ns-2 studies of 2001 leave open of a NewReno sender; by default it is as the profile has it."""
+    """Unstated parameters of the ns-2 studies of 2001, of a NewReno sender; by default it is as the profile has it."""
     return (
         Assumed(
             "tick_ms",

@@ -89,7 +89,7 @@ class Evaluation:
     series: list[Series]
     notes: list[str] = field(default_factory=list)
     kept: list[dict[str, Any]] = field(default_factory=list)
-    """Of each run that the project keeps and that was read in place of a new one: where its outcome comes from."""
+    """Of each run that is stored with the project and was read in place of a new one: where its outcome comes from."""
 
 
 class Exhibit(abc.ABC):
@@ -106,7 +106,7 @@ class Exhibit(abc.ABC):
     where: ClassVar[str]
     """The place in the paper."""
     paper_runs: ClassVar[int | None]
-    """The paper's own number of random cases; None where it has no such experiment, or does not say."""
+    """The paper's own number of random cases; None where it has no such experiment, or does not state it."""
     assumed: ClassVar[tuple[Assumed, ...]]
 
     def changed(self, chosen: Mapping[str, Value]) -> bool:
@@ -115,7 +115,7 @@ class Exhibit(abc.ABC):
 
     @abc.abstractmethod
     def studies(self, chosen: Mapping[str, Value], options: Options) -> dict[str, Study]:
-        """The studies it needs, by a name of their own (a reading of an unstated choice, for example).
+        """The studies it needs, by a name of their own (an interpretation of an unstated parameter, for example).
 
         Raises
         ------
@@ -132,7 +132,7 @@ class Exhibit(abc.ABC):
         """Rows, claims and series from the finished studies, by the names of :meth:`studies`."""
 
     def long_runs(self, chosen: Mapping[str, Value], seeds: Sequence[int]) -> list[LongRun]:
-        """Runs that take hours, whose outcome the project keeps; ``--paper-scale`` makes those that are missing."""
+        """Runs of hours, whose outcome is stored with the project; ``--paper-scale`` makes those that are missing."""
         del chosen, seeds
         return []
 

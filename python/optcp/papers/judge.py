@@ -39,7 +39,7 @@ class Part:
     text
         What was compared, with its numbers.
     holds
-        Which way the numbers point; whether that is sure is for ``p``. "undecided" where they do not point.
+        Which way the numbers point; whether that is significant is for ``p``. "undecided" where they do not point.
     p
         Two-sided p-value, or None for an exact statement.
     default
@@ -107,7 +107,7 @@ def trend(
         text = f"{name}, {steps[later]} minus {steps[earlier]}"
         return side_part(text, compare(later, earlier), towards, unit, batches=batches)
 
-    # A pair can only break the trend: unless it is surely on the other side it is fine.
+    # A pair can only break the trend: unless it is significantly on the other side it is fine.
     pairs = [replace(part(index, index - 1), default=True) for index in range(1, len(steps))]
     return [part(len(steps) - 1, 0), *pairs]
 
@@ -177,9 +177,9 @@ def share_part(name: str, successes: float, n: int, above: float) -> Part:
 
 
 def printed_share_part(name: str, successes: float, n: int, printed_pct: float, printed_n: int) -> Part:
-    """SHARE against a printed one: a two-proportion test does not tell them apart.
+    """SHARE against a printed one: a two-proportion test does not distinguish them.
 
-    Not telling them apart is agreement only with as many runs as the paper had; with fewer the part is undecided.
+    Not distinguishing them is agreement only with as many runs as the paper had; with fewer the part is undecided.
     """
     test = stats.two_shares(successes, n, printed_pct / 100, printed_n)
     measured = 100 * successes / n
@@ -243,10 +243,10 @@ def word(holds: Holds) -> str:
 
 
 def claim(statement: Statement, by_reading: Mapping[str, Sequence[Part]]) -> Claim:
-    """Judge a statement under every reading of a choice that the paper leaves open.
+    """Judge a statement under every interpretation of an unstated parameter.
 
-    Where the readings disagree the claim as a whole is undecided: it depends on what the paper does not say. A reading
-    that nothing but missing runs keeps undecided does not count beside one that has all of its runs.
+    Where the interpretations disagree the claim as a whole is undecided: it depends on what is unstated. An
+    interpretation that nothing but missing runs leaves undecided does not count beside one that has all of its runs.
     """
     readings = {reading: combine(parts) for reading, parts in by_reading.items()}
     whole = any(not _lacks_runs(parts) for parts in by_reading.values())
@@ -270,12 +270,12 @@ def _lacks_runs(parts: Sequence[Part]) -> bool:
 
 
 def judge_each(exhibit: str, judges: Mapping[str, Mapping[str, Sequence[Part]]]) -> list[Claim]:
-    """Judge every statement about an exhibit under readings of its own.
+    """Judge every statement about an exhibit under interpretations of its own.
 
     Parameters
     ----------
     judges
-        The beginning of a statement's text to its parts, by reading.
+        The beginning of a statement's text to its parts, by interpretation.
 
     Raises
     ------
@@ -297,14 +297,14 @@ def judge_each(exhibit: str, judges: Mapping[str, Mapping[str, Sequence[Part]]])
 def judge_all(
     exhibit: str, judges: Mapping[str, Callable[[Context], list[Part]]], contexts: Mapping[str, Context]
 ) -> list[Claim]:
-    """Judge every statement about an exhibit under each reading.
+    """Judge every statement about an exhibit under each interpretation.
 
     Parameters
     ----------
     judges
         The beginning of a statement's text to the function that judges it.
     contexts
-        What the functions are given, by reading.
+        What the functions are given, by interpretation.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Runs that take hours: what came out of each is kept with the project, one small JSON file a run.
+"""Runs that take hours: the outcome of each is stored with the project, one small JSON file a run.
 
 ``optcp reproduce --paper-scale`` makes those that are missing; exhibits read them at the default size.
 """
@@ -44,7 +44,7 @@ class Kept(TypedDict):
 
 @dataclass(frozen=True)
 class LongRun:
-    """A run whose outcome is kept.
+    """A run whose outcome is stored.
 
     Attributes
     ----------
@@ -55,7 +55,7 @@ class LongRun:
     seed
         The seed.
     reduce
-        From the finished run to what is kept of it, as JSON has it.
+        From the finished run to what is stored of it, as JSON has it.
     metrics
         Names that the outcome must have, each with a list of numbers, all equally long.
     """
@@ -73,7 +73,7 @@ class LongRun:
         return self.file.with_name(f".{self.file.name}.lock")
 
     def read(self) -> dict[str, Any] | None:
-        """What is kept of this run; None if there is nothing, or it is of other settings.
+        """What is stored of this run; None if there is nothing, or it is of other settings.
 
         Raises
         ------
@@ -82,7 +82,7 @@ class LongRun:
         """
         if not self.file.is_file():
             return None
-        content = stored.load(self.file, self._parse, seal=False)  # version control tells of changes
+        content = stored.load(self.file, self._parse, seal=False)  # version control shows changes
         return content if content["set"] == self._settings() else None
 
     def _parse(self, text: str) -> dict[str, Any]:
@@ -95,7 +95,7 @@ class LongRun:
         return content
 
     def is_current(self) -> bool:
-        """Whether it is kept, of the very world that the scenario describes now."""
+        """Whether it is stored, of the very world that the scenario describes now."""
         kept = self.read()
         return kept is not None and kept["scenario_sha256"] == self._load().sha256
 
@@ -165,7 +165,7 @@ def _lines(content: dict[str, Any]) -> str:
 
 
 def make_missing(runs: Sequence[LongRun], threads: int, progress: Progress) -> list[LongRun]:
-    """Make what is not kept yet, in order; finished runs are kept also when the others are interrupted.
+    """Make what is not stored yet, in order; finished runs are stored also when the others are interrupted.
 
     Returns
     -------
@@ -175,8 +175,8 @@ def make_missing(runs: Sequence[LongRun], threads: int, progress: Progress) -> l
     Raises
     ------
     optcp.errors.Interrupted, optcp.errors.RunFailed
-        See :func:`optcp.study.pool.run_jobs`; before the first run, if what comes out could not be kept, or a file is
-        there that is not what is kept of a run.
+        See :func:`optcp.study.pool.run_jobs`; before the first run, if the outcome could not be stored, or a file is
+        there that is not a stored outcome.
     """
     wanted = {run.file: run for run in runs}
     missing = [run for run in wanted.values() if not run.is_current()]
@@ -201,4 +201,4 @@ def _check_writable(directories: Iterable[Path]) -> None:
             with tempfile.TemporaryFile(dir=directory):
                 pass
         except OSError as error:
-            raise RunFailed(f"{directory}: what comes out of long runs cannot be kept there ({error})") from error
+            raise RunFailed(f"{directory}: outcomes of long runs cannot be stored there ({error})") from error

@@ -66,11 +66,11 @@ class Claim:
     text, where
         The statement and where the paper makes it.
     holds
-        True, False or "undecided"; where readings of an unstated choice disagree, "undecided".
+        True, False or "undecided"; where interpretations of an unstated parameter disagree, "undecided".
     evidence
         Each part of the judgement with its numbers.
     readings
-        The judgement under each reading, by its name.
+        The judgement under each interpretation, by its name.
     """
 
     text: str
@@ -142,7 +142,7 @@ class Result:
         ``name`` ("default", "quick", "seeds=N" or "quick, seeds=N"), ``seeds`` by study, ``paper_runs`` (None beyond
         the paper): how large this run of it is.
     assumed
-        Every parameter that the paper leaves unsaid, with the value used.
+        Every unstated parameter of the paper, with the value used.
     changed
         The assumed parameters that ``--set`` changed: name to their default.
     notes

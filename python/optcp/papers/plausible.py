@@ -1,4 +1,4 @@
-"""Ranges of values that an unsaid parameter may plausibly have had."""
+"""Ranges of values that an unstated parameter may plausibly have had."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the papers print and say, and what ns-2 gave: the data files ``tables.toml``, ``claims.toml``, ``ns2.toml``."""
+"""Printed values, statements, results of ns-2: the data files ``tables.toml``, ``claims.toml``, ``ns2.toml``."""
 
 from __future__ import annotations
 

@@ -139,7 +139,7 @@ class Digests:
 
 
 def make_long_runs(request: Request, seeds: int, jobs: int, progress: Progress) -> list[LongRun]:
-    """Make the long runs of the exhibits that the project does not keep yet, ``seeds`` of each.
+    """Make the long runs of the exhibits that are not stored with the project yet, ``seeds`` of each.
 
     Returns
     -------
@@ -167,9 +167,9 @@ def provenance(done: Mapping[str, Done], kept: Sequence[Mapping[str, Any]] = ())
 
     ``scenario_sha256`` of several cells, ``records_sha256`` and ``metrics_sha256`` are SHA-256 over the single
     digests (32 bytes each) in (cell, seed) order; ``cells`` names each cell's own scenario. A single cell's
-    ``scenario_sha256`` is that scenario's. Runs that the project keeps come behind the others, and ``kept`` says of
-    each which program made it; ``seeds`` is None without any run. ``git`` is what follows ``+`` in the version, or
-    "unknown".
+    ``scenario_sha256`` is that scenario's. Runs that are stored with the project come behind the others, and ``kept``
+    says of each which program made it; ``seeds`` is None without any run. ``git`` is what follows ``+`` in the
+    version, or "unknown".
     """
     digests = [study.once(Digests.of) for study in done.values()]
     records = [digest for one in digests for digest in one.records]

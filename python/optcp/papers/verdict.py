@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @functools.cache
 def tolerances() -> dict[str, float]:
-    """Return the tolerance of every metric that is compared with a print, from ``tolerances.toml``."""
+    """Return the tolerance of every metric that is compared with a printed value, from ``tolerances.toml``."""
     return {metric: entry["tolerance"] for metric, entry in tomllib.loads(data_text("tolerances.toml")).items()}
 
 
@@ -62,16 +62,16 @@ def row(key: Key, metric: str, printed: float | None, interval: Interval, why: s
     interval
         The measured value, in the metric's unit.
     why
-        What is known about a difference between measured and printed; kept only where the verdict is ``differs``.
+        What is known about a difference between measured and printed; retained only where the verdict is ``differs``.
 
     Raises
     ------
     ValueError
-        If the verdict is ``differs`` and nothing is said about it, or a printed metric has no tolerance.
+        If the verdict is ``differs`` and no reason is given, or a printed metric has no tolerance.
     """
     told = verdict(interval.estimate, interval.half_width, printed, tolerances().get(metric))
     if told == "differs" and not why:
-        raise ValueError(f"{metric} of {key} differs from the print: say why")
+        raise ValueError(f"{metric} of {key} differs from the printed value: say why")
     return Row(
         key=key,
         metric=metric,

@@ -147,8 +147,8 @@ def fig4(result: Result) -> list[Figure]:
     """Gain and share of connections that suffer, over n."""
     labels = list(dict.fromkeys(curve.name for curve in result.series))
     caption = (
-        "Gain in goodput of n connections, and how many of them have a false recovery without DAS, on both readings of "
-        "the network; means with 95 % intervals over failure times."
+        "Gain in goodput of n connections, and how many of them have a false recovery without DAS, on both "
+        "interpretations of the network; means with 95 % intervals over failure times."
     )
     with canvas(8.2, 3.0) as figure:
         panels = figure.subplots(1, len(labels), squeeze=False)[0]

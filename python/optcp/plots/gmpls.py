@@ -29,7 +29,7 @@ def _delays(items: list[Series] | list[Row]) -> list[Any]:
 
 @draws("gmpls/fig7")
 def fig7(result: Result) -> list[Figure]:
-    """One figure a (reading, kind of curve), one panel a delay."""
+    """One figure an (interpretation, kind of curve), one panel a delay."""
     drawn = []
     for reading in _readings(result.series):
         of_reading = [curve for curve in result.series if curve.key["flows"] == reading]
@@ -65,7 +65,7 @@ def _fig7_panels(curves: list[Series], name: str, caption: str) -> str:
 
 @draws("gmpls/fig8")
 def fig8(result: Result) -> list[Figure]:
-    """One panel a reading: histograms as markers and their normal fits as curves, as the paper draws them."""
+    """One panel an interpretation: histograms as markers and their normal fits as curves, as the paper draws them."""
     readings = _readings(result.series)
     caption = (
         "Histograms of f(δ) with a resolution of 5 % (a marker at x stands for [x, x + 5 %)) and their normal fits."
@@ -93,7 +93,7 @@ def _fig8_curve(panel: Axes, curve: Series, colour: str, delay: int) -> None:
 
 @draws("gmpls/table3")
 def table3(result: Result) -> list[Figure]:
-    """One panel a metric: printed values and both readings with their intervals."""
+    """One panel a metric: printed values and both interpretations with their intervals."""
     titles = {
         "rel_goodput_pct": "goodput gain (%)",
         "worse_than_zero_pct": "runs worse than δ = 0 (%)",

@@ -28,7 +28,7 @@ TABLES = {
 @draws("lbas/table2")
 @draws("lbas/table3")
 def table(result: Result) -> list[Figure]:
-    """One figure a reading: a panel for each number of flows, measured and printed values over the degree."""
+    """One figure an interpretation: a panel for each number of flows, measured and printed values over the degree."""
     metric, label = TABLES[result.exhibit]
     rows = [row for row in result.rows if row.metric == metric]
     readings = list(dict.fromkeys(str(row.key["profile"]) for row in rows))
@@ -42,7 +42,7 @@ def _figure(name: str, reading: str, label: str, rows: Sequence[Row]) -> Figure:
     flows = list(dict.fromkeys(row.key["flows_per_lightpath"] for row in rows))
     degrees = sorted({int(row.key["bundling_degree"]) for row in rows})
     caption = (
-        f"{reading}: measured values with 95 % intervals (filled), and those that the paper prints (hollow), over the "
+        f"{reading}: measured values with 95 % intervals (filled), and printed values (hollow), over the "
         "bundling degree, by flows a lightpath."
     )
     with canvas(9.2, 3.2) as figure:

@@ -54,8 +54,8 @@ def choices(result: Result) -> list[Figure]:
     """A panel for each quantity; a line for each choice."""
     names = list(dict.fromkeys(str(row.key["choice"]) for row in result.rows))
     caption = (
-        "What each unsaid parameter changes at b_D = 2 with 10 flows a lightpath, with 95 % intervals. Smaller copy of "
-        "the network."
+        "What each unstated parameter changes at b_D = 2 with 10 flows a lightpath, with 95 % intervals. Smaller copy "
+        "of the network."
     )
     with canvas(9.2, 1.2 + 0.3 * len(names)) as figure:
         panels = figure.subplots(1, len(SHARES), sharey=True)

@@ -119,7 +119,7 @@ def _equations(result: Result, panel: Axes, drawn: Sequence[tuple[str, str]]) ->
 
 @draws("obs/fig14")
 def fig14(result: Result) -> list[Figure]:
-    """Segments a burst of all scenarios, with both readings of equation 3."""
+    """Segments a burst of all scenarios, with both interpretations of equation 3."""
     caption = "Mean segments of the flow a burst over the assembly timer, with 95 % intervals, and equation 3."
     with canvas(8.2, 4.4) as figure:
         panel = figure.subplots()

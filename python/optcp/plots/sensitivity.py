@@ -56,7 +56,7 @@ def drawings(result: Result) -> list[Drawing]:
     found = [
         Drawing(
             "effects",
-            "What carries the result: main and total effect of each parameter as shares of the variance over the "
+            "What drives the result: main and total effect of each parameter as shares of the variance over the "
             "space, mean over all responses, with 95 % intervals.",
             6.4,
             0.36 * count + 1.0,
@@ -68,7 +68,7 @@ def drawings(result: Result) -> list[Drawing]:
             Drawing(
                 "conclusions",
                 "The paper's conclusions as differences that are above zero if it is right: in which share of the "
-                "space each surely is (green), surely is the opposite (orange), or too few seeds were run to say.",
+                "space each is significantly so (green), significantly the opposite (orange), or undecided.",
                 8.2,
                 0.3 * len(result.contrasts) + 1.0,
                 partial(_conclusions, result=result),
@@ -155,9 +155,9 @@ def _conclusions(figure: mpl.Figure, result: Result) -> None:
     panel = figure.subplots()
     starts = [0.0] * len(shown)
     for part, colour, label in (
-        ("above", ABOVE, "surely as the paper says"),
+        ("above", ABOVE, "significantly as the paper says"),
         ("undecided", UNDECIDED, "undecided"),
-        ("below", BELOW, "surely the opposite"),
+        ("below", BELOW, "significantly the opposite"),
     ):
         shares = [100 * one[part] / sum(one[name] for name in ("above", "undecided", "below")) for one in shown]
         panel.barh(range(len(shown)), shares, left=starts, height=0.7, color=colour, label=label)

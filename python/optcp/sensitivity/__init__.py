@@ -1,1 +1,1 @@
-"""``optcp sensitivity``: which unsaid parameter carries an exhibit's result."""
+"""``optcp sensitivity``: which unstated parameter drives an exhibit's result."""

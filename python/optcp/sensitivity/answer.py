@@ -40,7 +40,7 @@ class Answer:
     def of(
         cls, evaluation: Evaluation, contrasts: Mapping[str, NDArray[np.float64]], varied: Collection[str]
     ) -> Answer:
-        """Take an evaluation over; a row is told from the others by what is not varied."""
+        """Take an evaluation over; a row is distinguished by what is not varied."""
         rows = {response(row, varied): row for row in evaluation.rows}
         if len(rows) < len(evaluation.rows):
             raise ValueError("two rows of one response")

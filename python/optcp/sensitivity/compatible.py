@@ -3,7 +3,7 @@
 # Models
 At a setting, a printed value may differ from the measured one by chance: the measured mean has the spread of its own
 seeds, and the printed one that of the paper's random cases, taken to be as unlike each other as ours. What is beyond
-the rounding of the print is divided by the standard error of both together. The largest such quotient of a setting is
+the printed rounding is divided by the standard error of both together. The largest such quotient of a setting is
 its *misfit*; a setting is *compatible* if the misfit is what the largest of as many independent normal deviates stays
 below in 95 % of cases.
 
@@ -45,12 +45,12 @@ if TYPE_CHECKING:
 LEVEL = 0.95
 NORMAL_95 = 1.959964
 DECIMALS = 6
-"""The most decimals that a print is looked at for."""
+"""The most decimals that a printed value is looked at for."""
 
 
 @dataclass(frozen=True)
 class Fit:
-    """How one setting lies to the print.
+    """How near one setting comes to the printed values.
 
     Attributes
     ----------
@@ -109,7 +109,7 @@ def rounding(printed: Sequence[float]) -> float:
 
 
 def compared(answers: Sequence[Answer]) -> dict[str, float]:
-    """The responses that are measured and have a printed value, with the rounding of the print.
+    """The responses that are measured and have a printed value, with the printed rounding.
 
     What has no interval at any setting is no measurement: that nothing is worse than itself, for example. What has
     none at some, or is unbounded there, cannot be compared over the space.
@@ -128,7 +128,7 @@ def compared(answers: Sequence[Answer]) -> dict[str, float]:
 
 
 def fit(answer: Answer, roundings: Mapping[str, float], paper_runs: int) -> Fit:
-    """Compare one setting with the print; at least two seeds are needed."""
+    """Compare one setting with the printed values; at least two seeds are needed."""
     distances = {name: distance(answer.rows[name], half, paper_runs) for name, half in roundings.items()}
     worst = max(distances, key=distances.__getitem__)
     within = sum(one <= NORMAL_95 for one in distances.values())
@@ -136,7 +136,7 @@ def fit(answer: Answer, roundings: Mapping[str, float], paper_runs: int) -> Fit:
 
 
 def fits(answers: Sequence[Answer | None], paper_runs: int | None) -> dict[int, Fit]:
-    """Compare every setting that could be evaluated with the print.
+    """Compare every setting that could be evaluated with the printed values.
 
     Returns
     -------

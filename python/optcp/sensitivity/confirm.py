@@ -1,10 +1,10 @@
-"""The settings that are compatible with the print, run again with as many random cases as the paper had.
+"""The settings that are compatible with the printed values, run again with as many random cases as the paper had.
 
 # Models
-Few seeds a setting leave wide intervals, so of many settings some agree with the print for want of runs, or by chance.
+Few seeds a setting leave wide intervals, so of many settings some agree for want of runs, or by chance.
 All that agree are therefore run again on seeds of which none has been used to choose them, and compared by the same
-rule: with an eighth of the paper's number of random cases, then a quarter, a half, and all. A setting that is surely
-off goes no further. Where no setting agrees, the nearest few are run again, to say how near they come.
+rule: with an eighth of the paper's number of random cases, then a quarter, a half, and all. A setting that is
+significantly off goes no further. Where none agrees, the settings with the least misfit are run again.
 
 # Source
 The later waves of history matching (I. Vernon, M. Goldstein, R. G. Bower, Bayesian Anal. 5 (2010) 619-670, section 3).
@@ -51,8 +51,8 @@ class Again:
     setting
         What was varied.
     first, fit
-        How it lay to the print when it was chosen, and how it does with more random cases; None where it could not be
-        evaluated.
+        How near it came to the printed values when it was chosen, and with more random cases; None where it could
+        not be evaluated.
     rows
         The compared values by response, as measured again.
     seeds
@@ -75,7 +75,7 @@ class Confirmed:
     settings
         How they did.
     paper_runs
-        The paper's number of random cases; who was given fewer is surely off.
+        The paper's number of random cases; who was given fewer is significantly off.
     runs, metrics_sha256
         Number of runs, each counted once, and the digests of each step.
     """

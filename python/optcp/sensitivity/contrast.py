@@ -1,10 +1,10 @@
 """The paper's conclusions as differences with a sign, over the whole space.
 
 # Models
-A conclusion is a difference that is positive if the paper is right. At one setting it is *surely above* (or *below*)
-zero if the 95 % interval of its mean over the seeds, paired by seed, lies there. Pooled over the settings that are
-spread evenly over the space, its mean has the interval of these settings, and so has the share of them at which the
-mean points the paper's way.
+A conclusion is a difference that is positive if the paper is right. At one setting it is *significantly above* (or
+*below*) zero if the 95 % interval of its mean over the seeds, paired by seed, lies there. Pooled over the settings that
+are spread evenly over the space, its mean has the interval of these settings, and so has the share of them at which
+the mean has the paper's sign.
 
 # Source
 Paired t: A. M. Law, Simulation Modeling and Analysis, 5th ed., section 10.2.1. Shares: Wilson's interval.
@@ -14,8 +14,8 @@ The level, 95 %.
 
 # Limits
 Settings share their seeds, so the interval over settings leaves out what other seeds would change. Chance puts 2.5 % of
-the settings without any difference surely above zero and as many below. Where a setting's mean is all chance its sign
-is a coin, so a share of signs lies nearer to a half than that of true signs.
+the settings without any difference significantly above zero and as many below. Where a setting's mean is all chance
+its sign is a coin, so a share of signs lies nearer to a half than that of true signs.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Pooled:
     mean
         Over the settings, in the difference's unit.
     above, below, undecided
-        At how many points it is surely above zero, surely below, or neither.
+        At how many points it is significantly above zero, significantly below, or neither.
     positive
         At which share of the points its mean is above zero, 0 to 1; half of what is exactly zero counts.
     """

@@ -96,7 +96,7 @@ class Range(TypedDict):
 
 
 class Fit(TypedDict):
-    """How near a setting comes to the print."""
+    """How near a setting comes to the printed values."""
 
     misfit: float | None
     worst: str
@@ -129,7 +129,7 @@ class Share(TypedDict):
 
 
 class Print(TypedDict):
-    """What is read of the comparison with the print."""
+    """What is read of the comparison with the printed values."""
 
     values: int
     bound: float
@@ -199,7 +199,7 @@ class Result:
         compatible settings with more random cases, ``confirmed``. None where nothing is printed.
     contrasts
         The paper's conclusions as differences: ``mean`` over A and B, at how many of these points the difference is
-        surely ``above`` and ``below`` zero or ``undecided``, and the share of points at which it is ``positive``.
+        significantly ``above`` and ``below`` zero or ``undecided``, and the share of points where it is ``positive``.
     claims
         Each statement, with how many points of A and B it holds at.
     left_out
@@ -247,7 +247,7 @@ class Result:
 
 
 def _check_parameters(result: Result) -> None:
-    """Make sure that what is told by parameter is told of each parameter of the space."""
+    """Make sure that what is listed by parameter is listed for each parameter of the space."""
     if {one.parameter for one in result.ranking} != set(result.space):
         raise ValueError("`ranking` is not of the parameters of `space`")
     told: list[tuple[str, Mapping[str, Any]]] = [

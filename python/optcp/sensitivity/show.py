@@ -23,7 +23,7 @@ LISTED = 5
 
 
 def show(console: Console, result: Result) -> None:
-    """Print what carries the result, what is compatible with the print, and which statements survive."""
+    """Show what drives the result, which settings are compatible with the printed values, and which statements hold."""
     counts = result.design
     console.print()
     console.print(Text(f"{result.exhibit}  {result.title}", style="bold"))
@@ -52,7 +52,7 @@ def show(console: Console, result: Result) -> None:
 
 
 def _ranking(console: Console, result: Result) -> None:
-    console.print("what carries the result: shares of the variance, mean over all responses", style="bold")
+    console.print("what drives the result: shares of the variance, mean over all responses", style="bold")
     table = _table(["parameter", "range"], ["total effect", "main effect"], [])
     for one in result.ranking:
         table.add_row(one.parameter, result.space[one.parameter]["range"], bounds(one.total), bounds(one.main))
@@ -78,13 +78,14 @@ def _responses(console: Console, result: Result) -> None:
             first.parameter,
         )
     show_table(console, table)
-    text = "> 0, < 0: points of A and B where it surely is; seeds: the most of the variance that chance may be"
+    text = "> 0, < 0: points of A and B where it significantly is; seeds: the most of the variance that chance may be"
     console.print(Text(text, style="dim"))
 
 
 def _contrasts(console: Console, result: Result) -> None:
     console.print("conclusions of the paper as differences that it says are above zero", style="bold")
-    table = _table([], ["mean over the space", "positive at", "surely > 0", "surely < 0", "undecided"], ["difference"])
+    counted = ["significantly > 0", "significantly < 0", "undecided"]
+    table = _table([], ["mean over the space", "positive at", *counted], ["difference"])
     for one in result.contrasts:
         counts = [str(one[name]) for name in ("above", "below", "undecided")]
         table.add_row(bounds(one["mean"]), bounds(one["positive"]), *counts, Text(one["name"]))

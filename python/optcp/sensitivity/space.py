@@ -1,4 +1,4 @@
-"""The space of an exhibit's unsaid parameters, as declared beside its assumptions or as ``--over`` says."""
+"""The space of an exhibit's unstated parameters, as declared beside its assumptions or as ``--over`` says."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One exhibit at many settings of what its paper leaves unsaid.
+"""One exhibit at many settings of its paper's unstated parameters.
 
 Every setting runs the same seeds, so that settings differ by nothing else (common random numbers). Runs are stored
 where ``optcp reproduce`` stores them; a study that was interrupted continues there.
@@ -95,7 +95,7 @@ def run(request: Request, out: Path, jobs: int, progress: Progress, say: Callabl
     Parameters
     ----------
     say
-        Told in a line about what takes time beside the runs.
+        Notified in a line of what takes time beside the runs.
 
     Raises
     ------
@@ -105,7 +105,7 @@ def run(request: Request, out: Path, jobs: int, progress: Progress, say: Callabl
         See :func:`optcp.study.runner.execute`; and if no sample can be evaluated.
     """
     if request.seeds < 2:
-        raise InputError("--seeds 1: one seed has no interval to compare with the print; expected 2 or more")
+        raise InputError("--seeds 1: one seed has no interval to compare with the printed values; expected 2 or more")
     planned = design(request.space, request.samples)
     found = evaluate(request, planned.settings, range(1, request.seeds + 1), out, jobs, progress, say)
     a, b, ab = _replace(planned, np.array([answer is not None for answer in found.answers]))

@@ -1,4 +1,4 @@
-"""Which of a paper's statements hold over the whole space of what it leaves unsaid."""
+"""Which of a paper's statements hold over the whole space of its unstated parameters."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Survival:
     text
         The statement.
     holds, fails, undecided
-        At how many points it does, surely does not, or too few seeds were run to say.
+        At how many points it holds, significantly fails, or is undecided for want of seeds.
     """
 
     text: str

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Progress(Protocol):
-    """Who is told how far the work is; the unit is one run."""
+    """What is notified of progress; the unit is one run."""
 
     def start(self, total: int, kept: int) -> None:
         """Work begins: ``total`` runs in all, of which ``kept`` were stored before."""

@@ -71,7 +71,7 @@ def execute(
     jobs
         Threads, >= 1. Each runs all branches of one seed at a time.
     progress
-        Told about every finished seed.
+        Notified of every finished seed.
 
     Returns
     -------

@@ -44,7 +44,7 @@ class Link(TypedDict):
 
 
 class Route(TypedDict):
-    """Flows of a group, and their way."""
+    """Flows of a group, and their path."""
 
     flows: list[str]
 

@@ -82,7 +82,7 @@ class Plan:
     def notes(self, missing: dict[int, list[int]]) -> list[str]:
         """Say which of the missing runs are there but of no use, and why; and what is in the directory beside them.
 
-        Whoever reads all runs in it together would mix two scenarios.
+        A reader of all runs in it together would mix two scenarios.
         """
         wrong: dict[str, list[str]] = {}
         for branch, seed in ((branch, seed) for seed, branches in missing.items() for branch in branches):
@@ -211,7 +211,7 @@ def plan(
 def simulate(planned: Plan, threads: int, progress: Progress, say: Callable[[str], None] = lambda _: None) -> Summary:
     """Run what is missing; each run's directory appears whole once the run has ended.
 
-    ``say`` is told a line about each thing in the directory that the user should know of (:meth:`Plan.notes`).
+    ``say`` is given a line about each thing in the directory that the user should know of (:meth:`Plan.notes`).
 
     Raises
     ------

@@ -53,11 +53,11 @@ ROUTINGS: dict[str, list[tuple[str, str]]] = {
     "both, lost": [("parameters.packets", "lost")],
     "forward, lost": [("parameters.packets", "lost"), ("parameters.direction", "forward")],
 }
-"""Which directions are rerouted, and whether packets under way on the link survive its failure."""
+"""Which directions are rerouted, and whether packets in flight on the link survive its failure."""
 LOSSLESS = ("both", "forward")
 SLOWER_START = 2
 SLOWER = f", ssthresh {SLOWER_START}"
-"""The other end of what fits the print: an initial ssthresh of 2 packets."""
+"""The other end of what fits the printed values: an initial ssthresh of 2 packets."""
 
 TRIANGLE = "triangle, lfa"
 BACKUPS: dict[str, list[tuple[str, str]]] = {
@@ -86,7 +86,7 @@ UNBROKEN_SEEDS, QUICK_UNBROKEN_SEEDS = 10, 1
 NEAR_PRINT = 0.05
 _WHY_LEVEL = (
     "The level of goodput in congestion avoidance hangs on how far the first slow start goes and on the round trip "
-    "over the backup, which the paper does not say; the reading with an initial ssthresh of 2 packets shows how much. "
+    "over the backup, which are unstated; the rows with an initial ssthresh of 2 packets show how much. "
     "Both printed values are of one run."
 )
 
@@ -297,7 +297,7 @@ def _one_run(done: Done, measured: Measured) -> list[Series]:
 
 
 def reaches_the_print(measured: Measured) -> list[Part]:
-    """Judge: the greatest gain, and both goodputs of its run, within 5 % of the print."""
+    """Judge: the greatest gain, and both goodputs of its run, within 5 % of the printed ones."""
     printed = tables()["das"]
     best = measured.best()
     plain, das = (kbps(measured.payload[best, column], STOP_S) for column in (0, 1))

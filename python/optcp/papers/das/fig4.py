@@ -1,4 +1,4 @@
-"""Figure 4: the gain in goodput over the number of measured connections, on both readings of the '#' network."""
+"""Figure 4: the gain in goodput over the number of measured connections, on both interpretations of the '#' network."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What all exhibits of the paper share: its name, its receivers, and what a run tells of its flows."""
+"""What all exhibits of the paper share: its name, its receivers, and what a run gives of its flows."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ WORLD = (
     built_in("queue_packets", "unlimited"),
     built_in("header_bytes", "40"),
 )
-"""What the paper leaves open of the sender and of the starts. ns-2 begins with ssthresh at its window limit, 20."""
+"""Unstated parameters of the sender and of the starts. ns-2 begins with ssthresh at its window limit, 20."""
 
 
 def events(run: RunData, event: str, start_s: float = 0.0, end_s: float = float("inf")) -> NDArray[np.int64]:

@@ -176,7 +176,7 @@ def measure(done: Done) -> Measured:
 
 
 def _base(way: int) -> int:
-    """The way that a gain is against: the sender, or SACK for its variants, with the plain receiver."""
+    """The variant that a gain is against: the sender, or SACK for its variants, with the plain receiver."""
     sender = _ways()[way][0]
     return _ways().index((sender if sender in SUPPRESSED else "SACK", "plain"))
 

@@ -1,8 +1,8 @@
 """The statements of sections 4 and 5 about Figs 7 and 8 and Table 3, each judged as ``claims.toml`` says.
 
-Every function takes the reduced study under one reading of the flow count and returns the parts of its judgement.
-They are bound to the statements by the beginning of the statement's text; a statement without a function, or a
-function without a statement, is an error.
+Every function takes the reduced study under one interpretation of the flow count and returns the parts of its
+judgement. They are bound to the statements by the beginning of the statement's text; a statement without a
+function, or a function without a statement, is an error.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Context:
     Attributes
     ----------
     measured
-        The study under one reading.
+        The study under one interpretation.
     backbone_bps
         Rate of the backbone links.
     access_share
@@ -55,7 +55,7 @@ class Context:
 
 
 def judge_all(exhibit: str, contexts: Mapping[str, Context]) -> list[Claim]:
-    """Judge every statement about an exhibit under each reading.
+    """Judge every statement about an exhibit under each interpretation.
 
     Raises
     ------

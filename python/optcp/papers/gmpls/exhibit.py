@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 READINGS_NOTE = (
     "The paper states 100 flows a class (100+100); the spread of its Table 3 points to about 10 (10+10). "
-    "Both readings are shown."
+    "Both interpretations are shown."
 )
 
 
@@ -39,12 +39,12 @@ class Section5(Exhibit):
 
     @staticmethod
     def measured(done: Mapping[str, Done]) -> dict[str, Measured]:
-        """The reduced study under each reading of the flow count."""
+        """The reduced study under each interpretation of the flow count."""
         return {reading: study.once(section5.measure) for reading, study in done.items()}
 
     @staticmethod
     def contexts(chosen: Mapping[str, Value], measured: Mapping[str, Measured]) -> dict[str, claims5.Context]:
-        """What the judgements need, by reading."""
+        """What the judgements need, by interpretation."""
         return {
             reading: claims5.Context(study, float(chosen["backbone_bps"]), float(chosen["access_share"]))
             for reading, study in measured.items()

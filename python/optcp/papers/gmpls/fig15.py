@@ -72,7 +72,7 @@ def staying_is_best(context: Context) -> list[Part]:
         part = judge.share_part(
             f"none is best, d = {D_MS[i]} ms, 33 % is within", float(best[:, i].sum()), n, ONE_OF_THREE
         )
-        # Not telling it from a third is agreement only with as many runs as the paper had.
+        # No difference from a third is agreement only with as many runs as the paper had.
         parts.append(replace(part, holds=False, default=True if n >= PAPER_RUNS else "undecided"))
     more_often = stats.mcnemar(best[:, D_MS.index(100)] == 1, best[:, D_MS.index(1)] == 1)
     parts.append(judge.side_part("none alone is best, 100 ms minus 1 ms", more_often.times(100), "above", "points"))

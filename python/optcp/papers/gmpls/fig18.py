@@ -128,7 +128,7 @@ def variant_recovers_faster_unless_d(told: Told) -> list[Part]:
         name = f"{scenario}, settles after, variant minus loop-back"
         part = judge.side_part(name, test, "below" if i != LAST else "above", "s")
         if i == LAST:
-            # "No faster" is broken by a faster one; not telling is agreement only with as many runs as the paper had.
+            # "No faster" is broken by a faster one; no difference is agreement only with as many runs as the paper had.
             part = replace(part, default=True if n >= PAPER_RUNS else "undecided")
         parts.append(part)
     for i, scenario in enumerate(SCENARIOS):

@@ -47,7 +47,7 @@ UNDER_D = SCENARIOS[:3]
 HOLM_FIRST = 0.05
 """Holm compares the smallest of m p-values with this over m."""
 LOOPED_LINKS = 4
-"""Links that loops use the wrong way: L1->L0 and L2->L1 for data, L1->L2 and L2->L3 for ACKs."""
+"""Links that loops use in the reverse direction: L1->L0 and L2->L1 for data, L1->L2 and L2->L3 for ACKs."""
 
 
 @exhibit
@@ -128,7 +128,7 @@ def local_is_best(context: Context) -> list[Part]:
 
 
 def loopback_slightly_better(context: Context) -> list[Part]:
-    """Judge: loop-back differs from path protection by less than 2 points; its sign is told beside."""
+    """Judge: loop-back differs from path protection by less than 2 points; its sign is stated beside."""
     pct = context.access_pct(SWITCH_OVER_S)
     parts = []
     for i, scenario in enumerate(SCENARIOS):

@@ -33,12 +33,12 @@ ROUND_TRIP_ERROR = 0.01
 """Of a round trip: what a window's transmission adds to the propagation."""
 _WHY_NO_NEW = (
     "This profile takes the whole inflation of the window off at a partial ACK (ns-2 without partial window "
-    "deflation), so that a recovery sends hardly anything new; the law counts on the inflation to stay. The reading "
-    "ns2-2001 keep is the same profile with the inflation kept."
+    "deflation), so that a recovery sends hardly anything new; the law counts on the inflation to stay. ns2-2001 "
+    "keep is the same profile with the inflation retained."
 )
 _WHY_BUFFERED = (
     "Equation 3 lets slow start send everything outstanding again and lets it double without limit. In the runs the "
-    "receiver has kept what followed the burst, so that the ACK jumps once the hole is filled, and growth slows at "
+    "receiver has buffered what followed the burst, so that the ACK jumps once the hole is filled, and growth slows at "
     "ssthresh: which one wins then turns at another burst."
 )
 
@@ -64,7 +64,7 @@ class Fig4(Exhibit):
     )
 
     def studies(self, chosen: Mapping[str, Value], options: Options) -> dict[str, Study]:
-        """The timers, W = 10, 20, ..., 60 under every reading, and all other W under the one that the law is about."""
+        """The timers, W = 10, 20, ..., 60 under every interpretation, and all other W under the one of the law."""
         common = overrides(self.assumed, chosen)
         found = {TIMER: section3.timer_study(common, options)}
         for profile in PROFILES:
@@ -99,7 +99,7 @@ class Fig4(Exhibit):
         note = (
             "Own timers after the last ACK: "
             + ", ".join(f"{name} {waits[name] * section3.ROUND_TRIP_S * 1000:.0f} ms" for name in PROFILES)
-            + ". The figure is lost: `paper` is what the printed equations 2 and 3 give. All readings use whole "
+            + ". The figure is lost: `paper` is what the printed equations 2 and 3 give. All interpretations use whole "
             "segments for ssthresh, as the law does, and no limited transmit."
         )
         return Evaluation(rows, judged, series, [note])

@@ -31,7 +31,7 @@ class Fig8(Section5):
     where = "section 5.2, Fig. 8"
 
     def evaluate(self, chosen: Mapping[str, Value], done: Mapping[str, Done]) -> Evaluation:
-        """Histogram and fit a (reading, delay), and the fits' parameters as rows."""
+        """Histogram and fit an (interpretation, delay), and the fits' parameters as rows."""
         measured = self.measured(done)
         rows: list[Row] = []
         series: list[Series] = []

@@ -32,7 +32,7 @@ PS = 1_000_000_000_000
 
 
 def world(access_share: float) -> tuple[Assumed, ...]:
-    """What the paper's simulations leave open of network, TCP and starts.
+    """Unstated parameters of the paper's simulations: network, TCP and starts.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Probes: flows of one packet at a time, whose delays are those of the way they take and nothing more."""
+"""Probes: flows of one packet at a time, whose delays are those of the path they take and nothing more."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ONE_PACKET = [
     ("parameters.flows_per_source", "1"),
     ("observe", '[{ name = "packets", kind = "packets" }]'),
 ]
-"""A window of one packet: nothing else of the flow is on the way. With one source no other flow is, either."""
+"""A window of one packet: nothing else of the flow is in flight. With one source no other flow is, either."""
 
 
 def one_way_ps(run: RunData, start_s: float, end_s: float) -> tuple[set[int], set[int]]:

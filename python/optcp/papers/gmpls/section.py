@@ -89,7 +89,7 @@ class Context(abc.ABC, Generic[M]):
     packet_bytes
         Size of a data packet.
     profile
-        How TCP behaves: the reading under which claims are judged.
+        How TCP behaves: the interpretation under which claims are judged.
     changed
         Whether ``--set`` changed the world.
     """

@@ -1,7 +1,7 @@
 """The study of section 3: one flow that loses a burst, by fast recovery or by a restart in slow start.
 
 All runs are of `scenarios/gmpls-fig4.toml`. The first W segments leave at once and the first B of them are lost, so
-that nothing has changed the window before. Three ways to go on:
+that nothing has changed the window before. Three continuations:
 
 ``recovery``
     The timer outlives everything: the third duplicate ACK starts NewReno's fast recovery.
@@ -40,7 +40,7 @@ PROFILES = {
     "ns2-2001": [("parameters.profile", "ns2-2001")],
     "ns2-2001 keep": [("parameters.profile", "ns2-2001"), ("tcp.single.partial_ack", "keep")],
 }
-"""The readings: the profiles, and ns-2's with the inflation of the window kept at a partial ACK (RFC 2582)."""
+"""The interpretations: the profiles, and ns-2's with the window's inflation retained at a partial ACK (RFC 2582)."""
 LAWFUL = "rfc"
 """The profile that the law is about; under the others fewer windows are run."""
 LAW_WINDOWS = (10, 20, 40)
@@ -55,7 +55,7 @@ RESTART_TIMER = [
     ("tcp.single.tick", "33 ms"),
 ]
 TIMER_LOSES = range(60, 200)
-"""Of W = 20, what a flow has not sent in its first two round trips; more than it can have under way."""
+"""Of W = 20, what a flow has not sent in its first two round trips; more than it can have in flight."""
 _SCENARIO = Path(optcp.__file__).parent / "scenarios" / "gmpls-fig4.toml"
 
 

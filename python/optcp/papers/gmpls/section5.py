@@ -53,7 +53,7 @@ def _flows(text: str) -> str:
 
 ASSUMED = (
     *world(access_share=0.9),
-    # The readings become studies of their own, see studies().
+    # The interpretations become studies of their own, see studies().
     Assumed(
         "flows",
         ", ".join(READINGS),
@@ -68,7 +68,7 @@ ASSUMED = (
 
 
 def studies(chosen: Mapping[str, Value], options: Options) -> dict[str, Study]:
-    """One study a reading of the flow count; the branches are the switch delays."""
+    """One study an interpretation of the flow count; the branches are the switch delays."""
     base = overrides(ASSUMED, chosen)
     found = {}
     for reading in str(chosen["flows"]).split(", "):

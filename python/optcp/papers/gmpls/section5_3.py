@@ -48,7 +48,7 @@ _RESERVED = {"protection.0.capacity": "reserved"}
 _OBSERVE = [("observe", '[{ name = "goodput", kind = "goodput", interval = "100 ms" }]')]
 _WHY_SHARE = (
     "With the stated 100 flows, 5 ms cost half a per cent of the goodput on average, so that details decide more runs "
-    "than in the print; with 10 flows, to which the spread of Table 3 points, they decide fewer."
+    "than in the paper; with 10 flows, to which the spread of Table 3 points, they decide fewer."
 )
 _WHY_CHANGED = "The world was changed by --set, so it is not the one that the paper's values are compared with."
 
@@ -102,7 +102,7 @@ class Section53(Exhibit):
         return size.of(PAPER_RUNS, QUICK_SEEDS)
 
     def evaluate(self, chosen: Mapping[str, Value], done: Mapping[str, Done]) -> Evaluation:
-        """Two rows a (reading, delay), and what the reserved backup does to the fixed flows and to all."""
+        """Two rows an (interpretation, delay), and what the reserved backup does to the fixed flows and to all."""
         changed = self.changed(chosen)
         contexts = {
             reading: Context(
@@ -116,7 +116,7 @@ class Section53(Exhibit):
 
 @dataclass(frozen=True)
 class Context:
-    """Bytes in (5 s, 6.5 s] under one reading of the number of flows.
+    """Bytes in (5 s, 6.5 s] under one interpretation of the number of flows.
 
     Attributes
     ----------

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from optcp.study import Done
 
 _WHY_STATED = (
-    "With the stated 100+100 flows at the assumed 10 Mb/s the delays hardly differ: independent ns-2 runs of this "
-    "reading also give gains of about 1 % or less, so a switch delay decides little and ties and order are chance."
+    "With the stated 100+100 flows at the assumed 10 Mb/s the delays hardly differ: independent ns-2 runs "
+    "with as many flows also gain about 1 % or less, so a switch delay decides little and ties and order are chance."
 )
 _WHY_FEW = (
     "The most parameter-sensitive table of the paper: with 10+10 flows independent ns-2 runs also gain at every delay "
@@ -35,7 +35,7 @@ DELAYED = range(1, len(DELTA_MS))
 
 
 def _why(reading: str, changed: bool) -> str:
-    """What is known, by the size of the reading: the two known ones stand for those near them."""
+    """What is known, by the number of flows: the two known ones stand for those near them."""
     if changed:
         return "The world was changed by --set, so it is not the one that the paper's values are compared with."
     return _WHY_STATED if int(reading.partition("+")[0]) > 50 else _WHY_FEW
@@ -50,7 +50,7 @@ class Table3(Section5):
     where = "section 5.2, Table 3"
 
     def evaluate(self, chosen: Mapping[str, Value], done: Mapping[str, Done]) -> Evaluation:
-        """One row a (reading, delay, metric)."""
+        """One row an (interpretation, delay, metric)."""
         measured = self.measured(done)
         changed = self.changed(chosen)
         rows = [row for reading, study in measured.items() for row in _rows(reading, study, changed)]
@@ -60,7 +60,7 @@ class Table3(Section5):
     def contrasts(self, chosen: Mapping[str, Value], done: Mapping[str, Done]) -> dict[str, NDArray[np.float64]]:
         """What sections 5.1 and 5.2 conclude: a delayed switch gains, 50 ms the most, and longer delays less."""
         del chosen
-        # Readings of the flow count are apart only where there are several.
+        # Interpretations of the flow count are apart only where there are several.
         return {
             name if len(done) == 1 else f"{reading} flows, {name}": values
             for reading, study in self.measured(done).items()

@@ -35,13 +35,13 @@ HALF_D_MS = 31
 HALF = "d = 31 ms"
 ACCEPTABLE_PCT = -10.0
 _WHY_GOODPUT = (
-    "The paper does not say bandwidth and queue, which are partly interchangeable: independent ns-2 runs of this world "
-    "differ from the print in the same direction, and a queue of about 40 packets comes closer at d = 20 and 50 ms."
+    "Bandwidth and queue are unstated, and partly interchangeable: independent ns-2 runs of this world differ from the "
+    "printed values in the same direction, and a queue of about 40 packets comes closer at d = 20 and 50 ms."
 )
 _WHY_SHARE = (
-    "The round trips over 1 and 2 ms differ by 2 ms in 120 and the mean goodputs by less than half a per cent, in the "
-    "print as here, so details decide which of the two wins a run. Which detail of the paper's runs favoured 2 ms is "
-    "not known."
+    "The round trips over 1 and 2 ms differ by 2 ms in 120 and the mean goodputs by less than half a per cent, "
+    "printed as measured: details decide which of the two wins a run. Which detail of the paper's runs favoured 2 ms "
+    "is not known."
 )
 
 

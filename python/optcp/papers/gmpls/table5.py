@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from optcp.study import Done
 
 WHY = (
-    "The paper does not say bandwidth and queue, which are partly interchangeable: independent ns-2 runs of this world "
-    "differ from the print in the same cells, and a queue of about 40 packets comes closer at d = 20 and 50 ms."
+    "Bandwidth and queue are unstated, and partly interchangeable: independent ns-2 runs of this world differ from the "
+    "printed values in the same cells, and a queue of about 40 packets comes closer at d = 20 and 50 ms."
 )
 LONGER = range(D_MS.index(10), len(D_MS))
 """Indices of the spans of which the paper says that a slower switch makes them cost more."""
@@ -44,7 +44,7 @@ class Table5(Section6):
     where = "section 6.2, Table 5"
 
     def evaluate(self, chosen: Mapping[str, Value], done: Mapping[str, Done]) -> Evaluation:
-        """One row a (d, delta), and how far all of them together lie from ns-2 and from the print."""
+        """One row a (d, delta), and how far all of them together lie from ns-2 and from the printed values."""
         context = self.context(chosen, done)
         gain = 100 * (context.measured.ratio - 1)
         printed = tables()["gmpls"]["table5"]["rel_goodput_pct"]
@@ -71,7 +71,7 @@ def distances(context: Context) -> list[str]:
     mean = 100 * (context.measured.ratio.mean(axis=0)[1:] - 1)
     others = {
         "what independent ns-2 runs of the unchanged world gave": np.array(ns2()["gmpls"]["table5"]["rel_goodput_pct"]),
-        "the print": np.array(tables()["gmpls"]["table5"]["rel_goodput_pct"][1:]),
+        "the printed values": np.array(tables()["gmpls"]["table5"]["rel_goodput_pct"][1:]),
     }
     return [f"Against {name}: {_distance(mean - values)}." for name, values in others.items()]
 
@@ -100,7 +100,7 @@ def ranking_stays(context: Context) -> list[Part]:
     """Judge: another integration window does not change the ranking of the 30 cases.
 
     Each pair of cases is compared in each window; a pair changes places where two windows order it in opposite ways,
-    both surely. No change is only known with as many runs as the paper had.
+    both significantly. No change is only known with as many runs as the paper had.
     """
     measured = context.measured
     rates = [measured.good(window).reshape(measured.seeds, -1) / (window[1] - window[0]) for window in WINDOWS_S]

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
 SAME_PCT = 0.5
 _WHY = (
-    "The paper does not say bandwidth and queue, which are partly interchangeable and decide whether the two merged "
-    "streams overflow a queue."
+    "Bandwidth and queue are unstated, partly interchangeable, and decide whether the two merged streams overflow a "
+    "queue."
 )
 
 
@@ -56,7 +56,7 @@ def _rows(context: Context) -> list[Row]:
                 "opt_vs_el_pct": stats.mean(100 * (f - 1)),
                 "opt_better_pct": stats.wilson(int((f > 1).sum()), measured.seeds).times(100),
             }
-            # The print is of the emulation; the exact rule has nothing to be compared with.
+            # The printed values are of the emulation; the exact rule has nothing to be compared with.
             rows += [
                 row({"d_ms": d}, f"{prefix}{metric}", None if prefix else printed[metric][i], interval, why)
                 for metric, interval in intervals.items()

@@ -1,4 +1,4 @@
-"""Table 8: when each scheme switches, how much longer its way is, and how much it loses."""
+"""Table 8: when each scheme switches, how much longer its path is, and how much it loses."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ ROUTE_LINKS = {
     "loopback": len(PATH_BACKUP) + 1,
     "loopbackvar": len(PATH_BACKUP) - 1,
 }
-"""Backbone links on the way that is left after the switch; a loop passes one link more, there and back."""
+"""Backbone links on the path that is left after the switch; a loop traverses one link more, there and back."""
 WHY = "Table 8 is arithmetic: this would be an error of the simulation or of its topology."
 
 
@@ -190,7 +190,7 @@ def expected_switches(scenario: str, mechanism: str, delta_ms: int) -> list[Swit
 
 
 def expected_extra_ms(scenario: str, mechanism: str) -> list[int]:
-    """Table 8's third column by direction: how much longer the way of data and of ACKs is."""
+    """Table 8's third column by direction: how much longer the path of data and of ACKs is."""
     delays = Delays.of(scenario)
     return {
         "local": [delays.d_l, delays.d_l],
@@ -275,7 +275,7 @@ def as_table_8_says(told: Told) -> list[Part]:
 
 
 def signalling_loses_more(told: Told) -> list[Part]:
-    """Judge: path protection loses more on the dead link than the schemes beside the failure, by the news' travel."""
+    """Judge: path protection loses more on the dead link than schemes beside the failure, by the notification delay."""
     context = told.context
     lost = context.measured.lost[:, :, context.delta]
     parts = []

@@ -1,4 +1,4 @@
-"""Which of the choices that the paper leaves open moves its numbers most: one at a time, in the smaller copy."""
+"""Which of the paper's unstated parameters moves its numbers most: one at a time, in the smaller copy."""
 
 from __future__ import annotations
 
@@ -31,16 +31,16 @@ CHOICES: dict[str, dict[str, str]] = {
     "far_buffer = unlimited": {"parameters.far_buffer": "unlimited"},
     "K = 2": {"parameters.K": "2", "parameters.hosts": "5"},
 }
-"""A reading to what it changes; buffers and windows are those of the copy."""
+"""An interpretation to what it changes; buffers and windows are those of the copy."""
 QUICK_CHOICES = tuple(CHOICES)[:3]
 
 
 @exhibit
 class Choices(Smaller):
-    """The first cell under each reading of an unsaid parameter."""
+    """The first cell under each interpretation of an unstated parameter."""
 
     id = "lbas/choices"
-    title = "What each unsaid parameter changes, smaller copy of the network"
+    title = "What each unstated parameter changes, smaller copy of the network"
     runs = RUNS
 
     def studies(self, chosen: Mapping[str, Value], options: Options) -> dict[str, Study]:
@@ -53,7 +53,7 @@ class Choices(Smaller):
         return {NAME: smaller.study("lbas, choices", cells, chosen, options)}
 
     def evaluate(self, chosen: Mapping[str, Value], done: Mapping[str, Done]) -> Evaluation:
-        """Rows by reading."""
+        """Rows by interpretation."""
         del chosen
         measured = done[NAME].once(_measured)
         rows = [
@@ -65,8 +65,8 @@ class Choices(Smaller):
 
 
 NOTE = (
-    "b_D = 2, 10 flows a lightpath; one unsaid parameter at a time is another than assumed. Windows and buffers are "
-    "those of the copy: an initial ssthresh of 5 segments stands for 45."
+    "b_D = 2, 10 flows a lightpath; one unstated parameter at a time differs from the assumed value. Windows and "
+    "buffers are those of the copy: an initial ssthresh of 5 segments stands for 45."
 )
 
 

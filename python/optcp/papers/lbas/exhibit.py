@@ -1,4 +1,4 @@
-"""What the three tables share: their runs, short or kept, their rows, and ways to judge all cells."""
+"""What the three tables share: their runs, short or stored, their rows, and ways to judge all cells."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class Lbas(Exhibit):
     why: ClassVar[str]
 
     def studies(self, chosen: Mapping[str, Value], options: Options) -> dict[str, Study]:
-        """Short runs of few cells; none at the default size, which reads what is kept of the long ones."""
+        """Short runs of few cells; none at the default size, which reads the stored outcomes of the long ones."""
         if not is_short(options.size):
             return {}
         common = [*overrides(chosen), *QUICK_LENGTH.items()]
@@ -83,7 +83,7 @@ class Lbas(Exhibit):
         return size.of(1, 1)
 
     def long_runs(self, chosen: Mapping[str, Value], seeds: Sequence[int]) -> list[LongRun]:
-        """The 30 cells, and two with another K, for 600 s each; of a reading beside the default for 330 s.
+        """The 30 cells, and two with another K, for 600 s each; of an interpretation beside the default for 330 s.
 
         Row by row of the tables, so that large and small bundles take turns: what is left is then soon known.
         """
@@ -104,7 +104,7 @@ class Lbas(Exhibit):
         return self._of(there, [*notes, *not_committed(origin)], origin, done)
 
     def _readings(self, chosen: Mapping[str, Value]) -> list[Mapping[str, Value]]:
-        """The values under which the statements are judged: those chosen, or all readings of the default."""
+        """The values under which the statements are judged: those chosen, or all interpretations of the default."""
         return [chosen] if self.changed(chosen) else list(READINGS)
 
     def _of(
@@ -114,7 +114,7 @@ class Lbas(Exhibit):
         kept: list[dict[str, Any]],
         done: Mapping[str, Done],
     ) -> Evaluation:
-        """Rows, curves and statements of what is measured under each reading; the first one is the chosen."""
+        """Rows, curves and statements of what is measured under each interpretation; the first one is the chosen."""
         rows = [
             one
             for name, measured in there.items()
@@ -198,7 +198,7 @@ def is_short(size: Size) -> bool:
 
 
 def printed(table: str, cell: Cell) -> float:
-    """What the paper prints for a cell."""
+    """The printed value of a cell."""
     mode = "with" if cell.anycast else "without"
     values: list[float] = tables()["lbas"][table][f"{mode}_{cell.flows}"]
     return values[BUNDLING_DEGREES.index(cell.bundling_degree)]
@@ -219,7 +219,7 @@ def _length_of_short(cells: Mapping[Cell, object]) -> str:
 
 
 def missing_part(measured: Measured, groups: Sequence[Sequence[Cell]]) -> list[Part]:
-    """Parts that keep a statement open while cells are missing, or have no seed in common with those beside them.
+    """Parts that leave a statement undecided while cells are missing, or have no seed in common with those beside them.
 
     Parameters
     ----------

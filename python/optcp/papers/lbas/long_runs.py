@@ -1,4 +1,4 @@
-"""The paper's cells at its own scale: which long runs there are, what is kept of them, and what to say about it."""
+"""The paper's cells at its own scale: which long runs there are, what is stored of them, and what to say about it."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 
 
 def long_run(cell: Cell, chosen: Mapping[str, Value], seed: int) -> LongRun:
-    """The run of a cell with these values, and where it is kept."""
+    """The run of a cell with these values, and where it is stored."""
     settings = (*overrides(chosen), *length(chosen).items(), *cell.overrides())
     file = directory(chosen) / f"{cell.name}-seed-{seed}.json"
     return LongRun(file, SCENARIO, settings, seed, outcome.to_json, outcome.METRICS)
 
 
 def kept_runs(chosen: Mapping[str, Value]) -> list[tuple[Cell, dict[str, Any]]]:
-    """Everything that is kept for these values: cells and contents of files, cell by cell and by seed."""
+    """Everything that is stored for these values: cells and contents of files, cell by cell and by seed."""
     found = []
     for cell in (*CELLS, *FEWER):
         files = directory(chosen).glob(f"{cell.name}-seed-*.json")
@@ -54,7 +54,7 @@ def by_cell(kept: Sequence[tuple[Cell, dict[str, Any]]]) -> dict[Cell, dict[int,
 
 
 def provenance_of(reading: str, kept: Sequence[tuple[Cell, dict[str, Any]]]) -> list[dict[str, Any]]:
-    """Where each kept run comes from."""
+    """Where each stored run comes from."""
     names = ("seed", "version", "git", "scenario_sha256", "metrics_sha256", "cpu_seconds")
     return [
         {"reading": reading, "cell": cell.name, **{name: content[name] for name in names}} for cell, content in kept
@@ -71,7 +71,7 @@ def not_committed(kept: Sequence[Mapping[str, Any]]) -> list[str]:
         return []
     names = "; ".join(f"{reading}: {', '.join(cells)}" for reading, cells in dirty.items())
     number = sum(len(cells) for cells in dirty.values())
-    return [f"{number} of {len(kept)} kept runs made from a tree with changes that were not committed: {names}."]
+    return [f"{number} of {len(kept)} stored runs made from a tree with changes that were not committed: {names}."]
 
 
 def what_is_kept(measured: Measured, chosen: Mapping[str, Value]) -> str:
@@ -81,7 +81,7 @@ def what_is_kept(measured: Measured, chosen: Mapping[str, Value]) -> str:
     names = "all" if not measured.cells else ", ".join(missing)
     settings = "".join(f" --set {shlex.quote(f'{name}={chosen[name]}')}" for name in changed(chosen))
     text = (
-        f"{reading(chosen)}: long runs that are kept with the project ({of['stop']}, the first "
+        f"{reading(chosen)}: long runs that are stored with the project ({of['stop']}, the first "
         f"{of['parameters.warm_up']} left out, means of {of['parameters.batch']}), "
         f"{sum(cell in measured.cells for cell in CELLS)} of {len(CELLS)} cells."
     )

@@ -1,4 +1,4 @@
-"""Whether packets keep their order: a small, slow copy of the network under each way to choose a lightpath.
+"""Whether packets keep their order: a small, slow copy of the network under each selection of a lightpath.
 
 Order depends on which packet is sent when, and not on how fast all of them are: at a hundredth of the rates every
 packet can be listed.
@@ -43,7 +43,7 @@ WAYS: dict[str, dict[str, str]] = {
     },
 }
 KEPT, BROKEN = ("least unfinished work",), ("fewest packets", "round-robin")
-"""Ways that the paper says keep the order, and ways that do not; the others are counter-tests."""
+"""Selections that the paper says keep the order, and those that do not; the others are counter-tests."""
 
 
 class Overtaken(NamedTuple):
@@ -58,7 +58,7 @@ class Overtaken(NamedTuple):
 
 
 def study(chosen: Mapping[str, Value], options: Options) -> Study:
-    """One branch a way."""
+    """One branch a selection."""
     return Study.of_cells(
         SCENARIO,
         list(WAYS.values()),
@@ -70,7 +70,7 @@ def study(chosen: Mapping[str, Value], options: Options) -> Study:
 
 
 def overtaken(done: Done) -> dict[str, Overtaken]:
-    """The counts by way, over all seeds."""
+    """The counts by selection, over all seeds."""
     found = {way: np.zeros(3, dtype=np.int64) for way in WAYS}
     for _, runs in done:
         for way, run in zip(WAYS, runs, strict=True):

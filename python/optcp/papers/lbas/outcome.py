@@ -96,7 +96,7 @@ def of_study(done: Done) -> dict[int, Batches]:
 
 
 def to_json(run: RunData) -> dict[str, list[float]]:
-    """What is kept of a long run."""
+    """What is stored of a long run."""
     return {metric: [round(float(value), 6) for value in values] for metric, values in batches(run).items()}
 
 

@@ -1,4 +1,4 @@
-"""What all exhibits of the paper share: its name, its cells, and what it leaves unsaid."""
+"""What all exhibits of the paper share: its name, its cells, and its unstated parameters."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ PAPER = (
 )
 SCENARIO = Path(optcp.__file__).parent / "scenarios" / "lbas.toml"
 KEPT = Path(__file__).parent / "data"
-"""Where outcomes of long runs are kept, a directory for each set of unsaid parameters."""
+"""Where outcomes of long runs are stored, a directory for each set of unstated parameters."""
 
 BUNDLING_DEGREES = (2, 3, 4, 5, 10)
 FLOWS = (100, 250, 500)
@@ -32,7 +32,7 @@ FEWER_METRO_NODES = 2
 
 PAPER_LENGTH = {"stop": "600 s", "parameters.warm_up": "60 s", "parameters.batch": "27 s"}
 BESIDE_LENGTH = {"stop": "330 s", "parameters.warm_up": "60 s", "parameters.batch": "27 s"}
-"""Of the readings beside the default: ten batches in place of twenty."""
+"""Of the interpretations beside the default: ten batches in place of twenty."""
 QUICK_LENGTH = {"stop": "5 s", "parameters.warm_up": "2 s", "parameters.batch": "0.5 s"}
 
 
@@ -119,7 +119,7 @@ def _packets_or_unlimited(text: str) -> Value:
 
 
 DELAYS = {"round-trip": "uniform(40 ms, 60 ms)", "one-way": "uniform(80 ms, 120 ms)"}
-"""Of the link of a source, passed once by data and once by ACKs."""
+"""Of the link of a source, traversed once by data and once by ACKs."""
 
 
 def _queue(text: str) -> str:
@@ -158,7 +158,7 @@ ASSUMED = (
     built_in("anycast_ties", "longest idle"),
     built_in("far_drops", "counted apart"),
 )
-"""What the paper leaves open."""
+"""The paper's unstated parameters."""
 
 
 DEFAULTS: dict[str, Value] = {one.name: one.default for one in ASSUMED}
@@ -188,11 +188,11 @@ def reading(chosen: Mapping[str, Value]) -> str:
 
 
 def length(chosen: Mapping[str, Value]) -> dict[str, str]:
-    """How long the long runs with these values are: as the paper's, but for the readings beside the default."""
+    """How long the long runs with these values are: as the paper's, but for the interpretations beside the default."""
     beside = any(chosen == {**chosen, **values} for values in READINGS[1:])
     return BESIDE_LENGTH if beside else PAPER_LENGTH
 
 
 def directory(chosen: Mapping[str, Value]) -> Path:
-    """Where outcomes of long runs with these values are kept."""
+    """Where outcomes of long runs with these values are stored."""
     return KEPT / reading(chosen).replace(" = ", "=").replace(", ", "+").replace(" ", "")

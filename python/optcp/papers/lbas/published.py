@@ -1,4 +1,4 @@
-"""What the kept long runs say, as files to read: ``results/lbas``, and tables of ``docs/papers/lbas.md``.
+"""What the stored long runs say, as files to read: ``results/lbas``, and tables of ``docs/papers/lbas.md``.
 
 ``make tables`` writes them from the exhibits' results; ``tests/python/e2e/test_lbas_published.py`` fails where they are
 not what the runs say.
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from optcp.papers.model import Claim, Row
 
 METRICS = {table.id: table.metrics[0] for table in (Table1, Table2, Table3)}
-"""The exhibits, and what the paper prints in each."""
+"""The exhibits, and the printed quantity of each."""
 PRINTED = {table.metrics[0]: table.printed[table.metrics[0]] for table in (Table1, Table2, Table3)}
 """Metrics, and the tables of ``tables.toml`` that print them."""
 TRENDS = trends.Trends.id
@@ -57,7 +57,7 @@ QUANTITIES = {
 
 
 def files(found: Sequence[Result]) -> dict[Path, str]:
-    """One file a reading and table, in the form of an exhibit's result with what concerns this reading."""
+    """One file an interpretation and table, in the form of an exhibit's result with what concerns this one."""
     texts = {}
     for chosen in READINGS:
         for result in found:
@@ -89,7 +89,7 @@ def _replaced(text: str, before: str, behind: str, new: str) -> str:
 
 
 def _values(found: Sequence[Result]) -> Iterator[str]:
-    """Each line: both ways of switching beside the print, where both have been run."""
+    """Each line: both ways of switching beside the printed values, where both have been run."""
     rows = {
         (result.exhibit, *(row.key[name] for name in KEY)): row
         for result in found
@@ -121,7 +121,7 @@ def _ends(row: Row) -> tuple[float, float]:
 
 
 def _verdicts(found: Sequence[Result]) -> Iterator[str]:
-    """Each line: a statement, and what it is under each reading. Some do not depend on it."""
+    """Each line: a statement, and what it is under each interpretation. Some do not depend on it."""
     for result in found:
         for claim in result.claims:
             if len(claim.readings) < len(READINGS):
@@ -131,7 +131,7 @@ def _verdicts(found: Sequence[Result]) -> Iterator[str]:
 
 
 def _changes(result: Result) -> Iterator[str]:
-    """Each line: what a trend does to a quantity, over the pairs of cells that have been run and in the print."""
+    """Each line: what a trend does to a quantity, over the pairs of cells that have been run, and as printed."""
     network = trends.OF_PAPER
     rows = {
         (row.key["trend"], row.metric, row.key["profile"]): row

@@ -1,4 +1,4 @@
-"""What the smaller copy of the network keeps and loses: the paper's first cell at several scales."""
+"""What the smaller copy of the network preserves and loses: the paper's first cell at several scales."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ PAPER_SCALE = Scale(10_000, 100, 600)
 
 @exhibit
 class ScaleOfCopy(Smaller):
-    """Shares by rate and flows, with the kept runs of the paper's own cell."""
+    """Shares by rate and flows, with the stored runs of the paper's own cell."""
 
     id = "lbas/scale"
     title = "The first cell of the paper at several scales"
@@ -97,7 +97,7 @@ class ScaleOfCopy(Smaller):
         return found
 
     def evaluate(self, chosen: Mapping[str, Value], done: Mapping[str, Done]) -> Evaluation:
-        """Rows by scale; the last is the paper's, where its cell is kept of these settings."""
+        """Rows by scale; the last is the paper's, where its cell is stored for these settings."""
         rows: list[Row] = []
         for one in SCALES:
             if one.name not in done:
@@ -106,7 +106,7 @@ class ScaleOfCopy(Smaller):
                 found = [outcome.batches(runs[place]) for _, runs in done[one.name]]
                 rows += _rows(one, anycast, dict(enumerate(found)))
         if self.changed(chosen):
-            return Evaluation(rows, [], [], [NOTE, "Kept long runs are left out: they are not of these settings."])
+            return Evaluation(rows, [], [], [NOTE, "Stored long runs are left out: they are not of these settings."])
         runs = [(cell, content) for cell, content in kept_runs(DEFAULTS) if cell in CELLS[:2]]
         for cell, batches in by_cell(runs).items():
             rows += _rows(PAPER_SCALE, cell.anycast, batches)
@@ -117,7 +117,7 @@ class ScaleOfCopy(Smaller):
 NOTE = (
     "`inet-2011`, b_D = 2. `share_segments` is a flow's share of the bandwidth-delay product. `drops_over_law` is what "
     "is dropped over what the square-root law gives at the same throughput and queue: how many losses a flow has for "
-    "each halving. 10000 Mb/s are long runs that are kept with the project."
+    "each halving. 10000 Mb/s are long runs that are stored with the project."
 )
 
 

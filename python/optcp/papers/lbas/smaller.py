@@ -1,6 +1,6 @@
 """A smaller copy of the network, in which a run takes seconds.
 
-Of the paper's world it keeps the delays, K, the bundling degrees, the buffer as a share of the bandwidth-delay product,
+Of the paper's world it has the delays, K, the bundling degrees, the buffer as a share of the bandwidth-delay product,
 and how many flows there are relative to each other. Rates are a hundredth and flows a tenth, so a flow's share of the
 bandwidth-delay product is a tenth, 83 segments in place of 833, and so is the time in which it grows back after a
 halving: 60 s here are as many such times as 600 s there. What it loses: with a tenth of the flows their sum fluctuates
@@ -64,7 +64,7 @@ SENDERS: dict[str, dict[str, str]] = {
         "tcp.all.loss_detection": "rack",
     },
 }
-"""The readings of the paper's NewReno, and today's senders: CUBIC with SACK as in Linux, and BBR version 1."""
+"""The interpretations of the paper's NewReno, and today's senders: CUBIC with SACK as in Linux, and BBR version 1."""
 OF_THE_PAPER = tuple(SENDERS)[: len(READINGS)]
 
 

@@ -37,7 +37,7 @@ class Table1(Lbas):
     metrics = ("throughput_gbps",)
     printed: ClassVar = {"throughput_gbps": "table1_throughput_gbps"}
     why = (
-        "Throughput depends on what the paper leaves open of TCP, above all on what a timeout that interrupts a "
+        "Throughput depends on unstated parameters of TCP, above all on what a timeout that interrupts a "
         "recovery does to ssthresh (docs/papers/lbas.md)."
     )
 
@@ -85,7 +85,7 @@ def gains(measured: Measured, of: Sequence[tuple[Cell, Cell]]) -> dict[Cell, NDA
 
 
 def largest_gain(measured: Measured) -> list[Part]:
-    """Judge: the largest gain is that of the print, in the first cell, and gains shrink with more flows."""
+    """Judge: the largest gain is the printed one, in the first cell, and gains shrink with more flows."""
     parts = missing_part(measured, [CELLS])
     if measured.has(CELLS):
         parts += largest_part(gains(measured, pairs()), "gain", "throughput_gain_pct", batches=measured.batched(CELLS))

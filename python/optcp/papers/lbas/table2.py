@@ -42,7 +42,7 @@ class Table2(Lbas):
     )
 
     def combined(self, cell: Cell, measured: Measured) -> dict[str, Any]:
-        """The drops of all lightpaths of a node together: what the print is summed over is not said."""
+        """The drops of all lightpaths of a node together: what the printed values are sums of is unstated."""
         return {"drop_node_mbps": measured.interval("drop_mbps", cell).times(cell.bundling_degree)}
 
     def rows_beside(self) -> list[Row]:
@@ -50,15 +50,15 @@ class Table2(Lbas):
         return [one for cell in CELLS for one in _law(cell)]
 
     def notes(self, done: Mapping[str, Done]) -> list[str]:
-        """What those rows are, and how far the print is from them."""
+        """What those rows are, and how far the printed values are from them."""
         del done
         law = [(cell, printed("table2_drop_mbps", cell) / of_print(cell).law_mbps) for cell in CELLS]
         most = [(cell, printed("table2_drop_mbps", cell) / of_print(cell).most_mbps) for cell in CELLS]
         return [
             f"`{LAW}`: what steady NewReno drops at the printed throughput and queue, with one loss for each halving "
             "(`law_mbps`), and with a whole window lost at each and repaired a segment a round trip (`most_mbps`). "
-            f"The print has {_range(law)} times the first and {_range(most)} times the second; if it is the sum over "
-            f"a core node, {_range(law, by_node=True)} and {_range(most, by_node=True)} times."
+            f"The printed values are {_range(law)} times the first and {_range(most)} times the second; if they are "
+            f"sums over a core node, {_range(law, by_node=True)} and {_range(most, by_node=True)} times."
         ]
 
     def judges(self, measured: Measured) -> dict[str, list[Part]]:
@@ -86,7 +86,7 @@ class Table2(Lbas):
 
 
 def of_print(cell: Cell) -> Steady:
-    """What steady NewReno drops at what the paper prints for a cell."""
+    """What steady NewReno drops at the printed values of a cell."""
     throughput = 1000 * printed("table1_throughput_gbps", cell)
     return steady(throughput, cell.flows, printed("table3_queue_mb", cell), LIGHTPATH_MBPS)
 

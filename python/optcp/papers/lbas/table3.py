@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from optcp.study import Done
 
 DELAYS = ("metro_delay_ms", "core_delay_ms", "far_delay_ms")
-"""On the way of a packet; those of its host's links are not counted."""
+"""On the path of a packet; those of its host's links are not counted."""
 LONGEST = ("metro_longest_ms", "core_longest_ms", "far_longest_ms")
 
 
@@ -43,7 +43,7 @@ class Table3(Lbas):
     )
 
     def combined(self, cell: Cell, measured: Measured) -> dict[str, Any]:
-        """The queueing delay from metro node to metro node, and the longest one on each part of the way."""
+        """The queueing delay from metro node to metro node, and the longest one on each part of the path."""
         total = sum(measured.values(metric, [cell])[0] for metric in DELAYS)
         longest = {metric: measured.longest(metric, cell) for metric in LONGEST}
         delay = stats.mean(np.asarray(total), batches=measured.batched([cell]))
@@ -74,7 +74,7 @@ class Table3(Lbas):
 
 
 def largest_reduction(measured: Measured) -> list[Part]:
-    """Judge: the largest reduction is that of the print, and reductions grow with the bundling degree."""
+    """Judge: the largest reduction is the printed one, and reductions grow with the bundling degree."""
     parts = missing_part(measured, [CELLS])
     if measured.has(CELLS):
         parts += largest_part(

@@ -47,7 +47,7 @@ def _measured(done: Done) -> dict[tuple[str, Cell], dict[int, Batches]]:
 
 @exhibit
 class Today(Smaller):
-    """The paper's quantities for three readings of NewReno, for CUBIC and for BBR."""
+    """The paper's quantities for three interpretations of NewReno, for CUBIC and for BBR."""
 
     id = "lbas/today"
     title = "Utilisation, drops and queue with today's senders, smaller copy of the network"

@@ -1,4 +1,4 @@
-"""Which of the paper's trends each sender shows: in the long runs that are kept, and in the smaller copy."""
+"""Which of the paper's trends each sender shows: in the stored long runs, and in the smaller copy."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class Trends(Smaller):
     """The paper's three trends: with anycast switching, with larger bundles, with more flows."""
 
     id = "lbas/trends"
-    title = "The paper's trends by sender: kept long runs, and the smaller copy of the network"
+    title = "The paper's trends by sender: stored long runs, and the smaller copy of the network"
     where = "section 3, and beyond the paper"
     runs = today.RUNS
 
@@ -68,12 +68,12 @@ class Trends(Smaller):
         return {today.NAME: today.study(chosen, options)}
 
     def evaluate(self, chosen: Mapping[str, Value], done: Mapping[str, Done]) -> Evaluation:
-        """Each trend over all pairs that there are; long runs are kept of the settings' defaults alone."""
+        """Each trend over all pairs that there are; long runs are stored for the default settings alone."""
         rows: list[Row] = []
         kept: list[dict[str, Any]] = []
         notes = [NOTE]
         if self.changed(chosen):
-            notes.append("Kept long runs are left out: they are not of these settings.")
+            notes.append("Stored long runs are left out: they are not of these settings.")
         else:
             for of_reading in READINGS:
                 name = reading(of_reading)
@@ -93,7 +93,7 @@ NOTE = (
     "Means over all pairs of cells that there are, as many as the row `pairs` says: with anycast switching minus "
     "without; the largest bundle minus the smallest; the most flows minus the fewest. The latter two are over the same "
     "pairs with anycast switching and without. Utilisation in points of the rate, the queue in points of the buffer, "
-    "drops as a ratio less one. Kept long runs have intervals over batches where there are fewer than three seeds, "
+    "drops as a ratio less one. Stored long runs have intervals over batches where there are fewer than three seeds, "
     "widened for their correlation."
 )
 

@@ -1,4 +1,4 @@
-"""The background traffic as it comes out: its Hurst parameter, packets a second, and size of a packet."""
+"""The background traffic as measured: its Hurst parameter, packets a second, and size of a packet."""
 
 from __future__ import annotations
 

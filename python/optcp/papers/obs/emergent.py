@@ -167,7 +167,7 @@ PATHS = tuple(dict.fromkeys(way.alone() for way in CELLS))
 
 
 class Column:
-    """Of what a run over the core tells: places in its row."""
+    """Of what a run over the core gives: places in its row."""
 
     GOODPUT, BURSTS, LOST, ACK_BURSTS, ACKS_LOST, LOST_AFTER_LOST, WITH_SEGMENTS, SEGMENTS = range(8)
     LENGTHS = 8
@@ -289,7 +289,7 @@ def independent(found: NDArray[np.float64], steps: NDArray[np.float64], centre: 
     Parameters
     ----------
     found
-        What the runs over the core tell, shape (files, columns).
+        What the runs over the core give, shape (files, columns).
     steps
         Goodput, or segments a burst, at each step of the ladder, shape (files, steps).
     centre
@@ -356,7 +356,7 @@ def _independent(done: Done) -> NDArray[np.float64]:
 
 
 def measure(run: RunData) -> list[float]:
-    """What a run over the core tells, in the order of Column."""
+    """What a run over the core gives, in the order of Column."""
     rows = run.series["bursts"]
     there = rows["port"] == list(rows["ports"]).index(DIRECTION)
     lost, segments = rows["lost"][there], rows["segments"][there]

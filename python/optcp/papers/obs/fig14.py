@@ -51,7 +51,7 @@ class Fig14(Exhibit):
         return size.of(PAPER_RUNS, QUICK_RUNS)
 
     def evaluate(self, chosen: Mapping[str, Value], done: Mapping[str, Done]) -> Evaluation:
-        """Means by cell, both readings of equation 3, and the claims."""
+        """Means by cell, both interpretations of equation 3, and the claims."""
         access = float(chosen["access_mbps"])
         found = {cell: values[:, 1] for cell, values in measured(done[NAME]).items() if cell in CELLS}
         rows = rows_of("segments_per_burst", {frozen(cell.delayed_key()): values for cell, values in found.items()})

@@ -1,4 +1,4 @@
-"""What all exhibits of the paper share: its network, its cells, and what a run tells of its file."""
+"""What all exhibits of the paper share: its network, its cells, and what a run gives of its file."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ WORLD = (
     Assumed("largest_bytes", 1500, positive_int, lambda value: [("parameters.largest", f"{value} B")]),
     Assumed("profile", "opnet-11", str, lambda value: [("tcp.file.profile", str(value))]),
 )
-"""What the paper leaves open: figures 8 and 9, which would say some of it, are lost from its text."""
+"""Unstated parameters: figures 8 and 9, which would state some of them, are lost from its text."""
 
 
 @dataclass(frozen=True)

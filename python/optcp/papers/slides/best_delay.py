@@ -37,8 +37,8 @@ BIN_PCT = 5
 READING = "10+10"
 _SCENARIO = Path(optcp.__file__).parent / "scenarios" / "slides-best-delay.toml"
 _WHY = (
-    "With the slides' own parameters the printed gains do not come out: independent ns-2 runs give +0.4, -3.0, -9.0, "
-    "-14.7 % at 50, 250, 500, 1000 ms. Something that the slides do not say decides; no constant was changed to match."
+    "With the slides' own parameters the printed gains are not reproduced: independent ns-2 runs give +0.4, -3.0, "
+    "-9.0, -14.7 % at 50, 250, 500, 1000 ms. Something unstated decides; no constant was changed to match."
 )
 
 ASSUMED = (

@@ -45,7 +45,7 @@ STEP_S = 0.1
 READING = "ns2-2001"
 SEEDS_NOTE = (
     "The slides show one run. The means are over start times; 80 of them, because even 40 runs without an exception "
-    "cannot put a share surely above 95 %, which one of the claims asks for."
+    "cannot put a share significantly above 95 %, which one of the claims asks for."
 )
 _SCENARIO = Path(optcp.__file__).parent / "scenarios" / "slides-first.toml"
 

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 BIN_PCT = 10
 CURVES = (*CLASSES, "total")
 _WHY = (
-    "The print is one run. Over start times the gain spreads far more than the distance: the rows beside this one say "
-    "how far and where the printed value falls."
+    "The printed value is of one run. Over start times the gain spreads far more than the distance: the rows beside "
+    "this one say how far and where the printed value falls."
 )
 
 
@@ -52,7 +52,7 @@ class Goodput(first.First):
 
 
 def _gain_rows(gain: NDArray[np.float64]) -> list[Row]:
-    """How the first second's gain is distributed, and where the print falls."""
+    """How the first second's gain is distributed, and where the printed value falls."""
     printed = tables()["recovery_time"]["first_second_50ms_vs_0ms_pct"]
     key: Key = {"window": "10-11 s", "delta_ms": 50, "class": "total"}
     n = gain.size

@@ -58,9 +58,9 @@ class Queues(first.First):
         judged = claims.judge_all(self.id, context, str(chosen["profile"]))
         notes = [
             "The pictures are lost: nothing is printed to compare with, only what the text says of them.",
-            f"While the link is down all flows pass {first.MERGE_PORT}. Were it full over the first second with 0 ms, "
-            "as the bandwidth slides say, the goodput slides' +28.72 % of 50 ms over 0 ms could only be packets that "
-            "were carried with 0 ms but not yet in order at the receiver.",
+            f"While the link is down all flows traverse {first.MERGE_PORT}. Were it full over the first second with "
+            "0 ms, as the bandwidth slides say, the goodput slides' +28.72 % of 50 ms over 0 ms could only be packets "
+            "that were carried with 0 ms but not yet in order at the receiver.",
             first.SEEDS_NOTE,
         ]
         return Evaluation(_rows(context), judged, series, notes)

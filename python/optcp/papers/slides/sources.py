@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from optcp.study import RunData
 
 LINKS, BACKUP_LINKS = 5, 6
-"""Of every flow, and of a switched one over the backup; the ACKs pass as many."""
+"""Of every flow, and of a switched one over the backup; the ACKs traverse as many."""
 BACK_WINDOW_S = 0.5
 PS = 1e12
 
@@ -49,7 +49,7 @@ class Scale:
         access_bps = float(chosen["access_share"]) * float(chosen["backbone_bps"])
         queue_s = 8 * segment_bytes * int(chosen["queue_packets"]) / access_bps
         delay_s = float(chosen["link_delay_ms"]) / 1000
-        # Events are told apart to the picosecond.
+        # Events are distinguished to the picosecond.
         there, full, longest = (
             round(value, 12)
             for value in (2 * LINKS * delay_s, 2 * LINKS * delay_s + queue_s, 2 * BACKUP_LINKS * delay_s + queue_s)
@@ -154,7 +154,7 @@ class Senders:
 
 
 def senders(run: RunData, segment_bytes: int) -> Senders:
-    """Read the observation ``tcp``; windows are told in segments."""
+    """Read the observation ``tcp``; windows are in segments."""
     rows = run.series["tcp"]
     return Senders(
         time_s=rows["time_ps"] / PS,

@@ -1,4 +1,4 @@
-"""The study of unsaid parameters with the real simulator."""
+"""The study of unstated parameters with the real simulator."""
 
 import json
 import subprocess
