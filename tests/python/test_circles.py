@@ -14,11 +14,10 @@ LARGEST = 2
 """Two files that know each other are one thing in two files; more are a knot."""
 
 OPEN = {
-    "engine": "fast/{details,port,store} are one thing in three drawers; reducers take types of their dispatcher",
+    "engine": "fast/{details,port,store} are one thing in three drawers",
     "net": "action, label and packet name each other; ways of losing packets take types of their dispatcher",
     "optical": "news and selector take types of their dispatcher",
-    "routing": "ways to find backups take types of their dispatcher, `repair`",
-    "runs": "series and tallies, and through them what is built",
+    "runs": "what is built takes types of its dispatcher",
     "scenario": "checks and plans take types of their dispatcher; `schema::values` reads expressions",
 }
 """Crates that still have larger circles, and why."""
