@@ -13,15 +13,6 @@ CRATES = Path(__file__).parents[2] / "crates"
 LARGEST = 2
 """Two files that know each other are one thing in two files; more are a knot."""
 
-OPEN = {
-    "engine": "fast/{details,port,store} are one thing in three drawers",
-    "net": "action, label and packet name each other; ways of losing packets take types of their dispatcher",
-    "optical": "news and selector take types of their dispatcher",
-    "runs": "what is built takes types of its dispatcher",
-    "scenario": "checks and plans take types of their dispatcher; `schema::values` reads expressions",
-}
-"""Crates that still have larger circles, and why."""
-
 COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 TESTS = re.compile(r"#\[cfg\(test\)\]\s*(pub(\([^)]*\))? )?(use [^;]*;|mod \w+;|mod \w+ \{.*?\n\})", re.DOTALL)
 USE = re.compile(r"(?:^|[\s;}])(?:pub(?:\([^)]*\))?\s+)?use\s+([^;]+);")
@@ -120,15 +111,7 @@ def circles(graph):
     return sorted(sorted("::".join(node) or "lib" for node in one) for one in sets if len(one) > LARGEST)
 
 
-def crates():
-    """Each crate, marked where it is not done yet."""
-    for manifest in sorted(CRATES.glob("*/Cargo.toml")):
-        name = manifest.parent.name
-        marks = [pytest.mark.xfail(reason=OPEN[name], strict=True)] if name in OPEN else []
-        yield pytest.param(name, marks=marks)
-
-
-@pytest.mark.parametrize("name", list(crates()))
+@pytest.mark.parametrize("name", sorted(path.parent.name for path in CRATES.glob("*/Cargo.toml")))
 def test_no_circle_of_a_crate_holds_more_than_two_files(name):
     assert circles(Crate(CRATES / name / "src").graph()) == []
 

@@ -2,7 +2,7 @@
 
 use std::fmt::Display;
 
-use serde::de::value::{MapAccessDeserializer, SeqDeserializer};
+use serde::de::value::SeqDeserializer;
 use serde::de::{
     self, DeserializeOwned, DeserializeSeed, Deserializer, Expected, IntoDeserializer, MapAccess,
     Unexpected, Visitor,
@@ -198,11 +198,4 @@ impl<'de> MapAccess<'de> for Entries<'de> {
             None => Err(de::Error::custom("a value was asked for before its key")),
         }
     }
-}
-
-/// Hands a table that a visitor has been given on to the type that reads it.
-pub(crate) fn read_map<'de, A: MapAccess<'de>, T: de::Deserialize<'de>>(
-    map: A,
-) -> Result<T, A::Error> {
-    T::deserialize(MapAccessDeserializer::new(map))
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use optcp_units::Quantity;
 
 use crate::problem::{Problem, Problems};
-use crate::schema::said;
+use crate::schema::{said, uniform_arguments};
 use crate::tree::{Entry, Node, Origin, Value};
 use optcp_units::nearest::suggestion;
 
@@ -224,12 +224,6 @@ impl<'t> Scope<'t> {
         self.known.insert(name, value.clone());
         value
     }
-}
-
-/// The arguments of `uniform(low, high)`.
-pub(crate) fn uniform_arguments(text: &str) -> Option<(&str, &str)> {
-    let inner = text.trim().strip_prefix("uniform")?.trim_start();
-    inner.strip_prefix('(')?.strip_suffix(')')?.split_once(',')
 }
 
 fn is_name(name: &str) -> bool {

@@ -11,32 +11,14 @@ mod detection;
 mod news;
 mod scheme;
 mod selector;
+mod timing;
 
-use optcp_units::{Duration, Time};
+use optcp_units::Time;
 
 pub use detection::Detection;
 pub use scheme::{Point, Revert, Route, Scheme, Segment, SetUp, Turn};
-pub use selector::{Reversion, Switch};
-
-/// A time during which a link is down.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Outage {
-    /// When it fails.
-    pub failure: Time,
-    /// When it works again; `None` is not within the run.
-    pub repair: Option<Time>,
-}
-
-/// How a fault becomes news, and how it is forgotten.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Timing {
-    /// How the nodes beside a fault learn of it.
-    pub detection: Detection,
-    /// How long a detected fault must last before anything is done (RFC 4427, section 4.16).
-    pub hold_off: Duration,
-    /// What follows a repair.
-    pub reversion: Reversion,
-}
+pub use selector::Switch;
+pub use timing::{Outage, Reversion, Timing};
 
 /// A decision at a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -22,15 +22,7 @@
 use optcp_units::{Duration, Time};
 
 use super::news::News;
-
-/// What follows a repair.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reversion {
-    /// Back to the working path once it has worked for so long.
-    After(Duration),
-    /// Packets stay on the backup.
-    Never,
-}
+use super::timing::Reversion;
 
 /// A decision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

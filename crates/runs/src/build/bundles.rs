@@ -10,7 +10,7 @@ use optcp_units::{Duration, Time};
 use optcp_scenario::plan::{BundlePlan, FlowPlan, Hop, Plan};
 use optcp_scenario::protected::reverse;
 
-use super::{outages, path_ids, port_id, united};
+use super::places::{outages, path_ids, port_id, united};
 
 /// The number of one direction of a bundle: from its first end to its second (0) or back (1).
 pub(super) fn bundle_id(bundle: usize, way: usize) -> BundleId {

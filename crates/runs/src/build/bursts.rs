@@ -10,7 +10,7 @@ use optcp_optical::switching::{Core, Fibre, FibreId};
 
 use optcp_scenario::plan::{Hop, LinkPlan, Plan};
 
-use super::port_id;
+use super::places::port_id;
 
 /// The number of each fibre in the core.
 pub(super) fn fibre_ids(plan: &Plan) -> BTreeMap<Hop, FibreId> {

@@ -3,6 +3,7 @@
 mod arrivals;
 mod bundles;
 mod bursts;
+mod places;
 mod protection;
 mod routing;
 mod traffic;
@@ -15,8 +16,8 @@ use optcp_des::Streams;
 use optcp_engine::observe::{Observations, Watched};
 use optcp_engine::{Blueprint, FlowSpec};
 use optcp_net::{
-    Action, Control, FlowId, IndependentLoss, Jitter, Loss, PathId, Paths, PeriodicLoss,
-    PortConfig, PortId, QueueLimit, ScriptedLoss,
+    Action, Control, FlowId, IndependentLoss, Jitter, Loss, Paths, PeriodicLoss, PortConfig,
+    PortId, QueueLimit, ScriptedLoss,
 };
 use optcp_optical::protection::Outage;
 use optcp_tcp::Config;
@@ -29,6 +30,7 @@ pub use protection::Switched;
 pub use routing::{Rerouted, RoutingRecord};
 
 use bundles::Entrances;
+use places::{delay_of, draw, fails, outages, port_id};
 use routing::Tables;
 
 /// The world of one run, and what watches it.
@@ -121,11 +123,6 @@ fn drawn_failures(plan: &Plan, streams: Streams) -> Cow<'_, Plan> {
     plan
 }
 
-/// The number of a port: both directions of a link stand side by side.
-pub(crate) fn port_id((link, direction): Hop) -> PortId {
-    PortId::try_from(2 * link + direction).expect("a plan has fewer than 2^31 links")
-}
-
 fn ports(plan: &Plan, streams: Streams) -> Vec<PortConfig> {
     let mut ports = Vec::with_capacity(2 * plan.links.len());
     for link in &plan.links {
@@ -147,11 +144,6 @@ fn ports(plan: &Plan, streams: Streams) -> Vec<PortConfig> {
         }
     }
     ports
-}
-
-/// The propagation delay of a port.
-fn delay_of(ports: &[PortConfig], hop: Hop) -> Duration {
-    ports[port_id(hop) as usize].delay
 }
 
 /// What each port loses: first by name, as one script, then in the order of the file.
@@ -194,19 +186,6 @@ fn limit(queue: plan::QueueLimit) -> QueueLimit {
         plan::QueueLimit::Bytes(bytes) => QueueLimit::Bytes(bytes.count()),
         plan::QueueLimit::Unlimited => QueueLimit::Unlimited,
     }
-}
-
-fn draw(spread: Spread<Duration>, streams: Streams, name: impl Fn() -> String) -> Duration {
-    match spread {
-        Spread::Fixed(value) => value,
-        Spread::Uniform { low, high } => streams.stream(&name()).uniform(low, high),
-    }
-}
-
-/// The two paths of a flow group: data, and ACKs.
-fn path_ids(group: usize) -> [PathId; 2] {
-    let data = 2 * PathId::try_from(group).expect("a plan has fewer than 2^31 groups");
-    [data, data + 1]
 }
 
 fn flows(
@@ -277,32 +256,6 @@ fn controls(
     controls.sort_by_key(|control| control.at);
     switches.sort_by_key(|switch| switch.at);
     (controls, switches)
-}
-
-/// Whether a failure takes a port down: that of its link, or of a circuit over it.
-fn fails(plan: &Plan, failure: &plan::FailurePlan, (link, direction): Hop) -> bool {
-    let hit = |(under, way): Hop| under == failure.link && failure.directions[way];
-    let over = &plan.links[link].over;
-    hit((link, direction)) || over.iter().any(|&hop| hit(hop))
-}
-
-/// When a port is down, in order.
-fn outages(plan: &Plan, hop: Hop) -> Vec<Outage> {
-    let of_hop = plan.failures.iter().filter(|failure| fails(plan, failure, hop));
-    united(of_hop.map(|one| Outage { failure: one.at, repair: one.repair }).collect())
-}
-
-/// The same as outages that are apart, in order.
-fn united(mut outages: Vec<Outage>) -> Vec<Outage> {
-    outages.sort_by_key(|outage| outage.failure);
-    outages.dedup_by(|next, last| {
-        let together = last.repair.is_none_or(|repair| next.failure <= repair);
-        if together {
-            last.repair = last.repair.zip(next.repair).map(|(a, b)| a.max(b));
-        }
-        together
-    });
-    outages
 }
 
 /// What watches a run, in the order of the plan.

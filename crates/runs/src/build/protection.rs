@@ -11,7 +11,7 @@ use optcp_scenario::plan::{DetectionPlan, Hop, Plan, ProtectionPlan};
 use optcp_scenario::protected::{Protected, TeLink};
 
 use super::bundles::{Entrances, outages_of};
-use super::{delay_of, outages, port_id};
+use super::places::{delay_of, outages, port_id};
 
 /// A switch of a run, for its result.
 #[derive(Clone, Debug, PartialEq, Eq)]

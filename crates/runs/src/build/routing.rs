@@ -15,7 +15,7 @@ use optcp_scenario::plan::{Plan, RoutingPlan};
 use optcp_scenario::routed::topology_of;
 
 use super::bundles::{bundle_id, outages_of};
-use super::{delay_of, draw, port_id};
+use super::places::{delay_of, draw, port_id};
 
 /// What routers did at an instant, for the result of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -7,7 +7,7 @@ use optcp_traffic::{Constant, FractalRenewal, FractionalNoise, OnOff, Poisson, P
 use optcp_units::Time;
 
 use super::bundles::Entrances;
-use super::draw;
+use super::places::draw;
 use super::routing::Tables;
 use optcp_scenario::plan::{Carries, FlowPlan, Plan, ProcessPlan, TrafficPlan};
 

@@ -8,7 +8,8 @@ use crate::problem::Problems;
 use crate::schema::{self, FlowsEntry, Size, SizesTable};
 use crate::tree::{Step, place};
 
-use super::{Draft, MOST};
+use super::bounds::MOST;
+use super::draft::Draft;
 
 /// Reports keys that only flows which come at random have, or do not have.
 pub(super) fn check_keys(i: usize, entry: &FlowsEntry, problems: &mut Problems<'_>) {

@@ -8,7 +8,7 @@ use crate::schema::{BundleEntry, File};
 use crate::tree::place;
 use optcp_units::nearest::suggestion;
 
-use super::check_name;
+use super::bounds::check_name;
 use super::network::Network;
 
 impl Network {

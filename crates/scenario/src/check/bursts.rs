@@ -9,7 +9,7 @@ use crate::problem::Problems;
 use crate::schema::{BurstsEntry, File};
 use crate::tree::{Step, place};
 
-use super::Draft;
+use super::draft::Draft;
 use super::network::Network;
 
 /// Finds the links, and what is said of them elsewhere that does not go with bursts.

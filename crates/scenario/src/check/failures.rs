@@ -8,7 +8,7 @@ use crate::schema::{FailedDirections, FailedPackets, FailureEntry, File, LinkRef
 use crate::tree::place;
 use optcp_units::nearest::suggestion;
 
-use super::Draft;
+use super::draft::Draft;
 use super::network::{Network, check_spread};
 
 /// Places the failures.

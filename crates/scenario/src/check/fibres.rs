@@ -11,10 +11,11 @@ use crate::problem::Problems;
 use crate::schema::{BurstsEntry, File, LinkRef};
 use crate::tree::{Step, place};
 
+use super::bounds::MOST;
+use super::draft::Draft;
 use super::network::Network;
 use super::route::{Item, Route, Smaller};
 use super::routing::delay_cost;
-use super::{Draft, MOST};
 
 /// Many times what any band has room for; each takes memory.
 const MOST_WAVELENGTHS: u32 = 10_000;

@@ -12,9 +12,11 @@ use crate::schema::{File, FlowsEntry, Volume};
 use crate::tree::{Step, place};
 use optcp_units::nearest::list;
 
+use super::bounds::{MOST, check_name};
+use super::draft::Draft;
 use super::network::{Network, check_spread};
 use super::route::Route;
-use super::{Draft, MOST, arrivals, check_name, tcp};
+use super::{arrivals, tcp};
 
 /// Expands the groups of flows.
 pub(super) fn flows(

@@ -10,7 +10,7 @@ use crate::schema::{File, LossesEntry};
 use crate::tree::place;
 use optcp_units::nearest::suggestion;
 
-use super::Draft;
+use super::draft::Draft;
 use super::network::Network;
 
 /// Finds the ports that lose packets, and what they lose.

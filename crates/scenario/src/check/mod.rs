@@ -2,8 +2,10 @@
 //! members, and what cannot be is refused, as much of it at once as can be found.
 
 mod arrivals;
+mod bounds;
 mod bundles;
 mod bursts;
+mod draft;
 mod failures;
 mod fibres;
 mod flows;
@@ -17,74 +19,17 @@ mod tcp;
 mod topology;
 mod traffic;
 
-use optcp_tcp::Config;
 use optcp_units::Time;
 
 use crate::library::Library;
-use crate::plan::{
-    ArrivalsPlan, BurstsPlan, Carries, CorePlan, FailurePlan, FlowPlan, LossPlan, ObservePlan,
-    Plan, ProtectionPlan, RoutingPlan, TrafficPlan,
-};
+use crate::plan::{Carries, Plan};
 use crate::problem::Problems;
 use crate::schema::File;
 use crate::tree::place;
 
+use draft::Draft;
 use network::Network;
 pub use tcp::choices as tcp_choices;
-
-/// More nodes, links or flows than this are taken for a slip: they would fill the memory.
-const MOST: usize = 200_000;
-
-/// What a plan will say, but for the network, which is not whole before everything is checked: whoever needs a
-/// node, a link or a bundle meanwhile asks [`Network`].
-#[derive(Default)]
-struct Draft {
-    stop: Time,
-    end_with_flows: bool,
-    core: Option<CorePlan>,
-    bursts: Vec<BurstsPlan>,
-    routing: Option<RoutingPlan>,
-    groups: Vec<String>,
-    flows: Vec<FlowPlan>,
-    arrivals: Vec<ArrivalsPlan>,
-    traffic: Vec<TrafficPlan>,
-    tcp: Vec<(String, Config)>,
-    losses: Vec<LossPlan>,
-    failures: Vec<FailurePlan>,
-    protections: Vec<ProtectionPlan>,
-    observe: Vec<ObservePlan>,
-}
-
-impl Draft {
-    /// Whether packets travel over a link in bursts.
-    fn in_bursts(&self, link: usize) -> bool {
-        self.bursts.iter().any(|bursts| bursts.link == link)
-    }
-
-    fn finished(self, title: &str, network: Network) -> Plan {
-        Plan {
-            title: title.to_owned(),
-            stop: self.stop,
-            end_with_flows: self.end_with_flows,
-            numbers: network.numbers(),
-            nodes: network.nodes,
-            links: network.links,
-            bundles: network.bundles,
-            core: self.core,
-            bursts: self.bursts,
-            routing: self.routing,
-            groups: self.groups,
-            flows: self.flows,
-            arrivals: self.arrivals,
-            traffic: self.traffic,
-            tcp: self.tcp,
-            losses: self.losses,
-            failures: self.failures,
-            protections: self.protections,
-            observe: self.observe,
-        }
-    }
-}
 
 /// The plan of a file; `None` if `problems` have been found.
 pub(crate) fn plan(file: &File, library: &Library, problems: &mut Problems<'_>) -> Option<Plan> {
@@ -132,15 +77,5 @@ fn early_end(plan: &Draft, problems: &mut Problems<'_>) {
             let message = format!("`{}` has intervals up to `stop`", observed.name);
             problems.at(place!["observe", i], message).label("does not go with `end_with_flows`");
         }
-    }
-}
-
-/// Reports a name that cannot be told apart from the punctuation of paths and labels.
-fn check_name(name: &str, place: &[crate::tree::Step<'_>], problems: &mut Problems<'_>) {
-    let allowed = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.');
-    if name.is_empty() || !name.chars().all(allowed) {
-        problems
-            .at(place, format!("`{name}` cannot be a name"))
-            .label("letters, digits, `_`, `-` and `.` make a name");
     }
 }

@@ -8,8 +8,8 @@ use crate::problem::Problems;
 use crate::schema::{File, LinksEntry, MembersKind};
 use crate::tree::{Step, place};
 
+use super::bounds::{MOST, check_name};
 use super::route::{Item, Smaller};
-use super::{MOST, check_name};
 
 /// The nodes and links found so far, with their names.
 #[derive(Default)]

@@ -9,8 +9,9 @@ use crate::schema::{File, LinkRef, ObserveEntry};
 use crate::tree::{Step, place};
 use optcp_units::nearest::suggestion;
 
+use super::bounds::check_name;
+use super::draft::Draft;
 use super::network::Network;
-use super::{Draft, check_name};
 
 /// An observation with more values would fill the memory.
 const MOST_VALUES: u64 = 100_000_000;

@@ -12,7 +12,7 @@ use crate::schema::{CapacityKind, File, LinkRef, ProtectionEntry, Span, SwitchDe
 use crate::tree::place;
 use optcp_units::nearest::suggestion;
 
-use super::Draft;
+use super::draft::Draft;
 use super::flows::check_queues;
 use super::network::Network;
 use super::route::Route;

@@ -11,7 +11,7 @@ use crate::routed::topology;
 use crate::schema::{Cost, File, RoutingTable, Span};
 use crate::tree::{Step, place};
 
-use super::Draft;
+use super::draft::Draft;
 use super::network::{Network, check_spread};
 use super::route::{Item, Route, Smaller};
 

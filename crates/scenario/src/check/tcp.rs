@@ -16,7 +16,8 @@ use crate::schema::{File, TcpTable, belongs};
 use crate::tree::{Node, place};
 use optcp_units::nearest::suggestion;
 
-use super::{Draft, check_name};
+use super::bounds::check_name;
+use super::draft::Draft;
 
 /// The length field of an IP packet (RFC 791) says no more.
 const LARGEST_PACKET: Bytes = Bytes::new(65_535);

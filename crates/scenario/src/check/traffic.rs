@@ -13,9 +13,10 @@ use crate::schema::{File, Pace, SizesTable, TrafficEntry};
 use crate::tree::place;
 
 use super::arrivals::keys_fit;
+use super::bounds::{MOST, check_name};
+use super::draft::Draft;
 use super::flows::{Way, check_room, routes, varying};
 use super::network::{Network, check_spread};
-use super::{Draft, MOST, check_name};
 
 /// The headers of UDP (RFC 768) and IPv4 (RFC 791).
 const HEADERS: u64 = 28;

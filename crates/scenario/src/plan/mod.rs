@@ -3,6 +3,7 @@
 mod faults;
 mod flows;
 mod observe;
+mod terms;
 
 use optcp_optical::bundle::Selection;
 use optcp_optical::burst::Assembly;
@@ -14,38 +15,7 @@ use optcp_units::{Bytes, Duration, Rate, Time};
 pub use faults::{DetectionPlan, FailurePlan, Loses, LossPlan, ProtectionPlan};
 pub use flows::{ArrivalsPlan, Carries, FlowPlan, ProcessPlan, TrafficPlan};
 pub use observe::{ObserveKind, ObservePlan};
-
-/// A value, or the distribution that it is drawn from once when the world is built.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Spread<T> {
-    /// This value.
-    Fixed(T),
-    /// Any value from `low` to `high`, all equally likely.
-    Uniform {
-        /// The least value.
-        low: T,
-        /// The greatest value.
-        high: T,
-    },
-}
-
-impl<T: Copy> Spread<T> {
-    /// The greatest value that can come out.
-    pub fn high(self) -> T {
-        match self {
-            Spread::Fixed(value) => value,
-            Spread::Uniform { high, .. } => high,
-        }
-    }
-
-    /// The same spread of another type.
-    pub fn map<U>(self, f: impl Fn(T) -> U) -> Spread<U> {
-        match self {
-            Spread::Fixed(value) => Spread::Fixed(f(value)),
-            Spread::Uniform { low, high } => Spread::Uniform { low: f(low), high: f(high) },
-        }
-    }
-}
+pub use terms::{Hop, Spread};
 
 /// What a queue holds at most, the packet in transmission included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,9 +27,6 @@ pub enum QueueLimit {
     /// Everything.
     Unlimited,
 }
-
-/// A direction of a link: the link's index, and 0 from its first end to its second or 1 back.
-pub type Hop = (usize, usize);
 
 /// A checked scenario.
 #[derive(Clone, Debug, PartialEq)]

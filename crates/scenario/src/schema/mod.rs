@@ -27,6 +27,7 @@ pub(crate) use topology::TopologyTable;
 pub(crate) use traffic::{FlowPace, Pace, SizesTable, TrafficEntry};
 pub(crate) use values::{
     Cost, Count, Delay, LinkRef, Probability, Queue, Size, Span, Speed, SwitchDelay, Volume, said,
+    uniform_arguments,
 };
 
 use crate::de;

@@ -5,10 +5,9 @@ use std::fmt;
 
 use optcp_units::{Bytes, Dimension, Duration, Quantity, QuantityError, Rate};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 
-use crate::de::read_map;
-use crate::expression::uniform_arguments;
 use crate::plan::{QueueLimit, Spread};
 
 /// A value that reads itself from text, and some from a whole number too.
@@ -48,6 +47,17 @@ impl<T: Written> Visitor<'_> for WrittenVisitor<T> {
     fn visit_f64<E: Error>(self, number: f64) -> Result<T, E> {
         self.visit_str(&number.to_string())
     }
+}
+
+/// The arguments of `uniform(low, high)`.
+pub(crate) fn uniform_arguments(text: &str) -> Option<(&str, &str)> {
+    let inner = text.trim().strip_prefix("uniform")?.trim_start();
+    inner.strip_prefix('(')?.strip_suffix(')')?.split_once(',')
+}
+
+/// Hands a table that a visitor has been given on to the type that reads it.
+fn read_map<'de, A: MapAccess<'de>, T: Deserialize<'de>>(map: A) -> Result<T, A::Error> {
+    T::deserialize(MapAccessDeserializer::new(map))
 }
 
 /// What is wrong with a text that is no quantity, and how to write it.

@@ -1,0 +1,60 @@
+//! What the parts of a world share: the numbers of ports and paths, draws, and when links are down.
+
+use optcp_des::Streams;
+use optcp_net::{PathId, PortConfig, PortId};
+use optcp_optical::protection::Outage;
+use optcp_scenario::plan::{FailurePlan, Hop, Plan, Spread};
+use optcp_units::Duration;
+
+/// The number of a port: both directions of a link stand side by side.
+pub(crate) fn port_id((link, direction): Hop) -> PortId {
+    PortId::try_from(2 * link + direction).expect("a plan has fewer than 2^31 links")
+}
+
+/// The propagation delay of a port.
+pub(super) fn delay_of(ports: &[PortConfig], hop: Hop) -> Duration {
+    ports[port_id(hop) as usize].delay
+}
+
+pub(super) fn draw(
+    spread: Spread<Duration>,
+    streams: Streams,
+    name: impl Fn() -> String,
+) -> Duration {
+    match spread {
+        Spread::Fixed(value) => value,
+        Spread::Uniform { low, high } => streams.stream(&name()).uniform(low, high),
+    }
+}
+
+/// The two paths of a flow group: data, and ACKs.
+pub(super) fn path_ids(group: usize) -> [PathId; 2] {
+    let data = 2 * PathId::try_from(group).expect("a plan has fewer than 2^31 groups");
+    [data, data + 1]
+}
+
+/// When a port is down, in order.
+pub(super) fn outages(plan: &Plan, hop: Hop) -> Vec<Outage> {
+    let of_hop = plan.failures.iter().filter(|failure| fails(plan, failure, hop));
+    united(of_hop.map(|one| Outage { failure: one.at, repair: one.repair }).collect())
+}
+
+/// Whether a failure takes a port down: that of its link, or of a circuit over it.
+pub(super) fn fails(plan: &Plan, failure: &FailurePlan, (link, direction): Hop) -> bool {
+    let hit = |(under, way): Hop| under == failure.link && failure.directions[way];
+    let over = &plan.links[link].over;
+    hit((link, direction)) || over.iter().any(|&hop| hit(hop))
+}
+
+/// The same as outages that are apart, in order.
+pub(super) fn united(mut outages: Vec<Outage>) -> Vec<Outage> {
+    outages.sort_by_key(|outage| outage.failure);
+    outages.dedup_by(|next, last| {
+        let together = last.repair.is_none_or(|repair| next.failure <= repair);
+        if together {
+            last.repair = last.repair.zip(next.repair).map(|(a, b)| a.max(b));
+        }
+        together
+    });
+    outages
+}

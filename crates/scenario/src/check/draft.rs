@@ -1,0 +1,62 @@
+//! A plan in the making, and what every check needs.
+
+use optcp_tcp::Config;
+use optcp_units::Time;
+
+use crate::plan::{
+    ArrivalsPlan, BurstsPlan, CorePlan, FailurePlan, FlowPlan, LossPlan, ObservePlan, Plan,
+    ProtectionPlan, RoutingPlan, TrafficPlan,
+};
+
+use super::network::Network;
+
+/// What a plan will say, but for the network, which is not whole before everything is checked: whoever needs a
+/// node, a link or a bundle meanwhile asks [`Network`].
+#[derive(Default)]
+pub(super) struct Draft {
+    pub(super) stop: Time,
+    pub(super) end_with_flows: bool,
+    pub(super) core: Option<CorePlan>,
+    pub(super) bursts: Vec<BurstsPlan>,
+    pub(super) routing: Option<RoutingPlan>,
+    pub(super) groups: Vec<String>,
+    pub(super) flows: Vec<FlowPlan>,
+    pub(super) arrivals: Vec<ArrivalsPlan>,
+    pub(super) traffic: Vec<TrafficPlan>,
+    pub(super) tcp: Vec<(String, Config)>,
+    pub(super) losses: Vec<LossPlan>,
+    pub(super) failures: Vec<FailurePlan>,
+    pub(super) protections: Vec<ProtectionPlan>,
+    pub(super) observe: Vec<ObservePlan>,
+}
+
+impl Draft {
+    /// Whether packets travel over a link in bursts.
+    pub(super) fn in_bursts(&self, link: usize) -> bool {
+        self.bursts.iter().any(|bursts| bursts.link == link)
+    }
+
+    pub(super) fn finished(self, title: &str, network: Network) -> Plan {
+        Plan {
+            title: title.to_owned(),
+            stop: self.stop,
+            end_with_flows: self.end_with_flows,
+            numbers: network.numbers(),
+            nodes: network.nodes,
+            links: network.links,
+            bundles: network.bundles,
+            core: self.core,
+            bursts: self.bursts,
+            routing: self.routing,
+            groups: self.groups,
+            flows: self.flows,
+            arrivals: self.arrivals,
+            traffic: self.traffic,
+            tcp: self.tcp,
+            losses: self.losses,
+            failures: self.failures,
+            protections: self.protections,
+            observe: self.observe,
+        }
+    }
+}
