@@ -35,8 +35,8 @@ fn run(kernel: Kernel, seed: u64, sizes: PacketSize) -> [f64; 2] {
     let found = columns(simulation.observer());
     let [queue, datagrams] = &found[..] else { panic!("two observations") };
     let arrived = value(datagrams, "arrived_packets");
-    assert_eq!(value(datagrams, "sent_packets"), arrived + simulation.in_flight() as f64);
-    assert_eq!(value(datagrams, "lost_packets"), 0.0);
+    let missing = value(datagrams, "sent_packets") - arrived - simulation.in_flight() as f64;
+    assert!(missing.abs() < 0.5 && value(datagrams, "lost_packets") < 0.5);
     let delay_ms = value(datagrams, "delay_sum_ps") / arrived / 1e9;
     [value(queue, "mean_packets"), delay_ms]
 }
