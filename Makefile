@@ -13,6 +13,8 @@ RUST := Cargo.toml Cargo.lock $(shell find crates -type f \( -name '*.rs' -o -na
 
 # Which paths are hot, as `make profile` has counted them. A compiler that cannot read it does without.
 PROFILE := benches/optcp.profdata
+# That of the LLVM that the compiler is made with: Debian's package llvm-22 for LLVM 22.
+PROFDATA ?= llvm-profdata-$(shell rustc -vV | sed -n 's/^LLVM version: \([0-9]*\).*/\1/p')
 RELEASE := RUSTFLAGS="$(RUSTFLAGS) -Cprofile-use=$(CURDIR)/$(PROFILE)"
 DEVELOP := PIP_QUIET=1 VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --release --locked --quiet
 
@@ -72,11 +74,12 @@ bench: setup ## Measure the speed of the simulator
 	$(BIN)/optcp bench
 	$(RELEASE) cargo bench --workspace --locked
 
-profile: $(STAMPS)/env ## Count anew which paths are hot (needs `rustup component add llvm-tools`)
+profile: $(STAMPS)/env ## Count anew which paths are hot (needs llvm-profdata of the compiler's LLVM version)
+	@command -v $(PROFDATA) > /dev/null || { echo "no $(PROFDATA): install your system's LLVM tools of that version" >&2; exit 1; }
 	RUSTFLAGS="-Cprofile-generate=$(CURDIR)/target/profile/counts" CARGO_TARGET_DIR=target/profile $(DEVELOP)
 	rm -rf target/profile/counts
 	$(BIN)/python benches/train.py
-	"$$(rustc --print sysroot)"/lib/rustlib/*/bin/llvm-profdata merge --sparse --function=optcp \
+	$(PROFDATA) merge --sparse --function=optcp \
 	    --output=$(PROFILE) target/profile/counts
 	$(MAKE) setup
 

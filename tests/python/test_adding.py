@@ -1,0 +1,46 @@
+"""The table "Adding one thing" of docs/architecture.md: a row says what a member of a family took."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+CRATES = ROOT / "crates"
+USES = re.compile(r"tcp/src/profile/|harness/|tests\.rs$|recorder\.rs$")
+"""Bundles of choices, what drives endpoints, and tests name members of families; they register none."""
+
+
+def rows():
+    """The rows of the table that is checked: what is added, the columns, the member's name in files."""
+    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    table = text.split("<!-- adding:")[1].split("-->")[1].strip().split("\n\n")[0]
+    for row in table.split("\n")[2:]:
+        what, write, register, member = (cell.strip() for cell in row.strip("|").split(" | "))
+        yield pytest.param(write.strip("`"), register, member.strip("`"), id=what)
+
+
+def sources():
+    """Each file of the crates' sources, without comments and tests, by its path from ``crates``."""
+    for file in CRATES.glob("*/src/**/*.rs"):
+        text = re.sub(r"//[^\n]*", "", file.read_text(encoding="utf-8"))
+        path = str(file.relative_to(CRATES))
+        if not USES.search(path):
+            yield path, re.split(r"#\[cfg\(test\)\]\s*mod \w+ \{", text)[0]
+
+
+@pytest.mark.parametrize(("write", "register", "member"), list(rows()))
+def test_a_row_names_the_files_that_a_member_took(write, register, member):
+    texts = dict(sources())
+    line = re.compile(rf'"{re.escape(member)}"\s*=>\s*(?:\w+\s*::\s*)?(\w+)[^;:]*:\s*"')
+    names = {match[1] for text in texts.values() for match in line.finditer(text)} or {member}
+    assert len(names) == 1
+    named = re.compile(rf'\b{names.pop()}(?:Loss)?\b|"{re.escape(member)}"')
+    found = {path for path, text in texts.items() if named.search(text)}
+    own = set(CRATES.glob(write.replace("x.rs", "*.rs"))) & {CRATES / path for path in found}
+    registry = set(re.findall(r"`([a-z_/]+\.rs)`", register))
+    own = {str(path.relative_to(CRATES)) for path in own} - registry
+    assert len(own) <= 1
+    assert found - own - registry == set(), "files that the row does not name"
+    needed = {path for path in registry if not re.search(rf"(?:of its own|is chosen)[^;]*`{path}`", register)}
+    assert needed - found == set(), "files that the row names and the member does not need"
