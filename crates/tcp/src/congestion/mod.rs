@@ -25,11 +25,7 @@ use controller::{Controller, Keys, OwnKey, Start};
 use event::{AckEvent, DeliveryEvent};
 
 pub use ack_counting::AckCounting;
-pub use bbr::Bbr;
-pub use cubic::Cubic;
-#[cfg(test)]
-pub use recorder::Recorder;
-pub use reno::{Increase, Reno};
+pub use reno::Increase;
 pub use slow_start::{SlowStart, SlowStartKind};
 pub(crate) use window_validation::WindowUse;
 pub use window_validation::WindowValidation;
@@ -41,6 +37,8 @@ macro_rules! controllers {
         $( $(#[$attr:meta])* $name:literal => $module:ident :: $Controller:ident in $Held:ty :
             $summary:literal, $source:literal; )+
     ) => {
+        $( $(#[$attr])* pub use $module::$Controller; )+
+
         registry! {
             /// How the congestion window grows.
             pub enum CongestionKind ("congestion") {
