@@ -12,6 +12,7 @@ mod hystart_plus_plus;
 #[cfg(test)]
 mod recorder;
 mod reno;
+mod scalable;
 mod slow_start;
 mod window_validation;
 
@@ -107,6 +108,7 @@ controllers! { $
     "reno" => reno::Reno in Reno: "slow start, then one segment a round trip; half after a loss", "RFC 5681 section 3.1";
     "cubic" => cubic::Cubic in Box<Cubic>: "a cubic of the time since the last loss, or Reno where that is more; 7/10 after a loss", "RFC 9438";
     "bbr" => bbr::Bbr in Box<Bbr>: "paces at the greatest rate of delivery and keeps its product with the least round trip in flight", "draft-cardwell-iccrg-bbr-congestion-control-00; Linux";
+    "scalable" => scalable::Scalable in Scalable: "a hundredth of the window more a round trip; 7/8 after a loss", "Kelly 2003; Linux";
     #[cfg(test)]
     "recorder" => recorder::Recorder in Box<Recorder>: "Reno that remembers what it was told", "tests of this crate";
 }
