@@ -7,6 +7,7 @@ mod bbr;
 pub mod controller;
 mod cubic;
 pub mod event;
+mod highspeed;
 mod hystart;
 mod hystart_plus_plus;
 #[cfg(test)]
@@ -109,6 +110,7 @@ controllers! { $
     "cubic" => cubic::Cubic in Box<Cubic>: "a cubic of the time since the last loss, or Reno where that is more; 7/10 after a loss", "RFC 9438";
     "bbr" => bbr::Bbr in Box<Bbr>: "paces at the greatest rate of delivery and keeps its product with the least round trip in flight", "draft-cardwell-iccrg-bbr-congestion-control-00; Linux";
     "scalable" => scalable::Scalable in Scalable: "a hundredth of the window more a round trip; 7/8 after a loss", "Kelly 2003; Linux";
+    "highspeed" => highspeed::HighSpeed in HighSpeed: "Reno up to 38 segments; above, faster and with smaller reductions the larger the window is", "RFC 3649; Linux";
     #[cfg(test)]
     "recorder" => recorder::Recorder in Box<Recorder>: "Reno that remembers what it was told", "tests of this crate";
 }
