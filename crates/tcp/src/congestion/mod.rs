@@ -10,6 +10,7 @@ pub mod event;
 mod highspeed;
 mod hystart;
 mod hystart_plus_plus;
+mod illinois;
 #[cfg(test)]
 mod recorder;
 mod reno;
@@ -111,6 +112,7 @@ controllers! { $
     "bbr" => bbr::Bbr in Box<Bbr>: "paces at the greatest rate of delivery and keeps its product with the least round trip in flight", "draft-cardwell-iccrg-bbr-congestion-control-00; Linux";
     "scalable" => scalable::Scalable in Scalable: "a hundredth of the window more a round trip; 7/8 after a loss", "Kelly 2003; Linux";
     "highspeed" => highspeed::HighSpeed in HighSpeed: "Reno up to 38 segments; above, faster and with smaller reductions the larger the window is", "RFC 3649; Linux";
+    "illinois" => illinois::Illinois in Box<Illinois>: "the longer the queueing delay, the slower the growth and the greater the reduction", "Liu, Basar and Srikant 2008; Linux";
     #[cfg(test)]
     "recorder" => recorder::Recorder in Box<Recorder>: "Reno that remembers what it was told", "tests of this crate";
 }
