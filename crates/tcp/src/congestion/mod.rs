@@ -16,6 +16,7 @@ mod recorder;
 mod reno;
 mod scalable;
 mod slow_start;
+mod vegas;
 mod window_validation;
 
 use optcp_units::Duration;
@@ -113,6 +114,7 @@ controllers! { $
     "scalable" => scalable::Scalable in Scalable: "a hundredth of the window more a round trip; 7/8 after a loss", "Kelly 2003; Linux";
     "highspeed" => highspeed::HighSpeed in HighSpeed: "Reno up to 38 segments; above, faster and with smaller reductions the larger the window is", "RFC 3649; Linux";
     "illinois" => illinois::Illinois in Box<Illinois>: "the longer the queueing delay, the slower the growth and the greater the reduction", "Liu, Basar and Srikant 2008; Linux";
+    "vegas" => vegas::Vegas in Box<Vegas>: "keeps two to four segments waiting in queues", "Brakmo and Peterson 1995; Linux";
     #[cfg(test)]
     "recorder" => recorder::Recorder in Box<Recorder>: "Reno that remembers what it was told", "tests of this crate";
 }
