@@ -17,6 +17,7 @@ mod reno;
 mod scalable;
 mod slow_start;
 mod vegas;
+mod westwood;
 mod window_validation;
 
 use optcp_units::Duration;
@@ -115,6 +116,7 @@ controllers! { $
     "highspeed" => highspeed::HighSpeed in HighSpeed: "Reno up to 38 segments; above, faster and with smaller reductions the larger the window is", "RFC 3649; Linux";
     "illinois" => illinois::Illinois in Box<Illinois>: "the longer the queueing delay, the slower the growth and the greater the reduction", "Liu, Basar and Srikant 2008; Linux";
     "vegas" => vegas::Vegas in Box<Vegas>: "keeps two to four segments waiting in queues", "Brakmo and Peterson 1995; Linux";
+    "westwood" => westwood::Westwood in Box<Westwood>: "Reno, but a loss leaves what the path has carried lately", "Grieco and Mascolo 2004; Linux";
     #[cfg(test)]
     "recorder" => recorder::Recorder in Box<Recorder>: "Reno that remembers what it was told", "tests of this crate";
 }
