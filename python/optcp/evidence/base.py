@@ -29,6 +29,7 @@ MODULES = (
     "loss",
     "delayed_ack",
     "cubic",
+    "controls",
     "bbr_states",
     "buffer",
     "share",

@@ -7,12 +7,17 @@ mod bbr;
 pub mod controller;
 mod cubic;
 pub mod event;
+mod highspeed;
 mod hystart;
 mod hystart_plus_plus;
+mod illinois;
 #[cfg(test)]
 mod recorder;
 mod reno;
+mod scalable;
 mod slow_start;
+mod vegas;
+mod westwood;
 mod window_validation;
 
 use optcp_units::Duration;
@@ -25,11 +30,7 @@ use controller::{Controller, Keys, OwnKey, Start};
 use event::{AckEvent, DeliveryEvent};
 
 pub use ack_counting::AckCounting;
-pub use bbr::Bbr;
-pub use cubic::Cubic;
-#[cfg(test)]
-pub use recorder::Recorder;
-pub use reno::{Increase, Reno};
+pub use reno::Increase;
 pub use slow_start::{SlowStart, SlowStartKind};
 pub(crate) use window_validation::WindowUse;
 pub use window_validation::WindowValidation;
@@ -41,6 +42,8 @@ macro_rules! controllers {
         $( $(#[$attr:meta])* $name:literal => $module:ident :: $Controller:ident in $Held:ty :
             $summary:literal, $source:literal; )+
     ) => {
+        $( $(#[$attr])* pub use $module::$Controller; )+
+
         registry! {
             /// How the congestion window grows.
             pub enum CongestionKind ("congestion") {
@@ -109,6 +112,11 @@ controllers! { $
     "reno" => reno::Reno in Reno: "slow start, then one segment a round trip; half after a loss", "RFC 5681 section 3.1";
     "cubic" => cubic::Cubic in Box<Cubic>: "a cubic of the time since the last loss, or Reno where that is more; 7/10 after a loss", "RFC 9438";
     "bbr" => bbr::Bbr in Box<Bbr>: "paces at the greatest rate of delivery and keeps its product with the least round trip in flight", "draft-cardwell-iccrg-bbr-congestion-control-00; Linux";
+    "scalable" => scalable::Scalable in Scalable: "a hundredth of the window more a round trip; 7/8 after a loss", "Kelly 2003; Linux";
+    "highspeed" => highspeed::HighSpeed in HighSpeed: "Reno up to 38 segments; above, faster and with smaller reductions the larger the window is", "RFC 3649; Linux";
+    "illinois" => illinois::Illinois in Box<Illinois>: "the longer the queueing delay, the slower the growth and the greater the reduction", "Liu, Basar and Srikant 2008; Linux";
+    "vegas" => vegas::Vegas in Box<Vegas>: "keeps two to four segments waiting in queues", "Brakmo and Peterson 1995; Linux";
+    "westwood" => westwood::Westwood in Box<Westwood>: "Reno, but a loss leaves what the path has carried lately", "Grieco and Mascolo 2004; Linux";
     #[cfg(test)]
     "recorder" => recorder::Recorder in Box<Recorder>: "Reno that remembers what it was told", "tests of this crate";
 }

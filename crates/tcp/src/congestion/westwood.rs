@@ -1,0 +1,240 @@
+//! TCP Westwood+.
+//!
+//! # Models
+//! Reno that sets its window after a loss to what the path has carried lately: the rate at which ACKs came back, once a
+//! round trip and smoothed twice, times the least round trip. A recovery goes down to half a window, as Reno's, and ends at
+//! that product; a timeout leaves it as ssthresh.
+//! # Source
+//! L. Grieco, S. Mascolo, *Performance evaluation and comparison of Westwood+, New Reno, and Vegas TCP congestion control*,
+//! Computer Communication Review 34(2), 2004, section 2; S. Mascolo et al., *TCP Westwood*, MobiCom 2001. The filter, its
+//! first sample, the clock and what a duplicate ACK counts for: behaviour of Linux 6.
+//! # Parameters
+//! `slow_start`, `ack_counting`. What is at stake is `reduction_basis` and `timeout_basis`.
+//! # Limits
+//! The kernel's clock has ticks of 4 ms (250 Hz, its default); a round trip is rounded up to a tick, so the window after a loss
+//! is up to a tick's share too large. Rates keep their fractions. A timeout within a recovery sets ssthresh too, and a
+//! recovery that is taken back leaves the window alone.
+
+use optcp_units::Duration;
+
+use super::controller::{Controller, Start};
+use super::event::AckEvent;
+use super::reno::{Increase, Reno, RenoKeys};
+use crate::window::Window;
+
+/// The kernel's clock.
+const TICK: Duration = Duration::from_ms(4);
+/// A sample of the rate takes at least as long.
+const LEAST_SAMPLE: Duration = Duration::from_ms(50);
+/// The round trip before the first one.
+const INITIAL_ROUND_TRIP: Duration = Duration::from_secs(20);
+
+/// See the module's text.
+#[derive(Clone, Debug)]
+pub struct Westwood {
+    reno: Reno,
+    clock: Clock,
+    estimate: Estimate,
+}
+
+/// The kernel's clock.
+#[derive(Clone, Copy, Debug)]
+struct Clock {
+    tick: u64,
+    phase: u64,
+}
+
+impl Clock {
+    fn ticks(self, duration: Duration) -> u64 {
+        duration.as_ps() / self.tick
+    }
+}
+
+/// Times are in ticks, rates in segments a tick.
+#[derive(Clone, Copy, Debug)]
+struct Estimate {
+    /// When the sample began, and the segments acknowledged in it; none before the first ACK.
+    sample: Option<(u64, u32)>,
+    /// The rate, smoothed once and twice; none before the first sample in which anything was acknowledged.
+    rates: Option<(f64, f64)>,
+    /// Segments that duplicate ACKs told of, before the cumulative ACK that covers them.
+    told: u32,
+    rtt: u64,
+    least: u64,
+    /// The next ACK forgets the least round trip.
+    forgets: bool,
+}
+
+impl Estimate {
+    fn new(clock: Clock) -> Self {
+        let rtt = clock.ticks(INITIAL_ROUND_TRIP);
+        Estimate { sample: None, rates: None, told: 0, rtt, least: rtt, forgets: true }
+    }
+
+    /// A sample of `segments` in `ticks` is complete.
+    fn smooth(&mut self, segments: u32, ticks: u64) {
+        let sample = f64::from(segments) / ticks as f64;
+        let filter = |old: f64, new: f64| (7.0 * old + new) / 8.0;
+        self.rates = match self.rates {
+            None => (sample > 0.0).then_some((sample, sample)),
+            Some((once, twice)) => {
+                let once = filter(once, sample);
+                Some((once, filter(twice, once)))
+            }
+        };
+    }
+
+    /// Segments that an ACK counts for.
+    fn count(&mut self, acked: u32) -> u32 {
+        if acked == 0 {
+            self.told += 1;
+            return 1;
+        }
+        if acked == 1 {
+            return 1;
+        }
+        let left = acked.saturating_sub(self.told).max(1);
+        self.told = self.told.saturating_sub(acked);
+        left
+    }
+
+    /// The window that the path's rate fills, in whole segments.
+    fn window(&self) -> f64 {
+        let rate = self.rates.map_or(0.0, |(_, twice)| twice);
+        (rate * self.least as f64).floor().max(2.0)
+    }
+}
+
+impl Controller for Westwood {
+    type Keys = ();
+
+    fn new((): &(), start: Start) -> Self {
+        let clock = Clock { tick: TICK.as_ps(), phase: start.clock_phase.as_ps() };
+        let reno = Reno::new(&RenoKeys { increase: Increase::WholeSegments }, start);
+        Westwood { reno, clock, estimate: Estimate::new(clock) }
+    }
+
+    fn on_open(&mut self) {
+        self.estimate = Estimate::new(self.clock);
+        self.reno.on_open();
+    }
+
+    fn observe(&mut self, ack: &AckEvent) {
+        let Westwood { clock, estimate, .. } = self;
+        let now = (ack.now.as_ps() + clock.phase) / clock.tick;
+        if let Some((begin, segments)) = estimate.sample {
+            let ticks = now - begin;
+            let complete = ticks > estimate.rtt.max(clock.ticks(LEAST_SAMPLE));
+            if complete {
+                estimate.smooth(segments, ticks);
+            }
+            let (begin, segments) = if complete { (now, 0) } else { (begin, segments) };
+            estimate.sample = Some((begin, segments + estimate.count(ack.acked)));
+        } else {
+            // The connection opened when this segment was sent; what the first ACK says does not count.
+            let rtt = ack.rtt.unwrap_or(Duration::ZERO);
+            estimate.sample = Some((now.saturating_sub(clock.ticks(rtt)), 0));
+        }
+        let least = if estimate.forgets { estimate.rtt } else { estimate.least.min(estimate.rtt) };
+        (estimate.least, estimate.forgets) = (least, false);
+        if let Some(rtt) = ack.rtt {
+            estimate.rtt = rtt.as_ps().div_ceil(clock.tick);
+        }
+    }
+
+    fn on_ack(&mut self, window: &mut Window, mss: f64, ack: &AckEvent) {
+        self.reno.on_ack(window, mss, ack);
+    }
+
+    fn on_loss(&mut self, window: &Window, mss: f64, amount: f64) -> Option<f64> {
+        self.reno.on_loss(window, mss, amount)
+    }
+
+    fn on_timeout(&mut self, window: &mut Window, mss: f64) {
+        window.ssthresh = self.estimate.window() * mss;
+        self.estimate.forgets = true;
+        self.reno.on_timeout(window, mss);
+    }
+
+    fn on_recovered(&mut self, window: &mut Window, mss: f64) {
+        window.ssthresh = self.estimate.window() * mss;
+        window.cwnd = window.ssthresh;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::{AckCounting, SlowStartKind};
+    use crate::congestion::SlowStart;
+    use optcp_units::Time;
+
+    const MSS: f64 = 1000.0;
+
+    fn westwood() -> Westwood {
+        let slow_start = SlowStart::new(SlowStartKind::Standard, AckCounting::Segments, false);
+        Westwood::new(&(), Start { slow_start, clock_phase: Duration::ZERO })
+    }
+
+    /// ACKs for `segments` every 10 ms, from `from_ms` to `to_ms`, after round trips of 100 ms.
+    fn acks(westwood: &mut Westwood, segments: u32, from_ms: u64, to_ms: u64) {
+        for at in (from_ms..=to_ms).step_by(10) {
+            let (now, rtt) = (Time::ZERO + Duration::from_ms(at), Some(Duration::from_ms(100)));
+            westwood.observe(&AckEvent { now, rtt, acked: segments, ..AckEvent::default() });
+        }
+    }
+
+    /// Five segments every 10 ms are 2 a tick of 4 ms; 100 ms are 25 ticks: a window of 50. A sample takes more than 25 ticks,
+    /// so 11 ACKs: 55 segments in 28 or 27 ticks by turns, because an ACK comes every two and a half.
+    #[test]
+    fn a_recovery_ends_at_what_the_path_carries() {
+        let mut westwood = westwood();
+        acks(&mut westwood, 5, 100, 10_000);
+        let mut window = Window { cwnd: 40.0 * MSS, ssthresh: 40.0 * MSS };
+        westwood.on_recovered(&mut window, MSS);
+        assert_eq!(window, Window { cwnd: 50.0 * MSS, ssthresh: 50.0 * MSS });
+    }
+
+    /// (7 a + b) / 8 twice: from 8 to 16 the first filter has 9, then 9.875; the second 8.125, then 8.34375.
+    #[test]
+    fn the_rate_is_smoothed_twice() {
+        let mut estimate = Estimate::new(Clock { tick: TICK.as_ps(), phase: 0 });
+        let rates = [0, 80, 160, 160].map(|segments| {
+            estimate.smooth(segments, 10);
+            estimate.rates
+        });
+        assert_eq!(rates, [None, Some((8.0, 8.0)), Some((9.0, 8.125)), Some((9.875, 8.343_75))]);
+    }
+
+    /// Grieco and Mascolo 2004: a duplicate ACK counts for a segment, and the ACK that ends the row for the rest.
+    #[test]
+    fn what_duplicate_acks_told_of_counts_once() {
+        let mut estimate = Estimate::new(Clock { tick: TICK.as_ps(), phase: 0 });
+        let counts = [0, 0, 0, 5, 2, 0, 0, 0, 2, 3].map(|acked| estimate.count(acked));
+        // 5 less 3; 2; then 2 of the three that were told of, which leaves one, and 3 less 1.
+        assert_eq!(counts, [1, 1, 1, 2, 2, 1, 1, 1, 1, 2]);
+    }
+
+    #[test]
+    fn a_timeout_leaves_the_rate_as_threshold_and_forgets_the_least_round_trip() {
+        let mut westwood = westwood();
+        acks(&mut westwood, 5, 100, 10_000);
+        let mut window = Window { cwnd: 40.0 * MSS, ssthresh: 20.0 * MSS };
+        westwood.on_timeout(&mut window, MSS);
+        assert_eq!(window, Window { cwnd: 40.0 * MSS, ssthresh: 50.0 * MSS });
+        for _ in 0..2 {
+            let (now, rtt) = (Time::ZERO + Duration::from_ms(10_010), Some(Duration::from_ms(200)));
+            westwood.observe(&AckEvent { now, rtt, acked: 1, ..AckEvent::default() });
+        }
+        assert_eq!(westwood.estimate.least, 25);
+        assert_eq!(westwood.estimate.rtt, 50);
+    }
+
+    /// Nothing is known: two segments.
+    #[test]
+    fn without_a_sample_two_segments_are_left() {
+        let mut window = Window { cwnd: 40.0 * MSS, ssthresh: 20.0 * MSS };
+        westwood().on_recovered(&mut window, MSS);
+        assert_eq!(window, Window { cwnd: 2.0 * MSS, ssthresh: 2.0 * MSS });
+    }
+}

@@ -1,0 +1,119 @@
+"""Congestion controls of Linux, against a kernel that was recorded."""
+
+from __future__ import annotations
+
+import functools
+import json
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from optcp import stats
+from optcp.evidence import outside
+from optcp.evidence.base import Experiment, Result, Row, Setting, cells, experiment, provenance
+from optcp.study import Task, execute
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+SCENARIO = "tcp-controls"
+SOURCE = "Linux 6.1, recorded"
+RUNS = outside.DATA / "linux_uml_runs.json"
+SEEDS = 5
+MSS_BYTES = 1448
+NONE_LOST = 100_000
+"""Beyond every transfer."""
+SYN_S = 0.1
+"""The round trip of the SYN, behind which data begin."""
+COMPLETION = "completion (s)"
+THRESHOLDS = ("first ssthresh (segments)", "second ssthresh (segments)")
+DIGITS = {COMPLETION: 2} | dict.fromkeys(THRESHOLDS, 0)
+
+
+@functools.cache
+def recorded() -> dict[str, Any]:
+    """What the kernel did."""
+    return dict(json.loads(RUNS.read_text(encoding="utf-8")))
+
+
+def settings(world: Mapping[str, Any], control: str) -> list[tuple[str, str]]:
+    """Overrides of the scenario that make a recorded world."""
+    pairs = {
+        "congestion": control,
+        "slow_start": "hystart" if control == "cubic" else "standard",
+        "rate": f"{world['rate_mbps']} Mbps",
+        "queue": f"{world['queue']} packets",
+        "segments": f"{world['segments']} segments",
+        "lost": str([1 + segment for segment, _ in world.get("lost", [])] or [NONE_LOST]),
+    }
+    if outage := world.get("outage_s"):
+        pairs["down"], pairs["up"] = (f"{SYN_S + at:g} s" for at in outage)
+    return [(f"parameters.{name}", value) for name, value in pairs.items()]
+
+
+def measured(series: Mapping[str, Any], segments: int) -> dict[str, float]:
+    """Every figure of a run: from the first data to the ACK of the last, and the first thresholds."""
+    packets = series["packets"]
+    of = {name: packets["event"] == packets["events"].index(name) for name in ("sent", "acked")}
+    begin = packets["time_ps"][of["sent"] & ~packets["ack"] & (packets["seq"] > 0)][0]
+    end = packets["time_ps"][of["acked"] & (packets["seq"] > segments)][0]
+    thresholds = np.floor(series["sender"]["ssthresh_bytes"] / MSS_BYTES)
+    thresholds = thresholds[np.isfinite(thresholds)]
+    changed = thresholds[np.insert(np.diff(thresholds) != 0, 0, values=True)] if len(thresholds) else thresholds
+    return {COMPLETION: float(end - begin) / 1e12, **dict(zip(THRESHOLDS, changed.tolist(), strict=False))}
+
+
+def figures(runs: Sequence[Mapping[str, Any]]) -> dict[str, list[float]]:
+    """The same of the repetitions of the kernel."""
+    found = {COMPLETION: [run["completion_s"] for run in runs]}
+    for place, name in enumerate(THRESHOLDS):
+        if all(len(run["ssthresh"]) > place for run in runs):
+            found[name] = [run["ssthresh"][place] for run in runs]
+    return found
+
+
+def beside(name: str, key: Mapping[str, str], values: Sequence[float]) -> outside.Figure:
+    """The range of the repetitions, each with half a unit of its last digit either way."""
+    low, high = (f"{value:.{DIGITS[key['figure']]}f}" for value in (min(values), max(values)))
+    text = low if low == high else f"{low} to {high}"
+    return outside.Figure(SOURCE, name, key, text, outside.printed_range(low)[0], outside.printed_range(high)[1])
+
+
+@experiment
+class Controls(Experiment):
+    """One flow of each control alone, in the recorded worlds."""
+
+    name = "controls"
+    title = "Congestion controls of Linux"
+    value = "ours"
+    digits = 2
+    about = (
+        "One flow alone with the profile `linux-6`, behind a SYN exchange, and each congestion control in turn; "
+        "slow start is HyStart for CUBIC only. A kernel, Linux 6.1 as a process, sent the same segments over the same "
+        "link in real time, three times; `python/optcp/evidence/data/linux_uml_runs.py` says how and holds the worlds. "
+        "Completion is from the first data to the ACK of the last. The scenario is `tcp-controls`.",
+        "The recorded figure is the range of the three repetitions. The kernel's clock for Westwood+ ticked every "
+        "10 ms there; here it ticks every 4 ms, as the kernel's own default is. When one queue overflows, and what is "
+        "lost then, depends on the scheduler of that machine: repetitions of `full-queue` differ by most.",
+    )
+
+    def run(self, setting: Setting) -> Result:
+        """One row a world, control and figure."""
+        runs = recorded()["runs"]
+        worlds = recorded()["worlds"]
+        wanted = [(world, control) for world, by_control in runs.items() for control in by_control]
+        study = cells(SCENARIO, [settings(worlds[world], control) for world, control in wanted], "controls")
+        seeds = tuple(range(1, 1 + (setting.seeds or SEEDS)))
+        (done,) = execute([Task(study, seeds)], setting.store, setting.jobs, setting.progress)
+        found: list[list[dict[str, float]]] = [[] for _ in wanted]
+        for _, of_seed in done:
+            for (world, _), ours, run in zip(wanted, found, of_seed, strict=True):
+                ours.append(measured(run.series, worlds[world]["segments"]))
+        rows: list[Row] = []
+        for (world, control), each in zip(wanted, found, strict=True):
+            for figure, theirs in figures(runs[world][control]).items():
+                key = {"world": world, "control": control, "figure": figure}
+                values = [one[figure] for one in each if figure in one]
+                if values:
+                    rows.append(self.row(key, stats.mean(values), [beside(self.name, key, theirs)]))
+        return self.result(rows, provenance(SCENARIO, {"controls": done}))
