@@ -87,7 +87,7 @@ fn holds(text: &str, seed: u64, cancel: &Cancel) -> Result<Worth, Failure> {
 
     // Every second world with all departures as events, the others with those of some ports.
     let some = Streams::new(seed).stream("stepped").next_u64();
-    let stepped = Kernel::Stepped(if seed % 2 == 0 { u64::MAX } else { some });
+    let stepped = Kernel::Stepped(if seed.is_multiple_of(2) { u64::MAX } else { some });
 
     // Two threads at once.
     let (other, reference) = std::thread::scope(|scope| {
