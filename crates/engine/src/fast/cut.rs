@@ -62,7 +62,9 @@ impl Fast {
         });
         // So are those in ports of the stepped lane.
         let in_ports = self.ports.stepped().flat_map(|(entity, port)| {
-            port.inside().map(move |item| Due { at: now + LATER, entity, ordinal: 0, item })
+            // A guess, but not before it can be true: a slow port must not be looked at again and again.
+            let at = port.busy_until().max(now) + LATER;
+            port.inside().map(move |item| Due { at, entity, ordinal: 0, item })
         });
         let under_way: Vec<Due<Packet>> =
             pending.iter().copied().chain(in_bursts).chain(in_ports).collect();
