@@ -35,10 +35,11 @@ pub(crate) trait Alarms {
     /// Executes the event, which is one of a start or a timer.
     fn alarm<O: Observer>(&mut self, model: &mut Model<O>) {
         let key = model.event;
-        let id = key.entity();
+        // An assembler's number is told apart below.
+        let id = FlowId::new(key.entity());
         match Alarm::of(key) {
             Alarm::Start => {
-                model.flows[id as usize].sender.start();
+                model.flows[id.index()].sender.start();
                 self.drain_sender(model, id, Cause::Start);
             }
             Alarm::Sender => self.sender_timer(model, id),

@@ -141,7 +141,7 @@ impl Blueprint {
                 let ways = self.labels.leads_to(hop);
                 let mut ports =
                     ways.iter().filter_map(|(port, _)| *port).chain(members.iter().copied());
-                if ports.any(|port| self.ports[port as usize] != other.ports[port as usize]) {
+                if ports.any(|port| self.ports[port.index()] != other.ports[port.index()]) {
                     return false;
                 }
                 pending.extend(ways.into_iter().map(|(_, next)| next));

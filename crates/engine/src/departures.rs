@@ -35,7 +35,7 @@ pub(crate) fn finish<O: Observer>(
     calendar: &mut Calendar,
     model: &mut Model<O>,
 ) -> Option<(Time, Packet)> {
-    let (id, ordinal) = (model.event.entity(), model.event.ordinal());
+    let (id, ordinal) = (PortId::new(model.event.entity()), model.event.ordinal());
     let sent = port.finish_transmission(model.now(), ordinal)?;
     if let Some(transmission) = sent.next {
         calendar.push(end(id, transmission));
@@ -48,7 +48,7 @@ pub(crate) fn finish<O: Observer>(
 }
 
 fn end(port: PortId, Transmission { until, ordinal }: Transmission) -> Key {
-    Key::new(until, Class::TransmissionEnd, port, ordinal)
+    Key::new(until, Class::TransmissionEnd, port.number(), ordinal)
 }
 
 fn record_queue<O: Observer>(port: &Port, model: &mut Model<O>, id: PortId) {

@@ -54,7 +54,7 @@ impl<O: Observer> Model<O> {
     pub(crate) fn new(blueprint: &Blueprint, observer: O) -> Self {
         let mut assembler_at = vec![None; blueprint.ports.len()];
         for (number, assembler) in (0..).zip(&blueprint.assemblers) {
-            assembler_at[assembler.port() as usize] = Some(number);
+            assembler_at[assembler.port().index()] = Some(number);
         }
         Model {
             event: Key::START,
@@ -159,7 +159,7 @@ impl<O: Observer> Model<O> {
         if self.expires(&mut packet, from) {
             return Onward::Lost;
         }
-        let copy = match self.flows.get_mut(packet.flow() as usize) {
+        let copy = match self.flows.get_mut(packet.flow().index()) {
             Some(flow) => flow.copy(packet),
             None => self.source(packet.flow()).copy(packet),
         };
@@ -171,7 +171,7 @@ impl<O: Observer> Model<O> {
     /// The assembler in the place of a port.
     #[inline]
     pub(crate) fn assembler_at(&self, port: PortId) -> Option<u32> {
-        self.assembler_at[port as usize]
+        self.assembler_at[port.index()]
     }
 
     /// A packet comes to an assembler.
@@ -238,7 +238,7 @@ impl<O: Observer> Model<O> {
     #[cold]
     pub(crate) fn lose(&mut self, port: PortId, packet: Packet, reason: DropReason) {
         self.counts.dropped[reason as usize] += 1;
-        match self.flows.get_mut(packet.flow() as usize) {
+        match self.flows.get_mut(packet.flow().index()) {
             Some(flow) => flow.forget(packet),
             None => _ = self.source(packet.flow()).forget(packet),
         }
@@ -247,7 +247,7 @@ impl<O: Observer> Model<O> {
 
     /// The source of datagrams with this number as a flow.
     pub(crate) fn source(&mut self, id: FlowId) -> &mut Datagrams {
-        let place = id as usize - self.flows.len();
+        let place = id.index() - self.flows.len();
         &mut self.datagrams[place]
     }
 
@@ -277,7 +277,7 @@ impl<O: Observer> Model<O> {
         self.counts.delivered += 1;
         let (id, now) = (packet.flow(), self.now());
         self.record(Record::Arrived { flow: id, seq: packet.seq, size: packet.size() });
-        let flow = &mut self.flows[id as usize];
+        let flow = &mut self.flows[id.index()];
         let arrival = flow.receiver.handle_segment(now, packet.seq, packet.options, packet.ttl());
         if arrival.progress > 0 {
             let config = flow.sender.config();
@@ -293,7 +293,7 @@ impl<O: Observer> Model<O> {
     #[inline]
     pub(crate) fn send_ack(&mut self, id: FlowId, ack: Ack) -> Packet {
         self.counts.sent += 1;
-        self.flows[id as usize].close(id, ack)
+        self.flows[id.index()].close(id, ack)
     }
 
     /// An ACK has come to its sender, which must be asked for segments now.
@@ -301,17 +301,17 @@ impl<O: Observer> Model<O> {
     pub(crate) fn acknowledge(&mut self, packet: Packet) {
         self.counts.delivered += 1;
         let (id, now) = (packet.flow(), self.now());
-        let ack = self.flows[id as usize].open(packet);
+        let ack = self.flows[id.index()].open(packet);
         let (seq, size, sack) = (packet.seq, packet.size(), ack.sack);
         self.record(Record::Acknowledged { flow: id, seq, size, sack });
-        self.flows[id as usize].sender.handle_ack(now, &ack);
+        self.flows[id.index()].sender.handle_ack(now, &ack);
     }
 
     /// The next segment that a sender sends now, if any.
     #[inline]
     pub(crate) fn next_segment(&mut self, id: FlowId) -> Option<Packet> {
         let now = self.now();
-        let flow = &mut self.flows[id as usize];
+        let flow = &mut self.flows[id.index()];
         let segment = flow.sender.poll_transmit(now)?;
         let size = wire(segment.size);
         let packet = Packet::data(id, flow.data, segment.seq, size, segment.stamp);
@@ -325,7 +325,7 @@ impl<O: Observer> Model<O> {
     #[inline]
     pub(crate) fn settle(&mut self, id: FlowId, cause: Cause) {
         if self.observer.wants_updates() {
-            let snapshot = self.flows[id as usize].sender.snapshot();
+            let snapshot = self.flows[id.index()].sender.snapshot();
             self.record(Record::Updated { flow: id, cause, snapshot });
         }
     }

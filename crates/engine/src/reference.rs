@@ -32,11 +32,11 @@ struct Members<'a> {
 
 impl Lightpaths for Members<'_> {
     fn busy_until(&self, port: PortId) -> Time {
-        self.ports[port as usize].busy_until()
+        self.ports[port.index()].busy_until()
     }
 
     fn packets(&mut self, port: PortId) -> u64 {
-        self.ports[port as usize].packets(self.now) as u64
+        self.ports[port.index()].packets(self.now) as u64
     }
 }
 
@@ -87,35 +87,35 @@ impl Reference {
         }
         for control in past {
             match control.action {
-                Action::PortDown(id) if untouched[id as usize] => {
-                    self.ports[id as usize].fail(control.at, [], |_, _| ());
+                Action::PortDown(id) if untouched[id.index()] => {
+                    self.ports[id.index()].fail(control.at, [], |_, _| ());
                 }
-                Action::PortClosed(id) if untouched[id as usize] => {
-                    self.ports[id as usize].close();
+                Action::PortClosed(id) if untouched[id.index()] => {
+                    self.ports[id.index()].close();
                 }
-                Action::PortUp(id) if untouched[id as usize] => self.ports[id as usize].restore(),
-                Action::SetDelay(id, delay) if untouched[id as usize] => {
-                    self.ports[id as usize].set_delay(delay);
+                Action::PortUp(id) if untouched[id.index()] => self.ports[id.index()].restore(),
+                Action::SetDelay(id, delay) if untouched[id.index()] => {
+                    self.ports[id.index()].set_delay(delay);
                 }
                 _ => {}
             }
         }
     }
 
-    pub(crate) fn ports(&self) -> PortId {
-        PortId::try_from(self.ports.len()).expect("fewer than 2^32 ports")
+    pub(crate) fn ports(&self) -> usize {
+        self.ports.len()
     }
 
     pub(crate) fn port_counts(&self, port: PortId) -> PortCounts {
-        self.ports[port as usize].counts()
+        self.ports[port.index()].counts()
     }
 
     pub(crate) fn port_tallies(&self, ports: &[PortId], now: Time) -> Vec<Tally> {
-        ports.iter().map(|&port| self.ports[port as usize].tally(now)).collect()
+        ports.iter().map(|&port| self.ports[port.index()].tally(now)).collect()
     }
 
     pub(crate) fn queue_length(&self, port: PortId) -> u64 {
-        self.ports[port as usize].queue_length() as u64
+        self.ports[port.index()].queue_length() as u64
     }
 
     pub(crate) fn in_flight(&self) -> u64 {
@@ -128,14 +128,14 @@ impl Reference {
     fn apply<O: Observer>(&mut self, model: &mut Model<O>, action: Action) {
         match action {
             Action::PortDown(id) => {
-                let (port, pipe) = (&mut self.ports[id as usize], &mut self.pipes[id as usize]);
+                let (port, pipe) = (&mut self.ports[id.index()], &mut self.pipes[id.index()]);
                 let under_way = pipe.drain();
                 port.fail(model.now(), under_way, |packet, reason| model.lose(id, packet, reason));
                 model.record(Record::QueueLength { port: id, packets: 0 });
             }
-            Action::PortClosed(id) => self.ports[id as usize].close(),
-            Action::PortUp(id) => self.ports[id as usize].restore(),
-            Action::SetDelay(id, delay) => self.ports[id as usize].set_delay(delay),
+            Action::PortClosed(id) => self.ports[id.index()].close(),
+            Action::PortUp(id) => self.ports[id.index()].restore(),
+            Action::SetDelay(id, delay) => self.ports[id.index()].set_delay(delay),
             Action::SetHop(..)
             | Action::Expect(..)
             | Action::Select(..)
@@ -146,35 +146,34 @@ impl Reference {
 
     fn execute<O: Observer>(&mut self, model: &mut Model<O>) {
         let key = model.event;
-        let entity = key.entity();
         match key.class() {
             Class::Control => unreachable!("control actions are kept in a list of their own"),
             Class::TransmissionEnd => self.end_transmission(model),
-            Class::Arrival => self.arrive(model, entity, key.ordinal()),
+            Class::Arrival => self.arrive(model, PortId::new(key.entity()), key.ordinal()),
             Class::Timer => self.alarm(model),
         }
     }
 
     fn end_transmission<O: Observer>(&mut self, model: &mut Model<O>) {
-        let (id, ordinal) = (model.event.entity(), model.event.ordinal());
-        let port = &mut self.ports[id as usize];
+        let (id, ordinal) = (PortId::new(model.event.entity()), model.event.ordinal());
+        let port = &mut self.ports[id.index()];
         if let Some((arrival, packet)) = departures::finish(port, &mut self.calendar, model) {
             self.put_under_way(id, arrival, ordinal, packet);
         }
     }
 
     fn put_under_way(&mut self, id: PortId, arrival: Time, ordinal: u32, packet: Packet) {
-        if let Some((at, ordinal)) = self.pipes[id as usize].push(arrival, ordinal, packet) {
-            self.calendar.push(Key::new(at, Class::Arrival, id, ordinal));
+        if let Some((at, ordinal)) = self.pipes[id.index()].push(arrival, ordinal, packet) {
+            self.calendar.push(Key::new(at, Class::Arrival, id.number(), ordinal));
         }
     }
 
     fn arrive<O: Observer>(&mut self, model: &mut Model<O>, id: PortId, ordinal: u32) {
-        let Some(arrived) = self.pipes[id as usize].pop(model.now(), ordinal) else {
+        let Some(arrived) = self.pipes[id.index()].pop(model.now(), ordinal) else {
             return;
         };
         if let Some((at, ordinal)) = arrived.next {
-            self.calendar.push(Key::new(at, Class::Arrival, id, ordinal));
+            self.calendar.push(Key::new(at, Class::Arrival, id.number(), ordinal));
         }
         self.at_node(model, arrived.packet, Some(id));
     }
@@ -201,7 +200,7 @@ impl Reference {
         if let Some(assembler) = model.assembler_at(id) {
             return self.gather(model, assembler, packet);
         }
-        departures::enter(&mut self.ports[id as usize], &mut self.calendar, model, id, packet);
+        departures::enter(&mut self.ports[id.index()], &mut self.calendar, model, id, packet);
     }
 
     fn deliver<O: Observer>(&mut self, model: &mut Model<O>, packet: Packet) {
@@ -209,13 +208,13 @@ impl Reference {
         if packet.is_ack() {
             model.acknowledge(packet);
             self.drain_sender(model, id, Cause::Ack);
-        } else if id as usize >= model.flows.len() {
+        } else if id.index() >= model.flows.len() {
             model.sink(packet);
         } else {
             if let Some(ack) = model.receive(packet) {
                 self.at_node(model, ack, None);
             }
-            model.flows[id as usize].schedule_receiver(id, &mut self.calendar);
+            model.flows[id.index()].schedule_receiver(id, &mut self.calendar);
         }
     }
 }
@@ -234,12 +233,12 @@ impl Alarms for Reference {
             self.at_node(model, packet, None);
         }
         model.settle(id, cause);
-        model.flows[id as usize].schedule_sender(id, &mut self.calendar);
+        model.flows[id.index()].schedule_sender(id, &mut self.calendar);
     }
 
     fn sender_timer<O: Observer>(&mut self, model: &mut Model<O>, id: FlowId) {
         let now = model.now();
-        let flow = &mut model.flows[id as usize];
+        let flow = &mut model.flows[id.index()];
         if flow.timer_entries[0] != now {
             return;
         }
@@ -254,7 +253,7 @@ impl Alarms for Reference {
 
     fn receiver_timer<O: Observer>(&mut self, model: &mut Model<O>, id: FlowId) {
         let now = model.now();
-        let flow = &mut model.flows[id as usize];
+        let flow = &mut model.flows[id.index()];
         if flow.timer_entries[1] != now {
             return;
         }
@@ -264,18 +263,18 @@ impl Alarms for Reference {
             let packet = model.send_ack(id, ack);
             self.at_node(model, packet, None);
         }
-        model.flows[id as usize].schedule_receiver(id, &mut self.calendar);
+        model.flows[id.index()].schedule_receiver(id, &mut self.calendar);
     }
 
     fn launch(&mut self, port: PortId, at: Time, packets: Vec<Packet>) {
         for packet in packets {
-            let ordinal = self.ports[port as usize].launch(packet);
+            let ordinal = self.ports[port.index()].launch(packet);
             self.put_under_way(port, at, ordinal, packet);
         }
     }
 
     fn launch_in_vain(&mut self, port: PortId, packets: Vec<Packet>) {
-        let from = &mut self.ports[port as usize];
+        let from = &mut self.ports[port.index()];
         packets.into_iter().for_each(|packet| from.launch_in_vain(packet));
     }
 }

@@ -65,7 +65,7 @@ impl<O: Observer> Simulation<O> {
             Kernel::Reference => Driver::Reference(Reference::new(blueprint, &mut model)),
             Kernel::Fast => Driver::Fast(Box::new(Fast::new(blueprint, &mut model, |_| false))),
             Kernel::Stepped(ports) => {
-                let stepped = |port: PortId| ports >> (port % 64) & 1 == 1;
+                let stepped = |port: PortId| ports >> (port.number() % 64) & 1 == 1;
                 Driver::Fast(Box::new(Fast::new(blueprint, &mut model, stepped)))
             }
         };
@@ -186,7 +186,7 @@ impl<O: Observer> Simulation<O> {
             Driver::Reference(kernel) => kernel.ports(),
             Driver::Fast(kernel) => kernel.ports(),
         };
-        (0..ports).map(|port| self.port_counts(port).accepted).sum()
+        PortId::all().take(ports).map(|port| self.port_counts(port).accepted).sum()
     }
 
     /// What a port has done.

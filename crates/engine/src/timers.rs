@@ -12,11 +12,10 @@ use crate::model::Model;
 /// What a run's calendar begins with: starts of flows, and first packets of datagram sources.
 pub(crate) fn first_alarms<O>(blueprint: &Blueprint, model: &mut Model<O>) -> Calendar {
     let mut calendar = Calendar::default();
-    for (flow, spec) in (0..).zip(&blueprint.flows) {
+    for (flow, spec) in FlowId::all().zip(&blueprint.flows) {
         calendar.push(Alarm::Start.key(flow, spec.start));
     }
-    let first = FlowId::try_from(blueprint.flows.len()).expect("fewer than 2^30 flows");
-    for (id, source) in (first..).zip(&mut model.datagrams) {
+    for (id, source) in FlowId::all().skip(blueprint.flows.len()).zip(&mut model.datagrams) {
         source.schedule(id, &mut calendar);
     }
     calendar
@@ -42,7 +41,7 @@ impl Alarm {
     /// The event at `at` of a flow.
     #[inline]
     pub(crate) const fn key(self, flow: FlowId, at: Time) -> Key {
-        Key::new(at, Class::Timer, flow, self as u32)
+        Key::new(at, Class::Timer, flow.number(), self as u32)
     }
 
     /// What an event of class [`Class::Timer`] is.
@@ -62,7 +61,7 @@ impl Alarm {
 impl<O> Model<O> {
     /// The event at `at` of an assembler's timer.
     pub(crate) fn burst_key(&self, assembler: u32, at: Time) -> Key {
-        Alarm::Burst.key(self.first_assembler() + assembler, at)
+        Key::new(at, Class::Timer, self.first_assembler() + assembler, Alarm::Burst as u32)
     }
 
     /// The event at `at` of the control packet of an assembler's burst.
@@ -85,7 +84,7 @@ impl<O> Model<O> {
 
     fn first_assembler(&self) -> u32 {
         let before = self.flows.len() + self.datagrams.len();
-        FlowId::try_from(before).expect("fewer than 2^30 flows and sources")
+        u32::try_from(before).expect("fewer than 2^30 flows and sources")
     }
 }
 

@@ -5,7 +5,7 @@ mod common;
 use common::{KERNELS, Log, WorldBuilder, ms};
 use optcp_engine::observe::Record;
 use optcp_engine::{Blueprint, Simulation};
-use optcp_net::{Action, Control, DropReason, Hop, INITIAL_TTL, QueueLimit};
+use optcp_net::{Action, Control, DropReason, FlowId, Hop, INITIAL_TTL, QueueLimit};
 use optcp_tcp::{Config, Profile};
 use optcp_units::{Bytes, Duration, Time};
 
@@ -53,9 +53,9 @@ fn one_segment_takes_transmission_and_propagation_on_every_link() {
     let log = run(&world.build(ms(1000)));
     let at = |wanted: Record| log.iter().find(|(_, r)| *r == wanted).map(|(at, _)| at.as_ps());
     // 10 ms + 1 ms + 3 ms + 8 ms + 5 ms = 27 ms; the ACK 0.1 ms + 7 ms more.
-    assert_eq!(at(Record::Progress { flow: 0, bytes: 1000 }), Some(27_000_000_000));
+    assert_eq!(at(Record::Progress { flow: FlowId::new(0), bytes: 1000 }), Some(27_000_000_000));
     assert_eq!(
-        at(Record::Acknowledged { flow: 0, seq: 1, size: 100, sack: None }),
+        at(Record::Acknowledged { flow: FlowId::new(0), seq: 1, size: 100, sack: None }),
         Some(34_100_000_000)
     );
 }

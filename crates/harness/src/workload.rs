@@ -16,9 +16,8 @@ use optcp_tcp::{Config, Profile};
 use optcp_units::{Bytes, Duration, Rate, Time};
 
 /// Ports: the bottleneck there and back, then four for each flow.
-const BOTTLENECK: PortId = 0;
-const BACK: PortId = 1;
-const FIRST_ACCESS: PortId = 2;
+const BOTTLENECK: PortId = PortId::new(0);
+const BACK: PortId = PortId::new(1);
 const ACCESS_BUFFER: QueueLimit = QueueLimit::Packets(10_000);
 
 /// The TCP of the flows, at both ends.
@@ -88,10 +87,10 @@ fn dumbbell(tcp: Tcp, flows: u32, seconds: u64) -> Blueprint {
     for flow in 0..flows {
         let near = Duration::from_us(500) + fraction(flow, 7549, Duration::from_ms(1));
         let far = Duration::from_ms(1);
-        let first = FIRST_ACCESS + 4 * flow;
         ports.extend([near, far, far, near].map(|delay| port(access, delay, ACCESS_BUFFER)));
-        let there = [first, BOTTLENECK, first + 1];
-        let back = [first + 2, BACK, first + 3];
+        let [first, last, first_back, last_back] = access_ports(flow);
+        let there = [first, BOTTLENECK, last];
+        let back = [first_back, BACK, last_back];
         specs.push(FlowSpec {
             config: Arc::clone(&config),
             segments: None,
@@ -115,6 +114,11 @@ fn dumbbell(tcp: Tcp, flows: u32, seconds: u64) -> Blueprint {
         controls: Vec::new(),
         stop,
     }
+}
+
+/// The ports of a flow's access links: first and last there, first and last back.
+fn access_ports(flow: u32) -> [PortId; 4] {
+    [2, 3, 4, 5].map(|port| PortId::new(4 * flow + port))
 }
 
 /// The fractional part of `index` x `ten_thousandths` / 10 000, of `whole`.
@@ -150,7 +154,7 @@ impl Dumbbell {
     #[must_use]
     pub fn new(tcp: Tcp, flows: u32, seconds: u64, kernel: Kernel) -> Self {
         let blueprint = dumbbell(tcp, flows, seconds);
-        let rate = blueprint.ports[BOTTLENECK as usize].0.rate;
+        let rate = blueprint.ports[BOTTLENECK.index()].0.rate;
         Dumbbell { simulation: Simulation::new(&blueprint, kernel, ()), rate }
     }
 
@@ -170,8 +174,8 @@ impl Dumbbell {
         let dropped = self.simulation.port_counts(BOTTLENECK).dropped;
         let packet = self.rate.transmission_time(Bytes::new(1500));
         let busy = packet.as_ps() as f64 * (sent - sent_by_half) as f64;
-        let flows = PortId::try_from(self.simulation.senders().count()).unwrap_or(PortId::MAX);
-        let receivers = (0..flows).map(|flow| FIRST_ACCESS + 4 * flow + 2);
+        let flows = (0..).take(self.simulation.senders().count());
+        let receivers = flows.map(|flow| access_ports(flow)[2]);
         let acks: u64 = receivers.map(|port| self.simulation.port_counts(port).accepted).sum();
         Outcome {
             packet_hops: 3 * sent + dropped + 3 * acks,

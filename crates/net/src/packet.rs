@@ -193,6 +193,6 @@ impl Packet {
     #[inline]
     #[must_use]
     pub const fn flow_and_kind(self) -> u32 {
-        self.flow | (self.header.kind().0 as u32) << 30
+        self.flow.number() | (self.header.kind().0 as u32) << 30
     }
 }

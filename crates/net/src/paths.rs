@@ -150,36 +150,37 @@ mod tests {
         for pipe in [false, true] {
             let mut paths = Paths::default();
             let end = paths.open();
-            let first = paths.tunnel(&[1, 2, 3], end, pipe);
-            paths.set(end, Hop::Forward { port: 4, next: end });
-            let Hop::Forward { port: 1, next: inside } = first else { panic!("{first:?}") };
+            let first = paths.tunnel(&[1, 2, 3].map(PortId::new), end, pipe);
+            paths.set(end, Hop::Forward { port: PortId::new(4), next: end });
+            let Hop::Forward { port, next: inside } = first else { panic!("{first:?}") };
+            assert_eq!(port, PortId::new(1));
             let (at_second, next) = match paths.hop(inside) {
                 Hop::Carry { port, next } if pipe => (port, next),
                 Hop::Forward { port, next } if !pipe => (port, next),
                 other => panic!("{other:?}"),
             };
-            assert_eq!(at_second, 2);
-            let last = paths.hop(next);
-            assert_eq!(matches!(last, Hop::Carry { port: 3, next } if next == end), pipe);
-            assert_eq!(matches!(last, Hop::Forward { port: 3, next } if next == end), !pipe);
+            assert_eq!(at_second, PortId::new(2));
+            let port = PortId::new(3);
+            let last = Hop::Forward { port, next: end };
+            assert_eq!(paths.hop(next), if pipe { Hop::Carry { port, next: end } } else { last });
         }
     }
 
     #[test]
     fn routes_that_merge_are_switched_together_and_rejoin_behind_the_backup() {
         let mut paths = Paths::default();
-        let first = paths.entry(0, &[10, 1, 2, 3]);
-        let second = paths.entry(0, &[11, 1, 2, 3]);
-        let other_path = paths.entry(1, &[11, 1, 2, 3]);
-        let switched = paths.entry(0, &[2, 3]);
-        let onto = paths.entry(0, &[3]);
-        let backup = paths.detour(&[7, 8], onto);
+        let first = paths.entry(0, &[10, 1, 2, 3].map(PortId::new));
+        let second = paths.entry(0, &[11, 1, 2, 3].map(PortId::new));
+        let other_path = paths.entry(1, &[11, 1, 2, 3].map(PortId::new));
+        let switched = paths.entry(0, &[2, 3].map(PortId::new));
+        let onto = paths.entry(0, &[PortId::new(3)]);
+        let backup = paths.detour(&[7, 8].map(PortId::new), onto);
         let mut table = paths.into_labels();
-        assert_eq!(ports_of(&table, first), [10, 1, 2, 3]);
+        assert_eq!(ports_of(&table, first), [10, 1, 2, 3].map(PortId::new));
 
         table.set(switched, backup);
-        assert_eq!(ports_of(&table, first), [10, 1, 7, 8, 3]);
-        assert_eq!(ports_of(&table, second), [11, 1, 7, 8, 3]);
-        assert_eq!(ports_of(&table, other_path), [11, 1, 2, 3]);
+        assert_eq!(ports_of(&table, first), [10, 1, 7, 8, 3].map(PortId::new));
+        assert_eq!(ports_of(&table, second), [11, 1, 7, 8, 3].map(PortId::new));
+        assert_eq!(ports_of(&table, other_path), [11, 1, 2, 3].map(PortId::new));
     }
 }

@@ -46,14 +46,15 @@ impl Fast {
     /// Finds forwarding anew.
     fn survey<O: Observer>(&mut self, model: &Model<O>, pending: &[Due<Packet>]) {
         let now = self.cut;
-        let of_port = |id: PortId| pending.iter().filter(move |due| due.entity == id).copied();
-        let overtaken: Vec<PortId> = (0..self.ports.len())
+        let of_port =
+            |id: PortId| pending.iter().filter(move |due| due.entity == id.number()).copied();
+        let overtaken: Vec<PortId> = (self.ports.ids())
             .filter(|&id| self.ports.get(id).may_overtake(now, of_port(id)))
             .collect();
         // Packets in assemblers and in bursts are under way, too; when they will arrive is not known yet.
         let in_bursts = model.assemblers.iter().flat_map(|assembler| {
             let at = assembler.due().unwrap_or(now + LATER).max(now);
-            let entity = assembler.port();
+            let entity = assembler.port().number();
             let due = move |at| move |&item: &Packet| Due { at, entity, ordinal: 0, item };
             let sent = assembler
                 .under_way()
@@ -61,9 +62,9 @@ impl Fast {
             assembler.held().iter().map(due(at)).chain(sent)
         });
         // So are those in ports of the stepped lane.
-        let in_ports = self.ports.stepped().flat_map(|(entity, port)| {
+        let in_ports = self.ports.stepped().flat_map(|(id, port)| {
             // A guess, but not before it can be true: a slow port must not be looked at again and again.
-            let at = port.busy_until().max(now) + LATER;
+            let (at, entity) = (port.busy_until().max(now) + LATER, id.number());
             port.inside().map(move |item| Due { at, entity, ordinal: 0, item })
         });
         let under_way: Vec<Due<Packet>> =
@@ -129,19 +130,19 @@ impl Fast {
     ) {
         match action {
             Action::PortDown(id) => {
-                let (inside, others) = pending.iter().partition(|due| due.entity == id);
+                let (inside, others) = pending.iter().partition(|due| due.entity == id.number());
                 *pending = others;
                 self.ports.get_mut(id).fail(now, &inside, lost);
             }
             Action::PortClosed(id) => {
                 let inside: Vec<_> =
-                    pending.iter().filter(|due| due.entity == id).copied().collect();
+                    pending.iter().filter(|due| due.entity == id.number()).copied().collect();
                 self.ports.get_mut(id).close(now, &inside);
             }
             Action::PortUp(id) => self.ports.get_mut(id).restore(),
             Action::SetDelay(id, delay) => {
                 let (inside, mut others): (Vec<_>, Vec<_>) =
-                    pending.iter().copied().partition(|due| due.entity == id);
+                    pending.iter().copied().partition(|due| due.entity == id.number());
                 let mut moved = Vec::new();
                 let tell = |ordinal, at| moved.push((ordinal, at));
                 self.ports.get_mut(id).set_delay(now, delay, &inside, tell);

@@ -73,21 +73,21 @@ impl<'a> Survey<'a> {
     /// overtake each other.
     pub(super) fn new<O>(
         model: &'a Model<O>,
-        ports: u32,
+        ports: usize,
         in_turn: impl IntoIterator<Item = PortId>,
         disordered: impl IntoIterator<Item = PortId>,
     ) -> Self {
         let Model { labels, bundles, flows, datagrams, .. } = model;
-        let mut feeds = vec![Feeder::None; ports as usize];
-        in_turn.into_iter().for_each(|port| feeds[port as usize] = Feeder::Many);
-        let mut overtaken = vec![false; ports as usize];
-        disordered.into_iter().for_each(|port| overtaken[port as usize] = true);
+        let mut feeds = vec![Feeder::None; ports];
+        in_turn.into_iter().for_each(|port| feeds[port.index()] = Feeder::Many);
+        let mut overtaken = vec![false; ports];
+        disordered.into_iter().for_each(|port| overtaken[port.index()] = true);
         Survey {
             labels,
             bundles,
             flows,
             sources: datagrams,
-            ports,
+            ports: u32::try_from(ports).expect("fewer than 2^32 ports"),
             overtaken,
             brings: vec![Feeder::None; labels.len()],
             feeds,
@@ -125,7 +125,7 @@ impl<'a> Survey<'a> {
             let packet = due.item;
             let here = self.hop(packet.label) == Hop::Deliver;
             let end = if here { Feeder::One(due.entity) } else { self.last(packet.label) };
-            let known = &mut delivered[packet.flow() as usize][usize::from(packet.is_ack())];
+            let known = &mut delivered[packet.flow().index()][usize::from(packet.is_ack())];
             let before = *known;
             known.merge(end);
             let brought = self.brings[packet.label.0 as usize];
@@ -168,18 +168,18 @@ impl<'a> Survey<'a> {
             {
                 let entrance = self.labels.entrance(entrance);
                 for &port in self.bundles[entrance.bundle as usize].members() {
-                    self.feeds[port as usize].add(SPECIAL);
-                    pending.push((entrance.next, port));
+                    self.feeds[port.index()].add(SPECIAL);
+                    pending.push((entrance.next, port.number()));
                 }
                 continue;
             }
             for (port, next) in self.labels.leads_to(hop) {
                 match port {
                     Some(port) => {
-                        self.feeds[port as usize].add(feeder);
+                        self.feeds[port.index()].add(feeder);
                         // Behind the port nothing depends on who fed it.
                         if first {
-                            pending.push((next, port));
+                            pending.push((next, port.number()));
                         }
                     }
                     None => pending.push((next, feeder)),
@@ -203,7 +203,7 @@ impl<'a> Survey<'a> {
                 Hop::Forward { port, next } | Hop::Carry { port, next }
                     if self.hop(next) == Hop::Deliver =>
                 {
-                    break Feeder::One(port);
+                    break Feeder::One(port.number());
                 }
                 Hop::Forward { next, .. } | Hop::Carry { next, .. } => at = next,
                 Hop::Bundle(entrance) => {
@@ -228,7 +228,7 @@ impl<'a> Survey<'a> {
     fn is_eager(&self, label: Label) -> bool {
         match self.hop(label) {
             Hop::Forward { port, .. } | Hop::Carry { port, .. } => {
-                self.lone_pipe(self.feeds[port as usize])
+                self.lone_pipe(self.feeds[port.index()])
             }
             Hop::Deliver | Hop::Gate(_) | Hop::Bridge(_) | Hop::Bundle(_) => false,
         }
@@ -239,12 +239,10 @@ impl<'a> Survey<'a> {
     fn deliveries(&self, flow: usize, delivered: [Feeder; 2]) -> [bool; 2] {
         let Flow { data, acks, .. } = self.flows[flow];
         let alone = |entry: Label| match self.hop(entry) {
-            Hop::Forward { port, .. } | Hop::Carry { port, .. } => {
-                match self.feeds[port as usize] {
-                    Feeder::One(feeder) => feeder >= self.ports && feeder != SPECIAL,
-                    Feeder::None | Feeder::Many => false,
-                }
-            }
+            Hop::Forward { port, .. } | Hop::Carry { port, .. } => match self.feeds[port.index()] {
+                Feeder::One(feeder) => feeder >= self.ports && feeder != SPECIAL,
+                Feeder::None | Feeder::Many => false,
+            },
             Hop::Deliver | Hop::Gate(_) | Hop::Bridge(_) | Hop::Bundle(_) => false,
         };
         let receiver = self.lone_pipe(delivered[0]) && alone(acks);

@@ -29,7 +29,7 @@ impl Fast {
     #[inline]
     fn receive<O: Observer>(&mut self, model: &mut Model<O>, packet: Packet) -> Option<Packet> {
         let id = packet.flow();
-        let Some(flow) = model.flows.get(id as usize) else {
+        let Some(flow) = model.flows.get(id.index()) else {
             model.sink(packet);
             return None;
         };
@@ -37,7 +37,7 @@ impl Fast {
             self.catch_receiver_up(model, id);
         }
         let ack = model.receive(packet);
-        model.flows[id as usize].schedule_receiver(id, &mut self.calendar);
+        model.flows[id.index()].schedule_receiver(id, &mut self.calendar);
         ack
     }
 
@@ -45,7 +45,7 @@ impl Fast {
     #[inline]
     fn acknowledge<O: Observer>(&mut self, model: &mut Model<O>, packet: Packet) {
         let id = packet.flow();
-        if model.flows[id as usize].timer_entries[0] <= model.now() {
+        if model.flows[id.index()].timer_entries[0] <= model.now() {
             self.catch_sender_up(model, id);
         }
         model.acknowledge(packet);
@@ -56,11 +56,11 @@ impl Fast {
     #[inline(never)]
     fn catch_sender_up<O: Observer>(&mut self, model: &mut Model<O>, id: FlowId) {
         let event = model.event;
-        while let Some(due) = model.flows[id as usize].sender.deadline()
+        while let Some(due) = model.flows[id.index()].sender.deadline()
             && due <= event.time()
         {
             model.event = Alarm::Sender.key(id, due);
-            model.flows[id as usize].sender.handle_timer(due);
+            model.flows[id.index()].sender.handle_timer(due);
             self.drain_sender(model, id, Cause::Timer);
         }
         model.event = event;
@@ -69,11 +69,11 @@ impl Fast {
     #[inline(never)]
     fn catch_receiver_up<O: Observer>(&mut self, model: &mut Model<O>, id: FlowId) {
         let event = model.event;
-        while let Some(due) = model.flows[id as usize].receiver.deadline()
+        while let Some(due) = model.flows[id.index()].receiver.deadline()
             && due <= event.time()
         {
             model.event = Alarm::Receiver.key(id, due);
-            let ack = model.flows[id as usize].receiver.handle_timer(due);
+            let ack = model.flows[id.index()].receiver.handle_timer(due);
             let packet = model.send_ack(id, ack);
             self.walk(model, packet, None);
         }
@@ -97,32 +97,32 @@ impl Alarms for Fast {
             model.event = event;
         }
         model.settle(id, cause);
-        model.flows[id as usize].schedule_sender(id, &mut self.calendar);
+        model.flows[id.index()].schedule_sender(id, &mut self.calendar);
     }
 
     // The endpoint may be ahead of its entry, or the timer put off.
     fn sender_timer<O: Observer>(&mut self, model: &mut Model<O>, id: FlowId) {
-        let entry = &mut model.flows[id as usize].timer_entries[0];
+        let entry = &mut model.flows[id.index()].timer_entries[0];
         if *entry == model.event.time() {
             *entry = Time::MAX;
             self.catch_sender_up(model, id);
-            model.flows[id as usize].schedule_sender(id, &mut self.calendar);
+            model.flows[id.index()].schedule_sender(id, &mut self.calendar);
         }
     }
 
     fn receiver_timer<O: Observer>(&mut self, model: &mut Model<O>, id: FlowId) {
-        let entry = &mut model.flows[id as usize].timer_entries[1];
+        let entry = &mut model.flows[id.index()].timer_entries[1];
         if *entry == model.event.time() {
             *entry = Time::MAX;
             self.catch_receiver_up(model, id);
-            model.flows[id as usize].schedule_receiver(id, &mut self.calendar);
+            model.flows[id.index()].schedule_receiver(id, &mut self.calendar);
         }
     }
 
     fn launch(&mut self, port: PortId, at: Time, packets: Vec<Packet>) {
         let mut from = self.ports.get_mut(port);
         for item in packets {
-            self.waiting.push(Due { at, entity: port, ordinal: from.launch(item), item });
+            self.waiting.push(Due { at, entity: port.number(), ordinal: from.launch(item), item });
         }
     }
 

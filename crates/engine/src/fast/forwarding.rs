@@ -31,11 +31,11 @@ const AHEAD_SHIFT: u32 = 30;
 
 impl Entry {
     /// The endpoint here takes it.
-    pub(super) const DELIVER: PortId = PortId::MAX;
+    pub(super) const DELIVER: PortId = PortId::new(u32::MAX);
     /// A port of a bundle.
-    pub(super) const BUNDLE: PortId = PortId::MAX - 1;
+    pub(super) const BUNDLE: PortId = PortId::new(u32::MAX - 1);
     /// A gate or a bridge.
-    pub(super) const SPECIAL: PortId = PortId::MAX - 2;
+    pub(super) const SPECIAL: PortId = PortId::new(u32::MAX - 2);
 
     pub(super) fn new(port: PortId, next: u32, hops: u8, ahead: Ahead) -> Self {
         assert!(next < HOP, "fewer than 2^29 labels");
@@ -98,7 +98,7 @@ impl Forwarding {
     /// Whether a packet that will be delivered may be so early.
     #[inline]
     pub(super) fn delivers(&self, packet: Packet) -> bool {
-        self.delivery[packet.flow() as usize][usize::from(packet.is_ack())]
+        self.delivery[packet.flow().index()][usize::from(packet.is_ack())]
     }
 
     /// Whether a packet that has been forwarded, and is under the next label, may go on early.

@@ -68,19 +68,19 @@ impl Fast {
         stepped: impl Fn(PortId) -> bool,
     ) -> Self {
         let calendar = first_alarms(blueprint, model);
-        let mut wants: Vec<Wants> = (0..)
-            .zip(&blueprint.ports)
-            .map(|(id, _)| Wants {
+        let mut wants: Vec<Wants> = PortId::all()
+            .take(blueprint.ports.len())
+            .map(|id| Wants {
                 watched: model.observer.watches(id),
                 tallied: false,
                 counted: false,
                 stepped: stepped(id),
             })
             .collect();
-        blueprint.tallied.iter().for_each(|&port| wants[port as usize].tallied = true);
+        blueprint.tallied.iter().for_each(|&port| wants[port.index()].tallied = true);
         let counting = |bundle: &&Bundle| bundle.selection().counts_packets();
         for &port in blueprint.bundles.iter().filter(counting).flat_map(Bundle::members) {
-            wants[port as usize].counted = true;
+            wants[port.index()].counted = true;
         }
         Fast {
             ports: Ports::new(&blueprint.ports, wants),
@@ -109,7 +109,7 @@ impl Fast {
             if !self.run_to_cut(model, go_on) {
                 return false;
             }
-            for id in 0..self.ports.len() {
+            for id in self.ports.ids() {
                 self.ports.get_mut(id).report_sent(model, id, bound);
             }
             if bound == limit {
@@ -147,7 +147,7 @@ impl Fast {
         }
     }
 
-    pub(crate) fn ports(&self) -> PortId {
+    pub(crate) fn ports(&self) -> usize {
         self.ports.len()
     }
 
@@ -158,7 +158,7 @@ impl Fast {
     pub(crate) fn queue_length(&self, id: PortId, now: Time) -> u64 {
         let mut pending = Vec::new();
         self.waiting.for_each(|due| {
-            if due.entity == id {
+            if due.entity == id.number() {
                 pending.push(due);
             }
         });
@@ -166,18 +166,18 @@ impl Fast {
     }
 
     pub(crate) fn port_tallies(&self, ports: &[PortId], now: Time) -> Vec<Tally> {
-        let mut asked = vec![false; self.ports.len() as usize];
-        ports.iter().for_each(|&port| asked[port as usize] = true);
+        let mut asked = vec![false; self.ports.len()];
+        ports.iter().for_each(|&port| asked[port.index()] = true);
         // Only what stands in a queue matters; most packets are under way.
         let mut pending: Vec<Vec<Due<Packet>>> = vec![Vec::new(); asked.len()];
         self.waiting.for_each(|due| {
-            let index = due.entity as usize;
-            if asked[index] && self.ports.get(due.entity).may_hold(&due, now) {
-                pending[index].push(due);
+            let id = PortId::new(due.entity);
+            if asked[id.index()] && self.ports.get(id).may_hold(&due, now) {
+                pending[id.index()].push(due);
             }
         });
         let tally =
-            |&id: &PortId| self.ports.get(id).tally(now, pending[id as usize].iter().copied());
+            |&id: &PortId| self.ports.get(id).tally(now, pending[id.index()].iter().copied());
         ports.iter().map(tally).collect()
     }
 
@@ -189,10 +189,10 @@ impl Fast {
     /// See [`crate::Simulation::continue_as`].
     pub(crate) fn continue_as(&mut self, blueprint: &Blueprint, past: &[Control]) {
         self.stale = true;
-        let ids = 0..self.ports.len();
+        let ids = self.ports.ids();
         let untouched: Vec<bool> = ids.map(|id| self.ports.get(id).is_untouched()).collect();
-        for (id, (config, losses)) in (0..).zip(&blueprint.ports) {
-            if untouched[id as usize] {
+        for (id, (config, losses)) in PortId::all().zip(&blueprint.ports) {
+            if untouched[id.index()] {
                 self.ports.get_mut(id).replace(config, losses);
             }
         }
@@ -200,7 +200,7 @@ impl Fast {
             use optcp_net::Action::{PortClosed, PortDown, PortUp, SetDelay};
             match *action {
                 PortDown(id) | PortClosed(id) | PortUp(id) | SetDelay(id, _) => {
-                    untouched[id as usize]
+                    untouched[id.index()]
                 }
                 _ => false,
             }

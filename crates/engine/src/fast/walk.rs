@@ -18,7 +18,7 @@ impl Fast {
     #[inline]
     pub(super) fn step<O: Observer>(&mut self, model: &mut Model<O>, due: Due<Packet>) {
         model.event = Key::new(due.at, Class::Arrival, due.entity, due.ordinal);
-        self.walk(model, due.item, Some(due.entity));
+        self.walk(model, due.item, Some(PortId::new(due.entity)));
     }
 
     /// A packet is at a node, having come through the port `from` or from the endpoint there: takes it as
@@ -93,7 +93,7 @@ impl Fast {
     #[inline(always)]
     fn set_event<O>(&self, model: &mut Model<O>, at: Time, ingress: &mut Ingress) {
         if let Some(ordinal) = self.ports.try_last_ordinal(ingress.0) {
-            model.event = Key::new(at, Class::Arrival, ingress.0, ordinal);
+            model.event = Key::new(at, Class::Arrival, ingress.0.number(), ordinal);
             *ingress = Ingress::SET;
         }
     }
@@ -141,7 +141,7 @@ impl Fast {
     /// Executes the event, which is the end of a transmission of a port in the stepped lane.
     pub(super) fn end_transmission<O: Observer>(&mut self, model: &mut Model<O>) {
         let (entity, ordinal) = (model.event.entity(), model.event.ordinal());
-        let Some(port) = self.ports.get_mut(entity).stepped() else { return };
+        let Some(port) = self.ports.get_mut(PortId::new(entity)).stepped() else { return };
         if let Some((at, item)) = departures::finish(port, &mut self.calendar, model) {
             self.waiting.push(Due { at, entity, ordinal, item });
         }
@@ -151,7 +151,7 @@ impl Fast {
     #[inline(always)]
     fn park(&mut self, at: Time, port: PortId, packet: Packet) {
         let ordinal = self.ports.last_ordinal(port);
-        let due = Due { at, entity: port, ordinal, item: packet };
+        let due = Due { at, entity: port.number(), ordinal, item: packet };
         if self.resumed.is_some() {
             self.to_park = Some(due);
             return self.park_while_resuming();
@@ -189,7 +189,7 @@ impl Fast {
     #[inline(never)]
     fn at_special<O: Observer>(&mut self, model: &mut Model<O>, packet: Packet, routed: bool) {
         let event = model.event;
-        let from = routed.then_some(event.entity());
+        let from = routed.then_some(PortId::new(event.entity()));
         let ways = match model.at_node(packet, from) {
             Onward::Deliver(packet) => {
                 if let Some(ack) = self.deliver(model, packet) {
@@ -229,16 +229,16 @@ struct Ingress(PortId);
 
 impl Ingress {
     /// The model knows.
-    const SET: Ingress = Ingress(PortId::MAX);
+    const SET: Ingress = Ingress(PortId::new(u32::MAX));
     /// It came from an endpoint here, and the model knows.
-    const ENDPOINT: Ingress = Ingress(PortId::MAX - 1);
+    const ENDPOINT: Ingress = Ingress(PortId::new(u32::MAX - 1));
 }
 
 /// A packet's time to live is used up behind the port by which it came.
 #[cold]
 #[inline(never)]
 fn expire<O: Observer>(model: &mut Model<O>, packet: Packet) {
-    model.lose(model.event.entity(), packet, DropReason::TtlExpired);
+    model.lose(PortId::new(model.event.entity()), packet, DropReason::TtlExpired);
 }
 
 /// The ports, for who chooses among those of a bundle.

@@ -69,9 +69,9 @@ impl Observed for Bursts {
         else {
             return;
         };
-        let Some(port) = self.ports[port as usize] else { return };
+        let Some(port) = self.ports[port.index()] else { return };
         match *record {
-            Record::Accepted { packet, .. } if self.flows[packet.flow() as usize] => {
+            Record::Accepted { packet, .. } if self.flows[packet.flow().index()] => {
                 self.gathered[port as usize][usize::from(packet.is_ack())] += 1;
             }
             Record::BurstSent { number, packets, bytes, lost, .. } => {

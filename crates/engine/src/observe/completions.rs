@@ -64,7 +64,7 @@ impl Observed for Completions {
     #[inline]
     fn record(&mut self, event: Key, record: &Record) {
         let Record::Progress { flow, bytes } = *record else { return };
-        let Some(slot) = self.left.get_mut(flow as usize) else { return };
+        let Some(slot) = self.left.get_mut(flow.index()) else { return };
         let Some(left) = slot else { return };
         left.bytes = left.bytes.saturating_sub(bytes);
         if left.bytes == 0 {
@@ -78,7 +78,7 @@ impl Observed for Completions {
     fn finish(&mut self, at: Time) {
         self.ended.finish();
         self.rows = self.ended.rows().to_vec();
-        let started = |(flow, left): (u32, &Option<Left>)| {
+        let started = |(flow, left): (FlowId, &Option<Left>)| {
             left.filter(|left| left.start <= at).map(|Left { start, all, .. }| Row {
                 start,
                 end: at,
@@ -87,19 +87,19 @@ impl Observed for Completions {
                 finished: false,
             })
         };
-        self.rows.extend((0..).zip(&self.left).filter_map(started));
+        self.rows.extend(FlowId::all().zip(&self.left).filter_map(started));
     }
 
     fn findings(&self) -> Findings {
         let rows = &self.rows;
-        let group = |row: &Row| self.groups[row.flow as usize];
+        let group = |row: &Row| self.groups[row.flow.index()];
         Findings {
             names: vec![("groups", Names::Groups), ("flows", Names::Flows)],
             columns: vec![
                 times(rows, |row| row.end),
                 column("start_ps", u64s(rows, |row| row.start.as_ps())),
                 index("group", u32s(rows, group), "groups"),
-                index("flow", u32s(rows, |row| row.flow), "flows"),
+                index("flow", u32s(rows, |row| row.flow.number()), "flows"),
                 column("bytes", u64s(rows, |row| row.bytes)),
                 column("finished", bools(rows, |row| row.finished)),
             ],

@@ -53,18 +53,20 @@ impl Observed for Datagrams {
         let (table, at) = (&self.table, event.time());
         match *record {
             Record::DatagramSent { flow, size, .. } => {
-                table.add(&mut self.sent, at, flow, 1);
-                table.add(&mut self.sent_bytes, at, flow, u64::from(size));
+                table.add(&mut self.sent, at, flow.number(), 1);
+                table.add(&mut self.sent_bytes, at, flow.number(), u64::from(size));
             }
             Record::DatagramArrived { flow, size, delay, .. } => {
-                let Some(row) = table.row(flow) else { return };
-                table.add(&mut self.arrived, at, flow, 1);
-                table.add(&mut self.arrived_bytes, at, flow, u64::from(size));
-                table.add(&mut self.delay_ps, at, flow, delay.as_ps());
+                let Some(row) = table.row(flow.number()) else { return };
+                table.add(&mut self.arrived, at, flow.number(), 1);
+                table.add(&mut self.arrived_bytes, at, flow.number(), u64::from(size));
+                table.add(&mut self.delay_ps, at, flow.number(), delay.as_ps());
                 let longest = &mut self.longest_ps[table.place(row, at)];
                 *longest = (*longest).max(delay.as_ps());
             }
-            Record::Dropped { packet, .. } => table.add(&mut self.lost, at, packet.flow(), 1),
+            Record::Dropped { packet, .. } => {
+                table.add(&mut self.lost, at, packet.flow().number(), 1)
+            }
             _ => {}
         }
     }

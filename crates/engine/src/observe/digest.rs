@@ -36,38 +36,38 @@ impl Digest {
         let of_packet = |packet: Packet| [packet.flow_and_kind(), packet.seq].map(u64::from);
         let (stream, kind, [a, b]) = match record {
             Record::Sent { flow, seq, again, .. } => {
-                (&mut self.senders[flow as usize], 1, [u64::from(seq), u64::from(again)])
+                (&mut self.senders[flow.index()], 1, [u64::from(seq), u64::from(again)])
             }
-            Record::Progress { flow, bytes } => (&mut self.receivers[flow as usize], 2, [bytes, 0]),
+            Record::Progress { flow, bytes } => (&mut self.receivers[flow.index()], 2, [bytes, 0]),
             Record::Acknowledged { flow, seq, .. } => {
-                (&mut self.senders[flow as usize], 3, [u64::from(seq), 0])
+                (&mut self.senders[flow.index()], 3, [u64::from(seq), 0])
             }
             Record::Accepted { port, packet } => {
-                (&mut self.ports[port as usize], 4, of_packet(packet))
+                (&mut self.ports[port.index()], 4, of_packet(packet))
             }
             Record::Dropped { port, packet, reason } => {
                 let kind = 5 + ((reason as u64) << 8);
                 if matches!(reason, DropReason::NotSelected | DropReason::TtlExpired) {
-                    let far_end = &mut self.far_ends[port as usize];
+                    let far_end = &mut self.far_ends[port.index()];
                     *far_end = far_end.wrapping_add(hash(0, at, kind, of_packet(packet)));
                     return;
                 }
-                (&mut self.ports[port as usize], kind, of_packet(packet))
+                (&mut self.ports[port.index()], kind, of_packet(packet))
             }
             Record::DatagramSent { flow, seq, size } => {
-                (&mut self.senders[flow as usize], 6, [u64::from(seq), u64::from(size)])
+                (&mut self.senders[flow.index()], 6, [u64::from(seq), u64::from(size)])
             }
             Record::DatagramArrived { flow, seq, delay, .. } => {
-                (&mut self.receivers[flow as usize], 7, [u64::from(seq), delay.as_ps()])
+                (&mut self.receivers[flow.index()], 7, [u64::from(seq), delay.as_ps()])
             }
             Record::BurstSent { port, packets, bytes, lost, .. } => {
                 let kind = 8 + (u64::from(lost) << 8);
-                (&mut self.ports[port as usize], kind, [u64::from(packets), bytes])
+                (&mut self.ports[port.index()], kind, [u64::from(packets), bytes])
             }
             Record::FibreAsked { port, number, fibre, wavelength } => {
                 let wavelength = wavelength.map_or(0, |wavelength| u64::from(wavelength) + 1);
                 let asked = [u64::from(number), u64::from(fibre) << 32 | wavelength];
-                (&mut self.ports[port as usize], 9, asked)
+                (&mut self.ports[port.index()], 9, asked)
             }
             // Implied by what goes in above, or by what the sender sends next.
             Record::Transmitted { .. }

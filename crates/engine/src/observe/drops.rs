@@ -41,7 +41,7 @@ impl Observed for Drops {
     #[inline]
     fn record(&mut self, event: Key, record: &Record) {
         if let Record::Dropped { port, packet, reason } = *record
-            && let Some(port) = self.ports[port as usize]
+            && let Some(port) = self.ports[port.index()]
         {
             self.rows.add(event, Row { at: event.time(), port, packet, reason });
         }
@@ -53,7 +53,7 @@ impl Observed for Drops {
 
     fn findings(&self) -> Findings {
         let rows = self.rows.rows();
-        let group = |row: &Row| self.groups[row.packet.flow() as usize];
+        let group = |row: &Row| self.groups[row.packet.flow().index()];
         Findings {
             names: vec![
                 ("ports", Names::ChosenPorts),

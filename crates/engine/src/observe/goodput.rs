@@ -26,7 +26,7 @@ impl Observed for Goodput {
     #[inline]
     fn record(&mut self, event: Key, record: &Record) {
         if let Record::Progress { flow, bytes } = *record {
-            self.table.add(&mut self.bytes, event.time(), flow, bytes);
+            self.table.add(&mut self.bytes, event.time(), flow.number(), bytes);
         }
     }
 

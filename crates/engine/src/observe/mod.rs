@@ -73,7 +73,7 @@ impl Observations {
             self.takers[record as usize].push(self.all.len());
             if matches!(record, RecordKind::Transmitted | RecordKind::QueueLength) {
                 self.watched.resize(watched.blueprint.ports.len(), false);
-                watched.ports.iter().for_each(|&port| self.watched[port as usize] = true);
+                watched.ports.iter().for_each(|&port| self.watched[port.index()] = true);
             }
         }
         self.all.push(Observation::new(kind, watched));
@@ -126,7 +126,7 @@ impl Observer for Observations {
     }
 
     fn watches(&self, port: PortId) -> bool {
-        self.watched.get(port as usize) == Some(&true)
+        self.watched.get(port.index()) == Some(&true)
     }
 
     fn next_reading(&self) -> Option<Time> {

@@ -164,7 +164,7 @@ impl Watched<'_> {
     pub(super) fn rows_of_ports(&self) -> Vec<Option<u32>> {
         let mut rows = vec![None; self.blueprint.ports.len()];
         for (row, &port) in (0..).zip(self.ports) {
-            rows[port as usize] = Some(row);
+            rows[port.index()] = Some(row);
         }
         rows
     }

@@ -1,7 +1,7 @@
 //! Packet events, one by one.
 
 use optcp_des::Key;
-use optcp_net::{DropReason, Packet, PortId};
+use optcp_net::{DropReason, FlowId, Packet, PortId};
 use optcp_tcp::SackBlocks;
 use optcp_units::Time;
 
@@ -41,7 +41,7 @@ impl PacketEvent {
 struct Row {
     at: Time,
     event: PacketEvent,
-    flow: u32,
+    flow: FlowId,
     /// Whether it concerns an ACK.
     ack: bool,
     /// The segment, or the number that the ACK carries.
@@ -116,22 +116,22 @@ impl Observed for Packets {
             | Record::DatagramArrived { flow, seq, size, .. } => {
                 endpoint(PacketEvent::Arrived, flow, false, seq, size)
             }
-            Record::Acknowledged { flow, seq, size, sack } if self.flows[flow as usize] => {
+            Record::Acknowledged { flow, seq, size, sack } if self.flows[flow.index()] => {
                 let sack = sack.map(|blocks| self.keep(blocks));
                 Row { sack, ..endpoint(PacketEvent::Acked, flow, true, seq, size) }
             }
             Record::Dropped { port, packet, reason } => {
                 Row { reason: Some(reason), ..at_port(PacketEvent::Dropped, port, packet) }
             }
-            Record::Accepted { port, packet } if self.ports[port as usize] => {
+            Record::Accepted { port, packet } if self.ports[port.index()] => {
                 at_port(PacketEvent::Queued, port, packet)
             }
-            Record::Transmitted { port, packet } if self.ports[port as usize] => {
+            Record::Transmitted { port, packet } if self.ports[port.index()] => {
                 at_port(PacketEvent::Transmitted, port, packet)
             }
             _ => return,
         };
-        if self.flows[row.flow as usize] {
+        if self.flows[row.flow.index()] {
             self.rows.add(key, row);
         }
     }
@@ -163,10 +163,10 @@ impl Observed for Packets {
             columns: vec![
                 times(rows, |row| row.at),
                 index("event", u8s(rows, |row| row.event as u8), "events"),
-                index("flow", u32s(rows, |row| row.flow), "flows"),
+                index("flow", u32s(rows, |row| row.flow.number()), "flows"),
                 column("ack", bools(rows, |row| row.ack)),
                 column("seq", u32s(rows, |row| row.seq)),
-                index("port", u32s(rows, |row| row.port.unwrap_or(u32::MAX)), "ports"),
+                index("port", u32s(rows, |row| row.port.map_or(u32::MAX, PortId::number)), "ports"),
                 column("bytes", u32s(rows, |row| u32::from(row.size))),
                 index("reason", u32s(rows, reason), "reasons"),
                 index("sack", u32s(rows, |row| row.sack.unwrap_or(u32::MAX)), "sacks"),

@@ -28,21 +28,21 @@ impl Queue {
     }
 
     fn change(&mut self, at: Time, port: PortId, length: u32) {
-        let Some(row) = self.table.row(port) else { return };
+        let Some(row) = self.table.row(port.number()) else { return };
         self.settle(at, port, row);
-        self.now[port as usize].0 = length;
+        self.now[port.index()].0 = length;
         let greatest = &mut self.greatest[self.table.place(row, at)];
         *greatest = (*greatest).max(length);
     }
 
     /// Adds the area since the last change, interval by interval.
     fn settle(&mut self, at: Time, port: PortId, row: u32) {
-        let (length, from) = self.now[port as usize];
+        let (length, from) = self.now[port.index()];
         self.table.spread(row, (from, at), |place, span| {
             self.areas[place] += u128::from(length) * u128::from(span.as_ps());
             self.greatest[place] = self.greatest[place].max(length);
         });
-        self.now[port as usize].1 = at;
+        self.now[port.index()].1 = at;
     }
 
     /// Mean lengths, row after row.
@@ -68,8 +68,8 @@ impl Observed for Queue {
     }
 
     fn finish(&mut self, at: Time) {
-        for port in (0..).take(self.table.entities()) {
-            if let Some(row) = self.table.row(port) {
+        for port in PortId::all().take(self.table.entities()) {
+            if let Some(row) = self.table.row(port.number()) {
                 self.settle(at, port, row);
             }
         }
@@ -97,11 +97,11 @@ mod tests {
         let ms = |m: u64| Time::ZERO + Duration::from_ms(m);
         let table = Intervals::new(vec![None, Some(0)], 1, Duration::from_ms(10), ms(25));
         let mut queue = Queue::over(table);
-        queue.change(ms(5), 1, 4);
-        queue.change(ms(5), 0, 9);
-        queue.change(ms(12), 1, 6);
-        queue.change(ms(15), 1, 0);
-        queue.change(ms(22), 1, 5);
+        queue.change(ms(5), PortId::new(1), 4);
+        queue.change(ms(5), PortId::new(0), 9);
+        queue.change(ms(12), PortId::new(1), 6);
+        queue.change(ms(15), PortId::new(1), 0);
+        queue.change(ms(22), PortId::new(1), 5);
         queue.finish(ms(25));
         // 5 ms of 4; 2 ms of 4 and 3 ms of 6; 3 ms of 5 in the 5 ms that are left.
         assert_eq!(queue.means(), [2.0, 2.6, 3.0]);

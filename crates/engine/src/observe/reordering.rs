@@ -84,7 +84,7 @@ impl Observed for Reordering {
         else {
             return;
         };
-        let Some(known) = &mut self.watched[flow as usize] else { return };
+        let Some(known) = &mut self.watched[flow.index()] else { return };
         let (kind, seq) = match *record {
             Record::Sent { seq, again: true, .. } => (ReorderingEvent::Resent, Some(seq)),
             Record::Arrived { seq, .. } if known.arrives_late(seq) => {
@@ -122,7 +122,7 @@ impl Observed for Reordering {
             columns: vec![
                 times(rows, |row| row.at),
                 index("event", u8s(rows, |row| row.event as u8), "events"),
-                index("flow", u32s(rows, |row| row.flow), "flows"),
+                index("flow", u32s(rows, |row| row.flow.number()), "flows"),
                 column("seq", u32s(rows, |row| row.seq.unwrap_or(u32::MAX))),
             ],
         }
@@ -158,22 +158,22 @@ mod tests {
     fn overtaken_segments_and_what_follows_are_listed() {
         use ReorderingEvent::{Overtaken, Recovery, Resent, Timeout};
         let snapshot = |phase, timeouts| Record::Updated {
-            flow: 0,
+            flow: FlowId::new(0),
             cause: super::super::record::Cause::Ack,
             snapshot: Snapshot { cwnd: 1.0, ssthresh: 1.0, flight: 1, phase, timeouts },
         };
-        let arrived = |seq| Record::Arrived { flow: 0, seq, size: 1000 };
+        let arrived = |seq| Record::Arrived { flow: FlowId::new(0), seq, size: 1000 };
         let mut reordering = Reordering::of(&[true, false]);
         for (now, record) in (0..).zip([
             arrived(0),
             arrived(2),
             arrived(3),
             arrived(1),
-            Record::Arrived { flow: 1, seq: 5, size: 1000 },
-            Record::Arrived { flow: 1, seq: 4, size: 1000 },
+            Record::Arrived { flow: FlowId::new(1), seq: 5, size: 1000 },
+            Record::Arrived { flow: FlowId::new(1), seq: 4, size: 1000 },
             snapshot(Phase::Recovery, 0),
             snapshot(Phase::Recovery, 0),
-            Record::Sent { flow: 0, seq: 1, again: true, size: 1000 },
+            Record::Sent { flow: FlowId::new(0), seq: 1, again: true, size: 1000 },
             arrived(1),
             snapshot(Phase::Avoidance, 0),
             snapshot(Phase::Loss, 1),

@@ -42,11 +42,11 @@ impl Observed for SegmentsPerBurst {
         let (Record::Accepted { port, .. } | Record::BurstSent { port, .. }) = *record else {
             return;
         };
-        let Some(row) = self.ports[port as usize] else { return };
+        let Some(row) = self.ports[port.index()] else { return };
         let counted = &mut self.counted[row as usize];
         match *record {
             Record::Accepted { packet, .. } => {
-                if self.flows[packet.flow() as usize] && !packet.is_ack() {
+                if self.flows[packet.flow().index()] && !packet.is_ack() {
                     counted.gathered += 1;
                 }
             }

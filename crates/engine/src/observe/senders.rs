@@ -43,10 +43,10 @@ impl Observed for Senders {
     #[inline]
     fn record(&mut self, event: Key, record: &Record) {
         if let Record::Updated { flow, cause, snapshot } = *record
-            && self.watched[flow as usize]
-            && self.last[flow as usize] != Some(snapshot)
+            && self.watched[flow.index()]
+            && self.last[flow.index()] != Some(snapshot)
         {
-            self.last[flow as usize] = Some(snapshot);
+            self.last[flow.index()] = Some(snapshot);
             self.rows.add(event, Row { at: event.time(), flow, cause, snapshot });
         }
     }
@@ -66,7 +66,7 @@ impl Observed for Senders {
             ],
             columns: vec![
                 times(rows, |row| row.at),
-                index("flow", u32s(rows, |row| row.flow), "flows"),
+                index("flow", u32s(rows, |row| row.flow.number()), "flows"),
                 index("cause", u8s(rows, |row| row.cause as u8), "causes"),
                 real("cwnd_bytes", |row| row.snapshot.cwnd),
                 real("ssthresh_bytes", |row| row.snapshot.ssthresh),

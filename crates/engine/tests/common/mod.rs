@@ -75,7 +75,7 @@ impl Observer for Log {
 /// The digest of a world's records, and observations of all its ports and flows, in one interval.
 pub fn everything(blueprint: &Blueprint, kinds: &[ObserveKind]) -> Observations {
     let flows = blueprint.flows.len() + blueprint.datagrams.len();
-    let ports: Vec<PortId> = (0..).take(blueprint.ports.len()).collect();
+    let ports: Vec<PortId> = PortId::all().take(blueprint.ports.len()).collect();
     let mut observations = Observations::default();
     observations.add_digest(ports.len(), flows);
     let watched = Watched {
@@ -124,7 +124,7 @@ impl WorldBuilder {
     pub fn port(&mut self, mbps: u64, delay: Duration, limit: QueueLimit) -> PortId {
         let rate = Rate::from_bps(mbps * 1_000_000).expect("a rate above zero");
         self.ports.push((PortConfig { rate, delay, limit, jitter: None }, Vec::new()));
-        PortId::try_from(self.ports.len() - 1).expect("few ports")
+        PortId::at(self.ports.len() - 1)
     }
 
     /// Adds a flow over the ports `there`, with ACKs over `back`.

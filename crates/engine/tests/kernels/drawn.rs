@@ -65,8 +65,8 @@ impl Draw {
         let delay =
             if self.one_in(3) { delay + Duration::from_ps(self.below(1_000_000)) } else { delay };
         let port = self.world.port(mbps, delay, limit);
-        let (config, losses) = &mut self.world.ports[port as usize];
-        let stream = Streams::new(u64::from(port)).stream("port");
+        let (config, losses) = &mut self.world.ports[port.index()];
+        let stream = Streams::new(u64::from(port.number())).stream("port");
         if self.stream.below(12) == 0 {
             config.jitter =
                 Some(Jitter::new(Duration::from_us(self.stream.below(3000)), stream.clone()));
@@ -104,9 +104,9 @@ impl Draw {
             return self.cross_the_core(port, assembly, offset);
         }
         let probability = [0.0, 0.01, 0.1][self.place(&[(); 3])];
-        let stream = Streams::new(u64::from(port)).stream("bursts");
+        let stream = Streams::new(u64::from(port.number())).stream("bursts");
         let loss = IndependentLoss::new(Lossy::Both, probability, stream);
-        let (config, losses) = &mut self.world.ports[port as usize];
+        let (config, losses) = &mut self.world.ports[port.index()];
         config.jitter = None;
         losses.clear();
         let carrier = Carrier::Wavelength { rate: config.rate, delay: config.delay, loss };
@@ -116,7 +116,7 @@ impl Draw {
 
     /// Bursts of the assembler in the place of a port go over some fibres of the core.
     fn cross_the_core(&mut self, port: PortId, assembly: Assembly, more: Duration) {
-        let (config, losses) = &mut self.world.ports[port as usize];
+        let (config, losses) = &mut self.world.ports[port.index()];
         config.jitter = None;
         losses.clear();
         let mut route: Vec<FibreId> = Vec::new();
@@ -349,8 +349,8 @@ impl Draw {
         for _ in 0..1 + self.below(3) {
             let other = self.port();
             if self.one_in(2) {
-                let (config, _) = self.world.ports[first as usize].clone();
-                self.world.ports[other as usize].0 = config;
+                let (config, _) = self.world.ports[first.index()].clone();
+                self.world.ports[other.index()].0 = config;
             }
             members.push(other);
         }
@@ -417,7 +417,7 @@ pub(crate) fn world(seed: u64) -> Blueprint {
     for path in 0..draw.number(4) {
         draw.source(100 + path, &routers);
     }
-    let ports: Vec<PortId> = (0..).take(draw.world.ports.len()).collect();
+    let ports: Vec<PortId> = PortId::all().take(draw.world.ports.len()).collect();
     let plain: Vec<PortId> = ports.into_iter().filter(|&port| !draw.assembles(port)).collect();
     for _ in 0..draw.below(8) {
         let port = plain[draw.place(&plain)];

@@ -11,7 +11,8 @@ use optcp_des::Key;
 use optcp_engine::observe::{Observer, Record};
 use optcp_engine::{Blueprint, FlowSpec, Kernel, Simulation};
 use optcp_net::{
-    Action, Control, Hop, Label, LabelTable, Loss, PortConfig, PortId, QueueLimit, ScriptedLoss,
+    Action, Control, FlowId, Hop, Label, LabelTable, Loss, PortConfig, PortId, QueueLimit,
+    ScriptedLoss,
 };
 use optcp_optical::switching::Core;
 use optcp_tcp::config::{AckKind, Halving, NewRenoTimer, RecoveryKind};
@@ -62,10 +63,10 @@ const TIME_LIMIT: Duration = Duration::from_secs(36_000);
 const CLOCK_PHASE: Duration = Duration::from_us(5_560);
 
 /// Ports: both links there, both links back.
-const SENDER_OUT: PortId = 0;
-const ROUTER_OUT: PortId = 1;
-const RECEIVER_OUT: PortId = 2;
-const ROUTER_BACK: PortId = 3;
+const SENDER_OUT: PortId = PortId::new(0);
+const ROUTER_OUT: PortId = PortId::new(1);
+const RECEIVER_OUT: PortId = PortId::new(2);
+const ROUTER_BACK: PortId = PortId::new(3);
 
 /// The results of all cases of a file, as JSON by name, and the cases that were refused.
 ///
@@ -115,7 +116,7 @@ fn blueprint(case: &Case) -> Result<Blueprint, String> {
     let data = chain(&mut labels, SENDER_OUT, ROUTER_OUT);
     let acks: Label = chain(&mut labels, RECEIVER_OUT, ROUTER_BACK);
 
-    let drops = case.drops.iter().map(|&[segment, nth]| (0, segment, nth)).collect();
+    let drops = case.drops.iter().map(|&[segment, nth]| (FlowId::new(0), segment, nth)).collect();
     let data_loss = ScriptedLoss::new(drops, BTreeSet::new());
     let ack_loss = ScriptedLoss::new(BTreeSet::new(), case.ack_drops.iter().copied().collect());
     let [near, far] = &case.links;

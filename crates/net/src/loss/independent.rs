@@ -46,10 +46,10 @@ mod tests {
     use optcp_des::Streams;
 
     use super::*;
-    use crate::Label;
+    use crate::{FlowId, Label};
 
-    const DATA: Packet = Packet::data(0, Label(0), 0, 1000, 0);
-    const ACK: Packet = Packet::ack(0, Label(0), 0, 40, 0);
+    const DATA: Packet = Packet::data(FlowId::new(0), Label(0), 0, 1000, 0);
+    const ACK: Packet = Packet::ack(FlowId::new(0), Label(0), 0, 40, 0);
 
     fn loss(lossy: Lossy, probability: f64) -> IndependentLoss {
         IndependentLoss::new(lossy, probability, Streams::new(1).stream("loss"))

@@ -48,10 +48,10 @@ impl PeriodicLoss {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Label;
+    use crate::{FlowId, Label};
 
-    const DATA: Packet = Packet::data(0, Label(0), 0, 1000, 0);
-    const ACK: Packet = Packet::ack(0, Label(0), 0, 40, 0);
+    const DATA: Packet = Packet::data(FlowId::new(0), Label(0), 0, 1000, 0);
+    const ACK: Packet = Packet::ack(FlowId::new(0), Label(0), 0, 40, 0);
 
     fn every(lossy: Lossy, period: u32) -> PeriodicLoss {
         PeriodicLoss::new(lossy, NonZeroU32::new(period).unwrap())

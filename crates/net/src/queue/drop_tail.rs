@@ -65,10 +65,10 @@ impl DropTail {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Label;
+    use crate::{FlowId, Label};
 
     fn packet(seq: u32, size: u16) -> Packet {
-        Packet::data(0, Label(0), seq, size, 0)
+        Packet::data(FlowId::new(0), Label(0), seq, size, 0)
     }
 
     /// Two places: one is taken by the packet in transmission. 150 B: 100 B are, so 50 B fit and 51 B do not.

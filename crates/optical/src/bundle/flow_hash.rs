@@ -17,7 +17,10 @@ use super::{Candidates, Lightpaths, modulo};
 #[inline]
 pub(super) fn place(candidates: &Candidates<'_>, _: &mut impl Lightpaths) -> usize {
     let packet = candidates.packet;
-    modulo(candidates.ports, mix(u64::from(packet.flow()) << 1 | u64::from(packet.is_ack())))
+    modulo(
+        candidates.ports,
+        mix(u64::from(packet.flow().number()) << 1 | u64::from(packet.is_ack())),
+    )
 }
 
 /// The output function of SplitMix64 (G. Steele, D. Lea, C. Flood, 2014) for this state.

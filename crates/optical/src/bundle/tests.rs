@@ -1,4 +1,4 @@
-use optcp_net::Label;
+use optcp_net::{FlowId, Label};
 
 use super::*;
 
@@ -7,30 +7,34 @@ struct Known(Vec<(u64, u64)>);
 
 impl Lightpaths for Known {
     fn busy_until(&self, port: PortId) -> Time {
-        Time::from_ps(self.0[port as usize].0 * 1_000_000)
+        Time::from_ps(self.0[port.index()].0 * 1_000_000)
     }
 
     fn packets(&mut self, port: PortId) -> u64 {
-        self.0[port as usize].1
+        self.0[port.index()].1
     }
 }
 
 fn packet(flow: u32) -> Packet {
-    Packet::data(flow, Label(0), 0, 1500, 0)
+    Packet::data(FlowId::new(flow), Label(0), 0, 1500, 0)
 }
 
-fn choices(selection: Selection, destinations: &[u32], known: &[(u64, u64)]) -> Vec<PortId> {
-    let ports = (0..known.len()).map(|port| PortId::try_from(port).expect("few")).collect();
+fn bundle_of<const N: usize>(members: [u32; N], selection: Selection) -> Bundle {
+    Bundle::new(members.map(PortId::new).to_vec(), selection)
+}
+
+fn choices(selection: Selection, destinations: &[u32], known: &[(u64, u64)]) -> Vec<u32> {
+    let ports = (0..known.len()).map(PortId::at).collect();
     let mut bundle = Bundle::new(ports, selection);
     let mut paths = Known(known.to_vec());
-    destinations.iter().map(|&to| bundle.choose(to, packet(0), &mut paths)).collect()
+    destinations.iter().map(|&to| bundle.choose(to, packet(0), &mut paths).number()).collect()
 }
 
 /// The paper's formula for K = 2, b_D = 3: subnetworks 1 to 6 take lightpaths 1, 2, 3, 1, 2, 3.
 #[test]
 fn destinations_take_the_lightpath_of_the_papers_formula() {
     let known = [(0, 0); 3];
-    let by_paper: Vec<PortId> = (1..=6).map(|i| 1 + ((i - 1) % 3) - 1).collect();
+    let by_paper: Vec<u32> = (1..=6).map(|i| 1 + ((i - 1) % 3) - 1).collect();
     assert_eq!(choices(Selection::Destination, &[0, 1, 2, 3, 4, 5], &known), by_paper);
 }
 
@@ -47,8 +51,12 @@ fn anycast_joins_the_least_work_and_the_longest_idle() {
 #[test]
 fn only_the_destination_fixes_the_lightpath() {
     for &selection in Selection::ALL {
-        let fixed = Bundle::new(vec![0, 1], selection).fixed(3);
-        assert_eq!(fixed, (selection == Selection::Destination).then_some(1), "{selection:?}");
+        let fixed = bundle_of([0, 1], selection).fixed(3);
+        assert_eq!(
+            fixed,
+            (selection == Selection::Destination).then_some(PortId::new(1)),
+            "{selection:?}"
+        );
     }
 }
 
@@ -60,34 +68,37 @@ fn round_robin_takes_turns() {
 /// 3000 flows on 3 lightpaths: 1000 each, within four standard deviations (26 each) of a fair hash.
 #[test]
 fn the_hash_keeps_a_flow_to_one_lightpath_and_spreads_flows() {
-    let mut bundle = Bundle::new(vec![0, 1, 2], Selection::FlowHash);
+    let mut bundle = bundle_of([0, 1, 2], Selection::FlowHash);
     let mut paths = Known(vec![(0, 0); 3]);
     let mut load = [0i64; 3];
     for flow in 0..3000 {
         let first = bundle.choose(0, packet(flow), &mut paths);
         assert_eq!(bundle.choose(7, packet(flow), &mut paths), first);
-        load[first as usize] += 1;
+        load[first.index()] += 1;
     }
     assert!(load.iter().all(|&flows| (flows - 1000).abs() < 4 * 26), "{load:?}");
 }
 
 #[test]
 fn a_failed_lightpath_is_left_out_and_comes_back_to_its_place() {
-    let mut bundle = Bundle::new(vec![4, 5, 6], Selection::Destination);
+    let mut bundle = bundle_of([4, 5, 6], Selection::Destination);
     let mut paths = Known(Vec::new());
     let mut all = |bundle: &mut Bundle| {
-        [0, 1, 2].map(|destination| bundle.choose(destination, packet(0), &mut paths))
+        [0, 1, 2].map(|destination| bundle.choose(destination, packet(0), &mut paths).number())
     };
-    bundle.take_out(5);
+    bundle.take_out(PortId::new(5));
     assert_eq!(all(&mut bundle), [4, 6, 4]);
     // What is fixed is known without a packet.
-    assert_eq!([0, 1, 2].map(|destination| bundle.fixed(destination)), [4, 6, 4].map(Some));
-    bundle.take_out(4);
-    bundle.put_back(5);
+    assert_eq!(
+        [0, 1, 2].map(|destination| bundle.fixed(destination)),
+        [4, 6, 4].map(|n| Some(PortId::new(n)))
+    );
+    bundle.take_out(PortId::new(4));
+    bundle.put_back(PortId::new(5));
     assert_eq!(all(&mut bundle), [5, 6, 5]);
-    bundle.put_back(4);
+    bundle.put_back(PortId::new(4));
     assert_eq!(all(&mut bundle), [4, 5, 6]);
-    for member in [4, 5, 6] {
+    for member in [4, 5, 6].map(PortId::new) {
         bundle.take_out(member);
     }
     assert_eq!(all(&mut bundle), [4, 5, 6]);
@@ -99,17 +110,17 @@ fn a_failed_lightpath_is_left_out_and_comes_back_to_its_place() {
 fn every_selection_keeps_to_those_in_service() {
     for &selection in Selection::ALL {
         let mut paths = Known(vec![(0, 0); 7]);
-        let mut chosen = |bundle: &mut Bundle| -> Vec<PortId> {
-            (0..60).map(|n| bundle.choose(n, packet(n), &mut paths)).collect()
+        let mut chosen = |bundle: &mut Bundle| -> Vec<u32> {
+            (0..60).map(|n| bundle.choose(n, packet(n), &mut paths).number()).collect()
         };
-        let mut bundle = Bundle::new(vec![4, 5, 6], selection);
-        bundle.take_out(5);
+        let mut bundle = bundle_of([4, 5, 6], selection);
+        bundle.take_out(PortId::new(5));
         assert!(chosen(&mut bundle).iter().all(|port| [4, 6].contains(port)), "{selection:?}");
-        bundle.take_out(4);
+        bundle.take_out(PortId::new(4));
         assert_eq!(chosen(&mut bundle), [6; 60], "{selection:?}");
-        bundle.take_out(6);
+        bundle.take_out(PortId::new(6));
         assert!(chosen(&mut bundle).iter().all(|port| [4, 5, 6].contains(port)), "{selection:?}");
-        let mut lone = Bundle::new(vec![3], selection);
+        let mut lone = bundle_of([3], selection);
         assert_eq!(chosen(&mut lone), [3; 60], "{selection:?}");
     }
 }
@@ -118,12 +129,12 @@ fn every_selection_keeps_to_those_in_service() {
 #[test]
 fn ties_go_to_the_first_in_the_bundles_order() {
     for selection in [Selection::Anycast, Selection::FewestPackets] {
-        let mut bundle = Bundle::new(vec![4, 5, 6], selection);
+        let mut bundle = bundle_of([4, 5, 6], selection);
         let mut paths = Known(vec![(10, 1); 7]);
-        [4, 5, 6].into_iter().for_each(|member| bundle.take_out(member));
-        [6, 5].into_iter().for_each(|member| bundle.put_back(member));
-        assert_eq!(bundle.choose(0, packet(0), &mut paths), 5, "{selection:?}");
-        bundle.put_back(4);
-        assert_eq!(bundle.choose(0, packet(0), &mut paths), 4, "{selection:?}");
+        [4, 5, 6].map(PortId::new).into_iter().for_each(|member| bundle.take_out(member));
+        [6, 5].map(PortId::new).into_iter().for_each(|member| bundle.put_back(member));
+        assert_eq!(bundle.choose(0, packet(0), &mut paths).number(), 5, "{selection:?}");
+        bundle.put_back(PortId::new(4));
+        assert_eq!(bundle.choose(0, packet(0), &mut paths).number(), 4, "{selection:?}");
     }
 }

@@ -1,5 +1,5 @@
 use optcp_des::Streams;
-use optcp_net::{Label, Lossy};
+use optcp_net::{FlowId, Label, Lossy};
 
 use super::*;
 
@@ -10,12 +10,12 @@ fn us(us: u64) -> Time {
 }
 
 fn packet(seq: u32, size: u16) -> Packet {
-    Packet::data(0, Label(0), seq, size, 0)
+    Packet::data(FlowId::new(0), Label(0), seq, size, 0)
 }
 
 fn assembler(assembly: Assembly, probability: f64) -> Assembler {
     let path = BurstPath {
-        port: 0,
+        port: PortId::new(0),
         offset: Duration::from_us(30),
         carrier: Carrier::Wavelength {
             rate: Rate::from_bps(RATE_BPS).expect("a rate above zero"),

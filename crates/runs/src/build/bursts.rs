@@ -21,7 +21,7 @@ pub(super) fn fibre_ids(plan: &Plan) -> BTreeMap<Hop, FibreId> {
 pub(super) fn core(plan: &Plan, ports: &[PortConfig]) -> Core {
     let Some(core) = plan.core else { return Core::default() };
     let fibre = |hop: Hop| {
-        let PortConfig { rate, delay, .. } = ports[port_id(hop) as usize];
+        let PortConfig { rate, delay, .. } = ports[port_id(hop).index()];
         Fibre::new(plan.links[hop.0].wavelengths.unwrap_or(0), rate, delay)
     };
     let fibres = plan.fibres().map(fibre).collect();
@@ -34,7 +34,7 @@ pub(super) fn assemblers(plan: &Plan, ports: &[PortConfig], streams: Streams) ->
     let assembler = |(bursts, direction): (&optcp_scenario::plan::BurstsPlan, usize)| {
         let hop = (bursts.link, direction);
         let port = port_id(hop);
-        let PortConfig { rate, delay, .. } = ports[port as usize];
+        let PortConfig { rate, delay, .. } = ports[port.index()];
         let LinkPlan { over, .. } = &plan.links[bursts.link];
         let carrier = if over.is_empty() {
             let stream = streams.stream(&format!("ports/{}/bursts", plan.port_name(hop)));

@@ -152,11 +152,10 @@ fn losses(plan: &Plan, streams: Streams) -> Vec<Vec<Loss>> {
         vec![BTreeSet::new(); 2 * plan.links.len()];
     let mut others: Vec<Vec<Loss>> = vec![Vec::new(); 2 * plan.links.len()];
     for entry in &plan.losses {
-        let port = port_id(entry.hop) as usize;
+        let port = port_id(entry.hop).index();
         match entry.loses {
             Loses::Scripted { ref flows, ref segments, transmission } => {
-                for &flow in flows {
-                    let flow = FlowId::try_from(flow).expect("a plan has fewer than 2^31 flows");
+                for flow in flows.iter().copied().map(FlowId::at) {
                     scripts[port].extend(segments.iter().map(|&seq| (flow, seq, transmission)));
                 }
             }

@@ -8,12 +8,12 @@ use optcp_units::Duration;
 
 /// The number of a port: both directions of a link stand side by side.
 pub(crate) fn port_id((link, direction): Hop) -> PortId {
-    PortId::try_from(2 * link + direction).expect("a plan has fewer than 2^31 links")
+    PortId::at(2 * link + direction)
 }
 
 /// The propagation delay of a port.
 pub(super) fn delay_of(ports: &[PortConfig], hop: Hop) -> Duration {
-    ports[port_id(hop) as usize].delay
+    ports[port_id(hop).index()].delay
 }
 
 pub(super) fn draw(

@@ -135,7 +135,7 @@ impl Cold {
             && sent < limit
         {
             watched.pop_front();
-            model.event = Key::new(Time::from_ps(sent), Class::TransmissionEnd, id, 0);
+            model.event = Key::new(Time::from_ps(sent), Class::TransmissionEnd, id.number(), 0);
             model.record(Record::Transmitted { port: id, packet });
             let packets = length(watched);
             model.record(Record::QueueLength { port: id, packets });

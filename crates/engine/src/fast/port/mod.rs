@@ -66,17 +66,22 @@ impl Ports {
     }
 
     /// How many there are.
-    pub(super) fn len(&self) -> PortId {
-        PortId::try_from(self.hot.len()).expect("fewer than 2^32 ports")
+    pub(super) fn len(&self) -> usize {
+        self.hot.len()
+    }
+
+    /// All of them.
+    pub(super) fn ids(&self) -> impl Iterator<Item = PortId> + use<> {
+        PortId::all().take(self.hot.len())
     }
 
     pub(super) fn get(&self, id: PortId) -> PortRef<'_> {
-        let index = id as usize;
+        let index = id.index();
         PortRef { hot: &self.hot[index], backlog: &self.backlogs[index], cold: &self.cold[index] }
     }
 
     pub(super) fn get_mut(&mut self, id: PortId) -> PortMut<'_> {
-        let index = id as usize;
+        let index = id.index();
         PortMut {
             hot: &mut self.hot[index],
             backlog: &mut self.backlogs[index],
@@ -86,21 +91,21 @@ impl Ports {
 
     /// Those that take the stepped lane.
     pub(super) fn stepped(&self) -> impl Iterator<Item = (PortId, &optcp_net::Port)> + Clone {
-        (0..).zip(&self.cold).filter_map(|(id, cold)| Some((id, cold.stepped.as_deref()?)))
+        PortId::all().zip(&self.cold).filter_map(|(id, cold)| Some((id, cold.stepped.as_deref()?)))
     }
 
     /// A packet of this size comes to a port: when it arrives at the far end, if that is easily told.
     #[inline(always)]
     pub(super) fn accept_surely(&mut self, id: PortId, now: Time, size: u16) -> Option<Time> {
         let now = now.as_ps();
-        let port = &mut self.hot[id as usize];
+        let port = &mut self.hot[id.index()];
         let waits = port.waits(now);
         if !port.surely_takes(size, waits) {
             return None;
         }
         let sent = port.sent(size, now, waits);
         if port.fills_backlog {
-            self.backlogs[id as usize].accept(port, size, now, sent);
+            self.backlogs[id.index()].accept(port, size, now, sent);
         }
         Some(Time::from_ps(port.accept(sent)))
     }
@@ -108,20 +113,20 @@ impl Ports {
     /// The ordinal of the packet that a port has accepted last.
     #[inline(always)]
     pub(super) fn last_ordinal(&self, id: PortId) -> u32 {
-        self.hot[id as usize].last_ordinal()
+        self.hot[id.index()].last_ordinal()
     }
 
     /// The same; `None` of what is no port.
     #[inline(always)]
     pub(super) fn try_last_ordinal(&self, id: PortId) -> Option<u32> {
-        self.hot.get(id as usize).map(Hot::last_ordinal)
+        self.hot.get(id.index()).map(Hot::last_ordinal)
     }
 
     /// When everything in a port's queue will have been sent, as the node sees it; see
     /// [`optcp_net::Port::busy_until`].
     #[inline]
     pub(super) fn busy_until(&self, id: PortId) -> Time {
-        let port = &self.hot[id as usize];
+        let port = &self.hot[id.index()];
         match port.lane {
             Lane::One | Lane::Any => Time::from_ps(port.free_at),
             Lane::Rare => self.get(id).busy_until(),
