@@ -1,7 +1,7 @@
 //! The readers, and what must hold whatever they are given.
 
 use optcp_harness::conformance;
-use optcp_harness::packetdrill::{Outcome, run_script};
+use optcp_harness::packetdrill::{Verdict, run_script};
 use optcp_runs::Table;
 use optcp_scenario::{Diagnostic, Scenario};
 
@@ -127,12 +127,12 @@ fn packetdrill(text: &str) {
     // What is missing at the end is missing on the line that would come next.
     let lines = text.lines().count() + 1;
     match &outcome {
-        Outcome::Passed => {}
-        Outcome::Failed(mismatch) => {
+        Verdict::Passed => {}
+        Verdict::Failed(mismatch) => {
             assert!((1..=lines).contains(&mismatch.line), "{mismatch:?}");
             assert!(!mismatch.expected.is_empty(), "{mismatch:?}");
         }
-        Outcome::Refused(refusal) => {
+        Verdict::Refused(refusal) => {
             assert!((1..=lines).contains(&refusal.line), "{refusal:?}");
             assert!(!refusal.reason.is_empty());
         }

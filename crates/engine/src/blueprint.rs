@@ -7,7 +7,7 @@ use optcp_des::Stream;
 use optcp_net::{Action, Control, Hop, Label, LabelTable, Loss, PortConfig, PortId};
 use optcp_optical::bundle::Bundle;
 use optcp_optical::burst::Assembler;
-use optcp_optical::switching::Core;
+use optcp_optical::switching::BurstCore;
 use optcp_tcp::Config;
 use optcp_traffic::{PacketSize, Process};
 use optcp_units::{Duration, Time};
@@ -61,7 +61,7 @@ pub struct Blueprint {
     /// no losses and no jitter, is in no bundle and not tallied, and no control action concerns it.
     pub assemblers: Vec<Assembler>,
     /// The burst switches between assemblers.
-    pub core: Core,
+    pub core: BurstCore,
     /// Flows by number.
     pub flows: Vec<FlowSpec>,
     /// Sources of datagrams; their numbers, as flows, follow those of the flows.

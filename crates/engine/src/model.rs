@@ -4,7 +4,7 @@ use optcp_des::Key;
 use optcp_net::{Action, BundleId, DropReason, FlowId, Hop, LabelTable, Packet, PortId};
 use optcp_optical::bundle::Bundle;
 use optcp_optical::burst::{Assembler, Gathered, Passage, Step};
-use optcp_optical::switching::Core;
+use optcp_optical::switching::BurstCore;
 use optcp_tcp::Ack;
 use optcp_units::Time;
 
@@ -21,7 +21,7 @@ pub(crate) struct Model<O> {
     pub(crate) labels: LabelTable,
     pub(crate) bundles: Vec<Bundle>,
     pub(crate) assemblers: Vec<Assembler>,
-    pub(crate) core: Core,
+    pub(crate) core: BurstCore,
     /// The assembler in the place of each port.
     assembler_at: Vec<Option<u32>>,
     pub(crate) flows: Vec<Flow>,

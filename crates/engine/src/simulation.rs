@@ -1,7 +1,7 @@
 //! One run in progress.
 
 use optcp_net::{Action, PortCounts, PortId, Tally};
-use optcp_optical::switching::{Core, FibreId, FibreTally};
+use optcp_optical::switching::{BurstCore, FibreId, FibreTally};
 use optcp_tcp::Sender;
 use optcp_units::{Duration, Time};
 
@@ -248,7 +248,7 @@ impl<O: Observer> Simulation<O> {
 
 /// What has been counted up to an instant.
 struct Counted<'a> {
-    core: &'a Core,
+    core: &'a BurstCore,
     driver: &'a Driver,
     now: Time,
 }

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use optcp_engine::{Blueprint, FlowSpec, Kernel, Simulation};
 use optcp_net::{Paths, PortConfig, PortId, QueueLimit};
-use optcp_optical::switching::Core;
+use optcp_optical::switching::BurstCore;
 use optcp_tcp::config::{CongestionKind, Pacing, RecoveryKind};
 use optcp_tcp::{Config, Profile};
 use optcp_units::{Bytes, Duration, Rate, Time};
@@ -107,7 +107,7 @@ fn dumbbell(tcp: Tcp, flows: u32, seconds: u64) -> Blueprint {
         labels: paths.into_labels(),
         bundles: Vec::new(),
         assemblers: Vec::new(),
-        core: Core::default(),
+        core: BurstCore::default(),
         flows: specs,
         datagrams: Vec::new(),
         tallied: Vec::new(),
@@ -129,7 +129,7 @@ fn fraction(index: u32, ten_thousandths: u64, whole: Duration) -> Duration {
 
 /// What a run of the workload did.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Outcome {
+pub struct WorkloadResult {
     /// Packet-hops as the workload defines them.
     pub packet_hops: u64,
     /// Share of the bottleneck's rate that data took in the second half.
@@ -164,7 +164,7 @@ impl Dumbbell {
     }
 
     /// Runs it to its end.
-    pub fn run(&mut self) -> Outcome {
+    pub fn run(&mut self) -> WorkloadResult {
         let stop = self.simulation.stop();
         let half = Time::from_ps(stop.as_ps() / 2);
         self.simulation.run_before(half);
@@ -177,7 +177,7 @@ impl Dumbbell {
         let flows = (0..).take(self.simulation.senders().count());
         let receivers = flows.map(|flow| access_ports(flow)[2]);
         let acks: u64 = receivers.map(|port| self.simulation.port_counts(port).accepted).sum();
-        Outcome {
+        WorkloadResult {
             packet_hops: 3 * sent + dropped + 3 * acks,
             utilisation: busy / (stop - half).as_ps() as f64,
             events: self.simulation.counts().events,
@@ -218,7 +218,7 @@ mod tests {
         for tcp in Tcp::ALL {
             let kernels = [Kernel::Reference, Kernel::Fast, Kernel::Stepped(u64::MAX)];
             let [plain, fast, stepped] = kernels.map(|kernel| {
-                let Outcome { packet_hops, utilisation, .. } =
+                let WorkloadResult { packet_hops, utilisation, .. } =
                     Dumbbell::new(tcp, 10, 3, kernel).run();
                 (packet_hops, utilisation)
             });

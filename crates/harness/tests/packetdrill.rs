@@ -1,6 +1,6 @@
 //! Scripts for packetdrill: what passes, and every message for what does not.
 
-use optcp_harness::packetdrill::{Outcome, run_script};
+use optcp_harness::packetdrill::{Verdict, run_script};
 use optcp_units::Duration;
 
 /// A server whose connection is open after 0.1 s, with `events` from then on.
@@ -21,12 +21,12 @@ fn server(events: &str) -> String {
 /// How a script ends, in one line.
 fn outcome(text: &str) -> String {
     match run_script(text, None) {
-        Outcome::Passed => "ok".to_owned(),
-        Outcome::Failed(m) => {
+        Verdict::Passed => "ok".to_owned(),
+        Verdict::Failed(m) => {
             let at = m.at.as_secs_f64();
             format!("{} at {at:.6} s: expected {}; happened {}", m.line, m.expected, m.happened)
         }
-        Outcome::Refused(refusal) => format!("{} refused: {}", refusal.line, refusal.reason),
+        Verdict::Refused(refusal) => format!("{} refused: {}", refusal.line, refusal.reason),
     }
 }
 
@@ -79,11 +79,11 @@ fn times_count_from_the_event_before() {
 fn what_is_sent_may_be_off_by_the_tolerance() {
     let late = "+0 > . 1:3001(3000) ack 1\n+.995 > . 1:1001(1000) ack 1";
     assert!(outcome(&written(late)).starts_with("11 at 0.100000 s"));
-    let outcome_within = |ms| run_script(&written(late), Some(Duration::from_ms(ms)));
-    assert_eq!(outcome_within(5), Outcome::Passed);
-    assert_ne!(outcome_within(4), Outcome::Passed);
+    let verdict_within = |ms| run_script(&written(late), Some(Duration::from_ms(ms)));
+    assert_eq!(verdict_within(5), Verdict::Passed);
+    assert_ne!(verdict_within(4), Verdict::Passed);
     let own = format!("--tolerance_usecs=5000\n{}", written(late));
-    assert_eq!(run_script(&own, None), Outcome::Passed);
+    assert_eq!(run_script(&own, None), Verdict::Passed);
 }
 
 #[test]
@@ -193,7 +193,7 @@ fn a_damaged_script_ends_without_a_panic() {
         include_str!("../../../tests/packetdrill/rack/a-lost-retransmission-is-sent-again.pkt"),
     ];
     for script in scripts {
-        assert_eq!(run_script(script, None), Outcome::Passed);
+        assert_eq!(run_script(script, None), Verdict::Passed);
         for (at, character) in script.char_indices() {
             let (before, after) = (&script[..at], &script[at + character.len_utf8()..]);
             for other in ["", "0", "9", &character.to_string().repeat(2)] {

@@ -1,8 +1,8 @@
 //! What each scheme does, as lists of decisions worked by hand; no kernel is near.
 
 use optcp_optical::protection::{
-    Decision, Detection, Outage, Point, Reversion, Route, Scheme, Segment, SetUp, Switch, Timing,
-    Turn, decisions,
+    Decision, Detection, Outage, Point, ProtectedSegment, Reversion, Route, Scheme, SetUp, Switch,
+    Timing, Turn, decisions,
 };
 use optcp_units::{Duration, Time};
 
@@ -16,8 +16,8 @@ fn at(ms: u64) -> Time {
 
 /// GMPLS paper, Fig. 17, data direction, scenario D: L0-L1 takes a = 40 ms, L1-L2 b = 1 ms, L2-L3
 /// c = 10 ms; the backup takes 27, 47 and 37 ms. L1-L2 is protected.
-fn segment() -> Segment {
-    Segment {
+fn segment() -> ProtectedSegment {
+    ProtectedSegment {
         working: vec![ms(40), ms(1), ms(10)],
         working_upstream: vec![ms(40), ms(1), ms(10)],
         backup: vec![ms(27), ms(47), ms(37)],
@@ -43,7 +43,7 @@ fn from_5_to_10_s() -> Vec<Vec<Outage>> {
 /// Decisions as (ms, node, switch).
 fn decided(
     scheme: Scheme,
-    segment: &Segment,
+    segment: &ProtectedSegment,
     timing: Timing,
     set_up: SetUp,
     working: &[Vec<Outage>],
@@ -68,7 +68,7 @@ const BACK: Switch = Switch::ToWorking;
 #[test]
 fn local_switches_beside_the_fault_after_delta() {
     // Its segment is the link itself: node 0 is L1.
-    let link = Segment {
+    let link = ProtectedSegment {
         working: vec![ms(1)],
         working_upstream: vec![ms(1)],
         covered: vec![0],
@@ -101,7 +101,7 @@ fn the_variant_loops_until_the_head_is_told() {
 /// A fault of the segment's first link has no loop: the head itself is beside it.
 #[test]
 fn a_fault_beside_the_head_needs_no_loop() {
-    let first = Segment { covered: vec![0], ..segment() };
+    let first = ProtectedSegment { covered: vec![0], ..segment() };
     let working = [from_5_to_10_s()[1].clone(), vec![], vec![]];
     let none = [vec![], vec![], vec![]];
     for scheme in [Scheme::LoopBack, Scheme::LoopBackVariant, Scheme::Path] {
@@ -125,7 +125,7 @@ fn one_to_one_waits_for_the_tails_request() {
 /// Told after 40 + 2 ms, 50 ms of computation, 111 + 3 x 2 ms down the backup and as much up again.
 #[test]
 fn restoration_sets_the_backup_up_first() {
-    let segment = Segment { processing: ms(2), ..segment() };
+    let segment = ProtectedSegment { processing: ms(2), ..segment() };
     let set_up = SetUp { computation: ms(50) };
     let none = [vec![], vec![], vec![]];
     let list = decided(Scheme::Restoration, &segment, REVERTIVE, set_up, &from_5_to_10_s(), &none);
@@ -200,7 +200,7 @@ fn a_second_fault_on_the_backup_sends_packets_back() {
 /// Failure of a node: both of its links fail, and the one upstream is told first.
 #[test]
 fn a_node_that_fails_is_two_links_that_fail() {
-    let segment = Segment { covered: vec![0, 1, 2], ..segment() };
+    let segment = ProtectedSegment { covered: vec![0, 1, 2], ..segment() };
     let outage = Outage { failure: at(5000), repair: Some(at(10_000)) };
     let working = [vec![], vec![outage], vec![outage]];
     let none = [vec![], vec![], vec![]];

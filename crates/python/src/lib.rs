@@ -13,7 +13,7 @@ mod scenario;
 mod table;
 
 use optcp_harness::conformance::run_text;
-use optcp_harness::packetdrill::{Outcome, run_script};
+use optcp_harness::packetdrill::{Verdict, run_script};
 use optcp_scenario::{catalogue as all_policies, json_schema, profiles as all_profiles};
 use optcp_units::Duration;
 use pyo3::create_exception;
@@ -103,15 +103,15 @@ fn packetdrill<'py>(
     let outcome = py.detach(|| run_script(text, tolerance_us.map(Duration::from_us)));
     let dict = PyDict::new(py);
     match outcome {
-        Outcome::Passed => dict.set_item("result", "ok")?,
-        Outcome::Failed(mismatch) => {
+        Verdict::Passed => dict.set_item("result", "ok")?,
+        Verdict::Failed(mismatch) => {
             dict.set_item("result", "failed")?;
             dict.set_item("line", mismatch.line)?;
             dict.set_item("at_s", mismatch.at.as_secs_f64())?;
             dict.set_item("expected", mismatch.expected)?;
             dict.set_item("happened", mismatch.happened)?;
         }
-        Outcome::Refused(refusal) => {
+        Verdict::Refused(refusal) => {
             dict.set_item("result", "refused")?;
             dict.set_item("line", refusal.line)?;
             dict.set_item("reason", refusal.reason)?;

@@ -2,7 +2,7 @@
 
 use optcp_units::registry;
 
-use crate::Hop;
+use crate::DirectedLink;
 
 registry! {
     /// How routers find backups.
@@ -36,7 +36,7 @@ pub enum Segment {
     /// Go to this node by the shortest path.
     Node(usize),
     /// Go over this link.
-    Adjacency(Hop),
+    Adjacency(DirectedLink),
 }
 
 /// A backup of one router for one destination.
@@ -45,7 +45,7 @@ pub struct Repair {
     /// How it was found.
     pub mechanism: Mechanism,
     /// The hops from the router to where ordinary forwarding takes over; more than one is a tunnel.
-    pub hops: Vec<Hop>,
+    pub hops: Vec<DirectedLink>,
     /// The node where it does.
     pub end: usize,
     /// What stands in the header beside the destination.

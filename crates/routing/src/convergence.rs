@@ -23,7 +23,7 @@ use optcp_units::{Duration, Time};
 use petgraph::algo::dijkstra;
 use petgraph::graph::{DiGraph, NodeIndex};
 
-use crate::{Hop, Topology};
+use crate::{DirectedLink, Topology};
 
 /// One time that a link is out of service.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,7 +62,7 @@ pub struct Timing {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sighting {
     /// The direction that leads away from the router.
-    pub hop: Hop,
+    pub hop: DirectedLink,
     /// When the failure is known.
     pub down: Time,
     /// When the repair is known; `None` is never.
@@ -161,7 +161,7 @@ pub fn announcements(
 fn other_end_holds_down(
     seen: &[Sighting],
     hold_down: Duration,
-    (link, direction): Hop,
+    (link, direction): DirectedLink,
     at: Time,
 ) -> bool {
     let other = (link, 1 - direction);

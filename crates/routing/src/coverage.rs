@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::backup::{Mechanism, Protect, Repair};
 use crate::repair::repair;
-use crate::{Hop, Routes, Topology, Tree};
+use crate::{DirectedLink, Routes, Topology, Tree};
 
 /// Counts over all pairs of a router and a destination (RFC 6571's per-prefix view), and over all
 /// directions of links (its per-link view). A pair stands for the link that it leaves by, so that pairs
@@ -32,9 +32,9 @@ pub struct Coverage {
 pub fn coverage(topology: &Topology, mechanism: Mechanism, protect: Protect) -> Coverage {
     let routes = Routes::new(topology);
     let mut counts = Coverage::default();
-    let mut links: BTreeMap<Hop, bool> = BTreeMap::new();
+    let mut links: BTreeMap<DirectedLink, bool> = BTreeMap::new();
     // Links go both ways: who reaches the near end without the link is reached from there.
-    let mut left: BTreeMap<Hop, Tree> = BTreeMap::new();
+    let mut left: BTreeMap<DirectedLink, Tree> = BTreeMap::new();
     for destination in 0..topology.nodes() {
         for router in 0..topology.nodes() {
             let Some(hop) = routes.next(router, destination) else { continue };

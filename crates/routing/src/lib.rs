@@ -21,7 +21,7 @@ pub use repair::repair;
 pub use shortest::{Cost, Distance, Routes, Tree};
 pub use ti_lfa::{RepairPath, post_convergence};
 pub use timeline::{Cause, Change, Converge, Entry, Timeline, timeline};
-pub use topology::{Adjacency, Hop, Link, Topology};
+pub use topology::{Adjacency, DirectedLink, Link, Topology};
 
 /// The families of names that are registered here, as `optcp list` has them.
 pub const FAMILIES: &[optcp_units::registry::Family] =

@@ -17,7 +17,7 @@
 //! PQ nodes are chosen for link protection; node protection is not looked for (RFC 8102), only noticed. The inequality for
 //! neighbours also leaves out ways through S itself, which are in S's own P-space if they are good.
 
-use crate::{Adjacency, Cost, Hop, Routes, Topology};
+use crate::{Adjacency, Cost, DirectedLink, Routes, Topology};
 
 /// A PQ node and the way there.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,7 +27,7 @@ pub struct PqNode {
     /// What the tunnel costs.
     pub cost: Cost,
     /// The hops of the tunnel.
-    pub hops: Vec<Hop>,
+    pub hops: Vec<DirectedLink>,
 }
 
 /// Whether `node` is in the P-space of `router` with regard to one of its adjacencies.
@@ -82,7 +82,7 @@ pub fn pq_node(
     let candidates = (0..topology.nodes()).filter_map(candidate);
     let (cost, node, over) = candidates.min_by_key(|&(cost, node, _)| (cost, node))?;
     let from = over.map_or(router, |adjacency| adjacency.to);
-    let mut hops: Vec<Hop> = over.map(|adjacency| adjacency.hop).into_iter().collect();
+    let mut hops: Vec<DirectedLink> = over.map(|adjacency| adjacency.hop).into_iter().collect();
     hops.extend(routes.to(node).path(topology, from));
     Some(PqNode { node, cost, hops })
 }

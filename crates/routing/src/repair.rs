@@ -4,7 +4,7 @@ use crate::backup::{Mechanism, Protect, Repair, Segment};
 use crate::lfa::{Alternate, alternates, choose};
 use crate::remote_lfa::pq_node;
 use crate::ti_lfa::post_convergence;
-use crate::{Hop, Routes, Topology};
+use crate::{DirectedLink, Routes, Topology};
 
 /// The backup of `router` for `destination`; `None` where the mechanism finds none.
 #[must_use]
@@ -19,12 +19,13 @@ pub fn repair(
     let primary = topology.adjacency(routes.next(router, destination)?)?;
     // The way does not touch the next hop, nor does any shortest path from its end: inequality 3 of
     // RFC 5286 where the end is a neighbour.
-    let node_protecting = |hops: &[Hop], end: usize| {
+    let node_protecting = |hops: &[DirectedLink], end: usize| {
         let beyond = routes.cost(end, primary.to) + routes.cost(primary.to, destination);
-        let touches = |&hop: &Hop| topology.adjacency(hop).is_some_and(|a| a.to == primary.to);
+        let touches =
+            |&hop: &DirectedLink| topology.adjacency(hop).is_some_and(|a| a.to == primary.to);
         routes.cost(end, destination) < beyond && !hops.iter().any(touches)
     };
-    let repair = |mechanism, hops: Vec<Hop>, end, segments| Repair {
+    let repair = |mechanism, hops: Vec<DirectedLink>, end, segments| Repair {
         mechanism,
         node_protecting: node_protecting(&hops, end),
         hops,

@@ -16,7 +16,7 @@ use std::ops::Add;
 use petgraph::algo::dijkstra;
 use petgraph::graph::{DiGraph, NodeIndex};
 
-use crate::{Hop, Topology};
+use crate::{DirectedLink, Topology};
 
 /// The cost of a way: RFC 5286's `Distance_opt`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -67,7 +67,7 @@ impl Add for Distance {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tree {
     distance: Vec<Option<Distance>>,
-    next: Vec<Option<Hop>>,
+    next: Vec<Option<DirectedLink>>,
 }
 
 impl Tree {
@@ -104,13 +104,13 @@ impl Tree {
 
     /// The next hop of a node; `None` at the destination itself, and where there is no way.
     #[must_use]
-    pub fn next(&self, from: usize) -> Option<Hop> {
+    pub fn next(&self, from: usize) -> Option<DirectedLink> {
         self.next[from]
     }
 
     /// The hops from a node on; empty if there is no way.
     #[must_use]
-    pub fn path(&self, topology: &Topology, from: usize) -> Vec<Hop> {
+    pub fn path(&self, topology: &Topology, from: usize) -> Vec<DirectedLink> {
         let mut hops = Vec::new();
         let mut node = from;
         while let Some(hop) = self.next(node) {
@@ -145,7 +145,7 @@ impl Routes {
 
     /// The next hop of a node to a destination.
     #[must_use]
-    pub fn next(&self, from: usize, to: usize) -> Option<Hop> {
+    pub fn next(&self, from: usize, to: usize) -> Option<DirectedLink> {
         self.to[to].next(from)
     }
 

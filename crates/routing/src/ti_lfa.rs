@@ -14,13 +14,13 @@
 //! path avoids the node, one is taken that avoids the link. No shared-risk groups.
 
 use crate::backup::{Protect, Segment};
-use crate::{Adjacency, Cost, Hop, Routes, Topology, Tree};
+use crate::{Adjacency, Cost, DirectedLink, Routes, Topology, Tree};
 
 /// A repair along the post-convergence path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RepairPath {
     /// The hops up to the node from which shortest paths do.
-    pub hops: Vec<Hop>,
+    pub hops: Vec<DirectedLink>,
     /// That node.
     pub end: usize,
     /// What stands in the header beside the destination.

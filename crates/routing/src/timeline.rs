@@ -22,7 +22,7 @@ use optcp_units::{Time, registry};
 use crate::backup::{Mechanism, Protect, Repair};
 use crate::convergence::{Announcement, Failure, Timing, announcements, sightings};
 use crate::repair::repair;
-use crate::{Hop, Routes, Topology};
+use crate::{DirectedLink, Routes, Topology};
 
 registry! {
     /// When routers act on an announcement.
@@ -36,7 +36,7 @@ registry! {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Entry {
     /// Sends them on along the shortest path that it knows.
-    Next(Hop),
+    Next(DirectedLink),
     /// Sends them along its backup.
     Backup(Repair),
 }
@@ -78,7 +78,7 @@ pub struct Timeline {
 
 /// Something that a router has to act on.
 enum Event {
-    Sees { hop: Hop, down: bool },
+    Sees { hop: DirectedLink, down: bool },
     Installs { announcement: usize },
 }
 
@@ -96,7 +96,7 @@ struct Router {
     /// The latest announcement of each link that it has acted on.
     latest: BTreeMap<usize, usize>,
     /// The links beside it that it sees down.
-    seen: BTreeSet<Hop>,
+    seen: BTreeSet<DirectedLink>,
     /// Its table, by destination.
     table: Vec<Option<Entry>>,
 }

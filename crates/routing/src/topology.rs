@@ -1,7 +1,7 @@
 //! The graph that routers know: nodes, and links with a cost in each direction.
 
 /// A direction of a link: the link's index, and 0 from its first end to its second or 1 back.
-pub type Hop = (usize, usize);
+pub type DirectedLink = (usize, usize);
 
 /// A point-to-point link between two routers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,7 +18,7 @@ pub struct Adjacency {
     /// The node at the far end.
     pub to: usize,
     /// The direction that leads there.
-    pub hop: Hop,
+    pub hop: DirectedLink,
     /// What it costs.
     pub cost: u32,
 }
@@ -78,7 +78,7 @@ impl Topology {
 
     /// The adjacency over a direction of a link; `None` if the link is not there.
     #[must_use]
-    pub fn adjacency(&self, (link, direction): Hop) -> Option<Adjacency> {
+    pub fn adjacency(&self, (link, direction): DirectedLink) -> Option<Adjacency> {
         let Link { ends, costs } = self.links[link]?;
         let (to, cost) = (ends[1 - direction], costs[direction]);
         Some(Adjacency { to, hop: (link, direction), cost })

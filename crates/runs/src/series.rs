@@ -1,7 +1,7 @@
 //! What a run observed, as named columns.
 
 use optcp_engine::observe::{Column, Findings, Names, Observations, Values};
-use optcp_scenario::plan::{Hop, ObservePlan, Plan};
+use optcp_scenario::plan::{DirectedLink, ObservePlan, Plan};
 use optcp_units::{Duration, Time};
 use sha2::{Digest, Sha256};
 
@@ -66,7 +66,7 @@ pub(crate) fn series(plan: &Plan, observations: &Observations) -> Vec<Series> {
 }
 
 fn names(plan: &Plan, observed: &ObservePlan, of: Names) -> Vec<String> {
-    let port = |hop: Hop| plan.port_name(hop);
+    let port = |hop: DirectedLink| plan.port_name(hop);
     match of {
         Names::ChosenGroups => {
             observed.groups.iter().map(|&group| plan.groups[group].clone()).collect()

@@ -2,16 +2,16 @@
 
 use std::collections::BTreeSet;
 
-use optcp_optical::protection::{Point, Route, Scheme, Segment, SetUp, Turn};
+use optcp_optical::protection::{Point, ProtectedSegment, Route, Scheme, SetUp, Turn};
 use optcp_units::{Duration, Rate};
 
-use crate::plan::{BundlePlan, FlowPlan, Hop, Plan, ProtectionPlan};
+use crate::plan::{BundlePlan, DirectedLink, FlowPlan, Plan, ProtectionPlan};
 
 /// What is one link to whoever routes (a TE link, RFC 4201): a link, or a bundle of them. It fails when all
 /// of its links have failed.
 pub struct TeLink {
     /// The ports, each of which a packet may take.
-    pub ports: Vec<Hop>,
+    pub ports: Vec<DirectedLink>,
     /// The bundle, as an index; `None` is a link alone.
     pub bundle: Option<usize>,
 }
@@ -19,7 +19,7 @@ pub struct TeLink {
 impl TeLink {
     /// The links of a flow's way, in the direction of its data.
     pub fn passed(bundles: &[BundlePlan], flow: &FlowPlan) -> Vec<TeLink> {
-        let link = |(place, &hop): (usize, &Hop)| match flow.bundles.get(&place) {
+        let link = |(place, &hop): (usize, &DirectedLink)| match flow.bundles.get(&place) {
             None => TeLink { ports: vec![hop], bundle: None },
             Some(&number) => {
                 let bundle = &bundles[number];
@@ -37,13 +37,14 @@ impl TeLink {
 
     /// What packets, light and messages need to its end, at most: the propagation delay of its longest
     /// link.
-    pub fn delay(&self, of: impl Fn(Hop) -> Duration) -> Duration {
+    pub fn delay(&self, of: impl Fn(DirectedLink) -> Duration) -> Duration {
         self.ports.iter().map(|&port| of(port)).max().unwrap_or_default()
     }
 
     /// What all its links carry together in this direction.
     fn rate(&self, plan: &Plan) -> Rate {
-        let of = |&(link, direction): &Hop| plan.links[link].directions[direction].rate.bps();
+        let of =
+            |&(link, direction): &DirectedLink| plan.links[link].directions[direction].rate.bps();
         let sum = self.ports.iter().map(of).fold(0, u64::saturating_add);
         Rate::from_bps(sum).expect("rates are above zero")
     }
@@ -63,18 +64,18 @@ pub struct Protected {
     /// The node of the route, by number, where the backup joins it again.
     pub to: usize,
     /// The ports of the backup.
-    pub backup: Vec<Hop>,
+    pub backup: Vec<DirectedLink>,
     /// Which of the links between `from` and `to` are protected, counted from `from`.
     pub covered: Vec<usize>,
 }
 
 /// The port in the other direction of the same link.
-pub fn reverse((link, direction): Hop) -> Hop {
+pub fn reverse((link, direction): DirectedLink) -> DirectedLink {
     (link, 1 - direction)
 }
 
 /// Ports in the other direction, last first.
-pub fn reversed(hops: &[Hop]) -> Vec<Hop> {
+pub fn reversed(hops: &[DirectedLink]) -> Vec<DirectedLink> {
     hops.iter().rev().map(|&hop| reverse(hop)).collect()
 }
 
@@ -86,7 +87,7 @@ impl Protected {
         bundles: &[BundlePlan],
         flow: &FlowPlan,
         direction: usize,
-        backup: (&[usize], &[Hop]),
+        backup: (&[usize], &[DirectedLink]),
         links: &[usize],
     ) -> Option<Self> {
         let (nodes, hops) = backup;
@@ -114,10 +115,14 @@ impl Protected {
     }
 
     /// The same for the schemes, with what propagation takes.
-    pub fn segment(&self, delay: impl Fn(Hop) -> Duration, processing: Duration) -> Segment {
+    pub fn segment(
+        &self,
+        delay: impl Fn(DirectedLink) -> Duration,
+        processing: Duration,
+    ) -> ProtectedSegment {
         let (working, backup) = (self.working(), &self.backup);
         let upstream = |hop| delay(reverse(hop));
-        Segment {
+        ProtectedSegment {
             working: working.iter().map(|link| link.delay(&delay)).collect(),
             working_upstream: working.iter().map(|link| link.delay(upstream)).collect(),
             backup: backup.iter().map(|&hop| delay(hop)).collect(),
@@ -137,7 +142,7 @@ impl Protected {
     }
 
     /// The way around from a point, in pieces that other packets may join between.
-    pub fn pieces(&self, scheme: Scheme, point: &Point) -> Vec<Vec<Hop>> {
+    pub fn pieces(&self, scheme: Scheme, point: &Point) -> Vec<Vec<DirectedLink>> {
         let backup = self.backup.clone();
         match point.turn {
             Turn::Select | Turn::Forward(Route::Backup) => vec![backup],

@@ -11,9 +11,9 @@ use optcp_optical::burst::Assembly;
 use optcp_traffic::{FractalRenewal, PacketSize, ProcessKind, SizesKind, Volume};
 
 use crate::plan::{
-    BundlePlan, BurstsPlan, Carries, DetectionPlan, FailurePlan, FlowPlan, Hop, LinkPlan, Loses,
-    LossPlan, ObservePlan, Plan, PortPlan, ProcessPlan, ProtectionPlan, QueueLimit, RoutingPlan,
-    Spread, TrafficPlan,
+    BundlePlan, BurstsPlan, Carries, DetectionPlan, DirectedLink, FailurePlan, FlowPlan, LinkPlan,
+    Loses, LossPlan, ObservePlan, Plan, PortPlan, ProcessPlan, ProtectionPlan, QueueLimit,
+    RoutingPlan, Spread, TrafficPlan,
 };
 use crate::schema::{FailedPackets, resolved_tcp};
 
@@ -332,7 +332,7 @@ fn names(plan: &Plan, nodes: &[usize]) -> Value {
     nodes.iter().map(|&node| plan.nodes[node].as_str()).collect()
 }
 
-fn ports(plan: &Plan, hops: &[Hop]) -> Value {
+fn ports(plan: &Plan, hops: &[DirectedLink]) -> Value {
     hops.iter().map(|&hop| plan.port_name(hop)).collect()
 }
 

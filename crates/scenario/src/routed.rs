@@ -2,7 +2,7 @@
 
 use optcp_routing::{Coverage, Link, Protect, Repair, Routes, Topology, coverage, repair};
 
-use crate::plan::{BundlePlan, Hop, LinkPlan, Plan, RoutingPlan};
+use crate::plan::{BundlePlan, DirectedLink, LinkPlan, Plan, RoutingPlan};
 
 /// The graph of the links; circuits of protections are not for routing, and the first link of a bundle
 /// stands for all of it.
@@ -21,7 +21,7 @@ pub fn topology_of(plan: &Plan) -> Topology {
 }
 
 /// The name of what a direction of the graph leads through: a port, or "bundle:A->B".
-fn name(plan: &Plan, hop: Hop) -> String {
+fn name(plan: &Plan, hop: DirectedLink) -> String {
     let Some(bundle) = plan.led_by(hop.0) else { return plan.port_name(hop) };
     let bundle = &plan.bundles[bundle];
     let [from, to] = [0, 1].map(|end| &plan.nodes[bundle.ends[end ^ bundle.way(&plan.links, hop)]]);

@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 
 use optcp_optical::protection::Revert;
 use optcp_scenario::Scenario;
-use optcp_scenario::plan::{DetectionPlan, Hop, LinkPlan, ObserveKind, Plan, QueueLimit, Spread};
+use optcp_scenario::plan::{
+    DetectionPlan, DirectedLink, LinkPlan, ObserveKind, Plan, QueueLimit, Spread,
+};
 use optcp_units::{Bytes, Duration, Rate, Time};
 
 const SAMPLE: &str = include_str!("../../../python/optcp/scenarios/gmpls-section5.toml");
@@ -19,7 +21,7 @@ fn link<'p>(plan: &'p Plan, name: &str) -> &'p LinkPlan {
     plan.links.iter().find(|link| link.name == name).expect("a link of that name")
 }
 
-fn ports(plan: &Plan, hops: &[Hop]) -> Vec<String> {
+fn ports(plan: &Plan, hops: &[DirectedLink]) -> Vec<String> {
     hops.iter().map(|&hop| plan.port_name(hop)).collect()
 }
 

@@ -9,7 +9,7 @@ use optcp_engine::{Blueprint, DatagramSpec, FlowSpec, Kernel};
 use optcp_net::{Control, Label, Loss, Packet, PathId, Paths, PortConfig, PortId, QueueLimit};
 use optcp_optical::bundle::Bundle;
 use optcp_optical::burst::Assembler;
-use optcp_optical::switching::Core;
+use optcp_optical::switching::BurstCore;
 use optcp_tcp::Config;
 use optcp_units::{Duration, Rate, Time};
 
@@ -112,7 +112,7 @@ pub struct WorldBuilder {
     pub paths: Paths,
     pub bundles: Vec<Bundle>,
     pub assemblers: Vec<Assembler>,
-    pub core: Core,
+    pub core: BurstCore,
     pub tallied: Vec<PortId>,
     pub flows: Vec<FlowSpec>,
     pub datagrams: Vec<DatagramSpec>,

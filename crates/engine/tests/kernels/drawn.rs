@@ -10,7 +10,7 @@ use optcp_net::{
 };
 use optcp_optical::bundle::{Bundle, Selection};
 use optcp_optical::burst::{Assembler, Assembly, BurstPath, Carrier, Hybrid, Size, Timer};
-use optcp_optical::switching::{Conversion, Core, Fibre, FibreId, Scheduling};
+use optcp_optical::switching::{BurstCore, Conversion, Fibre, FibreId, Scheduling};
 use optcp_tcp::Profile;
 use optcp_tcp::config::{AckKind, Config, CongestionKind, DuplicateAckKind, Pacing, RecoveryKind};
 use optcp_traffic::{
@@ -126,7 +126,7 @@ impl Draw {
                 route.push(fibre);
             }
         }
-        let offset = Core::least_offset(self.processing, route.len()) + more;
+        let offset = BurstCore::least_offset(self.processing, route.len()) + more;
         let path = BurstPath { port, offset, carrier: Carrier::Fibres(route) };
         self.world.assemblers.push(Assembler::new(path, assembly));
     }
@@ -145,7 +145,7 @@ impl Draw {
         let fibres = (0..count).map(fibre).collect();
         let scheduling = Scheduling::ALL[self.place(Scheduling::ALL)];
         let conversion = Conversion::ALL[self.place(Conversion::ALL)];
-        self.world.core = Core::new(fibres, scheduling, conversion, self.processing);
+        self.world.core = BurstCore::new(fibres, scheduling, conversion, self.processing);
     }
 
     fn assembles(&self, port: PortId) -> bool {

@@ -18,7 +18,7 @@ pub struct Case {
     pub id: String,
     /// What the sender does about losses. Any name: one that is not known refuses this case only.
     pub(super) variant: String,
-    pub(super) links: [Link; 2],
+    pub(super) links: [CaseLink; 2],
     pub(super) tcp: Tcp,
     pub(super) segments: u32,
     pub(super) drops: Vec<[u32; 2]>,
@@ -28,7 +28,7 @@ pub struct Case {
 
 /// Both directions of a link; the limit is the forward direction's.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Link {
+pub(super) struct CaseLink {
     pub(super) rate_bps: u64,
     pub(super) delay_s: f64,
     pub(super) buffer_pkts: Option<u32>,
@@ -143,7 +143,7 @@ fn read_case(value: &Value) -> Result<Case, String> {
     })
 }
 
-fn link(value: &Value, index: usize) -> Result<Link, String> {
+fn link(value: &Value, index: usize) -> Result<CaseLink, String> {
     let keys = Keys::of(value, format!("links[{index}]."))?;
     keys.only(&["rate_bps", "delay_s", "buffer_pkts"])?;
     let rate: f64 = keys.get("rate_bps")?;
@@ -156,7 +156,7 @@ fn link(value: &Value, index: usize) -> Result<Link, String> {
         return Err(keys.bad("buffer_pkts", "at least 1 packet, or null for no limit", 0));
     }
     #[expect(clippy::cast_possible_truncation, reason = "the range is checked above")]
-    Ok(Link { rate_bps: rounded as u64, delay_s: keys.seconds("delay_s")?, buffer_pkts })
+    Ok(CaseLink { rate_bps: rounded as u64, delay_s: keys.seconds("delay_s")?, buffer_pkts })
 }
 
 fn tcp(value: &Value) -> Result<Tcp, String> {

@@ -14,7 +14,7 @@ use optcp_net::{
     Action, Control, FlowId, Hop, Label, LabelTable, Loss, PortConfig, PortId, QueueLimit,
     ScriptedLoss,
 };
-use optcp_optical::switching::Core;
+use optcp_optical::switching::BurstCore;
 use optcp_tcp::config::{AckKind, Halving, NewRenoTimer, RecoveryKind};
 use optcp_tcp::{Config, Profile};
 use optcp_units::{Bytes, Duration, Rate, Time};
@@ -24,11 +24,11 @@ mod case;
 
 pub use case::{Case, FormError, parse};
 
-use case::Link;
+use case::CaseLink;
 
 /// What a run of a case did.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Outcome {
+pub struct CaseResult {
     /// When the ACK of the last segment came; null if it did not within the time that is simulated.
     pub completion_ack_s: Option<f64>,
     /// Segments sent again.
@@ -91,14 +91,14 @@ pub fn run_text(text: &str) -> Result<(String, Vec<Refused>), FormError> {
 ///
 /// # Errors
 /// If the case asks for something that is not there.
-pub fn run(case: &Case) -> Result<Outcome, Refused> {
+pub fn run(case: &Case) -> Result<CaseResult, Refused> {
     let blueprint = blueprint(case).map_err(|reason| Refused { id: case.id.clone(), reason })?;
     let mut simulation = Simulation::new(&blueprint, Kernel::default(), Transmissions::default());
     simulation.run();
     let end = case.segments + u32::from(case.tcp.handshake);
     let seen = simulation.observer();
     let counts = simulation.senders().next().map(optcp_tcp::Sender::counts).unwrap_or_default();
-    Ok(Outcome {
+    Ok(CaseResult {
         completion_ack_s: seen.acks.iter().find(|(_, ack)| *ack == end).map(|(at, _)| *at),
         retransmissions: counts.retransmissions,
         timeouts: counts.timeouts,
@@ -147,7 +147,7 @@ fn blueprint(case: &Case) -> Result<Blueprint, String> {
         labels,
         bundles: Vec::new(),
         assemblers: Vec::new(),
-        core: Core::default(),
+        core: BurstCore::default(),
         flows: vec![flow],
         datagrams: Vec::new(),
         tallied: Vec::new(),
@@ -156,7 +156,7 @@ fn blueprint(case: &Case) -> Result<Blueprint, String> {
     })
 }
 
-fn port(link: &Link, forward: bool) -> PortConfig {
+fn port(link: &CaseLink, forward: bool) -> PortConfig {
     let limit = match link.buffer_pkts {
         Some(packets) if forward => QueueLimit::Packets(packets),
         _ => QueueLimit::Unlimited,

@@ -28,7 +28,7 @@ pub const TOLERANCE: Duration = Duration::from_ms(4);
 
 /// How a script ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Outcome {
+pub enum Verdict {
     /// Everything was as it says.
     Passed,
     /// Something was not.
@@ -39,13 +39,13 @@ pub enum Outcome {
 
 /// Runs a script. Its own tolerance is the default; `tolerance` comes before both.
 #[must_use]
-pub fn run_script(text: &str, tolerance: Option<Duration>) -> Outcome {
+pub fn run_script(text: &str, tolerance: Option<Duration>) -> Verdict {
     let result = parse::parse(text)
         .map_err(run::Stop::Refused)
         .and_then(|script| run::run(&script, tolerance.or(script.tolerance).unwrap_or(TOLERANCE)));
     match result {
-        Ok(()) => Outcome::Passed,
-        Err(run::Stop::Failed(mismatch)) => Outcome::Failed(mismatch),
-        Err(run::Stop::Refused(refusal)) => Outcome::Refused(refusal),
+        Ok(()) => Verdict::Passed,
+        Err(run::Stop::Failed(mismatch)) => Verdict::Failed(mismatch),
+        Err(run::Stop::Refused(refusal)) => Verdict::Refused(refusal),
     }
 }

@@ -25,7 +25,7 @@ use std::collections::BTreeMap;
 use optcp_net::{IndependentLoss, Packet, PortId};
 use optcp_units::{Bytes, Duration, Rate, Time, registry, states};
 
-use crate::switching::{Core, Crossed, Crossing, FibreId};
+use crate::switching::{BurstCore, Crossed, Crossing, FibreId};
 
 pub use hybrid::Hybrid;
 pub use size::Size;
@@ -242,7 +242,7 @@ impl Assembler {
     }
 
     /// What becomes of a burst that leaves now, or whose control packet comes to a node now.
-    pub fn advance(&mut self, burst: Burst, core: &mut Core) -> Step {
+    pub fn advance(&mut self, burst: Burst, core: &mut BurstCore) -> Step {
         let crossing = burst.crossing;
         match &mut self.path.carrier {
             Carrier::Wavelength { rate, delay, loss } => {

@@ -30,7 +30,7 @@ fn assembler(assembly: Assembly, probability: f64) -> Assembler {
 /// it is lost.
 fn send(assembler: &mut Assembler, now: Time) -> (Burst, Option<Time>) {
     let burst = assembler.send(now);
-    match assembler.advance(burst, &mut Core::default()).passage {
+    match assembler.advance(burst, &mut BurstCore::default()).passage {
         Passage::Arrives(at, burst) => (burst, Some(at)),
         Passage::Lost(burst) => (burst, None),
         Passage::Asks(..) => panic!("there is no core"),

@@ -16,7 +16,7 @@ mod timing;
 use optcp_units::Time;
 
 pub use detection::Detection;
-pub use scheme::{Point, Revert, Route, Scheme, Segment, SetUp, Turn};
+pub use scheme::{Point, ProtectedSegment, Revert, Route, Scheme, SetUp, Turn};
 pub use selector::Switch;
 pub use timing::{Outage, Reversion, Timing};
 

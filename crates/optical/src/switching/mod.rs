@@ -77,7 +77,7 @@ pub enum Crossed {
 
 /// The fibres, and how the nodes between them work.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Core {
+pub struct BurstCore {
     fibres: Vec<Fibre>,
     scheduling: Scheduling,
     conversion: Conversion,
@@ -85,14 +85,14 @@ pub struct Core {
     processing: Duration,
 }
 
-impl Default for Core {
+impl Default for BurstCore {
     /// One without fibres.
     fn default() -> Self {
-        Core::new(Vec::new(), Scheduling::LaucVf, Conversion::Full, Duration::ZERO)
+        BurstCore::new(Vec::new(), Scheduling::LaucVf, Conversion::Full, Duration::ZERO)
     }
 }
 
-impl Core {
+impl BurstCore {
     /// A core in which nothing is reserved.
     #[must_use]
     pub fn new(
@@ -101,7 +101,7 @@ impl Core {
         conversion: Conversion,
         processing: Duration,
     ) -> Self {
-        Core { fibres, scheduling, conversion, processing }
+        BurstCore { fibres, scheduling, conversion, processing }
     }
 
     /// The offset with which a control packet stays ahead of its burst on a route of so many fibres: each

@@ -13,12 +13,12 @@ fn us(us: u64) -> Time {
 }
 
 /// One fibre of so many wavelengths.
-fn one(wavelengths: u32, scheduling: Scheduling) -> Core {
-    Core::new(vec![fibre(wavelengths, 100)], scheduling, Conversion::Full, Duration::ZERO)
+fn one(wavelengths: u32, scheduling: Scheduling) -> BurstCore {
+    BurstCore::new(vec![fibre(wavelengths, 100)], scheduling, Conversion::Full, Duration::ZERO)
 }
 
 /// A burst of `length` microseconds that starts at `start` asks at the edge, at `now`: its wavelength.
-fn ask(core: &mut Core, now: u64, start: u64, length: u64) -> Option<u32> {
+fn ask(core: &mut BurstCore, now: u64, start: u64, length: u64) -> Option<u32> {
     let (asks_at, start) = (us(now), us(start));
     let burst = Crossing { reserved: 0, wavelength: None, asks_at, start, bytes: length };
     match core.cross(&[0], burst) {
@@ -113,7 +113,7 @@ fn the_past_still_says_since_when_a_wavelength_is_unused() {
 fn the_control_packet_stays_ahead_by_what_switches_leave_of_the_offset() {
     let fibres = vec![fibre(2, 100), fibre(2, 200), fibre(2, 300)];
     let processing = Duration::from_us(10);
-    let mut core = Core::new(fibres, Scheduling::LaucVf, Conversion::Full, processing);
+    let mut core = BurstCore::new(fibres, Scheduling::LaucVf, Conversion::Full, processing);
     let burst =
         Crossing { reserved: 0, wavelength: None, asks_at: us(0), start: us(50), bytes: 30 };
     let Crossed::Onward(second) = core.cross(&[0, 1, 2], burst) else {
@@ -126,8 +126,8 @@ fn the_control_packet_stays_ahead_by_what_switches_leave_of_the_offset() {
     assert_eq!((third.reserved, third.asks_at, third.start), (2, us(320), us(350)));
     // 350 + 30 + 300.
     assert_eq!(core.cross(&[0, 1, 2], third), Crossed::Through(0, us(680)));
-    assert_eq!(Core::least_offset(processing, 3), Duration::from_us(20));
-    assert_eq!(Core::least_offset(processing, 1), Duration::ZERO);
+    assert_eq!(BurstCore::least_offset(processing, 3), Duration::from_us(20));
+    assert_eq!(BurstCore::least_offset(processing, 1), Duration::ZERO);
 }
 
 /// Wavelength 0 of the second fibre is taken. A burst on wavelength 0 of the first one changes to 1, or is
@@ -136,7 +136,7 @@ fn the_control_packet_stays_ahead_by_what_switches_leave_of_the_offset() {
 fn without_conversion_a_burst_keeps_its_wavelength() {
     for (conversion, through) in [(Conversion::Full, true), (Conversion::None, false)] {
         let fibres = vec![fibre(2, 0), fibre(2, 0)];
-        let mut core = Core::new(fibres, Scheduling::LaucVf, conversion, Duration::ZERO);
+        let mut core = BurstCore::new(fibres, Scheduling::LaucVf, conversion, Duration::ZERO);
         let burst = |length| Crossing {
             reserved: 0,
             wavelength: None,

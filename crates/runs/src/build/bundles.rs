@@ -7,7 +7,7 @@ use optcp_optical::bundle::Bundle;
 use optcp_optical::protection::Outage;
 use optcp_units::{Duration, Time};
 
-use optcp_scenario::plan::{BundlePlan, FlowPlan, Hop, Plan};
+use optcp_scenario::plan::{BundlePlan, DirectedLink, FlowPlan, Plan};
 use optcp_scenario::protected::reverse;
 
 use super::places::{outages, path_ids, port_id, united};
@@ -84,8 +84,8 @@ impl Entrances {
 
 /// When one direction of a bundle, which consists of `ports`, is down: while none of its links works and
 /// is chosen by the node in front.
-pub(super) fn outages_of(plan: &Plan, bundle: &BundlePlan, ports: &[Hop]) -> Vec<Outage> {
-    let of_link = |&port: &Hop| {
+pub(super) fn outages_of(plan: &Plan, bundle: &BundlePlan, ports: &[DirectedLink]) -> Vec<Outage> {
+    let of_link = |&port: &DirectedLink| {
         let mut outages = outages(plan, port);
         let mut out = known(&outages, bundle.detection).into_iter();
         // What is known alternates: a failure, then its repair.

@@ -6,26 +6,26 @@ use std::collections::BTreeMap;
 use optcp_des::Streams;
 use optcp_net::{IndependentLoss, Lossy, PortConfig};
 use optcp_optical::burst::{Assembler, BurstPath, Carrier};
-use optcp_optical::switching::{Core, Fibre, FibreId};
+use optcp_optical::switching::{BurstCore, Fibre, FibreId};
 
-use optcp_scenario::plan::{Hop, LinkPlan, Plan};
+use optcp_scenario::plan::{DirectedLink, LinkPlan, Plan};
 
 use super::places::port_id;
 
 /// The number of each fibre in the core.
-pub(super) fn fibre_ids(plan: &Plan) -> BTreeMap<Hop, FibreId> {
+pub(super) fn fibre_ids(plan: &Plan) -> BTreeMap<DirectedLink, FibreId> {
     plan.fibres().zip(0..).collect()
 }
 
 /// The core; one without fibres where there is none.
-pub(super) fn core(plan: &Plan, ports: &[PortConfig]) -> Core {
-    let Some(core) = plan.core else { return Core::default() };
-    let fibre = |hop: Hop| {
+pub(super) fn core(plan: &Plan, ports: &[PortConfig]) -> BurstCore {
+    let Some(core) = plan.core else { return BurstCore::default() };
+    let fibre = |hop: DirectedLink| {
         let PortConfig { rate, delay, .. } = ports[port_id(hop).index()];
         Fibre::new(plan.links[hop.0].wavelengths.unwrap_or(0), rate, delay)
     };
     let fibres = plan.fibres().map(fibre).collect();
-    Core::new(fibres, core.scheduling, core.conversion, core.processing)
+    BurstCore::new(fibres, core.scheduling, core.conversion, core.processing)
 }
 
 pub(super) fn assemblers(plan: &Plan, ports: &[PortConfig], streams: Streams) -> Vec<Assembler> {

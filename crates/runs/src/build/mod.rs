@@ -23,7 +23,9 @@ use optcp_optical::protection::Outage;
 use optcp_tcp::Config;
 use optcp_units::{Duration, Time};
 
-use optcp_scenario::plan::{self, Carries, FailurePlan, Hop, Loses, ObservePlan, Plan, Spread};
+use optcp_scenario::plan::{
+    self, Carries, DirectedLink, FailurePlan, Loses, ObservePlan, Plan, Spread,
+};
 
 pub use arrivals::Arrived;
 pub use protection::Switched;
@@ -289,11 +291,11 @@ fn tallied(plan: &Plan) -> Vec<PortId> {
 }
 
 /// The ports or fibres of an observation.
-pub(crate) fn observed_ports(plan: &Plan, observed: &ObservePlan) -> Vec<Hop> {
+pub(crate) fn observed_ports(plan: &Plan, observed: &ObservePlan) -> Vec<DirectedLink> {
     observed.ports.clone().unwrap_or_else(|| all_hops(plan).collect())
 }
 
 /// Every port in the order of its number.
-pub(crate) fn all_hops(plan: &Plan) -> impl Iterator<Item = Hop> {
+pub(crate) fn all_hops(plan: &Plan) -> impl Iterator<Item = DirectedLink> {
     (0..plan.links.len()).flat_map(|link| [(link, 0), (link, 1)])
 }

@@ -3,16 +3,16 @@
 use optcp_des::Streams;
 use optcp_net::{PathId, PortConfig, PortId};
 use optcp_optical::protection::Outage;
-use optcp_scenario::plan::{FailurePlan, Hop, Plan, Spread};
+use optcp_scenario::plan::{DirectedLink, FailurePlan, Plan, Spread};
 use optcp_units::Duration;
 
 /// The number of a port: both directions of a link stand side by side.
-pub(crate) fn port_id((link, direction): Hop) -> PortId {
+pub(crate) fn port_id((link, direction): DirectedLink) -> PortId {
     PortId::at(2 * link + direction)
 }
 
 /// The propagation delay of a port.
-pub(super) fn delay_of(ports: &[PortConfig], hop: Hop) -> Duration {
+pub(super) fn delay_of(ports: &[PortConfig], hop: DirectedLink) -> Duration {
     ports[port_id(hop).index()].delay
 }
 
@@ -34,14 +34,14 @@ pub(super) fn path_ids(group: usize) -> [PathId; 2] {
 }
 
 /// When a port is down, in order.
-pub(super) fn outages(plan: &Plan, hop: Hop) -> Vec<Outage> {
+pub(super) fn outages(plan: &Plan, hop: DirectedLink) -> Vec<Outage> {
     let of_hop = plan.failures.iter().filter(|failure| fails(plan, failure, hop));
     united(of_hop.map(|one| Outage { failure: one.at, repair: one.repair }).collect())
 }
 
 /// Whether a failure takes a port down: that of its link, or of a circuit over it.
-pub(super) fn fails(plan: &Plan, failure: &FailurePlan, (link, direction): Hop) -> bool {
-    let hit = |(under, way): Hop| under == failure.link && failure.directions[way];
+pub(super) fn fails(plan: &Plan, failure: &FailurePlan, (link, direction): DirectedLink) -> bool {
+    let hit = |(under, way): DirectedLink| under == failure.link && failure.directions[way];
     let over = &plan.links[link].over;
     hit((link, direction)) || over.iter().any(|&hop| hit(hop))
 }

@@ -1,13 +1,13 @@
 //! What protection does in a run: the decisions of its schemes as control actions.
 
 use optcp_des::Streams;
-use optcp_net::{Action, Control, Label, Paths, PortConfig, PortId, SelectorId, Side};
+use optcp_net::{Action, Control, Hop, Label, Paths, PortConfig, PortId, SelectorId, Side};
 use optcp_optical::protection::{
     Detection, Outage, Point, Reversion, Revert, SetUp, Switch, Timing, Turn, decisions,
 };
 use optcp_units::{Duration, Time};
 
-use optcp_scenario::plan::{DetectionPlan, Hop, Plan, ProtectionPlan};
+use optcp_scenario::plan::{DetectionPlan, DirectedLink, Plan, ProtectionPlan};
 use optcp_scenario::protected::{Protected, TeLink};
 
 use super::bundles::{Entrances, outages_of};
@@ -132,12 +132,12 @@ fn lay<'p>(
     laid
 }
 
-fn ids(hops: &[Hop]) -> Vec<PortId> {
+fn ids(hops: &[DirectedLink]) -> Vec<PortId> {
     hops.iter().map(|&hop| port_id(hop)).collect()
 }
 
 /// The ports of a piece of a way: its own circuit, or those of the links.
-fn way_over(protection: &ProtectionPlan, piece: &[Hop]) -> Vec<PortId> {
+fn way_over(protection: &ProtectionPlan, piece: &[DirectedLink]) -> Vec<PortId> {
     match protection.circuits.get(piece) {
         Some(&circuit) => vec![port_id((circuit, 0))],
         None => ids(piece),
@@ -232,12 +232,7 @@ impl Laid<'_> {
 /// What a point changes when it turns.
 enum Turning {
     /// An entry leads another way; the emulation also cuts a port, so long after the way back.
-    Forward {
-        label: Label,
-        working: optcp_net::Hop,
-        backup: optcp_net::Hop,
-        cut: Option<(PortId, Duration)>,
-    },
+    Forward { label: Label, working: Hop, backup: Hop, cut: Option<(PortId, Duration)> },
     /// The selector takes the other side.
     Select,
 }

@@ -4,10 +4,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use optcp_des::Streams;
-use optcp_net::{Action, Control, Entrance, Label, Paths, PortConfig, PortId};
+use optcp_net::{Action, Control, Entrance, Hop, Label, Paths, PortConfig, PortId};
 use optcp_optical::protection::Outage;
 use optcp_routing::{
-    Cause, Change, Entry, Failure, Hop, Repair, Routes, Timing, Topology, TunnelTtl, timeline,
+    Cause, Change, DirectedLink, Entry, Failure, Repair, Routes, Timing, Topology, TunnelTtl,
+    timeline,
 };
 use optcp_units::Time;
 
@@ -97,7 +98,7 @@ impl Tables {
     }
 
     /// The node to which a direction of a link leads.
-    fn far_end(&self, hop: Hop) -> usize {
+    fn far_end(&self, hop: DirectedLink) -> usize {
         self.topology.adjacency(hop).expect("a link of the topology").to
     }
 
@@ -106,10 +107,10 @@ impl Tables {
     fn along(
         &self,
         plan: &Plan,
-        hops: &[Hop],
+        hops: &[DirectedLink],
         destination: usize,
         paths: &mut Paths,
-    ) -> optcp_net::Hop {
+    ) -> Hop {
         let (&first, beyond) = hops.split_first().expect("a way has a link at least");
         let next = match beyond {
             [] => self.entry(self.far_end(first), destination),
@@ -121,7 +122,7 @@ impl Tables {
             }
         };
         let Some(number) = plan.led_by(first.0) else {
-            return optcp_net::Hop::Forward { port: port_id(first), next };
+            return Hop::Forward { port: port_id(first), next };
         };
         // The node behind the bundle, or its end where the packets stay there.
         let end = self.far_end(first);
@@ -135,7 +136,7 @@ impl Tables {
     }
 
     /// The same for a tunnel whose routers inside leave the time to live alone. Bundles do not go with it.
-    fn piped(&self, hops: &[Hop], destination: usize, paths: &mut Paths) -> optcp_net::Hop {
+    fn piped(&self, hops: &[DirectedLink], destination: usize, paths: &mut Paths) -> Hop {
         let end = self.far_end(*hops.last().expect("a tunnel has a link at least"));
         let way: Vec<PortId> = hops.iter().map(|&hop| port_id(hop)).collect();
         paths.tunnel(&way, self.entry(end, destination), true)
@@ -169,7 +170,7 @@ impl Tables {
             ..RoutingRecord::default()
         };
         line.changes.iter().for_each(|change| record.count(plan, change));
-        let mut laid: BTreeMap<(usize, Vec<Hop>), optcp_net::Hop> = BTreeMap::new();
+        let mut laid: BTreeMap<(usize, Vec<DirectedLink>), Hop> = BTreeMap::new();
         let mut controls = Vec::new();
         for Change { at, router, destination, entry, .. } in &line.changes {
             let Some(labels) = self.entries.get(destination) else { continue };
@@ -226,7 +227,7 @@ fn failures(plan: &Plan) -> Vec<Failure> {
     });
     let of_bundles = plan.bundles.iter().flat_map(|bundle| {
         [0, 1].into_iter().flat_map(move |way| {
-            let ports: Vec<Hop> = bundle.ports(way).collect();
+            let ports: Vec<DirectedLink> = bundle.ports(way).collect();
             let (link, direction) = ports[0];
             let directions = [direction == 0, direction == 1];
             let failure =

@@ -2,7 +2,7 @@
 
 use optcp_units::Duration;
 
-use crate::plan::{BundlePlan, Hop};
+use crate::plan::{BundlePlan, DirectedLink};
 use crate::problem::Problems;
 use crate::schema::{BundleEntry, File};
 use crate::tree::place;
@@ -51,8 +51,8 @@ impl Network {
         i: usize,
         entry: &BundleEntry,
         problems: &mut Problems<'_>,
-    ) -> Option<Vec<Hop>> {
-        let mut members: Vec<Hop> = Vec::new();
+    ) -> Option<Vec<DirectedLink>> {
+        let mut members: Vec<DirectedLink> = Vec::new();
         for (j, name) in entry.links.iter().enumerate() {
             let place = place!["bundles", i, "links", j];
             let links = match (self.link.get(name), self.parallel.get(name)) {

@@ -1,7 +1,7 @@
 //! Links over which packets travel in bursts.
 
 use optcp_optical::burst::{Assembly, AssemblyKind, Hybrid, Size, Timer};
-use optcp_optical::switching::Core;
+use optcp_optical::switching::BurstCore;
 use optcp_units::Duration;
 
 use crate::plan::{BurstsPlan, QueueLimit};
@@ -107,7 +107,7 @@ fn over_fibres(
             let message = format!("`{name}` {what}");
             problems.at(place!["bursts", i], message).label("does not go with bursts");
         }
-        let least = Core::least_offset(processing, network.links[link].over.len());
+        let least = BurstCore::least_offset(processing, network.links[link].over.len());
         let offset = entry.offset.map_or(least, |offset| offset.0);
         if offset < least {
             short = short.max(Some((least, link)));

@@ -2,7 +2,7 @@
 
 use optcp_units::{Duration, Time};
 
-use crate::plan::{FailurePlan, Hop, Spread};
+use crate::plan::{DirectedLink, FailurePlan, Spread};
 use crate::problem::Problems;
 use crate::schema::{FailedDirections, FailedPackets, FailureEntry, File, LinkRef, Span};
 use crate::tree::place;
@@ -72,7 +72,8 @@ fn failing(
     problems: &mut Problems<'_>,
 ) -> Vec<(usize, [bool; 2])> {
     let forward = entry.direction == Some(FailedDirections::Forward);
-    let directions = |(link, way): Hop| (link, [!forward || way == 0, !forward || way == 1]);
+    let directions =
+        |(link, way): DirectedLink| (link, [!forward || way == 0, !forward || way == 1]);
     match (&entry.link, &entry.links, &entry.node) {
         (Some(link), None, None) => {
             let hop = network.one_hop(link, place!["failures", i, "link"], problems);
@@ -112,11 +113,11 @@ fn sharing_a_risk(
     links: &[LinkRef],
     network: &mut Network,
     problems: &mut Problems<'_>,
-) -> Vec<Hop> {
+) -> Vec<DirectedLink> {
     if links.is_empty() {
         problems.at(place!["failures", i, "links"], "no link fails").label("name one at least");
     }
-    let mut hops: Vec<Hop> = Vec::new();
+    let mut hops: Vec<DirectedLink> = Vec::new();
     for (j, link) in links.iter().enumerate() {
         let place = place!["failures", i, "links", j];
         for hop in network.referred(link, place, problems).unwrap_or_default() {

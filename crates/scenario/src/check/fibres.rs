@@ -6,7 +6,7 @@ use optcp_optical::switching::{Conversion, Scheduling};
 use optcp_routing::{Link, Routes, Topology};
 use optcp_units::Duration;
 
-use crate::plan::{CorePlan, Hop, LinkPlan, PortPlan, QueueLimit, Spread};
+use crate::plan::{CorePlan, DirectedLink, LinkPlan, PortPlan, QueueLimit, Spread};
 use crate::problem::Problems;
 use crate::schema::{BurstsEntry, File, LinkRef};
 use crate::tree::{Step, place};
@@ -221,7 +221,7 @@ impl Network {
         link: &LinkRef,
         place: &[Step<'_>],
         problems: &mut Problems<'_>,
-    ) -> Option<Vec<Hop>> {
+    ) -> Option<Vec<DirectedLink>> {
         let hops = match link {
             LinkRef::Name(_) => self.referred(link, place, problems)?,
             LinkRef::Ends(names) => {
@@ -257,7 +257,7 @@ impl Network {
             self.incomplete = true;
             return;
         }
-        let rate = |hop: Hop| self.links[hop.0].directions[hop.1].rate;
+        let rate = |hop: DirectedLink| self.links[hop.0].directions[hop.1].rate;
         let ways = [0, 1].map(|way| route.hops.iter().map(move |&(l, d)| (l, d ^ way)));
         let [there, back] = ways.map(|mut way| {
             let first = way.next().map(rate)?;

@@ -6,7 +6,7 @@ use optcp_routing::Routes;
 use optcp_tcp::config::Config;
 use optcp_units::{Bytes, Time};
 
-use crate::plan::{Carries, FlowPlan, Hop, QueueLimit, Spread};
+use crate::plan::{Carries, DirectedLink, FlowPlan, QueueLimit, Spread};
 use crate::problem::Problems;
 use crate::schema::{File, FlowsEntry, Volume};
 use crate::tree::{Step, place};
@@ -193,7 +193,7 @@ fn segments(
 pub(super) fn check_queues(
     group: &str,
     config: &Config,
-    hops: &[Hop],
+    hops: &[DirectedLink],
     network: &Network,
     problems: &mut Problems<'_>,
 ) {
@@ -206,7 +206,7 @@ pub(super) fn check_queues(
 pub(super) fn check_room(
     group: &str,
     packets: &[(usize, u64, &str)],
-    hops: &[Hop],
+    hops: &[DirectedLink],
     network: &Network,
     problems: &mut Problems<'_>,
 ) {

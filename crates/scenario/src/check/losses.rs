@@ -4,7 +4,7 @@ use std::num::NonZeroU32;
 
 use optcp_net::{LossKind, Lossy};
 
-use crate::plan::{Carries, FlowPlan, Hop, Loses, LossPlan};
+use crate::plan::{Carries, DirectedLink, FlowPlan, Loses, LossPlan};
 use crate::problem::Problems;
 use crate::schema::{File, LossesEntry};
 use crate::tree::place;
@@ -81,7 +81,7 @@ fn missing(i: usize, (kind, key): (LossKind, &str), example: &str, problems: &mu
 fn scripted(
     i: usize,
     entry: &LossesEntry,
-    hops: &[Hop],
+    hops: &[DirectedLink],
     plan: &Draft,
     network: &Network,
     problems: &mut Problems<'_>,
@@ -138,7 +138,7 @@ fn scripted(
     losses
 }
 
-fn everywhere(hops: &[Hop], loses: &Loses) -> Vec<LossPlan> {
+fn everywhere(hops: &[DirectedLink], loses: &Loses) -> Vec<LossPlan> {
     hops.iter().map(|&hop| LossPlan { hop, loses: loses.clone() }).collect()
 }
 
@@ -202,7 +202,7 @@ fn period(i: usize, entry: &LossesEntry, problems: &mut Problems<'_>) -> Option<
 fn check_traffic(
     i: usize,
     lossy: Lossy,
-    hops: &[Hop],
+    hops: &[DirectedLink],
     plan: &Draft,
     network: &Network,
     problems: &mut Problems<'_>,

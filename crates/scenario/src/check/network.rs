@@ -3,7 +3,7 @@
 use optcp_units::Duration;
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::plan::{BundlePlan, Hop, LinkPlan, PortPlan, QueueLimit, Spread};
+use crate::plan::{BundlePlan, DirectedLink, LinkPlan, PortPlan, QueueLimit, Spread};
 use crate::problem::Problems;
 use crate::schema::{File, LinksEntry, MembersKind};
 use crate::tree::{Step, place};
@@ -320,8 +320,8 @@ impl Network {
         &mut self,
         name: String,
         ends: [usize; 2],
-        over: Vec<Hop>,
-        (link, direction): Hop,
+        over: Vec<DirectedLink>,
+        (link, direction): DirectedLink,
     ) -> usize {
         let port = PortPlan {
             delay: Spread::Fixed(Duration::ZERO),

@@ -3,7 +3,7 @@
 use optcp_engine::observe::{Groups, Links};
 use optcp_units::{Duration, Time};
 
-use crate::plan::{Hop, ObservePlan};
+use crate::plan::{DirectedLink, ObservePlan};
 use crate::problem::Problems;
 use crate::schema::{File, LinkRef, ObserveEntry};
 use crate::tree::{Step, place};
@@ -172,7 +172,7 @@ fn links(
     (file, plan): (&File, &Draft),
     network: &mut Network,
     problems: &mut Problems<'_>,
-) -> Option<Vec<Hop>> {
+) -> Option<Vec<DirectedLink>> {
     if which == Links::Bursts && file.bursts.is_empty() {
         problems.at(place!["observe", i, "kind"], "no link has bursts").label("needs [[bursts]]");
     }
@@ -202,7 +202,7 @@ fn chosen(
     plan: &Draft,
     network: &mut Network,
     problems: &mut Problems<'_>,
-) -> Vec<Hop> {
+) -> Vec<DirectedLink> {
     let ports = ports(i, entry, network, problems);
     if let Some(&(fibre, _)) =
         ports.iter().find(|&&(link, _)| network.links[link].wavelengths.is_some())
@@ -228,9 +228,9 @@ fn fibres(
     entry: &ObserveEntry,
     network: &mut Network,
     problems: &mut Problems<'_>,
-) -> Vec<Hop> {
+) -> Vec<DirectedLink> {
     let all = (0..network.links.len()).filter(|&link| network.links[link].wavelengths.is_some());
-    let all: Vec<Hop> = all.flat_map(|link| [(link, 0), (link, 1)]).collect();
+    let all: Vec<DirectedLink> = all.flat_map(|link| [(link, 0), (link, 1)]).collect();
     if all.is_empty() && !network.incomplete {
         problems
             .at(place!["observe", i, "kind"], "there are no fibres")
@@ -248,7 +248,7 @@ fn ports(
     entry: &ObserveEntry,
     network: &mut Network,
     problems: &mut Problems<'_>,
-) -> Vec<Hop> {
+) -> Vec<DirectedLink> {
     both_directions(i, entry, network, problems, Network::referred)
 }
 
@@ -258,13 +258,18 @@ fn both_directions(
     entry: &ObserveEntry,
     network: &mut Network,
     problems: &mut Problems<'_>,
-    referred: impl Fn(&mut Network, &LinkRef, &[Step<'_>], &mut Problems<'_>) -> Option<Vec<Hop>>,
-) -> Vec<Hop> {
+    referred: impl Fn(
+        &mut Network,
+        &LinkRef,
+        &[Step<'_>],
+        &mut Problems<'_>,
+    ) -> Option<Vec<DirectedLink>>,
+) -> Vec<DirectedLink> {
     let links = entry.links.as_deref().unwrap_or_default();
     if links.is_empty() {
         problems.at(place!["observe", i, "links"], "no links").label("leave it out for all");
     }
-    let mut ports: Vec<Hop> = Vec::new();
+    let mut ports: Vec<DirectedLink> = Vec::new();
     for (j, link) in links.iter().enumerate() {
         let place = place!["observe", i, "links", j];
         for (link, direction) in referred(network, link, place, problems).unwrap_or_default() {

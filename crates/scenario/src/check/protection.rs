@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use optcp_optical::protection::{Revert, Scheme, SetUp};
 use optcp_units::{Duration, Time};
 
-use crate::plan::{BundlePlan, DetectionPlan, FlowPlan, Hop, ProtectionPlan};
+use crate::plan::{BundlePlan, DetectionPlan, DirectedLink, FlowPlan, ProtectionPlan};
 use crate::problem::Problems;
 use crate::protected::{Protected, TeLink};
 use crate::schema::{CapacityKind, File, LinkRef, ProtectionEntry, Span, SwitchDelay};
@@ -422,7 +422,7 @@ fn joins(
 
 /// Gives a backup circuits of its own, one for each piece of a way that its packets may take.
 fn reserve(i: usize, protection: &mut ProtectionPlan, plan: &Draft, network: &mut Network) {
-    let mut wanted: Vec<(Vec<Hop>, Hop)> = Vec::new();
+    let mut wanted: Vec<(Vec<DirectedLink>, DirectedLink)> = Vec::new();
     for &flow in &protection.flows {
         for direction in [0, 1] {
             let ways = (&protection.backup[..], &protection.hops[..]);
@@ -445,7 +445,7 @@ fn reserve(i: usize, protection: &mut ProtectionPlan, plan: &Draft, network: &mu
         }
     }
     for (n, (hops, replaced)) in wanted.into_iter().enumerate() {
-        let end = |hop: Hop, far: usize| network.links[hop.0].ends[hop.1 ^ far];
+        let end = |hop: DirectedLink, far: usize| network.links[hop.0].ends[hop.1 ^ far];
         let ends = [end(hops[0], 0), end(hops[hops.len() - 1], 1)];
         let name = format!("reserved-{i}-{n}");
         let circuit = network.add_circuit(name, ends, hops.clone(), replaced);

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::plan::{BundlePlan, FlowPlan, Hop};
+use crate::plan::{BundlePlan, DirectedLink, FlowPlan};
 use crate::problem::Problems;
 use crate::schema::{LinkRef, MembersKind};
 use crate::tree::{Step, place};
@@ -30,7 +30,7 @@ pub(super) enum Smaller {
 /// A path that has been found in the network.
 pub(super) struct Route {
     pub nodes: Vec<usize>,
-    pub hops: Vec<Hop>,
+    pub hops: Vec<DirectedLink>,
     /// Which of `hops`, by place, stand for a whole bundle, of which they are the first port.
     pub bundles: BTreeMap<usize, usize>,
 }
@@ -273,7 +273,7 @@ impl Network {
         via: Option<&Item>,
         place: &[Step<'_>],
         problems: &mut Problems<'_>,
-    ) -> Option<Hop> {
+    ) -> Option<DirectedLink> {
         let between = self.between.get(&(from.min(to), from.max(to)));
         let between = between.map_or(&[][..], Vec::as_slice);
         let name = |node: usize| self.nodes[node].as_str();
@@ -351,7 +351,7 @@ impl Network {
         link: &LinkRef,
         place: &[Step<'_>],
         problems: &mut Problems<'_>,
-    ) -> Option<Vec<Hop>> {
+    ) -> Option<Vec<DirectedLink>> {
         match link {
             LinkRef::Ends(ends) => {
                 let routes = self.routes(ends, place, problems)?;
@@ -362,7 +362,7 @@ impl Network {
     }
 
     /// The ports of a route, with all of each bundle.
-    pub(super) fn every_port(&self, route: &Route) -> Vec<Hop> {
+    pub(super) fn every_port(&self, route: &Route) -> Vec<DirectedLink> {
         let mut ports = Vec::new();
         for (place, &hop) in route.hops.iter().enumerate() {
             match route.bundles.get(&place).map(|&bundle| &self.bundles[bundle]) {
@@ -376,7 +376,7 @@ impl Network {
     }
 
     /// Whether data of a flow may pass a port.
-    pub(super) fn may_pass(&self, flow: &FlowPlan, hop: Hop) -> bool {
+    pub(super) fn may_pass(&self, flow: &FlowPlan, hop: DirectedLink) -> bool {
         let in_bundle = |(&place, &bundle): (&usize, &usize)| {
             let bundle = &self.bundles[bundle];
             bundle.ports(bundle.way(&self.links, flow.hops[place])).any(|port| port == hop)
@@ -390,7 +390,7 @@ impl Network {
         name: &str,
         place: &[Step<'_>],
         problems: &mut Problems<'_>,
-    ) -> Option<Vec<Hop>> {
+    ) -> Option<Vec<DirectedLink>> {
         if let Some(&link) = self.link.get(name) {
             return Some(vec![(link, 0)]);
         }
@@ -415,7 +415,7 @@ impl Network {
         link: &LinkRef,
         place: &[Step<'_>],
         problems: &mut Problems<'_>,
-    ) -> Option<Hop> {
+    ) -> Option<DirectedLink> {
         match self.referred(link, place, problems)?.as_slice() {
             [hop] => Some(*hop),
             _ => {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use optcp_routing::{Converge, Mechanism, Protect, Routes, TunnelTtl};
 use optcp_units::Duration;
 
-use crate::plan::{Hop, RoutingPlan, Spread};
+use crate::plan::{DirectedLink, RoutingPlan, Spread};
 use crate::problem::Problems;
 use crate::routed::topology;
 use crate::schema::{Cost, File, RoutingTable, Span};
@@ -129,7 +129,7 @@ pub(super) fn delay_cost(delay: Spread<Duration>) -> Option<u32> {
 fn bundles(table: &RoutingTable, network: &Network, problems: &mut Problems<'_>) {
     for (i, bundle) in network.bundles.iter().enumerate() {
         for way in [0, 1] {
-            let cost = |(link, direction): Hop| network.links[link].costs[direction];
+            let cost = |(link, direction): DirectedLink| network.links[link].costs[direction];
             let mut ports = bundle.ports(way);
             let first = ports.next().map(cost);
             if let Some(other) = ports.find(|&port| Some(cost(port)) != first) {
@@ -220,7 +220,7 @@ impl Network {
     }
 
     /// Every port: the routing may lead packets through any.
-    pub(super) fn all_hops(&self) -> Vec<Hop> {
+    pub(super) fn all_hops(&self) -> Vec<DirectedLink> {
         (0..self.links.len()).flat_map(|link| [(link, 0), (link, 1)]).collect()
     }
 }

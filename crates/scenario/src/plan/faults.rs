@@ -7,13 +7,13 @@ use optcp_net::Lossy;
 use optcp_optical::protection::{Revert, Scheme};
 use optcp_units::{Duration, Time};
 
-use super::{Hop, Spread};
+use super::{DirectedLink, Spread};
 
 /// Packets that are lost at the entry of a port.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LossPlan {
     /// The port.
-    pub hop: Hop,
+    pub hop: DirectedLink,
     /// Which packets are lost.
     pub loses: Loses,
 }
@@ -94,9 +94,9 @@ pub struct ProtectionPlan {
     /// The nodes of the backup path in the direction of the data, ends included.
     pub backup: Vec<usize>,
     /// The ports of the backup path in the direction of the data.
-    pub hops: Vec<Hop>,
+    pub hops: Vec<DirectedLink>,
     /// The circuits of a reserved backup, as links, by the ports whose way they go.
-    pub circuits: BTreeMap<Vec<Hop>, usize>,
+    pub circuits: BTreeMap<Vec<DirectedLink>, usize>,
     /// How failures are known.
     pub detection: DetectionPlan,
     /// How long a known failure must last.

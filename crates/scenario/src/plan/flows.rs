@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use optcp_traffic::{PacketRate, PacketSize, RenewalShape, Volume};
 use optcp_units::{Duration, Time};
 
-use super::{Hop, Spread};
+use super::{DirectedLink, Spread};
 
 /// Flows that come at random.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -92,7 +92,7 @@ pub struct FlowPlan {
     /// The nodes from source to destination, as indices.
     pub path: Vec<usize>,
     /// The ports that data packets pass; ACKs take the other direction of each, last first.
-    pub hops: Vec<Hop>,
+    pub hops: Vec<DirectedLink>,
     /// Which of `hops`, by place, stand for a whole bundle, of which they are the first port.
     pub bundles: BTreeMap<usize, usize>,
     /// Whether packets follow the routing; path and ports are then those before anything fails.

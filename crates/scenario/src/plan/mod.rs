@@ -15,7 +15,8 @@ use optcp_units::{Bytes, Duration, Rate, Time};
 pub use faults::{DetectionPlan, FailurePlan, Loses, LossPlan, ProtectionPlan};
 pub use flows::{ArrivalsPlan, Carries, FlowPlan, ProcessPlan, TrafficPlan};
 pub use observe::{ObserveKind, ObservePlan};
-pub use terms::{Hop, Spread};
+pub use optcp_routing::DirectedLink;
+pub use terms::Spread;
 
 /// What a queue holds at most, the packet in transmission included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,7 +90,7 @@ pub struct LinkPlan {
     pub shared_delay: bool,
     /// The ports over which a circuit goes, whose delays it adds up, or the fibres of a route of bursts; none
     /// for a link.
-    pub over: Vec<Hop>,
+    pub over: Vec<DirectedLink>,
     /// For a fibre of a core of burst switches: how many wavelengths it has in each direction.
     pub wavelengths: Option<u32>,
 }
@@ -113,7 +114,7 @@ pub struct BundlePlan {
     /// The two nodes, as indices.
     pub ends: [usize; 2],
     /// The ports from the first end to the second.
-    pub members: Vec<Hop>,
+    pub members: Vec<DirectedLink>,
     /// How the node in front chooses a link for a packet.
     pub selection: Selection,
     /// From the failure or repair of a link until the nodes beside it choose without or with it.
@@ -134,12 +135,12 @@ impl BundlePlan {
     }
 
     /// The way through the bundle on which a port of it lies: 0 from its first end to its second, 1 back.
-    pub fn way(&self, links: &[LinkPlan], (link, direction): Hop) -> usize {
+    pub fn way(&self, links: &[LinkPlan], (link, direction): DirectedLink) -> usize {
         usize::from(links[link].ends[direction] != self.ends[0])
     }
 
     /// The ports from the first end to the second (0) or back (1).
-    pub fn ports(&self, way: usize) -> impl Iterator<Item = Hop> {
+    pub fn ports(&self, way: usize) -> impl Iterator<Item = DirectedLink> {
         self.members.iter().map(move |&(link, direction)| (link, direction ^ way))
     }
 }
@@ -197,7 +198,7 @@ pub struct RoutingPlan {
 
 impl Plan {
     /// The fibres of the core of burst switches, both directions of each side by side.
-    pub fn fibres(&self) -> impl Iterator<Item = Hop> {
+    pub fn fibres(&self) -> impl Iterator<Item = DirectedLink> {
         let links = self.links.iter().enumerate();
         let fibres = links.filter(|(_, link)| link.wavelengths.is_some());
         fibres.flat_map(|(link, _)| [(link, 0), (link, 1)])
@@ -222,7 +223,7 @@ impl Plan {
 
     /// The name of a port: "L1->L2", or "name:L1->L2" on a named link.
     #[must_use]
-    pub fn port_name(&self, (link, direction): Hop) -> String {
+    pub fn port_name(&self, (link, direction): DirectedLink) -> String {
         let LinkPlan { name, named, ends, .. } = &self.links[link];
         let (from, to) = (&self.nodes[ends[direction]], &self.nodes[ends[1 - direction]]);
         match named {

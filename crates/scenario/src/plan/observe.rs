@@ -4,7 +4,7 @@ use optcp_units::Duration;
 
 pub use optcp_engine::observe::ObserveKind;
 
-use super::Hop;
+use super::DirectedLink;
 
 /// Something that is measured: what, where and how often. What its kind does not take is empty.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,7 +16,7 @@ pub struct ObservePlan {
     /// The groups of flows or sources, as indices.
     pub groups: Vec<usize>,
     /// The ports or fibres; `None` is all ports.
-    pub ports: Option<Vec<Hop>>,
+    pub ports: Option<Vec<DirectedLink>>,
     /// When the first interval begins.
     pub after: Duration,
     /// The length of an interval.

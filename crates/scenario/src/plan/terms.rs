@@ -31,6 +31,3 @@ impl<T: Copy> Spread<T> {
         }
     }
 }
-
-/// A direction of a link: the link's index, and 0 from its first end to its second or 1 back.
-pub type Hop = (usize, usize);

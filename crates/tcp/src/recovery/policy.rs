@@ -48,7 +48,7 @@ pub(crate) trait Recovery {
     }
 
     /// A segment is sent.
-    fn on_sent(&mut self, _core: &mut Tcb, _seq: Seq, _now: Time) {}
+    fn on_sent(&mut self, _tcb: &mut Tcb, _seq: Seq, _now: Time) {}
 
     /// When a timer of its own is due.
     fn deadline(&self) -> Option<Time> {
@@ -56,7 +56,7 @@ pub(crate) trait Recovery {
     }
 
     /// A timer of its own has expired.
-    fn on_timer(&mut self, _core: &mut Tcb, _now: Time) {}
+    fn on_timer(&mut self, _tcb: &mut Tcb, _now: Time) {}
 }
 
 /// A recovery that knows of losses by duplicate ACKs alone.

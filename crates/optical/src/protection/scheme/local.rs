@@ -11,8 +11,8 @@
 
 use optcp_units::Duration;
 
-use super::{Point, Segment, SetUp};
+use super::{Point, ProtectedSegment, SetUp};
 
-pub(super) fn points(segment: &Segment, _: SetUp) -> Vec<Point> {
+pub(super) fn points(segment: &ProtectedSegment, _: SetUp) -> Vec<Point> {
     vec![segment.head(segment.covered.iter().map(|&link| (link, Duration::ZERO)).collect())]
 }

@@ -13,14 +13,14 @@
 
 use optcp_units::Duration;
 
-use super::{Point, Route, Segment, SetUp, Turn};
+use super::{Point, ProtectedSegment, Route, SetUp, Turn};
 
-pub(super) fn points(segment: &Segment, _: SetUp) -> Vec<Point> {
+pub(super) fn points(segment: &ProtectedSegment, _: SetUp) -> Vec<Point> {
     segment.covered.iter().map(|&link| point(segment, link)).collect()
 }
 
 /// The node before `link`, which knows of a fault of the backup only where it begins with it.
-pub(super) fn point(segment: &Segment, link: usize) -> Point {
+pub(super) fn point(segment: &ProtectedSegment, link: usize) -> Point {
     let head = segment.head(vec![(link, Duration::ZERO)]);
     match link {
         0 => head,

@@ -11,9 +11,9 @@
 //! # Limits
 //! While the loop empties, looped and direct packets merge at the PSL's port into the backup.
 
-use super::{Point, Segment, SetUp, loopback};
+use super::{Point, ProtectedSegment, SetUp, loopback};
 
-pub(super) fn points(segment: &Segment, _: SetUp) -> Vec<Point> {
+pub(super) fn points(segment: &ProtectedSegment, _: SetUp) -> Vec<Point> {
     let looping = segment.covered.iter().filter(|&&link| link > 0);
     let mut points: Vec<Point> = looping.map(|&link| loopback::point(segment, link)).collect();
     let news = segment.covered.iter().map(|&link| (link, segment.told_upstream(link)));

@@ -23,7 +23,7 @@ registry! {
     }
     /// The nodes that act for a segment. Panics if `covered` names a link that the segment has not.
     #[must_use]
-    pub fn points(segment: &Segment, set_up: SetUp) -> Vec<Point>;
+    pub fn points(segment: &ProtectedSegment, set_up: SetUp) -> Vec<Point>;
 }
 
 /// What a scheme is follows from what it does for a segment of four links with one fault in the middle.
@@ -60,7 +60,7 @@ impl Scheme {
 
     fn example(self, processing: u64, computation: u64) -> Vec<Point> {
         let links = vec![Duration::from_ms(1); 4];
-        let segment = Segment {
+        let segment = ProtectedSegment {
             working: links.clone(),
             working_upstream: links.clone(),
             backup: links.clone(),
@@ -92,7 +92,7 @@ impl Revert {
 
 /// What one backup protects, in one direction of its packets.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Segment {
+pub struct ProtectedSegment {
     /// Propagation delay of each link of the working path, from the PSL to the PML.
     pub working: Vec<Duration>,
     /// The same against the direction of the packets.
@@ -147,7 +147,7 @@ pub struct Point {
     pub set_up: Duration,
 }
 
-impl Segment {
+impl ProtectedSegment {
     /// How long a message takes over links, each of which ends at a node that works on it.
     fn message(&self, links: &[Duration]) -> Duration {
         links.iter().fold(Duration::ZERO, |sum, &link| sum + link + self.processing)

@@ -13,9 +13,9 @@
 
 use optcp_units::Duration;
 
-use super::{Point, Segment, SetUp, Turn};
+use super::{Point, ProtectedSegment, SetUp, Turn};
 
-pub(super) fn points(segment: &Segment, _: SetUp) -> Vec<Point> {
+pub(super) fn points(segment: &ProtectedSegment, _: SetUp) -> Vec<Point> {
     let dark = |links: &[Duration]| links.iter().fold(Duration::ZERO, |sum, &link| sum + link);
     let working = segment.covered.iter().map(|&link| (link, segment.dark_downstream(link)));
     let backup = (0..segment.backup.len()).map(|link| (link, dark(&segment.backup[link + 1..])));

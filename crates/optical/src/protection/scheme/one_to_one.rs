@@ -11,9 +11,9 @@
 //! Requests are not packets of the simulation. The last node takes packets from both ways at once, or
 //! discards those of the backup after a repair, as reversion says.
 
-use super::{Point, Segment, SetUp};
+use super::{Point, ProtectedSegment, SetUp};
 
-pub(super) fn points(segment: &Segment, _: SetUp) -> Vec<Point> {
+pub(super) fn points(segment: &ProtectedSegment, _: SetUp) -> Vec<Point> {
     let request = segment.message(&segment.backup_upstream);
     let news = segment.covered.iter().map(|&link| (link, segment.dark_downstream(link) + request));
     vec![segment.head(news.collect())]

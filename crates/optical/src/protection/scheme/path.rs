@@ -11,9 +11,9 @@
 //! Messages are not packets of the simulation: they need no capacity, are never lost, and pass links
 //! that are down in the direction of the packets.
 
-use super::{Point, Segment, SetUp};
+use super::{Point, ProtectedSegment, SetUp};
 
-pub(super) fn points(segment: &Segment, _: SetUp) -> Vec<Point> {
+pub(super) fn points(segment: &ProtectedSegment, _: SetUp) -> Vec<Point> {
     let news = segment.covered.iter().map(|&link| (link, segment.told_upstream(link)));
     vec![segment.head(news.collect())]
 }

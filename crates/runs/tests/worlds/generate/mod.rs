@@ -39,12 +39,12 @@ struct Group {
     name: String,
     datagrams: bool,
     /// The nodes and links of its path, if it has just one.
-    path: Option<Vec<Hop>>,
+    path: Option<Vec<Leg>>,
 }
 
 /// A step of a path: the node that is left, the edge that is taken, and the node that is reached.
 #[derive(Clone, Copy, PartialEq, Eq)]
-struct Hop {
+struct Leg {
     from: usize,
     edge: usize,
     to: usize,

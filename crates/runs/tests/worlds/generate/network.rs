@@ -2,7 +2,7 @@
 
 use toml::{Table, Value};
 
-use super::{Hop, Maker, leaf, text, texts};
+use super::{Leg, Maker, leaf, text, texts};
 
 /// The network as paths see it.
 #[derive(Default)]
@@ -51,10 +51,10 @@ impl Net {
     }
 
     /// Nodes that are one step away, by edge.
-    fn next(&self, node: usize) -> impl Iterator<Item = Hop> {
+    fn next(&self, node: usize) -> impl Iterator<Item = Leg> {
         self.edges.iter().enumerate().filter_map(move |(edge, Edge { ends, .. })| match *ends {
-            [from, to] if from == node => Some(Hop { from, edge, to }),
-            [to, from] if from == node => Some(Hop { from, edge, to }),
+            [from, to] if from == node => Some(Leg { from, edge, to }),
+            [to, from] if from == node => Some(Leg { from, edge, to }),
             _ => None,
         })
     }
@@ -400,12 +400,12 @@ impl Maker<'_> {
     }
 
     /// A path without a node twice, from a random node on; `None` if that leads nowhere.
-    pub(super) fn walk(&mut self) -> Option<Vec<Hop>> {
+    pub(super) fn walk(&mut self) -> Option<Vec<Leg>> {
         let mut at = self.draw.index(self.net.nodes.len());
         let (mut seen, mut path) = (vec![at], Vec::new());
         let longest = self.draw.index(5) + 1;
         while path.len() < longest {
-            let ways: Vec<Hop> = self.net.next(at).filter(|hop| !seen.contains(&hop.to)).collect();
+            let ways: Vec<Leg> = self.net.next(at).filter(|hop| !seen.contains(&hop.to)).collect();
             if ways.is_empty() {
                 break;
             }
@@ -418,8 +418,8 @@ impl Maker<'_> {
     }
 
     /// The shortest path that avoids some edges.
-    pub(super) fn around(&self, from: usize, to: usize, avoid: &[usize]) -> Option<Vec<Hop>> {
-        let mut came: Vec<Option<Hop>> = vec![None; self.net.nodes.len()];
+    pub(super) fn around(&self, from: usize, to: usize, avoid: &[usize]) -> Option<Vec<Leg>> {
+        let mut came: Vec<Option<Leg>> = vec![None; self.net.nodes.len()];
         let mut queue = std::collections::VecDeque::from([from]);
         while let Some(at) = queue.pop_front() {
             for hop in self.net.next(at) {
@@ -442,7 +442,7 @@ impl Maker<'_> {
     }
 
     /// A path as a scenario writes it.
-    pub(super) fn written(&mut self, path: &[Hop]) -> Value {
+    pub(super) fn written(&mut self, path: &[Leg]) -> Value {
         let mut words = vec![self.net.nodes[path[0].from].clone()];
         for hop in path {
             let word = self.draw.pick(&self.net.edges[hop.edge].words);

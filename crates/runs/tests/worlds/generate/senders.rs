@@ -2,7 +2,7 @@
 
 use toml::{Table, Value};
 
-use super::{Group, Hop, Maker, leaf, text, texts};
+use super::{Group, Leg, Maker, leaf, text, texts};
 
 impl Maker<'_> {
     pub(super) fn senders(&mut self) {
@@ -99,7 +99,7 @@ impl Maker<'_> {
     }
 
     /// Where packets go; the path, if it is one.
-    fn route(&mut self, entry: &mut Table) -> Option<Vec<Hop>> {
+    fn route(&mut self, entry: &mut Table) -> Option<Vec<Leg>> {
         if self.net.routed {
             let mut node = || {
                 let place = self.draw.index(self.net.nodes.len());

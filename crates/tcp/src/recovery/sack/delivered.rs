@@ -2,7 +2,7 @@
 
 use optcp_units::Time;
 
-use super::scoreboard::Segment;
+use super::scoreboard::Outstanding;
 
 /// What an ACK delivered.
 #[derive(Clone, Copy, Debug, Default)]
@@ -32,7 +32,7 @@ impl Times {
 }
 
 impl Delivery {
-    pub(super) fn add(&mut self, segment: Segment, sacked: bool) {
+    pub(super) fn add(&mut self, segment: Outstanding, sacked: bool) {
         self.segments += 1;
         match (sacked, segment.again) {
             (true, false) => Times::add(&mut self.sacked, segment.sent),

@@ -4,7 +4,7 @@ use optcp_units::{Duration, Time};
 
 use super::duplicates::Duplicates;
 use super::rack::Rack;
-use super::scoreboard::{Scoreboard, Segment};
+use super::scoreboard::{Outstanding, Scoreboard};
 use crate::config::LossDetectionKind;
 use crate::recovery::policy::DUP_THRESH;
 use crate::seq::Seq;
@@ -54,7 +54,7 @@ impl LossDetection {
     pub(super) fn on_delivered(
         &mut self,
         seq: Seq,
-        segment: Segment,
+        segment: Outstanding,
         early: bool,
         now: Time,
         sacked: bool,

@@ -26,7 +26,7 @@ pub(super) struct Evidence {
 
 /// What follows from it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Outcome {
+pub(super) enum Conclusion {
     /// Nothing changes.
     Wait,
     /// Two new segments are to be sent now.
@@ -48,22 +48,22 @@ pub(super) enum ForwardRto {
 }
 
 impl ForwardRto {
-    pub(super) fn on_ack(&mut self, ack: Evidence) -> Outcome {
+    pub(super) fn on_ack(&mut self, ack: Evidence) -> Conclusion {
         match self {
-            ForwardRto::Off => Outcome::Wait,
+            ForwardRto::Off => Conclusion::Wait,
             // Step 2: a duplicate ACK leaves it there, since SACK tells what arrived.
-            ForwardRto::Step2 if !ack.advanced => Outcome::Wait,
+            ForwardRto::Step2 if !ack.advanced => Conclusion::Wait,
             ForwardRto::Step2 if ack.complete || !ack.new_data => {
                 *self = ForwardRto::Off;
-                Outcome::Wait
+                Conclusion::Wait
             }
             ForwardRto::Step2 => {
                 *self = ForwardRto::Step3;
-                Outcome::SendNew
+                Conclusion::SendNew
             }
             ForwardRto::Step3 => {
                 *self = ForwardRto::Off;
-                if ack.original { Outcome::Spurious } else { Outcome::Wait }
+                if ack.original { Conclusion::Spurious } else { Conclusion::Wait }
             }
         }
     }

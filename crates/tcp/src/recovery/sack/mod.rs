@@ -37,10 +37,10 @@ use crate::tcb::Tcb;
 
 use delivered::Delivery;
 use detection::LossDetection;
-use frto::{Evidence, ForwardRto, Outcome};
+use frto::{Conclusion, Evidence, ForwardRto};
 use probe::{TailLossProbe, Verdict};
 use prr::{Progress, ProportionalRateReduction};
-use scoreboard::{Scoreboard, Segment};
+use scoreboard::{Outstanding, Scoreboard};
 use undo::Undo;
 
 /// See the module's text.
@@ -96,7 +96,7 @@ impl Sack {
         let Sack { board, detection, until, phase, .. } = self;
         let mut delivery = Delivery::default();
         let mut rate = tcb.delivery.take();
-        let mut delivered = |seq: Seq, segment: Segment, sacked: bool| {
+        let mut delivered = |seq: Seq, segment: Outstanding, sacked: bool| {
             delivery.add(segment, sacked);
             delivery.original |= *phase == Phase::Loss && !segment.again && seq < *until;
             let early = tcb.config.timestamps && tcb.is_before(ack.echo, segment.sent);
@@ -152,9 +152,9 @@ impl Sack {
                 let original = delivery.original;
                 let evidence = Evidence { advanced, complete, original, new_data };
                 match self.frto.on_ack(evidence) {
-                    Outcome::Spurious => self.take_back(tcb),
-                    Outcome::SendNew => self.frto_new = 2,
-                    Outcome::Wait => self.frto_new = 0,
+                    Conclusion::Spurious => self.take_back(tcb),
+                    Conclusion::SendNew => self.frto_new = 2,
+                    Conclusion::Wait => self.frto_new = 0,
                 }
                 if complete && self.phase == Phase::Loss {
                     self.end_repair();
@@ -290,11 +290,11 @@ impl Recovery for Sack {
         self.phase == Phase::Recovery
     }
 
-    fn in_loss(&self, _core: &Tcb) -> bool {
+    fn in_loss(&self, _tcb: &Tcb) -> bool {
         self.phase == Phase::Loss
     }
 
-    fn tally(&self, _core: &Tcb) -> Tally {
+    fn tally(&self, _tcb: &Tcb) -> Tally {
         Tally {
             sacked: self.board.sacked(),
             lost: self.board.lost(),

@@ -16,7 +16,7 @@ use std::collections::VecDeque;
 
 use optcp_units::{Duration, Time};
 
-use super::scoreboard::{Scoreboard, Segment};
+use super::scoreboard::{Outstanding, Scoreboard};
 use crate::recovery::policy::DUP_THRESH;
 use crate::seq::Seq;
 
@@ -69,7 +69,7 @@ impl Rack {
 
     /// Steps 1 to 3 of RFC 8985 section 6.2: a segment has arrived. `early` says that the ACK's
     /// timestamp is of an earlier transmission.
-    pub(super) fn on_delivered(&mut self, seq: Seq, segment: Segment, early: bool, now: Time) {
+    pub(super) fn on_delivered(&mut self, seq: Seq, segment: Outstanding, early: bool, now: Time) {
         let rtt = now - segment.sent;
         if segment.again && (early || self.min_rtt.is_some_and(|least| rtt < least)) {
             return;

@@ -19,7 +19,7 @@ use crate::seq::Seq;
 
 /// One outstanding segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Segment {
+pub(super) struct Outstanding {
     /// When it was last sent.
     pub(super) sent: Time,
     /// Whether it was ever sent again.
@@ -32,7 +32,7 @@ pub(super) struct Segment {
     pub(super) resent: bool,
 }
 
-impl Segment {
+impl Outstanding {
     /// Whether it is held to be lost, and no retransmission of it is under way.
     fn waits(self) -> bool {
         self.lost && !self.resent
@@ -43,7 +43,7 @@ impl Segment {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Scoreboard {
     una: Seq,
-    segments: VecDeque<Segment>,
+    segments: VecDeque<Outstanding>,
     sacked: Ranges,
     sacked_count: u32,
     lost_count: u32,
@@ -93,7 +93,7 @@ impl Scoreboard {
     }
 
     /// What is known of an outstanding segment.
-    pub(super) fn get(&self, seq: Seq) -> Option<&Segment> {
+    pub(super) fn get(&self, seq: Seq) -> Option<&Outstanding> {
         self.segments.get(seq.checked_sub(self.una)? as usize)
     }
 
@@ -101,7 +101,7 @@ impl Scoreboard {
     pub(super) fn on_sent(&mut self, seq: Seq, now: Time) {
         let Some(segment) = self.segments.get_mut((seq - self.una) as usize) else {
             debug_assert_eq!(seq, self.end(), "new segments are sent in order");
-            self.segments.push_back(Segment {
+            self.segments.push_back(Outstanding {
                 sent: now,
                 again: false,
                 sacked: false,
@@ -120,7 +120,7 @@ impl Scoreboard {
     }
 
     /// Everything below `ack` has arrived; calls `delivered` for what SACK had not told.
-    pub(super) fn acknowledge(&mut self, ack: Seq, mut delivered: impl FnMut(Seq, Segment)) {
+    pub(super) fn acknowledge(&mut self, ack: Seq, mut delivered: impl FnMut(Seq, Outstanding)) {
         while self.una < ack
             && let Some(segment) = self.segments.pop_front()
         {
@@ -140,7 +140,12 @@ impl Scoreboard {
     }
 
     /// SACK covers `start..end`; calls `delivered` for what it covers for the first time.
-    pub(super) fn sack(&mut self, start: Seq, end: Seq, mut delivered: impl FnMut(Seq, Segment)) {
+    pub(super) fn sack(
+        &mut self,
+        start: Seq,
+        end: Seq,
+        mut delivered: impl FnMut(Seq, Outstanding),
+    ) {
         let (start, end) = (start.max(self.una), end.min(self.end()));
         if start >= end {
             return;
