@@ -92,9 +92,11 @@ class Controls(Experiment):
         "slow start is HyStart for CUBIC only. A kernel, Linux 6.1 as a process, sent the same segments over the same "
         "link in real time, three times; `python/optcp/evidence/data/linux_uml_runs.py` says how and holds the worlds. "
         "Completion is from the first data to the ACK of the last. The scenario is `tcp-controls`.",
-        "The recorded figure is the range of the three repetitions. The kernel's clock for Westwood+ ticked every "
-        "10 ms there; here it ticks every 4 ms, as the kernel's own default is. When one queue overflows, and what is "
-        "lost then, depends on the scheduler of that machine: repetitions of `full-queue` differ by most.",
+        "The recorded figure is the range of the three repetitions. A round trip took 1 to 2 ms longer there, by what "
+        "processes wait for the processor, so most transfers ended a per cent or two later. The kernel's clock for "
+        "Westwood+ ticked every 10 ms there; here it ticks every 4 ms, as the kernel's own default is: with 10 ms the "
+        "threshold of `one-loss` is 5 here too. Illinois takes that jitter for a queue, which slows it down in "
+        "`growth`. When the queue of `full-queue` overflows depends on how late the kernel ran.",
     )
 
     def run(self, setting: Setting) -> Result:
