@@ -354,7 +354,7 @@ def test_arrows_between_crates_are_those_of_the_manifests():
 def test_every_family_of_names_is_in_the_catalogue(program):
     declared = set()
     for source in (ROOT / "crates").glob("*/src/**/*.rs"):
-        declared |= set(re.findall(r'enum \w+ \("([a-z-]+)"\) \{', source.read_text(encoding="utf-8")))
+        declared |= set(re.findall(r'enum \w+ \("([a-z_-]+)"\) \{', source.read_text(encoding="utf-8")))
     listed = {entry["family"] for entry in program["catalogue"]}
     assert declared | {"distributions", "units"} == listed
 
