@@ -6,8 +6,10 @@ TUN device each; between them a loop of this file is the link: a rate, a drop-ta
 segments that are lost by their number. Everything in TCP is at its default, but for buffers that never limit.
 
 It was recorded with ``chrt -f 5`` on a machine that was busy otherwise; ``late_ms`` says how late packets were, in
-the mean and at most. A window is read between two writes to the socket only once everything is written to it, which
-takes up to a second of ``full-queue``: the series stands still until then.
+the mean and at most. The file holds every recording of these worlds, put together by hand: all but ``timeout`` were
+recorded twice, the first time without counting ACKs, and ``full-queue`` a third time because its repetitions differ.
+``timeout`` had another outage at first, which is not there. A window is read only once everything is written to the
+socket, which takes up to a second of ``full-queue``: the series stands still until then.
 
 Usage: python linux_uml_runs.py [CONTROL|WORLD ...]: these alone are recorded anew.
 """
