@@ -5,9 +5,10 @@ use std::num::NonZeroU32;
 
 use optcp_net::Lossy;
 use optcp_optical::protection::{Revert, Scheme};
+use optcp_routing::DirectedLink;
 use optcp_units::{Duration, Time};
 
-use super::{DirectedLink, Spread};
+use super::Spread;
 
 /// Packets that are lost at the entry of a port.
 #[derive(Clone, Debug, PartialEq)]

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use optcp_routing::DirectedLink;
 use optcp_traffic::{PacketRate, PacketSize, RenewalShape, Volume};
 use optcp_units::{Duration, Time};
 
-use super::{DirectedLink, Spread};
+use super::Spread;
 
 /// Flows that come at random.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -1,10 +1,9 @@
 //! What is measured.
 
+use optcp_routing::DirectedLink;
 use optcp_units::Duration;
 
 pub use optcp_engine::observe::ObserveKind;
-
-use super::DirectedLink;
 
 /// Something that is measured: what, where and how often. What its kind does not take is empty.
 #[derive(Clone, Debug, PartialEq, Eq)]
