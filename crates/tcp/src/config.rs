@@ -19,7 +19,7 @@ registry! {
         "reno" => Reno: "fast retransmit and fast recovery; the first new ACK ends it", "RFC 5681 section 3.2";
         "newreno" => NewReno: "fast recovery that partial ACKs keep going", "RFC 6582";
         "sack" => Sack: "retransmits what selective ACKs show to be missing", "RFC 6675";
-        "sack1" => Sack1: "the same of 1996; lost segments count as under way", "Fall and Floyd 1996, as in ns-2.35";
+        "sack1" => Sack1: "the same of 1996; lost segments count as in flight", "Fall and Floyd 1996, as in ns-2.35";
     }
 }
 
@@ -63,7 +63,7 @@ registry! {
 registry! {
     /// Which round trips are measured.
     pub enum Measurement ("measurement") {
-        "unambiguous" => Unambiguous: "those of segments sent once; any retransmission gives the one under way up", "RFC 6298 section 3";
+        "unambiguous" => Unambiguous: "those of segments sent once; any retransmission gives the one in progress up", "RFC 6298 section 3";
         "until-timeout" => UntilTimeout: "only a timeout gives one up; what is sent again after it, save its first segment, counts as new", "INET in 2011";
         "every-ack" => EveryAck: "with SACK every ACK, from the times at which its segments were sent, if they were sent once", "Linux";
     }
@@ -163,7 +163,7 @@ registry! {
     /// Which segments beyond a hole bring a duplicate ACK.
     pub enum DuplicateAckKind ("duplicate_acks") {
         "every" => Every: "every one", "RFC 5681 section 4.2";
-        "das" => Das: "those that did not come a shorter way than the last segment in order, by their time to live", "Mao, Wen and Yeung 2012, section II";
+        "das" => Das: "those that did not come by a shorter path than the last segment in order, by their time to live", "Mao, Wen and Yeung 2012, section II";
         "das-bounded" => DasBounded: "the same; what was held back follows after about a round trip if the hole is still there", "OpTCP";
     }
 }

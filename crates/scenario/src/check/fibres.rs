@@ -149,7 +149,7 @@ impl Network {
             }
             if node != to {
                 let (from, to) = (self.name(from), self.name(to));
-                let message = format!("no way over fibres from `{from}` to `{to}`");
+                let message = format!("no path over fibres from `{from}` to `{to}`");
                 problems.at(place, message).label("links with `wavelengths` are fibres");
                 return None;
             }

@@ -133,7 +133,7 @@ pub(super) fn routes(
         (None, None, Some(a), Some(b)) => network.shortest([a, b], shortest, [from, to], problems),
         _ => {
             problems
-                .at(place![section, i], format!("the way of these {what} is not clear"))
+                .at(place![section, i], format!("the path of these {what} is not clear"))
                 .label("needs either `path`, or `between`, or `from` and `to`");
             None
         }

@@ -129,7 +129,7 @@ fn scripted(
         let flows: Vec<usize> = (0..plan.flows.len()).filter(passes).collect();
         if flows.is_empty() && plan.flows.iter().any(|flow| flow.group == group) {
             let name = &network.links[hop.0].name;
-            let message = format!("no data of `{wanted}` passes `{name}` this way");
+            let message = format!("no data of `{wanted}` traverses `{name}` in this direction");
             problems.at(place!["losses", i, "link"], message).label("not on their path");
         }
         let loses = Loses::Scripted { flows, segments: segments.clone(), transmission };
@@ -218,7 +218,7 @@ fn check_traffic(
         };
         if !fits && !plan.flows.is_empty() {
             let name = &network.links[link].name;
-            let message = format!("no {what} of any flow passes `{name}` this way");
+            let message = format!("no {what} of any flow traverses `{name}` in this direction");
             problems.at(place!["losses", i, "link"], message).label("not on a path of theirs");
         }
     }

@@ -172,13 +172,13 @@ fn check_bundles(
                 at_an_end.filter(|_| one_plus_one),
                 "scheme",
                 "1+1 beside",
-                "the node that sends both ways needs one port for each",
+                "the node that sends on both paths needs one port for each",
             ),
             (
                 at_an_end.filter(|_| optical),
                 "revert",
                 "`optical` beside",
-                "the node that takes packets of one way needs one port for each",
+                "the node that takes packets of one path needs one port for each",
             ),
             (back, "scheme", "packets would go back through", "a loop leads over single links"),
             (
@@ -252,7 +252,7 @@ fn check_keys(i: usize, entry: &ProtectionEntry, problems: &mut Problems<'_>) {
     idle(
         entry.signal_processing.is_some() && !scheme.signals(),
         "signal_processing",
-        format!("nobody is told anything with scheme `{name}`"),
+        format!("scheme `{name}` notifies no node"),
     );
     idle(
         entry.computation.is_some() && !scheme.computes(),
@@ -267,7 +267,7 @@ fn check_keys(i: usize, entry: &ProtectionEntry, problems: &mut Problems<'_>) {
     if scheme.bridges() && revert.merges() {
         problems
             .at(place!["protection", i, "revert"], format!("1+1 cannot revert `{}`", revert.name()))
-            .label("its selector takes packets of one way only")
+            .label("its selector takes packets of one path only")
             .help("use `optical` or `none`".to_owned());
     }
 }

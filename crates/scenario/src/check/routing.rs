@@ -210,7 +210,7 @@ impl Network {
             }
             if node != b {
                 if routes.is_some() {
-                    problems.at(places[1], format!("no way from `{}` to `{}`", name(a), name(b)));
+                    problems.at(places[1], format!("no path from `{}` to `{}`", name(a), name(b)));
                 }
                 return None;
             }

@@ -9,7 +9,7 @@ use super::values::{Count, Delay, LinkRef, Span, SwitchDelay};
 optcp_units::registry! {
     /// What becomes of packets on a link that fails.
     pub enum FailedPackets ("failed-packets") {
-        "lost" => Lost: "what waits, is sent or is under way when the link fails is lost", "OpTCP";
+        "lost" => Lost: "what waits, is sent or is in flight when the link fails is lost", "OpTCP";
         "kept" => Kept: "it still arrives, as with planned maintenance; what comes later is lost", "OpTCP";
     }
 }

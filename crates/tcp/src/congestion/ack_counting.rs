@@ -21,7 +21,7 @@ registry! {
     pub enum AckCounting ("ack_counting") {
         "once" => Once: "one segment, however much it acknowledges", "RFC 5681 section 3.1";
         "bytes" => Bytes: "what it acknowledges; in slow start two segments at most, one after a timeout", "RFC 3465";
-        "segments" => Segments: "every segment of which no ACK had told; what passes ssthresh counts for congestion avoidance", "Linux";
+        "segments" => Segments: "every segment that no ACK had reported; what passes ssthresh counts for congestion avoidance", "Linux";
     }
 }
 

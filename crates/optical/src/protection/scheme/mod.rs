@@ -13,13 +13,13 @@ use optcp_units::{Duration, registry};
 registry! {
     /// Who acts on a fault, and when.
     pub enum Scheme ("protection") {
-        "local" => Local in local: "the nodes at the ends of the backup switch as soon as the fault is known beside it; nobody is told", "GMPLS paper, sections 2 and 8.1";
-        "path" => Path in path: "each end of the backup switches when it is told, node by node", "GMPLS paper, sections 2 and 8.1";
+        "local" => Local in local: "the nodes at the ends of the backup switch as soon as the fault is known beside it; no node is notified", "GMPLS paper, sections 2 and 8.1";
+        "path" => Path in path: "each end of the backup switches when it is notified, node by node", "GMPLS paper, sections 2 and 8.1";
         "loopback" => LoopBack in loopback: "the node beside the fault sends packets back to the first node, which puts them on the backup", "draft-haskin-mpls-fast-reroute-05; GMPLS paper, sections 2 and 8.1";
-        "loopback-variant" => LoopBackVariant in loopback_variant: "loop-back until the first node is told and takes the backup itself", "GMPLS paper, section 8.1";
-        "1+1" => OnePlusOne in one_plus_one: "packets always travel both ways; the last node chooses when the light ends", "RFC 4427, sections 4.6 to 4.8";
+        "loopback-variant" => LoopBackVariant in loopback_variant: "loop-back until the first node is notified and takes the backup itself", "GMPLS paper, section 8.1";
+        "1+1" => OnePlusOne in one_plus_one: "packets always travel both paths; the last node chooses when the light ends", "RFC 4427, sections 4.6 to 4.8";
         "1:1" => OneToOne in one_to_one: "the last node sees the light end and asks the first one, over the backup, to switch", "RFC 6378; ITU-T G.873.1";
-        "restoration" => Restoration in restoration: "the first node is told, computes a route and sets the backup up", "RFC 4427, section 4.6";
+        "restoration" => Restoration in restoration: "the first node is notified, computes a route and sets the backup up", "RFC 4427, section 4.6";
     }
     /// The nodes that act for a segment. Panics if `covered` names a link that the segment has not.
     #[must_use]
