@@ -182,6 +182,30 @@ fn a_failure_without_duration_takes_what_is_on_the_link() {
     assert_eq!(first, Some(29_100_000_000));
 }
 
+/// What failed in the middle of a transmission and works again before its end sends the next packet whole: the
+/// transmission that was cut off ends nothing.
+#[test]
+fn a_transmission_that_a_failure_cut_off_does_not_end_the_next_one() {
+    let mut world = WorldBuilder::default();
+    let enter = world.port(8, Duration::ZERO, PLENTY);
+    let slow = world.port(1, Duration::from_ms(10), PLENTY);
+    let back = world.port(8, Duration::from_ms(1), PLENTY);
+    world.flow(&config(2), Some(2), Time::ZERO, 0, (&[enter, slow], &[back]));
+    // Segment 0 would be sent from 1 to 9 ms. Segment 1 comes at 2 ms, needs 8 ms, and 10 ms more.
+    let at = Time::from_ps(1_500_000_000);
+    world.controls = vec![
+        Control { at, action: Action::PortDown(slow) },
+        Control { at, action: Action::PortUp(slow) },
+    ];
+    let log = run(&world.build(ms(40)));
+    assert_eq!(drops(&log), [(at, 0, DropReason::QueueFlushed)]);
+    let arrivals = log.iter().filter_map(|&(at, record)| match record {
+        Record::Arrived { seq, .. } => Some((at, seq)),
+        _ => None,
+    });
+    assert_eq!(arrivals.collect::<Vec<_>>(), [(ms(20), 1)]);
+}
+
 /// When a pipe's delay is shortened, later packets overtake; those that arrive together come in the
 /// order in which they were sent.
 #[test]
