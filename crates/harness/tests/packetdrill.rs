@@ -108,7 +108,7 @@ fn what_is_not_simulated_is_refused_with_the_reason() {
     insta::assert_snapshot!(outcomes(&[
         server("+0 shutdown(4, SHUT_RD) = 0"),
         server("+0 setsockopt(4, SOL_TCP, TCP_MAXSEG, [500], 4) = 0"),
-        server("+0 setsockopt(4, SOL_TCP, TCP_CONGESTION, [\"vegas\"], 5) = 0"),
+        server("+0 setsockopt(4, SOL_TCP, TCP_CONGESTION, [\"hybla\"], 5) = 0"),
         server("+0 write(4, ..., 3000) = 2000"),
         server("+0 write(3, ..., 3000) = 3000"),
         server("+0 < . 1:1(0) ack 1 win 0"),
