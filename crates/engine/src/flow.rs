@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use optcp_net::{FlowId, Label, Packet};
-use optcp_tcp::{Ack, Receiver, Sender};
+use optcp_tcp::{Ack, Receiver, Sender, Seq};
 use optcp_units::{Bytes, Time};
 use slab::Slab;
 
@@ -32,7 +32,7 @@ impl Flow {
             receiver: Receiver::new(&spec.config, spec.ack_clock_phase),
             data: spec.data,
             acks: spec.acks,
-            plain_ack: wire(spec.config.ack_wire_size(&Ack::cumulative(0))),
+            plain_ack: wire(spec.config.ack_wire_size(&Ack::cumulative(Seq::ZERO))),
             kept: Slab::new(),
             timer_entries: [Time::MAX; 2],
         }
@@ -42,11 +42,11 @@ impl Flow {
     #[inline]
     pub(crate) fn close(&mut self, id: FlowId, ack: Ack) -> Packet {
         if ack.sack.is_none() {
-            return Packet::ack(id, self.acks, ack.seq, self.plain_ack, ack.echo);
+            return Packet::ack(id, self.acks, ack.seq.number(), self.plain_ack, ack.echo);
         }
         let size = wire(self.sender.config().ack_wire_size(&ack));
         let place = u32::try_from(self.kept.insert(ack)).unwrap_or(u32::MAX);
-        Packet::ack_kept(id, self.acks, ack.seq, size, place)
+        Packet::ack_kept(id, self.acks, ack.seq.number(), size, place)
     }
 
     /// The ACK that a packet carries, which is no longer under way.
@@ -54,7 +54,7 @@ impl Flow {
     pub(crate) fn open(&mut self, packet: Packet) -> Ack {
         match packet.kept() {
             Some(place) => self.kept.remove(place as usize),
-            None => Ack { seq: packet.seq, echo: packet.options, sack: None },
+            None => Ack { seq: Seq::new(packet.seq), echo: packet.options, sack: None },
         }
     }
 

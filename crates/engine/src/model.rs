@@ -5,7 +5,7 @@ use optcp_net::{Action, BundleId, DropReason, FlowId, Hop, LabelTable, Packet, P
 use optcp_optical::bundle::Bundle;
 use optcp_optical::burst::{Assembler, Gathered, Passage, Step};
 use optcp_optical::switching::BurstCore;
-use optcp_tcp::Ack;
+use optcp_tcp::{Ack, Seq};
 use optcp_units::Time;
 
 use crate::datagrams::Datagrams;
@@ -278,11 +278,12 @@ impl<O: Observer> Model<O> {
         let (id, now) = (packet.flow(), self.now());
         self.record(Record::Arrived { flow: id, seq: packet.seq, size: packet.size() });
         let flow = &mut self.flows[id.index()];
-        let arrival = flow.receiver.handle_segment(now, packet.seq, packet.options, packet.ttl());
+        let seq = Seq::new(packet.seq);
+        let arrival = flow.receiver.handle_segment(now, seq, packet.options, packet.ttl());
         if arrival.progress > 0 {
             let config = flow.sender.config();
             // A SYN takes a number but carries no data.
-            let syn = u32::from(config.handshake && packet.seq == 0);
+            let syn = u32::from(config.handshake && seq == Seq::ZERO);
             let bytes = u64::from(arrival.progress - syn) * config.mss.count();
             self.record(Record::Progress { flow: id, bytes });
         }
@@ -314,10 +315,11 @@ impl<O: Observer> Model<O> {
         let flow = &mut self.flows[id.index()];
         let segment = flow.sender.poll_transmit(now)?;
         let size = wire(segment.size);
-        let packet = Packet::data(id, flow.data, segment.seq, size, segment.stamp);
+        let seq = segment.seq.number();
+        let packet = Packet::data(id, flow.data, seq, size, segment.stamp);
         self.counts.sent += 1;
         let again = segment.retransmission;
-        self.record(Record::Sent { flow: id, seq: segment.seq, again, size });
+        self.record(Record::Sent { flow: id, seq, again, size });
         Some(packet)
     }
 

@@ -12,7 +12,7 @@ use common::{WorldBuilder, ms};
 use optcp_engine::{Kernel, Simulation};
 use optcp_net::QueueLimit;
 use optcp_tcp::config::{CongestionKind, LossDetectionKind, Pacing, RateReduction, RecoveryKind};
-use optcp_tcp::{Config, Profile};
+use optcp_tcp::{Config, Profile, Seq};
 use optcp_units::Duration;
 
 const MBPS: u64 = 10;
@@ -49,7 +49,7 @@ fn share(queue: u32, others: u32, bbr_is_first: bool) -> (f64, f64) {
     }
     let mut simulation = Simulation::new(&world.build(ms(460_000)), Kernel::Fast, ());
     simulation.run_before(ms(60_000));
-    let before: Vec<u32> = simulation.senders().map(|sender| sender.una()).collect();
+    let before: Vec<Seq> = simulation.senders().map(|sender| sender.una()).collect();
     simulation.run();
     let after = simulation.senders().zip(before);
     let acked: Vec<f64> = after.map(|(sender, before)| f64::from(sender.una() - before)).collect();

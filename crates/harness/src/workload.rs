@@ -192,7 +192,7 @@ fn transmitted(simulation: &Simulation<()>, port: PortId) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use optcp_tcp::Ack;
+    use optcp_tcp::{Ack, Seq};
 
     use super::*;
 
@@ -238,7 +238,7 @@ mod tests {
         for tcp in Tcp::ALL {
             let config = tcp.config();
             let segment = config.mss + config.header + config.timestamp_size();
-            let ack = config.ack_wire_size(&Ack::cumulative(1));
+            let ack = config.ack_wire_size(&Ack::cumulative(Seq::new(1)));
             assert_eq!((segment.count(), ack.count()), (1500, 52), "{tcp:?}");
         }
     }

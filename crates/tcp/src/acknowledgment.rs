@@ -25,7 +25,7 @@ impl SackBlocks {
     /// No blocks yet.
     #[must_use]
     pub const fn new() -> Self {
-        SackBlocks { blocks: [(0, 0); MAX_SACK_BLOCKS], count: 0 }
+        SackBlocks { blocks: [(Seq::ZERO, Seq::ZERO); MAX_SACK_BLOCKS], count: 0 }
     }
 
     /// Adds a half-open range, unless the option is full.
@@ -80,24 +80,28 @@ impl Ack {
 mod tests {
     use super::*;
 
-    fn blocks(of: &[(Seq, Seq)]) -> SackBlocks {
+    fn block(of: (u32, u32)) -> (Seq, Seq) {
+        (Seq::new(of.0), Seq::new(of.1))
+    }
+
+    fn blocks(of: &[(u32, u32)]) -> SackBlocks {
         let mut blocks = SackBlocks::new();
-        of.iter().for_each(|&block| blocks.push(block));
+        of.iter().for_each(|&of| blocks.push(block(of)));
         blocks
     }
 
     /// RFC 2883 section 4.1 (a segment below the cumulative ACK) and 4.2 (one beyond a hole).
     #[test]
     fn the_first_block_may_report_a_duplicate() {
-        assert_eq!(blocks(&[(3, 4)]).duplicate(8), Some((3, 4)));
-        assert_eq!(blocks(&[(10, 11), (9, 12)]).duplicate(8), Some((10, 11)));
-        assert_eq!(blocks(&[(9, 12), (14, 15)]).duplicate(8), None);
-        assert_eq!(blocks(&[]).duplicate(8), None);
+        assert_eq!(blocks(&[(3, 4)]).duplicate(Seq::new(8)), Some(block((3, 4))));
+        assert_eq!(blocks(&[(10, 11), (9, 12)]).duplicate(Seq::new(8)), Some(block((10, 11))));
+        assert_eq!(blocks(&[(9, 12), (14, 15)]).duplicate(Seq::new(8)), None);
+        assert_eq!(blocks(&[]).duplicate(Seq::new(8)), None);
     }
 
     #[test]
     fn a_full_option_takes_no_more() {
         let full = blocks(&[(1, 2), (3, 4), (5, 6), (7, 8), (9, 10)]);
-        assert_eq!(full.as_slice(), [(1, 2), (3, 4), (5, 6), (7, 8)]);
+        assert_eq!(full.as_slice(), [(1, 2), (3, 4), (5, 6), (7, 8)].map(block));
     }
 }

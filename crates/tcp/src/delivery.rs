@@ -165,14 +165,26 @@ mod tests {
     fn steady() -> DeliveryRate {
         let mut rate = DeliveryRate::default();
         for seq in 0..4 {
-            rate.on_sent(seq, ms(u64::from(seq)), seq > 0);
+            sent(&mut rate, seq, ms(u64::from(seq)), seq > 0);
         }
         rate
     }
 
-    fn acknowledge(rate: &mut DeliveryRate, seqs: std::ops::Range<Seq>, at: u64) -> Delivered {
-        seqs.clone().for_each(|seq| rate.on_delivered(seq, ms(u64::from(seq)), false));
-        rate.finish_ack(seqs.end, ms(at))
+    fn sent(rate: &mut DeliveryRate, seq: u32, now: Time, outstanding: bool) {
+        rate.on_sent(Seq::new(seq), now, outstanding);
+    }
+
+    fn delivered(rate: &mut DeliveryRate, seq: u32, sent: Time, again: bool) {
+        rate.on_delivered(Seq::new(seq), sent, again);
+    }
+
+    fn finish(rate: &mut DeliveryRate, una: u32, now: Time) -> Delivered {
+        rate.finish_ack(Seq::new(una), now)
+    }
+
+    fn acknowledge(rate: &mut DeliveryRate, seqs: std::ops::Range<u32>, at: u64) -> Delivered {
+        seqs.clone().for_each(|seq| delivered(rate, seq, ms(u64::from(seq)), false));
+        finish(rate, seqs.end, ms(at))
     }
 
     /// Worked by hand from section 3.3: the first segment's ACK finds one delivered in a round trip, the
@@ -189,9 +201,9 @@ mod tests {
         let fourth = acknowledge(&mut rate, 3..4, 103).sample.unwrap();
         assert_eq!((fourth.delivered, fourth.interval), (4, Duration::from_ms(103)));
         // Sent at 103 ms when one had just been delivered: its ACK at 203 ms finds one more in 100 ms.
-        rate.on_sent(4, ms(103), false);
-        rate.on_delivered(4, ms(103), false);
-        let fifth = rate.finish_ack(5, ms(203)).sample.unwrap();
+        sent(&mut rate, 4, ms(103), false);
+        delivered(&mut rate, 4, ms(103), false);
+        let fifth = finish(&mut rate, 5, ms(203)).sample.unwrap();
         assert_eq!((fifth.prior_delivered, fifth.delivered), (4, 1));
         assert_eq!(fifth.interval, Duration::from_ms(100));
     }
@@ -201,13 +213,13 @@ mod tests {
     #[test]
     fn compressed_acks_do_not_raise_the_rate() {
         let mut rate = DeliveryRate::default();
-        rate.on_sent(0, ms(0), false);
+        sent(&mut rate, 0, ms(0), false);
         acknowledge(&mut rate, 0..1, 1);
         for seq in 1..11 {
-            rate.on_sent(seq, ms(u64::from(seq) * 10), seq > 1);
+            sent(&mut rate, seq, ms(u64::from(seq) * 10), seq > 1);
         }
-        (1..11).for_each(|seq| rate.on_delivered(seq, ms(u64::from(seq) * 10), false));
-        let sample = rate.finish_ack(11, ms(101)).sample.unwrap();
+        (1..11).for_each(|seq| delivered(&mut rate, seq, ms(u64::from(seq) * 10), false));
+        let sample = finish(&mut rate, 11, ms(101)).sample.unwrap();
         assert_eq!((sample.delivered, sample.interval), (10, Duration::from_ms(91)));
     }
 
@@ -216,16 +228,16 @@ mod tests {
     #[test]
     fn an_interval_below_the_least_round_trip_is_no_sample() {
         let mut rate = steady();
-        rate.on_sent(4, ms(4), true);
+        sent(&mut rate, 4, ms(4), true);
         acknowledge(&mut rate, 0..1, 100);
         acknowledge(&mut rate, 1..3, 102);
-        rate.on_sent(3, ms(110), true);
-        rate.on_delivered(3, ms(110), true);
-        let third = rate.finish_ack(4, ms(112)).sample.unwrap();
+        sent(&mut rate, 3, ms(110), true);
+        delivered(&mut rate, 3, ms(110), true);
+        let third = finish(&mut rate, 4, ms(112)).sample.unwrap();
         assert_eq!((third.delivered, third.interval), (1, Duration::from_ms(108)));
-        rate.on_sent(4, ms(113), true);
-        rate.on_delivered(4, ms(113), true);
-        let fourth = rate.finish_ack(5, ms(114));
+        sent(&mut rate, 4, ms(113), true);
+        delivered(&mut rate, 4, ms(113), true);
+        let fourth = finish(&mut rate, 5, ms(114));
         assert_eq!((fourth.segments, fourth.rtt, fourth.sample), (1, None, None));
     }
 
@@ -235,12 +247,12 @@ mod tests {
         let mut rate = steady();
         assert!(!acknowledge(&mut rate, 0..1, 100).sample.unwrap().limited);
         rate.mark_limited(3);
-        rate.on_sent(4, ms(100), true);
+        sent(&mut rate, 4, ms(100), true);
         assert!(!acknowledge(&mut rate, 1..4, 103).sample.unwrap().limited);
-        rate.on_delivered(4, ms(100), false);
-        assert!(rate.finish_ack(5, ms(200)).sample.unwrap().limited);
-        rate.on_sent(5, ms(200), false);
-        rate.on_delivered(5, ms(200), false);
-        assert!(!rate.finish_ack(6, ms(300)).sample.unwrap().limited);
+        delivered(&mut rate, 4, ms(100), false);
+        assert!(finish(&mut rate, 5, ms(200)).sample.unwrap().limited);
+        sent(&mut rate, 5, ms(200), false);
+        delivered(&mut rate, 5, ms(200), false);
+        assert!(!finish(&mut rate, 6, ms(300)).sample.unwrap().limited);
     }
 }

@@ -159,7 +159,7 @@ mod tests {
             Config { initial_window: 12, initial_ssthresh: Some(20), ..Profile::Rfc.config() };
         let mut sender = sender(config);
         assert_eq!(sent(&mut sender, us(0), us(900)).len(), 12);
-        sender.handle_ack(us(120_000), &Ack::cumulative(1));
+        sender.handle_ack(us(120_000), &Ack::cumulative(Seq::new(1)));
         let sent = sent(&mut sender, us(120_000), us(160_000));
         let at: Vec<u64> = sent.iter().map(|(_, at)| at.as_ps()).collect();
         assert_eq!(at, [120_000_000_000, 120_000_000_000 + 3_846_153_847]);
@@ -188,6 +188,6 @@ mod tests {
             ..Profile::Rfc.config()
         };
         let sent = sent(&mut sender(config), us(0), us(21));
-        assert_eq!(sent.last(), Some(&(0, us(20))));
+        assert_eq!(sent.last(), Some(&(Seq::ZERO, us(20))));
     }
 }

@@ -95,10 +95,18 @@ mod tests {
 
     use super::*;
 
-    fn inserted(ranges: &mut Ranges, start: Seq, end: Seq) -> Vec<(Seq, Seq)> {
+    fn inserted(ranges: &mut Ranges, start: u32, end: u32) -> Vec<(u32, u32)> {
         let mut new = Vec::new();
-        ranges.insert(start, end, |s, e| new.push((s, e)));
+        ranges.insert(Seq::new(start), Seq::new(end), |s, e| new.push((s.number(), e.number())));
         new
+    }
+
+    fn held(ranges: &Ranges) -> Vec<(u32, u32)> {
+        ranges.iter().map(|(start, end)| (start.number(), end.number())).collect()
+    }
+
+    fn segments(of: Vec<(u32, u32)>) -> Vec<u32> {
+        of.into_iter().flat_map(|(start, end)| start..end).collect()
     }
 
     #[test]
@@ -108,13 +116,13 @@ mod tests {
         assert_eq!(inserted(&mut ranges, 3, 4), [(3, 4)]);
         assert_eq!(inserted(&mut ranges, 8, 10), [(8, 10)]);
         assert_eq!(inserted(&mut ranges, 4, 9), [(4, 5), (6, 8)]);
-        assert_eq!(ranges.0, [(3, 10)]);
+        assert_eq!(held(&ranges), [(3, 10)]);
         assert_eq!(inserted(&mut ranges, 4, 9), []);
-        assert_eq!(ranges.around(9), Some((3, 10)));
-        assert_eq!(ranges.around(10), None);
-        ranges.remove_below(7);
-        assert_eq!(ranges.0, [(7, 10)]);
-        ranges.remove_below(10);
+        assert_eq!(ranges.around(Seq::new(9)), Some((Seq::new(3), Seq::new(10))));
+        assert_eq!(ranges.around(Seq::new(10)), None);
+        ranges.remove_below(Seq::new(7));
+        assert_eq!(held(&ranges), [(7, 10)]);
+        ranges.remove_below(Seq::new(10));
         assert!(ranges.is_empty());
     }
 
@@ -129,21 +137,20 @@ mod tests {
                 let start = u32::try_from(state >> 60).unwrap();
                 let end = start + 1 + u32::try_from((state >> 56) & 3).unwrap();
                 let new = inserted(&mut ranges, start, end);
-                let fresh: Vec<Seq> = (start..end).filter(|seq| set.insert(*seq)).collect();
-                let told: Vec<Seq> = new.into_iter().flat_map(|(s, e)| s..e).collect();
-                assert_eq!(told, fresh);
-                let held: Vec<Seq> = ranges.0.iter().flat_map(|&(s, e)| s..e).collect();
-                assert_eq!(held, set.iter().copied().collect::<Vec<_>>());
+                let fresh: Vec<u32> = (start..end).filter(|seq| set.insert(*seq)).collect();
+                assert_eq!(segments(new), fresh);
+                assert_eq!(segments(held(&ranges)), set.iter().copied().collect::<Vec<_>>());
                 assert!(ranges.0.windows(2).all(|pair| pair[0].1 < pair[1].0));
                 for seq in 0..20 {
-                    let found = ranges.around(seq).map(|(start, end)| (start..end).contains(&seq));
+                    let place = Seq::new(seq);
+                    let found = ranges.around(place);
+                    let found = found.map(|(start, end)| (start..end).contains(&place));
                     assert_eq!(found, set.contains(&seq).then_some(true));
                 }
             }
             let below = u32::try_from(state >> 60).unwrap();
-            ranges.remove_below(below);
-            let held: Vec<Seq> = ranges.iter().flat_map(|(start, end)| start..end).collect();
-            assert_eq!(held, set.range(below..).copied().collect::<Vec<_>>());
+            ranges.remove_below(Seq::new(below));
+            assert_eq!(segments(held(&ranges)), set.range(below..).copied().collect::<Vec<_>>());
         }
     }
 }

@@ -217,7 +217,7 @@ impl Sender {
             tcb.depart(seq, now);
         }
         if !retransmission {
-            tcb.max = seq + 1;
+            tcb.max = seq.next();
             tcb.timer.time(seq, now);
         } else if tcb.config.measurement == Measurement::UntilTimeout
             && !repair

@@ -73,7 +73,7 @@ impl Tcb {
             cwnd: f64::from(initial) * mss,
             ssthresh: config.initial_ssthresh.map_or(f64::INFINITY, |s| f64::from(s) * mss),
         };
-        let end = segments.map_or(Seq::MAX, |s| s + u32::from(config.handshake));
+        let end = segments.map_or(Seq::MAX, |s| Seq::new(s) + u32::from(config.handshake));
         let start = start(&config, clock_phase);
         Tcb {
             congestion: CongestionControl::new(config.congestion, &config.controllers, start),
@@ -87,14 +87,14 @@ impl Tcb {
             window_limit: config.window_segments(),
             inflation: 0,
             last_sent: Time::ZERO,
-            una: 0,
-            nxt: 0,
-            max: 0,
+            una: Seq::ZERO,
+            nxt: Seq::ZERO,
+            max: Seq::ZERO,
             end,
             window_use: WindowUse::default(),
             duplicates: 0,
             recover: None,
-            loss_until: 0,
+            loss_until: Seq::ZERO,
             retransmit: None,
             limited: 0,
             limited_sent: 0,
@@ -114,7 +114,7 @@ impl Tcb {
 
     /// Whether the SYN is unanswered.
     pub(crate) fn opens(&self) -> bool {
-        self.config.handshake && self.una == 0
+        self.config.handshake && self.una == Seq::ZERO
     }
 
     /// What the loss of a SYN did to the window is taken back: it says nothing of the path's capacity.
@@ -198,15 +198,15 @@ impl Tcb {
     /// than `recover`.
     pub(crate) fn may_fast_retransmit(&self) -> bool {
         let covered = !self.config.careful || self.recover.is_none_or(|recover| self.una > recover);
-        match (self.config.first_loss, self.una) {
-            (FirstLoss::Ns2, 1) => true,
+        match self.config.first_loss {
+            FirstLoss::Ns2 if self.una == Seq::ZERO.next() => true,
             _ => covered && !self.first_waits_for_timer(),
         }
     }
 
     /// Whether the oldest segment is the first, which ns-2 never recovers without its timer.
     pub(crate) fn first_waits_for_timer(&self) -> bool {
-        self.config.first_loss == FirstLoss::Ns2 && self.una == 0
+        self.config.first_loss == FirstLoss::Ns2 && self.una == Seq::ZERO
     }
 
     /// Reduces the window after duplicate ACKs: ssthresh and cwnd become what congestion control answers for
@@ -448,13 +448,13 @@ impl Tcb {
             rate.on_sent(seq, now, self.max > self.una);
         }
         // The ten segments are of data.
-        if self.config.handshake && seq == 0 {
+        if self.config.handshake && seq == Seq::ZERO {
             return;
         }
         let cwnd = self.window.segments(self.mss());
         let interval = match self.config.pacing {
             Pacing::None => None,
-            Pacing::Window => Some(self.window_interval(self.max.max(seq + 1) - self.una)),
+            Pacing::Window => Some(self.window_interval(self.max.max(seq.next()) - self.una)),
             Pacing::Rate => self.congestion.interval(cwnd, self.timer.srtt()),
         };
         if let Some(interval) = interval {
@@ -475,7 +475,7 @@ impl Tcb {
     /// Size of a data segment on the wire; the SYN is a header alone.
     pub(crate) fn wire_size(&self, seq: Seq) -> Bytes {
         const SYN_SIZE: Bytes = Bytes::new(40);
-        if self.config.handshake && seq == 0 {
+        if self.config.handshake && seq == Seq::ZERO {
             SYN_SIZE
         } else {
             self.config.mss + self.config.header + self.config.timestamp_size()

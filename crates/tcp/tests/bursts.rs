@@ -40,7 +40,7 @@ fn repair(recovery: RecoveryKind, window: u32, burst: u32) -> Option<Repair> {
     let mut underway = sent(&mut sender, now);
     underway.drain(..burst as usize);
     let mut round_trips = 0;
-    while sender.una() < window {
+    while sender.una() < Seq::new(window) {
         if underway.is_empty() {
             let due = sender.deadline().unwrap();
             sender.handle_timer(due);

@@ -28,17 +28,25 @@ impl Trial {
         trial
     }
 
-    fn sent(&mut self, now: Time) -> Vec<Seq> {
-        std::iter::from_fn(|| self.0.poll_transmit(now)).map(|segment| segment.seq).collect()
+    fn sent(&mut self, now: Time) -> Vec<u32> {
+        std::iter::from_fn(|| self.0.poll_transmit(now)).map(|sent| sent.seq.number()).collect()
     }
 
-    fn ack(&mut self, now: Time, ack: Seq) -> Vec<Seq> {
-        self.0.handle_ack(now, &Ack::cumulative(ack));
+    fn ack(&mut self, now: Time, ack: u32) -> Vec<u32> {
+        self.0.handle_ack(now, &Ack::cumulative(Seq::new(ack)));
         self.sent(now)
     }
 
-    fn expire(&mut self, now: Time) -> Vec<Seq> {
+    fn expire(&mut self, now: Time) -> Vec<u32> {
         self.0.handle_timer(now);
+        self.sent(now)
+    }
+
+    /// An ACK with one SACK block.
+    fn sack(&mut self, now: Time, ack: u32, block: (u32, u32), echo: u32) -> Vec<u32> {
+        let mut sack = SackBlocks::new();
+        sack.push((Seq::new(block.0), Seq::new(block.1)));
+        self.0.handle_ack(now, &Ack { seq: Seq::new(ack), echo, sack: Some(sack) });
         self.sent(now)
     }
 
@@ -129,9 +137,7 @@ fn every_ack_may_measure_what_was_sent_once() {
             ..plain()
         };
         let mut trial = Trial::start(config, None);
-        let mut sack = SackBlocks::new();
-        sack.push((1, 2));
-        trial.0.handle_ack(us(100_000), &Ack { seq: 0, echo: 0, sack: Some(sack) });
+        trial.sack(us(100_000), 0, (1, 2), 0);
         trial.ack(us(120_000), 2);
         assert_eq!(trial.0.deadline(), Some(us(deadline_us)), "{measurement:?}");
     }
@@ -150,10 +156,7 @@ fn linux_does_what_its_defaults_say() {
     assert_eq!(trial.0.deadline(), Some(us(300_000)));
     trial.ack(us(50_000), 10);
     same(trial.cwnd(), 20 * 1448);
-    let mut sack = SackBlocks::new();
-    sack.push((11, 18));
-    trial.0.handle_ack(us(100_000), &Ack { seq: 10, echo: 50, sack: Some(sack) });
-    assert_eq!(trial.sent(us(100_000)).first(), Some(&10));
+    assert_eq!(trial.sack(us(100_000), 10, (11, 18), 50).first(), Some(&10));
     same(trial.ssthresh(), 14 * 1448);
 }
 

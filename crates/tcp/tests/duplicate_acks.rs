@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use optcp_tcp::config::{DuplicateAckKind, RecoveryKind};
 use optcp_tcp::profile::Profile;
-use optcp_tcp::{Config, Receiver, Sender, Seq};
+use optcp_tcp::{Ack, Config, Receiver, Sender, Seq};
 use optcp_units::{Duration, Time};
 
 /// What is left of the time to live over the longer and over the shorter path.
@@ -31,22 +31,33 @@ fn receiver(config: &Config) -> Receiver {
     receiver
 }
 
-fn arrive(receiver: &mut Receiver, at_ms: u64, seq: Seq, ttl: u8) -> Option<Seq> {
-    receiver.handle_segment(ms(at_ms), seq, 0, ttl).ack.map(|ack| ack.seq)
+fn arrive(receiver: &mut Receiver, at_ms: u64, seq: u32, ttl: u8) -> Option<u32> {
+    told(receiver, at_ms, seq, 0, ttl).map(|ack| ack.seq.number())
+}
+
+/// The whole ACK that a segment with a timestamp brings.
+fn told(receiver: &mut Receiver, at_ms: u64, seq: u32, stamp: u32, ttl: u8) -> Option<Ack> {
+    receiver.handle_segment(ms(at_ms), Seq::new(seq), stamp, ttl).ack
+}
+
+/// What an ACK reports beyond the hole.
+fn blocks(ack: &Ack) -> Vec<(u32, u32)> {
+    let blocks = ack.sack.iter().flat_map(|sack| sack.as_slice());
+    blocks.map(|(start, end)| (start.number(), end.number())).collect()
 }
 
 /// The ACKs that a timer sends.
-fn expire(receiver: &mut Receiver, at_ms: u64) -> Vec<Seq> {
+fn expire(receiver: &mut Receiver, at_ms: u64) -> Vec<u32> {
     let mut acks = Vec::new();
     while receiver.deadline().is_some_and(|due| due <= ms(at_ms)) {
-        acks.push(receiver.handle_timer(ms(at_ms)).seq);
+        acks.push(receiver.handle_timer(ms(at_ms)).seq.number());
     }
     acks
 }
 
 /// The ACKs of segments 10, 11, ... of the paper's Fig. 6, whose packet 0 is segment 10; "old" packets are
 /// on the longer path.
-fn figure6(kind: DuplicateAckKind, arrivals: &[(Seq, u8)]) -> Vec<Option<Seq>> {
+fn figure6(kind: DuplicateAckKind, arrivals: &[(u32, u8)]) -> Vec<Option<u32>> {
     let mut receiver = receiver(&config(kind));
     arrivals.iter().map(|&(packet, ttl)| arrive(&mut receiver, 40, 10 + packet, ttl)).collect()
 }
@@ -95,7 +106,7 @@ fn das_is_the_papers_pseudocode() {
             let digit = number / 6_u32.pow(place) % 6;
             let ttl = [LONG - 1, LONG, SHORT][digit as usize % 3];
             let out_of_order = digit < 3;
-            let seq = if out_of_order { 101 + place } else { receiver.next() };
+            let seq = if out_of_order { 101 + place } else { receiver.next().number() };
             let ack = arrive(&mut receiver, 40, seq, ttl);
             assert_eq!(ack.is_some(), paper.packet(out_of_order, ttl), "sequence {number}");
         }
@@ -204,29 +215,28 @@ fn what_was_held_back_tells_of_ranges() {
         assert_eq!(arrive(&mut receiver, 40, seq, SHORT), None);
     }
     // Those of segments in order are silent about it until the time is over, which begins anew.
-    let in_order = receiver.handle_segment(ms(45), 10, 0, LONG).ack.expect("an ACK");
-    assert_eq!((in_order.seq, in_order.sack), (11, None));
+    let in_order = told(&mut receiver, 45, 10, 0, LONG).expect("an ACK");
+    assert_eq!(in_order, Ack::cumulative(Seq::new(11)));
     assert_eq!(receiver.deadline(), Some(ms(75)));
-    let blocks = receiver.handle_timer(ms(75)).sack.expect("there is a hole");
-    assert_eq!(blocks.as_slice(), [(13, 16)]);
+    assert_eq!(blocks(&receiver.handle_timer(ms(75))), [(13, 16)]);
     // A duplicate ACK for a segment of the longer path tells everything at once.
     let mut receiver = self::receiver(&config);
     assert_eq!(arrive(&mut receiver, 40, 15, SHORT), None);
-    let usual = receiver.handle_segment(ms(41), 12, 0, LONG).ack.expect("an ACK");
-    assert_eq!(usual.sack.expect("there is a hole").as_slice(), [(12, 13), (15, 16)]);
+    let usual = told(&mut receiver, 41, 12, 0, LONG).expect("an ACK");
+    assert_eq!(blocks(&usual), [(12, 13), (15, 16)]);
 }
 
 /// The paper's receiver goes on telling by SACK what its rule suppresses, and so gets the recovery that it was
 /// to prevent: three segments in a block are lost to RFC 6675. Overtaking as in Fig. 6(a), one segment more.
 #[test]
 fn sack_undoes_the_papers_rule() {
-    for (kind, told) in [(DuplicateAckKind::Das, true), (DuplicateAckKind::DasBounded, false)] {
+    for (kind, reported) in [(DuplicateAckKind::Das, true), (DuplicateAckKind::DasBounded, false)] {
         let mut receiver = receiver(&Config { recovery: RecoveryKind::Sack, ..config(kind) });
         for seq in [15, 16, 17] {
             assert_eq!(arrive(&mut receiver, 40, seq, SHORT), None);
         }
-        let ack = receiver.handle_segment(ms(41), 10, 0, LONG).ack.expect("it is in order");
-        assert_eq!(ack.sack.is_some_and(|sack| sack.as_slice() == [(15, 18)]), told);
+        let ack = told(&mut receiver, 41, 10, 0, LONG).expect("it is in order");
+        assert_eq!(blocks(&ack) == [(15, 18)], reported);
     }
 }
 
@@ -237,13 +247,13 @@ fn timestamps_measure_how_much_longer_the_other_way_was() {
     let config = Config { timestamps: true, ..config(DuplicateAckKind::DasBounded) };
     let mut receiver = Receiver::new(&config, Duration::ZERO);
     for seq in 0..10 {
-        receiver.handle_segment(ms(30), seq, 5, LONG);
+        told(&mut receiver, 30, seq, 5, LONG);
     }
-    assert_eq!(receiver.handle_segment(ms(40), 11, 20, SHORT).ack, None);
+    assert_eq!(told(&mut receiver, 40, 11, 20, SHORT), None);
     assert_eq!(receiver.deadline(), Some(ms(51)));
     // One that was sent before the last in order, which then was a retransmission: a tick.
-    receiver.handle_segment(ms(45), 10, 40, LONG);
-    assert_eq!(receiver.handle_segment(ms(46), 13, 35, SHORT).ack, None);
+    told(&mut receiver, 45, 10, 40, LONG);
+    assert_eq!(told(&mut receiver, 46, 13, 35, SHORT), None);
     assert_eq!(receiver.deadline(), Some(ms(47)));
 }
 
@@ -270,6 +280,7 @@ fn without_timestamps_a_window_measures_the_round_trip() {
 /// What became of a transfer of `segments` whose segment 40, the first on the shorter path, was lost once:
 /// timeouts and fast retransmits. A round trip is 100 ms and a window ten segments.
 fn lose_the_first_on_the_shorter_path(config: Config, segments: u32) -> (u64, u64) {
+    const FIRST_ON_SHORTER: Seq = Seq::new(40);
     let config = Config { window_limit: 10, initial_window: 10, ..config };
     let config = Arc::new(config);
     let mut sender = Sender::new(Arc::clone(&config), Some(segments), Duration::ZERO);
@@ -279,7 +290,7 @@ fn lose_the_first_on_the_shorter_path(config: Config, segments: u32) -> (u64, u6
     sender.start();
     while !sender.finished() {
         while let Some(sent) = sender.poll_transmit(now) {
-            if sent.seq == 40 && !lost {
+            if sent.seq == FIRST_ON_SHORTER && !lost {
                 lost = true;
                 continue;
             }
@@ -292,9 +303,9 @@ fn lose_the_first_on_the_shorter_path(config: Config, segments: u32) -> (u64, u6
         if sender.deadline() == Some(now) {
             sender.handle_timer(now);
         } else if receiver.deadline() == Some(now) {
-            underway.push_back((answers, 0, 0, Some(receiver.handle_timer(now))));
+            underway.push_back((answers, Seq::ZERO, 0, Some(receiver.handle_timer(now))));
         } else if let Some((_, seq, stamp, ack)) = underway.pop_front() {
-            let ttl = if seq < 40 { LONG } else { SHORT };
+            let ttl = if seq < FIRST_ON_SHORTER { LONG } else { SHORT };
             let recovering = sender.in_recovery();
             match ack {
                 Some(ack) => sender.handle_ack(now, &ack),
@@ -302,7 +313,7 @@ fn lose_the_first_on_the_shorter_path(config: Config, segments: u32) -> (u64, u6
                     receiver
                         .handle_segment(now, seq, stamp, ttl)
                         .ack
-                        .map(|ack| (answers, 0, 0, Some(ack))),
+                        .map(|ack| (answers, Seq::ZERO, 0, Some(ack))),
                 ),
             }
             recoveries += u64::from(sender.in_recovery() && !recovering);

@@ -26,31 +26,31 @@ fn plain() -> Config {
 struct Host(Sender);
 
 impl Host {
-    fn start(config: Config, segments: Option<u32>) -> (Self, Vec<Seq>) {
+    fn start(config: Config, segments: Option<u32>) -> (Self, Vec<u32>) {
         let mut host = Host(Sender::new(Arc::new(config), segments, Duration::ZERO));
         host.0.start();
         let sent = host.send(ms(0));
         (host, sent)
     }
 
-    fn send(&mut self, now: Time) -> Vec<Seq> {
-        std::iter::from_fn(|| self.0.poll_transmit(now)).map(|sent| sent.seq).collect()
+    fn send(&mut self, now: Time) -> Vec<u32> {
+        std::iter::from_fn(|| self.0.poll_transmit(now)).map(|sent| sent.seq.number()).collect()
     }
 
-    fn ack(&mut self, at_ms: u64, seq: Seq, blocks: &[(Seq, Seq)]) -> Vec<Seq> {
+    fn ack(&mut self, at_ms: u64, seq: u32, blocks: &[(u32, u32)]) -> Vec<u32> {
         self.ack_echo(at_ms, seq, blocks, 0)
     }
 
-    fn ack_echo(&mut self, at_ms: u64, seq: Seq, blocks: &[(Seq, Seq)], echo: u32) -> Vec<Seq> {
+    fn ack_echo(&mut self, at_ms: u64, seq: u32, blocks: &[(u32, u32)], echo: u32) -> Vec<u32> {
         let mut sack = SackBlocks::new();
-        blocks.iter().for_each(|&block| sack.push(block));
+        blocks.iter().for_each(|&(start, end)| sack.push((Seq::new(start), Seq::new(end))));
         let sack = (!blocks.is_empty()).then_some(sack);
-        self.0.handle_ack(ms(at_ms), &Ack { seq, echo, sack });
+        self.0.handle_ack(ms(at_ms), &Ack { seq: Seq::new(seq), echo, sack });
         self.send(ms(at_ms))
     }
 
     /// Lets the timer that is due next expire; when that was, in ms, and what is sent.
-    fn expire(&mut self) -> (u64, Vec<Seq>) {
+    fn expire(&mut self) -> (u64, Vec<u32>) {
         let due = self.0.deadline().expect("a timer runs");
         self.0.handle_timer(due);
         (due.as_ps() / 1_000_000_000, self.send(due))
@@ -190,7 +190,7 @@ fn a_loss_that_the_probe_hid_halves_the_window() {
         let (mut host, _) = Host::start(config.clone(), None);
         assert_eq!(host.ack(100, 4, &[]), [4, 5, 6, 7]);
         assert_eq!(host.expire(), (300, vec![7]));
-        let report: &[(Seq, Seq)] = if lost { &[] } else { &[(7, 8)] };
+        let report: &[(u32, u32)] = if lost { &[] } else { &[(7, 8)] };
         assert_eq!(host.ack(400, 8, report), [8, 9, 10, 11]);
         host.ack(500, 9, &[]);
         assert_eq!(host.window().1.is_finite(), lost);
@@ -268,7 +268,7 @@ fn prr_spreads_the_reduction_over_the_round_trip() {
         let config =
             Config { initial_window: 20, limited_transmit: false, rate_reduction, ..plain() };
         let (mut host, _) = Host::start(config, None);
-        let count = |end: Seq| host.ack(100, 0, &[(1, end)]).len();
+        let count = |end| host.ack(100, 0, &[(1, end)]).len();
         (2..=20).map(count).collect::<Vec<_>>()
     };
     // 19 arrive; the third finds the loss: 16 under way then, ssthresh 10.

@@ -184,6 +184,7 @@ impl Packets {
 
 /// Half-open ranges of segments, in the order in which the option has them.
 fn blocks(sack: &SackBlocks) -> String {
-    let texts = sack.as_slice().iter().map(|(from, to)| format!("{from}:{to}"));
+    let texts =
+        sack.as_slice().iter().map(|(from, to)| format!("{}:{}", from.number(), to.number()));
     texts.collect::<Vec<_>>().join(" ")
 }

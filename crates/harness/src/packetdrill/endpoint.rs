@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 use optcp_net::INITIAL_TTL;
-use optcp_tcp::{Ack, Config, Receiver, SackBlocks, Sender, Timestamp};
+use optcp_tcp::{Ack, Config, Receiver, SackBlocks, Sender, Seq, Timestamp};
 use optcp_units::{Duration, Time};
 
 use super::assertion::Names;
@@ -91,21 +91,21 @@ impl Endpoint {
 
     /// The application writes `bytes`.
     pub(super) fn write(&mut self, now: Time, bytes: u64) -> Result<(), String> {
-        let more = self.outgoing.write(bytes, self.sender.max_sent() as usize)?;
+        let more = self.outgoing.write(bytes, self.sender.max_sent().number() as usize)?;
         self.supply(now, more);
         Ok(())
     }
 
     /// The application closes.
     pub(super) fn close(&mut self, now: Time) {
-        let more = self.outgoing.close(self.sender.max_sent() as usize);
+        let more = self.outgoing.close(self.sender.max_sent().number() as usize);
         self.supply(now, more);
     }
 
     fn supply(&mut self, now: Time, more: u32) {
         self.sender.supply(more);
         // A socket that listens does not open the connection for it.
-        if self.sender.max_sent() > 0 {
+        if self.sender.max_sent() > Seq::ZERO {
             self.transmit(now);
         }
     }
@@ -205,8 +205,8 @@ impl Endpoint {
             && let Some(sent) = self.sender.poll_transmit(now)
         {
             any = true;
-            let (seq, length, fin) = self.outgoing.segment(sent.seq as usize);
-            let syn = sent.seq == 0;
+            let (seq, length, fin) = self.outgoing.segment(sent.seq.number() as usize);
+            let syn = sent.seq == Seq::ZERO;
             let ack = self.receiver.acknowledge(now);
             let mut segment = Segment { syn, fin, seq, length, ..self.bare(&ack, sent.stamp) };
             if self.peer.is_none() {
@@ -236,7 +236,7 @@ impl Endpoint {
     /// Sends an ACK without data.
     fn acknowledge(&mut self, now: Time, ack: &Ack) {
         let stamp = self.sender.stamp(now);
-        let seq = self.outgoing.end(self.sender.max_sent() as usize);
+        let seq = self.outgoing.end(self.sender.max_sent().number() as usize);
         let segment = Segment { seq, ..self.bare(ack, stamp) };
         self.sent.push_back(Sent { at: now, segment });
     }

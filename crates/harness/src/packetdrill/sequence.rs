@@ -3,11 +3,18 @@
 //! Our endpoint counts segments, a script counts bytes. Each direction has a list of where its segments
 //! end; segment numbers are places in it.
 
+use optcp_tcp::Seq;
+
 use super::script::Refusal;
 use super::script::{Action, Script};
 
 /// A few writes would fill the memory.
 const MOST_SEGMENTS: u64 = 1_000_000;
+
+/// The segment at a place in a list.
+fn seq(place: usize) -> Seq {
+    Seq::new(u32::try_from(place).unwrap_or(u32::MAX))
+}
 
 /// What the endpoint itself sends: the SYN, then data in full segments as far as it goes, then the FIN.
 #[derive(Clone, Debug)]
@@ -73,18 +80,17 @@ impl Outgoing {
     }
 
     /// How many segments an acknowledgment covers; `None` if it ends inside of one.
-    pub(super) fn acknowledged(&self, ack: u64) -> Option<u32> {
+    pub(super) fn acknowledged(&self, ack: u64) -> Option<Seq> {
         let count = self.ends.partition_point(|&(end, _)| end <= ack);
         let whole = self.end(count) == ack || count == self.ends.len();
-        whole.then(|| u32::try_from(count).unwrap_or(u32::MAX))
+        whole.then(|| seq(count))
     }
 
     /// The segments that a SACK block covers as a whole; `None` if there are none.
-    pub(super) fn covered(&self, from: u64, to: u64) -> Option<(u32, u32)> {
+    pub(super) fn covered(&self, from: u64, to: u64) -> Option<(Seq, Seq)> {
         let first = 1 + self.ends.partition_point(|&(end, _)| end < from);
         let last = self.ends.partition_point(|&(end, _)| end <= to);
-        let number = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
-        (first < last).then(|| (number(first), number(last)))
+        (first < last).then(|| (seq(first), seq(last)))
     }
 }
 
@@ -121,14 +127,13 @@ impl Incoming {
     }
 
     /// The segments of a range of bytes.
-    pub(super) fn numbers(&self, from: u64, to: u64) -> impl Iterator<Item = u32> {
+    pub(super) fn numbers(&self, from: u64, to: u64) -> impl Iterator<Item = Seq> {
         let place = |at: u64| self.cuts.partition_point(|&cut| cut < at);
-        let number = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
-        number(place(from))..number(place(to))
+        seq(place(from)).until(seq(place(to)))
     }
 
     /// Where a segment begins.
-    pub(super) fn start(&self, number: u32) -> u64 {
-        self.cuts[number as usize]
+    pub(super) fn start(&self, segment: Seq) -> u64 {
+        self.cuts[segment.number() as usize]
     }
 }

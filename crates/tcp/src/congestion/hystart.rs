@@ -137,10 +137,11 @@ mod tests {
     fn ended(hystart: HyStart, acks: &[(u64, u64)]) -> Option<u64> {
         let mut window = Window { cwnd: 20.0 * MSS, ssthresh: f64::INFINITY };
         let mut hystart = HyStart { least: Some(us(40_000)), ..hystart };
-        for (una, &(at, rtt)) in (1..).zip(acks) {
+        let (first, max) = (Seq::new(1), Seq::new(100));
+        for (una, &(at, rtt)) in first.until(max).zip(acks) {
             let now = Time::ZERO + us(1_000_000 + at);
             let (rtt, srtt) = (Some(us(rtt)), Some(us(40_000)));
-            let ack = AckEvent { now, rtt, srtt, una, max: 100, ..AckEvent::default() };
+            let ack = AckEvent { now, rtt, srtt, una, max, ..AckEvent::default() };
             hystart.on_ack(&mut window, MSS, &ack);
             if !window.in_slow_start() {
                 return Some(at);

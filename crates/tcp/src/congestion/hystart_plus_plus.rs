@@ -147,8 +147,9 @@ mod tests {
 
     fn trial() -> Trial {
         let window = Window { cwnd: 10_000.0, ssthresh: f64::INFINITY };
-        let hystart = HyStartPlusPlus { window_end: Some(10), ..HyStartPlusPlus::default() };
-        Trial { hystart, window, una: 0 }
+        let hystart =
+            HyStartPlusPlus { window_end: Some(Seq::new(10)), ..HyStartPlusPlus::default() };
+        Trial { hystart, window, una: Seq::ZERO }
     }
 
     fn same(got: f64, want: f64) {
@@ -160,15 +161,16 @@ mod tests {
     fn the_first_round_ends_with_what_had_been_sent_at_first() {
         let mut trial = trial();
         trial.hystart = HyStartPlusPlus::default();
-        for (una, rtt_ms) in (1..=10).zip([80, 80, 99, 99, 99, 99, 99, 99, 99, 99]) {
+        for (acked, rtt_ms) in (1..=10).zip([80, 80, 99, 99, 99, 99, 99, 99, 99, 99]) {
             let rtt = Some(Duration::from_ms(rtt_ms));
             // Ten segments were sent; each ACK sends two more.
-            let ack = AckEvent { rtt, una, max: 10 + 2 * (una - 1), ..AckEvent::default() };
+            let (una, max) = (Seq::new(acked), Seq::new(10 + 2 * (acked - 1)));
+            let ack = AckEvent { rtt, una, max, ..AckEvent::default() };
             trial.hystart.on_ack(&mut trial.window, 1000.0, &ack);
             same(trial.growth(10), 8.0);
         }
         assert_eq!(trial.hystart.last, Some(Duration::from_ms(80)));
-        assert_eq!(trial.hystart.window_end, Some(28));
+        assert_eq!(trial.hystart.window_end, Some(Seq::new(28)));
     }
 
     /// RFC 9406 section 4.2, after round trips of 80 ms: an eighth, 10 ms, more begins conservative

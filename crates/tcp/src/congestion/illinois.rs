@@ -139,7 +139,7 @@ impl Controller for Illinois {
             alpha: ALPHA_MAX,
             beta: BETA_MAX,
             // The first ACK of all ends one, as if it had begun before.
-            until: Some(0),
+            until: Some(Seq::ZERO),
             above: false,
             low: 0,
             acked: 0,
@@ -250,7 +250,7 @@ mod tests {
         let mut window = Window { cwnd: f64::from(cwnd) * MSS, ssthresh: 2.0 * MSS };
         let first = *sent;
         *sent += cwnd;
-        for una in first + 1..=*sent {
+        for una in first.next().until(sent.next()) {
             let rtt = Some(Duration::from_ms(rtt_ms));
             let (acked, delivered, limited) = (1, 1, true);
             let ack =
@@ -265,7 +265,7 @@ mod tests {
     /// than a segment. After that, five round trips without one until it is ten again (theta).
     #[test]
     fn growth_is_ten_segments_without_a_queue_and_less_than_one_with_a_full_one() {
-        let (mut illinois, mut sent) = (illinois(), 0);
+        let (mut illinois, mut sent) = (illinois(), Seq::ZERO);
         round(&mut illinois, 100, 100, &mut sent);
         assert_eq!(round(&mut illinois, 100, 100, &mut sent).to_bits(), 109_f64.to_bits());
         round(&mut illinois, 100, 200, &mut sent);
@@ -281,7 +281,7 @@ mod tests {
 
     #[test]
     fn small_windows_and_timeouts_are_renos() {
-        let (mut illinois, mut sent) = (illinois(), 0);
+        let (mut illinois, mut sent) = (illinois(), Seq::ZERO);
         for _ in 0..2 {
             round(&mut illinois, 14, 100, &mut sent);
         }

@@ -107,14 +107,14 @@ impl Transfer {
     }
 
     /// ACKs, each with a range that SACK covers unless it is empty; what the controller is told of them.
-    fn told(&mut self, acks: &[(Seq, (Seq, Seq))]) -> Vec<Told> {
+    fn told(&mut self, acks: &[(u32, (u32, u32))]) -> Vec<Told> {
         let before = self.recorder().told.len();
         self.now = self.now + Duration::from_ms(100);
-        for &(seq, block) in acks {
+        for &(seq, (start, end)) in acks {
             let mut blocks = SackBlocks::new();
-            blocks.push(block);
-            let sack = (block.0 < block.1).then_some(blocks);
-            self.sender.handle_ack(self.now, &Ack { sack, ..Ack::cumulative(seq) });
+            blocks.push((Seq::new(start), Seq::new(end)));
+            let sack = (start < end).then_some(blocks);
+            self.sender.handle_ack(self.now, &Ack { sack, ..Ack::cumulative(Seq::new(seq)) });
             self.send();
         }
         self.recorder().told[before..].to_vec()
@@ -128,7 +128,7 @@ impl Transfer {
     }
 }
 
-const NONE: (Seq, Seq) = (0, 0);
+const NONE: (u32, u32) = (0, 0);
 
 /// The second of four segments is lost; SACK and the rate of delivery tell of each that arrives. The ACK that ends the
 /// recovery acknowledges the retransmission and what SACK had told of. The rate is that of a sender that does not pace.
@@ -153,7 +153,7 @@ fn with_sack_a_controller_learns_of_every_delivery() {
             Delivers(1)
         ]
     );
-    let max = transfer.sender.max_sent();
+    let max = transfer.sender.max_sent().number();
     assert_eq!(
         transfer.told(&[(max, NONE)]),
         [Observed(max - 1, max - 4, None), Recovered, Delivers(max - 4)]
@@ -174,7 +174,7 @@ fn without_sack_duplicate_acks_are_deliveries() {
         let duplicate = Observed(0, 1, None);
         let lost = transfer.told(&[(1, NONE); 3]);
         assert_eq!(lost, [duplicate, duplicate, duplicate, Loss], "{recovery:?}");
-        let max = transfer.sender.max_sent();
+        let max = transfer.sender.max_sent().number();
         let end = transfer.told(&[(max, NONE)]);
         assert_eq!(end, [Observed(max - 1, max - 4, None), last], "{recovery:?}");
     }

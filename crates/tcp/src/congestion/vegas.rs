@@ -87,12 +87,12 @@ impl Controller for Vegas {
     fn new((): &(), start: Start) -> Self {
         let reno = Reno::new(&RenoKeys { increase: Increase::WholeSegments }, start);
         // The first ACK of all ends a round, as if it had begun before.
-        Vegas { reno, base: u64::MAX, round: Round { until: Some(0), ..Round::NEXT } }
+        Vegas { reno, base: u64::MAX, round: Round { until: Some(Seq::ZERO), ..Round::NEXT } }
     }
 
     fn on_open(&mut self) {
         self.base = u64::MAX;
-        self.round = Round { until: Some(0), ..Round::NEXT };
+        self.round = Round { until: Some(Seq::ZERO), ..Round::NEXT };
         self.reno.on_open();
     }
 
@@ -167,9 +167,10 @@ mod tests {
     }
 
     /// An ACK of so many segments for data up to `una`, with everything up to `max` sent.
-    fn ack(vegas: &mut Vegas, window: &mut Window, segments: u32, una: Seq, max: Seq, rtt_us: u64) {
+    fn ack(vegas: &mut Vegas, window: &mut Window, segments: u32, una: u32, max: u32, rtt_us: u64) {
         let rtt = Some(Duration::from_us(rtt_us - 1));
         let (acked, delivered) = (segments, segments);
+        let (una, max) = (Seq::new(una), Seq::new(max));
         let ack =
             AckEvent { acked, delivered, rtt, una, max, limited: true, ..AckEvent::default() };
         vegas.observe(&ack);
@@ -181,7 +182,7 @@ mod tests {
         let mut vegas = vegas();
         let mut window = Window { cwnd: cwnd * MSS, ssthresh: ssthresh * MSS };
         vegas.base = 100_000;
-        vegas.round.until = Some(10);
+        vegas.round.until = Some(Seq::new(10));
         ack(&mut vegas, &mut window, 0, 9, 20, rtt_us + 7);
         ack(&mut vegas, &mut window, 0, 10, 20, rtt_us);
         window.cwnd = cwnd * MSS;
@@ -226,7 +227,7 @@ mod tests {
     fn a_round_of_two_samples_says_nothing() {
         let (mut vegas, mut window) = (vegas(), Window { cwnd: 50_000.0, ssthresh: 20_000.0 });
         vegas.base = 100_000;
-        vegas.round.until = Some(10);
+        vegas.round.until = Some(Seq::new(10));
         ack(&mut vegas, &mut window, 1, 10, 20, 200_000);
         ack(&mut vegas, &mut window, 1, 11, 20, 200_000);
         assert_eq!(window.cwnd.to_bits(), 50_000_f64.to_bits());
@@ -240,8 +241,8 @@ mod tests {
             vegas.base = 100_000;
             if timeout {
                 vegas.on_timeout(&mut window, MSS);
-                let repairing =
-                    AckEvent { una: 5, max: 10, after_timeout: true, ..AckEvent::default() };
+                let (una, max) = (Seq::new(5), Seq::new(10));
+                let repairing = AckEvent { una, max, after_timeout: true, ..AckEvent::default() };
                 vegas.on_ack(&mut window, MSS, &repairing);
                 // That ends the repair: the next round goes to 30.
                 ack(&mut vegas, &mut window, 1, 10, 30, 200_000);

@@ -54,20 +54,24 @@ impl WindowUse {
 mod tests {
     use super::*;
 
+    fn pause(usage: &mut WindowUse, una: u32, max: u32, limited: bool) {
+        usage.on_pause(Seq::new(una), Seq::new(max), limited);
+    }
+
     #[test]
     fn a_window_that_is_not_filled_does_not_grow() {
         let mut usage = WindowUse::default();
-        usage.on_pause(0, 10, true);
+        pause(&mut usage, 0, 10, true);
         assert!(usage.limits(10, false));
         // Ten outstanding of a window of 19, then of 20: slow start stops at twice what is used.
-        usage.on_pause(10, 20, false);
+        pause(&mut usage, 10, 20, false);
         assert!(usage.limits(19, true) && !usage.limits(19, false));
         assert!(!usage.limits(20, true));
         // What held once holds for a window of data.
-        usage.on_pause(11, 31, true);
-        usage.on_pause(30, 32, false);
+        pause(&mut usage, 11, 31, true);
+        pause(&mut usage, 30, 32, false);
         assert!(usage.limits(20, false));
-        usage.on_pause(31, 33, false);
+        pause(&mut usage, 31, 33, false);
         assert!(!usage.limits(20, false));
     }
 }

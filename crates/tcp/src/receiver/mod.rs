@@ -62,7 +62,7 @@ impl Receiver {
             plain: matches!(config.ack, AckKind::EveryPacket)
                 && !config.sack()
                 && config.duplicate_acks == DuplicateAckKind::Every,
-            next: 0,
+            next: Seq::ZERO,
             beyond: Ranges::default(),
             policy: AckPolicy::new(config, clock_phase),
             quick: config.quick_acks,
@@ -72,7 +72,7 @@ impl Receiver {
             suppression: Suppression::new(config).map(Box::new),
             report: SackReport::new(config).map(Box::new),
             recent: 0,
-            last_acked: 0,
+            last_acked: Seq::ZERO,
             deadline: None,
         }
     }
@@ -118,7 +118,7 @@ impl Receiver {
                 suppressed = !suppression.answers(Seen { at: now, seq, ttl, stamp });
             }
             let mut new = false;
-            self.beyond.insert(seq, seq + 1, |_, _| new = true);
+            self.beyond.insert(seq, seq.next(), |_, _| new = true);
             if let Some(report) = &mut self.report {
                 report.on_out_of_order(seq);
             }
@@ -147,13 +147,13 @@ impl Receiver {
     fn may_wait(&mut self, seq: Seq, progress: u32, had_hole: bool) -> bool {
         // RFC 5681 section 4.2: out of order, or filling a hole, is acknowledged at once.
         let newest_again =
-            self.delays_duplicates && progress == 0 && seq + 1 == self.next && !had_hole;
+            self.delays_duplicates && progress == 0 && seq.next() == self.next && !had_hole;
         let in_order = (progress == 1 && !had_hole) || newest_again;
         if self.quick > 0 {
             self.quick -= 1;
             return false;
         }
-        in_order && !(self.first_at_once && seq == 0)
+        in_order && !(self.first_at_once && seq == Seq::ZERO)
     }
 
     /// The sender sends again what is here: it may be short of ACKs.

@@ -36,7 +36,7 @@ impl SackReport {
         config.sack().then_some(SackReport {
             limit: room.min(usize::from(config.sack_blocks)),
             duplicates: config.dsack,
-            recent: [0; MAX_SACK_BLOCKS],
+            recent: [Seq::ZERO; MAX_SACK_BLOCKS],
             count: 0,
             duplicate: None,
         })
@@ -65,7 +65,7 @@ impl SackReport {
         // What the duplicate's own ranges say need not be said again.
         let mut around = None;
         if let Some(seq) = self.duplicate.take() {
-            blocks.push((seq, seq + 1));
+            blocks.push((seq, seq.next()));
             around = beyond.around(seq).filter(|_| limit > 1);
             around.into_iter().for_each(|range| blocks.push(range));
         }

@@ -118,8 +118,9 @@ mod tests {
     use super::*;
     use crate::{Config, Profile, Sender};
 
-    fn released(sender: &mut Sender) -> Vec<Seq> {
-        std::iter::from_fn(|| sender.poll_transmit(Time::ZERO)).map(|sent| sent.seq).collect()
+    fn released(sender: &mut Sender) -> Vec<u32> {
+        let sent = std::iter::from_fn(|| sender.poll_transmit(Time::ZERO));
+        sent.map(|sent| sent.seq.number()).collect()
     }
 
     /// RFC 3042 section 2: one new segment for each of the first two duplicate ACKs; RFC 5681 section
@@ -131,7 +132,7 @@ mod tests {
         sender.start();
         assert_eq!(released(&mut sender), (0..10).collect::<Vec<_>>());
         // Slow start: two segments for the first ACK; 11 are in flight then.
-        let ack = Ack::cumulative(1);
+        let ack = Ack::cumulative(Seq::new(1));
         sender.handle_ack(Time::ZERO, &ack);
         assert_eq!(released(&mut sender), [10, 11]);
         sender.handle_ack(Time::ZERO, &ack);

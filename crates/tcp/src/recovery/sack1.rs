@@ -61,7 +61,7 @@ impl Recovery for Sack1 {
                 *self = Sack1::default();
             }
             Phase::Recovery { until, pipe } => {
-                let acked = ack.seq.saturating_sub(tcb.una);
+                let acked = ack.seq.saturating_since(tcb.una);
                 let partial = acked > 0;
                 // A partial ACK: a lost segment and its retransmission have both left the network.
                 let left = if partial { 2 } else { 1 };
@@ -107,9 +107,9 @@ impl Recovery for Sack1 {
         let seq = hole.or(in_turn.then_some(tcb.nxt))?;
         *pipe += 1;
         if hole.is_some() {
-            self.repaired = seq + 1;
+            self.repaired = seq.next();
         }
-        tcb.nxt = tcb.nxt.max(seq + 1);
+        tcb.nxt = tcb.nxt.max(seq.next());
         Some(seq)
     }
 }
@@ -132,7 +132,7 @@ impl Sack1 {
     fn enter_recovery(&mut self, tcb: &mut Tcb, now: Time) {
         let pipe = i64::from(tcb.max - tcb.una) - i64::from(DUP_THRESH);
         self.phase = Phase::Recovery { until: tcb.max, pipe };
-        self.repaired = tcb.una + 1;
+        self.repaired = tcb.una.next();
         tcb.fast_retransmit(now);
         // The ACK that starts it releases the first retransmission and nothing else.
         tcb.allowance = 0;

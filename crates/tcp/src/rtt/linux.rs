@@ -89,11 +89,17 @@ mod tests {
 
     /// Worked by hand, in milliseconds: SRTT, four deviations, what is added. A round trip ends with
     /// every measurement here.
+    /// Round trips of ten segments, from the one whose ACK covers `una`.
+    fn spans(una: u32) -> impl Iterator<Item = Span> {
+        let una = (una..).step_by(10).map(Seq::new);
+        una.map(|una| Span { una, max: una + 9 })
+    }
+
     #[test]
     fn the_timeout_of_a_steady_path_is_the_round_trip_and_the_floor() {
         let mut linux = Linux::new(Duration::from_secs(1), Duration::from_ms(200));
         assert_eq!(linux.rto(), Duration::from_secs(1));
-        for (una, (rtt_ms, rto_us)) in (1..).step_by(10).zip([
+        for (span, (rtt_ms, rto_us)) in spans(1).zip([
             // 400; 800; 800.
             (400, 1_200_000),
             // Error 0: 800 - 200 = 600. The greatest so far was 800.
@@ -103,11 +109,11 @@ mod tests {
             // Error 400: SRTT 450; 450 - 112.5 + 400 = 737.5, more than 712.5.
             (800, 1_187_500),
         ]) {
-            linux.sample(Duration::from_ms(rtt_ms), Span { una, max: una + 9 });
-            assert_eq!(linux.rto(), Duration::from_us(rto_us), "{una}");
+            linux.sample(Duration::from_ms(rtt_ms), span);
+            assert_eq!(linux.rto(), Duration::from_us(rto_us), "{span:?}");
         }
-        for una in (100..).step_by(10).take(200) {
-            linux.sample(Duration::from_ms(50), Span { una, max: una + 9 });
+        for span in spans(100).take(200) {
+            linux.sample(Duration::from_ms(50), span);
         }
         let over = linux.rto().as_ps().abs_diff(Duration::from_ms(250).as_ps());
         assert!(over < Duration::from_us(1).as_ps(), "{}", linux.rto());
@@ -119,7 +125,7 @@ mod tests {
     fn a_shorter_round_trip_hardly_raises_the_deviation() {
         let mut linux = Linux::new(Duration::from_secs(1), Duration::ZERO);
         for rtt_ms in [100, 20] {
-            linux.sample(Duration::from_ms(rtt_ms), Span { una: 0, max: 10 });
+            linux.sample(Duration::from_ms(rtt_ms), Span { una: Seq::ZERO, max: Seq::new(10) });
         }
         assert_eq!(linux.srtt(), Some(Duration::from_ms(90)));
         assert_eq!(linux.rto(), Duration::from_us(90_000 + 203_750));

@@ -42,7 +42,7 @@ pub struct RetransmissionTimer {
     backoff: u32,
     deadline: Option<Time>,
     /// Segment under measurement and when it was sent.
-    timed: Option<(u32, Time)>,
+    timed: Option<(Seq, Time)>,
     /// The greatest `backoff`.
     max_backoff: u32,
     min_rto: Duration,
@@ -171,7 +171,7 @@ impl RetransmissionTimer {
     }
 
     /// Measures the round trip of `seq`, sent now for the first time, unless another one is.
-    pub fn time(&mut self, seq: u32, now: Time) {
+    pub fn time(&mut self, seq: Seq, now: Time) {
         if self.timed.is_none() {
             self.timed = Some((seq, now));
         }

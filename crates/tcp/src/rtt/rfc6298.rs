@@ -68,6 +68,7 @@ mod tests {
     use super::super::{Estimator, RetransmissionTimer, Span};
     use super::*;
     use crate::profile::Profile;
+    use crate::seq::Seq;
 
     fn column(value: &serde_json::Value) -> f64 {
         value.as_f64().unwrap()
@@ -90,9 +91,10 @@ mod tests {
             let mut timer = RetransmissionTimer::new(&config, Duration::ZERO);
             let mut now = Time::ZERO;
             for (seq, row) in (0..).zip(vectors[name].as_array().unwrap()) {
-                timer.time(seq, now);
+                timer.time(Seq::new(seq), now);
                 now = now + Duration::from_secs_f64(column(&row[0])).unwrap();
-                timer.measure(Span { una: seq + 1, max: seq + 1 }, now);
+                let behind = Seq::new(seq + 1);
+                timer.measure(Span { una: behind, max: behind }, now);
                 let Estimator::Rfc6298(estimator) = &timer.estimator else { unreachable!() };
                 let (srtt, rttvar) = estimator.estimate.unwrap();
                 let got = (srtt, rttvar, timer.rto());

@@ -124,7 +124,7 @@ impl World {
     }
 
     fn end(&self) -> Seq {
-        self.segments + u32::from(self.config.handshake)
+        Seq::new(self.segments) + u32::from(self.config.handshake)
     }
 
     /// Once nothing is lost any more, each segment costs one timeout at most, and ACKs that wait.
@@ -150,7 +150,7 @@ impl World {
                     * (3 * u64::from(self.config.pacing_burst))
             }
         };
-        self.weather.trouble_ends + each * (u64::from(self.end()) + 2)
+        self.weather.trouble_ends + each * (u64::from(self.end().number()) + 2)
     }
 
     fn next_event(&self) -> (Time, Event) {
@@ -235,7 +235,7 @@ impl World {
             None => {
                 let whole = self.arrived.last().is_some_and(|&last| last < next);
                 assert!(whole && arrival.progress < 2, "an ACK waits in spite of a hole");
-                let again = self.config.delays_duplicates && seq + 1 == next;
+                let again = self.config.delays_duplicates && seq.next() == next;
                 assert!(arrival.progress == 1 || again, "the ACK of an old segment waits");
                 assert!(self.unacknowledged < 2, "{} segments wait", self.unacknowledged);
                 let deadline = self.receiver.deadline().expect("an ACK that waits has a timer");
@@ -247,7 +247,9 @@ impl World {
     fn acknowledge(&mut self, ack: Ack) {
         assert_eq!(ack.seq, self.receiver.next(), "an ACK says what has arrived");
         let blocks = ack.sack.map_or(Vec::new(), |sack| sack.as_slice().to_vec());
-        assert!(blocks.iter().flat_map(|&(s, e)| s..e).all(|seq| self.arrived.contains(&seq)));
+        assert!(
+            blocks.iter().flat_map(|&(s, e)| s.until(e)).all(|seq| self.arrived.contains(&seq))
+        );
         // RFC 2018 section 3: options have 40 bytes, timestamps take 12 of them.
         let room = if self.config.timestamps { 3 } else { 4 };
         assert!(blocks.len() <= usize::from(self.config.sack_blocks).min(room));
@@ -270,7 +272,7 @@ impl World {
         // Sack1 listens in recovery and to duplicate ACKs; other ACKs of new data wipe its memory.
         let listens = recovering || (ack == una && !self.after_timeout);
         if !self.sack1() || listens {
-            self.told.extend(blocks.as_slice().iter().flat_map(|&(s, e)| s..e));
+            self.told.extend(blocks.as_slice().iter().flat_map(|&(s, e)| s.until(e)));
         }
         self.after_timeout &= ack <= una;
         if self.sack1() && ack > una && !self.sender.in_recovery() {
@@ -290,7 +292,7 @@ impl World {
     /// An ACK for data never sent must change nothing.
     fn lie(&mut self) {
         let before = (self.sender.una(), self.sender.next(), self.sender.window());
-        let never_sent = Ack::cumulative(self.sender.max_sent() + 1);
+        let never_sent = Ack::cumulative(self.sender.max_sent().next());
         self.sender.handle_ack(self.now, &never_sent);
         let after = (self.sender.una(), self.sender.next(), self.sender.window());
         assert_eq!(before, after, "an ACK for data never sent counts");
@@ -304,7 +306,7 @@ impl World {
             let (una, next, max) = (self.sender.una(), self.sender.next(), self.sender.max_sent());
             let Some(sent) = self.sender.poll_transmit(self.now) else { return first };
             first = first.or(Some(sent.seq));
-            assert!(una <= sent.seq && sent.seq < self.end(), "segment {} is sent", sent.seq);
+            assert!(una <= sent.seq && sent.seq < self.end(), "{:?} is sent", sent.seq);
             assert_eq!(sent.retransmission, sent.seq < max);
             assert!(sent.seq <= max, "a segment is left out");
             let in_turn = self.sender.next() != next;
@@ -312,13 +314,13 @@ impl World {
             let by_holes = self.config.sack() && (!self.sack1() || self.sender.in_recovery());
             if by_holes {
                 let blind = sent.seq == max || (self.sack1() && in_turn);
-                assert!(blind || !self.told.contains(&sent.seq), "needless {}", sent.seq);
+                assert!(blind || !self.told.contains(&sent.seq), "needless {:?}", sent.seq);
                 assert!(sent.seq < max || sent.seq - una < self.config.window_segments());
             } else if !in_turn {
                 // Out of turn: only ever the oldest segment, as recovery demands it.
                 assert_eq!(sent.seq, una);
             } else {
-                assert_eq!((sent.seq, self.sender.next()), (next, next + 1));
+                assert_eq!((sent.seq, self.sender.next()), (next, next.next()));
                 let flight = self.sender.next() - una;
                 assert!(flight <= self.allowed(), "flight {flight} of {}", self.allowed());
             }
@@ -369,11 +371,11 @@ impl World {
     fn check(&self) {
         let (sender, receiver) = (&self.sender, &self.receiver);
         let (una, next, max) = (sender.una(), sender.next(), sender.max_sent());
-        assert!(una <= next && next <= max && max <= self.end(), "{una} {next} {max}");
+        assert!(una <= next && next <= max && max <= self.end(), "{una:?} {next:?} {max:?}");
         assert!(una <= receiver.next(), "acknowledged before it arrived");
         assert!(receiver.next() <= max, "arrived before it was sent");
-        let in_order = (0..).zip(&self.arrived).take_while(|&(i, &seq)| i == seq).count();
-        assert_eq!(receiver.next() as usize, in_order);
+        let in_order = (0..).zip(&self.arrived).take_while(|&(i, seq)| i == seq.number()).count();
+        assert_eq!(receiver.next().number() as usize, in_order);
 
         let (window, mss) = (sender.window(), self.config.mss.count() as f64);
         assert!(window.cwnd >= mss, "cwnd {} of {mss}", window.cwnd);

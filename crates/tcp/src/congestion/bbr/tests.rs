@@ -13,7 +13,7 @@ use crate::config::{
 };
 use crate::congestion::controller::{Controller, Start};
 use crate::congestion::{CongestionControl, SlowStart};
-use crate::{Profile, Receiver, Sender};
+use crate::{Profile, Receiver, Sender, Seq};
 use optcp_units::{Duration, Time};
 
 const SERVICE: Duration = Duration::from_ms(1);
@@ -50,7 +50,7 @@ struct Path {
     sender: Sender,
     receiver: Receiver,
     /// Segments and when their ACKs arrive; those that find the queue longer than `room` are lost.
-    underway: VecDeque<(Time, u32)>,
+    underway: VecDeque<(Time, Seq)>,
     /// When the link has sent what is queued.
     free: Time,
     room: Duration,

@@ -24,7 +24,7 @@ use crate::config::Config;
 use crate::seq::Seq;
 
 /// The greatest initial window (RFC 6928 section 2).
-const INITIAL_WINDOW: Seq = 10;
+const INITIAL_WINDOW: u32 = 10;
 
 /// See the module's text.
 #[derive(Clone, Debug)]
@@ -43,9 +43,9 @@ impl RoundTrip {
     /// An ACK for everything below `next` is sent while nothing is missing.
     pub(super) fn on_ack(&mut self, now: Time, next: Seq) {
         if self.under_way.is_none() {
-            let of_syn = self.handshake && next == 1;
-            let beyond =
-                if of_syn { 1 } else { next.saturating_mul(2).saturating_add(INITIAL_WINDOW) };
+            let of_syn = self.handshake && next == Seq::ZERO.next();
+            let growth = if of_syn { 0 } else { (next - Seq::ZERO).saturating_add(INITIAL_WINDOW) };
+            let beyond = next.saturating_add(growth);
             self.under_way = Some((beyond, now));
         }
     }

@@ -26,7 +26,7 @@ pub(super) struct Duplicates {
 impl Duplicates {
     /// SACK covers a segment that it did not cover before.
     pub(super) fn on_sacked(&mut self, seq: Seq) {
-        let mut above = seq + 1;
+        let mut above = seq.next();
         for place in &mut self.highest {
             if above > *place {
                 std::mem::swap(place, &mut above);
@@ -38,7 +38,7 @@ impl Duplicates {
     pub(super) fn detect(&mut self, board: &mut Scoreboard) -> u32 {
         let third = self.highest[2].saturating_sub(1);
         let mut lost = 0;
-        for seq in self.checked.max(board.una())..third {
+        for seq in self.checked.max(board.una()).until(third) {
             lost += u32::from(board.mark_lost(seq));
         }
         self.checked = self.checked.max(third);
@@ -52,12 +52,12 @@ impl Duplicates {
 
     /// The scoreboard forgets what SACK has covered.
     pub(super) fn forget_sacked(&mut self) {
-        self.highest = [0; 3];
+        self.highest = [Seq::ZERO; 3];
     }
 
     /// The retransmission timer expired: everything that SACK does not cover is lost.
     pub(super) fn on_timeout(&mut self, board: &mut Scoreboard) {
-        for seq in board.una()..board.end() {
+        for seq in board.una().until(board.end()) {
             board.mark_last_lost(seq);
         }
         self.checked = self.checked.max(board.end());

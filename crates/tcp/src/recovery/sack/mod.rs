@@ -79,10 +79,10 @@ impl Sack {
             board: Scoreboard::default(),
             detection: LossDetection::new(config.loss_detection),
             phase: Phase::Open,
-            until: 0,
+            until: Seq::ZERO,
             forced: false,
             reduction: None,
-            speculated: 0,
+            speculated: Seq::ZERO,
             rescued: None,
             probe: TailLossProbe::default(),
             frto: ForwardRto::Off,
@@ -239,7 +239,7 @@ impl Sack {
         let again = new.is_none();
         let seq = new.or_else(|| self.board.highest_unsacked());
         match seq {
-            Some(seq) => self.probe.on_sent(tcb.max.max(seq + 1), again),
+            Some(seq) => self.probe.on_sent(tcb.max.max(seq.next()), again),
             None => self.probe.cancel(),
         }
         seq
@@ -251,7 +251,7 @@ impl Sack {
             return None;
         }
         let seq = self.board.next_unsacked(self.speculated)?;
-        self.speculated = seq + 1;
+        self.speculated = seq.next();
         Some(seq)
     }
 
@@ -478,6 +478,6 @@ fn new_segment(tcb: &mut Tcb) -> Option<Seq> {
     if tcb.max >= tcb.end || tcb.room() == 0 {
         return None;
     }
-    tcb.nxt = tcb.max + 1;
+    tcb.nxt = tcb.max.next();
     Some(tcb.max)
 }

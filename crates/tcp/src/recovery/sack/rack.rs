@@ -76,9 +76,9 @@ impl Rack {
         }
         if !segment.again {
             self.min_rtt = Some(self.min_rtt.map_or(rtt, |least| least.min(rtt)));
-            self.reordering = self.reordering.max(self.highest.saturating_sub(seq));
+            self.reordering = self.reordering.max(self.highest.saturating_since(seq));
         }
-        self.highest = self.highest.max(seq + 1);
+        self.highest = self.highest.max(seq.next());
         let sent = Some((segment.sent, seq));
         if sent > self.newest {
             self.newest = sent;
@@ -107,7 +107,7 @@ impl Rack {
     /// What was held to be lost is under way after all, as it was sent last.
     pub(super) fn on_undo(&mut self, board: &Scoreboard) {
         let sent = |seq| board.get(seq).filter(|s| !s.sacked).map(|s| (s.sent, seq));
-        let mut order: Vec<Sent> = (board.una()..board.end()).filter_map(sent).collect();
+        let mut order: Vec<Sent> = board.una().until(board.end()).filter_map(sent).collect();
         order.sort_unstable();
         self.order = order.into();
     }
@@ -160,7 +160,7 @@ impl Rack {
     pub(super) fn on_timeout(&mut self, board: &mut Scoreboard, srtt: Option<Duration>, now: Time) {
         let allowed = self.rtt + self.window(board, true, srtt);
         board.mark_last_lost(board.una());
-        for seq in board.una() + 1..board.end() {
+        for seq in board.una().next().until(board.end()) {
             if board.get(seq).is_some_and(|s| s.sent + allowed <= now) {
                 board.mark_last_lost(seq);
             }

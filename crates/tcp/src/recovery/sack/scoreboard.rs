@@ -94,7 +94,8 @@ impl Scoreboard {
 
     /// What is known of an outstanding segment.
     pub(super) fn get(&self, seq: Seq) -> Option<&Outstanding> {
-        self.segments.get(seq.checked_sub(self.una)? as usize)
+        let place = seq.checked_since(self.una)?;
+        self.segments.get(place as usize)
     }
 
     /// The segment `seq` is sent now: the next new one, or an outstanding one again.
@@ -153,7 +154,7 @@ impl Scoreboard {
         let Scoreboard { una, segments, sacked, waiting, .. } = self;
         let (mut news, mut lost, mut resent) = (0, 0, 0);
         sacked.insert(start, end, |from, to| {
-            for seq in from..to {
+            for seq in from.until(to) {
                 let segment = &mut segments[(seq - *una) as usize];
                 delivered(seq, *segment);
                 if segment.waits() {
@@ -220,12 +221,12 @@ impl Scoreboard {
     /// The lowest segment from `from` on that SACK does not cover and that was not sent again.
     pub(super) fn next_unsacked(&self, from: Seq) -> Option<Seq> {
         let waits = |seq: &Seq| self.get(*seq).is_some_and(|s| !s.sacked && !s.resent);
-        (from.max(self.una)..self.highest_sacked()).find(waits)
+        from.max(self.una).until(self.highest_sacked()).find(waits)
     }
 
     /// The highest segment that SACK does not cover.
     pub(super) fn highest_unsacked(&self) -> Option<Seq> {
-        (self.una..self.end()).rev().find(|&seq| self.get(seq).is_some_and(|s| !s.sacked))
+        self.una.until(self.end()).rev().find(|&seq| self.get(seq).is_some_and(|s| !s.sacked))
     }
 
     /// Whether a retransmission of it is under way.
@@ -245,8 +246,12 @@ mod tests {
 
     fn five_sent() -> Scoreboard {
         let mut board = Scoreboard::default();
-        (0..5).for_each(|seq| board.on_sent(seq, Time::ZERO));
+        seq(0).until(seq(5)).for_each(|seq| board.on_sent(seq, Time::ZERO));
         board
+    }
+
+    fn seq(number: u32) -> Seq {
+        Seq::new(number)
     }
 
     /// RFC 6675 section 4, `NextSeg` rule 1: the lowest that is lost and was not sent again, also while a
@@ -254,9 +259,9 @@ mod tests {
     #[test]
     fn a_probe_under_way_keeps_no_lost_segment_back() {
         let mut board = five_sent();
-        board.on_sent(4, Time::ZERO);
-        assert!(board.mark_lost(1));
-        assert_eq!(board.next_lost(), Some(1));
+        board.on_sent(seq(4), Time::ZERO);
+        assert!(board.mark_lost(seq(1)));
+        assert_eq!(board.next_lost(), Some(seq(1)));
     }
 
     /// The same rule: lowest first, each once, again if its retransmission is lost, and never once it has
@@ -264,17 +269,17 @@ mod tests {
     #[test]
     fn lost_segments_wait_in_order_until_they_are_sent_or_arrive() {
         let mut board = five_sent();
-        for seq in [2, 0, 1] {
+        for seq in [2, 0, 1].map(seq) {
             assert!(board.mark_lost(seq));
         }
-        assert_eq!(board.next_lost(), Some(0));
-        board.on_sent(0, Time::ZERO);
-        assert_eq!(board.next_lost(), Some(1));
-        board.sack(1, 2, |_, _| {});
-        assert_eq!(board.next_lost(), Some(2));
-        assert!(board.mark_last_lost(0));
-        assert_eq!(board.next_lost(), Some(0));
-        board.acknowledge(3, |_, _| {});
+        assert_eq!(board.next_lost(), Some(seq(0)));
+        board.on_sent(seq(0), Time::ZERO);
+        assert_eq!(board.next_lost(), Some(seq(1)));
+        board.sack(seq(1), seq(2), |_, _| {});
+        assert_eq!(board.next_lost(), Some(seq(2)));
+        assert!(board.mark_last_lost(seq(0)));
+        assert_eq!(board.next_lost(), Some(seq(0)));
+        board.acknowledge(seq(3), |_, _| {});
         assert_eq!(board.next_lost(), None);
     }
 }
