@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from test_circles import COMMENT, CRATES, TESTS
+
 ROOT = Path(__file__).parents[2]
-CRATES = ROOT / "crates"
 USES = re.compile(r"tcp/src/profile/|harness/|tests\.rs$|recorder\.rs$")
 """Bundles of choices, what drives endpoints, and tests name members of families; they register none."""
 
@@ -23,10 +24,9 @@ def rows():
 def sources():
     """Each file of the crates' sources, without comments and tests, by its path from ``crates``."""
     for file in CRATES.glob("*/src/**/*.rs"):
-        text = re.sub(r"//[^\n]*", "", file.read_text(encoding="utf-8"))
         path = str(file.relative_to(CRATES))
         if not USES.search(path):
-            yield path, re.split(r"#\[cfg\(test\)\]\s*mod \w+ \{", text)[0]
+            yield path, TESTS.sub("", COMMENT.sub("", file.read_text(encoding="utf-8")))
 
 
 @pytest.mark.parametrize(("write", "register", "member"), list(rows()))

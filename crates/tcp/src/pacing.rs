@@ -16,9 +16,7 @@
 //! makes its bursts longer at rates where two segments take less than a millisecond, to spare the
 //! processor (TSO), and may wait for more of the window so that one becomes full. The wait is rounded up to whole picoseconds, once a segment.
 
-use optcp_units::{Duration, Time};
-
-use optcp_units::registry;
+use optcp_units::{Duration, Time, registry};
 
 registry! {
     /// How segments that the window allows are spread over time.

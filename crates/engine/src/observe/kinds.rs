@@ -2,7 +2,7 @@
 
 /// Declares the kinds: names for files with what implements them, in the order of the catalogue.
 macro_rules! kinds {
-    ($( $name:literal => $Kind:ident ( $Type:ty ) : $summary:literal, $source:literal; )+) => {
+    ($d:tt $( $name:literal => $Kind:ident ( $Type:ty ) : $summary:literal, $source:literal; )+) => {
         optcp_units::registry! {
             /// What can be measured.
             pub enum ObserveKind ("observations") {
@@ -35,47 +35,19 @@ macro_rules! kinds {
             }
         }
 
-        /// An observation of any kind. Dispatch is static, and a copy is plain data.
-        #[derive(Clone, Debug)]
-        enum Observation {
-            $( $Kind($Type), )+
+        optcp_units::states! {
+            $d
+            /// An observation of any kind. Dispatch is static, and a copy is plain data.
+            #[derive(Clone, Debug)]
+            enum Observation, each! {
+                $( $Kind: $Type, )+
+            }
         }
 
         impl Observation {
             fn new(kind: ObserveKind, watched: &Watched<'_>) -> Self {
                 match kind {
                     $( ObserveKind::$Kind => Self::$Kind(Observed::new(watched)), )+
-                }
-            }
-
-            #[inline]
-            fn record(&mut self, event: Key, record: &Record) {
-                match self {
-                    $( Self::$Kind(one) => one.record(event, record), )+
-                }
-            }
-
-            fn next_reading(&self) -> Option<Time> {
-                match self {
-                    $( Self::$Kind(one) => one.next_reading(), )+
-                }
-            }
-
-            fn read(&mut self, counters: &dyn Counters) {
-                match self {
-                    $( Self::$Kind(one) => one.read(counters), )+
-                }
-            }
-
-            fn finish(&mut self, at: Time) {
-                match self {
-                    $( Self::$Kind(one) => one.finish(at), )+
-                }
-            }
-
-            fn findings(&self) -> Findings {
-                match self {
-                    $( Self::$Kind(one) => one.findings(), )+
                 }
             }
         }

@@ -39,7 +39,7 @@ pub use observed::{Groups, Keys, Links, Watched};
 pub use observer::{Counters, Observer};
 pub use record::{Cause, Record, RecordKind};
 
-kinds! {
+kinds! { $
     "goodput" => Goodput(goodput::Goodput) : "newly acknowledged in-order bytes at the receivers, by group and interval", "gmpls paper, equations 4 and 5";
     "load" => Load(load::Load) : "bytes whose transmission ended, by port and interval", "OpTCP";
     "drops" => Drops(drops::Drops) : "every dropped packet with its reason", "OpTCP";
@@ -92,7 +92,7 @@ impl Observations {
 
     /// What has been found, in the order in which the observations were added.
     pub fn findings(&self) -> impl Iterator<Item = Findings> {
-        self.all.iter().map(Observation::findings)
+        self.all.iter().map(|one| each!(one, one => one.findings()))
     }
 
     /// Whether anything is made of records.
@@ -105,7 +105,7 @@ impl Observations {
     #[inline(never)]
     fn hand_out(&mut self, event: Key, record: Record) {
         for &place in &self.takers[record.kind() as usize] {
-            self.all[place].record(event, &record);
+            each!(&mut self.all[place], one => one.record(event, &record));
         }
     }
 }
@@ -130,16 +130,18 @@ impl Observer for Observations {
     }
 
     fn next_reading(&self) -> Option<Time> {
-        self.all.iter().filter_map(Observation::next_reading).min()
+        self.all.iter().filter_map(|one| each!(one, one => one.next_reading())).min()
     }
 
     fn read(&mut self, now: Time, counters: &dyn Counters) {
-        let due = |one: &&mut Observation| one.next_reading().is_some_and(|at| at <= now);
-        self.all.iter_mut().filter(due).for_each(|one| one.read(counters));
+        let due = |one: &&mut Observation| {
+            each!(&**one, one => one.next_reading()).is_some_and(|at| at <= now)
+        };
+        self.all.iter_mut().filter(due).for_each(|one| each!(one, one => one.read(counters)));
     }
 
     fn finish(&mut self, at: Time) {
-        self.all.iter_mut().for_each(|one| one.finish(at));
+        self.all.iter_mut().for_each(|one| each!(one, one => one.finish(at)));
     }
 }
 
