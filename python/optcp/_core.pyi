@@ -19,12 +19,16 @@ __all__ = [
     "catalogue",
     "conformance",
     "hurst",
+    "metrics",
     "packetdrill",
     "profiles",
     "read_parquet",
+    "read_tables",
+    "run_block",
     "run_branches",
     "schema",
     "version",
+    "world_sha256",
     "write_parquet",
     "write_pcapng",
 ]
@@ -234,6 +238,41 @@ def read_parquet(data: bytes) -> tuple[dict[str, str], dict[str, NDArray[Any] | 
     Numbers and truth values are arrays; a column of texts is (codes uint32[n], distinct texts). Raises
     :class:`ValueError` if the bytes are anything else.
     """
+
+def run_block(
+    axes: list[str],
+    cells: list[tuple[str, list[float | str], Scenario]],
+    todo: list[tuple[int, list[int]]],
+    root: str | None,
+    *,
+    fork: bool = True,
+    digest: bool = False,
+    kernel: str = "fast",
+    cancel: Cancel | None = None,
+) -> list[tuple[str, bytes]]:
+    """Make the runs of a study's cells and seeds, and write their tables below ``root``, part by part, without the GIL.
+
+    ``axes`` are columns, with a value a cell (a number in SI, or a text) in ``cells``: id, values, scenario. ``todo``
+    is in the order of the runs: a seed, and the places of its cells; which runs share a part depends on it alone.
+    Without ``root`` the files are returned, path and content, in the order in which they are to be written.
+
+    Raises :class:`Cancelled`, :class:`OSError` for a file that cannot be written, and :class:`ValueError` for a place
+    without a cell; parts that were written stay.
+    """
+
+def read_tables(
+    files: list[tuple[str, str]], columns: list[str] | None = None
+) -> tuple[dict[str, str], dict[str, NDArray[Any] | tuple[NDArray[Any], list[str]]]]:
+    """Read files of one table, each a path and its SHA-256, one behind the other; see :func:`read_parquet`.
+
+    Raises :class:`ValueError` (path, a colon, and what is wrong) for one that is not as it was written.
+    """
+
+def metrics() -> list[dict[str, str]]:
+    """Every metric of the table ``scalars``: ``name``, ``unit``, ``of`` (of what there is one each), ``summary``."""
+
+def world_sha256(scenario: Scenario) -> str:
+    """SHA-256 of the canonical form of a scenario without its title: what tells worlds apart."""
 
 def hurst(counts: NDArray[np.float64]) -> dict[str, float] | None:
     """Estimate the Hurst parameter of counts per slot; None for fewer than 512 slots, or counts that are all alike.

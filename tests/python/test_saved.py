@@ -254,7 +254,7 @@ def test_runs_of_two_scenarios_in_one_directory_are_told(optcp, tmp_path):
 
 
 META = (
-    b'{"format": 3, "files": {}, "scenario_sha256": "", "extension_sha256": "", "records_sha256": null, "cell": {},'
+    b'{"format": 4, "files": {}, "scenario_sha256": "", "extension_sha256": "", "records_sha256": null, "cell": {},'
     b' "drops": {}, "goodput_bps": {}, "scenario": %s}'
 )
 
@@ -266,8 +266,8 @@ META = (
         (b"\xff", r"not JSON \(byte 1\)"),
         (b"[]", "a JSON object with keys is expected"),
         (b"{}", "the key `format` is missing"),
-        (b'{"format": 2}', r"written by another version of optcp \(format 2; this one reads 3\)"),
-        (b'{"format": 3}', "the key `scenario` is missing"),
+        (b'{"format": 2}', r"written by another version of optcp \(format 2; this one reads 4\)"),
+        (b'{"format": 4}', "the key `scenario` is missing"),
         (META % b'3, "seed": 1', "`scenario` is no object"),
         (META % b'{"observe": {}}, "seed": 1', r"`scenario\.observe` is no list"),
         (META % b'{"observe": [3]}, "seed": 1', r"`scenario\.observe\[0\]` is no object"),

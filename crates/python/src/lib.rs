@@ -10,6 +10,7 @@ mod dumbbell;
 mod hurst;
 mod run;
 mod scenario;
+mod study;
 mod table;
 
 use optcp_harness::conformance::run_text;
@@ -137,6 +138,10 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<run::Run>()?;
     module.add_class::<dumbbell::Dumbbell>()?;
     module.add_function(wrap_pyfunction!(run::run_branches, module)?)?;
+    module.add_function(wrap_pyfunction!(study::run_block, module)?)?;
+    module.add_function(wrap_pyfunction!(study::read_tables, module)?)?;
+    module.add_function(wrap_pyfunction!(study::world_sha256, module)?)?;
+    module.add_function(wrap_pyfunction!(study::metrics, module)?)?;
     module.add_function(wrap_pyfunction!(table::read_parquet, module)?)?;
     module.add_function(wrap_pyfunction!(table::write_parquet, module)?)?;
     module.add_function(wrap_pyfunction!(capture::write_pcapng, module)?)?;

@@ -17,6 +17,14 @@ pub(crate) fn read_parquet<'py>(
 ) -> PyResult<(Bound<'py, PyDict>, Bound<'py, PyDict>)> {
     let bytes = data.to_vec();
     let table = py.detach(|| Table::from_parquet(bytes)).map_err(|error| value_error(&error))?;
+    dictionaries(py, table)
+}
+
+/// The metadata of a table, and its columns.
+pub(crate) fn dictionaries(
+    py: Python<'_>,
+    table: Table,
+) -> PyResult<(Bound<'_, PyDict>, Bound<'_, PyDict>)> {
     let (metadata, columns) = (PyDict::new(py), PyDict::new(py));
     for (key, value) in table.metadata {
         metadata.set_item(key, value)?;

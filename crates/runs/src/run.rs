@@ -75,6 +75,20 @@ pub struct Run {
     pub arrived: Vec<Arrived>,
     /// What was observed, in the order of the scenario.
     pub series: Vec<Series>,
+    /// When each group was active whose goodput was observed, in the order of the scenario, without the groups that
+    /// never were. No part of the digests.
+    pub active: Vec<Active>,
+}
+
+/// When the flows of a group were active.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Active {
+    /// The group.
+    pub group: String,
+    /// When its first flow started.
+    pub from: Time,
+    /// When the last of its flows had all of its data in order at the receiver; the run's end if one never had.
+    pub to: Time,
 }
 
 /// Runs every branch with the same seed.
@@ -183,7 +197,10 @@ impl Family {
         let finish = |mut run: Progress<O>, index: usize, forked_at| {
             run.advance(None, cancel)?;
             let plan = worlds[index].populated.as_ref().unwrap_or(branches[index].plan());
-            Ok((index, result(branches[index], plan, seed, forked_at, &run.simulation, cancel)?))
+            let starts = worlds[index].blueprint.flows.iter().map(|flow| flow.start);
+            let mut made = result(branches[index], plan, seed, forked_at, &run.simulation, cancel)?;
+            made.active = active(plan, &starts.collect::<Vec<_>>(), &run.simulation);
+            Ok((index, made))
         };
         let (trunk, others) = (self.members[0], &self.members[1..]);
         let mut shared = Progress {
@@ -271,12 +288,37 @@ fn result<O: Observer + AsRef<Observations>>(
         routing: None,
         arrived: Vec::new(),
         series: series(plan, observations),
+        active: Vec::new(),
     };
     if counts.copied > 0 {
         run.counts.push(("copied", counts.copied));
     }
     run.metrics_sha256 = metrics_sha256(&run, cancel)?;
     Ok(run)
+}
+
+fn active<O: Observer + AsRef<Observations>>(
+    plan: &Plan,
+    starts: &[Time],
+    simulation: &Simulation<O>,
+) -> Vec<Active> {
+    let flows = || plan.flows.iter().zip(starts).zip(simulation.senders());
+    let mut found: Vec<Active> = Vec::new();
+    for (observed, last) in plan.observe.iter().zip(simulation.observer().as_ref().last_progress())
+    {
+        for (&group, &last) in observed.groups.iter().zip(last) {
+            let of_group = || flows().filter(|((flow, _), _)| flow.group == group);
+            let from = of_group().map(|((_, &start), _)| start).min();
+            let Some(from) = from.filter(|&from| from < simulation.stop()) else { continue };
+            let name = &plan.groups[group];
+            if found.iter().all(|one| one.group != *name) {
+                let ended = of_group().all(|(_, sender)| sender.finished());
+                let to = if ended { last } else { simulation.stop() };
+                found.push(Active { group: name.clone(), from, to });
+            }
+        }
+    }
+    found
 }
 
 /// SHA-256 over the counts and the series, names included, numbers little-endian.

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-FORMAT = 3
+FORMAT = 4
 """Raise it when the form of the directory changes: older runs are then made again."""
 
 META = "meta.json"

@@ -1,6 +1,7 @@
 //! Newly in-order bytes at receivers, by group and interval: goodput (the gmpls paper's equation 4).
 
 use optcp_des::Key;
+use optcp_units::Time;
 
 use super::column::{Findings, Names, Values, column};
 use super::intervals::Intervals;
@@ -12,6 +13,8 @@ use super::record::{Record, RecordKind};
 pub(super) struct Goodput {
     table: Intervals,
     bytes: Vec<u64>,
+    /// By row, when there last were any.
+    last: Vec<Time>,
 }
 
 impl Observed for Goodput {
@@ -20,13 +23,17 @@ impl Observed for Goodput {
 
     fn new(watched: &Watched<'_>) -> Self {
         let table = Intervals::of_groups(watched);
-        Goodput { bytes: table.filled(0), table }
+        let last = vec![Time::ZERO; watched.groups.len()];
+        Goodput { bytes: table.filled(0), table, last }
     }
 
     #[inline]
     fn record(&mut self, event: Key, record: &Record) {
         if let Record::Progress { flow, bytes } = *record {
             self.table.add(&mut self.bytes, event.time(), flow.number(), bytes);
+            if let Some(row) = self.table.row(flow.number()) {
+                self.last[row as usize] = event.time();
+            }
         }
     }
 
@@ -35,5 +42,9 @@ impl Observed for Goodput {
             names: vec![("groups", Names::ChosenGroups)],
             columns: vec![column("bytes", Values::U64(self.bytes.clone()))],
         }
+    }
+
+    fn last_progress(&self) -> &[Time] {
+        &self.last
     }
 }

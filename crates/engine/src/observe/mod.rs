@@ -95,6 +95,12 @@ impl Observations {
         self.all.iter().map(|one| each!(one, one => one.findings()))
     }
 
+    /// Of each of them, when the flows of each chosen group last had new data in order; empty where that is
+    /// not seen.
+    pub fn last_progress(&self) -> impl Iterator<Item = &[Time]> {
+        self.all.iter().map(|one| each!(one, one => one.last_progress()))
+    }
+
     /// Whether anything is made of records.
     #[must_use]
     pub fn take_records(&self) -> bool {

@@ -51,6 +51,11 @@ pub(super) trait Observed: Sized {
 
     /// What has been found.
     fn findings(&self) -> Findings;
+
+    /// By chosen group, when its flows last had new data in order; of the kinds that count them.
+    fn last_progress(&self) -> &[Time] {
+        &[]
+    }
 }
 
 /// Which of the keys of an observation a kind takes, and what they range over.

@@ -1,7 +1,10 @@
 //! Tables as Parquet files, and series as tables.
 
+mod coded;
 mod read;
 mod write;
+
+use std::collections::BTreeMap;
 
 use optcp_engine::observe::{Column, Values};
 
@@ -43,6 +46,23 @@ pub struct Texts {
 }
 
 impl Texts {
+    /// The places of some texts among the distinct ones, at the end of which new ones are added.
+    pub fn places<'a>(&mut self, names: impl IntoIterator<Item = &'a str>) -> Vec<u32> {
+        let mut known: Option<BTreeMap<String, u32>> = None;
+        let mut place = |(at, name): (usize, &str)| {
+            // Lists of one world are nearly always the same.
+            if self.names.get(at).is_some_and(|one| one == name) {
+                return u32::try_from(at).unwrap_or(u32::MAX);
+            }
+            let known = known.get_or_insert_with(|| self.names.iter().cloned().zip(0..).collect());
+            *known.entry(name.to_owned()).or_insert_with(|| {
+                self.names.push(name.to_owned());
+                u32::try_from(self.names.len() - 1).unwrap_or(u32::MAX)
+            })
+        };
+        names.into_iter().enumerate().map(&mut place).collect()
+    }
+
     /// The text of each row.
     pub fn iter(&self) -> impl Iterator<Item = &str> {
         self.codes.iter().map(|&code| self.names[code as usize].as_str())
@@ -52,6 +72,44 @@ impl Texts {
 impl PartialEq for Texts {
     fn eq(&self, other: &Self) -> bool {
         self.iter().eq(other.iter())
+    }
+}
+
+impl Data {
+    /// How many values there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        match self {
+            Data::U64(values) => values.len(),
+            Data::U32(values) => values.len(),
+            Data::Bool(values) => values.len(),
+            Data::F64(values) => values.len(),
+            Data::Text(texts) => texts.codes.len(),
+        }
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Adds the values of another column of the same kind behind its own.
+    ///
+    /// # Panics
+    /// If it is of another kind.
+    pub fn append(&mut self, other: Data) {
+        match (self, other) {
+            (Data::U64(all), Data::U64(more)) => all.extend(more),
+            (Data::U32(all), Data::U32(more)) => all.extend(more),
+            (Data::Bool(all), Data::Bool(more)) => all.extend(more),
+            (Data::F64(all), Data::F64(more)) => all.extend(more),
+            (Data::Text(all), Data::Text(more)) => {
+                let places = all.places(more.names.iter().map(String::as_str));
+                all.codes.extend(more.codes.iter().map(|&code| places[code as usize]));
+            }
+            (_, other) => panic!("a column cannot go on with values of another kind: {other:?}"),
+        }
     }
 }
 
@@ -68,6 +126,7 @@ impl Table {
         let mut columns = Vec::new();
         if let Some(interval) = series.interval {
             metadata.push(("optcp.interval_ps".to_owned(), interval.as_ps().to_string()));
+            metadata.push(("optcp.after_ps".to_owned(), series.after.as_ps().to_string()));
         }
         if let (Some(interval), Some((kind_of_row, names))) =
             (series.interval, series.names.first())

@@ -1,18 +1,17 @@
 //! The bytes of Parquet files to tables.
 
 use std::cell::Cell;
-use std::collections::BTreeMap;
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::Once;
 
 use bytes::Bytes;
-use parquet::basic::Repetition;
+use parquet::basic::{Repetition, Type};
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
-use parquet::data_type::{ByteArray, DataType};
+use parquet::data_type::DataType;
 use parquet::errors::{ParquetError, Result};
 use parquet::file::reader::{FileReader, SerializedFileReader};
 
-use super::{Data, Table, Texts};
+use super::{Data, Table, Texts, coded};
 
 impl Table {
     /// The table in the bytes of a Parquet file of the kind that [`Table::to_parquet`] writes: columns
@@ -21,12 +20,20 @@ impl Table {
     /// # Errors
     /// If the bytes are no Parquet file, or one that holds something else.
     pub fn from_parquet(bytes: Vec<u8>) -> Result<Table> {
-        quietly(|| Table::read(bytes)).unwrap_or_else(|| {
+        Table::some_from_parquet(bytes, None)
+    }
+
+    /// The same of some columns only; those that the file does not have are left out.
+    ///
+    /// # Errors
+    /// As for [`Table::from_parquet`].
+    pub fn some_from_parquet(bytes: Vec<u8>, columns: Option<&[String]>) -> Result<Table> {
+        quietly(|| Table::read(bytes, columns)).unwrap_or_else(|| {
             Err(ParquetError::General("it is damaged where the library does not look".to_owned()))
         })
     }
 
-    fn read(bytes: Vec<u8>) -> Result<Table> {
+    fn read(bytes: Vec<u8>, columns: Option<&[String]>) -> Result<Table> {
         let file = SerializedFileReader::new(Bytes::from(bytes))?;
         let about = file.metadata().file_metadata();
         let metadata = about.key_value_metadata().into_iter().flatten();
@@ -34,6 +41,9 @@ impl Table {
             metadata.map(|pair| (pair.key.clone(), pair.value.clone().unwrap_or_default()));
         let mut table = Table { metadata: metadata.collect(), columns: Vec::new() };
         for (index, column) in about.schema_descr().columns().iter().enumerate() {
+            if columns.is_some_and(|wanted| !wanted.iter().any(|name| name == column.name())) {
+                continue;
+            }
             let simple = column.self_type().get_basic_info().repetition() == Repetition::REQUIRED
                 && column.path().parts().len() == 1;
             if !simple {
@@ -44,7 +54,14 @@ impl Table {
                 let group = file.get_row_group(group)?;
                 let rows = usize::try_from(group.metadata().num_rows())
                     .map_err(|_| other(column.name()))?;
-                append(&mut data, group.get_column_reader(index)?, rows, column.name())?;
+                if column.physical_type() == Type::BYTE_ARRAY {
+                    let Data::Text(all) = data.get_or_insert(Data::Text(Texts::default())) else {
+                        return Err(other(column.name()));
+                    };
+                    coded::append(all, group.get_column_page_reader(index)?.as_mut(), rows)?;
+                } else {
+                    append(&mut data, group.get_column_reader(index)?, rows, column.name())?;
+                }
             }
             table.columns.extend(data.map(|data| (column.name().to_owned(), data)));
         }
@@ -115,33 +132,7 @@ fn append(data: &mut Option<Data>, reader: ColumnReader, rows: usize, name: &str
             };
             all.extend(values(reader, rows)?);
         }
-        ColumnReader::ByteArrayColumnReader(reader) => {
-            let Data::Text(all) = data.get_or_insert(Data::Text(Texts::default())) else {
-                return Err(other(name));
-            };
-            append_texts(all, &values(reader, rows)?)?;
-        }
         _ => return Err(other(name)),
-    }
-    Ok(())
-}
-
-fn append_texts(all: &mut Texts, rows: &[ByteArray]) -> Result<()> {
-    let mut known: BTreeMap<String, u32> =
-        (0..).zip(&all.names).map(|(c, n)| (n.clone(), c)).collect();
-    for row in rows {
-        let text = row.as_utf8()?;
-        let code = match known.get(text) {
-            Some(&code) => code,
-            None => {
-                let code = u32::try_from(all.names.len())
-                    .map_err(|_| ParquetError::General("too many texts".to_owned()))?;
-                all.names.push(text.to_owned());
-                known.insert(text.to_owned(), code);
-                code
-            }
-        };
-        all.codes.push(code);
     }
     Ok(())
 }

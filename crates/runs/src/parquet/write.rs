@@ -1,17 +1,21 @@
 //! Tables to the bytes of Parquet files.
 
+use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use parquet::basic::{Compression, LogicalType, Repetition, Type as Physical};
+use parquet::basic::{Compression, Encoding, LogicalType, Repetition, Type as Physical};
 use parquet::column::writer::ColumnWriter;
-use parquet::data_type::ByteArray;
 use parquet::errors::{ParquetError, Result};
 use parquet::file::metadata::KeyValue;
-use parquet::file::properties::WriterProperties;
+use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use parquet::file::writer::SerializedFileWriter;
-use parquet::schema::types::Type;
+use parquet::schema::types::{ColumnPath, Type};
 
-use super::{Data, Table};
+use super::{Data, Table, coded};
+
+/// A column of numbers is coded if no more values than one in so many differ from the one before.
+const ROWS_A_CHANGE: usize = 16;
 
 impl Table {
     /// The table as the bytes of a Parquet file.
@@ -24,17 +28,34 @@ impl Table {
         let schema = Arc::new(Type::group_type_builder("optcp").with_fields(fields).build()?);
         let metadata = self.metadata.iter();
         let metadata = metadata.map(|(key, value)| KeyValue::new(key.clone(), value.clone()));
-        let properties = WriterProperties::builder()
+        let mut properties = WriterProperties::builder()
             .set_compression(Compression::SNAPPY)
+            .set_statistics_enabled(EnabledStatistics::None)
+            .set_offset_index_disabled(true)
             .set_created_by("optcp".to_owned())
-            .set_key_value_metadata(Some(metadata.collect()))
-            .build();
-        let mut file = SerializedFileWriter::new(Vec::new(), schema, Arc::new(properties))?;
+            .set_key_value_metadata(Some(metadata.collect()));
+        for (name, data) in &self.columns {
+            if matches!(data, Data::U64(_) | Data::U32(_)) {
+                // Differences of instants and of counts take few bits, and no time to find.
+                let path = ColumnPath::from(name.clone());
+                properties = properties
+                    .set_column_dictionary_enabled(path.clone(), false)
+                    .set_column_compression(path.clone(), Compression::UNCOMPRESSED)
+                    .set_column_encoding(path, Encoding::DELTA_BINARY_PACKED);
+            }
+        }
+        let mut file = SerializedFileWriter::new(Vec::new(), schema, Arc::new(properties.build()))?;
+        let columns = file.schema_descr().columns().to_vec();
         let mut group = file.next_row_group()?;
-        for (_, data) in &self.columns {
-            let mut writer = group.next_column()?.ok_or_else(too_few)?;
-            data.write(writer.untyped())?;
-            writer.close()?;
+        for ((_, data), column) in self.columns.iter().zip(columns) {
+            if let Some((dictionary, distinct, codes)) = data.coded() {
+                let (pages, close) = coded::pages(column, dictionary, distinct, &codes)?;
+                group.append_column(&pages, close)?;
+            } else {
+                let mut writer = group.next_column()?.ok_or_else(too_few)?;
+                data.write(writer.untyped())?;
+                writer.close()?;
+            }
         }
         group.close()?;
         file.into_inner()
@@ -61,6 +82,25 @@ impl Data {
         Ok(Arc::new(builder.build()?))
     }
 
+    /// The dictionary in Parquet's plain form, how many values are in it, and the place of each row's in it; of
+    /// texts always, of numbers where they hardly change.
+    fn coded(&self) -> Option<(Vec<u8>, usize, Cow<'_, [u32]>)> {
+        match self {
+            Data::Text(texts) => {
+                let mut dictionary = Vec::new();
+                for name in &texts.names {
+                    let length = u32::try_from(name.len()).ok()?;
+                    dictionary.extend(length.to_le_bytes());
+                    dictionary.extend(name.as_bytes());
+                }
+                Some((dictionary, texts.names.len(), Cow::Borrowed(&texts.codes)))
+            }
+            Data::U64(values) => steady(values, |value| value),
+            Data::F64(values) => steady(values, f64::to_bits),
+            Data::U32(_) | Data::Bool(_) => None,
+        }
+    }
+
     fn write(&self, writer: &mut ColumnWriter<'_>) -> Result<usize> {
         match (self, writer) {
             (Data::U64(values), ColumnWriter::Int64ColumnWriter(w)) => {
@@ -78,14 +118,34 @@ impl Data {
             (Data::F64(values), ColumnWriter::DoubleColumnWriter(w)) => {
                 w.write_batch(values, None, None)
             }
-            (Data::Text(texts), ColumnWriter::ByteArrayColumnWriter(w)) => {
-                let names: Vec<ByteArray> =
-                    texts.names.iter().map(|name| name.as_str().into()).collect();
-                let rows: Vec<ByteArray> =
-                    texts.codes.iter().map(|&code| names[code as usize].clone()).collect();
-                w.write_batch(&rows, None, None)
-            }
             _ => Err(ParquetError::General("a column of another type".to_owned())),
         }
     }
+}
+
+/// The same of numbers of 64 bits; `None` where they change too often.
+fn steady<T: Copy>(
+    values: &[T],
+    bits: impl Fn(T) -> u64,
+) -> Option<(Vec<u8>, usize, Cow<'static, [u32]>)> {
+    let mut known: BTreeMap<u64, u32> = BTreeMap::new();
+    let mut dictionary = Vec::new();
+    let mut codes = Vec::with_capacity(values.len());
+    let (mut last, mut code, mut changes) = (None, 0, 0);
+    for value in values.iter().map(|&value| bits(value)) {
+        if last != Some(value) {
+            changes += 1;
+            if changes * ROWS_A_CHANGE > values.len() + ROWS_A_CHANGE {
+                return None;
+            }
+            let next = u32::try_from(known.len()).ok()?;
+            code = *known.entry(value).or_insert_with(|| {
+                dictionary.extend(value.to_le_bytes());
+                next
+            });
+            last = Some(value);
+        }
+        codes.push(code);
+    }
+    Some((dictionary, known.len(), Cow::Owned(codes)))
 }

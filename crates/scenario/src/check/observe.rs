@@ -16,8 +16,9 @@ use super::network::Network;
 /// An observation with more values would fill the memory.
 const MOST_VALUES: u64 = 100_000_000;
 
-/// What a run writes beside its observations, as a file like theirs.
-const SCALARS: &str = "scalars";
+/// What a study has beside its observations, in folders like theirs.
+const RESERVED: [&str; 7] =
+    ["scalars", "runs", "switches", "reroutes", "arrived", "cells", "parts"];
 
 /// Names of files have at most 255 bytes, of which endings and the names of places in captures need some.
 const LONGEST_NAME: usize = 100;
@@ -67,10 +68,10 @@ pub(super) fn observe(
 fn check_file(name: &str, place: &[Step<'_>], plan: &Draft, problems: &mut Problems<'_>) {
     // Some file systems do not tell capitals from small letters.
     let same = |other: &str| other.to_lowercase() == name.to_lowercase();
-    if same(SCALARS) {
+    if let Some(reserved) = RESERVED.into_iter().find(|&reserved| same(reserved)) {
         problems
             .at(place, format!("an observation cannot be called `{name}`"))
-            .label(format!("every run has a file `{SCALARS}.parquet`"));
+            .label(format!("every study has a folder `{reserved}`"));
     }
     match plan.observe.iter().find(|other| same(&other.name)) {
         Some(other) if other.name == name => {

@@ -1,0 +1,101 @@
+//! Studies: blocks of runs, and reading their tables back.
+
+use std::path::PathBuf;
+
+use optcp_runs::RunOptions;
+use optcp_store::{AxisValue, Block, Cell, Failure, METRICS};
+use pyo3::exceptions::{PyOSError, PyRuntimeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict};
+
+use crate::run::named_kernel;
+use crate::scenario::Scenario;
+use crate::table::dictionaries;
+use crate::{Cancel, Cancelled};
+
+/// A value on an axis, as Python has it.
+#[derive(FromPyObject)]
+pub(crate) enum Value {
+    Number(f64),
+    Text(String),
+}
+
+#[pyfunction]
+#[pyo3(signature = (axes, cells, todo, root, *, fork = true, digest = false, kernel = "fast", cancel = None))]
+#[expect(clippy::too_many_arguments, reason = "keywords in Python")]
+pub(crate) fn run_block<'py>(
+    py: Python<'py>,
+    axes: Vec<String>,
+    cells: Vec<(String, Vec<Value>, Py<Scenario>)>,
+    todo: Vec<(u64, Vec<usize>)>,
+    root: Option<PathBuf>,
+    fork: bool,
+    digest: bool,
+    kernel: &str,
+    cancel: Option<&Cancel>,
+) -> PyResult<Vec<(String, Bound<'py, PyBytes>)>> {
+    if todo.iter().flat_map(|(_, cells)| cells).any(|&cell| cell >= cells.len()) {
+        return Err(PyValueError::new_err("there is no such cell"));
+    }
+    let options = RunOptions { fork, digest, kernel: named_kernel(kernel)? };
+    let cancel = cancel.map(|cancel| cancel.0.clone()).unwrap_or_default();
+    let value = |value: &Value| match value {
+        Value::Number(number) => AxisValue::Number(*number),
+        Value::Text(text) => AxisValue::Text(text.clone()),
+    };
+    let values: Vec<Vec<AxisValue>> =
+        cells.iter().map(|(_, values, _)| values.iter().map(value).collect()).collect();
+    let cells: Vec<Cell<'_>> = cells
+        .iter()
+        .zip(&values)
+        .map(|((id, _, scenario), values)| Cell { id, values, scenario: &scenario.get().0 })
+        .collect();
+    let block = Block { axes: &axes, cells: &cells, todo: &todo };
+    let mut files = Vec::new();
+    let mut write = |more: Vec<optcp_store::File>| match &root {
+        Some(root) => optcp_store::write(root, &more),
+        None => {
+            files.extend(more);
+            Ok(())
+        }
+    };
+    py.detach(|| optcp_store::run_block(block, options, &cancel, &mut write)).map_err(
+        |failure| match failure {
+            Failure::Cancelled => Cancelled::new_err("the runs were cancelled"),
+            Failure::Table(error) => PyRuntimeError::new_err(error.to_string()),
+            Failure::Files(error) => PyOSError::new_err(error.to_string()),
+        },
+    )?;
+    Ok(files.into_iter().map(|file| (file.path, PyBytes::new(py, &file.content))).collect())
+}
+
+#[pyfunction]
+#[pyo3(signature = (files, columns = None))]
+pub(crate) fn read_tables<'py>(
+    py: Python<'py>,
+    files: Vec<(PathBuf, String)>,
+    columns: Option<Vec<String>>,
+) -> PyResult<(Bound<'py, PyDict>, Bound<'py, PyDict>)> {
+    let table = py
+        .detach(|| optcp_store::read(&files, columns.as_deref()))
+        .map_err(|error| PyValueError::new_err(error.to_string()))?;
+    dictionaries(py, table)
+}
+
+#[pyfunction]
+pub(crate) fn world_sha256(scenario: &Scenario) -> String {
+    optcp_store::world_sha256(&scenario.0)
+}
+
+#[pyfunction]
+pub(crate) fn metrics(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
+    let one = |metric: &optcp_store::Metric| {
+        let entry = PyDict::new(py);
+        entry.set_item("name", metric.name)?;
+        entry.set_item("unit", metric.unit)?;
+        entry.set_item("of", metric.of)?;
+        entry.set_item("summary", metric.summary)?;
+        Ok(entry)
+    };
+    METRICS.iter().map(one).collect()
+}

@@ -1,0 +1,31 @@
+//! Studies on disk: runs as tidy tables, many of them a file.
+//!
+//! A study is a grid of cells, each a scenario, and seeds. Its runs are made in blocks (`block`): some
+//! cells, some seeds, one after the other. What a block has made becomes a part (`part`): for each table a
+//! Parquet file whose rows say which cell and seed they are of, and a manifest with their checksums, which comes
+//! last (`write`). Scalars of a run are defined in `metrics`, each in one place. `read` reads tables back.
+
+mod block;
+mod metrics;
+mod part;
+mod read;
+mod write;
+
+pub use block::{Block, Cell, Failure, run_block};
+pub use metrics::{METRICS, Metric};
+pub use part::{AxisValue, File, TABLES};
+pub use read::{ReadError, read};
+pub use write::write;
+
+use optcp_scenario::Scenario;
+
+/// A scenario's identity: SHA-256 of its canonical form without the title.
+#[must_use]
+pub fn world_sha256(scenario: &Scenario) -> String {
+    let resolved = scenario.resolved_json();
+    let mut world: serde_json::Value = serde_json::from_str(&resolved).unwrap_or_default();
+    if let Some(keys) = world.as_object_mut() {
+        keys.remove("title");
+    }
+    part::hex(world.to_string().as_bytes())
+}

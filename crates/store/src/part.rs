@@ -1,0 +1,269 @@
+//! Runs put together: tables whose rows say which cell and seed they are of, as files.
+
+use std::collections::BTreeMap;
+
+use optcp_runs::{Data, ParquetError, Run, Table, Texts};
+use optcp_scenario::Scenario;
+use serde_json::json;
+use sha2::{Digest, Sha256};
+
+use crate::block::Cell;
+use crate::metrics::scalars;
+
+/// Tables that every study has, or may have, beside its observations.
+pub const TABLES: [&str; 5] = ["scalars", "runs", "switches", "reroutes", "arrived"];
+
+/// Of each run, in the table of runs.
+const COUNTS: [&str; 7] =
+    ["sent", "delivered", "dropped", "in_flight", "copied", "packet_hops", "events"];
+
+/// The form of the files.
+const FORMAT: u32 = 1;
+
+/// What a cell has on an axis.
+#[derive(Clone, Debug, PartialEq)]
+pub enum AxisValue {
+    /// A quantity in the units of SI.
+    Number(f64),
+    /// Anything else.
+    Text(String),
+}
+
+/// A file of a study, by its path in the study's directory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct File {
+    /// Folder and name, with a `/` between them.
+    pub path: String,
+    /// What is in it.
+    pub content: Vec<u8>,
+}
+
+/// Runs that are not written yet.
+#[derive(Default)]
+pub(crate) struct Part {
+    /// The cell of each run, as an index, and its seed.
+    runs: Vec<(usize, u64)>,
+    tables: BTreeMap<String, Rows>,
+    /// Transmissions of packets, in all runs.
+    pub(crate) hops: u64,
+    /// Rows in all tables.
+    pub(crate) rows: usize,
+}
+
+/// A table of several runs.
+#[derive(Default)]
+struct Rows {
+    table: Table,
+    /// How many rows each run has.
+    of_run: Vec<u64>,
+}
+
+impl Part {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.runs.is_empty()
+    }
+
+    /// Adds a run of the cell of that number.
+    pub(crate) fn add(&mut self, cell: usize, scenario: &Scenario, run: Run) {
+        self.hops +=
+            run.counts.iter().find(|(name, _)| *name == "packet_hops").map_or(0, |(_, n)| *n);
+        self.put("scalars", scalar_table(&run, scenario));
+        self.put("runs", run_table(&run));
+        for (name, table) in [
+            ("switches", switch_table(&run)),
+            ("reroutes", reroute_table(&run)),
+            ("arrived", arrived_table(&run)),
+        ] {
+            self.put(name, table);
+        }
+        for series in &run.series {
+            self.put(&series.name, Table::of(series));
+        }
+        self.runs.push((cell, run.seed));
+    }
+
+    /// Appends the rows of the run that comes next.
+    fn put(&mut self, name: &str, table: Table) {
+        let rows = self.tables.entry(name.to_owned()).or_default();
+        let more = table.columns.first().map_or(0, |(_, data)| data.len());
+        self.rows += more;
+        rows.of_run.push(more as u64);
+        if rows.table.columns.is_empty() {
+            rows.table = table;
+            return;
+        }
+        for ((_, all), (_, data)) in rows.table.columns.iter_mut().zip(table.columns) {
+            all.append(data);
+        }
+    }
+
+    /// The files of the part, and nothing of it any more; the manifest comes last.
+    ///
+    /// # Errors
+    /// What the Parquet library reports.
+    pub(crate) fn files(
+        &mut self,
+        axes: &[String],
+        cells: &[Cell<'_>],
+        cpu_s: f64,
+    ) -> Result<Vec<File>, ParquetError> {
+        let Part { runs, tables, .. } = std::mem::take(self);
+        let runs: Vec<(&str, u64)> =
+            runs.iter().map(|&(cell, seed)| (cells[cell].id, seed)).collect();
+        let name = name(&runs);
+        let of_cell =
+            |id: &str| cells.iter().find(|cell| cell.id == id).map_or(&[][..], |cell| cell.values);
+        let mut files = Vec::new();
+        let mut about = serde_json::Map::new();
+        for (folder, Rows { mut table, of_run }) in tables {
+            // Of tables that few worlds have, those without rows are left out.
+            if TABLES[2..].contains(&folder.as_str()) && of_run.iter().all(|&rows| rows == 0) {
+                continue;
+            }
+            let mut columns: Vec<(String, Data)> = Vec::new();
+            for (place, axis) in axes.iter().enumerate() {
+                let values = runs.iter().map(|(id, _)| of_cell(id).get(place));
+                columns.push((axis.clone(), axis_column(values, &of_run)));
+            }
+            let ids = runs.iter().map(|(id, _)| *id);
+            columns.push(("cell".to_owned(), Data::Text(text_column(ids, &of_run))));
+            let seeds =
+                runs.iter().zip(&of_run).flat_map(|((_, seed), &rows)| repeated(*seed, rows));
+            columns.push(("seed".to_owned(), Data::U64(seeds.collect())));
+            columns.append(&mut table.columns);
+            let content = Table { columns, ..table }.to_parquet()?;
+            let facts = json!({ "bytes": content.len(), "rows": of_run, "sha256": hex(&content) });
+            about.insert(folder.clone(), facts);
+            files.push(File { path: format!("{folder}/{name}.parquet"), content });
+        }
+        let manifest = sealed(&format!(
+            "{{\n \"format\": {FORMAT},\n \"cpu_seconds\": {cpu_s:.6},\n \"runs\": {},\n \"files\": {}\n}}\n",
+            json!(runs),
+            json!(about),
+        ));
+        files.push(File { path: format!("parts/{name}.json"), content: manifest.into_bytes() });
+        Ok(files)
+    }
+}
+
+/// The name of a part: its first and last seed, and what tells it from all others.
+fn name(runs: &[(&str, u64)]) -> String {
+    let seeds = || runs.iter().map(|(_, seed)| *seed);
+    let (first, last) = (seeds().min().unwrap_or(0), seeds().max().unwrap_or(0));
+    let hash = hex(json!(runs).to_string().as_bytes());
+    format!("seeds-{first}-{last}-{}", &hash[..12])
+}
+
+pub(crate) fn hex(content: &[u8]) -> String {
+    Sha256::digest(content).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// The text of a JSON object of several lines with its own checksum as the last key, as `optcp.stored` reads it.
+fn sealed(text: &str) -> String {
+    let body = text.strip_suffix("\n}\n").unwrap_or(text);
+    format!("{body},\n \"sha256\": \"{}\"\n}}\n", hex(text.as_bytes()))
+}
+
+fn repeated<T: Copy>(value: T, rows: u64) -> impl Iterator<Item = T> {
+    std::iter::repeat_n(value, usize::try_from(rows).unwrap_or(usize::MAX))
+}
+
+fn text_column<'a>(values: impl Iterator<Item = &'a str>, of_run: &[u64]) -> Texts {
+    let mut texts = Texts::default();
+    let mut known: BTreeMap<&str, u32> = BTreeMap::new();
+    for (value, &rows) in values.zip(of_run) {
+        let next = u32::try_from(known.len()).unwrap_or(u32::MAX);
+        let code = *known.entry(value).or_insert_with(|| {
+            texts.names.push(value.to_owned());
+            next
+        });
+        texts.codes.extend(repeated(code, rows));
+    }
+    texts
+}
+
+fn axis_column<'a>(values: impl Iterator<Item = Option<&'a AxisValue>>, of_run: &[u64]) -> Data {
+    let values: Vec<Option<&AxisValue>> = values.collect();
+    if values.iter().all(|value| matches!(value, Some(AxisValue::Number(_)))) {
+        let number = |value: &Option<&AxisValue>| match value {
+            Some(AxisValue::Number(number)) => *number,
+            _ => f64::NAN,
+        };
+        let rows = values.iter().map(number).zip(of_run);
+        return Data::F64(rows.flat_map(|(value, &rows)| repeated(value, rows)).collect());
+    }
+    let text = |value: &Option<&'a AxisValue>| match value {
+        Some(AxisValue::Text(text)) => text.as_str(),
+        _ => "",
+    };
+    Data::Text(text_column(values.iter().map(text), of_run))
+}
+
+fn texts<'a>(values: impl Iterator<Item = &'a str>) -> Data {
+    let values: Vec<&str> = values.collect();
+    let ones = vec![1; values.len()];
+    Data::Text(text_column(values.into_iter(), &ones))
+}
+
+fn table<const N: usize>(columns: [(&str, Data); N]) -> Table {
+    let columns = columns.map(|(name, data)| (name.to_owned(), data));
+    Table { metadata: Vec::new(), columns: columns.into() }
+}
+
+fn scalar_table(run: &Run, scenario: &Scenario) -> Table {
+    let found = scalars(run, scenario.plan());
+    table([
+        ("metric", texts(found.iter().map(|one| one.metric.name))),
+        ("of", texts(found.iter().map(|one| one.of.as_str()))),
+        ("unit", texts(found.iter().map(|one| one.metric.unit))),
+        ("value", Data::F64(found.iter().map(|one| one.value).collect())),
+    ])
+}
+
+/// One row: the digests of the run, and its counts.
+fn run_table(run: &Run) -> Table {
+    let mut columns = vec![
+        ("scenario_sha256", texts([run.scenario_sha256.as_str()].into_iter())),
+        ("metrics_sha256", texts([run.metrics_sha256.as_str()].into_iter())),
+        ("records_sha256", texts([run.records_sha256.as_deref().unwrap_or_default()].into_iter())),
+    ];
+    for name in COUNTS {
+        let count =
+            run.counts.iter().find(|(known, _)| *known == name).map_or(0, |(_, count)| *count);
+        columns.push((name, Data::U64(vec![count])));
+    }
+    let columns = columns.into_iter().map(|(name, data)| (name.to_owned(), data));
+    Table { metadata: Vec::new(), columns: columns.collect() }
+}
+
+fn switch_table(run: &Run) -> Table {
+    let all = || run.switches.iter();
+    let protections = all().map(|one| u32::try_from(one.protection).unwrap_or(u32::MAX));
+    table([
+        ("time_ps", Data::U64(all().map(|one| one.at.as_ps()).collect())),
+        ("protection", Data::U32(protections.collect())),
+        ("node", texts(all().map(|one| one.node.as_str()))),
+        ("packets", texts(all().map(|one| if one.acks { "acks" } else { "data" }))),
+        ("to", texts(all().map(|one| if one.to_backup { "backup" } else { "working" }))),
+    ])
+}
+
+fn reroute_table(run: &Run) -> Table {
+    let all = || run.routing.iter().flat_map(|record| &record.steps);
+    table([
+        ("time_ps", Data::U64(all().map(|one| one.at.as_ps()).collect())),
+        ("router", texts(all().map(|one| one.router.as_str()))),
+        ("cause", texts(all().map(|one| one.cause))),
+        ("entries", Data::U64(all().map(|one| one.entries).collect())),
+    ])
+}
+
+fn arrived_table(run: &Run) -> Table {
+    let all = || {
+        run.arrived.iter().flat_map(|of| of.routes.iter().map(|&route| (of.group.as_str(), route)))
+    };
+    table([
+        ("group", texts(all().map(|(group, _)| group))),
+        ("route", Data::U32(all().map(|(_, route)| route).collect())),
+    ])
+}

@@ -1,0 +1,28 @@
+//! Files of a study, written so that a reader never sees half of one.
+
+use std::io;
+use std::path::Path;
+
+use crate::part::File;
+
+/// Writes files below a directory, in their order, each whole or not at all. What a process that was killed has left
+/// of one is written over when the same runs are made again.
+///
+/// # Errors
+/// What the operating system says, with the path.
+pub fn write(root: &Path, files: &[File]) -> io::Result<()> {
+    for file in files {
+        let path = root.join(&file.path);
+        let named = |error: io::Error| {
+            io::Error::new(error.kind(), format!("{}: cannot be written ({error})", path.display()))
+        };
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let temporary = path.with_file_name(format!(".{name}.tmp"));
+        if let Some(folder) = path.parent() {
+            std::fs::create_dir_all(folder).map_err(named)?;
+        }
+        std::fs::write(&temporary, &file.content).map_err(named)?;
+        std::fs::rename(&temporary, &path).map_err(named)?;
+    }
+    Ok(())
+}

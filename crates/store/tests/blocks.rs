@@ -1,0 +1,216 @@
+//! Blocks of runs: their files, what ends in the middle, and metrics by hand.
+
+use std::collections::BTreeMap;
+
+use optcp_runs::{Cancel, Data, RunOptions, Table};
+use optcp_scenario::Scenario;
+use optcp_store::{AxisValue, Block, Cell, File, METRICS, TABLES, read, run_block, world_sha256};
+
+/// One file of 100 segments, sent from 1 s on over a line of 1 Mb/s, and a second one that never ends.
+const WORLD: &str = r#"
+title = "two files"
+stop = "4 s"
+parameters = { start = "1 s" }
+tcp = { all = { profile = "rfc", mss = "1000 B", header = "0 B", ack_size = "40 B" } }
+nodes = [{ names = ["A", "B", "C"] }]
+links = [{ chains = [["A", "B"], ["A", "C"]], rate = "1 Mbps", delay = "5 ms", queue = "unlimited" }]
+
+[[flows]]
+group = "short"
+path = ["A", "B"]
+tcp = "all"
+start = "$start"
+size = "100 kB"
+
+[[flows]]
+group = "endless"
+path = ["A", "C"]
+tcp = "all"
+start = "2 s"
+
+[[observe]]
+name = "goodput"
+kind = "goodput"
+interval = "500 ms"
+
+[[observe]]
+name = "ended"
+kind = "completions"
+groups = ["short"]
+
+[[observe]]
+name = "load"
+kind = "load"
+interval = "1 s"
+"#;
+
+fn scenario(set: &[(&str, &str)]) -> Scenario {
+    let set: Vec<_> = set.iter().map(|(k, v)| (k.to_string(), v.to_string())).collect();
+    Scenario::parse(WORLD, "two.toml", &set).unwrap_or_else(|diagnostic| panic!("{diagnostic}"))
+}
+
+/// Files by path; two cells, in whose second one the file starts 50 ms later.
+fn made(todo: &[(u64, Vec<usize>)]) -> BTreeMap<String, Vec<u8>> {
+    let worlds = [scenario(&[]), scenario(&[("parameters.start", "1.05 s")])];
+    let values = [[AxisValue::Number(1.0)], [AxisValue::Number(1.05)]];
+    let cells: Vec<Cell<'_>> = ["early", "late"]
+        .iter()
+        .zip(&worlds)
+        .zip(&values)
+        .map(|((id, scenario), values)| Cell { id, values, scenario })
+        .collect();
+    let axes = ["start_s".to_owned()];
+    let mut files = BTreeMap::new();
+    let mut take = |more: Vec<File>| {
+        files.extend(more.into_iter().map(|file| (file.path, file.content)));
+        Ok::<(), std::io::Error>(())
+    };
+    let block = Block { axes: &axes, cells: &cells, todo };
+    run_block(block, RunOptions::default(), &Cancel::default(), &mut take).expect("runs");
+    files
+}
+
+fn table(files: &BTreeMap<String, Vec<u8>>, folder: &str) -> Table {
+    let (_, content) = files
+        .iter()
+        .find(|(path, _)| path.starts_with(&format!("{folder}/")))
+        .unwrap_or_else(|| panic!("no {folder}"));
+    Table::from_parquet(content.clone()).expect("a table")
+}
+
+fn column<'a>(table: &'a Table, name: &str) -> &'a Data {
+    let found = table.columns.iter().find(|(known, _)| known == name);
+    found.map(|(_, data)| data).unwrap_or_else(|| panic!("no column {name}"))
+}
+
+fn texts<'a>(table: &'a Table, name: &str) -> Vec<&'a str> {
+    match column(table, name) {
+        Data::Text(texts) => texts.iter().collect(),
+        other => panic!("{other:?}"),
+    }
+}
+
+fn scalar(table: &Table, cell: &str, seed: u64, metric: &str, of: &str) -> f64 {
+    let (Data::U64(seeds), Data::F64(values)) = (column(table, "seed"), column(table, "value"))
+    else {
+        panic!("other columns");
+    };
+    let (cells, metrics, ofs) = (texts(table, "cell"), texts(table, "metric"), texts(table, "of"));
+    let mut rows = (0..values.len())
+        .filter(|&row| (cells[row], seeds[row]) == (cell, seed))
+        .filter(|&row| (metrics[row], ofs[row]) == (metric, of));
+    let row = rows.next().unwrap_or_else(|| panic!("no {metric} of {of}"));
+    assert_eq!(rows.next(), None, "{metric} of {of} twice");
+    values[row]
+}
+
+#[test]
+fn a_row_says_which_cell_and_seed_it_is_of() {
+    let files = made(&[(7, vec![0, 1]), (8, vec![1])]);
+    let goodput = table(&files, "goodput");
+    let names: Vec<&str> = goodput.columns.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(names, ["start_s", "cell", "seed", "time_ps", "group", "bytes"]);
+    // Two groups of eight intervals of 500 ms in each of three runs.
+    let runs = [("early", 7), ("late", 7), ("late", 8)];
+    let rows = runs.iter().flat_map(|&run| std::iter::repeat_n(run, 16));
+    let (cells, seeds): (Vec<&str>, Vec<u64>) = rows.unzip();
+    assert_eq!(texts(&goodput, "cell"), cells);
+    assert_eq!(column(&goodput, "seed"), &Data::U64(seeds));
+    let starts = cells.iter().map(|&cell| if cell == "late" { 1.05 } else { 1.0 });
+    assert_eq!(column(&goodput, "start_s"), &Data::F64(starts.collect()));
+}
+
+#[test]
+fn the_goodput_of_a_file_is_over_its_active_time_too() {
+    let files = made(&[(1, vec![0])]);
+    let scalars = table(&files, "scalars");
+    let of_short = |metric| scalar(&scalars, "early", 1, metric, "short");
+    // 100 kB over the whole 4 s.
+    assert!((of_short("goodput_bps") - 200_000.0).abs() < 1e-6);
+    // Active from its start to its end, which the observation of completions sees on its own.
+    let took_s = of_short("completion_mean_s");
+    assert!((of_short("active_from_s") - 1.0).abs() < 1e-12);
+    assert!((of_short("active_to_s") - (1.0 + took_s)).abs() < 1e-12);
+    assert!((of_short("active_goodput_bps") - 800_000.0 / took_s).abs() < 1e-6);
+    // A segment takes 8 ms at 1 Mb/s, so 100 of them no less than 800 ms.
+    assert!((0.8..1.2).contains(&took_s), "{took_s}");
+    assert!((of_short("completed_flows") - 1.0).abs() < 1e-12);
+    // What never ends is active to the run's end, and its goodput no more than the line's rate.
+    let of_endless = |metric| scalar(&scalars, "early", 1, metric, "endless");
+    assert!((of_endless("active_to_s") - 4.0).abs() < 1e-12);
+    let whole = of_endless("goodput_bps");
+    assert!((of_endless("active_goodput_bps") - 2.0 * whole).abs() < 1e-6);
+    // 100 segments of 1000 B over a line that could have sent 500 000 B.
+    assert!((scalar(&scalars, "early", 1, "utilisation", "A->B") - 0.2).abs() < 1e-12);
+}
+
+#[test]
+fn every_scalar_is_a_metric_that_is_listed() {
+    let scalars = table(&made(&[(1, vec![0])]), "scalars");
+    for (name, unit) in texts(&scalars, "metric").iter().zip(texts(&scalars, "unit")) {
+        let metric = METRICS.iter().find(|metric| metric.name == *name);
+        assert_eq!(metric.map(|metric| metric.unit), Some(unit), "{name}");
+    }
+}
+
+#[test]
+fn what_is_made_again_after_an_interruption_is_the_same() {
+    let whole = made(&[(1, vec![0, 1]), (2, vec![0, 1])]);
+    let again = made(&[(1, vec![0, 1]), (2, vec![0, 1])]);
+    assert_eq!(whole.keys().collect::<Vec<_>>(), again.keys().collect::<Vec<_>>());
+    for (path, content) in &whole {
+        // A manifest says how long its runs took.
+        assert!(path.starts_with("parts/") || content == &again[path], "{path}");
+    }
+    // Half of it is a part of its own, with the same numbers.
+    let second = made(&[(2, vec![0, 1])]);
+    let (all, half) = (table(&whole, "runs"), table(&second, "runs"));
+    assert_eq!(texts(&all, "metrics_sha256")[2..], texts(&half, "metrics_sha256"));
+}
+
+#[test]
+fn tables_that_few_worlds_have_are_there_with_rows_only() {
+    let files = made(&[(1, vec![0])]);
+    let folders: Vec<&str> = files.keys().filter_map(|path| path.split('/').next()).collect();
+    assert_eq!(folders, ["ended", "goodput", "load", "parts", "runs", "scalars"]);
+    assert!(TABLES[2..].iter().all(|table| !folders.contains(table)));
+}
+
+#[test]
+fn files_are_read_one_behind_the_other_and_a_changed_one_is_named() {
+    let folder = std::env::temp_dir().join(format!("optcp-store-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a folder");
+    let mut files = Vec::new();
+    for seed in [1, 2] {
+        let made = made(&[(seed, vec![0])]);
+        let (_, content) =
+            made.iter().find(|(path, _)| path.starts_with("goodput/")).expect("goodput");
+        let path = folder.join(format!("{seed}.parquet"));
+        std::fs::write(&path, content).expect("written");
+        let manifest = made.iter().find(|(path, _)| path.starts_with("parts/")).expect("manifest");
+        let manifest: serde_json::Value = serde_json::from_slice(manifest.1).expect("JSON");
+        let sha256 = manifest["files"]["goodput"]["sha256"].as_str().expect("a checksum");
+        files.push((path, sha256.to_owned()));
+    }
+    let columns = ["seed".to_owned(), "bytes".to_owned()];
+    let both = read(&files, Some(&columns)).expect("tables");
+    let seeds = [1, 2].iter().flat_map(|&seed| std::iter::repeat_n(seed, 16));
+    assert_eq!(column(&both, "seed"), &Data::U64(seeds.collect()));
+    assert_eq!(both.columns.len(), 2);
+
+    std::fs::copy(&files[0].0, &files[1].0).expect("copied");
+    let message = read(&files, None).expect_err("changed").to_string();
+    assert!(
+        message.ends_with("2.parquet: changed since it was written: its checksum does not fit")
+    );
+    std::fs::remove_dir_all(&folder).expect("removed");
+}
+
+#[test]
+fn a_title_is_no_part_of_a_world() {
+    let other = WORLD.replace("two files", "another title");
+    let titled = Scenario::parse(&other, "two.toml", &[]).expect("a world");
+    assert_eq!(world_sha256(&titled), world_sha256(&scenario(&[])));
+    let late = scenario(&[("parameters.start", "1.05 s")]);
+    assert_ne!(world_sha256(&late), world_sha256(&scenario(&[])));
+}
