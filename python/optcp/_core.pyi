@@ -22,6 +22,7 @@ __all__ = [
     "metrics",
     "packetdrill",
     "profiles",
+    "quantity",
     "read_parquet",
     "read_tables",
     "run_block",
@@ -61,7 +62,7 @@ class Scenario:
 
     @property
     def axes(self) -> list[tuple[str, list[str]]]:
-        """The file's ``[sweep]``: key path and its values as written, in file order; empty without one."""
+        """The file's ``[sweep]``: key path and values as written, in file order, but for keys that are overridden."""
 
     @staticmethod
     def load(path: str, overrides: list[tuple[str, str]] = ...) -> Scenario:
@@ -74,6 +75,18 @@ class Scenario:
     @staticmethod
     def parse(text: str, name: str, overrides: list[tuple[str, str]] = ...) -> Scenario:
         """Read a scenario from text; ``name`` stands for the file in messages. Raises :class:`ScenarioError`."""
+
+    def override(self, settings: list[tuple[str, str]]) -> Scenario:
+        """The same world with other settings, as in :meth:`load`; an axis of ``[sweep]`` that is set is none any more.
+
+        Raises :class:`ScenarioError`.
+        """
+
+    def settings(self) -> list[tuple[str, str]]:
+        """Key paths and values as written, of all that the file says but its title and its sweep."""
+
+    def to_toml(self) -> str:
+        """Write the scenario as a file; files that it names are looked for beside the one that it was read from."""
 
     def summary(self) -> dict[str, Any]:
         """What the world holds.
@@ -306,6 +319,9 @@ def write_pcapng(
     Raises :class:`ValueError` for a place that there is not, and for a packet of more than 65535 bytes;
     :class:`TypeError` for columns of other types.
     """
+
+def quantity(text: str) -> tuple[float, str] | None:
+    """Read an amount and its unit: "s", "bit/s", "B", "packets" or "" (a plain number); None for other texts."""
 
 def schema() -> str:
     """The JSON Schema of a scenario file, as text."""

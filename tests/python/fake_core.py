@@ -45,7 +45,10 @@ class Scenario:
             self._data = tomllib.loads(text)
         except tomllib.TOMLDecodeError as error:
             raise ScenarioError(f"{name}: {error}") from None
-        self.axes = [(key, [str(v) for v in values]) for key, values in self._data.pop("sweep", {}).items()]
+        fixed = {path for path, _ in overrides}
+        sweep = self._data.pop("sweep", {})
+        self.axes = [(key, [str(v) for v in values]) for key, values in sweep.items() if key not in fixed]
+        self._source = text, name, list(overrides)
         for path, value in overrides:
             self._set(path.split("."), value, name)
         self.sha256 = hashlib.sha256(self.resolved().encode()).hexdigest()
@@ -79,6 +82,10 @@ class Scenario:
     @staticmethod
     def parse(text, name, overrides=()):
         return Scenario(text, name, overrides)
+
+    def override(self, settings):
+        text, name, overrides = self._source
+        return Scenario(text, name, [*overrides, *settings])
 
     def summary(self):
         return {

@@ -16,7 +16,7 @@ mod table;
 use optcp_harness::conformance::run_text;
 use optcp_harness::packetdrill::{Verdict, run_script};
 use optcp_scenario::{catalogue as all_policies, json_schema, profiles as all_profiles};
-use optcp_units::Duration;
+use optcp_units::{Duration, Quantity};
 use pyo3::create_exception;
 use pyo3::exceptions::{PyException, PyValueError};
 use pyo3::prelude::*;
@@ -122,6 +122,11 @@ fn packetdrill<'py>(
 }
 
 #[pyfunction]
+fn quantity(text: &str) -> Option<(f64, &'static str)> {
+    Quantity::parse(text, None).ok().map(Quantity::in_si)
+}
+
+#[pyfunction]
 fn version() -> String {
     match env!("OPTCP_COMMIT") {
         "" => env!("CARGO_PKG_VERSION").to_owned(),
@@ -146,6 +151,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(table::write_parquet, module)?)?;
     module.add_function(wrap_pyfunction!(capture::write_pcapng, module)?)?;
     module.add_function(wrap_pyfunction!(hurst::hurst, module)?)?;
+    module.add_function(wrap_pyfunction!(quantity, module)?)?;
     module.add_function(wrap_pyfunction!(schema, module)?)?;
     module.add_function(wrap_pyfunction!(catalogue, module)?)?;
     module.add_function(wrap_pyfunction!(profiles, module)?)?;

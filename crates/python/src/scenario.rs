@@ -68,6 +68,22 @@ impl Scenario {
         parsed(text, name, overrides, PathBuf::from(name))
     }
 
+    #[pyo3(name = "override")]
+    fn overridden(&self, settings: Vec<(String, String)>) -> PyResult<Self> {
+        self.0
+            .with_overrides(&settings)
+            .map(Scenario)
+            .map_err(|diagnostic| ScenarioError::new_err(diagnostic.render(false)))
+    }
+
+    fn settings(&self) -> Vec<(String, String)> {
+        self.0.settings()
+    }
+
+    fn to_toml(&self) -> String {
+        self.0.to_toml()
+    }
+
     fn summary<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let summary = self.0.summary();
         let dict = PyDict::new(py);

@@ -22,6 +22,7 @@ mod scenario;
 mod schema;
 mod sweep;
 mod tree;
+mod written;
 
 pub use catalogue::{CatalogueEntry, catalogue, json_schema};
 pub use check::tcp_choices;

@@ -92,8 +92,30 @@ pub(crate) fn put(tree: &mut Node, key: &str, value: Node, origin: Origin) -> Re
     Ok(())
 }
 
+/// Lists what could be put into a tree at key paths to get this one: values that are no tables, nor lists of them.
+pub(crate) fn settings(node: &Node, key: &str, found: &mut Vec<(String, String)>) {
+    match &node.value {
+        Value::Table(entries) => {
+            for entry in entries {
+                settings(&entry.node, &format!("{key}.{}", step(&entry.key)), found);
+            }
+        }
+        Value::Array(items) if items.iter().any(|item| matches!(item.value, Value::Table(_))) => {
+            for (index, item) in items.iter().enumerate() {
+                settings(item, &format!("{key}.{index}"), found);
+            }
+        }
+        _ => found.push((key.to_owned(), node.to_text())),
+    }
+}
+
+/// A key as a step of a key path.
+pub(crate) fn step(key: &str) -> String {
+    if key.contains('.') { format!("\"{key}\"") } else { key.to_owned() }
+}
+
 /// The steps of a key path; a step with a dot in it is quoted.
-fn split(key: &str) -> Vec<String> {
+pub(crate) fn split(key: &str) -> Vec<String> {
     let mut steps = vec![String::new()];
     let mut quoted = false;
     for c in key.trim().chars() {

@@ -1,7 +1,7 @@
 //! A parsed and checked scenario.
 
 use std::collections::BTreeMap;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use optcp_engine::observe::hex;
 use optcp_routing::Coverage;
@@ -15,22 +15,29 @@ use crate::problem::{Diagnostic, Problem, Problems};
 use crate::protected::{self, Spare};
 use crate::routed::{self, Backup};
 use crate::tree::{Node, Origin};
-use crate::{check, expression, overrides, resolved, schema, sweep};
+use crate::{check, expression, overrides, resolved, schema, sweep, written};
 
 /// One parsed world: topology, paths, flows, failures, protection, what to observe.
 #[derive(Clone, Debug)]
 pub struct Scenario {
-    text: String,
-    file_name: String,
+    source: Arc<Source>,
     overrides: Vec<(String, String)>,
-    library: Library,
+    /// What the file says with the overrides in place.
+    tree: Node,
     plan: Plan,
-    parameters: BTreeMap<String, String>,
     axes: Vec<(String, Vec<String>)>,
     /// Of the canonical JSON, which takes longer to write than many a run needs.
     sha256: String,
     /// Found when it is first asked for: it takes longer than many a run.
     coverage: OnceLock<Option<Coverage>>,
+}
+
+/// Where scenarios come from that differ in overrides only.
+#[derive(Debug)]
+struct Source {
+    text: String,
+    file_name: String,
+    library: Library,
 }
 
 /// A scenario in a few numbers, for `optcp validate`.
@@ -78,8 +85,46 @@ impl Scenario {
         overrides: &[(String, String)],
         library: &Library,
     ) -> Result<Scenario, Diagnostic> {
-        let refuse = |found| Diagnostic::new(file_name, text, overrides, found);
-        let tree = tree(text, overrides).map_err(refuse)?;
+        let source = Source {
+            text: text.to_owned(),
+            file_name: file_name.to_owned(),
+            library: library.clone(),
+        };
+        let (table, errors) = DeTable::parse_recoverable(text);
+        if !errors.is_empty() {
+            let found = errors.iter().map(syntax).collect();
+            return Err(Diagnostic::new(file_name, text, overrides, found));
+        }
+        let tree = Node::of_file(table.get_ref(), text.len());
+        Scenario::of_tree(Arc::new(source), tree, Vec::new(), overrides)
+    }
+
+    /// The same world with further overrides, which win over the present ones. An axis of `[sweep]` that is
+    /// overridden is none any more.
+    ///
+    /// # Errors
+    /// As in [`Scenario::parse`].
+    pub fn with_overrides(&self, more: &[(String, String)]) -> Result<Scenario, Diagnostic> {
+        Scenario::of_tree(self.source.clone(), self.tree.clone(), self.overrides.clone(), more)
+    }
+
+    /// Puts overrides into the tree, and checks what comes of it.
+    fn of_tree(
+        source: Arc<Source>,
+        mut tree: Node,
+        mut overrides: Vec<(String, String)>,
+        more: &[(String, String)],
+    ) -> Result<Scenario, Diagnostic> {
+        let first = overrides.len();
+        overrides.extend_from_slice(more);
+        let refuse = |found| Diagnostic::new(&source.file_name, &source.text, &overrides, found);
+        let put = |(index, pair)| overrides::apply(&mut tree, index, pair).err();
+        let found: Vec<Problem> =
+            overrides.iter().enumerate().skip(first).filter_map(put).collect();
+        if !found.is_empty() {
+            return Err(refuse(found));
+        }
+
         let mut problems = Problems::new(&tree);
         let resolved = expression::resolve(&mut problems);
         let mut found = problems.found;
@@ -95,34 +140,42 @@ impl Scenario {
             Some(file) if found.is_empty() => file,
             _ => return Err(refuse(found)),
         };
-        let mut axes = sweep::axes(&tree, &mut problems);
-        let plan = check::plan(&file, library, &mut problems);
+        let mut axes = sweep::axes(&tree, &overrides, &mut problems);
+        let plan = check::plan(&file, &source.library, &mut problems);
         if let Some(plan) = &plan {
             sweep::every_link(plan, &mut axes);
         }
         match plan {
             Some(plan) if problems.found.is_empty() => Ok(Scenario {
-                text: text.to_owned(),
-                file_name: file_name.to_owned(),
-                overrides: overrides.to_vec(),
-                library: library.clone(),
                 sha256: hex(&Sha256::digest(resolved::json(&plan))),
                 plan,
-                parameters: parameters(&tree),
                 axes,
                 coverage: OnceLock::new(),
+                source,
+                overrides,
+                tree,
             }),
             _ => Err(refuse(problems.found)),
         }
     }
 
-    /// The same file with further overrides, which win over the present ones.
-    ///
-    /// # Errors
-    /// As in [`Scenario::parse`].
-    pub fn with_overrides(&self, more: &[(String, String)]) -> Result<Scenario, Diagnostic> {
-        let overrides: Vec<(String, String)> = self.overrides.iter().chain(more).cloned().collect();
-        Scenario::parse_with(&self.text, &self.file_name, &overrides, &self.library)
+    /// The scenario as a file, overrides in place. Files that it names are looked for from where that one is.
+    #[must_use]
+    pub fn to_toml(&self) -> String {
+        written::file(&self.tree)
+    }
+
+    /// Key paths and their values as written, each of which could be an override: all that the file says but for
+    /// the title and the sweep.
+    #[must_use]
+    pub fn settings(&self) -> Vec<(String, String)> {
+        let mut found = Vec::new();
+        for entry in self.tree.entries() {
+            if !matches!(entry.key.as_str(), "title" | "sweep") {
+                overrides::settings(&entry.node, &overrides::step(&entry.key), &mut found);
+            }
+        }
+        found
     }
 
     /// The world, fully expanded and checked.
@@ -181,21 +234,9 @@ impl Scenario {
             groups: plan.groups.clone(),
             stop: plan.stop,
             observe: plan.observe.iter().map(|observe| observe.name.clone()).collect(),
-            parameters: self.parameters.clone(),
+            parameters: parameters(&self.tree),
         }
     }
-}
-
-/// The tree of the text with the overrides in place.
-fn tree(text: &str, overrides: &[(String, String)]) -> Result<Node, Vec<Problem>> {
-    let (table, errors) = DeTable::parse_recoverable(text);
-    if !errors.is_empty() {
-        return Err(errors.iter().map(syntax).collect());
-    }
-    let mut tree = Node::of_file(table.get_ref(), text.len());
-    let put = |(index, pair)| overrides::apply(&mut tree, index, pair).err();
-    let found: Vec<Problem> = overrides.iter().enumerate().filter_map(put).collect();
-    if found.is_empty() { Ok(tree) } else { Err(found) }
 }
 
 fn syntax(error: &toml::de::Error) -> Problem {

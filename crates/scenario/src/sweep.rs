@@ -6,11 +6,16 @@ use crate::problem::{Problem, Problems};
 use crate::tree::{Node, Value, written};
 use crate::{expression, schema};
 
-/// The axes of the file: key path and values, as written.
-pub(crate) fn axes(tree: &Node, problems: &mut Problems<'_>) -> Vec<(String, Vec<String>)> {
+/// The axes of the file that no override fixes: key path and values, as written.
+pub(crate) fn axes(
+    tree: &Node,
+    overrides: &[(String, String)],
+    problems: &mut Problems<'_>,
+) -> Vec<(String, Vec<String>)> {
     let mut axes = Vec::new();
+    let fixed: Vec<Vec<String>> = overrides.iter().map(|(key, _)| overrides::split(key)).collect();
     if let Some(sweep) = tree.get("sweep") {
-        collect(tree, sweep, "", &mut axes, problems);
+        collect(tree, sweep, "", &fixed, &mut axes, problems);
     }
     axes
 }
@@ -32,12 +37,14 @@ fn collect(
     tree: &Node,
     table: &Node,
     prefix: &str,
+    fixed: &[Vec<String>],
     axes: &mut Vec<(String, Vec<String>)>,
     problems: &mut Problems<'_>,
 ) {
     for entry in table.entries() {
         let key = format!("{prefix}{}", entry.key);
         match &entry.node.value {
+            _ if fixed.contains(&overrides::split(&key)) => {}
             Value::Array(values) if !values.is_empty() => {
                 if check(tree, &key, entry.key_origin, values, problems) {
                     axes.push((key, values.iter().map(Node::to_text).collect()));
@@ -46,7 +53,9 @@ fn collect(
             Value::String(every) if every == EVERY && key.ends_with(".link") => {
                 axes.push((key, Vec::new()));
             }
-            Value::Table(_) => collect(tree, &entry.node, &format!("{key}."), axes, problems),
+            Value::Table(_) => {
+                collect(tree, &entry.node, &format!("{key}."), fixed, axes, problems)
+            }
             _ => {
                 let problem = Problem::new(entry.node.origin, format!("`{key}` has no values"));
                 problems

@@ -157,7 +157,8 @@ impl Node {
         }
     }
 
-    fn to_toml(&self) -> String {
+    /// The value as TOML, in one line.
+    pub(crate) fn to_toml(&self) -> String {
         match &self.value {
             Value::String(text) => quoted(text),
             Value::Integer(value) => value.to_string(),
@@ -195,7 +196,7 @@ pub(crate) fn written(text: &str) -> String {
 }
 
 /// `text` as a TOML basic string.
-fn quoted(text: &str) -> String {
+pub(crate) fn quoted(text: &str) -> String {
     let mut quoted = String::with_capacity(text.len() + 2);
     quoted.push('"');
     for c in text.chars() {

@@ -223,6 +223,22 @@ impl Quantity {
     }
 }
 
+impl Quantity {
+    /// The amount in its unit of the SI (seconds, bits a second, bytes, packets; a plain number has none), for people
+    /// and tables: nothing is simulated with it.
+    #[must_use]
+    pub fn in_si(self) -> (f64, &'static str) {
+        let amount: f64 = self.amount.to_string().parse().unwrap_or(f64::NAN);
+        match self.dimension {
+            Some(Dimension::Time) => (amount / 1e12, "s"),
+            Some(Dimension::Rate) => (amount, "bit/s"),
+            Some(Dimension::Data) => (amount, "B"),
+            Some(Dimension::Count) => (amount, "packets"),
+            None => (amount, ""),
+        }
+    }
+}
+
 impl QuantityError {
     /// The same error about the text as the user wrote it, not as it was converted.
     fn quoting(mut self, written: &str) -> Self {

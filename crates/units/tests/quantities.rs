@@ -4,6 +4,21 @@ use optcp_units::{Bytes, Dimension, Duration, Quantity, QuantityError, Rate, Tim
 use proptest::prelude::*;
 
 #[test]
+#[expect(clippy::float_cmp, reason = "the nearest number that there is, as a literal is")]
+fn quantities_in_the_si_are_the_nearest_numbers() {
+    for (text, amount, unit) in [
+        ("50 ms", 0.05, "s"),
+        ("0.1 us", 1e-7, "s"),
+        ("2.5 Gbps", 2.5e9, "bit/s"),
+        ("1 kB", 1000.0, "B"),
+        ("60 packets", 60.0, "packets"),
+        ("0.9", 0.9, ""),
+    ] {
+        assert_eq!(Quantity::parse(text, None).map(Quantity::in_si), Ok((amount, unit)), "{text}");
+    }
+}
+
+#[test]
 fn durations_are_exact() {
     for (text, ps) in [
         ("5 ms", 5_000_000_000),

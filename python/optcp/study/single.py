@@ -192,10 +192,7 @@ def plan(
         If there is no such seed, or results cannot go where they should.
     """
     check_seed(first_seed + runs - 1)
-    fixed = {name for name, _ in overrides}
-    axes = [
-        (name, values) for name, values in _core.Scenario.load(str(path), list(overrides)).axes if name not in fixed
-    ]
+    axes = _core.Scenario.load(str(path), list(overrides)).axes
     study = Study.grid(path, overrides, axes, digest=digest, fork=fork, kernel=kernel)
     if any(one["kind"] == "packets" for one in json.loads(study.branches[0].scenario.resolved())["observe"]):
         study = replace(study, digest=True)

@@ -122,7 +122,14 @@ class Study:
         optcp._core.ScenarioError
             If the file, an override or a cell is wrong; every branch is checked before anything runs.
         """
-        branches = [Branch(cell, _core.Scenario.load(str(path), [*overrides, *cell.items()])) for cell in cells]
+        branches: list[Branch] = []
+        for cell in cells:
+            # The file is read once where each cell sets what the first one does.
+            if branches and branches[0].key.keys() == cell.keys():
+                world = branches[0].scenario.override(list(cell.items()))
+            else:
+                world = _core.Scenario.load(str(path), [*overrides, *cell.items()])
+            branches.append(Branch(cell, world))
         return cls(title or path.stem, tuple(branches), digest, fork, kernel)
 
     @functools.cached_property

@@ -1,0 +1,100 @@
+//! A scenario with overrides: over the parsed file, as a file again, and as a list of settings.
+
+use optcp_scenario::Scenario;
+
+const WORLD: &str = r#"
+title = "a line"
+stop = "2 s"
+parameters = { rate = "10 Mbps", odd = 3 }
+
+[tcp.web]
+profile = "rfc"
+window_limit = "60 segments"
+
+[tcp."long.lived"]
+profile = "rfc"
+
+[[nodes]]
+names = ["A", "B", "C"]
+
+[[links]]
+chains = [["A", "B"], ["B", "C"]]
+rate = "$rate"
+delay = "1 ms"
+queue = "50 packets"
+
+[[flows]]
+group = "all"
+path = ["A", "B", "C"]
+tcp = "web"
+
+[[observe]]
+name = "goodput"
+kind = "goodput"
+interval = "1 s"
+
+[sweep]
+"parameters.rate" = ["10 Mbps", "20 Mbps"]
+links.0.delay = ["1 ms", "2 ms", "3 ms"]
+"#;
+
+fn pairs(settings: &[(&str, &str)]) -> Vec<(String, String)> {
+    settings.iter().map(|(key, value)| (key.to_string(), value.to_string())).collect()
+}
+
+fn parsed(text: &str, settings: &[(&str, &str)]) -> Scenario {
+    Scenario::parse(text, "line.toml", &pairs(settings)).unwrap_or_else(|d| panic!("{d}"))
+}
+
+#[test]
+fn overrides_over_a_parsed_file_are_those_over_its_text() {
+    let base = parsed(WORLD, &[("links.0.queue", "60 packets")]);
+    let later = base
+        .with_overrides(&pairs(&[("parameters.rate", "20 Mbps"), ("links.0.queue", "70 packets")]))
+        .expect("a world");
+    let at_once = parsed(WORLD, &[("parameters.rate", "20 Mbps"), ("links.0.queue", "70 packets")]);
+    assert_eq!(later.sha256(), at_once.sha256());
+    assert_ne!(later.sha256(), base.sha256());
+    // The present ones are still named in a message about a later one.
+    let message = base.with_overrides(&pairs(&[("links.0.rate", "fast")])).expect_err("no rate");
+    assert!(message.to_string().contains("links.0.rate"), "{message}");
+}
+
+#[test]
+fn an_axis_that_is_overridden_is_none() {
+    let world = parsed(WORLD, &[]);
+    let names = |world: &Scenario| -> Vec<String> {
+        world.axes().iter().map(|(name, _)| name.clone()).collect()
+    };
+    assert_eq!(names(&world), ["parameters.rate", "links.0.delay"]);
+    let cell = world.with_overrides(&pairs(&[("links.0.delay", "2 ms")])).expect("a world");
+    assert_eq!(names(&cell), ["parameters.rate"]);
+    assert_eq!(names(&parsed(WORLD, &[("parameters.rate", "15 Mbps")])), ["links.0.delay"]);
+}
+
+#[test]
+fn a_scenario_written_as_a_file_is_the_same_world_with_the_same_axes() {
+    let world =
+        parsed(WORLD, &[("tcp.web.window_limit", "40 segments"), ("links.0.queue", "60 packets")]);
+    let again = parsed(&world.to_toml(), &[]);
+    assert_eq!(again.sha256(), world.sha256());
+    assert_eq!(again.axes(), world.axes());
+    assert_eq!(again.settings(), world.settings());
+}
+
+#[test]
+fn settings_are_what_the_file_says_and_can_be_overrides() {
+    let world = parsed(WORLD, &[("links.0.queue", "60 packets")]);
+    let settings = world.settings();
+    let value = |key: &str| {
+        settings.iter().find(|(known, _)| known == key).map(|(_, value)| value.as_str())
+    };
+    assert_eq!(value("links.0.queue"), Some("60 packets"));
+    assert_eq!(value("tcp.\"long.lived\".profile"), Some("rfc"));
+    assert_eq!(value("links.0.rate"), Some("$rate"));
+    assert_eq!(value("flows.0.path"), Some(r#"["A", "B", "C"]"#));
+    assert_eq!(value("title"), None);
+    assert!(settings.iter().all(|(key, _)| !key.starts_with("sweep")));
+    let again = world.with_overrides(&settings).expect("a world");
+    assert_eq!(again.sha256(), world.sha256());
+}
