@@ -4,7 +4,6 @@ use optcp_units::{Bytes, Dimension, Duration, Quantity, QuantityError, Rate, Tim
 use proptest::prelude::*;
 
 #[test]
-#[expect(clippy::float_cmp, reason = "the nearest number that there is, as a literal is")]
 fn quantities_in_the_si_are_the_nearest_numbers() {
     for (text, amount, unit) in [
         ("50 ms", 0.05, "s"),
