@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, TypeVar
 
 from optcp import stats
+from optcp.errors import nearest
 from optcp.papers.model import Claim, Holds
 from optcp.papers.printed import statements_of
 
@@ -262,7 +263,7 @@ def claim(statement: Statement, by_reading: Mapping[str, Sequence[Part]]) -> Cla
     answers = {holds for reading, (holds, _) in readings.items() if reading not in left_out}
     holds = answers.pop() if len(answers) == 1 else "undecided"
     judged = {reading: holds for reading, (holds, _) in readings.items()}
-    return Claim(statement.text, statement.where, holds, "\n".join(evidence), judged)
+    return Claim(statement.id, statement.text, statement.where, holds, "\n".join(evidence), judged)
 
 
 def _lacks_runs(parts: Sequence[Part]) -> bool:
@@ -275,23 +276,22 @@ def judge_each(exhibit: str, judges: Mapping[str, Mapping[str, Sequence[Part]]])
     Parameters
     ----------
     judges
-        The beginning of a statement's text to its parts, by interpretation.
+        Claim id to its parts, by interpretation.
 
     Raises
     ------
     LookupError
-        If a statement has no parts, or parts no statement.
+        If a claim has no judge, or a judge no claim.
     """
-    left = dict(judges)
-    claims = []
-    for statement in statements_of(exhibit):
-        opening = next((start for start in left if statement.text.startswith(start)), None)
-        if opening is None:
-            raise LookupError(f"{exhibit}: nothing judges {statement.text!r}")
-        claims.append(claim(statement, left.pop(opening)))
-    if left:
-        raise LookupError(f"{exhibit}: no statement begins with {list(left)}")
-    return claims
+    statements = statements_of(exhibit)
+    ids = [statement.id for statement in statements]
+    for one in judges:
+        if one not in ids:
+            raise LookupError(f"{exhibit}: no claim {one!r}: {nearest(one, ids)}")
+    for one in ids:
+        if one not in judges:
+            raise LookupError(f"{exhibit}: nothing judges claim {one!r}: {nearest(one, judges)}")
+    return [claim(statement, judges[statement.id]) for statement in statements]
 
 
 def judge_all(
@@ -302,16 +302,16 @@ def judge_all(
     Parameters
     ----------
     judges
-        The beginning of a statement's text to the function that judges it.
+        Claim id to the function that judges it.
     contexts
         What the functions are given, by interpretation.
 
     Raises
     ------
     LookupError
-        If a statement has no function, or a function no statement.
+        If a claim has no function, or a function no claim.
     """
     parts = {
-        opening: {name: function(context) for name, context in contexts.items()} for opening, function in judges.items()
+        one: {name: function(context) for name, context in contexts.items()} for one, function in judges.items()
     }
     return judge_each(exhibit, parts)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import tomllib
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from importlib import resources
 from typing import Any
 
@@ -15,12 +15,15 @@ class Statement:
 
     Attributes
     ----------
+    id
+        Its name, unique in the exhibit.
     exhibit, where, text
         The exhibit it belongs to, the place in the paper, the statement.
     how
         How it is to be judged.
     """
 
+    id: str
     exhibit: str
     where: str
     text: str
@@ -48,7 +51,8 @@ def ns2() -> dict[str, Any]:
 def statements() -> tuple[Statement, ...]:
     """Return every claim, in file order."""
     entries = tomllib.loads(data_text("claims.toml"))["claim"]
-    return tuple(Statement(**{name: entry[name] for name in ("exhibit", "where", "text", "how")}) for entry in entries)
+    names = [one.name for one in fields(Statement)]
+    return tuple(Statement(**{name: entry[name] for name in names}) for entry in entries)
 
 
 def statements_of(exhibit: str) -> list[Statement]:

@@ -167,10 +167,10 @@ class Fig2(Exhibit):
         judged = judge.judge_each(
             self.id,
             {
-                "One connection, failure": {name: reaches_the_print(one) for name, one in told.items()},
-                "Only the return": {name: removes_every_false_one(one) for name, one in told.items()},
-                "DAS is a receiver change": {UNBROKEN: does_nothing_without_a_shorter_path(done[UNBROKEN])},
-                "DAS works with any way": {name: works_with_the_backup(measured[BACKUP + name]) for name in BACKUPS},
+                "goodput-gain": {name: reaches_the_print(one) for name, one in told.items()},
+                "no-false-retransmits": {name: removes_every_false_one(one) for name, one in told.items()},
+                "receiver-only": {UNBROKEN: does_nothing_without_a_shorter_path(done[UNBROKEN])},
+                "any-backup": {name: works_with_the_backup(measured[BACKUP + name]) for name in BACKUPS},
             },
         )
         note = (

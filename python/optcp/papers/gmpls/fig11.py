@@ -69,4 +69,4 @@ def longer_loses_more_often(context: Context) -> list[Part]:
     return parts + judge.trend_parts("mean f, d", steps(D_MS[1:]), list(100 * ratio.T[1:]), "down", "%")
 
 
-JUDGES = {"The share of runs that lose": longer_loses_more_often}
+JUDGES = {"losing-share-climbs": longer_loses_more_often}

@@ -374,4 +374,4 @@ def more_flows_settle_faster(context: Context) -> list[Part]:
     return parts
 
 
-JUDGES = {"With access at 60 %": lower_load_lower_delay, "More concurrent flows": more_flows_settle_faster}
+JUDGES = {"lower-load-shorter-delay": lower_load_lower_delay, "more-flows-settle-faster": more_flows_settle_faster}

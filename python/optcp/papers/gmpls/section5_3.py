@@ -233,7 +233,7 @@ def third_flows_left_alone(context: Context) -> list[Part]:
 
 
 JUDGES = {
-    "With reserved optical capacity": faster_is_better,
-    "delta = 0 is best in 94 %": at_once_is_best,
-    "Optical protection leaves third flows": third_flows_left_alone,
+    "faster-is-better": faster_is_better,
+    "immediate-is-best": at_once_is_best,
+    "fixed-flows-unharmed": third_flows_left_alone,
 }

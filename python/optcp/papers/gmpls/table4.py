@@ -64,7 +64,7 @@ class Table4(Section6):
         rows = [*_rows(context.measured, context.changed), _half_row(done)]
         judged = judge.judge_all(
             self.id,
-            {"Doubling the backup delay": costs_nothing_then_grows, "At delta = 5 ms a backup": half_is_acceptable},
+            {"loss-grows-with-backup": costs_nothing_then_grows, "half-rtt-costs-little": half_is_acceptable},
             {context.profile: Told(context, done)},
         )
         return Evaluation(rows, judged, [], [])

@@ -129,4 +129,4 @@ def _opposite(signs: NDArray[np.float64]) -> int:
     return int(np.sum((signs > 0).any(axis=0) & (signs < 0).any(axis=0)))
 
 
-JUDGES = {"The relative penalty": penalty_grows, "A longer integration window": ranking_stays}
+JUDGES = {"penalty-grows-with-delta": penalty_grows, "window-keeps-ranking": ranking_stays}

@@ -74,4 +74,4 @@ def electrical_is_ahead(context: Context) -> list[Part]:
     return parts + better_share_parts(context, (1, 2, 10, 20, 50))
 
 
-JUDGES = {"Optical and electrical are equal": electrical_is_ahead}
+JUDGES = {"electrical-slightly-ahead": electrical_is_ahead}

@@ -89,7 +89,7 @@ class BestDelay(Exhibit):
             value = printed["f_mean_gain_pct"][printed["f_delta_ms"].index(delta)]
             rows.append(row(key, "rel_goodput_pct", value, gain, why))
             series.append(_histogram(key, 100 * ratio[:, index]))
-        judged = judge.judge_all(self.id, {"Over 240 runs every delay": every_delay_beats_none}, {READING: ratio})
+        judged = judge.judge_all(self.id, {"every-delay-gains": every_delay_beats_none}, {READING: ratio})
         return Evaluation(rows, judged, series, [])
 
     def contrasts(self, chosen: Mapping[str, Value], done: Mapping[str, Done]) -> dict[str, NDArray[np.float64]]:
