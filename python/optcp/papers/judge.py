@@ -311,7 +311,5 @@ def judge_all(
     LookupError
         If a claim has no function, or a function no claim.
     """
-    parts = {
-        one: {name: function(context) for name, context in contexts.items()} for one, function in judges.items()
-    }
+    parts = {one: {name: function(context) for name, context in contexts.items()} for one, function in judges.items()}
     return judge_each(exhibit, parts)

@@ -78,9 +78,7 @@ class Fig17(Exhibit):
         rows = rows_of("f_delay", {frozen(cell.delayed_key()): values for cell, values in found.items()})
         longest = done[ROUND_TRIPS].once(_longest)
         judges = {
-            "delay-penalty-law": {
-                kind: follows_equation(found, goodput, longest, chosen, kind) for kind in ACKS
-            },
+            "delay-penalty-law": {kind: follows_equation(found, goodput, longest, chosen, kind) for kind in ACKS},
             "background-keeps-penalty": {kind: background(found, kind) for kind in ACKS},
         }
         series = curves(rows, "F_delay", "")
