@@ -1,4 +1,27 @@
-"""Judging a paper's statements: the rules PAIRED, EQUIV, TREND, SHARE and EXACT of ``claims.toml``.
+"""Judging a paper's statements by the rules that ``how`` names in its ``claims.toml``.
+
+A statement is judged per TCP profile and per interpretation of an unstated parameter: true, false or "undecided". Where
+a figure is lost, the claim is all there is.
+
+PAIRED
+    Difference per seed, both sides sharing every random number; mean and 95 % t interval over seeds. True if the whole
+    interval is on the stated side, false if wholly on the other, else undecided.
+EQUIV m
+    True if the 90 % interval of the PAIRED difference lies within +-m, false if the 95 % interval lies wholly outside,
+    else undecided.
+TREND
+    Along an ordered axis: last against first by PAIRED on the stated side, and no neighbouring pair by PAIRED on the
+    other side.
+SHARE
+    Per cent of seeds with Wilson 95 % interval; "better" and "worse" are strict, "best" splits ties. Against a printed
+    share: two-proportion test at 5 % with the paper's own number of runs (a printed share has an error too: about
+    +-8 points at 150 runs).
+CURVE
+    Mean over seeds of goodput in 100 ms intervals, in per cent of the last second before the event. dip = 100 minus
+    the lowest interval in the first second after it; settle = time from the event to the first of five intervals in a
+    row at or above 90. Intervals by bootstrap over seeds, 1000 resamples.
+EXACT
+    Equality on a deterministic run; times within one packet transmission.
 
 A claim is one or more parts. Parts that carry a p-value are corrected together by Holm at 5 %; a part whose test does
 not reject is undecided. One false part makes the claim false, else one undecided part makes it undecided.

@@ -259,7 +259,7 @@ def _rows(routing: str, ssthresh: int | None, measured: Measured) -> list[Row]:
     hit = measured.hit()
     if not hit.any():
         return rows
-    printed = tables()["das"]
+    printed = tables("das")
     prints = {"plain": printed["single_flow_plain_kbps"], "das": printed["single_flow_das_kbps"]}
     for column, receiver in enumerate(RECEIVERS):
         key = _key(receiver, routing, ssthresh)
@@ -298,7 +298,7 @@ def _one_run(done: Done, measured: Measured) -> list[Series]:
 
 def reaches_the_print(measured: Measured) -> list[Part]:
     """Judge: the greatest gain, and both goodputs of its run, within 5 % of the printed ones."""
-    printed = tables()["das"]
+    printed = tables("das")
     best = measured.best()
     plain, das = (kbps(measured.payload[best, column], STOP_S) for column in (0, 1))
     parts = []

@@ -226,7 +226,7 @@ def gain_falls(context: Context) -> list[Part]:
 
 def shares_as_printed(context: Context) -> list[Part]:
     """Judge: the shares of Table 3's columns 2 and 3, and their order."""
-    measured, printed = context.measured, tables()["gmpls"]["table3"]
+    measured, printed = context.measured, tables("gmpls")["table3"]
     n = measured.seeds
     worse = measured.ratio < 1
     best = measured.best_share.sum(axis=0)

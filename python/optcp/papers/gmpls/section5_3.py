@@ -178,7 +178,7 @@ def measure_reserved(done: Done) -> NDArray[np.int64]:
 
 
 def _rows(reading: str, context: Context, changed: bool) -> list[Row]:
-    printed = tables()["gmpls"]["section5_3"]
+    printed = tables("gmpls")["section5_3"]
     # "In the remaining cases 5 ms was the best": no other delay ever was.
     best_printed = {0: printed["best_delta_0ms_pct"], 5: printed["best_delta_5ms_pct"]}
     best, n = context.best_share.sum(axis=0), len(context.good)
@@ -205,7 +205,7 @@ def faster_is_better(context: Context) -> list[Part]:
 
 def at_once_is_best(context: Context) -> list[Part]:
     """Judge: delta = 0 is best in 94 % of the runs, 5 ms in the others, a longer delay never."""
-    printed = tables()["gmpls"]["section5_3"]
+    printed = tables("gmpls")["section5_3"]
     n, share = len(context.good), context.best_share
     best = share.sum(axis=0)
     late = int((share[:, LATE:] > 0).any(axis=1).sum())

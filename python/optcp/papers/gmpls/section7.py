@@ -145,7 +145,7 @@ def optical_over_electrical(optical: NDArray[np.int64], electrical: NDArray[np.i
 
 def better_share_parts(context: Context, lengths: Sequence[int]) -> list[Part]:
     """SHARE of runs in which optical is better against the printed one, for each d in milliseconds."""
-    f, printed = context.measured.ratio(), tables()["gmpls"]["table6"]["opt_better_pct"]
+    f, printed = context.measured.ratio(), tables("gmpls")["table6"]["opt_better_pct"]
     return [
         judge.printed_share_part(
             f"optical is better, d = {d} ms",

@@ -81,7 +81,7 @@ class Delays:
     @classmethod
     def of(cls, scenario: str) -> Delays:
         """The delays that the paper prints for a scenario."""
-        printed = tables()["gmpls"]["table7"]
+        printed = tables("gmpls")["table7"]
         return cls(**{name: printed[name][SCENARIOS.index(scenario)] for name in ("d_l", "d_p", "a", "b", "c")})
 
     @property

@@ -89,7 +89,7 @@ def half_gain_pct(done: Mapping[str, Done]) -> NDArray[np.float64]:
 
 
 def _rows(measured: Measured, changed: bool) -> list[Row]:
-    printed = tables()["gmpls"]["table4"]
+    printed = tables("gmpls")["table4"]
     ratio, best = measured.ratio[..., FIRST], measured.best_share[..., FIRST].sum(axis=0)
     whys = {"rel_goodput_pct": _WHY_GOODPUT, "worse_than_1ms_pct": _WHY_SHARE, "best_pct": _WHY_SHARE}
     rows = []

@@ -46,7 +46,7 @@ class Table6(Section7):
 
 
 def _rows(context: Context) -> list[Row]:
-    measured, printed = context.measured, tables()["gmpls"]["table6"]
+    measured, printed = context.measured, tables("gmpls")["table6"]
     why = WHY_CHANGED if context.changed else _WHY
     rows = []
     for i, d in enumerate(D_MS):

@@ -79,7 +79,7 @@ class BestDelay(Exhibit):
     def evaluate(self, chosen: Mapping[str, Value], done: Mapping[str, Done]) -> Evaluation:
         """Mean gain as rows, histograms as series."""
         ratio = done[READING].once(measure)
-        printed = tables()["recovery_time"]
+        printed = tables("slides")
         changed = self.changed(chosen)
         why = "The world was changed by --set, so it is not the slides'." if changed else _WHY
         rows, series = [], []

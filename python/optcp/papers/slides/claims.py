@@ -179,7 +179,7 @@ def first_second(context: Context) -> list[Part]:
     """Judge: the first second's gain, and that the cases differ only in the first few seconds."""
     measured = context.measured
     total = measured.bytes_in(FAILURE_S, FAILURE_S + 1).sum(axis=-1) / 1e3
-    printed = tables()["recovery_time"]["first_second_50ms_vs_0ms_pct"]
+    printed = tables("slides")["first_second_50ms_vs_0ms_pct"]
     gain = first_second_gain_pct(measured)
     low, high = np.quantile(gain, [0.05, 0.95])
     parts = [
