@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-import optcp
 from optcp import stats
 from optcp.errors import RunFailed
 from optcp.papers import judge
@@ -41,7 +40,7 @@ QUICK_SEEDS = 10
 SAME_PCT = 0.5
 LATE = DELTA_MS.index(10)
 
-_SCENARIOS = Path(optcp.__file__).parent / "scenarios"
+_SCENARIOS = Path(__file__).with_name("scenarios")
 _NO_FAILURE = {"failures": "[]", "parameters.switch_delay": "0 ms"}
 _ELECTRICAL = {"parameters.switch_delay": "0 ms"}
 _RESERVED = {"protection.0.capacity": "reserved"}

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-import optcp
 from optcp.errors import RunFailed
 from optcp.papers import judge
 from optcp.papers.assume import built_in, overrides
@@ -48,7 +47,7 @@ OPTICAL_NOTE = (
     '"optical exact" discards from the first packet on the restored path on.'
 )
 
-SCENARIO = Path(optcp.__file__).parent / "scenarios" / "gmpls-section7.toml"
+SCENARIO = Path(__file__).with_name("scenarios") / "gmpls-section7.toml"
 
 ASSUMED = (
     *world(access_share=0.8),
