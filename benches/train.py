@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 from optcp import _core
 from optcp.papers.lbas.paper import Cell
 from optcp.shipped import find, scenarios
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 SHORT_LBAS = [("stop", "3 s"), ("parameters.warm_up", "1 s"), ("parameters.batch", "1 s")]
 
