@@ -1,3 +1,4 @@
+import ast
 import math
 import re
 
@@ -89,6 +90,16 @@ def test_ids_of_claims_are_kebab_case_and_unique_in_an_exhibit():
     names = [(one.exhibit, one.id) for one in CLAIMS]
     assert len(set(names)) == len(names)
     assert [name for _, name in names if not re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", name)] == []
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_every_claim_is_named_by_the_judges_of_its_paper(paper):
+    sources = (path().parents[1] / paper).glob("*.py")
+    trees = [ast.parse(file.read_text(encoding="utf-8")) for file in sources]
+    keys = [key for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Dict) for key in node.keys]
+    keys += [node.slice for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Subscript)]
+    names = {key.value for key in keys if isinstance(key, ast.Constant)}
+    assert [one.id for one in statements(paper) if one.id not in names] == []
 
 
 def test_every_claim_is_judged_and_every_judged_claim_is_in_the_toml():
