@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from typing import TYPE_CHECKING
 
-import optcp
 from optcp import _core
 from optcp.papers.lbas.paper import Cell
+from optcp.shipped import find, scenarios
 
-SCENARIOS = Path(optcp.__file__).parent / "scenarios"
+if TYPE_CHECKING:
+    from pathlib import Path
+
 SHORT_LBAS = [("stop", "3 s"), ("parameters.warm_up", "1 s"), ("parameters.batch", "1 s")]
 
 
@@ -20,9 +22,9 @@ def main() -> None:
     for anycast in (True, False):
         for profile in ("inet-2011", "rfc"):
             world = [*Cell(2, 100, anycast).overrides(), *SHORT_LBAS, ("parameters.profile", profile)]
-            run(SCENARIOS / "lbas.toml", world)
-    for scenario in sorted(SCENARIOS.glob("*.toml")):
-        if scenario.stem != "lbas":
+            run(find("lbas"), world)
+    for name, scenario in scenarios().items():
+        if name != "lbas":
             run(scenario, [])
 
 

@@ -19,8 +19,12 @@ from matplotlib.figure import Figure
 from PIL import Image
 
 from optcp import stored
+from optcp.papers.das import figures as das
+from optcp.papers.gmpls.figures import section5
+from optcp.papers.lbas.figures import smaller, tables
 from optcp.papers.model import Result
-from optcp.plots import das, gmpls, lbas, lbas_smaller, obs, obs_windows, sensitivity
+from optcp.papers.obs.figures import curves, windows
+from optcp.plots import sensitivity
 from optcp.plots.svg import canvas
 from optcp.report.build import load_studies
 
@@ -81,8 +85,8 @@ def read(directory: Path, exhibit: str, paper: str = "gmpls") -> Result:
 
 def report(directory: Path) -> None:
     """Draw every wanted figure of the report."""
-    with mock.patch.object(gmpls, "render", save):
-        for name, draw in (("fig7", gmpls.fig7), ("table3", gmpls.table3)):
+    with mock.patch.object(section5, "render", save):
+        for name, draw in (("fig7", section5.fig7), ("table3", section5.table3)):
             draw(read(directory, name))
 
 
@@ -95,21 +99,21 @@ def reroute(directory: Path) -> None:
 
 def bursts(directory: Path) -> None:
     """Draw the wanted figures of the obs paper."""
-    with mock.patch.object(obs, "render", save), mock.patch.object(obs_windows, "render", save):
-        obs_windows.fig5(read(directory, "fig5", "obs"))
-        obs.fig14(read(directory, "fig14", "obs"))
-        obs.goodput(read(directory, "fig16", "obs"))
-        obs.emergent(read(directory, "emergent", "obs"))
-        obs.today(read(directory, "today", "obs"))
+    with mock.patch.object(curves, "render", save), mock.patch.object(windows, "render", save):
+        windows.fig5(read(directory, "fig5", "obs"))
+        curves.fig14(read(directory, "fig14", "obs"))
+        curves.goodput(read(directory, "fig16", "obs"))
+        curves.emergent(read(directory, "emergent", "obs"))
+        curves.today(read(directory, "today", "obs"))
 
 
 def bundles(directory: Path) -> None:
     """Draw the wanted figures of the LBAS paper and beyond it."""
-    with mock.patch.object(lbas, "render", save), mock.patch.object(lbas_smaller, "render", save):
+    with mock.patch.object(tables, "render", save), mock.patch.object(smaller, "render", save):
         for name in ("table1", "table2", "table3"):
-            lbas.table(read(directory, name, "lbas"))
+            tables.table(read(directory, name, "lbas"))
         for name in ("today", "mix", "buffer"):
-            getattr(lbas_smaller, name)(read(directory, name, "lbas"))
+            getattr(smaller, name)(read(directory, name, "lbas"))
 
 
 def today(directory: Path) -> None:

@@ -13,9 +13,19 @@ static ROOT: LazyLock<PathBuf> = LazyLock::new(|| {
     root.expect("the sources are there").to_owned()
 });
 
+/// Where the scenarios are that are shipped.
+const SCENARIOS: [&str; 6] = [
+    "python/optcp/scenarios",
+    "python/optcp/papers/das/scenarios",
+    "python/optcp/papers/gmpls/scenarios",
+    "python/optcp/papers/lbas/scenarios",
+    "python/optcp/papers/obs/scenarios",
+    "python/optcp/papers/slides/scenarios",
+];
+
 static SHIPPED: LazyLock<Vec<(String, String)>> = LazyLock::new(|| {
     let text = |(name, bytes)| (name, String::from_utf8(bytes).expect("scenarios are text"));
-    files("python/optcp/scenarios").into_iter().map(text).collect()
+    SCENARIOS.into_iter().flat_map(files).map(text).collect()
 });
 
 /// The text of a shipped scenario, or of one of them where the name is of none.
@@ -27,12 +37,12 @@ pub fn shipped(name: &str) -> &'static str {
 /// What a target's inputs are made from, in the order of their paths.
 pub fn of(target: Target) -> Vec<Vec<u8>> {
     let corpus = format!("fuzz/corpus/{}", target.name());
-    let more: &[&str] = match target {
-        Target::Scenario => &["python/optcp/scenarios", "crates/scenario/tests/bad"],
-        Target::Packetdrill => &["tests/packetdrill"],
-        Target::Overrides | Target::Conformance | Target::Parquet => &[],
+    let more = match target {
+        Target::Scenario => [&SCENARIOS[..], &["crates/scenario/tests/bad"]].concat(),
+        Target::Packetdrill => vec!["tests/packetdrill"],
+        Target::Overrides | Target::Conformance | Target::Parquet => Vec::new(),
     };
-    let all = std::iter::once(corpus.as_str()).chain(more.iter().copied()).flat_map(files);
+    let all = std::iter::once(corpus.as_str()).chain(more).flat_map(files);
     all.map(|(_, bytes)| bytes).collect()
 }
 

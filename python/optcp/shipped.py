@@ -11,9 +11,10 @@ from optcp.errors import InputError, nearest
 
 
 def scenarios() -> dict[str, Path]:
-    """Each shipped scenario's file by its name."""
-    directory = Path(optcp.__file__).parent / "scenarios"
-    return {path.stem: path for path in sorted(directory.glob("*.toml"))}
+    """Each shipped scenario's file by its name: the papers' own, which lie with them, and the others."""
+    package = Path(optcp.__file__).parent
+    found = [*package.glob("scenarios/*.toml"), *package.glob("papers/*/scenarios/*.toml")]
+    return {path.stem: path for path in sorted(found, key=lambda path: path.name)}
 
 
 def find(text: str) -> Path:

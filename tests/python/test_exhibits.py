@@ -268,13 +268,13 @@ def test_baseline_changes(results, tmp_path):
     assert baseline.missing(known, IDS, "quick") == IDS
     entry = known["gmpls/table3"]["seeds=4"]
     claim = result.claims[0]
-    entry["claims"][claim.text] = str(claim.holds).lower() if claim.holds != "undecided" else True
+    entry["claims"][claim.id] = str(claim.holds).lower() if claim.holds != "undecided" else True
     del entry["rows"][result.rows[3].name]
     entry["rows"]["gone"] = "match"
     assert baseline.changes(known, result) == [
         "gmpls/table3, gone: match in the baseline, now absent",
         f"gmpls/table3, {result.rows[3].name}: absent in the baseline, now {result.rows[3].verdict}",
-        f"gmpls/table3, {claim.text}: {str(entry['claims'][claim.text]).lower()} in the baseline, "
+        f"gmpls/table3, {claim.id}: {str(entry['claims'][claim.id]).lower()} in the baseline, "
         f"now {str(claim.holds).lower()}",
     ]
     before = file.read_text()

@@ -7,7 +7,7 @@ from optcp.papers import judge
 from optcp.papers.judge import Part
 from optcp.papers.printed import Statement
 
-STATEMENT = Statement("x/y", "section 1", "it is so", "PAIRED")
+STATEMENT = Statement(id="so", exhibit="x/y", where="section 1", text="it is so", how="PAIRED")
 
 
 @pytest.mark.parametrize(

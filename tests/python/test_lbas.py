@@ -170,7 +170,7 @@ def test_the_print_against_its_own_statements():
     broken = [part.text.split(":")[0] for part in parts if part.holds is False]
     assert broken == [f"gain at b_D = {degree}, 250 flows minus 100 flows" for degree in (3, 4, 5, 10)]
     assert holds("lbas/table2", measured)[0] is False
-    drops = table2.Table2().judges(measured)["With anycast switching the core drops less"]
+    drops = table2.Table2().judges(measured)["anycast-drops-less"]
     assert [part.text.split(",")[0] for part in drops if part.holds is False] == ["b_D = 2", "with far-side ports"]
     assert holds("lbas/table2", measured)[1:] == [True, False]
     assert holds("lbas/table3", measured)[1] is True
@@ -232,7 +232,7 @@ def test_cells_without_a_common_seed_count_as_missing():
     assert measured.has(CELLS[2:])
     # The fourth is false without this cell: at b_D = 4 the printed gain grows from 100 flows to 250.
     assert holds("lbas/table1", measured)[:4] == ["undecided"] * 3 + [False]
-    parts = table1.Table1().judges(measured)["Bundling with anycast switching raises"]
+    parts = table1.Table1().judges(measured)["anycast-raises-throughput"]
     assert parts[0].text == "1 of 15 comparisons are of cells without a common seed"
     assert len(parts) == 1 + 14
     assert "1 of 1 comparisons" in table3.largest_reduction(measured)[0].text
@@ -247,7 +247,7 @@ def test_a_statement_that_one_cell_breaks_is_false():
     other = as_printed(lambda cell: {"throughput_gbps": 8.39 * 1.03} if cell == FEWER[0] else {})
     assert holds("lbas/table1", other)[4] is False
     far = as_printed(lambda cell: {"far_drop_mbps": 60.0} if cell == CELLS[0] else {})
-    parts = table2.Table2().judges(far)["With anycast switching the core drops less"]
+    parts = table2.Table2().judges(far)["anycast-drops-less"]
     assert [part.holds for part in parts if "b_D = 2, 100 flows" in part.text] == [True, False]
 
 

@@ -3,12 +3,10 @@
 import json
 import subprocess
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
 
-import optcp
 from optcp.errors import Interrupted, RunFailed
 from optcp.papers import assume, kept
 from optcp.papers.base import Size, select
@@ -16,10 +14,11 @@ from optcp.papers.lbas import long_runs, paper
 from optcp.papers.lbas.paper import CELLS, FEWER
 from optcp.papers.reproduce import Request, make_long_runs, reproduce
 from optcp.plots import figures
+from optcp.shipped import find
 from optcp.tables import show_result
 from test_lbas import as_printed
 
-WORLD = Path(optcp.__file__).parent / "scenarios" / "gmpls-section5.toml"
+WORLD = find("gmpls-section5")
 
 
 def long_run(directory, seed, *overrides):

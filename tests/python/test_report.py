@@ -70,7 +70,7 @@ def test_the_page_shows_every_row_claim_and_figure(page, results_directory):
     results = list(build.load_files(results_directory).values())
     assert [result.exhibit for result in results] == ["gmpls/fig7", "gmpls/fig8", "gmpls/table3"]
     assert page.count("<figure>") == 4 + 1 + 1
-    assert page.count('<article class="claim">') == sum(len(result.claims) for result in results)
+    assert page.count('<article class="claim" ') == sum(len(result.claims) for result in results)
     chips = sum(len(result.rows) for result in results)
     assert page.count('<td class="left"><span class="chip') == chips
     for result in results:
@@ -98,7 +98,7 @@ def test_words_of_a_result_are_escaped():
         assumed={"x": nasty},
         changed={"x": 1},
         rows=[Row({"k": nasty}, "m", None, 1.0, (None, None), 1, "claim-only", nasty)],
-        claims=[Claim(nasty, nasty, "undecided", nasty, {"a": "undecided"})],
+        claims=[Claim(nasty, nasty, nasty, "undecided", nasty, {"a": "undecided"})],
         notes=[nasty],
         provenance={"version": "1", "git": "unknown", "seeds": [1, 1], "records_sha256": None},
         series=[],

@@ -144,7 +144,14 @@ RESULT = {
         }
     ],
     "claims": [
-        {"text": "it holds", "where": "there", "holds": True, "evidence": "seen", "readings": {"a": "undecided"}}
+        {
+            "id": "it-holds",
+            "text": "it holds",
+            "where": "there",
+            "holds": True,
+            "evidence": "seen",
+            "readings": {"a": "undecided"},
+        }
     ],
     "notes": ["a note"],
     "provenance": {

@@ -41,8 +41,12 @@ fn with_all_kernels(world: &Scenario, seed: u64, digest: bool) -> [Run; 4] {
 #[test]
 #[expect(clippy::disallowed_methods, reason = "a test reads what is shipped")]
 fn every_shipped_scenario_runs_alike_with_all_kernels() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../python/optcp/scenarios");
-    let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let list =
+        |folder: &Path| std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let python = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../python/optcp");
+    let papers = list(&python.join("papers")).map(|paper| paper.join("scenarios"));
+    let folders = papers.chain([python.join("scenarios")]).filter(|folder| folder.is_dir());
+    let files = folders.flat_map(|folder| list(&folder));
     let library = Library::new(|_| Ok(triangle()));
     let mut compared = 0;
     for file in files.filter(|file| file.extension().is_some_and(|end| end == "toml")) {
@@ -72,7 +76,7 @@ fn every_shipped_scenario_runs_alike_with_all_kernels() {
         }
         compared += 1;
     }
-    assert!(compared >= 16, "only {compared} scenarios were found");
+    assert!(compared >= 30, "only {compared} scenarios were found");
 }
 
 /// Kernels come to the flows in different orders; what SACK reports in their ACKs is in the order of time.

@@ -1,6 +1,6 @@
 """The committed baseline of verdicts: ``--check`` compares with it, ``--write-baseline`` renews it.
 
-Form: exhibit id, then size name, then ``rows`` (row name to verdict) and ``claims`` (text to judgement).
+Form: exhibit id, then size name, then ``rows`` (row name to verdict) and ``claims`` (id to judgement).
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def entry(result: Result) -> dict[str, dict[str, Any]]:
     """What the baseline holds of a result."""
     return {
         "rows": {row.name: row.verdict for row in result.rows},
-        "claims": {claim.text: claim.holds for claim in result.claims},
+        "claims": {claim.id: claim.holds for claim in result.claims},
     }
 
 

@@ -63,6 +63,8 @@ class Claim:
 
     Attributes
     ----------
+    id
+        The claim's name, unique in an exhibit.
     text, where
         The statement and where the paper makes it.
     holds
@@ -73,6 +75,7 @@ class Claim:
         The judgement under each interpretation, by its name.
     """
 
+    id: str
     text: str
     where: str
     holds: Holds

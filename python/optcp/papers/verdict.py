@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import functools
 import math
-import tomllib
 from typing import TYPE_CHECKING
 
 from optcp.papers.model import Row, Verdict, finite
-from optcp.papers.printed import data_text
+from optcp.papers.printed import read
 
 if TYPE_CHECKING:
     from optcp.papers.model import Key
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
 @functools.cache
 def tolerances() -> dict[str, float]:
     """Return the tolerance of every metric that is compared with a printed value, from ``tolerances.toml``."""
-    return {metric: entry["tolerance"] for metric, entry in tomllib.loads(data_text("tolerances.toml")).items()}
+    return {metric: entry["tolerance"] for metric, entry in read("data", "tolerances.toml").items()}
 
 
 def verdict(measured: float, half_width: float, printed: float | None, tolerance: float | None) -> Verdict:

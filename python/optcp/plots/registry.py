@@ -6,25 +6,12 @@ import importlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from optcp.papers.base import PAPERS
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from optcp.papers.model import Result
-
-MODULES = (
-    "gmpls",
-    "gmpls_fig4",
-    "gmpls_section5",
-    "gmpls_section6",
-    "gmpls_section7",
-    "gmpls_section8",
-    "slides",
-    "das",
-    "lbas",
-    "lbas_smaller",
-    "obs",
-    "obs_windows",
-)
 
 
 @dataclass(frozen=True)
@@ -58,7 +45,8 @@ def draws(exhibit: str) -> Callable[[Callable[[Result], list[Figure]]], Callable
 
 def figures(result: Result) -> list[Figure]:
     """Draw a result; an exhibit without a figure has none."""
-    for module in MODULES:
-        importlib.import_module(f"optcp.plots.{module}")
+    paper = result.exhibit.partition("/")[0]
+    if paper in PAPERS:
+        importlib.import_module(f"optcp.papers.{paper}.figures")
     drawer = _drawers.get(result.exhibit)
     return drawer(result) if drawer else []

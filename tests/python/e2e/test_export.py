@@ -9,11 +9,10 @@ import dpkt
 import pyarrow.parquet
 import pytest
 
-import optcp
 from conftest import command_in
 from optcp import stored
+from optcp.shipped import find
 
-SCENARIOS = Path(optcp.__file__).parent / "scenarios"
 WORLD = """
 title = "two segments over two links"
 stop = "1 s"
@@ -252,7 +251,7 @@ CHOSEN = ("L1->L2", "L2->L1", "L5->L2", "L2->L5")
 def busy(tmp_path_factory):
     """A run with failure, switch and full queues, exported in every form; its rows beside it."""
     place = tmp_path_factory.mktemp("busy")
-    text = (SCENARIOS / "slides-first.toml").read_text(encoding="utf-8")
+    text = find("slides-first").read_text(encoding="utf-8")
     links = 'kind = "packets"\nlinks = [["L1", "L2"], ["L5", "L2"]]'
     assert text.count('kind = "packets"') == 1
     (place / "busy.toml").write_text(text.replace('kind = "packets"', links), encoding="utf-8")
@@ -400,7 +399,7 @@ def test_packets_that_are_alike_are_told_apart(command, world, kind, links):
 
 
 def test_a_bundle_tells_its_lightpaths_apart(command, tmp_path):
-    text = (SCENARIOS / "lbas.toml").read_text(encoding="utf-8")
+    text = find("lbas").read_text(encoding="utf-8")
     observe = '[[observe]]\nname = "seen"\nkind = "packets"\nlinks = ["lightpath"]\n'
     (tmp_path / "small.toml").write_text(text[: text.index("[[observe]]")] + observe, encoding="utf-8")
     few = ("stop=700 ms", "parameters.hosts=1", "parameters.K=2", "parameters.start=0 s")

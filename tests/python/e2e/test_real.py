@@ -1,11 +1,10 @@
 """The command with the compiled simulator, as a user runs it: in a process of its own."""
 
 import json
-from pathlib import Path
 
-import optcp
+from optcp.shipped import find
 
-SCENARIO = Path(optcp.__file__).parent / "scenarios" / "gmpls-section5.toml"
+SCENARIO = find("gmpls-section5")
 
 
 def test_the_scenario_that_comes_with_it_is_valid(command):

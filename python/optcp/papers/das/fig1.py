@@ -97,7 +97,7 @@ class Fig1(Exhibit):
             hit = stats.wilson(int(np.count_nonzero(expired)), len(expired)).times(100)
             rows.append(row(key, "loops_pct", None, hit, ""))
             series += _timeline(key, of_kind[0])
-        judged = judge.judge_each(self.id, {"A failure that ends before": {"#, one flow": announces_what_lasts(runs)}})
+        judged = judge.judge_each(self.id, {"short-failures-silent": {"#, one flow": announces_what_lasts(runs)}})
         note = (
             "Forwarding entries that routers rewrite, between all nodes. The backup of A-C is a tunnel; when A has "
             "converged before B, packets go to B outside of it, and B sends them back. `loops_pct` is the share of "

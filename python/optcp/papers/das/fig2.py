@@ -167,10 +167,10 @@ class Fig2(Exhibit):
         judged = judge.judge_each(
             self.id,
             {
-                "One connection, failure": {name: reaches_the_print(one) for name, one in told.items()},
-                "Only the return": {name: removes_every_false_one(one) for name, one in told.items()},
-                "DAS is a receiver change": {UNBROKEN: does_nothing_without_a_shorter_path(done[UNBROKEN])},
-                "DAS works with any way": {name: works_with_the_backup(measured[BACKUP + name]) for name in BACKUPS},
+                "goodput-gain": {name: reaches_the_print(one) for name, one in told.items()},
+                "no-false-retransmits": {name: removes_every_false_one(one) for name, one in told.items()},
+                "receiver-only": {UNBROKEN: does_nothing_without_a_shorter_path(done[UNBROKEN])},
+                "any-backup": {name: works_with_the_backup(measured[BACKUP + name]) for name in BACKUPS},
             },
         )
         note = (
@@ -259,7 +259,7 @@ def _rows(routing: str, ssthresh: int | None, measured: Measured) -> list[Row]:
     hit = measured.hit()
     if not hit.any():
         return rows
-    printed = tables()["das"]
+    printed = tables("das")
     prints = {"plain": printed["single_flow_plain_kbps"], "das": printed["single_flow_das_kbps"]}
     for column, receiver in enumerate(RECEIVERS):
         key = _key(receiver, routing, ssthresh)
@@ -298,7 +298,7 @@ def _one_run(done: Done, measured: Measured) -> list[Series]:
 
 def reaches_the_print(measured: Measured) -> list[Part]:
     """Judge: the greatest gain, and both goodputs of its run, within 5 % of the printed ones."""
-    printed = tables()["das"]
+    printed = tables("das")
     best = measured.best()
     plain, das = (kbps(measured.payload[best, column], STOP_S) for column in (0, 1))
     parts = []

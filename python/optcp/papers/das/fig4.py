@@ -121,7 +121,7 @@ class Fig4(Exhibit):
                 series += _curves(topology, rows, metric)
         judged = judge.judge_all(
             self.id,
-            {"The gain is positive": falls_with_n},
+            {"gain-falls-with-connections": falls_with_n},
             measured,
         )
         note = (

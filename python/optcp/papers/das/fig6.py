@@ -92,8 +92,8 @@ class Fig6(Exhibit):
         judged = judge.judge_each(
             self.id,
             {
-                "Overtaking alone brings": {name: tells_both_apart(traces, name) for name in SUPPRESSING},
-                "If the first packet": {name: goes_on_telling(traces["c"][name]) for name in SUPPRESSING},
+                "overtaking-silent": {name: tells_both_apart(traces, name) for name in SUPPRESSING},
+                "first-packet-lost": {name: goes_on_telling(traces["c"][name]) for name in SUPPRESSING},
             },
         )
         note = (

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-import optcp
 from optcp.papers.assume import Assumed, built_in, not_negative, positive_int
 
 if TYPE_CHECKING:
@@ -31,7 +30,7 @@ PS = 1_000_000_000_000
 
 def scenario(name: str) -> Path:
     """A shipped scenario of this paper."""
-    return Path(optcp.__file__).parent / "scenarios" / f"das-{name}.toml"
+    return Path(__file__).with_name("scenarios") / f"das-{name}.toml"
 
 
 WORLD = (

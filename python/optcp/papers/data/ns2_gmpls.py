@@ -21,7 +21,6 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from scipy.stats import distributions
 
-import optcp
 from optcp import _core, stats
 from optcp.papers import printed
 from optcp.papers.gmpls import section6
@@ -33,7 +32,7 @@ if TYPE_CHECKING:
 
 HERE = Path(__file__).parent
 TCL, RUNS = HERE / "ns2-gmpls.tcl", HERE / "ns2-gmpls.json"
-SCENARIOS = Path(optcp.__file__).parent / "scenarios"
+SCENARIOS = Path(__file__).parents[1] / "gmpls" / "scenarios"
 MS = 10**9
 QUEUE = 50
 OBSERVED = (("S", "A"), ("A", "L0"), ("F", "C"), ("C", "L4"), ("L5", "L6"))

@@ -60,7 +60,7 @@ def judge_all(exhibit: str, contexts: Mapping[str, Context]) -> list[Claim]:
     Raises
     ------
     LookupError
-        If a statement has no function, or a function no statement.
+        If a claim has no function, or a function no claim.
     """
     return judge.judge_all(exhibit, _JUDGES[exhibit], contexts)
 
@@ -226,7 +226,7 @@ def gain_falls(context: Context) -> list[Part]:
 
 def shares_as_printed(context: Context) -> list[Part]:
     """Judge: the shares of Table 3's columns 2 and 3, and their order."""
-    measured, printed = context.measured, tables()["gmpls"]["table3"]
+    measured, printed = context.measured, tables("gmpls")["table3"]
     n = measured.seeds
     worse = measured.ratio < 1
     best = measured.best_share.sum(axis=0)
@@ -250,16 +250,16 @@ def shares_as_printed(context: Context) -> list[Part]:
 
 _JUDGES: dict[str, dict[str, Callable[[Context], list[Part]]]] = {
     "gmpls/fig7": {
-        "Goodput of a short interval": above_link_rate,
-        "Before the failure the access link": access_is_bottleneck,
-        "An immediate switch hurts": immediate_hurts_fixed,
-        "With delta = 0 the merge port overflows": overflow_at_once,
-        "A delayed switch costs more packets": dead_link_or_merge,
-        "After the switch the competing flows": settles_in_a_second,
+        "above-link-rate": above_link_rate,
+        "access-is-bottleneck": access_is_bottleneck,
+        "immediate-hurts-fixed": immediate_hurts_fixed,
+        "merge-overflows-at-once": overflow_at_once,
+        "dead-link-against-merge": dead_link_or_merge,
+        "settling-takes-a-second": settles_in_a_second,
     },
-    "gmpls/fig8": {"On average every delayed switch": delay_pays},
+    "gmpls/fig8": {"delay-gains": delay_pays},
     "gmpls/table3": {
-        "50 ms gains most": gain_falls,
-        "The share of runs worse than delta = 0": shares_as_printed,
+        "shortest-is-best": gain_falls,
+        "worse-and-best-shares": shares_as_printed,
     },
 }

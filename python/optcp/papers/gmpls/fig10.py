@@ -64,7 +64,7 @@ class Fig10(Section6):
         ]
         judged = judge.judge_all(
             self.id,
-            {"The sudden longer RTT": longer_makes_late, "At delta = 5 ms, the longer": deeper_and_slower},
+            {"spurious-timeouts": longer_makes_late, "longer-drops-deeper": deeper_and_slower},
             {context.profile: Told(context, timeouts[..., 1])},
         )
         series = [context.goodput_series(d, FIRST) for d in range(len(D_MS))]

@@ -49,7 +49,7 @@ class Fig11(Section6):
 
 def longer_loses_more_often(context: Context) -> list[Part]:
     """Judge: the shares of Table 4, and that the peak of f moves left with d."""
-    measured, printed = context.measured, tables()["gmpls"]["table4"]
+    measured, printed = context.measured, tables("gmpls")["table4"]
     n, ratio = measured.seeds, measured.ratio[..., FIRST]
     best = measured.best_share[..., FIRST].sum(axis=0)
     parts = [
@@ -69,4 +69,4 @@ def longer_loses_more_often(context: Context) -> list[Part]:
     return parts + judge.trend_parts("mean f, d", steps(D_MS[1:]), list(100 * ratio.T[1:]), "down", "%")
 
 
-JUDGES = {"The share of runs that lose": longer_loses_more_often}
+JUDGES = {"losing-share-climbs": longer_loses_more_often}

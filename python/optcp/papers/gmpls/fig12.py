@@ -116,4 +116,4 @@ def slower_not_deeper(context: Context) -> list[Part]:
     return parts + judge.trend_parts("goodput of (5 s, 8 s], delta", steps(DELTA_MS), list(pct.T), "down", "points")
 
 
-JUDGES = {"For a short backup": deeper_until_equal, "For d = 100 ms": slower_not_deeper}
+JUDGES = {"slower-deepens-short": deeper_until_equal, "long-backup-same-drop": slower_not_deeper}

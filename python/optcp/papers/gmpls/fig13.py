@@ -77,4 +77,4 @@ def shorter_dominates(context: Context) -> list[Part]:
     ]
 
 
-JUDGES = {"The slower the switch": shorter_dominates}
+JUDGES = {"slower-favours-short": shorter_dominates}

@@ -83,4 +83,4 @@ def longer_is_like_slower(context: Context) -> list[Part]:
     return [replace(part, text=f"{part.text}; {more}; (100, 5) over (1, 100): {judge.span(against_one, '')}")]
 
 
-JUDGES = {"Total goodput falls": falls_both_ways, "Lengthening the backup": longer_is_like_slower}
+JUDGES = {"falls-with-both": falls_both_ways, "length-costs-as-delay": longer_is_like_slower}

@@ -79,4 +79,4 @@ def staying_is_best(context: Context) -> list[Part]:
     return parts
 
 
-JUDGES = {"Staying on the backup": staying_is_best}
+JUDGES = {"staying-is-best": staying_is_best}

@@ -56,4 +56,4 @@ def optical_is_better_at_100(context: Context) -> list[Part]:
     ]
 
 
-JUDGES = {"At d = 100 ms the optical": optical_is_better_at_100}
+JUDGES = {"optical-ahead-at-100ms": optical_is_better_at_100}

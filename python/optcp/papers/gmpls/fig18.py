@@ -167,6 +167,6 @@ def local_is_alike_others_worsen(told: Told) -> list[Part]:
 
 
 JUDGES = {
-    "In scenario D the variant": variant_recovers_faster_unless_d,
-    "The scenarios hardly differ": local_is_alike_others_worsen,
+    "variant-overflows-in-d": variant_recovers_faster_unless_d,
+    "scenarios-alike-for-local": local_is_alike_others_worsen,
 }

@@ -170,8 +170,8 @@ def switch_back_ranking(context: Context) -> list[Part]:
 
 
 JUDGES = {
-    "At switch-over local protection": local_is_best,
-    "Local loop-back is only": loopback_slightly_better,
-    "In scenarios A, B and C": variant_between,
-    "At switch-back local is best": switch_back_ranking,
+    "local-wins-switch-over": local_is_best,
+    "loop-back-slightly-better": loopback_slightly_better,
+    "variant-between": variant_between,
+    "switch-back-order": switch_back_ranking,
 }

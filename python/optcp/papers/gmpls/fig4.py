@@ -156,8 +156,8 @@ def crosses_where_equation_3_says(context: Measured) -> list[Part]:
 
 
 _JUDGES = {
-    "In NewReno, B consecutive losses": follows_the_law,
-    "There is a largest burst": crosses_where_equation_3_says,
+    "recovery-law": follows_the_law,
+    "largest-burst": crosses_where_equation_3_says,
 }
 
 

@@ -22,7 +22,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-import optcp
 from optcp import _core
 from optcp.errors import RunFailed
 from optcp.study import Branch, Study
@@ -56,7 +55,7 @@ RESTART_TIMER = [
 ]
 TIMER_LOSES = range(60, 200)
 """Of W = 20, what a flow has not sent in its first two round trips; more than it can have in flight."""
-_SCENARIO = Path(optcp.__file__).parent / "scenarios" / "gmpls-fig4.toml"
+_SCENARIO = Path(__file__).with_name("scenarios") / "gmpls-fig4.toml"
 
 
 def bursts(window: int) -> range:

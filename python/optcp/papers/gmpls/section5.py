@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-import optcp
 from optcp.errors import RunFailed
 from optcp.papers.assume import Assumed, overrides
 from optcp.papers.base import over_switch_delays
@@ -36,7 +35,7 @@ END_S = 10.0
 FAILING_LINK = ("L1->L2", "L2->L1")
 MERGE_PORT = "L5->L6"
 
-_SCENARIO = Path(optcp.__file__).parent / "scenarios" / "gmpls-section5.toml"
+_SCENARIO = Path(__file__).with_name("scenarios") / "gmpls-section5.toml"
 
 
 def _flows(text: str) -> str:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-import optcp
 from optcp import stats
 from optcp.papers import judge
 from optcp.papers.assume import built_in, ns2_world, overrides
@@ -49,7 +48,7 @@ INTO_L5 = ("L1->L5", "L4->L5")
 """What these two ports send is offered to L5->L6."""
 SAME_PCT = 5.0
 
-_SCENARIO = Path(optcp.__file__).parent / "scenarios" / "gmpls-section5.toml"
+_SCENARIO = Path(__file__).with_name("scenarios") / "gmpls-section5.toml"
 _GOODPUT = '{{ name = "goodput", kind = "goodput", groups = ["switched", "fixed"], interval = "{}" }}'
 _OFFERED = '{ name = "offered", kind = "load", links = [["L1", "L5"], ["L4", "L5"]], interval = "50 ms" }'
 
@@ -374,4 +373,4 @@ def more_flows_settle_faster(context: Context) -> list[Part]:
     return parts
 
 
-JUDGES = {"With access at 60 %": lower_load_lower_delay, "More concurrent flows": more_flows_settle_faster}
+JUDGES = {"lower-load-shorter-delay": lower_load_lower_delay, "more-flows-settle-faster": more_flows_settle_faster}

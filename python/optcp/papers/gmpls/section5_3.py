@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-import optcp
 from optcp import stats
 from optcp.errors import RunFailed
 from optcp.papers import judge
@@ -41,7 +40,7 @@ QUICK_SEEDS = 10
 SAME_PCT = 0.5
 LATE = DELTA_MS.index(10)
 
-_SCENARIOS = Path(optcp.__file__).parent / "scenarios"
+_SCENARIOS = Path(__file__).with_name("scenarios")
 _NO_FAILURE = {"failures": "[]", "parameters.switch_delay": "0 ms"}
 _ELECTRICAL = {"parameters.switch_delay": "0 ms"}
 _RESERVED = {"protection.0.capacity": "reserved"}
@@ -178,7 +177,7 @@ def measure_reserved(done: Done) -> NDArray[np.int64]:
 
 
 def _rows(reading: str, context: Context, changed: bool) -> list[Row]:
-    printed = tables()["gmpls"]["section5_3"]
+    printed = tables("gmpls")["section5_3"]
     # "In the remaining cases 5 ms was the best": no other delay ever was.
     best_printed = {0: printed["best_delta_0ms_pct"], 5: printed["best_delta_5ms_pct"]}
     best, n = context.best_share.sum(axis=0), len(context.good)
@@ -205,7 +204,7 @@ def faster_is_better(context: Context) -> list[Part]:
 
 def at_once_is_best(context: Context) -> list[Part]:
     """Judge: delta = 0 is best in 94 % of the runs, 5 ms in the others, a longer delay never."""
-    printed = tables()["gmpls"]["section5_3"]
+    printed = tables("gmpls")["section5_3"]
     n, share = len(context.good), context.best_share
     best = share.sum(axis=0)
     late = int((share[:, LATE:] > 0).any(axis=1).sum())
@@ -233,7 +232,7 @@ def third_flows_left_alone(context: Context) -> list[Part]:
 
 
 JUDGES = {
-    "With reserved optical capacity": faster_is_better,
-    "delta = 0 is best in 94 %": at_once_is_best,
-    "Optical protection leaves third flows": third_flows_left_alone,
+    "faster-is-better": faster_is_better,
+    "immediate-is-best": at_once_is_best,
+    "fixed-flows-unharmed": third_flows_left_alone,
 }

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-import optcp
 from optcp import stats
 from optcp.errors import RunFailed
 from optcp.papers import curve
@@ -40,7 +39,7 @@ LOST_NOTE = "The figure is lost from the text: nothing is printed to compare wit
 WHY_CHANGED = "The world was changed by --set, so it is not the one that the paper's values are compared with."
 GRID = "d x delta"
 
-SCENARIO = Path(optcp.__file__).parent / "scenarios" / "gmpls-section6.toml"
+SCENARIO = Path(__file__).with_name("scenarios") / "gmpls-section6.toml"
 
 ASSUMED = (
     *world(access_share=0.8),

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-import optcp
 from optcp.errors import RunFailed
 from optcp.papers import judge
 from optcp.papers.assume import built_in, overrides
@@ -48,7 +47,7 @@ OPTICAL_NOTE = (
     '"optical exact" discards from the first packet on the restored path on.'
 )
 
-SCENARIO = Path(optcp.__file__).parent / "scenarios" / "gmpls-section7.toml"
+SCENARIO = Path(__file__).with_name("scenarios") / "gmpls-section7.toml"
 
 ASSUMED = (
     *world(access_share=0.8),
@@ -145,7 +144,7 @@ def optical_over_electrical(optical: NDArray[np.int64], electrical: NDArray[np.i
 
 def better_share_parts(context: Context, lengths: Sequence[int]) -> list[Part]:
     """SHARE of runs in which optical is better against the printed one, for each d in milliseconds."""
-    f, printed = context.measured.ratio(), tables()["gmpls"]["table6"]["opt_better_pct"]
+    f, printed = context.measured.ratio(), tables("gmpls")["table6"]["opt_better_pct"]
     return [
         judge.printed_share_part(
             f"optical is better, d = {d} ms",

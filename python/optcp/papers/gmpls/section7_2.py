@@ -404,11 +404,11 @@ def smaller_queue_sooner(told: Told) -> list[Part]:
 
 
 JUDGES = {
-    "Without switch-back": none_does_not_depend,
-    "For d = 1 and 2 ms": small_d_is_alike,
-    "For d = 10 and 20 ms": small_dip_soon_over,
-    "At small d the electrical": overtaking_not_loss,
-    "From d = 50 ms on": merge_overflows,
-    "Optical switch-back loses": optical_discards,
-    "The d at which optical": smaller_queue_sooner,
+    "without-switch-back-same": none_does_not_depend,
+    "short-backups-alike": small_d_is_alike,
+    "electrical-dip-small": small_dip_soon_over,
+    "overtaking-not-loss": overtaking_not_loss,
+    "merge-overflows-from-50ms": merge_overflows,
+    "optical-loses-in-flight": optical_discards,
+    "queue-moves-crossing": smaller_queue_sooner,
 }

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-import optcp
 from optcp.papers.assume import built_in, overrides
 from optcp.papers.gmpls import section
 from optcp.papers.gmpls.paper import FAILURE_S, PS, REPAIR_S, world
@@ -48,7 +47,7 @@ MERGE_UNTIL_S = 5.3
 END_S = 11.5
 GRID = "scenario x delta x scheme"
 
-SCENARIO = Path(optcp.__file__).parent / "scenarios" / "gmpls-section8.toml"
+SCENARIO = Path(__file__).with_name("scenarios") / "gmpls-section8.toml"
 
 ASSUMED = (
     *world(access_share=0.8),
@@ -81,7 +80,7 @@ class Delays:
     @classmethod
     def of(cls, scenario: str) -> Delays:
         """The delays that the paper prints for a scenario."""
-        printed = tables()["gmpls"]["table7"]
+        printed = tables("gmpls")["table7"]
         return cls(**{name: printed[name][SCENARIOS.index(scenario)] for name in ("d_l", "d_p", "a", "b", "c")})
 
     @property

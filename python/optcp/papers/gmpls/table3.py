@@ -84,7 +84,7 @@ def _delay(index: int) -> str:
 
 
 def _rows(reading: str, measured: Measured, changed: bool) -> list[Row]:
-    printed = tables()["gmpls"]["table3"]
+    printed = tables("gmpls")["table3"]
     ratio, best = measured.ratio, measured.best_share.sum(axis=0)
     rows = []
     for index, delta in enumerate(DELTA_MS):

@@ -64,7 +64,7 @@ class Table4(Section6):
         rows = [*_rows(context.measured, context.changed), _half_row(done)]
         judged = judge.judge_all(
             self.id,
-            {"Doubling the backup delay": costs_nothing_then_grows, "At delta = 5 ms a backup": half_is_acceptable},
+            {"loss-grows-with-backup": costs_nothing_then_grows, "half-rtt-costs-little": half_is_acceptable},
             {context.profile: Told(context, done)},
         )
         return Evaluation(rows, judged, [], [])
@@ -89,7 +89,7 @@ def half_gain_pct(done: Mapping[str, Done]) -> NDArray[np.float64]:
 
 
 def _rows(measured: Measured, changed: bool) -> list[Row]:
-    printed = tables()["gmpls"]["table4"]
+    printed = tables("gmpls")["table4"]
     ratio, best = measured.ratio[..., FIRST], measured.best_share[..., FIRST].sum(axis=0)
     whys = {"rel_goodput_pct": _WHY_GOODPUT, "worse_than_1ms_pct": _WHY_SHARE, "best_pct": _WHY_SHARE}
     rows = []

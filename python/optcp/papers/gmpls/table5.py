@@ -47,7 +47,7 @@ class Table5(Section6):
         """One row a (d, delta), and how far all of them together lie from ns-2 and from the printed values."""
         context = self.context(chosen, done)
         gain = 100 * (context.measured.ratio - 1)
-        printed = tables()["gmpls"]["table5"]["rel_goodput_pct"]
+        printed = tables("gmpls")["table5"]["rel_goodput_pct"]
         why = WHY_CHANGED if context.changed else WHY
         rows: list[Row] = [
             row({"d_ms": d, "delta_ms": delta}, "rel_goodput_pct", printed[i][j], stats.mean(gain[:, i, j]), why)
@@ -71,7 +71,7 @@ def distances(context: Context) -> list[str]:
     mean = 100 * (context.measured.ratio.mean(axis=0)[1:] - 1)
     others = {
         "what independent ns-2 runs of the unchanged world gave": np.array(ns2()["gmpls"]["table5"]["rel_goodput_pct"]),
-        "the printed values": np.array(tables()["gmpls"]["table5"]["rel_goodput_pct"][1:]),
+        "the printed values": np.array(tables("gmpls")["table5"]["rel_goodput_pct"][1:]),
     }
     return [f"Against {name}: {_distance(mean - values)}." for name, values in others.items()]
 
@@ -129,4 +129,4 @@ def _opposite(signs: NDArray[np.float64]) -> int:
     return int(np.sum((signs > 0).any(axis=0) & (signs < 0).any(axis=0)))
 
 
-JUDGES = {"The relative penalty": penalty_grows, "A longer integration window": ranking_stays}
+JUDGES = {"penalty-grows-with-delta": penalty_grows, "window-keeps-ranking": ranking_stays}

@@ -303,4 +303,4 @@ def signalling_loses_more(told: Told) -> list[Part]:
     return parts
 
 
-JUDGES = {"The schemes differ as Table 8": as_table_8_says, "Signalling makes path protection": signalling_loses_more}
+JUDGES = {"scheme-parameters": as_table_8_says, "signalling-loses-more": signalling_loses_more}

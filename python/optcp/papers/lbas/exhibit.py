@@ -200,7 +200,7 @@ def is_short(size: Size) -> bool:
 def printed(table: str, cell: Cell) -> float:
     """The printed value of a cell."""
     mode = "with" if cell.anycast else "without"
-    values: list[float] = tables()["lbas"][table][f"{mode}_{cell.flows}"]
+    values: list[float] = tables("lbas")[table][f"{mode}_{cell.flows}"]
     return values[BUNDLING_DEGREES.index(cell.bundling_degree)]
 
 
@@ -258,7 +258,7 @@ def largest_part(found: Mapping[Cell, NDArray[np.float64]], what: str, stated: s
         Whether its values are of batches.
     """
     largest = max(found, key=lambda cell: float(found[cell].mean()))
-    value = float(tables()["lbas"]["text"][stated])
+    value = float(tables("lbas")["text"][stated])
     name = f"largest {what}, at b_D = {largest.bundling_degree} and {largest.flows} flows, minus {value:g} %"
     return [judge.equivalence_part(name, found[largest] - value, ABOUT_POINTS, "points", batches=batches)]
 

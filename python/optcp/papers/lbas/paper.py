@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import optcp
 from optcp.papers import assume
 from optcp.papers.assume import AS_PROFILE, Assumed, built_in, not_negative, positive_int
 
@@ -20,7 +19,7 @@ PAPER = (
     "P. Pavon-Marino, J.-L. Izquierdo-Zaragoza: TCP performance in an optical link applying lightpath bundling and "
     "anycast switching techniques, ICTON 2011"
 )
-SCENARIO = Path(optcp.__file__).parent / "scenarios" / "lbas.toml"
+SCENARIO = Path(__file__).with_name("scenarios") / "lbas.toml"
 KEPT = Path(__file__).parent / "data"
 """Where outcomes of long runs are stored, a directory for each set of unstated parameters."""
 

@@ -178,7 +178,13 @@ def _of_reading(result: Result, chosen: Mapping[str, Value]) -> dict[str, Any]:
 
 def _claim(claim: Claim, name: str) -> dict[str, Any]:
     evidence = [line for line in claim.evidence.split("\n") if line.startswith(f"[{name}: ")]
-    return {"text": claim.text, "where": claim.where, "holds": claim.readings[name], "evidence": "\n".join(evidence)}
+    return {
+        "id": claim.id,
+        "text": claim.text,
+        "where": claim.where,
+        "holds": claim.readings[name],
+        "evidence": "\n".join(evidence),
+    }
 
 
 def _lines(content: Mapping[str, Any]) -> str:

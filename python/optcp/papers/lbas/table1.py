@@ -50,22 +50,22 @@ class Table1(Lbas):
         both = (True, False)
         metric = self.metrics[0]
         return {
-            "Bundling with anycast switching raises": mode_parts(
+            "anycast-raises-throughput": mode_parts(
                 measured, lambda cells: measured.values(metric, cells), "above", "Gb/s"
             ),
-            "Throughput rises with the number of flows": [
+            "throughput-rises-with-flows": [
                 part for anycast in both for part in trends(measured, metric, "flows", anycast, "up")
             ],
-            "Throughput rises with the bundling degree": [
+            "throughput-rises-with-degree": [
                 part for anycast in both for part in trends(measured, metric, "degree", anycast, "up")
             ],
-            "The largest throughput gain": largest_gain(measured),
-            "The lightpaths are the only bottleneck": only_bottleneck(measured),
+            "largest-gain": largest_gain(measured),
+            "lightpaths-are-bottleneck": only_bottleneck(measured),
         }
 
     def judges_beside(self, done: Mapping[str, Done]) -> dict[str, list[Part]]:
         """The statement about the order of packets."""
-        return {"Per-packet balancing keeps": keeps_order(done[order.ORDER].once(order.overtaken))}
+        return {"shortest-queue-keeps-order": keeps_order(done[order.ORDER].once(order.overtaken))}
 
     def notes(self, done: Mapping[str, Done]) -> list[str]:
         """What the small network showed."""

@@ -74,12 +74,12 @@ class Table2(Lbas):
             for part in mode_parts(measured, at_both, "below", "Mb/s")
         ]
         return {
-            "With anycast switching the core drops less": core + both,
-            "With anycast switching drops fall": [
+            "anycast-drops-less": core + both,
+            "drops-fall-with-degree": [
                 *trends(measured, "drop_mbps", "degree", True, "down"),
                 *trends(measured, "drop_mbps", "degree", False, "up"),
             ],
-            "Drops are higher with more flows": [
+            "drops-rise-with-flows": [
                 part for anycast in (True, False) for part in trends(measured, "drop_mbps", "flows", anycast, "up")
             ],
         }

@@ -63,11 +63,11 @@ class Table3(Lbas):
         """The parts of each statement."""
         over: tuple[tuple[Any, Any], ...] = (("degree", True), ("degree", False), ("flows", True), ("flows", False))
         return {
-            "Anycast switching always shortens": [
+            "anycast-shortens-queue": [
                 *mode_parts(measured, lambda cells: measured.values("queue_mb", cells), "below", "MB"),
                 *largest_reduction(measured),
             ],
-            "The mean queue falls with": [
+            "queue-falls": [
                 part for axis, anycast in over for part in trends(measured, "queue_mb", axis, anycast, "down")
             ],
         }

@@ -63,7 +63,7 @@ class Background(Exhibit):
         """Estimates over the seeds against what is printed, and each seed's."""
         del chosen
         found = done[NAME].once(measure)
-        printed = tables()["obs"]
+        printed = tables("obs")
         rows = [
             row({}, "hurst", printed["background_hurst"], stats.mean(found[:, 0]), WHY_HURST),
             row({}, "packets_per_s", printed["background_packets_per_s"], stats.mean(found[:, 2]), WHY_MEAN),

@@ -88,9 +88,9 @@ class Fig10(Exhibit):
         found = done[NAME].once(_sizes)
         rows = rows_of("segments_per_burst", {frozen(cell.delayed_key()): one.means() for cell, one in found.items()})
         judges = {
-            "One flow without delayed ACK": {"no delayed ACK": whole_trains(found)},
-            "With delayed ACK the single flow": {kind: breaks_up(found, kind) for kind in KINDS},
-            "Background traffic leaves": {kind: fewer(found, kind) for kind in KINDS},
+            "alone-fills-bursts": {"no delayed ACK": whole_trains(found)},
+            "delayed-ack-breaks-up": {kind: breaks_up(found, kind) for kind in KINDS},
+            "background-thins-bursts": {kind: fewer(found, kind) for kind in KINDS},
         }
         series = [_series(cell, one) for cell, one in found.items()]
         note = "Panel (h) of the figure repeats the caption of (e); as the eighth combination it is the fast flow."

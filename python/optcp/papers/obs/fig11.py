@@ -53,7 +53,7 @@ class Fig11(Trains):
         listed = done[LISTED].once(sent)
         window_s = WINDOW * 8 * SEGMENT_BYTES / (float(chosen["access_mbps"]) * 1e6)
         rows = [row({}, "bursts_per_round", None, stats.mean([float(one.by_round().mean())]), "")]
-        claims = judge.judge_each(self.id, {"Alone and without": {"alone": stays_whole(one, listed[:, 0], window_s)}})
+        claims = judge.judge_each(self.id, {"window-in-one-burst": {"alone": stays_whole(one, listed[:, 0], window_s)}})
         return Evaluation(rows, claims, [rounds(one), *packet_trace(listed)])
 
 

@@ -49,7 +49,7 @@ class Fig12(Trains):
             row({"rounds": "first"}, "bursts_per_round", None, stats.mean(first), ""),
             row({"rounds": "last half"}, "bursts_per_round", None, stats.mean(late), ""),
         ]
-        claims = judge.judge_each(self.id, {"With background the transfer": {"with background": breaks_up(files)}})
+        claims = judge.judge_each(self.id, {"background-breaks-trains": {"with background": breaks_up(files)}})
         return Evaluation(rows, claims, [rounds(files[0]), *packet_trace(done[LISTED].once(sent))])
 
 

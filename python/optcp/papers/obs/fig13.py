@@ -39,7 +39,7 @@ class Fig13(Trains):
             "last quarter": [one.quarter_mean(3) for one in files],
         }
         rows = [row({"part": part}, "segments_per_burst", None, stats.mean(of), "") for part, of in parts.items()]
-        claims = judge.judge_each(self.id, {"With background the mean": {"with background": settles(files)}})
+        claims = judge.judge_each(self.id, {"burst-size-settles": {"with background": settles(files)}})
         return Evaluation(rows, claims, [_average(files)])
 
 

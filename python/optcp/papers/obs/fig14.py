@@ -56,8 +56,8 @@ class Fig14(Exhibit):
         found = {cell: values[:, 1] for cell, values in measured(done[NAME]).items() if cell in CELLS}
         rows = rows_of("segments_per_burst", {frozen(cell.delayed_key()): values for cell, values in found.items()})
         judges = {
-            "Formulas for a single flow": {kind: overestimates(found, access, kind) for kind in ("exact", "tick")},
-            "For a single flow without delayed ACK": {
+            "formulas-overestimate": {kind: overestimates(found, access, kind) for kind in ("exact", "tick")},
+            "eq3-gives-mean": {
                 "as printed": follows_equation(found, access, opener=False),
                 "with the segment that opens a burst": follows_equation(found, access, opener=True),
             },

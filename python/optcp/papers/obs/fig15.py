@@ -57,11 +57,12 @@ class Fig15(Exhibit):
             {frozen(cell.recovery_key()): values for kind in KINDS for cell, values in found[kind].items()},
         )
         lower = {kind: delayed_is_lower(found[kind], found[NOT_DELAYED]) for kind in KINDS}
-        claims = judge.judge_each(self.id, {"Delayed ACK lowers": lower})
-        for statement in statements_of("obs/fig16"):
-            of_both = next((say for start, say in STATEMENTS.items() if statement.text.startswith(start)), None)
-            if of_both is not None:
-                claims.append(judge.claim(statement, {kind: of_both(found[kind], kind) for kind in KINDS}))
+        claims = judge.judge_each(self.id, {"delayed-ack-lowers": lower})
+        claims += [
+            judge.claim(statement, {kind: STATEMENTS[statement.id](found[kind], kind) for kind in KINDS})
+            for statement in statements_of("obs/fig16")
+            if statement.id in STATEMENTS
+        ]
         series = curves(rows, "goodput", "Mb/s")
         both = found[KINDS[0]] | found[KINDS[1]]
         errors, models = held_against(KINDS, both, sizes(done[LOSSLESS]), chosen)

@@ -84,9 +84,9 @@ class Fig16(Exhibit):
         rows = rows_of("goodput_mbps", {frozen(cell.recovery_key()): values for cell, values in found.items()})
         same = [done[_same(timer)].once(_goodput) for timer in BENEFIT_S]
         judges: dict[str, dict[str, list[Part]]] = {
-            start: {"without delayed ACK": say(found, PLAIN)} for start, say in STATEMENTS.items()
+            one: {"without delayed ACK": say(found, PLAIN)} for one, say in STATEMENTS.items()
         }
-        judges["Correlation benefit"] = {"SACK, without background": benefit(done[LOSS_EVENTS].once(_losses), same)}
+        judges["correlation-benefit"] = {"SACK, without background": benefit(done[LOSS_EVENTS].once(_losses), same)}
         note = (
             "For the correlation benefit at one round trip the path is shorter by the timer each way, since a burst "
             "that only its size completes would keep the last ACKs of a window."

@@ -78,10 +78,8 @@ class Fig17(Exhibit):
         rows = rows_of("f_delay", {frozen(cell.delayed_key()): values for cell, values in found.items()})
         longest = done[ROUND_TRIPS].once(_longest)
         judges = {
-            "Without losses the delay penalty": {
-                kind: follows_equation(found, goodput, longest, chosen, kind) for kind in ACKS
-            },
-            "Background hardly changes": {kind: background(found, kind) for kind in ACKS},
+            "delay-penalty-law": {kind: follows_equation(found, goodput, longest, chosen, kind) for kind in ACKS},
+            "background-keeps-penalty": {kind: background(found, kind) for kind in ACKS},
         }
         series = curves(rows, "F_delay", "")
         y = [round(equation_5(timer, rtt0_s(chosen)), 4) for timer in TIMERS_S]

@@ -48,7 +48,7 @@ class Fig3(TraceExhibit):
         """The trace, how long recovery took, and the claim."""
         one = done[name("reno", LOST)].once(only)
         parts = reno_steps(one, round_trip_s(chosen, TIMER_S))
-        claims = judge.judge_each(self.id, {"One segment lost": {"reno": parts}})
+        claims = judge.judge_each(self.id, {"reno-one-loss": {"reno": parts}})
         rows = [*_rows("reno", one), *point_rows("reno", one, "loss")]
         return Evaluation(rows, claims, [curve("reno", one), *point_curves("reno", one, "loss")])
 
@@ -68,7 +68,7 @@ class Fig4(TraceExhibit):
         """The trace, how long recovery took, and the claim."""
         del chosen
         sack, reno = (done[name(sender, LOST)].once(only) for sender in self.senders)
-        claims = judge.judge_each(self.id, {"One segment lost": {"sack": sack_steps(sack, reno)}})
+        claims = judge.judge_each(self.id, {"sack-one-loss": {"sack": sack_steps(sack, reno)}})
         rows = [*_rows("sack", sack), *_rows("reno", reno), *point_rows("sack", sack, "loss")]
         return Evaluation(rows, claims, [curve("sack", sack), *point_curves("sack", sack, "loss")])
 

@@ -118,8 +118,8 @@ class Fig5(TraceExhibit):
             *_rows(timeouts),
         ]
         judges = {
-            "Two segments lost": {"reno": waits(one)},
-            "With two losses": {"no `recover` check": follows_rule(timeouts)},
+            "reno-two-losses": {"reno": waits(one)},
+            "when-reno-times-out": {"no `recover` check": follows_rule(timeouts)},
         }
         series = [curve("reno", one), *point_curves("reno", one, "detection"), *_series(timeouts)]
         note = (

@@ -49,7 +49,7 @@ class Fig6(TraceExhibit):
         rows += point_rows("sack", shown, "detection")
         # A window travels as a train: its last segment brings its ACK that much after its first.
         trip = round_trip_s(chosen, self.timer_s, WINDOW)
-        claims = judge.judge_each(self.id, {"SACK repairs": {"sack": repairs(traces, trip)}})
+        claims = judge.judge_each(self.id, {"sack-repairs-burst": {"sack": repairs(traces, trip)}})
         return Evaluation(rows, claims, [curve("sack", shown), *point_curves("sack", shown, "detection")])
 
 
@@ -87,7 +87,7 @@ class Fig7(TraceExhibit):
             for sender, one in traces.items()
             for metric, value in (("duplicate_acks", one.duplicate_acks), ("timeouts", one.timeouts[-1]))
         ]
-        claims = judge.judge_each(self.id, {"Losing a burst": {"both": both_time_out(*traces.values())}})
+        claims = judge.judge_each(self.id, {"whole-window-times-out": {"both": both_time_out(*traces.values())}})
         return Evaluation(rows, claims, [curve(sender, one) for sender, one in traces.items()])
 
 

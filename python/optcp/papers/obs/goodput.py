@@ -112,9 +112,9 @@ def best_timer(goodput: Goodput, ack_timer: str) -> list[Part]:
 
 
 STATEMENTS: dict[str, Callable[[Goodput, str], list[Part]]] = {
-    "Reno and SACK perform alike": reno_and_sack,
-    "Background makes no difference": with_background,
-    "Goodput is highest": best_timer,
+    "sack-better-between": reno_and_sack,
+    "background-by-timer": with_background,
+    "best-timer": best_timer,
 }
 """What the paper says of both figures."""
 

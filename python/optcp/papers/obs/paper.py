@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-import optcp
 from optcp.errors import RunFailed
 from optcp.papers.assume import Assumed, not_negative, overrides, positive, positive_int
 from optcp.study import Study
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
 PAPER = (
     "Ó. González de Dios, I. de Miguel, V. López: Performance evaluation of TCP over OBS considering background traffic"
 )
-SCENARIO = Path(optcp.__file__).parent / "scenarios" / "obs.toml"
+SCENARIO = Path(__file__).with_name("scenarios") / "obs.toml"
 
 PAPER_RUNS = 100
 """Files a point, section IV.C."""

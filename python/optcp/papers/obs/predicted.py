@@ -49,7 +49,7 @@ def round_trip_s(cell: Cell, chosen: Mapping[str, Value]) -> float:
     """
     wait = cell.timer_s
     if cell.background == "yes":
-        between = 1 / float(tables()["obs"]["background_packets_per_s"])
+        between = 1 / float(tables("obs")["background_packets_per_s"])
         wait *= 1 - cell.timer_s / (cell.timer_s + between) / 3
     access = float(chosen["access_mbps"]) * 1e6
     return rtt0_s(chosen) + 2 * wait + 2 * 8 * (SEGMENT_BYTES + ACK_BYTES) / access
@@ -57,7 +57,7 @@ def round_trip_s(cell: Cell, chosen: Mapping[str, Value]) -> float:
 
 def predicted_mbps(cell: Cell, sizes: Mapping[int, float], chosen: Mapping[str, Value]) -> float:
     """Goodput of a cell by the model."""
-    printed = tables()["obs"]
+    printed = tables("obs")
     sender = Sender(
         WINDOW,
         1 if cell.ack_timer == "none" else 2,

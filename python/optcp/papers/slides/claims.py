@@ -179,7 +179,7 @@ def first_second(context: Context) -> list[Part]:
     """Judge: the first second's gain, and that the cases differ only in the first few seconds."""
     measured = context.measured
     total = measured.bytes_in(FAILURE_S, FAILURE_S + 1).sum(axis=-1) / 1e3
-    printed = tables()["recovery_time"]["first_second_50ms_vs_0ms_pct"]
+    printed = tables("slides")["first_second_50ms_vs_0ms_pct"]
     gain = first_second_gain_pct(measured)
     low, high = np.quantile(gain, [0.05, 0.95])
     parts = [
@@ -260,15 +260,15 @@ def who_loses(context: Context) -> list[Part]:
 
 _JUDGES: Mapping[str, Mapping[str, Callable[[Context], list[Part]]]] = {
     "slides/queues": {
-        "With all links up": access_full_backbone_empty,
-        "An immediate switch overflows": overflow_by_delay,
+        "access-full-backbone-empty": access_full_backbone_empty,
+        "delay-postpones-overflow": overflow_by_delay,
     },
     "slides/goodput": {
-        "The switched flows lose about as much": goodput_by_class,
-        "In the first second after the failure": first_second,
+        "losses-by-class": goodput_by_class,
+        "first-second-gain": first_second,
     },
     "slides/traces": {
-        "With 0 ms, sources that lost several": recovery_or_timeout,
-        "The failure itself costs packets": who_loses,
+        "recovery-or-slow-start": recovery_or_timeout,
+        "who-loses-when": who_loses,
     },
 }

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-import optcp
 from optcp.papers.assume import Assumed, built_in, ns2_world, overrides
 from optcp.papers.base import Exhibit, over_switch_delays
 from optcp.papers.slides import sources
@@ -47,7 +46,7 @@ SEEDS_NOTE = (
     "The slides show one run. The means are over start times; 80 of them, because even 40 runs without an exception "
     "cannot put a share significantly above 95 %, which one of the claims asks for."
 )
-_SCENARIO = Path(optcp.__file__).parent / "scenarios" / "slides-first.toml"
+_SCENARIO = Path(__file__).with_name("scenarios") / "slides-first.toml"
 
 ASSUMED = (
     *ns2_world(access_share=0.8, link_delay_ms=10.0),

@@ -53,7 +53,7 @@ class Goodput(first.First):
 
 def _gain_rows(gain: NDArray[np.float64]) -> list[Row]:
     """How the first second's gain is distributed, and where the printed value falls."""
-    printed = tables()["recovery_time"]["first_second_50ms_vs_0ms_pct"]
+    printed = tables("slides")["first_second_50ms_vs_0ms_pct"]
     key: Key = {"window": "10-11 s", "delta_ms": 50, "class": "total"}
     n = gain.size
     rows = [row(key, "one_run_gain_pct", printed, stats.mean(gain), _WHY)]

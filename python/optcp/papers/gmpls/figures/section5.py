@@ -1,4 +1,4 @@
-"""Figures of the GMPLS paper."""
+"""Figures of section 5 of the GMPLS paper."""
 
 from __future__ import annotations
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from optcp.plots import bars, histograms, intervals
-from optcp.plots.histograms import LENGTHS
+from optcp.papers.gmpls.figures import histograms
+from optcp.papers.gmpls.figures.histograms import LENGTHS
+from optcp.plots import bars, intervals
 from optcp.plots.registry import Figure, draws
 from optcp.plots.svg import canvas, render
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from optcp.papers.lbas.figures.tables import COLOURS, LABELS
 from optcp.plots import intervals
-from optcp.plots.lbas import COLOURS, LABELS
 from optcp.plots.registry import Figure, draws
 from optcp.plots.svg import canvas, render
 

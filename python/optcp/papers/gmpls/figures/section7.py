@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from optcp.plots import bars, histograms, intervals
+from optcp.papers.gmpls.figures import histograms
+from optcp.plots import bars, intervals
 from optcp.plots.registry import Figure, draws
 from optcp.plots.svg import canvas, render
 
