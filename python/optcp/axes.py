@@ -116,6 +116,16 @@ class Axis:
         """The numbers in SI, or else the values as written."""
         return self.values if self.numbers is None else self.numbers
 
+    def part(self, which: slice) -> Axis:
+        """Some of the values, with their numbers and labels."""
+        return Axis(self.name, self.values[which], self.unit, self.numbers and self.numbers[which], self.labels[which])
+
+    def matches(self, other: Axis) -> bool:
+        """Whether the values are the same in the same order, however they are written."""
+        if self.numbers is not None and other.numbers is not None:
+            return (self.unit, self.numbers) == (other.unit, other.numbers)
+        return self.values == other.values
+
     def index(self, value: str | float) -> int:
         """Find a value's position.
 
