@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import matplotlib as mpl
 import numpy as np
+from matplotlib.ticker import EngFormatter
 
 from optcp.errors import InputError
 from optcp.labelled import position
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 IEEE_WIDTH_IN = {1: 3.5, 2: 7.16}
 """The width of one and of two columns of a page of an IEEE journal."""
 MARKERS = "os^Dv*"
+PREFIXED = ("s", "bit/s", "B")
+"""Units that ticks show with a prefix: "50 ms"."""
 
 
 def draw(estimates: Estimates, x: str, by: str | None, columns: int, ax: Axes | None) -> Axes:
@@ -50,15 +53,25 @@ def draw(estimates: Estimates, x: str, by: str | None, columns: int, ax: Axes | 
             # One seed has no interval: its infinite bounds are no bar.
             bars = np.array([middle[:, at] - low[:, at], high[:, at] - middle[:, at]])
             bars[~np.isfinite(bars)] = 0
-            marker = MARKERS[at % len(MARKERS)]
-            ax.errorbar(places, middle[:, at], bars, marker=marker, markersize=3.5, capsize=2, label=curve)
+            # Between words there is no line; what stands at one of them stands side by side.
+            beside, line = (0.0, "-") if along.numbers is not None else (0.12 * (at - (len(curves) - 1) / 2), "none")
+            ax.errorbar(
+                places + beside, middle[:, at], bars,
+                linestyle=line, marker=MARKERS[at % len(MARKERS)], markersize=3.5, capsize=2, label=curve,
+            )  # fmt: skip
         if along.numbers is None:
             ax.set_xticks(places, along.shown)
-        for name, unit, put in (
-            (x, along.unit, ax.set_xlabel),
-            (estimates.name, estimates.unit, ax.set_ylabel),
-        ):
-            put(name.replace("_", " ") + (f" [{unit}]" if unit else ""))
+        else:
+            ax.locator_params(axis="x", nbins=4 * columns)  # a tick with its unit is wide
+        for name, unit, ruler in ((x, along.unit, ax.xaxis), (estimates.name, estimates.unit, ax.yaxis)):
+            prefixed = unit in PREFIXED
+            ruler.set_label_text(name.replace("_", " ") + (f" [{unit}]" if unit and not prefixed else ""))
+            if prefixed:
+                ruler.set_major_formatter(EngFormatter(unit))
         if by is not None:
-            ax.legend(title=by.replace("_", " "), title_fontsize=9)
+            title = by.replace("_", " ")
+            ax.legend(
+                title=title, title_fontsize=9, alignment="left", ncols=3 * columns, columnspacing=1,
+                loc="lower left", bbox_to_anchor=(0, 1), borderaxespad=0.2,
+            )  # fmt: skip
     return ax
