@@ -339,6 +339,14 @@ def mcnemar(first: ArrayLike, second: ArrayLike) -> Comparison:
     return Comparison(interval, min(1.0, 2 * tail))
 
 
+def resampled_weights(
+    runs: int, resamples: int = BOOTSTRAP_RESAMPLES, seed: int = BOOTSTRAP_SEED
+) -> NDArray[np.float64]:
+    """The share of each run in each resample with replacement, shape (resamples, runs): always the same ones."""
+    rng = np.random.default_rng(seed)
+    return rng.multinomial(runs, np.full(runs, 1 / runs), size=resamples) / runs
+
+
 def bootstrap(
     values: NDArray[Any],
     statistic: Callable[[NDArray[np.float64]], NDArray[np.float64]],
@@ -368,9 +376,7 @@ def bootstrap(
     B. Efron, R. J. Tibshirani, An Introduction to the Bootstrap, 1993, chapter 13 (percentile intervals).
     """
     curves = np.asarray(values, dtype=np.float64)
-    runs = curves.shape[0]
-    rng = np.random.default_rng(seed)
-    weights = rng.multinomial(runs, np.full(runs, 1 / runs), size=resamples) / runs
+    weights = resampled_weights(curves.shape[0], resamples, seed)
     return float(statistic(curves.mean(axis=0)[None, :])[0]), statistic(weights @ curves)
 
 

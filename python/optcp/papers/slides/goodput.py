@@ -14,6 +14,7 @@ from optcp.papers.printed import tables
 from optcp.papers.slides import claims, first
 from optcp.papers.slides.first import CLASSES, DELTA_MS, STEP_S
 from optcp.papers.verdict import row
+from optcp.quantiles import quantile
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -59,20 +60,11 @@ def _gain_rows(gain: NDArray[np.float64]) -> list[Row]:
     rows = [row(key, "one_run_gain_pct", printed, stats.mean(gain), _WHY)]
     below = float((gain < printed).sum() + 0.5 * (gain == printed).sum())
     points = {"median": 0.5, "p05": 0.05, "p95": 0.95}
-    found = {name: _quantile(gain, share) for name, share in points.items()}
+    found = {name: quantile(gain, share) for name, share in points.items()}
     found["sd"] = stats.deviation(gain)
     rows += [row(key, f"gain_{name}_pct", None, interval, "") for name, interval in found.items()]
     rows.append(row(key, "print_percentile_pct", None, stats.wilson(below, n).times(100), ""))
     return rows
-
-
-def _quantile(values: NDArray[np.float64], share: float) -> stats.Interval:
-    """A quantile with its bootstrap interval over runs."""
-    rng = np.random.default_rng(stats.BOOTSTRAP_SEED)
-    samples = np.quantile(
-        values[rng.integers(values.size, size=(stats.BOOTSTRAP_RESAMPLES, values.size))], share, axis=1
-    )
-    return stats.percentile(samples, float(np.quantile(values, share)), values.size)
 
 
 def _second_rows(measured: first.Measured) -> list[Row]:

@@ -1,0 +1,160 @@
+"""The axes of labelled cells: a name, and the values as they were written."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
+
+from optcp.errors import InputError, nearest
+
+UNITS = {
+    "s": {"ps": "1e-12", "ns": "1e-9", "us": "1e-6", "µs": "1e-6", "ms": "1e-3", "s": "1", "min": "60", "h": "3600"},
+    "bit/s": {f"{prefix}{unit}": f"1e{power}" for prefix, power in (("", 0), ("k", 3), ("M", 6), ("G", 9), ("T", 12))
+              for unit in ("bps", "bit/s", "bit") if prefix or unit != "bit"},
+    "B": {"B": "1", "byte": "1", "bytes": "1", "kB": "1e3", "MB": "1e6", "GB": "1e9", "TB": "1e12",
+          "KiB": str(2**10), "MiB": str(2**20), "GiB": str(2**30), "TiB": str(2**40)},
+    "packets": {"packet": "1", "packets": "1"},
+    "segments": {"segment": "1", "segments": "1"},
+    "": {"": "1"},
+}  # fmt: skip
+"""The units of scenarios (``optcp list units``) with their sizes, by the SI unit of what they measure."""
+
+FACTORS = {spelling: (unit, Decimal(size)) for unit, sizes in UNITS.items() for spelling, size in sizes.items()}
+
+
+def quantity(text: str) -> tuple[float, str] | None:
+    """Read a number with or without a unit, as scenarios write it.
+
+    Parameters
+    ----------
+    text
+        For example "50 ms", "10 Mbps" or "0.25".
+
+    Returns
+    -------
+    tuple of float and str, or None
+        The number in SI and its unit: "s", "bit/s", "B", "packets", "segments", or "" for a pure number. None where
+        the text is no quantity.
+
+    Examples
+    --------
+    >>> quantity("50 ms"), quantity("0.05s"), quantity("linux-6")
+    ((0.05, 's'), (0.05, 's'), None)
+    """
+    text = text.strip().replace("\u03bc", "\u00b5")
+    digits = text.rstrip("/" + "".join(set("".join(FACTORS))))
+    unit, factor = FACTORS.get(text[len(digits) :].strip(), (None, Decimal(1)))
+    try:
+        number = float(Decimal(digits.strip()) * factor)
+    except InvalidOperation:
+        return None
+    return (number, unit) if unit is not None and math.isfinite(number) else None
+
+
+@dataclass(frozen=True)
+class Axis:
+    """One axis of labelled cells.
+
+    Parameters
+    ----------
+    name
+        What varies, for example ``switch_delay``.
+    values
+        The values as written, all different: ``("0 ms", "50 ms")``.
+    unit
+        The SI unit of ``numbers``: "s", "bit/s", "B", "packets", or "" for pure numbers and where there are none.
+    numbers
+        Each value in SI. Left out, they are read from the values where every one is a quantity of one unit.
+    labels
+        What tables and figures show instead of the values; empty: the values.
+
+    Raises
+    ------
+    InputError
+        If values repeat, or numbers or labels are not one a value.
+
+    Examples
+    --------
+    >>> delay = Axis("switch_delay", ("0 ms", "50 ms"))
+    >>> delay.numbers, delay.unit
+    ((0.0, 0.05), 's')
+    >>> delay.index("0.05 s"), delay.index("50 ms"), delay.index(0.05)
+    (1, 1, 1)
+    """
+
+    name: str
+    values: tuple[str, ...]
+    unit: str = ""
+    numbers: tuple[float, ...] | None = None
+    labels: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        again = next((value for at, value in enumerate(self.values) if value in self.values[:at]), None)
+        if again is not None:
+            raise InputError(f"axis {self.name!r}: the value {again!r} is there twice")
+        for what, found in (("numbers", self.numbers), ("labels", self.labels)):
+            if found and len(found) != len(self.values):
+                raise InputError(f"axis {self.name!r}: expected {len(self.values)} {what}, got {len(found)}")
+        if self.numbers is None and not self.unit:
+            read = [quantity(value) for value in self.values]
+            known = [one for one in read if one is not None]
+            if known and len(known) == len(read) and len({unit for _, unit in known}) == 1:
+                object.__setattr__(self, "numbers", tuple(number for number, _ in known))
+                object.__setattr__(self, "unit", known[0][1])
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    @property
+    def shown(self) -> tuple[str, ...]:
+        """What tables and figures show: the labels, or else the values."""
+        return self.labels or self.values
+
+    @property
+    def coordinates(self) -> tuple[float, ...] | tuple[str, ...]:
+        """The numbers in SI, or else the values as written."""
+        return self.values if self.numbers is None else self.numbers
+
+    def part(self, which: slice) -> Axis:
+        """Some of the values, with their numbers and labels."""
+        return Axis(self.name, self.values[which], self.unit, self.numbers and self.numbers[which], self.labels[which])
+
+    def matches(self, other: Axis) -> bool:
+        """Whether the values are the same in the same order, however they are written."""
+        if self.numbers is not None and other.numbers is not None:
+            return (self.unit, self.numbers) == (other.unit, other.numbers)
+        return self.values == other.values
+
+    def index(self, value: str | float) -> int:
+        """Find a value's position.
+
+        Parameters
+        ----------
+        value
+            As written, as an equal quantity ("0.05 s" for "50 ms"), or as a number in SI.
+
+        Raises
+        ------
+        InputError
+            If no value is equal; the message names the nearest.
+        """
+        text = str(value).lower() if isinstance(value, bool) else str(value)
+        if text in self.values:
+            return self.values.index(text)
+        number: float | None = None
+        if isinstance(value, str):
+            if (read := quantity(value)) is not None and read[1] == self.unit:
+                number = read[0]
+        elif not isinstance(value, bool):
+            number = float(value)
+        if self.numbers is None or number is None:
+            raise InputError(f"axis {self.name!r} has no value {text!r}; {nearest(text, self.values)}")
+        closest = min(range(len(self)), key=lambda at: abs(self.numbers[at] - number))  # type: ignore[index]
+        # A number that was computed may differ from the one that was written in its last digit.
+        if not math.isclose(self.numbers[closest], number, rel_tol=1e-12):
+            there = ", ".join(self.values)
+            raise InputError(
+                f"axis {self.name!r} has no value {text!r}; did you mean {self.values[closest]!r}? there are: {there}"
+            )
+        return closest

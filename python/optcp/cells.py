@@ -1,0 +1,330 @@
+"""Values of every seed in every cell of a grid, with axes that have names.
+
+Importing this takes NumPy alone; statistics, figures and frames load their libraries when they are asked for.
+"""
+
+from __future__ import annotations
+
+import operator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from optcp.errors import InputError
+from optcp.estimates import Estimates
+from optcp.labelled import optional, position, tidy
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from matplotlib.axes import Axes
+    from numpy.typing import NDArray
+
+    from optcp.axes import Axis
+    from optcp.stats import Interval
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Cells:
+    """One value a seed and cell.
+
+    Arithmetic and comparisons are by seed, so that differences of cells that share their draws are paired. Two cells
+    meet by the names of their axes: what one has not is repeated. A result that is not finite of finite values, such
+    as a quotient by zero, is undefined (NaN); statistics leave out the seeds that are undefined in a cell, and say so
+    by their ``n``.
+
+    Parameters
+    ----------
+    values
+        Shape (seeds, length of each axis), in ``unit``; NaN where undefined.
+    axes
+        Of the cells, in order.
+    seeds
+        The seed of each row.
+    name, unit
+        What the values are, and their SI unit ("" for pure numbers).
+
+    Raises
+    ------
+    InputError
+        If the values' shape is not that of the seeds and axes, or two axes have one name.
+
+    Examples
+    --------
+    >>> from optcp.axes import Axis
+    >>> goodput = Cells([[1, 2], [2, 5], [3, 8]], (Axis("delay", ("0 ms", "50 ms")),), (1, 2, 3), "goodput")
+    >>> (goodput / goodput.at(delay="0 ms") - 1).named("gain").mean()
+    gain, 95 % interval over 3 seeds
+    delay  estimate    low   high  n
+     0 ms         0      0      0  3
+    50 ms     1.389  0.527  2.251  3
+    """
+
+    values: NDArray[np.float64]
+    axes: tuple[Axis, ...]
+    seeds: tuple[int, ...]
+    name: str = ""
+    unit: str = ""
+
+    # NumPy leaves `number + cells` to us.
+    __array_ufunc__ = None
+
+    def __post_init__(self) -> None:
+        values = np.asarray(self.values, dtype=np.float64)
+        names = [axis.name for axis in self.axes]
+        if len(set(names)) < len(names):
+            raise InputError(f"two axes have one name: {', '.join(names)}")
+        expected = (len(self.seeds), *(len(axis) for axis in self.axes))
+        if values.shape != expected or not self.seeds:
+            raise InputError(f"expected values of shape {expected} (seeds, {', '.join(names)}), got {values.shape}")
+        object.__setattr__(self, "values", values)
+
+    def named(self, name: str, unit: str | None = None) -> Cells:
+        """Return the same values under another name, and with another unit where one is given."""
+        return replace(self, name=name, unit=self.unit if unit is None else unit)
+
+    # Arithmetic and comparison
+
+    def _combine(self, other: object, operation: Callable[[Any, Any], Any], unit: Callable[[str, str], str]) -> Cells:
+        """Apply an operation seed by seed; NaN where either side is undefined, and where no number results."""
+        axes, one, second = self.axes, self.values, ""
+        two: NDArray[np.float64] | np.float64
+        if isinstance(other, Cells):
+            axes, one, two = _meet(self, other)
+            second = other.unit
+        elif isinstance(other, (int, float, np.number)):
+            two = np.float64(other)
+        else:
+            return NotImplemented  # type: ignore[no-any-return]
+        with np.errstate(all="ignore"):
+            result = np.asarray(operation(one, two), dtype=np.float64)
+        wrong = np.isnan(one) | np.isnan(two) | (~np.isfinite(result) & np.isfinite(one) & np.isfinite(two))
+        return Cells(np.where(wrong, np.nan, result), axes, self.seeds, "", unit(self.unit, second))
+
+    def __add__(self, other: Cells | float) -> Cells:
+        return self._combine(other, operator.add, _same)
+
+    __radd__ = __add__
+
+    def __sub__(self, other: Cells | float) -> Cells:
+        return self._combine(other, operator.sub, _same)
+
+    def __rsub__(self, other: float) -> Cells:
+        return -self + other
+
+    def __mul__(self, other: Cells | float) -> Cells:
+        return self._combine(other, operator.mul, lambda one, two: "*".join(filter(None, (one, two))))
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, other: Cells | float) -> Cells:
+        return self._combine(other, operator.truediv, _quotient)
+
+    def __rtruediv__(self, other: float) -> Cells:
+        return self._combine(other, lambda one, two: two / one, lambda one, two: _quotient(two, one))
+
+    def __pow__(self, other: Cells | float) -> Cells:
+        return self._combine(other, operator.pow, lambda one, _: one and f"({one})^{other}")
+
+    def __neg__(self) -> Cells:
+        return replace(self, values=-self.values, name="")
+
+    def __pos__(self) -> Cells:
+        return self
+
+    def __abs__(self) -> Cells:
+        return replace(self, values=np.abs(self.values), name="")
+
+    def _compare(self, other: object, operation: Callable[[Any, Any], Any]) -> Cells:
+        return self._combine(other, operation, lambda one, two: _same(one, two) and "")
+
+    def __lt__(self, other: Cells | float) -> Cells:
+        return self._compare(other, operator.lt)
+
+    def __le__(self, other: Cells | float) -> Cells:
+        return self._compare(other, operator.le)
+
+    def __gt__(self, other: Cells | float) -> Cells:
+        return self._compare(other, operator.gt)
+
+    def __ge__(self, other: Cells | float) -> Cells:
+        return self._compare(other, operator.ge)
+
+    def __eq__(self, other: object) -> Cells:  # type: ignore[override]
+        return self._compare(other, operator.eq)
+
+    def __ne__(self, other: object) -> Cells:  # type: ignore[override]
+        return self._compare(other, operator.ne)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __bool__(self) -> bool:
+        raise InputError("cells are no single yes or no; share() says in how many seeds a comparison holds")
+
+    # Along axes
+
+    def at(self, **where: str | float) -> Cells:
+        """Take one value of some axes, which are dropped.
+
+        Parameters
+        ----------
+        **where
+            A value for each axis by name: as written, an equal quantity, or a number in SI.
+
+        Raises
+        ------
+        InputError
+            If there is no such axis or value; the message names the nearest.
+        """
+        chosen: dict[int, int] = {}
+        for name, value in where.items():
+            place = position(self.axes, name)
+            chosen[place] = self.axes[place].index(value)
+        index = (slice(None), *(chosen.get(place, slice(None)) for place in range(len(self.axes))))
+        axes = tuple(axis for place, axis in enumerate(self.axes) if place not in chosen)
+        return replace(self, values=self.values[index], axes=axes)
+
+    def _over(self, names: tuple[str, ...], reduce: Callable[..., NDArray[np.float64]]) -> Cells:
+        places = [position(self.axes, name) for name in names]
+        axes = tuple(axis for place, axis in enumerate(self.axes) if place not in places)
+        return replace(self, values=reduce(self.values, axis=tuple(1 + place for place in places)), axes=axes)
+
+    def total(self, *names: str) -> Cells:
+        """Sum over axes, which are dropped; undefined where a part is."""
+        return self._over(names, np.sum)
+
+    def mean_over(self, *names: str) -> Cells:
+        """Mean over axes, which are dropped; undefined where a part is."""
+        return self._over(names, np.mean)
+
+    def each(self, function: Callable[[NDArray[np.float64]], NDArray[np.float64]], unit: str = "") -> Cells:
+        """Apply a function of arrays, such as ``numpy.log``, to each value; ``unit`` is that of its results."""
+        with np.errstate(all="ignore"):
+            return Cells(function(self.values), self.axes, self.seeds, "", unit)
+
+    def wins(self, name: str) -> Cells:
+        """How much of a seed each value of an axis wins by having the most; those that tie share it equally.
+
+        A seed in which any of the values is undefined is undefined.
+        """
+        along = 1 + position(self.axes, name)
+        most = self.values.max(axis=along, keepdims=True)
+        wins = self.values == most
+        with np.errstate(invalid="ignore"):
+            return Cells(wins / wins.sum(axis=along, keepdims=True), self.axes, self.seeds)
+
+    def minus_next(self, name: str) -> Cells:
+        """Each value of an axis minus the next one; the last, which has none, is dropped."""
+        place = position(self.axes, name)
+        rest = [self.axes[place].part(slice(None, -1)) if at == place else axis for at, axis in enumerate(self.axes)]
+        return Cells(-np.diff(self.values, axis=1 + place), tuple(rest), self.seeds, "", self.unit)
+
+    # Over seeds
+
+    def _estimates(self, statistic: Callable[[NDArray[np.float64]], Interval]) -> Estimates:
+        def one(at: tuple[int, ...]) -> Interval | None:
+            column = self.values.T[at[::-1]]  # the seeds' axis is the last of the transpose
+            defined = column[~np.isnan(column)]
+            return statistic(defined) if defined.size else None
+
+        return Estimates.of(self.axes, one, len(self.seeds), name=self.name, unit=self.unit)
+
+    def mean(self) -> Estimates:
+        """Mean over seeds with Student's t interval: :func:`optcp.stats.mean`."""
+        from optcp import stats
+
+        return self._estimates(stats.mean)
+
+    def median(self) -> Estimates:
+        """Median over seeds: :meth:`quantile` of 0.5."""
+        return self.quantile(0.5)
+
+    def quantile(self, q: float) -> Estimates:
+        """Quantile over seeds with a bootstrap interval: :func:`optcp.quantiles.quantile`."""
+        from optcp.quantiles import quantile
+
+        return self._estimates(lambda column: quantile(column, q))
+
+    def share(self) -> Estimates:
+        """In which share of the seeds a comparison holds, with Wilson's interval: :func:`optcp.stats.wilson`.
+
+        Raises
+        ------
+        InputError
+            If the values are not those of a comparison or of :meth:`wins`, between 0 and 1.
+        """
+        from optcp import stats
+
+        if ((self.values < 0) | (self.values > 1)).any():
+            raise InputError("share() is of comparisons such as `cells < 0`, whose values are 0 to 1")
+        return self._estimates(lambda column: stats.wilson(float(column.sum()), column.size))
+
+    # For people and other libraries
+
+    def __repr__(self) -> str:
+        axes = "".join(f" x {axis.name} ({', '.join(axis.shown)})" for axis in self.axes)
+        undefined = int(np.isnan(self.values).sum())
+        return (
+            f"{self.name or 'cells'}{f' [{self.unit}]' if self.unit else ''}: {len(self.seeds)} seeds{axes}"
+            + (f", {undefined} of {self.values.size} values undefined" if undefined else "")
+        )  # fmt: skip
+
+    def columns(self) -> dict[str, NDArray[Any]]:
+        """Tidy columns: the seed, each axis in SI, or as written where it has no numbers, and the value."""
+        coordinates: dict[str, Sequence[Any]] = {"seed": self.seeds}
+        coordinates |= {axis.name: axis.coordinates for axis in self.axes}
+        return tidy(coordinates, **{self.name or "value": self.values})
+
+    def to_numpy(self) -> NDArray[np.float64]:
+        """Return the values, shape (seeds, length of each axis)."""
+        return self.values
+
+    def to_pandas(self) -> Any:  # noqa: ANN401 - pandas may not be installed
+        """Make a pandas DataFrame of :meth:`columns`; an :class:`~optcp.errors.InputError` where there is no pandas."""
+        return optional("pandas").DataFrame(self.columns())
+
+    def to_xarray(self) -> Any:  # noqa: ANN401 - xarray may not be installed
+        """Make an xarray DataArray; an :class:`~optcp.errors.InputError` where there is no xarray."""
+        # A tuple is something else to xarray.
+        coords = {"seed": np.array(self.seeds)} | {axis.name: np.array(axis.coordinates) for axis in self.axes}
+        return optional("xarray").DataArray(self.values, coords, tuple(coords), self.name or None, {"units": self.unit})
+
+    def plot(self, *, x: str, by: str | None = None, columns: int = 1, ax: Axes | None = None) -> Axes:
+        """Draw the means over seeds: :meth:`optcp.estimates.Estimates.plot`."""
+        return self.mean().plot(x=x, by=by, columns=columns, ax=ax)
+
+
+def _same(one: str, two: str) -> str:
+    """The unit of a sum or a comparison; what has none takes the other's."""
+    if one and two and one != two:
+        raise InputError(f"units differ: {one} and {two}")
+    return one or two
+
+
+def _quotient(one: str, two: str) -> str:
+    return "" if one == two else f"{one or 1}/{two}" if two else one
+
+
+def _meet(one: Cells, two: Cells) -> tuple[tuple[Axis, ...], NDArray[np.float64], NDArray[np.float64]]:
+    """Both sides' values over the axes of both: those of the first, then those that only the second has."""
+    if one.seeds != two.seeds:
+        other = sorted(set(one.seeds) ^ set(two.seeds))
+        what = f"{len(one.seeds)} and {len(two.seeds)}" + (f", and seed {other[0]} is not in both" if other else "")
+        raise InputError(f"paired values are of the same seeds in the same order; got {what}")
+    names = [axis.name for axis in one.axes]
+    for axis in two.axes:
+        if axis.name in names and not (mine := one.axes[names.index(axis.name)]).matches(axis):
+            raise InputError(
+                f"axis {axis.name!r} differs: {', '.join(mine.values)} against {', '.join(axis.values)}; "
+                "take common values with at()"
+            )
+    axes = one.axes + tuple(axis for axis in two.axes if axis.name not in names)
+
+    def spread(cells: Cells) -> NDArray[np.float64]:
+        have = [axis.name for axis in cells.axes]
+        order = [1 + have.index(axis.name) for axis in axes if axis.name in have]
+        shape = [len(axis) if axis.name in have else 1 for axis in axes]
+        return cells.values.transpose(0, *order).reshape(len(cells.seeds), *shape)
+
+    return axes, spread(one), spread(two)

@@ -1,0 +1,129 @@
+"""Estimates with 95 % intervals over labelled axes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from optcp.labelled import cells_of, html_table, number, optional, text_table, tidy
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from matplotlib.axes import Axes
+    from numpy.typing import NDArray
+
+    from optcp.axes import Axis
+    from optcp.stats import Interval
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Estimates:
+    """An estimate with its interval for each cell.
+
+    Attributes
+    ----------
+    axes
+        Of the four arrays, in order; none for a single estimate.
+    estimate, low, high
+        In ``unit``, of the axes' shape; NaN where every seed was undefined, infinite bounds where one seed is not
+        enough for an interval.
+    n
+        The seeds behind each estimate, of the axes' shape.
+    seeds
+        All seeds; ``n`` is less where the value of some was undefined.
+    name, unit
+        What is estimated, and its SI unit.
+    """
+
+    axes: tuple[Axis, ...]
+    estimate: NDArray[np.float64]
+    low: NDArray[np.float64]
+    high: NDArray[np.float64]
+    n: NDArray[np.int64]
+    seeds: int
+    name: str = ""
+    unit: str = ""
+
+    @classmethod
+    def of(
+        cls, axes: tuple[Axis, ...], interval: Callable[[tuple[int, ...]], Interval | None], seeds: int, **what: str
+    ) -> Estimates:
+        """Estimate each cell by a function of its position; None where it is undefined."""
+        shape = tuple(len(axis) for axis in axes)
+        estimate, low, high = (np.full(shape, np.nan) for _ in range(3))
+        n = np.zeros(shape, dtype=np.int64)
+        for at in np.ndindex(*shape):
+            if (one := interval(at)) is not None:
+                estimate[at], low[at], high[at], n[at] = one.estimate, one.low, one.high, one.n
+        return cls(axes, estimate, low, high, n, seeds, **what)
+
+    def __iter__(self) -> Iterator[tuple[dict[str, str], Interval]]:
+        """Each cell's values as written, by axis, and its interval."""
+        from optcp.stats import Interval
+
+        for at, key in cells_of(self.axes):
+            yield key, Interval(float(self.estimate[at]), float(self.low[at]), float(self.high[at]), int(self.n[at]))
+
+    def _table(self) -> tuple[str, list[str], list[list[str]]]:
+        unit = f" [{self.unit}]" if self.unit else ""
+        title = f"{self.name or 'estimate'}{unit}, 95 % interval over {self.seeds} seeds"
+        if (self.n < self.seeds).any():
+            title += "; n is less where some were undefined"
+        rows = [
+            [axis.shown[i] for axis, i in zip(self.axes, at, strict=True)]
+            + [number(float(array[at])) for array in (self.estimate, self.low, self.high)]
+            + [str(self.n[at])]
+            for at, _ in cells_of(self.axes)
+        ]
+        return title, [*(axis.name for axis in self.axes), "estimate", "low", "high", "n"], rows
+
+    def __repr__(self) -> str:
+        return text_table(*self._table())
+
+    def _repr_html_(self) -> str:
+        return html_table(*self._table())
+
+    def columns(self) -> dict[str, NDArray[Any]]:
+        """Tidy columns: each axis in SI, or as written where it has no numbers, then estimate, low, high and n."""
+        axes = {axis.name: axis.coordinates for axis in self.axes}
+        return tidy(axes, estimate=self.estimate, low=self.low, high=self.high, n=self.n)
+
+    def to_pandas(self) -> Any:  # noqa: ANN401 - pandas may not be installed
+        """Make a pandas DataFrame of :meth:`columns`.
+
+        Raises
+        ------
+        InputError
+            If pandas is not installed.
+        """
+        return optional("pandas").DataFrame(self.columns())
+
+    def to_numpy(self) -> NDArray[np.float64]:
+        """Return estimate, low and high along a last axis of three."""
+        return np.stack([self.estimate, self.low, self.high], axis=-1)
+
+    def plot(self, *, x: str, by: str | None = None, columns: int = 1, ax: Axes | None = None) -> Axes:
+        """Draw the estimates against an axis, with their intervals as error bars.
+
+        Parameters
+        ----------
+        x
+            The axis along which they are drawn.
+        by
+            The axis whose values are curves; left out, there is one curve.
+        columns
+            The figure's width: one or two columns of an IEEE page.
+        ax
+            Where to draw; left out, a new figure.
+
+        Raises
+        ------
+        InputError
+            If an axis is unknown, or one that is neither ``x`` nor ``by`` has several values.
+        """
+        from optcp.plots.estimates import draw
+
+        return draw(self, x, by, columns, ax)

@@ -1,0 +1,94 @@
+"""What everything with labelled axes shares: its cells in order, tidy columns, and tables for people."""
+
+from __future__ import annotations
+
+import html
+import importlib
+import itertools
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from optcp.errors import InputError, nearest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from optcp.axes import Axis
+
+MOST_ROWS = 60
+"""A table for people shows no more rows than these."""
+
+
+def position(axes: Sequence[Axis], name: str) -> int:
+    """Find an axis by its name.
+
+    Raises
+    ------
+    InputError
+        If there is none of that name.
+    """
+    names = [axis.name for axis in axes]
+    if name not in names:
+        known = nearest(name, names) if names else "there is none"
+        raise InputError(f"no axis {name!r}; {known}")
+    return names.index(name)
+
+
+def cells_of(axes: Sequence[Axis]) -> Iterator[tuple[tuple[int, ...], dict[str, str]]]:
+    """Each cell's position and its values as written, by axis; the last axis varies fastest."""
+    for at in np.ndindex(*(len(axis) for axis in axes)):
+        yield at, {axis.name: axis.values[i] for axis, i in zip(axes, at, strict=True)}
+
+
+def tidy(coordinates: Mapping[str, Sequence[Any]], **values: NDArray[Any]) -> dict[str, NDArray[Any]]:
+    """A column for each axis and each array of values over them, a row a cell."""
+    rows = list(itertools.product(*coordinates.values()))
+    columns = {name: np.array([row[at] for row in rows]) for at, name in enumerate(coordinates)}
+    return columns | {name: array.ravel() for name, array in values.items()}
+
+
+def optional(module: str) -> Any:  # noqa: ANN401 - a module that may lack types
+    """Import a library that OpTCP does without.
+
+    Raises
+    ------
+    InputError
+        If it is not installed; the message names the extra.
+    """
+    try:
+        return importlib.import_module(module)
+    except ImportError as error:
+        raise InputError(f"{module} is not installed: pip install 'optcp[frames]'") from error
+
+
+def number(value: float) -> str:
+    """A number as tables show it: four digits, and a dash where it is undefined."""
+    return "-" if np.isnan(value) else f"{value:.4g}"
+
+
+def _shown(rows: Sequence[Sequence[str]]) -> tuple[Sequence[Sequence[str]], str]:
+    left = len(rows) - MOST_ROWS
+    return rows[:MOST_ROWS], f"... and {left} more" if left > 0 else ""
+
+
+def text_table(title: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """An aligned table under its title."""
+    shown, more = _shown(rows)
+    widths = [max(map(len, column)) for column in zip(head, *shown, strict=True)]
+    lines = ["  ".join(f"{cell:>{width}}" for cell, width in zip(row, widths, strict=True)) for row in (head, *shown)]
+    return "\n".join([title, *lines, *([more] if more else [])])
+
+
+def html_table(title: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """The same table for a notebook."""
+    shown, more = _shown(rows)
+
+    def line(row: Sequence[str], tag: str) -> str:
+        return "<tr>" + "".join(f"<{tag}>{html.escape(cell)}</{tag}>" for cell in row) + "</tr>"
+
+    body = "".join(line(row, "td") for row in shown)
+    caption = f"<caption>{html.escape(title)}</caption>"
+    return f"<table>{caption}<thead>{line(head, 'th')}</thead><tbody>{body}</tbody></table>{more}"

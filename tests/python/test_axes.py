@@ -1,0 +1,86 @@
+import doctest
+import re
+from pathlib import Path
+
+import pytest
+
+from optcp import axes
+from optcp.axes import Axis, quantity
+from optcp.errors import InputError
+
+DELAY = Axis("switch_delay", ("0 ms", "50 ms", "1 s"))
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("50 ms", (0.05, "s")),
+        ("2min", (120.0, "s")),
+        ("10 Mbps", (1e7, "bit/s")),
+        ("10 Mbit/s", (1e7, "bit/s")),
+        ("4 KiB", (4096.0, "B")),
+        ("1 packet", (1.0, "packets")),
+        ("1e-3", (0.001, "")),
+        ("rfc", None),
+        ("5 apples", None),
+        ("nan", None),
+        ("1e999", None),
+        ("", None),
+    ],
+)
+def test_a_quantity_is_in_si(text, value):
+    assert quantity(text) == value
+
+
+def test_the_units_are_those_of_scenarios():
+    source = (Path(__file__).parents[2] / "crates" / "units" / "src" / "unit.rs").read_text(encoding="utf-8")
+    rows = re.findall(r'unit\("(\w+)", &\[(.*?)\], Dimension::(\w+), ([\d_ <]+),', source)
+    assert len(rows) == 23
+    for name, aliases, dimension, factor in rows:
+        one, _, shift = factor.replace("_", "").partition(" << ")
+        size = int(one) << int(shift or 0)
+        for spelling in [name, *re.findall(r'"(.*?)"', aliases)]:
+            read = quantity("1 " + spelling.replace(r"\u{b5}", "\u00b5").replace(r"\u{3bc}", "\u03bc"))
+            assert read is not None, spelling
+            assert read[0] == (size / 10**12 if dimension == "Time" else size), spelling
+
+
+@pytest.mark.parametrize("value", ["50 ms", "0.05 s", "50000us", 0.05])
+def test_a_value_is_found_however_it_is_written(value):
+    assert DELAY.index(value) == 1
+
+
+def test_a_computed_number_is_found():
+    assert Axis("load", ("0.1", "0.3")).index(0.1 + 0.2) == 1
+
+
+def test_numbers_are_known_only_where_every_value_is_a_quantity_of_one_unit():
+    assert (DELAY.numbers, DELAY.unit) == ((0.0, 0.05, 1.0), "s")
+    assert Axis("stack", ("rfc", "linux-6")).numbers is None
+    assert Axis("mixed", ("1 s", "1 B")).numbers is None
+    assert Axis("buffer", ("10", "none")).numbers is None
+
+
+@pytest.mark.parametrize(
+    ("axis", "value", "message"),
+    [
+        (DELAY, "60 ms", "no value '60 ms'; did you mean '50 ms'? there are: 0 ms, 50 ms, 1 s"),
+        (DELAY, 0.9, "did you mean '1 s'?"),
+        (DELAY, "50 B", "no value '50 B'; did you mean '50 ms'?"),
+        (Axis("stack", ("rfc", "linux-6")), "linux", "did you mean 'linux-6'?"),
+    ],
+)
+def test_an_unknown_value_is_answered_with_the_nearest(axis, value, message):
+    with pytest.raises(InputError, match=re.escape(message)):
+        axis.index(value)
+
+
+def test_values_that_repeat_and_labels_that_are_missing_are_refused():
+    with pytest.raises(InputError, match="'1 s' is there twice"):
+        Axis("delay", ("1 s", "1 s"))
+    with pytest.raises(InputError, match="expected 2 labels, got 1"):
+        Axis("delay", ("1 s", "2 s"), labels=("one",))
+
+
+def test_the_examples_of_the_docstrings_hold():
+    assert doctest.testmod(axes).failed == 0

@@ -1,0 +1,92 @@
+import doctest
+import math
+import re
+
+import numpy as np
+import pytest
+
+from optcp import compare as module
+from optcp.axes import Axis
+from optcp.cells import Cells
+from optcp.compare import compare
+from optcp.errors import InputError
+
+DRUG = Axis("drug", ("laevo", "dextro"))
+# Student's two drugs and ten patients (Biometrika 6, 1908): mean difference 1.58, t = 4.0621, p = 0.00283.
+LAEVO = [1.9, 0.8, 1.1, 0.1, -0.1, 4.4, 5.5, 1.6, 4.6, 3.4]
+DEXTRO = [0.7, -1.6, -0.2, -1.2, -0.1, 3.4, 3.7, 0.8, 0.0, 2.0]
+SLEEP = Cells(np.transpose([LAEVO, DEXTRO]), (DRUG,), tuple(range(10)), unit="h")
+
+
+def test_a_row_is_students_paired_test():
+    (row,) = compare({"sleep": SLEEP}, at={"drug": "dextro"}).rows
+    assert (row.metric, row.unit, row.cell, row.n) == ("sleep", "h", {"drug": "laevo"}, 10)
+    assert (row.value, row.reference) == (pytest.approx(2.33), pytest.approx(0.75))
+    assert row.difference == pytest.approx(1.58)
+    assert (row.low, row.high) == (pytest.approx(0.70, abs=5e-3), pytest.approx(2.46, abs=5e-3))
+    assert row.p == pytest.approx(0.00283, abs=1e-5)
+    assert row.relative_pct == pytest.approx(100 * 1.58 / 0.75)
+
+
+def test_the_relative_difference_has_the_differences_sign():
+    (row,) = compare({"loss": -SLEEP}, at={"drug": "dextro"}).rows
+    assert row.relative_pct == pytest.approx(-100 * 1.58 / 0.75)
+
+
+def test_seeds_undefined_on_either_side_are_left_out():
+    cells = Cells([[1, 2], [np.nan, 9], [3, np.nan], [2, 5]], (DRUG,), (1, 2, 3, 4))
+    (row,) = compare({"metric": cells}, at={"drug": "laevo"}).rows
+    assert (row.value, row.reference, row.difference, row.n) == (3.5, 1.5, 2, 2)
+    (row,) = compare({"metric": Cells([[1, np.nan]], (DRUG,), (1,))}, at={"drug": "laevo"}).rows
+    assert row.n == 0
+    assert math.isnan(row.p)
+
+
+def test_along_the_other_axes_each_cell_has_a_reference_of_its_own():
+    load = Axis("load", ("0.1", "0.2", "0.3"))
+    cells = Cells([[[1, 2, 3], [10, 30, 50]]], (DRUG, load), (1,))
+    table = compare({"both": cells, "one": Cells([[0, 4]], (DRUG,), (1,))}, at={"drug": "laevo"})
+    assert [(row.cell, row.difference) for row in table.rows] == [
+        ({"drug": "dextro", "load": "0.1"}, 9),
+        ({"drug": "dextro", "load": "0.2"}, 28),
+        ({"drug": "dextro", "load": "0.3"}, 47),
+        ({"drug": "dextro"}, 4),
+    ]
+    assert math.isnan(table.rows[3].relative_pct)
+    assert table.columns()["load"] == ["0.1", "0.2", "0.3", None]
+
+
+def test_the_table_names_reference_and_units():
+    lines = repr(compare({"sleep": SLEEP}, at={"drug": "dextro"})).split("\n")
+    assert lines[0] == "against drug = dextro, paired by seed, 95 % intervals"
+    assert lines[2].split() == [
+        "sleep",
+        "[h]",
+        "laevo",
+        "2.33",
+        "0.75",
+        "1.58",
+        "0.7001",
+        "2.46",
+        "0.002833",
+        "210.7",
+        "10",
+    ]
+    assert "<td>sleep [h]</td><td>laevo</td>" in compare({"sleep": SLEEP}, at={"drug": "dextro"})._repr_html_()
+
+
+@pytest.mark.parametrize(
+    ("at", "message"),
+    [
+        ({}, "needs the cell to compare with"),
+        ({"drag": "laevo"}, "no axis 'drag'; did you mean 'drug'?"),
+        ({"drug": "leavo"}, "axis 'drug' has no value 'leavo'; did you mean 'laevo'?"),
+    ],
+)
+def test_an_unknown_reference_is_answered_with_the_nearest(at, message):
+    with pytest.raises(InputError, match=re.escape(message)):
+        compare({"sleep": SLEEP}, at=at)
+
+
+def test_the_examples_of_the_docstrings_hold():
+    assert doctest.testmod(module).failed == 0

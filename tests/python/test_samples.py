@@ -1,0 +1,82 @@
+import doctest
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from optcp import samples, stats
+from optcp.axes import Axis
+from optcp.errors import InputError
+from optcp.quantiles import pooled_quantile
+from optcp.samples import Samples
+
+
+def made(*seeds, axes=()):
+    values = np.empty(len(seeds), dtype=object)
+    values[:] = list(seeds)
+    return Samples(values, axes, tuple(range(len(seeds))), "completion", "s")
+
+
+def only(estimates):
+    ((_, interval),) = estimates
+    return interval
+
+
+def test_the_mean_weighs_each_seed_once():
+    # The seeds' means are 2 and 6, whatever their numbers of values; t(1, 0.975) = 12.706 and s / sqrt(2) = 2.
+    interval = only(made([1.0, 2.0, 3.0], [6.0], []).mean())
+    assert (interval.estimate, interval.n) == (4, 2)
+    assert interval.high == pytest.approx(4 + 12.706 * 2, abs=1e-3)
+
+
+def test_counts_are_of_each_seed():
+    assert made([1.0, 2.0], [], [5.0]).count().values.tolist() == [2, 0, 1]
+    assert np.isnan(made([1.0], []).per_seed(np.max).values).tolist() == [False, True]
+
+
+@pytest.mark.parametrize(("q", "expected"), [(0.5, 5), (0.2, 2), (0.9, 9), (0.91, 10), (0.1, 1)])
+def test_a_quantile_is_of_all_values_together(q, expected):
+    # Of 1 to 10, the least value that a share q does not exceed.
+    assert only(made([10.0, 1, 2], [9, 3, 4, 5], [8, 7, 6]).quantile(q)).estimate == expected
+
+
+def test_the_interval_is_over_seeds_and_not_over_values():
+    # All of a seed's 1000 values are one: two seeds of three make the median, so only seeds tell.
+    interval = only(made([1.0] * 1000, [2.0] * 1000, [3.0] * 1000).quantile(0.5))
+    assert (interval.estimate, interval.low, interval.high, interval.n) == (2, 1, 3, 3)
+
+
+@given(st.lists(st.floats(-1e6, 1e6), min_size=2, max_size=20))
+def test_with_one_value_a_seed_it_is_the_weighted_bootstrap_of_stats(values):
+    ordered = np.sort(values)
+    below = (np.array(values)[:, None] <= ordered).astype(float)  # each seed's curve: whether it is at most that
+    found, drawn = stats.bootstrap(below, lambda curves: ordered[np.argmax(curves >= 0.5 - 1e-9, axis=1)])
+    expected = stats.percentile(drawn, found, len(values))
+    assert pooled_quantile([np.array([value]) for value in values], 0.5) == expected
+
+
+def test_at_takes_one_cell():
+    values = np.empty((2, 2), dtype=object)
+    values[:] = [[[1.0], [2.0, 3.0]], [[4.0], [5.0]]]
+    both = Samples(values, (Axis("delay", ("0 s", "1 s")),), (1, 2))
+    assert [one.tolist() for one in both.at(delay="1 s").values] == [[2, 3], [5]]
+    assert both.quantile(0.5).estimate.tolist() == [1, 3]
+    assert repr(both) == "samples: 5 values of 2 seeds x delay (0 s, 1 s)"
+
+
+def test_a_cell_without_values_is_undefined():
+    assert math.isnan(only(made([], []).quantile(0.5)).estimate)
+    assert only(made([], []).mean()).n == 0
+
+
+def test_undefined_values_and_wrong_shapes_are_refused():
+    with pytest.raises(InputError, match="seed 1: a value is undefined"):
+        made([1.0], [math.nan])
+    with pytest.raises(InputError, match="expected an array of values"):
+        made([1.0], axes=(Axis("delay", ("0 s",)),))
+
+
+def test_the_examples_of_the_docstrings_hold():
+    assert doctest.testmod(samples).failed == 0
