@@ -4,52 +4,9 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from decimal import Decimal, InvalidOperation
 
+from optcp._core import quantity
 from optcp.errors import InputError, nearest
-
-UNITS = {
-    "s": {"ps": "1e-12", "ns": "1e-9", "us": "1e-6", "µs": "1e-6", "ms": "1e-3", "s": "1", "min": "60", "h": "3600"},
-    "bit/s": {f"{prefix}{unit}": f"1e{power}" for prefix, power in (("", 0), ("k", 3), ("M", 6), ("G", 9), ("T", 12))
-              for unit in ("bps", "bit/s", "bit") if prefix or unit != "bit"},
-    "B": {"B": "1", "byte": "1", "bytes": "1", "kB": "1e3", "MB": "1e6", "GB": "1e9", "TB": "1e12",
-          "KiB": str(2**10), "MiB": str(2**20), "GiB": str(2**30), "TiB": str(2**40)},
-    "packets": {"packet": "1", "packets": "1"},
-    "segments": {"segment": "1", "segments": "1"},
-    "": {"": "1"},
-}  # fmt: skip
-"""The units of scenarios (``optcp list units``) with their sizes, by the SI unit of what they measure."""
-
-FACTORS = {spelling: (unit, Decimal(size)) for unit, sizes in UNITS.items() for spelling, size in sizes.items()}
-
-
-def quantity(text: str) -> tuple[float, str] | None:
-    """Read a number with or without a unit, as scenarios write it.
-
-    Parameters
-    ----------
-    text
-        For example "50 ms", "10 Mbps" or "0.25".
-
-    Returns
-    -------
-    tuple of float and str, or None
-        The number in SI and its unit: "s", "bit/s", "B", "packets", "segments", or "" for a pure number. None where
-        the text is no quantity.
-
-    Examples
-    --------
-    >>> quantity("50 ms"), quantity("0.05s"), quantity("linux-6")
-    ((0.05, 's'), (0.05, 's'), None)
-    """
-    text = text.strip().replace("\u03bc", "\u00b5")
-    digits = text.rstrip("/" + "".join(set("".join(FACTORS))))
-    unit, factor = FACTORS.get(text[len(digits) :].strip(), (None, Decimal(1)))
-    try:
-        number = float(Decimal(digits.strip()) * factor)
-    except InvalidOperation:
-        return None
-    return (number, unit) if unit is not None and math.isfinite(number) else None
 
 
 @dataclass(frozen=True)

@@ -9,9 +9,11 @@ from __future__ import annotations
 import difflib
 import hashlib
 import json
+import re
 import threading
 import time
 import tomllib
+from decimal import Decimal
 from pathlib import Path
 
 PORTS = ["L0->L1", "L1->L2", "L2->L1", "L5->L6", "S0->A"]
@@ -37,6 +39,17 @@ class Cancel:
 
     def cancel(self):
         self.flag.set()
+
+
+UNITS = {"us": (1e-6, "s"), "ms": (1e-3, "s"), "s": (1.0, "s"), "Mbps": (1e6, "bit/s"), "B": (1.0, "B"), "": (1.0, "")}
+
+
+def quantity(text):
+    found = re.fullmatch(r"([\d.]+(?:e-?\d+)?) ?(\w*)", text)
+    if not found or found[2] not in UNITS:
+        return None
+    factor, unit = UNITS[found[2]]
+    return float(Decimal(found[1]) * Decimal(str(factor))), unit
 
 
 class Scenario:
