@@ -1,5 +1,59 @@
 """OpTCP: a packet-level, deterministic simulator of TCP over failing optical networks.
 
-The simulator itself is the compiled module ``optcp._core``; this package is its front: studies, statistics,
-the papers' exhibits, figures and reports. Nothing heavy is imported here, so that the command starts at once.
+The simulator itself is the compiled module ``optcp._core``; this package is its front: worlds and runs, statistics,
+the papers' exhibits, figures and reports. Nothing is imported before it is asked for, so that the command starts at
+once.
+
+Examples
+--------
+>>> import optcp
+>>> world = optcp.load("single-failure").set("parameters.switch_delay", "20 ms")
+>>> run = world.run(seed=1)
+>>> run["goodput"].where(group="protected").interval_s
+0.1
 """
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from optcp._core import ScenarioError
+    from optcp.cells import Cells
+    from optcp.errors import InputError
+    from optcp.estimates import Estimates
+    from optcp.run import Run
+    from optcp.samples import Samples
+    from optcp.scenario import Scenario, load
+    from optcp.table import Table
+
+    __version__: str
+
+__all__ = ["Cells", "Estimates", "InputError", "Run", "Samples", "Scenario", "ScenarioError", "Table", "load"]
+
+_MODULES = {
+    "Cells": "cells",
+    "Estimates": "estimates",
+    "InputError": "errors",
+    "Run": "run",
+    "Samples": "samples",
+    "Scenario": "scenario",
+    "ScenarioError": "_core",
+    "Table": "table",
+    "load": "scenario",
+}
+"""Where each public name is defined."""
+
+
+def __getattr__(name: str) -> object:
+    import importlib
+
+    if name == "__version__":
+        return importlib.import_module("optcp._core").version()
+    if name not in _MODULES:
+        raise AttributeError(f"module 'optcp' has no attribute {name!r}")
+    return getattr(importlib.import_module(f"optcp.{_MODULES[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]

@@ -16,6 +16,7 @@ __all__ = [
     "Run",
     "Scenario",
     "ScenarioError",
+    "arrow_stream",
     "catalogue",
     "conformance",
     "hurst",
@@ -245,6 +246,13 @@ def run_branches(
     way. Releases the GIL: call it from several threads. Raises :class:`Cancelled`.
     """
 
+def arrow_stream(columns: dict[str, Any]) -> object:
+    """Columns of one length as an Arrow stream, in a capsule of the name that the PyCapsule interface gives it.
+
+    Arrays of uint64, uint32, bool or float64, lists of texts, or texts as (codes uint32[n], distinct texts), which
+    become dictionaries. Raises :class:`TypeError` for other columns and :class:`ValueError` for unlike lengths.
+    """
+
 def read_parquet(data: bytes) -> tuple[dict[str, str], dict[str, NDArray[Any] | tuple[NDArray[Any], list[str]]]]:
     """Read a file that :meth:`Run.to_parquet` or :func:`write_parquet` made: its metadata and its columns by name.
 
@@ -295,7 +303,7 @@ def hurst(counts: NDArray[np.float64]) -> dict[str, float] | None:
     """
 
 def write_parquet(columns: dict[str, NDArray[Any] | list[str]], metadata: dict[str, str]) -> bytes:
-    """Make a Parquet file of columns of one length: arrays of uint64 or float64, and lists of texts.
+    """Make a Parquet file of columns of one length: those of :func:`arrow_stream`.
 
     Raises :class:`TypeError` for other columns and :class:`ValueError` for unlike lengths.
     """

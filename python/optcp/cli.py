@@ -90,7 +90,7 @@ A first run and its pictures:
 
 
 def _kernel(_: click.Context, __: click.Parameter, value: str) -> str:
-    from optcp.study.spec import KERNELS
+    from optcp.scenario import KERNELS
 
     if value not in KERNELS:
         raise InputError(f"--kernel {value}: there is no such kernel; {nearest(value, KERNELS)}")
@@ -154,8 +154,8 @@ def reproduce(
     from optcp.papers.reproduce import Request, check_settings, make_long_runs
     from optcp.papers.reproduce import reproduce as run_exhibits
     from optcp.report import build
+    from optcp.scenario import check_seed
     from optcp.study.progress import for_console
-    from optcp.study.spec import check_seed
     from optcp.tables import show_result
 
     check_directory(out)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from optcp.study import traffic
-from optcp.study.saved import Table
+from optcp.table import Table
 
 MS = 10**9
 

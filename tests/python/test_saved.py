@@ -11,6 +11,7 @@ from optcp.export.latex import latex
 from optcp.files import replacing_directory
 from optcp.papers.model import Result, Row
 from optcp.study import saved, single
+from optcp.table import Table
 
 WORLD = """
 title = "a world"
@@ -288,7 +289,7 @@ def test_a_run_that_cannot_be_read_is_not_a_missing_one(planned, silent, content
 
 
 def test_tables_choose_rows_by_text():
-    table = saved.Table({"time_ps": np.array([5, 6, 7], dtype="u8"), "port": (np.array([1, 0, 1]), ["a", "b"])})
+    table = Table({"time_ps": np.array([5, 6, 7], dtype="u8"), "port": (np.array([1, 0, 1]), ["a", "b"])})
     assert len(table) == 3
     assert table.distinct("port") == ["b", "a"]
     assert list(table.where(port="b").numbers("time_ps")) == [5, 7]

@@ -5,6 +5,7 @@
 // The attribute macros of the binding expand to code that trips these.
 #![allow(missing_docs, reason = "documented in _core.pyi")]
 
+mod arrow;
 mod capture;
 mod dumbbell;
 mod hurst;
@@ -147,6 +148,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(study::read_tables, module)?)?;
     module.add_function(wrap_pyfunction!(study::world_sha256, module)?)?;
     module.add_function(wrap_pyfunction!(study::metrics, module)?)?;
+    module.add_function(wrap_pyfunction!(arrow::arrow_stream, module)?)?;
     module.add_function(wrap_pyfunction!(table::read_parquet, module)?)?;
     module.add_function(wrap_pyfunction!(table::write_parquet, module)?)?;
     module.add_function(wrap_pyfunction!(capture::write_pcapng, module)?)?;

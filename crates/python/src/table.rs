@@ -62,16 +62,29 @@ pub(crate) fn write_parquet<'py>(
     Ok(PyBytes::new(py, &bytes))
 }
 
-fn column(name: &str, values: &Bound<'_, PyAny>) -> PyResult<Data> {
+/// A column of numbers, of truth values, of texts, or of texts as (codes, distinct texts).
+pub(crate) fn column(name: &str, values: &Bound<'_, PyAny>) -> PyResult<Data> {
     if let Ok(array) = values.cast::<PyArray1<f64>>() {
         Ok(Data::F64(array.to_vec()?))
     } else if let Ok(array) = values.cast::<PyArray1<u64>>() {
         Ok(Data::U64(array.to_vec()?))
+    } else if let Ok(array) = values.cast::<PyArray1<u32>>() {
+        Ok(Data::U32(array.to_vec()?))
+    } else if let Ok(array) = values.cast::<PyArray1<bool>>() {
+        Ok(Data::Bool(array.to_vec()?))
     } else if let Ok(names) = values.extract::<Vec<String>>() {
         let codes = (0..).take(names.len()).collect();
         Ok(Data::Text(Texts { names, codes }))
+    } else if let Ok((codes, names)) = values.extract::<(Bound<'_, PyArray1<u32>>, Vec<String>)>() {
+        let codes = codes.to_vec()?;
+        match codes.iter().find(|&&code| code as usize >= names.len()) {
+            Some(code) => {
+                Err(PyValueError::new_err(format!("column `{name}`: there is no text {code}")))
+            }
+            None => Ok(Data::Text(Texts { names, codes })),
+        }
     } else {
-        let message = format!("column `{name}`: expected uint64 or float64 values, or texts");
+        let message = format!("column `{name}`: expected numbers, truth values or texts");
         Err(PyTypeError::new_err(message))
     }
 }

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from optcp.export.packets import Flow, World
-    from optcp.study.saved import Table
+    from optcp.table import Table
 
     Numbers = NDArray[np.int64] | int
 

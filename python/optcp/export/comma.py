@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from optcp.study.saved import Table
+    from optcp.table import Table
 
 
 def files(directory: Path) -> Iterator[Path]:

@@ -12,7 +12,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from optcp.study.saved import SavedRun, Table
+    from optcp.study.saved import SavedRun
+    from optcp.table import Table
 
 KIND = "packets"
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from optcp import _core
+from optcp.scenario import check_seed
 from optcp.study.pool import Job, run_jobs
-from optcp.study.spec import check_seed
 from optcp.study.store import RunData, Store
 
 if TYPE_CHECKING:

@@ -12,6 +12,7 @@ import numpy as np
 from optcp import _core, stored
 from optcp.errors import Damaged, InputError
 from optcp.files import replacing_directory
+from optcp.table import PICOSECONDS_A_SECOND, Table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -26,7 +27,6 @@ META = "meta.json"
 SCALARS = "scalars.parquet"
 AWAY = "its directory"
 """What to delete where a file of a run is damaged."""
-PICOSECONDS_A_SECOND = 1e12
 
 
 class Observation(TypedDict):
@@ -96,77 +96,6 @@ class Meta(TypedDict):
     goodput_bps: dict[str, float]
     switches: NotRequired[list[Switch]]
     files: dict[str, str]
-
-
-@dataclass(frozen=True)
-class Table:
-    """One observation.
-
-    Attributes
-    ----------
-    columns
-        Name to values; texts are (codes, distinct texts). Names end in units: ``time_ps``, ``cwnd_bytes``.
-    interval_s
-        Length of the intervals in seconds, or None for events.
-    """
-
-    columns: dict[str, NDArray[Any] | tuple[NDArray[Any], list[str]]]
-    interval_s: float | None = None
-
-    def __len__(self) -> int:
-        for values in self.columns.values():
-            return len(values[0] if isinstance(values, tuple) else values)
-        return 0
-
-    def numbers(self, name: str) -> NDArray[Any]:
-        """Values of a column of numbers or truth values."""
-        values = self.columns[name]
-        if isinstance(values, tuple):
-            raise TypeError(f"column {name} holds texts")
-        return values
-
-    @property
-    def seconds(self) -> NDArray[np.float64]:
-        """``time_ps`` in seconds."""
-        return self.numbers("time_ps") / PICOSECONDS_A_SECOND
-
-    def texts(self, name: str) -> list[str]:
-        """Values of a column of texts, row by row."""
-        codes, names = self.coded(name)
-        return [names[code] for code in codes]
-
-    def distinct(self, name: str) -> list[str]:
-        """Texts that occur in a column, in the order in which they first do."""
-        codes, names = self.coded(name)
-        found, first = np.unique(codes, return_index=True)
-        return [names[code] for code in found[np.argsort(first)]]
-
-    def is_(self, name: str, text: str) -> NDArray[np.bool_]:
-        """For each row, whether its text in a column is this."""
-        codes, names = self.coded(name)
-        equal: NDArray[np.bool_] = np.isin(codes, [code for code, one in enumerate(names) if one == text])
-        return equal
-
-    def rows(self, mask: NDArray[np.bool_]) -> Table:
-        """Return the rows that a mask marks."""
-        kept: dict[str, NDArray[Any] | tuple[NDArray[Any], list[str]]] = {}
-        for name, values in self.columns.items():
-            kept[name] = (values[0][mask], values[1]) if isinstance(values, tuple) else values[mask]
-        return Table(kept, self.interval_s)
-
-    def where(self, **texts: str) -> Table:
-        """Return the rows whose texts are these: ``table.where(flow="a.0", event="sent")``."""
-        mask = np.ones(len(self), dtype=bool)
-        for name, text in texts.items():
-            mask &= self.is_(name, text)
-        return self.rows(mask)
-
-    def coded(self, name: str) -> tuple[NDArray[Any], list[str]]:
-        """Values of a column of texts as places in a list of distinct ones, and that list."""
-        values = self.columns[name]
-        if not isinstance(values, tuple):
-            raise TypeError(f"column {name} holds no texts")
-        return values
 
 
 @dataclass(frozen=True)

@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 from optcp import _core, stats
 from optcp.errors import Damaged, InputError
+from optcp.scenario import KERNELS, check_seed
 from optcp.study import fibres, saved, traffic
 from optcp.study.pool import Job, run_jobs
-from optcp.study.spec import KERNELS, Study, check_seed, extension_sha256
+from optcp.study.spec import Study, extension_sha256
+from optcp.table import Table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -292,7 +294,7 @@ def _goodput_bps(resolved: dict[str, Any], files: dict[str, bytes]) -> dict[str,
     for entry in resolved["observe"]:
         if entry["kind"] == "goodput":
             _, columns = _core.read_parquet(files[entry["name"]])
-            table = saved.Table(columns)
+            table = Table(columns)
             for group in entry["groups"]:
                 of_group = table.where(group=group)
                 span_s = of_group.seconds[-1] if len(of_group) else 0.0

@@ -11,29 +11,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from optcp import _core
-from optcp.errors import InputError
+from optcp.scenario import KERNELS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 STORE_FORMAT = 3
 """Part of a study's hash; raise it when the form of stored runs changes."""
-
-
-LAST_SEED = 2**64 - 1
-"""Seeds are whole numbers of 64 bits."""
-
-
-def check_seed(seed: int) -> None:
-    """Refuse a seed that the simulator cannot take.
-
-    Raises
-    ------
-    InputError
-        If it is beyond the last one.
-    """
-    if seed > LAST_SEED:
-        raise InputError(f"seed {seed}: the largest seed is {LAST_SEED} (2^64 - 1)")
 
 
 @dataclass(frozen=True)
@@ -50,10 +34,6 @@ class Branch:
 
     key: dict[str, str]
     scenario: _core.Scenario
-
-
-#: What can drive a run; the first is the default.
-KERNELS = ("fast", "reference")
 
 
 @dataclass(frozen=True)

@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from optcp import _core, stats
-from optcp.study import saved
+from optcp.table import PICOSECONDS_A_SECOND, Table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
+
+    from optcp.study import saved
 
 PERCENTILES = (50, 95, 99)
 
@@ -40,11 +42,11 @@ class Completions:
     percentiles_s: tuple[float, ...]
 
 
-def completion_times(table: saved.Table, group: str) -> tuple[NDArray[np.float64], int]:
+def completion_times(table: Table, group: str) -> tuple[NDArray[np.float64], int]:
     """Return how long the flows of a group took that ended, and how many did not."""
     of_group = table.where(group=group)
     ended = of_group.numbers("finished").astype(bool)
-    spans = (of_group.numbers("time_ps") - of_group.numbers("start_ps")) / saved.PICOSECONDS_A_SECOND
+    spans = (of_group.numbers("time_ps") - of_group.numbers("start_ps")) / PICOSECONDS_A_SECOND
     return spans[ended], int((~ended).sum())
 
 
@@ -82,13 +84,11 @@ def hurst_of(resolved: dict[str, Any], files: dict[str, bytes]) -> dict[str, dic
     return found
 
 
-def _tables(
-    resolved: dict[str, Any], files: dict[str, bytes], kind: str
-) -> Iterator[tuple[dict[str, Any], saved.Table]]:
+def _tables(resolved: dict[str, Any], files: dict[str, bytes], kind: str) -> Iterator[tuple[dict[str, Any], Table]]:
     for entry in resolved["observe"]:
         if entry["kind"] == kind:
             _, columns = _core.read_parquet(files[entry["name"]])
-            yield entry, saved.Table(columns)
+            yield entry, Table(columns)
 
 
 def completions_of_cell(cell: dict[str, str], runs: Sequence[saved.SavedRun]) -> list[Completions]:

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from optcp.plots.trace.request import Request
-    from optcp.study.saved import SavedRun, Table
+    from optcp.study.saved import SavedRun
+    from optcp.table import Table
 
 FORMATS = ("png", "pdf", "svg")
 

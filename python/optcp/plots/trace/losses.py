@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from optcp.plots.trace.frame import Frame
-    from optcp.study.saved import Table
+    from optcp.table import Table
 
 COLOURS = (BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY, BLACK)
 BARS = 100

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from optcp.plots.trace.frame import Frame
-    from optcp.study.saved import Table
+    from optcp.table import Table
 
 VECTOR_LIMIT = 20_000
 """More ticks than these become pixels even in PDF and SVG."""

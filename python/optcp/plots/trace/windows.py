@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from optcp.plots.trace.frame import Frame
-    from optcp.study.saved import Table
+    from optcp.table import Table
 
 PHASES = {"slow-start": GREEN, "avoidance": SKY, "recovery": ORANGE, "loss": VERMILION}
 STRIP = (1.0, 0.05)

@@ -1,0 +1,292 @@
+"""Worlds: loaded, changed, looked at and run."""
+
+from __future__ import annotations
+
+import functools
+import html
+import json
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from optcp import _core
+from optcp.errors import InputError, nearest
+from optcp.run import Run
+from optcp.table import PICOSECONDS_A_SECOND, Table
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+LAST_SEED = 2**64 - 1
+"""Seeds are whole numbers of 64 bits."""
+
+KERNELS = ("fast", "reference")
+"""What can drive a run; the first is the default."""
+
+
+def check_seed(seed: int) -> None:
+    """Refuse a seed that the simulator cannot take.
+
+    Raises
+    ------
+    InputError
+        If it is below zero or beyond the last one.
+    """
+    if seed < 0:
+        raise InputError(f"seed {seed}: the smallest seed is 0")
+    if seed > LAST_SEED:
+        raise InputError(f"seed {seed}: the largest seed is {LAST_SEED} (2^64 - 1)")
+
+
+def load(path: str | Path) -> Scenario:
+    """Read a scenario.
+
+    Parameters
+    ----------
+    path
+        Its file, or the name of a shipped one (``optcp list scenarios``).
+
+    Raises
+    ------
+    InputError
+        If there is neither; the message names the nearest.
+    ScenarioError
+        If it is wrong; the message is that of ``optcp validate``.
+
+    Examples
+    --------
+    >>> load("single-failure")
+    One link fails, is protected, repaired and reverted to: 10 nodes, 10 links, 3 flows (protected, cross), 10 s
+    """
+    from optcp.shipped import find
+
+    return Scenario(_core.Scenario.load(str(find(str(path)))))
+
+
+@dataclass(frozen=True, repr=False)
+class Scenario:
+    """One checked world, immutable: network, flows, failures, protection, and what to observe.
+
+    :func:`load`, :meth:`parse` and :meth:`from_dict` make one.
+
+    Parameters
+    ----------
+    core
+        The world.
+    """
+
+    core: _core.Scenario
+
+    @classmethod
+    def parse(cls, text: str, name: str = "scenario.toml") -> Scenario:
+        """Read a scenario from the text of a file.
+
+        Parameters
+        ----------
+        text
+            TOML.
+        name
+            Stands for the file in messages; files that the text names are looked for beside it.
+
+        Raises
+        ------
+        ScenarioError
+            If it is wrong.
+        """
+        return cls(_core.Scenario.parse(text, name))
+
+    @classmethod
+    def from_dict(cls, content: Mapping[str, Any], name: str = "scenario.toml") -> Scenario:
+        """Make a scenario of what a file would say, as tables, lists, texts and numbers.
+
+        Raises
+        ------
+        InputError
+            If a value is none that TOML has.
+        ScenarioError
+            If it is wrong; the message shows it as TOML.
+        """
+        lines = [f"{_toml(key)} = {_toml(value)}\n" for key, value in content.items()]
+        return cls.parse("".join(lines), name)
+
+    def set(self, key: str | Mapping[str, Any], value: object = None) -> Scenario:
+        """Return the world with another value, or several.
+
+        Parameters
+        ----------
+        key
+            A key path such as ``parameters.rate`` or ``links.0.delay``, or a mapping of key paths to values.
+        value
+            As ``--set`` takes it ("10 ms"), or a number, truth value or list. An axis of ``[sweep]`` with this key is
+            none any more.
+
+        Raises
+        ------
+        ScenarioError
+            If there is no such key, or no such world.
+
+        Examples
+        --------
+        >>> world = load("single-failure")
+        >>> world.set("stop", "9 s").stop_s, world.stop_s
+        (9.0, 10.0)
+        """
+        settings = key if isinstance(key, Mapping) else {key: value}
+        texts = [(name, one if isinstance(one, str) else _toml(one)) for name, one in settings.items()]
+        return Scenario(self.core.override(texts))
+
+    def run(self, seed: int = 1, *, digest: bool = False, kernel: str = "fast") -> Run:
+        """Run it once. Other threads go on meanwhile; Ctrl-C ends it.
+
+        Parameters
+        ----------
+        seed
+            Of all random draws, 0 to 2^64 - 1.
+        digest
+            Whether ``records_sha256`` is wanted, which takes longer.
+        kernel
+            "fast" or "reference"; results are equal.
+
+        Raises
+        ------
+        InputError
+            If there is no such seed or kernel.
+        """
+        check_seed(seed)
+        if kernel not in KERNELS:
+            raise InputError(f"there is no kernel {kernel!r}; {nearest(kernel, KERNELS)}")
+        cancel = _core.Cancel()
+        # Ctrl-C reaches the main thread of a process only while that one waits.
+        with ThreadPoolExecutor(1) as pool:
+            found = pool.submit(self.core.run, seed, digest=digest, kernel=kernel, cancel=cancel)
+            try:
+                return Run(self.title, self.observe, found.result())
+            except KeyboardInterrupt:
+                cancel.cancel()
+                raise
+
+    @functools.cached_property
+    def resolved(self) -> dict[str, Any]:
+        """The world with every default filled in: what ``sha256`` is of."""
+        found: dict[str, Any] = json.loads(self.core.resolved())
+        return found
+
+    @functools.cached_property
+    def _summary(self) -> dict[str, Any]:
+        return self.core.summary()
+
+    @property
+    def sha256(self) -> str:
+        """What tells worlds apart: SHA-256 of the canonical form."""
+        return self.core.sha256
+
+    @property
+    def title(self) -> str:
+        """What the file says that it is about."""
+        return str(self._summary["title"])
+
+    @property
+    def stop_s(self) -> float:
+        """When a run ends, in seconds."""
+        return float(self._summary["stop_s"])
+
+    @property
+    def observe(self) -> tuple[str, ...]:
+        """The names of the observations."""
+        return tuple(self._summary["observe"])
+
+    @property
+    def parameters(self) -> dict[str, str]:
+        """The parameters as written."""
+        return dict(self._summary["parameters"])
+
+    @property
+    def axes(self) -> dict[str, tuple[str, ...]]:
+        """The axes of ``[sweep]``: key path to values as written."""
+        return {name: tuple(values) for name, values in self.core.axes}
+
+    @property
+    def links(self) -> Table:
+        """A row a direction of each link.
+
+        ``port`` ("A->B"), ``from``, ``to``, ``rate_bps``, ``delay_s``, and ``queue`` in ``queue_unit``, infinite where
+        it is unlimited.
+        """
+        rows = []
+        for link in self.resolved["links"]:
+            a, b = link["ends"]
+            for ends, way in (((a, b), link["forward"]), ((b, a), link["reverse"])):
+                unit = "bytes" if "queue_bytes" in way else "packets"
+                limit = way[f"queue_{unit}"]
+                queue = np.inf if limit is None else float(limit)
+                delay_s = way["delay_ps"] / PICOSECONDS_A_SECOND
+                rows.append((link["name"], *ends, float(way["rate_bps"]), delay_s, queue, unit))
+        return _table(("link", "from", "to", "rate_bps", "delay_s", "queue", "queue_unit"), rows)
+
+    @property
+    def flows(self) -> Table:
+        """A row a flow that starts with the run: ``flow``, ``group``, ``tcp``, and ``path``, empty if it is routed."""
+        rows = [
+            (flow, group["group"], group.get("tcp", ""), " ".join(route.get("path", ())))
+            for group in self.resolved["flows"]
+            for route in group.get("routes", ())
+            for flow in route["flows"]
+        ]
+        return _table(("flow", "group", "tcp", "path"), rows)
+
+    def to_toml(self) -> str:
+        """The scenario as a file; files that it names are looked for from where it was read."""
+        return self.core.to_toml()
+
+    def __repr__(self) -> str:
+        summary = self._summary
+        groups = ", ".join(summary["groups"])
+        text = (
+            f"{self.title}: {summary['nodes']} nodes, {summary['links']} links, {summary['flows']} flows ({groups}), "
+            f"{self.stop_s:g} s"
+        )
+        return text + "".join(f"; {name}: {', '.join(values)}" for name, values in self.axes.items())
+
+    def _repr_html_(self) -> str:
+        from optcp.plots.network import svg
+
+        ends = [tuple(link["ends"]) for link in self.resolved["links"]]
+        failing = {failure["link"] for failure in self.resolved["failures"] if "link" in failure}
+        failed = [link["name"] in failing for link in self.resolved["links"]]
+        return f"<p>{html.escape(repr(self))}</p>{svg(self.resolved['nodes'], ends, failed)}"
+
+
+def _toml(value: object) -> str:
+    """A value as TOML, in one line."""
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{_toml(str(key))} = {_toml(one)}" for key, one in value.items()) + "}"
+    if isinstance(value, (list, tuple, np.ndarray)):
+        return "[" + ", ".join(map(_toml, value)) + "]"
+    if isinstance(value, (bool, np.bool_)):
+        return "true" if value else "false"
+    if isinstance(value, (int, float, np.number)):
+        return str(value)
+    if isinstance(value, str):
+        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+    raise InputError(
+        f"{value!r} is no value of a scenario: expected a text, a number, true or false, a list or a table"
+    )
+
+
+def _table(names: Sequence[str], rows: Sequence[tuple[Any, ...]]) -> Table:
+    columns: dict[str, NDArray[Any] | tuple[NDArray[Any], list[str]]] = {}
+    for place, name in enumerate(names):
+        values = [row[place] for row in rows]
+        if all(isinstance(value, str) for value in values):
+            distinct = list(dict.fromkeys(values))
+            codes = {text: code for code, text in enumerate(distinct)}
+            columns[name] = (np.array([codes[value] for value in values], dtype=np.uint32), distinct)
+        else:
+            columns[name] = np.array(values)
+    return Table(columns)
