@@ -1,6 +1,10 @@
 //! The network as its routers see it.
 
-use optcp_routing::{Coverage, Link, Protect, Repair, Routes, Topology, coverage, repair};
+use std::sync::OnceLock;
+
+use optcp_routing::{
+    Coverage, Link, Mechanism, Protect, Repair, Routes, Topology, coverage, repair,
+};
 
 use crate::plan::{BundlePlan, DirectedLink, LinkPlan, Plan, RoutingPlan};
 
@@ -28,11 +32,32 @@ fn name(plan: &Plan, hop: DirectedLink) -> String {
     format!("{}:{from}->{to}", bundle.name)
 }
 
-/// How much fast reroute protects; `None` without routing.
-pub fn covered(plan: &Plan) -> Option<Coverage> {
-    let routing = plan.routing.as_ref()?;
-    let topology = topology_of(plan);
-    Some(coverage(&topology, routing.mechanism, routing.protect))
+/// How much fast reroute protects a network: found when it is first asked for, since it takes longer than many a run.
+#[derive(Debug)]
+pub(crate) struct Protected {
+    topology: Topology,
+    mechanism: Mechanism,
+    protect: Protect,
+    found: OnceLock<Coverage>,
+}
+
+impl Protected {
+    /// That of a plan; `None` without routing.
+    pub(crate) fn of(plan: &Plan) -> Option<Protected> {
+        let RoutingPlan { mechanism, protect, .. } = *plan.routing.as_ref()?;
+        let topology = topology_of(plan);
+        Some(Protected { topology, mechanism, protect, found: OnceLock::new() })
+    }
+
+    /// Whether it is of the same network.
+    pub(crate) fn is_of(&self, other: &Protected) -> bool {
+        (self.mechanism, self.protect) == (other.mechanism, other.protect)
+            && self.topology == other.topology
+    }
+
+    pub(crate) fn coverage(&self) -> Coverage {
+        *self.found.get_or_init(|| coverage(&self.topology, self.mechanism, self.protect))
+    }
 }
 
 /// What a router keeps for a destination.

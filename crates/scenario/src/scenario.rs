@@ -1,7 +1,7 @@
 //! A parsed and checked scenario.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use optcp_engine::observe::hex;
 use optcp_routing::Coverage;
@@ -13,7 +13,7 @@ use crate::library::Library;
 use crate::plan::{Carries, Plan};
 use crate::problem::{Diagnostic, Problem, Problems};
 use crate::protected::{self, Spare};
-use crate::routed::{self, Backup};
+use crate::routed::{self, Backup, Protected};
 use crate::tree::{Node, Origin};
 use crate::{check, expression, overrides, resolved, schema, sweep, written};
 
@@ -28,8 +28,8 @@ pub struct Scenario {
     axes: Vec<(String, Vec<String>)>,
     /// Of the canonical JSON, which takes longer to write than many a run needs.
     sha256: String,
-    /// Found when it is first asked for: it takes longer than many a run.
-    coverage: OnceLock<Option<Coverage>>,
+    /// Shared by scenarios that differ in nothing that it depends on, such as the link that fails.
+    protected: Option<Arc<Protected>>,
 }
 
 /// Where scenarios come from that differ in overrides only.
@@ -105,7 +105,18 @@ impl Scenario {
     /// # Errors
     /// As in [`Scenario::parse`].
     pub fn with_overrides(&self, more: &[(String, String)]) -> Result<Scenario, Diagnostic> {
-        Scenario::of_tree(self.source.clone(), self.tree.clone(), self.overrides.clone(), more)
+        let mut made = Scenario::of_tree(
+            self.source.clone(),
+            self.tree.clone(),
+            self.overrides.clone(),
+            more,
+        )?;
+        if let (Some(before), Some(now)) = (&self.protected, &made.protected)
+            && now.is_of(before)
+        {
+            made.protected = self.protected.clone();
+        }
+        Ok(made)
     }
 
     /// Puts overrides into the tree, and checks what comes of it.
@@ -148,9 +159,9 @@ impl Scenario {
         match plan {
             Some(plan) if problems.found.is_empty() => Ok(Scenario {
                 sha256: hex(&Sha256::digest(resolved::json(&plan))),
+                protected: Protected::of(&plan).map(Arc::new),
                 plan,
                 axes,
-                coverage: OnceLock::new(),
                 source,
                 overrides,
                 tree,
@@ -213,7 +224,7 @@ impl Scenario {
     /// How much its fast reroute protects; `None` without routing.
     #[must_use]
     pub fn coverage(&self) -> Option<Coverage> {
-        *self.coverage.get_or_init(|| routed::covered(&self.plan))
+        self.protected.as_ref().map(|protected| protected.coverage())
     }
 
     /// Each router's route and backup for each destination; none without routing.

@@ -98,3 +98,35 @@ fn settings_are_what_the_file_says_and_can_be_overrides() {
     let again = world.with_overrides(&settings).expect("a world");
     assert_eq!(again.sha256(), world.sha256());
 }
+
+/// A square of routers: each link's failure leaves another path.
+const SQUARE: &str = r#"
+stop = "2 s"
+tcp = { all = { profile = "rfc" } }
+routing = { repair = "lfa", detection = "5 ms" }
+nodes = [{ names = ["A", "B", "C", "D"] }]
+links = [{ chains = [["A", "B", "C", "D", "A"]], rate = "10 Mbps", delay = "1 ms", queue = "50 packets" }]
+flows = [{ group = "all", from = "A", to = "C", tcp = "all" }]
+failures = [{ link = ["A", "B"], at = "1 s" }]
+observe = [{ name = "goodput", kind = "goodput", interval = "1 s" }]
+"#;
+
+#[test]
+fn coverage_is_that_of_the_cells_own_routing() {
+    let square = parsed(SQUARE, &[]);
+    let lfa = square.coverage().expect("routed");
+    // By hand: in a square an LFA exists for the neighbour on the other side of the square only, that is for the
+    // opposite router, which both neighbours are equally near to.
+    assert_eq!((lfa.pairs, lfa.protectable, lfa.protected), (12, 12, 4));
+    let cells = [
+        [("failures.0.link", r#"["C", "D"]"#)],
+        [("routing.repair", "ti-lfa")],
+        [("links.0.chains", r#"[["A", "B", "C", "D"]]"#)],
+    ];
+    for cell in cells {
+        let over = square.with_overrides(&pairs(&cell)).expect("a world");
+        assert_eq!(over.coverage(), parsed(SQUARE, &cell).coverage(), "{cell:?}");
+    }
+    let ti_lfa = square.with_overrides(&pairs(&cells[1])).expect("a world");
+    assert_eq!(ti_lfa.coverage().map(|found| found.protected), Some(12));
+}

@@ -126,11 +126,16 @@ fn holds(text: &str, seed: u64, cancel: &Cancel) -> Result<Worth, Failure> {
 /// What can be asked of a scenario is answered, and alike each time.
 fn said(scenario: &Scenario) -> Result<(), Failure> {
     let _ = (scenario.summary(), scenario.spare(), scenario.backups());
-    if let Some(coverage) = scenario.coverage() {
-        let again = scenario.with_overrides(&[]).ok().and_then(|again| again.coverage());
-        if again != Some(coverage) {
-            return failure("coverage", format!("{coverage:?}, then {again:?}"));
-        }
+    let again = match Scenario::parse_with(&scenario.to_toml(), "w.toml", &[], &library()) {
+        Ok(again) => again,
+        Err(problem) => return failure("written as a file", problem.to_string()),
+    };
+    if again.sha256() != scenario.sha256() {
+        return failure("written as a file", scenario.to_toml());
+    }
+    if again.coverage() != scenario.coverage() {
+        let (first, then) = (scenario.coverage(), again.coverage());
+        return failure("coverage", format!("{first:?}, then {then:?}"));
     }
     Ok(())
 }
