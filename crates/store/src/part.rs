@@ -85,6 +85,8 @@ impl Part {
     /// Appends the rows of the run that comes next.
     fn put(&mut self, name: &str, table: Table) {
         let rows = self.tables.entry(name.to_owned()).or_default();
+        // Cells may observe different things: runs before this one need not have the table.
+        rows.of_run.resize(self.runs.len(), 0);
         let more = table.columns.first().map_or(0, |(_, data)| data.len());
         self.rows += more;
         rows.of_run.push(more as u64);
@@ -115,7 +117,8 @@ impl Part {
             |id: &str| cells.iter().find(|cell| cell.id == id).map_or(&[][..], |cell| cell.values);
         let mut files = Vec::new();
         let mut about = serde_json::Map::new();
-        for (folder, Rows { mut table, of_run }) in tables {
+        for (folder, Rows { mut table, mut of_run }) in tables {
+            of_run.resize(runs.len(), 0);
             // Of tables that few worlds have, those without rows are left out.
             if TABLES[2..].contains(&folder.as_str()) && of_run.iter().all(|&rows| rows == 0) {
                 continue;

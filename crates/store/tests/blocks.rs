@@ -177,6 +177,37 @@ fn tables_that_few_worlds_have_are_there_with_rows_only() {
 }
 
 #[test]
+fn a_run_has_no_rows_of_what_its_cell_does_not_observe() {
+    let (plain, watched) = (scenario(&[("observe.2.name", "other")]), scenario(&[]));
+    let cells = [("plain", &plain), ("watched", &watched)].map(|(id, scenario)| Cell {
+        id,
+        values: &[],
+        scenario,
+    });
+    let mut files = BTreeMap::new();
+    let mut take = |more: Vec<File>| {
+        files.extend(more.into_iter().map(|file| (file.path, file.content)));
+        Ok::<(), std::io::Error>(())
+    };
+    let todo = [(1, vec![0, 1]), (2, vec![0])];
+    let block = Block { axes: &[], cells: &cells, todo: &todo };
+    run_block(block, RunOptions::default(), &Cancel::default(), &mut take).expect("runs");
+    let (load, other) = (table(&files, "load"), table(&files, "other"));
+    // Two ports a direction of two links, in four intervals of 1 s.
+    let rows = |cell, seed, runs: usize| std::iter::repeat_n((cell, seed), 4 * 4 * runs);
+    let found = |table: &Table| -> Vec<(String, u64)> {
+        let Data::U64(seeds) = column(table, "seed") else { panic!("no seeds") };
+        texts(table, "cell").iter().map(|cell| cell.to_string()).zip(seeds.clone()).collect()
+    };
+    let expected = |rows: Vec<(&str, u64)>| -> Vec<(String, u64)> {
+        rows.into_iter().map(|(cell, seed)| (cell.to_owned(), seed)).collect()
+    };
+    assert_eq!(found(&load), expected(rows("watched", 1, 1).collect()));
+    let plain_rows = rows("plain", 1, 1).chain(rows("plain", 2, 1));
+    assert_eq!(found(&other), expected(plain_rows.collect()));
+}
+
+#[test]
 fn files_are_read_one_behind_the_other_and_a_changed_one_is_named() {
     let folder = std::env::temp_dir().join(format!("optcp-store-{}", std::process::id()));
     std::fs::create_dir_all(&folder).expect("a folder");
