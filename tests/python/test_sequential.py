@@ -101,7 +101,7 @@ def test_with_all_of_the_five_per_cent_at_each_look_more_are(parts_of):
 
 
 def test_what_is_true_is_found():
-    """A difference of 0.4 standard deviations: 95 % power at 1.25 % takes (2.50 + 1.64)^2 / 0.4^2 = 107 seeds of 240."""
+    """A gap of 0.4 standard deviations: 95 % power at 1.25 % takes (2.50 + 1.64)^2 / 0.4^2 = 107 seeds of 240."""
     gap = 0.4 * np.sqrt(2)  # of the difference of two columns
     found = decided(paired, sequential.level(4), gap)
     assert found.count(True) / CLAIMS > 0.95
