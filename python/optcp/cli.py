@@ -121,6 +121,17 @@ def cli() -> None:
     is_flag=True,
     help="The paper's own number and length of runs: also makes those of hours that are not stored with the project.",
 )
+@click.option(
+    "--until-decided",
+    is_flag=True,
+    help="Add seeds in stages, up to --most, until each claim and value is decided.",
+)
+@click.option(
+    "--most",
+    type=click.IntRange(min=2, max=1000),
+    metavar="N",
+    help="With --until-decided: at most N times the default number of seeds. [default: 8]",
+)
 @click.option("--first-seed", type=click.IntRange(min=0), default=1, show_default=True, help="The first seed.")
 @SET
 @click.option("--out", type=DIRECTORY, default=Path("results"), show_default=True, help="Where results go.")
@@ -134,6 +145,8 @@ def reproduce(
     seeds: int | None,
     quick: bool,
     paper_scale: bool,
+    until_decided: bool,
+    most: int | None,
     first_seed: int,
     settings: tuple[str, ...],
     out: Path,
@@ -148,7 +161,7 @@ def reproduce(
     EXHIBIT is one of `optcp list exhibits`, or a paper for all of its exhibits; all by default.
     """
     from optcp.files import check_directory
-    from optcp.papers import baseline
+    from optcp.papers import baseline, until
     from optcp.papers.assume import named
     from optcp.papers.base import Options, Size, select
     from optcp.papers.reproduce import Request, check_settings, make_long_runs
@@ -163,7 +176,12 @@ def reproduce(
         raise click.UsageError("--quick does not go with --paper-scale")
     if (check or write_baseline) and (settings or first_seed != 1):
         raise click.UsageError("the baseline is of the default parameters and seeds: no --set, no --first-seed")
-    size = Size.asked(quick, None if paper_scale else seeds)
+    if until_decided and (quick or paper_scale or seeds):
+        raise click.UsageError("--until-decided begins with the default size: no --quick, --seeds or --paper-scale")
+    if most and not until_decided:
+        raise click.UsageError("--most goes with --until-decided")
+    most = most or 8
+    size = until.size(most) if until_decided else Size.asked(quick, None if paper_scale else seeds)
     request = Request(select(exhibits), size, first_seed, _pairs(settings), Options(digest, fork))
     check_settings(request)
     console, messages = _console(), _console(stderr=True)
@@ -176,7 +194,8 @@ def reproduce(
             check_seed(first_seed + (seeds or 1) - 1)
             for left in make_long_runs(request, seeds or 1, _jobs(jobs), for_console(messages)):
                 click.echo(f"{left.file.stem}: left to the process that holds {left.lock}", err=True)
-        results = run_exhibits(request, out, _jobs(jobs), for_console(messages))
+        todo = (out, _jobs(jobs), for_console(messages))
+        results = until.reproduce(request, most, *todo, _remark) if until_decided else run_exhibits(request, *todo)
     for result in results:
         show_result(console, result)
     if write_baseline:

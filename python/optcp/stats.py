@@ -200,10 +200,9 @@ class Equivalence:
     p: float
     interval: Interval
 
-    @property
-    def holds(self) -> bool | None:
-        """True, False, or None where the runs do not decide."""
-        return self.inside if self.p < 0.05 else None
+    def holds(self, level: float = 0.05) -> bool | None:
+        """True, False, or None where the runs do not decide at this level."""
+        return self.inside if self.p < level else None
 
 
 def equivalent(difference: ArrayLike, margin: float, *, batches: bool = False) -> Equivalence:

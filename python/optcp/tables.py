@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from optcp.conformance import Outcome
     from optcp.evidence import base as evidence
     from optcp.packetdrill import Outcome as Script
-    from optcp.papers.model import Holds, Result, Row
+    from optcp.papers.model import Claim, Holds, Result, Row
     from optcp.study.fibres import Contention
     from optcp.study.single import Estimate, Plan, Summary
     from optcp.study.traffic import Completions
@@ -154,8 +154,19 @@ def _claims(result: Result) -> Table:
         readings = ", ".join(f"{name}: {word(holds)}" for name, holds in claim.readings.items())
         text = Text(claim.text)
         text.append(f"  {claim.where}; {readings}", style="dim")
+        if ended := ended_text(result, claim):
+            text.append(f"; {ended}", style="dim")
         table.add_row(_chip(claim.holds), text)
     return table
+
+
+def ended_text(result: Result, claim: Claim) -> str:
+    """Say with how many seeds a claim was decided, or why it is not; nothing where neither is known."""
+    if "until_decided" not in result.size:
+        return "interpretations disagree" if claim.disagrees else ""
+    stage, seeds = (result.size["until_decided"]["claims"][claim.id][key] for key in ("stage", "seeds"))
+    # Elsewhere the number of seeds bears on nothing.
+    return f"{stage} at {seeds} seeds" if stage in ("decided", "bound reached") else stage
 
 
 def _chip(holds: Holds) -> Text:

@@ -78,7 +78,7 @@ def test_paired_without_spread_or_with_one_seed():
     ],
 )
 def test_equivalence_at_its_edges(difference, margin, holds):
-    assert stats.equivalent(difference, margin).holds is holds
+    assert stats.equivalent(difference, margin).holds() is holds
 
 
 @given(VALUES, st.floats(0.1, 1e5))
@@ -89,17 +89,17 @@ def test_equivalence_is_its_two_intervals(values, margin):
     if near_edge < 1e-9 * max(1.0, margin, abs(narrow.estimate)):
         return
     if narrow.low > -margin and narrow.high < margin:
-        assert outcome.holds is True
+        assert outcome.holds() is True
     elif wide.low > margin or wide.high < -margin:
-        assert outcome.holds is False
+        assert outcome.holds() is False
     else:
-        assert outcome.holds is None
+        assert outcome.holds() is None
 
 
 def test_equivalence_of_one_run_is_open():
-    assert stats.equivalent([0.0], 1.0).holds is None
-    assert stats.equivalent([0.0, 0.0], 1.0).holds is True
-    assert stats.equivalent([2.0, 2.0], 1.0).holds is False
+    assert stats.equivalent([0.0], 1.0).holds() is None
+    assert stats.equivalent([0.0, 0.0], 1.0).holds() is True
+    assert stats.equivalent([2.0, 2.0], 1.0).holds() is False
 
 
 def test_wilson_agrees_with_newcombes_table():

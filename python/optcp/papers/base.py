@@ -28,18 +28,21 @@ PAPERS = ("gmpls", "slides", "das", "lbas", "obs")
 
 @dataclass(frozen=True)
 class Size:
-    """How many runs: the paper's own number, a quick selection, or what ``--seeds`` says.
+    """How many runs: the paper's own number, some times as many, a quick selection, or what ``--seeds`` says.
 
     Attributes
     ----------
     name
-        "default", "quick", "seeds=N" or "quick, seeds=N".
+        "default", "quick", "seeds=N", "quick, seeds=N" or "until-decided, most=N".
     seeds
         The number of ``--seeds``, or None.
+    times
+        How many times the paper's own number.
     """
 
     name: str
     seeds: int | None = None
+    times: int = 1
 
     @classmethod
     def asked(cls, quick: bool, seeds: int | None) -> Size:
@@ -56,7 +59,7 @@ class Size:
         """How many seeds a study has whose paper had ``default`` and of which a quick look takes ``quick``."""
         if self.seeds is not None:
             return self.seeds
-        return quick if self.is_quick else default
+        return quick if self.is_quick else self.times * default
 
 
 @dataclass(frozen=True)

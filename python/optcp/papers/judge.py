@@ -25,11 +25,16 @@ EXACT
 
 A claim is one or more parts. Parts that carry a p-value are corrected together by Holm at 5 %; a part whose test does
 not reject is undecided. One false part makes the claim false, else one undecided part makes it undecided.
+
+While seeds are added in stages (:mod:`optcp.sequential`) a look has a level of its own, :func:`at_level`. What rejects
+at 5 % and not at that level is undecided there: the verdict of a look is the one at 5 %, or undecided.
 """
 
 from __future__ import annotations
 
+import contextlib
 import math
+from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, TypeVar
 
@@ -37,9 +42,10 @@ from optcp import stats
 from optcp.errors import nearest
 from optcp.papers.model import Claim, Holds
 from optcp.papers.printed import statements_of
+from optcp.sequential import LEVEL
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     import numpy as np
     from numpy.typing import ArrayLike, NDArray
@@ -52,6 +58,30 @@ Context = TypeVar("Context")
 
 TREND_RESAMPLES = 10_000
 """A bootstrap's smallest p-value is 2 / (resamples + 1): with 1000 no part of a claim of 25 or more could pass Holm."""
+
+_level = ContextVar("level", default=LEVEL)
+
+
+@contextlib.contextmanager
+def at_level(level: float) -> Iterator[None]:
+    """Judge by tests at this level, at most 5 %, instead of at 5 %."""
+    before = _level.set(level)
+    try:
+        yield
+    finally:
+        _level.reset(before)
+
+
+def settled(answer: Callable[[float], bool]) -> Holds:
+    """What tests answer at the level of this look; undecided where they answer otherwise at 5 %.
+
+    Parameters
+    ----------
+    answer
+        From a level to the answer.
+    """
+    found = answer(_level.get())
+    return found if found == answer(LEVEL) else "undecided"
 
 
 @dataclass(frozen=True)
@@ -251,11 +281,11 @@ def combine(parts: Sequence[Part]) -> tuple[Holds, str]:
         Each part with its own judgement.
     """
     tested = [part.p for part in parts if part.p is not None]
-    rejected = iter(stats.holm(tested))
+    at_look, at_once = (iter(stats.holm(tested, level)) for level in (_level.get(), LEVEL))
     judged: list[Holds] = []
     for part in parts:
-        sure = part.p is None or next(rejected)
-        judged.append(part.holds if sure else part.default)
+        sure, nearly = (True, True) if part.p is None else (next(at_look), next(at_once))
+        judged.append(part.holds if sure else "undecided" if nearly else part.default)
     holds: Holds = False if False in judged else "undecided" if "undecided" in judged else True
     evidence = "; ".join(f"{part.text} -> {word(one)}" for part, one in zip(parts, judged, strict=True))
     return holds, evidence

@@ -82,6 +82,11 @@ class Claim:
     evidence: str
     readings: dict[str, Holds] = field(default_factory=dict)
 
+    @property
+    def disagrees(self) -> bool:
+        """Whether it holds under one interpretation and fails under another, which no run can decide."""
+        return {True, False} <= set(self.readings.values())
+
 
 @dataclass(frozen=True)
 class Series:
@@ -115,12 +120,32 @@ class Source(TypedDict):
     where: str
 
 
+Stage = Literal["decided", "interpretations disagree", "no seeds to add", "the same with more seeds", "bound reached"]
+"""How a claim ended where seeds were added until it was decided; see :mod:`optcp.papers.until`."""
+
+
+class Ended(TypedDict):
+    """How a claim ended, and with how many seeds of the study that had most."""
+
+    stage: Stage
+    seeds: int
+
+
+class UntilDecided(TypedDict):
+    """The looks of a sequential design: in multiples of the default number of seeds, each at one level."""
+
+    looks: list[int]
+    level: float
+    claims: dict[str, Ended]
+
+
 class Size(TypedDict):
     """What is read of a result's size."""
 
     name: str
     seeds: dict[str, int]
     paper_runs: int | None
+    until_decided: NotRequired[UntilDecided]
 
 
 class Provenance(TypedDict):
@@ -142,8 +167,8 @@ class Result:
     exhibit, title, source
         Id, title, and ``{"paper": ..., "where": ...}``.
     size
-        ``name`` ("default", "quick", "seeds=N" or "quick, seeds=N"), ``seeds`` by study, ``paper_runs`` (None beyond
-        the paper): how large this run of it is.
+        ``name`` (:class:`optcp.papers.base.Size`), ``seeds`` by study, ``paper_runs`` (None beyond the paper): how
+        large this run of it is. ``until_decided`` only where seeds were added in stages.
     assumed
         Every unstated parameter of the paper, with the value used.
     changed
@@ -186,6 +211,9 @@ class Result:
                 raise ValueError(f"`series[{index}].x` and `series[{index}].y` are not equally long")
             if curve.ci95 and len(curve.ci95) != len(curve.x):
                 raise ValueError(f"`series[{index}].x` and `series[{index}].ci95` are not equally long")
+        ended = result.size.get("until_decided", {"claims": {claim.id: None for claim in result.claims}})["claims"]
+        if set(ended) != {claim.id for claim in result.claims}:
+            raise ValueError("`size.until_decided.claims` and `claims` are not of the same claims")
         for name in result.changed:
             if name not in result.assumed:
                 raise ValueError(f"`changed.{name}` is not in `assumed`")

@@ -16,7 +16,7 @@ from optcp.papers.model import Result
 from optcp.study import Done, Store, Task, execute
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from optcp.papers.assume import Value
@@ -75,25 +75,68 @@ def reproduce(request: Request, out: Path, jobs: int, progress: Progress) -> lis
     optcp.errors.Interrupted, optcp.errors.RunFailed
         See :func:`optcp.study.runner`.
     """
+    results = []
+    for result in evaluated(planned(request), request, store_in(out), jobs, progress):
+        write(result, out)
+        results.append(result)
+    return results
+
+
+@dataclass(frozen=True)
+class Planned:
+    """An exhibit with its assumed values, and what is to be run for it, by the names of its studies."""
+
+    exhibit: Exhibit
+    chosen: dict[str, Value]
+    tasks: dict[str, Task]
+
+
+def planned(request: Request) -> list[Planned]:
+    """What a request makes, exhibit by exhibit.
+
+    Raises
+    ------
+    InputError, optcp._core.ScenarioError
+        If a setting is wrong.
+    """
     check_settings(request)
     options = replace(request.options, size=request.size)
-    planned: list[tuple[Exhibit, dict[str, Value], dict[str, Task]]] = []
+    plans = []
     for exhibit in request.exhibits:
         chosen = assume.values(exhibit.assumed, request.settings)
         tasks = {
             name: Task(study, _seeds(request, exhibit.seeds(name, request.size)))
             for name, study in exhibit.studies(chosen, options).items()
         }
-        planned.append((exhibit, chosen, tasks))
-    flat = [task for _, _, tasks in planned for task in tasks.values()]
-    finished = iter(execute(flat, Store(out / "runs"), jobs, progress))
-    results = []
-    for exhibit, chosen, tasks in planned:
-        done = {name: next(finished) for name in tasks}
-        result = _result(exhibit, request, chosen, done, exhibit.evaluate(chosen, done))
-        write_text(out / f"{exhibit.id}.json", stored.sealed(result.to_json()))
-        results.append(result)
-    return results
+        plans.append(Planned(exhibit, chosen, tasks))
+    return plans
+
+
+def evaluated(
+    plans: Sequence[Planned], request: Request, store: Store, jobs: int, progress: Progress
+) -> Iterator[Result]:
+    """Run what is missing, then evaluate one exhibit after the other.
+
+    Raises
+    ------
+    optcp.errors.Interrupted, optcp.errors.RunFailed
+        See :func:`optcp.study.runner`.
+    """
+    flat = [task for plan in plans for task in plan.tasks.values()]
+    finished = iter(execute(flat, store, jobs, progress))
+    for plan in plans:
+        done = {name: next(finished) for name in plan.tasks}
+        yield _result(plan.exhibit, request, plan.chosen, done, plan.exhibit.evaluate(plan.chosen, done))
+
+
+def store_in(out: Path) -> Store:
+    """Where runs of exhibits are stored."""
+    return Store(out / "runs")
+
+
+def write(result: Result, out: Path) -> None:
+    """Write ``out/<paper>/<exhibit>.json``."""
+    write_text(out / f"{result.exhibit}.json", stored.sealed(result.to_json()))
 
 
 def _seeds(request: Request, count: int) -> tuple[int, ...]:

@@ -90,6 +90,7 @@ def render(results: Sequence[Result], studies: Sequence[Study] = ()) -> str:
     environment.globals |= {
         "interval": tables.interval,
         "size_text": tables.size_text,
+        "ended_text": tables.ended_text,
         "figures": functools.partial(_drawn, figures, "the result of"),
         "study_figures": functools.partial(_drawn, plots.figures, "the sensitivity study of"),
         "keys_of": _keys,

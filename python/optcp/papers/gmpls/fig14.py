@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from optcp.papers.assume import Value
     from optcp.papers.gmpls.section6 import Context
     from optcp.papers.model import Row
+    from optcp.stats import Equivalence
     from optcp.study import Done
 
 SAME_POINTS = 1.0
@@ -59,11 +61,16 @@ def falls_both_ways(context: Context) -> list[Part]:
         parts += judge.trend_parts(f"d = {d} ms, delta", steps(DELTA_MS), list(pct[:, i].T), "down", "points")
     for j, delta in enumerate(DELTA_MS):
         column = judge.trend_parts(f"delta = {delta} ms, d", steps(D_MS), list(pct[:, :, j].T), "down", "points")
-        if stats.equivalent(pct[:, 1, j] - pct[:, 0, j], SAME_POINTS).holds:
+        test = stats.equivalent(pct[:, 1, j] - pct[:, 0, j], SAME_POINTS)
+        if same := judge.settled(functools.partial(_is_inside, test)):
             # The second part is the step from 1 to 2 ms.
-            column[1] = Part(f"{column[1].text}, the same within {SAME_POINTS:g} point", True)
+            column[1] = Part(f"{column[1].text}, the same within {SAME_POINTS:g} point", same)
         parts += column
     return parts
+
+
+def _is_inside(test: Equivalence, level: float) -> bool:
+    return test.holds(level) is True
 
 
 def longer_is_like_slower(context: Context) -> list[Part]:

@@ -15,6 +15,7 @@ from optcp.papers.gmpls.section6 import D_MS, DELTA_MS, WHY_CHANGED, Section6, s
 from optcp.papers.judge import Part
 from optcp.papers.printed import ns2, tables
 from optcp.papers.verdict import row
+from optcp.sequential import LEVEL
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -108,8 +109,11 @@ def ranking_stays(context: Context) -> list[Part]:
     tests = [[stats.paired(rate[:, first], rate[:, second]) for first, second in pairs] for rate in rates]
     signs = np.array([[np.sign(test.interval.estimate) for test in window] for window in tests])
     p = np.array([[test.p for test in window] for window in tests])
-    sure = np.array(stats.holm(p.ravel().tolist())).reshape(p.shape)
-    changed, changed_each = (_opposite(signs * each) for each in (sure, p < 0.05))
+
+    def changes(level: float) -> int:
+        return _opposite(signs * np.array(stats.holm(p.ravel().tolist(), level)).reshape(p.shape))
+
+    changed, changed_each = changes(LEVEL), _opposite(signs * (p < LEVEL))
     means = [rate.mean(axis=0) for rate in rates]
     taus = ", ".join(
         f"{stats.kendall(means[0], other):.3f} with {end - start:g} s"
@@ -121,7 +125,7 @@ def ranking_stays(context: Context) -> list[Part]:
         f"({changed_each} with each comparison at 5 % by itself); Kendall's tau of the mean order against 1.5 s: {taus}"
     )
     known = changed > 0 or measured.seeds >= PAPER_RUNS
-    return [Part(text, changed == 0 if known else "undecided")]
+    return [Part(text, judge.settled(lambda level: changes(level) == 0) if known else "undecided")]
 
 
 def _opposite(signs: NDArray[np.float64]) -> int:

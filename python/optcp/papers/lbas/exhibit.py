@@ -194,7 +194,7 @@ class Lbas(Exhibit):
 
 def is_short(size: Size) -> bool:
     """Whether a size makes short runs of its own."""
-    return size.name != "default"
+    return size.is_quick or size.seeds is not None
 
 
 def printed(table: str, cell: Cell) -> float:

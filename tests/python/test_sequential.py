@@ -1,0 +1,155 @@
+"""Looks while seeds are added: what they cost in wrong judgements, counted over made-up claims without any truth."""
+
+import functools
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from optcp import sequential, stats
+from optcp.papers import judge
+from optcp.papers.judge import Part
+
+FIRST = 30
+MOST = 8
+CLAIMS = 1500
+BY_CHANCE = 3 * np.sqrt(0.05 * 0.95 / CLAIMS)
+"""Three standard errors of a share of 5 % of the made-up claims."""
+
+
+def test_the_seeds_double_until_the_bound():
+    assert sequential.looks(2) == (1, 2)
+    assert sequential.looks(8) == (1, 2, 4, 8)
+    assert sequential.looks(6) == (1, 2, 4, 6)
+    with pytest.raises(ValueError, match="2 times their first number or more, got 1"):
+        sequential.looks(1)
+
+
+@pytest.mark.parametrize("most", [2, 3, 8, 100])
+def test_the_looks_share_the_five_per_cent(most):
+    number = len(sequential.looks(most))
+    assert number * sequential.level(number) == pytest.approx(0.05)
+
+
+@functools.cache
+def weights(n):
+    return stats.resampled_weights(n)
+
+
+def paired(values):
+    return [judge.paired_part("x", values[:, 0], values[:, 1], "above", "s")]
+
+
+def three_pairs(values):
+    return [judge.paired_part("x", values[:, i], values[:, i + 1], "above", "s") for i in range(3)]
+
+
+def trend(values):
+    return judge.trend_parts("x", ["a", "b", "c", "d"], list(values.T), "up", "s")
+
+
+def share(values):
+    return [judge.share_part("x", int(np.sum(values[:, 0] > 0)), len(values), 0.5)]
+
+
+def bootstrapped(values):
+    differences = values[:, 0] - values[:, 1]
+    samples = weights(len(values)) @ differences
+    return [judge.bootstrap_part("x", samples, float(differences.mean()), len(values), 0.0, "s")]
+
+
+def equivalent_at_the_margin(values):
+    return [judge.equivalence_part("x", values[:, 0] + 1, 1.0, "s")]
+
+
+def decided(parts_of, level, gap=0.0):
+    """How the made-up claims end, each at the first look that decides; the mean of the first column is ``gap``."""
+    rng = np.random.default_rng(7)
+    found = []
+    for _ in range(CLAIMS):
+        values = rng.normal(size=(FIRST * MOST, 4))
+        values[:, 0] += gap
+        for times in sequential.looks(MOST):
+            with judge.at_level(level):
+                holds, _ = judge.combine(parts_of(values[: FIRST * times]))
+            if holds != "undecided":
+                break
+        found.append(holds)
+    return found
+
+
+def wrong(parts_of, level):
+    return 1 - decided(parts_of, level).count("undecided") / CLAIMS
+
+
+@pytest.mark.parametrize("parts_of", [paired, three_pairs, trend, share, bootstrapped])
+def test_where_nothing_is_true_at_most_five_per_cent_of_claims_are_decided(parts_of):
+    assert wrong(parts_of, sequential.level(len(sequential.looks(MOST)))) <= 0.05 + BY_CHANCE
+
+
+def test_what_is_no_smaller_than_the_margin_is_called_equivalent_in_at_most_five_per_cent_of_claims():
+    found = decided(equivalent_at_the_margin, sequential.level(len(sequential.looks(MOST))))
+    assert found.count(True) / CLAIMS <= 0.05 + BY_CHANCE
+    assert found.count(False) / CLAIMS <= 0.025 + BY_CHANCE  # "larger" has one of the two tails of its test
+
+
+@pytest.mark.parametrize("parts_of", [paired, three_pairs, share, bootstrapped])
+def test_with_all_of_the_five_per_cent_at_each_look_more_are(parts_of):
+    """Armitage, McPherson and Rowe 1969: 12.6 % for one test and four looks at equal steps."""
+    assert wrong(parts_of, 0.05) > 0.05 + BY_CHANCE
+
+
+def test_what_is_true_is_found():
+    """A gap of 0.4 standard deviations: 95 % power at 1.25 % takes (2.50 + 1.64)^2 / 0.4^2 = 107 seeds of 240."""
+    gap = 0.4 * np.sqrt(2)  # of the difference of two columns
+    found = decided(paired, sequential.level(4), gap)
+    assert found.count(True) / CLAIMS > 0.95
+    assert found.count(False) == 0
+    once = [judge.combine(paired(values))[0] for values in shifted(gap)]
+    assert once.count(True) / CLAIMS < 0.75  # 30 seeds and 5 %: 57 %
+
+
+def shifted(gap):
+    rng = np.random.default_rng(7)
+    for _ in range(CLAIMS):
+        values = rng.normal(size=(FIRST, 4))
+        values[:, 0] += gap
+        yield values
+
+
+PARTS = st.lists(
+    st.builds(
+        functools.partial(Part, "x"),
+        st.sampled_from([True, False, "undecided"]),
+        st.none() | st.floats(0, 0.2),
+        st.sampled_from([True, False, "undecided"]),
+    ),
+    min_size=1,
+    max_size=6,
+)
+
+
+@given(PARTS, st.sampled_from([0.025, 0.0125, 0.001]))
+def test_a_look_says_what_five_per_cent_say_or_nothing(parts, level):
+    at_once, _ = judge.combine(parts)
+    with judge.at_level(level):
+        at_look, _ = judge.combine(parts)
+    assert at_look in (at_once, "undecided")
+    assert judge.combine(parts)[0] == at_once
+
+
+def test_a_test_between_the_levels_is_undecided_even_where_no_rejection_is_agreement():
+    part = Part("x", False, 0.02, default=True)
+    assert judge.combine([part])[0] is False
+    with judge.at_level(0.0125):
+        assert judge.combine([part])[0] == "undecided"
+        assert judge.combine([Part("x", False, 0.3, default=True)])[0] is True
+
+
+def test_an_answer_that_depends_on_the_level_is_undecided():
+    with judge.at_level(0.0125):
+        assert judge.settled(lambda level: level > 0.001) is True
+        assert judge.settled(lambda level: level > 0.3) is False
+        assert judge.settled(lambda level: level > 0.02) == "undecided"
+    assert judge.settled(lambda level: level > 0.02) is True

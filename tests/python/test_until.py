@@ -1,0 +1,247 @@
+"""Adding seeds until claims are decided: what a look settles, when it ends, and what the result says of it."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from optcp import stored
+from optcp.papers import baseline, judge, until
+from optcp.papers.base import Evaluation, Exhibit, Options, Size, select
+from optcp.papers.model import Claim, Result, Row
+from optcp.papers.printed import Statement
+from optcp.papers.reproduce import Planned, Request
+from optcp.study import RunData, Store, Task
+from optcp.tables import ended_text
+
+U = "undecided"
+
+
+def a_claim(name="so", *, evidence="", **readings):
+    answers = set(readings.values())
+    holds = answers.pop() if len(answers) == 1 else U
+    lines = [f"[{reading}: {judge.word(one)}] {evidence}" for reading, one in readings.items()]
+    return Claim(name, "it is so", "section 1", holds, "\n".join(lines), readings)
+
+
+def a_row(verdict, measured=1.0):
+    return Row({"d": 1}, "m_pct", 1.0, measured, (0.0, 2.0), 9, verdict)
+
+
+def a_result(claims=(), rows=(), seeds=150):
+    return Result(
+        exhibit="x/y",
+        title="",
+        source={"paper": "", "where": ""},
+        size={"name": "until-decided, most=8", "seeds": {"one": 1, "many": seeds}, "paper_runs": 150},
+        assumed={},
+        changed={},
+        rows=list(rows),
+        claims=list(claims),
+        notes=[],
+        provenance={"version": "1", "git": "unknown", "seeds": [1, seeds], "metrics_sha256": ""},
+        series=[],
+    )
+
+
+def looked(*claims):
+    """The standing after looks that found these states of one claim, with 150, 300, ... seeds."""
+    standing = None
+    for number, claim in enumerate(claims):
+        standing = until.after_look(standing, a_result([claim], seeds=150 * 2**number))
+    return standing
+
+
+def test_what_a_look_decides_stays_with_its_evidence_and_seeds():
+    standing = looked(a_claim(a=True, evidence="n = 150"), a_claim(a=False, evidence="n = 300"))
+    (claim,) = standing.result.claims
+    assert (claim.holds, claim.evidence) == (True, "[a: true] n = 150")
+    assert standing.ended == {"so": {"stage": "decided", "seeds": 150}}
+    assert not standing.is_open
+
+
+def test_each_interpretation_has_the_first_look_that_decides_it():
+    standing = looked(
+        a_claim(a=True, b=U, evidence="n = 150"),
+        a_claim(a=U, b=U, evidence="n = 300"),
+        a_claim(a=False, b=True, evidence="n = 600"),
+    )
+    (claim,) = standing.result.claims
+    assert (claim.holds, claim.readings) == (True, {"a": True, "b": True})
+    assert claim.evidence == "[a: true] n = 150\n[b: true] n = 600"
+    assert standing.ended == {"so": {"stage": "decided", "seeds": 600}}
+
+
+def test_no_seeds_are_added_where_interpretations_disagree():
+    standing = looked(a_claim(a=True, b=U, evidence="n = 150"), a_claim(a=True, b=False, evidence="n = 300"))
+    assert standing.ended == {"so": {"stage": "interpretations disagree", "seeds": 300}}
+    assert not standing.is_open
+    assert looked(a_claim(a=True, b=U)).is_open
+    # A third interpretation that is undecided cannot make the other two agree.
+    assert not looked(a_claim(a=True, b=False, c=U)).is_open
+
+
+def test_a_claim_that_more_seeds_leave_as_it_is_ends():
+    standing = looked(a_claim(a=U, evidence="one run"), a_claim(a=U, evidence="one run"))
+    assert standing.ended == {"so": {"stage": "the same with more seeds", "seeds": 300}}
+    assert looked(a_claim(a=U, evidence="n = 150"), a_claim(a=U, evidence="n = 300")).is_open
+
+
+def test_a_value_with_too_wide_an_interval_keeps_its_exhibit_open_while_seeds_change_it():
+    first = until.after_look(None, a_result(rows=[a_row("undecided")]))
+    assert first.is_open
+    assert not until.after_look(first, a_result(rows=[a_row("undecided")])).is_open
+    assert until.after_look(first, a_result(rows=[a_row("undecided", 1.1)])).is_open
+    assert not until.after_look(first, a_result(rows=[a_row("differs", 1.1)])).is_open
+
+
+@pytest.mark.parametrize(
+    ("standing", "text"),
+    [
+        (looked(a_claim(a=True)), "decided at 150 seeds"),
+        (looked(a_claim(a=True, b=False)), "interpretations disagree"),
+        (looked(a_claim(a=U)), "bound reached at 150 seeds"),
+    ],
+)
+def test_a_result_says_how_its_claims_ended(standing, text):
+    result = standing.ended_as("bound reached", (1, 2), 0.025)
+    assert ended_text(result, result.claims[0]) == text
+    assert Result.from_json(result.to_json()) == result
+
+
+def test_without_stages_a_result_says_only_where_interpretations_disagree():
+    disagree, undecided = a_claim("no", a=True, b=False), a_claim(a=U)
+    result = a_result([disagree, undecided])
+    assert [ended_text(result, claim) for claim in result.claims] == ["interpretations disagree", ""]
+    assert "until_decided" not in result.to_json()
+
+
+def test_stages_of_other_claims_are_refused():
+    result = looked(a_claim(a=True)).ended_as("bound reached", (1, 2), 0.025)
+    with pytest.raises(ValueError, match=r"`size.until_decided.claims` and `claims` are not of the same claims"):
+        Result.from_json(replace(result, claims=[a_claim("other", a=True)]).to_json())
+
+
+FIRST = 4
+
+
+class MadeUp(Exhibit):
+    """Its studies are those of table 3; its one claim is what ``parts`` makes of the number of seeds."""
+
+    title, paper, where, paper_runs = "made up", "nobody", "nowhere", None
+
+    def __init__(self, name, parts, fixed=False):
+        self.id, self.parts, self.fixed = f"made/{name}", parts, fixed
+        (self.table,) = select(["gmpls/table3"])
+        self.assumed = self.table.assumed
+
+    def studies(self, chosen, options):
+        return {"10+10": self.table.studies(chosen, options)["10+10"]}
+
+    def seeds(self, study, size):
+        return FIRST if self.fixed else size.of(FIRST, 2)
+
+    def evaluate(self, chosen, done):
+        parts = {"a": [self.parts(len(done["10+10"].seeds))]}
+        statement = Statement("so", self.id, "section 1", "it is so", "PAIRED")
+        return Evaluation([], [judge.claim(statement, parts)], [])
+
+
+def part(p):
+    """Its p-value may depend on the number of seeds."""
+    return lambda n: judge.Part(f"n = {n}", True, p(n))
+
+
+@pytest.fixture
+def reproduced(tmp_path, silent, calls):
+    """Runs made-up exhibits with up to 8 times four seeds: the results by name, what is said, and seeds run."""
+
+    def run(*exhibits):
+        said = []
+        results = until.reproduce(Request(exhibits, Size("any")), 8, tmp_path, 1, silent, said.append)
+        return {result.exhibit.partition("/")[2]: result for result in results}, said, sorted({one for one, _ in calls})
+
+    return run
+
+
+def test_only_exhibits_that_are_open_get_more_seeds(reproduced, tmp_path):
+    results, said, seeds = reproduced(
+        MadeUp("at-once", part(lambda n: 0.001)),
+        MadeUp("later", part(lambda n: 0.001 if n >= 16 else 0.5)),
+        MadeUp("fixed", part(lambda n: 0.5), fixed=True),
+    )
+    ended = {name: result.size["until_decided"]["claims"]["so"] for name, result in results.items()}
+    assert ended == {
+        "at-once": {"stage": "decided", "seeds": 4},
+        "later": {"stage": "decided", "seeds": 16},
+        "fixed": {"stage": "no seeds to add", "seeds": 4},
+    }
+    assert seeds == list(range(1, 17))
+    assert [line.partition(":")[0] for line in said[1:]] == [f"{times} x the default seeds" for times in (1, 2, 4)]
+    assert [line.split(": ")[1].split(",")[0] for line in said[1:]] == [f"{n} of 3 exhibits" for n in (3, 1, 1)]
+    for name, result in results.items():
+        assert result.size["seeds"]["10+10"] == ended[name]["seeds"]
+        assert stored.load(tmp_path / "made" / f"{name}.json", Result.from_json) == result
+
+
+def test_a_look_tests_at_its_share_of_the_five_per_cent(reproduced):
+    """Four looks: 1.25 % each."""
+    results, said, seeds = reproduced(MadeUp("nearly", part(lambda n: 0.03)), MadeUp("just", part(lambda n: 0.012)))
+    ended = {name: result.size["until_decided"]["claims"]["so"] for name, result in results.items()}
+    assert ended == {"nearly": {"stage": "bound reached", "seeds": 32}, "just": {"stage": "decided", "seeds": 4}}
+    assert results["nearly"].size["until_decided"]["looks"] == [1, 2, 4, 8]
+    assert said[0].startswith("4 looks at a level of 1.25 % each: ")
+    assert len(seeds) == 32
+    assert judge.combine([judge.Part("", True, 0.03)])[0] is True  # as before, outside of a look
+
+
+def test_the_cpu_time_is_that_of_the_first_seed_times_the_seeds_that_are_missing(tmp_path):
+    exhibit = MadeUp("x", part(lambda n: 0.5))
+    chosen = {parameter.name: parameter.default for parameter in exhibit.assumed}
+    study = exhibit.studies(chosen, Options())["10+10"]
+    store = Store(tmp_path)
+    store.save(study, 1, [RunData.of(branch.scenario.run(1), 7.2) for branch in study.branches])
+    plans = [Planned(exhibit, chosen, {"10+10": Task(study, (1, 2, 3, 4))})] * 2  # two exhibits share the study
+    assert until.cpu_hours(plans, store) == pytest.approx(3 * 7.2 / 3600)
+    assert until.cpu_hours([Planned(exhibit, chosen, {"none": Task(study, ())})], store) == 0
+
+
+def test_runs_of_hours_are_read_as_at_the_default_size():
+    for exhibit in select(["lbas/table1", "lbas/table2", "lbas/table3"]):
+        chosen = {parameter.name: parameter.default for parameter in exhibit.assumed}
+        size = until.size(8, 4)
+        assert exhibit.studies(chosen, Options(size=size)).keys() == exhibit.studies(chosen, Options()).keys()
+
+
+@pytest.mark.parametrize("other", [("--quick",), ("--seeds", "3"), ("--paper-scale",)])
+def test_it_begins_with_the_default_size(optcp, other):
+    status, _, err = optcp("reproduce", "gmpls/table3", "--until-decided", *other)
+    assert status == 2
+    assert "--until-decided begins with the default size: no --quick, --seeds or --paper-scale" in err
+
+
+def test_a_bound_without_stages_is_refused(optcp):
+    status, _, err = optcp("reproduce", "gmpls/table3", "--most", "4")
+    assert status == 2
+    assert "--most goes with --until-decided" in err
+
+
+def test_the_command_has_a_baseline_of_its_own(optcp, monkeypatch, tmp_path):
+    monkeypatch.setattr(baseline, "path", lambda: tmp_path / "baseline.json")
+    monkeypatch.setattr("optcp.papers.gmpls.section5.PAPER_RUNS", 5)
+    words = ("reproduce", "gmpls/table3", "--until-decided", "--most", "2", "--out", "out")
+    status, out, err = optcp(*words, "--write-baseline")
+    assert status == 0
+    assert "2 looks at a level of 2.5 % each: " in err
+    result = json.loads(Path("out/gmpls/table3.json").read_text())
+    assert result["size"]["name"] == "until-decided, most=2"
+    assert result["size"]["until_decided"]["looks"] == [1, 2]
+    assert list(json.loads((tmp_path / "baseline.json").read_text())["gmpls/table3"]) == ["until-decided, most=2"]
+    page = Path("out/report/index.html").read_text()
+    for claim in result["claims"]:
+        ended = result["size"]["until_decided"]["claims"][claim["id"]]
+        assert f"{ended['stage']}" in " ".join(out.split())
+        assert f"{ended['stage']}" in page
+    assert optcp(*words, "--check")[0] == 0
+    assert optcp(*words[:-3], "3", *words[-2:], "--check")[0] == 2
