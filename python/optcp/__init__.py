@@ -25,20 +25,36 @@ if TYPE_CHECKING:
     from optcp.run import Run
     from optcp.samples import Samples
     from optcp.scenario import Scenario, load
+    from optcp.study.done import Done
+    from optcp.study.study import Study
     from optcp.table import Table
 
     __version__: str
 
-__all__ = ["Cells", "Estimates", "InputError", "Run", "Samples", "Scenario", "ScenarioError", "Table", "load"]
+__all__ = [
+    "Cells",
+    "Done",
+    "Estimates",
+    "InputError",
+    "Run",
+    "Samples",
+    "Scenario",
+    "ScenarioError",
+    "Study",
+    "Table",
+    "load",
+]
 
 _MODULES = {
     "Cells": "cells",
+    "Done": "study.done",
     "Estimates": "estimates",
     "InputError": "errors",
     "Run": "run",
     "Samples": "samples",
     "Scenario": "scenario",
     "ScenarioError": "_core",
+    "Study": "study.study",
     "Table": "table",
     "load": "scenario",
 }

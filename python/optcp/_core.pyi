@@ -53,6 +53,10 @@ class Cancel:
     def cancel(self) -> None:
         """Ask every run that holds this flag to stop with :class:`Cancelled`."""
 
+    @property
+    def is_set(self) -> bool:
+        """Whether somebody has asked."""
+
 @final
 class Scenario:
     """One parsed and checked world, immutable."""

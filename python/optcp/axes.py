@@ -47,8 +47,8 @@ class Axis:
     labels: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        again = next((value for at, value in enumerate(self.values) if value in self.values[:at]), None)
-        if again is not None:
+        if len(set(self.values)) < len(self.values):
+            again = next(value for at, value in enumerate(self.values) if value in self.values[:at])
             raise InputError(f"axis {self.name!r}: the value {again!r} is there twice")
         for what, found in (("numbers", self.numbers), ("labels", self.labels)):
             if found and len(found) != len(self.values):
@@ -115,3 +115,14 @@ class Axis:
                 f"axis {self.name!r} has no value {text!r}; did you mean {self.values[closest]!r}? there are: {there}"
             )
         return closest
+
+    def bound(self, value: str | float) -> int:
+        """How many values are at or below one of them, or its origin, 0.
+
+        Raises
+        ------
+        InputError
+            If it is neither.
+        """
+        number = quantity(value) if isinstance(value, str) else (float(value), self.unit)
+        return 0 if number is not None and number[0] == 0 else 1 + self.index(value)

@@ -194,6 +194,29 @@ class Cells:
         """Sum over axes, which are dropped; undefined where a part is."""
         return self._over(names, np.sum)
 
+    def between(self, start: str | float, end: str | float, axis: str = "time") -> Cells:
+        """Sum over the values of an axis in (start, end], which is dropped.
+
+        Parameters
+        ----------
+        start, end
+            Values of the axis, as for :meth:`at`; ``start`` may also be its origin, 0.
+        axis
+            Of numbers in order, such as the ends of intervals.
+
+        Raises
+        ------
+        InputError
+            If there is no such axis, or a bound is none of its values.
+        """
+        place = position(self.axes, axis)
+        first, last = (self.axes[place].bound(value) for value in (start, end))
+        if last <= first:
+            raise InputError(f"({start}, {end}] is empty")
+        index = (slice(None),) * (1 + place) + (slice(first, last),)
+        axes = (*self.axes[:place], *self.axes[place + 1 :])
+        return replace(self, values=self.values[index].sum(axis=1 + place), axes=axes)
+
     def mean_over(self, *names: str) -> Cells:
         """Mean over axes, which are dropped; undefined where a part is."""
         return self._over(names, np.mean)

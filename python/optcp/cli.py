@@ -578,10 +578,9 @@ def _pairs(settings: Sequence[str]) -> dict[str, str]:
 
 
 def _jobs(jobs: int | None) -> int:
-    if jobs:
-        return jobs
-    # A container or a batch system may allow fewer processors than the machine has.
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    from optcp.study.runner import processors
+
+    return jobs or processors()
 
 
 def _console(stderr: bool = False) -> Console:

@@ -138,8 +138,7 @@ class Scenario:
         (9.0, 10.0)
         """
         settings = key if isinstance(key, Mapping) else {key: value}
-        texts = [(name, one if isinstance(one, str) else _toml(one)) for name, one in settings.items()]
-        return Scenario(self.core.override(texts))
+        return Scenario(self.core.override([(name, as_written(one)) for name, one in settings.items()]))
 
     def run(self, seed: int = 1, *, digest: bool = False, kernel: str = "fast") -> Run:
         """Run it once. Other threads go on meanwhile; Ctrl-C ends it.
@@ -260,6 +259,11 @@ class Scenario:
         failing = {failure["link"] for failure in self.resolved["failures"] if "link" in failure}
         failed = [link["name"] in failing for link in self.resolved["links"]]
         return f"<p>{html.escape(repr(self))}</p>{svg(self.resolved['nodes'], ends, failed)}"
+
+
+def as_written(value: object) -> str:
+    """A value as ``--set`` takes it."""
+    return value if isinstance(value, str) else _toml(value)
 
 
 def _toml(value: object) -> str:

@@ -223,16 +223,16 @@ def show_bench(console: Console, rows: Sequence[bench.Row], core: bench.Core) ->
 
 def show_plan(console: Console, planned: Plan, estimate: Estimate | None, threads: int) -> None:
     """Say what a run would do, how long it would take and what it would write."""
-    cells, seeds = len(planned.study.branches), len(planned.seeds)
+    cells, seeds = len(planned.grid.branches), len(planned.seeds)
     missing = sum(len(branches) for branches in planned.missing().values())
     kept = f" ({planned.runs - missing} are there already)" if missing < planned.runs else ""
     console.print(f"cells: {cells}, seeds: {seeds}, runs: {planned.runs}{kept}, to {planned.out}", soft_wrap=True)
-    for index, branch in enumerate(planned.study.branches):
+    for index, branch in enumerate(planned.grid.branches):
         console.print(f"  cell {index + 1}: {cell_text(branch.key)}")
     if estimate is None:
         console.print("nothing is left to run")
         return
-    names = planned.study.branches[0].scenario.summary()["observe"]
+    names = planned.grid.branches[0].scenario.summary()["observe"]
     files = ", ".join(["meta.json", "scalars.parquet", *(f"{name}.parquet" for name in names)])
     console.print(f"each run writes: {files}", soft_wrap=True)
     if estimate.seconds is None or estimate.bytes is None:
@@ -251,7 +251,7 @@ def show_plan(console: Console, planned: Plan, estimate: Estimate | None, thread
 
 def show_summary(console: Console, summary: Summary, planned: Plan) -> None:
     """Print goodput a group and drops by reason."""
-    several = len(planned.study.branches) > 1
+    several = len(planned.grid.branches) > 1
     if summary.goodput:
         console.print("goodput over the whole run", style="bold")
         table = Table(box=None, pad_edge=False)

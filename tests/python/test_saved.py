@@ -78,7 +78,7 @@ def test_the_estimate_of_a_dry_run_is_of_all_files(planned, silent):
 
 def test_a_set_axis_is_no_axis_any_more(planned):
     plan = planned(SWEEP, [("parameters.switch_delay", "7 ms")])
-    assert len(plan.study.branches) == 1
+    assert len(plan.grid.branches) == 1
     assert plan.directory(0, 1).name == "seed-1"
 
 

@@ -7,7 +7,7 @@ from rich.console import Console
 
 import fake_core
 from optcp.errors import Interrupted, RunFailed
-from optcp.study import Store, Study, Task, execute
+from optcp.study import Store, Grid, Study, execute
 from optcp.study.progress import Bar, Lines, for_console
 from optcp.study.store import write_runs
 
@@ -30,7 +30,7 @@ def scenario(tmp_path):
 
 
 def grid(path, **options):
-    return Study.grid(path, (), [("parameters.switch_delay", ["0 ms", "50 ms", "100 ms"])], **options)
+    return Grid.grid(path, (), [("parameters.switch_delay", ["0 ms", "50 ms", "100 ms"])], **options)
 
 
 def digests(done):
@@ -38,7 +38,7 @@ def digests(done):
 
 
 def test_a_grid_is_every_combination_the_last_axis_fastest(scenario):
-    study = Study.grid(
+    study = Grid.grid(
         scenario(),
         [("parameters.backbone", "2 Mbps")],
         [("parameters.switch_delay", ["1", "2"]), ("title", ["a", "b"])],
@@ -54,17 +54,17 @@ def test_the_hash_covers_worlds_flags_and_the_extension(scenario, monkeypatch):
     assert grid(path).hash == base
     assert grid(path, digest=True).hash != base
     assert grid(path, fork=False).hash != base
-    assert Study.grid(path, (), [("parameters.switch_delay", ["0 ms", "50 ms"])]).hash != base
-    monkeypatch.setattr("optcp.study.spec.extension_sha256", lambda: "another build")
+    assert Grid.grid(path, (), [("parameters.switch_delay", ["0 ms", "50 ms"])]).hash != base
+    monkeypatch.setattr("optcp.study.grid.extension_sha256", lambda: "another build")
     assert grid(path).hash != base
 
 
 def test_only_missing_seeds_run(scenario, tmp_path, silent, calls):
     study, store = grid(scenario()), Store(tmp_path / "runs")
-    execute([Task(study, (1, 2, 3))], store, 2, silent)
+    execute([Study(study, (1, 2, 3))], store, 2, silent)
     assert sorted(calls) == [(1, 3), (2, 3), (3, 3)]
     calls.clear()
-    execute([Task(study, (2, 3, 4))], store, 2, silent)
+    execute([Study(study, (2, 3, 4))], store, 2, silent)
     assert calls == [(4, 3)]
     assert silent.started == [(9, 0), (9, 6)]
     assert silent.advanced == [3, 3, 3, 3]
@@ -73,7 +73,7 @@ def test_only_missing_seeds_run(scenario, tmp_path, silent, calls):
 
 def test_a_shared_study_runs_once_and_is_reduced_once(scenario, tmp_path, silent, calls):
     path = scenario()
-    tasks = [Task(grid(path), (1, 2)), Task(grid(path), (1, 2)), Task(grid(path), (1, 2, 3))]
+    tasks = [Study(grid(path), (1, 2)), Study(grid(path), (1, 2)), Study(grid(path), (1, 2, 3))]
     first, second, longer = execute(tasks, Store(tmp_path / "runs"), 2, silent)
     assert len(calls) == 3
     assert first is second
@@ -90,15 +90,15 @@ def test_a_shared_study_runs_once_and_is_reduced_once(scenario, tmp_path, silent
 
 def test_results_do_not_depend_on_jobs(scenario, tmp_path, silent):
     study = grid(scenario(), digest=True)
-    one = execute([Task(study, tuple(range(1, 9)))], Store(tmp_path / "one"), 1, silent)[0]
-    four = execute([Task(study, tuple(range(1, 9)))], Store(tmp_path / "four"), 4, silent)[0]
+    one = execute([Study(study, tuple(range(1, 9)))], Store(tmp_path / "one"), 1, silent)[0]
+    four = execute([Study(study, tuple(range(1, 9)))], Store(tmp_path / "four"), 4, silent)[0]
     assert digests(one) == digests(four)
     assert [seed for seed, _ in four] == list(range(1, 9))
 
 
 def test_stored_runs_read_back_as_they_were(scenario, tmp_path, silent):
     study = grid(scenario(), digest=True)
-    (done,) = execute([Task(study, (5,))], Store(tmp_path / "runs"), 1, silent)
+    (done,) = execute([Study(study, (5,))], Store(tmp_path / "runs"), 1, silent)
     ((seed, runs),) = done
     fresh = fake_core.run_branches([branch.scenario for branch in study.branches], 5, digest=True)
     assert seed == 5
@@ -115,7 +115,7 @@ def test_stored_runs_read_back_as_they_were(scenario, tmp_path, silent):
 
 def test_a_damaged_file_is_named(scenario, tmp_path, silent):
     study, store = grid(scenario()), Store(tmp_path / "runs")
-    (done,) = execute([Task(study, (1,))], store, 1, silent)
+    (done,) = execute([Study(study, (1,))], store, 1, silent)
     store.path(study, 1).write_bytes(b"half a fi")
     with pytest.raises(RunFailed, match=r"seed-1\.npz: cannot be read"):
         list(done)
@@ -123,7 +123,7 @@ def test_a_damaged_file_is_named(scenario, tmp_path, silent):
 
 def test_runs_that_were_changed_or_swapped_are_named(scenario, tmp_path, silent):
     study, store = grid(scenario()), Store(tmp_path / "runs")
-    (done,) = execute([Task(study, (1, 2))], store, 1, silent)
+    (done,) = execute([Study(study, (1, 2))], store, 1, silent)
     (_, runs), *_ = done
     runs[0].series["goodput"]["bytes"][0, 0] += 1
     with store.path(study, 1).open("r+b") as file:
@@ -143,7 +143,7 @@ def test_runs_that_were_changed_or_swapped_are_named(scenario, tmp_path, silent)
 def test_a_failed_run_says_which_and_keeps_the_others(scenario, tmp_path, silent):
     study, store = grid(scenario("fails_at_seed = 2\n")), Store(tmp_path / "runs")
     with pytest.raises(RunFailed, match="world, seed 2: the world came apart"):
-        execute([Task(study, (1, 2, 3, 4))], store, 1, silent)
+        execute([Study(study, (1, 2, 3, 4))], store, 1, silent)
     assert store.has(study, 1)
     assert not store.has(study, 2)
     assert silent.stopped == 1
@@ -151,7 +151,7 @@ def test_a_failed_run_says_which_and_keeps_the_others(scenario, tmp_path, silent
 
 def test_an_interrupt_stops_running_seeds_and_keeps_finished_ones(scenario, tmp_path, silent, monkeypatch):
     study, store = grid(scenario()), Store(tmp_path / "runs")
-    execute([Task(study, (1, 2))], store, 1, silent)
+    execute([Study(study, (1, 2))], store, 1, silent)
     slow = grid(scenario("test_sleep_s = 30\n"))
 
     def interrupt(*_, **__):
@@ -161,7 +161,7 @@ def test_an_interrupt_stops_running_seeds_and_keeps_finished_ones(scenario, tmp_
     monkeypatch.setattr("optcp.study.pool.wait", interrupt)
     began = time.monotonic()
     with pytest.raises(Interrupted, match="6 of 9 runs are finished and kept"):
-        execute([Task(study, (1, 2)), Task(slow, (1,))], store, 1, silent)
+        execute([Study(study, (1, 2)), Study(slow, (1,))], store, 1, silent)
     assert time.monotonic() - began < 20
     assert not store.has(slow, 1)
 

@@ -12,7 +12,7 @@ from optcp.papers.base import Evaluation, Exhibit, Options, Size, select
 from optcp.papers.model import Claim, Result, Row
 from optcp.papers.printed import Statement
 from optcp.papers.reproduce import Planned, Request
-from optcp.study import RunData, Store, Task
+from optcp.study import RunData, Store, Study
 from optcp.tables import ended_text
 
 U = "undecided"
@@ -202,9 +202,9 @@ def test_the_cpu_time_is_that_of_the_first_seed_times_the_seeds_that_are_missing
     study = exhibit.studies(chosen, Options())["10+10"]
     store = Store(tmp_path)
     store.save(study, 1, [RunData.of(branch.scenario.run(1), 7.2) for branch in study.branches])
-    plans = [Planned(exhibit, chosen, {"10+10": Task(study, (1, 2, 3, 4))})] * 2  # two exhibits share the study
+    plans = [Planned(exhibit, chosen, {"10+10": Study(study, (1, 2, 3, 4))})] * 2  # two exhibits share the study
     assert until.cpu_hours(plans, store) == pytest.approx(3 * 7.2 / 3600)
-    assert until.cpu_hours([Planned(exhibit, chosen, {"none": Task(study, ())})], store) == 0
+    assert until.cpu_hours([Planned(exhibit, chosen, {"none": Study(study, ())})], store) == 0
 
 
 def test_runs_of_hours_are_read_as_at_the_default_size():

@@ -46,6 +46,11 @@ impl Cancel {
     fn cancel(&self) {
         self.0.cancel();
     }
+
+    #[getter]
+    fn is_set(&self) -> bool {
+        self.0.is_set()
+    }
 }
 
 #[pyfunction]

@@ -14,14 +14,14 @@ from optcp import _core, stats, stored
 from optcp.errors import InputError, nearest
 from optcp.evidence import outside
 from optcp.shipped import scenarios
-from optcp.study import Branch, Study
+from optcp.study import Branch, Grid
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
+    from pathlib import Path
 
     from optcp.study import Done
     from optcp.study.pool import Progress
-    from optcp.study.store import Store
 
 MODULES = (
     "conformance",
@@ -151,7 +151,7 @@ class Setting:
     ----------
     seeds
         Runs of each cell; None for the experiment's own number.
-    store
+    root
         Where finished runs are and go.
     jobs
         Threads.
@@ -160,7 +160,7 @@ class Setting:
     """
 
     seeds: int | None
-    store: Store
+    root: Path
     jobs: int
     progress: Progress
 
@@ -211,11 +211,11 @@ def _end(value: float) -> float | None:
     return round(value, 6) if math.isfinite(value) else None
 
 
-def cells(scenario: str, settings: Iterable[Sequence[tuple[str, str]]], title: str) -> Study:
+def cells(scenario: str, settings: Iterable[Sequence[tuple[str, str]]], title: str) -> Grid:
     """Make a study of a shipped scenario from cells, each the overrides that make it."""
     path = str(scenarios()[scenario])
     branches = [Branch(dict(pairs), _core.Scenario.load(path, list(pairs))) for pairs in settings]
-    return Study(title, tuple(branches))
+    return Grid(title, tuple(branches))
 
 
 def provenance(scenario: str, done: Mapping[str, Done]) -> dict[str, Any]:
@@ -228,7 +228,7 @@ def provenance(scenario: str, done: Mapping[str, Done]) -> dict[str, Any]:
     listed = []
     for study in done.values():
         runs = [of_seed for _, of_seed in study]
-        for index, branch in enumerate(study.study.branches):
+        for index, branch in enumerate(study.grid.branches):
             digests = [of_seed[index].metrics_sha256 for of_seed in runs]
             everything.update(b"".join(bytes.fromhex(digest) for digest in digests))
             listed.append(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from optcp import stats
 from optcp.evidence import outside
 from optcp.evidence.base import Experiment, Result, Row, Setting, cells, experiment, provenance
-from optcp.study import Task, execute
+from optcp.study import Study, execute
 
 if TYPE_CHECKING:
     from optcp.study import Done
@@ -51,7 +51,7 @@ def pairs() -> list[tuple[str, str]]:
 
 def shares(done: Done) -> list[list[float]]:
     """BBR's part of all goodput after the warm-up: for each branch one value a seed."""
-    found: list[list[float]] = [[] for _ in done.study.branches]
+    found: list[list[float]] = [[] for _ in done.grid.branches]
     for _, runs in done:
         for values, run in zip(found, runs, strict=True):
             bbr, others = run.series["goodput"]["bytes"][:, WARM_UP_S // INTERVAL_S :].sum(axis=1)
@@ -102,8 +102,8 @@ class BbrShare(Experiment):
             for congestion, slow_start in OTHERS.items()
         }
         seeds = tuple(range(1, 1 + (setting.seeds or SEEDS)))
-        tasks = [Task(study, seeds) for study in wanted.values()]
-        done = dict(zip(wanted, execute(tasks, setting.store, setting.jobs, setting.progress), strict=True))
+        tasks = [Study(study, seeds=seeds) for study in wanted.values()]
+        done = dict(zip(wanted, execute(tasks, setting.root, setting.jobs, setting.progress), strict=True))
         rows: list[Row] = []
         for congestion, study in done.items():
             for (queue, others), values in zip(pairs(), shares(study), strict=True):

@@ -12,7 +12,7 @@ import numpy as np
 from optcp import stats
 from optcp.evidence import outside
 from optcp.evidence.base import Experiment, Result, Row, Setting, cells, experiment, provenance
-from optcp.study import Task, execute
+from optcp.study import Study, execute
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -224,8 +224,8 @@ class BbrStates(Experiment):
         """One row a figure."""
         slow, fast = cells(SCENARIO, [[]], "bbr-states"), cells(SCENARIO, [FAST], "bbr-states: fast link")
         seeds = tuple(range(1, 1 + (setting.seeds or SEEDS)))
-        tasks = [Task(slow, seeds), Task(fast, seeds)]
-        done = dict(zip(("slow", "fast"), execute(tasks, setting.store, setting.jobs, setting.progress), strict=True))
+        tasks = [Study(slow, seeds=seeds), Study(fast, seeds=seeds)]
+        done = dict(zip(("slow", "fast"), execute(tasks, setting.root, setting.jobs, setting.progress), strict=True))
         found: dict[tuple[str, str], list[float]] = {(one.state, one.figure): [] for one in WANTED}
         for (_, (of_slow,)), (_, (of_fast,)) in zip(done["slow"], done["fast"], strict=True):
             for name, value in {**startup(of_fast.series), **measured(of_slow.series)}.items():

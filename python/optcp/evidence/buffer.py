@@ -5,7 +5,7 @@ from __future__ import annotations
 from optcp import stats
 from optcp.evidence.base import Experiment, Result, Row, Setting, cells, experiment, provenance
 from optcp.evidence.variants import VARIANTS
-from optcp.study import Task, execute
+from optcp.study import Study, execute
 
 SCENARIO = "tcp-buffer"
 BUFFERS = {"1/4": 25, "1/2": 50, "1": 100}
@@ -42,8 +42,8 @@ class Buffer(Experiment):
             for variant in VARIANTS
         }
         seeds = tuple(range(1, 1 + (setting.seeds or SEEDS)))
-        tasks = [Task(study, seeds) for study in wanted.values()]
-        done = dict(zip(wanted, execute(tasks, setting.store, setting.jobs, setting.progress), strict=True))
+        tasks = [Study(study, seeds=seeds) for study in wanted.values()]
+        done = dict(zip(wanted, execute(tasks, setting.root, setting.jobs, setting.progress), strict=True))
         rows: list[Row] = []
         for variant, study in done.items():
             found: list[list[float]] = [[] for _ in BUFFERS]

@@ -11,7 +11,7 @@ import numpy as np
 from optcp import stats
 from optcp.evidence import outside
 from optcp.evidence.base import Experiment, Result, Row, Setting, cells, experiment, provenance
-from optcp.study import Task, execute
+from optcp.study import Study, execute
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -110,7 +110,7 @@ class Controls(Experiment):
         wanted = [(world, control) for world, by_control in runs.items() for control in by_control]
         study = cells(SCENARIO, [settings(worlds[world], control) for world, control in wanted], "controls")
         seeds = tuple(range(1, 1 + (setting.seeds or SEEDS)))
-        (done,) = execute([Task(study, seeds)], setting.store, setting.jobs, setting.progress)
+        (done,) = execute([Study(study, seeds=seeds)], setting.root, setting.jobs, setting.progress)
         found: list[list[dict[str, float]]] = [[] for _ in wanted]
         for _, of_seed in done:
             for (world, _), ours, run in zip(wanted, found, of_seed, strict=True):

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 from optcp import stats
 from optcp.evidence.base import Experiment, Result, Row, Setting, cells, experiment, provenance
 from optcp.evidence.loss import LOSSES, MSS_BYTES, PERIODIC_SEEDS, ROUND_TRIP_S, SCENARIO, STOPS_S, WARM_UP
-from optcp.study import Task, execute
+from optcp.study import Study, execute
 
 if TYPE_CHECKING:
-    from optcp.study import Done, Study
+    from optcp.study import Done, Grid
 
 SEEDS = 5
 CUBIC = ("tcp.long.congestion", "cubic")
@@ -21,7 +21,7 @@ SENDERS: dict[str, list[tuple[str, str]]] = {
 """Settings of the scenario by sender; the second is the profile as it is, but for what the scenario sets."""
 
 
-def studies() -> dict[str, Study]:
+def studies() -> dict[str, Grid]:
     """One study for each sender and kind of loss; its branches are the probabilities."""
     found = {}
     for sender, chosen in SENDERS.items():
@@ -76,10 +76,12 @@ class Cubic(Experiment):
         wanted = studies()
         seeds = setting.seeds or SEEDS
         tasks = [
-            Task(study, tuple(range(1, 1 + (min(seeds, PERIODIC_SEEDS) if name.endswith("periodic") else seeds))))
+            Study(
+                study, seeds=tuple(range(1, 1 + (min(seeds, PERIODIC_SEEDS) if name.endswith("periodic") else seeds)))
+            )
             for name, study in wanted.items()
         ]
-        done = dict(zip(wanted, execute(tasks, setting.store, setting.jobs, setting.progress), strict=True))
+        done = dict(zip(wanted, execute(tasks, setting.root, setting.jobs, setting.progress), strict=True))
         rows: list[Row] = []
         for name, study in done.items():
             sender, loss = name.split(", ")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from optcp import stats
 from optcp.evidence import outside
 from optcp.evidence.base import Experiment, Result, Row, Setting, cells, experiment, provenance
-from optcp.study import Task, execute
+from optcp.study import Study, execute
 
 if TYPE_CHECKING:
     from optcp.study import Done
@@ -168,8 +168,8 @@ class Friendliness(Experiment):
             for rate, round_trip in LINKS
         }
         seeds = tuple(range(1, 1 + (setting.seeds or SEEDS)))
-        tasks = [Task(study, seeds) for study in wanted.values()]
-        done = dict(zip(wanted, execute(tasks, setting.store, setting.jobs, setting.progress), strict=True))
+        tasks = [Study(study, seeds=seeds) for study in wanted.values()]
+        done = dict(zip(wanted, execute(tasks, setting.root, setting.jobs, setting.progress), strict=True))
         rows: list[Row] = []
         for (profile, host_time, rate, round_trip), study in done.items():
             for (name, share), logs in zip(BUFFERS.items(), _log_ratios(study), strict=True):

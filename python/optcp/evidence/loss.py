@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 from optcp import stats
 from optcp.evidence.base import Experiment, Result, Row, Setting, cells, experiment, provenance
 from optcp.evidence.variants import VARIANTS
-from optcp.study import Task, execute
+from optcp.study import Study, execute
 
 if TYPE_CHECKING:
-    from optcp.study import Done, Study
+    from optcp.study import Done, Grid
 
 SCENARIO = "tcp-loss"
 LOSSES = ("independent", "periodic")
@@ -30,7 +30,7 @@ ROUND_TRIP_S = 0.1 + (1040 + 40) * 8 / 1e9
 Key = dict[str, str]
 
 
-def studies() -> dict[str, Study]:
+def studies() -> dict[str, Grid]:
     """One study for each variant, kind of loss and kind of ACK; its branches are the probabilities."""
     found = {}
     for variant in VARIANTS:
@@ -54,8 +54,8 @@ def studies() -> dict[str, Study]:
 def run_studies(setting: Setting) -> dict[str, Done]:
     """Run them all."""
     wanted = studies()
-    tasks = [Task(study, tuple(range(1, 1 + seeds_of(name, setting)))) for name, study in wanted.items()]
-    return dict(zip(wanted, execute(tasks, setting.store, setting.jobs, setting.progress), strict=True))
+    tasks = [Study(study, seeds=tuple(range(1, 1 + seeds_of(name, setting)))) for name, study in wanted.items()]
+    return dict(zip(wanted, execute(tasks, setting.root, setting.jobs, setting.progress), strict=True))
 
 
 def seeds_of(study: str, setting: Setting) -> int:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from optcp.evidence import page as pages
 from optcp.evidence.base import Setting
 from optcp.files import write_text
-from optcp.study import Store
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,7 +24,7 @@ def evidence(chosen: Sequence[Experiment], seeds: int | None, out: Path, jobs: i
     optcp.errors.Interrupted, optcp.errors.RunFailed
         See :func:`optcp.study.runner.execute`.
     """
-    setting = Setting(seeds, Store(out / "runs"), jobs, progress)
+    setting = Setting(seeds, out / "runs", jobs, progress)
     results = []
     for one in chosen:
         result = one.run(setting)

@@ -11,7 +11,7 @@ from optcp import stats
 from optcp.evidence import outside
 from optcp.evidence.base import Experiment, Result, Row, Setting, cells, experiment, provenance
 from optcp.evidence.variants import VARIANTS
-from optcp.study import Task, execute
+from optcp.study import Study, execute
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -68,8 +68,8 @@ class Share(Experiment):
             for round_trip, of_round_trip in draws().items()
             for host_time in HOST_TIMES
         }
-        tasks = [Task(study, (1,)) for study in wanted.values()]
-        done = dict(zip(wanted, execute(tasks, setting.store, setting.jobs, setting.progress), strict=True))
+        tasks = [Study(study, seeds=(1,)) for study in wanted.values()]
+        done = dict(zip(wanted, execute(tasks, setting.root, setting.jobs, setting.progress), strict=True))
         rows: list[Row] = []
         for (variant, round_trip, host_time), study in done.items():
             key = {"variant": variant, "far RTT (ms)": round_trip, "host time (ms)": host_time}

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from optcp.errors import InputError, nearest
-from optcp.study import Study
+from optcp.study import Grid
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -77,10 +77,10 @@ def over_switch_delays(
     delta_ms: Sequence[int],
     title: str,
     options: Options,
-) -> Study:
+) -> Grid:
     """Make the study whose branches are switch delays, in milliseconds, of a scenario with that parameter."""
     axis = ("parameters.switch_delay", [f"{delta} ms" for delta in delta_ms])
-    return Study.grid(scenario, overrides, [axis], title=title, digest=options.digest, fork=options.fork)
+    return Grid.grid(scenario, overrides, [axis], title=title, digest=options.digest, fork=options.fork)
 
 
 @dataclass(frozen=True)
@@ -117,7 +117,7 @@ class Exhibit(abc.ABC):
         return any(chosen[parameter.name] != parameter.default for parameter in self.assumed)
 
     @abc.abstractmethod
-    def studies(self, chosen: Mapping[str, Value], options: Options) -> dict[str, Study]:
+    def studies(self, chosen: Mapping[str, Value], options: Options) -> dict[str, Grid]:
         """The studies it needs, by a name of their own (an interpretation of an unstated parameter, for example).
 
         Raises

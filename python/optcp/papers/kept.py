@@ -18,12 +18,12 @@ from optcp import _core, stored
 from optcp.errors import RunFailed
 from optcp.files import write_text
 from optcp.study.pool import Job, run_jobs
-from optcp.study.store import RunData
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from pathlib import Path
 
+    from optcp.study import RunData
     from optcp.study.pool import Progress
 
 Outcome = dict[str, Any]
@@ -132,7 +132,7 @@ class LongRun:
             "cpu_seconds": round(cpu_s, 1),
             "counts": run.counts,
             "drops": run.drops,
-            "outcome": self.reduce(RunData.of(run, cpu_s)),
+            "outcome": self.reduce(run),
         }
         write_text(self.file, _lines(content) + "\n")
 

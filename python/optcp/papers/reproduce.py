@@ -13,7 +13,7 @@ from optcp.papers import assume
 from optcp.papers.base import Options, Size
 from optcp.papers.kept import make_missing
 from optcp.papers.model import Result
-from optcp.study import Done, Store, Task, execute
+from optcp.study import Done, Study, execute
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -76,7 +76,7 @@ def reproduce(request: Request, out: Path, jobs: int, progress: Progress) -> lis
         See :func:`optcp.study.runner`.
     """
     results = []
-    for result in evaluated(planned(request), request, store_in(out), jobs, progress):
+    for result in evaluated(planned(request), request, runs_in(out), jobs, progress):
         write(result, out)
         results.append(result)
     return results
@@ -88,7 +88,7 @@ class Planned:
 
     exhibit: Exhibit
     chosen: dict[str, Value]
-    tasks: dict[str, Task]
+    tasks: dict[str, Study]
 
 
 def planned(request: Request) -> list[Planned]:
@@ -105,7 +105,7 @@ def planned(request: Request) -> list[Planned]:
     for exhibit in request.exhibits:
         chosen = assume.values(exhibit.assumed, request.settings)
         tasks = {
-            name: Task(study, _seeds(request, exhibit.seeds(name, request.size)))
+            name: Study(study, seeds=_seeds(request, exhibit.seeds(name, request.size)))
             for name, study in exhibit.studies(chosen, options).items()
         }
         plans.append(Planned(exhibit, chosen, tasks))
@@ -113,7 +113,7 @@ def planned(request: Request) -> list[Planned]:
 
 
 def evaluated(
-    plans: Sequence[Planned], request: Request, store: Store, jobs: int, progress: Progress
+    plans: Sequence[Planned], request: Request, root: Path, jobs: int, progress: Progress
 ) -> Iterator[Result]:
     """Run what is missing, then evaluate one exhibit after the other.
 
@@ -123,15 +123,15 @@ def evaluated(
         See :func:`optcp.study.runner`.
     """
     flat = [task for plan in plans for task in plan.tasks.values()]
-    finished = iter(execute(flat, store, jobs, progress))
+    finished = iter(execute(flat, root, jobs, progress))
     for plan in plans:
         done = {name: next(finished) for name in plan.tasks}
         yield _result(plan.exhibit, request, plan.chosen, done, plan.exhibit.evaluate(plan.chosen, done))
 
 
-def store_in(out: Path) -> Store:
+def runs_in(out: Path) -> Path:
     """Where runs of exhibits are stored."""
-    return Store(out / "runs")
+    return out / "runs"
 
 
 def write(result: Result, out: Path) -> None:
@@ -177,7 +177,7 @@ class Digests:
     def of(cls, done: Done) -> Digests:
         """Collect them from the stored runs."""
         seeds = [runs for _, runs in done]
-        ordered: list[RunData] = [runs[cell] for cell in range(len(done.study.branches)) for runs in seeds]
+        ordered: list[RunData] = [runs[cell] for cell in range(len(done.grid.branches)) for runs in seeds]
         return cls([run.records_sha256 for run in ordered], [run.metrics_sha256 for run in ordered])
 
 
@@ -219,7 +219,7 @@ def provenance(done: Mapping[str, Done], kept: Sequence[Mapping[str, Any]] = ())
     cells = [
         {"study": name, **branch.key, "scenario_sha256": branch.scenario.sha256}
         for name, study in done.items()
-        for branch in study.study.branches
+        for branch in study.grid.branches
     ]
     scenarios = [cell["scenario_sha256"] for cell in [*cells, *kept]]
     seeds = [seed for study in done.values() for seed in study.seeds] + [one["seed"] for one in kept]

@@ -18,8 +18,9 @@ from typing import TYPE_CHECKING
 from optcp import sequential
 from optcp.papers import judge
 from optcp.papers.base import Size
-from optcp.papers.reproduce import evaluated, planned, store_in, write
-from optcp.study import execute
+from optcp.papers.reproduce import evaluated, planned, runs_in, write
+from optcp.study import Study, execute
+from optcp.study.runner import opened
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     from optcp.papers.base import Exhibit
     from optcp.papers.model import Claim, Ended, Result, Stage, UntilDecided
     from optcp.papers.reproduce import Planned, Request
-    from optcp.study import Store
     from optcp.study.pool import Progress
 
 
@@ -60,24 +60,24 @@ def reproduce(
     """
     looks = sequential.looks(most)
     level = sequential.level(len(looks))
-    store = store_in(out)
+    root = runs_in(out)
 
     def plan(times: int, exhibits: Sequence[Exhibit]) -> list[Planned]:
         return planned(replace(request, exhibits=exhibits, size=size(most, times)))
 
     bound = plan(most, request.exhibits)
-    first = [replace(task, seeds=task.seeds[:1]) for one in bound for task in one.tasks.values()]
-    execute(first, store, jobs, progress)
-    say(f"{len(looks)} looks at a level of {100 * level:.3g} % each: {cpu_hours(bound, store):.2g} CPU hours at most")
+    first = [Study(task.grid, seeds=task.seeds[:1]) for one in bound for task in one.tasks.values()]
+    execute(first, root, jobs, progress)
+    say(f"{len(looks)} looks at a level of {100 * level:.3g} % each: {cpu_hours(bound, root):.2g} CPU hours at most")
 
     standings: dict[str, Standing] = {}
     results: dict[str, Result] = {}
     plans = plan(looks[0], request.exhibits)
     for times, later in zip(looks, [*looks[1:], None], strict=True):
-        hours = cpu_hours(plans, store)
+        hours = cpu_hours(plans, root)
         say(f"{times} x the default seeds: {len(plans)} of {len(bound)} exhibits, {hours:.2g} CPU hours")
         with judge.at_level(level):
-            for result in evaluated(plans, replace(request, size=size(most)), store, jobs, progress):
+            for result in evaluated(plans, replace(request, size=size(most)), root, jobs, progress):
                 standings[result.exhibit] = after_look(standings.get(result.exhibit), result)
         still = [one.exhibit for one in plans if standings[one.exhibit.id].is_open]
         more = {one.exhibit.id: one for one in plan(later, still)} if later else {}
@@ -91,17 +91,16 @@ def reproduce(
     return [results[exhibit.id] for exhibit in request.exhibits]
 
 
-def cpu_hours(plans: Sequence[Planned], store: Store) -> float:
-    """The CPU time of the runs that are not stored yet, if all seeds of a study cost what its first one did."""
-    tasks = [task for one in plans for task in one.tasks.values() if task.seeds]
-    missing = {
-        (task.study.hash, seed): task for task in tasks for seed in task.seeds if not store.has(task.study, seed)
-    }
-    cost_s = {
-        task.study.hash: store.load(task.study, task.seeds[0])[0].cpu_s
-        for task in {task.study.hash: task for task in missing.values()}.values()
-    }
-    return sum(cost_s[study] for study, _ in missing) / 3600
+def cpu_hours(plans: Sequence[Planned], root: Path) -> float:
+    """The CPU time of the runs that are not stored yet, if all of a study cost what its stored ones did."""
+    studies = {task.grid.hash: task.grid for one in plans for task in one.tasks.values() if task.seeds}
+    seeds = {(task.grid.hash, seed) for one in plans for task in one.tasks.values() for seed in task.seeds}
+    left_s = 0.0
+    for hash_, study in studies.items():
+        store = opened(study, root)
+        wanted = [(branch, seed) for of, seed in seeds if of == hash_ for branch in study.branches]
+        left_s += store.cpu_s_a_run * sum(not store.has(*run) for run in wanted)
+    return left_s / 3600
 
 
 def grows(now: Planned, later: Planned) -> bool:

@@ -17,7 +17,7 @@ from optcp.papers.base import Options
 from optcp.papers.reproduce import Digests
 from optcp.sensitivity.answer import Answer
 from optcp.sensitivity.design import design
-from optcp.study import Store, Task, execute
+from optcp.study import Study, execute
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -140,11 +140,11 @@ def evaluate(
     for setting, one in zip(settings, chosen, strict=True):
         with assume.named(request.settings, setting):
             studies = exhibit.studies(one, Options())
-        tasks.append({name: Task(study, tuple(seeds)) for name, study in studies.items()})
+        tasks.append({name: Study(study, seeds=tuple(seeds)) for name, study in studies.items()})
     flat = [task for one in tasks for task in one.values()]
-    finished = execute(flat, Store(out / "runs"), jobs, progress)
+    finished = execute(flat, out / "runs", jobs, progress)
     say("the exhibit is evaluated at each setting")
-    found = Evaluated(runs=len(seeds) * sum({task.study.hash: len(task.study.branches) for task in flat}.values()))
+    found = Evaluated(runs=len(seeds) * sum({task.grid.hash: len(task.grid.branches) for task in flat}.values()))
     # What was reduced of a setting goes with it: all settings together are too much for memory.
     finished.reverse()
     for setting, values, names in zip(settings, chosen, tasks, strict=True):

@@ -1,7 +1,9 @@
 """Studies: one scenario, some branches of it, many seeds; run in parallel, stored, and continued where they stopped."""
 
-from optcp.study.runner import Done, Task, execute
-from optcp.study.spec import Branch, Study
-from optcp.study.store import RunData, Store
+from optcp.study.done import Done, RunData
+from optcp.study.grid import Branch, Grid
+from optcp.study.runner import execute
+from optcp.study.store import Store
+from optcp.study.study import Study
 
-__all__ = ["Branch", "Done", "RunData", "Store", "Study", "Task", "execute"]
+__all__ = ["Branch", "Done", "Grid", "RunData", "Store", "Study", "execute"]

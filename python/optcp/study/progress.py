@@ -107,3 +107,24 @@ class Counted:
 def for_console(console: Console) -> Bar | Lines:
     """The form that suits where the console writes to."""
     return Bar(console) if console.is_terminal else Lines(lambda line: console.print(line, highlight=False))
+
+
+class Silent:
+    """Nothing: where nobody looks."""
+
+    def start(self, total: int, kept: int) -> None:
+        """Say nothing."""
+
+    def advance(self, runs: int) -> None:
+        """Say nothing."""
+
+    def stop(self) -> None:
+        """Say nothing."""
+
+
+def on_terminal() -> Bar | Silent:
+    """A bar where messages go to a terminal."""
+    from rich.console import Console
+
+    console = Console(stderr=True)
+    return Bar(console) if console.is_terminal else Silent()

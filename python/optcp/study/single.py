@@ -13,8 +13,8 @@ from optcp import _core, stats
 from optcp.errors import Damaged, InputError
 from optcp.scenario import KERNELS, check_seed
 from optcp.study import fibres, saved, traffic
+from optcp.study.grid import Grid, extension_sha256
 from optcp.study.pool import Job, run_jobs
-from optcp.study.spec import Study, extension_sha256
 from optcp.table import Table
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ class Plan:
         Where the runs' directories are or will be.
     """
 
-    study: Study
+    study: Grid
     seeds: tuple[int, ...]
     overrides: tuple[tuple[str, str], ...]
     out: Path
@@ -51,11 +51,11 @@ class Plan:
     @property
     def runs(self) -> int:
         """The number of runs."""
-        return len(self.study.branches) * len(self.seeds)
+        return len(self.grid.branches) * len(self.seeds)
 
     def directory(self, branch: int, seed: int) -> Path:
         """Where a run is or will be."""
-        cell = f"cell-{branch + 1}-" if len(self.study.branches) > 1 else ""
+        cell = f"cell-{branch + 1}-" if len(self.grid.branches) > 1 else ""
         return self.out / f"{cell}seed-{seed}"
 
     def has(self, branch: int, seed: int) -> bool:
@@ -69,7 +69,7 @@ class Plan:
             if run is None:
                 return ""
             meta = run.meta
-            if meta["scenario_sha256"] != self.study.branches[branch].scenario.sha256 or meta["seed"] != seed:
+            if meta["scenario_sha256"] != self.grid.branches[branch].scenario.sha256 or meta["seed"] != seed:
                 return "of another scenario or seed"
             if meta["extension_sha256"] != extension_sha256():
                 return "made by another build of the simulator"
@@ -91,8 +91,8 @@ class Plan:
             if why := self.lack(branch, seed):
                 wrong.setdefault(why, []).append(self.directory(branch, seed).name)
         notes = [f"{self.out}: made again: {_few(names)}: {why}" for why, names in wrong.items()]
-        own = {self.directory(branch, seed) for branch in range(len(self.study.branches)) for seed in self.seeds}
-        worlds = {branch.scenario.sha256 for branch in self.study.branches}
+        own = {self.directory(branch, seed) for branch in range(len(self.grid.branches)) for seed in self.seeds}
+        worlds = {branch.scenario.sha256 for branch in self.grid.branches}
         others = [path.parent for path in sorted(self.out.glob(f"*/{saved.META}")) if path.parent not in own]
         if strange := [path.name for path in others if _world(path) not in worlds]:
             notes.append(f"{self.out}: there are also runs of other scenarios: {_few(strange)}")
@@ -100,7 +100,7 @@ class Plan:
 
     def missing(self) -> dict[int, list[int]]:
         """For each seed, the branches whose runs are not there."""
-        branches = range(len(self.study.branches))
+        branches = range(len(self.grid.branches))
         return {seed: [branch for branch in branches if not self.has(branch, seed)] for seed in self.seeds}
 
 
@@ -195,7 +195,7 @@ def plan(
     """
     check_seed(first_seed + runs - 1)
     axes = _core.Scenario.load(str(path), list(overrides)).axes
-    study = Study.grid(path, overrides, axes, digest=digest, fork=fork, kernel=kernel)
+    study = Grid.grid(path, overrides, axes, digest=digest, fork=fork, kernel=kernel)
     if any(one["kind"] == "packets" for one in json.loads(study.branches[0].scenario.resolved())["observe"]):
         study = replace(study, digest=True)
     planned = Plan(study, tuple(range(first_seed, first_seed + runs)), tuple(overrides), out)
@@ -260,7 +260,7 @@ def observed(scenario: _core.Scenario, run: _core.Run) -> dict[str, bytes]:
 
 
 def _meta(planned: Plan, branch: int, run: _core.Run, files: dict[str, bytes]) -> dict[str, Any]:
-    cell = planned.study.branches[branch]
+    cell = planned.grid.branches[branch]
     resolved = json.loads(cell.scenario.resolved())
     return {
         "scenario": resolved,
@@ -306,7 +306,7 @@ def _goodput_bps(resolved: dict[str, Any], files: dict[str, bytes]) -> dict[str,
 def summarise(planned: Plan) -> Summary:
     """Reduce the stored runs to what a terminal can show."""
     goodput, drops, completions, contention = [], [], [], []
-    for index, branch in enumerate(planned.study.branches):
+    for index, branch in enumerate(planned.grid.branches):
         rates: dict[str, list[float]] = {}
         reasons: dict[str, int] = {}
         runs = [saved.one(planned.directory(index, seed)) for seed in planned.seeds]
@@ -320,8 +320,8 @@ def summarise(planned: Plan) -> Summary:
         goodput += [Goodput(branch.key, group, stats.mean(values)) for group, values in sorted(rates.items())]
         means = {reason: count / len(planned.seeds) for reason, count in sorted(reasons.items())}
         drops.append((branch.key, means))
-    spare = [(branch.key, branch.scenario.spare()) for branch in planned.study.branches]
-    covered = [(branch.key, branch.scenario.coverage()) for branch in planned.study.branches]
+    spare = [(branch.key, branch.scenario.spare()) for branch in planned.grid.branches]
+    covered = [(branch.key, branch.scenario.coverage()) for branch in planned.grid.branches]
     coverage = [(key, coverage) for key, coverage in covered if coverage]
     return Summary(goodput, drops, spare, coverage, completions, contention)
 
@@ -329,7 +329,7 @@ def summarise(planned: Plan) -> Summary:
 def probe(planned: Plan, limit_s: float = 3.0) -> Estimate:
     """Make the first missing run, write nothing, and give up after ``limit_s`` seconds."""
     seed, branches = next((seed, branches) for seed, branches in planned.missing().items() if branches)
-    scenario = planned.study.branches[branches[0]].scenario
+    scenario = planned.grid.branches[branches[0]].scenario
     cancel = _core.Cancel()
     timer = threading.Timer(limit_s, cancel.cancel)
     timer.start()

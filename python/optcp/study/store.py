@@ -1,149 +1,379 @@
-"""Finished runs on disk: one file a (study, seed), written whole or not at all."""
+"""A study's directory: what it is of, which of its runs are there, and their tables.
+
+Runs are in parts: for each table a Parquet file of several runs, and a manifest, ``parts/<part>.json``, with their
+checksums. It is written last, so runs without one do not exist.
+"""
 
 from __future__ import annotations
 
-import io
+import functools
 import json
-from dataclasses import dataclass, field
-from typing import IO, TYPE_CHECKING, Any
+import threading
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypedDict
 
 import numpy as np
 
-from optcp import stored
-from optcp.errors import Damaged
-from optcp.files import replacing
+from optcp import _core, stored
+from optcp.axes import Axis
+from optcp.errors import Damaged, InputError
+from optcp.files import write_text
+from optcp.study.grid import extension_sha256
+from optcp.table import Table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
-    from optcp import _core
-    from optcp.study.spec import Study
+    from numpy.typing import NDArray
 
-CHECKSUM = 64
-"""Digits of a checksum, the last bytes of a file."""
+    from optcp.study.grid import Branch, Grid
 
-MOST_SAID = 300
-"""Characters of a message about a file that holds anything."""
+FORMAT = 1
+"""Of the files; another one is not read."""
+IDENTITY = "study.json"
+OLD = ("meta.json", "seed-*/meta.json", "cell-*-seed-*/meta.json")
+"""What runs of the versions before left in a directory."""
+MOST_DIFFERENCES = 5
+"""A message names no more of them."""
+FOLDERS = ("parts", "cells", "scalars", "runs", "switches", "reroutes", "arrived")
+"""What a study's directory holds beside its observations."""
 
-_SCALARS = (
-    "seed",
-    "scenario_sha256",
-    "records_sha256",
-    "metrics_sha256",
-    "counts",
-    "drops",
-    "forked_at_s",
-    "switches",
-    "routing",
-)
+MOST_TABLES = 24
+"""Of parts, in memory: those of the runs that are looked at, one after the other."""
+
+Columns = dict[str, "NDArray[Any] | tuple[NDArray[Any], list[str]]"]
+
+
+class File(TypedDict):
+    """What a manifest says of a file."""
+
+    sha256: str
+    bytes: int
+    rows: list[int]
+
+
+class Manifest(TypedDict):
+    """What is read of a manifest."""
+
+    format: int
+    cpu_seconds: float
+    runs: list[tuple[str, int]]
+    files: dict[str, File]
+
+
+class Identity(TypedDict):
+    """What is read of ``study.json``."""
+
+    format: int
+    title: str
+    version: str
+    extension_sha256: str
+    digest: bool
+    settings: dict[str, str]
+    axes: list[str]
+    observe: list[str]
+    cells: list[str]
+    named: list[tuple[str, list[str]]] | None
 
 
 @dataclass(frozen=True)
-class RunData:
-    """One run's result, as stored.
+class Part:
+    """Some runs, and the tables that hold them.
 
-    Attributes are those of ``optcp._core.Run``; besides, ``cpu_s`` is the CPU time in seconds of the call that made
-    this run together with the other branches of its seed.
+    Attributes
+    ----------
+    name
+        Of its files.
+    manifest
+        What is in it.
     """
 
-    seed: int
-    scenario_sha256: str
-    records_sha256: str | None
-    metrics_sha256: str
-    counts: dict[str, int]
-    drops: dict[str, int]
-    forked_at_s: float | None
-    switches: list[dict[str, Any]]
-    routing: dict[str, Any] | None
-    cpu_s: float
-    series: dict[str, dict[str, Any]] = field(repr=False)
+    name: str
+    manifest: Manifest
 
-    @classmethod
-    def of(cls, run: _core.Run, cpu_s: float) -> RunData:
-        """Take over a fresh run."""
-        return cls(**{name: getattr(run, name) for name in _SCALARS}, cpu_s=cpu_s, series=run.series)
+    @functools.cached_property
+    def places(self) -> dict[tuple[str, int], int]:
+        """Where each run, by cell and seed, stands among those of the part."""
+        return {(cell, seed): place for place, (cell, seed) in enumerate(self.manifest["runs"])}
+
+    @functools.cache  # noqa: B019 - a part is as short-lived as what it is asked for
+    def ends(self, table: str) -> NDArray[np.int64]:
+        """Where the rows of each run begin in a table, and where the last ones end."""
+        return np.concatenate([[0], np.cumsum(self.manifest["files"][table]["rows"], dtype=np.int64)])
+
+    __hash__ = object.__hash__
 
 
 class Store:
-    """Stored runs below ``root``: ``root/<study hash>/seed-<n>.npz``."""
+    """A study's directory.
+
+    Parameters
+    ----------
+    root
+        The directory.
+    """
 
     def __init__(self, root: Path) -> None:
         self.root = root
+        self._parts: dict[str, Part] = {}
+        self._scanning = threading.Lock()
+        self._index: dict[tuple[str, int], Part] = {}
+        self._tables: dict[tuple[str, str], tuple[dict[str, str], Columns]] = {}
 
-    def path(self, study: Study, seed: int) -> Path:
-        """Where the runs of a seed are, or will be."""
-        return self.root / study.hash / f"seed-{seed}.npz"
+    def open(self, grid: Grid, *, force: bool = False) -> None:
+        """Make it a study's directory, or make sure that it is, and look up which runs are there.
 
-    def has(self, study: Study, seed: int) -> bool:
-        """Whether the runs of a seed are finished."""
-        return self.path(study, seed).is_file()
+        Parameters
+        ----------
+        force
+            Whether another study in it gives way; files that are no study's stay.
 
-    def save(self, study: Study, seed: int, runs: Iterable[RunData]) -> None:
-        """Write the runs of a seed, one a branch, in the order of the branches, and behind them their checksum."""
-        content = io.BytesIO()
-        write_runs(content, list(runs))
-        with replacing(self.path(study, seed)) as file:
-            file.write(content.getbuffer())
-            file.write(stored.sha256(content.getbuffer()).encode())
+        Raises
+        ------
+        InputError
+            If another study is there, or runs of a version that had another form.
+        Damaged
+            If what is there cannot be read.
+        """
+        mine = identity(grid)
+        path = self.root / IDENTITY
+        if path.is_file():
+            if differences := _differences(self.read_identity(), mine):
+                if not force:
+                    raise InputError(
+                        f"{self.root}: another study is there: {'; '.join(differences)}. "
+                        "Choose another --out, or start anew with --force"
+                    )
+                self.clear()
+        elif old := next((found for form in OLD for found in self.root.glob(form)), None):
+            raise InputError(
+                f"{self.root}: {old.relative_to(self.root)} is of an earlier version of optcp, "
+                "whose runs had a folder each and are not read any more. Choose another --out"
+            )
+        if not path.is_file():
+            for folder in FOLDERS:
+                if (self.root / folder).exists() and any((self.root / folder).iterdir()):
+                    raise InputError(f"{self.root}: there is a folder {folder} of no study; choose another --out")
+        before = self.read_identity()["cells"] if path.is_file() else None
+        if before != mine["cells"]:
+            write_text(path, stored.sealed(json.dumps(mine, indent=1, ensure_ascii=False) + "\n"))
+        self.scan()
+        for branch in grid.branches:
+            self._describe(branch)
 
-    def load(self, study: Study, seed: int) -> list[RunData]:
-        """Read the runs of a seed, in the order of the branches.
+    def grid(self) -> Grid:
+        """The grid that the directory was last opened for, read back.
+
+        Raises
+        ------
+        InputError
+            If there is no study.
+        Damaged
+            If it cannot be read.
+        """
+        from optcp.study.grid import Grid, StoredBranch
+
+        about = self.read_identity()
+        cells = [(id_, self.cell(id_)) for id_ in about["cells"]]
+        branches = tuple(StoredBranch(cell["cell"], id_, cell["scenario"]) for id_, cell in cells)
+        named = about["named"] and tuple(Axis(name, tuple(values)) for name, values in about["named"])
+        return Grid(about["title"], branches, about["digest"], named=named)
+
+    def read_identity(self) -> Identity:
+        """What ``study.json`` says.
+
+        Raises
+        ------
+        InputError
+            If there is none.
+        Damaged
+            If it cannot be read.
+        """
+        path = self.root / IDENTITY
+        if not path.is_file():
+            raise InputError(f"{self.root}: there is no study in it: a study has a {IDENTITY}; `optcp run` makes one")
+
+        def parse(text: str) -> Identity:
+            found = stored.table(text)
+            stored.need(found, ["format"])
+            if found["format"] != FORMAT:
+                raise ValueError(f"written by another version of optcp (format {found['format']}, not {FORMAT})")
+            return stored.shaped(Identity, found)  # type: ignore[return-value]
+
+        return stored.load(path, parse, "the directory")
+
+    def clear(self) -> None:
+        """Remove the study, and nothing else that is in the directory."""
+        self.scan(check=False)
+        observed = {table for part in self.parts for table in part.manifest["files"]}
+        for part in self.parts:
+            for table in part.manifest["files"]:
+                self.file(table, part).unlink(missing_ok=True)
+            (self.root / "parts" / f"{part.name}.json").unlink(missing_ok=True)
+        for cell in (self.root / "cells").glob("*.json"):
+            cell.unlink()
+        for folder in {*FOLDERS, *observed}:
+            if (self.root / folder).is_dir() and not any((self.root / folder).iterdir()):
+                (self.root / folder).rmdir()
+        (self.root / IDENTITY).unlink()
+        self._parts, self._index = {}, {}
+
+    def scan(self, *, check: bool = True) -> None:
+        """Look up which parts have come since the last time.
 
         Raises
         ------
         Damaged
-            If the file cannot be read, is not as it was written, or is of another study or seed.
+            If a manifest cannot be read, or with ``check`` if a file that it lists is not of its size.
         """
-        path = self.path(study, seed)
+        with self._scanning:
+            for path in sorted((self.root / "parts").glob("*.json")):
+                if path.stem in self._parts:
+                    continue
+                part = Part(path.stem, stored.load(path, _manifest))
+                for table, file in part.manifest["files"].items() if check else ():
+                    there = self.file(table, part)
+                    if not there.is_file() or there.stat().st_size != file["bytes"]:
+                        what = stored.CHANGED if there.is_file() else "missing"
+                        raise Damaged(there, what, f"{path} with it")
+                self._index |= dict.fromkeys(part.places, part)
+                self._parts[part.name] = part
+
+    @property
+    def parts(self) -> list[Part]:
+        """Those that are known, in the order of their names."""
+        return [self._parts[name] for name in sorted(self._parts)]
+
+    def _describe(self, branch: Branch) -> None:
+        """Keep the world of a cell, once."""
+        path = self.root / "cells" / f"{branch.id}.json"
+        if not path.is_file():
+            about = {"cell": branch.key, "scenario_sha256": branch.scenario.sha256, "scenario": branch.resolved}
+            text = json.dumps(about, ensure_ascii=False, indent=1)
+            write_text(path, stored.sealed(text + "\n"))
+
+    def cell(self, cell: str) -> dict[str, Any]:
+        """What is kept of a cell: ``cell`` (axis to value), ``scenario_sha256`` and ``scenario``, resolved."""
+        return stored.load(self.root / "cells" / f"{cell}.json", stored.table)
+
+    def file(self, table: str, part: Part) -> Path:
+        """Where a table of a part is."""
+        return self.root / table / f"{part.name}.parquet"
+
+    @property
+    def cpu_s_a_run(self) -> float:
+        """CPU time in seconds that a stored run took; 0 where there is none."""
+        manifests = [part.manifest for part in self.parts]
+        runs = sum(len(one["runs"]) for one in manifests)
+        return sum(one["cpu_seconds"] for one in manifests) / runs if runs else 0.0
+
+    def has(self, branch: Branch, seed: int) -> bool:
+        """Whether a run is there."""
+        return (branch.id, seed) in self._index
+
+    def seeds(self, grid: Grid) -> tuple[int, ...]:
+        """The seeds of which every cell is there, in order."""
+        of = [{seed for cell, seed in self._index if cell == branch.id} for branch in grid.branches]
+        return tuple(sorted(set.intersection(*of)))
+
+    def part(self, branch: Branch, seed: int) -> Part:
+        """The part that holds a run.
+
+        Raises
+        ------
+        KeyError
+            If there is no such run.
+        """
+        return self._index[branch.id, seed]
+
+    def run_columns(self, table: str, part: Part, cell: str, seed: int) -> tuple[dict[str, str], Columns]:
+        """A table's metadata and what one run has of its columns, without those that say which run it is."""
+        if table not in part.manifest["files"]:
+            return {}, {}
+        metadata, columns = self._of_part(table, part)
+        ends, place = part.ends(table), part.places[cell, seed]
+        rows = slice(ends[place], ends[place + 1])
+        own = list(columns)[list(columns).index("seed") + 1 :]
+        found: Columns = {}
+        for name in own:
+            values = columns[name]
+            found[name] = (values[0][rows], values[1]) if isinstance(values, tuple) else values[rows]
+        return metadata, found
+
+    def run_table(self, table: str, part: Part, cell: str, seed: int) -> Table:
+        """What one run has of a table; no columns where it has none."""
+        return Table(self.run_columns(table, part, cell, seed)[1])
+
+    def _of_part(self, table: str, part: Part) -> tuple[dict[str, str], Columns]:
+        """Read a table of a part; the parts that were read last are kept."""
+        key = (table, part.name)
+        if key not in self._tables:
+            self._tables[key] = self.read(table, [part])
+            while len(self._tables) > MOST_TABLES:
+                del self._tables[next(iter(self._tables))]
+        return self._tables[key]
+
+    def read(
+        self, table: str, parts: Iterable[Part], columns: Sequence[str] | None = None
+    ) -> tuple[dict[str, str], Columns]:
+        """Read a table of some parts, one behind the other: its metadata and its columns.
+
+        Raises
+        ------
+        Damaged
+            If a file is missing, or is not as it was written.
+        """
+        files = [(str(self.file(table, part)), part.manifest["files"][table]["sha256"]) for part in parts]
         try:
-            content = memoryview(path.read_bytes())
-            if stored.sha256(content[:-CHECKSUM]).encode() != content[-CHECKSUM:]:
-                raise ValueError(stored.CHANGED)
-            runs = read_runs(io.BytesIO(content[:-CHECKSUM]))
-            wanted = [(seed, branch.scenario.sha256) for branch in study.branches]
-            if [(run.seed, run.scenario_sha256) for run in runs] != wanted:
-                raise ValueError("runs of another study or seed")
-        except (OSError, ValueError) as error:
-            raise Damaged(path, f"cannot be read ({error})") from error
-        return runs
+            return _core.read_tables(files, None if columns is None else list(columns))
+        except ValueError as error:
+            path, _, what = str(error).partition(": ")
+            raise Damaged(self.root / path, what, "the study") from error
 
 
-def write_runs(file: IO[bytes], runs: list[RunData]) -> None:
-    """Write runs to an open binary file: arrays as they are, everything else as one JSON text (no pickle)."""
-    arrays: dict[str, np.ndarray[Any, Any]] = {}
-    described = []
-    for index, run in enumerate(runs):
-        series: dict[str, dict[str, Any]] = {}
-        for name, content in run.series.items():
-            series[name] = {}
-            for part, value in content.items():
-                if isinstance(value, np.ndarray):
-                    arrays[f"{index}/{name}/{part}"] = value
-                else:
-                    series[name][part] = value
-        described.append({name: getattr(run, name) for name in (*_SCALARS, "cpu_s")} | {"series": series})
-    np.savez_compressed(file, runs=np.array(json.dumps(described)), allow_pickle=False, **arrays)
+def _manifest(text: str) -> Manifest:
+    found = stored.table(text)
+    stored.need(found, ["format"])
+    if found["format"] != FORMAT:
+        raise ValueError(f"written by another version of optcp (format {found['format']}, not {FORMAT})")
+    stored.shaped(Manifest, found)
+    return found  # type: ignore[return-value]
 
 
-def read_runs(file: IO[bytes]) -> list[RunData]:
-    """Read what :func:`write_runs` wrote.
+def identity(grid: Grid) -> dict[str, Any]:
+    """What makes a study itself, and its cells: those may become more, as its seeds may."""
+    world = grid.branches[0].scenario
+    return {
+        "format": FORMAT,
+        "title": grid.title,
+        "version": _core.version(),
+        "extension_sha256": extension_sha256(),
+        "digest": grid.digest,
+        "settings": {name: value for name, value in world.settings() if name not in grid.keys},
+        "axes": list(grid.columns),
+        "observe": list(world.summary()["observe"]),
+        "cells": [branch.id for branch in grid.branches],
+        "named": grid.named and [(axis.name, list(axis.values)) for axis in grid.named],
+    }
 
-    Raises
-    ------
-    ValueError
-        If it is something else.
-    """
-    try:
-        with np.load(file) as archive:
-            runs: list[RunData] = stored.typed(list[RunData], json.loads(str(archive["runs"])), "runs")
-            for name in archive.files:
-                if name != "runs":
-                    index, series, part = name.split("/", 2)
-                    values = archive[name]
-                    if not isinstance(values, np.ndarray):
-                        raise TypeError(f"{name} is no array")
-                    runs[int(index)].series[series][part] = values
-    except Exception as error:  # numpy and zipfile let anything through for a damaged archive
-        raise ValueError(f"no archive of runs: {error}"[:MOST_SAID]) from error
-    return runs
+
+def _differences(there: Mapping[str, Any], here: Mapping[str, Any]) -> list[str]:
+    """Say what keeps two studies from being one."""
+    found = []
+    if there["extension_sha256"] != here["extension_sha256"]:
+        found.append(f"it was made by another build of optcp ({there['version']}; this is {here['version']})")
+    if here["digest"] and not there["digest"]:
+        found.append("it was made without the digest of all records")
+    if there["axes"] != here["axes"]:
+        names = [", ".join(one["axes"]) or "none" for one in (there, here)]
+        found.append(f"its axes are {names[0]}, these are {names[1]}")
+    before, now = there["settings"], here["settings"]
+    changed = [name for name in {**before, **now} if before.get(name) != now.get(name)]
+    found += [
+        f"{name} is {before.get(name, 'not set')} there and {now.get(name, 'not set')} here"
+        for name in changed[:MOST_DIFFERENCES]
+    ]
+    if len(changed) > MOST_DIFFERENCES:
+        found.append(f"and {len(changed) - MOST_DIFFERENCES} more keys")
+    return found

@@ -13,7 +13,7 @@ from optcp.papers.base import Evaluation, Exhibit, exhibit
 from optcp.papers.das.paper import PAPER, PS, scenario
 from optcp.papers.model import Series
 from optcp.papers.verdict import row
-from optcp.study import Study
+from optcp.study import Grid
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -62,11 +62,11 @@ class Fig1(Exhibit):
         built_in("backup", "remote LFA, A-B-D-C"),
     )
 
-    def studies(self, chosen: Mapping[str, Value], options: Options) -> dict[str, Study]:
+    def studies(self, chosen: Mapping[str, Value], options: Options) -> dict[str, Grid]:
         """One study a kind of failure."""
         common = overrides(self.assumed, chosen)
         return {
-            name: Study.grid(
+            name: Grid.grid(
                 scenario("fig1"),
                 [*common, *settings],
                 title=f"das fig1, {name}",

@@ -27,7 +27,7 @@ from optcp.papers.das.paper import (
 from optcp.papers.model import Series
 from optcp.papers.printed import tables
 from optcp.papers.verdict import row
-from optcp.study import Study
+from optcp.study import Grid
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -102,13 +102,13 @@ class Fig2(Exhibit):
     paper_runs = 1
     assumed = WORLD
 
-    def studies(self, chosen: Mapping[str, Value], options: Options) -> dict[str, Study]:
+    def studies(self, chosen: Mapping[str, Value], options: Options) -> dict[str, Grid]:
         """One study a model of rerouting and first slow start, one a backup, and one without a failure."""
         common = overrides(self.assumed, chosen)
         world = scenario("fig2")
 
-        def study(name: str, settings: list[tuple[str, str]], receivers: int = len(RECEIVERS)) -> Study:
-            return Study.grid(
+        def study(name: str, settings: list[tuple[str, str]], receivers: int = len(RECEIVERS)) -> Grid:
+            return Grid.grid(
                 world,
                 [*common, *settings],
                 [(RECEIVER_AXIS, list(RECEIVERS.values())[:receivers])],
@@ -132,7 +132,7 @@ class Fig2(Exhibit):
             for loss in LOSS_PROBABILITIES
             for receiver in RECEIVERS.values()
         ]
-        found[UNBROKEN] = Study.of_cells(
+        found[UNBROKEN] = Grid.of_cells(
             world,
             cells,
             [*common, *unbroken],
@@ -285,7 +285,7 @@ def _one_run(done: Done, measured: Measured) -> list[Series]:
     """Goodput over time of the start with the greatest gain."""
     found = []
     seed = done.seeds[measured.best()]
-    runs = done.store.load(done.study, seed)
+    runs = done.runs(seed)
     for receiver, run in zip(RECEIVERS, runs, strict=True):
         goodput = run.series["goodput"]["bytes"][0].astype(float)
         interval_s = STOP_S / goodput.size

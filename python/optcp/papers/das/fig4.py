@@ -14,7 +14,7 @@ from optcp.papers.base import Evaluation, Exhibit, exhibit
 from optcp.papers.das.paper import PAPER, RECEIVER_AXIS, WORLD, events, payload_bytes, scenario
 from optcp.papers.over import Axis, curves_over
 from optcp.papers.verdict import row
-from optcp.study import Study
+from optcp.study import Grid
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -84,11 +84,11 @@ class Fig4(Exhibit):
         Assumed("background_flows", 10, positive_int, lambda value: [("parameters.background", str(value))]),
     )
 
-    def studies(self, chosen: Mapping[str, Value], options: Options) -> dict[str, Study]:
+    def studies(self, chosen: Mapping[str, Value], options: Options) -> dict[str, Grid]:
         """One study a (topology, n); the branches are the receivers."""
         common = overrides(self.assumed, chosen)
         return {
-            _name(topology, n): Study.grid(
+            _name(topology, n): Grid.grid(
                 scenario("fig4"),
                 [*common, *settings, ("parameters.flows", str(n))],
                 [(RECEIVER_AXIS, COMPARED)],

@@ -14,7 +14,7 @@ from optcp.papers.base import Evaluation, Exhibit, exhibit
 from optcp.papers.das.paper import PAPER, PS, RECEIVER_AXIS, RECEIVERS, SUPPRESSING, events, scenario
 from optcp.papers.model import Series
 from optcp.papers.verdict import row
-from optcp.study import Study
+from optcp.study import Grid
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -54,13 +54,13 @@ class Fig6(Exhibit):
         built_in("rerouted", "data only"),
     )
 
-    def studies(self, chosen: Mapping[str, Value], options: Options) -> dict[str, Study]:
+    def studies(self, chosen: Mapping[str, Value], options: Options) -> dict[str, Grid]:
         """One study a case; the branches are the receivers."""
         common = overrides(self.assumed, chosen)
         found = {}
         for case, lost in CASES.items():
             losses = ("losses", "[]") if lost is None else ("parameters.lost", f"[{FIRST + lost}]")
-            found[case] = Study.grid(
+            found[case] = Grid.grid(
                 scenario("fig6"),
                 [*common, losses],
                 [(RECEIVER_AXIS, list(RECEIVERS.values()))],

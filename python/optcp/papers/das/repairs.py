@@ -14,7 +14,7 @@ from optcp.papers.das.paper import PAPER, events, scenario
 from optcp.papers.model import Series
 from optcp.papers.verdict import row
 from optcp.papers.windows import bytes_between
-from optcp.study import Study
+from optcp.study import Grid
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -78,7 +78,7 @@ class Repairs(Exhibit):
         built_in("failure_at_s", "5"),
     )
 
-    def studies(self, chosen: Mapping[str, Value], options: Options) -> dict[str, Study]:
+    def studies(self, chosen: Mapping[str, Value], options: Options) -> dict[str, Grid]:
         """One study a duration of the failure; branches are the paths' difference, sender and receiver."""
         del chosen
         found = {}
@@ -94,7 +94,7 @@ class Repairs(Exhibit):
                 for difference in DIFFERENCES_MS
                 for sender, receiver in _ways()
             ]
-            found[_study(duration_s)] = Study.of_cells(
+            found[_study(duration_s)] = Grid.of_cells(
                 scenario("repairs"),
                 cells,
                 title=f"das repairs, {_study(duration_s)}",
@@ -158,7 +158,7 @@ class Measured:
 
 def measure(done: Done) -> Measured:
     """Reduce the finished runs of a study."""
-    first = done.study.branches[0].key
+    first = done.grid.branches[0].key
     repair_s = float(first["parameters.works_at"].removesuffix(" s"))
     table = []
     for _, runs in done:

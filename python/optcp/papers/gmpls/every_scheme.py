@@ -16,7 +16,7 @@ from optcp.papers.gmpls.paper import PAPER, PAPER_RUNS
 from optcp.papers.gmpls.section8 import DELTA_MS, LOCAL_BACKUP, PATH_BACKUP, SCENARIOS, SWITCH_OVER_S, Delays
 from optcp.papers.verdict import row
 from optcp.papers.windows import bytes_between
-from optcp.study import Study
+from optcp.study import Grid
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -56,7 +56,7 @@ class EveryScheme(Exhibit):
         built_in("restoration", f"{COMPUTATION} of computation, {PROCESSING} at each node that a message comes to"),
     )
 
-    def studies(self, chosen: Mapping[str, Value], options: Options) -> dict[str, Study]:
+    def studies(self, chosen: Mapping[str, Value], options: Options) -> dict[str, Grid]:
         """A study a profile: every scheme in every scenario until 7.5 s."""
         base = [
             *overrides(self.assumed, chosen),
@@ -67,7 +67,7 @@ class EveryScheme(Exhibit):
         ]
         cells = [cell(scenario, scheme) for scenario in SCENARIOS for scheme in SCHEMES]
         return {
-            profile: Study.of_cells(
+            profile: Grid.of_cells(
                 section8.SCENARIO,
                 cells,
                 [*base, ("tcp.all.profile", profile)],

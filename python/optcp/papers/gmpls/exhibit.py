@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from optcp.papers.assume import Value
     from optcp.papers.base import Options, Size
     from optcp.papers.gmpls.section5 import Measured
-    from optcp.study import Done, Study
+    from optcp.study import Done, Grid
 
 READINGS_NOTE = (
     "The paper states 100 flows a class (100+100); the spread of its Table 3 points to about 10 (10+10). "
@@ -29,7 +29,7 @@ class Section5(Exhibit):
     paper_runs = PAPER_RUNS
     assumed = section5.ASSUMED
 
-    def studies(self, chosen: Mapping[str, Value], options: Options) -> dict[str, Study]:
+    def studies(self, chosen: Mapping[str, Value], options: Options) -> dict[str, Grid]:
         """See :func:`section5.studies`."""
         return section5.studies(chosen, options)
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from optcp.papers.base import Options, Size
     from optcp.papers.gmpls.section6 import Context
     from optcp.papers.judge import Part
-    from optcp.study import Done, Study
+    from optcp.study import Done, Grid
 
 FIRST = DELTA_MS.index(5)
 PACKETS = "delta = 5 ms, packet by packet"
@@ -40,7 +40,7 @@ class Fig10(Section6):
     title = "Goodput over time by change in RTT, delta = 5 ms"
     where = "section 6.2, Fig. 10"
 
-    def studies(self, chosen: Mapping[str, Value], options: Options) -> dict[str, Study]:
+    def studies(self, chosen: Mapping[str, Value], options: Options) -> dict[str, Grid]:
         """The shared study, and its branches of delta = 5 ms again until 6.5 s with every packet."""
         settings = [("stop", f"{WINDOW_S[1]} s"), ("observe", OBSERVE)]
         cells = [(d, DELTA_MS[FIRST]) for d in D_MS]

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from optcp.papers.gmpls.section8 import Context
     from optcp.papers.judge import Part
     from optcp.papers.model import Row
-    from optcp.study import Done, Study
+    from optcp.study import Done, Grid
 
 SECTION_6 = "section 6, backups that add as much"
 SECTION_6_UNTIL_S = 6.0
@@ -56,7 +56,7 @@ class Fig18(Section8):
     title = "Goodput over time by protection scheme"
     where = "section 8.2, Fig. 18"
 
-    def studies(self, chosen: Mapping[str, Value], options: Options) -> dict[str, Study]:
+    def studies(self, chosen: Mapping[str, Value], options: Options) -> dict[str, Grid]:
         """The shared study, and section 6's world with backups that are longer by as much as the local ones."""
         # d of section 6 is the whole backup, d_l what it is longer than the 1 ms that it replaces.
         cells = [(Delays.of(scenario).d_l + 1, DELTA_MS[0]) for scenario in SCENARIOS]

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from optcp.papers.gmpls.section3 import Burst
     from optcp.papers.judge import Part
     from optcp.papers.model import Key, Row
-    from optcp.study import Done, Study
+    from optcp.study import Done, Grid
 
 SHOWN_WINDOW = 20
 SHOWN_BURSTS = {"B > ssthresh": (12, 14, 16), "B < ssthresh": (3, 5, 8)}
@@ -63,7 +63,7 @@ class Fig4(Exhibit):
         built_in("wait", "the profile's own timer after the last ACK, measured; the restart's curve that much later"),
     )
 
-    def studies(self, chosen: Mapping[str, Value], options: Options) -> dict[str, Study]:
+    def studies(self, chosen: Mapping[str, Value], options: Options) -> dict[str, Grid]:
         """The timers, W = 10, 20, ..., 60 under every interpretation, and all other W under the one of the law."""
         common = overrides(self.assumed, chosen)
         found = {TIMER: section3.timer_study(common, options)}

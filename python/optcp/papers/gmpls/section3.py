@@ -24,7 +24,7 @@ import numpy as np
 
 from optcp import _core
 from optcp.errors import RunFailed
-from optcp.study import Branch, Study
+from optcp.study import Branch, Grid
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -67,7 +67,7 @@ def _branch(key: dict[str, str], settings: Sequence[tuple[str, str]]) -> Branch:
     return Branch(key, _core.Scenario.load(str(_SCENARIO), list(settings)))
 
 
-def study(profile: str, windows: Sequence[int], common: Sequence[tuple[str, str]], options: Options) -> Study:
+def study(profile: str, windows: Sequence[int], common: Sequence[tuple[str, str]], options: Options) -> Grid:
     """Every burst of some windows, by recovery and by restart."""
     branches = []
     for window in windows:
@@ -83,10 +83,10 @@ def study(profile: str, windows: Sequence[int], common: Sequence[tuple[str, str]
                     *timer,
                 ]
                 branches.append(_branch({"window": str(window), "burst": str(burst), "way": way}, settings))
-    return Study(f"gmpls section 3, {profile}", tuple(branches), options.digest, fork=False)
+    return Grid(f"gmpls section 3, {profile}", tuple(branches), options.digest, fork=False)
 
 
-def timer_study(common: Sequence[tuple[str, str]], options: Options) -> Study:
+def timer_study(common: Sequence[tuple[str, str]], options: Options) -> Grid:
     """How long each profile's own timer waits."""
     lost = str(list(TIMER_LOSES))
     branches = [
@@ -96,7 +96,7 @@ def timer_study(common: Sequence[tuple[str, str]], options: Options) -> Study:
         )
         for profile, settings in PROFILES.items()
     ]
-    return Study("gmpls section 3, timers", tuple(branches), options.digest, fork=False)
+    return Grid("gmpls section 3, timers", tuple(branches), options.digest, fork=False)
 
 
 @dataclass(frozen=True)
@@ -189,7 +189,7 @@ def measure(done: Done) -> dict[int, dict[int, Burst]]:
     """
     found: dict[int, dict[int, Burst]] = {}
     for _, runs in done:
-        keys = [branch.key for branch in done.study.branches]
+        keys = [branch.key for branch in done.grid.branches]
         for key, recovered, restarted in zip(keys[::2], runs[::2], runs[1::2], strict=True):
             window, burst = int(key["window"]), int(key["burst"])
             found.setdefault(window, {})[burst] = measure_burst(window, burst, recovered, restarted)

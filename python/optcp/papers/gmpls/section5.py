@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from optcp.papers.assume import Value
     from optcp.papers.base import Options, Size
-    from optcp.study import Done, RunData, Study
+    from optcp.study import Done, Grid, RunData
 
 DELTA_MS = (0, 50, 250, 500, 1000)
 CLASSES = ("switched", "fixed")
@@ -66,7 +66,7 @@ ASSUMED = (
 )
 
 
-def studies(chosen: Mapping[str, Value], options: Options) -> dict[str, Study]:
+def studies(chosen: Mapping[str, Value], options: Options) -> dict[str, Grid]:
     """One study an interpretation of the flow count; the branches are the switch delays."""
     base = overrides(ASSUMED, chosen)
     found = {}

@@ -17,7 +17,7 @@ from optcp.papers.gmpls.paper import FAILURE_S, PAPER, PAPER_RUNS, SOURCES, WIND
 from optcp.papers.gmpls.section5 import CLASSES, END_S
 from optcp.papers.model import Series
 from optcp.papers.verdict import row
-from optcp.study import Study
+from optcp.study import Grid
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -131,7 +131,7 @@ class Section52(Exhibit):
         built_in("settling_delta_ms", f"{SETTLE_DELTA_MS}"),
     )
 
-    def studies(self, chosen: Mapping[str, Value], options: Options) -> dict[str, Study]:
+    def studies(self, chosen: Mapping[str, Value], options: Options) -> dict[str, Grid]:
         """A study a world in which delays are compared, and one a world that is watched until it settles."""
         base = overrides(self.assumed, chosen)
         found = {}
@@ -143,7 +143,7 @@ class Section52(Exhibit):
             for world in worlds:
                 settings = [*base, *world.settings, ("stop", f"{stop_s:g} s"), ("observe", observe)]
                 name = _name(kind, world)
-                found[name] = Study.grid(
+                found[name] = Grid.grid(
                     _SCENARIO,
                     settings,
                     [axis],

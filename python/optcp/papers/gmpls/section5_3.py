@@ -20,7 +20,7 @@ from optcp.papers.gmpls.section5 import CLASSES
 from optcp.papers.printed import tables
 from optcp.papers.verdict import row
 from optcp.papers.windows import shares_of_wins
-from optcp.study import Study
+from optcp.study import Grid
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -71,7 +71,7 @@ class Section53(Exhibit):
     paper_runs = PAPER_RUNS
     assumed = section5.ASSUMED
 
-    def studies(self, chosen: Mapping[str, Value], options: Options) -> dict[str, Study]:
+    def studies(self, chosen: Mapping[str, Value], options: Options) -> dict[str, Grid]:
         """For each number of flows the link that is down for delta, and section 5's world with a reserved backup."""
         base = overrides(self.assumed, chosen)
         repairs = [{"parameters.repair": f"{round(1000 * FAILURE_S) + delta} ms"} for delta in DELTA_MS]
@@ -85,7 +85,7 @@ class Section53(Exhibit):
                 (_link_down(reading), "gmpls-section5-optical.toml", repairs),
                 (_reserved(reading), "gmpls-section5.toml", beside),
             ):
-                found[name] = Study.of_cells(
+                found[name] = Grid.of_cells(
                     _SCENARIOS / scenario,
                     cells,
                     [*settings, *_OBSERVE, ("stop", f"{WINDOW_S[1]} s")],

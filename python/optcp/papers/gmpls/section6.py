@@ -17,7 +17,7 @@ from optcp.papers.gmpls.paper import FAILURE_S, PS, WINDOW_S, world
 from optcp.papers.gmpls.section import Cells, Section
 from optcp.papers.verdict import row
 from optcp.papers.windows import shares_of_wins
-from optcp.study import Study
+from optcp.study import Grid
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -70,11 +70,11 @@ def study(
     title: str,
     cells: Sequence[tuple[int, int]],
     settings: Sequence[tuple[str, str]] = (),
-) -> Study:
+) -> Grid:
     """Branches for pairs of d and delta in milliseconds; the same seeds draw the same in every study made here."""
     branches = [{**backup(d), "parameters.switch_delay": f"{delta} ms"} for d, delta in cells]
     base = [*overrides(ASSUMED, chosen), *settings]
-    return Study.of_cells(SCENARIO, branches, base, title=title, digest=options.digest, fork=options.fork)
+    return Grid.of_cells(SCENARIO, branches, base, title=title, digest=options.digest, fork=options.fork)
 
 
 class Section6(Section):
@@ -83,7 +83,7 @@ class Section6(Section):
     assumed = ASSUMED
     quick_seeds = 16
 
-    def studies(self, chosen: Mapping[str, Value], options: Options) -> dict[str, Study]:
+    def studies(self, chosen: Mapping[str, Value], options: Options) -> dict[str, Grid]:
         """The 30 branches that all exhibits of section 6 share."""
         cells = [(d, delta) for d in D_MS for delta in DELTA_MS]
         return {GRID: study(chosen, options, "gmpls section 6", cells)}

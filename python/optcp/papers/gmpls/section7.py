@@ -16,7 +16,7 @@ from optcp.papers.gmpls.paper import PAPER_RUNS, PS, REPAIR_S, world
 from optcp.papers.gmpls.section import Cells, Section
 from optcp.papers.gmpls.section6 import D_MS, backup
 from optcp.papers.printed import tables
-from optcp.study import Study
+from optcp.study import Grid
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -65,11 +65,11 @@ def study(
     title: str,
     cells: Sequence[tuple[int, str]],
     settings: Sequence[tuple[str, str]] = (),
-) -> Study:
+) -> Grid:
     """Branches for pairs of d in milliseconds and strategy; the same seeds draw the same in every study made here."""
     branches = [{**backup(d), "parameters.revert": REVERT[strategy]} for d, strategy in cells]
     base = [*overrides(ASSUMED, chosen), ("parameters.switch_delay", f"{DELTA_MS} ms"), *settings]
-    return Study.of_cells(SCENARIO, branches, base, title=title, digest=options.digest, fork=options.fork)
+    return Grid.of_cells(SCENARIO, branches, base, title=title, digest=options.digest, fork=options.fork)
 
 
 class Section7(Section):
@@ -78,7 +78,7 @@ class Section7(Section):
     assumed = ASSUMED
     quick_seeds = 12
 
-    def studies(self, chosen: Mapping[str, Value], options: Options) -> dict[str, Study]:
+    def studies(self, chosen: Mapping[str, Value], options: Options) -> dict[str, Grid]:
         """The 24 branches that all exhibits of section 7 share."""
         cells = [(d, strategy) for d in D_MS for strategy in STRATEGIES]
         return {GRID: study(chosen, options, "gmpls section 7", cells, [("stop", f"{END_S:g} s")])}

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from optcp.papers.gmpls.section7 import Context, Measured
     from optcp.papers.judge import Part
     from optcp.papers.model import Key, Row
-    from optcp.study import Done, Study
+    from optcp.study import Done, Grid
 
 QUEUES = (20, 35, 50, 75, 100)
 """Limits of the queue of L2->L3, packets."""
@@ -82,7 +82,7 @@ class Section72(Section7):
     title = "What happens around the switch-back"
     where = "section 7.2"
 
-    def studies(self, chosen: Mapping[str, Value], options: Options) -> dict[str, Study]:
+    def studies(self, chosen: Mapping[str, Value], options: Options) -> dict[str, Grid]:
         """The shared study; some of its branches packet by packet; two strategies for each limit of the merge queue."""
         settings = [("stop", f"{PACKETS_UNTIL_S:g} s"), ("observe", OBSERVE)]
         found = {

@@ -14,7 +14,7 @@ from optcp.papers.gmpls import section
 from optcp.papers.gmpls.paper import FAILURE_S, PS, REPAIR_S, world
 from optcp.papers.gmpls.section import Cells, Section
 from optcp.papers.printed import tables
-from optcp.study import Study
+from optcp.study import Grid
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -113,11 +113,11 @@ def study(
     title: str,
     cells: Sequence[tuple[str, str, int]],
     settings: Sequence[tuple[str, str]] = (),
-) -> Study:
+) -> Grid:
     """Branches for (scenario, mechanism, delta in milliseconds); the same seeds draw the same in every study."""
     base = [*overrides(ASSUMED, chosen), *settings]
     branches = [cell(*one) for one in cells]
-    return Study.of_cells(SCENARIO, branches, base, title=title, digest=options.digest, fork=options.fork)
+    return Grid.of_cells(SCENARIO, branches, base, title=title, digest=options.digest, fork=options.fork)
 
 
 class Section8(Section):
@@ -126,7 +126,7 @@ class Section8(Section):
     assumed = ASSUMED
     quick_seeds = 12
 
-    def studies(self, chosen: Mapping[str, Value], options: Options) -> dict[str, Study]:
+    def studies(self, chosen: Mapping[str, Value], options: Options) -> dict[str, Grid]:
         """The 32 branches that all exhibits of section 8 share."""
         cells = [
             (scenario, mechanism, delta) for scenario in SCENARIOS for delta in DELTA_MS for mechanism in MECHANISMS
@@ -259,7 +259,7 @@ def measure(done: Done) -> Measured:
         if switches and of_seed != switches:
             raise RuntimeError("runs of one world switch at different instants")
         switches = of_seed
-    resolved = json.loads(done.study.branches[0].scenario.resolved())
+    resolved = json.loads(done.grid.branches[0].scenario.resolved())
     shape = (len(goodput), len(SCENARIOS), len(DELTA_MS), len(MECHANISMS))
     return Measured(
         interval_s,

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from optcp.papers.base import Options
     from optcp.papers.gmpls.section6 import Context, Measured
     from optcp.papers.model import Holds, Row
-    from optcp.study import Done, Study
+    from optcp.study import Done, Grid
 
 FIRST = DELTA_MS.index(5)
 HALF_D_MS = 31
@@ -53,7 +53,7 @@ class Table4(Section6):
     title = "Comparison of changes in RTT, delta = 5 ms"
     where = "section 6.2, Table 4"
 
-    def studies(self, chosen: Mapping[str, Value], options: Options) -> dict[str, Study]:
+    def studies(self, chosen: Mapping[str, Value], options: Options) -> dict[str, Grid]:
         """The shared study, and one branch more for a round trip that is longer by half."""
         half = section6.study(chosen, options, "gmpls table 4, d = 31 ms", [(HALF_D_MS, DELTA_MS[FIRST])])
         return {**super().studies(chosen, options), HALF: half}

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from optcp.papers.gmpls.section8 import Context
     from optcp.papers.judge import Part
     from optcp.papers.model import Row
-    from optcp.study import Done, Study
+    from optcp.study import Done, Grid
 
 PROBES = "probes"
 ROUND_TRIPS = {"section 8": 216.0, "section 6": float(section6.MEAN_RTT_MS)}
@@ -69,7 +69,7 @@ class Table8(Section8):
     title = "What the schemes differ in"
     where = "section 8, Tables 7 and 8"
 
-    def studies(self, chosen: Mapping[str, Value], options: Options) -> dict[str, Study]:
+    def studies(self, chosen: Mapping[str, Value], options: Options) -> dict[str, Grid]:
         """The shared study; a probe by scenario and scheme; probes of all sources in the worlds of sections 6 and 8."""
         cells = [(scenario, mechanism, DELTA_MS[0]) for scenario in SCENARIOS for mechanism in MECHANISMS]
         alone = [*ONE_PACKET, ("parameters.sources", "1")]

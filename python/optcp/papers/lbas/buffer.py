@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from optcp.papers.assume import Value
     from optcp.papers.base import Options
     from optcp.papers.model import Row
-    from optcp.study import Done, Study
+    from optcp.study import Done, Grid
 
 RUNS = 6
 NAME = "buffers"
@@ -56,7 +56,7 @@ class Buffer(Smaller):
     title = "Utilisation over the buffer, and the buffer that a bundle saves, smaller copy of the network"
     runs = RUNS
 
-    def studies(self, chosen: Mapping[str, Value], options: Options) -> dict[str, Study]:
+    def studies(self, chosen: Mapping[str, Value], options: Options) -> dict[str, Grid]:
         """One branch a degree, mode and buffer."""
         cells = [
             {**dict(cell.overrides()), "parameters.buffer": f"{round(product * smaller.PRODUCT_BYTES)} B"}
@@ -92,7 +92,7 @@ NOTE = (
 
 
 def _measured(done: Done) -> dict[tuple[Cell, float], list[dict[str, float]]]:
-    grid = GRID if len(done.study.branches) == len(GRID) else QUICK_GRID
+    grid = GRID if len(done.grid.branches) == len(GRID) else QUICK_GRID
     found: dict[tuple[Cell, float], list[dict[str, float]]] = {place: [] for place in grid}
     for _, runs in done:
         for place, run in zip(grid, runs, strict=True):

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from optcp.papers.assume import Value
     from optcp.papers.base import Options
-    from optcp.study import Done, Study
+    from optcp.study import Done, Grid
 
 RUNS = 8
 NAME = "choices"
@@ -43,7 +43,7 @@ class Choices(Smaller):
     title = "What each unstated parameter changes, smaller copy of the network"
     runs = RUNS
 
-    def studies(self, chosen: Mapping[str, Value], options: Options) -> dict[str, Study]:
+    def studies(self, chosen: Mapping[str, Value], options: Options) -> dict[str, Grid]:
         """With anycast switching and without, one change at a time."""
         cells = [
             {**dict(cell.overrides()), **CHOICES[name]}
@@ -71,7 +71,7 @@ NOTE = (
 
 
 def _measured(done: Done) -> dict[str, dict[str, list[dict[str, float]]]]:
-    names = list(CHOICES)[: len(done.study.branches) // 2]
+    names = list(CHOICES)[: len(done.grid.branches) // 2]
     found: dict[str, dict[str, list[dict[str, float]]]] = {name: {"yes": [], "no": []} for name in names}
     for _, runs in done:
         for place, run in enumerate(runs):

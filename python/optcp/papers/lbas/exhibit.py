@@ -27,7 +27,7 @@ from optcp.papers.lbas.paper import (
 from optcp.papers.model import Series
 from optcp.papers.printed import tables
 from optcp.papers.verdict import row
-from optcp.study import Study
+from optcp.study import Grid
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -61,13 +61,13 @@ class Lbas(Exhibit):
     metrics: ClassVar[tuple[str, ...]]
     why: ClassVar[str]
 
-    def studies(self, chosen: Mapping[str, Value], options: Options) -> dict[str, Study]:
+    def studies(self, chosen: Mapping[str, Value], options: Options) -> dict[str, Grid]:
         """Short runs of few cells; none at the default size, which reads the stored outcomes of the long ones."""
         if not is_short(options.size):
             return {}
         common = [*overrides(chosen), *QUICK_LENGTH.items()]
         return {
-            cell.name: Study.grid(
+            cell.name: Grid.grid(
                 SCENARIO,
                 [*common, *cell.overrides()],
                 title=f"lbas, {cell.name}",

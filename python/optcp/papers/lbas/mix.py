@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from optcp.papers.assume import Value
     from optcp.papers.base import Options
     from optcp.papers.model import Key, Row
-    from optcp.study import Done, RunData, Study
+    from optcp.study import Done, Grid, RunData
 
 RUNS = 8
 NAME = "mix"
@@ -68,7 +68,7 @@ class Mix(Smaller):
     title = "Short flows and UDP beside the long flows, smaller copy of the network"
     runs = RUNS
 
-    def studies(self, chosen: Mapping[str, Value], options: Options) -> dict[str, Study]:
+    def studies(self, chosen: Mapping[str, Value], options: Options) -> dict[str, Grid]:
         """With anycast switching and without; both have the same short flows and datagrams."""
         size = "quick" if smaller.is_quick(options) else "default"
         cells = [
@@ -162,7 +162,7 @@ def _toml(value: object) -> str:
 
 
 def _measured(done: Done) -> dict[Way, dict[str, list[tuple[dict[str, float], NDArray[np.float64]]]]]:
-    full = len(done.study.branches) == 2 * len(WAYS)
+    full = len(done.grid.branches) == 2 * len(WAYS)
     first_s = FIRST_S["default" if full else "quick"]
     ways = WAYS if full else QUICK_WAYS
     found: dict[Way, dict[str, list[tuple[dict[str, float], NDArray[np.float64]]]]]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from optcp.papers.lbas.paper import SCENARIO, overrides
-from optcp.study import Study
+from optcp.study import Grid
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -57,9 +57,9 @@ class Overtaken(NamedTuple):
     sent: int
 
 
-def study(chosen: Mapping[str, Value], options: Options) -> Study:
+def study(chosen: Mapping[str, Value], options: Options) -> Grid:
     """One branch a selection."""
-    return Study.of_cells(
+    return Grid.of_cells(
         SCENARIO,
         list(WAYS.values()),
         [*overrides(chosen), *_SMALL],

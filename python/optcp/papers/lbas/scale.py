@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from optcp.papers.assume import Value
     from optcp.papers.base import Options
     from optcp.papers.model import Key, Row
-    from optcp.study import Done, Study
+    from optcp.study import Done, Grid
 
 RUNS = 4
 
@@ -77,7 +77,7 @@ class ScaleOfCopy(Smaller):
     title = "The first cell of the paper at several scales"
     runs = RUNS
 
-    def studies(self, chosen: Mapping[str, Value], options: Options) -> dict[str, Study]:
+    def studies(self, chosen: Mapping[str, Value], options: Options) -> dict[str, Grid]:
         """A study a scale, with anycast switching and without."""
         found = {}
         for one in QUICK_SCALES if smaller.is_quick(options) else SCALES:

@@ -16,7 +16,7 @@ from optcp.papers.assume import built_in
 from optcp.papers.base import Exhibit
 from optcp.papers.lbas import outcome
 from optcp.papers.lbas.paper import ASSUMED, PAPER, READINGS, SCENARIO, Cell
-from optcp.study import Study
+from optcp.study import Grid
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -90,7 +90,7 @@ def study(
     chosen: Mapping[str, Value],
     options: Options,
     length: Mapping[str, str] = LENGTH,
-) -> Study:
+) -> Grid:
     """One branch a cell; a quick look is shorter."""
     taken = QUICK_LENGTH if is_quick(options) else length
     network = {
@@ -98,7 +98,7 @@ def study(
         "parameters.buffer": f"{BUFFER_BYTES} B",
         "parameters.far_buffer": f"{BUFFER_BYTES} B",
     }
-    return Study.of_cells(
+    return Grid.of_cells(
         SCENARIO,
         [dict(cell) for cell in cells],
         [*assume.overrides(WORLD, chosen), *network.items(), *taken.items()],

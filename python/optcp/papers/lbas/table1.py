@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from optcp.papers.judge import Part
     from optcp.papers.lbas.outcome import Measured
     from optcp.papers.lbas.paper import Cell
-    from optcp.study import Done, Study
+    from optcp.study import Done, Grid
 
 EQUAL_PCT = 2.0
 """Throughputs within this margin of each other are the same (claims.toml)."""
@@ -41,7 +41,7 @@ class Table1(Lbas):
         "recovery does to ssthresh (docs/papers/lbas.md)."
     )
 
-    def studies(self, chosen: Mapping[str, Value], options: Options) -> dict[str, Study]:
+    def studies(self, chosen: Mapping[str, Value], options: Options) -> dict[str, Grid]:
         """The shared runs, and the small network in which the order of packets is watched."""
         return {**super().studies(chosen, options), order.ORDER: order.study(chosen, options)}
 

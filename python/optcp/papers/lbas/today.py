@@ -16,13 +16,13 @@ if TYPE_CHECKING:
     from optcp.papers.base import Options
     from optcp.papers.lbas.outcome import Batches
     from optcp.papers.lbas.paper import Cell
-    from optcp.study import Done, Study
+    from optcp.study import Done, Grid
 
 RUNS = 8
 NAME = "long flows"
 
 
-def study(chosen: Mapping[str, Value], options: Options) -> Study:
+def study(chosen: Mapping[str, Value], options: Options) -> Grid:
     """Every sender in every cell, with anycast switching and without."""
     cells = smaller.QUICK_CELLS if smaller.is_quick(options) else smaller.CELLS
     settings = [{**sender, **dict(cell.overrides())} for sender in smaller.SENDERS.values() for cell in cells]
@@ -35,7 +35,7 @@ def measured(done: Done) -> dict[tuple[str, Cell], dict[int, Batches]]:
 
 
 def _measured(done: Done) -> dict[tuple[str, Cell], dict[int, Batches]]:
-    whole = len(done.study.branches) == len(smaller.SENDERS) * len(smaller.CELLS)
+    whole = len(done.grid.branches) == len(smaller.SENDERS) * len(smaller.CELLS)
     cells = smaller.CELLS if whole else smaller.QUICK_CELLS
     places = [(sender, cell) for sender in smaller.SENDERS for cell in cells]
     found: dict[tuple[str, Cell], dict[int, Batches]] = {place: {} for place in places}
@@ -53,7 +53,7 @@ class Today(Smaller):
     title = "Utilisation, drops and queue with today's senders, smaller copy of the network"
     runs = RUNS
 
-    def studies(self, chosen: Mapping[str, Value], options: Options) -> dict[str, Study]:
+    def studies(self, chosen: Mapping[str, Value], options: Options) -> dict[str, Grid]:
         """One study with all cells."""
         return {NAME: study(chosen, options)}
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from optcp.papers.assume import Value
     from optcp.papers.base import Options
     from optcp.papers.model import Key, Row
-    from optcp.study import Done, Study
+    from optcp.study import Done, Grid
 
 Pairs = list[tuple[Cell, Cell]]
 
@@ -63,7 +63,7 @@ class Trends(Smaller):
     where = "section 3, and beyond the paper"
     runs = today.RUNS
 
-    def studies(self, chosen: Mapping[str, Value], options: Options) -> dict[str, Study]:
+    def studies(self, chosen: Mapping[str, Value], options: Options) -> dict[str, Grid]:
         """Those of ``lbas/today``; long runs are read, and not made here."""
         return {today.NAME: today.study(chosen, options)}
 

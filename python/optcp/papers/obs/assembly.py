@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from optcp.papers.assume import Value
     from optcp.papers.base import Options, Size
     from optcp.papers.model import Key, Row, Series
-    from optcp.study import Done, Study
+    from optcp.study import Done, Grid
 
 RUNS = 50
 QUICK_RUNS = 2
@@ -107,7 +107,7 @@ class Assembly(Exhibit):
     paper_runs = None
     assumed = WORLD
 
-    def studies(self, chosen: Mapping[str, Value], options: Options) -> dict[str, Study]:
+    def studies(self, chosen: Mapping[str, Value], options: Options) -> dict[str, Grid]:
         """One branch a cell, with the paper's loss probability."""
         settings = {**dict(LOSSLESS), "parameters.loss_probability": "0.001"}
         return {NAME: study_of(self.id, [cell.settings() for cell in CELLS], list(settings.items()), chosen, options)}

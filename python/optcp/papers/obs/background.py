@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from optcp.papers.assume import Value
     from optcp.papers.base import Options, Size
-    from optcp.study import Done, Study
+    from optcp.study import Done, Grid
 
 NAME = "background"
 RUNS = 20
@@ -43,7 +43,7 @@ class Background(Exhibit):
     paper_runs = None
     assumed = WORLD
 
-    def studies(self, chosen: Mapping[str, Value], options: Options) -> dict[str, Study]:
+    def studies(self, chosen: Mapping[str, Value], options: Options) -> dict[str, Grid]:
         """The background without the file."""
         interval = f'groups = ["{GROUP}"], interval = "{SLOT_MS} ms"'
         settings = {

@@ -36,7 +36,7 @@ from optcp.papers.obs.paper import DIRECTION, PAPER, SCENARIO, Cell, goodput_mbp
 from optcp.papers.obs.rows import curves
 from optcp.papers.over import intervals_of
 from optcp.papers.verdict import row
-from optcp.study import Study
+from optcp.study import Grid
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -185,12 +185,12 @@ class Emergent(Exhibit):
     paper_runs = None
     assumed = WORLD
 
-    def studies(self, chosen: Mapping[str, Value], options: Options) -> dict[str, Study]:
+    def studies(self, chosen: Mapping[str, Value], options: Options) -> dict[str, Grid]:
         """The core; and the paper's path with each step of the ladder."""
         same = overrides(WORLD, chosen)
         alone = [("parameters.offset", "20 us"), ("observe", dict(LOSSLESS)["observe"])]
         return {
-            name: Study.of_cells(
+            name: Grid.of_cells(
                 scenario,
                 cells,
                 [*same, *more],

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from optcp.papers.assume import Value
     from optcp.papers.base import Options, Size
     from optcp.papers.judge import Part
-    from optcp.study import Done, Study
+    from optcp.study import Done, Grid
 
 NAME = "histograms"
 PAPER_RUNS = 500
@@ -73,7 +73,7 @@ class Fig10(Exhibit):
     paper_runs = PAPER_RUNS
     assumed = WORLD
 
-    def studies(self, chosen: Mapping[str, Value], options: Options) -> dict[str, Study]:
+    def studies(self, chosen: Mapping[str, Value], options: Options) -> dict[str, Grid]:
         """One study, with a branch a panel and kind of delayed-ACK timer."""
         return {NAME: study("obs fig10", CELLS, LOSSLESS, chosen, options)}
 

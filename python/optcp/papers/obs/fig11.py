@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from optcp.papers.assume import Value
     from optcp.papers.base import Options
     from optcp.papers.judge import Part
-    from optcp.study import Done, Study
+    from optcp.study import Done, Grid
 
 
 @exhibit
@@ -43,7 +43,7 @@ class Fig11(Trains):
     where = "section IV.B, Fig. 11"
     background = "no"
 
-    def studies(self, chosen: Mapping[str, Value], options: Options) -> dict[str, Study]:
+    def studies(self, chosen: Mapping[str, Value], options: Options) -> dict[str, Grid]:
         """One file, packet by packet."""
         return {LISTED: transfers("obs, trains, alone", "no", PACKETS, chosen, options)}
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from optcp.papers.assume import Value
     from optcp.papers.base import Options, Size
     from optcp.papers.judge import Part
-    from optcp.study import Done, Study
+    from optcp.study import Done, Grid
 
 
 @exhibit
@@ -31,7 +31,7 @@ class Fig12(Trains):
     title = "Bursts of a fast flow beside other traffic"
     where = "section IV.B, Fig. 12"
 
-    def studies(self, chosen: Mapping[str, Value], options: Options) -> dict[str, Study]:
+    def studies(self, chosen: Mapping[str, Value], options: Options) -> dict[str, Grid]:
         """Files whose bursts are listed, and one of which every packet is."""
         listed = transfers("obs, trains, one file", "yes", PACKETS, chosen, options)
         return {**super().studies(chosen, options), LISTED: listed}

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from optcp.papers.assume import Value
     from optcp.papers.base import Options, Size
-    from optcp.study import Done, Study
+    from optcp.study import Done, Grid
 
 JUDGED_S = tuple(timer for timer in TIMERS_S if 3e-4 <= timer <= 1e-2)
 """The timers at which the paper's conclusions are judged."""
@@ -41,7 +41,7 @@ class Fig14(Exhibit):
     paper_runs = PAPER_RUNS
     assumed = WORLD
 
-    def studies(self, chosen: Mapping[str, Value], options: Options) -> dict[str, Study]:
+    def studies(self, chosen: Mapping[str, Value], options: Options) -> dict[str, Grid]:
         """The lossless transfers, shared with figure 17."""
         return {NAME: lossless(chosen, options)}
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from optcp.papers.assume import Value
     from optcp.papers.base import Options, Size
     from optcp.papers.judge import Part
-    from optcp.study import Done, Study
+    from optcp.study import Done, Grid
 
 KINDS = ("exact", "tick")
 NOT_DELAYED = "none"
@@ -40,7 +40,7 @@ class Fig15(Exhibit):
     paper_runs = PAPER_RUNS
     assumed = WORLD
 
-    def studies(self, chosen: Mapping[str, Value], options: Options) -> dict[str, Study]:
+    def studies(self, chosen: Mapping[str, Value], options: Options) -> dict[str, Grid]:
         """One study a kind of timer, that of figure 16 to compare with, and the lossless one for the model's sizes."""
         found = {kind: transfers(kind, chosen, options) for kind in (*KINDS, NOT_DELAYED)}
         return {**found, LOSSLESS: lossless(chosen, options)}

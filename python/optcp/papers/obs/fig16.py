@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from optcp.papers.assume import Value
     from optcp.papers.base import Options, Size
     from optcp.papers.judge import Part
-    from optcp.study import Done, RunData, Study
+    from optcp.study import Done, Grid, RunData
 
 PLAIN = "none"
 LOSS_EVENTS = "loss events"
@@ -60,7 +60,7 @@ class Fig16(Exhibit):
     paper_runs = PAPER_RUNS
     assumed = WORLD
 
-    def studies(self, chosen: Mapping[str, Value], options: Options) -> dict[str, Study]:
+    def studies(self, chosen: Mapping[str, Value], options: Options) -> dict[str, Grid]:
         """The figure's transfers; those of SACK alone once more with what losses led to, at two lengths of the path."""
         found = {
             PLAIN: transfers(PLAIN, chosen, options),

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from optcp.papers.assume import Value
     from optcp.papers.base import Options, Size
     from optcp.papers.judge import Part
-    from optcp.study import Done, RunData, Study
+    from optcp.study import Done, Grid, RunData
 
 ROUND_TRIPS = "round trips"
 ALONE = tuple(Cell(timer, "no") for timer in TIMERS_S)
@@ -60,7 +60,7 @@ class Fig17(Exhibit):
     paper_runs = PAPER_RUNS
     assumed = WORLD
 
-    def studies(self, chosen: Mapping[str, Value], options: Options) -> dict[str, Study]:
+    def studies(self, chosen: Mapping[str, Value], options: Options) -> dict[str, Grid]:
         """The lossless transfers, shared with figure 14, and short ones whose packets are listed."""
         return {
             NAME: lossless(chosen, options),

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from optcp.papers.judge import Part
     from optcp.papers.model import Row
     from optcp.papers.obs.traces import Trace
-    from optcp.study import Done, Study
+    from optcp.study import Done, Grid
 
 LOST = 2
 RULE = "windows"
@@ -100,7 +100,7 @@ class Fig5(TraceExhibit):
     senders = ("reno",)
     lost = (LOST,)
 
-    def studies(self, chosen: Mapping[str, Value], options: Options) -> dict[str, Study]:
+    def studies(self, chosen: Mapping[str, Value], options: Options) -> dict[str, Grid]:
         """The trace, and one branch a case."""
         cell = Cell(self.timer_s, "no").settings()
         settings = [case.settings() for case in CASES]

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from optcp.papers.assume import Value
     from optcp.papers.base import Options
     from optcp.papers.judge import Part
-    from optcp.study import Done, Study
+    from optcp.study import Done, Grid
 
     Goodput = Mapping[Cell, NDArray[np.float64]]
 
@@ -39,7 +39,7 @@ def cells(ack_timer: str) -> list[Cell]:
     ]
 
 
-def transfers(ack_timer: str, chosen: Mapping[str, Value], options: Options) -> Study:
+def transfers(ack_timer: str, chosen: Mapping[str, Value], options: Options) -> Grid:
     """Files of a kind of delayed-ACK timer, with the paper's loss probability."""
     return study(f"obs, losses, delayed ACK {ack_timer}", cells(ack_timer), OBSERVE, chosen, options)
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from optcp.papers.assume import Value
     from optcp.papers.base import Options
-    from optcp.study import Done, Study
+    from optcp.study import Done, Grid
 
 NAME = "lossless"
 CELLS = tuple(Cell(timer, background, ack) for ack in ACKS for background in BACKGROUND for timer in TIMERS_S)
@@ -32,7 +32,7 @@ LOSSLESS = (
 )
 
 
-def lossless(chosen: Mapping[str, Value], options: Options) -> Study:
+def lossless(chosen: Mapping[str, Value], options: Options) -> Grid:
     """The study; both figures ask for the same one."""
     return study("obs, without losses", [*CELLS, *SACK_CELLS], LOSSLESS, chosen, options)
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from optcp.errors import RunFailed
 from optcp.papers.assume import Assumed, not_negative, overrides, positive, positive_int
-from optcp.study import Study
+from optcp.study import Grid
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -114,7 +114,7 @@ def study(
     more: Sequence[tuple[str, str]],
     chosen: Mapping[str, Value],
     options: Options,
-) -> Study:
+) -> Grid:
     """One branch a cell, in their order."""
     return study_of(title, [cell.settings() for cell in cells], more, chosen, options)
 
@@ -125,9 +125,9 @@ def study_of(
     more: Sequence[tuple[str, str]],
     chosen: Mapping[str, Value],
     options: Options,
-) -> Study:
+) -> Grid:
     """One branch for each of these settings of the scenario, in their order."""
-    return Study.of_cells(
+    return Grid.of_cells(
         SCENARIO,
         settings,
         [*overrides(WORLD, chosen), *more],

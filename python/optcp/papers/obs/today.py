@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from optcp.papers.assume import Value
     from optcp.papers.base import Options, Size
     from optcp.papers.model import Key
-    from optcp.study import Done, Study
+    from optcp.study import Done, Grid
 
 RUNS = 30
 QUICK_RUNS = 2
@@ -92,7 +92,7 @@ class Today(Exhibit):
     paper_runs = None
     assumed = WORLD
 
-    def studies(self, chosen: Mapping[str, Value], options: Options) -> dict[str, Study]:
+    def studies(self, chosen: Mapping[str, Value], options: Options) -> dict[str, Grid]:
         """Each cell with the paper's loss probability, and without losses for the segments a burst."""
         without = dict(LOSSLESS)
         lossy = {**without, "parameters.loss_probability": "0.001"}

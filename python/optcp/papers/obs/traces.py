@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from optcp.papers.assume import Value
     from optcp.papers.base import Options, Size
-    from optcp.study import Done, RunData, Study
+    from optcp.study import Done, Grid, RunData
 
 MSS_BYTES = 1460
 FIRST_LOST = 500
@@ -124,7 +124,7 @@ class TraceExhibit(Exhibit):
     senders: tuple[str, ...]
     lost: tuple[int, ...]
 
-    def studies(self, chosen: Mapping[str, Value], options: Options) -> dict[str, Study]:
+    def studies(self, chosen: Mapping[str, Value], options: Options) -> dict[str, Grid]:
         """One study a sender and number of lost segments."""
         return {
             name(sender, lost): study(

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from optcp.papers.assume import Value
     from optcp.papers.base import Options, Size
-    from optcp.study import Done, RunData, Study
+    from optcp.study import Done, Grid, RunData
 
 TIMER_S = 1e-2
 """With which the flow is a fast one."""
@@ -95,7 +95,7 @@ class Trains(Exhibit):
     assumed = WORLD
     background = "yes"
 
-    def studies(self, chosen: Mapping[str, Value], options: Options) -> dict[str, Study]:
+    def studies(self, chosen: Mapping[str, Value], options: Options) -> dict[str, Grid]:
         """One cell."""
         title = f"obs, trains, background {self.background}"
         return {NAME: transfers(title, self.background, BURSTS, chosen, options)}
@@ -106,7 +106,7 @@ class Trains(Exhibit):
         return size.of(PAPER_RUNS, QUICK_RUNS) if self.background == "yes" else 1
 
 
-def transfers(title: str, background: str, observe: str, chosen: Mapping[str, Value], options: Options) -> Study:
+def transfers(title: str, background: str, observe: str, chosen: Mapping[str, Value], options: Options) -> Grid:
     """One cell without losses."""
     settings = (("parameters.loss_probability", "0"), ("observe", observe))
     return study(title, [Cell(TIMER_S, background)], settings, chosen, options)

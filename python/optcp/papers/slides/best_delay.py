@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from optcp.papers.base import Options, Size
     from optcp.papers.judge import Part
     from optcp.papers.model import Key
-    from optcp.study import Done, Study
+    from optcp.study import Done, Grid
 
 DELTA_MS = (0, 50, 250, 500, 1000)
 WINDOW_S = (5.0, 6.5)
@@ -65,7 +65,7 @@ class BestDelay(Exhibit):
     paper_runs = RUNS
     assumed = ASSUMED
 
-    def studies(self, chosen: Mapping[str, Value], options: Options) -> dict[str, Study]:
+    def studies(self, chosen: Mapping[str, Value], options: Options) -> dict[str, Grid]:
         """One study; its branches are the switch delays."""
         settings = overrides(ASSUMED, chosen)
         return {READING: over_switch_delays(_SCENARIO, settings, DELTA_MS, "slides, best delay", options)}

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from optcp.papers.assume import Value
     from optcp.papers.base import Options, Size
     from optcp.papers.slides.sources import FirstCluster
-    from optcp.study import Done, RunData, Study
+    from optcp.study import Done, Grid, RunData
 
 PAPER = (
     "C. Develder, D. Colle, P. Van Heuven, S. Van den Berghe, M. Pickavet, P. Demeester: "
@@ -62,7 +62,7 @@ class First(Exhibit):
     paper_runs = PAPER_RUNS
     assumed = ASSUMED
 
-    def studies(self, chosen: Mapping[str, Value], options: Options) -> dict[str, Study]:
+    def studies(self, chosen: Mapping[str, Value], options: Options) -> dict[str, Grid]:
         """One study; its branches are the switch delays."""
         settings = overrides(ASSUMED, chosen)
         return {"5+5": over_switch_delays(_SCENARIO, settings, DELTA_MS, "slides, first set-up", options)}

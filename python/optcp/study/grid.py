@@ -1,0 +1,242 @@
+"""Grids of worlds made from one scenario: what a study runs, the same seeds in each cell."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import itertools
+import json
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from optcp import _core
+from optcp.axes import Axis
+from optcp.scenario import KERNELS
+
+SUFFIXES = {"": "", "s": "_s", "bit/s": "_bps", "B": "_bytes", "packets": "_packets"}
+"""What the name of a column of quantities ends with, by their unit."""
+
+# fmt: off
+OTHERS = {
+    "ack", "acks", "arrived", "bursts", "bytes", "cause", "cell", "cwnd_bytes", "dropped", "dropped_bytes",
+    "entries", "event", "fibre", "finished", "flight_segments", "flow", "from", "group", "longest_ps", "lost",
+    "lost_bytes", "max_packets", "mean_bytes", "mean_packets", "metric", "node", "of", "packets", "phase", "port",
+    "protection", "reason", "route", "router", "sack", "seed", "segments", "seq", "source", "ssthresh_bytes",
+    "start_ps", "time_ps", "timeouts", "to", "unit", "utilisation", "value",
+}
+# fmt: on
+"""Columns of tables, whose names no axis may take."""
+
+
+@dataclass(frozen=True)
+class Branch:
+    """One cell of a grid.
+
+    Attributes
+    ----------
+    key
+        Axis (a key path of the scenario) to the value as written.
+    scenario
+        The world with these values in it.
+    """
+
+    key: dict[str, str]
+    scenario: _core.Scenario
+
+    @functools.cached_property
+    def id(self) -> str:
+        """What the cell is called in files: its values, and the beginning of a hash of its world without the title."""
+        values = ",".join(f"{name.rpartition('.')[2]}={value}" for name, value in self.key.items())
+        words = re.sub(r"[^A-Za-z0-9._=,+-]+", "", values)[:60] or "cell"
+        return f"{words}-{_core.world_sha256(self.scenario)[:8]}"
+
+    @functools.cached_property
+    def observe(self) -> tuple[str, ...]:
+        """Names of the observations, in the order of the scenario."""
+        return tuple(self.scenario.summary()["observe"])
+
+    @functools.cached_property
+    def resolved(self) -> dict[str, Any]:
+        """The world with every default filled in."""
+        found: dict[str, Any] = json.loads(self.scenario.resolved())
+        return found
+
+
+class StoredBranch(Branch):
+    """A cell of a study that is read back: its world is known in its resolved form only."""
+
+    def __init__(self, key: dict[str, str], id_: str, resolved: dict[str, Any]) -> None:
+        for name, value in (("key", key), ("id", id_), ("resolved", resolved)):
+            object.__setattr__(self, name, value)
+        object.__setattr__(self, "observe", tuple(one["name"] for one in resolved["observe"]))
+
+
+Values = Sequence[str] | Mapping[str, Mapping[str, str]]
+"""Of an axis: texts of its key path, or what each value is called and the settings that it stands for."""
+
+
+@dataclass(frozen=True)
+class Grid:
+    """A scenario with overrides and axes, ready to run for any seed.
+
+    Attributes
+    ----------
+    title
+        For progress lines.
+    branches
+        All cells of the grid, the last axis fastest.
+    digest
+        Whether runs also compute ``records_sha256``.
+    fork
+        Whether branches share their warm-up; results are equal either way.
+    kernel
+        What drives the runs, "fast" or "reference"; results are equal either way.
+    named
+        The axes where they have names and values of their own; None where they follow from the branches' keys.
+    """
+
+    title: str
+    branches: tuple[Branch, ...]
+    digest: bool = False
+    fork: bool = True
+    kernel: str = KERNELS[0]
+    named: tuple[Axis, ...] | None = None
+
+    @classmethod
+    def grid(
+        cls,
+        world: Path | _core.Scenario,
+        overrides: Sequence[tuple[str, str]] = (),
+        axes: Sequence[tuple[str, Values]] = (),
+        *,
+        title: str | None = None,
+        digest: bool = False,
+        fork: bool = True,
+        kernel: str = KERNELS[0],
+    ) -> Grid:
+        """Every combination of the axes' values, each on top of ``overrides``.
+
+        Parameters
+        ----------
+        world
+            A scenario, or its file.
+        axes
+            Each a key path and its values as written; or a name, and for each of its values the settings that it
+            stands for.
+
+        Raises
+        ------
+        optcp._core.ScenarioError
+            If the file, an override or an axis is wrong; every branch is checked before anything runs.
+        """
+        points = [
+            list(values.values()) if isinstance(values, Mapping) else [{name: value} for value in values]
+            for name, values in axes
+        ]
+        cells = [dict(itertools.chain(*(one.items() for one in cell))) for cell in itertools.product(*points)]
+        made = cls.of_cells(world, cells, overrides, title=title, digest=digest, fork=fork, kernel=kernel)
+        if not any(isinstance(values, Mapping) for _, values in axes):
+            return made
+        short = short_names([name for name, _ in axes])
+        return replace(made, named=tuple(Axis(short[name], tuple(values)) for name, values in axes))
+
+    @classmethod
+    def of_cells(
+        cls,
+        world: Path | _core.Scenario,
+        cells: Sequence[dict[str, str]],
+        overrides: Sequence[tuple[str, str]] = (),
+        *,
+        title: str | None = None,
+        digest: bool = False,
+        fork: bool = True,
+        kernel: str = KERNELS[0],
+    ) -> Grid:
+        """One branch a cell, its settings on top of ``overrides``: for cells in which several settings change together.
+
+        Raises
+        ------
+        optcp._core.ScenarioError
+            If the file, an override or a cell is wrong; every branch is checked before anything runs.
+        """
+        branches: list[Branch] = []
+        for cell in cells:
+            # A file is parsed once: a cell overrides what the first one has on the axes.
+            alike = branches and branches[0].key.keys() == cell.keys()
+            settings = list(cell.items()) if alike else [*overrides, *cell.items()]
+            base = branches[0].scenario if alike else world
+            made = _core.Scenario.load(str(base), settings) if isinstance(base, Path) else base.override(settings)
+            branches.append(Branch(cell, made))
+        name = world.stem if isinstance(world, Path) else world.summary()["title"]
+        return cls(title or name, tuple(branches), digest, fork, kernel)
+
+    @functools.cached_property
+    def axes(self) -> tuple[Axis, ...]:
+        """The axes of the grid, by the shortest names that tell them apart."""
+        if self.named is not None:
+            return self.named
+        values = {
+            name: tuple(dict.fromkeys(branch.key[name] for branch in self.branches if name in branch.key))
+            for name in self.keys
+        }
+        return tuple(Axis(name, values[key]) for key, name in short_names(self.keys).items())
+
+    @functools.cached_property
+    def keys(self) -> tuple[str, ...]:
+        """Key paths of the axes."""
+        return tuple(dict.fromkeys(name for branch in self.branches for name in branch.key))
+
+    @functools.cached_property
+    def columns(self) -> tuple[str, ...]:
+        """What the axes are called in tables: quantities in SI, with their unit at the end of the name."""
+        return tuple(axis.name + (SUFFIXES.get(axis.unit, "") if axis.numbers else "") for axis in self.axes)
+
+    def values(self, branch: Branch) -> list[float | str]:
+        """What a branch has in these columns; NaN or an empty text on an axis that it leaves as it is."""
+        if self.named is not None:
+            at = np.unravel_index(self.branches.index(branch), [len(axis) for axis in self.axes])
+            return [axis.coordinates[place] for axis, place in zip(self.axes, at, strict=True)]
+
+        def one(key: str, axis: Axis) -> float | str:
+            if key not in branch.key:
+                return math.nan if axis.numbers else ""
+            return axis.coordinates[axis.values.index(branch.key[key])]
+
+        return [one(key, axis) for key, axis in zip(self.keys, self.axes, strict=True)]
+
+    @functools.cached_property
+    def hash(self) -> str:
+        """SHA-256 of all that a stored run depends on: worlds, digest, fork, kernel, and the compiled simulator."""
+        parts: list[Any] = [extension_sha256(), self.digest, self.fork, self.kernel]
+        parts += [branch.scenario.sha256 for branch in self.branches]
+        return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+
+
+def short_names(keys: Sequence[str]) -> Mapping[str, str]:
+    """Name axes by the last parts of their key paths, as few as tell them apart and are no column of a table."""
+    names = {}
+    for key in keys:
+        parts = key.split(".")
+        for taken in range(1, len(parts) + 1):
+            end = parts[-taken:]
+            name = "_".join(end)
+            alone = sum(other.split(".")[-taken:] == end for other in keys) == 1
+            if alone and name not in OTHERS and not name.isdigit():
+                break
+        names[key] = f"axis_{name}" if name in OTHERS else name
+    return names
+
+
+@functools.cache
+def extension_sha256() -> str:
+    """SHA-256 of the file of the compiled simulator: another build never reads this one's stored runs."""
+    file = _core.__file__
+    if file is None:
+        raise RuntimeError("the compiled simulator has no file")
+    return hashlib.sha256(Path(file).read_bytes()).hexdigest()

@@ -1,0 +1,199 @@
+"""One observation of a study's runs: sums over windows of time and counts of events as labelled cells."""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from optcp import _core
+from optcp.axes import Axis
+from optcp.errors import InputError, nearest
+from optcp.table import PICOSECONDS_A_SECOND, Table
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from optcp.cells import Cells
+    from optcp.study.done import Done
+
+Instant = str | float
+"""A time with its unit, or in seconds."""
+UNITS = {"bytes": "B", "packets": "packets", "utilisation": ""}
+"""Units of columns, by the last word of their names."""
+
+
+@dataclass(frozen=True)
+class Observed:
+    """An observation of all runs of a study; :meth:`optcp.study.done.Done.__getitem__` makes one.
+
+    Observations with an interval (``goodput``, ``load``, ``queue``) have a value for each interval of each group or
+    port: :meth:`cells` and :meth:`between`. Others (``drops``, ``completions``) have events: :meth:`count` and
+    :meth:`first`. Interval i of length T is (i T, (i + 1) T].
+
+    Parameters
+    ----------
+    done, name
+        Whose, and which.
+    """
+
+    done: Done
+    name: str
+
+    @functools.cached_property
+    def _rows(self) -> tuple[Table, NDArray[np.int64]]:
+        return self.done.rows(self.name)
+
+    @property
+    def table(self) -> Table:
+        """All rows, those of a run together: the cell, the axes, the seed, and the observation's own columns."""
+        return self._rows[0]
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """The table as an Arrow stream."""
+        return self.table.__arrow_c_stream__(requested_schema)
+
+    @property
+    def interval_s(self) -> float:
+        """Length of an interval in seconds.
+
+        Raises
+        ------
+        InputError
+            If the observation is of events.
+        """
+        if self.table.interval_s is None:
+            raise InputError(f"{self.name!r} has events, not intervals: count() counts them")
+        return self.table.interval_s
+
+    def _own(self) -> list[str]:
+        """The observation's own columns."""
+        names = list(self.table.columns)
+        return names[names.index("seed") + 1 :]
+
+    def cells(self, column: str | None = None) -> Cells:
+        """Every interval of every group or port, with the axes (group or port) and ``time``, the interval's end.
+
+        Parameters
+        ----------
+        column
+            Which; the first one if left out.
+
+        Raises
+        ------
+        InputError
+            If the observation is of events, there is no such column, or runs have unlike numbers of intervals.
+        """
+        table, run = self._rows
+        interval_s = self.interval_s
+        _, row, *values = self._own()
+        column = values[0] if column is None else column
+        if column not in values:
+            raise InputError(f"{self.name!r} has no column {column!r}; {nearest(column, values)}")
+        runs = len(self.done.seeds) * len(self.done.grid.branches)
+        each = np.bincount(run, minlength=runs)
+        if (each != each[0]).any():
+            raise InputError(
+                f"the runs have unlike numbers of intervals of {self.name!r}: {each.min()} to {each.max()}"
+            )
+        codes, texts = table.coded(row)
+        first = codes[: each[0]]
+        shown = first[np.sort(np.unique(first, return_index=True)[1])]
+        count = each[0] // max(1, len(shown))
+        found = np.empty((runs, each[0]))
+        found[run[:: each[0]]] = table.numbers(column).reshape(runs, each[0])
+        ends_ps = table.numbers("time_ps")[:count]
+        time = Axis(
+            "time",
+            tuple(f"{end / PICOSECONDS_A_SECOND} s" for end in ends_ps),
+            "s",
+            tuple(float(end) / PICOSECONDS_A_SECOND for end in ends_ps),
+        )
+        names = Axis(row, tuple(texts[code] for code in shown))
+        unit = next((unit for end, unit in UNITS.items() if column.endswith(end)), "")
+        return self.done.cells(found.reshape(runs, len(shown), count), (names, time), self.name, unit)
+
+    def between(self, start: Instant, end: Instant, column: str | None = None) -> Cells:
+        """Sum over the intervals in (start, end], which must be multiples of the interval.
+
+        Raises
+        ------
+        InputError
+            As :meth:`cells`, and if an instant is none, or inside an interval.
+        """
+        return self.cells(column).between(start, end)
+
+    def _which(
+        self, after: Instant | None, until: Instant | None, where: dict[str, object]
+    ) -> tuple[Table, NDArray[np.int64], NDArray[np.bool_]]:
+        table, run = self._rows
+        mask = np.ones(len(table), dtype=bool)
+        for name, wanted in where.items():
+            if name not in self._own():
+                raise InputError(f"{self.name!r} has no column {name!r}; {nearest(name, self._own())}")
+            if isinstance(table.columns[name], tuple):
+                codes, texts = table.coded(name)
+                mask &= np.array([_fits(text, wanted) for text in texts], dtype=bool)[codes] if texts else False
+            else:
+                mask &= table.numbers(name) == wanted
+        if after is not None or until is not None:
+            time_ps = table.numbers("time_ps")
+            if after is not None:
+                mask &= time_ps > picoseconds(after)
+            if until is not None:
+                mask &= time_ps <= picoseconds(until)
+        return table, run, mask
+
+    def count(self, *, after: Instant | None = None, until: Instant | None = None, **where: Any) -> Cells:  # noqa: ANN401
+        """How many events a run has in (after, until].
+
+        Parameters
+        ----------
+        **where
+            What columns must hold: a value; of texts also several of which it must be one, or a function that says so.
+
+        Raises
+        ------
+        InputError
+            If there is no such column.
+        """
+        _, run, mask = self._which(after, until, where)
+        runs = len(self.done.seeds) * len(self.done.grid.branches)
+        return self.done.cells(np.bincount(run[mask], minlength=runs), name=self.name)
+
+    def first(self, *, after: Instant | None = None, until: Instant | None = None, **where: Any) -> Cells:  # noqa: ANN401
+        """When the first such event is, in seconds; undefined where a run has none."""
+        table, run, mask = self._which(after, until, where)
+        found = np.full(len(self.done.seeds) * len(self.done.grid.branches), np.nan)
+        # Backwards, so that the first of a run is written last.
+        found[run[mask][::-1]] = table.seconds[mask][::-1]
+        return self.done.cells(found, name=f"first of {self.name}", unit="s")
+
+
+def seconds(instant: Instant) -> float:
+    """Read a time.
+
+    Raises
+    ------
+    InputError
+        If it is none.
+    """
+    if not isinstance(instant, str):
+        return float(instant)
+    read = _core.quantity(instant)
+    if read is None or read[1] != "s":
+        raise InputError(f"{instant!r} is no time; expected for example '5 s' or '50 ms'")
+    return read[0]
+
+
+def picoseconds(instant: Instant) -> int:
+    """Read a time, in whole picoseconds."""
+    return round(seconds(instant) * PICOSECONDS_A_SECOND)
+
+
+def _fits(text: str, wanted: Any) -> bool:  # noqa: ANN401 - a text, several, or a function
+    if callable(wanted):
+        return bool(wanted(text))
+    return text == wanted if isinstance(wanted, str) else text in wanted
