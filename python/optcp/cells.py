@@ -164,6 +164,16 @@ class Cells:
 
     # Along axes
 
+    def axis(self, name: str) -> Axis:
+        """One of the axes.
+
+        Raises
+        ------
+        InputError
+            If there is none of that name.
+        """
+        return self.axes[position(self.axes, name)]
+
     def at(self, **where: str | float) -> Cells:
         """Take one value of some axes, which are dropped.
 
@@ -302,6 +312,9 @@ class Cells:
     def to_numpy(self) -> NDArray[np.float64]:
         """Return the values, shape (seeds, length of each axis)."""
         return self.values
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:  # noqa: ANN401 - NumPy's
+        return np.array(self.values, dtype, copy=copy)
 
     def to_pandas(self) -> Any:  # noqa: ANN401 - pandas may not be installed
         """Make a pandas DataFrame of :meth:`columns`; an :class:`~optcp.errors.InputError` where there is no pandas."""

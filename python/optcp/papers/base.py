@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from optcp.papers.kept import LongRun
     from optcp.papers.model import Claim, Row, Series
     from optcp.study import Done
+    from optcp.study.grid import Values
 
 PAPERS = ("gmpls", "slides", "das", "lbas", "obs")
 """Modules of this package that register exhibits; a paper is one of them."""
@@ -69,6 +70,13 @@ class Options:
     digest: bool = False
     fork: bool = True
     size: Size = Size("default")
+
+    def grid(
+        self, scenario: Path, overrides: Sequence[tuple[str, str]], axes: Mapping[str, Values], title: str
+    ) -> Grid:
+        """Every combination of the axes' values: :meth:`optcp.study.grid.Grid.grid`."""
+        axes_ = list(axes.items())
+        return Grid.grid(scenario, overrides, axes_, title=title, digest=self.digest, fork=self.fork)
 
 
 def over_switch_delays(
@@ -165,11 +173,13 @@ def exhibit(cls: E) -> E:
 
 
 def exhibits() -> dict[str, Exhibit]:
-    """Every exhibit by id, paper by paper, and in a paper in the order of their registration."""
+    """Every exhibit by id, paper by paper, and in a paper in the order in which it lists them."""
+    found: dict[str, Exhibit] = {}
     for paper in PAPERS:
-        importlib.import_module(f"optcp.papers.{paper}")
-    # Whoever imports a paper alone registers it before the others.
-    return dict(sorted(_registry.items(), key=lambda item: PAPERS.index(item[0].partition("/")[0])))
+        module = importlib.import_module(f"optcp.papers.{paper}")
+        listed = {one.id: one for one in getattr(module, "EXHIBITS", ())}
+        found |= {id_: one for id_, one in _registry.items() if id_.startswith(f"{paper}/")} | listed
+    return found
 
 
 def select(names: Sequence[str]) -> list[Exhibit]:
