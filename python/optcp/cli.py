@@ -97,6 +97,23 @@ def _kernel(_: click.Context, __: click.Parameter, value: str) -> str:
     return value
 
 
+def _add_papers(_: click.Context, __: click.Parameter, directories: tuple[Path, ...]) -> None:
+    from optcp.papers import registry
+
+    for directory in directories:
+        registry.add(directory)
+
+
+PAPERS = click.option(
+    "--papers",
+    type=DIRECTORY,
+    multiple=True,
+    metavar="DIR",
+    is_eager=True,
+    expose_value=False,
+    callback=_add_papers,
+    help="A folder with a paper of your own, or with several; may be repeated.",
+)
 CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": PLAIN_WIDTH}
 
 
@@ -107,6 +124,7 @@ def cli() -> None:
 
 
 @cli.command()
+@PAPERS
 @click.argument("exhibits", nargs=-1, metavar="[EXHIBIT]...")
 @click.option(
     "--seeds",
@@ -163,8 +181,9 @@ def reproduce(
     from optcp.files import check_directory
     from optcp.papers import baseline, until
     from optcp.papers.assume import named
-    from optcp.papers.base import Options, Size, select
+    from optcp.papers.base import Options, Size
     from optcp.papers.reproduce import Request, check_settings, make_long_runs
+    from optcp.papers.registry import select
     from optcp.papers.reproduce import reproduce as run_exhibits
     from optcp.report import build
     from optcp.scenario import check_seed
@@ -211,6 +230,7 @@ def reproduce(
 
 
 @cli.command()
+@PAPERS
 @click.argument("exhibit")
 @click.option(
     "--over", multiple=True, metavar="KEY[=RANGE]", help="Vary only this, over its own or this range; repeat."
@@ -251,7 +271,7 @@ def sensitivity(
     import time
 
     from optcp.files import check_directory, write_text
-    from optcp.papers.base import select
+    from optcp.papers.registry import select
     from optcp.plots.sensitivity import draw
     from optcp.sensitivity import confirm as again
     from optcp.sensitivity import study
@@ -385,6 +405,7 @@ def export(directory: Path, form: str) -> None:
 
 
 @cli.command()
+@PAPERS
 @click.argument("directory", type=DIRECTORY)
 def report(directory: Path) -> None:
     """Write DIRECTORY/report/index.html from the exhibits' results and sensitivity studies in DIRECTORY."""
@@ -430,6 +451,7 @@ def routing(scenario: Path, settings: tuple[str, ...], router: str | None) -> No
 
 
 @cli.command(name="list")
+@PAPERS
 @click.argument("family", required=False)
 def list_names(family: str | None) -> None:
     """List what scenario files and commands can name: exhibits, profiles, policies, units, ...

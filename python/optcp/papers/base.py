@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import abc
-import importlib
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
-from optcp.errors import InputError, nearest
 from optcp.study import Grid
 
 if TYPE_CHECKING:
@@ -22,10 +20,6 @@ if TYPE_CHECKING:
     from optcp.papers.model import Claim, Row, Series
     from optcp.study import Done
     from optcp.study.grid import Values
-
-PAPERS = ("gmpls", "slides", "das", "lbas", "obs")
-"""Modules of this package that register exhibits; a paper is one of them."""
-
 
 @dataclass(frozen=True)
 class Size:
@@ -170,33 +164,3 @@ def exhibit(cls: E) -> E:
         raise ValueError(f"two exhibits are called {cls.id}")
     _registry[cls.id] = cls()
     return cls
-
-
-def exhibits() -> dict[str, Exhibit]:
-    """Every exhibit by id, paper by paper, and in a paper in the order in which it lists them."""
-    found: dict[str, Exhibit] = {}
-    for paper in PAPERS:
-        module = importlib.import_module(f"optcp.papers.{paper}")
-        listed = {one.id: one for one in getattr(module, "EXHIBITS", ())}
-        found |= {id_: one for id_, one in _registry.items() if id_.startswith(f"{paper}/")} | listed
-    return found
-
-
-def select(names: Sequence[str]) -> list[Exhibit]:
-    """The exhibits of these ids; a paper's name stands for all of its exhibits, no names for all there are.
-
-    Raises
-    ------
-    InputError
-        If a name is unknown.
-    """
-    known = exhibits()
-    chosen: dict[str, Exhibit] = {}
-    for name in names or PAPERS:
-        found = {name: known[name]} if name in known else {}
-        if name in PAPERS:
-            found = {id_: one for id_, one in known.items() if id_.startswith(f"{name}/")}
-        if not found:
-            raise InputError(f"there is no exhibit {name!r}; {nearest(name, [*known, *PAPERS])}")
-        chosen |= found
-    return list(chosen.values())

@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy import special
 
+from optcp.labelled import cells_of, position
 from optcp.papers.model import Series
 
 if TYPE_CHECKING:
     from optcp.cells import Cells
+    from optcp.estimates import Estimates
     from optcp.papers.model import Key
 
 Labels = tuple[str, str, str, str]
@@ -47,4 +49,35 @@ def over_time(
     if example:
         name = f"example run, seed {cells.seeds[0]}"
         curves.append(Series(name, key, *labels, x, values[0].round(digits).tolist()))
+    return curves
+
+
+def over_axis(estimates: Estimates, x: str, labels: Labels, key: Key | None = None) -> list[Series]:
+    """Estimates with their intervals along an axis, a curve for each cell of the other axes; undefined ones are left out.
+
+    Parameters
+    ----------
+    x
+        The axis, of numbers; they are drawn in SI.
+    key
+        What each curve's key has in front of the other axes' values.
+    """
+    place = position(estimates.axes, x)
+    axis, others = estimates.axes[place], [one for at, one in enumerate(estimates.axes) if at != place]
+    numbers = axis.numbers or tuple(map(float, range(len(axis))))
+    curves = []
+    for at, where in cells_of(others):
+        points = [estimates.interval((*at[:place], i, *at[place:])) for i in range(len(axis))]
+        drawn = [(number, one) for number, one in zip(numbers, points, strict=True) if one.n]
+        ends = [(one.low, one.high) for _, one in drawn]
+        curves.append(
+            Series(
+                estimates.name or labels[2],
+                {**(key or {}), **where},
+                *labels,
+                [number for number, _ in drawn],
+                [round(one.estimate, 6) for _, one in drawn],
+                [(round(low, 6), round(high, 6)) for low, high in ends] if np.isfinite(ends).all() else [],
+            )
+        )
     return curves

@@ -24,7 +24,9 @@ if TYPE_CHECKING:
     from optcp.estimates import Estimates
     from optcp.papers.assume import Assumed
     from optcp.papers.kept import LongRun
-    from optcp.papers.model import Claim, Key, Row, Series
+    from optcp.papers.model import Claim, Key, Result, Row, Series
+    from optcp.plots import Figure
+    from optcp.study.grid import Values
 
 Chosen = Mapping[str, Value]
 """Every unstated parameter's value, by name."""
@@ -64,11 +66,13 @@ def runs_of(runs: int, quick: int) -> Callable[[str, Size], int]:
     return lambda _, size: size.of(runs, quick)
 
 
-def one_grid(scenario: Path, axes: Mapping[str, Any], assumed: tuple[Assumed, ...] = ()) -> Callable[..., Any]:
-    """The grids of a set-up that has one: a scenario over axes (:meth:`optcp.study.grid.Grid.grid`)."""
+def one_grid(
+    scenario: Path, axes: Mapping[str, Values], assumed: tuple[Assumed, ...] = ()
+) -> Callable[[Chosen, Options], dict[str, Grid]]:
+    """The grids of a set-up that has one: a scenario's file over axes (:meth:`optcp.study.grid.Grid.grid`)."""
 
     def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
-        return {"": options.grid(scenario, overrides(assumed, chosen), axes, scenario.stem)}
+        return {scenario.stem: options.grid(scenario, overrides(assumed, chosen), axes, scenario.stem)}
 
     return grids
 
@@ -145,6 +149,9 @@ class Exhibit:
     conclusions
         From the same to the paper's conclusions as differences, a value a seed, that are above zero on average if the
         paper is right: name, with its unit, to cells without axes. None where no conclusion is a plain difference.
+    figures
+        From the result to its figures, such as :func:`optcp.plots.registry.curves`. None where a module registers what
+        draws it.
     """
 
     id: str
@@ -153,6 +160,7 @@ class Exhibit:
     setup: Setup
     find: Callable[[Found], Findings]
     conclusions: Callable[[Found], dict[str, Cells]] | None = None
+    figures: Callable[[Result], list[Figure]] | None = None
 
     @property
     def paper(self) -> str:

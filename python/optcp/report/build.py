@@ -11,7 +11,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from optcp import stored, tables
 from optcp.errors import InputError, RunFailed
 from optcp.files import write_text
-from optcp.papers.base import PAPERS
+from optcp.papers.registry import papers
 from optcp.papers.judge import word
 from optcp.papers.model import Result
 from optcp.plots import figures
@@ -58,7 +58,7 @@ def load_studies(directory: Path) -> list[Study]:
 
 
 def _files(directory: Path) -> list[Path]:
-    found = ((directory / paper).glob("*.json") for paper in PAPERS)
+    found = ((directory / paper).glob("*.json") for paper in papers())
     return [path for of_paper in found for path in sorted(of_paper, key=lambda path: _natural(path.stem))]
 
 
