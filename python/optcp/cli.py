@@ -182,8 +182,8 @@ def reproduce(
     from optcp.papers import baseline, until
     from optcp.papers.assume import named
     from optcp.papers.base import Options, Size
-    from optcp.papers.reproduce import Request, check_settings, make_long_runs
     from optcp.papers.registry import select
+    from optcp.papers.reproduce import Request, check_settings, make_long_runs
     from optcp.papers.reproduce import reproduce as run_exhibits
     from optcp.report import build
     from optcp.scenario import check_seed

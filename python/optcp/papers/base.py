@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from optcp.study import Done
     from optcp.study.grid import Values
 
+
 @dataclass(frozen=True)
 class Size:
     """How many runs: the paper's own number, some times as many, a quick selection, or what ``--seeds`` says.

@@ -93,7 +93,9 @@ def add(directory: Path) -> None:
             spec.loader.exec_module(module)
         except Exception as error:  # whatever somebody's code raises is a matter of that code
             del sys.modules[name]
-            raise InputError(f"--papers {directory}: {init} cannot be imported: {type(error).__name__}: {error}") from error
+            raise InputError(
+                f"--papers {directory}: {init} cannot be imported: {type(error).__name__}: {error}"
+            ) from error
         _added[name] = module
     papers.cache_clear()
     papers()

@@ -67,7 +67,7 @@ def curves(result: Result) -> list[Figure]:
         caption = f"{result.title}: {name}" + (", with 95 % intervals." if any(one.ci95 for one in mine) else ".")
         with canvas(5.2, 3.2) as figure:
             panel = figure.subplots()
-            for curve, colour in zip(mine, itertools.cycle(COLOURS)):  # noqa: B905 - colours go round
+            for curve, colour in zip(mine, itertools.cycle(COLOURS)):
                 label = ", ".join(f"{part} = {value}" for part, value in curve.key.items())
                 intervals.line(panel, curve, colour, "-", label, "o")
             for axis, what, unit in (("x", mine[0].x_label, mine[0].x_unit), ("y", mine[0].y_label, mine[0].y_unit)):

@@ -11,9 +11,9 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from optcp import stored, tables
 from optcp.errors import InputError, RunFailed
 from optcp.files import write_text
-from optcp.papers.registry import papers
 from optcp.papers.judge import word
 from optcp.papers.model import Result
+from optcp.papers.registry import papers
 from optcp.plots import figures
 from optcp.plots import sensitivity as plots
 from optcp.sensitivity.result import Result as Study
