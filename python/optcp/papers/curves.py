@@ -53,7 +53,7 @@ def over_time(
 
 
 def over_axis(estimates: Estimates, x: str, labels: Labels, key: Key | None = None) -> list[Series]:
-    """Estimates with their intervals along an axis, a curve for each cell of the other axes; undefined ones are left out.
+    """Estimates with their intervals along an axis, a curve for each cell of the other axes; none where undefined.
 
     Parameters
     ----------

@@ -14,9 +14,9 @@ from optcp.papers.base import Evaluation, Options, Size
 from optcp.papers.judge import Part
 from optcp.papers.printed import statements_of
 from optcp.papers.verdict import row
-from optcp.study import Done, Grid
 
 if TYPE_CHECKING:
+    from optcp.study import Done, Grid
     from pathlib import Path
 
     from optcp.axes import Axis

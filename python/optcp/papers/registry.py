@@ -13,12 +13,12 @@ import importlib.util
 import sys
 from importlib.metadata import entry_points
 from pathlib import Path
-from types import ModuleType
 from typing import TYPE_CHECKING
 
 from optcp.errors import InputError, nearest
 
 if TYPE_CHECKING:
+    from types import ModuleType
     from collections.abc import Sequence
 
     from optcp.papers.exhibit import Exhibit

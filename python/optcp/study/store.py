@@ -177,7 +177,7 @@ class Store:
         about = self.read_identity()
         cells = [(id_, self.cell(id_)) for id_ in about["cells"]]
         branches = tuple(StoredBranch(cell["cell"], id_, cell["scenario"]) for id_, cell in cells)
-        named = about["named"] and tuple(Axis(name, tuple(values)) for name, values in about["named"])
+        named = None if about["named"] is None else tuple(Axis(name, tuple(values)) for name, values in about["named"])
         return Grid(about["title"], branches, about["digest"], named=named)
 
     def read_identity(self) -> Identity:

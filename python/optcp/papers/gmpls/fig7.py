@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from optcp.papers.exhibit import Found, Parts
     from optcp.papers.gmpls.section5 import World
     from optcp.papers.judge import Part
+    from optcp.papers.model import Key
 
 DELAYED = DELTA_MS[1:]
 SHOWN_S = (4.5, END_S)
@@ -40,7 +41,7 @@ def find(found: Found) -> Findings:
         per_class["total"] = world.goodput.total("group")
         for delta in DELTA_MS:
             for name, cells in per_class.items():
-                key = {"flows": reading, "delta_ms": delta, "class": name}
+                key: Key = {"flows": reading, "delta_ms": delta, "class": name}
                 window = percent(cells.at(delta_ms=delta).between(*WINDOW_S), WINDOW_S[1] - WINDOW_S[0], backbone_bps)
                 in_window += rows({"goodput_pct": window.mean()}, key=key)
                 pct = percent(cells.at(delta_ms=delta), interval_s(world), backbone_bps)
@@ -140,7 +141,7 @@ def settles_in_a_second(world: World, **_: float) -> Parts:
         first = round((FAILURE_S + delta / 1000) / interval_s(world))
         count = (end - first) // step
         for name in CLASSES:
-            here = {"delta_ms": delta, "group": name}
+            here: dict[str, str | float] = {"delta_ms": delta, "group": name}
             after = world.goodput.at(**here).values[:, first : first + count * step]
             intervals = after.reshape(n, count, step).sum(axis=2)
             estimate, samples = stats.bootstrap(np.column_stack([intervals, last_second.at(**here)]), settle_s)

@@ -99,7 +99,7 @@ def shares_as_printed(world: World) -> list[Part]:
 
 def conclusions(found: Found) -> dict[str, Cells]:
     """What sections 5.1 and 5.2 conclude: a delayed switch gains, 50 ms the most, and longer delays less."""
-    shown = {}
+    shown: dict[str, Cells] = {}
     for reading, world in worlds(found).items():
         # Interpretations of the flow count are apart only where there are several.
         name = "" if len(found.done) == 1 else f"{reading} flows, "
