@@ -91,7 +91,7 @@ class World:
 
 @dataclass(frozen=True)
 class Observed:
-    """An observation of packets: run, its name in the scenario, rows, the ports that were chosen, and where files go."""
+    """An observation of packets: run, its name in the scenario, rows, the chosen ports, and where files go."""
 
     run: StoredRun
     name: str

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +23,8 @@ BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY = "#0072B2", "#D55E00", "#009E73", "
 GREY, DARK, BLACK = "#888888", "#444444", "#010203"
 MOST_PANELS = 8
 WIDTH_IN = 8.2
+TITLE_LETTERS = 90
+"""Of a line of a title; more do not fit beside each other."""
 LEGEND_ENTRY_IN, LEGEND_LETTER_IN = 0.62, 0.074
 """Width of an entry without its label, and of a letter of it."""
 PICOSECONDS_A_SECOND = 1e12
@@ -80,7 +83,7 @@ class Frame:
         cell = "".join(f", {name.rpartition('.')[2]} = {value}" for name, value in self.run.cell.items())
         name = self.run.scenario["title"]
         about = f" - {name}" if name else ""
-        return f"{what}{about} (seed {self.run.seed}{cell})"
+        return "\n".join(textwrap.wrap(f"{what}{about} (seed {self.run.seed}{cell})", TITLE_LETTERS))
 
     def panels(self, figure: Figure, count: int, what: str, y_label: str) -> list[Axes]:
         """Stack panels over one time axis, with failures and switches across them."""
