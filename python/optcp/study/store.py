@@ -232,7 +232,10 @@ class Store:
             stored.need(found, ["format"])
             if found["format"] != FORMAT:
                 raise ValueError(f"written by another version of optcp (format {found['format']}, not {FORMAT})")
-            return stored.shaped(Identity, found)  # type: ignore[return-value]
+            stored.shaped(Identity, found)
+            if not found["cells"] or len(set(found["cells"])) < len(found["cells"]):
+                raise ValueError("`cells` is empty, or names a cell twice")
+            return found  # type: ignore[return-value]
 
         return stored.load(path, parse, "the directory")
 
@@ -291,8 +294,8 @@ class Store:
         path = self.root / "cells" / f"{cell}.json"
         try:
             return stored.load(path, lambda text: stored.shaped(Cell, stored.table(text)))
-        except FileNotFoundError as error:
-            raise Damaged(path, "missing", "the study") from error
+        except OSError as error:
+            raise Damaged(path, f"cannot be read ({error.strerror})", "the study") from error
 
     def file(self, table: str, part: Part) -> Path:
         """Where a table of a part is."""
@@ -377,6 +380,13 @@ def _manifest(text: str) -> Manifest:
     if found["format"] != FORMAT:
         raise ValueError(f"written by another version of optcp (format {found['format']}, not {FORMAT})")
     stored.shaped(Manifest, found)
+    stored.need(found["files"], ["runs", "scalars"], "files.")
+    runs = [tuple(run) for run in found["runs"]]
+    if not runs or len(set(runs)) < len(runs):
+        raise ValueError("`runs` is empty, or names a run twice")
+    for table, file in found["files"].items():
+        if len(file["rows"]) != len(runs) or min(file["rows"]) < 0:
+            raise ValueError(f"`files.{table}.rows` is not a number of rows for each run")
     return found  # type: ignore[return-value]
 
 
