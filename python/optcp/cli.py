@@ -46,6 +46,10 @@ PLAIN_WIDTH = 100
 SET = click.option("settings", "--set", multiple=True, metavar="KEY=VALUE", help="Change a value; may be repeated.")
 JOBS = click.option("--jobs", type=POSITIVE, help="Threads. [default: one a processor]")
 DIGEST = click.option("--digest", is_flag=True, help="Compute records_sha256, the digest of all records, too.")
+CELL = click.option(
+    "cells", "--cell", multiple=True, metavar="AXIS=VALUE", help="Runs with this value; may be repeated."
+)
+SEED = click.option("--seed", type=int, metavar="N", help="Runs with this seed.")
 FORK = click.option("--fork/--no-fork", default=True, help="Share warm-ups between branches; results are equal.")
 
 
@@ -362,6 +366,8 @@ def run(
 
 @cli.command()
 @click.argument("directory", type=DIRECTORY)
+@CELL
+@SEED
 @click.option("--kind", "kinds", multiple=True, metavar="KIND", help="What to draw; may be repeated. [default: all]")
 @click.option("--flow", "flows", multiple=True, metavar="NAME", help="Only these flows; may be repeated.")
 @click.option("--port", "ports", multiple=True, metavar="NAME", help="Only these ports: 'A->B'; may be repeated.")
@@ -371,6 +377,8 @@ def run(
 @click.option("--format", "form", type=click.Choice(["png", "pdf", "svg"]), help="Of all pictures. [default: png]")
 def trace(
     directory: Path,
+    cells: tuple[str, ...],
+    seed: int | None,
     kinds: tuple[str, ...],
     flows: tuple[str, ...],
     ports: tuple[str, ...],
@@ -379,29 +387,36 @@ def trace(
     out: Path | None,
     form: str | None,
 ) -> None:
-    """Draw what a run observed, into DIRECTORY/plots.
+    """Draw what a run of a study observed, into DIRECTORY/plots.
 
-    KIND is tcp (windows over time), sequence (segments, ACKs and drops over time), queue, load, goodput or drops.
+    DIRECTORY is what `optcp run` made; of several runs --cell and --seed choose one. KIND is tcp (windows over time),
+    sequence (segments, ACKs and drops over time), queue, load, goodput or drops.
     """
     from optcp.plots import trace as pictures
+    from optcp.study import Done, choose
 
     asked = pictures.Request(kinds, flows, ports, pictures.seconds(start, "--from"), pictures.seconds(end, "--to"))
-    for path, remark in pictures.draw(directory, asked, out, form):
+    run = choose.one(Done.open(directory), choose.settings(cells), seed)
+    for path, remark in pictures.draw(run, asked, directory / "plots", out, form):
         click.echo(f"{path}{remark}")
 
 
 @cli.command()
 @click.argument("directory", type=DIRECTORY)
 @click.option("--format", "form", type=click.Choice(list(export_forms.FORMS)), required=True, help="What to write.")
-def export(directory: Path, form: str) -> None:
-    """Write what is in DIRECTORY in another form, beside it.
+@CELL
+@SEED
+def export(directory: Path, form: str, cells: tuple[str, ...], seed: int | None) -> None:
+    """Write what is in DIRECTORY in another form: a study's into DIRECTORY/export, an exhibit's beside its result.
 
-    csv: each observation of every run, rows and curves of every exhibit. parquet: the same of exhibits; runs are
-    Parquet already. pcapng, ns2: what runs observed of packets, as captures for Wireshark and as ns-2's trace. latex:
-    the table of each exhibit.
+    csv: each table of a study, rows and curves of every exhibit. parquet: the same of exhibits; studies are Parquet
+    already. pcapng, ns2: what runs observed of packets, as captures for Wireshark and as ns-2's trace. latex: the
+    table of each exhibit.
     """
-    for path in export_forms.files(directory, form):
-        click.echo(str(path))
+    from optcp.study import choose
+
+    for path, remark in export_forms.files(directory, form, export_forms.Chosen(choose.settings(cells), seed)):
+        click.echo(f"{path}{remark}")
 
 
 @cli.command()

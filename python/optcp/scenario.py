@@ -165,7 +165,7 @@ class Scenario:
         with ThreadPoolExecutor(1) as pool:
             found = pool.submit(self.core.run, seed, digest=digest, kernel=kernel, cancel=cancel)
             try:
-                return Run(self.title, self.observe, found.result())
+                return Run(self, found.result())
             except KeyboardInterrupt:
                 cancel.cancel()
                 raise

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import math
 from dataclasses import dataclass, field
@@ -13,7 +14,7 @@ import numpy as np
 from optcp import _core
 from optcp.axes import Axis
 from optcp.cells import Cells
-from optcp.errors import InputError, nearest
+from optcp.errors import Damaged, InputError, nearest
 from optcp.study.observed import Observed
 from optcp.study.store import Store
 from optcp.table import PICOSECONDS_A_SECOND, Table
@@ -21,6 +22,7 @@ from optcp.table import PICOSECONDS_A_SECOND, Table
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
     from optcp.study.grid import Branch, Grid
@@ -74,16 +76,84 @@ class RunData(Protocol):
 
 @dataclass(frozen=True)
 class StoredRun:
-    """One stored run; see :class:`RunData`."""
+    """One stored run.
+
+    It has what :class:`RunData` and :class:`optcp.run.OneRun` say; ``run["tcp"]`` is an observation.
+    """
 
     seed: int
-    cell: str
-    observe: tuple[str, ...]
+    _branch: Branch = field(repr=False)
     _part: Part = field(repr=False)
     _store: Store = field(repr=False)
 
+    @property
+    def id(self) -> str:
+        """What it is called in the names of files."""
+        return f"{self._branch.id}-seed-{self.seed}"
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of its observations, in the order of the scenario."""
+        return self._branch.observe
+
+    @property
+    def scenario(self) -> dict[str, Any]:
+        """The world with every default filled in."""
+        return self._branch.resolved
+
+    @property
+    def cell(self) -> dict[str, str]:
+        """Axis (a key path of the scenario) to the value as written."""
+        return self._branch.key
+
+    def __getitem__(self, name: str) -> Table:
+        """An observation by the name that it has in ``[[observe]]``.
+
+        Raises
+        ------
+        InputError
+            If there is none of that name; the message names the nearest.
+        Damaged
+            If its file is not as it was written.
+        """
+        if name not in self.names:
+            raise InputError(f"the run has no observation {name!r}; {nearest(name, self.names)}")
+        return self._table(name)
+
+    def plot(
+        self,
+        kind: str,
+        *,
+        flow: str | int | Sequence[str] = (),
+        port: str | Sequence[str] = (),
+        start: str | float | None = None,
+        end: str | float | None = None,
+        observation: str | None = None,
+    ) -> list[Axes]:
+        """Draw what was observed; see :meth:`optcp.Run.plot`."""
+        from optcp.plots.trace import plot
+
+        return plot(self, kind, flow=flow, port=port, start=start, end=end, observation=observation)
+
+    @contextlib.contextmanager
+    def trusted(self) -> Iterator[None]:
+        """Read what only some commands need of the stored world, without a look at it before.
+
+        Raises
+        ------
+        Damaged
+            If it is not there, or something else is in its place.
+        """
+        try:
+            yield
+        except InputError:
+            raise
+        except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
+            path = self._store.root / "cells" / f"{self._branch.id}.json"
+            raise Damaged(path, f"not what is read of a run ({error!r})") from error
+
     def _table(self, name: str) -> Table:
-        return self._store.run_table(name, self._part, self.cell, self.seed)
+        return self._store.run_table(name, self._part, self._branch.id, self.seed)
 
     @functools.cached_property
     def _run(self) -> dict[str, Any]:
@@ -122,6 +192,13 @@ class StoredRun:
         return _rows(self._table("switches"))
 
     @property
+    def arrived(self) -> dict[str, list[int]]:
+        """By group, the flows that came at random, in the order of their numbers: places of their routes."""
+        table = self._table("arrived")
+        groups = table.distinct("group") if len(table) else ()
+        return {group: table.where(group=group)["route"].tolist() for group in groups}
+
+    @property
     def routing(self) -> dict[str, Any] | None:
         """What routing did; None without ``[routing]``."""
         announced = self._table("scalars").where(metric="announcements")
@@ -135,8 +212,8 @@ class StoredRun:
     @functools.cached_property
     def series(self) -> dict[str, dict[str, Any]]:
         """What was observed, in the form of ``optcp._core.Run.series``."""
-        return {name: _series(*self._store.run_columns(name, self._part, self.cell, self.seed))
-                for name in self.observe}  # fmt: skip
+        return {name: _series(*self._store.run_columns(name, self._part, self._branch.id, self.seed))
+                for name in self.names}  # fmt: skip
 
 
 def _rows(table: Table) -> list[dict[str, Any]]:
@@ -229,7 +306,7 @@ class Done:
             If it is not stored.
         """
         part = self.store.part(branch, seed)
-        return StoredRun(seed, branch.id, branch.observe, part, self.store)
+        return StoredRun(seed, branch, part, self.store)
 
     @property
     def axes(self) -> tuple[Axis, ...]:
@@ -273,21 +350,30 @@ class Done:
             raise InputError(f"the study has no observation {name!r}; {nearest(name, self.observations)}")
         return Observed(self, name)
 
-    def rows(self, table: str, columns: Sequence[str] | None = None) -> tuple[Table, NDArray[np.int64]]:
+    def pieces(self, table: str) -> Iterator[Table]:
+        """The same rows as :meth:`table` has, a part of the files at a time: what need not fit into memory at once."""
+        for part in sorted(self.store.parts, key=lambda part: min(seed for _, seed in part.places)):
+            found, _ = self.rows(table, parts=[part])
+            if len(found):
+                yield found
+
+    def rows(
+        self, table: str, columns: Sequence[str] | None = None, parts: Sequence[Part] | None = None
+    ) -> tuple[Table, NDArray[np.int64]]:
         """A table of all runs, and the run of each row: the place of its seed times the branches plus its branch's."""
         branches = {branch.id: at for at, branch in enumerate(self.grid.branches)}
         seeds = {seed: at for at, seed in enumerate(self.seeds)}
-        parts, of_run, lengths = [], [], []
-        for part in self.store.parts:
+        chosen, of_run, lengths = [], [], []
+        for part in self.store.parts if parts is None else parts:
             at = [
                 seeds[seed] * len(branches) + branches[cell] if seed in seeds and cell in branches else -1
                 for cell, seed in part.places
             ]
             if max(at) >= 0 and table in part.manifest["files"]:
-                parts.append(part)
+                chosen.append(part)
                 of_run += at
                 lengths += part.manifest["files"][table]["rows"]
-        metadata, found = self.store.read(table, parts, columns) if parts else ({}, {})
+        metadata, found = self.store.read(table, chosen, columns) if chosen else ({}, {})
         run = np.repeat(np.array(of_run, dtype=np.int64), np.array(lengths, dtype=np.int64))
         interval_ps = metadata.get("optcp.interval_ps")
         whole = Table(found, int(interval_ps) / PICOSECONDS_A_SECOND if interval_ps else None)
@@ -297,6 +383,12 @@ class Done:
     def table(self, name: str, columns: Sequence[str] | None = None) -> Table:
         """A table of all runs: an observation, ``scalars``, ``runs``, ``switches``, ``reroutes`` or ``arrived``."""
         return self.rows(name, columns)[0]
+
+    @property
+    def tables(self) -> tuple[str, ...]:
+        """The names of all tables of these runs."""
+        names = {table for part in self.store.parts for table in part.manifest["files"]}
+        return tuple(sorted(names, key=lambda name: (name not in self.observations, name)))
 
     @functools.cached_property
     def metrics(self) -> dict[str, Cells]:

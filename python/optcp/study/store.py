@@ -19,7 +19,7 @@ from optcp.axes import Axis
 from optcp.errors import Damaged, InputError
 from optcp.files import write_text
 from optcp.study.grid import extension_sha256
-from optcp.table import Table
+from optcp.table import PICOSECONDS_A_SECOND, Table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -60,6 +60,29 @@ class Manifest(TypedDict):
     cpu_seconds: float
     runs: list[tuple[str, int]]
     files: dict[str, File]
+
+
+class Observation(TypedDict):
+    """An observation of a resolved world."""
+
+    name: str
+    kind: str
+
+
+class World(TypedDict):
+    """What is read of every resolved world."""
+
+    title: str
+    stop_ps: int
+    observe: list[Observation]
+
+
+class Cell(TypedDict):
+    """What is kept of a cell."""
+
+    cell: dict[str, str]
+    scenario_sha256: str
+    scenario: World
 
 
 class Identity(TypedDict):
@@ -146,11 +169,8 @@ class Store:
                         "Choose another --out, or start anew with --force"
                     )
                 self.clear()
-        elif old := next((found for form in OLD for found in self.root.glob(form)), None):
-            raise InputError(
-                f"{self.root}: {old.relative_to(self.root)} is of an earlier version of optcp, "
-                "whose runs had a folder each and are not read any more. Choose another --out"
-            )
+        else:
+            self.refuse_old("Choose another --out")
         if not path.is_file():
             for folder in FOLDERS:
                 if (self.root / folder).exists() and any((self.root / folder).iterdir()):
@@ -161,6 +181,14 @@ class Store:
         self.scan()
         for branch in grid.branches:
             self._describe(branch)
+
+    def refuse_old(self, instead: str) -> None:
+        """Say that runs of an earlier version are there, if there are any, and what to do ``instead``."""
+        if old := next((found for form in OLD for found in self.root.glob(form)), None):
+            raise InputError(
+                f"{self.root}: {old.relative_to(self.root)} is of an earlier version of optcp, "
+                f"whose runs had a folder each and are not read any more. {instead}"
+            )
 
     def grid(self) -> Grid:
         """The grid that the directory was last opened for, read back.
@@ -192,6 +220,11 @@ class Store:
         """
         path = self.root / IDENTITY
         if not path.is_file():
+            if not self.root.is_dir():
+                raise InputError(
+                    f"{self.root}: there is no such directory; `optcp run SCENARIO --out {self.root}` makes it"
+                )
+            self.refuse_old("Run the scenario again, into another directory")
             raise InputError(f"{self.root}: there is no study in it: a study has a {IDENTITY}; `optcp run` makes one")
 
         def parse(text: str) -> Identity:
@@ -199,7 +232,10 @@ class Store:
             stored.need(found, ["format"])
             if found["format"] != FORMAT:
                 raise ValueError(f"written by another version of optcp (format {found['format']}, not {FORMAT})")
-            return stored.shaped(Identity, found)  # type: ignore[return-value]
+            stored.shaped(Identity, found)
+            if not found["cells"] or len(set(found["cells"])) < len(found["cells"]):
+                raise ValueError("`cells` is empty, or names a cell twice")
+            return found  # type: ignore[return-value]
 
         return stored.load(path, parse, "the directory")
 
@@ -255,7 +291,11 @@ class Store:
 
     def cell(self, cell: str) -> dict[str, Any]:
         """What is kept of a cell: ``cell`` (axis to value), ``scenario_sha256`` and ``scenario``, resolved."""
-        return stored.load(self.root / "cells" / f"{cell}.json", stored.table)
+        path = self.root / "cells" / f"{cell}.json"
+        try:
+            return stored.load(path, lambda text: stored.shaped(Cell, stored.table(text)))
+        except OSError as error:
+            raise Damaged(path, f"cannot be read ({error.strerror})", "the study") from error
 
     def file(self, table: str, part: Part) -> Path:
         """Where a table of a part is."""
@@ -303,7 +343,9 @@ class Store:
 
     def run_table(self, table: str, part: Part, cell: str, seed: int) -> Table:
         """What one run has of a table; no columns where it has none."""
-        return Table(self.run_columns(table, part, cell, seed)[1])
+        metadata, columns = self.run_columns(table, part, cell, seed)
+        interval_ps = metadata.get("optcp.interval_ps")
+        return Table(columns, int(interval_ps) / PICOSECONDS_A_SECOND if interval_ps else None)
 
     def _of_part(self, table: str, part: Part) -> tuple[dict[str, str], Columns]:
         """Read a table of a part; the parts that were read last are kept."""
@@ -338,6 +380,13 @@ def _manifest(text: str) -> Manifest:
     if found["format"] != FORMAT:
         raise ValueError(f"written by another version of optcp (format {found['format']}, not {FORMAT})")
     stored.shaped(Manifest, found)
+    stored.need(found["files"], ["runs", "scalars"], "files.")
+    runs = [tuple(run) for run in found["runs"]]
+    if not runs or len(set(runs)) < len(runs):
+        raise ValueError("`runs` is empty, or names a run twice")
+    for table, file in found["files"].items():
+        if len(file["rows"]) != len(runs) or min(file["rows"]) < 0:
+            raise ValueError(f"`files.{table}.rows` is not a number of rows for each run")
     return found  # type: ignore[return-value]
 
 

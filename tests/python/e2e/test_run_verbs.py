@@ -4,7 +4,6 @@ import json
 import math
 import os
 import re
-import shutil
 import subprocess
 import sys
 from collections import Counter
@@ -14,7 +13,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
-from PIL import Image
 
 import optcp
 
@@ -89,22 +87,6 @@ def test_pyarrow_reads_names_and_types(a_run, name):
     assert table.num_rows > 0
 
 
-def test_our_reader_agrees_with_pyarrow(a_run, command, tmp_path):
-    """`optcp export` reads with the compiled module; float texts are exact in both."""
-    copy = tmp_path / "copy"
-    shutil.copytree(a_run, copy)
-    command("export", copy, "--format", "csv")
-    for name in COLUMNS:
-        table = read(copy, name)
-        lines = (copy / f"{name}.csv").read_text().splitlines()
-        assert lines[0].split(",") == table.column_names
-        assert len(lines) == table.num_rows + 1
-        rows = table.to_pylist()
-        for row in (0, len(rows) // 2, len(rows) - 1):
-            wanted = [str(int(value)) if isinstance(value, bool) else str(value) for value in rows[row].values()]
-            assert lines[row + 1].split(",") == wanted
-
-
 def test_observations_agree_with_the_counts_and_with_each_other(a_run):
     meta, tcp = meta_of(a_run), read(a_run, "tcp")
     packets = Counter(read(a_run, "packets").column("event").to_pylist())
@@ -172,75 +154,6 @@ def test_a_sweep_writes_a_directory_a_cell_and_digests_do_not_depend_on_jobs(com
         found.append([(meta["seed"], meta["records_sha256"], meta["metrics_sha256"]) for meta in metas])
     assert found[0] == found[1] == found[2] == found[3]
     assert len(set(found[0])) == 6
-
-
-def test_every_kind_is_drawn(a_run, command):
-    done = command("trace", a_run.parent)
-    names = ["tcp", "sequence", "queue", "load", "goodput", "drops"]
-    lines = done.stdout.splitlines()
-    assert [line.rpartition("/")[2].partition(".")[0] for line in lines] == names
-    assert lines[2].endswith("queue.png (2 of 6 ports; --port chooses)")
-    for name in names:
-        with Image.open(a_run / "plots" / f"{name}.png") as image:
-            assert image.width == 1230
-            # Something is drawn, on white.
-            assert len(image.convert("RGB").getcolors(maxcolors=1 << 20)) > 20
-            assert image.convert("RGB").getpixel((image.width - 1, 0)) == (255, 255, 255)
-
-
-def test_a_picture_of_chosen_flows_and_times_is_the_same_every_time(a_run, command, tmp_path):
-    texts = []
-    for name in ("a.svg", "b.svg"):
-        options = ["--kind", "sequence", "--flow", "protected/P/1", "--from", "3900ms", "--to", "5.5 s"]
-        command("trace", a_run, *options, "--out", name)
-        texts.append((tmp_path / name).read_text())
-    assert texts[0] == texts[1]
-    assert "protected/P/1" in texts[0]
-    assert "protected/P/0" not in texts[0]
-    assert "switch to the backup" in texts[0]
-    assert "switch back" not in texts[0], "it lies outside"
-    command("trace", a_run, "--kind", "queue", "--port", "R6->R5", "--out", "q.pdf")
-    assert (tmp_path / "q.pdf").read_bytes().startswith(b"%PDF")
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["--kind", "cwnd"], "--kind cwnd: there is no such picture"),
-        (["--flow", "protcted"], "did you mean 'protected'?"),
-        (["--kind", "tcp", "--port", "R1->R2"], "--port R1->R2: chooses in queue, load, drops only"),
-        (["--port", "R1->R9"], "--port R1->R9: the run observed no such port; did you mean"),
-        (["--from", "4 h"], "--from 4 h: expected a time such as"),
-        (["--from", "7", "--to", "4"], "no time of the run"),
-        (["--out", "x.png"], "one file, but there are 6 pictures"),
-        (["--kind", "tcp", "--out", "x.gif"], "expected a file that ends in .png, .pdf or .svg"),
-        (["--kind", "tcp", "--out", "x.png", "--format", "pdf"], "--format pdf: the file of --out ends in .png"),
-    ],
-    ids=lambda value: value if isinstance(value, str) else " ".join(value),
-)
-def test_bad_requests_for_pictures(a_run, command, tmp_path, arguments, message):
-    assert message in command("trace", a_run, *arguments, status=2).stderr
-    assert not list(tmp_path.iterdir())
-
-
-def test_what_was_not_observed_is_said_with_the_entry_to_add(command):
-    command("run", "gmpls-section5", "--set", "parameters.flows_per_source=1", "--out", "out")
-    message = command("trace", "out", "--kind", "queue", status=2).stderr
-    assert '[[observe]]\nname = "queue"\nkind = "queue"\ninterval = "10 ms"\n' in message
-    done = command("trace", "out")
-    assert [line.rpartition("/")[2] for line in done.stdout.splitlines()] == ["load.png", "goodput.png", "drops.png"]
-
-
-@pytest.mark.parametrize("verb", [("trace",), ("export", "--format", "pcapng"), ("export", "--format", "ns2")])
-@pytest.mark.parametrize("file", ["packets.parquet", "meta.json"])
-def test_a_changed_file_is_status_1_and_named(a_run, command, tmp_path, verb, file):
-    copy = tmp_path / "copy"
-    shutil.copytree(a_run, copy)
-    content = bytearray((copy / file).read_bytes())
-    content[content.index(b"1" if file == "meta.json" else b"sent")] += 1
-    (copy / file).write_bytes(content)
-    message = f"Error: {copy / file}: changed since it was written"
-    assert command(*verb, copy, status=1).stderr.startswith(message)
 
 
 def test_checksums_are_those_of_other_tools(a_run):
