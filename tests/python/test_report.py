@@ -9,11 +9,12 @@ from optcp.errors import InputError
 from optcp.papers.model import Claim, Result, Row
 from optcp.plots import figures
 from optcp.report import build
+from optcp.results import exhibits
 
 
 @pytest.fixture(scope="module")
 def page(results_directory):
-    return build.render(list(build.load_files(results_directory).values()))
+    return build.render(list(exhibits(results_directory).values()))
 
 
 class Tags(HTMLParser):
@@ -67,7 +68,7 @@ def test_references_inside_the_page_exist(page):
 
 
 def test_the_page_shows_every_row_claim_and_figure(page, results_directory):
-    results = list(build.load_files(results_directory).values())
+    results = list(exhibits(results_directory).values())
     assert [result.exhibit for result in results] == ["gmpls/fig7", "gmpls/fig8", "gmpls/table3"]
     assert page.count("<figure>") == 4 + 1 + 1
     assert page.count('<article class="claim" ') == sum(len(result.claims) for result in results)
@@ -79,7 +80,7 @@ def test_the_page_shows_every_row_claim_and_figure(page, results_directory):
 
 
 def test_the_same_results_give_the_same_bytes(page, results_directory):
-    assert build.render(list(build.load_files(results_directory).values())) == page
+    assert build.render(list(exhibits(results_directory).values())) == page
 
 
 def test_figures_follow_the_page_colour(page):

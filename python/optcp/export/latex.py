@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from optcp import tables
 from optcp.files import write_text
-from optcp.report.build import load_files
+from optcp.results import exhibits
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -33,7 +33,7 @@ ESCAPES = {
 
 def files(directory: Path) -> Iterator[Path]:
     """Write the rows of each exhibit's result in a directory as a LaTeX table (package booktabs) beside it."""
-    for path, result in load_files(directory).items():
+    for path, result in exhibits(directory).items():
         if result.rows:
             target = path.with_suffix(".tex")
             write_text(target, latex(result))

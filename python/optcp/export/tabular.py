@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from optcp.errors import InputError
-from optcp.report.build import load_files
+from optcp.results import exhibits
 from optcp.study import saved
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def found(directory: Path) -> tuple[list[saved.SavedRun], dict[Path, Result]]:
     """
     if not directory.is_dir():
         raise InputError(f"{directory}: there is no such directory; `optcp run` and `optcp reproduce` make them")
-    runs, results = _if_any(saved.find, directory) or [], _if_any(load_files, directory) or {}
+    runs, results = _if_any(saved.find, directory) or [], _if_any(exhibits, directory) or {}
     if not runs and not results:
         raise InputError(
             f"{directory}: there are no runs and no exhibits' results; `optcp run` and `optcp reproduce` make them"

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from optcp import stored, tables
-from optcp.errors import InputError, RunFailed
+from optcp import results as found
+from optcp import tables
+from optcp.errors import RunFailed
 from optcp.files import write_text
-from optcp.papers.base import PAPERS
 from optcp.papers.judge import word
 from optcp.papers.model import Result
 from optcp.plots import figures
@@ -30,38 +30,6 @@ VERDICTS = ("match", "near", "differs", "undecided", "claim-only")
 JUDGEMENTS = ("true", "false", "undecided")
 
 
-def load_files(directory: Path) -> dict[Path, Result]:
-    """Read every exhibit's result below a directory, by its file: what a file is called need not be what is in it.
-
-    Raises
-    ------
-    InputError
-        If there is none.
-    RunFailed
-        If one cannot be read.
-    """
-    results = {path: stored.load(path, Result.from_json) for path in _files(directory)}
-    if not results:
-        raise InputError(f"{directory}: there are no exhibits' results; `optcp reproduce --out {directory}` makes them")
-    return results
-
-
-def load_studies(directory: Path) -> list[Study]:
-    """Read every sensitivity study below a directory, in the order of papers and exhibits; often there is none.
-
-    Raises
-    ------
-    RunFailed
-        If one cannot be read.
-    """
-    return [stored.load(path, Study.from_json) for path in _files(directory / "sensitivity")]
-
-
-def _files(directory: Path) -> list[Path]:
-    found = ((directory / paper).glob("*.json") for paper in PAPERS)
-    return [path for of_paper in found for path in sorted(of_paper, key=lambda path: _natural(path.stem))]
-
-
 def write_report(directory: Path) -> Path:
     """Write the report of a directory's results and studies into it; either may be missing, not both.
 
@@ -71,8 +39,8 @@ def write_report(directory: Path) -> Path:
         The page.
     """
     page = directory / "report" / "index.html"
-    studies = load_studies(directory)
-    results = list(load_files(directory).values()) if _files(directory) or not studies else []
+    studies = found.sensitivities(directory)
+    results = list(found.exhibits(directory).values()) if found.files(directory) or not studies else []
     write_text(page, render(results, studies))
     return page
 
@@ -144,8 +112,8 @@ def _counts(words: Sequence[str], order: Sequence[str]) -> dict[str, int]:
 
 
 def _versions(results: Sequence[Result | Study]) -> str:
-    found = (f"{result.provenance['version']} (git {result.provenance['git']})" for result in results)
-    return ", ".join(dict.fromkeys(found))
+    versions = (f"{result.provenance['version']} (git {result.provenance['git']})" for result in results)
+    return ", ".join(dict.fromkeys(versions))
 
 
 def _keys(result: Result) -> list[str]:
@@ -154,8 +122,3 @@ def _keys(result: Result) -> list[str]:
 
 def _slug(text: str) -> str:
     return re.sub(r"[^a-z0-9.]+", "-", text.lower())
-
-
-def _natural(text: str) -> list[tuple[int, str]]:
-    """Sort key that puts fig10 after fig7."""
-    return [(int(part), "") if part.isdigit() else (-1, part) for part in re.split(r"(\d+)", text)]
