@@ -9,6 +9,7 @@ from optcp.errors import InputError
 from optcp.papers.model import Claim, Result, Row
 from optcp.plots import figures
 from optcp.report import build
+from optcp import results
 from optcp.results import exhibits
 
 
@@ -153,7 +154,7 @@ def test_a_study_that_cannot_be_read_is_named(optcp, tmp_path):
 
 
 def test_numbers_in_names_are_sorted_as_numbers():
-    assert sorted(["fig10", "table3", "fig7", "section5.2"], key=build._natural) == [
+    assert sorted(["fig10", "table3", "fig7", "section5.2"], key=results._natural) == [
         "fig7",
         "fig10",
         "section5.2",
