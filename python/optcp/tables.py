@@ -11,7 +11,6 @@ from rich.table import Table
 from rich.text import Text
 
 from optcp.evidence import outside, page
-from optcp.labelled import number as digits
 from optcp.labelled import prefixed
 from optcp.papers.judge import word
 from optcp.study.traffic import PERCENTILES
@@ -401,19 +400,30 @@ def show_comparison(console: Console, comparison: Comparison, most: int | None) 
         table.add_column(name, justify="right", no_wrap=True)
     for row in comparison.rows[:most]:
         factor, unit = prefixed(max(abs(row.value), abs(row.reference)), row.unit)
+        largest = max(abs(row.value), abs(row.reference))
         here, there, gap, low, high = (
-            digits(value / factor) for value in (row.value, row.reference, row.difference, row.low, row.high)
+            digits(value / factor, largest / factor)
+            for value in (row.value, row.reference, row.difference, row.low, row.high)
         )
         table.add_row(
             Text(row.metric), Text(unit), *(Text(row.cell[name]) for name in comparison.common),
             *([Text(" ".join(row.cell[name] for name in comparison.differing if name in row.cell))]
               if comparison.differing else []),
-            here, there, gap, Text(f"[{low}, {high}]"), digits(row.relative_pct), p_text(row.p), str(row.n),
+            here, there, gap, Text(f"[{low}, {high}]"), digits(row.relative_pct, 100), p_text(row.p), str(row.n),
         )  # fmt: skip
     show_table(console, table)
     left = len(comparison.rows) - table.row_count
     if left:
         console.print(f"and {left} more rows: --all shows them, --metric NAME those of one metric")
+
+
+def digits(value: float, beside: float) -> str:
+    """Write a number with four digits; zero where it is but the rounding of numbers as large as ``beside``."""
+    if not math.isfinite(value):
+        return "-"
+    if abs(value) < 1e-12 * beside:
+        return "0"
+    return f"{value:.0f}" if 1e3 <= abs(value) < 1e9 else f"{value:.4g}"
 
 
 def p_text(p: float) -> str:

@@ -13,6 +13,8 @@ from optcp.errors import InputError
 from optcp.labelled import position, prefixed
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from matplotlib.axes import Axes
     from matplotlib.axis import Axis as Ruler
     from numpy.typing import NDArray
@@ -85,10 +87,15 @@ def draw(estimates: Estimates, x: str, by: str | None, columns: int, ax: Axes | 
         _numeric(ax.yaxis, words(estimates.name, estimates.unit), estimates.unit, finite)
         if by is not None:
             ax.legend(
-                title=words(by), title_fontsize=9, alignment="left", ncols=3 * columns, columnspacing=1,
+                title=words(by), title_fontsize=9, alignment="left", ncols=_beside(curves, columns), columnspacing=1,
                 loc="lower left", bbox_to_anchor=(0, 1), borderaxespad=0.2,
             )  # fmt: skip
     return ax
+
+
+def _beside(names: Sequence[str], columns: int) -> int:
+    """How many entries of a legend fit beside each other: each takes its letters and a mark as wide as seven."""
+    return max(1, min(len(names), 46 * columns // (max(map(len, names)) + 7)))
 
 
 def words(name: str, unit: str = "") -> str:

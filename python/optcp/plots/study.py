@@ -74,7 +74,7 @@ def estimates(done: Done, asked: Request) -> tuple[Estimates, str, str | None]:
     if asked.minus:
         cells = _difference(cells, asked.minus, asked.by)
     cells = cells.at(**asked.at)
-    x = _along(cells.axes) if asked.x is None else asked.x
+    x = first_axis(cells.axes) if asked.x is None else asked.x
     cells = cells.at(
         **{axis.name: axis.values[0] for axis in cells.axes if len(axis) == 1 and axis.name not in (x, asked.by)}
     )
@@ -105,7 +105,8 @@ def _difference(cells: Cells, minus: Mapping[str, str], by: str | None) -> Cells
     return found.part(**{axis.name: [value for at, value in enumerate(axis.values) if at != reference]})
 
 
-def _along(axes: Sequence[Axis]) -> str:
+def first_axis(axes: Sequence[Axis]) -> str:
+    """The first axis of numbers with several values, or else the first one with several."""
     several = [axis for axis in axes if len(axis) > 1] or list(axes)
     if not several:
         raise InputError("there is one cell, and so nothing to draw along an axis")

@@ -6,8 +6,6 @@ import functools
 import re
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
-
 from optcp import results as found
 from optcp import tables
 from optcp.errors import RunFailed
@@ -16,6 +14,7 @@ from optcp.papers.judge import word
 from optcp.papers.model import Result
 from optcp.plots import figures
 from optcp.plots import sensitivity as plots
+from optcp.report.templating import templates
 from optcp.sensitivity.result import Result as Study
 
 if TYPE_CHECKING:
@@ -31,15 +30,21 @@ JUDGEMENTS = ("true", "false", "undecided")
 
 
 def write_report(directory: Path) -> Path:
-    """Write the report of a directory's results and studies into it; either may be missing, not both.
+    """Write the report of a directory into it: of its exhibits and sensitivity studies, or else of the study it is.
 
     Returns
     -------
     Path
         The page.
     """
+    from optcp.report import study
+    from optcp.study.done import Done
+    from optcp.study.store import IDENTITY
+
     page = directory / "report" / "index.html"
     studies = found.sensitivities(directory)
+    if (directory / IDENTITY).is_file() and not studies and not found.files(directory):
+        return study.write(Done.open(directory), page)
     results = list(found.exhibits(directory).values()) if found.files(directory) or not studies else []
     write_text(page, render(results, studies))
     return page
@@ -47,13 +52,7 @@ def write_report(directory: Path) -> Path:
 
 def render(results: Sequence[Result], studies: Sequence[Study] = ()) -> str:
     """Make the page; the same bytes for the same results."""
-    environment = Environment(
-        loader=PackageLoader("optcp.report"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
+    environment = templates()
     environment.filters |= {"number": tables.number, "word": word, "slug": _slug, "bounds": tables.bounds}
     environment.globals |= {
         "interval": tables.interval,

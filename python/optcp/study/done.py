@@ -353,6 +353,31 @@ class Done:
             raise InputError(f"no metric has the axes {' and '.join(at)}")
         return compare(have, at=at)
 
+    def report(self, path: str | Path) -> Path:
+        """Write one HTML page of the study, which needs no network: world, metrics, comparison, figures, provenance."""
+        from optcp.report.study import write
+
+        return write(self, Path(path))
+
+    def __repr__(self) -> str:
+        from optcp.study.study import described
+
+        observed = ", ".join(self.observations) or "none"
+        return f"{described(self.grid, self.seeds)}\nobservations: {observed}\nmetrics: {', '.join(self.metrics)}"
+
+    def _repr_html_(self) -> str:
+        from optcp.labelled import html_table
+        from optcp.plots.network import of_world
+        from optcp.study.study import described
+
+        about = {one["name"]: one["summary"] for one in _core.metrics()}
+        rows = [
+            [name, cells.unit, ", ".join(axis.name for axis in cells.axes), about[name]]
+            for name, cells in self.metrics.items()
+        ]
+        world = of_world(self.grid.branches[0].resolved)
+        return world + html_table(described(self.grid, self.seeds), ["metric", "unit", "axes", "what it is"], rows)
+
     def metric(self, name: str) -> Cells:
         """One of :attr:`metrics`.
 
