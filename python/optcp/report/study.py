@@ -56,9 +56,7 @@ def page(done: Done) -> str:
             failing=any("link" in failure for failure in world["failures"]),
             axes=[(axis.name, ", ".join(axis.shown)) for axis in done.axes],
             settings=done.store.read_identity()["settings"],
-            metrics=[
-                _metric(done, cells, summaries[name], compared.get(name, {})) for name, cells in done.metrics.items()
-            ],
+            metrics=[_metric(cells, summaries[name], compared.get(name, {})) for name, cells in done.metrics.items()],
             reference=", ".join(f"{name} = {value}" for name, value in reference.items()),
             provenance=provenance(done),
             most=MOST_ROWS,
@@ -72,7 +70,7 @@ def _world(world: dict[str, Any]) -> str:
     return ", ".join(f"{count} {what}" for count, what in parts) + f"; it ends at {world['stop_ps'] / 1e12:g} s"
 
 
-def _metric(done: Done, cells: Cells, summary: str, compared: dict[tuple[str, ...], Compared]) -> dict[str, Any]:
+def _metric(cells: Cells, summary: str, compared: dict[tuple[str, ...], Compared]) -> dict[str, Any]:
     means = cells.mean()
     largest = float(np.nanmax(np.abs(means.estimate), initial=0))
     factor, unit = prefixed(largest, cells.unit)
