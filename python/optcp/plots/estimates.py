@@ -56,7 +56,7 @@ def draw(estimates: Estimates, x: str, by: str | None, columns: int, ax: Axes | 
         array.transpose(order).reshape(len(along), len(curves))
         for array in (estimates.estimate, estimates.low, estimates.high)
     )
-    places = np.arange(len(along)) if along.numbers is None else np.array(along.numbers)
+    places = np.array(range(len(along)) if along.numbers is None else along.numbers, dtype=np.float64)
     style = resources.files("optcp.plots") / "optcp.mplstyle"
     with resources.as_file(style) as path, mpl.rc_context(fname=path):
         if ax is None:
@@ -77,8 +77,10 @@ def draw(estimates: Estimates, x: str, by: str | None, columns: int, ax: Axes | 
             )  # fmt: skip
         if along.numbers is None:
             crowded = sum(map(len, along.shown)) > WIDE * columns
-            turned = {"rotation": 40, "ha": "right", "rotation_mode": "anchor"} if crowded else {}
-            ax.set_xticks(places, along.shown, **turned)
+            ax.set_xticks(places, along.shown)
+            if crowded:
+                for label in ax.get_xticklabels():
+                    label.set(rotation=40, ha="right", rotation_mode="anchor")
             ax.set_xlabel(words(x))
         else:
             _numeric(ax.xaxis, words(x), along.unit, places)

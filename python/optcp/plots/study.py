@@ -9,6 +9,7 @@ import numpy as np
 
 from optcp.errors import InputError
 from optcp.files import replacing
+from optcp.labelled import position
 from optcp.plots.estimates import IEEE_WIDTH_IN, MOST_CURVES, draw, words
 from optcp.plots.svg import canvas, save
 
@@ -74,6 +75,9 @@ def estimates(done: Done, asked: Request) -> tuple[Estimates, str, str | None]:
     if asked.minus:
         cells = _difference(cells, asked.minus, asked.by)
     cells = cells.at(**asked.at)
+    for name in (asked.x, asked.by):
+        if name is not None:
+            position(cells.axes, name)
     x = first_axis(cells.axes) if asked.x is None else asked.x
     cells = cells.at(
         **{axis.name: axis.values[0] for axis in cells.axes if len(axis) == 1 and axis.name not in (x, asked.by)}
