@@ -392,7 +392,10 @@ def show_outcomes(console: Console, outcomes: Iterable[Outcome]) -> None:
 def show_comparison(console: Console, comparison: Comparison, most: int | None) -> None:
     """Print a paired comparison: a row a metric and cell, each in the unit that its size asks for."""
     where = ", ".join(f"{name} = {value}" for name, value in comparison.at.items())
-    console.print(Text(f"against {where}, paired by seed; p is not corrected for the number of rows", style="bold"))
+    console.print(
+        Text(f"against {where}, paired by seed; p is not corrected for the number of rows", style="bold"),
+        soft_wrap=True,
+    )
     table = Table(box=None, pad_edge=False, header_style="bold")
     for name in ("metric", "unit", *comparison.common, *(["of"] if comparison.differing else [])):
         table.add_column(name)
