@@ -5,7 +5,6 @@ Everything heavy is imported inside the verbs: ``--help``, ``--version`` and ``v
 
 from __future__ import annotations
 
-import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,35 +12,23 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from optcp import export as export_forms
+from optcp.cli_study import compare, plot
 from optcp.errors import InputError, RunFailed, nearest
 from optcp.exits import status_of
+from optcp.options import DIRECTORY, FILE, PLAIN_WIDTH
+from optcp.options import console as _console
 from optcp.shipped import ScenarioType
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rich.console import Console
 
 SCENARIO = ScenarioType()
 
 
-class Place(click.Path):
-    """A path on the command line, which is not empty: `--out "$UNSET"` means no place, not this directory."""
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:  # noqa: ANN401
-        """Make a path of it."""
-        if value == "":
-            self.fail("the path is empty; this directory is `.`", param, ctx)
-        return super().convert(value, param, ctx)
-
-
-FILE = Place(path_type=Path, dir_okay=False)
-DIRECTORY = Place(path_type=Path, file_okay=False)
 POSITIVE = click.IntRange(min=1)
 COUNT = click.IntRange(min=1, max=1_000_000)
 """Of runs: what is known of each must fit into memory."""
-PLAIN_WIDTH = 100
-"""Width of tables that do not go to a terminal."""
 
 SET = click.option("settings", "--set", multiple=True, metavar="KEY=VALUE", help="Change a value; may be repeated.")
 JOBS = click.option("--jobs", type=POSITIVE, help="Threads. [default: one a processor]")
@@ -423,7 +410,10 @@ def export(directory: Path, form: str, cells: tuple[str, ...], seed: int | None)
 @PAPERS
 @click.argument("directory", type=DIRECTORY)
 def report(directory: Path) -> None:
-    """Write DIRECTORY/report/index.html from the exhibits' results and sensitivity studies in DIRECTORY."""
+    """Write DIRECTORY/report/index.html: one page of the study in DIRECTORY.
+
+    Where there are results of exhibits or sensitivity studies, it is a page of these.
+    """
     from optcp.report import build
 
     click.echo(f"report: {build.write_report(directory)}")
@@ -620,16 +610,6 @@ def _jobs(jobs: int | None) -> int:
     return jobs or processors()
 
 
-def _console(stderr: bool = False) -> Console:
-    from rich.console import Console
-
-    # Names, paths and values are shown as they are: `[/a]` in one is no markup, `:x:` no picture.
-    console = Console(stderr=stderr, highlight=False, markup=False, emoji=False)
-    if not console.is_terminal and "COLUMNS" not in os.environ:
-        console.width = PLAIN_WIDTH
-    return console
-
-
 def _say_missing(missing: Sequence[str], asked: int, size: str) -> None:
     """Say what ``--check`` cannot compare; comparing nothing at all is not a check."""
     if len(missing) == asked:
@@ -646,6 +626,10 @@ def _plain(value: object) -> str:
     if isinstance(value, dict):
         return ", ".join(f"{name} = {text}" for name, text in value.items())
     return ", ".join(str(part) for part in value) if isinstance(value, list) else str(value)
+
+
+for verb in (compare, plot):
+    cli.add_command(verb)
 
 
 def main() -> None:

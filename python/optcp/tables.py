@@ -11,6 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from optcp.evidence import outside, page
+from optcp.labelled import prefixed
 from optcp.papers.judge import word
 from optcp.study.traffic import PERCENTILES
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from rich.table import Column
 
     from optcp import bench
+    from optcp.compare import Comparison
     from optcp.conformance import Outcome
     from optcp.evidence import base as evidence
     from optcp.packetdrill import Outcome as Script
@@ -385,6 +387,51 @@ def show_outcomes(console: Console, outcomes: Iterable[Outcome]) -> None:
         completed = "-" if one.completion_s is None else f"{one.completion_s:.6f}"
         table.add_row(Text(one.name), completed, str(one.transmissions), str(one.retransmissions), str(one.timeouts))
     show_table(console, table)
+
+
+def show_comparison(console: Console, comparison: Comparison, most: int | None) -> None:
+    """Print a paired comparison: a row a metric and cell, each in the unit that its size asks for."""
+    where = ", ".join(f"{name} = {value}" for name, value in comparison.at.items())
+    console.print(
+        Text(f"against {where}, paired by seed; p is not corrected for the number of rows", style="bold"),
+        soft_wrap=True,
+    )
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for name in ("metric", "unit", *comparison.common, *(["of"] if comparison.differing else [])):
+        table.add_column(name)
+    for name in ("here", "there", "difference", "95 % interval", "%", "p", "n"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for row in comparison.rows[:most]:
+        factor, unit = prefixed(max(abs(row.value), abs(row.reference)), row.unit)
+        largest = max(abs(row.value), abs(row.reference))
+        here, there, gap, low, high = (
+            digits(value / factor, largest / factor)
+            for value in (row.value, row.reference, row.difference, row.low, row.high)
+        )
+        table.add_row(
+            Text(row.metric), Text(unit), *(Text(row.cell[name]) for name in comparison.common),
+            *([Text(" ".join(row.cell[name] for name in comparison.differing if name in row.cell))]
+              if comparison.differing else []),
+            here, there, gap, Text(f"[{low}, {high}]"), digits(row.relative_pct, 100), p_text(row.p), str(row.n),
+        )  # fmt: skip
+    show_table(console, table)
+    left = len(comparison.rows) - table.row_count
+    if left:
+        console.print(f"and {left} more rows: --all shows them, --metric NAME those of one metric")
+
+
+def digits(value: float, beside: float) -> str:
+    """Write a number with four digits; zero where it is but the rounding of numbers as large as ``beside``."""
+    if not math.isfinite(value):
+        return "-"
+    if abs(value) < 1e-12 * beside:
+        return "0"
+    return f"{value:.0f}" if 1e3 <= abs(value) < 1e9 else f"{value:.4g}"
+
+
+def p_text(p: float) -> str:
+    """Write a p-value with two digits; what is very small as a bound."""
+    return "-" if math.isnan(p) else "<0.001" if p < 0.001 else f"{p:.2g}"
 
 
 def show_scripts(console: Console, outcomes: Iterable[Script]) -> None:

@@ -27,7 +27,7 @@ import pyarrow.parquet
 import pytest
 
 from optcp.papers.base import select
-from optcp.report.build import load_studies
+from optcp.results import sensitivities
 from optcp.sensitivity.space import space
 from optcp.tables import bounds
 
@@ -326,7 +326,7 @@ def test_ranges_of_unstated_parameters_are_those_of_the_exhibits():
         assert shown == {one.name: str(one.range) for one in space(select([name])[0], {}, {})}, name
 
 
-@pytest.mark.parametrize("study", load_studies(ROOT / "docs" / "papers"), ids=lambda study: study.exhibit)
+@pytest.mark.parametrize("study", sensitivities(ROOT / "docs" / "papers"), ids=lambda study: study.exhibit)
 def test_what_came_out_of_studies_is_as_stored(study):
     page = "docs/papers/sensitivity.md"
     assert rows(page, f"effects of {study.exhibit}") == [

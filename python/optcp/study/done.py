@@ -15,16 +15,18 @@ from optcp import _core
 from optcp.axes import Axis
 from optcp.cells import Cells
 from optcp.errors import Damaged, InputError, nearest
+from optcp.labelled import position
 from optcp.study.observed import Observed
 from optcp.study.store import Store
 from optcp.table import PICOSECONDS_A_SECOND, Table
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
+    from optcp.compare import Comparison
     from optcp.study.grid import Branch, Grid
     from optcp.study.store import Columns, Part
 
@@ -407,6 +409,66 @@ class Done:
             more = (Axis(about["of"], tuple(texts[code] for code in codes)),) if about["of"] else ()
             found[about["name"]] = self.cells(cells, more, about["name"], about["unit"])
         return found
+
+    def compare(self, *, at: Mapping[str, str | float], metrics: Sequence[str] | None = None) -> Comparison:
+        """Compare metrics in each cell with one cell, paired by seed: :func:`optcp.compare.compare`.
+
+        Parameters
+        ----------
+        at
+            The reference: a value for each axis that is fixed. Along the others, each cell is compared with the
+            reference of its own. Metrics without these axes are left out.
+        metrics
+            Their names; left out, all.
+
+        Raises
+        ------
+        InputError
+            If there is no such axis, value or metric; the message names the nearest.
+
+        Examples
+        --------
+        >>> from optcp import Study
+        >>> done = Study("single-failure", {"parameters.switch_delay": ["0 ms", "50 ms"]}, seeds=3).run()
+        >>> row = done.compare(at={"switch_delay": "0 ms"}, metrics=["drop_share"]).rows[0]
+        >>> row.cell, row.n
+        ({'switch_delay': '50 ms'}, 3)
+        """
+        from optcp.compare import compare
+
+        chosen = self.metrics if metrics is None else {name: self.metric(name) for name in metrics}
+        known = {axis.name: axis for cells in chosen.values() for axis in cells.axes}
+        for name in at:
+            position(list(known.values()), name)
+        have = {name: cells for name, cells in chosen.items() if set(at) <= {axis.name for axis in cells.axes}}
+        if not have:
+            raise InputError(f"no metric has the axes {' and '.join(at)}")
+        return compare(have, at=at)
+
+    def report(self, path: str | Path) -> Path:
+        """Write one HTML page of the study, which needs no network: world, metrics, comparison, figures, provenance."""
+        from optcp.report.study import write
+
+        return write(self, Path(path))
+
+    def __repr__(self) -> str:
+        from optcp.study.study import described
+
+        observed = ", ".join(self.observations) or "none"
+        return f"{described(self.grid, self.seeds)}\nobservations: {observed}\nmetrics: {', '.join(self.metrics)}"
+
+    def _repr_html_(self) -> str:
+        from optcp.labelled import html_table
+        from optcp.plots.network import of_world
+        from optcp.study.study import described
+
+        about = {one["name"]: one["summary"] for one in _core.metrics()}
+        rows = [
+            [name, cells.unit, ", ".join(axis.name for axis in cells.axes), about[name]]
+            for name, cells in self.metrics.items()
+        ]
+        world = of_world(self.grid.branches[0].resolved)
+        return world + html_table(described(self.grid, self.seeds), ["metric", "unit", "axes", "what it is"], rows)
 
     def metric(self, name: str) -> Cells:
         """One of :attr:`metrics`.
