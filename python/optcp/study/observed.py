@@ -98,7 +98,7 @@ class Observed:
         each = np.bincount(run, minlength=runs)
         if (each != each[0]).any():
             raise InputError(
-                f"the runs have unlike numbers of intervals of {interval_s:g} s: {self.name!r}, {each.min()} to {each.max()}"
+                f"the runs have {each.min()} to {each.max()} intervals of {interval_s:g} s of {self.name!r}"
             )
         codes, texts = table.coded(row)
         first = codes[: each[0]]
