@@ -120,6 +120,8 @@ class Store:
         self._scanning = threading.Lock()
         self._index: dict[tuple[str, int], Part] = {}
         self._tables: dict[tuple[str, str], tuple[dict[str, str], Columns]] = {}
+        self.digest = False
+        """Whether its runs have the digest of all records: also those that are made when nobody asks for it again."""
 
     def open(self, grid: Grid, *, force: bool = False) -> None:
         """Make it a study's directory, or make sure that it is, and look up which runs are there.
@@ -136,31 +138,44 @@ class Store:
         Damaged
             If what is there cannot be read.
         """
-        mine = identity(grid)
-        path = self.root / IDENTITY
-        if path.is_file():
-            if differences := _differences(self.read_identity(), mine):
-                if not force:
-                    raise InputError(
-                        f"{self.root}: another study is there: {'; '.join(differences)}. "
-                        "Choose another --out, or start anew with --force"
-                    )
-                self.clear()
-        elif old := next((found for form in OLD for found in self.root.glob(form)), None):
+        if not self.look(grid, force=force) and (self.root / IDENTITY).is_file():
+            self.clear()
+        mine = identity(grid) | {"digest": self.digest}
+        if not (self.root / IDENTITY).is_file() or self.read_identity() != json.loads(json.dumps(mine)):
+            write_text(self.root / IDENTITY, stored.sealed(json.dumps(mine, indent=1, ensure_ascii=False) + "\n"))
+        for branch in grid.branches:
+            self._describe(branch)
+
+    def look(self, grid: Grid, *, force: bool = False) -> bool:
+        """Look up which runs of a study are there, and write nothing; return whether it is there at all.
+
+        Raises
+        ------
+        InputError, Damaged
+            As :meth:`open`, which would remove with ``force`` what is of another study.
+        """
+        self.digest = grid.digest
+        if (self.root / IDENTITY).is_file():
+            there = self.read_identity()
+            if not (differences := _differences(there, identity(grid))):
+                self.digest = there["digest"]
+                self.scan()
+                return True
+            if not force:
+                raise InputError(
+                    f"{self.root}: another study is there: {'; '.join(differences)}. "
+                    "Choose another --out, or start anew with --force"
+                )
+            return False
+        if old := next((found for form in OLD for found in self.root.glob(form)), None):
             raise InputError(
                 f"{self.root}: {old.relative_to(self.root)} is of an earlier version of optcp, "
                 "whose runs had a folder each and are not read any more. Choose another --out"
             )
-        if not path.is_file():
-            for folder in FOLDERS:
-                if (self.root / folder).exists() and any((self.root / folder).iterdir()):
-                    raise InputError(f"{self.root}: there is a folder {folder} of no study; choose another --out")
-        before = self.read_identity()["cells"] if path.is_file() else None
-        if before != mine["cells"]:
-            write_text(path, stored.sealed(json.dumps(mine, indent=1, ensure_ascii=False) + "\n"))
-        self.scan()
-        for branch in grid.branches:
-            self._describe(branch)
+        for folder in FOLDERS:
+            if (self.root / folder).exists() and any((self.root / folder).iterdir()):
+                raise InputError(f"{self.root}: there is a folder {folder} of no study; choose another --out")
+        return False
 
     def grid(self) -> Grid:
         """The grid that the directory was last opened for, read back.
@@ -249,9 +264,7 @@ class Store:
         """Keep the world of a cell, once."""
         path = self.root / "cells" / f"{branch.id}.json"
         if not path.is_file():
-            about = {"cell": branch.key, "scenario_sha256": branch.scenario.sha256, "scenario": branch.resolved}
-            text = json.dumps(about, ensure_ascii=False, indent=1)
-            write_text(path, stored.sealed(text + "\n"))
+            write_text(path, described(branch))
 
     def cell(self, cell: str) -> dict[str, Any]:
         """What is kept of a cell: ``cell`` (axis to value), ``scenario_sha256`` and ``scenario``, resolved."""
@@ -339,6 +352,12 @@ def _manifest(text: str) -> Manifest:
         raise ValueError(f"written by another version of optcp (format {found['format']}, not {FORMAT})")
     stored.shaped(Manifest, found)
     return found  # type: ignore[return-value]
+
+
+def described(branch: Branch) -> str:
+    """What ``cells/<cell>.json`` holds."""
+    about = {"cell": branch.key, "scenario_sha256": branch.scenario.sha256, "scenario": branch.resolved}
+    return stored.sealed(json.dumps(about, ensure_ascii=False, indent=1) + "\n")
 
 
 def identity(grid: Grid) -> dict[str, Any]:
