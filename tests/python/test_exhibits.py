@@ -1,4 +1,4 @@
-"""Exhibits end to end on the double: JSON form, tables, baseline, registry."""
+"""Exhibits end to end: JSON form, tables, baseline, registry."""
 
 import hashlib
 import json
@@ -6,7 +6,7 @@ import json
 import numpy as np
 import pytest
 
-from fake_core import DOUBLED
+from conftest import MADE
 from optcp import stored
 from optcp.errors import InputError
 from optcp.papers import assume, base, baseline, histogram
@@ -18,7 +18,7 @@ from optcp.study import Done
 from optcp.tables import rate_text, show_result
 from test_section5 import made
 
-IDS = [*DOUBLED]
+IDS = [*MADE]
 ALL = [
     "gmpls/every-scheme",
     *(f"gmpls/fig{number}" for number in (4, 7, 8, 10, 11, 12, 13, 14, 15, 16, 18, 19)),

@@ -110,7 +110,9 @@ class StoredRun:
     @property
     def counts(self) -> dict[str, int]:
         """Packets ``sent``, ``delivered``, ``dropped``, ``in_flight``; ``packet_hops``, ``events``."""
-        return {name: int(value) for name, value in self._run.items() if not name.endswith("sha256")}
+        found = {name: int(value) for name, value in self._run.items() if not name.endswith("sha256")}
+        # Only protection 1+1 has copies.
+        return {name: count for name, count in found.items() if count or name != "copied"}
 
     @property
     def drops(self) -> dict[str, int]:

@@ -10,6 +10,7 @@ import functools
 import json
 import threading
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict
 
 import numpy as np
@@ -23,7 +24,6 @@ from optcp.table import Table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
-    from pathlib import Path
 
     from numpy.typing import NDArray
 
@@ -342,7 +342,7 @@ class Store:
             return _core.read_tables(files, None if columns is None else list(columns))
         except ValueError as error:
             path, _, what = str(error).partition(": ")
-            raise Damaged(self.root / path, what, "the study") from error
+            raise Damaged(Path(path), what, "the study") from error
 
 
 def _manifest(text: str) -> Manifest:
