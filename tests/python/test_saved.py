@@ -9,7 +9,7 @@ import pytest
 
 from conftest import WORLD
 from optcp import export, stored
-from optcp.errors import Damaged, InputError, Interrupted
+from optcp.errors import InputError, Interrupted
 from optcp.export.latex import latex
 from optcp.files import replacing_directory
 from optcp.papers.model import Result, Row
