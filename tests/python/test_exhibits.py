@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from conftest import MADE
-from optcp import stored
+from optcp import _core, stored
 from optcp.errors import InputError
 from optcp.papers import assume, base, baseline, histogram
 from optcp.papers.base import Options, Size, select
@@ -67,7 +67,7 @@ def test_the_form_of_the_contract(results_directory):
             assert {"text", "where", "holds", "evidence"} <= set(claim)
             assert claim["holds"] in (True, False, "undecided")
         provenance = result["provenance"]
-        assert (provenance["version"], provenance["git"]) == ("0.0.0", "fake")
+        assert (provenance["version"], provenance["git"]) == tuple(_core.version().split("+", 1))
         assert provenance["seeds"] == [1, 4]
         assert provenance["records_sha256"] is None
         assert len(provenance["scenario_sha256"]) == len(provenance["metrics_sha256"]) == 64
