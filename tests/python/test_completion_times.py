@@ -3,16 +3,14 @@
 import numpy as np
 import pytest
 
-from optcp import Study
+from optcp import Study, load
 
 WEB = {"stop": "12 s", "flows.1.until": "10 s", "parameters.largest": "1 MB"}
 
 
 @pytest.fixture(scope="module")
-def done():
-    from optcp import load
-
-    return Study(load("web-and-elephant").set(WEB), seeds=2).run()
+def done(tmp_path_factory):
+    return Study(load("web-and-elephant").set(WEB), seeds=2).run(tmp_path_factory.mktemp("web"))
 
 
 def test_only_flows_that_ended_have_a_time(done):
