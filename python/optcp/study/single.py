@@ -72,7 +72,8 @@ def study(
     return Study(
         world,
         seeds=range(first_seed, first_seed + runs),
-        title=world.core.summary()["title"] or path.stem,
+        # A file's name may be no text.
+        title=world.core.summary()["title"] or path.stem.encode(errors="replace").decode(),
         digest=digest or any(one["kind"] == "packets" for one in world.resolved["observe"]),
         fork=fork,
         kernel=kernel,

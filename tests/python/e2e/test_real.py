@@ -2,6 +2,7 @@
 
 import json
 
+from optcp import Done
 from optcp.shipped import find
 
 SCENARIO = find("gmpls-section5")
