@@ -192,8 +192,8 @@ class Store:
         about = self.read_identity()
         cells = [(id_, self.cell(id_)) for id_ in about["cells"]]
         branches = tuple(StoredBranch(cell["cell"], id_, cell["scenario"]) for id_, cell in cells)
-        named = about["named"] and tuple(Axis(name, tuple(values)) for name, values in about["named"])
-        return Grid(about["title"], branches, about["digest"], named=named)
+        named = tuple(Axis(name, tuple(values)) for name, values in about["named"] or ())
+        return Grid(about["title"], branches, about["digest"], named=named or None)
 
     def read_identity(self) -> Identity:
         """What ``study.json`` says.
