@@ -16,7 +16,6 @@ from optcp import Done
 SHIPPED = Path(optcp.__file__).parent / "scenarios" / "germany50.toml"
 TOPOLOGIES = {"sndlib/abilene": (12, 15), "sndlib/germany50": (50, 88), "topozoo/Geant2012": (37, 58)}
 
-# This process has the double of the compiled module, so the real one is asked in another.
 ASK = """
 import json, sys
 from optcp import _core
