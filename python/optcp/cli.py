@@ -313,6 +313,7 @@ def sensitivity(
 @click.option("--kernel", default="fast", show_default=True, callback=_kernel, help="fast, or reference to check it.")
 @DIGEST
 @FORK
+@click.option("--force", is_flag=True, help="Remove another study that is in the directory.")
 @click.option("--dry-run", is_flag=True, help="Check everything and say what would be run and written.")
 def run(
     scenario: Path,
@@ -324,31 +325,34 @@ def run(
     kernel: str,
     digest: bool,
     fork: bool,
+    force: bool,
     dry_run: bool,
 ) -> None:
     """Run a scenario; one with a [sweep] runs its whole grid.
 
-    SCENARIO is a file, or the name of one that comes with optcp (`optcp list scenarios`). Each run has a directory
-    with meta.json, scalars.parquet and one Parquet file an observation. Stored runs are used again.
+    SCENARIO is a file, or the name of one that comes with optcp (`optcp list scenarios`). The directory is that of one
+    study: scalars and each observation as tables of all runs (Parquet). Stored runs are used again.
     """
     from optcp.files import check_directory
     from optcp.study import single
+    from optcp.study.done import Done
     from optcp.study.progress import for_console
-    from optcp.tables import show_plan, show_summary
+    from optcp.study.runner import run_missing
+    from optcp.study.show import show_done, show_plan
+    from optcp.study.store import Store
 
     target = out or Path("results") / scenario.stem
     check_directory(target)
     pairs = list(_pairs(settings).items())
-    planned = single.plan(scenario, pairs, seed, runs, target, digest=digest, fork=fork, kernel=kernel)
+    study = single.study(scenario, pairs, seed, runs, digest=digest, fork=fork, kernel=kernel)
+    store = Store(target)
     if dry_run:
-        missing = planned.missing()
-        for note in planned.notes(missing):
-            _remark(note)
-        estimate = single.probe(planned) if any(missing.values()) else None
-        show_plan(_console(), planned, estimate, _jobs(jobs))
+        store.look(study.grid, force=force)
+        show_plan(_console(), study, store, single.probe(study, store), _jobs(jobs))
         return
-    summary = single.simulate(planned, _jobs(jobs), for_console(_console(stderr=True)), _remark)
-    show_summary(_console(), summary, planned)
+    store.open(study.grid, force=force)
+    run_missing([(study, store)], _jobs(jobs), for_console(_console(stderr=True)))
+    show_done(_console(), Done(study.grid, study.seeds, store))
 
 
 @cli.command()

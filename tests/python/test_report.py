@@ -4,12 +4,11 @@ from html.parser import HTMLParser
 
 import pytest
 
-from optcp import stored
+from optcp import results, stored
 from optcp.errors import InputError
 from optcp.papers.model import Claim, Result, Row
 from optcp.plots import figures
 from optcp.report import build
-from optcp import results
 from optcp.results import exhibits
 
 

@@ -1,4 +1,4 @@
-"""Which unstated parameter drives a result: known functions, the design, printed values, and the verb on the double."""
+"""Which unstated parameter drives a result: known functions, the design, printed values, and the verb."""
 
 import json
 import math

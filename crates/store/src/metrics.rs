@@ -46,7 +46,7 @@ metrics! {
     SENT "sent" "packets" "" "Packets that entered the network, data and ACKs.";
     DELIVERED "delivered" "packets" "" "Packets that arrived.";
     DROPPED "dropped" "packets" "" "Packets dropped for any reason.";
-    IN_FLIGHT "in_flight" "packets" "" "Packets under way when the run ended.";
+    IN_FLIGHT "in_flight" "packets" "" "Packets in flight when the run ended.";
     COPIED "copied" "packets" "" "Packets that 1+1 protection sent a second time.";
     HOPS "packet_hops" "hops" "" "Transmissions of a packet by a port.";
     EVENTS "events" "events" "" "Events that the kernel took.";

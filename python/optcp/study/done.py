@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import itertools
 import math
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,6 +17,7 @@ from optcp.axes import Axis
 from optcp.cells import Cells
 from optcp.errors import Damaged, InputError, nearest
 from optcp.labelled import position
+from optcp.samples import Samples
 from optcp.study.observed import Observed
 from optcp.study.store import Store
 from optcp.table import PICOSECONDS_A_SECOND, Table
@@ -180,7 +182,9 @@ class StoredRun:
     @property
     def counts(self) -> dict[str, int]:
         """Packets ``sent``, ``delivered``, ``dropped``, ``in_flight``; ``packet_hops``, ``events``."""
-        return {name: int(value) for name, value in self._run.items() if not name.endswith("sha256")}
+        found = {name: int(value) for name, value in self._run.items() if not name.endswith("sha256")}
+        # Only protection 1+1 has copies.
+        return {name: count for name, count in found.items() if count or name != "copied"}
 
     @property
     def drops(self) -> dict[str, int]:
@@ -408,6 +412,37 @@ class Done:
             cells[run[mine], place] = values[mine]
             more = (Axis(about["of"], tuple(texts[code] for code in codes)),) if about["of"] else ()
             found[about["name"]] = self.cells(cells, more, about["name"], about["unit"])
+        return found
+
+    @functools.cached_property
+    def completions(self) -> dict[str, Samples]:
+        """How long flows took that ended, by group; of several observations of a group the first counts.
+
+        Examples
+        --------
+        >>> from optcp import Study
+        >>> done = Study("web-and-elephant", seeds=2).run()
+        >>> done.completions["web"].quantile(0.99).n
+        array(2)
+        """
+        branches = self.grid.branches
+        watching: dict[str, str] = {}
+        for one in itertools.chain.from_iterable(branch.resolved["observe"] for branch in branches):
+            if one["kind"] == "completions":
+                watching = dict.fromkeys(one["groups"], one["name"]) | watching
+        found = {}
+        for group, observation in watching.items():
+            table, run = self.rows(observation, ["time_ps", "start_ps", "group", "finished"])
+            codes, texts = table.coded("group")
+            ours = table.numbers("finished").astype(bool) & (codes == (texts.index(group) if group in texts else -1))
+            took_s = (table.numbers("time_ps") - table.numbers("start_ps"))[ours] / PICOSECONDS_A_SECOND
+            order = np.argsort(run[ours], kind="stable")
+            values = np.empty(len(self.seeds) * len(branches), dtype=object)
+            ends = np.searchsorted(run[ours][order], np.arange(1, values.size))
+            for at, one in enumerate(np.split(took_s[order], ends)):
+                values[at] = one
+            shape = (len(self.seeds), *(len(axis) for axis in self.axes))
+            found[group] = Samples(values.reshape(shape), self.axes, self.seeds, "completion", "s")
         return found
 
     def compare(self, *, at: Mapping[str, str | float], metrics: Sequence[str] | None = None) -> Comparison:

@@ -72,7 +72,7 @@ class Block:
             self.missing(store),
             str(store.root),
             fork=grid.fork,
-            digest=grid.digest,
+            digest=grid.digest or store.digest,
             kernel=grid.kernel,
             cancel=cancel,
         )

@@ -10,6 +10,7 @@ import functools
 import json
 import threading
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict
 
 import numpy as np
@@ -23,7 +24,6 @@ from optcp.table import PICOSECONDS_A_SECOND, Table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
-    from pathlib import Path
 
     from numpy.typing import NDArray
 
@@ -143,6 +143,8 @@ class Store:
         self._scanning = threading.Lock()
         self._index: dict[tuple[str, int], Part] = {}
         self._tables: dict[tuple[str, str], tuple[dict[str, str], Columns]] = {}
+        self.digest = False
+        """Whether its runs have the digest of all records: also those that are made when nobody asks for it again."""
 
     def open(self, grid: Grid, *, force: bool = False) -> None:
         """Make it a study's directory, or make sure that it is, and look up which runs are there.
@@ -159,28 +161,40 @@ class Store:
         Damaged
             If what is there cannot be read.
         """
-        mine = identity(grid)
-        path = self.root / IDENTITY
-        if path.is_file():
-            if differences := _differences(self.read_identity(), mine):
-                if not force:
-                    raise InputError(
-                        f"{self.root}: another study is there: {'; '.join(differences)}. "
-                        "Choose another --out, or start anew with --force"
-                    )
-                self.clear()
-        else:
-            self.refuse_old("Choose another --out")
-        if not path.is_file():
-            for folder in FOLDERS:
-                if (self.root / folder).exists() and any((self.root / folder).iterdir()):
-                    raise InputError(f"{self.root}: there is a folder {folder} of no study; choose another --out")
-        before = self.read_identity()["cells"] if path.is_file() else None
-        if before != mine["cells"]:
-            write_text(path, stored.sealed(json.dumps(mine, indent=1, ensure_ascii=False) + "\n"))
-        self.scan()
+        if not self.look(grid, force=force) and (self.root / IDENTITY).is_file():
+            self.clear()
+        mine = identity(grid) | {"digest": self.digest}
+        if not (self.root / IDENTITY).is_file() or self.read_identity() != json.loads(json.dumps(mine)):
+            write_text(self.root / IDENTITY, stored.sealed(json.dumps(mine, indent=1, ensure_ascii=False) + "\n"))
         for branch in grid.branches:
             self._describe(branch)
+
+    def look(self, grid: Grid, *, force: bool = False) -> bool:
+        """Look up which runs of a study are there, and write nothing; return whether it is there at all.
+
+        Raises
+        ------
+        InputError, Damaged
+            As :meth:`open`, which would remove with ``force`` what is of another study.
+        """
+        self.digest = grid.digest
+        if (self.root / IDENTITY).is_file():
+            there = self.read_identity()
+            if not (differences := _differences(there, identity(grid))):
+                self.digest = there["digest"]
+                self.scan()
+                return True
+            if not force:
+                raise InputError(
+                    f"{self.root}: another study is there: {'; '.join(differences)}. "
+                    "Choose another --out, or start anew with --force"
+                )
+            return False
+        self.refuse_old("Choose another --out")
+        for folder in FOLDERS:
+            if (self.root / folder).exists() and any((self.root / folder).iterdir()):
+                raise InputError(f"{self.root}: there is a folder {folder} of no study; choose another --out")
+        return False
 
     def refuse_old(self, instead: str) -> None:
         """Say that runs of an earlier version are there, if there are any, and what to do ``instead``."""
@@ -285,9 +299,7 @@ class Store:
         """Keep the world of a cell, once."""
         path = self.root / "cells" / f"{branch.id}.json"
         if not path.is_file():
-            about = {"cell": branch.key, "scenario_sha256": branch.scenario.sha256, "scenario": branch.resolved}
-            text = json.dumps(about, ensure_ascii=False, indent=1)
-            write_text(path, stored.sealed(text + "\n"))
+            write_text(path, described(branch))
 
     def cell(self, cell: str) -> dict[str, Any]:
         """What is kept of a cell: ``cell`` (axis to value), ``scenario_sha256`` and ``scenario``, resolved."""
@@ -371,7 +383,7 @@ class Store:
             return _core.read_tables(files, None if columns is None else list(columns))
         except ValueError as error:
             path, _, what = str(error).partition(": ")
-            raise Damaged(self.root / path, what, "the study") from error
+            raise Damaged(Path(path), what, "the study") from error
 
 
 def _manifest(text: str) -> Manifest:
@@ -388,6 +400,12 @@ def _manifest(text: str) -> Manifest:
         if len(file["rows"]) != len(runs) or min(file["rows"]) < 0:
             raise ValueError(f"`files.{table}.rows` is not a number of rows for each run")
     return found  # type: ignore[return-value]
+
+
+def described(branch: Branch) -> str:
+    """What ``cells/<cell>.json`` holds."""
+    about = {"cell": branch.key, "scenario_sha256": branch.scenario.sha256, "scenario": branch.resolved}
+    return stored.sealed(json.dumps(about, ensure_ascii=False, indent=1) + "\n")
 
 
 def identity(grid: Grid) -> dict[str, Any]:
