@@ -27,7 +27,7 @@ import pyarrow.parquet
 import pytest
 
 from optcp import _core
-from optcp.papers.base import select
+from optcp.papers.registry import select
 from optcp.results import sensitivities
 from optcp.sensitivity.space import space
 from optcp.tables import bounds

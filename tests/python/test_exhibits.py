@@ -10,9 +10,10 @@ from conftest import MADE
 from optcp import _core, stored
 from optcp.errors import InputError
 from optcp.papers import assume, base, baseline, histogram
-from optcp.papers.base import Options, Size, select
+from optcp.papers.base import Options, Size
 from optcp.papers.gmpls import fig8, section5
 from optcp.papers.model import Result, finite
+from optcp.papers.registry import select
 from optcp.papers.reproduce import Request, reproduce
 from optcp.study import Done
 from optcp.tables import rate_text, show_result
