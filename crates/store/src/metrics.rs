@@ -38,6 +38,7 @@ metrics! {
     UNFINISHED "unfinished_flows" "flows" "group" "Flows that had started and did not end.";
     UTILISATION "utilisation" "" "port" "Bits whose transmission ended in the run, over what the port's rate allows.";
     HURST "hurst" "" "group" "Hurst parameter of the packets sent an interval, by the local Whittle method.";
+    HURST_ERROR "hurst_error" "" "group" "The asymptotic standard error of that estimate.";
     BURSTS "bursts" "bursts" "fibre" "Bursts that asked for a wavelength.";
     BURST_LOSS "burst_loss" "" "fibre" "The share of them that got none.";
     WAVELENGTHS "wavelength_utilisation" "" "fibre" "The share of time that wavelengths were reserved, mean over intervals.";
@@ -227,6 +228,7 @@ fn datagrams(series: &Series, found: &mut Found) {
     for (group, counts) in rows(series, &sent) {
         if let Some(estimate) = local_whittle(&counts[..whole.min(counts.len())]) {
             found.add(HURST, group, estimate.hurst);
+            found.add(HURST_ERROR, group, estimate.standard_error);
         }
     }
 }
