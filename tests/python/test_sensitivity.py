@@ -366,7 +366,7 @@ def test_the_verb_prints_writes_and_continues(ran, stored_runs, calls):
 def test_a_parameter_on_which_nothing_depends_has_no_effect(stored_runs, table3):
     def find(found):
         gain = math.log(found.number("backbone_bps"))
-        values = [verdict.row({"delta_ms": 50}, "rel_goodput_pct", 9.85, Interval(gain, gain - 1, gain + 1, 3))]
+        values = [verdict.row({"delta_ms": 50}, "rel_goodput_pct", 9.85, Interval(gain, gain - 1, gain + 1, 3), "")]
         return replace(TABLE3.find(found), rows=values)
 
     table3(find=find)
@@ -419,8 +419,9 @@ def test_a_result_is_read_back(ran):
         Result.from_json("{}")
 
 
-def test_the_report_shows_a_study(stored_runs):
-    assert stored_runs(*WORDS, *SMALL)[0] == 0
+def test_the_report_shows_a_study(stored_runs, table3):
+    table3(setup=replace(SETUP, runs=16))
+    assert stored_runs(*WORDS, *SMALL, "--confirm")[0] == 0
     status, out, _ = stored_runs("report", "out")
     assert (status, out) == (0, "report: out/report/index.html\n")
     page = Path("out/report/index.html").read_text()
