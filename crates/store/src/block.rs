@@ -13,7 +13,7 @@ use crate::part::{AxisValue, File, Part};
 /// middle of a block loses no more. Time would cut parts otherwise each time.
 const HOPS_A_PART: u64 = 2_000_000;
 /// So is one with so many rows: they are held in memory.
-const ROWS_A_PART: usize = 4_000_000;
+const ROWS_A_PART: usize = 1_000_000;
 
 /// A cell of a study's grid.
 #[derive(Clone, Copy, Debug)]
