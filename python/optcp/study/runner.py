@@ -213,18 +213,40 @@ class Lane:
     def __init__(self, store: Store, name: str) -> None:
         parts = store.root / "parts"
         parts.mkdir(parents=True, exist_ok=True)
-        self.lock = FileLock(parts / f".{name}.lock", thread_local=False)
+        self._lock = FileLock(parts / f".{name}.lock", thread_local=False)
         self._store, self._last = store, parts / f".{name}.last"
         self._me = uuid.uuid4().hex
-        self._looking = threading.Lock()
+        self._threads = 0
+        self._counting = threading.Lock()
 
-    def look(self) -> None:
-        """Take up what other processes have made of it since this one had it last; the lock is held."""
-        with self._looking:
-            last = self._last.read_text() if self._last.is_file() else ""
-            if last != self._me:
-                self._store.scan()
-                self._last.write_text(self._me)
+    def enter(self) -> bool:
+        """Take the lane for a thread, unless another process has it; what others have made of it is then known."""
+        with self._counting:
+            if not self._threads:
+                try:
+                    self._lock.acquire(blocking=False)
+                except Timeout:
+                    return False
+                try:
+                    self._look()
+                except BaseException:
+                    self._lock.release()
+                    raise
+            self._threads += 1
+            return True
+
+    def leave(self) -> None:
+        """Give it back."""
+        with self._counting:
+            self._threads -= 1
+            if not self._threads:
+                self._lock.release()
+
+    def _look(self) -> None:
+        """Take up what other processes have made since this one had the lane last."""
+        if not self._last.is_file() or self._last.read_text() != self._me:
+            self._store.scan()
+            self._last.write_text(self._me)
 
 
 def _job(block: Block, store: Store, lanes: dict[Path, Lane]) -> Job | None:
@@ -238,12 +260,12 @@ def _job(block: Block, store: Store, lanes: dict[Path, Lane]) -> Job | None:
 
     def work(cancel: _core.Cancel) -> None:
         while not cancel.is_set:
-            try:
-                with lane.lock.acquire(blocking=False):
-                    lane.look()
+            if lane.enter():
+                try:
                     return block.run(store, cancel)
-            except Timeout:
-                time.sleep(LOOK_AGAIN_S)
+                finally:
+                    lane.leave()
+            time.sleep(LOOK_AGAIN_S)
         raise _core.Cancelled
 
     def stored() -> int:
