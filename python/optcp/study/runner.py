@@ -31,8 +31,8 @@ SINGLE = 64
 """A study of no more seeds, times groups of cells, is run seed by seed: runs may be long, and processors many."""
 FIRST = 16
 """Of a larger one so many are run seed by seed; how long they are says how many seeds the other blocks have."""
-HOPS_A_BLOCK = 1_000_000
-"""Transmissions of packets, some hundredths of a second of work: little beside it are a block's files and its Python."""
+HOPS_A_BLOCK = 4_000_000
+"""Transmissions of packets, a tenth of a second of work or less: little beside it are a block's files and its Python."""
 MOST_SEEDS = 256
 """Of a block."""
 LOOK_AGAIN_S = 0.2
@@ -183,7 +183,13 @@ def run_missing(studies: Sequence[tuple[Study, Store]], jobs: int, progress: Pro
         for branch in grid.branches
         for seed in seeds
     )
-    run_stages(_stages([(grid, store, sorted(seeds)) for grid, store, seeds in wanted.values()]), jobs, progress, total, missing)
+    run_stages(
+        _stages([(grid, store, sorted(seeds)) for grid, store, seeds in wanted.values()]),
+        jobs,
+        progress,
+        total,
+        missing,
+    )
 
 
 def _stages(wanted: Sequence[tuple[Grid, Store, Sequence[int]]]) -> Iterator[list[Job]]:
