@@ -32,7 +32,7 @@ SINGLE = 64
 FIRST = 16
 """Of a larger one so many are run seed by seed; how long they are says how many seeds the other blocks have."""
 HOPS_A_BLOCK = 4_000_000
-"""Transmissions of packets, a tenth of a second of work or less: little beside it are a block's files and its Python."""
+"""Transmissions of packets, about a tenth of a second of work: a block's files are little beside it."""
 MOST_SEEDS = 256
 """Of a block."""
 LOOK_AGAIN_S = 0.2

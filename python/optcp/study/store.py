@@ -384,8 +384,7 @@ def _manifest(text: str) -> Manifest:
     # Of many thousands of runs, each looked at as little as it can be.
     runs = found.get("runs")
     if not isinstance(runs, list) or not all(
-        type(run) is list and len(run) == 2 and type(run[0]) is str and type(run[1]) is int  # noqa: PLR2004
-        for run in runs
+        type(run) is list and len(run) == 2 and type(run[0]) is str and type(run[1]) is int for run in runs
     ):
         raise ValueError("`runs` is no list of cells and seeds")
     stored.shaped(Manifest, {**found, "runs": []})

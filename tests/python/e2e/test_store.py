@@ -82,7 +82,7 @@ def content(study):
 
 
 def test_a_study_that_is_killed_five_times_ends_as_if_nothing_had_happened(world, whole, tmp_path):
-    rng = random.Random(29)
+    rng = random.Random(29)  # noqa: S311 - moments, no secrets
     parts = tmp_path / "study" / "parts"
     many = len(list((whole / "parts").glob("*.json")))
     for nth in range(5):
@@ -165,7 +165,7 @@ def test_a_file_that_cannot_be_written_is_named(world, tmp_path):
     def small():
         resource.setrlimit(resource.RLIMIT_FSIZE, (3000, 3000))
 
-    status, said = message(started(world, tmp_path / "study", preexec_fn=small))  # noqa: PLW1509 - no threads here
+    status, said = message(started(world, tmp_path / "study", preexec_fn=small))
     assert status == 1
     assert "cannot be written" in said or "File too large" in said
     (tmp_path / "other").mkdir()
