@@ -164,6 +164,16 @@ class Cells:
 
     # Along axes
 
+    def axis(self, name: str) -> Axis:
+        """One of the axes.
+
+        Raises
+        ------
+        InputError
+            If there is none of that name.
+        """
+        return self.axes[position(self.axes, name)]
+
     def at(self, **where: str | float) -> Cells:
         """Take one value of some axes, which are dropped.
 
@@ -184,6 +194,16 @@ class Cells:
         index = (slice(None), *(chosen.get(place, slice(None)) for place in range(len(self.axes))))
         axes = tuple(axis for place, axis in enumerate(self.axes) if place not in chosen)
         return replace(self, values=self.values[index], axes=axes)
+
+    def part(self, **where: Sequence[str | float]) -> Cells:
+        """Keep some values of some axes, in the order given; the values are as for :meth:`at`."""
+        values, axes = self.values, list(self.axes)
+        for name, kept in where.items():
+            place = position(axes, name)
+            indices = [axes[place].index(value) for value in kept]
+            values = values.take(indices, axis=1 + place)
+            axes[place] = axes[place].part(indices)
+        return replace(self, values=values, axes=tuple(axes))
 
     def _over(self, names: tuple[str, ...], reduce: Callable[..., NDArray[np.float64]]) -> Cells:
         places = [position(self.axes, name) for name in names]
@@ -302,6 +322,9 @@ class Cells:
     def to_numpy(self) -> NDArray[np.float64]:
         """Return the values, shape (seeds, length of each axis)."""
         return self.values
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:  # noqa: ANN401 - NumPy's
+        return np.array(self.values, dtype, copy=copy)
 
     def to_pandas(self) -> Any:  # noqa: ANN401 - pandas may not be installed
         """Make a pandas DataFrame of :meth:`columns`; an :class:`~optcp.errors.InputError` where there is no pandas."""

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from optcp.labelled import cells_of, html_table, number, optional, text_table, tidy
+from optcp.labelled import cells_of, html_table, number, optional, position, text_table, tidy
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -60,12 +60,32 @@ class Estimates:
                 estimate[at], low[at], high[at], n[at] = one.estimate, one.low, one.high, one.n
         return cls(axes, estimate, low, high, n, seeds, **what)
 
-    def __iter__(self) -> Iterator[tuple[dict[str, str], Interval]]:
-        """Each cell's values as written, by axis, and its interval."""
+    def interval(self, at: tuple[int, ...] = ()) -> Interval:
+        """The estimate at a position, one index an axis."""
         from optcp.stats import Interval
 
+        return Interval(float(self.estimate[at]), float(self.low[at]), float(self.high[at]), int(self.n[at]))
+
+    def times(self, factor: float, unit: str = "") -> Estimates:
+        """The same in another unit, such as shares in per cent."""
+        arrays = {name: factor * getattr(self, name) for name in ("estimate", "low", "high")}
+        return replace(self, unit=unit, **arrays)
+
+    def known(self, value: float, **where: str | float) -> Estimates:
+        """The same, with a cell that is what it is by definition: without an error."""
+        place = [slice(None)] * len(self.axes)
+        for name, wanted in where.items():
+            axis = position(self.axes, name)
+            place[axis] = slice((at := self.axes[axis].index(wanted)), at + 1)
+        arrays = {name: getattr(self, name).copy() for name in ("estimate", "low", "high")}
+        for array in arrays.values():
+            array[tuple(place)] = value
+        return replace(self, **arrays)
+
+    def __iter__(self) -> Iterator[tuple[dict[str, str], Interval]]:
+        """Each cell's values as written, by axis, and its interval."""
         for at, key in cells_of(self.axes):
-            yield key, Interval(float(self.estimate[at]), float(self.low[at]), float(self.high[at]), int(self.n[at]))
+            yield key, self.interval(at)
 
     def _table(self) -> tuple[str, list[str], list[list[str]]]:
         unit = f" [{self.unit}]" if self.unit else ""

@@ -9,7 +9,7 @@ import tomllib
 from typing import TYPE_CHECKING
 
 from optcp import _core
-from optcp.papers.base import exhibits
+from optcp.papers.registry import exhibits
 from optcp.shipped import scenarios
 from optcp.topologies import networks
 

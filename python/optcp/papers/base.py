@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import abc
-import importlib
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
-from optcp.errors import InputError, nearest
 from optcp.study import Grid
 
 if TYPE_CHECKING:
@@ -21,9 +19,7 @@ if TYPE_CHECKING:
     from optcp.papers.kept import LongRun
     from optcp.papers.model import Claim, Row, Series
     from optcp.study import Done
-
-PAPERS = ("gmpls", "slides", "das", "lbas", "obs")
-"""Modules of this package that register exhibits; a paper is one of them."""
+    from optcp.study.grid import Values
 
 
 @dataclass(frozen=True)
@@ -69,6 +65,13 @@ class Options:
     digest: bool = False
     fork: bool = True
     size: Size = Size("default")
+
+    def grid(
+        self, scenario: Path, overrides: Sequence[tuple[str, str]], axes: Mapping[str, Values], title: str
+    ) -> Grid:
+        """Every combination of the axes' values: :meth:`optcp.study.grid.Grid.grid`."""
+        axes_ = list(axes.items())
+        return Grid.grid(scenario, overrides, axes_, title=title, digest=self.digest, fork=self.fork)
 
 
 def over_switch_delays(
@@ -162,31 +165,3 @@ def exhibit(cls: E) -> E:
         raise ValueError(f"two exhibits are called {cls.id}")
     _registry[cls.id] = cls()
     return cls
-
-
-def exhibits() -> dict[str, Exhibit]:
-    """Every exhibit by id, paper by paper, and in a paper in the order of their registration."""
-    for paper in PAPERS:
-        importlib.import_module(f"optcp.papers.{paper}")
-    # Whoever imports a paper alone registers it before the others.
-    return dict(sorted(_registry.items(), key=lambda item: PAPERS.index(item[0].partition("/")[0])))
-
-
-def select(names: Sequence[str]) -> list[Exhibit]:
-    """The exhibits of these ids; a paper's name stands for all of its exhibits, no names for all there are.
-
-    Raises
-    ------
-    InputError
-        If a name is unknown.
-    """
-    known = exhibits()
-    chosen: dict[str, Exhibit] = {}
-    for name in names or PAPERS:
-        found = {name: known[name]} if name in known else {}
-        if name in PAPERS:
-            found = {id_: one for id_, one in known.items() if id_.startswith(f"{name}/")}
-        if not found:
-            raise InputError(f"there is no exhibit {name!r}; {nearest(name, [*known, *PAPERS])}")
-        chosen |= found
-    return list(chosen.values())

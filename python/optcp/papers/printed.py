@@ -5,8 +5,11 @@ from __future__ import annotations
 import functools
 import tomllib
 from dataclasses import dataclass, fields
-from importlib import resources
+from pathlib import Path
 from typing import Any
+
+from optcp.errors import InputError
+from optcp.papers import registry
 
 
 @dataclass(frozen=True)
@@ -30,28 +33,46 @@ class Statement:
     how: str
 
 
-def read(folder: str, name: str) -> dict[str, Any]:
-    """Read a TOML file of a paper's folder, or of ``data``, which all papers share."""
-    return tomllib.loads((resources.files("optcp.papers") / folder / name).read_text(encoding="utf-8"))
+DATA = Path(__file__).with_name("data")
+"""What all papers share."""
+
+
+def read(folder: Path, name: str) -> dict[str, Any]:
+    """Read a TOML file of a folder; empty where there is none.
+
+    Raises
+    ------
+    InputError
+        If it is no TOML.
+    """
+    path = folder / name
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+    except ValueError as error:
+        raise InputError(f"{path}: {error}") from error
 
 
 @functools.cache
 def tables(paper: str) -> dict[str, Any]:
     """Return every printed value of a paper, by table."""
-    return read(paper, "tables.toml")
+    return read(registry.folder(paper), "tables.toml")
 
 
 @functools.cache
 def ns2() -> dict[str, Any]:
     """Return what independent ns-2 runs gave, by paper and table: ``ns2.toml``, with the keys of :func:`tables`."""
-    return read("data", "ns2.toml")
+    return read(DATA, "ns2.toml")
 
 
 @functools.cache
 def statements(paper: str) -> tuple[Statement, ...]:
     """Return every claim of a paper, in file order."""
     names = [one.name for one in fields(Statement)]
-    return tuple(Statement(**{name: entry[name] for name in names}) for entry in read(paper, "claims.toml")["claim"])
+    entries = read(registry.folder(paper), "claims.toml").get("claim", [])
+    for entry in entries:
+        if lacking := [name for name in names if not isinstance(entry.get(name), str)]:
+            raise InputError(f"{registry.folder(paper) / 'claims.toml'}: a claim without {', '.join(lacking)}: {entry}")
+    return tuple(Statement(**{name: entry[name] for name in names}) for entry in entries)
 
 
 def statements_of(exhibit: str) -> list[Statement]:

@@ -6,8 +6,9 @@ import functools
 import math
 from typing import TYPE_CHECKING
 
+from optcp.papers import registry
 from optcp.papers.model import Row, Verdict, finite
-from optcp.papers.printed import read
+from optcp.papers.printed import DATA, read
 
 if TYPE_CHECKING:
     from optcp.papers.model import Key
@@ -16,8 +17,13 @@ if TYPE_CHECKING:
 
 @functools.cache
 def tolerances() -> dict[str, float]:
-    """Return the tolerance of every metric that is compared with a printed value, from ``tolerances.toml``."""
-    return {metric: entry["tolerance"] for metric, entry in read("data", "tolerances.toml").items()}
+    """Return the tolerance of every metric that is compared with a printed value, from ``tolerances.toml``.
+
+    A paper from elsewhere may have one of its own, for other metrics.
+    """
+    own = [read(registry.folder(paper), "tolerances.toml") for paper in registry.papers()]
+    entries = functools.reduce(lambda known, more: more | known, own, read(DATA, "tolerances.toml"))
+    return {metric: entry["tolerance"] for metric, entry in entries.items()}
 
 
 def verdict(measured: float, half_width: float, printed: float | None, tolerance: float | None) -> Verdict:

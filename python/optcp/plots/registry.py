@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import importlib
+import itertools
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from optcp.papers.base import PAPERS
+from optcp.papers.registry import OWN, exhibits
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,6 +31,8 @@ class Figure:
     svg: str
 
 
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
+
 _drawers: dict[str, Callable[[Result], list[Figure]]] = {}
 
 
@@ -44,9 +47,32 @@ def draws(exhibit: str) -> Callable[[Callable[[Result], list[Figure]]], Callable
 
 
 def figures(result: Result) -> list[Figure]:
-    """Draw a result; an exhibit without a figure has none."""
+    """Draw a result; an exhibit without a figure has none, nor has one whose paper is not there."""
     paper = result.exhibit.partition("/")[0]
-    if paper in PAPERS:
+    if paper in OWN:
         importlib.import_module(f"optcp.papers.{paper}.figures")
-    drawer = _drawers.get(result.exhibit)
+    exhibit = exhibits().get(result.exhibit)
+    drawer = _drawers.get(result.exhibit) or (exhibit and exhibit.figures)
     return drawer(result) if drawer else []
+
+
+def curves(result: Result) -> list[Figure]:
+    """One figure a name of the result's curves, with their 95 % intervals as bars; keys are its legend."""
+    from optcp.plots import intervals
+    from optcp.plots.svg import canvas, render
+
+    drawn = []
+    for name in dict.fromkeys(curve.name for curve in result.series):
+        mine = [curve for curve in result.series if curve.name == name]
+        caption = f"{result.title}: {name}" + (", with 95 % intervals." if any(one.ci95 for one in mine) else ".")
+        with canvas(5.2, 3.2) as figure:
+            panel = figure.subplots()
+            for curve, colour in zip(mine, itertools.cycle(COLOURS)):
+                label = ", ".join(f"{part} = {value}" for part, value in curve.key.items())
+                intervals.line(panel, curve, colour, "-", label, "o")
+            for axis, what, unit in (("x", mine[0].x_label, mine[0].x_unit), ("y", mine[0].y_label, mine[0].y_unit)):
+                panel.set(**{f"{axis}label": f"{what} ({unit})" if unit else what})
+            if len(mine) > 1:
+                panel.legend()
+            drawn.append(Figure(caption, render(figure, f"{result.exhibit}-{name}", caption)))
+    return drawn

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
 Instant = str | float
 """A time with its unit, or in seconds."""
+Instants = Instant | Sequence[Instant] | None
 UNITS = {"bytes": "B", "packets": "packets", "utilisation": ""}
 """Units of columns, by the last word of their names."""
 
@@ -96,7 +98,7 @@ class Observed:
         each = np.bincount(run, minlength=runs)
         if (each != each[0]).any():
             raise InputError(
-                f"the runs have unlike numbers of intervals of {self.name!r}: {each.min()} to {each.max()}"
+                f"the runs have {each.min()} to {each.max()} intervals of {interval_s:g} s of {self.name!r}"
             )
         codes, texts = table.coded(row)
         first = codes[: each[0]]
@@ -126,7 +128,7 @@ class Observed:
         return self.cells(column).between(start, end)
 
     def _which(
-        self, after: Instant | None, until: Instant | None, where: dict[str, object]
+        self, after: Instants, until: Instants, before: Instants, where: dict[str, object]
     ) -> tuple[Table, NDArray[np.int64], NDArray[np.bool_]]:
         table, run = self._rows
         mask = np.ones(len(table), dtype=bool)
@@ -138,19 +140,28 @@ class Observed:
                 mask &= np.array([_fits(text, wanted) for text in texts], dtype=bool)[codes] if texts else False
             else:
                 mask &= table.numbers(name) == wanted
-        if after is not None or until is not None:
-            time_ps = table.numbers("time_ps")
-            if after is not None:
-                mask &= time_ps > picoseconds(after)
-            if until is not None:
-                mask &= time_ps <= picoseconds(until)
+        branches = len(self.done.grid.branches)
+        for instants, keeps in ((after, np.greater), (until, np.less_equal), (before, np.less)):
+            if instants is not None:
+                each = [instants] * branches if isinstance(instants, (str, int, float)) else instants
+                at_ps = np.array([picoseconds(one) for one in each], dtype=np.uint64)
+                mask &= keeps(table.numbers("time_ps"), at_ps[run % branches])
         return table, run, mask
 
-    def count(self, *, after: Instant | None = None, until: Instant | None = None, **where: Any) -> Cells:  # noqa: ANN401
-        """How many events a run has in (after, until].
+    def count(
+        self,
+        *,
+        after: Instants = None,
+        until: Instants = None,
+        before: Instants = None,
+        **where: Any,  # noqa: ANN401
+    ) -> Cells:
+        """How many events a run has.
 
         Parameters
         ----------
+        after, until, before
+            Only events after an instant, up to and with one, before one; or a list of instants, one a cell.
         **where
             What columns must hold: a value; of texts also several of which it must be one, or a function that says so.
 
@@ -159,13 +170,20 @@ class Observed:
         InputError
             If there is no such column.
         """
-        _, run, mask = self._which(after, until, where)
+        _, run, mask = self._which(after, until, before, where)
         runs = len(self.done.seeds) * len(self.done.grid.branches)
         return self.done.cells(np.bincount(run[mask], minlength=runs), name=self.name)
 
-    def first(self, *, after: Instant | None = None, until: Instant | None = None, **where: Any) -> Cells:  # noqa: ANN401
+    def first(
+        self,
+        *,
+        after: Instants = None,
+        until: Instants = None,
+        before: Instants = None,
+        **where: Any,  # noqa: ANN401
+    ) -> Cells:
         """When the first such event is, in seconds; undefined where a run has none."""
-        table, run, mask = self._which(after, until, where)
+        table, run, mask = self._which(after, until, before, where)
         found = np.full(len(self.done.seeds) * len(self.done.grid.branches), np.nan)
         # Backwards, so that the first of a run is written last.
         found[run[mask][::-1]] = table.seconds[mask][::-1]

@@ -81,7 +81,7 @@ class Block:
             todo,
             str(store.root),
             fork=grid.fork,
-            digest=grid.digest,
+            digest=grid.digest or store.digest,
             kernel=grid.kernel,
             cancel=cancel,
         )

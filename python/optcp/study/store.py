@@ -12,6 +12,7 @@ import json
 import os
 import threading
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict
 
 import numpy as np
@@ -21,11 +22,10 @@ from optcp.axes import Axis
 from optcp.errors import Damaged, InputError
 from optcp.files import write_text
 from optcp.study.grid import extension_sha256
-from optcp.table import Table
+from optcp.table import PICOSECONDS_A_SECOND, Table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
-    from pathlib import Path
 
     from numpy.typing import NDArray
 
@@ -63,6 +63,29 @@ class Manifest(TypedDict):
     packet_hops: int
     runs: list[tuple[str, int]]
     files: dict[str, File]
+
+
+class Observation(TypedDict):
+    """An observation of a resolved world."""
+
+    name: str
+    kind: str
+
+
+class World(TypedDict):
+    """What is read of every resolved world."""
+
+    title: str
+    stop_ps: int
+    observe: list[Observation]
+
+
+class Cell(TypedDict):
+    """What is kept of a cell."""
+
+    cell: dict[str, str]
+    scenario_sha256: str
+    scenario: World
 
 
 class Identity(TypedDict):
@@ -123,6 +146,8 @@ class Store:
         self._scanning = threading.Lock()
         self._index: dict[tuple[str, int], Part] = {}
         self._tables: dict[tuple[str, str], tuple[dict[str, str], Columns]] = {}
+        self.digest = False
+        """Whether its runs have the digest of all records: also those that are made when nobody asks for it again."""
 
     def open(self, grid: Grid, *, force: bool = False) -> None:
         """Make it a study's directory, or make sure that it is, and look up which runs are there.
@@ -139,31 +164,48 @@ class Store:
         Damaged
             If what is there cannot be read.
         """
-        mine = identity(grid)
-        path = self.root / IDENTITY
-        if path.is_file():
-            if differences := _differences(self.read_identity(), mine):
-                if not force:
-                    raise InputError(
-                        f"{self.root}: another study is there: {'; '.join(differences)}. "
-                        "Choose another --out, or start anew with --force"
-                    )
-                self.clear()
-        elif old := next((found for form in OLD for found in self.root.glob(form)), None):
-            raise InputError(
-                f"{self.root}: {old.relative_to(self.root)} is of an earlier version of optcp, "
-                "whose runs had a folder each and are not read any more. Choose another --out"
-            )
-        if not path.is_file():
-            for folder in FOLDERS:
-                if (self.root / folder).exists() and any((self.root / folder).iterdir()):
-                    raise InputError(f"{self.root}: there is a folder {folder} of no study; choose another --out")
-        before = self.read_identity()["cells"] if path.is_file() else None
-        if before != mine["cells"]:
-            write_text(path, stored.sealed(json.dumps(mine, indent=1, ensure_ascii=False) + "\n"))
-        self.scan()
+        if not self.look(grid, force=force) and (self.root / IDENTITY).is_file():
+            self.clear()
+        mine = identity(grid) | {"digest": self.digest}
+        if not (self.root / IDENTITY).is_file() or self.read_identity() != json.loads(json.dumps(mine)):
+            write_text(self.root / IDENTITY, stored.sealed(json.dumps(mine, indent=1, ensure_ascii=False) + "\n"))
         for branch in grid.branches:
             self._describe(branch)
+
+    def look(self, grid: Grid, *, force: bool = False) -> bool:
+        """Look up which runs of a study are there, and write nothing; return whether it is there at all.
+
+        Raises
+        ------
+        InputError, Damaged
+            As :meth:`open`, which would remove with ``force`` what is of another study.
+        """
+        self.digest = grid.digest
+        if (self.root / IDENTITY).is_file():
+            there = self.read_identity()
+            if not (differences := _differences(there, identity(grid))):
+                self.digest = there["digest"]
+                self.scan()
+                return True
+            if not force:
+                raise InputError(
+                    f"{self.root}: another study is there: {'; '.join(differences)}. "
+                    "Choose another --out, or start anew with --force"
+                )
+            return False
+        self.refuse_old("Choose another --out")
+        for folder in FOLDERS:
+            if (self.root / folder).exists() and any((self.root / folder).iterdir()):
+                raise InputError(f"{self.root}: there is a folder {folder} of no study; choose another --out")
+        return False
+
+    def refuse_old(self, instead: str) -> None:
+        """Say that runs of an earlier version are there, if there are any, and what to do ``instead``."""
+        if old := next((found for form in OLD for found in self.root.glob(form)), None):
+            raise InputError(
+                f"{self.root}: {old.relative_to(self.root)} is of an earlier version of optcp, "
+                f"whose runs had a folder each and are not read any more. {instead}"
+            )
 
     def grid(self) -> Grid:
         """The grid that the directory was last opened for, read back.
@@ -180,7 +222,7 @@ class Store:
         about = self.read_identity()
         cells = [(id_, self.cell(id_)) for id_ in about["cells"]]
         branches = tuple(StoredBranch(cell["cell"], id_, cell["scenario"]) for id_, cell in cells)
-        named = about["named"] and tuple(Axis(name, tuple(values)) for name, values in about["named"])
+        named = None if about["named"] is None else tuple(Axis(name, tuple(values)) for name, values in about["named"])
         return Grid(about["title"], branches, about["digest"], named=named)
 
     def read_identity(self) -> Identity:
@@ -195,6 +237,11 @@ class Store:
         """
         path = self.root / IDENTITY
         if not path.is_file():
+            if not self.root.is_dir():
+                raise InputError(
+                    f"{self.root}: there is no such directory; `optcp run SCENARIO --out {self.root}` makes it"
+                )
+            self.refuse_old("Run the scenario again, into another directory")
             raise InputError(f"{self.root}: there is no study in it: a study has a {IDENTITY}; `optcp run` makes one")
 
         def parse(text: str) -> Identity:
@@ -202,7 +249,10 @@ class Store:
             stored.need(found, ["format"])
             if found["format"] != FORMAT:
                 raise ValueError(f"written by another version of optcp (format {found['format']}, not {FORMAT})")
-            return stored.shaped(Identity, found)  # type: ignore[return-value]
+            stored.shaped(Identity, found)
+            if not found["cells"] or len(set(found["cells"])) < len(found["cells"]):
+                raise ValueError("`cells` is empty, or names a cell twice")
+            return found  # type: ignore[return-value]
 
         return stored.load(path, parse, "the directory")
 
@@ -279,13 +329,15 @@ class Store:
         """Keep the world of a cell, once."""
         path = self.root / "cells" / f"{branch.id}.json"
         if not path.is_file():
-            about = {"cell": branch.key, "scenario_sha256": branch.scenario.sha256, "scenario": branch.resolved}
-            text = json.dumps(about, ensure_ascii=False, indent=1)
-            write_text(path, stored.sealed(text + "\n"))
+            write_text(path, described(branch))
 
     def cell(self, cell: str) -> dict[str, Any]:
         """What is kept of a cell: ``cell`` (axis to value), ``scenario_sha256`` and ``scenario``, resolved."""
-        return stored.load(self.root / "cells" / f"{cell}.json", stored.table)
+        path = self.root / "cells" / f"{cell}.json"
+        try:
+            return stored.load(path, lambda text: stored.shaped(Cell, stored.table(text)))
+        except OSError as error:
+            raise Damaged(path, f"cannot be read ({error.strerror})", "the study") from error
 
     def file(self, table: str, part: Part) -> Path:
         """Where a table of a part is."""
@@ -345,7 +397,9 @@ class Store:
 
     def run_table(self, table: str, part: Part, cell: str, seed: int) -> Table:
         """What one run has of a table; no columns where it has none."""
-        return Table(self.run_columns(table, part, cell, seed)[1])
+        metadata, columns = self.run_columns(table, part, cell, seed)
+        interval_ps = metadata.get("optcp.interval_ps")
+        return Table(columns, int(interval_ps) / PICOSECONDS_A_SECOND if interval_ps else None)
 
     def _of_part(self, table: str, part: Part) -> tuple[dict[str, str], Columns]:
         """Read a table of a part without the columns that say which run; the parts that were read last are kept."""
@@ -373,7 +427,7 @@ class Store:
             return _core.read_tables(files, None if columns is None else list(columns))
         except ValueError as error:
             path, _, what = str(error).partition(": ")
-            raise Damaged(self.root / path, what, "the study") from error
+            raise Damaged(Path(path), what, "the study") from error
 
 
 def _manifest(text: str) -> Manifest:
@@ -382,13 +436,26 @@ def _manifest(text: str) -> Manifest:
     if found["format"] != FORMAT:
         raise ValueError(f"written by another version of optcp (format {found['format']}, not {FORMAT})")
     # Of many thousands of runs, each looked at as little as it can be.
-    runs = found.get("runs")
-    if not isinstance(runs, list) or not all(
-        type(run) is list and len(run) == 2 and type(run[0]) is str and type(run[1]) is int for run in runs
+    listed = found.get("runs")
+    if not isinstance(listed, list) or not all(
+        type(run) is list and len(run) == 2 and type(run[0]) is str and type(run[1]) is int for run in listed
     ):
         raise ValueError("`runs` is no list of cells and seeds")
     stored.shaped(Manifest, {**found, "runs": []})
+    stored.need(found["files"], ["runs", "scalars"], "files.")
+    runs = [tuple(run) for run in listed]
+    if not runs or len(set(runs)) < len(runs):
+        raise ValueError("`runs` is empty, or names a run twice")
+    for table, file in found["files"].items():
+        if len(file["rows"]) != len(runs) or min(file["rows"]) < 0:
+            raise ValueError(f"`files.{table}.rows` is not a number of rows for each run")
     return found  # type: ignore[return-value]
+
+
+def described(branch: Branch) -> str:
+    """What ``cells/<cell>.json`` holds."""
+    about = {"cell": branch.key, "scenario_sha256": branch.scenario.sha256, "scenario": branch.resolved}
+    return stored.sealed(json.dumps(about, ensure_ascii=False, indent=1) + "\n")
 
 
 def identity(grid: Grid) -> dict[str, Any]:

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import shutil
 import tempfile
-from collections.abc import Mapping, Sequence
+import weakref
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from optcp import sequential
+from optcp.errors import InputError
 from optcp.scenario import KERNELS, Scenario, as_written, check_seed, load
 from optcp.study.grid import Grid
 
 if TYPE_CHECKING:
+    from optcp.cells import Cells
     from optcp.study.done import Done
     from optcp.study.pool import Progress
 
@@ -93,6 +100,8 @@ class Study:
         jobs: int | None = None,
         progress: Progress | None = None,
         force: bool = False,
+        until: Callable[[Done], Cells] | None = None,
+        most: int = 8,
     ) -> Done:
         """Make the runs that are not stored yet. Ctrl-C keeps those that are finished; the same call goes on.
 
@@ -106,11 +115,18 @@ class Study:
             Notified of progress; left out, a bar on a terminal.
         force
             Whether another study in the directory is replaced.
+        until
+            From the runs so far to differences that are to be decided. Seeds are then added in stages that double,
+            until the mean of each cell is significantly above or below zero, or ``most`` is reached: each look tests at
+            a level of its own (:mod:`optcp.sequential`), its cells corrected by Holm, so that the chance to be wrong
+            anywhere stays below 5 %. Cells that are zero in every seed, such as the reference, have nothing to decide.
+        most
+            With ``until``: at most so many times the seeds.
 
         Raises
         ------
         InputError
-            If another study is in the directory; the message says what differs.
+            If another study is in the directory, with what differs; or if ``most`` leaves no second look.
         Interrupted, RunFailed
             See :func:`optcp.study.runner.execute`.
         """
@@ -119,17 +135,62 @@ class Study:
         from optcp.study.runner import processors, run_missing
         from optcp.study.store import Store
 
-        kept = tempfile.TemporaryDirectory(prefix="optcp-") if out is None else None
-        store = Store(Path(kept.name if kept else out))  # type: ignore[arg-type]
+        kept = _Temporary() if out is None else None
+        store = Store(kept.path if kept else Path(str(out)))
         store.open(self.grid, force=force)
-        run_missing([(self, store)], jobs or processors(), progress or on_terminal())
-        return Done(self.grid, self.seeds, store, kept)
+
+        def made(seeds: tuple[int, ...]) -> Done:
+            run_missing([(Study(self.grid, seeds=seeds), store)], jobs or processors(), progress or on_terminal())
+            return Done(self.grid, seeds, store, kept)
+
+        if until is None:
+            return made(self.seeds)
+        try:
+            looks = sequential.looks(most)
+        except ValueError as error:
+            raise InputError(str(error)) from error
+        for times in looks:
+            more = range(max(self.seeds) + 1, max(self.seeds) + 1 + (times - 1) * len(self.seeds))
+            done = made((*self.seeds, *more))
+            if decided(until(done), sequential.level(len(looks))):
+                break
+        return done
 
     def __repr__(self) -> str:
-        axes = " x ".join(f"{axis.name} ({', '.join(axis.shown)})" for axis in self.grid.axes)
-        cells = f"{len(self.grid.branches)} cells of {axes}" if axes else "one cell"
-        ends = f"seed {self.seeds[0]}" if len(self.seeds) == 1 else f"seeds {self.seeds[0]} to {self.seeds[-1]}"
-        return f"{self.grid.title}: {cells}, {ends}"
+        return described(self.grid, self.seeds)
+
+
+def described(grid: Grid, seeds: Sequence[int]) -> str:
+    """What a grid is of, its cells and seeds, in a line."""
+    axes = " x ".join(f"{axis.name} ({', '.join(axis.shown)})" for axis in grid.axes)
+    cells = f"{len(grid.branches)} cells of {axes}" if axes else "one cell"
+    ends = f"seed {seeds[0]}" if len(seeds) == 1 else f"seeds {seeds[0]} to {seeds[-1]}"
+    return f"{grid.title}: {cells}, {ends}"
+
+
+class _Temporary:
+    """A directory that goes with this object."""
+
+    def __init__(self) -> None:
+        self.path = Path(tempfile.mkdtemp(prefix="optcp-"))
+        weakref.finalize(self, shutil.rmtree, self.path, ignore_errors=True)
+
+
+def decided(differences: Cells, level: float) -> bool:
+    """Whether the mean of every cell is significantly above or below zero, all of them corrected together by Holm.
+
+    Parameters
+    ----------
+    level
+        Of the tests together, such as 0.05.
+    """
+    from optcp import stats
+
+    columns = differences.values.reshape(len(differences.seeds), -1).T
+    open_ = [column[~np.isnan(column)] for column in columns if np.any(column != 0)]
+    if any(column.size < 2 for column in open_):
+        return False
+    return all(stats.holm([stats.paired(column, np.zeros_like(column)).p for column in open_], level))
 
 
 def _values(values: Sequence[Any] | Mapping[str, Mapping[str, Any]]) -> Sequence[str] | Mapping[str, Mapping[str, str]]:

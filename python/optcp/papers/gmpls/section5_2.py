@@ -12,7 +12,7 @@ from optcp import stats
 from optcp.papers import judge
 from optcp.papers.assume import built_in, ns2_world, overrides
 from optcp.papers.base import Evaluation, Exhibit, exhibit
-from optcp.papers.gmpls.claims5 import SETTLE_STEP_S, settle_s
+from optcp.papers.gmpls.fig7 import SETTLE_STEP_S, settle_s
 from optcp.papers.gmpls.paper import FAILURE_S, PAPER, PAPER_RUNS, SOURCES, WINDOW_S
 from optcp.papers.gmpls.section5 import CLASSES, END_S
 from optcp.papers.model import Series

@@ -14,9 +14,8 @@ from optcp.papers import judge
 from optcp.papers.assume import overrides
 from optcp.papers.base import Evaluation, Exhibit, exhibit
 from optcp.papers.gmpls import section5
-from optcp.papers.gmpls.exhibit import READINGS_NOTE
 from optcp.papers.gmpls.paper import FAILURE_S, PAPER, SOURCES, WINDOW_S
-from optcp.papers.gmpls.section5 import CLASSES
+from optcp.papers.gmpls.section5 import CLASSES, READINGS_NOTE
 from optcp.papers.printed import tables
 from optcp.papers.verdict import row
 from optcp.papers.windows import shares_of_wins

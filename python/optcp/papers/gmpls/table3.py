@@ -2,102 +2,125 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import TYPE_CHECKING
 
 from optcp import stats
-from optcp.papers.base import Evaluation, exhibit
-from optcp.papers.gmpls import claims5
-from optcp.papers.gmpls.exhibit import READINGS_NOTE, Section5
-from optcp.papers.gmpls.section5 import DELTA_MS
+from optcp.papers import judge
+from optcp.papers.exhibit import Exhibit, Findings, rows
+from optcp.papers.gmpls.paper import PAPER_RUNS
+from optcp.papers.gmpls.section5 import DELTA_MS, READINGS_NOTE, SETUP, worlds
 from optcp.papers.printed import tables
-from optcp.papers.verdict import row
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from optcp.cells import Cells
+    from optcp.estimates import Estimates
+    from optcp.papers.exhibit import Found
+    from optcp.papers.gmpls.section5 import World
+    from optcp.papers.judge import Part
+    from optcp.papers.model import Key
 
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from optcp.papers.assume import Value
-    from optcp.papers.gmpls.section5 import Measured
-    from optcp.papers.model import Row
-    from optcp.study import Done
-
-_WHY_STATED = (
+WHY_STATED = (
     "With the stated 100+100 flows at the assumed 10 Mb/s the delays hardly differ: independent ns-2 runs "
     "with as many flows also gain about 1 % or less, so a switch delay decides little and ties and order are chance."
 )
-_WHY_FEW = (
+WHY_FEW = (
     "The most parameter-sensitive table of the paper: with 10+10 flows independent ns-2 runs also gain at every delay "
     "but with 250 ms first, and no setting tried there gives the printed peak at 50 ms together with the rest."
 )
-DELAYED = range(1, len(DELTA_MS))
+WHY_CHANGED = "The world was changed by --set, so it is not the one that the paper's values are compared with."
+DELAYED = DELTA_MS[1:]
 
 
-def _why(reading: str, changed: bool) -> str:
-    """What is known, by the number of flows: the two known ones stand for those near them."""
-    if changed:
-        return "The world was changed by --set, so it is not the one that the paper's values are compared with."
-    return _WHY_STATED if int(reading.partition("+")[0]) > 50 else _WHY_FEW
+def find(found: Found) -> Findings:
+    """One row an (interpretation, delay, metric)."""
+
+    def why(key: Key) -> str:
+        """What is known, by the number of flows: the two known ones stand for those near them."""
+        known = WHY_STATED if int(str(key["flows"]).partition("+")[0]) > 50 else WHY_FEW
+        return WHY_CHANGED if found.changed else known
+
+    shown = worlds(found)
+    return Findings(
+        rows=[
+            row
+            for reading, world in shown.items()
+            for row in rows(metrics(world), tables("gmpls")["table3"], why, {"flows": reading})
+        ],
+        claims={
+            "shortest-is-best": {reading: gain_falls(world) for reading, world in shown.items()},
+            "worse-and-best-shares": {reading: shares_as_printed(world) for reading, world in shown.items()},
+        },
+        notes=[READINGS_NOTE],
+    )
 
 
-@exhibit
-class Table3(Section5):
+def metrics(world: World) -> dict[str, Estimates]:
     """Mean gain over an immediate switch, how often a delay loses against it, and how often it is best."""
-
-    id = "gmpls/table3"
-    title = "Comparison of protection switch delays"
-    where = "section 5.2, Table 3"
-
-    def evaluate(self, chosen: Mapping[str, Value], done: Mapping[str, Done]) -> Evaluation:
-        """One row an (interpretation, delay, metric)."""
-        measured = self.measured(done)
-        changed = self.changed(chosen)
-        rows = [row for reading, study in measured.items() for row in _rows(reading, study, changed)]
-        claims = claims5.judge_all(self.id, self.contexts(chosen, measured))
-        return Evaluation(rows, claims, [], [READINGS_NOTE])
-
-    def contrasts(self, chosen: Mapping[str, Value], done: Mapping[str, Done]) -> dict[str, NDArray[np.float64]]:
-        """What sections 5.1 and 5.2 conclude: a delayed switch gains, 50 ms the most, and longer delays less."""
-        del chosen
-        # Interpretations of the flow count are apart only where there are several.
-        return {
-            name if len(done) == 1 else f"{reading} flows, {name}": values
-            for reading, study in self.measured(done).items()
-            for name, values in _contrasts(study).items()
-        }
-
-
-def _contrasts(measured: Measured) -> dict[str, NDArray[np.float64]]:
-    gain, worse, best = 100 * (measured.ratio - 1), 100.0 * (measured.ratio < 1), 100 * measured.best_share
-    found = {f"gain at {_delay(i)} (%)": gain[:, i] for i in DELAYED}
-    for i in DELAYED[:-1]:
-        found[f"gain, {_delay(i)} minus {_delay(i + 1)} (points)"] = gain[:, i] - gain[:, i + 1]
-    for i in DELAYED[:-1]:
-        found[f"runs worse than 0 ms, {_delay(i + 1)} minus {_delay(i)} (points)"] = worse[:, i + 1] - worse[:, i]
-    found[f"runs in which {_delay(DELAYED[0])} is best, above half (points)"] = best[:, DELAYED[0]] - 50
-    return found
-
-
-def _delay(index: int) -> str:
-    return f"{DELTA_MS[index]} ms"
-
-
-def _rows(reading: str, measured: Measured, changed: bool) -> list[Row]:
-    printed = tables("gmpls")["table3"]
-    ratio, best = measured.ratio, measured.best_share.sum(axis=0)
-    rows = []
-    for index, delta in enumerate(DELTA_MS):
-        worse = stats.wilson(int((ratio[:, index] < 1).sum()), measured.seeds).times(100)
+    worse = (world.ratio < 1).share().times(100)
+    return {
+        "rel_goodput_pct": (100 * (world.ratio - 1)).mean(),
         # No delay is worse than itself: at zero there is nothing to estimate.
-        intervals = {
-            "rel_goodput_pct": stats.mean(100 * (ratio[:, index] - 1)),
-            "worse_than_zero_pct": worse if delta else stats.Interval(0.0, 0.0, 0.0, measured.seeds),
-            "best_pct": stats.wilson(float(best[index]), measured.seeds).times(100),
-        }
-        key: dict[str, str | int | float] = {"flows": reading, "delta_ms": delta}
-        rows += [
-            row(key, metric, printed[metric][index], interval, _why(reading, changed))
-            for metric, interval in intervals.items()
-        ]
-    return rows
+        "worse_than_zero_pct": worse.known(0.0, delta_ms=0),
+        "best_pct": world.good.wins("delta_ms").share().times(100),
+    }
+
+
+def gain_falls(world: World) -> list[Part]:
+    """Judge: 50 ms gains most and the gain falls with every longer delay."""
+    gain = 100 * (world.ratio - 1)
+    return [
+        judge.paired_part(
+            f"f({one} ms) minus f({longer} ms)", gain.at(delta_ms=one), gain.at(delta_ms=longer), "above", "points"
+        )
+        for one, longer in pairs()
+    ]
+
+
+def shares_as_printed(world: World) -> list[Part]:
+    """Judge: the shares of Table 3's columns 2 and 3, and their order."""
+    printed, n = tables("gmpls")["table3"], len(world.ratio.seeds)
+    worse, best = world.ratio < 1, world.good.wins("delta_ms")
+
+    def against(name: str, cells: Cells, column: str, delta: int) -> Part:
+        share = printed[column][DELTA_MS.index(delta)]
+        return judge.printed_share_part(
+            f"{name}, {delta} ms", cells.at(delta_ms=delta).values.sum(), n, share, PAPER_RUNS
+        )
+
+    parts = [against("worse than 0 ms", worse, "worse_than_zero_pct", delta) for delta in DELAYED]
+    parts += [against("best", best, "best_pct", delta) for delta in DELTA_MS]
+    for one, longer in pairs():
+        test = stats.mcnemar(worse.at(delta_ms=longer), worse.at(delta_ms=one))
+        title = f"share worse, {longer} ms minus {one} ms (McNemar p = {test.p:.2g})"
+        parts.append(judge.side_part(title, test.times(100), "above", "points"))
+    return [*parts, judge.share_part("best, 50 ms, above 50 %", best.at(delta_ms=50).values.sum(), n, 0.5)]
+
+
+def conclusions(found: Found) -> dict[str, Cells]:
+    """What sections 5.1 and 5.2 conclude: a delayed switch gains, 50 ms the most, and longer delays less."""
+    shown: dict[str, Cells] = {}
+    for reading, world in worlds(found).items():
+        # Interpretations of the flow count are apart only where there are several.
+        name = "" if len(found.done) == 1 else f"{reading} flows, "
+        gain, worse = 100 * (world.ratio - 1), 100 * (world.ratio < 1)
+        best = 100 * world.good.wins("delta_ms").at(delta_ms=DELAYED[0])
+        shown |= {f"{name}gain at {delta} ms (%)": gain.at(delta_ms=delta) for delta in DELAYED}
+        for one, longer in pairs():
+            difference = gain.at(delta_ms=one) - gain.at(delta_ms=longer)
+            shown[f"{name}gain, {one} ms minus {longer} ms (points)"] = difference
+        for one, longer in pairs():
+            difference = worse.at(delta_ms=longer) - worse.at(delta_ms=one)
+            shown[f"{name}runs worse than 0 ms, {longer} ms minus {one} ms (points)"] = difference
+        shown[f"{name}runs in which {DELAYED[0]} ms is best, above half (points)"] = best - 50
+    return shown
+
+
+def pairs() -> list[tuple[int, int]]:
+    """Each delay above zero with the next longer one."""
+    return list(itertools.pairwise(DELAYED))
+
+
+TABLE3 = Exhibit(
+    "gmpls/table3", "Comparison of protection switch delays", "section 5.2, Table 3", SETUP, find, conclusions
+)

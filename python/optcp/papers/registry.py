@@ -1,0 +1,131 @@
+"""Which papers there are: those of this package, those that installed packages offer, and those of ``--papers DIR``.
+
+A paper is a package with ``EXHIBITS`` and, beside its code, ``claims.toml`` (its statements), and where values are
+printed ``tables.toml`` and ``tolerances.toml``. An installed package offers one by an entry point of the group
+``optcp.papers``: its name is the paper's, its object the package.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import importlib.util
+import sys
+from importlib.metadata import entry_points
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from optcp.errors import InputError, nearest
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from types import ModuleType
+
+    from optcp.papers.exhibit import Exhibit
+
+GROUP = "optcp.papers"
+OWN = ("gmpls", "slides", "das", "lbas", "obs")
+
+_added: dict[str, ModuleType] = {}
+
+
+@functools.cache
+def papers() -> dict[str, ModuleType]:
+    """Each paper's package by its name.
+
+    Raises
+    ------
+    InputError
+        If one that is offered cannot be imported, or has a name that is taken.
+    """
+    found = {name: importlib.import_module(f"optcp.papers.{name}") for name in OWN}
+    for point in entry_points(group=GROUP):
+        try:
+            offered = point.load()
+        except Exception as error:  # whatever somebody's code raises is a matter of that code
+            raise InputError(f"the paper {point.name!r} of {point.value} cannot be imported: {error}") from error
+        _place(found, point.name, offered)
+    for name, module in _added.items():
+        _place(found, name, module)
+    return found
+
+
+def _place(found: dict[str, ModuleType], name: str, module: ModuleType) -> None:
+    if name in found:
+        raise InputError(f"there are two papers of the name {name!r}")
+    listed = exhibits_of(name, module)
+    if not listed:
+        raise InputError(f"the paper {name!r} has no EXHIBITS, a tuple of optcp.papers.exhibit.Exhibit")
+    for exhibit in listed:
+        if exhibit.id.partition("/")[0] != name:
+            raise InputError(f"the paper {name!r} has an exhibit {exhibit.id!r}; expected {name}/...")
+    found[name] = module
+
+
+def exhibits_of(name: str, module: ModuleType) -> list[Exhibit]:
+    """The exhibits of a paper, with classes that are still registered one by one (until all are values)."""
+    from optcp.papers.base import _registry
+
+    old = [one for id_, one in _registry.items() if id_.startswith(f"{name}/")]
+    return [*old, *getattr(module, "EXHIBITS", ())]
+
+
+def add(directory: Path) -> None:
+    """Add the paper of a folder, or those of the folders in it, each a package.
+
+    Raises
+    ------
+    InputError
+        If there is none, or one cannot be imported.
+    """
+    folders = [directory] if (directory / "__init__.py").is_file() else sorted(directory.glob("*/"))
+    inits = [folder / "__init__.py" for folder in folders if (folder / "__init__.py").is_file()]
+    if not inits:
+        raise InputError(f"--papers {directory}: there is no paper in it: a paper is a folder with an __init__.py")
+    for init in inits:
+        name = init.parent.resolve().name
+        spec = importlib.util.spec_from_file_location(name, init, submodule_search_locations=[str(init.parent)])
+        if spec is None or spec.loader is None or not name.isidentifier():
+            raise InputError(f"--papers {directory}: {name!r} cannot be the name of a package")
+        module = importlib.util.module_from_spec(spec)
+        sys.modules[name] = module
+        try:
+            spec.loader.exec_module(module)
+        except Exception as error:  # whatever somebody's code raises is a matter of that code
+            del sys.modules[name]
+            raise InputError(
+                f"--papers {directory}: {init} cannot be imported: {type(error).__name__}: {error}"
+            ) from error
+        _added[name] = module
+    papers.cache_clear()
+    papers()
+
+
+def folder(paper: str) -> Path:
+    """Where a paper's files are."""
+    return Path(str(papers()[paper].__file__)).parent
+
+
+def exhibits() -> dict[str, Exhibit]:
+    """Every exhibit by id, paper by paper, and in a paper in the order in which it lists them."""
+    return {one.id: one for name, paper in papers().items() for one in exhibits_of(name, paper)}
+
+
+def select(names: Sequence[str]) -> list[Exhibit]:
+    """The exhibits of these ids; a paper's name stands for all of its exhibits, no names for all there are.
+
+    Raises
+    ------
+    InputError
+        If a name is unknown.
+    """
+    known = exhibits()
+    chosen: dict[str, Exhibit] = {}
+    for name in names or papers():
+        found = {name: known[name]} if name in known else {}
+        if name in papers():
+            found = {id_: one for id_, one in known.items() if id_.startswith(f"{name}/")}
+        if not found:
+            raise InputError(f"there is no exhibit {name!r}; {nearest(name, [*known, *papers()])}")
+        chosen |= found
+    return list(chosen.values())

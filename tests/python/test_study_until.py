@@ -1,0 +1,68 @@
+"""Studies whose seeds are added until differences are decided."""
+
+import numpy as np
+import pytest
+
+import optcp
+from optcp import sequential
+from optcp.axes import Axis
+from optcp.cells import Cells
+from optcp.errors import InputError
+from optcp.study.study import decided
+
+DELAYS = {"parameters.switch_delay": ["0 ms", "1 s"]}
+
+
+def cells(*columns):
+    return Cells(
+        np.array(columns).T, (Axis("cell", tuple(map(str, range(len(columns))))),), tuple(range(len(columns[0])))
+    )
+
+
+def test_a_difference_is_decided_when_its_test_rejects():
+    # t = 3 / (1 / sqrt(3)) = 5.196 with 2 degrees of freedom: p = 0.0351 by tables.
+    assert decided(cells([2, 3, 4]), 0.05)
+    assert not decided(cells([2, 3, 4]), 0.03)
+    assert decided(cells([-2, -3, -4]), 0.05)
+
+
+def test_cells_are_corrected_together():
+    # Two tests with p = 0.0351 each: Holm asks the smaller for 0.025.
+    assert not decided(cells([2, 3, 4], [2, 3, 4]), 0.05)
+    assert decided(cells([2, 3, 4], [0, 0, 0]), 0.05), "a cell of zeros has nothing to decide"
+
+
+def test_one_seed_decides_nothing():
+    assert not decided(cells([5.0]), 0.05)
+
+
+def test_where_there_is_nothing_to_find_few_studies_find_something():
+    looks, wrong, rng = sequential.looks(8), 0, np.random.default_rng(7)
+    for _ in range(1000):
+        values = rng.normal(0, 1, 10 * looks[-1])
+        wrong += any(decided(cells(values[: 10 * times]), sequential.level(len(looks))) for times in looks)
+    assert wrong < 50 + 2 * np.sqrt(1000 * 0.05 * 0.95)
+
+
+def test_seeds_are_added_until_it_is_decided(tmp_path):
+    study = optcp.Study("single-failure", DELAYS, seeds=2)
+
+    def cost(done):
+        goodput = done.metric("goodput_bps").total("group")
+        return goodput - goodput.at(switch_delay="0 ms")
+
+    done = study.run(tmp_path / "one", until=cost, most=16)
+    assert done.seeds == tuple(range(1, 1 + len(done.seeds)))
+    assert len(done.seeds) in (2, 4, 8, 16, 32)
+    assert decided(cost(done), sequential.level(5)) == (len(done.seeds) < 32)
+
+    def to_and_fro(done):
+        return cost(done).each(lambda values: np.zeros_like(values) + (-1.0) ** np.arange(len(values))[:, None])
+
+    never = study.run(tmp_path / "two", until=to_and_fro, most=2)
+    assert len(never.seeds) == 4
+
+
+def test_at_least_two_looks():
+    with pytest.raises(InputError, match="2 times"):
+        optcp.Study("single-failure", DELAYS).run(until=lambda done: done.metric("dropped"), most=1)
