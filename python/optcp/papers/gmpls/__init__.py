@@ -3,25 +3,15 @@
 from optcp.papers.gmpls import (
     every_scheme,
     fig4,
-    fig10,
-    fig11,
-    fig12,
-    fig13,
-    fig14,
-    fig15,
-    fig16,
     fig18,
     fig19,
     section5_2,
     section5_3,
-    section7_2,
-    table4,
-    table5,
-    table6,
     table8,
 )
 from optcp.papers.gmpls.fig7 import FIG7
 from optcp.papers.gmpls.fig8 import FIG8
 from optcp.papers.gmpls.table3 import TABLE3
+from optcp.papers.gmpls.table5 import TABLE5
 
-EXHIBITS = (FIG7, FIG8, TABLE3)
+EXHIBITS = (FIG7, FIG8, TABLE3, TABLE5)
