@@ -6,6 +6,8 @@ import functools
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
+import numpy as np
+
 from optcp import stats
 from optcp.estimates import Estimates
 from optcp.papers import curve, judge
@@ -14,7 +16,6 @@ from optcp.papers.curves import over_time
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    import numpy as np
     from numpy.typing import NDArray
 
     from optcp.cells import Cells
@@ -77,16 +78,19 @@ class Goodput:
 
     def curves(self, **cell: str | float) -> NDArray[np.float64]:
         """The curves of one cell from the event on, for the rule CURVE."""
-        return curve.curves(self.cells.at(**cell).values, self.window_s[0], self.end_s)
+        return self._curves(self.cells.at(**cell).values)
+
+    def _curves(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        return curve.curves(values.astype(np.int64), self.window_s[0], self.end_s)
 
     def falls(self) -> dict[str, Estimates]:
         """How deep goodput falls in each cell and when it is back, by the rule CURVE with bootstrap intervals."""
         (*axes, _) = self.cells.axes
+        by_cell = np.moveaxis(self.cells.values, 0, -2)
 
         def each(statistic: Statistic) -> Estimates:
             def one(at: tuple[int, ...]) -> stats.Interval:
-                curves = curve.curves(self.cells.values[:, *at], self.window_s[0], self.end_s)
-                estimate, samples = stats.bootstrap(curves, statistic)
+                estimate, samples = stats.bootstrap(self._curves(by_cell[at]), statistic)
                 return stats.percentile(samples, estimate, self.seeds)
 
             return Estimates.of(tuple(axes), one, self.seeds)

@@ -38,9 +38,7 @@ def find(found: Found) -> Findings:
     f = relative(goodput(found))
     gain = 100 * (f - 1)
     return Findings(
-        rows=rows(
-            {"rel_goodput_pct": gain.mean()}, tables("gmpls")["table5"], WHY_CHANGED if found.changed else WHY
-        ),
+        rows=rows({"rel_goodput_pct": gain.mean()}, tables("gmpls")["table5"], WHY_CHANGED if found.changed else WHY),
         claims={
             "penalty-grows-with-delta": penalty_grows(gain),
             "window-keeps-ranking": ranking_stays(goodput(found)),
