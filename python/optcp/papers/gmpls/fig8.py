@@ -21,7 +21,7 @@ def find(found: Found) -> Findings:
     """Histograms of f(delta) with a resolution of 5 % and their normal fits; the fits' parameters as rows."""
     rows, series = [], []
     for reading, world in worlds(found).items():
-        f_pct = (100 * world.ratio).only(delta_ms=DELTA_MS[1:])
+        f_pct = (100 * world.ratio).part(delta_ms=DELTA_MS[1:])
         of_reading, drawn = distribution(f_pct, BIN_PCT, "f(delta)", {"flows": reading})
         rows += of_reading
         series += drawn
