@@ -123,13 +123,13 @@ def test_drops_are_counted_by_place_and_window():
         (10_800, "L5->L2", "not-selected", True),
         (11_501, "L3->B", "queue-full", False),
     ]
-    done = shared([run(drops)] + [run()] * 23)
+    observed = shared([run(drops)] + [run()] * 23)["drops"]
 
     def counted(until):
         first = {"d_ms": 1, "strategy": "none"}
-        return [int(found.at(**first).values[0]) for found in section7_2.lost_until(done, until).values()]
+        return [int(found.at(**first).values[0]) for found in section7_2.lost_until(observed, until).values()]
 
-    assert tuple(section7_2.lost_until(done, 11.5)) == PLACES
+    assert tuple(section7_2.lost_until(observed, 11.5)) == PLACES
     assert counted(10.5) == [1, 0, 0, 0, 1, 0, 0]
     assert counted(11.5) == [1, 1, 0, 0, 1, 1, 1]
 
@@ -143,8 +143,8 @@ def test_runs_are_reduced_in_the_order_of_the_branches():
     assert read(done).between(10.0, 11.5).values[0].ravel().tolist() == list(range(24))
     assert section7_2.arriving_bytes(done).values.tolist() == [[0, 4000, 8000, 12000, 16000, 20000]]
     place, last = "L2->L3", {"d_ms": 100, "strategy": "optical exact"}
-    assert section7_2.lost_until(done, section7_2.overlap_ends_s())[place].at(**last).values.tolist() == [1]
-    assert section7_2.lost_until(done, 10.5)[place].at(**last).values.tolist() == [2]
+    assert section7_2.lost_until(done["drops"], section7_2.overlap_ends_s())[place].at(**last).values.tolist() == [1]
+    assert section7_2.lost_until(done["drops"], 10.5)[place].at(**last).values.tolist() == [2]
 
 
 def test_a_run_without_goodput_has_no_ratio():
