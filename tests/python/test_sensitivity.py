@@ -263,7 +263,7 @@ class Reduced:
         return self.value
 
 
-def test_conclusions_of_two_exhibits_by_hand():
+def test_conclusions_of_the_three_exhibits_by_hand(monkeypatch):
     # Two seeds; f at 0, 50, 250, 500 and 1000 ms.
     ratio = np.array([[1, 1.5, 1.25, 1.5, 0.75], [1, 1.25, 1.25, 0.75, 0.5]])
     best = np.array([[0, 0.5, 0, 0.5, 0], [0, 0.5, 0.5, 0, 0]])
@@ -286,6 +286,17 @@ def test_conclusions_of_two_exhibits_by_hand():
         "runs in which 50 ms is best, above half (points)": [0, 0],
     }
     assert set(found) < set(table3)
+    # f at d = 1, 2, 10, 20, 50, 100 ms; the loss is the same at every delta but at 100 ms.
+    over_d = np.ones((2, 6, 5)) * np.array([1, 1, 0.75, 0.5, 0.25, 0.25])[None, :, None]
+    over_d[:, 5, -1] = 0
+    (table5,) = select(["gmpls/table5"])
+    monkeypatch.setattr(
+        type(table5), "context", lambda *_: SimpleNamespace(measured=SimpleNamespace(ratio=over_d)), raising=False
+    )
+    found = table5.contrasts({}, {})
+    assert len(found) == 4 * 3
+    assert list(found["loss at d = 10 ms, delta = 5 ms (%)"]) == [25, 25]
+    assert [list(values) for name, values in found.items() if "minus" in name] == [[0, 0]] * 3 + [[25, 25]]
 
 
 # The verb
