@@ -202,16 +202,6 @@ def test_table5_says_how_far_it_is_from_ns2():
     assert second.startswith("Against the printed values: ")
 
 
-def test_what_section_6_2_concludes():
-    # f at d = 1, 2, 10, 20, 50, 100 ms; the loss is the same at every delta but at 100 ms.
-    level = np.ones((6, 5)) * np.array([1, 1, 0.75, 0.5, 0.25, 0.25])[:, None]
-    level[5, -1] = 0
-    found = BY_ID["table5"].contrasts(CHOSEN, {GRID: study(first_second_and_a_half(level)[:2])})
-    assert len(found) == 4 * 3
-    assert list(found["loss at d = 10 ms, delta = 5 ms (%)"]) == [25, 25]
-    assert [list(values) for name, values in found.items() if "minus" in name] == [[0, 0]] * 3 + [[25, 25]]
-
-
 def test_falls_both_ways():
     falling = by_both(lambda d, delta: 1 - max(d, 2) / 200 - delta / 1000)
     assert answer(fig14.falls_both_ways, made(falling).access_pct()) is True
