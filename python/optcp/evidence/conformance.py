@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from optcp.conformance import conform
 from optcp.errors import InputError, RunFailed
-from optcp.evidence.base import Compared, Experiment, Result, Row, Setting, experiment
+from optcp.evidence.base import Experiment, Row, counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -77,42 +77,31 @@ MEMBERS = (
 """What a case can speak for. A case speaks for several members at once."""
 
 
-@experiment
-class Conformance(Experiment):
-    """Cases that agree, by member."""
-
-    name = "conformance"
-    title = "Recorded cases"
-    value = "cases that agree"
-    unit_n = "cases"
-    digits = 0
-    about = (
-        "Single flows with losses named packet by packet, recorded with ns-2.35 (`tests/reference/tcp`): "
-        "`optcp conformance` runs them, and the program that came with the records, `compare.py`, compares completion "
-        "time, retransmissions, timeouts, and each transmission with its time where these were recorded. A row counts "
-        "the cases in which a member is at work; a case stands in several rows. A case that asks for a loss recovery "
-        "which does not exist here stands in the row of that recovery only, as one that does not agree.",
-    )
-
-    def run(self, setting: Setting) -> Result:  # noqa: ARG002 - nothing is random, and it takes a second
-        """One row a member."""
-        if not REFERENCE.is_dir():
-            raise InputError(f"{REFERENCE}: there are no recorded cases here; run this in a checkout of the sources")
-        cases: list[Case] = []
-        agreeing: set[str] = set()
-        refused: set[str] = set()
-        digest = hashlib.sha256()
+def count() -> tuple[list[Row], dict[str, Any]]:
+    """Cases that agree, one row a member."""
+    if not REFERENCE.is_dir():
+        raise InputError(f"{REFERENCE}: there are no recorded cases here; run this in a checkout of the sources")
+    cases: list[Case] = []
+    agreeing: set[str] = set()
+    refused: set[str] = set()
+    digest = hashlib.sha256()
+    for file in FILES:
+        text = (REFERENCE / file).read_text(encoding="utf-8")
+        digest.update(text.encode())
+        listed = json.loads(text)["scenarios"]
         with tempfile.TemporaryDirectory() as place:
-            for file in FILES:
-                text = (REFERENCE / file).read_text(encoding="utf-8")
-                digest.update(text.encode())
-                listed = json.loads(text)["scenarios"]
-                cases += listed
-                agree, not_run = compared(REFERENCE / file, listed, Path(place) / file)
-                agreeing |= agree
-                refused |= not_run
-        rows = [_row(member, cases, agreeing, refused) for member in MEMBERS]
-        return self.result(rows, {"cases_sha256": digest.hexdigest(), "files": list(FILES)})
+            agree, not_run = compared(REFERENCE / file, listed, Path(place))
+        cases += listed
+        agreeing |= agree
+        refused |= not_run
+    rows = []
+    for member in MEMBERS:
+        mine = {case["id"] for case in cases if member.at_work(case)}
+        if member.family != "recovery":
+            mine -= refused
+        key = {"family": member.family, "member": member.name}
+        rows.append(counted(key, len(mine & agreeing), len(mine), SOURCE))
+    return rows, {"cases_sha256": digest.hexdigest(), "files": list(FILES)}
 
 
 def compared(cases: Path, listed: list[Case], place: Path) -> tuple[set[str], set[str]]:
@@ -137,11 +126,18 @@ def compared(cases: Path, listed: list[Case], place: Path) -> tuple[set[str], se
     return agree, {case["id"] for case in listed} - {outcome.name for outcome in outcomes}
 
 
-def _row(member: Member, cases: list[Case], agreeing: set[str], refused: set[str]) -> Row:
-    mine = [case["id"] for case in cases if member.at_work(case)]
-    if member.family != "recovery":
-        mine = [name for name in mine if name not in refused]
-    agree = sum(name in agreeing for name in mine)
-    verdict = "agrees" if agree == len(mine) else "differs"
-    key = {"family": member.family, "member": member.name}
-    return Row(key, agree, None, len(mine), [Compared(SOURCE, f"{len(mine)}", verdict)])
+CONFORMANCE = Experiment(
+    name="conformance",
+    title="Recorded cases",
+    value="cases that agree",
+    unit_n="cases",
+    digits=0,
+    source=count,
+    about=(
+        "Single flows with losses named packet by packet, recorded with ns-2.35 (`tests/reference/tcp`): "
+        "`optcp conformance` runs them, and the program that came with the records, `compare.py`, compares completion "
+        "time, retransmissions, timeouts, and each transmission with its time where these were recorded. A row counts "
+        "the cases in which a member is at work; a case stands in several rows. A case that asks for a loss recovery "
+        "which does not exist here stands in the row of that recovery only, as one that does not agree.",
+    ),
+)
