@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -30,6 +29,12 @@ HIGH = 2.885
 MARGIN = 0.99
 """Linux paces so far below the rate that the draft says."""
 ROUND_TRIP_MS, STEADY_MS, PROBES_MS = 40.0, 2_000.0, 10_000.0
+STARTUP_FLIGHT = math.ceil(HIGH * PRODUCT / 2) * 2 + BURSTS
+"""2.885 products, whole and even, and the bursts."""
+DRAIN_MS = (STARTUP_FLIGHT - PRODUCT - BURSTS) / (1 - MARGIN / HIGH)
+"""From the greatest flight to one product and the bursts, at 0.99 / 2.885 of what the link carries."""
+CYCLE_MS = (1.25 * PRODUCT + BURSTS + 2 - 45) / (1.25 * MARGIN - 1) + 7 * (ROUND_TRIP_MS + 1)
+"""A phase ends with the first ACK after 40 ms; the one that probes takes the flight from 45 to 58 segments."""
 ROUNDS = 7
 """Round trips of STARTUP that the fast link does not limit."""
 EARLY_GROWTH = "sent in the third round trip / in the second"
@@ -39,8 +44,6 @@ FAST = {"parameters.rate": "1200 Mbps", "parameters.delay": "19.995 ms", "stop":
 STARTUP_TEST = "startup_fills_the_pipe_and_drain_takes_its_queue_away"
 CYCLE_TEST = "bandwidth_is_probed_for_in_cycles_of_eight_phases"
 PROBE_TEST = "the_least_round_trip_is_looked_for_every_ten_seconds"
-
-Series = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
@@ -59,35 +62,20 @@ def _printed(value: float, digits: int) -> tuple[str, float, float]:
     return text, *outside.printed_range(text)
 
 
-def _drain_ms() -> float:
-    """From the greatest flight to one product and the bursts, at 0.99 / 2.885 of what the link carries."""
-    return (_startup_flight() - PRODUCT - BURSTS) / (1 - MARGIN / HIGH)
-
-
-def _startup_flight() -> int:
-    """2.885 products, whole and even, and the bursts."""
-    return math.ceil(HIGH * PRODUCT / 2) * 2 + BURSTS
-
-
-def _cycle_ms() -> float:
-    """A phase ends with the first ACK after 40 ms; the one that probes takes the flight from 45 to 58 segments."""
-    return (1.25 * PRODUCT + BURSTS + 2 - 45) / (1.25 * MARGIN - 1) + 7 * (ROUND_TRIP_MS + 1)
-
-
 WANTED = (
     Wanted("STARTUP", EARLY_GROWTH, "", _printed(2.0, 2)),
     Wanted("STARTUP", GROWTH, "", _printed(2.0, 2)),
     Wanted("STARTUP", "pacing gain", STARTUP_TEST, _printed(HIGH, 3), _printed(HIGH * MARGIN, 3)),
-    Wanted("STARTUP", "greatest flight (segments)", STARTUP_TEST, None, _printed(_startup_flight(), 0)),
+    Wanted("STARTUP", "greatest flight (segments)", STARTUP_TEST, None, _printed(STARTUP_FLIGHT, 0)),
     Wanted("DRAIN", "pacing gain", STARTUP_TEST, _printed(1 / HIGH, 3), _printed(MARGIN / HIGH, 3)),
-    Wanted("DRAIN", "lasts (ms)", STARTUP_TEST, None, _printed(_drain_ms(), 1)),
+    Wanted("DRAIN", "lasts (ms)", STARTUP_TEST, None, _printed(DRAIN_MS, 1)),
     Wanted(
         "PROBE_BW", "pacing gain of the phase that probes", CYCLE_TEST, _printed(1.25, 3), _printed(1.25 * MARGIN, 4)
     ),
     Wanted("PROBE_BW", "of the phase that drains", CYCLE_TEST, _printed(0.75, 3), _printed(0.75 * MARGIN, 4)),
     Wanted("PROBE_BW", "of the six others", CYCLE_TEST, _printed(1.0, 3), _printed(MARGIN, 2)),
     Wanted("PROBE_BW", "greatest flight (segments)", CYCLE_TEST, None, _printed(1.25 * PRODUCT + BURSTS + 2, 0)),
-    Wanted("PROBE_BW", "cycle of eight phases (ms)", CYCLE_TEST, None, _printed(_cycle_ms(), 1)),
+    Wanted("PROBE_BW", "cycle of eight phases (ms)", CYCLE_TEST, None, _printed(CYCLE_MS, 1)),
     Wanted("PROBE_RTT", "first begins (s)", PROBE_TEST, _printed(10.0, 1), _printed(10.04, 2)),
     Wanted(
         "PROBE_RTT",
@@ -102,14 +90,14 @@ WANTED = (
 """In the order of the page."""
 
 
-def sent_ms(series: Series) -> np.ndarray:
+def sent_ms(series: dict[str, dict[str, Any]]) -> np.ndarray:
     """When segments were sent."""
     packets = series["packets"]
     sent = (packets["event"] == packets["events"].index("sent")) & ~packets["ack"]
     return np.asarray(packets["time_ps"][sent] / 1e9)
 
 
-def startup(series: Series) -> dict[tuple[str, str], Any]:
+def startup(series: dict[str, dict[str, Any]]) -> dict[tuple[str, str], Any]:
     """What the fast link shows, by state and name: how STARTUP grows, and its pacing gain in the second round trip.
 
     A round trip ends with the ACK of the first segment that it sent. The rate that the gain multiplies is that of the
@@ -132,7 +120,7 @@ def startup(series: Series) -> dict[tuple[str, str], Any]:
     }
 
 
-def measured(series: Series) -> dict[tuple[str, str], Any]:
+def measured(series: dict[str, dict[str, Any]]) -> dict[tuple[str, str], Any]:
     """Every figure that the slow link shows, by state and name."""
     sender = series["sender"]
     at_ms = sender["time_ps"] / 1e9

@@ -37,16 +37,8 @@ class Member:
     at_work: Callable[[Case], bool]
 
 
-def _recovery(name: str, variant: str) -> Member:
-    return Member("recovery", name, lambda case: case["variant"] == variant)
-
-
 def _newreno_repairs(case: Case) -> bool:
     return bool(case["variant"] == "newreno" and case["expect"]["retransmissions"] > 0)
-
-
-def _times_out(case: Case) -> bool:
-    return bool(case["expect"]["timeouts"] > 0)
 
 
 def _starts_with_a_loss(case: Case) -> bool:
@@ -56,20 +48,20 @@ def _starts_with_a_loss(case: Case) -> bool:
 
 MEMBERS = (
     Member("profiles", "ns2-2.35", lambda case: True),  # noqa: ARG005 - all cases start from it
-    _recovery("tahoe", "tahoe"),
-    _recovery("reno", "reno"),
-    _recovery("newreno", "newreno"),
-    _recovery("sack1", "sack"),
+    Member("recovery", "tahoe", lambda case: case["variant"] == "tahoe"),
+    Member("recovery", "reno", lambda case: case["variant"] == "reno"),
+    Member("recovery", "newreno", lambda case: case["variant"] == "newreno"),
+    Member("recovery", "sack1", lambda case: case["variant"] == "sack"),
     Member("congestion", "reno", lambda case: True),  # noqa: ARG005 - as above
     Member("newreno_timer", "impatient", lambda case: _newreno_repairs(case) and case["tcp"]["newreno_impatient"]),
     Member("newreno_timer", "patient", lambda case: _newreno_repairs(case) and not case["tcp"]["newreno_impatient"]),
     Member("partial_ack", "deflate", lambda case: _newreno_repairs(case) and case["expect"]["retransmissions"] > 1),
     Member("recovery_exit", "unchanged", _newreno_repairs),
     Member("reduction_basis", "window", lambda case: case["expect"]["retransmissions"] > case["expect"]["timeouts"]),
-    Member("timeout_basis", "window", _times_out),
+    Member("timeout_basis", "window", lambda case: case["expect"]["timeouts"] > 0),
     Member("halving", "whole-ssthresh", lambda case: not case["tcp"].get("integer_halving")),
     Member("halving", "whole", lambda case: bool(case["tcp"].get("integer_halving"))),
-    Member("rtt", "bsd-ticks", _times_out),
+    Member("rtt", "bsd-ticks", lambda case: case["expect"]["timeouts"] > 0),
     Member("first_loss", "ns2", _starts_with_a_loss),
     Member("ack", "every-packet", lambda case: not case["tcp"]["delayed_ack"]),
     Member("ack", "delayed", lambda case: case["tcp"]["delayed_ack"]),

@@ -28,7 +28,7 @@ NONE_LOST = 100_000
 SYN_S = 0.1
 """The round trip of the SYN, behind which data begin."""
 DIGITS = {"completion (s)": 2, "first ssthresh (segments)": 0, "second ssthresh (segments)": 0}
-"""Of the recorded figures, which every run has in this order."""
+"""Decimals of each recorded figure, in the order in which :func:`measured` gives them."""
 
 
 @functools.cache

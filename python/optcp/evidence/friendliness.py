@@ -24,8 +24,8 @@ COUNTING = {"rfc": "bytes", "linux-6": "segments"}
 """What an ACK counts for, by profile."""
 VARIANTS = (("rfc", 1), ("rfc", 4), ("linux-6", 1))
 """Profiles, and how long a host keeps a packet at most, in transmission times of the shared link."""
+KEY = ("variant", "host time", "rate (Mb/s)", "RTT (ms)", "buffer")
 CASES = [(*variant, *link, buffer) for variant in VARIANTS for link in LINKS for buffer in BUFFERS]
-"""Profile, host time, rate, round trip and buffer."""
 SOURCE = "RFC 9438, two laws"
 
 C = 0.4
@@ -94,8 +94,7 @@ def figure(rate_mbps: int, round_trip_ms: int, buffer_packets: int) -> outside.F
     """What RFC 9438 lets expect: the range between the two laws."""
     world = (rate_mbps * 1e6, round_trip_ms / 1e3, buffer_packets)
     ends = sorted(expected(law, *world) for law in (at_same_instants, at_equal_probability))
-    texts = list(dict.fromkeys(f"{end:.2f}" for end in ends))
-    text = " to ".join(texts)
+    text = " to ".join(dict.fromkeys(f"{end:.2f}" for end in ends))
     return outside.Figure(SOURCE, "friendliness", {}, text, *outside.printed_range(text))
 
 
@@ -133,10 +132,9 @@ def find(done: Found) -> Figures:
     goodput = done["all"]["goodput"].between("100 s", "500 s")
     logs = (goodput.at(group="cubic") / goodput.at(group="reno")).each(np.log)
     for case, (_, ours) in zip(CASES, logs.mean(), strict=True):
-        names = ("variant", "host time", "rate (Mb/s)", "RTT (ms)", "buffer")
         _, _, rate, round_trip, buffer = case
         expected = figure(rate, round_trip, packets(rate, round_trip, buffer))
-        yield dict(zip(names, map(str, case), strict=True)), geometric(ours), expected
+        yield dict(zip(KEY, map(str, case), strict=True)), geometric(ours), expected
 
 
 FRIENDLINESS = Experiment(
