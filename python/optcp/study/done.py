@@ -156,7 +156,9 @@ class Done:
         chosen, of_run, lengths = [], [], []
         for part in self.store.parts if parts is None else parts:
             at = [
-                seeds[seed] * len(branches) + branches[cell] if seed in seeds and cell in branches else -1
+                seeds[seed] * len(branches) + branches[cell]
+                if seed in seeds and cell in branches and self.store.holds(part, cell, seed)
+                else -1
                 for cell, seed in part.places
             ]
             if max(at) >= 0 and table in part.manifest["files"]:

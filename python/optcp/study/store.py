@@ -7,7 +7,9 @@ checksums. It is written last, so runs without one do not exist.
 from __future__ import annotations
 
 import functools
+import hashlib
 import json
+import os
 import threading
 from dataclasses import dataclass
 from pathlib import Path
@@ -58,6 +60,7 @@ class Manifest(TypedDict):
 
     format: int
     cpu_seconds: float
+    packet_hops: int
     runs: list[tuple[str, int]]
     files: dict[str, File]
 
@@ -277,18 +280,45 @@ class Store:
         Damaged
             If a manifest cannot be read, or with ``check`` if a file that it lists is not of its size.
         """
-        with self._scanning:
-            for path in sorted((self.root / "parts").glob("*.json")):
-                if path.stem in self._parts:
-                    continue
-                part = Part(path.stem, stored.load(path, _manifest))
-                for table, file in part.manifest["files"].items() if check else ():
-                    there = self.file(table, part)
-                    if not there.is_file() or there.stat().st_size != file["bytes"]:
-                        what = stored.CHANGED if there.is_file() else "missing"
-                        raise Damaged(there, what, f"{path} with it")
-                self._index |= dict.fromkeys(part.places, part)
+        try:
+            there = os.listdir(self.root / "parts")  # noqa: PTH208 - of thousands of parts, names only
+        except FileNotFoundError:
+            return
+        self.take(sorted(name for name in there if name.endswith(".json") and not name.startswith(".")), check=check)
+
+    def take(self, manifests: Iterable[str], *, check: bool = True) -> None:
+        """Take up parts, by the names of their manifests; those that are known stay as they are.
+
+        Raises
+        ------
+        Damaged
+            As :meth:`scan`.
+        """
+        for name in manifests:
+            if name.removesuffix(".json") in self._parts:
+                continue
+            path = self.root / "parts" / name
+            part = Part(path.stem, stored.load(path, _manifest))
+            if check:
+                self._check(part, path)
+            with self._scanning:
+                for run in part.places:
+                    self._index.setdefault(run, part)
                 self._parts[part.name] = part
+
+    def _check(self, part: Part, manifest: Path) -> None:
+        """Make sure that a manifest stands under its own name, and that its files are there."""
+        runs = json.dumps(part.manifest["runs"], separators=(",", ":"), ensure_ascii=False)
+        if not part.name.endswith(hashlib.sha256(runs.encode()).hexdigest()[:12]):
+            raise Damaged(manifest, "it is of another part", "it")
+        for table, file in part.manifest["files"].items():
+            path = self.file(table, part)
+            try:
+                size = path.stat().st_size
+            except FileNotFoundError:
+                size = -1
+            if size != file["bytes"]:
+                raise Damaged(path, stored.CHANGED if size >= 0 else "missing", f"{manifest} with it")
 
     @property
     def parts(self) -> list[Part]:
@@ -324,10 +354,24 @@ class Store:
         """Whether a run is there."""
         return (branch.id, seed) in self._index
 
+    def holds(self, part: Part, cell: str, seed: int) -> bool:
+        """Whether a part is the one that counts for a run: a copy of a part brings no run twice."""
+        return self._index.get((cell, seed)) is part
+
     def seeds(self, grid: Grid) -> tuple[int, ...]:
         """The seeds of which every cell is there, in order."""
-        of = [{seed for cell, seed in self._index if cell == branch.id} for branch in grid.branches]
-        return tuple(sorted(set.intersection(*of)))
+        of: dict[str, set[int]] = {branch.id: set() for branch in grid.branches}
+        for cell, seed in self._index:
+            if cell in of:
+                of[cell].add(seed)
+        return tuple(sorted(set.intersection(*of.values())))
+
+    def hops_a_run(self, branches: Sequence[Branch], seed: int) -> float:
+        """Transmissions of packets in a run of these cells: the mean of the parts that have some of that seed."""
+        found = (self._index.get((branch.id, seed)) for branch in branches)
+        manifests = {part.name: part.manifest for part in found if part}.values()
+        runs = sum(len(one["runs"]) for one in manifests)
+        return sum(one["packet_hops"] for one in manifests) / runs if runs else 0.0
 
     def part(self, branch: Branch, seed: int) -> Part:
         """The part that holds a run.
@@ -346,10 +390,8 @@ class Store:
         metadata, columns = self._of_part(table, part)
         ends, place = part.ends(table), part.places[cell, seed]
         rows = slice(ends[place], ends[place + 1])
-        own = list(columns)[list(columns).index("seed") + 1 :]
         found: Columns = {}
-        for name in own:
-            values = columns[name]
+        for name, values in columns.items():
             found[name] = (values[0][rows], values[1]) if isinstance(values, tuple) else values[rows]
         return metadata, found
 
@@ -360,10 +402,12 @@ class Store:
         return Table(columns, int(interval_ps) / PICOSECONDS_A_SECOND if interval_ps else None)
 
     def _of_part(self, table: str, part: Part) -> tuple[dict[str, str], Columns]:
-        """Read a table of a part; the parts that were read last are kept."""
+        """Read a table of a part without the columns that say which run; the parts that were read last are kept."""
         key = (table, part.name)
         if key not in self._tables:
-            self._tables[key] = self.read(table, [part])
+            metadata, columns = self.read(table, [part])
+            own = list(columns)[list(columns).index("seed") + 1 :]
+            self._tables[key] = metadata, {name: columns[name] for name in own}
             while len(self._tables) > MOST_TABLES:
                 del self._tables[next(iter(self._tables))]
         return self._tables[key]
@@ -391,9 +435,15 @@ def _manifest(text: str) -> Manifest:
     stored.need(found, ["format"])
     if found["format"] != FORMAT:
         raise ValueError(f"written by another version of optcp (format {found['format']}, not {FORMAT})")
-    stored.shaped(Manifest, found)
+    # Of many thousands of runs, each looked at as little as it can be.
+    listed = found.get("runs")
+    if not isinstance(listed, list) or not all(
+        type(run) is list and len(run) == 2 and type(run[0]) is str and type(run[1]) is int for run in listed
+    ):
+        raise ValueError("`runs` is no list of cells and seeds")
+    stored.shaped(Manifest, {**found, "runs": []})
     stored.need(found["files"], ["runs", "scalars"], "files.")
-    runs = [tuple(run) for run in found["runs"]]
+    runs = [tuple(run) for run in listed]
     if not runs or len(set(runs)) < len(runs):
         raise ValueError("`runs` is empty, or names a run twice")
     for table, file in found["files"].items():

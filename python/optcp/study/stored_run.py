@@ -225,8 +225,9 @@ def _series(metadata: dict[str, str], columns: Columns) -> dict[str, Any]:
         del values["time_ps"]
         row = next(iter(values))
         codes, names = values.pop(row)
-        shown, first = np.unique(codes, return_index=True)
-        found[f"{row}s"] = [names[code] for code in shown[np.argsort(first)]]
+        # Intervals of one name stand together.
+        shown = np.concatenate([codes[:1], codes[1:][codes[1:] != codes[:-1]]])
+        found[f"{row}s"] = [names[code] for code in shown]
         rows = len(shown)
         return found | {name: np.asarray(array).reshape(rows, -1) for name, array in values.items()}
     for name, array in values.items():
