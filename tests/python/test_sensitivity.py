@@ -366,7 +366,9 @@ def test_the_verb_prints_writes_and_continues(ran, stored_runs, calls):
 def test_a_parameter_on_which_nothing_depends_has_no_effect(stored_runs, table3):
     def find(found):
         gain = math.log(found.number("backbone_bps"))
-        values = [verdict.row({"delta_ms": 50}, "rel_goodput_pct", 9.85, Interval(gain, gain - 1, gain + 1, 3), "")]
+        values = [
+            verdict.row({"delta_ms": 50}, "rel_goodput_pct", 9.85, Interval(gain, gain - 1, gain + 1, 3), "made up")
+        ]
         return replace(TABLE3.find(found), rows=values)
 
     table3(find=find)
