@@ -1,7 +1,6 @@
 """The GMPLS paper: protection switching speed, change of RTT, switch-back, and four protection schemes."""
 
 from optcp.papers.gmpls import (
-    every_scheme,
     fig4,
     fig10,
     fig11,
@@ -20,8 +19,9 @@ from optcp.papers.gmpls import (
     table6,
     table8,
 )
+from optcp.papers.gmpls.every_scheme import EVERY_SCHEME
 from optcp.papers.gmpls.fig7 import FIG7
 from optcp.papers.gmpls.fig8 import FIG8
 from optcp.papers.gmpls.table3 import TABLE3
 
-EXHIBITS = (FIG7, FIG8, TABLE3)
+EXHIBITS = (EVERY_SCHEME, FIG7, FIG8, TABLE3)
