@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from optcp._core import quantity
 from optcp.errors import InputError, nearest
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 
 @dataclass(frozen=True)
@@ -76,6 +80,12 @@ class Axis:
     def part(self, which: slice) -> Axis:
         """Some of the values, with their numbers and labels."""
         return Axis(self.name, self.values[which], self.unit, self.numbers and self.numbers[which], self.labels[which])
+
+    def only(self, places: Sequence[int]) -> Axis:
+        """The values at some places, in the order given, with their numbers and labels."""
+        values, labels = (tuple(texts[at] for at in places) for texts in (self.values, self.labels or self.values))
+        numbers = self.numbers and tuple(self.numbers[at] for at in places)
+        return Axis(self.name, values, self.unit, numbers, labels if self.labels else ())
 
     def matches(self, other: Axis) -> bool:
         """Whether the values are the same in the same order, however they are written."""

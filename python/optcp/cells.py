@@ -195,6 +195,32 @@ class Cells:
         axes = tuple(axis for place, axis in enumerate(self.axes) if place not in chosen)
         return replace(self, values=self.values[index], axes=axes)
 
+    def only(self, **where: Sequence[str | float]) -> Cells:
+        """Take some values of some axes, in the order given; the axes stay.
+
+        Parameters
+        ----------
+        **where
+            Values for each axis by name, as for :meth:`at`.
+
+        Raises
+        ------
+        InputError
+            If there is no such axis or value; the message names the nearest.
+
+        Examples
+        --------
+        >>> from optcp.axes import Axis
+        >>> Cells([[1, 2, 3]], (Axis("delay", ("0 ms", "50 ms", "1 s")),), (1,)).only(delay=["0 ms", "1 s"])
+        cells: 1 seeds x delay (0 ms, 1 s)
+        """
+        values, axes = self.values, list(self.axes)
+        for name, wanted in where.items():
+            place = position(self.axes, name)
+            taken = [axes[place].index(value) for value in wanted]
+            values, axes[place] = values.take(taken, axis=1 + place), axes[place].only(taken)
+        return replace(self, values=values, axes=tuple(axes))
+
     def _over(self, names: tuple[str, ...], reduce: Callable[..., NDArray[np.float64]]) -> Cells:
         places = [position(self.axes, name) for name in names]
         axes = tuple(axis for place, axis in enumerate(self.axes) if place not in places)
@@ -268,6 +294,12 @@ class Cells:
         from optcp import stats
 
         return self._estimates(stats.mean)
+
+    def deviation(self) -> Estimates:
+        """Standard deviation over seeds with its interval: :func:`optcp.stats.deviation`."""
+        from optcp import stats
+
+        return self._estimates(stats.deviation)
 
     def median(self) -> Estimates:
         """Median over seeds: :meth:`quantile` of 0.5."""
