@@ -146,12 +146,10 @@ class Measured:
     def of(cls, found: Found) -> Measured:
         """Reduce the runs."""
         done, backbone_bps = found.done[GRID], found.number("backbone_bps")
-        # Before the failure all schemes are one world.
-        arriving = done["load"].between(FAILURE_S - 1, FAILURE_S).at(delta_ms=DELTA, mechanism=LOCAL)
         by_cell = switches(done)
         return cls(
             lost=count_lost(done),
-            arriving_bytes={packets: arriving.at(port=port) for packets, port in DEAD_LINK.items()},
+            arriving_bytes=count_arriving(done),
             switches={
                 (scenario, mechanism): by_cell[scenario, DELTA, mechanism]
                 for scenario in SCENARIOS
@@ -205,6 +203,12 @@ def count_lost(done: Done) -> dict[str, Cells]:
         return lost.at(delta_ms=DELTA)
 
     return {packets: one(packets) for packets in DIRECTIONS}
+
+
+def count_arriving(done: Done) -> dict[str, Cells]:
+    """By direction: see :class:`Measured`. Before the failure all schemes are one world."""
+    bytes_ = done["load"].between(FAILURE_S - 1, FAILURE_S).at(delta_ms=DELTA, mechanism=LOCAL)
+    return {packets: bytes_.at(port=port) for packets, port in DEAD_LINK.items()}
 
 
 def switches(done: Done) -> dict[tuple[str, int, str], list[Switch]]:
