@@ -17,8 +17,6 @@ from optcp.papers.gmpls.paper import REPAIR_S, WINDOW_S
 from optcp.papers.gmpls.probes import one_way_ps, shortest_round_trips_ps
 from optcp.papers.gmpls.section8 import (
     DELTA_MS,
-    LOCAL,
-    LOOPBACK,
     MECHANISMS,
     PATH,
     SCENARIOS,
