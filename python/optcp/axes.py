@@ -77,15 +77,12 @@ class Axis:
         """The numbers in SI, or else the values as written."""
         return self.values if self.numbers is None else self.numbers
 
-    def part(self, which: slice) -> Axis:
-        """Some of the values, with their numbers and labels."""
-        return Axis(self.name, self.values[which], self.unit, self.numbers and self.numbers[which], self.labels[which])
-
-    def only(self, places: Sequence[int]) -> Axis:
-        """The values at some places, in the order given, with their numbers and labels."""
-        values, labels = (tuple(texts[at] for at in places) for texts in (self.values, self.labels or self.values))
-        numbers = self.numbers and tuple(self.numbers[at] for at in places)
-        return Axis(self.name, values, self.unit, numbers, labels if self.labels else ())
+    def part(self, which: slice | Sequence[int]) -> Axis:
+        """Some of the values, by their positions, with their numbers and labels."""
+        at = range(len(self))[which] if isinstance(which, slice) else which
+        numbers = self.numbers and tuple(self.numbers[one] for one in at)
+        labels = tuple(self.labels[one] for one in at) if self.labels else ()
+        return Axis(self.name, tuple(self.values[one] for one in at), self.unit, numbers, labels)
 
     def matches(self, other: Axis) -> bool:
         """Whether the values are the same in the same order, however they are written."""

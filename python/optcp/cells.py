@@ -195,30 +195,14 @@ class Cells:
         axes = tuple(axis for place, axis in enumerate(self.axes) if place not in chosen)
         return replace(self, values=self.values[index], axes=axes)
 
-    def only(self, **where: Sequence[str | float]) -> Cells:
-        """Take some values of some axes, in the order given; the axes stay.
-
-        Parameters
-        ----------
-        **where
-            Values for each axis by name, as for :meth:`at`.
-
-        Raises
-        ------
-        InputError
-            If there is no such axis or value; the message names the nearest.
-
-        Examples
-        --------
-        >>> from optcp.axes import Axis
-        >>> Cells([[1, 2, 3]], (Axis("delay", ("0 ms", "50 ms", "1 s")),), (1,)).only(delay=["0 ms", "1 s"])
-        cells: 1 seeds x delay (0 ms, 1 s)
-        """
+    def part(self, **where: Sequence[str | float]) -> Cells:
+        """Keep some values of some axes, in the order given; the values are as for :meth:`at`."""
         values, axes = self.values, list(self.axes)
-        for name, wanted in where.items():
-            place = position(self.axes, name)
-            taken = [axes[place].index(value) for value in wanted]
-            values, axes[place] = values.take(taken, axis=1 + place), axes[place].only(taken)
+        for name, kept in where.items():
+            place = position(axes, name)
+            indices = [axes[place].index(value) for value in kept]
+            values = values.take(indices, axis=1 + place)
+            axes[place] = axes[place].part(indices)
         return replace(self, values=values, axes=tuple(axes))
 
     def _over(self, names: tuple[str, ...], reduce: Callable[..., NDArray[np.float64]]) -> Cells:

@@ -294,7 +294,7 @@ def test_deeper_and_slower():
 
 
 def test_how_deep_and_how_long():
-    one = made(falls(lambda d, _: 0.4, lambda d, _: 7)).only(d_ms=[1], delta_ms=[5])
+    one = made(falls(lambda d, _: 0.4, lambda d, _: 7)).part(d_ms=[1], delta_ms=[5])
     dip, settled = rows(one.falls())
     assert (dip.metric, settled.metric) == ("dip_pct", "settle_s")
     assert dip.key == {"d_ms": 1, "delta_ms": 5}

@@ -43,7 +43,7 @@ def seeds(grid: str, size: Size) -> int:
 
 def find(found: Found) -> Findings:
     """Mean curves, and for each d how deep goodput falls, when it is back, and the timeouts of segments only late."""
-    shared = goodput(found).only(delta_ms=(DELTA_MS,))
+    shared = goodput(found).part(delta_ms=(DELTA_MS,))
     timeouts = found.done[PACKETS].each(lambda run: count_timeouts(run, *WINDOW_S), TIMEOUTS)
     counts = {"timeouts": timeouts.at(timeouts="all"), "late_timeouts": timeouts.at(timeouts="late")}
     return Findings(

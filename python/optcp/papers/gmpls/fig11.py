@@ -25,7 +25,7 @@ def find(found: Found) -> Findings:
     """Histograms of f(d) with a resolution of 1 % and their normal fits; the fits' parameters as rows."""
     shared = goodput(found)
     f, best = relative(shared).at(delta_ms=DELTA_MS), shared.good.wins("d_ms").at(delta_ms=DELTA_MS)
-    rows, series = distribution((100 * f).only(d_ms=D_MS[1:]), BIN_PCT, "f(d)")
+    rows, series = distribution((100 * f).part(d_ms=D_MS[1:]), BIN_PCT, "f(d)")
     return Findings(rows, {"losing-share-climbs": longer_loses_more_often(f, best)}, series, [LOST_NOTE])
 
 
@@ -39,7 +39,7 @@ def longer_loses_more_often(f: Cells, best: Cells) -> list[Part]:
     return [
         *(against("worse than 1 ms", f < 1, "worse_than_1ms_pct", d) for d in D_MS[1:]),
         *(against("best", best, "best_pct", d) for d in D_MS),
-        *trend("mean f, d", (100 * f).only(d_ms=D_MS[1:]), "down", "%"),
+        *trend("mean f, d", (100 * f).part(d_ms=D_MS[1:]), "down", "%"),
     ]
 
 

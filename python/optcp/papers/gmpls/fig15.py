@@ -30,7 +30,7 @@ def find(found: Found) -> Findings:
 
 def best_of(good: Cells) -> Cells:
     """How much of a seed a strategy of the paper wins by the most goodput."""
-    return good.only(strategy=COMPARED).wins("strategy")
+    return good.part(strategy=COMPARED).wins("strategy")
 
 
 def staying_is_best(best: Cells) -> list[Part]:

@@ -67,9 +67,9 @@ class Goodput:
         """Bytes in the window, the numerator of equation 5."""
         return self.cells.between(*self.window_s)
 
-    def only(self, **where: tuple[str | float, ...]) -> Goodput:
+    def part(self, **where: tuple[str | float, ...]) -> Goodput:
         """That of some values of some axes."""
-        return replace(self, cells=self.cells.only(**where))
+        return replace(self, cells=self.cells.part(**where))
 
     def access_pct(self, window_s: Window | None = None) -> Cells:
         """Goodput in a window in per cent of what the access links could carry."""

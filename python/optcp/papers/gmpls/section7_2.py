@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from optcp.papers.model import Row
     from optcp.study import Done
     from optcp.study.done import RunData
+    from optcp.study.observed import Observed
 
 QUEUES = {limit: f"queue of L2->L3 {limit} packets" for limit in (20, 35, 50, 75, 100)}
 """Limits of the queue of L2->L3, packets, and the name of each one's grid."""
@@ -100,11 +101,12 @@ def seeds(grid: str, size: Size) -> int:
 
 def find(found: Found) -> Findings:
     """Rows by (d, strategy), by place, and by queue limit; a curve a (d, strategy)."""
-    shared, done, backbone_bps = goodput(found), found.done[GRID], found.number("backbone_bps")
-    pct, lost = shared.access_pct(), lost_until(done, WINDOW_S[1])
+    shared, backbone_bps = goodput(found), found.number("backbone_bps")
+    pct, drops = shared.access_pct(), found.done[GRID]["drops"]
+    lost = lost_until(drops, WINDOW_S[1])
     packets = found.done[PACKETS].each(count_packets, COUNTS)
     ratio = {limit: queue_ratio(found.done[name]) for limit, name in QUEUES.items()}
-    arriving = arriving_bytes(done)
+    arriving = arriving_bytes(found.done[GRID])
     expected = {
         strategy: expected_discards(arriving, strategy, found.number("packet_bytes"), backbone_bps)
         for strategy in ("optical", "optical exact")
@@ -120,8 +122,8 @@ def find(found: Found) -> Findings:
             "without-switch-back-same": none_does_not_depend(pct),
             "short-backups-alike": small_d_is_alike(pct),
             "electrical-dip-small": small_dip_soon_over(shared, backbone_bps),
-            "overtaking-not-loss": overtaking_not_loss(lost_until(done, REPAIR_S + 0.5), packets),
-            "merge-overflows-from-50ms": merge_overflows(lost_until(done, overlap_ends_s())),
+            "overtaking-not-loss": overtaking_not_loss(lost_until(drops, REPAIR_S + 0.5), packets),
+            "merge-overflows-from-50ms": merge_overflows(lost_until(drops, overlap_ends_s())),
             "optical-loses-in-flight": optical_discards(lost, expected, packets),
             "queue-moves-crossing": smaller_queue_sooner(ratio),
         },
@@ -138,9 +140,9 @@ def overlap_ends_s() -> list[float]:
     return [REPAIR_S + d / 1000 + 0.2 for d in D_MS for _ in STRATEGIES]
 
 
-def lost_until(done: Done, until: float | list[float]) -> dict[str, Cells]:
+def lost_until(drops: Observed, until: float | list[float]) -> dict[str, Cells]:
     """Packets lost after the repair by place: ports whose queue is full, and what the merging nodes do not take."""
-    drops, since = done["drops"], {"after": REPAIR_S, "until": until}
+    since = {"after": REPAIR_S, "until": until}
     found = {port: drops.count(**since, port=port, reason="queue-full") for port in PORTS}
     found["elsewhere"] = drops.count(**since, port=lambda port: port not in PORTS, reason="queue-full")
     # After the repair every link works: whatever else is lost, a node that does not merge has left.
