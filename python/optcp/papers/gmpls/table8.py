@@ -146,15 +146,10 @@ class Measured:
     def of(cls, found: Found) -> Measured:
         """Reduce the runs."""
         done, backbone_bps = found.done[GRID], found.number("backbone_bps")
-        by_cell = switches(done)
         return cls(
             lost=count_lost(done),
             arriving_bytes=count_arriving(done),
-            switches={
-                (scenario, mechanism): by_cell[scenario, DELTA, mechanism]
-                for scenario in SCENARIOS
-                for mechanism in MECHANISMS
-            },
+            switches=switches(done),
             probes=probes(found.done[PROBES]),
             round_trips_ps={world: mean_round_trip_ps(found.done[world]) for world in ROUND_TRIPS},
             packet_bytes={
@@ -211,8 +206,8 @@ def count_arriving(done: Done) -> dict[str, Cells]:
     return {packets: bytes_.at(port=port) for packets, port in DEAD_LINK.items()}
 
 
-def switches(done: Done) -> dict[tuple[str, int, str], list[Switch]]:
-    """Every switch of a cell once, in order of time and node: groups of flows are switched together."""
+def switches(done: Done) -> dict[tuple[str, str], list[Switch]]:
+    """By (scenario, mechanism) every switch once, in order of time and node: groups of flows are switched together."""
     table, run = done.rows("switches")
     columns = [table[name].tolist() for name in ("node", "packets", "to", "time_ps")]
     cells = list(itertools.product(SCENARIOS, DELTA_MS, MECHANISMS))
@@ -221,7 +216,11 @@ def switches(done: Done) -> dict[tuple[str, int, str], list[Switch]]:
         of_run[at].add(Switch(*one))
     if of_run != of_run[: len(cells)] * len(done.seeds):
         raise RuntimeError("runs of one world switch at different instants")
-    return {cell: ordered(found) for cell, found in zip(cells, of_run, strict=False)}
+    return {
+        (scenario, mechanism): ordered(found)
+        for (scenario, delta, mechanism), found in zip(cells, of_run, strict=False)
+        if delta == DELTA
+    }
 
 
 def ordered(switches: Iterable[Switch]) -> list[Switch]:
