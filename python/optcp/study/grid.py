@@ -216,8 +216,8 @@ class Grid:
 
     @functools.cached_property
     def hash(self) -> str:
-        """SHA-256 of all that a stored run depends on: worlds, digest, fork, kernel, and the compiled simulator."""
-        parts: list[Any] = [extension_sha256(), self.digest, self.fork, self.kernel]
+        """SHA-256 of all that stored runs depend on: worlds, axes, digest, fork, kernel, and the compiled simulator."""
+        parts: list[Any] = [extension_sha256(), self.digest, self.fork, self.kernel, *self.columns]
         parts += [branch.scenario.sha256 for branch in self.branches]
         return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
