@@ -470,7 +470,7 @@ def identity(grid: Grid) -> dict[str, Any]:
         "settings": {name: value for name, value in world.settings() if name not in grid.keys},
         "axes": list(grid.columns),
         "observe": list(world.summary()["observe"]),
-        "cells": [branch.id for branch in grid.branches],
+        "cells": [grid.branches[cell].id for cell in grid.distinct],
         "named": grid.named and [(axis.name, list(axis.values)) for axis in grid.named],
     }
 
