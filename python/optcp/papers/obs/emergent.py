@@ -24,7 +24,7 @@ from __future__ import annotations
 
 import functools
 import operator
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -50,7 +50,7 @@ from optcp.papers.over import intervals_of
 from optcp.papers.verdict import row
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
@@ -61,8 +61,6 @@ if TYPE_CHECKING:
     from optcp.study import Done, Grid, RunData
 
     Column = NDArray[np.float64]
-
-Cell = TypeVar("Cell", bound="tuple[Any, ...]")
 
 RUNS = 60
 """On both sides."""
@@ -78,6 +76,14 @@ LADDER = (0.0, 0.5, 1.0, 2.0)
 """Steps of the probabilities of independent losses, as multiples of the centre."""
 LENGTHS = {"1": (1, 1), "2 to 9": (2, 9), "10 to 43": (10, 43), "44": (44, 44)}
 """Segments of a burst, from and to: one, what the lower timers gather, what the higher do, a window."""
+ORDER = {"goodput_mbps": 0, "difference_pct": 1, "segments_per_burst": 2}
+"""Of rows; losses come behind."""
+SHOWN = {
+    "goodput_mbps": ("goodput", "Mb/s"),
+    "segments_per_burst": ("segments a burst", ""),
+    "difference_pct": ("difference", "%"),
+}
+"""Curves over the timer: what they show, and its unit."""
 NOTE = (
     "`difference_pct`: goodput with contention over that with independent losses at the same measured mean. "
     "Its interval, and that of the independent goodput, resample files, losses and goodput together."
@@ -170,18 +176,17 @@ CENTRE = {
 """About how likely a burst of data and one of ACKs are lost, by kind of contention and timer: the ladder's centre."""
 
 
-def named(cells: Iterable[Cell]) -> dict[str, Cell]:
-    """Cells that are no grid, as values of one axis: each once, by its name there."""
-    return {", ".join(map(str, cell)): cell for cell in cells}
+def text(cell: Way | Alone) -> str:
+    """What a cell is called on an axis."""
+    return ", ".join(map(str, cell))
 
 
-WAYS = named(
-    [
-        *(Way(cross, timer, recovery) for cross in (ALIKE, BEHIND) for recovery in RECOVERIES for timer in TIMERS_S),
-        *(Way(cross, POINT_S, "sack") for cross in CROSS if cross not in (ALIKE, BEHIND)),
-    ]
+_CELLS = (
+    *(Way(cross, timer, recovery) for cross in (ALIKE, BEHIND) for recovery in RECOVERIES for timer in TIMERS_S),
+    *(Way(cross, POINT_S, "sack") for cross in CROSS if cross not in (ALIKE, BEHIND)),
 )
-PATHS = named(way.alone() for way in WAYS.values())
+WAYS = {text(way): way for way in _CELLS}
+PATHS = {text(path): path for path in (way.alone() for way in _CELLS)}
 """Fewer: several kinds of contention have the same centre."""
 CORE_AXES = (Axis("way", tuple(WAYS)),)
 LADDER_AXES = (Axis("path", tuple(PATHS)), numbers("step", LADDER))
@@ -209,39 +214,50 @@ def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
 def find(found: Found) -> Findings:
     """Goodput, losses and their bunches by cell, and losses by the length of bursts."""
     core, ladder = found.done[CONTENTION], found.done[INDEPENDENT]
-    counts, goodput = core.once(counted), core.once(goodput_mbps)
-    steps = {"goodput_mbps": ladder.once(goodput_mbps), "segments_per_burst": ladder.once(segments_per_burst)}
-    by_metric: dict[str, list[Row]] = {metric: [] for metric in steps}
-    gaps: list[Row] = []
-    losses: list[Row] = []
+    goodput, counts = core.once(goodput_mbps), core.once(counted)
+    steps, burst_steps = ladder.once(goodput_mbps), ladder.once(segments_per_burst)
+    rows = []
     for name, way in WAYS.items():
-        own, own_goodput, centre = counts.at(way=name), goodput.at(way=name), way.alone().data
-        beside = {metric: cells.at(path=", ".join(map(str, way.alone()))) for metric, cells in steps.items()}
-        with_contention = {
-            "goodput_mbps": stats.mean(own_goodput.values),
-            "segments_per_burst": ratio(own, "segments", "with segments"),
-        }
-        for metric, rows in by_metric.items():
-            without = independent(own, beside[metric], centre)
-            for side, value in ((CONTENTION, with_contention[metric]), (INDEPENDENT, without)):
-                rows.append(row({**way.key(), "losses": side}, metric, None, value, ""))
-        gap = difference(own_goodput, own, beside["goodput_mbps"], centre)
-        gaps.append(row(way.key(), "difference_pct", None, gap, ""))
-        losses += loss_rows(way, own)
-    by_length = [by_lengths(cross, counts) for cross in (ALIKE, BEHIND)]
-    shown = {
-        "goodput": ("Mb/s", by_metric["goodput_mbps"]),
-        "segments a burst": ("", by_metric["segments_per_burst"]),
-        "difference": ("%", gaps),
-    }
-    series = [
-        curve
-        for label, (unit, rows) in shown.items()
-        for curve in curves([one for one in rows if one.key["cross"] in (ALIKE, BEHIND)], label, unit)
+        own, path = (goodput.at(way=name), counts.at(way=name)), text(way.alone())
+        measured = intervals(*own, steps.at(path=path), burst_steps.at(path=path), way.alone().data)
+        rows += [row({**way.key(), **more}, metric, None, interval, "") for metric, more, interval in measured]
+    rows.sort(key=lambda one: ORDER.get(one.metric, len(ORDER)))
+    series = []
+    for metric, what in SHOWN.items():
+        series += curves([one for one in rows if one.metric == metric and one.key["cross"] in (ALIKE, BEHIND)], *what)
+    for cross in (ALIKE, BEHIND):
+        by_length, curve = by_lengths(cross, counts)
+        rows += by_length
+        series.append(curve)
+    return Findings(rows, {}, series, [NOTE])
+
+
+def intervals(
+    goodput: Cells, counts: Cells, steps: Cells, burst_steps: Cells, centre: float
+) -> list[tuple[str, Key, stats.Interval]]:
+    """What is measured in a cell: the metric, what its row's key has beside the cell, and the value.
+
+    Parameters
+    ----------
+    goodput, counts
+        Of the runs over the core.
+    steps, burst_steps
+        Goodput and segments a burst with independent losses, over ``step``.
+    centre
+        Probability at the step 1.
+    """
+    found: list[tuple[str, Key, stats.Interval]] = [
+        ("goodput_mbps", {"losses": CONTENTION}, stats.mean(goodput.values)),
+        ("goodput_mbps", {"losses": INDEPENDENT}, independent(counts, steps, centre)),
+        ("difference_pct", {}, difference(goodput, counts, steps, centre)),
+        ("segments_per_burst", {"losses": CONTENTION}, ratio(counts, "segments", "with segments")),
+        ("segments_per_burst", {"losses": INDEPENDENT}, independent(counts, burst_steps, centre)),
+        ("loss_pct", {"direction": "data"}, ratio(counts, "lost", "bursts").times(100)),
+        ("loss_pct", {"direction": "acks"}, ratio(counts, "acks lost", "ack bursts").times(100)),
     ]
-    rows = [*by_metric["goodput_mbps"], *gaps, *by_metric["segments_per_burst"], *losses]
-    rows += [one for rows, _ in by_length for one in rows]
-    return Findings(rows, {}, [*series, *(curve for _, curve in by_length)], [NOTE])
+    if counts.at(count="lost").values.any():
+        found.append(("lost_after_lost_ratio", {}, bunching(counts)))
+    return found
 
 
 def counted(done: Done) -> Cells:
@@ -261,18 +277,6 @@ def count(run: RunData) -> list[int]:
         own = (segments >= least) & (segments <= most)
         found += [own.sum(), lost[own].sum(), segments[own].sum()]
     return found
-
-
-def loss_rows(way: Way, counts: Cells) -> list[Row]:
-    """Shares of bursts that were lost; how much likelier a burst is lost behind a lost one than any."""
-    shares = {"data": ratio(counts, "lost", "bursts"), "acks": ratio(counts, "acks lost", "ack bursts")}
-    rows = [
-        row({**way.key(), "direction": direction}, "loss_pct", None, share.times(100), "")
-        for direction, share in shares.items()
-    ]
-    if not counts.at(count="lost").values.any():
-        return rows
-    return [*rows, row(way.key(), "lost_after_lost_ratio", None, bunching(counts), "")]
 
 
 def pooled(statistic: Callable[..., Column], *columns: Cells) -> stats.Interval:

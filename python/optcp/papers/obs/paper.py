@@ -157,7 +157,7 @@ def goodput_mbps(done: Done) -> Cells:
         seed = done.seeds[run[~there][0] // len(done.grid.branches)]
         raise RunFailed(f"seed {seed}: the file did not end; a longer run is needed")
     took_ps = table.numbers("time_ps").astype(np.float64) - table.numbers("start_ps").astype(np.float64)
-    found = np.empty(run.size)
+    found = np.empty(len(done.seeds) * len(done.grid.branches))
     found[run] = 8e-6 * table.numbers("bytes") / (took_ps / PS)
     return done.cells(found, name="goodput_mbps")
 
