@@ -302,9 +302,10 @@ class Store:
             if check:
                 self._check(part, path)
             with self._scanning:
+                # Another thread may have taken it up meanwhile: a second object of it would hold no runs.
+                part = self._parts.setdefault(part.name, part)
                 for run in part.places:
                     self._index.setdefault(run, part)
-                self._parts[part.name] = part
 
     def _check(self, part: Part, manifest: Path) -> None:
         """Make sure that a manifest stands under its own name, and that its files are there."""
