@@ -4,12 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from optcp import _core
-from optcp.cells import Cells
-from optcp.errors import RunFailed
-from optcp.papers.exhibit import Exhibit, Findings, Setup, rows, runs_of
+from optcp.papers.exhibit import Exhibit, Findings, Setup, defined, rows, runs_of
 from optcp.papers.model import Series
 from optcp.papers.obs.paper import PAPER, WORLD, grid
 from optcp.papers.printed import tables
@@ -51,7 +46,10 @@ def find(found: Found) -> Findings:
     """Estimates over the seeds against what is printed, and each seed's."""
     done, printed = found.only, tables("obs")
     packets, size = (done["background"].cells(column).at(group=GROUP) for column in ("sent_packets", "sent_bytes"))
-    hurst, error = (hurst_of(packets, what) for what in ("local_whittle", "standard_error"))
+    hurst, error = (
+        defined(done.metric(name).at(group=GROUP), "too few packets for an estimate of the Hurst parameter")
+        for name in ("hurst", "hurst_error")
+    )
     rate = packets.total("time") / (SLOTS * SLOT_MS / 1000)
     bits = 8 * size.total("time") / packets.total("time")
     measured = [
@@ -64,17 +62,6 @@ def find(found: Found) -> Findings:
     intervals = [(round(low, 4), round(high, 4)) for low, high in zip(*ends, strict=True)]
     curve = Series("hurst", {}, "seed", "", "Hurst parameter", "", seeds, h.round(4).tolist(), intervals)
     return Findings(measured, {}, [curve], [NOTE])
-
-
-def hurst_of(packets: Cells, what: str) -> Cells:
-    """A value of each seed's estimate from its counts of packets."""
-    found = []
-    for seed, counts in zip(packets.seeds, packets.values, strict=True):
-        estimate = _core.hurst(counts)
-        if estimate is None:
-            raise RunFailed(f"seed {seed}: too few packets for an estimate")
-        found.append(estimate[what])
-    return Cells(np.array(found), (), packets.seeds)
 
 
 BACKGROUND = Exhibit(
