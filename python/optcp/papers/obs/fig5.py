@@ -40,12 +40,12 @@ NEAR_RECEIVER = 2
 """Fall and Floyd: so close to the receiver's window as well."""
 VARIANTS = {"no": "false", "yes": "true"}
 """Whether the sender has a `recover` check; the paper's Reno has none."""
-GROUPS = (
+AXES = (
     Axis("recover_check", tuple(VARIANTS)),
     numbers("receiver_window", RECEIVER_WINDOWS),
     numbers("lost", range(LOST, MOST_LOST + 1)),
+    numbers("window", WINDOWS),
 )
-AXES = (*GROUPS, numbers("window", WINDOWS))
 """Losses of the first segments of a connection, and the window that it begins with."""
 POSSIBLE = np.broadcast_to(
     [[window > lost for window in WINDOWS] for lost in range(LOST, MOST_LOST + 1)], [len(axis) for axis in AXES]
