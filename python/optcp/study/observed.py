@@ -103,8 +103,8 @@ class Observed:
             )
         codes, texts = table.coded(row)
         first, ends_ps = codes[: each[0]], table.numbers("time_ps")[: each[0]]
-        alike = (table.numbers("time_ps").reshape(runs, -1) == ends_ps).all() and (
-            codes.reshape(runs, -1) == first
+        alike = (table.numbers("time_ps").reshape(len(each), -1) == ends_ps).all() and (
+            codes.reshape(len(each), -1) == first
         ).all()
         if not alike:
             raise InputError(f"the cells have other intervals, or other {row}s, of {self.name!r}: each() reduces them")
