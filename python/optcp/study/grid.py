@@ -177,6 +177,17 @@ class Grid:
         return cls(title or name, tuple(branches), digest, fork, kernel)
 
     @functools.cached_property
+    def firsts(self) -> tuple[int, ...]:
+        """For each cell the place of the first one that is the same world: it is run and stored for all of them."""
+        places: dict[str, int] = {}
+        return tuple(places.setdefault(branch.id, at) for at, branch in enumerate(self.branches))
+
+    @functools.cached_property
+    def distinct(self) -> tuple[int, ...]:
+        """Places of cells without those that are the world of an earlier one."""
+        return tuple(sorted(set(self.firsts)))
+
+    @functools.cached_property
     def axes(self) -> tuple[Axis, ...]:
         """The axes of the grid, by the shortest names that tell them apart."""
         if self.named is not None:
