@@ -195,6 +195,34 @@ class Cells:
         axes = tuple(axis for place, axis in enumerate(self.axes) if place not in chosen)
         return replace(self, values=self.values[index], axes=axes)
 
+    def some(self, **where: Sequence[str | float]) -> Cells:
+        """Take some values of axes, in the order that is given.
+
+        Raises
+        ------
+        InputError
+            As :meth:`at`.
+        """
+        axes, values = list(self.axes), self.values
+        for name, wanted in where.items():
+            place = position(self.axes, name)
+            chosen = [self.axes[place].index(value) for value in wanted]
+            axes[place], values = self.axes[place].part(chosen), values.take(chosen, axis=1 + place)
+        return replace(self, values=values, axes=tuple(axes))
+
+    def renamed(self, **names: str) -> Cells:
+        """The same with other names of axes: ``cells.renamed(group="class")`` has ``class`` for ``group``."""
+        for name in names:
+            position(self.axes, name)
+        return replace(self, axes=tuple(replace(axis, name=names.get(axis.name, axis.name)) for axis in self.axes))
+
+    def with_total(self, name: str) -> Cells:
+        """The same with the sum over an axis as its further value ``total``."""
+        place = position(self.axes, name)
+        axis = replace(self.axes[place], values=(*self.axes[place].values, "total"), unit="", numbers=None, labels=())
+        values = np.concatenate([self.values, self.values.sum(axis=1 + place, keepdims=True)], axis=1 + place)
+        return replace(self, values=values, axes=(*self.axes[:place], axis, *self.axes[place + 1 :]))
+
     def _over(self, names: tuple[str, ...], reduce: Callable[..., NDArray[np.float64]]) -> Cells:
         places = [position(self.axes, name) for name in names]
         axes = tuple(axis for place, axis in enumerate(self.axes) if place not in places)
@@ -278,6 +306,12 @@ class Cells:
         from optcp.quantiles import quantile
 
         return self._estimates(lambda column: quantile(column, q))
+
+    def deviation(self) -> Estimates:
+        """Standard deviation over seeds with its interval: :func:`optcp.stats.deviation`."""
+        from optcp import stats
+
+        return self._estimates(stats.deviation)
 
     def share(self) -> Estimates:
         """In which share of the seeds a comparison holds, with Wilson's interval: :func:`optcp.stats.wilson`.

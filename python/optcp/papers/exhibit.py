@@ -229,6 +229,7 @@ def rows(
     printed: Mapping[str, Any] | None = None,
     why: str | Callable[[Key], str] = "",
     key: Key | None = None,
+    then: Key | None = None,
 ) -> list[Row]:
     """A row a cell and metric, cell by cell.
 
@@ -240,8 +241,8 @@ def rows(
         By metric the printed values, nested lists of the axes' shape (None: lost); a metric may be missing.
     why
         What is known about a difference, for all rows or from a row's key.
-    key
-        What each row's key has in front of the axes' values.
+    key, then
+        What each row's key has in front of the axes' values, and behind them.
 
     Examples
     --------
@@ -254,7 +255,8 @@ def rows(
     axes = next(iter(metrics.values())).axes
     found = []
     for at in itertools.product(*(range(len(axis)) for axis in axes)):
-        here = {**(key or {}), **{axis.name: key_value(axis, i) for axis, i in zip(axes, at, strict=True)}}
+        place = {axis.name: key_value(axis, i) for axis, i in zip(axes, at, strict=True)}
+        here = {**(key or {}), **place, **(then or {})}
         for metric, estimates in metrics.items():
             value: Any = (printed or {}).get(metric)
             for i in at:
