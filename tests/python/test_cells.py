@@ -12,7 +12,7 @@ from hypothesis.extra.numpy import arrays
 
 from optcp import cells, quantiles, stats
 from optcp.axes import Axis
-from optcp.cells import Cells
+from optcp.cells import Cells, stack
 from optcp.errors import InputError
 from optcp.papers.curves import coarser
 
@@ -271,3 +271,25 @@ def test_sums_over_longer_intervals():
     cells = coarser(Cells([[1, 2, 3, 4, 5]], (time,), (1,)), 0.2)
     assert cells.axis("time").numbers == (0.2, 0.4)
     assert cells.values.tolist() == [[3, 7]]
+
+
+def test_where_a_comparison_holds():
+    cells = grid(np.arange(24).reshape(4, 2, 3))
+    late = Cells([0, 1, 1, np.nan], (), SEEDS)
+    kept = cells.where(late > 0)
+    assert (kept.unit, kept.name) == ("B", "bytes")
+    assert np.isnan(kept.values[[0, 3]]).all()
+    assert kept.values[1:3].tolist() == cells.values[1:3].tolist()
+    assert kept.mean().n.tolist() == [[2] * 3] * 2
+
+
+def test_cells_are_put_side_by_side():
+    one = Cells([[1, 2], [3, 4]], (DELAY,), (1, 2))
+    stacked = stack("flows", {"1": one, "10": 10 * one})
+    assert [axis.name for axis in stacked.axes] == ["flows", "delay"]
+    assert stacked.axis("flows").numbers == (1, 10)
+    assert stacked.at(flows=10).values.tolist() == [[10, 20], [30, 40]]
+    with pytest.raises(InputError, match="the same axes"):
+        stack("flows", {"1": one, "10": one.at(delay="50 ms")})
+    with pytest.raises(InputError, match="same seeds"):
+        stack("flows", {"1": one, "10": Cells([[1, 2]], (DELAY,), (1,))})

@@ -211,7 +211,7 @@ def all_rows(of: Key, world: World) -> list[Row]:
         "das": {"goodput_kbps": printed["single_flow_das_kbps"], "gain_pct_max": printed["single_flow_gain_pct"]},
     }
     payload = world.payload.where(world.hit)
-    for receiver in RECEIVERS if world.hit.values.any() else ():
+    for receiver in payload.axis("receiver").values if world.hit.values.any() else ():
         mine = payload.at(receiver=receiver)
         metrics = {
             "goodput_kbps": kbps(mine, STOP_S).mean(),
