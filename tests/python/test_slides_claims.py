@@ -17,7 +17,6 @@ from optcp.papers.slides.sources import Scale
 
 N = 100
 NOISE = np.random.default_rng(4).normal(0, 1, (N, 3))
-RATES = queues.rates(10e6, 0.8)
 GROUP, PORT, OVERFLOW = Axis("group", CLASSES), Axis("port", PORTS), Axis("overflow", OVERFLOWS)
 
 
@@ -80,6 +79,9 @@ def made(scale=SLIDES, **changes):
     } | changes
     assert set(arrays) == {field.name for field in fields(World)} - {"scale"}
     return World(scale, **{name: over_delays(values, FURTHER.get(name, ())) for name, values in arrays.items()})
+
+
+RATES = queues.rates(made().load, 10e6, 0.8)
 
 
 def answer(function, *rates, **changes):

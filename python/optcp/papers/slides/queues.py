@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from optcp.cells import Cells
 from optcp.papers import judge
 from optcp.papers.exhibit import Exhibit, Findings, rows
 from optcp.papers.model import Series
@@ -28,7 +29,6 @@ from optcp.papers.slides.first import (
 )
 
 if TYPE_CHECKING:
-    from optcp.cells import Cells
     from optcp.papers.exhibit import Found
     from optcp.papers.judge import Part
     from optcp.papers.model import Key, Row
@@ -42,7 +42,8 @@ BACKBONE = PORTS[len(ACCESS) :]
 
 def find(found: Found) -> Findings:
     """One run as the slides show it, and the means over start times."""
-    measured, rates_bps = world(found), rates(found.number("backbone_bps"), found.number("access_share"))
+    measured = world(found)
+    rates_bps = rates(measured.load, found.number("backbone_bps"), found.number("access_share"))
     pct = percent_of_rate(measured.load, STEP_S, rates_bps)
     series = []
     for delta in DELTA_MS:
@@ -69,19 +70,18 @@ def find(found: Found) -> Findings:
     return Findings(all_rows(measured, rates_bps), claims, series, notes)
 
 
-def rates(backbone_bps: float, access_share: float) -> list[float]:
-    """Rate of every port of ``PORTS``."""
-    return [backbone_bps * (access_share if port in ACCESS else 1) for port in PORTS]
+def rates(load: Cells, backbone_bps: float, access_share: float) -> Cells:
+    """Rate of every port, in bit/s."""
+    of_ports = [backbone_bps * (access_share if port in ACCESS else 1) for port in PORTS]
+    return Cells(np.tile(of_ports, (len(load.seeds), 1)), (load.axis("port"),), load.seeds)
 
 
-def percent_of_rate(bytes_: Cells, span_s: float, rates_bps: list[float]) -> Cells:
+def percent_of_rate(bytes_: Cells, span_s: float, rates_bps: Cells) -> Cells:
     """Bytes of each port in a span of time in per cent of what its own rate allows."""
-    carries = np.array([span_s * rate for rate in rates_bps])
-    after_port = len(bytes_.axes) - 1 - bytes_.axes.index(bytes_.axis("port"))
-    return bytes_.each(lambda values: 100 * 8 * values / carries.reshape(-1, *[1] * after_port), "%")
+    return 100 * 8 * bytes_ / (span_s * rates_bps)
 
 
-def mean_load(measured: World, start_s: float, end_s: float, rates_bps: list[float]) -> Cells:
+def mean_load(measured: World, start_s: float, end_s: float, rates_bps: Cells) -> Cells:
     """Load of every port in (start, end], in per cent of its own rate."""
     return percent_of_rate(measured.load.between(start_s, end_s), end_s - start_s, rates_bps)
 
@@ -91,7 +91,7 @@ def mean_queue(measured: World, start_s: float, end_s: float) -> Cells:
     return measured.queue.between(start_s, end_s) / round((end_s - start_s) / STEP_S)
 
 
-def all_rows(measured: World, rates_bps: list[float]) -> list[Row]:
+def all_rows(measured: World, rates_bps: Cells) -> list[Row]:
     """Mean load and queue by window; before the failure the three delays are one world, so the first stands for all."""
     found = []
     for start_s, end_s in WINDOWS_S:
@@ -133,7 +133,7 @@ def windows(run: RunData, segment_bytes: int, delta: int) -> list[Series]:
     return found
 
 
-def access_full_backbone_empty(measured: World, rates_bps: list[float]) -> list[Part]:
+def access_full_backbone_empty(measured: World, rates_bps: Cells) -> list[Part]:
     """Judge: with all links up the access is full with a filled queue, the backbone 80 % loaded with an empty one."""
     n = len(measured.load.seeds)
     good, seen = np.ones(n, dtype=bool), []
@@ -152,7 +152,7 @@ def access_full_backbone_empty(measured: World, rates_bps: list[float]) -> list[
     return [judge.share_part(text, int(good.sum()), n, 0.95)]
 
 
-def overflow_by_delay(measured: World, rates_bps: list[float]) -> list[Part]:
+def overflow_by_delay(measured: World, rates_bps: Cells) -> list[Part]:
     """Judge: 0 ms overflows at once and hits the fixed flows, 50 ms later, 1000 ms last."""
     soon = (measured.first_merge_drop_s.at(delta_ms=0) <= 0.3).values.sum()
     load = mean_load(measured, FAILURE_S, FAILURE_S + 1, rates_bps).at(delta_ms=0, port=MERGE_PORT)
