@@ -78,11 +78,11 @@ class Axis:
         return self.values if self.numbers is None else self.numbers
 
     def part(self, which: slice | Sequence[int]) -> Axis:
-        """Some of the values, with their numbers and labels."""
-        places = range(len(self))[which] if isinstance(which, slice) else which
-        numbers = self.numbers and tuple(self.numbers[place] for place in places)
-        labels = tuple(self.labels[place] for place in places if self.labels)
-        return Axis(self.name, tuple(self.values[place] for place in places), self.unit, numbers, labels)
+        """Some of the values, by their positions, with their numbers and labels."""
+        at = range(len(self))[which] if isinstance(which, slice) else which
+        numbers = self.numbers and tuple(self.numbers[one] for one in at)
+        labels = tuple(self.labels[one] for one in at) if self.labels else ()
+        return Axis(self.name, tuple(self.values[one] for one in at), self.unit, numbers, labels)
 
     def matches(self, other: Axis) -> bool:
         """Whether the values are the same in the same order, however they are written."""

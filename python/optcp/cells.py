@@ -195,19 +195,14 @@ class Cells:
         axes = tuple(axis for place, axis in enumerate(self.axes) if place not in chosen)
         return replace(self, values=self.values[index], axes=axes)
 
-    def some(self, **where: Sequence[str | float]) -> Cells:
-        """Take some values of axes, in the order that is given.
-
-        Raises
-        ------
-        InputError
-            As :meth:`at`.
-        """
-        axes, values = list(self.axes), self.values
-        for name, wanted in where.items():
-            place = position(self.axes, name)
-            chosen = [self.axes[place].index(value) for value in wanted]
-            axes[place], values = self.axes[place].part(chosen), values.take(chosen, axis=1 + place)
+    def part(self, **where: Sequence[str | float]) -> Cells:
+        """Keep some values of some axes, in the order given; the values are as for :meth:`at`."""
+        values, axes = self.values, list(self.axes)
+        for name, kept in where.items():
+            place = position(axes, name)
+            indices = [axes[place].index(value) for value in kept]
+            values = values.take(indices, axis=1 + place)
+            axes[place] = axes[place].part(indices)
         return replace(self, values=values, axes=tuple(axes))
 
     def renamed(self, **names: str) -> Cells:

@@ -5,7 +5,6 @@ Everything heavy is imported inside the verbs: ``--help``, ``--version`` and ``v
 
 from __future__ import annotations
 
-import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,39 +12,31 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from optcp import export as export_forms
+from optcp.cli_study import compare, plot
 from optcp.errors import InputError, RunFailed, nearest
 from optcp.exits import status_of
+from optcp.options import DIRECTORY, FILE, PLAIN_WIDTH
+from optcp.options import console as _console
 from optcp.shipped import ScenarioType
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rich.console import Console
 
 SCENARIO = ScenarioType()
 
 
-class Place(click.Path):
-    """A path on the command line, which is not empty: `--out "$UNSET"` means no place, not this directory."""
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:  # noqa: ANN401
-        """Make a path of it."""
-        if value == "":
-            self.fail("the path is empty; this directory is `.`", param, ctx)
-        return super().convert(value, param, ctx)
-
-
-FILE = Place(path_type=Path, dir_okay=False)
-DIRECTORY = Place(path_type=Path, file_okay=False)
 POSITIVE = click.IntRange(min=1)
 COUNT = click.IntRange(min=1, max=1_000_000)
 """Of runs: what is known of each must fit into memory."""
-PLAIN_WIDTH = 100
-"""Width of tables that do not go to a terminal."""
 
 SET = click.option("settings", "--set", multiple=True, metavar="KEY=VALUE", help="Change a value; may be repeated.")
 JOBS = click.option("--jobs", type=POSITIVE, help="Threads. [default: one a processor]")
 DIGEST = click.option("--digest", is_flag=True, help="Compute records_sha256, the digest of all records, too.")
+CELL = click.option(
+    "cells", "--cell", multiple=True, metavar="AXIS=VALUE", help="Runs with this value; may be repeated."
+)
+SEED = click.option("--seed", type=int, metavar="N", help="Runs with this seed.")
 FORK = click.option("--fork/--no-fork", default=True, help="Share warm-ups between branches; results are equal.")
 
 
@@ -322,6 +313,7 @@ def sensitivity(
 @click.option("--kernel", default="fast", show_default=True, callback=_kernel, help="fast, or reference to check it.")
 @DIGEST
 @FORK
+@click.option("--force", is_flag=True, help="Remove another study that is in the directory.")
 @click.option("--dry-run", is_flag=True, help="Check everything and say what would be run and written.")
 def run(
     scenario: Path,
@@ -333,35 +325,40 @@ def run(
     kernel: str,
     digest: bool,
     fork: bool,
+    force: bool,
     dry_run: bool,
 ) -> None:
     """Run a scenario; one with a [sweep] runs its whole grid.
 
-    SCENARIO is a file, or the name of one that comes with optcp (`optcp list scenarios`). Each run has a directory
-    with meta.json, scalars.parquet and one Parquet file an observation. Stored runs are used again.
+    SCENARIO is a file, or the name of one that comes with optcp (`optcp list scenarios`). The directory is that of one
+    study: scalars and each observation as tables of all runs (Parquet). Stored runs are used again.
     """
     from optcp.files import check_directory
     from optcp.study import single
+    from optcp.study.done import Done
     from optcp.study.progress import for_console
-    from optcp.tables import show_plan, show_summary
+    from optcp.study.runner import run_missing
+    from optcp.study.show import show_done, show_plan
+    from optcp.study.store import Store
 
     target = out or Path("results") / scenario.stem
     check_directory(target)
     pairs = list(_pairs(settings).items())
-    planned = single.plan(scenario, pairs, seed, runs, target, digest=digest, fork=fork, kernel=kernel)
+    study = single.study(scenario, pairs, seed, runs, digest=digest, fork=fork, kernel=kernel)
+    store = Store(target)
     if dry_run:
-        missing = planned.missing()
-        for note in planned.notes(missing):
-            _remark(note)
-        estimate = single.probe(planned) if any(missing.values()) else None
-        show_plan(_console(), planned, estimate, _jobs(jobs))
+        store.look(study.grid, force=force)
+        show_plan(_console(), study, store, single.probe(study, store), _jobs(jobs))
         return
-    summary = single.simulate(planned, _jobs(jobs), for_console(_console(stderr=True)), _remark)
-    show_summary(_console(), summary, planned)
+    store.open(study.grid, force=force)
+    run_missing([(study, store)], _jobs(jobs), for_console(_console(stderr=True)))
+    show_done(_console(), Done(study.grid, study.seeds, store))
 
 
 @cli.command()
 @click.argument("directory", type=DIRECTORY)
+@CELL
+@SEED
 @click.option("--kind", "kinds", multiple=True, metavar="KIND", help="What to draw; may be repeated. [default: all]")
 @click.option("--flow", "flows", multiple=True, metavar="NAME", help="Only these flows; may be repeated.")
 @click.option("--port", "ports", multiple=True, metavar="NAME", help="Only these ports: 'A->B'; may be repeated.")
@@ -371,6 +368,8 @@ def run(
 @click.option("--format", "form", type=click.Choice(["png", "pdf", "svg"]), help="Of all pictures. [default: png]")
 def trace(
     directory: Path,
+    cells: tuple[str, ...],
+    seed: int | None,
     kinds: tuple[str, ...],
     flows: tuple[str, ...],
     ports: tuple[str, ...],
@@ -379,36 +378,46 @@ def trace(
     out: Path | None,
     form: str | None,
 ) -> None:
-    """Draw what a run observed, into DIRECTORY/plots.
+    """Draw what a run of a study observed, into DIRECTORY/plots.
 
-    KIND is tcp (windows over time), sequence (segments, ACKs and drops over time), queue, load, goodput or drops.
+    DIRECTORY is what `optcp run` made; of several runs --cell and --seed choose one. KIND is tcp (windows over time),
+    sequence (segments, ACKs and drops over time), queue, load, goodput or drops.
     """
     from optcp.plots import trace as pictures
+    from optcp.study import Done, choose
 
     asked = pictures.Request(kinds, flows, ports, pictures.seconds(start, "--from"), pictures.seconds(end, "--to"))
-    for path, remark in pictures.draw(directory, asked, out, form):
+    run = choose.one(Done.open(directory), choose.settings(cells), seed)
+    for path, remark in pictures.draw(run, asked, directory / "plots", out, form):
         click.echo(f"{path}{remark}")
 
 
 @cli.command()
 @click.argument("directory", type=DIRECTORY)
 @click.option("--format", "form", type=click.Choice(list(export_forms.FORMS)), required=True, help="What to write.")
-def export(directory: Path, form: str) -> None:
-    """Write what is in DIRECTORY in another form, beside it.
+@CELL
+@SEED
+def export(directory: Path, form: str, cells: tuple[str, ...], seed: int | None) -> None:
+    """Write what is in DIRECTORY in another form: a study's into DIRECTORY/export, an exhibit's beside its result.
 
-    csv: each observation of every run, rows and curves of every exhibit. parquet: the same of exhibits; runs are
-    Parquet already. pcapng, ns2: what runs observed of packets, as captures for Wireshark and as ns-2's trace. latex:
-    the table of each exhibit.
+    csv: each table of a study, rows and curves of every exhibit. parquet: the same of exhibits; studies are Parquet
+    already. pcapng, ns2: what runs observed of packets, as captures for Wireshark and as ns-2's trace. latex: the
+    table of each exhibit.
     """
-    for path in export_forms.files(directory, form):
-        click.echo(str(path))
+    from optcp.study import choose
+
+    for path, remark in export_forms.files(directory, form, export_forms.Chosen(choose.settings(cells), seed)):
+        click.echo(f"{path}{remark}")
 
 
 @cli.command()
 @PAPERS
 @click.argument("directory", type=DIRECTORY)
 def report(directory: Path) -> None:
-    """Write DIRECTORY/report/index.html from the exhibits' results and sensitivity studies in DIRECTORY."""
+    """Write DIRECTORY/report/index.html: one page of the study in DIRECTORY.
+
+    Where there are results of exhibits or sensitivity studies, it is a page of these.
+    """
     from optcp.report import build
 
     click.echo(f"report: {build.write_report(directory)}")
@@ -605,16 +614,6 @@ def _jobs(jobs: int | None) -> int:
     return jobs or processors()
 
 
-def _console(stderr: bool = False) -> Console:
-    from rich.console import Console
-
-    # Names, paths and values are shown as they are: `[/a]` in one is no markup, `:x:` no picture.
-    console = Console(stderr=stderr, highlight=False, markup=False, emoji=False)
-    if not console.is_terminal and "COLUMNS" not in os.environ:
-        console.width = PLAIN_WIDTH
-    return console
-
-
 def _say_missing(missing: Sequence[str], asked: int, size: str) -> None:
     """Say what ``--check`` cannot compare; comparing nothing at all is not a check."""
     if len(missing) == asked:
@@ -631,6 +630,10 @@ def _plain(value: object) -> str:
     if isinstance(value, dict):
         return ", ".join(f"{name} = {text}" for name, text in value.items())
     return ", ".join(str(part) for part in value) if isinstance(value, list) else str(value)
+
+
+for verb in (compare, plot):
+    cli.add_command(verb)
 
 
 def main() -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import itertools
 import os
-import shutil
 from typing import IO, TYPE_CHECKING
 
 from optcp.errors import InputError
@@ -71,8 +70,11 @@ def replacing(path: Path) -> Iterator[IO[bytes]]:
         with temporary.open("xb") as file:
             yield file
         temporary.replace(path)
-    except BaseException:
+    except BaseException as error:
         temporary.unlink(missing_ok=True)
+        if isinstance(error, OSError) and error.filename is None:
+            # A full disk is met by a write, which knows no name.
+            error.filename = str(path)
         raise
 
 
@@ -85,34 +87,3 @@ def write_bytes(path: Path, content: bytes) -> None:
 def write_text(path: Path, text: str) -> None:
     """Write ``text`` as UTF-8, whole or not at all (see :func:`replacing`)."""
     write_bytes(path, text.encode())
-
-
-@contextlib.contextmanager
-def replacing_directory(path: Path) -> Iterator[Path]:
-    """Make a temporary directory beside ``path`` and rename it to ``path`` when the block ends without an error.
-
-    What ``path`` held before is removed then. Of a link the directory behind it is replaced.
-
-    Raises
-    ------
-    OSError
-        If the directory cannot be made or written to.
-    """
-    path = path.resolve()
-    path.parent.mkdir(parents=True, exist_ok=True)
-    mark = f"{os.getpid()}-{next(_serial)}"
-    temporary, old = (path.with_name(f".{path.name}.{mark}.{end}") for end in ("tmp", "old"))
-    try:
-        temporary.mkdir()
-        yield temporary
-        with contextlib.suppress(FileNotFoundError):
-            path.rename(old)
-        temporary.rename(path)
-    except BaseException:
-        shutil.rmtree(temporary, ignore_errors=True)
-        if old.exists() and not path.exists():
-            old.rename(path)
-        raise
-    finally:
-        if old.exists() and path.exists():
-            shutil.rmtree(old, ignore_errors=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Protocol
 
 from optcp import _core
 from optcp.errors import InputError, nearest
@@ -11,7 +11,42 @@ from optcp.labelled import html_table, text_table
 from optcp.table import PICOSECONDS_A_SECOND, Table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
+
+    from matplotlib.axes import Axes
+
+    from optcp.scenario import Scenario
+
+
+class OneRun(Protocol):
+    """A finished run, stored or fresh: what pictures and captures read of it."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of its observations, in the order of the scenario."""
+
+    @property
+    def scenario(self) -> dict[str, Any]:
+        """The world with every default filled in."""
+
+    @property
+    def cell(self) -> dict[str, str]:
+        """Axis (a key path of the scenario) to the value as written; empty where nothing varies."""
+
+    @property
+    def seed(self) -> int:
+        """The seed that it was run with."""
+
+    @property
+    def switches(self) -> list[dict[str, Any]]:
+        """What protection switched, in order of time; as in ``optcp._core.Run``."""
+
+    @property
+    def arrived(self) -> dict[str, list[int]]:
+        """By group, the flows that came at random, in the order of their numbers: places of their routes."""
+
+    def __getitem__(self, name: str) -> Table:
+        """An observation by the name that it has in ``[[observe]]``."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -20,10 +55,8 @@ class Run:
 
     Parameters
     ----------
-    title
-        Of the scenario.
-    names
-        Of its observations, in the order of the scenario.
+    world
+        What was run.
     core
         The run.
 
@@ -37,8 +70,7 @@ class Run:
     (23, 23)
     """
 
-    title: str
-    names: tuple[str, ...]
+    world: Scenario
     core: _core.Run
 
     def __getitem__(self, name: str) -> Table:
@@ -62,6 +94,26 @@ class Run:
         return len(self.names)
 
     @property
+    def title(self) -> str:
+        """What the scenario says that it is about."""
+        return self.world.title
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of its observations, in the order of the scenario."""
+        return self.world.observe
+
+    @property
+    def scenario(self) -> dict[str, Any]:
+        """The world with every default filled in."""
+        return self.world.resolved
+
+    @property
+    def cell(self) -> dict[str, str]:
+        """Empty: nothing varies. Runs of a study have here the values of its axes."""
+        return {}
+
+    @property
     def seed(self) -> int:
         """The seed that it was run with."""
         return self.core.seed
@@ -77,6 +129,16 @@ class Run:
         return self.core.drops
 
     @property
+    def switches(self) -> list[dict[str, Any]]:
+        """What protection switched, in order of time."""
+        return self.core.switches
+
+    @property
+    def arrived(self) -> dict[str, list[int]]:
+        """By group, the flows that came at random, in the order of their numbers: places of their routes."""
+        return self.core.arrived
+
+    @property
     def metrics_sha256(self) -> str:
         """Digest of all reduced values: equal runs have equal ones, on every machine."""
         return self.core.metrics_sha256
@@ -85,6 +147,38 @@ class Run:
     def records_sha256(self) -> str | None:
         """Digest of all records; None unless it was asked for."""
         return self.core.records_sha256
+
+    def plot(
+        self,
+        kind: str,
+        *,
+        flow: str | int | Sequence[str] = (),
+        port: str | Sequence[str] = (),
+        start: str | float | None = None,
+        end: str | float | None = None,
+        observation: str | None = None,
+    ) -> list[Axes]:
+        """Draw what was observed, as ``optcp trace`` does; returns the panels from the top.
+
+        Parameters
+        ----------
+        kind
+            "tcp" (windows), "sequence" (segments and ACKs), "queue", "load", "goodput" or "drops".
+        flow, port
+            Only these; a group stands for its flows, and a number for the place of a flow.
+        start, end
+            Ends of the time axis: "4.9 s", or a number of seconds.
+        observation
+            Which, where several are of this kind.
+
+        Raises
+        ------
+        InputError
+            If something was asked for that is not there.
+        """
+        from optcp.plots.trace import plot
+
+        return plot(self, kind, flow=flow, port=port, start=start, end=end, observation=observation)
 
     def _shown(self) -> tuple[str, list[str], list[list[str]]]:
         counts = [[name, str(count)] for name, count in self.counts.items()]

@@ -3,11 +3,10 @@
 tests/python/test_foreign.py makes a fixed number of them, fuzz/python.py (`make fuzz`) as many as there is time for.
 """
 
-import io
+import functools
 import json
 import random
 import tempfile
-import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -18,12 +17,36 @@ from optcp.evidence.base import Result as Evidence
 from optcp.papers.kept import LongRun
 from optcp.papers.lbas import outcome
 from optcp.papers.model import Result
-from optcp.sensitivity.result import Result as Study
-from optcp.study import saved
-from optcp.study.store import Store, read_runs, write_runs
+from optcp.scenario import Scenario
+from optcp.sensitivity.result import Result as Sensitivity
+from optcp.study import Done, Study
 
 CORPUS = Path(__file__).parents[2] / "fuzz" / "corpus"
 PLACE = Path(tempfile.mkdtemp(prefix="optcp-foreign-"))
+
+SMALL = """
+title = "small"
+stop = "100 ms"
+
+[[nodes]]
+names = ["A", "B"]
+
+[[links]]
+chain = ["A", "B"]
+rate = "1 Mbps"
+delay = "3 ms"
+queue = "5 packets"
+
+[[flows]]
+group = "f"
+path = ["A", "B"]
+tcp = "rfc"
+
+[[observe]]
+name = "load"
+kind = "load"
+interval = "50 ms"
+"""
 
 EDGES = ["", "0", "-1", "1e400", "-0.0", "nan", "NaN", "Infinity", "null", "true", "18446744073709551616", "9" * 5000]
 EDGES += ['"', "'", "[", "]", "{", "}", "<", ">", "&", "\\", "\n", "\0", "\ud7ff", "é", "[" * 2000, '{"a":' * 2000]
@@ -65,7 +88,7 @@ def topology(data, form):
 def results(data):
     """A file of results: of an exhibit, a study or evidence. What is read is written as it was."""
     path = written("result.json", data)
-    for kind in (Result, Study, Evidence):
+    for kind in (Result, Sensitivity, Evidence):
         try:
             stored.load(path, kind.from_json)
         except RunFailed as error:
@@ -88,42 +111,62 @@ def kept(data):
         named(run.file, error)
 
 
-def run(data):
-    path = written("run/meta.json", data)
+@functools.cache
+def small_study():
+    """A study of two cells, as files: those that are read of it."""
+    world = Scenario.parse(SMALL)
+    with tempfile.TemporaryDirectory() as place:
+        Study(world, {"stop": ["100 ms", "150 ms"]}).run(place, jobs=1)
+        return {
+            str(path.relative_to(place)): path.read_bytes() for path in Path(place).rglob("[!.]*") if path.is_file()
+        }
+
+
+def study(target, data):
+    """Another study, cell, manifest or table in a study's directory, with checksums that fit."""
+    root = PLACE / "study"
+    files = dict(small_study())
+    path = {
+        "study": "study.json",
+        "cell": min(name for name in files if name.startswith("cells/")),
+        "part": next(name for name in files if name.startswith("parts/")),
+        "table": next(name for name in files if name.startswith("load/")),
+    }[target]
+    if target == "table":
+        manifest = next(name for name in files if name.startswith("parts/"))
+        about = json.loads(files[manifest])
+        del about["sha256"]
+        about["files"]["load"] |= {"sha256": stored.sha256(data), "bytes": len(data)}
+        files[manifest] = stored.sealed(json.dumps(about, indent=1) + "\n").encode()
+        files[path] = data
+    else:
+        files[path] = sealed(data)
+    for name, content in files.items():
+        written(f"study/{name}", content)
     try:
-        (found,) = saved.find(path.parent)
-    except RunFailed as error:
-        return named(path, error)
-    assert all(isinstance(name, str) for name in found.observations)
-    for name in found.observations:
-        try:
-            found.table(name)
-        except RunFailed as error:
-            named(path.parent, error)
-    return None
+        done = Done.open(root)
+        done.metrics  # noqa: B018
+        for branch in done.grid.branches:
+            for seed in done.seeds:
+                run = done.run(branch, seed)
+                for name in run.names:
+                    run[name]
+        for name in done.tables:
+            done.table(name)
+    except (InputError, RunFailed) as error:
+        said = str(error)
+        assert str(root) in said, said[:500]
+        assert len(said) < 2000, said[:500]
 
 
-class OneStudy:
-    """A study as the store sees it."""
-
-    hash = "study"
-
-
-def runs(data):
-    store = Store(PLACE)
-    path = store.path(OneStudy, 1)
-    written(str(path.relative_to(PLACE)), data)
+def sealed(data):
+    """A JSON object with the checksum that fits; other bytes as they are."""
     try:
-        store.load(OneStudy, 1)
-    except RunFailed as error:
-        named(path, error)
-    try:
-        found = read_runs(io.BytesIO(data))
-    except ValueError:
-        return
-    # What was read can be kept again.
-    with io.BytesIO() as file:
-        write_runs(file, found)
+        about = json.loads(data)
+        about.pop("sha256", None)
+        return stored.sealed(json.dumps(about, indent=1) + "\n").encode()
+    except (ValueError, RecursionError, AttributeError, TypeError):
+        return data
 
 
 TARGETS = {
@@ -131,8 +174,7 @@ TARGETS = {
     "graphml": lambda data: topology(data, "graphml"),
     "results": results,
     "kept": kept,
-    "run": run,
-    "runs": runs,
+    **{target: functools.partial(study, target) for target in ("study", "cell", "part", "table")},
 }
 
 
@@ -151,9 +193,7 @@ class Mutator:
 
     def change(self, data, seed):
         draw = random.Random(seed)  # noqa: S311 - nothing is secret
-        if self.target == "runs" and draw.random() < 0.8:
-            data = self.archive(data, draw)
-        elif self.target in ("results", "kept", "run") and draw.random() < 0.6:
+        if self.target in ("results", "kept", "study", "cell", "part") and draw.random() < 0.6:
             data = document(data, draw)
         for _ in range(draw.randrange(1, 4) if data in self.texts or draw.random() < 0.2 else 0):
             data = self.text(data, draw)
@@ -179,34 +219,6 @@ class Mutator:
         else:
             lines[place] *= draw.choice((2, 3, 50))
         return b"".join(lines)
-
-    def archive(self, data, draw):
-        """An archive of arrays with another text, other bytes or other members, and whole all the same."""
-        try:
-            with zipfile.ZipFile(io.BytesIO(data)) as archive:
-                members = {name: archive.read(name) for name in archive.namelist()}
-            text = str(np.load(io.BytesIO(members["runs.npy"])))
-        except Exception:  # noqa: BLE001 - not an archive of runs any more
-            return self.text(data, draw)
-        kind = draw.randrange(4)
-        name = draw.choice(sorted(members))
-        if kind == 0:
-            with io.BytesIO() as file:
-                np.save(file, np.array(document(text.encode(), draw).decode(errors="replace")))
-                members["runs.npy"] = file.getvalue()
-        elif kind == 1:
-            members[name] = self.text(members[name], draw)
-        elif kind == 2:
-            members[draw.choice(["é", "0", "0/a", "0/a/b", "9/a/b", "x/y/z", "runs"])[:99] + ".npy"] = members.pop(name)
-        else:
-            with io.BytesIO() as file:
-                np.save(file, np.array(draw.choice(VALUES[:4] + VALUES[6:11])), allow_pickle=True)
-                members[name] = file.getvalue()
-        with io.BytesIO() as file:
-            with zipfile.ZipFile(file, "w") as archive:
-                for member, content in members.items():
-                    archive.writestr(member, content)
-            return file.getvalue()
 
 
 def words(data):

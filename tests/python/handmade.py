@@ -14,7 +14,7 @@ class HandMade(Done):
     """Observations by name in the form of ``optcp._core.Run.series``, of every seed and cell."""
 
     def __init__(self, axes, seeds):
-        """``axes``: name to values as written; ``seeds``: for each seed a list of runs, one a cell, of series by name."""
+        """``axes``: name to values as written; ``seeds``: for each a list of runs, one a cell, of series by name."""
         named = tuple(Axis(name, tuple(map(str, values))) for name, values in axes.items())
         names = tuple(seeds[0][0])
         branches = tuple(SimpleNamespace(id=str(at), key={}, observe=names) for at in range(len(seeds[0])))

@@ -212,8 +212,8 @@ def test_a_figure_shows_each_estimate_with_its_interval():
     means = grid(np.arange(24.0).reshape(4, 2, 3)).mean()
     panel = means.plot(x="delay", by="tcp")
     assert [text.get_text() for text in panel.get_legend().get_texts()] == list(TCP.values)
-    assert (panel.get_xlabel(), panel.get_ylabel()) == ("delay", "bytes")
-    assert panel.xaxis.get_major_formatter()(0.05) == "50 ms"
+    assert (panel.get_xlabel(), panel.get_ylabel()) == ("delay [ms]", "bytes [B]")
+    assert panel.xaxis.get_major_formatter()(0.05) == "50"
     lines, _, (bars,) = panel.containers[1]
     assert lines.get_xydata().tolist() == [[0, means.estimate[0, 1]], [0.05, means.estimate[1, 1]]]
     assert bars.get_segments()[0][:, 1].tolist() == pytest.approx([means.low[0, 1], means.high[0, 1]])
@@ -236,12 +236,12 @@ def test_the_examples_of_the_docstrings_hold():
 
 
 def test_some_values_of_an_axis_in_another_order():
-    cells = grid(np.arange(24).reshape(4, 2, 3)).some(tcp=("cubic", "rfc"), delay=(0.05,))
+    cells = grid(np.arange(24).reshape(4, 2, 3)).part(tcp=("cubic", "rfc"), delay=(0.05,))
     assert [axis.values for axis in cells.axes] == [("50 ms",), ("cubic", "rfc")]
     assert cells.axis("delay").numbers == (0.05,)
     assert cells.values.tolist() == [[[5, 3]], [[11, 9]], [[17, 15]], [[23, 21]]]
     with pytest.raises(InputError, match=r"no value 'cubik'.*'cubic'"):
-        grid(np.zeros((4, 2, 3))).some(tcp=("cubik",))
+        grid(np.zeros((4, 2, 3))).part(tcp=("cubik",))
 
 
 def test_the_total_is_a_further_value():

@@ -5,7 +5,7 @@ import stat
 
 import pytest
 
-from optcp.files import replacing, replacing_directory, write_text
+from optcp.files import replacing, write_text
 
 
 def test_files_are_whole_or_absent(tmp_path):
@@ -31,18 +31,6 @@ def test_a_link_stays_and_the_file_behind_it_is_replaced(tmp_path):
     assert link.is_symlink()
     assert file.read_text() == "second"
     assert not [entry for entry in tmp_path.rglob("*") if entry.suffix == ".tmp"]
-
-
-def test_a_link_to_a_directory_stays(tmp_path):
-    place, link = tmp_path / "place", tmp_path / "link"
-    place.mkdir()
-    (place / "first").touch()
-    link.symlink_to(place)
-    with replacing_directory(link) as directory:
-        (directory / "second").touch()
-    assert link.is_symlink()
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["link", "place"]
-    assert [path.name for path in place.iterdir()] == ["second"]
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")

@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 
 from optcp.papers import assume
-from optcp.papers.base import Options, Size, select
+from optcp.papers.base import Options, Size
 from optcp.papers.lbas import buffer, choices, mix, outcome, paper, rows, scale, smaller, today, trends
 from optcp.papers.lbas.paper import CELLS, Cell
 from optcp.papers.model import Result
+from optcp.papers.registry import select
 from optcp.plots import figures
 from optcp.study.store import RunData
 from test_lbas import as_printed

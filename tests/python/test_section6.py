@@ -7,10 +7,11 @@ import pytest
 
 from optcp.errors import RunFailed
 from optcp.papers import judge
-from optcp.papers.base import Options, select
+from optcp.papers.base import Options
 from optcp.papers.gmpls import fig10, fig11, fig12, fig13, fig14, section6, table4, table5
 from optcp.papers.gmpls.late import count_timeouts
 from optcp.papers.gmpls.section6 import D_MS, DELTA_MS, GRID, Context, Measured, backup, delta_rtt_pct, measure
+from optcp.papers.registry import select
 from optcp.plots import figures
 
 N = 30

@@ -7,12 +7,13 @@ import pytest
 
 from optcp.errors import RunFailed
 from optcp.papers import judge
-from optcp.papers.base import Options, select
+from optcp.papers.base import Options
 from optcp.papers.gmpls import fig15, fig16, section7, section7_2, table6
 from optcp.papers.gmpls.overtaking import count_needless, count_overtaken
 from optcp.papers.gmpls.section6 import D_MS, backup
 from optcp.papers.gmpls.section7 import ELECTRICAL, EXACT, NONE, OPTICAL, PLACES, STRATEGIES, Context, Measured
 from optcp.papers.gmpls.section7_2 import QUEUES, TRACED, Told, crossing_ms, discarded_over_expected_pct
+from optcp.papers.registry import select
 from optcp.plots import figures
 
 N = 150

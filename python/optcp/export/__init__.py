@@ -1,11 +1,12 @@
 """Results in other forms (``optcp export``).
 
-One form, one module, one line here. A module has ``files(directory)``, which writes and names each file.
+One form, one module, one line here. A module has ``files(directory, chosen)``, which writes and names each file.
 """
 
 from __future__ import annotations
 
 import importlib
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -22,21 +23,40 @@ FORMS = {
 """Names of forms, and the modules of this package that write them."""
 
 
-def files(directory: Path, form: str) -> Iterator[Path]:
-    """Write what is in a directory in another form, beside it.
+@dataclass(frozen=True)
+class Chosen:
+    """Runs of a study that are wanted.
+
+    Attributes
+    ----------
+    cells
+        Axes and a value of each; empty: all cells.
+    seed
+        None: all seeds.
+    """
+
+    cells: tuple[tuple[str, str], ...] = ()
+    seed: int | None = None
+
+
+ALL = Chosen()
+
+
+def files(directory: Path, form: str, chosen: Chosen = ALL) -> Iterator[tuple[Path, str]]:
+    """Write what is in a directory in another form.
 
     Yields
     ------
-    Path
-        Each file once it is there.
+    (Path, str)
+        Each file once it is there, and a remark on it.
 
     Raises
     ------
     optcp.errors.InputError
-        If there is nothing that has this form.
+        If there is nothing that has this form, or no such run.
     optcp.errors.RunFailed
         If something cannot be read.
     """
     module = importlib.import_module(f"optcp.export.{FORMS[form]}")
-    written: Iterator[Path] = module.files(directory)
+    written: Iterator[tuple[Path, str]] = module.files(directory, chosen)
     return written

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from optcp.export import Chosen
     from optcp.export.packets import Flow, World
     from optcp.table import Table
 
@@ -47,19 +48,19 @@ class Place:
     interfaces: dict[str, NDArray[np.bool_]]
 
 
-def files(directory: Path) -> Iterator[Path]:
-    """Write captures of every run in a directory that observed packets, one a place.
+def files(directory: Path, chosen: Chosen) -> Iterator[tuple[Path, str]]:
+    """Write captures of every chosen run of a study that observed packets, one a place.
 
     Places are the senders (segments sent, ACKs that came), the receivers (segments that came), every chosen port
     (packets that it sent), and losses (every lost packet, on the interface of its port and with the reason as comment).
     Where nothing was seen there is no file.
     """
     anything = False
-    for seen in packets.observed(directory):
+    for seen in packets.observed(directory, chosen):
         with seen.run.trusted():
             for path in _captures(seen):
                 anything = True
-                yield path
+                yield path, ""
     if not anything:
         raise InputError(f"{directory}: no packet was observed")
 
@@ -82,7 +83,7 @@ def _captures(seen: packets.Observed) -> Iterator[Path]:
         columns["interface"] = interface[mask]
         columns["comment"] = _places_in(table, "reason", comments)[mask]
         blocks = sacks if (columns["sack"] != NONE).any() else []  # only senders see any, and there may be many
-        target = seen.run.directory / f"{seen.name}-{place.name}.pcapng"
+        target = seen.folder / f"{seen.stem}-{place.name}.pcapng"
         try:
             content = _core.write_pcapng(list(place.interfaces), hosts, connections, blocks, comments, columns)
         except ValueError as error:

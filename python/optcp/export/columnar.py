@@ -12,18 +12,20 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from optcp.export import Chosen
 
-def files(directory: Path) -> Iterator[Path]:
-    """Write rows and curves of every exhibit in a directory; the observations of runs are Parquet files already."""
-    runs, exhibits = tabular.found(directory)
-    for run in runs:
-        for file in sorted(run.meta["files"]):
-            run.content(file)  # as the run wrote it, or not named at all
-            yield run.directory / file
+
+def files(directory: Path, chosen: Chosen) -> Iterator[tuple[Path, str]]:
+    """Write rows and curves of every exhibit; the tables of a study are Parquet already, so they are named only."""
+    study, exhibits = tabular.found(directory, chosen)
+    for name in study.tables if study else ():
+        for _ in study.pieces(name):  # type: ignore[union-attr]
+            pass  # as the study wrote it, or not named at all
+        yield directory / name, " (Parquet files already)"
     for path, result in exhibits.items():
         for sheet in tabular.sheets(path, result):
             target = sheet.stem.with_name(f"{sheet.stem.name}.parquet")
             kind = {"optcp.kind": "exhibit", "optcp.exhibit": result.exhibit}
             content = _core.write_parquet(tabular.arrays(sheet.columns), kind)
             write_bytes(target, content)
-            yield target
+            yield target, ""

@@ -4,46 +4,66 @@ from __future__ import annotations
 
 import csv
 import io
+import itertools
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from optcp.export import tabular
-from optcp.files import write_text
+from optcp.files import replacing, write_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
+    from optcp.export import Chosen
+    from optcp.study.done import Done
     from optcp.table import Table
 
 
-def files(directory: Path) -> Iterator[Path]:
-    """Write each observation of every run, and rows and curves of every exhibit, in a directory.
+def files(directory: Path, chosen: Chosen) -> Iterator[tuple[Path, str]]:
+    """Write each table of a study, a row with the cell, seed and values of axes; and rows and curves of exhibits.
 
     A head line, then the values; truth values are 0 and 1, what is missing is empty.
     """
-    runs, exhibits = tabular.found(directory)
-    for run in runs:
-        for file in sorted(run.meta["files"]):
-            name = file.removesuffix(".parquet")
-            yield _write(run.directory / f"{name}.csv", _columns(run.table(name)))
+    study, exhibits = tabular.found(directory, chosen)
+    for name in study.tables if study else ():
+        yield from _table(study, name)  # type: ignore[arg-type]
     for path, result in exhibits.items():
         for sheet in tabular.sheets(path, result):
-            yield _write(sheet.stem.with_name(f"{sheet.stem.name}.csv"), sheet.columns)
+            target = sheet.stem.with_name(f"{sheet.stem.name}.csv")
+            write_text(target, _lines([sheet.columns, *zip(*sheet.columns.values(), strict=True)]))
+            yield target, ""
 
 
-def _columns(table: Table) -> dict[str, list[Any]]:
-    return {
-        name: table.texts(name)
-        if isinstance(values, tuple)
-        else (values.astype(int) if values.dtype == bool else values).tolist()
-        for name, values in table.columns.items()
-    }
+def _table(study: Done, name: str) -> Iterator[tuple[Path, str]]:
+    """Write a table part by part: that of many runs would not fit into memory."""
+    target = tabular.folder(study) / f"{name}.csv"
+    pieces = study.pieces(name)
+    first = next(pieces, None)
+    if first is None:
+        return
+    with replacing(target) as file:
+        file.write(_lines([list(first.columns)]).encode())
+        for piece in itertools.chain([first], pieces):
+            columns = [_values(piece, column) for column in first.columns]
+            file.write(_lines(zip(*columns, strict=True)).encode())
+    yield target, ""
 
 
-def _write(target: Path, columns: dict[str, list[Any]]) -> Path:
+def _values(table: Table, name: str) -> list[Any]:
+    values = table.columns[name]
+    if isinstance(values, tuple):
+        return table.texts(name)
+    if values.dtype == bool:
+        values = values.astype(int)
+    if values.dtype.kind == "f" and np.isnan(values).any():
+        return ["" if value != value else value for value in values.tolist()]  # noqa: PLR0124 - only NaN is unlike itself
+    found: list[Any] = values.tolist()
+    return found
+
+
+def _lines(rows: Iterable[Iterable[Any]]) -> str:
     text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(columns)
-    writer.writerows(zip(*columns.values(), strict=True))
-    write_text(target, text.getvalue())
-    return target
+    csv.writer(text, lineterminator="\n").writerows(rows)
+    return text.getvalue()

@@ -5,13 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from optcp import tables
+from optcp.export.tabular import refuse
 from optcp.files import write_text
-from optcp.report.build import load_files
+from optcp.results import exhibits
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
+    from optcp.export import Chosen
     from optcp.papers.model import Result
 
 ESCAPES = {
@@ -31,13 +33,14 @@ ESCAPES = {
 }
 
 
-def files(directory: Path) -> Iterator[Path]:
+def files(directory: Path, chosen: Chosen) -> Iterator[tuple[Path, str]]:
     """Write the rows of each exhibit's result in a directory as a LaTeX table (package booktabs) beside it."""
-    for path, result in load_files(directory).items():
+    refuse(chosen)
+    for path, result in exhibits(directory).items():
         if result.rows:
             target = path.with_suffix(".tex")
             write_text(target, latex(result))
-            yield target
+            yield target, ""
 
 
 def latex(result: Result) -> str:

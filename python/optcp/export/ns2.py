@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
+    from optcp.export import Chosen
     from optcp.export.packets import Observed, World
 
 PICOSECONDS = 10**12
@@ -70,14 +71,14 @@ class Copy:
     passed: set[str] = field(default_factory=set)
 
 
-def files(directory: Path) -> Iterator[Path]:
-    """Write a trace of every run in a directory that observed packets, in the twelve columns of ns-2."""
-    for seen in packets.observed(directory):
-        target = seen.run.directory / f"{seen.name}.tr"
+def files(directory: Path, chosen: Chosen) -> Iterator[tuple[Path, str]]:
+    """Write a trace of every chosen run of a study that observed packets, in the twelve columns of ns-2."""
+    for seen in packets.observed(directory, chosen):
+        target = seen.folder / f"{seen.stem}.tr"
         with seen.run.trusted():
             lines = Trace(packets.World.of(seen.run), seen).lines()
         write_text(target, "".join(f"{line}\n" for line in lines))
-        yield target
+        yield target, ""
 
 
 class Trace:

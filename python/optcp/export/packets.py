@@ -6,13 +6,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from optcp.errors import InputError
-from optcp.study import saved
+from optcp.export import tabular
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from optcp.study.saved import SavedRun
+    from optcp.export import Chosen
+    from optcp.run import OneRun
+    from optcp.study.done import StoredRun
     from optcp.table import Table
 
 KIND = "packets"
@@ -62,7 +64,7 @@ class World:
     ports: dict[str, Port]
 
     @classmethod
-    def of(cls, run: SavedRun) -> World:
+    def of(cls, run: OneRun) -> World:
         """Read the world of a run."""
         scenario = run.scenario
         paths: dict[str, tuple[tuple[str, ...], dict[str, Any] | None]] = {}
@@ -71,7 +73,7 @@ class World:
             named = [(name, tuple(route["path"])) for route in group["routes"] for name in route["flows"]]
             if "arrivals_per_s" in group:
                 # The scenario names the ways that flows may take; which one each took is drawn.
-                ways = run.meta["arrived"][group["group"]]
+                ways = run.arrived.get(group["group"], ())
                 named = [(f"{group['group']}/{number}", named[way][1]) for number, way in enumerate(ways)]
             paths |= {name: (path, tcp) for name, path in named}
         ports = {}
@@ -89,29 +91,40 @@ class World:
 
 @dataclass(frozen=True)
 class Observed:
-    """An observation of packets: the run, its name in the scenario, its rows, and the ports that were chosen."""
+    """An observation of packets: run, its name in the scenario, rows, the chosen ports, and where files go."""
 
-    run: SavedRun
+    run: StoredRun
     name: str
     table: Table
     ports: tuple[str, ...]
+    folder: Path
+
+    @property
+    def stem(self) -> str:
+        """What the names of its files begin with."""
+        return f"{self.run.id}-{self.name}"
 
 
-def observed(directory: Path) -> Iterator[Observed]:
-    """Every observation of packets of every run in a directory.
+def observed(directory: Path, chosen: Chosen) -> Iterator[Observed]:
+    """Every observation of packets of the chosen runs of a study.
 
     Raises
     ------
     optcp.errors.InputError
-        If there is no run, or none that observed packets.
+        If there is no such run, or none that observed packets.
     """
-    runs = saved.find(directory)
-    named = [(run, entry) for run in runs for entry in run.scenario["observe"] if entry["kind"] == KIND]
-    if not named:
+    study = tabular.opened(directory, chosen)
+    entries = [one for one in study.grid.branches[0].resolved["observe"] if one["kind"] == KIND]
+    if not entries:
         raise InputError(
             f'{directory}: no run in it observed packets; give the scenario an [[observe]] with kind = "{KIND}"'
         )
-    for run, entry in named:
-        with run.trusted():
-            ports = tuple(entry["ports"])
-        yield Observed(run, entry["name"], run.table(entry["name"]), ports)
+    for branch in study.grid.branches:
+        for seed in study.seeds:
+            run = study.run(branch, seed)
+            for entry in branch.resolved["observe"]:
+                if entry["kind"] != KIND:
+                    continue
+                with run.trusted():
+                    ports = tuple(entry["ports"])
+                yield Observed(run, entry["name"], run[entry["name"]], ports, tabular.folder(study))

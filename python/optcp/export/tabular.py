@@ -1,25 +1,29 @@
-"""What has the form of a table: observations of runs, and rows and curves of exhibits."""
+"""What has the form of a table: those of studies, and rows and curves of exhibits."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from optcp.errors import InputError
-from optcp.report.build import load_files
-from optcp.study import saved
+from optcp.results import exhibits
+from optcp.study import choose
+from optcp.study.done import Done
+from optcp.study.store import IDENTITY, Store
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
 
+    from optcp.export import Chosen
     from optcp.papers.model import Key, Result
 
-T = TypeVar("T")
+FOLDER = "export"
+"""Where in a study's directory its tables and packets go."""
 
 
 @dataclass(frozen=True)
@@ -38,29 +42,59 @@ class Sheet:
     columns: dict[str, list[Any]]
 
 
-def found(directory: Path) -> tuple[list[saved.SavedRun], dict[Path, Result]]:
-    """Every run, and every exhibit's result by its file, in a directory, of which there may be either.
+def folder(study: Done) -> Path:
+    """Where a study's tables and packets go in other forms."""
+    return study.store.root / FOLDER
+
+
+def opened(directory: Path, chosen: Chosen) -> Done:
+    """The chosen runs of the study in a directory.
 
     Raises
     ------
     optcp.errors.InputError
-        If there is neither.
+        If there is no study, or no such run.
+    optcp.errors.RunFailed
+        If it cannot be read.
+    """
+    return choose.part(Done.open(directory), chosen.cells, chosen.seed)
+
+
+def refuse(chosen: Chosen) -> None:
+    """Refuse a choice of runs where there is none to make.
+
+    Raises
+    ------
+    optcp.errors.InputError
+        If runs were chosen.
+    """
+    if chosen.cells or chosen.seed is not None:
+        raise InputError("--cell and --seed choose runs of a study; results of exhibits have none")
+
+
+def found(directory: Path, chosen: Chosen) -> tuple[Done | None, dict[Path, Result]]:
+    """The study, and every exhibit's result by its file, in a directory, of which there may be either.
+
+    Raises
+    ------
+    optcp.errors.InputError
+        If there is neither, or no such run.
     """
     if not directory.is_dir():
         raise InputError(f"{directory}: there is no such directory; `optcp run` and `optcp reproduce` make them")
-    runs, results = _if_any(saved.find, directory) or [], _if_any(load_files, directory) or {}
-    if not runs and not results:
-        raise InputError(
-            f"{directory}: there are no runs and no exhibits' results; `optcp run` and `optcp reproduce` make them"
-        )
-    return runs, results
-
-
-def _if_any(read: Callable[[Path], T], directory: Path) -> T | None:
+    study = opened(directory, chosen) if (directory / IDENTITY).is_file() else None
     try:
-        return read(directory)
+        results = exhibits(directory)
     except InputError:
-        return None
+        results = {}
+    if study is None:
+        if not results:
+            Store(directory).refuse_old("Run the scenario again, into another directory")
+            raise InputError(
+                f"{directory}: there are no study and no exhibits' results; `optcp run` and `optcp reproduce` make them"
+            )
+        refuse(chosen)
+    return study, results
 
 
 def sheets(path: Path, result: Result) -> Iterator[Sheet]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
+import itertools
 import math
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,16 +15,20 @@ import numpy as np
 from optcp import _core
 from optcp.axes import Axis
 from optcp.cells import Cells
-from optcp.errors import InputError, nearest
+from optcp.errors import Damaged, InputError, nearest
+from optcp.labelled import position
+from optcp.samples import Samples
 from optcp.study.observed import Observed
 from optcp.study.store import Store
 from optcp.table import PICOSECONDS_A_SECOND, Table
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
+    from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
+    from optcp.compare import Comparison
     from optcp.study.grid import Branch, Grid
     from optcp.study.store import Columns, Part
 
@@ -74,16 +80,84 @@ class RunData(Protocol):
 
 @dataclass(frozen=True)
 class StoredRun:
-    """One stored run; see :class:`RunData`."""
+    """One stored run.
+
+    It has what :class:`RunData` and :class:`optcp.run.OneRun` say; ``run["tcp"]`` is an observation.
+    """
 
     seed: int
-    cell: str
-    observe: tuple[str, ...]
+    _branch: Branch = field(repr=False)
     _part: Part = field(repr=False)
     _store: Store = field(repr=False)
 
+    @property
+    def id(self) -> str:
+        """What it is called in the names of files."""
+        return f"{self._branch.id}-seed-{self.seed}"
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of its observations, in the order of the scenario."""
+        return self._branch.observe
+
+    @property
+    def scenario(self) -> dict[str, Any]:
+        """The world with every default filled in."""
+        return self._branch.resolved
+
+    @property
+    def cell(self) -> dict[str, str]:
+        """Axis (a key path of the scenario) to the value as written."""
+        return self._branch.key
+
+    def __getitem__(self, name: str) -> Table:
+        """An observation by the name that it has in ``[[observe]]``.
+
+        Raises
+        ------
+        InputError
+            If there is none of that name; the message names the nearest.
+        Damaged
+            If its file is not as it was written.
+        """
+        if name not in self.names:
+            raise InputError(f"the run has no observation {name!r}; {nearest(name, self.names)}")
+        return self._table(name)
+
+    def plot(
+        self,
+        kind: str,
+        *,
+        flow: str | int | Sequence[str] = (),
+        port: str | Sequence[str] = (),
+        start: str | float | None = None,
+        end: str | float | None = None,
+        observation: str | None = None,
+    ) -> list[Axes]:
+        """Draw what was observed; see :meth:`optcp.Run.plot`."""
+        from optcp.plots.trace import plot
+
+        return plot(self, kind, flow=flow, port=port, start=start, end=end, observation=observation)
+
+    @contextlib.contextmanager
+    def trusted(self) -> Iterator[None]:
+        """Read what only some commands need of the stored world, without a look at it before.
+
+        Raises
+        ------
+        Damaged
+            If it is not there, or something else is in its place.
+        """
+        try:
+            yield
+        except InputError:
+            raise
+        except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
+            path = self._store.root / "cells" / f"{self._branch.id}.json"
+            raise Damaged(path, f"not what is read of a run ({error!r})") from error
+
     def _table(self, name: str) -> Table:
-        return self._store.run_table(name, self._part, self.cell, self.seed)
+        return self._store.run_table(name, self._part, self._branch.id, self.seed)
 
     @functools.cached_property
     def _run(self) -> dict[str, Any]:
@@ -108,7 +182,9 @@ class StoredRun:
     @property
     def counts(self) -> dict[str, int]:
         """Packets ``sent``, ``delivered``, ``dropped``, ``in_flight``; ``packet_hops``, ``events``."""
-        return {name: int(value) for name, value in self._run.items() if not name.endswith("sha256")}
+        found = {name: int(value) for name, value in self._run.items() if not name.endswith("sha256")}
+        # Only protection 1+1 has copies.
+        return {name: count for name, count in found.items() if count or name != "copied"}
 
     @property
     def drops(self) -> dict[str, int]:
@@ -120,6 +196,13 @@ class StoredRun:
     def switches(self) -> list[dict[str, Any]]:
         """What protection switched, in order of time."""
         return _rows(self._table("switches"))
+
+    @property
+    def arrived(self) -> dict[str, list[int]]:
+        """By group, the flows that came at random, in the order of their numbers: places of their routes."""
+        table = self._table("arrived")
+        groups = table.distinct("group") if len(table) else ()
+        return {group: table.where(group=group)["route"].tolist() for group in groups}
 
     @property
     def routing(self) -> dict[str, Any] | None:
@@ -135,8 +218,8 @@ class StoredRun:
     @functools.cached_property
     def series(self) -> dict[str, dict[str, Any]]:
         """What was observed, in the form of ``optcp._core.Run.series``."""
-        return {name: _series(*self._store.run_columns(name, self._part, self.cell, self.seed))
-                for name in self.observe}  # fmt: skip
+        return {name: _series(*self._store.run_columns(name, self._part, self._branch.id, self.seed))
+                for name in self.names}  # fmt: skip
 
 
 def _rows(table: Table) -> list[dict[str, Any]]:
@@ -156,8 +239,9 @@ def _series(metadata: dict[str, str], columns: Columns) -> dict[str, Any]:
         del values["time_ps"]
         row = next(iter(values))
         codes, names = values.pop(row)
-        shown, first = np.unique(codes, return_index=True)
-        found[f"{row}s"] = [names[code] for code in shown[np.argsort(first)]]
+        # Intervals of one name stand together.
+        shown = np.concatenate([codes[:1], codes[1:][codes[1:] != codes[:-1]]])
+        found[f"{row}s"] = [names[code] for code in shown]
         rows = len(shown)
         return found | {name: np.asarray(array).reshape(rows, -1) for name, array in values.items()}
     for name, array in values.items():
@@ -229,7 +313,7 @@ class Done:
             If it is not stored.
         """
         part = self.store.part(branch, seed)
-        return StoredRun(seed, branch.id, branch.observe, part, self.store)
+        return StoredRun(seed, branch, part, self.store)
 
     @property
     def axes(self) -> tuple[Axis, ...]:
@@ -273,21 +357,32 @@ class Done:
             raise InputError(f"the study has no observation {name!r}; {nearest(name, self.observations)}")
         return Observed(self, name)
 
-    def rows(self, table: str, columns: Sequence[str] | None = None) -> tuple[Table, NDArray[np.int64]]:
+    def pieces(self, table: str) -> Iterator[Table]:
+        """The same rows as :meth:`table` has, a part of the files at a time: what need not fit into memory at once."""
+        for part in sorted(self.store.parts, key=lambda part: min(seed for _, seed in part.places)):
+            found, _ = self.rows(table, parts=[part])
+            if len(found):
+                yield found
+
+    def rows(
+        self, table: str, columns: Sequence[str] | None = None, parts: Sequence[Part] | None = None
+    ) -> tuple[Table, NDArray[np.int64]]:
         """A table of all runs, and the run of each row: the place of its seed times the branches plus its branch's."""
         branches = {branch.id: at for at, branch in enumerate(self.grid.branches)}
         seeds = {seed: at for at, seed in enumerate(self.seeds)}
-        parts, of_run, lengths = [], [], []
-        for part in self.store.parts:
+        chosen, of_run, lengths = [], [], []
+        for part in self.store.parts if parts is None else parts:
             at = [
-                seeds[seed] * len(branches) + branches[cell] if seed in seeds and cell in branches else -1
+                seeds[seed] * len(branches) + branches[cell]
+                if seed in seeds and cell in branches and self.store.holds(part, cell, seed)
+                else -1
                 for cell, seed in part.places
             ]
             if max(at) >= 0 and table in part.manifest["files"]:
-                parts.append(part)
+                chosen.append(part)
                 of_run += at
                 lengths += part.manifest["files"][table]["rows"]
-        metadata, found = self.store.read(table, parts, columns) if parts else ({}, {})
+        metadata, found = self.store.read(table, chosen, columns) if chosen else ({}, {})
         run = np.repeat(np.array(of_run, dtype=np.int64), np.array(lengths, dtype=np.int64))
         interval_ps = metadata.get("optcp.interval_ps")
         whole = Table(found, int(interval_ps) / PICOSECONDS_A_SECOND if interval_ps else None)
@@ -297,6 +392,12 @@ class Done:
     def table(self, name: str, columns: Sequence[str] | None = None) -> Table:
         """A table of all runs: an observation, ``scalars``, ``runs``, ``switches``, ``reroutes`` or ``arrived``."""
         return self.rows(name, columns)[0]
+
+    @property
+    def tables(self) -> tuple[str, ...]:
+        """The names of all tables of these runs."""
+        names = {table for part in self.store.parts for table in part.manifest["files"]}
+        return tuple(sorted(names, key=lambda name: (name not in self.observations, name)))
 
     @functools.cached_property
     def metrics(self) -> dict[str, Cells]:
@@ -315,6 +416,97 @@ class Done:
             more = (Axis(about["of"], tuple(texts[code] for code in codes)),) if about["of"] else ()
             found[about["name"]] = self.cells(cells, more, about["name"], about["unit"])
         return found
+
+    @functools.cached_property
+    def completions(self) -> dict[str, Samples]:
+        """How long flows took that ended, by group; of several observations of a group the first counts.
+
+        Examples
+        --------
+        >>> from optcp import Study
+        >>> done = Study("web-and-elephant", seeds=2).run()
+        >>> done.completions["web"].quantile(0.99).n
+        array(2)
+        """
+        branches = self.grid.branches
+        watching: dict[str, str] = {}
+        for one in itertools.chain.from_iterable(branch.resolved["observe"] for branch in branches):
+            if one["kind"] == "completions":
+                watching = dict.fromkeys(one["groups"], one["name"]) | watching
+        found = {}
+        for group, observation in watching.items():
+            table, run = self.rows(observation, ["time_ps", "start_ps", "group", "finished"])
+            codes, texts = table.coded("group")
+            ours = table.numbers("finished").astype(bool) & (codes == (texts.index(group) if group in texts else -1))
+            took_s = (table.numbers("time_ps") - table.numbers("start_ps"))[ours] / PICOSECONDS_A_SECOND
+            order = np.argsort(run[ours], kind="stable")
+            values = np.empty(len(self.seeds) * len(branches), dtype=object)
+            ends = np.searchsorted(run[ours][order], np.arange(1, values.size))
+            for at, one in enumerate(np.split(took_s[order], ends)):
+                values[at] = one
+            shape = (len(self.seeds), *(len(axis) for axis in self.axes))
+            found[group] = Samples(values.reshape(shape), self.axes, self.seeds, "completion", "s")
+        return found
+
+    def compare(self, *, at: Mapping[str, str | float], metrics: Sequence[str] | None = None) -> Comparison:
+        """Compare metrics in each cell with one cell, paired by seed: :func:`optcp.compare.compare`.
+
+        Parameters
+        ----------
+        at
+            The reference: a value for each axis that is fixed. Along the others, each cell is compared with the
+            reference of its own. Metrics without these axes are left out.
+        metrics
+            Their names; left out, all.
+
+        Raises
+        ------
+        InputError
+            If there is no such axis, value or metric; the message names the nearest.
+
+        Examples
+        --------
+        >>> from optcp import Study
+        >>> done = Study("single-failure", {"parameters.switch_delay": ["0 ms", "50 ms"]}, seeds=3).run()
+        >>> row = done.compare(at={"switch_delay": "0 ms"}, metrics=["drop_share"]).rows[0]
+        >>> row.cell, row.n
+        ({'switch_delay': '50 ms'}, 3)
+        """
+        from optcp.compare import compare
+
+        chosen = self.metrics if metrics is None else {name: self.metric(name) for name in metrics}
+        known = {axis.name: axis for cells in chosen.values() for axis in cells.axes}
+        for name in at:
+            position(list(known.values()), name)
+        have = {name: cells for name, cells in chosen.items() if set(at) <= {axis.name for axis in cells.axes}}
+        if not have:
+            raise InputError(f"no metric has the axes {' and '.join(at)}")
+        return compare(have, at=at)
+
+    def report(self, path: str | Path) -> Path:
+        """Write one HTML page of the study, which needs no network: world, metrics, comparison, figures, provenance."""
+        from optcp.report.study import write
+
+        return write(self, Path(path))
+
+    def __repr__(self) -> str:
+        from optcp.study.study import described
+
+        observed = ", ".join(self.observations) or "none"
+        return f"{described(self.grid, self.seeds)}\nobservations: {observed}\nmetrics: {', '.join(self.metrics)}"
+
+    def _repr_html_(self) -> str:
+        from optcp.labelled import html_table
+        from optcp.plots.network import of_world
+        from optcp.study.study import described
+
+        about = {one["name"]: one["summary"] for one in _core.metrics()}
+        rows = [
+            [name, cells.unit, ", ".join(axis.name for axis in cells.axes), about[name]]
+            for name, cells in self.metrics.items()
+        ]
+        world = of_world(self.grid.branches[0].resolved)
+        return world + html_table(described(self.grid, self.seeds), ["metric", "unit", "axes", "what it is"], rows)
 
     def metric(self, name: str) -> Cells:
         """One of :attr:`metrics`.

@@ -2,6 +2,8 @@
 
 import csv
 import json
+import re
+import shutil
 from collections import Counter, defaultdict
 from pathlib import Path
 
@@ -12,6 +14,7 @@ import pytest
 from conftest import command_in
 from optcp import stored
 from optcp.shipped import find
+from studies import study_in
 
 WORLD = """
 title = "two segments over two links"
@@ -73,14 +76,24 @@ def world(command, tmp_path):
             assert before in text
             text = text.replace(before, after)
         (tmp_path / "world.toml").write_text(text, encoding="utf-8")
-        command("run", "world.toml", "--out", "out")
-        return tmp_path / "out" / "seed-1"
+        return study_in(tmp_path, "world.toml")
 
     return made
 
 
-def exported(command, run, form):
-    return [run / Path(line).name for line in command("export", run, "--format", form).stdout.splitlines()]
+def exported(command, study, form):
+    return [Path(line) for line in command("export", study, "--format", form).stdout.splitlines()]
+
+
+def file_of(study, end):
+    """The one exported file whose name ends so: before are the cell and the seed."""
+    (path,) = (study / "export").glob(f"*-seed-1-{end}")
+    return path
+
+
+def table_of(study, name):
+    """A table of a study, as pyarrow reads its folder."""
+    return pyarrow.parquet.read_table(study / name).to_pylist()
 
 
 def frames(path):
@@ -117,9 +130,10 @@ r 0.043900000000 2 1 ack 100 ------- 0 0.0 1.0 1 3
 """
 
 
-def test_an_ns2_trace_worked_by_hand(command, world):
+def test_an_ns2_trace_worked_by_hand(command, world, tmp_path):
     (path,) = exported(command, world(), "ns2")
-    assert path.name == "seen.tr"
+    assert re.fullmatch(r"cell-[0-9a-f]{8}-seed-1-seen\.tr", path.name)
+    assert path.parent == tmp_path / "out" / "export"
     assert path.read_text(encoding="utf-8") == TRACE
 
 
@@ -150,7 +164,7 @@ def test_a_transmission_that_is_no_whole_number_of_picoseconds(command, world):
 
 def test_captures_worked_by_hand(command, world):
     run = world()
-    written = {path.name for path in exported(command, run, "pcapng")}
+    written = {path.name.partition("-seed-1-")[2] for path in exported(command, run, "pcapng")}
     assert written == {
         "seen-senders.pcapng",
         "seen-receivers.pcapng",
@@ -161,7 +175,7 @@ def test_captures_worked_by_hand(command, world):
     }
     found = [
         (at, packet.src[-1], packet.len, packet.data.seq, packet.data.ack)
-        for at, packet in frames(run / "seen-senders.pcapng")
+        for at, packet in frames(file_of(run, "seen-senders.pcapng"))
     ]
     assert found == [
         (10_000_000_000, 2, 1040, 1, 1),
@@ -169,17 +183,17 @@ def test_captures_worked_by_hand(command, world):
         (35_900_000_000, 1, 40, 1, 1001),
         (43_900_000_000, 1, 40, 1, 2001),
     ]
-    assert {(packet.data.sport, packet.data.dport) for _, packet in frames(run / "seen-receivers.pcapng")} == {
+    assert {(packet.data.sport, packet.data.dport) for _, packet in frames(file_of(run, "seen-receivers.pcapng"))} == {
         (16384, 5001)
     }
     # The last bit of each is sent at these times.
-    assert [at for at, _ in frames(run / "seen-R-to-B.pcapng")] == [22_000_000_000, 30_000_000_000]
+    assert [at for at, _ in frames(file_of(run, "seen-R-to-B.pcapng"))] == [22_000_000_000, 30_000_000_000]
 
 
 def test_a_handshake_is_a_syn_each_way(command, world):
     run = world(('initial_window = "2 segments"', 'initial_window = "2 segments"\nhandshake = true'))
     exported(command, run, "pcapng")
-    tcp = [packet.data for _, packet in frames(run / "seen-senders.pcapng")]
+    tcp = [packet.data for _, packet in frames(file_of(run, "seen-senders.pcapng"))]
     flags = dpkt.tcp.TH_SYN, dpkt.tcp.TH_SYN | dpkt.tcp.TH_ACK
     assert [(one.seq, one.ack) for one in tcp] == [(0, 0), (0, 1), (1, 1), (1001, 1), (1, 1001), (1, 2001)]
     assert tuple(one.flags for one in tcp[:2]) == flags
@@ -194,7 +208,7 @@ def test_a_lost_duplicate_ack_is_no_answer_to_a_syn(command, world):
         ("[[observe]]", DUPLICATES),
     )
     exported(command, run, "pcapng")
-    lost = [packet.data for _, packet in frames(run / "seen-losses.pcapng") if packet.data.sport == 5001]
+    lost = [packet.data for _, packet in frames(file_of(run, "seen-losses.pcapng")) if packet.data.sport == 5001]
     assert len(lost) > 2
     assert {one.ack for one in lost} >= {1}
     assert not any(one.flags & dpkt.tcp.TH_SYN for one in lost)
@@ -211,7 +225,7 @@ def test_sack_blocks_are_those_of_the_segments(command, world):
     )
     exported(command, run, "pcapng")
     found = []
-    for _, packet in frames(run / "seen-senders.pcapng"):
+    for _, packet in frames(file_of(run, "seen-senders.pcapng")):
         for kind, data in dpkt.tcp.parse_opts(packet.data.opts):
             if kind == dpkt.tcp.TCP_OPT_SACK:
                 edges = [int.from_bytes(data[at : at + 4], "big") for at in range(0, len(data), 4)]
@@ -237,7 +251,9 @@ size = "500 B"
 """
     run = world(("[[observe]]", f"{source}\n[[observe]]"), links="")
     exported(command, run, "pcapng")
-    datagrams = [packet for _, packet in frames(run / "seen-receivers.pcapng") if packet.p == dpkt.ip.IP_PROTO_UDP]
+    datagrams = [
+        packet for _, packet in frames(file_of(run, "seen-receivers.pcapng")) if packet.p == dpkt.ip.IP_PROTO_UDP
+    ]
     assert len(datagrams) >= 9
     assert {(packet.len, packet.data.ulen, packet.data.dport) for packet in datagrams} == {(500, 480, 5001)}
     (path,) = exported(command, run, "ns2")
@@ -255,11 +271,10 @@ def busy(tmp_path_factory):
     links = 'kind = "packets"\nlinks = [["L1", "L2"], ["L5", "L2"]]'
     assert text.count('kind = "packets"') == 1
     (place / "busy.toml").write_text(text.replace('kind = "packets"', links), encoding="utf-8")
-    command_in(place, "run", "busy.toml", "--out", "out")
+    study = study_in(place, "busy.toml")
     for form in ("ns2", "pcapng", "csv"):
         command_in(place, "export", "out", "--format", form)
-    run = place / "out" / "seed-1"
-    return run, pyarrow.parquet.read_table(run / "packets.parquet").to_pylist()
+    return study, table_of(study, "packets")
 
 
 def stories(path):
@@ -280,7 +295,7 @@ def stories(path):
 def test_a_trace_has_every_event_and_knows_its_packets(busy):
     run, rows = busy
     events = Counter(row["event"] for row in rows)
-    told = stories(run / "packets.tr")
+    told = stories(file_of(run, "packets.tr"))
     lines = [line for packet in told for line in packet]
     signs = Counter(line[0] for line in lines)
     assert signs["d"] == events["dropped"] > 100
@@ -294,7 +309,7 @@ def test_a_trace_has_every_event_and_knows_its_packets(busy):
     assert all(len({tuple(line[:4]) for line in packet}) == len(packet) for packet in told)
     # As scripts count a queue: up at +, down at - and d. The limit of 50 has the packet in transmission in it.
     waiting, longest = Counter(), Counter()
-    for line in (line.split() for line in (run / "packets.tr").read_text(encoding="utf-8").splitlines()):
+    for line in (line.split() for line in (file_of(run, "packets.tr")).read_text(encoding="utf-8").splitlines()):
         hop = tuple(line[2:4])
         if hop in {("5", "6"), ("9", "6")}:
             waiting[hop] += {"+": 1, "-": -1, "d": -1}[line[0]]
@@ -307,7 +322,7 @@ def test_captures_have_every_packet_of_the_run(busy):
     events = Counter(row["event"] for row in rows)
 
     def number(place):
-        return sum(1 for _ in frames(run / f"packets-{place}.pcapng"))
+        return sum(1 for _ in frames(file_of(run, f"packets-{place}.pcapng")))
 
     assert number("senders") == events["sent"] + events["resent"] + events["acked"]
     assert number("receivers") == events["arrived"]
@@ -315,12 +330,12 @@ def test_captures_have_every_packet_of_the_run(busy):
     ports = Counter(row["port"] for row in rows if row["event"] == "transmitted")
     assert {port: number(port.replace("->", "-to-")) for port in ports} == dict(ports)
     # Connections are told apart: as many as flows.
-    assert len({(p.src, p.data.sport, p.dst) for _, p in frames(run / "packets-receivers.pcapng")}) == 10
+    assert len({(p.src, p.data.sport, p.dst) for _, p in frames(file_of(run, "packets-receivers.pcapng"))}) == 10
 
 
 def test_the_reason_of_a_loss_is_its_comment(busy):
     run, rows = busy
-    content = (run / "packets-losses.pcapng").read_bytes()
+    content = (file_of(run, "packets-losses.pcapng")).read_bytes()
     for reason, count in Counter(row["reason"] for row in rows if row["event"] == "dropped").items():
         text = reason.encode()
         assert content.count(b"\x01\x00" + len(text).to_bytes(2, "little") + text) == count
@@ -388,7 +403,7 @@ def test_packets_that_are_alike_are_told_apart(command, world, kind, links):
     run = world(*ALIKE[kind], links=f"links = {json.dumps(links)}")
     (path,) = exported(command, run, "ns2")
     told = stories(path)
-    events = Counter(row["event"] for row in pyarrow.parquet.read_table(run / "seen.parquet").to_pylist())
+    events = Counter(row["event"] for row in table_of(run, "seen"))
     signs = Counter(line[0] for packet in told for line in packet)
     assert signs["r"] == events["arrived"] + events["acked"]
     assert signs["d"] == events["dropped"] > 0
@@ -402,9 +417,8 @@ def test_a_bundle_tells_its_lightpaths_apart(command, tmp_path):
     text = find("lbas").read_text(encoding="utf-8")
     observe = '[[observe]]\nname = "seen"\nkind = "packets"\nlinks = ["lightpath"]\n'
     (tmp_path / "small.toml").write_text(text[: text.index("[[observe]]")] + observe, encoding="utf-8")
-    few = ("stop=700 ms", "parameters.hosts=1", "parameters.K=2", "parameters.start=0 s")
-    command("run", "small.toml", *(part for one in few for part in ("--set", one)), "--out", "out")
-    (path,) = exported(command, tmp_path / "out" / "seed-1", "ns2")
+    few = {"stop": "700 ms", "parameters.hosts": "1", "parameters.K": "2", "parameters.start": "0 s"}
+    (path,) = exported(command, study_in(tmp_path, "small.toml", settings=few), "ns2")
     told = stories(path)
     # A packet is once on a lightpath, either way.
     assert all(Counter(line[0] for line in packet)["-"] <= 1 for packet in told)
@@ -440,12 +454,11 @@ name = "seen"
 kind = "packets"
 """
     (tmp_path / "web.toml").write_text(text, encoding="utf-8")
-    command("run", "web.toml", "--out", "out")
-    run = tmp_path / "out" / "seed-1"
+    run = study_in(tmp_path, "web.toml")
     exported(command, run, "pcapng")
     (path,) = exported(command, run, "ns2")
     begins = Counter(packet[0][2] for packet in stories(path) if packet[0][4] == "tcp")
-    ways = json.loads((run / "meta.json").read_text(encoding="utf-8"))["arrived"]["web"]
+    ways = [row["route"] for row in table_of(run, "arrived") if row["group"] == "web"]
     assert set(ways) == {0, 1}
     # Nodes B, R, S0 and S1 are 0 to 3.
     assert begins == {"2": 2 * ways.count(0), "3": 2 * ways.count(1)}
@@ -500,9 +513,111 @@ def test_rows_and_curves_of_exhibits_are_tables(command, tmp_path):
     [("nodes", ("export", "--format", "ns2")), ("tcp", ("export", "--format", "pcapng")), ("links", ("trace",))],
 )
 def test_a_scenario_without_what_is_read_of_it_is_named(command, world, key, verb):
-    run = world()
-    meta = json.loads((run / "meta.json").read_text())
-    del meta["scenario"][key], meta["sha256"]
-    (run / "meta.json").write_text(stored.sealed(json.dumps(meta, indent=1) + "\n"))
-    messages = command(verb[0], run, *verb[1:], status=1).stderr
-    assert f"meta.json: not what is read of a run (KeyError('{key}')); delete its directory and run again" in messages
+    study = world()
+    (cell,) = (study / "cells").iterdir()
+    about = json.loads(cell.read_text())
+    del about["scenario"][key], about["sha256"]
+    cell.write_text(stored.sealed(json.dumps(about, indent=1) + "\n"))
+    messages = command(verb[0], study, *verb[1:], status=1).stderr
+    assert f"{cell.name}: not what is read of a run (KeyError('{key}')); delete it and run again" in messages
+
+
+@pytest.fixture(scope="module")
+def grid(tmp_path_factory):
+    """Two cells and two seeds of the world, whose second axis leaves packets as they are."""
+    place = tmp_path_factory.mktemp("grid")
+    (place / "world.toml").write_text(WORLD.replace("LINKS", ""), encoding="utf-8")
+    over = {"links.1.delay": ["5 ms", "6 ms"], "links.0.queue": ["50 packets"]}
+    return study_in(place, "world.toml", over=over, seeds=[3, 10])
+
+
+@pytest.fixture
+def copy(grid, tmp_path):
+    shutil.copytree(grid, tmp_path / "out")
+    return tmp_path / "out"
+
+
+def test_a_csv_file_has_a_table_of_the_whole_study(command, copy):
+    written = exported(command, copy, "csv")
+    assert {path.name for path in written} == {"seen.csv", "scalars.csv", "runs.csv"}
+    for path in written:
+        with path.open(encoding="utf-8", newline="") as file:
+            lines = list(csv.DictReader(file))
+        rows = table_of(copy, path.stem)
+        assert len(lines) == len(rows) > 3
+        wanted = [
+            [str(int(value)) if isinstance(value, bool) else str(value) for value in row.values()] for row in rows
+        ]
+        assert sorted(list(line.values()) for line in lines) == sorted(wanted)
+        assert {(line["delay_s"], line["seed"]) for line in lines} == {
+            (delay, seed) for delay in ("0.005", "0.006") for seed in ("3", "10")
+        }
+        # Seeds are in the order of their numbers, not of the names of files.
+        assert [line["seed"] for line in lines] == sorted((line["seed"] for line in lines), key=int)
+
+
+def test_runs_are_chosen_by_values_and_seeds(command, copy):
+    def names(*options):
+        done = command("export", copy, "--format", "ns2", *options)
+        return [Path(line).name for line in done.stdout.splitlines()]
+
+    assert len(names()) == 4
+    (one,) = names("--cell", "links.1.delay=0.006 s", "--seed", 10)
+    assert one in names("--seed", 10)
+    assert one in names("--cell", "delay=6 ms")
+    assert re.fullmatch(r"delay=6ms,.*-[0-9a-f]{8}-seed-10-seen\.tr", one)
+    # A bit takes 5 or 6 ms and more to come: the first arrival is 1 ms later.
+    first = [
+        next(line.split()[1] for line in (copy / "export" / name).read_text().splitlines() if line[0] == "r")
+        for name in names("--seed", 3)
+    ]
+    assert first == ["0.027000000000", "0.028000000000"]
+    command("export", copy, "--format", "csv", "--cell", "delay=6 ms", "--seed", 3)
+    with (copy / "export" / "seen.csv").open(encoding="utf-8", newline="") as file:
+        assert {(line["delay_s"], line["seed"]) for line in csv.DictReader(file)} == {("0.006", "3")}
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--cell", "delay"], "--cell delay: expected AXIS=VALUE"),
+        (["--cell", "dely=6 ms"], "--cell dely: the study has no such axis; did you mean 'delay'?"),
+        (["--cell", "delay=7 ms"], "axis 'delay' has no value '7 ms'; did you mean '6 ms'?"),
+        (["--seed", 4], "--seed 4: the study has no such seed; there are: 3, 10"),
+    ],
+    ids=lambda value: "",
+)
+def test_runs_that_are_not_there(command, copy, options, message):
+    for form in ("csv", "parquet", "ns2", "pcapng"):
+        assert message in command("export", copy, "--format", form, *options, status=2).stderr
+    assert not (copy / "export").exists()
+
+
+def test_the_tables_of_a_study_are_parquet_already(command, copy):
+    lines = command("export", copy, "--format", "parquet").stdout.splitlines()
+    assert lines == [f"{copy / name} (Parquet files already)" for name in ("seen", "runs", "scalars")]
+    assert not (copy / "export").exists()
+
+
+@pytest.mark.parametrize("form", ["csv", "parquet", "ns2", "pcapng"])
+@pytest.mark.parametrize("table", ["seen", "parts", "cells", "study.json"])
+def test_a_changed_file_is_named(command, copy, form, table):
+    path = copy / table if table == "study.json" else sorted((copy / table).glob("[!.]*"))[0]
+    content = bytearray(path.read_bytes())
+    # A letter in the middle of what is stored, not one that JSON or Parquet needs.
+    at = content.index(b"sent" if table == "seen" else b"format" if table == "parts" else b"title")
+    content[at] += 1
+    path.write_bytes(content)
+    message = command("export", copy, "--format", form, status=1).stderr
+    assert message.startswith(f"Error: {path}: changed since it was written"), message
+
+
+def test_places_without_a_study(command, tmp_path):
+    (tmp_path / "old" / "seed-1").mkdir(parents=True)
+    (tmp_path / "old" / "seed-1" / "meta.json").write_text("{}")
+    (tmp_path / "empty").mkdir()
+    for verb in (("trace",), ("export", "--format", "csv"), ("export", "--format", "ns2")):
+        said = {place: command(verb[0], place, *verb[1:], status=2).stderr for place in ("old", "empty", "nowhere")}
+        assert "old: seed-1/meta.json is of an earlier version of optcp" in said["old"]
+        assert "there is no study" in said["empty"] or "there are no study" in said["empty"]
+        assert "nowhere: there is no such directory" in said["nowhere"]

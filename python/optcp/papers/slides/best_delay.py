@@ -64,7 +64,7 @@ def find(found: Found) -> Findings:
     ratio = found.only.once(relative)
     printed = dict(zip(tables("slides")["f_delta_ms"], tables("slides")["f_mean_gain_pct"], strict=True))
     why = "The world was changed by --set, so it is not the slides'." if found.changed else WHY
-    gain = (100 * (ratio - 1)).some(delta_ms=DELAYED)
+    gain = (100 * (ratio - 1)).part(delta_ms=DELAYED)
     return Findings(
         rows=rows({"rel_goodput_pct": gain.mean()}, {"rel_goodput_pct": [printed[delta] for delta in DELAYED]}, why),
         claims={"every-delay-gains": {READING: every_delay_beats_none(ratio)}},

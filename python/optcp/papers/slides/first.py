@@ -130,7 +130,7 @@ class Measure:
             [of_sources(self.scale, run, delta / 1000) for run, delta in zip(runs, DELTA_MS, strict=True)]
             for _, runs in done
         ]
-        load, queue = done["load"].cells().some(port=PORTS), done["queue"].cells("mean_packets").some(port=PORTS)
+        load, queue = done["load"].cells().part(port=PORTS), done["queue"].cells("mean_packets").part(port=PORTS)
         group = Axis("group", CLASSES)
         further = {
             "cwnd": (group, load.axis("time")),
@@ -141,7 +141,7 @@ class Measure:
             name: done.cells(np.array([[run[name] for run in runs] for runs in by_seed]), further.get(name, ()), name)
             for name in by_seed[0][0]
         }
-        return World(self.scale, done["goodput"].cells().some(group=CLASSES), load, queue, **of_runs)
+        return World(self.scale, done["goodput"].cells().part(group=CLASSES), load, queue, **of_runs)
 
 
 def of_sources(scale: Scale, run: RunData, delta_s: float) -> dict[str, Any]:

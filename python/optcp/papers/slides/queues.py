@@ -100,8 +100,8 @@ def all_rows(measured: World, rates_bps: Cells) -> list[Row]:
             "port": [port for port in PORTS if not (FAILURE_S <= start_s < REPAIR_S and port in DEAD_LINK)],
         }
         metrics = {
-            "load_pct": mean_load(measured, start_s, end_s, rates_bps).some(**shown).mean(),
-            "queue_packets": mean_queue(measured, start_s, end_s).some(**shown).mean(),
+            "load_pct": mean_load(measured, start_s, end_s, rates_bps).part(**shown).mean(),
+            "queue_packets": mean_queue(measured, start_s, end_s).part(**shown).mean(),
         }
         found += rows(metrics, then={"window": f"{start_s:g}-{end_s:g} s"})
     metrics = {
@@ -139,8 +139,8 @@ def access_full_backbone_empty(measured: World, rates_bps: Cells) -> list[Part]:
     good, seen = np.ones(n, dtype=bool), []
     for start_s, end_s in ALL_UP_S:
         load, queue = mean_load(measured, start_s, end_s, rates_bps), mean_queue(measured, start_s, end_s)
-        full, filled = (one.some(port=ACCESS) for one in (load, queue))
-        loaded, empty = (one.some(port=BACKBONE) for one in (load, queue))
+        full, filled = (one.part(port=ACCESS) for one in (load, queue))
+        loaded, empty = (one.part(port=BACKBONE) for one in (load, queue))
         for holds in (full > 99, filled > 35, abs(loaded - 80) <= 1, empty < 1):
             good &= holds.values.all(axis=(1, 2))
         seen.append(

@@ -1,26 +1,29 @@
-"""From a run's directory and a user's choice to picture files."""
+"""From a run and a user's choice to pictures."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from importlib import resources
 from typing import TYPE_CHECKING
+
+import matplotlib as mpl
 
 from optcp.errors import InputError, nearest
 from optcp.files import replacing
 from optcp.plots.svg import canvas, save
 from optcp.plots.trace import intervals, losses, sequence, windows
 from optcp.plots.trace.frame import MOST_PANELS, WIDTH_IN, Frame, height
-from optcp.plots.trace.request import chosen, means
-from optcp.study import saved
+from optcp.plots.trace.request import Request, chosen, means, seconds
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from optcp.plots.trace.request import Request
-    from optcp.study.saved import SavedRun
+    from optcp.run import OneRun
+    from optcp.study.done import StoredRun
     from optcp.table import Table
 
 FORMATS = ("png", "pdf", "svg")
@@ -71,26 +74,29 @@ EXAMPLES = {
 
 @dataclass(frozen=True)
 class Picture:
-    """A picture to be drawn: of one observation, with these panels of all that there are."""
+    """A picture to be drawn: of one observation, these panels of all that were chosen, of all that there are."""
 
     kind: str
     observation: str
     table: Table
     names: list[str]
+    known: list[str]
     all_names: int
 
 
-def draw(directory: Path, request: Request, out: Path | None, form: str | None) -> Iterator[tuple[Path, str]]:
-    """Draw what was asked for.
+def draw(
+    run: StoredRun, request: Request, folder: Path, out: Path | None, form: str | None
+) -> Iterator[tuple[Path, str]]:
+    """Draw what was asked for into files.
 
     Parameters
     ----------
-    directory
-        A run's, or one that holds a single run.
     request
         What to draw; everything is checked before the first picture is drawn.
+    folder
+        Where pictures go, each named by the run and its kind.
     out
-        File of the only picture; None draws into ``plots`` of the run's directory.
+        File of the only picture, in place of the folder.
     form
         "png", "pdf" or "svg"; None takes it from ``out``, else "png".
 
@@ -106,26 +112,75 @@ def draw(directory: Path, request: Request, out: Path | None, form: str | None) 
     RunFailed
         If the run cannot be read.
     """
-    run = saved.one(directory)
     with run.trusted():
-        yield from _draw(run, request, out, form)
+        frame = Frame.of(run, request)
+        form = _format(out, form)
+        pictures = [picture for kind in _kinds(run, request) for picture in _pictures(run, kind, request)]
+        if out and len(pictures) > 1:
+            names = ", ".join(picture.observation for picture in pictures)
+            raise InputError(
+                f"--out {out}: one file, but there are {len(pictures)} pictures ({names}); choose with --kind"
+            )
+        for picture in pictures:
+            several = sum(other.kind == picture.kind for other in pictures) > 1
+            name = f"{picture.kind}-{picture.observation}" if several else picture.kind
+            path = out or folder / f"{run.id}-{name}.{form}"
+            with canvas(*_size_in(picture)) as figure:
+                KINDS[picture.kind].draw(frame, picture.table, picture.names, figure)
+                with replacing(path) as file:
+                    save(figure, file, form)
+            left_out = picture.all_names - len(picture.names)
+            panel = KINDS[picture.kind].panel
+            yield (
+                path,
+                f" ({len(picture.names)} of {picture.all_names} {panel}s; --{panel} chooses)" if left_out else "",
+            )
 
 
-def _draw(run: SavedRun, request: Request, out: Path | None, form: str | None) -> Iterator[tuple[Path, str]]:
+def plot(
+    run: OneRun,
+    kind: str,
+    *,
+    flow: str | int | Sequence[str],
+    port: str | Sequence[str],
+    start: str | float | None,
+    end: str | float | None,
+    observation: str | None,
+) -> list[Axes]:
+    """Draw one picture into a figure of pyplot: the work of :meth:`optcp.Run.plot`."""
+    from matplotlib import pyplot as plt
+
+    if isinstance(flow, int):
+        flow = _flow_at(run, kind, flow)
+    times = (None if time is None else seconds(str(time), name) for time, name in ((start, "start"), (end, "end")))
+    request = Request((kind,), _several(flow), _several(port), *times)
     frame = Frame.of(run, request)
-    form = _format(out, form)
-    pictures = [picture for kind in _kinds(run, request) for picture in _pictures(run, kind, request)]
-    if out and len(pictures) > 1:
-        names = ", ".join(picture.observation for picture in pictures)
-        raise InputError(f"--out {out}: one file, but there are {len(pictures)} pictures ({names}); choose with --kind")
-    for picture in pictures:
-        several = sum(other.kind == picture.kind for other in pictures) > 1
-        name = f"{picture.kind}-{picture.observation}" if several else picture.kind
-        path = out or run.directory / "plots" / f"{name}.{form}"
-        _write(frame, picture, path, form)
-        left_out = picture.all_names - len(picture.names)
-        panel = KINDS[picture.kind].panel
-        yield path, f" ({len(picture.names)} of {picture.all_names} {panel}s; --{panel} chooses)" if left_out else ""
+    pictures = [picture for known in _kinds(run, request) for picture in _pictures(run, known, request)]
+    names = [picture.observation for picture in pictures]
+    if observation is not None and observation not in names:
+        raise InputError(f"no observation {observation!r} is drawn as {kind}; {nearest(observation, names)}")
+    pictures = [picture for picture in pictures if observation in (None, picture.observation)]
+    if len(pictures) > 1:
+        raise InputError(
+            f"there are {len(pictures)} observations to draw; observation= takes one of: {', '.join(names)}"
+        )
+    style = resources.files("optcp.plots") / "optcp.mplstyle"
+    with resources.as_file(style) as path, mpl.rc_context(fname=path):
+        figure = plt.figure(figsize=_size_in(pictures[0]), facecolor="white")
+        KINDS[kind].draw(frame, pictures[0].table, pictures[0].names, figure)
+    return list(figure.axes)
+
+
+def _several(names: str | Sequence[str]) -> tuple[str, ...]:
+    return (names,) if isinstance(names, str) else tuple(names)
+
+
+def _flow_at(run: OneRun, kind: str, place: int) -> str:
+    """The flow of that place among those that were observed for a kind of picture."""
+    names = [name for picture in _pictures(run, kind, Request()) for name in picture.known] if kind in KINDS else []
+    if names and not 0 <= place < len(names):
+        raise InputError(f"flow {place}: there are {len(names)} flows, 0 to {len(names) - 1}")
+    return names[place] if names else str(place)
 
 
 def _format(out: Path | None, form: str | None) -> str:
@@ -137,8 +192,8 @@ def _format(out: Path | None, form: str | None) -> str:
     return form or suffix or FORMATS[0]
 
 
-def _kinds(run: SavedRun, request: Request) -> list[str]:
-    observed = set(run.observations.values())
+def _kinds(run: OneRun, request: Request) -> list[str]:
+    observed = {entry["kind"] for entry in run.scenario["observe"]}
     for kind in request.kinds:
         if kind not in KINDS:
             raise InputError(f"--kind {kind}: there is no such picture; {nearest(kind, KINDS)}")
@@ -152,7 +207,7 @@ def _kinds(run: SavedRun, request: Request) -> list[str]:
     kinds = list(dict.fromkeys(request.kinds)) or [kind for kind in KINDS if KINDS[kind].observation in observed]
     if not kinds:
         raise InputError(
-            f"{run.directory}: the run observed nothing that is drawn; add [[observe]] entries to its scenario"
+            "the run observed nothing that is drawn; add [[observe]] entries to its scenario and run it again"
         )
     for option, asked in (("flow", request.flows), ("port", request.ports)):
         of = [kind for kind in KINDS if KINDS[kind].panel == option]
@@ -161,11 +216,11 @@ def _kinds(run: SavedRun, request: Request) -> list[str]:
     return kinds
 
 
-def _pictures(run: SavedRun, name: str, request: Request) -> Iterator[Picture]:
+def _pictures(run: OneRun, name: str, request: Request) -> Iterator[Picture]:
     kind = KINDS[name]
     asked = {"flow": request.flows, "port": request.ports, "group": ()}[kind.panel]
-    of_kind = [entry for entry in run.observations if run.observations[entry] == kind.observation]
-    tables = {entry: run.table(entry) for entry in of_kind}
+    of_kind = [entry["name"] for entry in run.scenario["observe"] if entry["kind"] == kind.observation]
+    tables = {entry: run[entry] for entry in of_kind}
     order = _order(run)
     known = {
         entry: sorted(filter(None, table.distinct(kind.panel)), key=lambda one: order.get(one, len(order)))
@@ -182,10 +237,10 @@ def _pictures(run: SavedRun, name: str, request: Request) -> Iterator[Picture]:
         if not kind.one_panel and len(shown) > MOST_PANELS:
             ranked = intervals.busiest(table, kind.panel, kind.most) if kind.most else names
             shown = set([one for one in ranked if one in shown][:MOST_PANELS])
-        yield Picture(name, entry, table, [one for one in names if one in shown], len(names))
+        yield Picture(name, entry, table, [one for one in names if one in shown], known[entry], len(names))
 
 
-def _order(run: SavedRun) -> dict[str, int]:
+def _order(run: OneRun) -> dict[str, int]:
     """Places of all names in the scenario: groups and flows, then ports."""
     names = []
     for group in run.scenario["flows"]:
@@ -197,11 +252,9 @@ def _order(run: SavedRun) -> dict[str, int]:
     return {name: place for place, name in enumerate(names)}
 
 
-def _write(frame: Frame, picture: Picture, path: Path, form: str) -> None:
+def _size_in(picture: Picture) -> tuple[float, float]:
+    """Width and height of a figure in inches."""
     kind = KINDS[picture.kind]
-    panels = 1 if kind.one_panel else max(1, len(picture.names))
-    tall = height(2) + 0.18 * len(picture.names) if picture.kind == "drops" else height(panels)
-    with canvas(WIDTH_IN, tall) as figure:
-        kind.draw(frame, picture.table, picture.names, figure)
-        with replacing(path) as file:
-            save(figure, file, form)
+    if picture.kind == "drops":
+        return WIDTH_IN, height(2) + 0.18 * len(picture.names)
+    return WIDTH_IN, height(1 if kind.one_panel else max(1, len(picture.names)))

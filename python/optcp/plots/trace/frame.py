@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -16,12 +17,14 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from optcp.plots.trace.request import Request
-    from optcp.study.saved import SavedRun
+    from optcp.run import OneRun
 
 BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY = "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"
 GREY, DARK, BLACK = "#888888", "#444444", "#010203"
 MOST_PANELS = 8
 WIDTH_IN = 8.2
+TITLE_LETTERS = 90
+"""Of a line of a title; more do not fit beside each other."""
 LEGEND_ENTRY_IN, LEGEND_LETTER_IN = 0.62, 0.074
 """Width of an entry without its label, and of a letter of it."""
 PICOSECONDS_A_SECOND = 1e12
@@ -46,7 +49,7 @@ class Frame:
         (what, when) in seconds; what is a key of ``SWITCHES``.
     """
 
-    run: SavedRun
+    run: OneRun
     request: Request
     start_s: float
     end_s: float
@@ -54,7 +57,7 @@ class Frame:
     switches: tuple[tuple[str, float], ...]
 
     @classmethod
-    def of(cls, run: SavedRun, request: Request) -> Frame:
+    def of(cls, run: OneRun, request: Request) -> Frame:
         """Read from the resolved scenario what failed and was switched when."""
         scenario = run.scenario
         stop_s = scenario["stop_ps"] / PICOSECONDS_A_SECOND
@@ -65,9 +68,7 @@ class Frame:
         )
         names = {"backup": "switch to the backup", "working": "switch back"}
         switches = dict.fromkeys(
-            (names[one["to"]], one["at_ps"] / PICOSECONDS_A_SECOND)
-            for one in run.meta.get("switches", ())
-            if one["packets"] == "data"
+            (names[one["to"]], one["at_ps"] / PICOSECONDS_A_SECOND) for one in run.switches if one["packets"] == "data"
         )
         return cls(run, request, start_s, end_s, outages, tuple(switches))
 
@@ -79,10 +80,10 @@ class Frame:
 
     def title(self, what: str) -> str:
         """Head of a picture."""
-        cell = "".join(f", {name.rpartition('.')[2]} = {value}" for name, value in self.run.meta["cell"].items())
+        cell = "".join(f", {name.rpartition('.')[2]} = {value}" for name, value in self.run.cell.items())
         name = self.run.scenario["title"]
         about = f" - {name}" if name else ""
-        return f"{what}{about} (seed {self.run.meta['seed']}{cell})"
+        return "\n".join(textwrap.wrap(f"{what}{about} (seed {self.run.seed}{cell})", TITLE_LETTERS))
 
     def panels(self, figure: Figure, count: int, what: str, y_label: str) -> list[Axes]:
         """Stack panels over one time axis, with failures and switches across them."""

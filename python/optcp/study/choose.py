@@ -1,0 +1,142 @@
+"""Which runs of a study a user means: values of its axes, and a seed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from optcp.axes import Axis
+from optcp.errors import InputError, nearest
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from optcp.study.done import Done, StoredRun
+    from optcp.study.grid import Branch
+
+MOST_VALUES = 12
+"""A message shows no more values of an axis."""
+
+
+def settings(texts: Sequence[str]) -> tuple[tuple[str, str], ...]:
+    """Axes and values of ``AXIS=VALUE``.
+
+    Raises
+    ------
+    InputError
+        If one has no value.
+    """
+    for text in texts:
+        if "=" not in text:
+            raise InputError(f"--cell {text}: expected AXIS=VALUE, such as switch_delay='50 ms'")
+    return tuple((name.strip(), value.strip()) for name, _, value in (text.partition("=") for text in texts))
+
+
+def part(done: Done, cells: Sequence[tuple[str, str]] = (), seed: int | None = None) -> Done:
+    """Take the runs that were named out of a study.
+
+    Parameters
+    ----------
+    cells
+        Axes, by name or key path, and a value of each.
+    seed
+        None: all.
+
+    Raises
+    ------
+    InputError
+        If there is no such axis, value or seed, or no cell has all of the values.
+    """
+    branches = list(done.grid.branches)
+    for name, value in cells:
+        axis, key = _axis(done, name)
+        try:
+            wanted = axis.values[axis.index(value)]
+        except InputError as error:
+            raise InputError(f"--cell {name}={value}: {error}") from error
+        branches = [branch for branch in branches if _value(done, branch, axis, key) == wanted]
+    if not branches:
+        there = "; ".join(", ".join(f"{key}={value}" for key, value in branch.key.items()) for branch in _first(done))
+        raise InputError(f"no cell of the study has all of these values; the first cells are: {there}")
+    if seed is not None and seed not in done.seeds:
+        raise InputError(f"--seed {seed}: the study has no such seed; there are: {_seeds(done.seeds)}")
+    seeds = done.seeds if seed is None else (seed,)
+    return replace(done, grid=replace(done.grid, branches=tuple(branches), named=None), seeds=seeds)
+
+
+def one(done: Done, cells: Sequence[tuple[str, str]] = (), seed: int | None = None) -> StoredRun:
+    """The run that was named.
+
+    Raises
+    ------
+    InputError
+        As of :func:`part`, and if several runs are left; the message says what tells them apart.
+    """
+    left = part(done, cells, seed)
+    branches, seeds = left.grid.branches, left.seeds
+    if len(branches) * len(seeds) > 1:
+        lines = []
+        for axis, key in _axes(done):
+            values = list(dict.fromkeys(_value(done, branch, axis, key) for branch in branches))
+            if len(values) > 1:
+                more = f", ... ({len(values)} in all)" if len(values) > MOST_VALUES else ""
+                shown = ", ".join(value or "(as in the file)" for value in values[:MOST_VALUES])
+                lines.append(f"  --cell {axis.name}=...: {shown}{more}")
+        if len(seeds) > 1:
+            lines.append(f"  --seed N: {_seeds(seeds)}")
+        raise InputError(
+            f"{done.store.root}: there are {len(branches) * len(seeds)} runs in it; name one of them with\n"
+            + "\n".join(lines)
+        )
+    return left.run(branches[0], seeds[0])
+
+
+def _axes(done: Done) -> list[tuple[Axis, str | None]]:
+    """The axes, and the key path of each that follows from the cells' keys."""
+    grid = done.grid
+    if grid.named is not None:
+        return [(axis, None) for axis in grid.named]
+    found: list[tuple[Axis, str | None]] = list(zip(grid.axes, grid.keys, strict=True))
+    # Of cells that are no grid, one may have no value of its own that tells it apart.
+    return found if done.axes == grid.axes else [*found, (Axis("cell", tuple(one.id for one in grid.branches)), None)]
+
+
+def _axis(done: Done, name: str) -> tuple[Axis, str | None]:
+    axes = _axes(done)
+    for axis, key in axes:
+        if name in (axis.name, key):
+            return axis, key
+    if not axes:
+        raise InputError(f"--cell {name}: the study has one cell and no axes")
+    raise InputError(f"--cell {name}: the study has no such axis; {nearest(name, [axis.name for axis, _ in axes])}")
+
+
+def _value(done: Done, branch: Branch, axis: Axis, key: str | None) -> str:
+    """What a cell has on an axis; an empty text where it leaves it as it is."""
+    if key is not None:
+        return branch.key.get(key, "")
+    if done.grid.named is None:
+        return branch.id
+    place = [one.id for one in done.grid.branches].index(branch.id)
+    after = 1
+    for other in reversed(done.grid.named):
+        if other is axis:
+            break
+        after *= len(other)
+    return axis.values[place // after % len(axis)]
+
+
+def _first(done: Done) -> tuple[Branch, ...]:
+    return done.grid.branches[:MOST_VALUES]
+
+
+def _seeds(seeds: Sequence[int]) -> str:
+    """Seeds in order, with those that follow each other as ``1 to 9``."""
+    parts: list[list[int]] = []
+    for seed in sorted(seeds):
+        if parts and seed == parts[-1][-1] + 1:
+            parts[-1] = [parts[-1][0], seed]
+        else:
+            parts.append([seed])
+    shown = [f"{ends[0]} to {ends[-1]}" if len(ends) > 1 else str(ends[0]) for ends in parts]
+    return ", ".join(shown[:MOST_VALUES]) + (", ..." if len(shown) > MOST_VALUES else "")
