@@ -297,6 +297,12 @@ class Cells:
 
         return self._estimates(stats.mean)
 
+    def deviation(self) -> Estimates:
+        """Standard deviation over seeds with its interval: :func:`optcp.stats.deviation`."""
+        from optcp import stats
+
+        return self._estimates(stats.deviation)
+
     def median(self) -> Estimates:
         """Median over seeds: :meth:`quantile` of 0.5."""
         return self.quantile(0.5)

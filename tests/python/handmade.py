@@ -21,8 +21,8 @@ class HandMade(Done):
         super().__init__(Grid("by hand", branches, named=named), tuple(range(1, 1 + len(seeds))), None)
         object.__setattr__(self, "_made", seeds)
 
-    def runs(self, seed):
-        return [SimpleNamespace(seed=seed, series=run) for run in self._made[seed - 1]]
+    def run(self, branch, seed):
+        return SimpleNamespace(seed=seed, series=self._made[seed - 1][int(branch.id)])
 
     def rows(self, table, columns=None):
         runs = [run[table] for seed in self._made for run in seed]

@@ -147,6 +147,22 @@ def test_at_drops_axes():
         grid(values).at(tpc="rfc")
 
 
+def test_only_some_values_of_axes_stay():
+    values = np.arange(24.0).reshape(4, 2, 3)
+    found = grid(values).part(tcp=["linux-6", "rfc"], delay=["0.05 s"])
+    assert found.values.tolist() == values[:, 1:, [1, 0]].tolist()
+    assert [axis.values for axis in found.axes] == [("50 ms",), ("linux-6", "rfc")]
+    assert found.axes[0].numbers == (0.05,)
+    shown = Axis("tcp", ("a", "b", "c"), labels=("A", "B", "C")).part([2, 0])
+    assert (shown.values, shown.labels) == (("c", "a"), ("C", "A"))
+    with pytest.raises(InputError, match="no value 'cubik'"):
+        grid(values).part(tcp=["rfc", "cubik"])
+
+
+def test_the_spread_over_seeds():
+    assert Cells([[1.0, 5.0], [2.0, 5.0], [3.0, 5.0]], (DELAY,), (1, 2, 3)).deviation().estimate.tolist() == [1, 0]
+
+
 def test_sums_and_means_over_axes():
     values = Cells([[[1, 2, 3], [4, 5, 9]]], (DELAY, TCP), (1,))
     assert values.total("tcp").values.tolist() == [[6, 18]]
