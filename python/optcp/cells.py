@@ -313,12 +313,6 @@ class Cells:
 
         return self._estimates(lambda column: quantile(column, q))
 
-    def deviation(self) -> Estimates:
-        """Standard deviation over seeds with its interval: :func:`optcp.stats.deviation`."""
-        from optcp import stats
-
-        return self._estimates(stats.deviation)
-
     def share(self) -> Estimates:
         """In which share of the seeds a comparison holds, with Wilson's interval: :func:`optcp.stats.wilson`.
 

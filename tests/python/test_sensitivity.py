@@ -3,7 +3,6 @@
 import json
 import math
 import re
-from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -13,10 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from optcp import _core, stored
-from optcp.axes import Axis
-from optcp.cells import Cells
 from optcp.errors import InputError, RunFailed
-from optcp.papers.exhibit import Exhibit
+from optcp.papers.gmpls.table3 import Table3
 from optcp.papers.model import Row
 from optcp.papers.plausible import PARTS, Choices, Span
 from optcp.papers.registry import select
@@ -152,9 +149,8 @@ def test_spaces_that_make_no_sense(over, settings, message):
 
 
 def test_an_exhibit_without_ranges_says_so():
-    (table3,) = select(["gmpls/table3"])
-    without = tuple(one for one in table3.assumed if one.plausible is None)
-    exhibit = replace(table3, setup=replace(table3.setup, assumed=without))
+    exhibit = Table3()
+    exhibit.assumed = tuple(one for one in Table3.assumed if one.plausible is None)
     with pytest.raises(InputError, match="declares no plausible ranges"):
         space(exhibit, {}, {})
 
@@ -267,17 +263,12 @@ class Reduced:
         return self.value
 
 
-def contrasts(exhibit, value):
-    chosen = {one.name: one.default for one in exhibit.assumed}
-    return exhibit.contrasts(chosen, {"": Reduced(value)})
-
-
 def test_conclusions_of_the_three_exhibits_by_hand(monkeypatch):
     # Two seeds; f at 0, 50, 250, 500 and 1000 ms.
-    delta_ms = Axis("delta_ms", ("0", "50", "250", "500", "1000"))
-    ratio = Cells([[1, 1.5, 1.25, 1.5, 0.75], [1, 1.25, 1.25, 0.75, 0.5]], (delta_ms,), (1, 2))
-    slides, table3 = select(["slides/best-delay", "gmpls/table3"])
-    found = contrasts(slides, ratio)
+    ratio = np.array([[1, 1.5, 1.25, 1.5, 0.75], [1, 1.25, 1.25, 0.75, 0.5]])
+    best = np.array([[0, 0.5, 0, 0.5, 0], [0, 0.5, 0.5, 0, 0]])
+    (slides,) = select(["slides/best-delay"])
+    found = slides.contrasts({}, {"10+10": Reduced(ratio)})
     assert {name: list(values) for name, values in found.items()} == {
         "gain at 50 ms (%)": [50, 25],
         "gain at 250 ms (%)": [25, 25],
@@ -287,14 +278,14 @@ def test_conclusions_of_the_three_exhibits_by_hand(monkeypatch):
         "gain, 250 ms minus 500 ms (points)": [-25, 50],
         "gain, 500 ms minus 1000 ms (points)": [75, 25],
     }
-    of_table3 = contrasts(table3, SimpleNamespace(ratio=ratio, good=ratio))
-    assert {name: list(values) for name, values in of_table3.items() if name not in found} == {
+    table3 = Table3().contrasts({}, {"20+20": Reduced(SimpleNamespace(ratio=ratio, best_share=best))})
+    assert {name: list(values) for name, values in table3.items() if name not in found} == {
         "runs worse than 0 ms, 250 ms minus 50 ms (points)": [0, 0],
         "runs worse than 0 ms, 500 ms minus 250 ms (points)": [0, 100],
         "runs worse than 0 ms, 1000 ms minus 500 ms (points)": [100, 0],
         "runs in which 50 ms is best, above half (points)": [0, 0],
     }
-    assert set(found) < set(of_table3)
+    assert set(found) < set(table3)
     # f at d = 1, 2, 10, 20, 50, 100 ms; the loss is the same at every delta but at 100 ms.
     over_d = np.ones((2, 6, 5)) * np.array([1, 1, 0.75, 0.5, 0.25, 0.25])[None, :, None]
     over_d[:, 5, -1] = 0
@@ -356,7 +347,7 @@ def test_the_verb_prints_writes_and_continues(optcp, calls):
 
 @pytest.mark.parametrize("nothing_fits", [False, True])
 def test_settings_are_run_again_on_seeds_of_their_own(optcp, calls, monkeypatch, nothing_fits):
-    monkeypatch.setattr(Exhibit, "paper_runs", 16)
+    monkeypatch.setattr(Table3, "paper_runs", 16)
     if nothing_fits:
         monkeypatch.setattr(compatible, "bound", lambda values, level=0.95: -1.0)
     assert optcp(*WORDS, *SMALL)[0] == 0
@@ -380,7 +371,7 @@ def test_settings_are_run_again_on_seeds_of_their_own(optcp, calls, monkeypatch,
 
 
 def test_what_is_beyond_the_paper_agrees_with_no_print(optcp, monkeypatch):
-    monkeypatch.setattr(Exhibit, "paper_runs", None)
+    monkeypatch.setattr(Table3, "paper_runs", None)
     status, out, _ = optcp(*WORDS, *SMALL, "--confirm")
     assert status == 0
     assert "what drives the result" in out
@@ -420,7 +411,7 @@ def test_rows_keep_their_name_where_the_flows_vary(optcp):
 
 
 def test_a_setting_that_cannot_be_evaluated_is_named_and_the_next_sample_stands_for_it(optcp, monkeypatch):
-    evaluate = Exhibit.evaluate
+    evaluate = Table3.evaluate
     seen = []
 
     def refuse(self, chosen, done):
@@ -429,7 +420,7 @@ def test_a_setting_that_cannot_be_evaluated_is_named_and_the_next_sample_stands_
             raise RunFailed("no goodput at all")
         return evaluate(self, chosen, done)
 
-    monkeypatch.setattr(Exhibit, "evaluate", refuse)
+    monkeypatch.setattr(Table3, "evaluate", refuse)
     status, out, _ = optcp(*WORDS, *SMALL)
     assert status == 0
     assert "left out: " in out
@@ -440,14 +431,14 @@ def test_a_setting_that_cannot_be_evaluated_is_named_and_the_next_sample_stands_
 
 
 def test_a_world_that_cannot_be_is_named_with_what_was_varied(optcp, monkeypatch, calls):
-    studies = Exhibit.studies
+    studies = Table3.studies
 
     def refuse(self, chosen, options):
         if chosen["queue_packets"] > 30:
             raise _core.ScenarioError("the queue is too long")
         return studies(self, chosen, options)
 
-    monkeypatch.setattr(Exhibit, "studies", refuse)
+    monkeypatch.setattr(Table3, "studies", refuse)
     words = ("sensitivity", "gmpls/table3", "--set", "flows=10+10", "--over", "queue_packets=20|40")
     status, _, err = optcp(*words, *SMALL)
     assert status == 2
@@ -459,7 +450,7 @@ def test_where_nothing_can_be_evaluated_the_verb_fails(optcp, monkeypatch):
     def refuse(self, chosen, done):
         raise RunFailed("no goodput at all")
 
-    monkeypatch.setattr(Exhibit, "evaluate", refuse)
+    monkeypatch.setattr(Table3, "evaluate", refuse)
     status, _, err = optcp(*WORDS, *SMALL)
     assert status == 1
     assert "narrow the ranges" in err
