@@ -251,15 +251,6 @@ def test_the_examples_of_the_docstrings_hold():
     assert doctest.testmod(quantiles).failed == 0
 
 
-def test_some_values_of_an_axis_in_another_order():
-    cells = grid(np.arange(24).reshape(4, 2, 3)).part(tcp=("cubic", "rfc"), delay=(0.05,))
-    assert [axis.values for axis in cells.axes] == [("50 ms",), ("cubic", "rfc")]
-    assert cells.axis("delay").numbers == (0.05,)
-    assert cells.values.tolist() == [[[5, 3]], [[11, 9]], [[17, 15]], [[23, 21]]]
-    with pytest.raises(InputError, match=r"no value 'cubik'.*'cubic'"):
-        grid(np.zeros((4, 2, 3))).part(tcp=("cubik",))
-
-
 def test_the_total_is_a_further_value():
     cells = grid(np.arange(24).reshape(4, 2, 3)).with_total("delay")
     assert cells.axis("delay").values == ("0 ms", "50 ms", "total")

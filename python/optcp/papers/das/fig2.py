@@ -21,7 +21,7 @@ from optcp.papers.das.paper import (
     receivers,
     scenario,
 )
-from optcp.papers.exhibit import Exhibit, Findings, Setup, rows
+from optcp.papers.exhibit import Exhibit, Findings, Setup, behind, rows
 from optcp.papers.model import Series
 from optcp.papers.printed import tables
 
@@ -199,7 +199,7 @@ def find(found: Found) -> Findings:
 
 def share_rows(of: Key, world: World) -> list[Row]:
     """How many starts have a false retransmit, by receiver."""
-    return rows({"false_retransmit_share_pct": (world.false > 0).share().times(100)}, then=of)
+    return rows({"false_retransmit_share_pct": (world.false > 0).share().times(100)}, key=behind(of))
 
 
 def all_rows(of: Key, world: World) -> list[Row]:

@@ -11,7 +11,7 @@ from optcp.cells import stack
 from optcp.papers import judge
 from optcp.papers.assume import Assumed, overrides, positive_int
 from optcp.papers.das.paper import PAPER, WORLD, receivers, scenario
-from optcp.papers.exhibit import Exhibit, Findings, Setup, rows
+from optcp.papers.exhibit import Exhibit, Findings, Setup, behind, rows
 from optcp.papers.over import Axis, curves_over
 
 if TYPE_CHECKING:
@@ -110,7 +110,7 @@ def find(found: Found) -> Findings:
     shown, series = [], []
     for topology, one in networks.items():
         metrics = {metric: getattr(one, metric).mean() for metric in LABELS}
-        of_topology = rows(metrics, then={"topology": topology})
+        of_topology = rows(metrics, key=behind({"topology": topology}))
         shown += of_topology
         for metric, label in LABELS.items():
             of_metric = [row for row in of_topology if row.metric == metric]

@@ -9,7 +9,7 @@ import numpy as np
 
 from optcp.cells import Cells
 from optcp.papers import judge
-from optcp.papers.exhibit import Exhibit, Findings, rows
+from optcp.papers.exhibit import Exhibit, Findings, behind, rows
 from optcp.papers.model import Series
 from optcp.papers.slides import sources
 from optcp.papers.slides.first import (
@@ -103,12 +103,12 @@ def all_rows(measured: World, rates_bps: Cells) -> list[Row]:
             "load_pct": mean_load(measured, start_s, end_s, rates_bps).part(**shown).mean(),
             "queue_packets": mean_queue(measured, start_s, end_s).part(**shown).mean(),
         }
-        found += rows(metrics, then={"window": f"{start_s:g}-{end_s:g} s"})
+        found += rows(metrics, key=behind({"window": f"{start_s:g}-{end_s:g} s"}))
     metrics = {
         "switch_to_first_drop_ms": (1000 * measured.first_merge_drop_s).mean(),
         "failure_to_first_fixed_loss_ms": (1000 * measured.first_fixed_loss_s).mean(),
     }
-    return found + rows(metrics, then={"port": MERGE_PORT, "window": f"from {FAILURE_S:g} s"})
+    return found + rows(metrics, key=behind({"port": MERGE_PORT, "window": f"from {FAILURE_S:g} s"}))
 
 
 def over_time(label: str, unit: str, cells: Cells, key: Key) -> list[Series]:
