@@ -264,6 +264,11 @@ def rows(
     return found
 
 
+def behind(more: Key) -> Callable[[Key], Key]:
+    """Of :func:`rows` the ``key`` that has something behind the axes' values."""
+    return lambda here: {**here, **more}
+
+
 def key_value(axis: Axis, place: int) -> str | int | float:
     """What the key of a row or curve has of an axis: a plain number as such, anything else as written."""
     if axis.numbers is None or axis.unit:
