@@ -107,10 +107,14 @@ class Done:
         return (Axis("cell", tuple(branch.id for branch in self.grid.branches)),)
 
     def cells(self, values: NDArray[Any], more: tuple[Axis, ...] = (), name: str = "", unit: str = "") -> Cells:
-        """Label values of shape (seeds, branches, length of each further axis)."""
+        """Label values of shape (seeds, branches, length of each further axis).
+
+        Cells that are the world of an earlier one have its values, whatever is given for them.
+        """
         axes = (*self.axes, *more)
         shape = (len(self.seeds), *(len(axis) for axis in axes))
-        return Cells(np.asarray(values, dtype=np.float64).reshape(shape), axes, self.seeds, name, unit)
+        found = np.asarray(values, dtype=np.float64).reshape(len(self.seeds), len(self.grid.branches), -1)
+        return Cells(found[:, self.grid.firsts].reshape(shape), axes, self.seeds, name, unit)
 
     def each(self, function: Callable[[StoredRun], Any], *more: Axis, name: str = "", unit: str = "") -> Cells:
         """Reduce every run to a number, or to an array with the axes ``more``.
@@ -150,13 +154,17 @@ class Done:
     def rows(
         self, table: str, columns: Sequence[str] | None = None, parts: Sequence[Part] | None = None
     ) -> tuple[Table, NDArray[np.int64]]:
-        """A table of all runs, and the run of each row: the place of its seed times the branches plus its branch's."""
-        branches = {branch.id: at for at, branch in enumerate(self.grid.branches)}
+        """A table of all runs, and the run of each row: the place of its seed times the branches plus its branch's.
+
+        Cells that are the world of an earlier one have no rows of their own.
+        """
+        count = len(self.grid.branches)
+        branches = {self.grid.branches[cell].id: cell for cell in self.grid.distinct}
         seeds = {seed: at for at, seed in enumerate(self.seeds)}
         chosen, of_run, lengths = [], [], []
         for part in self.store.parts if parts is None else parts:
             at = [
-                seeds[seed] * len(branches) + branches[cell]
+                seeds[seed] * count + branches[cell]
                 if seed in seeds and cell in branches and self.store.holds(part, cell, seed)
                 else -1
                 for cell, seed in part.places
@@ -228,6 +236,7 @@ class Done:
             for at, one in enumerate(np.split(took_s[order], ends)):
                 values[at] = one
             shape = (len(self.seeds), *(len(axis) for axis in self.axes))
+            values = values.reshape(len(self.seeds), len(branches))[:, self.grid.firsts]
             found[group] = Samples(values.reshape(shape), self.axes, self.seeds, "completion", "s")
         return found
 

@@ -90,7 +90,7 @@ class Block:
 
 def groups_of(grid: Grid) -> list[tuple[int, ...]]:
     """Cells that are run by one call."""
-    cells = range(len(grid.branches))
+    cells = grid.distinct
     return [tuple(cells[first : first + MOST_CELLS]) for first in range(0, len(cells), MOST_CELLS)]
 
 
@@ -191,11 +191,11 @@ def run_missing(studies: Sequence[tuple[Study, Store]], jobs: int, progress: Pro
     for study, store in studies:
         _, _, seeds = wanted.setdefault((store.root, id(store)), (study.grid, store, {}))
         seeds |= dict.fromkeys(study.seeds)
-    total = sum(len(grid.branches) * len(seeds) for grid, _, seeds in wanted.values())
+    total = sum(len(grid.distinct) * len(seeds) for grid, _, seeds in wanted.values())
     missing = sum(
-        not store.has(branch, seed)
+        not store.has(grid.branches[cell], seed)
         for grid, store, seeds in wanted.values()
-        for branch in grid.branches
+        for cell in grid.distinct
         for seed in seeds
     )
     run_stages(
