@@ -1,6 +1,7 @@
 """Studies: which runs are made, kept and shared; what ends them early; what is shown meanwhile."""
 
 import io
+import queue
 import time
 
 import numpy as np
@@ -126,11 +127,12 @@ def test_an_interrupt_stops_running_seeds_and_keeps_finished_ones(scenario, tmp_
     execute([Study(study, seeds=2)], tmp_path / "runs", 1, silent)
     slow = grid(scenario("400 h"))
 
-    def interrupt(*_, **__):
-        raise KeyboardInterrupt
+    class CtrlC(queue.SimpleQueue):
+        def get(self, **_):
+            raise KeyboardInterrupt
 
     # The signal itself is tested on a process of its own; here it comes while the pool waits.
-    monkeypatch.setattr("optcp.study.pool.wait", interrupt)
+    monkeypatch.setattr("optcp.study.pool.queue.SimpleQueue", CtrlC)
     began = time.monotonic()
     with pytest.raises(Interrupted, match="6 of 9 runs are finished and kept"):
         execute([Study(study, seeds=2), Study(slow, seeds=1)], tmp_path / "runs", 1, silent)
