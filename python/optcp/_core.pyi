@@ -279,7 +279,7 @@ def run_block(
 
     ``axes`` are columns, with a value a cell (a number in SI, or a text) in ``cells``: id, values, scenario. ``todo``
     is in the order of the runs: a seed, and the places of its cells; which runs share a part depends on it alone.
-    Without ``root`` the files are returned, path and content, in the order in which they are to be written.
+    Path and content of the manifests are returned; without ``root`` those of all files, as they are to be written.
 
     Raises :class:`Cancelled`, :class:`OSError` for a file that cannot be written, and :class:`ValueError` for a place
     without a cell; parts that were written stay.

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from optcp._core import quantity
 from optcp.errors import InputError, nearest
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 
 @dataclass(frozen=True)
@@ -73,9 +77,12 @@ class Axis:
         """The numbers in SI, or else the values as written."""
         return self.values if self.numbers is None else self.numbers
 
-    def part(self, which: slice) -> Axis:
-        """Some of the values, with their numbers and labels."""
-        return Axis(self.name, self.values[which], self.unit, self.numbers and self.numbers[which], self.labels[which])
+    def part(self, which: slice | Sequence[int]) -> Axis:
+        """Some of the values, by their positions, with their numbers and labels."""
+        at = range(len(self))[which] if isinstance(which, slice) else which
+        numbers = self.numbers and tuple(self.numbers[one] for one in at)
+        labels = tuple(self.labels[one] for one in at) if self.labels else ()
+        return Axis(self.name, tuple(self.values[one] for one in at), self.unit, numbers, labels)
 
     def matches(self, other: Axis) -> bool:
         """Whether the values are the same in the same order, however they are written."""

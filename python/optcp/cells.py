@@ -195,6 +195,16 @@ class Cells:
         axes = tuple(axis for place, axis in enumerate(self.axes) if place not in chosen)
         return replace(self, values=self.values[index], axes=axes)
 
+    def part(self, **where: Sequence[str | float]) -> Cells:
+        """Keep some values of some axes, in the order given; the values are as for :meth:`at`."""
+        values, axes = self.values, list(self.axes)
+        for name, kept in where.items():
+            place = position(axes, name)
+            indices = [axes[place].index(value) for value in kept]
+            values = values.take(indices, axis=1 + place)
+            axes[place] = axes[place].part(indices)
+        return replace(self, values=values, axes=tuple(axes))
+
     def _over(self, names: tuple[str, ...], reduce: Callable[..., NDArray[np.float64]]) -> Cells:
         places = [position(self.axes, name) for name in names]
         axes = tuple(axis for place, axis in enumerate(self.axes) if place not in places)
@@ -268,6 +278,12 @@ class Cells:
         from optcp import stats
 
         return self._estimates(stats.mean)
+
+    def deviation(self) -> Estimates:
+        """Standard deviation over seeds with its interval: :func:`optcp.stats.deviation`."""
+        from optcp import stats
+
+        return self._estimates(stats.deviation)
 
     def median(self) -> Estimates:
         """Median over seeds: :meth:`quantile` of 0.5."""

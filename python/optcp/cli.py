@@ -5,7 +5,6 @@ Everything heavy is imported inside the verbs: ``--help``, ``--version`` and ``v
 
 from __future__ import annotations
 
-import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,35 +12,23 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from optcp import export as export_forms
+from optcp.cli_study import compare, plot
 from optcp.errors import InputError, RunFailed, nearest
 from optcp.exits import status_of
+from optcp.options import DIRECTORY, FILE, PLAIN_WIDTH
+from optcp.options import console as _console
 from optcp.shipped import ScenarioType
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rich.console import Console
 
 SCENARIO = ScenarioType()
 
 
-class Place(click.Path):
-    """A path on the command line, which is not empty: `--out "$UNSET"` means no place, not this directory."""
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:  # noqa: ANN401
-        """Make a path of it."""
-        if value == "":
-            self.fail("the path is empty; this directory is `.`", param, ctx)
-        return super().convert(value, param, ctx)
-
-
-FILE = Place(path_type=Path, dir_okay=False)
-DIRECTORY = Place(path_type=Path, file_okay=False)
 POSITIVE = click.IntRange(min=1)
 COUNT = click.IntRange(min=1, max=1_000_000)
 """Of runs: what is known of each must fit into memory."""
-PLAIN_WIDTH = 100
-"""Width of tables that do not go to a terminal."""
 
 SET = click.option("settings", "--set", multiple=True, metavar="KEY=VALUE", help="Change a value; may be repeated.")
 JOBS = click.option("--jobs", type=POSITIVE, help="Threads. [default: one a processor]")
@@ -326,6 +313,7 @@ def sensitivity(
 @click.option("--kernel", default="fast", show_default=True, callback=_kernel, help="fast, or reference to check it.")
 @DIGEST
 @FORK
+@click.option("--force", is_flag=True, help="Remove another study that is in the directory.")
 @click.option("--dry-run", is_flag=True, help="Check everything and say what would be run and written.")
 def run(
     scenario: Path,
@@ -337,31 +325,34 @@ def run(
     kernel: str,
     digest: bool,
     fork: bool,
+    force: bool,
     dry_run: bool,
 ) -> None:
     """Run a scenario; one with a [sweep] runs its whole grid.
 
-    SCENARIO is a file, or the name of one that comes with optcp (`optcp list scenarios`). Each run has a directory
-    with meta.json, scalars.parquet and one Parquet file an observation. Stored runs are used again.
+    SCENARIO is a file, or the name of one that comes with optcp (`optcp list scenarios`). The directory is that of one
+    study: scalars and each observation as tables of all runs (Parquet). Stored runs are used again.
     """
     from optcp.files import check_directory
     from optcp.study import single
+    from optcp.study.done import Done
     from optcp.study.progress import for_console
-    from optcp.tables import show_plan, show_summary
+    from optcp.study.runner import run_missing
+    from optcp.study.show import show_done, show_plan
+    from optcp.study.store import Store
 
     target = out or Path("results") / scenario.stem
     check_directory(target)
     pairs = list(_pairs(settings).items())
-    planned = single.plan(scenario, pairs, seed, runs, target, digest=digest, fork=fork, kernel=kernel)
+    study = single.study(scenario, pairs, seed, runs, digest=digest, fork=fork, kernel=kernel)
+    store = Store(target)
     if dry_run:
-        missing = planned.missing()
-        for note in planned.notes(missing):
-            _remark(note)
-        estimate = single.probe(planned) if any(missing.values()) else None
-        show_plan(_console(), planned, estimate, _jobs(jobs))
+        store.look(study.grid, force=force)
+        show_plan(_console(), study, store, single.probe(study, store), _jobs(jobs))
         return
-    summary = single.simulate(planned, _jobs(jobs), for_console(_console(stderr=True)), _remark)
-    show_summary(_console(), summary, planned)
+    store.open(study.grid, force=force)
+    run_missing([(study, store)], _jobs(jobs), for_console(_console(stderr=True)))
+    show_done(_console(), Done(study.grid, study.seeds, store))
 
 
 @cli.command()
@@ -423,7 +414,10 @@ def export(directory: Path, form: str, cells: tuple[str, ...], seed: int | None)
 @PAPERS
 @click.argument("directory", type=DIRECTORY)
 def report(directory: Path) -> None:
-    """Write DIRECTORY/report/index.html from the exhibits' results and sensitivity studies in DIRECTORY."""
+    """Write DIRECTORY/report/index.html: one page of the study in DIRECTORY.
+
+    Where there are results of exhibits or sensitivity studies, it is a page of these.
+    """
     from optcp.report import build
 
     click.echo(f"report: {build.write_report(directory)}")
@@ -620,16 +614,6 @@ def _jobs(jobs: int | None) -> int:
     return jobs or processors()
 
 
-def _console(stderr: bool = False) -> Console:
-    from rich.console import Console
-
-    # Names, paths and values are shown as they are: `[/a]` in one is no markup, `:x:` no picture.
-    console = Console(stderr=stderr, highlight=False, markup=False, emoji=False)
-    if not console.is_terminal and "COLUMNS" not in os.environ:
-        console.width = PLAIN_WIDTH
-    return console
-
-
 def _say_missing(missing: Sequence[str], asked: int, size: str) -> None:
     """Say what ``--check`` cannot compare; comparing nothing at all is not a check."""
     if len(missing) == asked:
@@ -646,6 +630,10 @@ def _plain(value: object) -> str:
     if isinstance(value, dict):
         return ", ".join(f"{name} = {text}" for name, text in value.items())
     return ", ".join(str(part) for part in value) if isinstance(value, list) else str(value)
+
+
+for verb in (compare, plot):
+    cli.add_command(verb)
 
 
 def main() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -70,6 +72,16 @@ class Comparison:
     rows: tuple[Compared, ...]
     at: dict[str, str]
 
+    @property
+    def common(self) -> tuple[str, ...]:
+        """The axes that every metric has."""
+        return tuple(name for name in self._axes() if all(name in row.cell for row in self.rows))
+
+    @property
+    def differing(self) -> tuple[str, ...]:
+        """The axes that only some metrics have, such as their groups, ports or reasons."""
+        return tuple(name for name in self._axes() if name not in self.common)
+
     def _axes(self) -> list[str]:
         return list(dict.fromkeys(name for row in self.rows for name in row.cell))
 
@@ -96,6 +108,15 @@ class Comparison:
         columns: dict[str, list[Any]] = {"metric": [row.metric for row in self.rows]}
         columns |= {name: [row.cell.get(name) for row in self.rows] for name in self._axes()}
         return columns | {name: [getattr(row, name) for row in self.rows] for name in ("unit", *NUMBERS, "n")}
+
+    def csv(self) -> str:
+        """:meth:`columns` as comma-separated values; what is undefined is empty."""
+        text = io.StringIO()
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerow(columns := self.columns())
+        # Only NaN differs from itself.
+        writer.writerows([["" if one != one else one for one in row] for row in zip(*columns.values(), strict=True)])  # noqa: PLR0124
+        return text.getvalue()
 
     def to_pandas(self) -> Any:  # noqa: ANN401 - pandas may not be installed
         """Make a pandas DataFrame of :meth:`columns`.

@@ -70,8 +70,11 @@ def replacing(path: Path) -> Iterator[IO[bytes]]:
         with temporary.open("xb") as file:
             yield file
         temporary.replace(path)
-    except BaseException:
+    except BaseException as error:
         temporary.unlink(missing_ok=True)
+        if isinstance(error, OSError) and error.filename is None:
+            # A full disk is met by a write, which knows no name.
+            error.filename = str(path)
         raise
 
 

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
     from optcp.axes import Axis
 
+PREFIXED = ("s", "bit/s", "B")
+"""Units that are shown with a prefix: "50 ms"."""
+PREFIXES = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""), (1e-3, "m"), (1e-6, "µ"), (1e-9, "n"))
 MOST_ROWS = 60
 """A table for people shows no more rows than these."""
 
@@ -62,6 +65,19 @@ def optional(module: str) -> Any:  # noqa: ANN401 - a module that may lack types
         return importlib.import_module(module)
     except ImportError as error:
         raise InputError(f"{module} is not installed: pip install 'optcp[frames]'") from error
+
+
+def prefixed(largest: float, unit: str) -> tuple[float, str]:
+    """By what to divide numbers of an SI unit, so that the largest is easily read, and the unit that they then have.
+
+    >>> prefixed(16.9e6, "bit/s"), prefixed(0.05, "s"), prefixed(400, "packets")
+    ((1000000.0, 'Mbit/s'), (0.001, 'ms'), (1.0, 'packets'))
+    """
+    if unit in PREFIXED and np.isfinite(largest) and largest > 0:
+        known = [one for one in PREFIXES if unit != "s" or one[0] <= 1]
+        factor, prefix = next((one for one in known if largest >= one[0] * (1 - 1e-9)), known[-1])
+        return factor, prefix + unit
+    return 1.0, unit
 
 
 def number(value: float) -> str:

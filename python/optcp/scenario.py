@@ -253,12 +253,9 @@ class Scenario:
         return text + "".join(f"; {name}: {', '.join(values)}" for name, values in self.axes.items())
 
     def _repr_html_(self) -> str:
-        from optcp.plots.network import svg
+        from optcp.plots.network import of_world
 
-        ends = [tuple(link["ends"]) for link in self.resolved["links"]]
-        failing = {failure["link"] for failure in self.resolved["failures"] if "link" in failure}
-        failed = [link["name"] in failing for link in self.resolved["links"]]
-        return f"<p>{html.escape(repr(self))}</p>{svg(self.resolved['nodes'], ends, failed)}"
+        return f"<p>{html.escape(repr(self))}</p>{of_world(self.resolved)}"
 
 
 def as_written(value: object) -> str:

@@ -11,8 +11,8 @@ from rich.table import Table
 from rich.text import Text
 
 from optcp.evidence import outside, page
+from optcp.labelled import prefixed
 from optcp.papers.judge import word
-from optcp.study.traffic import PERCENTILES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -21,13 +21,11 @@ if TYPE_CHECKING:
     from rich.table import Column
 
     from optcp import bench
+    from optcp.compare import Comparison
     from optcp.conformance import Outcome
     from optcp.evidence import base as evidence
     from optcp.packetdrill import Outcome as Script
     from optcp.papers.model import Claim, Holds, Result, Row
-    from optcp.study.fibres import Contention
-    from optcp.study.single import Estimate, Plan, Summary
-    from optcp.study.traffic import Completions
 
 WIDEST = 10_000
 """Letters a line that no table needs."""
@@ -221,106 +219,6 @@ def show_bench(console: Console, rows: Sequence[bench.Row], core: bench.Core) ->
     )
 
 
-def show_plan(console: Console, planned: Plan, estimate: Estimate | None, threads: int) -> None:
-    """Say what a run would do, how long it would take and what it would write."""
-    cells, seeds = len(planned.grid.branches), len(planned.seeds)
-    missing = sum(len(branches) for branches in planned.missing().values())
-    kept = f" ({planned.runs - missing} are there already)" if missing < planned.runs else ""
-    console.print(f"cells: {cells}, seeds: {seeds}, runs: {planned.runs}{kept}, to {planned.out}", soft_wrap=True)
-    for index, branch in enumerate(planned.grid.branches):
-        console.print(f"  cell {index + 1}: {cell_text(branch.key)}")
-    if estimate is None:
-        console.print("nothing is left to run")
-        return
-    names = planned.grid.branches[0].scenario.summary()["observe"]
-    files = ", ".join(["meta.json", "scalars.parquet", *(f"{name}.parquet" for name in names)])
-    console.print(f"each run writes: {files}", soft_wrap=True)
-    if estimate.seconds is None or estimate.bytes is None:
-        least = estimate.limit_s * math.ceil(missing / threads)
-        console.print(
-            f"a run takes more than {estimate.limit_s:g} s: more than {least:.0f} s in all, {threads} at a time"
-        )
-        return
-    # A thread does whole runs; warm-ups that branches share make it less.
-    in_all = estimate.seconds * math.ceil(missing / threads)
-    console.print(
-        f"about {estimate.seconds:.2g} s and {estimate.bytes / 1e6:.2g} MB a run, by a probe: "
-        f"{in_all:.2g} s, {threads} at a time, and {estimate.bytes * missing / 1e6:.2g} MB in all"
-    )
-
-
-def show_summary(console: Console, summary: Summary, planned: Plan) -> None:
-    """Print goodput a group and drops by reason."""
-    several = len(planned.grid.branches) > 1
-    if summary.goodput:
-        console.print("goodput over the whole run", style="bold")
-        table = Table(box=None, pad_edge=False)
-        _columns(table, several, ["group"], ["mean", "95 % interval", "n"])
-        for one in summary.goodput:
-            bps = one.bps
-            between = f"[{rate_text(bps.low)}, {rate_text(bps.high)}]"
-            table.add_row(*_cell(one.cell, several), one.group, rate_text(bps.estimate), between, str(bps.n))
-        show_table(console, table)
-    else:
-        console.print("the scenario observes no goodput")
-    show_completions(console, summary.completions, several)
-    show_contention(console, summary.contention, several)
-    table = Table(box=None, pad_edge=False)
-    _columns(table, False, ["protected", "scheme"], ["working links", "spare links", "of", "spare / working"])
-    # Cells that differ in what fails need the same.
-    needs = dict.fromkeys(tuple(one.items()) for _, protections in summary.spare for one in protections)
-    for need in map(dict, needs):
-        links = (str(need["working_links"]), str(need["spare_links"]))
-        ratio = f"{need['spare_links'] / need['working_links']:.2f}"
-        table.add_row(need["flows"], need["scheme"], *links, rate_text(need["rate_bps"]), ratio)
-    if table.row_count:
-        console.print("capacity that protection needs, each direction of a link counted", style="bold")
-        show_table(console, table)
-    show_coverage(console, [coverage for _, coverage in summary.coverage])
-    table = Table(box=None, pad_edge=False)
-    _columns(table, several, ["reason"], ["packets"])
-    for cell, reasons in summary.drops:
-        for reason, count in reasons.items():
-            table.add_row(*_cell(cell, several), reason, f"{count:.1f}")
-    if table.row_count:
-        console.print("dropped packets, mean a run", style="bold")
-        show_table(console, table)
-    else:
-        console.print("no packet was dropped")
-    console.print(f"{planned.runs} runs in {planned.out}", soft_wrap=True)
-
-
-def show_completions(console: Console, completions: Iterable[Completions], several: bool) -> None:
-    """Print how long flows took that came and went."""
-    table = Table(box=None, pad_edge=False)
-    numbers = ["flows", "unfinished", "mean", *(f"{percent} %" for percent in PERCENTILES)]
-    _columns(table, several, ["group"], numbers)
-    for one in completions:
-        times = [one.mean_s.estimate, *one.percentiles_s] if one.mean_s else [math.nan] * (1 + len(PERCENTILES))
-        texts = ("-" if math.isnan(time) else f"{time:.4g} s" for time in times)
-        table.add_row(*_cell(one.cell, several), one.group, str(one.ended), str(one.unfinished), *texts)
-    if table.row_count:
-        console.print("completion times of flows, mean and percentiles", style="bold")
-        show_table(console, table)
-
-
-def show_contention(console: Console, contention: Iterable[Contention], several: bool) -> None:
-    """Print how many bursts found no wavelength, fibre by fibre."""
-    table = Table(box=None, pad_edge=False)
-    _columns(table, several, ["fibre"], ["bursts", "lost", "95 % interval", "n", "utilisation"])
-    for one in contention:
-        lost, interval, n = "-", "-", "-"
-        if one.lost:
-            lost, n = f"{one.lost.estimate:.3%}", str(one.lost.n)
-            # A single run has no interval.
-            interval = f"[{one.lost.low:.3%}, {one.lost.high:.3%}]" if one.lost.n > 1 else "-"
-        cells = (one.fibre, str(one.bursts), lost, interval, n, f"{one.utilisation.estimate:.3f}")
-        table.add_row(*_cell(one.cell, several), *cells)
-    if table.row_count:
-        console.print("bursts that found no wavelength", style="bold")
-        show_table(console, table)
-
-
 def show_backups(console: Console, backups: Iterable[dict[str, Any]]) -> None:
     """Print routes and backups, a line a router and destination."""
     table = Table(box=None, pad_edge=False, header_style="bold")
@@ -387,6 +285,51 @@ def show_outcomes(console: Console, outcomes: Iterable[Outcome]) -> None:
     show_table(console, table)
 
 
+def show_comparison(console: Console, comparison: Comparison, most: int | None) -> None:
+    """Print a paired comparison: a row a metric and cell, each in the unit that its size asks for."""
+    where = ", ".join(f"{name} = {value}" for name, value in comparison.at.items())
+    console.print(
+        Text(f"against {where}, paired by seed; p is not corrected for the number of rows", style="bold"),
+        soft_wrap=True,
+    )
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for name in ("metric", "unit", *comparison.common, *(["of"] if comparison.differing else [])):
+        table.add_column(name)
+    for name in ("here", "there", "difference", "95 % interval", "%", "p", "n"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for row in comparison.rows[:most]:
+        factor, unit = prefixed(max(abs(row.value), abs(row.reference)), row.unit)
+        largest = max(abs(row.value), abs(row.reference))
+        here, there, gap, low, high = (
+            digits(value / factor, largest / factor)
+            for value in (row.value, row.reference, row.difference, row.low, row.high)
+        )
+        table.add_row(
+            Text(row.metric), Text(unit), *(Text(row.cell[name]) for name in comparison.common),
+            *([Text(" ".join(row.cell[name] for name in comparison.differing if name in row.cell))]
+              if comparison.differing else []),
+            here, there, gap, Text(f"[{low}, {high}]"), digits(row.relative_pct, 100), p_text(row.p), str(row.n),
+        )  # fmt: skip
+    show_table(console, table)
+    left = len(comparison.rows) - table.row_count
+    if left:
+        console.print(f"and {left} more rows: --all shows them, --metric NAME those of one metric")
+
+
+def digits(value: float, beside: float) -> str:
+    """Write a number with four digits; zero where it is but the rounding of numbers as large as ``beside``."""
+    if not math.isfinite(value):
+        return "-"
+    if abs(value) < 1e-12 * beside:
+        return "0"
+    return f"{value:.0f}" if 1e3 <= abs(value) < 1e9 else f"{value:.4g}"
+
+
+def p_text(p: float) -> str:
+    """Write a p-value with two digits; what is very small as a bound."""
+    return "-" if math.isnan(p) else "<0.001" if p < 0.001 else f"{p:.2g}"
+
+
 def show_scripts(console: Console, outcomes: Iterable[Script]) -> None:
     """Print how packetdrill scripts ended."""
     table = Table(box=None, pad_edge=False)
@@ -396,22 +339,6 @@ def show_scripts(console: Console, outcomes: Iterable[Script]) -> None:
         result = Text(one.result, style=STYLES[one.result])
         table.add_row(result, Text(one.file), "" if one.line is None else str(one.line))
     show_table(console, table)
-
-
-def cell_text(key: dict[str, str]) -> str:
-    """Write a cell's values; a scenario without a sweep has one cell without a name."""
-    return ", ".join(f"{name} = {value}" for name, value in key.items()) or "as written"
-
-
-def _columns(table: Table, several: bool, left: Sequence[str], right: Sequence[str]) -> None:
-    for name in [*(["cell"] if several else []), *left]:
-        table.add_column(name)
-    for name in right:
-        table.add_column(name, justify="right", no_wrap=True)
-
-
-def _cell(key: dict[str, str], several: bool) -> list[str]:
-    return [cell_text(key)] if several else []
 
 
 def rate_text(bps: float) -> str:

@@ -1,21 +1,37 @@
-"""Every test in this process runs on the double of the compiled simulator; tests/python/e2e uses the real one."""
+"""What tests share: a small world, the command in this process and in one of its own, and counted runs."""
 
-import fake_core
+import io
+import os
+import subprocess
+import sys
 
-fake_core.install()
+import pytest
+from hypothesis import settings
+from rich.console import Console
 
-import io  # noqa: E402 - the double must be in place first
-import os  # noqa: E402
-import subprocess  # noqa: E402
-import sys  # noqa: E402
+from optcp import _core, cli
+from optcp.papers.base import Size
+from optcp.papers.registry import select
+from optcp.papers.reproduce import Request, reproduce
 
-import pytest  # noqa: E402
-from hypothesis import settings  # noqa: E402
-from rich.console import Console  # noqa: E402
+WORLD = """title = "a world"
+stop = "1 s"
+nodes = [{ names = ["A", "B"] }]
+links = [{ chain = ["A", "B"], rate = "$backbone", delay = "$delay", queue = "5 packets" }]
+flows = [{ group = "fixed", per_source = 2, path = ["A", "B"], tcp = "rfc", start = "uniform(0 s, 0.2 s)" }]
+observe = [
+  { name = "goodput", kind = "goodput", interval = "100 ms" },
+  { name = "load", kind = "load", interval = "100 ms" },
+  { name = "drops", kind = "drops" },
+]
 
-from optcp import cli  # noqa: E402
-from optcp.papers.base import Size, select  # noqa: E402
-from optcp.papers.reproduce import Request, reproduce  # noqa: E402
+[parameters]
+backbone = "10 Mbps"
+delay = "5 ms"
+"""
+"""Some thousands of packets, and some drops."""
+MADE = ("gmpls/fig7", "gmpls/fig8", "gmpls/table3")
+"""Exhibits that tests of their form make."""
 
 # The same examples every time, and no limit on the time of one: a busy machine must not fail a test.
 settings.register_profile("repeatable", deadline=None, derandomize=True)
@@ -44,10 +60,32 @@ def silent():
 
 
 @pytest.fixture
-def calls():
-    """The (seed, branches) of every run_branches call made in this test."""
-    fake_core.calls.clear()
-    return fake_core.calls
+def calls(monkeypatch):
+    """The (seed, cells) of everything that run_block is asked to make and write in this test."""
+    found, run_block = [], _core.run_block
+
+    def counted(axes, cells, todo, root, **options):
+        found.extend((seed, len(places)) for seed, places in todo if root is not None)
+        return run_block(axes, cells, todo, root, **options)
+
+    monkeypatch.setattr(_core, "run_block", counted)
+    return found
+
+
+@pytest.fixture
+def comes_apart(monkeypatch):
+    """Let runs of a seed fail."""
+    run_block = _core.run_block
+
+    def fail_at(bad):
+        def failing(axes, cells, todo, root, **options):
+            if any(seed == bad for seed, _ in todo):
+                raise RuntimeError("the world came apart")
+            return run_block(axes, cells, todo, root, **options)
+
+        monkeypatch.setattr(_core, "run_block", failing)
+
+    return fail_at
 
 
 @pytest.fixture
@@ -57,15 +95,15 @@ def text_console():
 
 @pytest.fixture(scope="session")
 def results_directory(tmp_path_factory):
-    """The exhibits of section 5 with four seeds, on the double."""
+    """The exhibits of section 5 with four seeds."""
     out = tmp_path_factory.mktemp("results")
-    reproduce(Request(select(fake_core.DOUBLED), Size("seeds=4", 4)), out, 2, Silent())
+    reproduce(Request(select(MADE), Size("seeds=4", 4)), out, 2, Silent())
     return out
 
 
 @pytest.fixture
 def optcp(monkeypatch, capsys, tmp_path):
-    """The command in this process, on the double, in an empty folder: its status, what it prints, its messages."""
+    """The command in this process, in an empty folder: its status, what it prints, its messages."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "100")
 
@@ -102,7 +140,7 @@ def command(tmp_path):
 
 @pytest.fixture(scope="session")
 def a_run(tmp_path_factory):
-    """The directory of one run of the scenario single-failure."""
+    """The directory of a study of one run of the scenario single-failure."""
     place = tmp_path_factory.mktemp("run")
     command_in(place, "run", "single-failure", "--digest")
-    return place / "results" / "single-failure" / "seed-1"
+    return place / "results" / "single-failure"

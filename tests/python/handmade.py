@@ -14,15 +14,15 @@ class HandMade(Done):
     """Observations by name in the form of ``optcp._core.Run.series``, of every seed and cell."""
 
     def __init__(self, axes, seeds):
-        """``axes``: name to values as written; ``seeds``: for each seed a list of runs, one a cell, of series by name."""
+        """``axes``: name to values as written; ``seeds``: for each a list of runs, one a cell, of series by name."""
         named = tuple(Axis(name, tuple(map(str, values))) for name, values in axes.items())
         names = tuple(seeds[0][0])
         branches = tuple(SimpleNamespace(id=str(at), key={}, observe=names) for at in range(len(seeds[0])))
         super().__init__(Grid("by hand", branches, named=named), tuple(range(1, 1 + len(seeds))), None)
         object.__setattr__(self, "_made", seeds)
 
-    def runs(self, seed):
-        return [SimpleNamespace(seed=seed, series=run) for run in self._made[seed - 1]]
+    def run(self, branch, seed):
+        return SimpleNamespace(seed=seed, series=self._made[seed - 1][int(branch.id)])
 
     def rows(self, table, columns=None):
         runs = [run[table] for seed in self._made for run in seed]

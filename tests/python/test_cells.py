@@ -146,6 +146,22 @@ def test_at_drops_axes():
         grid(values).at(tpc="rfc")
 
 
+def test_only_some_values_of_axes_stay():
+    values = np.arange(24.0).reshape(4, 2, 3)
+    found = grid(values).part(tcp=["linux-6", "rfc"], delay=["0.05 s"])
+    assert found.values.tolist() == values[:, 1:, [1, 0]].tolist()
+    assert [axis.values for axis in found.axes] == [("50 ms",), ("linux-6", "rfc")]
+    assert found.axes[0].numbers == (0.05,)
+    shown = Axis("tcp", ("a", "b", "c"), labels=("A", "B", "C")).part([2, 0])
+    assert (shown.values, shown.labels) == (("c", "a"), ("C", "A"))
+    with pytest.raises(InputError, match="no value 'cubik'"):
+        grid(values).part(tcp=["rfc", "cubik"])
+
+
+def test_the_spread_over_seeds():
+    assert Cells([[1.0, 5.0], [2.0, 5.0], [3.0, 5.0]], (DELAY,), (1, 2, 3)).deviation().estimate.tolist() == [1, 0]
+
+
 def test_sums_and_means_over_axes():
     values = Cells([[[1, 2, 3], [4, 5, 9]]], (DELAY, TCP), (1,))
     assert values.total("tcp").values.tolist() == [[6, 18]]
@@ -211,8 +227,8 @@ def test_a_figure_shows_each_estimate_with_its_interval():
     means = grid(np.arange(24.0).reshape(4, 2, 3)).mean()
     panel = means.plot(x="delay", by="tcp")
     assert [text.get_text() for text in panel.get_legend().get_texts()] == list(TCP.values)
-    assert (panel.get_xlabel(), panel.get_ylabel()) == ("delay", "bytes")
-    assert panel.xaxis.get_major_formatter()(0.05) == "50 ms"
+    assert (panel.get_xlabel(), panel.get_ylabel()) == ("delay [ms]", "bytes [B]")
+    assert panel.xaxis.get_major_formatter()(0.05) == "50"
     lines, _, (bars,) = panel.containers[1]
     assert lines.get_xydata().tolist() == [[0, means.estimate[0, 1]], [0.05, means.estimate[1, 1]]]
     assert bars.get_segments()[0][:, 1].tolist() == pytest.approx([means.low[0, 1], means.high[0, 1]])

@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
+from optcp.papers.gmpls.claims5 import Context
 
 from optcp.papers import judge
 from optcp.papers.gmpls import claims5
-from optcp.papers.gmpls.claims5 import Context
 from optcp.papers.gmpls.paper import PAPER_RUNS
 from optcp.papers.gmpls.section5 import DELTA_MS
 from test_section5 import made

@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 
 from optcp.papers import judge
-from optcp.papers.base import Options, Size, select
+from optcp.papers.base import Options, Size
 from optcp.papers.das import fig1, fig2, fig4, fig6, paper, repairs
 from optcp.papers.printed import statements_of
+from optcp.papers.registry import select
 from optcp.study.store import RunData
 
 

@@ -26,8 +26,9 @@ from pathlib import Path
 import pyarrow.parquet
 import pytest
 
-from optcp.papers.base import select
-from optcp.report.build import load_studies
+from optcp import _core
+from optcp.papers.registry import select
+from optcp.results import sensitivities
 from optcp.sensitivity.space import space
 from optcp.tables import bounds
 
@@ -56,7 +57,6 @@ path = ["A", "B"]
 tcp = "x"
 """
 
-# This process has the double of the compiled module, so the real one is asked in another.
 ASK = """
 import json, sys
 from optcp import _core
@@ -166,26 +166,29 @@ def test_each_mistake_has_the_message_that_the_page_shows(tmp_path):
         assert lines(run(f"optcp validate {name}", tmp_path, status=2).stderr) == lines(message)
 
 
-def test_a_run_writes_the_files_that_the_pages_name(tmp_path):
+def test_a_run_writes_what_the_pages_name(tmp_path):
     save_scenarios("docs/scenarios.md", tmp_path)
     run("optcp run lab.toml --out out", tmp_path)
-    folders = list((tmp_path / "out").iterdir())
-    assert sorted(path.name for path in folders) == [f"cell-{cell}-seed-1" for cell in (1, 2, 3, 4)]
-    observations = [path for path in folders[0].glob("*.parquet") if path.name != "scalars.parquet"]
-    found = {path.name for path in folders[0].iterdir()} - {path.name for path in observations}
-    for page, head in (("docs/scenarios.md", "## What a run writes"), ("docs/contract.md", "## A run's result")):
-        part = text(page).split(head)[1].split("\n## ")[0]
-        assert found == set(re.findall(r"`([\w-]+\.(?:json|parquet))`", part)), page
-        scalars = pyarrow.parquet.read_table(folders[0] / "scalars.parquet").column_names
-        assert [name for name in scalars if f"`{name}`" not in part] == []
-    meta = json.loads((folders[0] / "meta.json").read_text())
-    part = text("docs/contract.md").split("## A run's result")[1].split("\n## ")[0]
-    assert [key for key in meta if f"`{key}`" not in part] == []
+    out = tmp_path / "out"
+    about = json.loads((out / "study.json").read_text())
+    assert len(about["cells"]) == 4
+    found = {path.name for path in out.iterdir()} - set(about["observe"])
+    pages = (("docs/scenarios.md", "## What a run writes"), ("docs/contract.md", "## A study"))
+    parts = [text(page).split(head)[1].split("\n## ")[0] for page, head in pages]
+    for part in parts:
+        assert [name for name in found if f"`{name}" not in part] == []
+        scalars = pyarrow.parquet.read_table(out / "scalars").column_names
+        assert [name for name in scalars if f"`{name}`" not in part and name not in about["axes"]] == []
+    assert [key for key in about if key != "sha256" and f"`{key}`" not in parts[1]] == []
+    for metric in _core.metrics():
+        assert (
+            f"| `{metric['name']}` | {metric['unit'] or '-'} | {metric['of'] or '-'} | {metric['summary']} |"
+            in parts[1]
+        )
     kinds = text("docs/scenarios.md").split("| kind | what it gives")[1].split("\n\n")[0]
-    columns = set(re.findall(r"`([a-z_]+)`", kinds))
-    assert observations
-    for path in observations:
-        assert set(pyarrow.parquet.read_table(path).column_names) <= columns, path.name
+    columns = set(re.findall(r"`([a-z_]+)`", kinds)) | {"cell", "seed", *about["axes"]}
+    for name in about["observe"]:
+        assert set(pyarrow.parquet.read_table(out / name).column_names) <= columns, name
 
 
 # Commands
@@ -326,7 +329,7 @@ def test_ranges_of_unstated_parameters_are_those_of_the_exhibits():
         assert shown == {one.name: str(one.range) for one in space(select([name])[0], {}, {})}, name
 
 
-@pytest.mark.parametrize("study", load_studies(ROOT / "docs" / "papers"), ids=lambda study: study.exhibit)
+@pytest.mark.parametrize("study", sensitivities(ROOT / "docs" / "papers"), ids=lambda study: study.exhibit)
 def test_what_came_out_of_studies_is_as_stored(study):
     page = "docs/papers/sensitivity.md"
     assert rows(page, f"effects of {study.exhibit}") == [

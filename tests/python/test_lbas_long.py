@@ -9,9 +9,10 @@ import pytest
 
 from optcp.errors import Interrupted, RunFailed
 from optcp.papers import assume, kept
-from optcp.papers.base import Size, select
+from optcp.papers.base import Size
 from optcp.papers.lbas import long_runs, paper
 from optcp.papers.lbas.paper import CELLS, FEWER
+from optcp.papers.registry import select
 from optcp.papers.reproduce import Request, make_long_runs, reproduce
 from optcp.plots import figures
 from optcp.shipped import find

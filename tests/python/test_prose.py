@@ -7,7 +7,7 @@ import click
 import pytest
 
 from optcp.cli import cli
-from optcp.papers.base import select
+from optcp.papers.registry import select
 
 ROOT = Path(__file__).parents[2]
 GLOSSARY = ROOT / "docs" / "glossary.md"

@@ -4,16 +4,17 @@ from html.parser import HTMLParser
 
 import pytest
 
-from optcp import stored
+from optcp import results, stored
 from optcp.errors import InputError
 from optcp.papers.model import Claim, Result, Row
 from optcp.plots import figures
 from optcp.report import build
+from optcp.results import exhibits
 
 
 @pytest.fixture(scope="module")
 def page(results_directory):
-    return build.render(list(build.load_files(results_directory).values()))
+    return build.render(list(exhibits(results_directory).values()))
 
 
 class Tags(HTMLParser):
@@ -67,7 +68,7 @@ def test_references_inside_the_page_exist(page):
 
 
 def test_the_page_shows_every_row_claim_and_figure(page, results_directory):
-    results = list(build.load_files(results_directory).values())
+    results = list(exhibits(results_directory).values())
     assert [result.exhibit for result in results] == ["gmpls/fig7", "gmpls/fig8", "gmpls/table3"]
     assert page.count("<figure>") == 4 + 1 + 1
     assert page.count('<article class="claim" ') == sum(len(result.claims) for result in results)
@@ -79,7 +80,7 @@ def test_the_page_shows_every_row_claim_and_figure(page, results_directory):
 
 
 def test_the_same_results_give_the_same_bytes(page, results_directory):
-    assert build.render(list(build.load_files(results_directory).values())) == page
+    assert build.render(list(exhibits(results_directory).values())) == page
 
 
 def test_figures_follow_the_page_colour(page):
@@ -152,7 +153,7 @@ def test_a_study_that_cannot_be_read_is_named(optcp, tmp_path):
 
 
 def test_numbers_in_names_are_sorted_as_numbers():
-    assert sorted(["fig10", "table3", "fig7", "section5.2"], key=build._natural) == [
+    assert sorted(["fig10", "table3", "fig7", "section5.2"], key=results._natural) == [
         "fig7",
         "fig10",
         "section5.2",

@@ -1,260 +1,256 @@
-"""Directories of runs: what is in them, when a run is made again, and that none is ever half there."""
+"""A study's directory: what is in it, whose it is, which runs are used again, and what is named as damaged."""
 
 import json
+import subprocess
+import sys
 
 import numpy as np
 import pytest
 
-from optcp import stored
-from optcp.errors import InputError, Interrupted, RunFailed
-from optcp.study import saved, single
+from conftest import WORLD
+from optcp.errors import InputError, Interrupted
+from optcp.study import Done, Store, single
+from optcp.study.runner import run_missing
 from optcp.table import Table
 
-WORLD = """
-title = "a world"
-[parameters]
-backbone = "10 Mbps"
-switch_delay = "50 ms"
-"""
-SWEEP = 'sweep = {"parameters.switch_delay" = ["0 ms", "50 ms"]}\n'
+SWEEP = '[sweep]\n"parameters.delay" = ["5 ms", "20 ms"]\n'
 
 
 @pytest.fixture
-def planned(tmp_path):
-    def plan(extra="", overrides=(), seed=1, runs=1, digest=False, fork=True):
+def study(tmp_path):
+    def make(text=WORLD, overrides=(), seed=1, runs=1, digest=False, fork=True):
         path = tmp_path / "world.toml"
-        path.write_text(extra + WORLD)
-        return single.plan(path, list(overrides), seed, runs, tmp_path / "out", digest=digest, fork=fork)
+        path.write_text(text)
+        return single.study(path, list(overrides), seed, runs, digest=digest, fork=fork)
 
-    return plan
+    return make
 
 
-def test_run_writes_what_the_contract_says(planned, tmp_path, silent):
-    plan = planned(SWEEP, [("parameters.backbone", "2 Mbps")], seed=3, runs=2, digest=True)
-    assert plan.runs == 4
-    summary = single.simulate(plan, 2, silent)
+@pytest.fixture
+def made(study, tmp_path, silent):
+    """Run what is missing in the directory `out`."""
+
+    def make(text=WORLD, *, force=False, jobs=1, **options):
+        asked = study(text, **options)
+        store = Store(tmp_path / "out")
+        store.open(asked.grid, force=force)
+        run_missing([(asked, store)], jobs, silent)
+        return Done(asked.grid, asked.seeds, store)
+
+    return make
+
+
+def test_a_directory_has_a_folder_a_table_and_says_whose_it_is(made, tmp_path):
+    done = made(WORLD + SWEEP, overrides=[("parameters.backbone", "2 Mbps")], seed=3, runs=2, digest=True)
     out = tmp_path / "out"
-    names = ["cell-1-seed-3", "cell-1-seed-4", "cell-2-seed-3", "cell-2-seed-4"]
+    names = ["cells", "drops", "goodput", "load", "parts", "runs", "scalars", "study.json"]
     assert sorted(entry.name for entry in out.iterdir()) == names
-    files = ["drops.parquet", "goodput.parquet", "load.parquet", "meta.json", "scalars.parquet"]
-    assert sorted(entry.name for entry in (out / "cell-2-seed-4").iterdir()) == files
-    meta = json.loads((out / "cell-2-seed-4" / "meta.json").read_text())
-    assert meta["seed"] == 4
-    assert meta["cell"] == {"parameters.switch_delay": "50 ms"}
-    assert meta["set"] == ["parameters.backbone=2 Mbps"]
-    assert meta["scenario"]["parameters"]["backbone"] == "2 Mbps"
-    assert meta["drops"] == {"link-down": 2, "queue-full": 4}
-    assert meta["packet_hops"] == meta["counts"]["packet_hops"] == 700
-    assert meta["kernel"] == "fast"
-    assert len(meta["records_sha256"]) == len(meta["metrics_sha256"]) == 64
-    assert meta["cpu_shared_by"] == 2
-    assert [(one.group, one.bps.n) for one in summary.goodput] == [("fixed", 2), ("switched", 2)] * 2
-    assert summary.drops[1] == ({"parameters.switch_delay": "50 ms"}, {"link-down": 2.0, "queue-full": 4.0})
+    about = json.loads((out / "study.json").read_text())
+    assert (about["title"], about["axes"], about["digest"]) == ("a world", ["delay_s"], True)
+    assert about["settings"]["parameters.backbone"] == "2 Mbps"
+    assert sorted(path.stem for path in (out / "cells").iterdir()) == sorted(about["cells"])
+    table = done.table("goodput")
+    assert list(table.columns) == ["delay_s", "cell", "seed", "time_ps", "group", "bytes"]
+    assert set(table["delay_s"]) == {0.005, 0.02}
+    assert set(table["seed"]) == {3, 4}
+    assert all(len(run.records_sha256) == 64 for _, runs in done for run in runs)
 
 
-def test_goodput_is_that_of_the_observation_and_a_scalar(planned, silent):
-    plan = planned()
-    single.simulate(plan, 1, silent)
-    run = saved.one(plan.out)
-    rows = run.table("goodput").where(group="fixed")
-    assert run.meta["goodput_bps"]["fixed"] == pytest.approx(rows.numbers("bytes").sum() * 8 / 10.0)
-    scalars = run.table("scalars")
-    assert scalars.where(scalar="goodput", of="fixed").numbers("value") == [run.meta["goodput_bps"]["fixed"]]
-    assert scalars.where(scalar="drops").texts("of") == ["queue-full", "link-down"]
-    assert scalars.distinct("unit") == ["packets", "hops", "events", "bit/s"]
+def test_metrics_are_those_of_the_observations(made):
+    done = made(runs=3)
+    bits = 8 * done["goodput"].cells().total("group", "time").values
+    assert done.metrics["goodput_bps"].values[:, 0] == pytest.approx(bits)
+    assert (done.metrics["drops"].total("reason").values == done["drops"].count().values).all()
+    assert (
+        Done.open(done.store.root).metrics["goodput_bps"].values.tolist() == done.metrics["goodput_bps"].values.tolist()
+    )
 
 
-def test_the_estimate_of_a_dry_run_is_of_all_files(planned, silent):
-    plan = planned()
-    estimate = single.probe(plan)
-    single.simulate(plan, 1, silent)
-    written = sum(file.stat().st_size for file in (plan.out / "seed-1").iterdir())
-    # What is not known before: two lines on the time that the run takes.
-    assert 0 < written - estimate.bytes < 80
+@pytest.mark.parametrize("runs", [1, 40])
+def test_the_estimate_of_a_dry_run_is_of_what_is_written(study, made, tmp_path, runs):
+    asked = study(WORLD + SWEEP, runs=runs)
+    estimate = single.probe(asked, Store(tmp_path / "out"))
+    assert not (tmp_path / "out").exists()
+    made(WORLD + SWEEP, runs=runs)
+    written = sum(file.stat().st_size for file in (tmp_path / "out").rglob("*") if file.is_file())
+    assert estimate.bytes == pytest.approx(written, rel=0.2)
 
 
-def test_a_set_axis_is_no_axis_any_more(planned):
-    plan = planned(SWEEP, [("parameters.switch_delay", "7 ms")])
-    assert len(plan.grid.branches) == 1
-    assert plan.directory(0, 1).name == "seed-1"
+def test_a_set_axis_is_no_axis_any_more(study):
+    assert len(study(WORLD + SWEEP, [("parameters.delay", "7 ms")]).grid.branches) == 1
 
 
-def test_a_run_is_kept_only_while_everything_matches(planned, silent, calls, monkeypatch):
-    def made(**options):
+def test_stored_runs_are_used_again(made, calls):
+    def count(*text, **options):
         calls.clear()
-        single.simulate(planned(**options), 1, silent)
-        return len(calls)
+        made(*text, **options)
+        return sorted(calls)
 
-    assert made() == 1
-    assert made() == 0
-    assert made(fork=False) == 0, "results do not depend on it"
-    assert made(digest=True) == 1
-    assert made() == 0, "a digest more does no harm"
-    assert made(overrides=[("parameters.backbone", "3 Mbps")]) == 1
-    monkeypatch.setattr(single, "extension_sha256", lambda: "another build")
-    assert made(overrides=[("parameters.backbone", "3 Mbps")]) == 1
-    (planned().out / "seed-1" / "load.parquet").unlink()
-    assert made(overrides=[("parameters.backbone", "3 Mbps")]) == 1
-    (planned().out / "seed-1" / "meta.json").write_text("{")
-    assert made(overrides=[("parameters.backbone", "3 Mbps")]) == 1
+    assert count(runs=2) == [(1, 1), (2, 1)]
+    assert count(runs=2) == []
+    assert count(seed=2, runs=2) == [(3, 1)]
+    assert count(fork=False) == [], "results do not depend on it"
+    assert count(WORLD.replace("a world", "another title")) == [], "a title makes no other world"
 
 
-def test_missing_cells_of_a_seed_run_together_and_all_threads_have_work(planned, silent, calls):
-    delays = ", ".join(f'"{delay} ms"' for delay in range(20))
-    plan = planned(f'sweep = {{"parameters.switch_delay" = [{delays}]}}\n')
-    single.simulate(plan, 1, silent)
-    assert sorted(calls) == [(1, 4), (1, 8), (1, 8)]
-    for cell in (2, 3, 9):
-        (plan.directory(cell, 1) / "meta.json").unlink()
-        (plan.directory(cell, 1) / "drops.parquet").unlink()
-    for path in (plan.directory(cell, 1) for cell in (2, 3, 9)):
-        for file in path.iterdir():
-            file.unlink()
+def test_a_new_title_is_kept(made, tmp_path):
+    made()
+    made(WORLD.replace("a world", "another title"))
+    assert Store(tmp_path / "out").read_identity()["title"] == "another title"
+
+
+def test_values_in_the_middle_of_an_axis_add_cells_only(made, calls, tmp_path):
+    before = made(WORLD + SWEEP, runs=2).metrics["goodput_bps"]
+    kept = {path: path.read_bytes() for path in (tmp_path / "out").rglob("*.parquet")}
     calls.clear()
-    single.simulate(plan, 2, silent)
-    assert sorted(calls) == [(1, 1), (1, 2)]
+    more = made(WORLD + SWEEP.replace('"20 ms"', '"10 ms", "20 ms"'), runs=2).metrics["goodput_bps"]
+    assert sorted(calls) == [(1, 1), (2, 1)]
+    assert more.axes[0].values == ("5 ms", "10 ms", "20 ms")
+    for delay in ("5 ms", "20 ms"):
+        assert more.at(delay=delay).values.tolist() == before.at(delay=delay).values.tolist()
+    assert all(path.read_bytes() == content for path, content in kept.items())
 
 
-def test_results_do_not_depend_on_jobs_or_forking(planned, silent, tmp_path):
+@pytest.mark.parametrize(
+    ("text", "options", "what"),
+    [
+        (WORLD.replace('"1 s"', '"2 s"'), {}, "stop is 1 s there and 2 s here"),
+        (WORLD, {"overrides": [("parameters.delay", "1 ms")]}, "parameters.delay is 5 ms there and 1 ms here"),
+        (WORLD, {"digest": True}, "it was made without the digest of all records"),
+        (WORLD + SWEEP, {}, "its axes are none, these are delay_s"),
+    ],
+    ids=["edited", "set", "digest", "axes"],
+)
+def test_another_study_is_refused_with_what_differs_unless_forced(made, tmp_path, text, options, what):
+    made()
+    (tmp_path / "out" / "thesis.tex").touch()
+    with pytest.raises(InputError, match=f"out: another study is there: .*{what}.*--force"):
+        made(text, **options)
+    assert len(made().store.parts) == 1
+    done = made(text, force=True, **options)
+    assert len(done.store.parts) == 1
+    assert (tmp_path / "out" / "thesis.tex").exists()
+
+
+def test_another_build_is_another_study(made, monkeypatch):
+    made()
+    monkeypatch.setattr("optcp.study.store.extension_sha256", lambda: "another build")
+    with pytest.raises(InputError, match="another study is there: it was made by another build of optcp"):
+        made()
+
+
+def test_all_runs_of_a_study_with_a_digest_have_one(made):
+    made(digest=True)
+    done = made(runs=2)
+    assert all(run.records_sha256 for _, runs in done for run in runs)
+
+
+@pytest.mark.parametrize("old", ["meta.json", "seed-1/meta.json", "cell-2-seed-7/meta.json"])
+def test_runs_of_the_version_before_are_named(made, tmp_path, old):
+    place = tmp_path / "out" / old
+    place.parent.mkdir(parents=True)
+    place.touch()
+    with pytest.raises(InputError, match=f"out: {old} is of an earlier version of optcp"):
+        made()
+
+
+def test_a_folder_that_is_no_studys_is_left_alone(made, tmp_path):
+    (tmp_path / "out" / "runs").mkdir(parents=True)
+    (tmp_path / "out" / "runs" / "thesis.tex").touch()
+    with pytest.raises(InputError, match="there is a folder runs of no study"):
+        made()
+
+
+def of_table(out, table):
+    (path,) = (out / table).glob("seeds-*")
+    return path
+
+
+def edited(out):
+    path = of_table(out, "scalars")
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 1
+    path.write_bytes(content)
+    return path
+
+
+def half_a_file(out):
+    path = of_table(out, "scalars")
+    path.write_bytes(path.read_bytes()[:50])
+    return path
+
+
+def swapped(out):
+    path = of_table(out, "scalars")
+    path.write_bytes(of_table(out, "goodput").read_bytes())
+    return path
+
+
+def no_file(out):
+    path = of_table(out, "scalars")
+    path.unlink()
+    return path
+
+
+def edited_manifest(out):
+    path = of_table(out, "parts")
+    path.write_text(path.read_text().replace('"format": 1', '"format": 2'))
+    return path
+
+
+def edited_identity(out):
+    path = out / "study.json"
+    path.write_text(path.read_text().replace("10 Mbps", "20 Mbps"))
+    return path
+
+
+@pytest.mark.parametrize("change", [edited, half_a_file, swapped, no_file, edited_manifest, edited_identity])
+def test_a_file_that_is_not_as_it_was_written_is_named(optcp, tmp_path, change):
+    (tmp_path / "world.toml").write_text(WORLD)
+    words = ("run", "world.toml", "--runs", "1", "--out", "out")
+    assert optcp(*words)[0] == 0
+    file = change(tmp_path / "out").relative_to(tmp_path)
+    status, _, err = optcp(*words)
+    assert status == 1
+    assert f"Error: {file}: " in err
+
+
+def test_results_do_not_depend_on_jobs_or_forking(made, tmp_path):
     found = []
     for jobs, fork in ((1, True), (4, True), (2, False)):
-        plan = planned(SWEEP, runs=3, digest=True, fork=fork)
-        single.simulate(plan, jobs, silent)
-        found.append([run.meta["records_sha256"] for run in saved.find(plan.out)])
-        plan.out.rename(tmp_path / f"done-{len(found)}")
+        done = made(WORLD + SWEEP, runs=3, digest=True, jobs=jobs, fork=fork, force=True)
+        found.append([run.records_sha256 for _, runs in done for run in runs])
+        done.store.root.rename(tmp_path / f"done-{len(found)}")
     assert found[0] == found[1] == found[2]
 
 
-def test_an_interrupt_keeps_whole_runs(planned, silent, monkeypatch):
-    plan = planned(runs=2)
-    single.simulate(plan, 1, silent)
+def test_two_processes_share_a_directory(made, tmp_path):
+    (tmp_path / "world.toml").write_text(WORLD)
+    words = [sys.executable, "-m", "optcp", "run", "world.toml", "--runs", "60", "--jobs", "1", "--out", "out"]
+    both = [subprocess.Popen(words, cwd=tmp_path, stdout=subprocess.PIPE, text=True) for _ in range(2)]
+    printed = [one.communicate(timeout=60)[0] for one in both]
+    assert [one.returncode for one in both] == [0, 0]
+    assert printed[0] == printed[1]
+    runs = [tuple(run) for part in Done.open(tmp_path / "out").store.parts for run in part.manifest["runs"]]
+    assert len(runs) == len(set(runs)) == 60
+
+
+def test_an_interrupt_keeps_whole_runs(made, monkeypatch):
+    made(runs=2)
 
     def interrupt(*_, **__):
         raise KeyboardInterrupt
 
     monkeypatch.setattr("optcp.study.pool.wait", interrupt)
-    slow = planned("test_sleep_s = 30\n", seed=2, runs=2)
-    with pytest.raises(Interrupted, match="0 of 2 runs"):
-        single.simulate(slow, 1, silent)
-    assert sorted(path.name for path in plan.out.iterdir()) == ["seed-1", "seed-2"]
+    with pytest.raises(Interrupted, match=r"\d of 200 runs"):
+        made(runs=200)
+    monkeypatch.undo()
+    assert len(made(runs=3).seeds) == 3
 
 
-def test_a_run_whose_packets_are_recorded_has_their_digest(planned, silent):
-    for extra, there in (("", False), ('observe = [{name = "all", kind = "packets"}]\n', True)):
-        assert planned(extra).study.digest == there
-
-
-def test_what_is_no_run_is_not_overwritten(planned, tmp_path):
-    (tmp_path / "out" / "seed-1").mkdir(parents=True)
-    planned()
-    (tmp_path / "out" / "seed-1" / "thesis.tex").touch()
-    with pytest.raises(InputError, match="this is there and is no run"):
-        planned()
-
-
-def changed_digit(run):
-    """A goodput that nobody measured."""
-    text = (run / "meta.json").read_text()
-    assert '"link-down": 2' in text
-    (run / "meta.json").write_text(text.replace('"link-down": 2', '"link-down": 3'))
-    return "meta.json"
-
-
-def half_a_file(run):
-    (run / "load.parquet").write_bytes((run / "load.parquet").read_bytes()[:50])
-    return "load.parquet"
-
-
-def another_observation(run):
-    (run / "load.parquet").write_bytes((run / "drops.parquet").read_bytes())
-    return "load.parquet"
-
-
-def of_another_run(run):
-    (run / "drops.parquet").write_bytes((run.parent / "seed-2" / "goodput.parquet").read_bytes())
-    return "drops.parquet"
-
-
-def no_file(run):
-    (run / "scalars.parquet").unlink()
-    return "scalars.parquet"
-
-
-@pytest.mark.parametrize("change", [changed_digit, half_a_file, another_observation, of_another_run, no_file])
-def test_a_file_that_is_not_as_the_run_wrote_it_is_named_and_the_run_made_again(optcp, tmp_path, calls, change):
-    (tmp_path / "world.toml").write_text(WORLD)
-    words = ("run", "world.toml", "--runs", "2", "--out", "out")
-    before = optcp(*words)[1]
-    file = change(tmp_path / "out" / "seed-1")
-    what = "cannot be read (No such file or directory)" if change is no_file else stored.CHANGED
-    named = f"out/seed-1/{file}: {what}"
-    message = f"Error: {named}; delete its directory and run again\n"
-    for form in ("csv", "parquet"):
-        assert optcp("export", "out", "--format", form)[::2] == (1, message)
-    calls.clear()
-    status, out, err = optcp(*words)
-    assert (status, out, calls) == (0, before, [(1, 1)])
-    assert err.splitlines()[0] == f"out: made again: seed-1: {named}"
-    assert optcp("export", "out", "--format", "csv")[0] == 0
-
-
-def test_directories_that_changed_places_are_made_again(optcp, tmp_path, calls):
-    (tmp_path / "world.toml").write_text(WORLD)
-    words = ("run", "world.toml", "--runs", "2", "--out", "out")
-    optcp(*words)
-    for source, target in (("seed-1", "x"), ("seed-2", "seed-1"), ("x", "seed-2")):
-        (tmp_path / "out" / source).rename(tmp_path / "out" / target)
-    calls.clear()
-    err = optcp(*words)[2]
-    assert err.splitlines()[0] == "out: made again: seed-1, seed-2: of another scenario or seed"
-    assert sorted(calls) == [(1, 1), (2, 1)]
-
-
-def test_runs_of_two_scenarios_in_one_directory_are_told(optcp, tmp_path):
-    (tmp_path / "world.toml").write_text(WORLD)
-    words = ("run", "world.toml", "--out", "out")
-    assert optcp(*words, "--runs", "5")[2].splitlines()[0] == "5 runs"
-    assert optcp(*words, "--runs", "2")[2].splitlines()[0] == "2 runs, 2 finished before and reused"
-    for more in (["--dry-run"], []):
-        err = optcp(*words, "--set", "parameters.backbone=5 Mbps", *more)[2]
-        assert err.splitlines()[:2] == [
-            "out: made again: seed-1: of another scenario or seed",
-            "out: there are also runs of other scenarios: seed-2, seed-3, seed-4, ... (4 runs)",
-        ]
-
-
-META = (
-    b'{"format": 4, "files": {}, "scenario_sha256": "", "extension_sha256": "", "records_sha256": null, "cell": {},'
-    b' "drops": {}, "goodput_bps": {}, "scenario": %s}'
-)
-
-
-@pytest.mark.parametrize(
-    ("content", "what"),
-    [
-        (b"{", r"not JSON \(line 1, column 2\)"),
-        (b"\xff", r"not JSON \(byte 1\)"),
-        (b"[]", "a JSON object with keys is expected"),
-        (b"{}", "the key `format` is missing"),
-        (b'{"format": 2}', r"written by another version of optcp \(format 2; this one reads 4\)"),
-        (b'{"format": 4}', "the key `scenario` is missing"),
-        (META % b'3, "seed": 1', "`scenario` is no object"),
-        (META % b'{"observe": {}}, "seed": 1', r"`scenario\.observe` is no list"),
-        (META % b'{"observe": [3]}, "seed": 1', r"`scenario\.observe\[0\]` is no object"),
-        (META % b'{"observe": [{"name": "a"}]}, "seed": 1', r"the key `scenario\.observe\[0\]\.kind` is missing"),
-        (META % b'{"observe": []}, "seed": "1"', "`seed` is no whole number"),
-        (META % b'{"observe": []}, "seed": 1', "without a checksum, so not written by this version of optcp"),
-        (META % b'{"observe": [], "stop_ps": null}, "seed": 1', r"`scenario\.stop_ps` is no whole number"),
-    ],
-)
-def test_a_run_that_cannot_be_read_is_not_a_missing_one(planned, silent, content, what):
-    plan = planned(runs=2)
-    single.simulate(plan, 1, silent)
-    (plan.out / "seed-2" / "meta.json").write_bytes(content)
-    for place in (plan.out, plan.out / "seed-2"):
-        with pytest.raises(RunFailed, match=rf"seed-2/meta\.json: {what}; delete its directory and run again"):
-            saved.find(place)
-    assert plan.missing() == {1: [], 2: [0]}
+def test_a_run_whose_packets_are_recorded_has_their_digest(study):
+    packets = WORLD.replace('name = "drops", kind = "drops"', 'name = "all", kind = "packets"')
+    assert [study(text).grid.digest for text in (WORLD, packets)] == [False, True]
 
 
 def test_tables_choose_rows_by_text():

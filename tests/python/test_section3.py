@@ -5,9 +5,9 @@ import pytest
 
 from optcp.errors import InputError
 from optcp.papers import assume, judge
-from optcp.papers.base import select
 from optcp.papers.gmpls import fig4, section3
 from optcp.papers.gmpls.section3 import Burst, Events, Recovery
+from optcp.papers.registry import select
 
 
 def events(rows):

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from optcp.papers import judge
-from optcp.papers.base import Options, select
+from optcp.papers.base import Options
 from optcp.papers.gmpls import section5_2
 from optcp.papers.gmpls.section5_2 import COMPARED, DELTA_MS, FLOWS, SCALES, SETTLING, Context, Delays, World
+from optcp.papers.registry import select
 from optcp.plots import figures
 
 N = 30

@@ -7,9 +7,10 @@ import pytest
 
 from optcp.errors import RunFailed
 from optcp.papers import judge
-from optcp.papers.base import Options, select
+from optcp.papers.base import Options
 from optcp.papers.gmpls import section5_3
 from optcp.papers.gmpls.section5_3 import DELTA_MS, PAPER_RUNS, Context
+from optcp.papers.registry import select
 from optcp.plots import figures
 
 NOISE = np.random.default_rng(10).normal(0, 1, (PAPER_RUNS, len(DELTA_MS)))

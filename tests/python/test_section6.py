@@ -1,42 +1,59 @@
-"""The study of section 6, its tables and their judgements, on goodput made by hand."""
+"""The exhibits of section 6, their tables and judgements, on goodput made by hand."""
 
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
+from handmade import HandMade
+from optcp.axes import Axis
+from optcp.cells import Cells
 from optcp.errors import RunFailed
 from optcp.papers import judge
-from optcp.papers.base import Options, select
-from optcp.papers.gmpls import fig10, fig11, fig12, fig13, fig14, section6, table4, table5
+from optcp.papers.base import Options
+from optcp.papers.exhibit import rows
+from optcp.papers.gmpls import EXHIBITS, fig10, fig11, fig12, fig13, fig14, section6, table4, table5
+from optcp.papers.gmpls.goodput import Goodput
 from optcp.papers.gmpls.late import count_timeouts
-from optcp.papers.gmpls.section6 import D_MS, DELTA_MS, GRID, Context, Measured, backup, delta_rtt_pct, measure
+from optcp.papers.gmpls.section6 import D_MS, DELTA_MS, GRID, backup, delta_rtt_pct, relative
 from optcp.plots import figures
 
 N = 30
 GRID_SHAPE = (N, len(D_MS), len(DELTA_MS))
 NOISE = np.random.default_rng(6).normal(0, 1, GRID_SHAPE)
 OF_SEED = np.random.default_rng(7).normal(0, 1, (N, 1, 1))
+AXES = {"d_ms": D_MS, "delta_ms": DELTA_MS}
+CHOSEN = {parameter.name: parameter.default for parameter in section6.ASSUMED}
+BY_ID = {exhibit.id.partition("/")[2]: exhibit for exhibit in EXHIBITS}
 
 
-def made(goodput=None, **changes):
-    """A reduced study in which nothing happens, but for the changes."""
-    full = np.full((*GRID_SHAPE, 100), 100_000) if goodput is None else goodput
-    return Measured(
-        **(
-            {
-                "interval_s": 0.1,
-                "goodput": np.asarray(full).round().astype(np.int64),
-                "failing_link_load_bps": np.full(len(full), 8e6),
-                "backbone_drops": np.zeros(len(full), dtype=np.int64),
-            }
-            | changes
-        )
-    )
+def cells(values, *names, time=0):
+    """Labelled cells of made values, over axes by name, and over 100 ms intervals."""
+    axes = [Axis(name, tuple(map(str, AXES[name]))) for name in names]
+    if time:
+        ends = tuple((i + 1) / 10 for i in range(time))
+        axes.append(Axis("time", tuple(f"{end} s" for end in ends), "s", ends))
+    return Cells(values, tuple(axes), tuple(range(1, 1 + len(values))))
 
 
-def context(goodput=None, **changes):
-    return Context(made(goodput, **changes), 8e6, 10e6, 1000.0, "ns2-2001", False)
+def made(bytes_=None):
+    """Goodput of a grid in which nothing happens, or this one; access links carry 8 Mb/s."""
+    full = np.full((*GRID_SHAPE, 100), 100_000) if bytes_ is None else bytes_
+    return Goodput(cells(np.round(full), "d_ms", "delta_ms", time=100), (5.0, 6.5), 10.0, 8e6)
+
+
+def study(bytes_, axes=AXES):
+    """The same as a finished study."""
+
+    def series(of_cell):
+        return {"goodput": {"interval_s": 0.1, "groups": ["switched"], "bytes": of_cell[None].round().astype("u8")}}
+
+    return HandMade(axes, [[series(one) for one in seed.reshape(-1, seed.shape[-1])] for seed in bytes_])
+
+
+def evaluated(name, bytes_, **others):
+    """What an exhibit finds in the shared grid and its other ones."""
+    return BY_ID[name].evaluate(CHOSEN, {GRID: study(bytes_), **others})
 
 
 def first_second_and_a_half(level):
@@ -50,27 +67,6 @@ def answer(function, *arguments):
     return judge.combine(function(*arguments))[0]
 
 
-def series(goodput, drops_ms=(), load=()):
-    whole = np.zeros((2, 10), dtype="u8")
-    for second, bytes_ in load:
-        whole[1, second] = bytes_
-    return SimpleNamespace(
-        series={
-            "goodput": {"interval_s": 0.1, "groups": ["switched"], "bytes": np.asarray(goodput, dtype="u8")[None]},
-            "load": {"interval_s": 1.0, "ports": ["L2->L1", "L1->L2"], "bytes": whole},
-            "drops": {"time_ps": np.array([time * 10**9 for time in drops_ms], dtype="u8")},
-        },
-    )
-
-
-class Seeds:
-    def __init__(self, *seeds):
-        self.seeds = seeds
-
-    def __iter__(self):
-        return enumerate(self.seeds, start=1)
-
-
 def test_the_backup_is_d_long():
     assert backup(1) == {"parameters.outer_delay": "333333333 ps", "parameters.middle_delay": "333333334 ps"}
     assert backup(100) == {"parameters.outer_delay": "33333333333 ps", "parameters.middle_delay": "33333333334 ps"}
@@ -82,48 +78,47 @@ def test_the_change_of_the_round_trip_is_the_printed_one():
 
 
 def test_the_worlds():
-    chosen = {parameter.name: parameter.default for parameter in section6.ASSUMED}
-    (exhibit,) = select(["gmpls/table5"])
-    branches = exhibit.studies(chosen, Options())[GRID].branches
+    branches = BY_ID["table5"].studies(CHOSEN, Options())[GRID].branches
     assert len(branches) == 30
     assert branches[1].key == {**backup(1), "parameters.switch_delay": "10 ms"}
     assert branches[5].key == {**backup(2), "parameters.switch_delay": "5 ms"}
     assert branches[0].scenario.summary()["parameters"]["queue"] == "50 packets"
 
 
-def test_runs_are_reduced_in_the_order_of_the_branches():
-    cells = []
-    for number in range(30):
-        goodput = np.zeros(100)
-        goodput[50], goodput[64] = number, 1000  # the first and the last interval of (5 s, 6.5 s]
-        goodput[49] = goodput[65] = 10**6
+def test_goodput_is_read_in_the_order_of_the_branches():
+    bytes_ = np.zeros((1, 30, 100))
+    bytes_[0, :, 50], bytes_[..., 64] = np.arange(30), 1000  # the first and the last interval of (5 s, 6.5 s]
+    bytes_[..., 49] = bytes_[..., 65] = 10**6
+    read = Goodput.of(BY_ID["table5"].found(CHOSEN, {GRID: study(bytes_)}), GRID, (5.0, 6.5), 10.0)
+    assert read.good.values[0].ravel().tolist() == [1000 + number for number in range(30)]
+    assert read.good.at(d_ms=10, delta_ms=10).values.tolist() == [1000 + 11]
+    assert read.access_bps == 8e6
+
+
+def test_what_the_backbone_carries_before_the_failure():
+    load = np.zeros((2, 10), dtype="u8")
+    load[1, 2], load[1, 3], load[1, 4], load[1, 5] = 9, 10**6, 10**6, 9
+    run = {
+        "load": {"interval_s": 1.0, "ports": ["L2->L1", "L1->L2"], "bytes": load},
         # 3 s is not after 3 s; at 5 s the failure itself drops.
-        cells.append(series(goodput, (3000, 3001, 4999, 5000), ((2, 9), (3, 10**6), (4, 10**6), (5, 9))))
-    measured = measure(Seeds(cells))
-    assert measured.good()[0].ravel().tolist() == [1000 + number for number in range(30)]
-    assert measured.good()[0, 2, 1] == 1000 + 11  # d = 10 ms, delta = 10 ms
-    assert measured.failing_link_load_bps.tolist() == [8e6]
-    assert measured.backbone_drops.tolist() == [2]
+        "drops": {"time_ps": np.array([3000, 3001, 4999, 5000], dtype="u8") * 10**9},
+    }
+    text = fig10.before_failure(HandMade(AXES, [[run] * 30] * 2), 10e6)
+    assert "the backbone drops 4 packets in all runs together, and L1->L2 carries +80.00 % of its rate" in text
 
 
 def test_the_ratio_is_to_1_ms_of_the_same_delta():
     level = np.ones((6, 5))
     level[0] = [1.0, 0.5, 1.0, 1.0, 1.0]
     level[3, 1] = 0.25
-    assert made(first_second_and_a_half(level)).ratio[0, 3].tolist() == [1.0, 0.5, 1.0, 1.0, 1.0]
+    assert relative(made(first_second_and_a_half(level))).values[0, 3].tolist() == [1.0, 0.5, 1.0, 1.0, 1.0]
     with pytest.raises(RunFailed, match="no meaning"):
-        _ = made(first_second_and_a_half(np.zeros((6, 5)))).ratio
-
-
-def test_ties_share():
-    level = np.ones((6, 5))
-    level[1:4] = 1.5
-    assert made(first_second_and_a_half(level)).best_share[0, :, 0].tolist() == pytest.approx([0, *[1 / 3] * 3, 0, 0])
+        relative(made(first_second_and_a_half(np.zeros((6, 5)))))
 
 
 def test_goodput_in_per_cent_of_access():
     # 100 000 B in 100 ms are 8 Mb/s.
-    assert context().access_pct()[0, 0, 0] == pytest.approx(100)
+    assert made().access_pct().values[0, 0, 0] == pytest.approx(100)
 
 
 def levels(*by_d):
@@ -135,32 +130,35 @@ PRINTED = (1, 1.0013, 0.9897, 0.9687, 0.8634, 0.6852)
 
 
 def test_costs_nothing_then_grows():
-    def told(*by_d):
-        return table4.Told(context(first_second_and_a_half(levels(*by_d))), {})
+    def found(*by_d):
+        shared = made(first_second_and_a_half(levels(*by_d)))
+        f, best = relative(shared).at(delta_ms=5), shared.good.wins("d_ms").at(delta_ms=5)
+        return answer(table4.costs_nothing_then_grows, 100 * (f - 1), table4.compare(f, best, changed=False))
 
-    assert answer(table4.costs_nothing_then_grows, told(*PRINTED)) is True
-    assert answer(table4.costs_nothing_then_grows, told(1, 0.98, *PRINTED[2:])) is False
-    assert answer(table4.costs_nothing_then_grows, told(1, 1, 0.9687, 0.9897, 0.8634, 0.6852)) is False
+    assert found(*PRINTED) is True
+    assert found(1, 0.98, *PRINTED[2:]) is False
+    assert found(1, 1, 0.9687, 0.9897, 0.8634, 0.6852) is False
     # 4 points from the printed value is near: the shape holds, the value is not settled.
-    assert answer(table4.costs_nothing_then_grows, told(*PRINTED[:4], 0.9034, 0.6852)) == "undecided"
-    assert answer(table4.costs_nothing_then_grows, told(*PRINTED[:4], 0.9434, 0.6852)) is False
+    assert found(*PRINTED[:4], 0.9034, 0.6852) == "undecided"
+    assert found(*PRINTED[:4], 0.9434, 0.6852) is False
 
 
 @pytest.mark.parametrize(("half", "holds"), [(0.93, True), (0.87, False), (0.9, "undecided")])
-def test_half_is_acceptable(half, holds, monkeypatch):
-    monkeypatch.setattr(table4, "half_gain_pct", lambda _: 100 * (half - 1) + 0.1 * (OF_SEED - OF_SEED.mean()).ravel())
-    assert answer(table4.half_is_acceptable, table4.Told(context(), {})) is holds
+def test_half_is_acceptable(half, holds):
+    gain = 100 * (half - 1) + 0.1 * (OF_SEED - OF_SEED.mean()).ravel()
+    assert answer(table4.half_is_acceptable, cells(gain)) is holds
 
 
-def test_table4_rows(monkeypatch):
-    monkeypatch.setattr(table4, "half_gain_pct", lambda _: np.full(N, -5.0))
-    (exhibit,) = select(["gmpls/table4"])
-    monkeypatch.setattr(type(exhibit), "context", lambda *_: context(first_second_and_a_half(levels(*PRINTED))))
-    rows = exhibit.evaluate({}, {}).rows
+def test_table4_rows():
+    bytes_ = first_second_and_a_half(levels(*PRINTED))
+    # With 31 ms each seed has 0.95 of its goodput at 1 ms.
+    half = study(0.95 * bytes_[:, :1, :1], {"d_ms": (31,), "delta_ms": (5,)})
+    rows = evaluated("table4", bytes_, **{table4.HALF: half}).rows
     assert [(row.key["d_ms"], row.metric) for row in rows[:-1]] == [
         (d, metric) for d in D_MS for metric in ("rel_goodput_pct", "worse_than_1ms_pct", "best_pct")
     ]
     assert rows[-1].key == {"d_ms": 31}
+    assert rows[-1].measured == pytest.approx(-5, abs=0.01)
     by_name = {row.name: row for row in rows}
     assert by_name["d_ms=50 rel_goodput_pct"].measured == pytest.approx(-13.66, abs=0.2)
     assert by_name["d_ms=50 worse_than_1ms_pct"].measured == 100
@@ -173,22 +171,22 @@ def by_both(function):
 
 def test_penalty_grows():
     growing = by_both(lambda d, delta: 1 - d * (1 + delta / 100) / 300)
-    assert answer(table5.penalty_grows, context(growing)) is True
+    assert answer(table5.penalty_grows, 100 * relative(made(growing))) is True
     falling = by_both(lambda d, delta: 1 - d * (2 - delta / 100) / 300)
-    assert answer(table5.penalty_grows, context(falling)) is False
+    assert answer(table5.penalty_grows, 100 * relative(made(falling))) is False
 
 
 def test_ranking_stays(monkeypatch):
     monkeypatch.setattr(table5, "PAPER_RUNS", N)
     ranked = by_both(lambda d, delta: 1 - d / 200 - delta / 1000)
-    assert answer(table5.ranking_stays, context(ranked)) is True
+    assert answer(table5.ranking_stays, made(ranked)) is True
     turned = ranked.copy()
     turned[:, 0, 0, 65:] = 10_000
-    assert answer(table5.ranking_stays, context(turned)) is False
+    assert answer(table5.ranking_stays, made(turned)) is False
 
 
 def test_too_few_runs_do_not_show_that_a_ranking_stays():
-    assert answer(table5.ranking_stays, context(by_both(lambda d, delta: 1 - d / 200 - delta / 1000))) == "undecided"
+    assert answer(table5.ranking_stays, made(by_both(lambda d, delta: 1 - d / 200 - delta / 1000))) == "undecided"
 
 
 def test_table5_says_how_far_it_is_from_ns2():
@@ -196,7 +194,7 @@ def test_table5_says_how_far_it_is_from_ns2():
     values = np.array(table5.ns2()["gmpls"]["table5"]["rel_goodput_pct"]) / 100
     values[3, 0] += 0.05
     level = 1 + np.vstack([np.zeros(5), values])
-    first, second = table5.distances(context(first_second_and_a_half(level)))
+    first, second = table5.distances(relative(made(first_second_and_a_half(level))))
     assert first == (
         "Against what independent ns-2 runs of the unchanged world gave: 1.00 points root mean square over the 25 "
         "cells with d > 1 ms, at most +5.00 points (d = 50 ms, delta = 5 ms)."
@@ -206,12 +204,12 @@ def test_table5_says_how_far_it_is_from_ns2():
 
 def test_falls_both_ways():
     falling = by_both(lambda d, delta: 1 - max(d, 2) / 200 - delta / 1000)
-    assert answer(fig14.falls_both_ways, context(falling)) is True
+    assert answer(fig14.falls_both_ways, made(falling).access_pct()) is True
     # 2 ms significantly above 1 ms, but by less than a point.
     nearly = falling + 500 * (np.arange(6) == 1)[None, :, None, None]
-    assert answer(fig14.falls_both_ways, context(nearly)) is True
+    assert answer(fig14.falls_both_ways, made(nearly).access_pct()) is True
     rising = by_both(lambda d, delta: 1 - d / 200 + delta / 1000)
-    assert answer(fig14.falls_both_ways, context(rising)) is False
+    assert answer(fig14.falls_both_ways, made(rising).access_pct()) is False
 
 
 @pytest.mark.parametrize(("slow", "holds"), [(0.7, True), (0.9, False), (0.8, "undecided")])
@@ -220,7 +218,7 @@ def test_longer_is_like_slower(slow, holds):
     level = np.ones((6, 5))
     level[5, 0], level[2, 4], level[0, 4] = 0.7, slow, 0.8
     noisy = level + 0.01 * (OF_SEED - OF_SEED.mean()) * (level < 1) * np.array([1, 1, -1, 1, 1, 1])[:, None]
-    assert answer(fig14.longer_is_like_slower, context(first_second_and_a_half(noisy))) is holds
+    assert answer(fig14.longer_is_like_slower, made(first_second_and_a_half(noisy)).access_pct()) is holds
 
 
 EVENTS = ["sent", "resent", "arrived", "acked", "queued", "transmitted", "dropped"]
@@ -269,15 +267,14 @@ def test_timeouts_are_counted_in_the_window():
     assert count_timeouts(packets_run(timers, [], [(5000, 1, 0, False)]), 5.0, 6.5) == (2, 1)
 
 
-def late(*by_d):
-    return fig10.Told(context(), np.array(by_d) + 0.1 * NOISE[..., 0])
-
-
 def test_longer_makes_late():
-    assert answer(fig10.longer_makes_late, late(0, 0, 1, 2, 4, 8)) is True
-    assert answer(fig10.longer_makes_late, late(0, 2, 3, 4, 5, 8)) is False
-    assert answer(fig10.longer_makes_late, late(0, 0, 1, 2, 8, 4)) is False
-    assert answer(fig10.longer_makes_late, late(0, 0, 0, 0, 0, 0)) == "undecided"
+    def found(*by_d):
+        return answer(fig10.longer_makes_late, cells(np.array(by_d) + 0.1 * NOISE[..., 0], "d_ms"))
+
+    assert found(0, 0, 1, 2, 4, 8) is True
+    assert found(0, 2, 3, 4, 5, 8) is False
+    assert found(0, 0, 1, 2, 8, 4) is False
+    assert found(0, 0, 0, 0, 0, 0) == "undecided"
 
 
 def falls(depth, length):
@@ -290,15 +287,17 @@ def falls(depth, length):
 
 
 def test_deeper_and_slower():
-    told = fig10.Told(context(falls(lambda d, _: 0.2 + d / 200, lambda d, _: 2 + d // 10)), np.zeros((N, 6)))
-    assert answer(fig10.deeper_and_slower, told) is True
-    told = fig10.Told(context(falls(lambda d, _: 0.2 + d / 200, lambda d, _: 15 - d // 10)), np.zeros((N, 6)))
-    assert answer(fig10.deeper_and_slower, told) is False
+    longer = made(falls(lambda d, _: 0.2 + d / 200, lambda d, _: 2 + d // 10))
+    assert answer(fig10.deeper_and_slower, longer) is True
+    shorter = made(falls(lambda d, _: 0.2 + d / 200, lambda d, _: 15 - d // 10))
+    assert answer(fig10.deeper_and_slower, shorter) is False
 
 
-def test_curve_rows():
-    dip, settled = context(falls(lambda d, _: 0.4, lambda d, _: 7)).curve_rows(0, 0)
+def test_how_deep_and_how_long():
+    one = made(falls(lambda d, _: 0.4, lambda d, _: 7)).part(d_ms=[1], delta_ms=[5])
+    dip, settled = rows(one.falls())
     assert (dip.metric, settled.metric) == ("dip_pct", "settle_s")
+    assert dip.key == {"d_ms": 1, "delta_ms": 5}
     assert dip.measured == pytest.approx(40, abs=0.1)
     assert (settled.measured, settled.ci95) == (0.7, (0.7, 0.7))
 
@@ -320,41 +319,45 @@ def printed_runs():
 
 
 def test_longer_loses_more_often():
-    parts = fig11.longer_loses_more_often(context(printed_runs()))
+    def found(bytes_):
+        shared = made(bytes_)
+        return fig11.longer_loses_more_often(relative(shared).at(delta_ms=5), shared.good.wins("d_ms").at(delta_ms=5))
+
+    parts = found(printed_runs())
     assert len(parts) == 5 + 6 + 5
     assert all(part.p == pytest.approx(1.0, abs=0.02) for part in parts[:11])
     assert parts[0].text.startswith("worse than 1 ms, 2 ms: 42.0 % against 42.00 % printed")
-    assert answer(fig11.longer_loses_more_often, context(first_second_and_a_half(levels(*PRINTED)))) is False
+    assert judge.combine(found(first_second_and_a_half(levels(*PRINTED))))[0] is False
 
 
 def test_deeper_until_equal():
     def depth(d, delta):
         return 0.9 if delta == 100 else min(0.9, 0.1 + d / 150 + delta / 200)
 
-    assert answer(fig12.deeper_until_equal, context(falls(depth, lambda *_: 5))) is True
-    parts = fig12.deeper_until_equal(context(falls(depth, lambda *_: 5)))
+    assert answer(fig12.deeper_until_equal, made(falls(depth, lambda *_: 5))) is True
+    parts = fig12.deeper_until_equal(made(falls(depth, lambda *_: 5)))
     assert parts[-1].text.endswith("(the smallest delta with this is 100 ms)")
-    apart = context(falls(lambda d, delta: 0.1 + d / 200 + delta / 400, lambda *_: 5))
+    apart = made(falls(lambda d, delta: 0.1 + d / 200 + delta / 400, lambda *_: 5))
     assert answer(fig12.deeper_until_equal, apart) is False
     assert fig12.deeper_until_equal(apart)[-1].text.endswith("(it holds at no delta)")
 
 
 def test_slower_not_deeper():
     def falling(length):
-        return context(falls(lambda _, delta: 0.8 + delta / 2500, length))
+        return made(falls(lambda _, delta: 0.8 + delta / 2500, length))
 
     assert answer(fig12.slower_not_deeper, falling(lambda *_: 30)) is True
     assert answer(fig12.slower_not_deeper, falling(lambda *_: 10)) is False
     assert answer(fig12.slower_not_deeper, falling(lambda _, delta: 25 + delta // 8)) is False  # 1.2 s apart
-    assert answer(fig12.slower_not_deeper, context(falls(lambda _, delta: 0.5 + delta / 250, lambda *_: 30))) is False
+    assert answer(fig12.slower_not_deeper, made(falls(lambda _, delta: 0.5 + delta / 250, lambda *_: 30))) is False
 
 
 def best_by(winners):
-    """Runs whose best d, by index, follows one list a delta."""
+    """The share of each d where the best one, by index, follows one list a delta."""
     level = np.full(GRID_SHAPE, 0.5)
     for j, indices in enumerate(winners):
         level[np.arange(N), np.resize(indices, N), j] = 1.0
-    return context(first_second_and_a_half(level))
+    return made(first_second_and_a_half(level)).good.wins("d_ms")
 
 
 def test_shorter_dominates():
@@ -363,17 +366,25 @@ def test_shorter_dominates():
 
 
 def test_the_rank_of_a_tie_is_the_mean():
-    assert fig13.best_rank(best_by([[2], [0], [0], [0], [5]]).measured)[0].tolist() == [3, 1, 1, 1, 6]
-    assert fig13.best_rank(made())[0].tolist() == pytest.approx([3.5] * 5)
+    assert fig13.best_rank(best_by([[2], [0], [0], [0], [5]])).values[0].tolist() == [3, 1, 1, 1, 6]
+    assert fig13.best_rank(made().good.wins("d_ms")).values[0].tolist() == pytest.approx([3.5] * 5)
 
 
-@pytest.mark.parametrize("name", ["fig11", "fig12", "fig13", "fig14", "table5"])
+def figure_10(seeds):
+    """What Fig. 10 needs beside goodput: one timeout of a late segment a run, and what the backbone carries."""
+    traced = packets_run([(5300, 0)], [(4000, 0, 10)], []).series
+    return HandMade({"d_ms": D_MS, "delta_ms": (5,)}, [[traced] * len(D_MS)] * seeds)
+
+
+@pytest.mark.parametrize("name", ["fig10", "fig11", "fig12", "fig13", "fig14", "table5"])
 @pytest.mark.parametrize("seeds", [N, 1])
 def test_figures_are_drawn_from_results(name, seeds, monkeypatch):
-    (exhibit,) = select([f"gmpls/{name}"])
-    goodput = falls(lambda d, _: 0.2 + d / 200, lambda d, _: 2 + d // 10)[:seeds]
-    monkeypatch.setattr(type(exhibit), "context", lambda *_: context(goodput))
-    evaluation = exhibit.evaluate({}, {})
+    monkeypatch.setattr(fig10, "before_failure", lambda *_: "")
+    bytes_ = falls(lambda d, _: 0.2 + d / 200, lambda d, _: 2 + d // 10)[:seeds]
+    evaluation = evaluated(name, bytes_, **{fig10.PACKETS: figure_10(seeds)})
     assert all(row.n == seeds for row in evaluation.rows)
-    drawn = figures(SimpleNamespace(exhibit=exhibit.id, rows=evaluation.rows, series=evaluation.series))
+    assert all(row.measured == 1 for row in evaluation.rows if row.metric in ("timeouts", "late_timeouts"))
+    names = [row.name for row in evaluation.rows]
+    assert len(names) == len(set(names))
+    drawn = figures(SimpleNamespace(exhibit=f"gmpls/{name}", rows=evaluation.rows, series=evaluation.series))
     assert [figure.svg[:4] for figure in drawn] == ["<svg"]

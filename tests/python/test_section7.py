@@ -1,47 +1,64 @@
-"""The study of section 7, its table and their judgements, on runs made by hand."""
+"""The exhibits of section 7, their table and judgements, on runs made by hand."""
 
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
+from handmade import HandMade
+from optcp.axes import Axis
+from optcp.cells import Cells
 from optcp.errors import RunFailed
 from optcp.papers import judge
-from optcp.papers.base import Options, select
-from optcp.papers.gmpls import fig15, fig16, section7, section7_2, table6
+from optcp.papers.base import Options
+from optcp.papers.gmpls import EXHIBITS, fig15, fig16, section7, section7_2, table6
+from optcp.papers.gmpls.goodput import Goodput, read
 from optcp.papers.gmpls.overtaking import count_needless, count_overtaken
 from optcp.papers.gmpls.section6 import D_MS, backup
-from optcp.papers.gmpls.section7 import ELECTRICAL, EXACT, NONE, OPTICAL, PLACES, STRATEGIES, Context, Measured
-from optcp.papers.gmpls.section7_2 import QUEUES, TRACED, Told, crossing_ms, discarded_over_expected_pct
+from optcp.papers.gmpls.section7 import STRATEGIES, over_electrical
+from optcp.papers.gmpls.section7_2 import DISCARDED, PORTS, QUEUES, TRACED, crossing_ms, traced_name
 from optcp.plots import figures
 
 N = 150
 SHAPE = (N, len(D_MS), len(STRATEGIES))
+NONE, ELECTRICAL, OPTICAL, EXACT = range(len(STRATEGIES))
 NOISE = np.random.default_rng(7).normal(0, 1, SHAPE)
 MS = 10**9
+CHOSEN = {parameter.name: parameter.default for parameter in section7.ASSUMED}
+BY_ID = {exhibit.id.partition("/")[2]: exhibit for exhibit in EXHIBITS}
+AXES = {"d_ms": D_MS, "strategy": STRATEGIES, "traced": [traced_name(*cell) for cell in TRACED]}
+PLACES = (*PORTS, "elsewhere", *DISCARDED)
 
 
-def made(level=1.0, **changes):
-    """A reduced study of 8 Mb/s (100 000 bytes an interval), times a level a (seed, d, strategy) in (10 s, 11.5 s]."""
+def cells(values, *names, more=()):
+    axes = [Axis(name, tuple(map(str, AXES[name]))) for name in names]
+    return Cells(values, (*axes, *more), tuple(range(1, 1 + len(values))))
+
+
+def bytes_of(level=1.0):
+    """8 Mb/s (100 000 bytes an interval), times a level a (seed, d, strategy) in (10 s, 11.5 s]."""
     bytes_ = np.full((*SHAPE, 120), 100_000.0)
     bytes_[..., 100:115] *= np.broadcast_to(level, SHAPE)[..., None]
-    nothing = np.zeros((*SHAPE, len(PLACES)), dtype=np.int64)
-    parts = {
-        "drops": nothing,
-        "first_drops": nothing,
-        "overlap_drops": nothing,
-        "arriving_bytes": np.full((N, len(D_MS)), 1e6),
-    }
-    return Measured(0.1, bytes_.round().astype(np.int64), **(parts | changes))
+    return bytes_.round()
 
 
-def context(level=1.0, **changes):
-    return Context(made(level, **changes), 8e6, 10e6, 1000.0, "ns2-2001", False)
+def made(level=1.0):
+    """Goodput of such a grid; access links carry 8 Mb/s."""
+    ends = tuple((i + 1) / 10 for i in range(120))
+    time = Axis("time", tuple(f"{end} s" for end in ends), "s", ends)
+    return Goodput(cells(bytes_of(level), "d_ms", "strategy", more=[time]), (10.0, 11.5), 12.0, 8e6)
 
 
-def told(level=1.0, packets=None, ratio=None, **changes):
-    nothing = np.zeros((N, len(TRACED), 2), dtype=np.int64)
-    return Told(context(level, **changes), nothing if packets is None else packets, ratio or {})
+def losses(**by_place):
+    """Packets lost by place, over d and strategy; none where nothing is said."""
+    nothing = np.zeros(SHAPE)
+    by_place = {name.replace("_", " "): values for name, values in by_place.items()}
+    return {place: cells(by_place.get(place, nothing), "d_ms", "strategy") for place in PLACES}
+
+
+def packet_counts(counts=None):
+    values = np.zeros((N, len(TRACED), 2)) if counts is None else counts
+    return cells(values, "traced", more=[section7_2.COUNTS])
 
 
 def answer(function, *arguments):
@@ -56,39 +73,44 @@ def by_strategy(**levels):
     return level
 
 
-def run(drops=(), load=0, goodput=0):
-    """A run: drops as (ms, port, reason, ack), bytes of L5->L2 in (9 s, 10 s], and bytes in (10 s, 10.1 s]."""
+def run(drops=(), load=0, goodput=()):
+    """A run: drops as (ms, port, reason, ack), bytes of L5->L2 in (9 s, 10 s], and bytes by 100 ms interval."""
     ports, reasons = ["A->L0", "L2->L3", "L1->L0", "L3->B", "S0->A", "L5->L2"], ["queue-full", "not-selected"]
     bytes_ = np.zeros((1, 120), dtype="u8")
-    bytes_[0, 100] = goodput
+    for interval, value in goodput:
+        bytes_[0, interval] = value
     loads = np.zeros((2, 12), dtype="u8")
     loads[1, 9] = load
-    return SimpleNamespace(
-        series={
-            "goodput": {"interval_s": 0.1, "bytes": bytes_},
-            "load": {"interval_s": 1.0, "ports": ["L2->L5", "L5->L2"], "bytes": loads},
-            "drops": {
-                "ports": ports,
-                "reasons": reasons,
-                "time_ps": np.array([time * MS for time, *_ in drops], dtype="u8"),
-                "port": np.array([ports.index(port) for _, port, *_ in drops], dtype="u4"),
-                "reason": np.array([reasons.index(reason) for _, _, reason, _ in drops], dtype="u1"),
-                "ack": np.array([ack for *_, ack in drops], dtype=bool),
-            },
-        }
-    )
+    return {
+        "goodput": {"interval_s": 0.1, "groups": ["switched"], "bytes": bytes_},
+        "load": {"interval_s": 1.0, "ports": ["L2->L5", "L5->L2"], "bytes": loads},
+        "drops": {
+            "time_ps": np.array([time * MS for time, *_ in drops], dtype="u8"),
+            "ports": ports,
+            "port": np.array([ports.index(port) for _, port, *_ in drops], dtype="u4"),
+            "reasons": reasons,
+            "reason": np.array([reasons.index(reason) for _, _, reason, _ in drops], dtype="u1"),
+            "ack": np.array([ack for *_, ack in drops], dtype=bool),
+        },
+    }
+
+
+def shared(runs):
+    """One seed of the shared grid."""
+    return HandMade({"d_ms": D_MS, "strategy": STRATEGIES}, [runs])
 
 
 def test_the_worlds():
-    chosen = {parameter.name: parameter.default for parameter in section7.ASSUMED}
-    (exhibit,) = select(["gmpls/table6"])
-    branches = exhibit.studies(chosen, Options())[section7.GRID].branches
+    branches = BY_ID["table6"].studies(CHOSEN, Options())[section7.GRID].branches
     assert len(branches) == 24
     assert branches[5].key == {**backup(2), "parameters.revert": "electrical"}
     assert branches[6].key["parameters.revert"] == "optical-emulated"
-    (text,) = select(["gmpls/section7.2"])
-    studies = text.studies(chosen, Options())
+    studies = BY_ID["section7.2"].studies(CHOSEN, Options())
     assert [len(studies[name].branches) for name in studies] == [24, 12, *[12] * len(QUEUES)]
+    traced = studies[section7_2.PACKETS].branches[1]
+    assert traced.key == {**backup(2), "parameters.revert": "electrical"}
+    limits = [studies[name].branches[0].scenario.summary()["parameters"]["merge_queue"] for name in QUEUES.values()]
+    assert limits == [f"{limit} packets" for limit in QUEUES]
 
 
 def test_drops_are_counted_by_place_and_window():
@@ -101,24 +123,33 @@ def test_drops_are_counted_by_place_and_window():
         (10_800, "L5->L2", "not-selected", True),
         (11_501, "L3->B", "queue-full", False),
     ]
-    assert section7.count_drops(run(drops), 10.5) == [1, 0, 0, 0, 1, 0, 0]
-    assert section7.count_drops(run(drops), 11.5) == [1, 1, 0, 0, 1, 1, 1]
+    observed = shared([run(drops)] + [run()] * 23)["drops"]
+
+    def counted(until):
+        first = {"d_ms": 1, "strategy": "none"}
+        return [int(found.at(**first).values[0]) for found in section7_2.lost_until(observed, until).values()]
+
+    assert tuple(section7_2.lost_until(observed, 11.5)) == PLACES
+    assert counted(10.5) == [1, 0, 0, 0, 1, 0, 0]
+    assert counted(11.5) == [1, 1, 0, 0, 1, 1, 1]
 
 
 def test_runs_are_reduced_in_the_order_of_the_branches():
-    runs = [run(load=1000 * number, goodput=number) for number in range(24)]
-    runs[23] = run([(10_250, "L2->L3", "queue-full", False)], goodput=23)
-    measured = section7.measure([(1, runs)])
-    assert measured.good()[0].ravel().tolist() == list(range(24))
-    assert measured.arriving_bytes.tolist() == [[0, 4000, 8000, 12000, 16000, 20000]]
+    runs = [run(load=1000 * number, goodput=[(99, 10**6), (100, number), (115, 10**6)]) for number in range(24)]
     # d = 100 ms: the overlap ends at 10.3 s, before 10.5 s.
-    assert measured.overlap_drops[0, 5, EXACT, PLACES.index("L2->L3")] == 1
-    assert measured.first_drops[0, 5, EXACT].sum() == measured.drops[0, 5, EXACT].sum() == 1
+    late = [(10_250, "L2->L3", "queue-full", False), (10_301, "L2->L3", "queue-full", False)]
+    runs[23] = run(late, goodput=[(100, 23)])
+    done = shared(runs)
+    assert read(done).between(10.0, 11.5).values[0].ravel().tolist() == list(range(24))
+    assert section7_2.arriving_bytes(done).values.tolist() == [[0, 4000, 8000, 12000, 16000, 20000]]
+    place, last = "L2->L3", {"d_ms": 100, "strategy": "optical exact"}
+    assert section7_2.lost_until(done["drops"], section7_2.overlap_ends_s())[place].at(**last).values.tolist() == [1]
+    assert section7_2.lost_until(done["drops"], 10.5)[place].at(**last).values.tolist() == [2]
 
 
 def test_a_run_without_goodput_has_no_ratio():
     with pytest.raises(RunFailed, match="no meaning"):
-        made(by_strategy(electrical=0)).ratio()
+        over_electrical(made(by_strategy(electrical=0)).good)
 
 
 def packets(*rows):
@@ -170,35 +201,46 @@ def test_ties_share_the_best_and_the_exact_rule_does_not_compete():
     level = np.ones(SHAPE)
     level[..., EXACT] = 2
     level[:, 0, ELECTRICAL] = 1.1
-    best = fig15.best_share(made(level))
-    assert best[0, 0].tolist() == [0, 1, 0]
-    assert best[0, 1].tolist() == [1 / 3] * 3
+    best = fig15.best_of(made(level).good)
+    assert best.values[0, 0].tolist() == [0, 1, 0]
+    assert best.values[0, 1].tolist() == [1 / 3] * 3
 
 
 def test_staying_is_best_where_d_is_large():
+    def found(**levels):
+        return answer(fig15.staying_is_best, fig15.best_of(made(by_strategy(**levels)).good).at(strategy="none"))
+
     large = np.where(np.array(D_MS) >= 50, 1.01, 1.0)
-    assert answer(fig15.staying_is_best, context(by_strategy(none=large))) is True
-    assert answer(fig15.staying_is_best, context(by_strategy(none=1.01))) is False  # at small d too
-    assert answer(fig15.staying_is_best, context(by_strategy(optical=large))) is False
+    assert found(none=large) is True
+    assert found(none=1.01) is False  # at small d too
+    assert found(optical=large) is False
 
 
 def test_optical_against_electrical():
-    behind = np.array([1, 1, 0.99, 0.99, 0.99, 1.01])
-    parts = table6.electrical_is_ahead(context(by_strategy(optical=behind)))
+    f = over_electrical(made(by_strategy(optical=np.array([1, 1, 0.99, 0.99, 0.99, 1.01]))).good)
+    parts = table6.electrical_is_ahead(f)
     assert [part.holds for part in parts[:5]] == [True] * 5
     # Nearly all runs agree here, far more than printed.
-    assert answer(table6.electrical_is_ahead, context(by_strategy(optical=behind))) is False
-    assert fig16.optical_is_better_at_100(context(by_strategy(optical=behind)))[0].holds is True
+    assert judge.combine(parts)[0] is False
+    assert fig16.optical_is_better_at_100(f)[0].holds is True
     level = by_strategy()
     level[:, 5, OPTICAL] = level[:, 5, ELECTRICAL] * np.where(np.arange(N) < 89, 1.02, 0.99)  # 59.33 % of 150
-    assert answer(fig16.optical_is_better_at_100, context(level)) is True
+    assert answer(fig16.optical_is_better_at_100, over_electrical(made(level).good)) is True
+
+
+def study(level, strategies=STRATEGIES):
+    """A finished study of this goodput, in which nothing is lost."""
+    bytes_, nothing = bytes_of(level)[..., : len(strategies), :].astype("u8"), run(load=10**6)
+
+    def series(of_cell):
+        return nothing | {"goodput": {"interval_s": 0.1, "groups": ["switched"], "bytes": of_cell[None]}}
+
+    axes = {"d_ms": D_MS, "strategy": strategies}
+    return HandMade(axes, [[series(one) for one in seed.reshape(-1, 120)] for seed in bytes_])
 
 
 def test_table_6_shows_the_exact_rule_beside_the_emulation():
-    (exhibit,) = select(["gmpls/table6"])
-    chosen = {parameter.name: parameter.default for parameter in section7.ASSUMED}
-    done = {section7.GRID: SimpleNamespace(once=lambda _: made(by_strategy(optical_exact=1.1)))}
-    evaluation = exhibit.evaluate(chosen, done)
+    evaluation = BY_ID["table6"].evaluate(CHOSEN, {section7.GRID: study(by_strategy(optical_exact=1.1))})
     rows = {row.name: row for row in evaluation.rows}
     assert rows["d_ms=50 opt_vs_el_pct"].paper == -0.39
     assert rows["d_ms=50 opt_vs_el_pct"].verdict == "match"
@@ -207,64 +249,87 @@ def test_table_6_shows_the_exact_rule_beside_the_emulation():
 
 
 def test_none_depends_on_d():
-    assert answer(section7_2.none_does_not_depend, told(by_strategy())) is True
-    assert answer(section7_2.none_does_not_depend, told(by_strategy(none=np.array([1, 1, 1, 1, 1, 0.9])))) is False
+    def found(**levels):
+        return answer(section7_2.none_does_not_depend, made(by_strategy(**levels)).access_pct())
+
+    assert found() is True
+    assert found(none=np.array([1, 1, 1, 1, 1, 0.9])) is False
 
 
 def test_small_d_is_alike():
-    assert answer(section7_2.small_d_is_alike, told(by_strategy(electrical=np.array([1, 1, 1, 1, 1, 0.5])))) is True
-    assert answer(section7_2.small_d_is_alike, told(by_strategy(electrical=np.array([1, 0.9, 1, 1, 1, 1])))) is False
+    def found(**levels):
+        return answer(section7_2.small_d_is_alike, made(by_strategy(**levels)).access_pct())
+
+    assert found(electrical=np.array([1, 1, 1, 1, 1, 0.5])) is True
+    assert found(electrical=np.array([1, 0.9, 1, 1, 1, 1])) is False
 
 
 def test_the_dip_is_measured_in_per_cent_of_the_backbone():
     # 0.94 of the access rate is 0.8 * 6 = 4.8 % of the backbone less.
     for electrical, optical, holds in ((0.94, 0.9, True), (0.94, 0.97, False), (0.85, 0.8, False)):
-        assert (
-            answer(section7_2.small_dip_soon_over, told(by_strategy(electrical=electrical, optical=optical))) is holds
-        )
+        falling = made(by_strategy(electrical=electrical, optical=optical))
+        assert answer(section7_2.small_dip_soon_over, falling, 10e6) is holds
 
 
 def test_overtaking_without_loss():
-    counts = np.zeros((N, len(TRACED), 2), dtype=np.int64)
+    counts = np.zeros((N, len(TRACED), 2))
     for d in (2, 10, 20):
         counts[:, TRACED.index((d, "electrical"))] = np.random.default_rng(1).integers(1, 9, (N, 2))
-    assert answer(section7_2.overtaking_not_loss, told(packets=counts)) is True
-    drops = np.zeros((*SHAPE, len(PLACES)), dtype=np.int64)
-    drops[:40, 3, ELECTRICAL, PLACES.index("L1->L0")] = 1
-    assert answer(section7_2.overtaking_not_loss, told(packets=counts, first_drops=drops)) is False
-    assert answer(section7_2.overtaking_not_loss, told()) == "undecided"
+    assert answer(section7_2.overtaking_not_loss, losses(), packet_counts(counts)) is True
+    drops = np.zeros(SHAPE)
+    drops[:40, 3, ELECTRICAL] = 1
+    lossy = losses(**{"L1->L0": drops})
+    assert answer(section7_2.overtaking_not_loss, lossy, packet_counts(counts)) is False
+    assert answer(section7_2.overtaking_not_loss, losses(), packet_counts()) == "undecided"
 
 
 def test_the_merge_port_overflows_from_50_ms_on():
-    drops = np.zeros((*SHAPE, len(PLACES)), dtype=np.int64)
-    drops[:, 4:, ELECTRICAL, PLACES.index("L2->L3")] = 3
-    assert answer(section7_2.merge_overflows, told(overlap_drops=drops)) is True
+    def found(drops):
+        return section7_2.merge_overflows(losses(**{"L2->L3": drops}))
+
+    drops = np.zeros(SHAPE)
+    drops[:, 4:, ELECTRICAL] = 3
+    assert judge.combine(found(drops))[0] is True
+    assert found(drops)[0].text.endswith("(drops a run: none)")
+    assert found(drops)[5].text.endswith("(drops a run: L2->L3 3.0)")
     drops[:, 4, ELECTRICAL] = 0
-    assert answer(section7_2.merge_overflows, told(overlap_drops=drops)) is False
-    drops[:, :, ELECTRICAL, PLACES.index("L2->L3")] = 3
-    assert answer(section7_2.merge_overflows, told(overlap_drops=drops)) is False
+    assert judge.combine(found(drops))[0] is False
+    drops[:, :, ELECTRICAL] = 3
+    assert judge.combine(found(drops))[0] is False
 
 
 def discards():
     """What both rules discard by hand: 1000 packets a second in d - 1 ms and what the transmissions add."""
-    drops = np.zeros((*SHAPE, len(PLACES)), dtype=np.int64)
-    drops[:, :, OPTICAL, 5:] = np.round(np.array(D_MS) + 1.4)[:, None]  # three transmissions of 0.8 ms
-    drops[:, :, EXACT, 5:] = np.array(D_MS)[:, None]  # two, less half of the 1 ms between packets: d + 0.1
+    drops = np.zeros(SHAPE)
+    drops[..., OPTICAL] = np.round(np.array(D_MS) + 1.4)  # three transmissions of 0.8 ms
+    drops[..., EXACT] = np.array(D_MS)  # two, less half of the 1 ms between packets: d + 0.1
     return drops
 
 
-def test_what_is_discarded_against_what_arrives():
-    one = context(drops=discards())
-    assert discarded_over_expected_pct(one, 5, OPTICAL)[0] == pytest.approx(100 * (101 / 101.4 - 1))
-    assert discarded_over_expected_pct(one, 5, EXACT)[0] == pytest.approx(100 * (100 / 100.1 - 1))
+def arrivals():
+    """What is expected where 1000 packets a second arrive."""
+    arriving = cells(np.full((N, len(D_MS)), 1e6), "d_ms")
+    return {
+        strategy: section7_2.expected_discards(arriving, strategy, 1000.0, 10e6)
+        for strategy in ("optical", "optical exact")
+    }
+
+
+def test_what_is_expected_to_be_discarded():
+    assert arrivals()["optical"].at(d_ms=100).values[0] == pytest.approx(101.4)
+    assert arrivals()["optical exact"].at(d_ms=100).values[0] == pytest.approx(100.1)
 
 
 def test_optical_loses_what_is_on_the_backup():
-    assert answer(section7_2.optical_discards, told(drops=discards())) is True
-    assert answer(section7_2.optical_discards, told(drops=2 * discards())) is False
-    overtaken = np.zeros((N, len(TRACED), 2), dtype=np.int64)
+    def found(drops, counts=None):
+        lost = losses(discarded_at_L2=drops, discarded_at_L1=drops)
+        return answer(section7_2.optical_discards, lost, arrivals(), packet_counts(counts))
+
+    assert found(discards()) is True
+    assert found(2 * discards()) is False
+    overtaken = np.zeros((N, len(TRACED), 2))
     overtaken[0, TRACED.index((1, "optical exact")), 0] = 1
-    assert answer(section7_2.optical_discards, told(drops=discards(), packets=overtaken)) is False
+    assert found(discards(), overtaken) is False
 
 
 def test_where_optical_overtakes():
@@ -278,29 +343,25 @@ def test_where_optical_overtakes():
 
 
 def test_a_smaller_queue_moves_the_crossing():
-    def ratio(crossing):
-        gain = np.where(np.array(D_MS) > crossing, 0.02, -0.02)
-        return 1 + gain + 0.001 * NOISE[..., NONE]
+    def found(*crossings):
+        f = [1 + np.where(np.array(D_MS) > one, 0.02, -0.02) + 0.001 * NOISE[..., NONE] for one in crossings]
+        ratio = {limit: cells(values, "d_ms") for limit, values in zip(QUEUES, f, strict=True)}
+        return answer(section7_2.smaller_queue_sooner, ratio)
 
-    rising = dict(zip(QUEUES, map(ratio, (5, 15, 30, 70, 100)), strict=True))
-    falling = dict(zip(QUEUES, map(ratio, (100, 70, 30, 15, 5)), strict=True))
-    assert answer(section7_2.smaller_queue_sooner, told(ratio=rising)) is True
-    assert answer(section7_2.smaller_queue_sooner, told(ratio=falling)) is False
+    assert found(5, 15, 30, 70, 100) is True
+    assert found(100, 70, 30, 15, 5) is False
 
 
 def test_every_exhibit_draws():
-    chosen = {parameter.name: parameter.default for parameter in section7.ASSUMED}
-    shared = SimpleNamespace(once=lambda _: made(by_strategy()))
-    ratio = SimpleNamespace(once=lambda _: made(by_strategy()).ratio())
+    traced = packets((9_000, "arrived", 1, 7)).series
     done = {
-        section7.GRID: shared,
-        section7_2.PACKETS: SimpleNamespace(once=lambda _: np.zeros((N, len(TRACED), 2), dtype=np.int64)),
-        **{f"queue of L2->L3 {limit} packets": ratio for limit in QUEUES},
+        section7.GRID: study(by_strategy()),
+        section7_2.PACKETS: HandMade({"traced": AXES["traced"]}, [[traced] * len(TRACED)] * N),
+        **dict.fromkeys(QUEUES.values(), study(by_strategy(), ("electrical", "optical"))),
     }
     for name, count in (("fig15", 1), ("fig16", 1), ("table6", 1), ("section7.2", 2)):
-        (exhibit,) = select([f"gmpls/{name}"])
-        evaluation = exhibit.evaluate(chosen, done)
+        evaluation = BY_ID[name].evaluate(CHOSEN, done)
         names = [row.name for row in evaluation.rows]
         assert len(names) == len(set(names))
-        result = SimpleNamespace(exhibit=exhibit.id, rows=evaluation.rows, series=evaluation.series)
+        result = SimpleNamespace(exhibit=f"gmpls/{name}", rows=evaluation.rows, series=evaluation.series)
         assert len(figures(result)) == count

@@ -8,7 +8,7 @@ import pytest
 
 from optcp import stats
 from optcp.papers import judge
-from optcp.papers.base import Options, select
+from optcp.papers.base import Options
 from optcp.papers.gmpls import every_scheme, fig18, fig19, section8, table8
 from optcp.papers.gmpls.probes import one_way_ps, shortest_round_trips_ps
 from optcp.papers.gmpls.section8 import (
@@ -24,6 +24,7 @@ from optcp.papers.gmpls.section8 import (
     Measured,
     Switch,
 )
+from optcp.papers.registry import select
 from optcp.plots import figures
 
 N = 150

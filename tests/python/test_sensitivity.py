@@ -1,4 +1,4 @@
-"""Which unstated parameter drives a result: known functions, the design, printed values, and the verb on the double."""
+"""Which unstated parameter drives a result: known functions, the design, printed values, and the verb."""
 
 import json
 import math
@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 
 from optcp import _core, stored
 from optcp.errors import InputError, RunFailed
-from optcp.papers.base import select
 from optcp.papers.gmpls.table3 import Table3
 from optcp.papers.model import Row
 from optcp.papers.plausible import PARTS, Choices, Span
+from optcp.papers.registry import select
 from optcp.sensitivity import compatible
 from optcp.sensitivity.answer import Answer
 from optcp.sensitivity.contrast import pooled

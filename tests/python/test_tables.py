@@ -5,8 +5,8 @@ import io
 import pytest
 from rich.console import Console
 
-from optcp.papers.base import exhibits
 from optcp.papers.model import Result, Row
+from optcp.papers.registry import exhibits
 from optcp.tables import show_result, size_text
 
 KEY = {"bundling_degree": 2, "flows_per_lightpath": 100, "anycast": "with minus without", "profile": "inet-2011"}

@@ -8,9 +8,10 @@ import pytest
 
 from optcp import stored
 from optcp.papers import baseline, judge, until
-from optcp.papers.base import Evaluation, Exhibit, Options, Size, select
+from optcp.papers.base import Evaluation, Exhibit, Options, Size
 from optcp.papers.model import Claim, Result, Row
 from optcp.papers.printed import Statement
+from optcp.papers.registry import select
 from optcp.papers.reproduce import Planned, Request
 from optcp.study import RunData, Store, Study
 from optcp.tables import ended_text

@@ -9,11 +9,11 @@ use optcp_scenario::Scenario;
 
 use crate::part::{AxisValue, File, Part};
 
-/// After so many transmissions of packets, some hundredths of a second of work, a part is written: what ends in the
+/// After so many transmissions of packets, some tenths of a second of work, a part is written: what ends in the
 /// middle of a block loses no more. Time would cut parts otherwise each time.
-const HOPS_A_PART: u64 = 2_000_000;
+const HOPS_A_PART: u64 = 8_000_000;
 /// So is one with so many rows: they are held in memory.
-const ROWS_A_PART: usize = 4_000_000;
+const ROWS_A_PART: usize = 1_000_000;
 
 /// A cell of a study's grid.
 #[derive(Clone, Copy, Debug)]

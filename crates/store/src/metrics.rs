@@ -38,6 +38,7 @@ metrics! {
     UNFINISHED "unfinished_flows" "flows" "group" "Flows that had started and did not end.";
     UTILISATION "utilisation" "" "port" "Bits whose transmission ended in the run, over what the port's rate allows.";
     HURST "hurst" "" "group" "Hurst parameter of the packets sent an interval, by the local Whittle method.";
+    HURST_ERROR "hurst_error" "" "group" "The asymptotic standard error of that estimate.";
     BURSTS "bursts" "bursts" "fibre" "Bursts that asked for a wavelength.";
     BURST_LOSS "burst_loss" "" "fibre" "The share of them that got none.";
     WAVELENGTHS "wavelength_utilisation" "" "fibre" "The share of time that wavelengths were reserved, mean over intervals.";
@@ -46,7 +47,7 @@ metrics! {
     SENT "sent" "packets" "" "Packets that entered the network, data and ACKs.";
     DELIVERED "delivered" "packets" "" "Packets that arrived.";
     DROPPED "dropped" "packets" "" "Packets dropped for any reason.";
-    IN_FLIGHT "in_flight" "packets" "" "Packets under way when the run ended.";
+    IN_FLIGHT "in_flight" "packets" "" "Packets in flight when the run ended.";
     COPIED "copied" "packets" "" "Packets that 1+1 protection sent a second time.";
     HOPS "packet_hops" "hops" "" "Transmissions of a packet by a port.";
     EVENTS "events" "events" "" "Events that the kernel took.";
@@ -227,6 +228,7 @@ fn datagrams(series: &Series, found: &mut Found) {
     for (group, counts) in rows(series, &sent) {
         if let Some(estimate) = local_whittle(&counts[..whole.min(counts.len())]) {
             found.add(HURST, group, estimate.hurst);
+            found.add(HURST_ERROR, group, estimate.standard_error);
         }
     }
 }

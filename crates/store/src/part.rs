@@ -109,7 +109,7 @@ impl Part {
         cells: &[Cell<'_>],
         cpu_s: f64,
     ) -> Result<Vec<File>, ParquetError> {
-        let Part { runs, tables, .. } = std::mem::take(self);
+        let Part { runs, tables, hops, .. } = std::mem::take(self);
         let runs: Vec<(&str, u64)> =
             runs.iter().map(|&(cell, seed)| (cells[cell].id, seed)).collect();
         let name = name(&runs);
@@ -140,7 +140,7 @@ impl Part {
             files.push(File { path: format!("{folder}/{name}.parquet"), content });
         }
         let manifest = sealed(&format!(
-            "{{\n \"format\": {FORMAT},\n \"cpu_seconds\": {cpu_s:.6},\n \"runs\": {},\n \"files\": {}\n}}\n",
+            "{{\n \"format\": {FORMAT},\n \"cpu_seconds\": {cpu_s:.6},\n \"packet_hops\": {hops},\n \"runs\": {},\n \"files\": {}\n}}\n",
             json!(runs),
             json!(about),
         ));

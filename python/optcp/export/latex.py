@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from optcp import tables
 from optcp.export.tabular import refuse
 from optcp.files import write_text
-from optcp.report.build import load_files
+from optcp.results import exhibits
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -36,7 +36,7 @@ ESCAPES = {
 def files(directory: Path, chosen: Chosen) -> Iterator[tuple[Path, str]]:
     """Write the rows of each exhibit's result in a directory as a LaTeX table (package booktabs) beside it."""
     refuse(chosen)
-    for path, result in load_files(directory).items():
+    for path, result in exhibits(directory).items():
         if result.rows:
             target = path.with_suffix(".tex")
             write_text(target, latex(result))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from optcp.errors import InputError
-from optcp.report.build import load_files
+from optcp.results import exhibits
 from optcp.study import choose
 from optcp.study.done import Done
 from optcp.study.store import IDENTITY, Store
@@ -84,7 +84,7 @@ def found(directory: Path, chosen: Chosen) -> tuple[Done | None, dict[Path, Resu
         raise InputError(f"{directory}: there is no such directory; `optcp run` and `optcp reproduce` make them")
     study = opened(directory, chosen) if (directory / IDENTITY).is_file() else None
     try:
-        results = load_files(directory)
+        results = exhibits(directory)
     except InputError:
         results = {}
     if study is None:

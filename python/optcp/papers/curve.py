@@ -11,6 +11,8 @@ from optcp.papers.windows import bytes_between
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    Curves = NDArray[np.float64]
+
 STEP_S = 0.1
 """Length of the curve's intervals."""
 DIP_WITHIN_S = 1.0

@@ -16,7 +16,6 @@ from optcp.papers.printed import statements_of
 from optcp.papers.verdict import row
 
 if TYPE_CHECKING:
-    from optcp.study import Done, Grid
     from pathlib import Path
 
     from optcp.axes import Axis
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
     from optcp.papers.kept import LongRun
     from optcp.papers.model import Claim, Key, Result, Row, Series
     from optcp.plots import Figure
+    from optcp.study import Done, Grid
     from optcp.study.grid import Values
 
 Chosen = Mapping[str, Value]

@@ -7,15 +7,29 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from optcp import stats
+from optcp.papers.exhibit import key_value, rows
 from optcp.papers.model import Series
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from optcp.papers.model import Key
+    from optcp.cells import Cells
+    from optcp.papers.model import Key, Row
 
 FIT_REACH = 4
 """Standard deviations on either side of the mean over which a fit is drawn."""
+
+
+def distribution(
+    ratio_pct: Cells, bin_pct: int, x_label: str, key: Key | None = None
+) -> tuple[list[Row], list[Series]]:
+    """Mean and standard deviation of a ratio in per cent for each value of its one axis, and its histogram and fit."""
+    (axis,) = ratio_pct.axes
+    drawn = []
+    for place, value in enumerate(axis.values):
+        here = {**(key or {}), axis.name: key_value(axis, place)}
+        drawn += curves(here, ratio_pct.at(**{axis.name: value}).values, bin_pct, x_label)
+    return rows({"f_mean_pct": ratio_pct.mean(), "f_sd_pct": ratio_pct.deviation()}, key=key), drawn
 
 
 def histogram(values: NDArray[np.float64], bin_pct: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING
 from optcp.errors import InputError, nearest
 
 if TYPE_CHECKING:
-    from types import ModuleType
     from collections.abc import Sequence
+    from types import ModuleType
 
     from optcp.papers.exhibit import Exhibit
 

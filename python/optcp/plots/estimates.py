@@ -7,21 +7,33 @@ from typing import TYPE_CHECKING
 
 import matplotlib as mpl
 import numpy as np
-from matplotlib.ticker import EngFormatter
+from matplotlib.ticker import FuncFormatter, NullFormatter, NullLocator
 
 from optcp.errors import InputError
-from optcp.labelled import position
+from optcp.labelled import position, prefixed
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from matplotlib.axes import Axes
+    from matplotlib.axis import Axis as Ruler
+    from numpy.typing import NDArray
 
     from optcp.estimates import Estimates
 
 IEEE_WIDTH_IN = {1: 3.5, 2: 7.16}
 """The width of one and of two columns of a page of an IEEE journal."""
 MARKERS = "os^Dv*"
-PREFIXED = ("s", "bit/s", "B")
-"""Units that ticks show with a prefix: "50 ms"."""
+LINES = ("-", "--")
+MOST_CURVES = len(LINES) * len(MARKERS)
+"""More could not be told apart."""
+WIDE = 36
+"""Letters of tick labels that fit beside each other in one column."""
+DECADES = 50
+"""From this ratio of the largest to the smallest value on, an axis is logarithmic."""
+MOST_TICKS = 7
+SUFFIXES = {"s": "_s", "bit/s": "_bps", "B": "_bytes"}
+"""Of names; figures say the unit in its own place."""
 
 
 def draw(estimates: Estimates, x: str, by: str | None, columns: int, ax: Axes | None) -> Axes:
@@ -44,7 +56,7 @@ def draw(estimates: Estimates, x: str, by: str | None, columns: int, ax: Axes | 
         array.transpose(order).reshape(len(along), len(curves))
         for array in (estimates.estimate, estimates.low, estimates.high)
     )
-    places = np.arange(len(along)) if along.numbers is None else np.array(along.numbers)
+    places = np.array(range(len(along)) if along.numbers is None else along.numbers, dtype=np.float64)
     style = resources.files("optcp.plots") / "optcp.mplstyle"
     with resources.as_file(style) as path, mpl.rc_context(fname=path):
         if ax is None:
@@ -54,24 +66,62 @@ def draw(estimates: Estimates, x: str, by: str | None, columns: int, ax: Axes | 
             bars = np.array([middle[:, at] - low[:, at], high[:, at] - middle[:, at]])
             bars[~np.isfinite(bars)] = 0
             # Between words there is no line; what stands at one of them stands side by side.
-            beside, line = (0.0, "-") if along.numbers is not None else (0.12 * (at - (len(curves) - 1) / 2), "none")
+            beside, line = (
+                (0.0, LINES[at // len(MARKERS) % len(LINES)])
+                if along.numbers is not None
+                else (0.12 * (at - (len(curves) - 1) / 2), "none")
+            )
             ax.errorbar(
                 places + beside, middle[:, at], bars,
                 linestyle=line, marker=MARKERS[at % len(MARKERS)], markersize=3.5, capsize=2, label=curve,
             )  # fmt: skip
         if along.numbers is None:
+            crowded = sum(map(len, along.shown)) > WIDE * columns
             ax.set_xticks(places, along.shown)
+            if crowded:
+                for label in ax.get_xticklabels():
+                    label.set(rotation=40, ha="right", rotation_mode="anchor")
+            ax.set_xlabel(words(x))
         else:
-            ax.locator_params(axis="x", nbins=4 * columns)  # a tick with its unit is wide
-        for name, unit, ruler in ((x, along.unit, ax.xaxis), (estimates.name, estimates.unit, ax.yaxis)):
-            prefixed = unit in PREFIXED
-            ruler.set_label_text(name.replace("_", " ") + (f" [{unit}]" if unit and not prefixed else ""))
-            if prefixed:
-                ruler.set_major_formatter(EngFormatter(unit))
+            _numeric(ax.xaxis, words(x), along.unit, places)
+            _spread(ax, places)
+        finite = middle[np.isfinite(middle)]
+        _numeric(ax.yaxis, words(estimates.name, estimates.unit), estimates.unit, finite)
         if by is not None:
-            title = by.replace("_", " ")
             ax.legend(
-                title=title, title_fontsize=9, alignment="left", ncols=3 * columns, columnspacing=1,
+                title=words(by), title_fontsize=9, alignment="left", ncols=_beside(curves, columns), columnspacing=1,
                 loc="lower left", bbox_to_anchor=(0, 1), borderaxespad=0.2,
             )  # fmt: skip
     return ax
+
+
+def _beside(names: Sequence[str], columns: int) -> int:
+    """How many entries of a legend fit beside each other: each takes its letters and a mark as wide as seven."""
+    return max(1, min(len(names), 46 * columns // (max(map(len, names)) + 7)))
+
+
+def words(name: str, unit: str = "") -> str:
+    """A name as figures show it: "goodput_bps" is a goodput."""
+    return name.removesuffix(SUFFIXES.get(unit, "")).replace("_", " ")
+
+
+def _numeric(ruler: Ruler, label: str, unit: str, values: NDArray[np.float64]) -> None:
+    """Name an axis with the unit that its ticks are in: "[ms]" for milliseconds."""
+    factor, prefixed_unit = prefixed(float(np.abs(values).max(initial=0)), unit)
+    ruler.set_label_text(f"{label} [{prefixed_unit}]" if prefixed_unit else label)
+    if factor != 1:
+        ruler.set_major_formatter(FuncFormatter(lambda value, _: f"{value / factor:.6g}"))
+
+
+def _spread(ax: Axes, places: NDArray[np.float64]) -> None:
+    """Values over decades are far apart on a logarithmic axis only, with a tick at each."""
+    if places.min() <= 0 or places.max() < DECADES * places.min() or len(places) > MOST_TICKS:
+        return
+    shown = ax.xaxis.get_major_formatter()
+    ax.set_xscale("log")
+    ax.set_xticks(places)
+    ax.xaxis.set_minor_locator(NullLocator())
+    ax.xaxis.set_minor_formatter(NullFormatter())
+    ax.xaxis.set_major_formatter(
+        shown if isinstance(shown, FuncFormatter) else FuncFormatter(lambda one, _: f"{one:g}")
+    )

@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import html
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
 WIDTH, HEIGHT, MARGIN = 640, 360, 30
 MOST_NODES = 150
 """Of a larger network nothing could be told apart."""
+
+
+def of_world(resolved: Mapping[str, Any]) -> str:
+    """Draw the network of a resolved scenario: :func:`svg`."""
+    ends = [tuple(link["ends"]) for link in resolved["links"]]
+    failing = {failure["link"] for failure in resolved["failures"] if "link" in failure}
+    return svg(resolved["nodes"], ends, [link["name"] in failing for link in resolved["links"]])
 
 
 def svg(nodes: Sequence[str], links: Sequence[tuple[str, str]], failed: Sequence[bool]) -> str:

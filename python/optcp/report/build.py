@@ -6,16 +6,15 @@ import functools
 import re
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
-
-from optcp import stored, tables
-from optcp.errors import InputError, RunFailed
+from optcp import results as found
+from optcp import tables
+from optcp.errors import RunFailed
 from optcp.files import write_text
 from optcp.papers.judge import word
 from optcp.papers.model import Result
-from optcp.papers.registry import papers
 from optcp.plots import figures
 from optcp.plots import sensitivity as plots
+from optcp.report.templating import templates
 from optcp.sensitivity.result import Result as Study
 
 if TYPE_CHECKING:
@@ -30,62 +29,30 @@ VERDICTS = ("match", "near", "differs", "undecided", "claim-only")
 JUDGEMENTS = ("true", "false", "undecided")
 
 
-def load_files(directory: Path) -> dict[Path, Result]:
-    """Read every exhibit's result below a directory, by its file: what a file is called need not be what is in it.
-
-    Raises
-    ------
-    InputError
-        If there is none.
-    RunFailed
-        If one cannot be read.
-    """
-    results = {path: stored.load(path, Result.from_json) for path in _files(directory)}
-    if not results:
-        raise InputError(f"{directory}: there are no exhibits' results; `optcp reproduce --out {directory}` makes them")
-    return results
-
-
-def load_studies(directory: Path) -> list[Study]:
-    """Read every sensitivity study below a directory, in the order of papers and exhibits; often there is none.
-
-    Raises
-    ------
-    RunFailed
-        If one cannot be read.
-    """
-    return [stored.load(path, Study.from_json) for path in _files(directory / "sensitivity")]
-
-
-def _files(directory: Path) -> list[Path]:
-    found = ((directory / paper).glob("*.json") for paper in papers())
-    return [path for of_paper in found for path in sorted(of_paper, key=lambda path: _natural(path.stem))]
-
-
 def write_report(directory: Path) -> Path:
-    """Write the report of a directory's results and studies into it; either may be missing, not both.
+    """Write the report of a directory into it: of its exhibits and sensitivity studies, or else of the study it is.
 
     Returns
     -------
     Path
         The page.
     """
+    from optcp.report import study
+    from optcp.study.done import Done
+    from optcp.study.store import IDENTITY
+
     page = directory / "report" / "index.html"
-    studies = load_studies(directory)
-    results = list(load_files(directory).values()) if _files(directory) or not studies else []
+    studies = found.sensitivities(directory)
+    if (directory / IDENTITY).is_file() and not studies and not found.files(directory):
+        return study.write(Done.open(directory), page)
+    results = list(found.exhibits(directory).values()) if found.files(directory) or not studies else []
     write_text(page, render(results, studies))
     return page
 
 
 def render(results: Sequence[Result], studies: Sequence[Study] = ()) -> str:
     """Make the page; the same bytes for the same results."""
-    environment = Environment(
-        loader=PackageLoader("optcp.report"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
+    environment = templates()
     environment.filters |= {"number": tables.number, "word": word, "slug": _slug, "bounds": tables.bounds}
     environment.globals |= {
         "interval": tables.interval,
@@ -144,8 +111,8 @@ def _counts(words: Sequence[str], order: Sequence[str]) -> dict[str, int]:
 
 
 def _versions(results: Sequence[Result | Study]) -> str:
-    found = (f"{result.provenance['version']} (git {result.provenance['git']})" for result in results)
-    return ", ".join(dict.fromkeys(found))
+    versions = (f"{result.provenance['version']} (git {result.provenance['git']})" for result in results)
+    return ", ".join(dict.fromkeys(versions))
 
 
 def _keys(result: Result) -> list[str]:
@@ -154,8 +121,3 @@ def _keys(result: Result) -> list[str]:
 
 def _slug(text: str) -> str:
     return re.sub(r"[^a-z0-9.]+", "-", text.lower())
-
-
-def _natural(text: str) -> list[tuple[int, str]]:
-    """Sort key that puts fig10 after fig7."""
-    return [(int(part), "") if part.isdigit() else (-1, part) for part in re.split(r"(\d+)", text)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import itertools
 import math
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,16 +16,19 @@ from optcp import _core
 from optcp.axes import Axis
 from optcp.cells import Cells
 from optcp.errors import Damaged, InputError, nearest
+from optcp.labelled import position
+from optcp.samples import Samples
 from optcp.study.observed import Observed
 from optcp.study.store import Store
 from optcp.table import PICOSECONDS_A_SECOND, Table
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
+    from optcp.compare import Comparison
     from optcp.study.grid import Branch, Grid
     from optcp.study.store import Columns, Part
 
@@ -178,7 +182,9 @@ class StoredRun:
     @property
     def counts(self) -> dict[str, int]:
         """Packets ``sent``, ``delivered``, ``dropped``, ``in_flight``; ``packet_hops``, ``events``."""
-        return {name: int(value) for name, value in self._run.items() if not name.endswith("sha256")}
+        found = {name: int(value) for name, value in self._run.items() if not name.endswith("sha256")}
+        # Only protection 1+1 has copies.
+        return {name: count for name, count in found.items() if count or name != "copied"}
 
     @property
     def drops(self) -> dict[str, int]:
@@ -233,8 +239,9 @@ def _series(metadata: dict[str, str], columns: Columns) -> dict[str, Any]:
         del values["time_ps"]
         row = next(iter(values))
         codes, names = values.pop(row)
-        shown, first = np.unique(codes, return_index=True)
-        found[f"{row}s"] = [names[code] for code in shown[np.argsort(first)]]
+        # Intervals of one name stand together.
+        shown = np.concatenate([codes[:1], codes[1:][codes[1:] != codes[:-1]]])
+        found[f"{row}s"] = [names[code] for code in shown]
         rows = len(shown)
         return found | {name: np.asarray(array).reshape(rows, -1) for name, array in values.items()}
     for name, array in values.items():
@@ -366,7 +373,9 @@ class Done:
         chosen, of_run, lengths = [], [], []
         for part in self.store.parts if parts is None else parts:
             at = [
-                seeds[seed] * len(branches) + branches[cell] if seed in seeds and cell in branches else -1
+                seeds[seed] * len(branches) + branches[cell]
+                if seed in seeds and cell in branches and self.store.holds(part, cell, seed)
+                else -1
                 for cell, seed in part.places
             ]
             if max(at) >= 0 and table in part.manifest["files"]:
@@ -407,6 +416,97 @@ class Done:
             more = (Axis(about["of"], tuple(texts[code] for code in codes)),) if about["of"] else ()
             found[about["name"]] = self.cells(cells, more, about["name"], about["unit"])
         return found
+
+    @functools.cached_property
+    def completions(self) -> dict[str, Samples]:
+        """How long flows took that ended, by group; of several observations of a group the first counts.
+
+        Examples
+        --------
+        >>> from optcp import Study
+        >>> done = Study("web-and-elephant", seeds=2).run()
+        >>> done.completions["web"].quantile(0.99).n
+        array(2)
+        """
+        branches = self.grid.branches
+        watching: dict[str, str] = {}
+        for one in itertools.chain.from_iterable(branch.resolved["observe"] for branch in branches):
+            if one["kind"] == "completions":
+                watching = dict.fromkeys(one["groups"], one["name"]) | watching
+        found = {}
+        for group, observation in watching.items():
+            table, run = self.rows(observation, ["time_ps", "start_ps", "group", "finished"])
+            codes, texts = table.coded("group")
+            ours = table.numbers("finished").astype(bool) & (codes == (texts.index(group) if group in texts else -1))
+            took_s = (table.numbers("time_ps") - table.numbers("start_ps"))[ours] / PICOSECONDS_A_SECOND
+            order = np.argsort(run[ours], kind="stable")
+            values = np.empty(len(self.seeds) * len(branches), dtype=object)
+            ends = np.searchsorted(run[ours][order], np.arange(1, values.size))
+            for at, one in enumerate(np.split(took_s[order], ends)):
+                values[at] = one
+            shape = (len(self.seeds), *(len(axis) for axis in self.axes))
+            found[group] = Samples(values.reshape(shape), self.axes, self.seeds, "completion", "s")
+        return found
+
+    def compare(self, *, at: Mapping[str, str | float], metrics: Sequence[str] | None = None) -> Comparison:
+        """Compare metrics in each cell with one cell, paired by seed: :func:`optcp.compare.compare`.
+
+        Parameters
+        ----------
+        at
+            The reference: a value for each axis that is fixed. Along the others, each cell is compared with the
+            reference of its own. Metrics without these axes are left out.
+        metrics
+            Their names; left out, all.
+
+        Raises
+        ------
+        InputError
+            If there is no such axis, value or metric; the message names the nearest.
+
+        Examples
+        --------
+        >>> from optcp import Study
+        >>> done = Study("single-failure", {"parameters.switch_delay": ["0 ms", "50 ms"]}, seeds=3).run()
+        >>> row = done.compare(at={"switch_delay": "0 ms"}, metrics=["drop_share"]).rows[0]
+        >>> row.cell, row.n
+        ({'switch_delay': '50 ms'}, 3)
+        """
+        from optcp.compare import compare
+
+        chosen = self.metrics if metrics is None else {name: self.metric(name) for name in metrics}
+        known = {axis.name: axis for cells in chosen.values() for axis in cells.axes}
+        for name in at:
+            position(list(known.values()), name)
+        have = {name: cells for name, cells in chosen.items() if set(at) <= {axis.name for axis in cells.axes}}
+        if not have:
+            raise InputError(f"no metric has the axes {' and '.join(at)}")
+        return compare(have, at=at)
+
+    def report(self, path: str | Path) -> Path:
+        """Write one HTML page of the study, which needs no network: world, metrics, comparison, figures, provenance."""
+        from optcp.report.study import write
+
+        return write(self, Path(path))
+
+    def __repr__(self) -> str:
+        from optcp.study.study import described
+
+        observed = ", ".join(self.observations) or "none"
+        return f"{described(self.grid, self.seeds)}\nobservations: {observed}\nmetrics: {', '.join(self.metrics)}"
+
+    def _repr_html_(self) -> str:
+        from optcp.labelled import html_table
+        from optcp.plots.network import of_world
+        from optcp.study.study import described
+
+        about = {one["name"]: one["summary"] for one in _core.metrics()}
+        rows = [
+            [name, cells.unit, ", ".join(axis.name for axis in cells.axes), about[name]]
+            for name, cells in self.metrics.items()
+        ]
+        world = of_world(self.grid.branches[0].resolved)
+        return world + html_table(described(self.grid, self.seeds), ["metric", "unit", "axes", "what it is"], rows)
 
     def metric(self, name: str) -> Cells:
         """One of :attr:`metrics`.

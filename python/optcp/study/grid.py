@@ -197,10 +197,14 @@ class Grid:
         """What the axes are called in tables: quantities in SI, with their unit at the end of the name."""
         return tuple(axis.name + (SUFFIXES.get(axis.unit, "") if axis.numbers else "") for axis in self.axes)
 
+    @functools.cached_property
+    def _places(self) -> dict[str, int]:
+        return {branch.id: place for place, branch in enumerate(self.branches)}
+
     def values(self, branch: Branch) -> list[float | str]:
         """What a branch has in these columns; NaN or an empty text on an axis that it leaves as it is."""
         if self.named is not None:
-            at = np.unravel_index(self.branches.index(branch), [len(axis) for axis in self.axes])
+            at = np.unravel_index(self._places[branch.id], [len(axis) for axis in self.axes])
             return [axis.coordinates[place] for axis, place in zip(self.axes, at, strict=True)]
 
         def one(key: str, axis: Axis) -> float | str:

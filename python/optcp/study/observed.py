@@ -89,6 +89,7 @@ class Observed:
             If the observation is of events, there is no such column, or runs have unlike numbers of intervals.
         """
         table, run = self._rows
+        interval_s = self.interval_s
         _, row, *values = self._own()
         column = values[0] if column is None else column
         if column not in values:
@@ -97,7 +98,7 @@ class Observed:
         each = np.bincount(run, minlength=runs)
         if (each != each[0]).any():
             raise InputError(
-                f"the runs have unlike numbers of intervals of {self.name!r}: {each.min()} to {each.max()}"
+                f"the runs have {each.min()} to {each.max()} intervals of {interval_s:g} s of {self.name!r}"
             )
         codes, texts = table.coded(row)
         first = codes[: each[0]]

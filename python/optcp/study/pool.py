@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+import queue
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
@@ -10,7 +11,7 @@ from optcp import _core
 from optcp.errors import Interrupted, RunFailed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
 
 class Progress(Protocol):
@@ -53,30 +54,53 @@ def run_jobs(jobs: Sequence[Job], threads: int, progress: Progress, total: int) 
 
     Raises
     ------
+    Interrupted, RunFailed
+        See :func:`run_stages`.
+    """
+    run_stages([jobs] if jobs else [], threads, progress, total, sum(job.runs for job in jobs))
+
+
+def run_stages(stages: Iterable[Sequence[Job]], threads: int, progress: Progress, total: int, missing: int) -> None:
+    """Do all jobs, stage by stage: a stage is asked for when the one before it has ended.
+
+    Parameters
+    ----------
+    total, missing
+        How many runs were asked for, those stored before included, and how many of them are to be made.
+
+    Raises
+    ------
     Interrupted
         On Ctrl-C; finished runs are stored.
     RunFailed
         If a job fails; the others stop and finished runs are stored.
     """
-    progress.start(total, total - sum(job.runs for job in jobs))
+    progress.start(total, total - missing)
     try:
-        if jobs:
-            _run(jobs, threads, progress, total)
+        if missing:
+            _run(stages, threads, progress, total, missing)
     finally:
         progress.stop()
 
 
-def _run(jobs: Sequence[Job], threads: int, progress: Progress, total: int) -> None:
+def _run(stages: Iterable[Sequence[Job]], threads: int, progress: Progress, total: int, missing: int) -> None:
     cancel = _core.Cancel()
     pool = ThreadPoolExecutor(max_workers=threads)
-    waiting: dict[Future[None], Job] = {pool.submit(job.work, cancel): job for job in jobs}
-    ended: set[Future[None]] = set()
+    ended: queue.SimpleQueue[Future[None]] = queue.SimpleQueue()
+    begun: list[Job] = []
     interrupted = False
     try:
-        while waiting:
-            # The timeout lets this thread see Ctrl-C between two waits on every platform.
-            ended, _ = wait(waiting, timeout=0.2, return_when=FIRST_COMPLETED)
-            for future in ended:
+        for jobs in stages:
+            begun += jobs
+            waiting: dict[Future[None], Job] = {pool.submit(job.work, cancel): job for job in jobs}
+            for future in waiting:
+                future.add_done_callback(ended.put)
+            while waiting:
+                try:
+                    # The timeout lets this thread see Ctrl-C between two waits on every platform.
+                    future = ended.get(timeout=0.2)
+                except queue.Empty:
+                    continue
                 job = waiting.pop(future)
                 _raise_failure(future, job)
                 progress.advance(job.runs)
@@ -87,7 +111,7 @@ def _run(jobs: Sequence[Job], threads: int, progress: Progress, total: int) -> N
         pool.shutdown(wait=True, cancel_futures=True)
     if interrupted:
         # Runs that ended between the last wait and the cancellation are stored too.
-        raise Interrupted(total - sum(job.runs - job.stored() for job in jobs), total)
+        raise Interrupted(total - missing + sum(job.stored() for job in begun), total)
 
 
 def _raise_failure(future: Future[None], job: Job) -> None:

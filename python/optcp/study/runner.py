@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import re
+import threading
 import time
+import uuid
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -12,7 +14,7 @@ from filelock import FileLock, Timeout
 
 from optcp import _core
 from optcp.study.done import Done
-from optcp.study.pool import Job, run_jobs
+from optcp.study.pool import Job, run_stages
 from optcp.study.store import Store
 
 if TYPE_CHECKING:
@@ -25,8 +27,12 @@ if TYPE_CHECKING:
 
 MOST_CELLS = 8
 """Cells that are run by one call share their warm-up; more of them gain little and lose more on Ctrl-C."""
-BLOCKS = 256
-"""Into about so many blocks a large study is cut: enough for many processors, and few files."""
+SINGLE = 64
+"""A study of no more seeds, times groups of cells, is run seed by seed: runs may be long, and processors many."""
+FIRST = 16
+"""Of a larger one so many are run seed by seed; how long they are says how many seeds the other blocks have."""
+HOPS_A_BLOCK = 4_000_000
+"""Transmissions of packets, about a tenth of a second of work: a block's files are little beside it."""
 MOST_SEEDS = 256
 """Of a block."""
 LOOK_AGAIN_S = 0.2
@@ -64,33 +70,48 @@ class Block:
 
     def run(self, store: Store, cancel: _core.Cancel) -> None:
         """Make and store what is missing."""
+        todo = self.missing(store)
+        if not todo:
+            return
         grid = self.grid
         branches = [grid.branches[cell] for cell in self.cells]
-        _core.run_block(
+        manifests = _core.run_block(
             list(grid.columns),
             [(branch.id, grid.values(branch), branch.scenario) for branch in branches],
-            self.missing(store),
+            todo,
             str(store.root),
             fork=grid.fork,
-            digest=grid.digest,
+            digest=grid.digest or store.digest,
             kernel=grid.kernel,
             cancel=cancel,
         )
-        store.scan()
+        store.take(path.removeprefix("parts/") for path, _ in manifests)
 
 
-def blocks(grid: Grid, seeds: Sequence[int]) -> Iterator[Block]:
-    """Cut a study."""
+def blocks(grid: Grid, seeds: Sequence[int], store: Store) -> Iterator[list[Block]]:
+    """Cut a study, in two stages: the second one's blocks follow from what the first one's runs were."""
     cells = range(len(grid.branches))
     groups = [tuple(cells[first : first + MOST_CELLS]) for first in range(0, len(cells), MOST_CELLS)]
-    # A power of two, so that a study of more seeds is mostly cut at the same places.
-    size = min(MOST_SEEDS, 1 << max(0, len(groups) * len(seeds) // BLOCKS).bit_length() >> 1) or 1
-    for group in groups:
-        start = 0
-        for place in range(1, len(seeds) + 1):
-            if place == len(seeds) or seeds[place] // size != seeds[start] // size:
-                yield Block(grid, group, tuple(seeds[start:place]))
-                start = place
+    single = len(seeds) if len(groups) * len(seeds) <= SINGLE else min(len(seeds), -(-FIRST // len(groups)))
+    yield [Block(grid, group, (seed,)) for group in groups for seed in seeds[:single]]
+    rest = seeds[single:]
+    if rest:
+        yield [block for group in groups for block in _aligned(grid, group, rest, _size(grid, group, seeds[0], store))]
+
+
+def _size(grid: Grid, group: tuple[int, ...], seed: int, store: Store) -> int:
+    """How many seeds of a group of cells make a block: a power of two."""
+    hops = store.hops_a_run([grid.branches[cell] for cell in group], seed) * len(group)
+    return 1 << min(MOST_SEEDS, max(1, round(HOPS_A_BLOCK / max(hops, 1)))).bit_length() - 1
+
+
+def _aligned(grid: Grid, group: tuple[int, ...], seeds: Sequence[int], size: int) -> Iterator[Block]:
+    """Blocks that begin at multiples of their size, so that a study of more seeds is mostly cut at the same places."""
+    start = 0
+    for place in range(1, len(seeds) + 1):
+        if place == len(seeds) or seeds[place] // size != seeds[start] // size:
+            yield Block(grid, group, tuple(seeds[start:place]))
+            start = place
 
 
 def processors() -> int:
@@ -156,27 +177,101 @@ def run_missing(studies: Sequence[tuple[Study, Store]], jobs: int, progress: Pro
         _, _, seeds = wanted.setdefault((store.root, id(store)), (study.grid, store, {}))
         seeds |= dict.fromkeys(study.seeds)
     total = sum(len(grid.branches) * len(seeds) for grid, _, seeds in wanted.values())
-    cut = [(block, store) for grid, store, seeds in wanted.values() for block in blocks(grid, sorted(seeds))]
-    locks: dict[Path, FileLock] = {}
-    run_jobs([_job(block, store, locks) for block, store in cut if block.missing(store)], jobs, progress, total)
+    missing = sum(
+        not store.has(branch, seed)
+        for grid, store, seeds in wanted.values()
+        for branch in grid.branches
+        for seed in seeds
+    )
+    run_stages(
+        _stages([(grid, store, sorted(seeds)) for grid, store, seeds in wanted.values()]),
+        jobs,
+        progress,
+        total,
+        missing,
+    )
 
 
-def _job(block: Block, store: Store, locks: dict[Path, FileLock]) -> Job:
+def _stages(wanted: Sequence[tuple[Grid, Store, Sequence[int]]]) -> Iterator[list[Job]]:
+    lanes: dict[Path, Lane] = {}
+    cuts = [(blocks(grid, seeds, store), store) for grid, store, seeds in wanted]
+    while cuts:
+        stages = [(next(cut, None), store) for cut, store in cuts]
+        yield [
+            job for stage, store in stages for block in stage or () if (job := _job(block, store, lanes)) is not None
+        ]
+        cuts = [one for one, (stage, _) in zip(cuts, stages, strict=True) if stage is not None]
+
+
+class Lane:
+    """Some cells and seeds of a study, at which one process works at a time.
+
+    Processes may have cut the study elsewhere, so that it is more than a block. The threads of a process share it.
+
+    Parameters
+    ----------
+    store
+        The study's.
+    name
+        Of the lane's files among the parts.
+    """
+
+    def __init__(self, store: Store, name: str) -> None:
+        parts = store.root / "parts"
+        parts.mkdir(parents=True, exist_ok=True)
+        self._lock = FileLock(parts / f".{name}.lock", thread_local=False)
+        self._store, self._last = store, parts / f".{name}.last"
+        self._me = uuid.uuid4().hex
+        self._threads = 0
+        self._counting = threading.Lock()
+
+    def enter(self) -> bool:
+        """Take the lane for a thread, unless another process has it; what others have made of it is then known."""
+        with self._counting:
+            if not self._threads:
+                try:
+                    self._lock.acquire(blocking=False)
+                except Timeout:
+                    return False
+                try:
+                    self._look()
+                except BaseException:
+                    self._lock.release()
+                    raise
+            self._threads += 1
+            return True
+
+    def leave(self) -> None:
+        """Give it back."""
+        with self._counting:
+            self._threads -= 1
+            if not self._threads:
+                self._lock.release()
+
+    def _look(self) -> None:
+        """Take up what other processes have made since this one had the lane last."""
+        if not self._last.is_file() or self._last.read_text() != self._me:
+            self._store.scan()
+            self._last.write_text(self._me)
+
+
+def _job(block: Block, store: Store, lanes: dict[Path, Lane]) -> Job | None:
+    """What makes the missing runs of a block; None where none is missing."""
     runs = sum(len(places) for _, places in block.missing(store))
+    if not runs:
+        return None
     seeds = f"seed {block.seeds[0]}" + (f" to {block.seeds[-1]}" if len(block.seeds) > 1 else "")
-    # Processes may have cut the study elsewhere: what one of them works at is more than a block. Its threads share it.
-    path = store.root / "parts" / f".{block.grid.branches[block.cells[0]].id}-{block.seeds[0] // MOST_SEEDS}.lock"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    lock = locks.setdefault(path, FileLock(path, thread_local=False))
+    name = f"{block.grid.branches[block.cells[0]].id}-{block.seeds[0] // MOST_SEEDS}"
+    lane = lanes.get(store.root / name) or lanes.setdefault(store.root / name, Lane(store, name))
 
     def work(cancel: _core.Cancel) -> None:
         while not cancel.is_set:
-            try:
-                with lock.acquire(blocking=False):
-                    store.scan()  # another process may have made some of it meanwhile
+            if lane.enter():
+                try:
                     return block.run(store, cancel)
-            except Timeout:
-                time.sleep(LOOK_AGAIN_S)
+                finally:
+                    lane.leave()
+            time.sleep(LOOK_AGAIN_S)
         raise _core.Cancelled
 
     def stored() -> int:

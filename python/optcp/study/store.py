@@ -7,9 +7,12 @@ checksums. It is written last, so runs without one do not exist.
 from __future__ import annotations
 
 import functools
+import hashlib
 import json
+import os
 import threading
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict
 
 import numpy as np
@@ -23,7 +26,6 @@ from optcp.table import PICOSECONDS_A_SECOND, Table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
-    from pathlib import Path
 
     from numpy.typing import NDArray
 
@@ -58,6 +60,7 @@ class Manifest(TypedDict):
 
     format: int
     cpu_seconds: float
+    packet_hops: int
     runs: list[tuple[str, int]]
     files: dict[str, File]
 
@@ -143,6 +146,8 @@ class Store:
         self._scanning = threading.Lock()
         self._index: dict[tuple[str, int], Part] = {}
         self._tables: dict[tuple[str, str], tuple[dict[str, str], Columns]] = {}
+        self.digest = False
+        """Whether its runs have the digest of all records: also those that are made when nobody asks for it again."""
 
     def open(self, grid: Grid, *, force: bool = False) -> None:
         """Make it a study's directory, or make sure that it is, and look up which runs are there.
@@ -159,28 +164,40 @@ class Store:
         Damaged
             If what is there cannot be read.
         """
-        mine = identity(grid)
-        path = self.root / IDENTITY
-        if path.is_file():
-            if differences := _differences(self.read_identity(), mine):
-                if not force:
-                    raise InputError(
-                        f"{self.root}: another study is there: {'; '.join(differences)}. "
-                        "Choose another --out, or start anew with --force"
-                    )
-                self.clear()
-        else:
-            self.refuse_old("Choose another --out")
-        if not path.is_file():
-            for folder in FOLDERS:
-                if (self.root / folder).exists() and any((self.root / folder).iterdir()):
-                    raise InputError(f"{self.root}: there is a folder {folder} of no study; choose another --out")
-        before = self.read_identity()["cells"] if path.is_file() else None
-        if before != mine["cells"]:
-            write_text(path, stored.sealed(json.dumps(mine, indent=1, ensure_ascii=False) + "\n"))
-        self.scan()
+        if not self.look(grid, force=force) and (self.root / IDENTITY).is_file():
+            self.clear()
+        mine = identity(grid) | {"digest": self.digest}
+        if not (self.root / IDENTITY).is_file() or self.read_identity() != json.loads(json.dumps(mine)):
+            write_text(self.root / IDENTITY, stored.sealed(json.dumps(mine, indent=1, ensure_ascii=False) + "\n"))
         for branch in grid.branches:
             self._describe(branch)
+
+    def look(self, grid: Grid, *, force: bool = False) -> bool:
+        """Look up which runs of a study are there, and write nothing; return whether it is there at all.
+
+        Raises
+        ------
+        InputError, Damaged
+            As :meth:`open`, which would remove with ``force`` what is of another study.
+        """
+        self.digest = grid.digest
+        if (self.root / IDENTITY).is_file():
+            there = self.read_identity()
+            if not (differences := _differences(there, identity(grid))):
+                self.digest = there["digest"]
+                self.scan()
+                return True
+            if not force:
+                raise InputError(
+                    f"{self.root}: another study is there: {'; '.join(differences)}. "
+                    "Choose another --out, or start anew with --force"
+                )
+            return False
+        self.refuse_old("Choose another --out")
+        for folder in FOLDERS:
+            if (self.root / folder).exists() and any((self.root / folder).iterdir()):
+                raise InputError(f"{self.root}: there is a folder {folder} of no study; choose another --out")
+        return False
 
     def refuse_old(self, instead: str) -> None:
         """Say that runs of an earlier version are there, if there are any, and what to do ``instead``."""
@@ -263,18 +280,45 @@ class Store:
         Damaged
             If a manifest cannot be read, or with ``check`` if a file that it lists is not of its size.
         """
-        with self._scanning:
-            for path in sorted((self.root / "parts").glob("*.json")):
-                if path.stem in self._parts:
-                    continue
-                part = Part(path.stem, stored.load(path, _manifest))
-                for table, file in part.manifest["files"].items() if check else ():
-                    there = self.file(table, part)
-                    if not there.is_file() or there.stat().st_size != file["bytes"]:
-                        what = stored.CHANGED if there.is_file() else "missing"
-                        raise Damaged(there, what, f"{path} with it")
-                self._index |= dict.fromkeys(part.places, part)
+        try:
+            there = os.listdir(self.root / "parts")  # noqa: PTH208 - of thousands of parts, names only
+        except FileNotFoundError:
+            return
+        self.take(sorted(name for name in there if name.endswith(".json") and not name.startswith(".")), check=check)
+
+    def take(self, manifests: Iterable[str], *, check: bool = True) -> None:
+        """Take up parts, by the names of their manifests; those that are known stay as they are.
+
+        Raises
+        ------
+        Damaged
+            As :meth:`scan`.
+        """
+        for name in manifests:
+            if name.removesuffix(".json") in self._parts:
+                continue
+            path = self.root / "parts" / name
+            part = Part(path.stem, stored.load(path, _manifest))
+            if check:
+                self._check(part, path)
+            with self._scanning:
+                for run in part.places:
+                    self._index.setdefault(run, part)
                 self._parts[part.name] = part
+
+    def _check(self, part: Part, manifest: Path) -> None:
+        """Make sure that a manifest stands under its own name, and that its files are there."""
+        runs = json.dumps(part.manifest["runs"], separators=(",", ":"), ensure_ascii=False)
+        if not part.name.endswith(hashlib.sha256(runs.encode()).hexdigest()[:12]):
+            raise Damaged(manifest, "it is of another part", "it")
+        for table, file in part.manifest["files"].items():
+            path = self.file(table, part)
+            try:
+                size = path.stat().st_size
+            except FileNotFoundError:
+                size = -1
+            if size != file["bytes"]:
+                raise Damaged(path, stored.CHANGED if size >= 0 else "missing", f"{manifest} with it")
 
     @property
     def parts(self) -> list[Part]:
@@ -285,9 +329,7 @@ class Store:
         """Keep the world of a cell, once."""
         path = self.root / "cells" / f"{branch.id}.json"
         if not path.is_file():
-            about = {"cell": branch.key, "scenario_sha256": branch.scenario.sha256, "scenario": branch.resolved}
-            text = json.dumps(about, ensure_ascii=False, indent=1)
-            write_text(path, stored.sealed(text + "\n"))
+            write_text(path, described(branch))
 
     def cell(self, cell: str) -> dict[str, Any]:
         """What is kept of a cell: ``cell`` (axis to value), ``scenario_sha256`` and ``scenario``, resolved."""
@@ -312,10 +354,24 @@ class Store:
         """Whether a run is there."""
         return (branch.id, seed) in self._index
 
+    def holds(self, part: Part, cell: str, seed: int) -> bool:
+        """Whether a part is the one that counts for a run: a copy of a part brings no run twice."""
+        return self._index.get((cell, seed)) is part
+
     def seeds(self, grid: Grid) -> tuple[int, ...]:
         """The seeds of which every cell is there, in order."""
-        of = [{seed for cell, seed in self._index if cell == branch.id} for branch in grid.branches]
-        return tuple(sorted(set.intersection(*of)))
+        of: dict[str, set[int]] = {branch.id: set() for branch in grid.branches}
+        for cell, seed in self._index:
+            if cell in of:
+                of[cell].add(seed)
+        return tuple(sorted(set.intersection(*of.values())))
+
+    def hops_a_run(self, branches: Sequence[Branch], seed: int) -> float:
+        """Transmissions of packets in a run of these cells: the mean of the parts that have some of that seed."""
+        found = (self._index.get((branch.id, seed)) for branch in branches)
+        manifests = {part.name: part.manifest for part in found if part}.values()
+        runs = sum(len(one["runs"]) for one in manifests)
+        return sum(one["packet_hops"] for one in manifests) / runs if runs else 0.0
 
     def part(self, branch: Branch, seed: int) -> Part:
         """The part that holds a run.
@@ -334,10 +390,8 @@ class Store:
         metadata, columns = self._of_part(table, part)
         ends, place = part.ends(table), part.places[cell, seed]
         rows = slice(ends[place], ends[place + 1])
-        own = list(columns)[list(columns).index("seed") + 1 :]
         found: Columns = {}
-        for name in own:
-            values = columns[name]
+        for name, values in columns.items():
             found[name] = (values[0][rows], values[1]) if isinstance(values, tuple) else values[rows]
         return metadata, found
 
@@ -348,10 +402,12 @@ class Store:
         return Table(columns, int(interval_ps) / PICOSECONDS_A_SECOND if interval_ps else None)
 
     def _of_part(self, table: str, part: Part) -> tuple[dict[str, str], Columns]:
-        """Read a table of a part; the parts that were read last are kept."""
+        """Read a table of a part without the columns that say which run; the parts that were read last are kept."""
         key = (table, part.name)
         if key not in self._tables:
-            self._tables[key] = self.read(table, [part])
+            metadata, columns = self.read(table, [part])
+            own = list(columns)[list(columns).index("seed") + 1 :]
+            self._tables[key] = metadata, {name: columns[name] for name in own}
             while len(self._tables) > MOST_TABLES:
                 del self._tables[next(iter(self._tables))]
         return self._tables[key]
@@ -371,7 +427,7 @@ class Store:
             return _core.read_tables(files, None if columns is None else list(columns))
         except ValueError as error:
             path, _, what = str(error).partition(": ")
-            raise Damaged(self.root / path, what, "the study") from error
+            raise Damaged(Path(path), what, "the study") from error
 
 
 def _manifest(text: str) -> Manifest:
@@ -379,15 +435,27 @@ def _manifest(text: str) -> Manifest:
     stored.need(found, ["format"])
     if found["format"] != FORMAT:
         raise ValueError(f"written by another version of optcp (format {found['format']}, not {FORMAT})")
-    stored.shaped(Manifest, found)
+    # Of many thousands of runs, each looked at as little as it can be.
+    listed = found.get("runs")
+    if not isinstance(listed, list) or not all(
+        type(run) is list and len(run) == 2 and type(run[0]) is str and type(run[1]) is int for run in listed
+    ):
+        raise ValueError("`runs` is no list of cells and seeds")
+    stored.shaped(Manifest, {**found, "runs": []})
     stored.need(found["files"], ["runs", "scalars"], "files.")
-    runs = [tuple(run) for run in found["runs"]]
+    runs = [tuple(run) for run in listed]
     if not runs or len(set(runs)) < len(runs):
         raise ValueError("`runs` is empty, or names a run twice")
     for table, file in found["files"].items():
         if len(file["rows"]) != len(runs) or min(file["rows"]) < 0:
             raise ValueError(f"`files.{table}.rows` is not a number of rows for each run")
     return found  # type: ignore[return-value]
+
+
+def described(branch: Branch) -> str:
+    """What ``cells/<cell>.json`` holds."""
+    about = {"cell": branch.key, "scenario_sha256": branch.scenario.sha256, "scenario": branch.resolved}
+    return stored.sealed(json.dumps(about, ensure_ascii=False, indent=1) + "\n")
 
 
 def identity(grid: Grid) -> dict[str, Any]:

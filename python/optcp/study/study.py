@@ -157,10 +157,15 @@ class Study:
         return done
 
     def __repr__(self) -> str:
-        axes = " x ".join(f"{axis.name} ({', '.join(axis.shown)})" for axis in self.grid.axes)
-        cells = f"{len(self.grid.branches)} cells of {axes}" if axes else "one cell"
-        ends = f"seed {self.seeds[0]}" if len(self.seeds) == 1 else f"seeds {self.seeds[0]} to {self.seeds[-1]}"
-        return f"{self.grid.title}: {cells}, {ends}"
+        return described(self.grid, self.seeds)
+
+
+def described(grid: Grid, seeds: Sequence[int]) -> str:
+    """What a grid is of, its cells and seeds, in a line."""
+    axes = " x ".join(f"{axis.name} ({', '.join(axis.shown)})" for axis in grid.axes)
+    cells = f"{len(grid.branches)} cells of {axes}" if axes else "one cell"
+    ends = f"seed {seeds[0]}" if len(seeds) == 1 else f"seeds {seeds[0]} to {seeds[-1]}"
+    return f"{grid.title}: {cells}, {ends}"
 
 
 class _Temporary:

@@ -10,7 +10,19 @@ from pathlib import Path
 import pytest
 
 DOCS = Path(__file__).parents[3] / "docs"
-DOCTESTS = ("", ".run", ".scenario", ".table", ".axes", ".cells", ".samples", ".compare")
+DOCTESTS = (
+    "",
+    ".run",
+    ".scenario",
+    ".table",
+    ".axes",
+    ".cells",
+    ".samples",
+    ".compare",
+    ".labelled",
+    ".study.study",
+    ".study.done",
+)
 
 
 def python(script: str, cwd: Path | None = None) -> str:

@@ -1,9 +1,9 @@
 """The file of the obs paper over a core of burst switches, with the compiled simulator, against closed forms."""
 
-import json
-
 import pytest
-from pyarrow import compute, concat_tables, parquet
+from pyarrow import compute, parquet
+
+from optcp import Done
 
 SEEDS = 8
 
@@ -16,12 +16,8 @@ def ran(command, tmp_path):
         out = tmp_path / "-".join((scenario, *words, *parameters.values())).replace("/", "-")[:60]
         settings = [word for key, value in parameters.items() for word in ("--set", f"parameters.{key}={value}")]
         command("run", scenario, *words, *settings, "--runs", runs, "--out", out)
-        seeds = sorted(path.parent for path in out.glob("**/meta.json"))
-        tables = {
-            name: concat_tables([parquet.read_table(seed / f"{name}.parquet") for seed in seeds])
-            for name in ("completions", "bursts")
-        }
-        return tables, [json.loads((seed / "meta.json").read_text())["drops"] for seed in seeds]
+        tables = {name: parquet.read_table(out / name) for name in ("completions", "bursts")}
+        return tables, [one.drops for _, (one,) in Done.open(out)]
 
     return run
 

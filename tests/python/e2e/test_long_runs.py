@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from conftest import command_in
+from optcp import Done
 
 ROOT = Path(__file__).parents[3]
 STORED = ROOT / "docs" / "evidence"
@@ -18,8 +19,8 @@ def test_a_stored_cell_comes_out_again(name, command, tmp_path):
     cell = provenance["cells"][-1]
     settings = [part for setting in cell["set"] for part in ("--set", setting)]
     command("run", provenance["scenario"], *settings, "--seed", cell["seeds"][0], "--out", "out")
-    meta = json.loads((tmp_path / "out" / f"seed-{cell['seeds'][0]}" / "meta.json").read_text(encoding="utf-8"))
-    assert meta["metrics_sha256"] == cell["metrics_sha256"]
+    ((_, (run,)),) = Done.open(tmp_path / "out")
+    assert run.metrics_sha256 == cell["metrics_sha256"]
 
 
 def test_an_experiment_prints_its_table_and_writes_the_page(command, tmp_path):
@@ -70,13 +71,8 @@ failures = [{ link = ["A", "B"], at = "2 s", repair = "2.1 s" }]
     found = []
     for name, options in (("a", ["--jobs", 1]), ("b", ["--jobs", 2]), ("c", ["--jobs", 2, "--no-fork"])):
         command("run", "lossy.toml", "--runs", 2, "--digest", "--out", name, *options)
-        metas = [
-            json.loads((tmp_path / name / f"cell-{cell}-seed-{seed}" / "meta.json").read_text(encoding="utf-8"))
-            for cell in (1, 2)
-            for seed in (1, 2)
-        ]
-        found.append([meta["records_sha256"] for meta in metas])
-        assert all({"random-loss", "periodic-loss"} <= set(meta["drops"]) for meta in metas)
-        assert metas[0]["forked_at_s"] == (None if name == "c" else 2.1)
+        runs = [run for _, runs in Done.open(tmp_path / name) for run in runs]
+        found.append([run.records_sha256 for run in runs])
+        assert all({"random-loss", "periodic-loss"} <= set(run.drops) for run in runs)
     assert found[0] == found[1] == found[2]
     assert len(set(found[0])) == 4

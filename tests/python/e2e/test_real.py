@@ -2,6 +2,7 @@
 
 import json
 
+from optcp import Done
 from optcp.shipped import find
 
 SCENARIO = find("gmpls-section5")
@@ -31,7 +32,8 @@ def test_all_exhibits_and_the_report(command, tmp_path):
 def test_packets_are_conserved_in_what_run_writes(command, tmp_path):
     command("run", SCENARIO, "--set", "parameters.flows_per_source=1", "--runs", 2, "--out", "out")
     for seed in (1, 2):
-        counts = json.loads((tmp_path / "out" / f"seed-{seed}" / "meta.json").read_text())["counts"]
+        (run,) = Done.open(tmp_path / "out").runs(seed)
+        counts = run.counts
         assert counts["sent"] == counts["delivered"] + counts["dropped"] + counts["in_flight"]
         assert counts["delivered"] > 0
 

@@ -15,6 +15,7 @@ import pyarrow.parquet
 import pytest
 
 import optcp
+from optcp import Done
 
 COLUMNS = {
     "goodput": {"time_ps": pa.uint64(), "group": pa.string(), "bytes": pa.uint64()},
@@ -53,49 +54,45 @@ COLUMNS = {
         "reason": pa.string(),
         "sack": pa.string(),
     },
-    "scalars": {
-        "cell": pa.string(),
-        "seed": pa.uint64(),
-        "scalar": pa.string(),
-        "of": pa.string(),
-        "unit": pa.string(),
-        "value": pa.float64(),
-    },
+    "scalars": {"metric": pa.string(), "of": pa.string(), "unit": pa.string(), "value": pa.float64()},
 }
 
 
 def read(run, name):
-    return pyarrow.parquet.read_table(run / f"{name}.parquet")
+    (path,) = (run / name).iterdir()
+    return pyarrow.parquet.read_table(path)
 
 
-def meta_of(run):
-    return json.loads((run / "meta.json").read_text())
+def the_run(directory):
+    ((_, (run,)),) = Done.open(directory)
+    return run
 
 
-def test_a_run_has_one_file_an_observation_and_nothing_else(a_run):
+def test_a_study_has_a_folder_a_table_and_nothing_else(a_run):
     names = sorted(path.name for path in a_run.iterdir() if path.name != "plots")
-    assert names == sorted(["meta.json", *(f"{name}.parquet" for name in COLUMNS)])
-    assert sorted(path.name for path in a_run.parent.iterdir()) == ["seed-1"]
+    assert names == sorted([*COLUMNS, "cells", "parts", "runs", "study.json", "switches"])
 
 
 @pytest.mark.parametrize("name", COLUMNS)
 def test_pyarrow_reads_names_and_types(a_run, name):
     table = read(a_run, name)
-    assert {field.name: field.type for field in table.schema} == COLUMNS[name]
+    which = {"cell": pa.string(), "seed": pa.uint64()}
+    assert {field.name: field.type for field in table.schema} == which | COLUMNS[name]
     assert not any(field.nullable for field in table.schema)
-    assert table.schema.metadata[b"optcp.kind"] == name.encode()
+    if name != "scalars":
+        assert table.schema.metadata[b"optcp.kind"] == name.encode()
     assert table.num_rows > 0
 
 
 def test_observations_agree_with_the_counts_and_with_each_other(a_run):
-    meta, tcp = meta_of(a_run), read(a_run, "tcp")
+    run, tcp = the_run(a_run), read(a_run, "tcp")
     packets = Counter(read(a_run, "packets").column("event").to_pylist())
     drops = read(a_run, "drops").to_pylist()
-    assert Counter(row["reason"] for row in drops) == meta["drops"]
-    assert packets["dropped"] == meta["counts"]["dropped"]
-    assert packets["arrived"] + packets["acked"] == meta["counts"]["delivered"]
+    assert Counter(row["reason"] for row in drops) == run.drops
+    assert packets["dropped"] == run.counts["dropped"]
+    assert packets["arrived"] + packets["acked"] == run.counts["delivered"]
     sent_segments = packets["sent"] + packets["resent"]
-    assert sent_segments < meta["counts"]["sent"] < 2 * sent_segments + 1
+    assert sent_segments < run.counts["sent"] < 2 * sent_segments + 1
     phases = set(tcp.column("phase").to_pylist())
     assert phases == {"slow-start", "avoidance", "recovery", "loss"}
     assert max(tcp.column("timeouts").to_pylist()) >= 1
@@ -118,26 +115,29 @@ def test_intervals_end_where_they_should_and_hold_what_the_link_carries(a_run):
     assert all(math.isfinite(mean) and 0 <= mean <= 30 for mean in means)
 
 
-def test_meta_says_what_was_run(a_run):
-    meta = meta_of(a_run)
-    assert meta["counts"]["sent"] == sum(meta["counts"][name] for name in ("delivered", "dropped", "in_flight"))
-    assert len(meta["records_sha256"]) == len(meta["metrics_sha256"]) == len(meta["scenario_sha256"]) == 64
-    assert meta["scenario"]["failures"] == [{"at_ps": 4 * 10**12, "link": "R2-R3", "repair_ps": 7 * 10**12}]
-    assert (meta["seed"], meta["kernel"], meta["cell"], meta["set"]) == (1, "fast", {}, [])
+def test_a_study_says_what_was_run(a_run):
+    done, run = Done.open(a_run), the_run(a_run)
+    assert run.counts["sent"] == sum(run.counts[name] for name in ("delivered", "dropped", "in_flight"))
+    assert len(run.records_sha256) == len(run.metrics_sha256) == len(run.scenario_sha256) == 64
+    (path,) = (a_run / "cells").iterdir()
+    cell = json.loads(path.read_text())
+    assert cell["scenario"]["failures"] == [{"at_ps": 4 * 10**12, "link": "R2-R3", "repair_ps": 7 * 10**12}]
+    assert (cell["cell"], cell["scenario_sha256"]) == ({}, run.scenario_sha256)
     goodput = {}
     for row in read(a_run, "goodput").to_pylist():
         goodput[row["group"]] = goodput.get(row["group"], 0) + row["bytes"] * 8 / 10
-    assert meta["goodput_bps"] == pytest.approx(goodput)
+    metric = done.metrics["goodput_bps"]
+    assert {group: metric.at(group=group).values[0] for group in metric.axes[-1].values} == pytest.approx(goodput)
 
 
 def test_a_finished_run_is_not_made_again(a_run, command):
-    before = (a_run / "meta.json").stat().st_mtime_ns
-    done = command("run", "single-failure", "--out", a_run.parent)
+    before = {path: path.stat().st_mtime_ns for path in a_run.rglob("*") if path.is_file()}
+    done = command("run", "single-failure", "--digest", "--out", a_run)
     assert "1 runs, 1 finished before and reused" in done.stderr
-    assert (a_run / "meta.json").stat().st_mtime_ns == before
+    assert before == {path: path.stat().st_mtime_ns for path in before}
 
 
-def test_a_sweep_writes_a_directory_a_cell_and_digests_do_not_depend_on_jobs(command, tmp_path):
+def test_a_sweep_is_one_study_and_digests_do_not_depend_on_jobs(command, tmp_path):
     text = tmp_path / "sweep.toml"
     source = (Path(optcp.__file__).parent / "scenarios" / "single-failure.toml").read_text()
     text.write_text(source + '\n[sweep]\n"parameters.switch_delay" = ["0 ms", "10 ms", "20 ms"]\n')
@@ -149,17 +149,21 @@ def test_a_sweep_writes_a_directory_a_cell_and_digests_do_not_depend_on_jobs(com
         ("d", ["--kernel", "reference"]),
     ):
         command("run", text, "--runs", 2, "--digest", "--out", name, *options)
-        metas = [meta_of(path) for path in sorted((tmp_path / name).iterdir())]
-        assert [meta["cell"]["parameters.switch_delay"] for meta in metas[::2]] == ["0 ms", "10 ms", "20 ms"]
-        found.append([(meta["seed"], meta["records_sha256"], meta["metrics_sha256"]) for meta in metas])
+        done = Done.open(tmp_path / name)
+        assert done.axes[0].values == ("0 ms", "10 ms", "20 ms")
+        found.append([(run.seed, run.records_sha256, run.metrics_sha256) for _, runs in done for run in runs])
     assert found[0] == found[1] == found[2] == found[3]
     assert len(set(found[0])) == 6
 
 
 def test_checksums_are_those_of_other_tools(a_run):
-    for name, checksum in meta_of(a_run)["files"].items():
-        done = subprocess.run(["sha256sum", a_run / name], capture_output=True, text=True, check=True)
-        assert done.stdout.split()[0] == checksum
+    (manifest,) = (a_run / "parts").glob("*.json")
+    files = json.loads(manifest.read_text())["files"]
+    assert set(COLUMNS) <= set(files)
+    for table, about in files.items():
+        path = a_run / table / f"{manifest.stem}.parquet"
+        done = subprocess.run(["sha256sum", path], capture_output=True, text=True, check=True)
+        assert done.stdout.split()[0] == about["sha256"]
 
 
 @pytest.mark.skipif(sys.platform in ("darwin", "win32"), reason="their file systems have text for names")
@@ -176,7 +180,7 @@ def test_a_scenario_whose_path_is_no_text(command, tmp_path):
     assert "odd\N{REPLACEMENT CHARACTER}/w\N{REPLACEMENT CHARACTER}.toml:" in message
     assert 'write `congestion = "cubic"`' in message
     command("run", scenario, "--set", "flows.0.tcp=rfc", "--runs", "2", "--out", "out")
-    assert len(list(tmp_path.glob("out/seed-*"))) == 2
+    assert Done.open(tmp_path / "out").seeds == (1, 2)
 
 
 def test_scenarios_are_listed_with_titles(command):

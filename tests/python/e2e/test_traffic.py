@@ -1,47 +1,46 @@
 """Datagrams, and flows that come and go, with the compiled simulator."""
 
-import json
-
 import numpy as np
 import pyarrow.parquet
 import pytest
 
-TIMES = ("time_ps", "start_ps")
+from optcp import Done
 
 
 def test_self_similar_background_is_reported_with_its_hurst_parameter(command, tmp_path):
     command("run", "self-similar", "--set", "stop=60 s", "--out", "out")
-    meta = json.loads((tmp_path / "out" / "seed-1" / "meta.json").read_text(encoding="utf-8"))
-    found = meta["hurst"]["background"]
-    assert found["local_whittle"] == pytest.approx(0.7, abs=4 * found["standard_error"])
+    done = Done.open(tmp_path / "out")
+    # Its asymptotic standard error is some 0.02 for 600 intervals or more.
+    assert done.metrics["hurst"].at(group="background").values == pytest.approx(0.7, abs=0.15)
     # 20 MB take more than a minute beside it.
-    assert meta["completions"]["file"] == {
-        "ended": 0,
-        "unfinished": 1,
-        "mean_s": None,
-        "p50_s": None,
-        "p95_s": None,
-        "p99_s": None,
-    }
-    assert sum(meta["counts"][name] for name in ("delivered", "dropped", "in_flight")) == meta["counts"]["sent"]
+    flows = [done.metrics[f"{what}_flows"].at(group="file").values for what in ("completed", "unfinished")]
+    assert flows == [[0], [1]]
+    assert "completion_mean_s" not in done.metrics
+    ((_, (run,)),) = done
+    assert sum(run.counts[name] for name in ("delivered", "dropped", "in_flight")) == run.counts["sent"]
 
 
 def test_completion_times_are_shown_and_stored(command, tmp_path):
     short = ("--set", "stop=12 s", "--set", "flows.1.until=10 s", "--set", "parameters.largest=1 MB")
     done = command("run", "web-and-elephant", *short, "--runs", 2, "--out", "out")
-    shown = done.stdout.split("completion times of flows, mean and percentiles")[1].split("\n")
-    assert shown[1].split() == ["group", "flows", "unfinished", "mean", "50", "%", "95", "%", "99", "%"]
-    runs = [tmp_path / "out" / f"seed-{seed}" for seed in (1, 2)]
-    tables = [pyarrow.parquet.read_table(run / "completions.parquet") for run in runs]
-    group, flows, unfinished = shown[2].split()[:3]
-    assert (group, int(flows), int(unfinished)) == ("web", sum(table.num_rows for table in tables), 0)
+    shown = done.stdout.split("completion times of flows")[1].split("\n")
+    heads = ["group", "completed_flows", "unfinished_flows", "time", "95", "%", "interval", "n"]
+    assert shown[1].split() == heads
+    group, flows, unfinished, what = shown[2].split()[:4]
+    table = pyarrow.parquet.read_table(tmp_path / "out" / "completions")
+    seed, start, end = (table.column(name).to_numpy() for name in ("seed", "start_ps", "time_ps"))
+    assert (group, float(flows), float(unfinished), what) == ("web", table.num_rows / 2, 0, "mean")
+    took = (end - start) / 1e12
+    mean = np.mean([took[seed == one].mean() for one in (1, 2)])
+    assert float(shown[2].split()[4]) == pytest.approx(mean, rel=1e-3)
+    # The least value that 95 % do not exceed.
+    assert shown[4].split()[3] == "p95"
+    assert float(shown[4].split()[4]) == pytest.approx(np.quantile(took, 0.95, method="inverted_cdf"), rel=1e-3)
     # 80 a second for 5 s.
-    assert all(abs(table.num_rows - 400) < 4 * 20 for table in tables)
-    took = [(end - start) / 1e12 for end, start in zip(*(tables[0][name].to_pylist() for name in TIMES), strict=True)]
-    meta = json.loads((runs[0] / "meta.json").read_text(encoding="utf-8"))
-    assert meta["completions"]["web"]["p95_s"] == pytest.approx(np.percentile(took, 95))
+    assert all(abs(count - 400) < 4 * 20 for count in np.bincount(seed)[1:])
+    assert "goodput while the group was active" in done.stdout
 
 
 def test_too_few_intervals_give_no_estimate(command, tmp_path):
     command("run", "self-similar", "--set", "stop=20 s", "--out", "out")
-    assert json.loads((tmp_path / "out" / "seed-1" / "meta.json").read_text(encoding="utf-8"))["hurst"] == {}
+    assert "hurst" not in Done.open(tmp_path / "out").metrics

@@ -6,7 +6,8 @@ import sys
 
 CORNERS = """
 from optcp.papers import assume
-from optcp.papers.base import Options, select
+from optcp.papers.base import Options
+from optcp.papers.registry import select
 from optcp.sensitivity.design import design
 from optcp.sensitivity.space import space
 for name in ("gmpls/table3", "gmpls/table5", "slides/best-delay"):

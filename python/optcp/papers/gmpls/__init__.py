@@ -3,25 +3,26 @@
 from optcp.papers.gmpls import (
     every_scheme,
     fig4,
-    fig10,
-    fig11,
-    fig12,
-    fig13,
-    fig14,
-    fig15,
-    fig16,
     fig18,
     fig19,
     section5_2,
     section5_3,
-    section7_2,
-    table4,
-    table5,
-    table6,
     table8,
 )
 from optcp.papers.gmpls.fig7 import FIG7
 from optcp.papers.gmpls.fig8 import FIG8
+from optcp.papers.gmpls.fig10 import FIG10
+from optcp.papers.gmpls.fig11 import FIG11
+from optcp.papers.gmpls.fig12 import FIG12
+from optcp.papers.gmpls.fig13 import FIG13
+from optcp.papers.gmpls.fig14 import FIG14
+from optcp.papers.gmpls.fig15 import FIG15
+from optcp.papers.gmpls.fig16 import FIG16
+from optcp.papers.gmpls.section7_2 import SECTION7_2
 from optcp.papers.gmpls.table3 import TABLE3
+from optcp.papers.gmpls.table4 import TABLE4
+from optcp.papers.gmpls.table5 import TABLE5
+from optcp.papers.gmpls.table6 import TABLE6
 
-EXHIBITS = (FIG7, FIG8, TABLE3)
+# fmt: off
+EXHIBITS = (FIG7, FIG8, FIG10, FIG11, FIG12, FIG13, FIG14, FIG15, FIG16, SECTION7_2, TABLE3, TABLE4, TABLE5, TABLE6)

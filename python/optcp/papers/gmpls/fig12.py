@@ -9,111 +9,98 @@ import numpy as np
 
 from optcp import stats
 from optcp.papers import curve, judge
-from optcp.papers.base import Evaluation, exhibit
+from optcp.papers.exhibit import Exhibit, Findings, rows
+from optcp.papers.gmpls.goodput import trend
 from optcp.papers.gmpls.paper import FAILURE_S
-from optcp.papers.gmpls.section6 import D_MS, DELTA_MS, LOST_NOTE, Section6, steps
+from optcp.papers.gmpls.section6 import D_MS, DELTA_MS, LOST_NOTE, SETUP, goodput
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from numpy.typing import NDArray
-
-    from optcp.papers.assume import Value
-    from optcp.papers.gmpls.section6 import Context
+    from optcp.cells import Cells
+    from optcp.papers.exhibit import Found
+    from optcp.papers.gmpls.goodput import Goodput
     from optcp.papers.judge import Part
-    from optcp.study import Done
 
-SHORT = tuple(D_MS.index(d) for d in (1, 2, 10))
-LONG = D_MS.index(100)
-SLOW = DELTA_MS.index(100)
+SHORT_MS = (1, 2, 10)
+LONG_MS = 100
+FAST_MS, SLOW_MS = DELTA_MS[0], DELTA_MS[-1]
 SAME_POINTS = 5.0
 SETTLES_S = (2.0, 4.0)
 SPREAD_S = 1.0
 STABILISES_S = (5.0, 8.0)
 
 
-@exhibit
-class Fig12(Section6):
-    """Goodput in 100 ms intervals for 30 combinations, how deep it falls and when it is back."""
-
-    id = "gmpls/fig12"
-    title = "Goodput over time by change in RTT and protection switch delay"
-    where = "section 6.2, Fig. 12"
-
-    def evaluate(self, chosen: Mapping[str, Value], done: Mapping[str, Done]) -> Evaluation:
-        """A curve and two rows a (d, delta), grouped by delta as in the figure."""
-        context = self.context(chosen, done)
-        cells = [(d, delta) for delta in range(len(DELTA_MS)) for d in range(len(D_MS))]
-        rows = [one for cell in cells for one in context.curve_rows(*cell)]
-        series = [context.goodput_series(*cell) for cell in cells]
-        return Evaluation(rows, context.judge(self.id, JUDGES), series, [LOST_NOTE])
+def find(found: Found) -> Findings:
+    """A curve and two rows a (d, delta), grouped by delta as in the figure."""
+    shared = goodput(found)
+    return Findings(
+        rows=sorted(rows(shared.falls()), key=lambda one: float(one.key["delta_ms"])),
+        claims={
+            "slower-deepens-short": deeper_until_equal(shared),
+            "long-backup-same-drop": slower_not_deeper(shared),
+        },
+        series=[one for delta in DELTA_MS for d in D_MS for one in shared.over_time(d_ms=d, delta_ms=delta)],
+        notes=[LOST_NOTE],
+    )
 
 
-def _first_interval_parts(context: Context, delta: int) -> list[Part]:
+def curves_by_delta(goodput: Goodput, d_ms: int) -> dict[str, curve.Curves]:
+    """The curves of one d, by delta as evidence names it."""
+    return {f"{delta} ms": goodput.curves(d_ms=d_ms, delta_ms=delta) for delta in DELTA_MS}
+
+
+def first_interval(pct: Cells, delta_ms: int) -> list[Part]:
     """EQUIV of the first 100 ms after the failure, every d against 1 ms."""
-    pct = context.access_pct((FAILURE_S, FAILURE_S + curve.STEP_S))[..., delta]
+    first, name = pct.at(delta_ms=delta_ms), f"delta = {delta_ms} ms, (5.0 s, 5.1 s], d = {{}} ms minus 1 ms"
     return [
-        judge.equivalence_part(
-            f"delta = {DELTA_MS[delta]} ms, (5.0 s, 5.1 s], d = {D_MS[i]} ms minus 1 ms",
-            pct[:, i] - pct[:, 0],
-            SAME_POINTS,
-            "points",
-        )
-        for i in range(1, len(D_MS))
+        judge.equivalence_part(name.format(d), first.at(d_ms=d) - first.at(d_ms=1), SAME_POINTS, "points")
+        for d in D_MS[1:]
     ]
 
 
-def deeper_until_equal(context: Context) -> list[Part]:
+def deeper_until_equal(goodput: Goodput) -> list[Part]:
     """Judge: a slower switch deepens the drop of a short backup, and at 100 ms the first fall is equal for every d."""
     parts = []
-    for d in SHORT:
-        curves = [context.curves(d, delta) for delta in range(len(DELTA_MS))]
+    for d in SHORT_MS:
+        curves = curves_by_delta(goodput, d)
         parts += judge.bootstrap_trend_parts(
-            f"dip at d = {D_MS[d]} ms, delta", steps(DELTA_MS), curves, curve.dip_pct, "up", "points"
+            f"dip at d = {d} ms, delta", list(curves), list(curves.values()), curve.dip_pct, "up", "points"
         )
-    equal = _first_interval_parts(context, SLOW)
-    alike = [
-        DELTA_MS[delta]
-        for delta in range(len(DELTA_MS))
-        if judge.combine(_first_interval_parts(context, delta))[0] is True
-    ]
+    first = goodput.access_pct((FAILURE_S, FAILURE_S + curve.STEP_S))
+    alike = [delta for delta in DELTA_MS if judge.combine(first_interval(first, delta))[0] is True]
     smallest = f"the smallest delta with this is {alike[0]} ms" if alike else "it holds at no delta"
-    equal[-1] = replace(equal[-1], text=f"{equal[-1].text} ({smallest})")
-    return parts + equal
+    *equal, last = first_interval(first, SLOW_MS)
+    return [*parts, *equal, replace(last, text=f"{last.text} ({smallest})")]
 
 
-def slower_not_deeper(context: Context) -> list[Part]:
+def slower_not_deeper(goodput: Goodput) -> list[Part]:
     """Judge: at d = 100 ms a slower switch neither deepens the drop nor lengthens it, but costs goodput meanwhile."""
-    n = context.measured.seeds
-    curves = [context.curves(LONG, delta) for delta in range(len(DELTA_MS))]
-    (slow, slow_samples), (fast, fast_samples) = (
-        stats.bootstrap(one, curve.dip_pct) for one in (curves[-1], curves[0])
-    )
-    parts = [
+    n, curves = goodput.seeds, curves_by_delta(goodput, LONG_MS)
+    dips = {name: stats.bootstrap(one, curve.dip_pct) for name, one in curves.items()}
+    settled = {name: stats.bootstrap(one, curve.back_s) for name, one in curves.items()}
+    (slow, slow_samples), (fast, fast_samples) = dips[f"{SLOW_MS} ms"], dips[f"{FAST_MS} ms"]
+    margin = (-SAME_POINTS, SAME_POINTS)
+    spread = np.ptp([estimate for estimate, _ in settled.values()])
+    spreads = np.ptp([samples for _, samples in settled.values()], axis=0)
+    pct = goodput.access_pct(STABILISES_S).at(d_ms=LONG_MS)
+    return [
         judge.within_part(
-            "dip, delta = 100 ms minus 5 ms",
-            slow_samples - fast_samples,
-            slow - fast,
-            n,
-            (-SAME_POINTS, SAME_POINTS),
-            1,
-            "points",
-        )
-    ]
-    settled = [stats.bootstrap(one, curve.back_s) for one in curves]
-    parts += [
-        judge.within_part(f"delta = {delta} ms: settled after", samples, estimate, n, SETTLES_S, 2, "s")
-        for delta, (estimate, samples) in zip(DELTA_MS, settled, strict=True)
-    ]
-    times: NDArray[np.float64] = np.array([samples for _, samples in settled])
-    spread = float(np.ptp([estimate for estimate, _ in settled]))
-    parts.append(
+            "dip, delta = 100 ms minus 5 ms", slow_samples - fast_samples, slow - fast, n, margin, 1, "points"
+        ),
+        *(
+            judge.within_part(f"delta = {name}: settled after", samples, estimate, n, SETTLES_S, 2, "s")
+            for name, (estimate, samples) in settled.items()
+        ),
         judge.within_part(
-            "longest minus shortest of these times", np.ptp(times, axis=0), spread, n, (-np.inf, SPREAD_S), 2, "s"
-        )
-    )
-    pct = context.access_pct(STABILISES_S)[:, LONG]
-    return parts + judge.trend_parts("goodput of (5 s, 8 s], delta", steps(DELTA_MS), list(pct.T), "down", "points")
+            "longest minus shortest of these times", spreads, float(spread), n, (-np.inf, SPREAD_S), 2, "s"
+        ),
+        *trend("goodput of (5 s, 8 s], delta", pct, "down", "points"),
+    ]
 
 
-JUDGES = {"slower-deepens-short": deeper_until_equal, "long-backup-same-drop": slower_not_deeper}
+FIG12 = Exhibit(
+    "gmpls/fig12",
+    "Goodput over time by change in RTT and protection switch delay",
+    "section 6.2, Fig. 12",
+    SETUP,
+    find,
+)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -10,74 +9,54 @@ import numpy as np
 
 from optcp import stats
 from optcp.papers import judge
-from optcp.papers.base import Evaluation, exhibit
-from optcp.papers.gmpls.section6 import D_MS, DELTA_MS, Section6, steps
+from optcp.papers.exhibit import Exhibit, Findings, rows
+from optcp.papers.gmpls.goodput import trend
+from optcp.papers.gmpls.section6 import D_MS, DELTA_MS, SETUP, goodput
 from optcp.papers.judge import Part
-from optcp.papers.verdict import row
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from numpy.typing import NDArray
 
-    from optcp.papers.assume import Value
-    from optcp.papers.gmpls.section6 import Context
-    from optcp.papers.model import Row
-    from optcp.stats import Equivalence
-    from optcp.study import Done
+    from optcp.cells import Cells
+    from optcp.papers.exhibit import Found
+    from optcp.papers.model import Holds
 
 SAME_POINTS = 1.0
 AS_MUCH = (0.67, 1.5)
-CORNER = (D_MS.index(1), DELTA_MS.index(5))
-LONG_FAST = (D_MS.index(100), DELTA_MS.index(5))
-SHORT_SLOW = {d: (D_MS.index(d), DELTA_MS.index(100)) for d in (10, 1)}
 
 
-@exhibit
-class Fig14(Section6):
-    """Mean goodput of (5 s, 6.5 s] in per cent of the access bandwidth."""
-
-    id = "gmpls/fig14"
-    title = "Goodput by change in RTT and protection switch delay"
-    where = "section 6.2, Fig. 14"
-
-    def evaluate(self, chosen: Mapping[str, Value], done: Mapping[str, Done]) -> Evaluation:
-        """One row a (d, delta)."""
-        context = self.context(chosen, done)
-        pct = context.access_pct()
-        rows: list[Row] = [
-            row({"d_ms": d, "delta_ms": delta}, "goodput_access_pct", None, stats.mean(pct[:, i, j]), "")
-            for i, d in enumerate(D_MS)
-            for j, delta in enumerate(DELTA_MS)
-        ]
-        return Evaluation(rows, context.judge(self.id, JUDGES), [], [])
+def find(found: Found) -> Findings:
+    """Mean goodput of (5 s, 6.5 s] in per cent of the access bandwidth, one row a (d, delta)."""
+    pct = goodput(found).access_pct()
+    claims = {"falls-with-both": falls_both_ways(pct), "length-costs-as-delay": longer_is_like_slower(pct)}
+    return Findings(rows({"goodput_access_pct": pct.mean()}), claims)
 
 
-def falls_both_ways(context: Context) -> list[Part]:
+def falls_both_ways(pct: Cells) -> list[Part]:
     """Judge: goodput falls with d at every delta and with delta at every d; d = 1 and 2 ms may be equal."""
-    pct = context.access_pct()
     parts = []
-    for i, d in enumerate(D_MS):
-        parts += judge.trend_parts(f"d = {d} ms, delta", steps(DELTA_MS), list(pct[:, i].T), "down", "points")
-    for j, delta in enumerate(DELTA_MS):
-        column = judge.trend_parts(f"delta = {delta} ms, d", steps(D_MS), list(pct[:, :, j].T), "down", "points")
-        test = stats.equivalent(pct[:, 1, j] - pct[:, 0, j], SAME_POINTS)
-        if same := judge.settled(functools.partial(_is_inside, test)):
-            # The second part is the step from 1 to 2 ms.
-            column[1] = Part(f"{column[1].text}, the same within {SAME_POINTS:g} point", same)
-        parts += column
+    for d in D_MS:
+        parts += trend(f"d = {d} ms, delta", pct.at(d_ms=d), "down", "points")
+    for delta in DELTA_MS:
+        here = pct.at(delta_ms=delta)
+        last_against_first, step_to_2_ms, *others = trend(f"delta = {delta} ms, d", here, "down", "points")
+        if same := alike(here.at(d_ms=2) - here.at(d_ms=1)):
+            step_to_2_ms = Part(f"{step_to_2_ms.text}, the same within {SAME_POINTS:g} point", same)
+        parts += [last_against_first, step_to_2_ms, *others]
     return parts
 
 
-def _is_inside(test: Equivalence, level: float) -> bool:
-    return test.holds(level) is True
+def alike(difference: Cells) -> Holds:
+    """Whether d = 1 and 2 ms are the same by EQUIV."""
+    test = stats.equivalent(difference, SAME_POINTS)
+    return judge.settled(lambda level: test.holds(level) is True)
 
 
-def longer_is_like_slower(context: Context) -> list[Part]:
+def longer_is_like_slower(pct: Cells) -> list[Part]:
     """Judge: lengthening the backup costs about as much as delaying the switch by the same order of magnitude."""
-    pct = context.access_pct()
-    losses = np.column_stack([pct[:, *CORNER] - pct[:, *cell] for cell in (LONG_FAST, SHORT_SLOW[10], SHORT_SLOW[1])])
-    n = context.measured.seeds
+    ends = ((100, 5), (10, 100), (1, 100))
+    losses = np.column_stack([pct.at(d_ms=1, delta_ms=5) - pct.at(d_ms=d, delta_ms=delta) for d, delta in ends])
+    n = len(losses)
 
     def ratio(other: int) -> tuple[float, NDArray[np.float64]]:
         return stats.bootstrap(losses, lambda mean: mean[:, 0] / mean[:, other])
@@ -90,4 +69,6 @@ def longer_is_like_slower(context: Context) -> list[Part]:
     return [replace(part, text=f"{part.text}; {more}; (100, 5) over (1, 100): {judge.span(against_one, '')}")]
 
 
-JUDGES = {"falls-with-both": falls_both_ways, "length-costs-as-delay": longer_is_like_slower}
+FIG14 = Exhibit(
+    "gmpls/fig14", "Goodput by change in RTT and protection switch delay", "section 6.2, Fig. 14", SETUP, find
+)

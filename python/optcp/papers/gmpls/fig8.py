@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from optcp import stats
-from optcp.papers import histogram, judge
+from optcp.papers import judge
 from optcp.papers.exhibit import Exhibit, Findings
 from optcp.papers.gmpls.section5 import DELTA_MS, READINGS_NOTE, SETUP, worlds
-from optcp.papers.verdict import row
+from optcp.papers.histogram import distribution
 
 if TYPE_CHECKING:
     from optcp.papers.exhibit import Found
     from optcp.papers.gmpls.section5 import World
     from optcp.papers.judge import Part
-    from optcp.papers.model import Key
 
 BIN_PCT = 5
 
@@ -23,12 +21,10 @@ def find(found: Found) -> Findings:
     """Histograms of f(delta) with a resolution of 5 % and their normal fits; the fits' parameters as rows."""
     rows, series = [], []
     for reading, world in worlds(found).items():
-        for delta in DELTA_MS[1:]:
-            values = (100 * world.ratio.at(delta_ms=delta)).values
-            key: Key = {"flows": reading, "delta_ms": delta}
-            rows.append(row(key, "f_mean_pct", None, stats.mean(values), ""))
-            rows.append(row(key, "f_sd_pct", None, stats.deviation(values), ""))
-            series += histogram.curves(key, values, BIN_PCT, "f(delta)")
+        f_pct = (100 * world.ratio).part(delta_ms=DELTA_MS[1:])
+        of_reading, drawn = distribution(f_pct, BIN_PCT, "f(delta)", {"flows": reading})
+        rows += of_reading
+        series += drawn
     claims = {"delay-gains": {reading: delay_gains(world) for reading, world in worlds(found).items()}}
     return Findings(rows, claims, series, [READINGS_NOTE])
 

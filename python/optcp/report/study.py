@@ -1,0 +1,141 @@
+"""One page of a finished study: its world, each metric with a figure and a paired comparison, provenance."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from optcp import _core
+from optcp.files import write_text
+from optcp.labelled import cells_of, prefixed
+from optcp.plots.estimates import IEEE_WIDTH_IN, MOST_CURVES, draw
+from optcp.plots.network import of_world
+from optcp.plots.registry import Figure
+from optcp.plots.study import HEIGHT_IN, first_axis
+from optcp.plots.svg import canvas, render
+from optcp.report.templating import templates
+from optcp.study.study import described
+from optcp.tables import digits, p_text
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from optcp.cells import Cells
+    from optcp.compare import Compared
+    from optcp.estimates import Estimates
+    from optcp.study.done import Done
+
+MOST_ROWS = 24
+"""The rows of a metric that are seen without a click."""
+
+
+def write(done: Done, path: Path) -> Path:
+    """Write the page into a file."""
+    write_text(path, page(done))
+    return path
+
+
+def page(done: Done) -> str:
+    """Make the page; the same bytes for the same study."""
+    reference = {axis.name: axis.values[0] for axis in done.axes} if len(done.grid.branches) > 1 else {}
+    compared: dict[str, dict[tuple[str, ...], Compared]] = {}
+    for row in done.compare(at=reference).rows if reference else ():
+        compared.setdefault(row.metric, {})[tuple(row.cell.values())] = row
+    summaries = {one["name"]: one["summary"] for one in _core.metrics()}
+    world = done.grid.branches[0].resolved
+    return (
+        templates()
+        .get_template("runs.html.j2")
+        .render(
+            title=done.grid.title,
+            about=described(done.grid, done.seeds),
+            world=_world(world),
+            map=of_world(world),
+            failing=any("link" in failure for failure in world["failures"]),
+            axes=[(axis.name, ", ".join(axis.shown)) for axis in done.axes],
+            settings=done.store.read_identity()["settings"],
+            metrics=[_metric(cells, summaries[name], compared.get(name, {})) for name, cells in done.metrics.items()],
+            reference=", ".join(f"{name} = {value}" for name, value in reference.items()),
+            provenance=provenance(done),
+            most=MOST_ROWS,
+        )
+    )
+
+
+def _world(world: dict[str, Any]) -> str:
+    flows = sum(len(route["flows"]) for group in world["flows"] for route in group.get("routes", ()))
+    parts = [(len(world["nodes"]), "nodes"), (len(world["links"]), "links"), (flows, "flows that start with the run")]
+    return ", ".join(f"{count} {what}" for count, what in parts) + f"; it ends at {world['stop_ps'] / 1e12:g} s"
+
+
+def _metric(cells: Cells, summary: str, compared: dict[tuple[str, ...], Compared]) -> dict[str, Any]:
+    means = cells.mean()
+    largest = float(np.nanmax(np.abs(means.estimate), initial=0))
+    factor, unit = prefixed(largest, cells.unit)
+
+    def shown(*values: float) -> list[str]:
+        return [digits(value / factor, largest / factor) for value in values]
+
+    rows = []
+    for at, cell in cells_of(means.axes):
+        mean, low, high = shown(means.estimate[at], means.low[at], means.high[at])
+        against = ["reference", "", "", "", ""] if compared else []
+        if (row := compared.get(tuple(cell.values()))) is not None:
+            gap, least, most = shown(row.difference, row.low, row.high)
+            against = [gap, f"[{least}, {most}]", digits(row.relative_pct, 100), p_text(row.p), str(row.n)]
+        rows.append(
+            {"cell": cell.values(), "mean": mean, "interval": f"[{low}, {high}]", "n": means.n[at], "against": against}
+        )
+    return {
+        "name": cells.name,
+        "unit": unit,
+        "summary": summary[:1].upper() + summary[1:],
+        "axes": [axis.name for axis in cells.axes],
+        "rows": rows,
+        "figure": _figure(cells, means),
+    }
+
+
+def _figure(cells: Cells, means: Estimates) -> Figure | None:
+    """The metric along the first axis of numbers; none where all cells are alike."""
+    known = means.estimate[~np.isnan(means.estimate)]
+    if not known.size or np.ptp(known) == 0:
+        return None
+    x = first_axis(cells.axes)
+    others = [axis for axis in cells.axes if axis.name != x and len(axis) > 1]
+    by, remarks = None, []
+    if others:
+        axis = others.pop()
+        by = axis.name
+        if len(axis) > MOST_CURVES:
+            cells = cells.part(**{by: axis.values[:MOST_CURVES]})
+            remarks.append(f"the first {MOST_CURVES} of {len(axis)} curves")
+    cells = cells.at(**{axis.name: axis.values[0] for axis in cells.axes if axis.name not in (x, by)})
+    remarks += [f"{axis.name} = {axis.values[0]}" for axis in others]
+    caption = "; ".join([f"{cells.name} along {x}: mean and 95 % interval over {len(cells.seeds)} seeds", *remarks])
+    with canvas(IEEE_WIDTH_IN[2], HEIGHT_IN + 0.4) as figure:
+        draw(cells.mean(), x, by, 2, figure.add_subplot())
+        return Figure(f"{caption}.", render(figure, cells.name, caption))
+
+
+def provenance(done: Done) -> dict[str, str]:
+    """Where the study comes from; ``metrics_sha256`` is over the digests of the runs, in (cell, seed) order."""
+    about = done.store.read_identity()
+    digests = [done.run(branch, seed).metrics_sha256 for branch in done.grid.branches for seed in done.seeds]
+    first, count = done.seeds[0], len(done.seeds)
+    whole = done.seeds == tuple(range(first, first + count))
+    start = f" --seed {first}" if first != 1 else ""
+    again = f"optcp run SCENARIO.toml --runs {count}{start} --out {done.store.root}"
+    return {
+        "version": about["version"],
+        "simulator (sha256)": about["extension_sha256"],
+        "cells": ", ".join(about["cells"]),
+        "seeds": f"{first} to {done.seeds[-1]}" if whole else ", ".join(map(str, done.seeds)),
+        "runs": str(len(digests)),
+        "metrics_sha256": hashlib.sha256(bytes.fromhex("".join(digests))).hexdigest(),
+        "to make it again": again
+        if whole and done.grid.named is None
+        else "optcp.Study(scenario, over, seeds=...).run(...)",
+    }

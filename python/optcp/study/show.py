@@ -1,0 +1,256 @@
+"""What ``optcp run`` prints: the plan of a study, and its metrics with their intervals over seeds."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+from rich.table import Table
+
+from optcp.study.single import missing
+from optcp.tables import rate_text, show_coverage, show_table
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
+    from rich.console import Console
+
+    from optcp.axes import Axis
+    from optcp.stats import Interval
+    from optcp.study.done import Done
+    from optcp.study.single import Estimate
+    from optcp.study.store import Store
+    from optcp.study.study import Study
+
+MOST = 12
+"""Rows that a cell has of a metric, and cells that a plan lists; files have all."""
+LATE = 0.05
+"""A group that starts after this share of the run is not active in the whole of it."""
+PERCENTILES = (50, 95, 99)
+ALL = "all"
+"""What ``of`` is for all fibres together."""
+
+
+def _share(value: float) -> str:
+    return f"{value:.3%}"
+
+
+def _seconds(value: float) -> str:
+    return f"{value:.4g} s"
+
+
+TEXTS: dict[str, Callable[[float], str]] = {
+    "goodput_bps": rate_text,
+    "active_goodput_bps": rate_text,
+    "active_from_s": _seconds,
+    "active_to_s": _seconds,
+    "completion_mean_s": _seconds,
+    "drop_share": _share,
+    "burst_loss": _share,
+    "drops": "{:.1f}".format,
+    "bursts": "{:.1f}".format,
+}
+"""How values of a metric are written, where it is not with three decimals."""
+
+
+def _value(name: str, value: float) -> str:
+    return TEXTS.get(name, "{:.3f}".format)(value) if math.isfinite(value) else "-"
+
+
+def _with_interval(name: str, one: Interval | None) -> list[str]:
+    """An estimate, its interval, which one run does not have, and the runs behind it."""
+    if one is None or not one.n:
+        return ["-", "-", "0"]
+    whole = math.isfinite(one.low) and math.isfinite(one.high)
+    ends = f"[{_value(name, one.low)}, {_value(name, one.high)}]" if whole else "-"
+    return [_value(name, one.estimate), ends, str(one.n)]
+
+
+def show_plan(console: Console, study: Study, store: Store, estimate: Estimate | None, threads: int) -> None:
+    """Say what a run would do, how long it would take and what it would write."""
+    grid = study.grid
+    runs, left = len(grid.branches) * len(study.seeds), missing(study, store)
+    kept = f" ({runs - left} are there already)" if left < runs else ""
+    counts = f"cells: {len(grid.branches)}, seeds: {len(study.seeds)}, runs: {runs}{kept}"
+    console.print(f"{counts}, to {store.root}", soft_wrap=True)
+    for branch in grid.branches[:MOST]:
+        key = ", ".join(f"{name} = {value}" for name, value in branch.key.items())
+        console.print(f"  {key or 'as written'}", soft_wrap=True)
+    if len(grid.branches) > MOST:
+        console.print(f"  and {len(grid.branches) - MOST} more")
+    if estimate is None:
+        console.print("nothing is left to run")
+        return
+    console.print(f"tables: {', '.join(('scalars', 'runs', *grid.branches[0].observe))}", soft_wrap=True)
+    if not estimate.runs:
+        least = estimate.limit_s * math.ceil(left / threads)
+        console.print(
+            f"a run takes more than {estimate.limit_s:g} s: more than {least:.0f} s in all, {threads} at a time"
+        )
+        return
+    # A thread does whole runs.
+    in_all = estimate.seconds * math.ceil(left / threads)
+    console.print(
+        f"by a probe of {estimate.runs} runs: {estimate.seconds:.2g} s a run, {in_all:.2g} s in all with {threads} "
+        f"at a time, and {estimate.bytes / 1e6:.2g} MB on disk",
+        soft_wrap=True,
+    )
+
+
+def show_done(console: Console, done: Done) -> None:
+    """Print the metrics of a study, cell by cell; each is a mean over seeds with its 95 % interval."""
+    shown = _Shown(console, done)
+    if not shown.metrics("goodput over the whole run", "goodput_bps"):
+        console.print("the scenario observes no goodput")
+    shown.active()
+    shown.completions()
+    shown.metrics("load of ports over their rates", "utilisation")
+    shown.metrics("bursts that found no wavelength", "burst_loss", "bursts", "wavelength_utilisation")
+    shown.metrics("Hurst parameter of packets sent an interval", "hurst")
+    shown.spare()
+    if coverage := [one for branch in done.grid.branches if (one := branch.scenario.coverage())]:
+        show_coverage(console, coverage)
+    if (done.metrics["dropped"].values > 0).any():
+        shown.metrics("dropped packets over those sent", "drop_share")
+        shown.metrics("dropped packets a run", "drops", zeros=False)
+    else:
+        console.print("no packet was dropped")
+    console.print(f"{len(done.grid.branches) * len(done.seeds)} runs in {done.store.root}", soft_wrap=True)
+
+
+class _Shown:
+    """Tables of a study's metrics."""
+
+    def __init__(self, console: Console, done: Done) -> None:
+        self._console, self._done = console, done
+        shape = tuple(len(axis) for axis in done.axes)
+        values = [[axis.shown[i] for axis, i in zip(done.axes, at, strict=True)] for at in np.ndindex(*shape)]
+        # Without a sweep the only cell has no name.
+        self._keys = values if len(values) > 1 else [[]]
+
+    @functools.cache  # noqa: B019 - it is as short-lived as what it prints
+    def _means(self, name: str) -> dict[str, list[Interval]]:
+        """A metric's estimates: for each thing that there is one of, those of the cells."""
+        cells = self._done.metrics.get(name)
+        if cells is None:
+            return {}
+        of = cells.axes[len(self._done.axes) :]
+        found = [interval for _, interval in cells.mean()]
+        names = of[0].shown if of else ("",)
+        return {each: found[place :: len(names)] for place, each in enumerate(names)}
+
+    def _table(self, left: Sequence[str], right: Sequence[str]) -> Table:
+        table = Table(box=None, pad_edge=False)
+        for name in [axis.name for axis in self._done.axes] if len(self._keys) > 1 else []:
+            table.add_column(name, justify="right")
+        for name in left:
+            table.add_column(name)
+        for name in right:
+            table.add_column(name, justify="right", no_wrap=True)
+        return table
+
+    def _print(self, title: str, table: Table, of: str = "", there: int = 0) -> bool:
+        if table.row_count:
+            self._console.print(title, style="bold")
+            show_table(self._console, table)
+            if there > MOST:
+                where = self._done.store.root / "scalars"
+                self._console.print(f"{MOST} of {there} {of}s, those with the most; all are in {where}", soft_wrap=True)
+        return table.row_count > 0
+
+    def _chosen(self, name: str) -> list[str]:
+        """Of what a metric is shown: the first of all, and those that have most of it in any cell."""
+        means = self._means(name)
+
+        def most(of: str) -> float:
+            return math.inf if of == ALL else max((one.estimate for one in means[of] if one.n), default=-math.inf)
+
+        largest = sorted(means, key=most, reverse=True)[:MOST]
+        return [of for of in means if of in largest]
+
+    def metrics(self, title: str, name: str, *more: str, zeros: bool = True) -> bool:
+        """Print a metric of all that there is one of, with its interval, and others beside it."""
+        axis = next((axis.name for axis in self._extra(name)), "")
+        heads = [name, "95 % interval", "n"]
+        for other in more:
+            heads += [other, "95 % interval"]
+        table = self._table([axis] if axis else [], heads)
+        for cell, key in enumerate(self._keys):
+            for of in self._chosen(name):
+                mean = self._means(name)[of][cell]
+                if not zeros and not mean.estimate > 0:
+                    continue
+                texts = _with_interval(name, mean)
+                for other in more:
+                    texts += _with_interval(other, self._means(other)[of][cell])[:2]
+                table.add_row(*key, *([of] if axis else []), *texts)
+        return self._print(title, table, axis, len(self._means(name)))
+
+    def _extra(self, name: str) -> Sequence[Axis]:
+        cells = self._done.metrics.get(name)
+        return cells.axes[len(self._done.axes) :] if cells is not None else ()
+
+    def active(self) -> None:
+        """Print goodput over the time in which a group was active, where that is not the whole run."""
+        name, window = "active_goodput_bps", ("active_from_s", "active_to_s")
+        if window[0] not in self._done.metrics:
+            return
+        part = self._part()
+        groups = [of for of in self._chosen(name) if part[of].any()]
+        table = self._table(["group"], [name, "95 % interval", "n", *window])
+        for cell, key in enumerate(self._keys):
+            for group in groups:
+                ends = [_value(one, self._means(one)[group][cell].estimate) for one in window]
+                table.add_row(*key, group, *_with_interval(name, self._means(name)[group][cell]), *ends)
+        self._print("goodput while the group was active, and from when to when that was", table)
+
+    def _part(self) -> dict[str, NDArray[np.bool_]]:
+        """For each group in which cells it was active for a part of the run only."""
+        done = self._done
+        start, end = (done.metrics[name] for name in ("active_from_s", "active_to_s"))
+        groups = start.axes[-1].values
+        stop_s = np.array([branch.resolved["stop_ps"] / 1e12 for branch in done.grid.branches])[:, np.newaxis]
+        shape = (len(done.seeds), len(stop_s), len(groups))
+        part = (start.values.reshape(shape) > LATE * stop_s) | (end.values.reshape(shape) < stop_s)
+        return {group: np.asarray(part[:, :, place].any(axis=0)) for place, group in enumerate(groups)}
+
+    def completions(self) -> None:
+        """Print how long flows took that came and went."""
+        table = self._table(["group"], ["completed_flows", "unfinished_flows", "", "time", "95 % interval", "n"])
+        groups = self._chosen("completed_flows")
+        lines = {group: [("mean", self._means("completion_mean_s").get(group))] for group in groups}
+        for group, shares in itertools.product(groups, PERCENTILES):
+            quantile = self._done.completions[group].quantile(shares / 100)
+            lines[group].append((f"p{shares}", [one for _, one in quantile]))
+        for (cell, key), group in itertools.product(enumerate(self._keys), groups):
+            flows = (self._means(name)[group][cell].estimate for name in ("completed_flows", "unfinished_flows"))
+            beside = [f"{count:.1f}" for count in flows]
+            for what, cells in lines[group]:
+                one = cells[cell] if cells else None
+                table.add_row(*key, group, *beside, what, *_with_interval("completion_mean_s", one))
+                if one is None or not one.n:
+                    break
+        self._print(
+            "completion times of flows: mean of the runs' means (completion_mean_s), quantiles of all runs' flows",
+            table,
+            "group",
+            len(self._means("completed_flows")),
+        )
+
+    def spare(self) -> None:
+        """Print the capacity that protection needs; cells that differ in what fails need the same."""
+        found = [tuple(one.items()) for branch in self._done.grid.branches for one in branch.scenario.spare()]
+        table = Table(box=None, pad_edge=False)
+        for name in ("protected", "scheme"):
+            table.add_column(name)
+        for name in ("working links", "spare links", "of", "spare / working"):
+            table.add_column(name, justify="right", no_wrap=True)
+        for need in map(dict, dict.fromkeys(found)):
+            links = (str(need["working_links"]), str(need["spare_links"]))
+            ratio = f"{need['spare_links'] / need['working_links']:.2f}"
+            table.add_row(need["flows"], need["scheme"], *links, rate_text(need["rate_bps"]), ratio)
+        self._print("capacity that protection needs, each direction of a link counted", table)
