@@ -1,6 +1,7 @@
 """The LBAS paper: reading of runs and each judgement on data made by hand, and outcomes of long runs that are kept."""
 
 import json
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -11,13 +12,12 @@ from optcp.papers.base import Options, Size
 from optcp.papers.lbas import order, outcome, paper, steady, table1, table2, table3, tables
 from optcp.papers.lbas.paper import CELLS, FEWER, Cell
 from optcp.papers.registry import select
-from optcp.study.store import RunData
 
 IDS = ["lbas/table1", "lbas/table2", "lbas/table3"]
 
 
 def run(series):
-    return RunData(1, "", None, "", {}, {}, None, [], None, 0.0, series)
+    return SimpleNamespace(series=series)
 
 
 def ports(names, **columns):
