@@ -180,7 +180,7 @@ def test_the_load_of_short_flows_and_udp():
     for load, arrivals in mix.ARRIVALS.items():
         assert 8 * arrivals * mix.SHORT_MEAN_BYTES / 1e6 / smaller.RATE_MBPS == pytest.approx(load / 100)
     # b_D = 5: five lightpaths' worth.
-    settings = mix.traffic(5, 10, quick=False)
+    settings = mix.traffic(5, 10, 50)
     assert 'rate = "500000 bps"' in settings["traffic"]
     assert 'arrivals = "125 flows/s"' in settings["flows"]
 

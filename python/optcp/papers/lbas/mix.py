@@ -15,6 +15,7 @@ from optcp.papers.lbas.paper import METRO_NODES, Cell
 from optcp.papers.lbas.rows import DIFFERENCE, both_modes
 from optcp.papers.model import Series
 from optcp.samples import Samples
+from optcp.study.observed import seconds
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -34,10 +35,8 @@ ARRIVALS = {10: 25, 30: 75}
 """Load of the short flows in % of a lightpath to how many come a second for each: 50 kB and headers are 0.41 Mb."""
 UDP_MBPS, UDP_BYTES = 5, 200
 """Of all sources that share a lightpath, Poisson; packets about as large as those of voice."""
-LAST_S = {False: 50, True: 10}
-"""From when on no more short flows come, so that almost all end before the run does; of a quick look, too."""
-FIRST_S = {False: 6, True: 4}
-"""From when on short flows and datagrams count."""
+LAST_S, QUICK_LAST_S = 50, 10
+"""From when on no more short flows come, so that almost all end before the run does."""
 PS = 1e12
 NOTE = (
     "10 long flows a lightpath; short flows come as a Poisson process, Pareto sizes of 50 kB on average (index 1.2, up "
@@ -49,13 +48,12 @@ NOTE = (
 
 def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
     """With anycast switching and without; both have the same short flows and datagrams."""
-    quick = options.size.is_quick
+    first, last_s = (1, QUICK_LAST_S) if options.size.is_quick else (None, LAST_S)
 
     def settings(profile: str, bundling_degree: int, short_flows_pct: int, anycast: str) -> dict[str, str]:
         network = smaller.network(bundling_degree, FLOWS, anycast)
-        return {**smaller.SENDERS[profile], **network, **traffic(bundling_degree, short_flows_pct, quick)}
+        return {**smaller.SENDERS[profile], **network, **traffic(bundling_degree, short_flows_pct, last_s)}
 
-    first = 1 if quick else None
     axes = {
         "profile": SENDERS[:first],
         "bundling_degree": smaller.BUNDLING_DEGREES[:first],
@@ -81,8 +79,8 @@ def find(found: Found) -> Findings:
 
 def measured(done: Done) -> tuple[Cells, Samples]:
     """The metrics of :func:`measure` over the axis ``metric``, and completion times in ms."""
-    quick = len(done.axes[0]) < len(SENDERS)
-    runs = [[measure(run, FIRST_S[quick]) for run in of_seed] for _, of_seed in done]
+    warm_up_s = seconds(done.grid.branches[0].scenario.summary()["parameters"]["warm_up"])
+    runs = [[measure(run, warm_up_s) for run in of_seed] for _, of_seed in done]
     names = tuple(runs[0][0][0])
     times = np.empty((len(runs), len(runs[0])), dtype=object)
     for at in np.ndindex(*times.shape):
@@ -92,7 +90,7 @@ def measured(done: Done) -> tuple[Cells, Samples]:
     return done.cells(metrics, (Axis("metric", names),)), Samples(times.reshape(shape), done.axes, done.seeds)
 
 
-def traffic(bundling_degree: int, load_pct: int, quick: bool) -> dict[str, str]:
+def traffic(bundling_degree: int, load_pct: int, last_s: int) -> dict[str, str]:
     """What comes beside the long flows, as the scenario's file would have it."""
     paths = {
         "rightward": ["SL", "ML", "L", "R", "MR", "DR"],
@@ -111,7 +109,7 @@ def traffic(bundling_degree: int, load_pct: int, quick: bool) -> dict[str, str]:
             "path": path,
             "tcp": "all",
             "arrivals": f"{ARRIVALS[load_pct] * bundling_degree} flows/s",
-            "until": f"{LAST_S[quick]} s",
+            "until": f"{last_s} s",
             "sizes": sizes,
         }
         for group, path in paths.items()
@@ -152,7 +150,7 @@ def _toml(value: object) -> str:
     return json.dumps(value)
 
 
-def measure(run: RunData, first_s: int) -> tuple[dict[str, float], NDArray[np.float64]]:
+def measure(run: RunData, first_s: float) -> tuple[dict[str, float], NDArray[np.float64]]:
     """The metrics of a run, and how long in ms each short flow took that started after ``first_s`` and ended."""
     short = run.series["short"]
     start = short["start_ps"].astype(np.float64) / PS
@@ -166,7 +164,7 @@ def measure(run: RunData, first_s: int) -> tuple[dict[str, float], NDArray[np.fl
     return {**found, **udp(run.series["udp"], first_s), **shares}, times_ms
 
 
-def udp(series: Mapping[str, Any], first_s: int) -> dict[str, float]:
+def udp(series: Mapping[str, Any], first_s: float) -> dict[str, float]:
     """Loss and mean delay of datagrams from an instant on, a multiple of the observation's interval."""
     first = round(first_s / series["interval_s"])
     arrived, lost, delay_ps = (

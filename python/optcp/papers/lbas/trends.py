@@ -81,20 +81,15 @@ def find(found: Found) -> Findings:
 
 def _measured(counted: Mapping[str, Cells]) -> Measured:
     """What the copy's ports counted with a sender; a run is one batch."""
-
-    def seeds(at: tuple[int, ...]) -> dict[int, Batches]:
-        of_seed = enumerate(next(iter(counted.values())).seeds)
-        return {
-            seed: {name: cells.values[place, *at][None] for name, cells in counted.items()} for place, seed in of_seed
+    of_any = next(iter(counted.values()))
+    cells: dict[Cell, dict[int, Batches]] = {}
+    for at, where in cells_of(of_any.axes):
+        cell = Cell(int(where["bundling_degree"]), int(where["flows_per_lightpath"]), where["anycast"] == "yes")
+        cells[cell] = {
+            seed: {name: values.values[place, *at][None] for name, values in counted.items()}
+            for place, seed in enumerate(of_any.seeds)
         }
-
-    axes = next(iter(counted.values())).axes
-    return Measured(
-        {
-            Cell(int(where["bundling_degree"]), int(where["flows_per_lightpath"]), where["anycast"] == "yes"): seeds(at)
-            for at, where in cells_of(axes)
-        }
-    )
+    return Measured(cells)
 
 
 def rows_of(network: Network, profile: str, measured: Measured) -> list[Row]:
