@@ -554,9 +554,8 @@ def evidence(names: tuple[str, ...], seeds: int | None, out: Path, jobs: int | N
     NAME is an experiment: conformance, packetdrill, loss, delayed-ack, cubic, controls, bbr-states, buffer, share,
     friendliness or bbr-share; all by default. Stored runs are used again.
     """
-    from optcp.evidence.base import select
     from optcp.evidence.run import evidence as run_experiments
-    from optcp.evidence.run import write_page
+    from optcp.evidence.run import select, write_page
     from optcp.files import check_directory
     from optcp.study.progress import for_console
     from optcp.tables import show_evidence

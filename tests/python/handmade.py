@@ -5,9 +5,16 @@ from types import SimpleNamespace
 import numpy as np
 
 from optcp.axes import Axis
+from optcp.cells import Cells
 from optcp.study.done import Done
 from optcp.study.grid import Grid
 from optcp.table import Table
+
+
+def cells(values, **axes):
+    """Labelled values, shape (seeds, length of each axis), seeds from 1 on; each axis by its name and values."""
+    named = tuple(Axis(name, tuple(map(str, shown))) for name, shown in axes.items())
+    return Cells(values, named, tuple(range(1, 1 + len(values))))
 
 
 class HandMade(Done):

@@ -10,8 +10,9 @@ import pytest
 
 from optcp import stats
 from optcp.errors import InputError
-from optcp.evidence import bbr_share, friendliness, outside, page
-from optcp.evidence.base import Result, experiments, select
+from optcp.evidence import EXPERIMENTS, bbr_share, friendliness, outside, page
+from optcp.evidence.base import Result
+from optcp.evidence.run import select
 from optcp.evidence.variants import VARIANTS
 
 ROOT = Path(__file__).parents[2]
@@ -65,23 +66,22 @@ def test_the_page_is_made_from_the_stored_results():
 
 
 def test_every_experiment_is_stored_and_reads_back(results):
-    assert list(results) == list(experiments())
-    for name, result in results.items():
+    assert list(results) == [one.name for one in EXPERIMENTS]
+    for one, result in zip(EXPERIMENTS, results.values(), strict=True):
         assert result.rows
-        assert result.title == experiments()[name].title
-        assert result.about == list(experiments()[name].about)
+        assert result.title == one.title
+        assert result.about == list(one.about)
         assert Result.from_json(result.to_json()) == result
 
 
 def test_every_variant_has_its_rows(results):
     for name in ("loss", "delayed-ack", "buffer", "share"):
-        assert {row.key["variant"] for row in results[name].rows} == {variant.name for variant in VARIANTS}
+        assert {row.key["variant"] for row in results[name].rows} == set(VARIANTS)
 
 
 def test_every_outside_figure_of_a_variant_stands_beside_a_row(results):
-    names = {variant.name for variant in VARIANTS}
     for one in outside._figures():
-        if one.key["variant"] in names and one.experiment in results:
+        if one.key["variant"] in VARIANTS and one.experiment in results:
             rows = [row for row in results[one.experiment].rows if one.about(one.experiment, row.key)]
             assert rows, one
             for row in rows:

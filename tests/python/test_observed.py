@@ -83,6 +83,16 @@ def test_what_there_is_not_is_named(done):
         done["drops"].count(after="5 Mbps")
 
 
+def test_cells_of_other_intervals_are_refused(tmp_path):
+    world = optcp.load("single-failure")
+    done = optcp.Study(world, {"observe.0.interval": ["100 ms", "200 ms"]}).run(tmp_path / "a")
+    with pytest.raises(InputError, match="intervals of"):
+        done["goodput"].cells()
+    shorter = optcp.Study(world, {"w": {"a": {"stop": "10 s"}, "b": {"stop": "20 s", "observe.0.interval": "200 ms"}}})
+    with pytest.raises(InputError, match="other intervals"):
+        shorter.run(tmp_path / "b")["goodput"].cells()
+
+
 def test_axes_may_have_names_and_values_of_their_own(tmp_path):
     speeds = {"slow": {"parameters.switch_delay": "1 s"}, "fast": {"parameters.switch_delay": "1 ms"}}
     study = optcp.Study("single-failure", {"speed": speeds, "stop": ["11 s", "12 s"]}, seeds=2)

@@ -1,55 +1,67 @@
-"""The reduction of the section 5 study, on runs made by hand."""
+"""Section 5: what is measured of runs made by hand, and each judgement on worlds in which the answer is plain."""
+
+from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
+from handmade import HandMade, cells
 from optcp.errors import RunFailed
+from optcp.papers import judge
 from optcp.papers.base import Options
-from optcp.papers.gmpls import section5
-from optcp.papers.gmpls.section5 import DELTA_MS, Measured, measure
-from optcp.study import RunData
+from optcp.papers.exhibit import Findings
+from optcp.papers.gmpls import fig7, fig8, section5, table3
+from optcp.papers.gmpls.paper import PAPER_RUNS, WINDOW_S
+from optcp.papers.gmpls.section5 import CLASSES, DELTA_MS, World
 
 PORTS = ["S0->A", "L1->L2", "L2->L1", "L5->L6"]
-
-
-def run(goodput, drops=(), load=None, groups=("switched", "fixed")):
-    """A run with 1000 intervals of 10 ms; drops are (time in ms, port, group, ack)."""
-    times, ports, classes, acks = zip(*drops, strict=True) if drops else ((), (), (), ())
-    series = {
-        "goodput": {"kind": "goodput", "interval_s": 0.01, "groups": list(groups), "bytes": goodput},
-        "load": {
-            "kind": "load",
-            "interval_s": 0.1,
-            "ports": PORTS,
-            "bytes": load if load is not None else zeros(4, 100),
-        },
-        "drops": {
-            "kind": "drops",
-            "ports": PORTS,
-            "groups": ["fixed", "switched"],
-            "reasons": ["queue-full"],
-            "time_ps": np.array([time * 10**9 for time in times], dtype="u8"),
-            "port": np.array([PORTS.index(port) for port in ports], dtype="u4"),
-            "group": np.array([["fixed", "switched"].index(name) for name in classes], dtype="u4"),
-            "ack": np.array(acks, dtype=bool),
-            "reason": np.zeros(len(times), dtype="u1"),
-        },
-    }
-    return RunData(1, "", None, "", {}, {}, None, [], None, 0.0, series)
+INTERVALS = [f"{(i + 1) / 100} s" for i in range(1000)]
+N = 30
+SHAPE = (N, len(DELTA_MS))
+NOISE = np.random.default_rng(3).normal(0, 1, SHAPE)
 
 
 def zeros(*shape):
     return np.zeros(shape, dtype="u8")
 
 
-class Seeds:
-    """Stands for a finished study."""
+def run(goodput, drops=(), load=None, groups=CLASSES):
+    """Series of 1000 intervals of 10 ms; drops are (time in ms, port, group, ack)."""
+    times, ports, classes, acks = zip(*drops, strict=True) if drops else ((), (), (), ())
+    return {
+        "goodput": {"interval_s": 0.01, "groups": list(groups), "bytes": goodput},
+        "load": {"interval_s": 0.1, "ports": PORTS, "bytes": zeros(4, 100) if load is None else load},
+        "drops": {
+            "ports": PORTS,
+            "groups": ["fixed", "switched"],
+            "time_ps": np.array([time * 10**9 for time in times], dtype="u8"),
+            "port": np.array([PORTS.index(port) for port in ports], dtype="u4"),
+            "group": np.array([["fixed", "switched"].index(name) for name in classes], dtype="u4"),
+            "ack": np.array(acks, dtype=bool),
+        },
+    }
 
-    def __init__(self, *seeds):
-        self.seeds = seeds
 
-    def __iter__(self):
-        return enumerate(self.seeds, start=1)
+def measured(*runs):
+    """What is measured of one seed: a run a switch delay, or the same under each."""
+    return section5.measure(HandMade({"delta_ms": DELTA_MS}, [list(runs) * (5 if len(runs) == 1 else 1)]))
+
+
+def made(seeds=3, **changes):
+    """Worlds in which nothing happens, but for the changes; the values of each in the order of its axes."""
+    shape = (seeds, len(DELTA_MS))
+    values = {
+        "goodput": np.ones((*shape, 2, 1000)),
+        "load_bps": np.full(seeds, 9e6),
+        "backbone_drops": np.zeros(shape),
+        "dead_link_drops": np.zeros(shape),
+        "merge_drops": np.zeros(shape),
+        "first_merge_drop_s": np.ones(shape),
+        "both_classes_drop": np.ones(shape),
+    } | changes
+    axes = {"goodput": {"delta_ms": DELTA_MS, "group": CLASSES, "time": INTERVALS}, "load_bps": {}}
+    return World(**{name: cells(value, **axes.get(name, {"delta_ms": DELTA_MS})) for name, value in values.items()})
 
 
 def test_equation_5_counts_both_groups_from_after_5_s_to_6_5_s():
@@ -60,24 +72,24 @@ def test_equation_5_counts_both_groups_from_after_5_s_to_6_5_s():
     bytes_[1, 650] = 1000
     double = zeros(2, 1000)
     double[0, 500] = 220
-    cells = [bytes_, double, bytes_, double, bytes_]
-    measured = measure(Seeds([run(cell) for cell in cells]))
-    assert measured.bytes_in(5.0, 6.5)[0].tolist() == [[10, 100], [220, 0], [10, 100], [220, 0], [10, 100]]
-    assert measured.ratio.tolist() == [[1.0, 2.0, 1.0, 2.0, 1.0]]
-    assert measured.best_share.tolist() == [[0.0, 0.5, 0.0, 0.5, 0.0]]
-    assert measured.seeds == 1
+    world = measured(*(run(one) for one in (bytes_, double, bytes_, double, bytes_)))
+    in_window = world.goodput.between(*WINDOW_S)
+    assert in_window.values[0].tolist() == [[10, 100], [220, 0], [10, 100], [220, 0], [10, 100]]
+    assert world.ratio.values.tolist() == [[1.0, 2.0, 1.0, 2.0, 1.0]]
+    assert world.good.wins("delta_ms").values.tolist() == [[0.0, 0.5, 0.0, 0.5, 0.0]]
+    assert world.good.seeds == (1,)
 
 
 def test_groups_are_found_by_name():
     bytes_ = zeros(2, 1000)
     bytes_[0, 500] = 7
-    measured = measure(Seeds([run(bytes_, groups=("fixed", "switched"))] * 5))
-    assert measured.bytes_in(5.0, 6.5)[0, 0].tolist() == [0, 7]
+    good = measured(run(bytes_, groups=("fixed", "switched"))).goodput.between(*WINDOW_S).at(delta_ms=0)
+    assert [good.at(group=name).values.tolist() for name in CLASSES] == [[0], [7]]
 
 
 def test_no_goodput_without_delay_is_an_error():
     with pytest.raises(RunFailed, match="no meaning"):
-        _ = measure(Seeds([run(zeros(2, 1000))] * 5)).ratio
+        _ = measured(run(zeros(2, 1000))).ratio
 
 
 def test_drops_are_counted_by_place_and_window():
@@ -94,28 +106,30 @@ def test_drops_are_counted_by_place_and_window():
         (6500, "L5->L6", "fixed", False),  # at 6.5 s: in
         (6501, "L5->L6", "fixed", False),
     ]
-    measured = measure(Seeds([run(zeros(2, 1000), drops)] * 5))
-    assert measured.backbone_drops[0].tolist() == [1] * 5
-    assert measured.dead_link_drops[0].tolist() == [2] * 5
-    assert measured.merge_drops[0].tolist() == [4] * 5
+    world = measured(run(zeros(2, 1000), drops))
+    assert world.backbone_drops.values.tolist() == [[1] * 5]
+    assert world.dead_link_drops.values.tolist() == [[2] * 5]
+    assert world.merge_drops.values.tolist() == [[4] * 5]
     # From the switch at 5 s + delta to the next drop there.
-    assert measured.first_merge_drop_s[0] == pytest.approx([0.010, 0.010, 1.250, 1.000, 0.500])
-    assert measured.both_classes_drop[0].tolist() == [True, True, False, False, False]
-    assert not measured.no_merge_drop.any()
+    assert world.first_merge_drop_s.values[0] == pytest.approx([0.010, 0.010, 1.250, 1.000, 0.500])
+    assert world.both_classes_drop.values.tolist() == [[True, True, False, False, False]]
 
 
 @pytest.mark.parametrize(("second_ms", "both"), [(5200, True), (5201, False)])
 def test_both_classes_must_lose_within_200_ms(second_ms, both):
     drops = [(5010, "L5->L6", "fixed", False), (second_ms, "L5->L6", "switched", False)]
-    measured = measure(Seeds([run(zeros(2, 1000), drops)] * 5))
-    assert bool(measured.both_classes_drop[0, 0]) is both
+    world = measured(run(zeros(2, 1000), drops))
+    assert bool(world.both_classes_drop.at(delta_ms=0).values[0]) is both
 
 
 def test_a_run_without_drops_counts_to_its_end():
-    measured = measure(Seeds([run(zeros(2, 1000))] * 5))
-    assert measured.no_merge_drop.all()
-    assert measured.first_merge_drop_s[0] == pytest.approx([5.0, 4.95, 4.75, 4.5, 4.0])
-    assert measured.merge_drops.sum() == 0
+    world = measured(run(zeros(2, 1000)))
+    assert np.isnan(world.first_merge_drop_s.values).all()
+    assert world.merge_drops.values.sum() == 0
+    # To the end are 5 s with an immediate switch, and 4.95, 4.75, 4.5 and 4 s with a delayed one.
+    texts = [part.text for part in fig7.overflow_at_once(world)]
+    for text, gap in zip(texts, ("-50.00", "-250.00", "-500.00", "-1000.00"), strict=False):
+        assert f"ms minus 0 ms: {gap} ms" in text
 
 
 def test_load_of_the_failing_link():
@@ -123,47 +137,194 @@ def test_load_of_the_failing_link():
     load[1, 29] = 10**9  # (2.9 s, 3 s]: before
     load[1, 30] = 1_125_000
     load[1, 49] = 1_125_000
-    measured = measure(Seeds([run(zeros(2, 1000), load=load)] * 5))
     # 2 x 1 125 000 B in 2 s are 9 Mb/s.
-    assert measured.failing_link_load_bps.tolist() == [9e6]
+    assert measured(run(zeros(2, 1000), load=load)).load_bps.values.tolist() == [9e6]
 
 
 def test_worlds_of_both_readings():
     chosen = {parameter.name: parameter.default for parameter in section5.ASSUMED}
-    studies = section5.studies(chosen, Options())
-    assert list(studies) == ["100+100", "10+10"]
+    grids = section5.grids(chosen, Options())
+    assert list(grids) == ["100+100", "10+10"]
     for reading, per_source in (("100+100", "10"), ("10+10", "1")):
-        branches = studies[reading].branches
+        branches = grids[reading].branches
         assert [branch.key for branch in branches] == [{"parameters.switch_delay": f"{delta} ms"} for delta in DELTA_MS]
         parameters = branches[0].scenario.summary()["parameters"]
         assert parameters["flows_per_source"] == per_source
         assert parameters["backbone"] == "10000000 bps"
         assert parameters["queue"] == "50 packets"
-    assert studies["100+100"].hash != studies["10+10"].hash
+    assert grids["100+100"].hash != grids["10+10"].hash
 
 
 @pytest.mark.parametrize("text", ["10", "10+20", "5+5", "ten+ten", "", "0+0"])
 def test_flow_readings_that_make_no_sense(text):
     with pytest.raises(ValueError, match="expected flows a class"):
-        section5._flows(text)
+        section5.flow_readings(text)
 
 
 def test_flow_readings():
-    assert section5._flows("20+20,10+10, 20+20") == "20+20, 10+10"
+    assert section5.flow_readings("20+20,10+10, 20+20") == "20+20, 10+10"
 
 
-def made(**changes):
-    """A reduced study of three seeds in which nothing happens, but for the changes."""
-    shape = (3, len(DELTA_MS))
-    fields = {
-        "interval_s": 0.01,
-        "goodput": np.ones((*shape, 2, 1000), dtype=np.int64),
-        "failing_link_load_bps": np.full(3, 9e6),
-        "backbone_drops": np.zeros(shape, dtype=np.int64),
-        "dead_link_drops": np.zeros(shape, dtype=np.int64),
-        "merge_drops": np.zeros(shape, dtype=np.int64),
-        "first_merge_drop_s": np.ones(shape),
-        "no_merge_drop": np.zeros(shape, dtype=bool),
-        "both_classes_drop": np.ones(shape, dtype=bool),
-    }
-    return Measured(**(fields | changes))
+def answer(function, **changes):
+    rates = {"backbone_bps": 10e6, "access_share": 0.9} if function.__module__ == fig7.__name__ else {}
+    return judge.combine(function(made(N, **changes), **rates))[0]
+
+
+def levels(*values, noise=0.1):
+    """One level a delay, with noise over seeds."""
+    return np.array(values, dtype=float) + noise * NOISE
+
+
+def goodput(per_class, intervals=slice(None)):
+    """Bytes in every interval: the given level a (delay, class) within `intervals`, 1 elsewhere."""
+    bytes_ = np.ones((N, len(DELTA_MS), 2, 1000))
+    bytes_[..., intervals] = per_class
+    return np.round(bytes_)
+
+
+def test_above_link_rate():
+    # 10 ms at 10 Mb/s are 12 500 bytes.
+    bytes_ = goodput(100)
+    bytes_[:, :, 0, 600] = 12_501
+    assert answer(fig7.above_link_rate, goodput=bytes_) is True
+    bytes_[:, :, 0, 600] = 12_500
+    assert answer(fig7.above_link_rate, goodput=bytes_) is False
+    bytes_[:, :, 0, 600] = 12_501
+    bytes_[0, 0, 1, 0] = 11_251  # more than 9 Mb/s carry in the first 10 ms
+    assert answer(fig7.above_link_rate, goodput=bytes_) is False
+    bytes_[0, 0, 1, 0] = 11_250
+    assert answer(fig7.above_link_rate, goodput=bytes_) is True
+
+
+def test_access_is_bottleneck():
+    load = 9e6 + 1e4 * NOISE[:, 0]
+    none = np.zeros(SHAPE, dtype=int)
+    assert answer(fig7.access_is_bottleneck, load_bps=load, backbone_drops=none) is True
+    assert answer(fig7.access_is_bottleneck, load_bps=load - 5e5, backbone_drops=none) is False
+    assert answer(fig7.access_is_bottleneck, load_bps=load + 1e5, backbone_drops=none) == "undecided"
+    one = none.copy()
+    one[7, 2] = 1
+    assert answer(fig7.access_is_bottleneck, load_bps=load, backbone_drops=one) is False
+
+
+def test_immediate_hurts_fixed():
+    fixed = goodput(1000)
+    fixed[:, :, 1, 500:600] = np.round(levels(500, 800, 800, 800, 800))[..., None]
+    assert answer(fig7.immediate_hurts_fixed, goodput=fixed) is True
+    fixed[:, 3, 1, 500:600] = 300
+    assert answer(fig7.immediate_hurts_fixed, goodput=fixed) is False
+    # What happens to the switched flows, or after 6 s, does not matter.
+    other = goodput(1000)
+    other[:, 0, 0, :] = 1
+    other[:, 0, 1, 600:] = 1
+    assert answer(fig7.immediate_hurts_fixed, goodput=other) == "undecided"
+
+
+def test_overflow_at_once():
+    first = levels(0.02, 0.2, 0.3, 0.4, 0.5, noise=0.001)
+    both, none = np.ones(SHAPE, dtype=bool), np.zeros(SHAPE, dtype=bool)
+    assert answer(fig7.overflow_at_once, first_merge_drop_s=first, both_classes_drop=both) is True
+    assert answer(fig7.overflow_at_once, first_merge_drop_s=first, both_classes_drop=none) is False
+    late = levels(0.3, 0.2, 0.3, 0.4, 0.5, noise=0.001)
+    assert answer(fig7.overflow_at_once, first_merge_drop_s=late, both_classes_drop=both) is False
+
+
+def test_censored_runs_are_said():
+    first = levels(1, 2, 3, 4, 5)
+    first[:4, 1] = np.nan
+    parts = fig7.overflow_at_once(made(N, first_merge_drop_s=first, both_classes_drop=~np.isnan(first)))
+    assert "4 runs without any drop" in parts[0].text
+    assert "without any drop" not in parts[1].text
+
+
+def test_dead_link_or_merge():
+    dead, merge = levels(10, 20, 30, 40, 50), levels(50, 10, 9, 8, 7)
+    assert answer(fig7.dead_link_or_merge, dead_link_drops=dead, merge_drops=merge) is True
+    assert answer(fig7.dead_link_or_merge, dead_link_drops=dead[:, ::-1], merge_drops=merge) is False
+    assert answer(fig7.dead_link_or_merge, dead_link_drops=dead, merge_drops=merge[:, ::-1]) is False
+
+
+def test_settle_is_the_start_of_ten_quiet_intervals():
+    level = 100.0
+    curve = np.array([0.0, 95, 89, *[91, 109] * 5, 50, level])
+    # The run of ten begins at index 3: 0.3 s.
+    assert fig7.settle_s(curve[None, :]) == pytest.approx([0.3])
+    too_short = np.array([0.0, *[100] * 9, 50, level])
+    assert fig7.settle_s(too_short[None, :]).tolist() == [np.inf]
+
+
+def test_settles_in_a_second():
+    bytes_ = goodput(1000)
+    for index, delta in enumerate(DELTA_MS):
+        switch = 500 + delta // 10
+        bytes_[:, index, :, switch : switch + 100] = 500
+    # Half the level for one second: the first quiet interval of 100 ms begins 1.0 s after the switch.
+    assert answer(fig7.settles_in_a_second, goodput=bytes_) is True
+    text = fig7.settles_in_a_second(made(N, goodput=bytes_))[1].text
+    assert text == f"fixed, 0 ms: settles after: +1.00 s [+1.00, +1.00], n = {N}"
+    bytes_[:, 1, 0, 505:] = 1000
+    assert answer(fig7.settles_in_a_second, goodput=bytes_) is False
+
+
+def window(values):
+    """Goodput such that equation 5's ratio follows the given per-(seed, delay) values."""
+    return goodput((1e4 * values)[..., None, None], slice(500, 650))
+
+
+def test_delay_gains():
+    assert answer(fig8.delay_gains, goodput=window(levels(1, 1.1, 1.2, 1.1, 1.1, noise=0.01))) is True
+    assert answer(fig8.delay_gains, goodput=window(levels(1, 1.1, 1.2, 1.1, 0.9, noise=0.01))) is False
+    assert answer(fig8.delay_gains, goodput=window(levels(1, 1.1, 1.2, 1.1, 1, noise=0.01))) == "undecided"
+
+
+def test_gain_falls():
+    assert answer(table3.gain_falls, goodput=window(levels(1, 1.4, 1.3, 1.2, 1.1, noise=0.01))) is True
+    assert answer(table3.gain_falls, goodput=window(levels(1, 1.3, 1.4, 1.2, 1.1, noise=0.01))) is False
+
+
+def printed_shares():
+    """150 seeds with just the printed shares: 24 % ... 49.33 % worse; 20 %, 64.67 %, ... best."""
+    ratio = np.full((PAPER_RUNS, len(DELTA_MS)), 1.0)
+    best = np.repeat(np.arange(5), [30, 97, 14, 8, 1])
+    for index, worse in enumerate((36, 55, 64, 74), start=1):
+        ratio[:, index] = 1.01
+        # Where delta = 0 is best, every delay is worse; the rest of the worse cases are spread over the others.
+        ratio[np.flatnonzero(best == 0), index] = 0.9
+        others = np.flatnonzero((best != 0) & (best != index))
+        ratio[others[: worse - 30], index] = 0.9
+    ratio[np.arange(PAPER_RUNS), best] = 1.2
+    bytes_ = np.ones((PAPER_RUNS, len(DELTA_MS), 2, 1000))
+    bytes_[..., 500:650] = (1000 * ratio)[..., None, None]
+    return np.round(bytes_)
+
+
+def test_shares_as_printed():
+    bytes_ = printed_shares()
+    parts = table3.shares_as_printed(made(PAPER_RUNS, goodput=bytes_))
+    assert len(parts) == 4 + 5 + 3 + 1
+    assert parts[0].text.startswith("worse than 0 ms, 50 ms: 24.0 % against 24.00 % printed")
+    assert parts[5].text.startswith("best, 50 ms: 64.7 % against 64.67 % printed")
+    assert all(part.p == pytest.approx(1.0, abs=0.01) for part in parts[:9])
+    assert judge.combine(parts[:9])[0] is True
+    assert judge.combine(parts[12:])[0] is True
+
+
+def test_as_good_as_without_delay_is_not_worse():
+    parts = table3.shares_as_printed(made())
+    assert parts[0].text.startswith("worse than 0 ms, 50 ms: 0.0 % against")
+    # Five equal delays share every run.
+    assert parts[4].text.startswith("best, 0 ms: 20.0 % against")
+
+
+def test_every_statement_has_exactly_one_judge():
+    chosen = {parameter.name: parameter.default for parameter in section5.ASSUMED}
+    done = {"10+10": SimpleNamespace(once=lambda _: made())}
+    for exhibit, count in ((fig7.FIG7, 6), (fig8.FIG8, 1), (table3.TABLE3, 2)):
+        assert len(exhibit.evaluate(chosen, done).claims) == count
+    parts = fig8.delay_gains(made())
+    with pytest.raises(LookupError, match="nothing judges"):
+        replace(fig8.FIG8, find=lambda _: Findings([], {})).evaluate(chosen, done)
+    with pytest.raises(LookupError, match="no claim 'delay-gain': did you mean 'delay-gains'"):
+        replace(fig8.FIG8, find=lambda _: Findings([], dict.fromkeys(("delay-gains", "delay-gain"), parts))).evaluate(
+            chosen, done
+        )

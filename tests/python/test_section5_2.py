@@ -5,36 +5,47 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from handmade import HandMade, cells
 from optcp.papers import judge
 from optcp.papers.base import Options
 from optcp.papers.gmpls import section5_2
-from optcp.papers.gmpls.section5_2 import COMPARED, DELTA_MS, FLOWS, SCALES, SETTLING, Context, Delays, World
-from optcp.papers.registry import select
+from optcp.papers.gmpls.section5 import CLASSES
+from optcp.papers.gmpls.section5_2 import (
+    COMPARED,
+    DELTA_MS,
+    FLOWS,
+    SCALES,
+    SECTION5_2,
+    SETTLING,
+    Delays,
+    Measured,
+    World,
+)
 from optcp.plots import figures
 
 N = 30
 NOISE = np.random.default_rng(8).normal(0, 1, (N, len(DELTA_MS)))
-BACKBONE = 10e6
+INTERVALS = [f"{(i + 1) / 20} s" for i in range(200)]
 
 
 def delays(gain_pct, offered_pct=180.0):
-    """A world with these gains by delay, and a load offered in 50 ms at 10 Mb/s."""
+    """A world with these gains by delay, and this load offered."""
     good = 1e6 * (1 + np.array(gain_pct) / 100 + 0.001 * NOISE)
     good[:, 0] = 1e6
-    return Delays(good, offered_pct / 100 * 62_500 * (1 + 0.001 * NOISE[:, 0]))
+    return Delays(cells(good, delta_ms=DELTA_MS), cells(offered_pct * (1 + 0.001 * NOISE[:, 0])))
 
 
 def settling(seconds):
-    """Both classes below their level for a time after the switch."""
-    curve = np.full((2, N, 50), 100.0) + 0.1 * np.random.default_rng(9).normal(0, 1, (2, N, 50))
-    curve[..., : round(10 * seconds)] *= 0.5
-    return curve
+    """Both classes below their level for a time after the switch at 5.05 s."""
+    goodput = np.full((N, 2, 200), 50.0) + 0.05 * np.random.default_rng(9).normal(0, 1, (N, 2, 200))
+    goodput[..., 101 : 101 + 2 * round(10 * seconds)] *= 0.5
+    return cells(goodput, group=CLASSES, time=INTERVALS)
 
 
-def context(by_world=None, settles=None, flows=10):
+def measured(by_world=None, settles=None):
     found = {world: delays([0] * 9) for world in COMPARED} | (by_world or {})
     times = {world: settling(1.0) for world in SETTLING} | (settles or {})
-    return Context(flows, found, times, BACKBONE)
+    return Measured(found, times)
 
 
 def answer(function, *arguments):
@@ -53,20 +64,11 @@ def test_the_worlds():
         ("parameters.flows_per_source", "5"),
         ("parameters.access_delay", "uniform(5 ms, 50 ms)"),
     ]
-    (exhibit,) = select(["gmpls/section5.2"])
-    chosen = {parameter.name: parameter.default for parameter in exhibit.assumed}
-    studies = exhibit.studies(chosen, Options())
-    assert len(studies) == len(COMPARED) + len(SETTLING) == 7 + 9
-    assert len({study.hash for study in studies.values()}) == len(studies)
-    assert [len(study.branches) for study in studies.values()] == [9] * 7 + [1] * 9
-
-
-class Seeds:
-    def __init__(self, *seeds):
-        self.seeds = seeds
-
-    def __iter__(self):
-        return enumerate(self.seeds, start=1)
+    chosen = {parameter.name: parameter.default for parameter in SECTION5_2.assumed}
+    grids = SECTION5_2.studies(chosen, Options())
+    assert len(grids) == len(COMPARED) + len(SETTLING) == 7 + 9
+    assert len({grid.hash for grid in grids.values()}) == len(grids)
+    assert [len(grid.branches) for grid in grids.values()] == [9] * 7 + [1] * 9
 
 
 def test_delays_are_reduced():
@@ -75,23 +77,25 @@ def test_delays_are_reduced():
         goodput[0, 9], goodput[0, 10], goodput[1, 12] = 10**6, value, 1  # (4.5 s, 5 s] is before, (6 s, 6.5 s] is in
         load = np.zeros((4, 130), dtype="u8")
         load[0, 100], load[2, 100], load[1, 100], load[0, 99], load[2, 101] = 30, 12, 500, 500, 500
-        return SimpleNamespace(
-            series={
-                "goodput": {"interval_s": 0.5, "groups": ["switched", "fixed"], "bytes": goodput},
-                "offered": {"interval_s": 0.05, "ports": ["L1->L5", "L5->L1", "L4->L5", "L5->L4"], "bytes": load},
-            }
-        )
+        return {
+            "goodput": {"interval_s": 0.5, "groups": ["switched", "fixed"], "bytes": goodput},
+            "offered": {"interval_s": 0.05, "ports": ["L1->L5", "L5->L1", "L4->L5", "L5->L4"], "bytes": load},
+        }
 
-    measured = section5_2.measure_delays(Seeds([run(100 * (index + 1)) for index in range(9)]))
-    assert measured.good.tolist() == [[100 * (index + 1) + 1 for index in range(9)]]
-    assert measured.offered_bytes.tolist() == [42]
+    done = HandMade({"delta_ms": DELTA_MS}, [[run(100 * (index + 1)) for index in range(9)]])
+    found = Delays.of(done, 10e6)
+    assert found.good.values.tolist() == [[100 * (index + 1) + 1 for index in range(9)]]
+    # 50 ms at 10 Mb/s are 62 500 bytes.
+    assert found.offered_pct.values == pytest.approx([100 * 42 / 62_500])
 
 
 def test_settling_is_reduced_from_the_switch_on():
     bytes_ = np.zeros((2, 200))
     bytes_[1] = np.arange(200)  # interval i of 50 ms
-    run = SimpleNamespace(series={"goodput": {"interval_s": 0.05, "groups": ["fixed", "switched"], "bytes": bytes_}})
-    switched, fixed = section5_2.measure_settling(Seeds([run]))
+    run = {"goodput": {"interval_s": 0.05, "groups": ["fixed", "switched"], "bytes": bytes_}}
+    goodput = HandMade({"delta_ms": (50,)}, [[run]])["goodput"].cells().at(delta_ms=50)
+    found = measured(settles={World(0.9, 10): goodput})
+    switched, fixed = (found.settling(World(0.9, 10), name) for name in CLASSES)
     # The switch is at 5.05 s, interval 101; 49 whole intervals of 100 ms are left; (9 s, 10 s] are 180 to 199.
     assert switched.shape == (1, 50)
     assert (switched[0, 0], switched[0, 48], switched[0, 49]) == (101 + 102, 197 + 198, 0.1 * sum(range(180, 200)))
@@ -99,8 +103,9 @@ def test_settling_is_reduced_from_the_switch_on():
 
 
 def test_what_never_settles_counts_to_the_end():
-    assert section5_2.settled_s(settling(4.9)[0].mean(axis=0)[None]).tolist() == [4.9]
-    assert section5_2.settled_s(settling(1.2)[0].mean(axis=0)[None]).tolist() == pytest.approx([1.2])
+    assert section5_2.settled_s(np.array([[*[50.0] * 49, 100.0]])).tolist() == [4.9]
+    curves = measured(settles={World(0.9, 10): settling(1.2)}).settling(World(0.9, 10), "switched")
+    assert section5_2.settled_s(curves.mean(axis=0)[None]).tolist() == pytest.approx([1.2])
 
 
 RISING = [0, 1, 1, 2, 3, 6, 9, 8, 6]
@@ -118,7 +123,7 @@ FALLING = [0, 2, 1, 0, -1, -5, -12, -15, -25]
 )
 def test_lower_load_lower_delay(lower, offered, holds):
     worlds = {World(0.9, 10): delays(RISING, 178), World(0.6, 10): delays(lower, offered)}
-    assert answer(section5_2.lower_load_lower_delay, context(worlds)) is holds
+    assert answer(section5_2.lower_load_lower_delay, measured(worlds), 10) is holds
 
 
 def many_flows(best, scale, settles):
@@ -130,26 +135,27 @@ def many_flows(best, scale, settles):
         worlds[World(0.9, flows)] = delays(gain)
     times = {World(0.9, flows): settling(seconds) for flows, seconds in zip(FLOWS, settles, strict=True)}
     times |= {World(0.9, 10, factor): settling(settles[1] + factor - 1) for factor in SCALES}
-    return context(worlds, times)
+    return measured(worlds, times)
 
 
 def test_more_flows_settle_faster():
-    judged = section5_2.more_flows_settle_faster
-    assert answer(judged, many_flows([7, 6, 5, 4, 3], [30, 20, 10, 5, 3], [3, 2.5, 2, 1.5, 1])) is True
-    assert answer(judged, many_flows([7, 6, 5, 4, 3], [30, 20, 10, 5, 3], [1, 1.5, 2, 2.5, 3])) is False
-    assert answer(judged, many_flows([3, 4, 5, 6, 7], [30, 20, 10, 5, 3], [3, 2.5, 2, 1.5, 1])) is False
-    assert answer(judged, many_flows([7, 6, 5, 4, 3], [30, 20, 10, 9, 8], [3, 2.5, 2, 1.5, 1])) is False
+    def holds(*described):
+        return answer(section5_2.more_flows_settle_faster, many_flows(*described), 10)
+
+    assert holds([7, 6, 5, 4, 3], [30, 20, 10, 5, 3], [3, 2.5, 2, 1.5, 1]) is True
+    assert holds([7, 6, 5, 4, 3], [30, 20, 10, 5, 3], [1, 1.5, 2, 2.5, 3]) is False
+    assert holds([3, 4, 5, 6, 7], [30, 20, 10, 5, 3], [3, 2.5, 2, 1.5, 1]) is False
+    assert holds([7, 6, 5, 4, 3], [30, 20, 10, 9, 8], [3, 2.5, 2, 1.5, 1]) is False
 
 
-def test_rows_and_figures(monkeypatch):
-    (exhibit,) = select(["gmpls/section5.2"])
+def test_rows_and_figures():
     told = many_flows([7, 6, 5, 4, 3], [30, 20, 10, 5, 3], [3, 2.5, 2, 1.5, 1])
-    rows, series = section5_2._rows(told), section5_2._series(told)
+    rows, series = section5_2.compared(told), section5_2.gain_curves(told)
     assert len(rows) == 7 * (9 + 3) + 9 * 2
     assert len({row.name for row in rows}) == len(rows)
     by_name = {row.name: row.measured for row in rows}
     assert by_name["flows=20+20 access_pct=90 access_delay_scale=1 best_delay_ms"] == 50
     assert by_name["flows=20+20 access_pct=90 access_delay_scale=1 spread_to_250ms_pct"] == pytest.approx(10, abs=0.2)
     assert by_name["flows=10+10 access_pct=90 access_delay_scale=1 offered_load_pct"] == pytest.approx(180, abs=0.2)
-    drawn = figures(SimpleNamespace(exhibit=exhibit.id, rows=rows, series=series))
+    drawn = figures(SimpleNamespace(exhibit=SECTION5_2.id, rows=rows, series=series))
     assert [figure.svg[:4] for figure in drawn] == ["<svg"] * 2

@@ -5,23 +5,25 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from handmade import HandMade, cells
 from optcp.errors import RunFailed
 from optcp.papers import judge
 from optcp.papers.base import Options
 from optcp.papers.gmpls import section5_3
-from optcp.papers.gmpls.section5_3 import DELTA_MS, PAPER_RUNS, Context
-from optcp.papers.registry import select
+from optcp.papers.gmpls.section5_3 import BACKUPS, DELTA_MS, PAPER_RUNS, SECTION5_3, World
 from optcp.plots import figures
 
 NOISE = np.random.default_rng(10).normal(0, 1, (PAPER_RUNS, len(DELTA_MS)))
 FALLING = np.array([100, 98, 96, 94, 92, 90, 88, 60, 40, 10])
 
 
-def context(level=FALLING, fixed=(100, 100, 100, 100), switched=(100, 40, 90, 80)):
+def world(level=FALLING, fixed=(100, 100, 100, 100), switched=(100, 40, 90, 80)):
     """Goodput by delay; beside fixed flows: no failure, electrical at once, reserved at 0 and at 50 ms."""
-    good = 1000 * (np.asarray(level) + 0.1 * NOISE)
     beside = np.stack([1000 * (np.array(of_class) + 0.01 * NOISE[:, :1]) for of_class in (switched, fixed)], axis=-1)
-    return Context(good.round().astype(np.int64), beside.round().astype(np.int64))
+    return World(
+        cells((1000 * (np.asarray(level) + 0.1 * NOISE)).round(), delta_ms=DELTA_MS),
+        cells(beside.round(), backup=BACKUPS, group=("switched", "fixed")),
+    )
 
 
 def answer(function, *arguments):
@@ -29,26 +31,17 @@ def answer(function, *arguments):
 
 
 def test_the_worlds():
-    (exhibit,) = select(["gmpls/section5.3"])
-    chosen = {parameter.name: parameter.default for parameter in exhibit.assumed}
-    studies = list(exhibit.studies(chosen, Options()).values())
-    assert [len(study.branches) for study in studies] == [10, 4, 10, 4]
-    repairs = [branch.key["parameters.repair"] for branch in studies[0].branches]
+    chosen = {parameter.name: parameter.default for parameter in SECTION5_3.assumed}
+    grids = list(SECTION5_3.studies(chosen, Options()).values())
+    assert [len(grid.branches) for grid in grids] == [10, 4, 10, 4]
+    repairs = [branch.key["parameters.repair"] for branch in grids[0].branches]
     assert (repairs[0], repairs[1], repairs[-1]) == ("5000 ms", "5005 ms", "6000 ms")
-    assert [branch.key.get("protection.0.capacity") for branch in studies[3].branches] == [
+    assert [branch.key.get("protection.0.capacity") for branch in grids[3].branches] == [
         None,
         None,
         *["reserved"] * 2,
     ]
-    assert len({study.hash for study in studies}) == 4
-
-
-class Seeds:
-    def __init__(self, *seeds):
-        self.seeds = seeds
-
-    def __iter__(self):
-        return enumerate(self.seeds, start=1)
+    assert len({grid.hash for grid in grids}) == 4
 
 
 def test_the_window_is_counted_by_class():
@@ -56,18 +49,21 @@ def test_the_window_is_counted_by_class():
         bytes_ = np.zeros((len(groups), 65), dtype="u8")
         bytes_[:, 49] = 10**6  # (4.9 s, 5 s]
         bytes_[0, 50], bytes_[-1, 64] = value, value + 1
-        return SimpleNamespace(series={"goodput": {"interval_s": 0.1, "groups": groups, "bytes": bytes_}})
+        return {"goodput": {"interval_s": 0.1, "groups": groups, "bytes": bytes_}}
 
-    both = section5_3.measure_reserved(Seeds([run(["fixed", "switched"], 5), run(["fixed", "switched"], 7)]))
-    assert both.tolist() == [[[6, 5], [8, 7]]]
-    assert section5_3.measure_link_down(Seeds([run(["switched"], 5)])).tolist() == [[11]]
+    both = HandMade({"backup": ("a", "b")}, [[run(["fixed", "switched"], 5), run(["fixed", "switched"], 7)]])
+    found = section5_3.in_window(both)
+    assert found.at(group="switched").values.tolist() == [[6, 8]]
+    assert found.at(group="fixed").values.tolist() == [[5, 7]]
+    down = HandMade({"delta_ms": (0,)}, [[run(["switched"], 5)]])
+    assert section5_3.in_window(down).total("group").values.tolist() == [[11]]
 
 
 def test_faster_is_better():
-    assert answer(section5_3.faster_is_better, context()) is True
-    assert answer(section5_3.faster_is_better, context(FALLING[::-1])) is False
+    assert answer(section5_3.faster_is_better, world()) is True
+    assert answer(section5_3.faster_is_better, world(FALLING[::-1])) is False
     with pytest.raises(RunFailed, match="no meaning"):
-        _ = Context(np.zeros((3, 10), dtype=np.int64), np.ones((3, 4, 2), dtype=np.int64)).gain_pct
+        _ = World(cells(np.zeros((3, 10)), delta_ms=DELTA_MS), world().beside).gain_pct
 
 
 def wins(*counts):
@@ -75,7 +71,7 @@ def wins(*counts):
     best = np.repeat(np.arange(len(counts)), counts)
     level = np.tile(FALLING - 20.0, (PAPER_RUNS, 1))
     level[np.arange(PAPER_RUNS), best] = 100
-    return context(level)
+    return world(level)
 
 
 @pytest.mark.parametrize(
@@ -88,20 +84,19 @@ def test_at_once_is_best(counts, holds):
 
 def test_a_tie_with_a_longer_delay_is_one():
     level = np.tile(FALLING.astype(float), (PAPER_RUNS, 1))
-    good = (1000 * level).astype(np.int64)
-    good[0, 2] = good[0, 0]
-    parts = section5_3.at_once_is_best(Context(good, context().beside))
+    level[0, 2] = level[0, 0]
+    parts = section5_3.at_once_is_best(World(cells(1000 * level, delta_ms=DELTA_MS), world().beside))
     assert parts[-1].text.endswith("1 of 140")
 
 
 def test_third_flows_left_alone():
-    assert answer(section5_3.third_flows_left_alone, context()) is True
-    assert answer(section5_3.third_flows_left_alone, context(fixed=(100, 50, 98, 100))) is False
-    assert answer(section5_3.third_flows_left_alone, context(switched=(100, 95, 90, 80))) is False
+    assert answer(section5_3.third_flows_left_alone, world()) is True
+    assert answer(section5_3.third_flows_left_alone, world(fixed=(100, 50, 98, 100))) is False
+    assert answer(section5_3.third_flows_left_alone, world(switched=(100, 95, 90, 80))) is False
 
 
 def test_rows_and_figure():
-    rows = section5_3._rows("100+100", context(), changed=False)
+    rows = section5_3.compared("100+100", world(), changed=False)
     assert len({row.name for row in rows}) == len(rows) == 2 * 10 + 2 + 1
     by_name = {row.name: row for row in rows}
     assert by_name["flows=100+100 delta_ms=0 best_pct"].paper == 94

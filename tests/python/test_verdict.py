@@ -4,10 +4,9 @@ import re
 
 import pytest
 
-from optcp.papers.registry import OWN
 from optcp.papers.baseline import path, read
 from optcp.papers.printed import statements, statements_of, tables
-from optcp.papers.registry import exhibits
+from optcp.papers.registry import OWN, exhibits
 from optcp.papers.verdict import row, tolerances, verdict
 from optcp.stats import Interval
 

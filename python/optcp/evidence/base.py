@@ -1,42 +1,18 @@
-"""What an experiment is, what its result holds, and the registry of all of them."""
+"""What an experiment is, and the form in which its result is stored."""
 
 from __future__ import annotations
 
-import abc
-import hashlib
-import importlib
 import json
 import math
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, NotRequired, TypedDict, TypeVar
+from typing import Annotated, Any, NotRequired, TypedDict
 
-from optcp import _core, stats, stored
-from optcp.errors import InputError, nearest
-from optcp.evidence import outside
-from optcp.shipped import scenarios
-from optcp.study import Branch, Grid
+from optcp import stored
+from optcp.evidence.outside import Figure
+from optcp.stats import Interval
+from optcp.study import Done, Study
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-    from pathlib import Path
-
-    from optcp.study import Done
-    from optcp.study.pool import Progress
-
-MODULES = (
-    "conformance",
-    "packetdrill",
-    "loss",
-    "delayed_ack",
-    "cubic",
-    "controls",
-    "bbr_states",
-    "buffer",
-    "share",
-    "friendliness",
-    "bbr_share",
-)
-"""Modules of this package that register experiments, in the order of the page."""
 MOST_DIGITS = 15
 """A figure has no more decimals than this."""
 
@@ -143,134 +119,62 @@ class Result:
         return result
 
 
+Studies = dict[Any, Study]
+Found = Mapping[Any, Done]
+"""Their finished runs, by the same names."""
+Figures = Iterable[tuple[dict[str, str], Interval, *tuple[Figure, ...]]]
+"""Of each row the key, our figure, and outside ones that are not in the tables. Estimates of cells are such a thing."""
+
+
 @dataclass(frozen=True)
-class Setting:
-    """How experiments are run.
+class Runs:
+    """Where figures of runs come from.
 
     Attributes
     ----------
-    seeds
-        Runs of each cell; None for the experiment's own number.
-    root
-        Where finished runs are and go.
-    jobs
-        Threads.
-    progress
-        Notified of progress.
+    scenario
+        The shipped scenario that is run.
+    studies
+        From how many seeds are wanted (None: the experiment's own number) to studies of it, by a name of their own.
+    find
+        From their finished runs to figures, in the order of the rows.
     """
 
-    seeds: int | None
-    root: Path
-    jobs: int
-    progress: Progress
+    scenario: str
+    studies: Callable[[int | None], Studies]
+    find: Callable[[Found], Figures]
 
 
-class Experiment(abc.ABC):
-    """Something that is compared with evidence from outside; made once, by :func:`experiment`."""
-
-    name: ClassVar[str]
-    title: ClassVar[str]
-    about: ClassVar[tuple[str, ...]]
-    value: ClassVar[str]
-    unit_n: ClassVar[str] = "runs"
-    digits: ClassVar[int] = 3
-
-    @abc.abstractmethod
-    def run(self, setting: Setting) -> Result:
-        """Run it and compare.
-
-        Raises
-        ------
-        optcp.errors.Interrupted, optcp.errors.RunFailed
-            See :func:`optcp.study.runner.execute`.
-        """
-
-    def result(self, rows: list[Row], provenance: dict[str, Any]) -> Result:
-        """Put rows and provenance into the form that is stored."""
-        return Result(
-            self.name,
-            self.title,
-            list(self.about),
-            self.value,
-            self.unit_n,
-            self.digits,
-            rows,
-            {"version": _core.version(), **provenance},
-        )
-
-    def row(self, key: dict[str, str], ours: stats.Interval, more: Sequence[outside.Figure] = ()) -> Row:
-        """Compare one figure with all that is known of it outside, and with ``more``."""
-        compared = [
-            Compared(figure.source, figure.text, figure.verdict(ours))
-            for figure in (*outside.figures(self.name, key), *more)
-        ]
-        return Row(key, round(ours.estimate, 6), (_end(ours.low), _end(ours.high)), ours.n, compared)
+Cases = Callable[[], tuple[list[Row], dict[str, Any]]]
+"""Counts what agrees among cases that a checkout has: gives rows and their provenance."""
 
 
-def _end(value: float) -> float | None:
-    return round(value, 6) if math.isfinite(value) else None
+@dataclass(frozen=True)
+class Experiment:
+    """Something that is compared with evidence from outside; :class:`Result` says what else it has.
 
-
-def cells(scenario: str, settings: Iterable[Sequence[tuple[str, str]]], title: str) -> Grid:
-    """Make a study of a shipped scenario from cells, each the overrides that make it."""
-    path = str(scenarios()[scenario])
-    branches = [Branch(dict(pairs), _core.Scenario.load(path, list(pairs))) for pairs in settings]
-    return Grid(title, tuple(branches))
-
-
-def provenance(scenario: str, done: Mapping[str, Done]) -> dict[str, Any]:
-    """Say where figures come from.
-
-    ``metrics_sha256`` is over the digests of all runs in (study, cell, seed) order; each cell has that of its first
-    seed, so that a single run shows whether a figure still holds.
+    Attributes
+    ----------
+    name
+        As the command line and the tables of outside figures have it.
+    source
+        What it is made from.
     """
-    everything = hashlib.sha256()
-    listed = []
-    for study in done.values():
-        runs = [of_seed for _, of_seed in study]
-        for index, branch in enumerate(study.grid.branches):
-            digests = [of_seed[index].metrics_sha256 for of_seed in runs]
-            everything.update(b"".join(bytes.fromhex(digest) for digest in digests))
-            listed.append(
-                {
-                    "set": [f"{name}={value}" for name, value in branch.key.items()],
-                    "seeds": [study.seeds[0], study.seeds[-1]],
-                    "metrics_sha256": digests[0],
-                }
-            )
-    return {"scenario": scenario, "metrics_sha256": everything.hexdigest(), "cells": listed}
+
+    name: str
+    title: str
+    about: tuple[str, ...]
+    value: str
+    source: Runs | Cases
+    unit_n: str = "runs"
+    digits: int = 3
 
 
-_registry: dict[str, Experiment] = {}
-
-E = TypeVar("E", bound=type[Experiment])
-
-
-def experiment(cls: E) -> E:
-    """Register an experiment (class decorator)."""
-    if cls.name in _registry:
-        raise ValueError(f"two experiments are called {cls.name}")
-    _registry[cls.name] = cls()
-    return cls
+def counted(key: dict[str, str], agree: int, cases: int, source: str) -> Row:
+    """The row of so many cases, of which so many agree with an outside source."""
+    return Row(key, agree, None, cases, [Compared(source, f"{cases}", "agrees" if agree == cases else "differs")])
 
 
-def experiments() -> dict[str, Experiment]:
-    """Every experiment by name, in the order of the page."""
-    modules = [importlib.import_module(f"optcp.evidence.{module}").__name__ for module in MODULES]
-    # Whoever imports one of them first must not change the order.
-    return dict(sorted(_registry.items(), key=lambda item: modules.index(type(item[1]).__module__)))
-
-
-def select(names: Sequence[str]) -> list[Experiment]:
-    """The experiments of these names; all without a name.
-
-    Raises
-    ------
-    InputError
-        If a name is unknown.
-    """
-    known = experiments()
-    for name in names:
-        if name not in known:
-            raise InputError(f"there is no experiment {name!r}; {nearest(name, known)}")
-    return [known[name] for name in names or known]
+def geometric(logs: Interval) -> Interval:
+    """The geometric mean whose logarithm is estimated."""
+    return Interval(math.exp(logs.estimate), math.exp(logs.low), math.exp(logs.high), logs.n)

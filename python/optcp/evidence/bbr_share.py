@@ -2,29 +2,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from optcp import stats
 from optcp.evidence import outside
-from optcp.evidence.base import Experiment, Result, Row, Setting, cells, experiment, provenance
-from optcp.study import Study, execute
-
-if TYPE_CHECKING:
-    from optcp.study import Done
+from optcp.evidence.base import Experiment, Figures, Found, Runs, Studies
+from optcp.study import Study
 
 SCENARIO = "tcp-bbr-share"
 MODEL = "Ware et al. 2019, model"
 SEEDS = 10
-WARM_UP_S, INTERVAL_S = 60, 20
 PRODUCT = 100 / 3
 """Packets that the link holds in a base round trip: 10 Mb/s, 40 ms, 1500 bytes."""
 ROUND_TRIP_S, PACKET_S = 0.040, 0.0012
 OTHERS = {"cubic": "hystart", "reno": "standard"}
 """What may end slow start, by congestion control: as in Linux."""
-QUEUES = ("0.5", "1", "2", "4", "8", "16", "32")
-"""In bandwidth-delay products."""
-MANY, MANY_QUEUES = ("4", "16"), ("8", "16", "32")
-"""Numbers of other flows beside one, and the queues where they are looked at."""
+QUEUES = {
+    "1": ("0.5", "1", "2", "4", "8", "16", "32"),
+    "4": ("8", "16", "32"),
+    "16": ("8", "16", "32"),
+}
+"""In bandwidth-delay products, by the number of other flows."""
 
 
 def packets(queue: str) -> int:
@@ -44,29 +39,42 @@ def model(queue: int) -> float:
     return (1 - max(others, 0.0)) * (1 - silent_s / 10)
 
 
-def pairs() -> list[tuple[str, str]]:
-    """Queues and numbers of other flows."""
-    return [(queue, "1") for queue in QUEUES] + [(queue, others) for others in MANY for queue in MANY_QUEUES]
+def studies(seeds: int | None) -> Studies:
+    """Every congestion control of the others, number of them and queue."""
+    controls = {
+        f"beside {control}": {"parameters.congestion": control, "parameters.slow_start": slow_start}
+        for control, slow_start in OTHERS.items()
+    }
+    links = {
+        f"{others}, {queue}": {
+            "parameters.queue": f"{packets(queue)} packets",
+            "parameters.others": others,
+            "parameters.interval": "20 s",
+        }
+        for others, queues in QUEUES.items()
+        for queue in queues
+    }
+    return {"all": Study(SCENARIO, {"variant": controls, "others, queue": links}, seeds=seeds or SEEDS)}
 
 
-def shares(done: Done) -> list[list[float]]:
-    """BBR's part of all goodput after the warm-up: for each branch one value a seed."""
-    found: list[list[float]] = [[] for _ in done.grid.branches]
-    for _, runs in done:
-        for values, run in zip(found, runs, strict=True):
-            bbr, others = run.series["goodput"]["bytes"][:, WARM_UP_S // INTERVAL_S :].sum(axis=1)
-            values.append(int(bbr) / int(bbr + others))
-    return found
+def find(done: Found) -> Figures:
+    """BBR's part of all goodput after the warm-up."""
+    goodput = done["all"]["goodput"].between("60 s", "460 s")
+    for at, ours in (goodput.at(group="bbr") / goodput.total("group")).mean():
+        others, queue = at["others, queue"].split(", ")
+        key = {"variant": at["variant"], "others": others, "queue": queue}
+        theirs = f"{model(packets(queue)):.3f}"
+        text = f"{theirs} (ours {100 * (ours.estimate / float(theirs) - 1):+.0f} %)"
+        expected = outside.Figure(MODEL, "bbr-share", key, text, *outside.printed_range(theirs))
+        yield key, ours, expected
 
 
-@experiment
-class BbrShare(Experiment):
-    """BBR's share by queue and by number of the others."""
-
-    name = "bbr-share"
-    title = "BBR beside CUBIC or Reno"
-    value = "share of BBR"
-    about = (
+BBR_SHARE = Experiment(
+    name="bbr-share",
+    title="BBR beside CUBIC or Reno",
+    value="share of BBR",
+    source=Runs(SCENARIO, studies, find),
+    about=(
         "One flow of BBR and one or more of CUBIC or Reno, all with the profile `linux-6`, share a drop-tail link of "
         "10 Mb/s with a base round trip of 40 ms. The queue is in bandwidth-delay products of 33.3 packets, the packet "
         "in transmission included. BBR's part of all goodput from 60 s to 460 s. Starts are drawn from 5 s, and hosts "
@@ -80,36 +88,5 @@ class BbrShare(Experiment):
         "The 40 % are from the abstract of the same paper, for one flow of BBR beside as many as 16 others; it does "
         "not say with what queue, so they stand beside all three. Hock et al. have no figure here: their finding for "
         "queues below one product is that BBR suppresses CUBIC, which stands as any share above a half.",
-    )
-
-    def run(self, setting: Setting) -> Result:
-        """One row a congestion control of the others, queue and number of them."""
-        wanted = {
-            congestion: cells(
-                SCENARIO,
-                [
-                    [
-                        ("parameters.congestion", congestion),
-                        ("parameters.slow_start", slow_start),
-                        ("parameters.queue", f"{packets(queue)} packets"),
-                        ("parameters.others", others),
-                        ("parameters.interval", f"{INTERVAL_S} s"),
-                    ]
-                    for queue, others in pairs()
-                ],
-                f"bbr-share: beside {congestion}",
-            )
-            for congestion, slow_start in OTHERS.items()
-        }
-        seeds = tuple(range(1, 1 + (setting.seeds or SEEDS)))
-        tasks = [Study(study, seeds=seeds) for study in wanted.values()]
-        done = dict(zip(wanted, execute(tasks, setting.root, setting.jobs, setting.progress), strict=True))
-        rows: list[Row] = []
-        for congestion, study in done.items():
-            for (queue, others), values in zip(pairs(), shares(study), strict=True):
-                key = {"variant": f"beside {congestion}", "others": others, "queue": queue}
-                ours, theirs = stats.mean(values), f"{model(packets(queue)):.3f}"
-                text = f"{theirs} (ours {100 * (ours.estimate / float(theirs) - 1):+.0f} %)"
-                expected = outside.Figure(MODEL, self.name, key, text, *outside.printed_range(theirs))
-                rows.append(self.row(key, ours, [expected]))
-        return self.result(rows, provenance(SCENARIO, done))
+    ),
+)

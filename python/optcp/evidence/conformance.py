@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from optcp.conformance import conform
 from optcp.errors import InputError, RunFailed
-from optcp.evidence.base import Compared, Experiment, Result, Row, Setting, experiment
+from optcp.evidence.base import Experiment, Row, counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -37,16 +37,8 @@ class Member:
     at_work: Callable[[Case], bool]
 
 
-def _recovery(name: str, variant: str) -> Member:
-    return Member("recovery", name, lambda case: case["variant"] == variant)
-
-
 def _newreno_repairs(case: Case) -> bool:
     return bool(case["variant"] == "newreno" and case["expect"]["retransmissions"] > 0)
-
-
-def _times_out(case: Case) -> bool:
-    return bool(case["expect"]["timeouts"] > 0)
 
 
 def _starts_with_a_loss(case: Case) -> bool:
@@ -56,20 +48,20 @@ def _starts_with_a_loss(case: Case) -> bool:
 
 MEMBERS = (
     Member("profiles", "ns2-2.35", lambda case: True),  # noqa: ARG005 - all cases start from it
-    _recovery("tahoe", "tahoe"),
-    _recovery("reno", "reno"),
-    _recovery("newreno", "newreno"),
-    _recovery("sack1", "sack"),
+    Member("recovery", "tahoe", lambda case: case["variant"] == "tahoe"),
+    Member("recovery", "reno", lambda case: case["variant"] == "reno"),
+    Member("recovery", "newreno", lambda case: case["variant"] == "newreno"),
+    Member("recovery", "sack1", lambda case: case["variant"] == "sack"),
     Member("congestion", "reno", lambda case: True),  # noqa: ARG005 - as above
     Member("newreno_timer", "impatient", lambda case: _newreno_repairs(case) and case["tcp"]["newreno_impatient"]),
     Member("newreno_timer", "patient", lambda case: _newreno_repairs(case) and not case["tcp"]["newreno_impatient"]),
     Member("partial_ack", "deflate", lambda case: _newreno_repairs(case) and case["expect"]["retransmissions"] > 1),
     Member("recovery_exit", "unchanged", _newreno_repairs),
     Member("reduction_basis", "window", lambda case: case["expect"]["retransmissions"] > case["expect"]["timeouts"]),
-    Member("timeout_basis", "window", _times_out),
+    Member("timeout_basis", "window", lambda case: case["expect"]["timeouts"] > 0),
     Member("halving", "whole-ssthresh", lambda case: not case["tcp"].get("integer_halving")),
     Member("halving", "whole", lambda case: bool(case["tcp"].get("integer_halving"))),
-    Member("rtt", "bsd-ticks", _times_out),
+    Member("rtt", "bsd-ticks", lambda case: case["expect"]["timeouts"] > 0),
     Member("first_loss", "ns2", _starts_with_a_loss),
     Member("ack", "every-packet", lambda case: not case["tcp"]["delayed_ack"]),
     Member("ack", "delayed", lambda case: case["tcp"]["delayed_ack"]),
@@ -77,42 +69,31 @@ MEMBERS = (
 """What a case can speak for. A case speaks for several members at once."""
 
 
-@experiment
-class Conformance(Experiment):
-    """Cases that agree, by member."""
-
-    name = "conformance"
-    title = "Recorded cases"
-    value = "cases that agree"
-    unit_n = "cases"
-    digits = 0
-    about = (
-        "Single flows with losses named packet by packet, recorded with ns-2.35 (`tests/reference/tcp`): "
-        "`optcp conformance` runs them, and the program that came with the records, `compare.py`, compares completion "
-        "time, retransmissions, timeouts, and each transmission with its time where these were recorded. A row counts "
-        "the cases in which a member is at work; a case stands in several rows. A case that asks for a loss recovery "
-        "which does not exist here stands in the row of that recovery only, as one that does not agree.",
-    )
-
-    def run(self, setting: Setting) -> Result:  # noqa: ARG002 - nothing is random, and it takes a second
-        """One row a member."""
-        if not REFERENCE.is_dir():
-            raise InputError(f"{REFERENCE}: there are no recorded cases here; run this in a checkout of the sources")
-        cases: list[Case] = []
-        agreeing: set[str] = set()
-        refused: set[str] = set()
-        digest = hashlib.sha256()
+def count() -> tuple[list[Row], dict[str, Any]]:
+    """Cases that agree, one row a member."""
+    if not REFERENCE.is_dir():
+        raise InputError(f"{REFERENCE}: there are no recorded cases here; run this in a checkout of the sources")
+    cases: list[Case] = []
+    agreeing: set[str] = set()
+    refused: set[str] = set()
+    digest = hashlib.sha256()
+    for file in FILES:
+        text = (REFERENCE / file).read_text(encoding="utf-8")
+        digest.update(text.encode())
+        listed = json.loads(text)["scenarios"]
         with tempfile.TemporaryDirectory() as place:
-            for file in FILES:
-                text = (REFERENCE / file).read_text(encoding="utf-8")
-                digest.update(text.encode())
-                listed = json.loads(text)["scenarios"]
-                cases += listed
-                agree, not_run = compared(REFERENCE / file, listed, Path(place) / file)
-                agreeing |= agree
-                refused |= not_run
-        rows = [_row(member, cases, agreeing, refused) for member in MEMBERS]
-        return self.result(rows, {"cases_sha256": digest.hexdigest(), "files": list(FILES)})
+            agree, not_run = compared(REFERENCE / file, listed, Path(place))
+        cases += listed
+        agreeing |= agree
+        refused |= not_run
+    rows = []
+    for member in MEMBERS:
+        mine = {case["id"] for case in cases if member.at_work(case)}
+        if member.family != "recovery":
+            mine -= refused
+        key = {"family": member.family, "member": member.name}
+        rows.append(counted(key, len(mine & agreeing), len(mine), SOURCE))
+    return rows, {"cases_sha256": digest.hexdigest(), "files": list(FILES)}
 
 
 def compared(cases: Path, listed: list[Case], place: Path) -> tuple[set[str], set[str]]:
@@ -137,11 +118,18 @@ def compared(cases: Path, listed: list[Case], place: Path) -> tuple[set[str], se
     return agree, {case["id"] for case in listed} - {outcome.name for outcome in outcomes}
 
 
-def _row(member: Member, cases: list[Case], agreeing: set[str], refused: set[str]) -> Row:
-    mine = [case["id"] for case in cases if member.at_work(case)]
-    if member.family != "recovery":
-        mine = [name for name in mine if name not in refused]
-    agree = sum(name in agreeing for name in mine)
-    verdict = "agrees" if agree == len(mine) else "differs"
-    key = {"family": member.family, "member": member.name}
-    return Row(key, agree, None, len(mine), [Compared(SOURCE, f"{len(mine)}", verdict)])
+CONFORMANCE = Experiment(
+    name="conformance",
+    title="Recorded cases",
+    value="cases that agree",
+    unit_n="cases",
+    digits=0,
+    source=count,
+    about=(
+        "Single flows with losses named packet by packet, recorded with ns-2.35 (`tests/reference/tcp`): "
+        "`optcp conformance` runs them, and the program that came with the records, `compare.py`, compares completion "
+        "time, retransmissions, timeouts, and each transmission with its time where these were recorded. A row counts "
+        "the cases in which a member is at work; a case stands in several rows. A case that asks for a loss recovery "
+        "which does not exist here stands in the row of that recovery only, as one that does not agree.",
+    ),
+)

@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from optcp import stats
+from optcp.axes import Axis
 from optcp.evidence import outside
-from optcp.evidence.base import Experiment, Result, Row, Setting, cells, experiment, provenance
-from optcp.study import Study, execute
+from optcp.evidence.base import Experiment, Figures, Found, Runs, Studies
+from optcp.study import Study
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
+    from optcp.study.done import StoredRun
 
 SCENARIO = "tcp-controls"
 SOURCE = "Linux 6.1, recorded"
@@ -25,9 +27,8 @@ NONE_LOST = 100_000
 """Beyond every transfer."""
 SYN_S = 0.1
 """The round trip of the SYN, behind which data begin."""
-COMPLETION = "completion (s)"
-THRESHOLDS = ("first ssthresh (segments)", "second ssthresh (segments)")
-DIGITS = {COMPLETION: 2} | dict.fromkeys(THRESHOLDS, 0)
+DIGITS = {"completion (s)": 2, "first ssthresh (segments)": 0, "second ssthresh (segments)": 0}
+"""Decimals of each recorded figure, in the order in which :func:`measured` gives them."""
 
 
 @functools.cache
@@ -36,7 +37,7 @@ def recorded() -> dict[str, Any]:
     return dict(json.loads(RUNS.read_text(encoding="utf-8")))
 
 
-def settings(world: Mapping[str, Any], control: str) -> list[tuple[str, str]]:
+def settings(world: Mapping[str, Any], control: str) -> dict[str, str]:
     """Overrides of the scenario that make a recorded world."""
     pairs = {
         "congestion": control,
@@ -48,46 +49,58 @@ def settings(world: Mapping[str, Any], control: str) -> list[tuple[str, str]]:
     }
     if outage := world.get("outage_s"):
         pairs["down"], pairs["up"] = (f"{SYN_S + at:g} s" for at in outage)
-    return [(f"parameters.{name}", value) for name, value in pairs.items()]
+    return {f"parameters.{name}": value for name, value in pairs.items()}
 
 
-def measured(series: Mapping[str, Any], segments: int) -> dict[str, float]:
-    """Every figure of a run: from the first data to the ACK of the last, and the first thresholds."""
-    packets = series["packets"]
+def measured(run: StoredRun) -> list[float]:
+    """Every figure of a run: from the first data to the ACK of the last, and the first thresholds, if there are any."""
+    segments = int(run.cell["parameters.segments"].removesuffix(" segments"))
+    packets = run.series["packets"]
     of = {name: packets["event"] == packets["events"].index(name) for name in ("sent", "acked")}
     begin = packets["time_ps"][of["sent"] & ~packets["ack"] & (packets["seq"] > 0)][0]
     end = packets["time_ps"][of["acked"] & (packets["seq"] > segments)][0]
-    thresholds = np.floor(series["sender"]["ssthresh_bytes"] / MSS_BYTES)
+    thresholds = np.floor(run.series["sender"]["ssthresh_bytes"] / MSS_BYTES)
     thresholds = thresholds[np.isfinite(thresholds)]
     changed = thresholds[np.insert(np.diff(thresholds) != 0, 0, values=True)] if len(thresholds) else thresholds
-    return {COMPLETION: float(end - begin) / 1e12, **dict(zip(THRESHOLDS, changed.tolist(), strict=False))}
+    return [float(end - begin) / 1e12, *changed.tolist(), np.nan, np.nan][: len(DIGITS)]
 
 
-def figures(runs: Sequence[Mapping[str, Any]]) -> dict[str, list[float]]:
-    """The same of the repetitions of the kernel."""
-    found = {COMPLETION: [run["completion_s"] for run in runs]}
-    for place, name in enumerate(THRESHOLDS):
-        if all(len(run["ssthresh"]) > place for run in runs):
-            found[name] = [run["ssthresh"][place] for run in runs]
-    return found
-
-
-def beside(name: str, key: Mapping[str, str], values: Sequence[float]) -> outside.Figure:
+def beside(key: Mapping[str, str], values: Sequence[float]) -> outside.Figure:
     """The range of the repetitions, each with half a unit of its last digit either way."""
     low, high = (f"{value:.{DIGITS[key['figure']]}f}" for value in (min(values), max(values)))
     text = low if low == high else f"{low} to {high}"
-    return outside.Figure(SOURCE, name, key, text, outside.printed_range(low)[0], outside.printed_range(high)[1])
+    return outside.Figure(SOURCE, "controls", key, text, outside.printed_range(low)[0], outside.printed_range(high)[1])
 
 
-@experiment
-class Controls(Experiment):
-    """One flow of each control alone, in the recorded worlds."""
+def studies(seeds: int | None) -> Studies:
+    """Every recorded world and control."""
+    cases = {
+        f"{world}, {control}": settings(recorded()["worlds"][world], control)
+        for world, by_control in recorded()["runs"].items()
+        for control in by_control
+    }
+    return {"all": Study(SCENARIO, {"case": cases}, seeds=seeds or SEEDS)}
 
-    name = "controls"
-    title = "Congestion controls of Linux"
-    value = "ours"
-    digits = 2
-    about = (
+
+def find(done: Found) -> Figures:
+    """Each figure that the kernel has of a world and control, if ours has it too."""
+    found = done["all"].each(measured, Axis("figure", tuple(DIGITS)))
+    for at, ours in found.mean():
+        world, control = at["case"].split(", ")
+        key = {"world": world, "control": control, "figure": at["figure"]}
+        place = list(DIGITS).index(at["figure"])
+        theirs = [[run["completion_s"], *run["ssthresh"]] for run in recorded()["runs"][world][control]]
+        if ours.n and all(len(run) > place for run in theirs):
+            yield key, ours, beside(key, [run[place] for run in theirs])
+
+
+CONTROLS = Experiment(
+    name="controls",
+    title="Congestion controls of Linux",
+    value="ours",
+    digits=2,
+    source=Runs(SCENARIO, studies, find),
+    about=(
         "One flow alone with the profile `linux-6`, behind a SYN exchange, and each congestion control in turn; "
         "slow start is HyStart for CUBIC only. A kernel, Linux 6.1 as a process, sent the same segments over the same "
         "link in real time, three to nine times; `python/optcp/evidence/data/linux_uml_runs.py` says how and holds the "
@@ -101,25 +114,5 @@ class Controls(Experiment):
         "threshold of 5 for most phases of the clock; those of `timeout` give 4 or 7, not 2. Not explained: that, "
         "and why CUBIC is faster after a timeout there, the others slower. That Illinois takes jitter for a queue, "
         "which would slow it down in `growth`, was not tried.",
-    )
-
-    def run(self, setting: Setting) -> Result:
-        """One row a world, control and figure."""
-        runs = recorded()["runs"]
-        worlds = recorded()["worlds"]
-        wanted = [(world, control) for world, by_control in runs.items() for control in by_control]
-        study = cells(SCENARIO, [settings(worlds[world], control) for world, control in wanted], "controls")
-        seeds = tuple(range(1, 1 + (setting.seeds or SEEDS)))
-        (done,) = execute([Study(study, seeds=seeds)], setting.root, setting.jobs, setting.progress)
-        found: list[list[dict[str, float]]] = [[] for _ in wanted]
-        for _, of_seed in done:
-            for (world, _), ours, run in zip(wanted, found, of_seed, strict=True):
-                ours.append(measured(run.series, worlds[world]["segments"]))
-        rows: list[Row] = []
-        for (world, control), each in zip(wanted, found, strict=True):
-            for figure, theirs in figures(runs[world][control]).items():
-                key = {"world": world, "control": control, "figure": figure}
-                values = [one[figure] for one in each if figure in one]
-                if values:
-                    rows.append(self.row(key, stats.mean(values), [beside(self.name, key, theirs)]))
-        return self.result(rows, provenance(SCENARIO, {"controls": done}))
+    ),
+)

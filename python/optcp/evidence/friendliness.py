@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
-from optcp import stats
+import numpy as np
+
 from optcp.evidence import outside
-from optcp.evidence.base import Experiment, Result, Row, Setting, cells, experiment, provenance
-from optcp.study import Study, execute
-
-if TYPE_CHECKING:
-    from optcp.study import Done
+from optcp.evidence.base import Experiment, Figures, Found, Runs, Studies, geometric
+from optcp.study import Study
 
 SCENARIO = "tcp-cubic-reno"
 SEEDS = 6
@@ -27,6 +24,8 @@ COUNTING = {"rfc": "bytes", "linux-6": "segments"}
 """What an ACK counts for, by profile."""
 VARIANTS = (("rfc", 1), ("rfc", 4), ("linux-6", 1))
 """Profiles, and how long a host keeps a packet at most, in transmission times of the shared link."""
+KEY = ("variant", "host time", "rate (Mb/s)", "RTT (ms)", "buffer")
+CASES = [(*variant, *link, buffer) for variant in VARIANTS for link in LINKS for buffer in BUFFERS]
 SOURCE = "RFC 9438, two laws"
 
 C = 0.4
@@ -95,43 +94,56 @@ def figure(rate_mbps: int, round_trip_ms: int, buffer_packets: int) -> outside.F
     """What RFC 9438 lets expect: the range between the two laws."""
     world = (rate_mbps * 1e6, round_trip_ms / 1e3, buffer_packets)
     ends = sorted(expected(law, *world) for law in (at_same_instants, at_equal_probability))
-    texts = list(dict.fromkeys(f"{end:.2f}" for end in ends))
-    text = " to ".join(texts)
-    return outside.Figure(SOURCE, Friendliness.name, {}, text, *outside.printed_range(text))
+    text = " to ".join(dict.fromkeys(f"{end:.2f}" for end in ends))
+    return outside.Figure(SOURCE, "friendliness", {}, text, *outside.printed_range(text))
 
 
-def packets(rate_mbps: int, round_trip_ms: int, share: float) -> int:
+def packets(rate_mbps: int, round_trip_ms: int, buffer: str) -> int:
     """A buffer in whole packets."""
-    return max(1, round(share * rate_mbps * 1e3 * round_trip_ms / PACKET_BITS))
+    return max(1, round(BUFFERS[buffer] * rate_mbps * 1e3 * round_trip_ms / PACKET_BITS))
 
 
-def settings(profile: str, host_time: int, rate_mbps: int, round_trip_ms: int, share: float) -> list[tuple[str, str]]:
+def settings(profile: str, host_time: int, rate_mbps: int, round_trip_ms: int, buffer: str) -> dict[str, str]:
     """Overrides of the scenario; delays vary by a transmission time of the shared link a round trip."""
     packet_ms = PACKET_BITS / (rate_mbps * 1e3)
     middle = round_trip_ms / 2 - 1
     delay = f"uniform({middle - packet_ms / 4:.4g} ms, {middle + packet_ms / 4:.4g} ms)"
-    return [
-        ("parameters.profile", profile),
-        ("parameters.counting", COUNTING[profile]),
-        ("parameters.rate", f"{rate_mbps} Mbps"),
-        ("parameters.cubic_delay", delay),
-        ("parameters.reno_delay", delay),
-        ("parameters.host_time", f"{host_time * packet_ms:g} ms"),
-        ("parameters.buffer", f"{packets(rate_mbps, round_trip_ms, share)} packets"),
-        ("parameters.interval", f"{SECONDS // 5} s"),
-        ("stop", f"{SECONDS} s"),
-    ]
+    return {
+        "parameters.profile": profile,
+        "parameters.counting": COUNTING[profile],
+        "parameters.rate": f"{rate_mbps} Mbps",
+        "parameters.cubic_delay": delay,
+        "parameters.reno_delay": delay,
+        "parameters.host_time": f"{host_time * packet_ms:g} ms",
+        "parameters.buffer": f"{packets(rate_mbps, round_trip_ms, buffer)} packets",
+        "parameters.interval": f"{SECONDS // 5} s",
+        "stop": f"{SECONDS} s",
+    }
 
 
-@experiment
-class Friendliness(Experiment):
-    """Ratio of goodputs by rate, round trip and buffer."""
+def studies(seeds: int | None) -> Studies:
+    """Every case."""
+    cases = {", ".join(map(str, case)): settings(*case) for case in CASES}
+    return {"all": Study(SCENARIO, {"case": cases}, seeds=seeds or SEEDS)}
 
-    name = "friendliness"
-    title = "CUBIC and Reno on one link"
-    value = "CUBIC / Reno"
-    digits = 2
-    about = (
+
+def find(done: Found) -> Figures:
+    """CUBIC's goodput divided by Reno's, by rate, round trip and buffer."""
+    goodput = done["all"]["goodput"].between("100 s", "500 s")
+    logs = (goodput.at(group="cubic") / goodput.at(group="reno")).each(np.log)
+    for case, (_, ours) in zip(CASES, logs.mean(), strict=True):
+        _, _, rate, round_trip, buffer = case
+        expected = figure(rate, round_trip, packets(rate, round_trip, buffer))
+        yield dict(zip(KEY, map(str, case), strict=True)), geometric(ours), expected
+
+
+FRIENDLINESS = Experiment(
+    name="friendliness",
+    title="CUBIC and Reno on one link",
+    value="CUBIC / Reno",
+    digits=2,
+    source=Runs(SCENARIO, studies, find),
+    about=(
         "A greedy flow with CUBIC and one with Reno's growth share a drop-tail link; all else is alike, and their "
         "base round trips differ by no more than a transmission time of the link. The variant is the profile of both, "
         "with SACK. The buffer is in products of rate and round trip; the host time, in transmission times of the "
@@ -154,45 +166,5 @@ class Friendliness(Experiment):
         "figure 10, without numbers. In the discussion of RFC 9438 (issue 92 of NTAP/rfc8312bis) one of them reads it "
         "as friendly, though not exactly fair, at 10 ms for 10 to 400 Mb/s, and a reviewer as CUBIC taking more from "
         "40 ms on. The rows say the same.",
-    )
-
-    def run(self, setting: Setting) -> Result:
-        """One row a profile, link and buffer."""
-        wanted = {
-            (profile, host_time, rate, round_trip): cells(
-                SCENARIO,
-                [settings(profile, host_time, rate, round_trip, share) for share in BUFFERS.values()],
-                f"friendliness: {profile}, host time {host_time}, {rate} Mb/s, {round_trip} ms",
-            )
-            for profile, host_time in VARIANTS
-            for rate, round_trip in LINKS
-        }
-        seeds = tuple(range(1, 1 + (setting.seeds or SEEDS)))
-        tasks = [Study(study, seeds=seeds) for study in wanted.values()]
-        done = dict(zip(wanted, execute(tasks, setting.root, setting.jobs, setting.progress), strict=True))
-        rows: list[Row] = []
-        for (profile, host_time, rate, round_trip), study in done.items():
-            for (name, share), logs in zip(BUFFERS.items(), _log_ratios(study), strict=True):
-                key = {
-                    "variant": profile,
-                    "host time": str(host_time),
-                    "rate (Mb/s)": str(rate),
-                    "RTT (ms)": str(round_trip),
-                    "buffer": name,
-                }
-                mean = stats.mean(logs)
-                ratio = stats.Interval(math.exp(mean.estimate), math.exp(mean.low), math.exp(mean.high), mean.n)
-                rows.append(self.row(key, ratio, [figure(rate, round_trip, packets(rate, round_trip, share))]))
-        return self.result(
-            rows, provenance(SCENARIO, {" ".join(map(str, name)): study for name, study in done.items()})
-        )
-
-
-def _log_ratios(study: Done) -> list[list[float]]:
-    """The logarithm of CUBIC's goodput divided by Reno's: for each branch one value a seed."""
-    found: list[list[float]] = [[] for _ in BUFFERS]
-    for _, runs in study:
-        for values, run in zip(found, runs, strict=True):
-            cubic, reno = run.series["goodput"]["bytes"][:, 1:].sum(axis=1)
-            values.append(math.log(int(cubic) / int(reno)))
-    return found
+    ),
+)

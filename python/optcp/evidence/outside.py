@@ -96,8 +96,8 @@ def figures(experiment: str, key: Mapping[str, str]) -> list[Figure]:
 
 def ns2_values(experiment: str, key: Mapping[str, str]) -> list[float]:
     """The values of ns-2's own runs behind a figure, run by run; empty if there are none."""
-    found = [entry for entry in _runs() if entry["experiment"] == experiment and key.items() <= entry["key"].items()]
-    return list(found[0]["values"]) if found else []
+    found = (entry for entry in _runs() if entry["experiment"] == experiment and key.items() <= entry["key"].items())
+    return next((list(entry["values"]) for entry in found), [])
 
 
 @functools.cache

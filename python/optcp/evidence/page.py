@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from optcp import stored
-from optcp.evidence import outside
-from optcp.evidence.base import Result, experiments
+from optcp.evidence import EXPERIMENTS, outside
+from optcp.evidence.base import Result
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -59,9 +59,9 @@ class Evidence:
     kind: str
     source: str
     result: str | None = None
-    key: Mapping[str, str] = field(default_factory=dict)
+    key: dict[str, str] = field(default_factory=dict)
     test: str | None = None
-    scripts: tuple[str, ...] = ()
+    scripts: list[str] = field(default_factory=list)
     page: str | None = None
 
 
@@ -71,26 +71,19 @@ class Mechanism:
 
     family: str
     name: str
-    evidence: tuple[Evidence, ...]
+    evidence: list[Evidence] = field(default_factory=list)
 
 
 @functools.cache
 def mechanisms() -> tuple[Mechanism, ...]:
     """Read the table, in its order."""
     listed = tomllib.loads(MECHANISMS.read_text(encoding="utf-8"))["mechanisms"]
-    return tuple(
-        Mechanism(one["family"], one["name"], tuple(_evidence(each) for each in one.get("evidence", [])))
-        for one in listed
-    )
-
-
-def _evidence(entry: Mapping[str, Any]) -> Evidence:
-    return Evidence(**{**entry, "scripts": tuple(entry.get("scripts", ()))})
+    return tuple(stored.one(Mechanism, one) for one in listed)
 
 
 def read_results(folder: Path) -> list[Result]:
     """Every stored result in a directory, in the order of the page."""
-    paths = [folder / f"{name}.json" for name in experiments()]
+    paths = [folder / f"{one.name}.json" for one in EXPERIMENTS]
     # Version control shows changes: these results stand beside the page.
     return [stored.load(path, Result.from_json, seal=False) for path in paths if path.is_file()]
 
@@ -141,9 +134,8 @@ def _mechanisms(results: Sequence[Result]) -> str:
     by_name = {result.experiment: result for result in results}
     lines = []
     for one in mechanisms():
-        for each in one.evidence or [None]:
-            shown = [NONE_YET, "", ""] if each is None else [each.kind, _figure(each, by_name), each.source]
-            lines.append([f"`{one.family}`", f"`{one.name}`", *shown])
+        shown = [[each.kind, _figure(each, by_name), each.source] for each in one.evidence] or [[NONE_YET, "", ""]]
+        lines += [[f"`{one.family}`", f"`{one.name}`", *each] for each in shown]
     return "## Mechanisms\n\n" + _table(["family", "mechanism", "evidence", "what it says", "source"], lines)
 
 

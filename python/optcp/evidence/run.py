@@ -2,35 +2,100 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import hashlib
+import math
+from typing import TYPE_CHECKING, Any
 
+from optcp import _core
+from optcp.errors import InputError, nearest
+from optcp.evidence import EXPERIMENTS, outside
 from optcp.evidence import page as pages
-from optcp.evidence.base import Setting
+from optcp.evidence.base import Compared, Result, Row, Runs
 from optcp.files import write_text
+from optcp.study import execute
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
     from pathlib import Path
 
-    from optcp.evidence.base import Experiment, Result
+    from optcp.evidence.base import Experiment
+    from optcp.stats import Interval
+    from optcp.study import Done
     from optcp.study.pool import Progress
+
+
+def select(names: Sequence[str]) -> list[Experiment]:
+    """The experiments of these names; all without a name.
+
+    Raises
+    ------
+    InputError
+        If a name is unknown.
+    """
+    known = {one.name: one for one in EXPERIMENTS}
+    for name in names:
+        if name not in known:
+            raise InputError(f"there is no experiment {name!r}; {nearest(name, known)}")
+    return [known[name] for name in names or known]
 
 
 def evidence(chosen: Sequence[Experiment], seeds: int | None, out: Path, jobs: int, progress: Progress) -> list[Result]:
     """Run what is missing of each experiment and write ``out/<name>.json``; stored runs are below ``out/runs``.
+
+    Parameters
+    ----------
+    seeds
+        Runs of each cell; None for the experiments' own numbers.
 
     Raises
     ------
     optcp.errors.Interrupted, optcp.errors.RunFailed
         See :func:`optcp.study.runner.execute`.
     """
-    setting = Setting(seeds, out / "runs", jobs, progress)
     results = []
     for one in chosen:
-        result = one.run(setting)
+        if isinstance(one.source, Runs):
+            wanted = one.source.studies(seeds)
+            done = dict(zip(wanted, execute(list(wanted.values()), out / "runs", jobs, progress), strict=True))
+            rows = [_row(one.name, *figure) for figure in one.source.find(done)]
+            origin = {"scenario": one.source.scenario, **_cells(done.values())}
+        else:
+            rows, origin = one.source()
+        origin = {"version": _core.version(), **origin}
+        result = Result(one.name, one.title, list(one.about), one.value, one.unit_n, one.digits, rows, origin)
         write_text(out / f"{one.name}.json", result.to_json())
         results.append(result)
     return results
+
+
+def _row(experiment: str, key: dict[str, str], ours: Interval, *beside: outside.Figure) -> Row:
+    """Compare one figure with all that is known of it outside."""
+    figures = (*outside.figures(experiment, key), *beside)
+    low, high = (round(end, 6) if math.isfinite(end) else None for end in (ours.low, ours.high))
+    compared = [Compared(figure.source, figure.text, figure.verdict(ours)) for figure in figures]
+    return Row(key, round(ours.estimate, 6), (low, high), ours.n, compared)
+
+
+def _cells(studies: Iterable[Done]) -> dict[str, Any]:
+    """Say how each cell is made again.
+
+    ``metrics_sha256`` is over the digests of all runs in (study, cell, seed) order; each cell has that of its first
+    seed, so that a single run shows whether a figure still holds.
+    """
+    everything = hashlib.sha256()
+    cells = []
+    for study in studies:
+        for branch in study.grid.branches:
+            digests = [study.run(branch, seed).metrics_sha256 for seed in study.seeds]
+            everything.update(b"".join(bytes.fromhex(digest) for digest in digests))
+            cells.append(
+                {
+                    "set": [f"{name}={value}" for name, value in branch.key.items()],
+                    "seeds": [study.seeds[0], study.seeds[-1]],
+                    "metrics_sha256": digests[0],
+                }
+            )
+    return {"metrics_sha256": everything.hexdigest(), "cells": cells}
 
 
 def write_page(page: Path, results: Sequence[Result]) -> None:

@@ -1,4 +1,4 @@
-"""Goodput in a window of time, from series per interval, and who has the most of it."""
+"""Goodput in a window of time, from series per interval."""
 
 from __future__ import annotations
 
@@ -29,10 +29,3 @@ def bytes_between(goodput: NDArray[np.int64], interval_s: float, start_s: float,
     first, last = (round(instant / interval_s) for instant in (start_s, end_s))
     total: NDArray[np.int64] = goodput[..., first:last].sum(axis=-1)
     return total
-
-
-def shares_of_wins(total: NDArray[np.int64], axis: int = 1) -> NDArray[np.float64]:
-    """How much of a seed each setting along ``axis`` wins by the most goodput; ties share equally."""
-    wins = total == total.max(axis=axis, keepdims=True)
-    result: NDArray[np.float64] = wins / wins.sum(axis=axis, keepdims=True)
-    return result

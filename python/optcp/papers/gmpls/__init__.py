@@ -1,14 +1,7 @@
 """The GMPLS paper: protection switching speed, change of RTT, switch-back, and four protection schemes."""
 
-from optcp.papers.gmpls import (
-    every_scheme,
-    fig4,
-    fig18,
-    fig19,
-    section5_2,
-    section5_3,
-    table8,
-)
+from optcp.papers.gmpls.every_scheme import EVERY_SCHEME
+from optcp.papers.gmpls.fig4 import FIG4
 from optcp.papers.gmpls.fig7 import FIG7
 from optcp.papers.gmpls.fig8 import FIG8
 from optcp.papers.gmpls.fig10 import FIG10
@@ -18,11 +11,19 @@ from optcp.papers.gmpls.fig13 import FIG13
 from optcp.papers.gmpls.fig14 import FIG14
 from optcp.papers.gmpls.fig15 import FIG15
 from optcp.papers.gmpls.fig16 import FIG16
+from optcp.papers.gmpls.fig18 import FIG18
+from optcp.papers.gmpls.fig19 import FIG19
+from optcp.papers.gmpls.section5_2 import SECTION5_2
+from optcp.papers.gmpls.section5_3 import SECTION5_3
 from optcp.papers.gmpls.section7_2 import SECTION7_2
 from optcp.papers.gmpls.table3 import TABLE3
 from optcp.papers.gmpls.table4 import TABLE4
 from optcp.papers.gmpls.table5 import TABLE5
 from optcp.papers.gmpls.table6 import TABLE6
+from optcp.papers.gmpls.table8 import TABLE8
 
 # fmt: off
-EXHIBITS = (FIG7, FIG8, FIG10, FIG11, FIG12, FIG13, FIG14, FIG15, FIG16, SECTION7_2, TABLE3, TABLE4, TABLE5, TABLE6)
+EXHIBITS = (
+    EVERY_SCHEME, FIG4, FIG7, FIG8, FIG10, FIG11, FIG12, FIG13, FIG14, FIG15, FIG16, FIG18, FIG19,
+    SECTION5_2, SECTION5_3, SECTION7_2, TABLE3, TABLE4, TABLE5, TABLE6, TABLE8,
+)

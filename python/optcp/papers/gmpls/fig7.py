@@ -133,21 +133,29 @@ def dead_link_or_merge(world: World, **_: float) -> Parts:
 
 def settles_in_a_second(world: World, **_: float) -> Parts:
     """Judge: after the switch the competing flows need of the order of a second or more to settle."""
-    n, step = len(world.goodput.seeds), round(SETTLE_STEP_S / interval_s(world))
-    end = world.goodput.axis("time").bound(END_S)
-    last_second = world.goodput.between(END_S - 1, END_S) * SETTLE_STEP_S
-    parts = []
+    parts, n = [], len(world.goodput.seeds)
     for delta in DELTA_MS:
-        first = round((FAILURE_S + delta / 1000) / interval_s(world))
-        count = (end - first) // step
         for name in CLASSES:
-            here: dict[str, str | float] = {"delta_ms": delta, "group": name}
-            after = world.goodput.at(**here).values[:, first : first + count * step]
-            intervals = after.reshape(n, count, step).sum(axis=2)
-            estimate, samples = stats.bootstrap(np.column_stack([intervals, last_second.at(**here)]), settle_s)
+            curves = settling(world.goodput.at(delta_ms=delta, group=name), FAILURE_S + delta / 1000)
+            estimate, samples = stats.bootstrap(curves, settle_s)
             text = f"{name}, {delta} ms: settles after"
             parts.append(judge.bootstrap_part(text, samples, estimate, n, SETTLE_AT_LEAST_S, "s"))
     return parts
+
+
+def settling(goodput: Cells, switch_s: float) -> NDArray[np.float64]:
+    """Goodput as :func:`settle_s` wants it, a row a seed: from the switch on, and the mean of (9 s, 10 s].
+
+    Parameters
+    ----------
+    goodput
+        Bytes over ``time`` alone.
+    """
+    interval_s = goodput.axes[0].numbers[0]  # type: ignore[index]
+    step, first = round(SETTLE_STEP_S / interval_s), round(switch_s / interval_s)
+    count = (goodput.axes[0].bound(END_S) - first) // step
+    intervals = goodput.values[:, first : first + count * step].reshape(-1, count, step).sum(axis=2)
+    return np.column_stack([intervals, goodput.between(END_S - 1, END_S) * SETTLE_STEP_S])
 
 
 def settle_s(curves: NDArray[np.float64]) -> NDArray[np.float64]:

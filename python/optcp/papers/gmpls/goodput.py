@@ -1,4 +1,4 @@
-"""Goodput around an event as sections 6 and 7 compare it: over time, in a window, and by the rule CURVE."""
+"""Goodput around an event as sections 6 to 8 compare it: over time, in a window, and by the rule CURVE."""
 
 from __future__ import annotations
 

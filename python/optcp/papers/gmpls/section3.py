@@ -1,4 +1,4 @@
-"""The study of section 3: one flow that loses a burst, by fast recovery or by a restart in slow start.
+"""The set-up of section 3: one flow that loses a burst, by fast recovery or by a restart in slow start.
 
 All runs are of `scenarios/gmpls-fig4.toml`. The first W segments leave at once and the first B of them are lost, so
 that nothing has changed the window before. Three continuations:
@@ -16,6 +16,7 @@ that nothing has changed the window before. Three continuations:
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -24,15 +25,20 @@ import numpy as np
 
 from optcp import _core
 from optcp.errors import RunFailed
+from optcp.papers.assume import Assumed, built_in, overrides, positive_int
+from optcp.papers.exhibit import Setup
+from optcp.papers.gmpls.paper import PAPER
 from optcp.study import Branch, Grid
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
-    from optcp.papers.base import Options
-    from optcp.study import Done, RunData
+    from optcp.papers.base import Options, Size
+    from optcp.papers.exhibit import Chosen, Found
+    from optcp.study import Done
+    from optcp.study.done import RunData
 
 PROFILES = {
     "rfc": [("parameters.profile", "rfc")],
@@ -55,7 +61,18 @@ RESTART_TIMER = [
 ]
 TIMER_LOSES = range(60, 200)
 """Of W = 20, what a flow has not sent in its first two round trips; more than it can have in flight."""
-_SCENARIO = Path(__file__).with_name("scenarios") / "gmpls-fig4.toml"
+SCENARIO = Path(__file__).with_name("scenarios") / "gmpls-fig4.toml"
+
+ASSUMED = (
+    Assumed("packet_bytes", 1000, positive_int, lambda value: [("tcp.single.mss", f"{value} B")]),
+    Assumed("rate_bps", 1_000_000_000, positive_int, lambda value: [("parameters.rate", f"{value} bps")]),
+    built_in("round_trip_ms", "100"),
+    built_in("ssthresh", "floor(W / 2)"),
+    built_in("limited_transmit", "no"),
+    built_in("lost", "the first B of W segments sent at once"),
+    built_in("restart", "a timer of 99 ms, just before the duplicate ACKs"),
+    built_in("wait", "the profile's own timer after the last ACK, measured; the restart's curve that much later"),
+)
 
 
 def bursts(window: int) -> range:
@@ -63,40 +80,50 @@ def bursts(window: int) -> range:
     return range(1, window - FEWEST_DUPLICATES + 1)
 
 
-def _branch(key: dict[str, str], settings: Sequence[tuple[str, str]]) -> Branch:
-    return Branch(key, _core.Scenario.load(str(_SCENARIO), list(settings)))
+def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
+    """The timers, W = 10, 20, ..., 60 under every interpretation, and all other W under the one of the law."""
+    base = _core.Scenario.load(str(SCENARIO), overrides(ASSUMED, chosen))
+
+    def grid(title: str, branches: Iterator[Branch]) -> Grid:
+        return Grid(f"gmpls section 3, {title}", tuple(branches), options.digest, fork=False)
+
+    found = {TIMER: grid("timers", timers(base))}
+    for profile, settings in PROFILES.items():
+        found[f"{profile}, W = 10, 20, ..., 60"] = grid(profile, pairs(base.override(settings), QUICK_WINDOWS))
+    for windows in OTHER_WINDOWS:
+        branches = pairs(base.override(PROFILES[LAWFUL]), windows)
+        found[f"{LAWFUL}, W = {windows[0]} to {windows[-1]}"] = grid(LAWFUL, branches)
+    return found
 
 
-def study(profile: str, windows: Sequence[int], common: Sequence[tuple[str, str]], options: Options) -> Grid:
+def pairs(world: _core.Scenario, windows: Sequence[int]) -> Iterator[Branch]:
     """Every burst of some windows, by recovery and by restart."""
-    branches = []
     for window in windows:
         for burst in bursts(window):
+            settings = [
+                ("parameters.window", f"{window} packets"),
+                ("parameters.lost", str(list(range(burst)))),
+                # Two round trips more than the recovery takes.
+                ("stop", f"{(burst + 3) * ROUND_TRIP_S:.1f} s"),
+            ]
             for way, timer in (("recovery", []), ("restart", RESTART_TIMER)):
-                settings = [
-                    *common,
-                    *PROFILES[profile],
-                    ("parameters.window", f"{window} packets"),
-                    ("parameters.lost", str(list(range(burst)))),
-                    # Two round trips more than the recovery takes.
-                    ("stop", f"{(burst + 3) * ROUND_TRIP_S:.1f} s"),
-                    *timer,
-                ]
-                branches.append(_branch({"window": str(window), "burst": str(burst), "way": way}, settings))
-    return Grid(f"gmpls section 3, {profile}", tuple(branches), options.digest, fork=False)
+                key = {"window": str(window), "burst": str(burst), "way": way}
+                yield Branch(key, world.override([*settings, *timer]))
 
 
-def timer_study(common: Sequence[tuple[str, str]], options: Options) -> Grid:
+def timers(world: _core.Scenario) -> Iterator[Branch]:
     """How long each profile's own timer waits."""
-    lost = str(list(TIMER_LOSES))
-    branches = [
-        _branch(
-            {"way": TIMER, "profile": profile},
-            [*common, *settings, ("parameters.lost", lost), ("tcp.single.initial_rto", "3 s")],
-        )
-        for profile, settings in PROFILES.items()
-    ]
-    return Grid("gmpls section 3, timers", tuple(branches), options.digest, fork=False)
+    lost = [("parameters.lost", str(list(TIMER_LOSES))), ("tcp.single.initial_rto", "3 s")]
+    for profile, settings in PROFILES.items():
+        yield Branch({"way": TIMER, "profile": profile}, world.override([*settings, *lost]))
+
+
+def seeds(grid: str, size: Size) -> int:
+    """One: nothing is random. A quick look leaves most windows out."""
+    return 0 if size.is_quick and " to " in grid else 1
+
+
+SETUP = Setup(PAPER, 1, grids, seeds, ASSUMED)
 
 
 @dataclass(frozen=True)
@@ -105,14 +132,13 @@ class Recovery:
 
     Attributes
     ----------
-    retransmissions, new
-        Segments sent again, and sent for the first time, in each round trip; shape (rounds,). A round trip begins with
-        a retransmission and ends with the next, or with the ACK of the whole window.
+    new
+        Segments sent for the first time in each round trip. A round trip begins with a retransmission and ends with
+        the next, or with the ACK of the whole window; so there are as many as retransmissions.
     round_trips
         From the first retransmission to the ACK of the whole window, in round trips of one segment.
     """
 
-    retransmissions: NDArray[np.int64]
     new: NDArray[np.int64]
     round_trips: float
 
@@ -134,6 +160,37 @@ class Burst:
     recovery: Recovery
     reached_by_recovery: int
     reached_by_restart: NDArray[np.int64]
+
+
+Bursts = dict[int, Burst]
+"""What became of the bursts of a window, by their length."""
+
+
+@dataclass(frozen=True)
+class World:
+    """What is measured under one interpretation of the sender.
+
+    Attributes
+    ----------
+    windows
+        The bursts of each window, shortest window first.
+    wait
+        How long its timer waits after the last ACK, in round trips.
+    """
+
+    windows: Mapping[int, Bursts]
+    wait: float
+
+
+def worlds(found: Found) -> dict[str, World]:
+    """What is measured under each interpretation."""
+    waits = waits_in_round_trips(found.done[TIMER])
+
+    def windows(profile: str) -> dict[int, Bursts]:
+        mine = (measure(done) for name, done in found.done.items() if name.startswith(f"{profile}, "))
+        return dict(sorted(functools.reduce(lambda known, more: known | more, mine).items()))
+
+    return {profile: World(windows(profile), waits[profile]) for profile in PROFILES}
 
 
 @dataclass(frozen=True)
@@ -172,27 +229,24 @@ def read_recovery(events: Events, window: int) -> Recovery:
     # What a partial ACK releases leaves with the retransmission: at the same instant, in the round trip it begins.
     starts = np.searchsorted(events.times("sent"), edges - 1e-12)
     first_ack = events.time_s[(events.name == "acked") & (events.seq > 0)][0]
-    return Recovery(
-        retransmissions=np.ones(resent.size, dtype=np.int64),
-        new=np.diff(starts),
-        round_trips=float((edges[-1] - edges[0]) / (first_ack - edges[0])),
-    )
+    return Recovery(np.diff(starts), float((edges[-1] - edges[0]) / (first_ack - edges[0])))
 
 
-def measure(done: Done) -> dict[int, dict[int, Burst]]:
-    """Reduce a study, by window and burst; a study of which no seed was wanted has nothing.
+def measure(done: Done) -> dict[int, Bursts]:
+    """Reduce the runs of a grid, by window and burst; one of which no seed was wanted has nothing.
 
     Raises
     ------
     RunFailed
         If a timer fired that should not have, or one did not that should.
     """
-    found: dict[int, dict[int, Burst]] = {}
-    for _, runs in done:
-        keys = [branch.key for branch in done.grid.branches]
-        for key, recovered, restarted in zip(keys[::2], runs[::2], runs[1::2], strict=True):
-            window, burst = int(key["window"]), int(key["burst"])
-            found.setdefault(window, {})[burst] = measure_burst(window, burst, recovered, restarted)
+    found: dict[int, Bursts] = {}
+    for seed in done.seeds:
+        branches = done.grid.branches
+        for recovery, restart in zip(branches[::2], branches[1::2], strict=True):
+            window, burst = int(recovery.key["window"]), int(recovery.key["burst"])
+            runs = done.run(recovery, seed), done.run(restart, seed)
+            found.setdefault(window, {})[burst] = measure_burst(window, burst, *runs)
     return found
 
 
@@ -214,13 +268,12 @@ def measure_burst(window: int, burst: int, recovered: RunData, restarted: RunDat
 
 def waits_in_round_trips(done: Done) -> dict[str, float]:
     """How long each profile's timer waits after the last ACK, in round trips."""
-    _, runs = next(iter(done))
-    found = {}
-    for profile, run in zip(PROFILES, runs, strict=True):
-        events = Events.of(run)
+    (seed,), found = done.seeds, {}
+    for branch in done.grid.branches:
+        events = Events.of(done.run(branch, seed))
         fired_s = float(events.times("resent")[0])
         last_s = float(events.times("acked")[events.times("acked") < fired_s][-1])
-        found[profile] = (fired_s - last_s) / ROUND_TRIP_S
+        found[branch.key["profile"]] = (fired_s - last_s) / ROUND_TRIP_S
     return found
 
 
@@ -250,14 +303,14 @@ def law_crossing(window: int, *, printed: bool) -> int:
     return largest
 
 
-def crossing(window: int, measured: Mapping[int, Burst], wait_round_trips: float = 0.0) -> int:
+def crossing(window: int, by_burst: Bursts, wait_round_trips: float = 0.0) -> int:
     """The largest burst up to which fast recovery has got as far as a restart, after B round trips.
 
     With a wait the restart begins that much later, and until then the receiver has nothing in order.
     """
     largest = 0
     for burst in bursts(window):
-        one = measured[burst]
+        one = by_burst[burst]
         # What a round trip sends arrives in its middle; the comparison is three quarters into the last one.
         rounds = int(np.floor(burst - wait_round_trips + 0.25))
         restart = int(one.reached_by_restart[rounds]) if rounds >= 0 else 0

@@ -9,15 +9,14 @@ from optcp.papers.assume import built_in, overrides
 from optcp.papers.exhibit import Setup, defined, runs_of
 from optcp.papers.gmpls.goodput import Goodput
 from optcp.papers.gmpls.paper import PAPER, PAPER_RUNS, PS, WINDOW_S, world
-from optcp.study import Grid
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from optcp.cells import Cells
-    from optcp.papers.assume import Value
     from optcp.papers.base import Options
     from optcp.papers.exhibit import Chosen, Found
+    from optcp.study import Grid
 
 D_MS = (1, 2, 10, 20, 50, 100)
 """Propagation delay of the span L1-L4-L5-L2; that of L1-L2, which it replaces, is 1 ms."""
@@ -67,19 +66,6 @@ def grid(
 def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
     """The 30 worlds that all exhibits of section 6 share."""
     return {GRID: grid(chosen, options, "gmpls section 6")}
-
-
-def study(
-    chosen: Mapping[str, Value],
-    options: Options,
-    title: str,
-    cells: Sequence[tuple[int, int]],
-    settings: Sequence[tuple[str, str]] = (),
-) -> Grid:
-    """Branches for pairs of d and delta in milliseconds; the same seeds draw the same in every study made here."""
-    branches = [{**backup(d), "parameters.switch_delay": f"{delta} ms"} for d, delta in cells]
-    base = [*overrides(ASSUMED, chosen), *settings]
-    return Grid.of_cells(SCENARIO, branches, base, title=title, digest=options.digest, fork=options.fork)
 
 
 SETUP = Setup(PAPER, PAPER_RUNS, grids, runs_of(PAPER_RUNS, QUICK_SEEDS), ASSUMED)
