@@ -5,6 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from handmade import HandMade, cells
 from optcp.axes import Axis
 from optcp.cells import Cells
 from optcp.papers import assume
@@ -88,6 +89,21 @@ def test_shares_by_hand():
     assert found == pytest.approx({"utilisation_pct": 80, "dropped_pct": 20, "queue_pct": 40})
 
 
+def test_ports_of_all_runs_by_hand():
+    """Two lightpaths in one second: 12.5 MB in all are 50 Mb/s each with anycast switching, and 40 without."""
+
+    def of_run(megabytes):
+        ones = {name: np.zeros((2, 1)) for name in ("dropped_bytes", "mean_bytes", "longest_ps")}
+        lightpaths = {"ports": ["a", "b"], "interval_s": 1.0, "bytes": np.full((2, 1), 5e5 * megabytes), **ones}
+        return {"lightpaths": lightpaths, "metro": metro(lightpaths)}
+
+    done = HandMade({"anycast": ("yes", "no")}, [[of_run(12.5), of_run(10.0)], [of_run(25.0), of_run(20.0)]])
+    found = smaller.measured(done)
+    assert found["utilisation_pct"].at(anycast="yes").values == pytest.approx([50, 100])
+    assert found["utilisation_pct"].at(anycast="no").values == pytest.approx([40, 80])
+    assert found["dropped_pct"].values == pytest.approx(np.zeros((2, 2)))
+
+
 def test_rows_of_both_modes_are_paired_by_seed():
     values = by_mode([[[90.0, 80.0]], [[70.0, 60.0]]], profile=("a",))
     found = rows.both_modes({"utilisation_pct": values})
@@ -117,17 +133,12 @@ def made_buffers(degrees=buffer.DEGREES):
     tenfold = [[10 if anycast == "yes" and degree > 1 else 1 for anycast in axes["anycast"]] for degree in degrees]
     utilisation = 80 + 20 * np.log10(np.multiply.outer(tenfold, buffer.PRODUCTS))
     values = np.array([utilisation + seed for seed in range(3)])
-    return {"utilisation_pct": cells(values, axes), "dropped_pct": cells(np.full(values.shape, 0.1), axes)}
-
-
-def cells(values, axes):
-    named = tuple(Axis(name, tuple(map(str, of_axis))) for name, of_axis in axes.items())
-    return Cells(np.array(values), named, tuple(range(len(values))))
+    return {"utilisation_pct": cells(values, **axes), "dropped_pct": cells(np.full(values.shape, 0.1), **axes)}
 
 
 def by_mode(values, **axes):
     """Cells over some axes, and then with anycast switching and without."""
-    return cells(values, {**axes, "anycast": ("yes", "no")})
+    return cells(values, **axes, anycast=("yes", "no"))
 
 
 def test_what_a_bundle_saves():
