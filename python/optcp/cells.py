@@ -11,17 +11,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from optcp.axes import Axis
 from optcp.errors import InputError
 from optcp.estimates import Estimates
 from optcp.labelled import optional, position, tidy
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
-    from optcp.axes import Axis
     from optcp.stats import Interval
 
 
@@ -205,6 +205,24 @@ class Cells:
             axes[place] = axes[place].part(indices)
         return replace(self, values=values, axes=tuple(axes))
 
+    def renamed(self, **names: str) -> Cells:
+        """The same with other names of axes: ``cells.renamed(group="class")`` has ``class`` for ``group``."""
+        for name in names:
+            position(self.axes, name)
+        return replace(self, axes=tuple(replace(axis, name=names.get(axis.name, axis.name)) for axis in self.axes))
+
+    def with_total(self, name: str) -> Cells:
+        """The same with the sum over an axis as its further value ``total``."""
+        place = position(self.axes, name)
+        axis = replace(self.axes[place], values=(*self.axes[place].values, "total"), unit="", numbers=None, labels=())
+        values = np.concatenate([self.values, self.values.sum(axis=1 + place, keepdims=True)], axis=1 + place)
+        return replace(self, values=values, axes=(*self.axes[:place], axis, *self.axes[place + 1 :]))
+
+    def where(self, holds: Cells) -> Cells:
+        """The values of the seeds and cells for which a comparison holds; the others are undefined."""
+        chosen = self._combine(holds, lambda one, two: np.where(two > 0, one, np.nan), lambda unit, _: unit)
+        return chosen.named(self.name)
+
     def _over(self, names: tuple[str, ...], reduce: Callable[..., NDArray[np.float64]]) -> Cells:
         places = [position(self.axes, name) for name in names]
         axes = tuple(axis for place, axis in enumerate(self.axes) if place not in places)
@@ -345,6 +363,30 @@ class Cells:
     def plot(self, *, x: str, by: str | None = None, columns: int = 1, ax: Axes | None = None) -> Axes:
         """Draw the means over seeds: :meth:`optcp.estimates.Estimates.plot`."""
         return self.mean().plot(x=x, by=by, columns=columns, ax=ax)
+
+
+def stack(name: str, cells: Mapping[str, Cells]) -> Cells:
+    """Cells of the same seeds and axes, one for each value of a further axis, which comes first.
+
+    Raises
+    ------
+    InputError
+        If seeds or axes differ.
+
+    Examples
+    --------
+    >>> flows = {"1": Cells([1, 2], (), (1, 2)), "10": Cells([3, 4], (), (1, 2))}
+    >>> stack("flows", flows).values
+    array([[1., 3.],
+           [2., 4.]])
+    """
+    first, *others = cells.values()
+    for other in others:
+        axes, _, _ = _meet(first, other)
+        if len(axes) != len(first.axes) or len(axes) != len(other.axes):
+            raise InputError(f"cells that are put side by side along {name!r} have the same axes")
+    values = np.stack([_meet(first, one)[2] for one in cells.values()], axis=1)
+    return replace(first, values=values, axes=(Axis(name, tuple(cells)), *first.axes))
 
 
 def _same(one: str, two: str) -> str:

@@ -60,3 +60,22 @@ def _columns(series):
         name: [lists[f"{name}s"][code] for code in value] if f"{name}s" in lists else value
         for name, value in arrays.items()
     }
+
+
+def of_goodput(axes, totals):
+    """A study of the gmpls paper in which switched flows bring so many bytes in (5 s, 5.5 s], and nothing else happens.
+
+    ``totals``: shape (seeds, cells).
+    """
+
+    def run(total):
+        goodput = np.zeros((2, 13), dtype="u8")
+        goodput[0, 10] = total
+        none = np.zeros(0, dtype="u4")
+        return {
+            "goodput": {"interval_s": 0.5, "groups": ["switched", "fixed"], "bytes": goodput},
+            "load": {"interval_s": 0.5, "ports": ["L1->L2", "L2->L1"], "bytes": np.zeros((2, 13), dtype="u8")},
+            "drops": {"ports": [], "groups": [], "time_ps": none.astype("u8"), "port": none, "group": none},
+        }
+
+    return HandMade(axes, [[run(total) for total in seed] for seed in totals])

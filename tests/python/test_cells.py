@@ -12,8 +12,9 @@ from hypothesis.extra.numpy import arrays
 
 from optcp import cells, quantiles, stats
 from optcp.axes import Axis
-from optcp.cells import Cells
+from optcp.cells import Cells, stack
 from optcp.errors import InputError
+from optcp.papers.curves import coarser
 
 DELAY = Axis("delay", ("0 ms", "50 ms"))
 TCP = Axis("tcp", ("rfc", "linux-6", "cubic"))
@@ -248,3 +249,54 @@ def test_importing_cells_takes_numpy_alone():
 def test_the_examples_of_the_docstrings_hold():
     assert doctest.testmod(cells).failed == 0
     assert doctest.testmod(quantiles).failed == 0
+
+
+def test_the_total_is_a_further_value():
+    cells = grid(np.arange(24).reshape(4, 2, 3)).with_total("delay")
+    assert cells.axis("delay").values == ("0 ms", "50 ms", "total")
+    assert cells.at(delay="total").values[0].tolist() == [3, 5, 7]
+    assert cells.at(delay="50 ms").values[0].tolist() == [3, 4, 5]
+
+
+def test_an_axis_takes_another_name():
+    cells = grid(np.zeros((4, 2, 3))).renamed(tcp="sender")
+    assert [axis.name for axis in cells.axes] == ["delay", "sender"]
+    with pytest.raises(InputError, match="no axis 'tpc'"):
+        grid(np.zeros((4, 2, 3))).renamed(tpc="sender")
+
+
+def test_the_deviation_has_a_chi_square_interval():
+    # s of 1, 2, 3 is 1; chi-square(2) at 2.5 and 97.5 % is 0.0506 and 7.378 (any table).
+    interval = only(column([1, 2, 3]).deviation())
+    assert interval.estimate == 1
+    assert interval.low == pytest.approx(math.sqrt(2 / 7.378), rel=1e-3)
+    assert interval.high == pytest.approx(math.sqrt(2 / 0.0506), rel=1e-3)
+
+
+def test_sums_over_longer_intervals():
+    time = Axis("time", ("0.1 s", "0.2 s", "0.3 s", "0.4 s", "0.5 s"))
+    cells = coarser(Cells([[1, 2, 3, 4, 5]], (time,), (1,)), 0.2)
+    assert cells.axis("time").numbers == (0.2, 0.4)
+    assert cells.values.tolist() == [[3, 7]]
+
+
+def test_where_a_comparison_holds():
+    cells = grid(np.arange(24).reshape(4, 2, 3))
+    late = Cells([0, 1, 1, np.nan], (), SEEDS)
+    kept = cells.where(late > 0)
+    assert (kept.unit, kept.name) == ("B", "bytes")
+    assert np.isnan(kept.values[[0, 3]]).all()
+    assert kept.values[1:3].tolist() == cells.values[1:3].tolist()
+    assert kept.mean().n.tolist() == [[2] * 3] * 2
+
+
+def test_cells_are_put_side_by_side():
+    one = Cells([[1, 2], [3, 4]], (DELAY,), (1, 2))
+    stacked = stack("flows", {"1": one, "10": 10 * one})
+    assert [axis.name for axis in stacked.axes] == ["flows", "delay"]
+    assert stacked.axis("flows").numbers == (1, 10)
+    assert stacked.at(flows=10).values.tolist() == [[10, 20], [30, 40]]
+    with pytest.raises(InputError, match="the same axes"):
+        stack("flows", {"1": one, "10": one.at(delay="50 ms")})
+    with pytest.raises(InputError, match="same seeds"):
+        stack("flows", {"1": one, "10": Cells([[1, 2]], (DELAY,), (1,))})

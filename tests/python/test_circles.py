@@ -1,15 +1,18 @@
-"""No circle of more than two files among the modules of a crate.
+"""No circle of more than two files among the modules of a crate, and none among those of the Python package.
 
 A file depends on those where the names of its ``use`` lines are defined: re-exports are followed, since who takes a
 name through its family's dispatcher depends on the name, not on the dispatcher. Tests inside a file do not count.
+In Python neither do imports for types only; those inside functions count where who may know whom is asked.
 """
 
+import ast
 import re
 from pathlib import Path
 
 import pytest
 
 CRATES = Path(__file__).parents[2] / "crates"
+PACKAGE = Path(__file__).parents[2] / "python" / "optcp"
 LARGEST = 2
 """Two files that know each other are one thing in two files; more are a knot."""
 
@@ -95,8 +98,8 @@ class Crate:
         }
 
 
-def circles(graph):
-    """The sets of more than ``LARGEST`` nodes in which each leads to every other."""
+def circles(graph, largest=LARGEST):
+    """The sets of more than ``largest`` nodes in which each leads to every other."""
 
     def beyond(start):
         reached, open_ = set(), [start]
@@ -108,7 +111,7 @@ def circles(graph):
 
     reach = {node: beyond(node) for node in graph}
     sets = {frozenset(b for b in reach[a] if a in reach[b]) for a in graph}
-    return sorted(sorted("::".join(node) or "lib" for node in one) for one in sets if len(one) > LARGEST)
+    return sorted(sorted("::".join(node) or "lib" for node in one) for one in sets if len(one) > largest)
 
 
 @pytest.mark.parametrize("name", sorted(path.parent.name for path in CRATES.glob("*/Cargo.toml")))
@@ -152,3 +155,52 @@ def test_a_name_that_is_re_exported_counts_where_it_is_defined(made):
 def test_tests_inside_a_file_and_comments_do_not_count(made):
     inside = "use crate::b::B;\n#[cfg(test)]\nmod tests {\n    use crate::c::C;\n}\n"
     assert made(lib="", a=inside, b="use crate::c::C;", c="// use crate::a::A;\n#[cfg(test)]\nuse crate::a::A;") == []
+
+
+# Python
+
+
+def modules():
+    """The files of the package by the names of their modules."""
+    found = {}
+    for file in PACKAGE.rglob("*.py"):
+        *folders, name = file.relative_to(PACKAGE.parent).with_suffix("").parts
+        found[tuple(folders) if name == "__init__" else (*folders, name)] = file
+    return found
+
+
+def imports(tree, known, inside=False):
+    """The modules that a file imports when it is imported itself, and ``inside`` its functions."""
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.If) and getattr(node.test, "id", "") == "TYPE_CHECKING":
+            continue
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and not inside:
+            continue
+        if isinstance(node, ast.Import):
+            yield from (tuple(one.name.split(".")) for one in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            of = tuple(node.module.split("."))
+            yield from ((*of, one.name) if (*of, one.name) in known else of for one in node.names)
+        else:
+            yield from imports(node, known, inside)
+
+
+def uses(inside=False):
+    """Which modules of the package each one imports."""
+    known = modules()
+    trees = {name: ast.parse(file.read_text(encoding="utf-8")) for name, file in known.items()}
+    return {name: (set(imports(tree, known, inside)) & set(known)) - {name} for name, tree in trees.items()}
+
+
+def test_no_modules_of_the_package_import_each_other_in_a_circle():
+    assert circles(uses(), largest=1) == []
+
+
+PAPERS = {"papers", "evidence", "sensitivity"}
+STUDIES = ("study", "axes", "cells", "samples", "estimates", "compare", "labelled", "scenario", "run", "table")
+
+
+def test_studies_and_what_they_are_made_of_know_no_paper():
+    ours = {name: used for name, used in uses(inside=True).items() if name[1:2] and name[1] in STUDIES}
+    assert len(ours) > len(STUDIES)
+    assert {name: used for name, used in ours.items() if any(other[1] in PAPERS for other in used if other[1:])} == {}

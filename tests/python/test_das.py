@@ -1,25 +1,30 @@
 """The DAS paper: each judgement on data made by hand, and the reading of runs made by hand."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
+from handmade import HandMade
+from optcp.axes import Axis
+from optcp.cells import Cells, stack
 from optcp.papers import judge
 from optcp.papers.base import Options, Size
 from optcp.papers.das import fig1, fig2, fig4, fig6, paper, repairs
 from optcp.papers.printed import statements_of
 from optcp.papers.registry import select
-from optcp.study.store import RunData
+from optcp.table import PICOSECONDS_A_SECOND
 
 
 def run(series, *, drops=None, routing=None, seed=1):
-    return RunData(seed, "", None, "", {}, drops or {}, None, [], routing, 0.0, series)
+    return SimpleNamespace(seed=seed, drops=drops or {}, routing=routing, series=series)
 
 
 def listed(rows, names):
     """Columns from (time in s, event, seq)."""
     time_s, event, seq = zip(*rows, strict=True) if rows else ((), (), ())
     return {
-        "time_ps": np.round(np.array(time_s, dtype=float) * paper.PS).astype(np.uint64),
+        "time_ps": np.round(np.array(time_s, dtype=float) * PICOSECONDS_A_SECOND).astype(np.uint64),
         "event": np.array([names.index(one) for one in event], dtype=np.uint8),
         "seq": np.array(seq, dtype=np.uint32),
         "events": names,
@@ -38,13 +43,48 @@ def combined(parts):
     return judge.combine(parts)[0]
 
 
-def test_events_of_a_window_and_goodput():
-    one = run({"reordering": reordering((8.0, "recovery", 0), (8.5, "recovery", 0), (9.5, "timeout", 0))})
-    assert paper.events(one, "recovery", 8, 9).tolist() == [8_500_000_000_000]
-    assert paper.events(one, "timeout").size == 1
+def test_goodput_counts_a_packet_with_its_headers():
     # 1000 packets of 512 B in 2 s: 552 kB on the wire are 4416 kbit, 2208 kb/s; 2048 kb/s of payload.
     assert paper.kbps(512_000, 2) == pytest.approx(2208)
     assert paper.kbps(512_000, 2, 512) == pytest.approx(2048)
+
+
+def goodput(*tenths):
+    """Bytes of one group in the intervals of 100 ms that end at these tenths of a second, up to 11 s."""
+    bytes_ = np.zeros((1, 110), dtype=np.uint64)
+    bytes_[0, np.array(tenths, dtype=int) - 1] = 512
+    return {"interval_s": 0.1, "groups": ["measured"], "bytes": bytes_}
+
+
+def test_a_start_is_measured_around_failure_and_repair():
+    plain = [
+        (2.9, "overtaken", 0),
+        (3.0, "overtaken", 0),  # not after the failure
+        (4.0, "overtaken", 1),
+        (8.0, "recovery", 2),  # not after the repair
+        (8.5, "recovery", 3),
+        (8.6, "overtaken", 3),
+        (8.6, "resent", 3),
+        (9.0, "timeout", 4),
+        (9.1, "timeout", 5),  # more than a second after it
+    ]
+    das = [(8.5, "overtaken", 0)]
+    runs = [
+        {"goodput": goodput(*tenths), "reordering": reordering(*rows)}
+        for tenths, rows in (((1, 110), plain), ((1, 2, 110), das))
+    ]
+    world = fig2.measure(HandMade({"receiver": ["plain", "das"]}, [runs]))
+    measured = {
+        name: getattr(world, name).values.tolist()
+        for name in ("payload", "false", "resent", "overtaken_at_failure", "overtaken_at_repair")
+    }
+    assert measured == {
+        "payload": [[1024, 1536]],
+        "false": [[2, 0]],
+        "resent": [[1, 0]],
+        "overtaken_at_failure": [[1, 0]],
+        "overtaken_at_repair": [[1, 1]],
+    }
 
 
 def flow(plain, das, *, false=(1, 0), resent=(5, 0), at_failure=(0, 0), at_repair=(9, 9)):
@@ -53,9 +93,16 @@ def flow(plain, das, *, false=(1, 0), resent=(5, 0), at_failure=(0, 0), at_repai
     return payload, false, resent, at_failure, at_repair
 
 
+def over(values, *axes):
+    return Cells(np.asarray(values), axes, tuple(range(1, len(values) + 1)))
+
+
+RECEIVER = Axis("receiver", ("plain", "das"))
+
+
 def single(*starts):
-    columns = [np.array(column) for column in zip(*starts, strict=True)]
-    return fig2.Measured(columns[0].astype(float), *columns[1:])
+    payload, *counts = (over(column, RECEIVER) for column in zip(*starts, strict=True))
+    return fig2.World(over(payload.values[:, :, None], RECEIVER, Axis("time", ("11 s",))), *counts)
 
 
 def test_the_print_is_reached_within_5_percent():
@@ -68,8 +115,14 @@ def test_the_print_is_reached_within_5_percent():
 
 def test_gains_are_over_the_starts_that_are_hit():
     measured = single(flow(100, 130), flow(100, 101, false=(0, 0)), flow(100, 120))
-    assert measured.gain_pct("das") == pytest.approx([30, 20])
-    assert measured.best() == 0
+    gain = measured.gain_pct.at(receiver="das").mean()
+    assert (float(gain.estimate), int(gain.n)) == (pytest.approx(25), 2)
+    assert measured.best == 0
+    rows = {(row.key["receiver"], row.metric): row for row in fig2.all_rows({"routing": "forward"}, measured)}
+    assert rows["das", "gain_pct_max"].measured == pytest.approx(30)
+    assert rows["das", "gain_pct_max"].n == 2
+    assert rows["plain", "goodput_kbps"].measured == pytest.approx(100)
+    assert rows["plain", "false_retransmit_share_pct"].n == 3
 
 
 @pytest.mark.parametrize(
@@ -93,25 +146,15 @@ def test_a_backup_works_if_das_has_no_false_retransmit_and_plain_has():
     assert combined(fig2.works_with_the_backup(single(flow(100, 130, false=(1, 1))))) is False
 
 
-class Finished:
-    """A finished study: seeds and their runs."""
-
-    def __init__(self, *runs):
-        self.seeds = tuple(range(1, len(runs) + 1))
-        self.runs = runs
-
-    def __iter__(self):
-        return iter(zip(self.seeds, self.runs, strict=True))
-
-
 def test_nothing_without_a_shorter_path_means_packet_by_packet():
     names = ["sent", "arrived"]
     same = listed([(1, "sent", 0), (2, "arrived", 0)], names) | {"ack": np.array([False, False])}
     other = same | {"seq": np.array([0, 1], dtype=np.uint32)}
-    cells = len(fig2.LOSS_PROBABILITIES) * len(paper.RECEIVERS)
-    equal = Finished([run({"packets": same})] * cells)
+    cells = len(fig2.LOSSES) * len(paper.RECEIVERS)
+    axes = {"loss": fig2.LOSSES, "receiver": paper.RECEIVERS}
+    equal = HandMade(axes, [[{"packets": same}] * cells])
     assert combined(fig2.does_nothing_without_a_shorter_path(equal)) is True
-    different = Finished([run({"packets": same})] * (cells - 1) + [run({"packets": other})])
+    different = HandMade(axes, [[{"packets": same}] * (cells - 1) + [{"packets": other}]])
     assert combined(fig2.does_nothing_without_a_shorter_path(different)) is False
 
 
@@ -120,13 +163,16 @@ def test_the_gain_falls_with_n():
 
     def measured(gain, share):
         plain = np.full(15, 1e6)
-        payload = {n: np.column_stack([plain, plain * (1 + (gain / n + noise * 0.1) / 100)]) for n in (1, 2, 10)}
-        counts = {n: np.column_stack([share / n + 0.01 * noise, np.zeros(15)]) for n in (1, 2, 10)}
-        return fig4.Measured(payload, counts)
+        payload = {
+            n: over(np.column_stack([plain, plain * (1 + (gain / n + noise * 0.1) / 100)]), RECEIVER)
+            for n in (1, 2, 10)
+        }
+        counts = {n: over(np.column_stack([share / n + 0.01 * noise, np.zeros(15)]), RECEIVER) for n in (1, 2, 10)}
+        return fig4.network(*(stack("n", {str(n): cells for n, cells in one.items()}) for one in (payload, counts)))
 
     assert combined(fig4.falls_with_n(measured(10, 1))) is True
     assert combined(fig4.falls_with_n(measured(-10, 1))) is False
-    assert measured(10, 1).suffering_pct(10).mean() == pytest.approx(10)
+    assert measured(10, 1).false_recoveries_pct.at(n=10).values.mean() == pytest.approx(10)
 
 
 def arrivals(*rows):
@@ -170,7 +216,10 @@ def test_cases_a_and_b():
 
 
 def routed(announcements=0, on_failure=6, on_repair=6, converged=(), drops=None):
-    steps = [{"at_ps": round(at * paper.PS), "router": "A", "cause": "convergence", "entries": 1} for at in converged]
+    steps = [
+        {"at_ps": round(at * PICOSECONDS_A_SECOND), "router": "A", "cause": "convergence", "entries": 1}
+        for at in converged
+    ]
     counts = {"announcements": announcements, "on_failure": on_failure, "on_repair": on_repair}
     return run({}, drops=drops, routing={**counts, "on_convergence": len(steps), "steps": steps})
 
@@ -181,7 +230,14 @@ def timelines(**change):
         "long": [routed(2, 6, 0, [7.9, 7.9, 13, 13.5])],
         "own": [routed(2, 6, 0, [7.2, 7.9]), routed(2, 6, 0, [7.2, 7.9], {"ttl-expired": 3})],
     } | change
-    return dict(zip(fig1.CELLS, runs.values(), strict=True))
+    kinds = dict(zip(fig1.KINDS, runs.values(), strict=True))
+    return stack(
+        "failure",
+        {
+            name: over([fig1.counts(one) for one in of_kind * (2 // len(of_kind))], Axis("what", fig1.COUNTS))
+            for name, of_kind in kinds.items()
+        },
+    )
 
 
 @pytest.mark.parametrize(
@@ -204,10 +260,9 @@ def test_every_statement_of_the_paper_is_judged():
 
 
 def test_variants_of_sack_are_compared_with_sack():
-    ways = repairs._ways()
-    against = {ways[j]: ways[repairs._base(j)] for j in range(len(ways))}
-    assert against["SACK, RACK", "plain"] == ("SACK", "plain")
-    assert against["linux-6", "das-bounded"] == ("linux-6", "plain")
+    assert repairs.base("SACK, RACK; plain") == "SACK; plain"
+    assert repairs.base("linux-6; das-bounded") == "linux-6; plain"
+    assert all(repairs.base(way) in repairs.WAYS for way in repairs.WAYS)
 
 
 def test_sizes():

@@ -7,17 +7,17 @@ import numpy as np
 import pytest
 
 from conftest import MADE
+from handmade import of_goodput
 from optcp import _core, stored
 from optcp.errors import InputError
-from optcp.papers import assume, base, baseline, histogram
+from optcp.papers import assume, baseline, gmpls, histogram
 from optcp.papers.base import Options, Size
-from optcp.papers.gmpls import fig8, section5
+from optcp.papers.gmpls import section5
+from optcp.papers.gmpls.fig8 import FIG8
 from optcp.papers.model import Result, finite
-from optcp.papers.registry import select
+from optcp.papers.registry import exhibits, select
 from optcp.papers.reproduce import Request, reproduce
-from optcp.study import Done
 from optcp.tables import rate_text, show_result
-from test_section5 import made
 
 IDS = [*MADE]
 ALL = [
@@ -92,11 +92,10 @@ def test_table3_has_every_row(results):
         assert (row.verdict == "differs") == bool(row.why)
 
 
-def test_table3_worse_is_strict_and_ties_share(monkeypatch):
-    monkeypatch.setattr("optcp.papers.gmpls.section5.measure", lambda _: made())
+def test_table3_worse_is_strict_and_ties_share():
     chosen = {parameter.name: parameter.default for parameter in section5.ASSUMED}
     (exhibit,) = select(["gmpls/table3"])
-    done = {"10+10": Done(None, (1, 2, 3), None)}
+    done = {"10+10": of_goodput({"delta_ms": section5.DELTA_MS}, np.full((3, 5), 1000))}
     values = {(row.key["delta_ms"], row.metric): row.measured for row in exhibit.evaluate(chosen, done).rows}
     assert values[50, "worse_than_zero_pct"] == 0
     assert values[50, "best_pct"] == 20
@@ -223,9 +222,10 @@ def test_selecting():
         select(["gmpls/fig77"])
 
 
-def test_two_exhibits_of_one_name():
-    with pytest.raises(ValueError, match="two exhibits"):
-        base.exhibit(fig8.Fig8)
+def test_two_exhibits_of_one_name(monkeypatch):
+    monkeypatch.setattr(gmpls, "EXHIBITS", (*gmpls.EXHIBITS, FIG8))
+    with pytest.raises(InputError, match="two exhibits are called 'gmpls/fig8'"):
+        exhibits()
 
 
 def test_results_read_back(results, results_directory):

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
+from handmade import HandMade
+from optcp.axes import Axis
+from optcp.cells import Cells
 from optcp.errors import RunFailed
 from optcp.papers import assume, judge
 from optcp.papers.obs import (
@@ -25,16 +29,31 @@ from optcp.papers.obs import (
     points,
     trains,
 )
-from optcp.papers.obs.paper import TIMERS_S, WORLD, Cell, equation_3, equation_5, goodput_mbps, mean_segments, rtt0_s
+from optcp.papers.obs.paper import (
+    ACK_TIMER,
+    BESIDE,
+    TIMER,
+    TIMERS_S,
+    WORLD,
+    bursts_by_size,
+    equation_3,
+    equation_5,
+    goodput_mbps,
+    mean_size,
+    numbers,
+    rtt0_s,
+    segments_per_burst,
+)
 from optcp.papers.obs.traces import Trace
-from optcp.study import RunData
+from optcp.samples import Samples
 
 PS = 1_000_000_000_000
 FILES = 20
 
 
-def run(series):
-    return RunData(1, "", None, "", {}, {}, None, [], None, 0.0, series)
+def alone(series, seeds=1):
+    """A grid of one cell, whose files are all the same."""
+    return HandMade({}, [[series]] * seeds)
 
 
 def test_equation_3_is_that_of_the_paper():
@@ -73,10 +92,10 @@ def test_a_trace_without_recovery_is_no_result():
 def test_goodput_is_data_over_the_time_that_the_file_took():
     rows = {"time_ps": [21 * PS], "start_ps": [PS], "bytes": [20_000_000], "finished": [True]}
     series = {"completions": {name: np.array(values) for name, values in rows.items()}}
-    assert goodput_mbps(run(series)) == pytest.approx(8.0)  # 160 Mb in 20 s
-    series["completions"]["finished"][0] = False
-    with pytest.raises(RunFailed, match="did not end"):
-        goodput_mbps(run(series))
+    assert goodput_mbps(alone(series)).values.tolist() == [pytest.approx(8.0)]  # 160 Mb in 20 s
+    late = {"completions": {**series["completions"], "finished": np.array([False])}}
+    with pytest.raises(RunFailed, match="seed 2: the file did not end"):
+        goodput_mbps(HandMade({"timer_s": (1, 2)}, [[series, series], [series, late]]))
 
 
 def test_only_bursts_towards_the_server_with_segments_count():
@@ -86,8 +105,9 @@ def test_only_bursts_towards_the_server_with_segments_count():
         "segments": np.array([0, 1, 4, 9]),
         "bursts": np.array([7, 2, 3, 5]),
     }
-    assert mean_segments(run({"segments-per-burst": rows})) == pytest.approx(14 / 5)
-    assert np.isnan(mean_segments(run({})))
+    assert segments_per_burst(alone({"segments-per-burst": rows})).values.tolist() == [pytest.approx(14 / 5)]
+    counts = bursts_by_size(alone({"segments-per-burst": rows}, 2))
+    assert [counts.at(segments=size).values.tolist() for size in (1, 4, 9)] == [[2, 2], [3, 3], [0, 0]]
 
 
 def test_a_round_trip_is_from_a_segment_to_the_ack_of_it():
@@ -97,12 +117,12 @@ def test_a_round_trip_is_from_a_segment_to_the_ack_of_it():
         "seq": np.array([0, 1, 2]),
         "time_ps": np.array([0, PS // 10, 3 * PS // 10]),
     }
-    assert fig17.longest_round_trip_s(run({"packets": rows})) == pytest.approx(0.2)
+    assert fig17.longest_round_trip_s(SimpleNamespace(series={"packets": rows})) == pytest.approx(0.2)
 
 
 def test_recoveries_and_timeouts_are_loss_events():
     rows = {"events": ["overtaken", "resent", "recovery", "timeout"], "event": np.array([0, 1, 1, 2, 3, 3])}
-    assert fig16.loss_events(run({"reordering": rows})) == 3
+    assert fig16.loss_events(alone({"reordering": rows})).values.tolist() == [3]
 
 
 def spread(mean):
@@ -114,33 +134,34 @@ def holds(parts):
     return judge.combine(parts)[0]
 
 
-def papers_world(ack_timer):
+def files(values, axes):
+    """Cells with the same values in every file."""
+    return Cells(np.broadcast_to(values, (FILES, *map(len, axes))), axes, tuple(range(1, FILES + 1)))
+
+
+def papers_world():
     """Goodput as the paper has it: a hill over the timer, lower for Reno in the middle and with background."""
-    shape = dict(zip(TIMERS_S, (3, 3, 3, 4, 4.5, 4.5, 4, 3, 1.5), strict=True))
-    found = {}
-    for cell in goodput.cells(ack_timer):
-        value = shape[cell.timer_s]
-        if cell.timer_s in goodput.MIDDLE_S:
-            value -= 0.3 * (cell.recovery == "reno") + 0.2 * (cell.background == "yes")
-        if cell.timer_s == goodput.HIGHEST_S and cell.background == "yes":
-            value += 0.5
-        found[cell] = spread(value)
-    return found
+    found = files([3, 3, 3, 4, 4.5, 4.5, 4, 3, 1.5], goodput.AXES).values.copy()
+    reno, beside = (slice(None), 0), (slice(None), slice(None), 1)
+    middle = [TIMERS_S.index(timer) for timer in goodput.MIDDLE_S]
+    found[(*reno, slice(None), middle)] -= 0.3
+    found[(*beside, middle)] -= 0.2
+    found[(*beside, -1)] += 0.5
+    noise = spread(1)[:, None, None, None]
+    return Cells(found * noise, goodput.AXES, tuple(range(1, FILES + 1)))
 
 
 def test_the_papers_own_world_bears_its_statements_out():
-    world = papers_world("none")
+    world = papers_world()
     for judges in goodput.STATEMENTS.values():
-        assert holds(judges(world, "none")) is True
-    lower = {Cell(c.timer_s, c.background, "tick", c.recovery): 0.9 * values for c, values in world.items()}
-    assert holds(fig15.delayed_is_lower(lower, world)) is True
+        assert holds(judges(world)) is True
+    assert holds(fig15.delayed_is_lower(0.9 * world, world)) is True
 
 
 def test_a_world_turned_round_does_not():
-    world = papers_world("none")
-    turned = {cell: 5 - values for cell, values in world.items()}
+    turned = 5 - papers_world()
     for judges in goodput.STATEMENTS.values():
-        assert holds(judges(turned, "none")) is False
+        assert holds(judges(turned)) is False
 
 
 def test_loss_events_as_one_over_segments_have_slope_minus_one():
@@ -162,32 +183,32 @@ def test_files_without_losses_are_as_steep_as_can_be():
 
 
 def test_the_mean_of_a_single_flow_is_held_against_both_readings():
-    alone = {Cell(timer, "no"): np.full(FILES, equation_3(timer, 100, opener=True)) for timer in TIMERS_S}
-    assert holds(fig14.follows_equation(alone, 100, opener=True)) is True
-    assert holds(fig14.follows_equation(alone, 100, opener=False)) is False
+    means = files([equation_3(timer, 100, opener=True) for timer in TIMERS_S], (ACK_TIMER, BESIDE, TIMER))
+    assert holds(fig14.follows_equation(means, 100, opener=True)) is True
+    assert holds(fig14.follows_equation(means, 100, opener=False)) is False
 
 
-def sizes(counts, files=FILES):
-    """Bursts by number of segments, the same in every file."""
-    bursts = np.zeros((files, 45), dtype=np.int64)
-    for size, count in counts.items():
-        bursts[:, size] = count
-    return fig10.Sizes(bursts)
+def sizes(*cells, axes=()):
+    """Bursts by number of segments, the same in every file, of each cell."""
+    bursts = np.zeros((len(cells), 44))
+    for place, counts in enumerate(cells):
+        for size, count in counts.items():
+            bursts[place, size - 1] = count
+    return files(bursts if axes else bursts[0], (*axes, numbers("segments", range(1, 45))))
 
 
 def test_means_and_shares_of_a_histogram():
     one = sizes({2: 6, 44: 2, 3: 2})
-    assert one.means() == pytest.approx((12 + 88 + 6) / 10)
-    assert one.pct()[44] == pytest.approx(20)
-    assert one.even_pct() == pytest.approx(80)
+    assert mean_size(one).values == pytest.approx((12 + 88 + 6) / 10)
+    assert fig10.pct(one)[44] == pytest.approx(20)
+    assert fig10.even_pct(one) == pytest.approx(80)
 
 
 def test_trains_that_stay_whole_and_trains_that_break_up():
-    whole = {Cell(1e-3, "no"): sizes({8: 1, 9: 4}), Cell(1e-2, "no"): sizes({44: 95, 2: 5})}
+    whole = sizes({8: 1, 9: 4}, {44: 95, 2: 5}, axes=(Axis("timer_s", ("0.001", "0.01")),))
     assert holds(fig10.whole_trains(whole)) is True
-    broken = {Cell(1e-2, "no", "tick"): sizes({2: 30, 44: 40, 7: 20})}
-    assert holds(fig10.breaks_up(broken, "tick")) is True
-    assert holds(fig10.breaks_up({Cell(1e-2, "no", "exact"): sizes({44: 98, 2: 2})}, "exact")) is False
+    assert holds(fig10.breaks_up(sizes({2: 30, 44: 40, 7: 20}))) is True
+    assert holds(fig10.breaks_up(sizes({44: 98, 2: 2}))) is False
 
 
 SENT = np.array([[PS, 500], [PS, 501], [PS, 543]])
@@ -257,16 +278,42 @@ def test_the_papers_points_are_found():
     assert points.lost_at_s(two_lost()) == 3.4
 
 
+def late_by_rule():
+    """Timeouts by the rule for two losses, and always for more; axes are those of a sender without the check."""
+    late = np.full(fig5.POSSIBLE.shape[1:], np.nan)
+    late[fig5.POSSIBLE[0]] = 1
+    for place, receiver_window in enumerate(fig5.RECEIVER_WINDOWS):
+        needs = [fig5.needs_timeout(receiver_window, window) for window in fig5.WINDOWS]
+        late[place, 0] = needs
+    return late
+
+
 def test_the_rule_of_fall_and_floyd():
     # "less than 10 packets", "within two packets of the receiver's advertised window"
-    needs = [window for window in fig5.WINDOWS if fig5.Case("no", 44, window, 2).needs_timeout()]
+    needs = [window for window in fig5.WINDOWS if fig5.needs_timeout(44, window)]
     assert needs == [4, 5, 6, 7, 8, 9, 42, 43, 44]
-    rule = {case: case.needs_timeout() for case in fig5.CASES}
-    assert holds(fig5.follows_rule(rule)) is True
+
+    def holds_with(*wrong):
+        late = late_by_rule()
+        for window in wrong:
+            late[1, 0, fig5.WINDOWS.index(window)] = True
+        return holds(fig5.follows_rule(Cells(late[None], fig5.AXES[1:], (1,))))
+
+    assert holds_with() is True
     # One window wrong at a border is allowed, two are not.
-    one_off = {**rule, fig5.Case("no", 200, 10, 2): True}
-    assert holds(fig5.follows_rule(one_off)) is True
-    assert holds(fig5.follows_rule({**one_off, fig5.Case("no", 200, 11, 2): True})) is False
+    assert holds_with(10) is True
+    assert holds_with(10, 11) is False
+
+
+def test_the_last_count_of_timeouts_is_that_of_its_case():
+    """Of two losses windows of 4 and more are possible, of eight those of 9 and more."""
+    cases = int(fig5.POSSIBLE.sum())
+    runs = [{"tcp": {"timeouts": np.array([0, int(place == 0)])}} for place in range(cases)]
+    late = fig5.timeouts(HandMade({"cell": range(cases)}, [runs]))
+    assert late.at(recover_check="no", receiver_window=44, lost=2, window=4).values.tolist() == [1]
+    assert np.nansum(late.values) == 1
+    most = late.at(recover_check="yes", receiver_window=200, lost=8)
+    assert list(fig5.by_window(most)) == list(range(9, 45))
 
 
 def test_a_whole_window_times_out_alike():
@@ -282,22 +329,37 @@ SLOW_START = [1, 1, 2, 4, 8, 16, 32]
 
 
 def test_rounds_are_counted_from_the_first_full_window_on():
-    whole = trains.Train(np.array([*SLOW_START, 44, 44, 44]))
-    assert whole.by_round().tolist() == [1, 1, 1]
+    assert trains.by_round(np.array([*SLOW_START, 44, 44, 44])).tolist() == [1, 1, 1]
     # 20 and 24; 40 and 4 of a burst of 10, whose other 6 belong to the next round.
-    split = trains.Train(np.array([*SLOW_START, 20, 24, 40, 10, 38]))
-    assert split.by_round().tolist() == [2, 2, 2]
+    assert trains.by_round(np.array([*SLOW_START, 20, 24, 40, 10, 38])).tolist() == [2, 2, 2]
+
+
+def test_a_train_is_the_bursts_of_a_file_that_carry_its_segments():
+    rows = {
+        "ports": ["E->F", "F->E"],
+        "port": np.array([0, 1, 0, 0, 0]),
+        "segments": np.array([1, 5, 0, 3, 2]),
+    }
+    one, other = trains.trains(alone({"bursts": rows}, 2)).values
+    assert one.tolist() == other.tolist() == [1, 3, 2]
+
+
+def of_files(made):
+    found = np.empty(FILES, dtype=object)
+    for file in range(FILES):
+        found[file] = np.array([*SLOW_START, *made(file)])
+    return Samples(found, (), tuple(range(1, FILES + 1)))
 
 
 def test_a_train_that_stays_whole_and_one_that_breaks_up():
-    whole = trains.Train(np.array([*SLOW_START, *[44] * 20]))
+    whole = np.array([*SLOW_START, *[44] * 20])
     sent_ps = np.repeat(np.arange(30), 44)[: 64 + 44 * 20] * PS
     # Of 44 packets behind the first 64, 24 leave a second before the others.
     assert holds(fig11.stays_whole(whole, sent_ps, 0.005)) is False
     together = np.concatenate([np.zeros(64), np.repeat(np.arange(1, 21), 44)]) * PS
     assert holds(fig11.stays_whole(whole, together, 0.005)) is True
-    broken = [trains.Train(np.array([*SLOW_START, *[44] * 6, *[4] * (500 + file)])) for file in range(FILES)]
+    broken = of_files(lambda file: [*[44] * 6, *[4] * (500 + file)])
     assert holds(fig12.breaks_up(broken)) is True
-    assert holds(fig13.settles(broken)) is True
-    growing = [trains.Train(np.array([*SLOW_START, *[4] * (100 + file), *[44] * 20])) for file in range(FILES)]
-    assert holds(fig13.settles(growing)) is False
+    assert holds(fig13.settles(fig13.parts_of(broken))) is True
+    growing = of_files(lambda file: [*[4] * (100 + file), *[44] * 20])
+    assert holds(fig13.settles(fig13.parts_of(growing))) is False

@@ -7,7 +7,7 @@ import pytest
 
 from optcp.papers import assume
 from optcp.papers.obs import predicted
-from optcp.papers.obs.paper import WORLD, Cell
+from optcp.papers.obs.paper import WORLD
 from optcp.papers.obs.prediction import (
     Path,
     Sender,
@@ -115,12 +115,12 @@ def test_a_file_without_losses_takes_its_rounds():
 
 def test_assembly_lengthens_the_round_trip_of_the_model():
     # Equation 5's RTT0 + 2 T, and 1540 B twice at 100 Mb/s: 0.2464 ms.
-    assert predicted.round_trip_s(Cell(1e-2, "no"), CHOSEN) == pytest.approx(0.12 + 0.0002464)
+    assert predicted.round_trip_s(1e-2, "no", CHOSEN) == pytest.approx(0.12 + 0.0002464)
     # With 900 other packets a second a burst is open for 0.1 / (0.1 + 1 / 900) of the time; what finds it waits for two
     # thirds of the timer, the mean of the density 2 w / T^2.
     open_share = 0.1 / (0.1 + 1 / 900)
     expected = 0.1002464 + 2 * (open_share * 0.2 / 3 + (1 - open_share) * 0.1)
-    assert predicted.round_trip_s(Cell(1e-1, "yes"), CHOSEN) == pytest.approx(expected)
+    assert predicted.round_trip_s(1e-1, "yes", CHOSEN) == pytest.approx(expected)
 
 
 def test_a_walk_between_a_wall_and_a_leap_has_a_mean_of_two_thirds():

@@ -5,9 +5,11 @@ import pytest
 
 import optcp
 from handmade import HandMade
+from optcp import stored
 from optcp.errors import InputError
 from optcp.study.done import Done
 from optcp.study.grid import Grid, short_names
+from optcp.study.store import Store
 
 DELAYS = {"delta_ms": (0, 50)}
 
@@ -143,3 +145,34 @@ def test_a_grid_is_every_combination_the_last_axis_fastest():
     assert [tuple(branch.key.values()) for branch in grid.branches] == [
         ("11 s", "1 ms"), ("11 s", "2 ms"), ("12 s", "1 ms"), ("12 s", "2 ms"),
     ]  # fmt: skip
+
+
+def test_cells_that_are_one_world_are_read_as_often_as_they_are_there(tmp_path):
+    """They are run and stored once, in a directory that is taken up again."""
+    delays = {"a": "1 s", "b": "1 ms", "c": "1 s"}
+    named = {name: {"parameters.switch_delay": delay} for name, delay in delays.items()}
+    study = optcp.Study("single-failure", {"name": named}, seeds=2)
+    assert len({branch.id for branch in study.grid.branches}) == 2
+    for _ in range(2):
+        done = study.run(tmp_path / "study")
+        bytes_ = done["goodput"].cells()
+        assert bytes_.at(name="a").values.tolist() == bytes_.at(name="c").values.tolist()
+        dropped = done["drops"].count()
+        assert (dropped.at(name="a") == dropped.at(name="c")).values.all()
+        assert (dropped.at(name="a") > dropped.at(name="b")).values.any()
+        assert (done.metric("sent") == done.each(lambda run: run.counts["sent"])).values.all()
+
+
+def test_a_part_that_two_threads_take_up_counts_once(tmp_path, monkeypatch):
+    optcp.Study("single-failure", seeds=2).run(tmp_path / "study")
+    store, load = Store(tmp_path / "study"), stored.load
+    names = [path.name for path in (store.root / "parts").glob("*.json")]
+
+    def after_another(path, parse):
+        monkeypatch.setattr(stored, "load", load)
+        store.take(names)
+        return load(path, parse)
+
+    monkeypatch.setattr(stored, "load", after_another)
+    store.take(names)
+    assert [store.holds(part, *run) for part in store.parts for run in part.places] == [True, True]

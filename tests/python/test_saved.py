@@ -1,6 +1,7 @@
 """A study's directory: what is in it, whose it is, which runs are used again, and what is named as damaged."""
 
 import json
+import queue
 import subprocess
 import sys
 
@@ -66,7 +67,7 @@ def test_metrics_are_those_of_the_observations(made):
     )
 
 
-@pytest.mark.parametrize("runs", [1, 40])
+@pytest.mark.parametrize("runs", [1, 40, 200])
 def test_the_estimate_of_a_dry_run_is_of_what_is_written(study, made, tmp_path, runs):
     asked = study(WORLD + SWEEP, runs=runs)
     estimate = single.probe(asked, Store(tmp_path / "out"))
@@ -238,10 +239,11 @@ def test_two_processes_share_a_directory(made, tmp_path):
 def test_an_interrupt_keeps_whole_runs(made, monkeypatch):
     made(runs=2)
 
-    def interrupt(*_, **__):
-        raise KeyboardInterrupt
+    class CtrlC(queue.SimpleQueue):
+        def get(self, **options):
+            raise KeyboardInterrupt
 
-    monkeypatch.setattr("optcp.study.pool.wait", interrupt)
+    monkeypatch.setattr("optcp.study.pool.queue.SimpleQueue", CtrlC)
     with pytest.raises(Interrupted, match=r"\d of 200 runs"):
         made(runs=200)
     monkeypatch.undo()

@@ -3,17 +3,23 @@
 import json
 import math
 import re
+import shutil
+from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from conftest import command_in
+from handmade import of_goodput
 from optcp import _core, stored
 from optcp.errors import InputError, RunFailed
-from optcp.papers.gmpls.table3 import Table3
+from optcp.papers import gmpls, verdict
+from optcp.papers.gmpls import section6
+from optcp.papers.gmpls.section5 import SETUP
+from optcp.papers.gmpls.table3 import TABLE3
 from optcp.papers.model import Row
 from optcp.papers.plausible import PARTS, Choices, Span
 from optcp.papers.registry import select
@@ -149,8 +155,8 @@ def test_spaces_that_make_no_sense(over, settings, message):
 
 
 def test_an_exhibit_without_ranges_says_so():
-    exhibit = Table3()
-    exhibit.assumed = tuple(one for one in Table3.assumed if one.plausible is None)
+    without = tuple(one for one in SETUP.assumed if one.plausible is None)
+    exhibit = replace(TABLE3, setup=replace(SETUP, assumed=without))
     with pytest.raises(InputError, match="declares no plausible ranges"):
         space(exhibit, {}, {})
 
@@ -253,22 +259,12 @@ def test_a_conclusion_is_pooled_by_hand():
     assert found.positive.estimate == 2.5 / 4
 
 
-class Reduced:
-    """A finished study that has been reduced."""
-
-    def __init__(self, value):
-        self.value = value
-
-    def once(self, reduce):
-        return self.value
-
-
-def test_conclusions_of_the_three_exhibits_by_hand(monkeypatch):
+def test_conclusions_of_the_three_exhibits_by_hand():
     # Two seeds; f at 0, 50, 250, 500 and 1000 ms.
     ratio = np.array([[1, 1.5, 1.25, 1.5, 0.75], [1, 1.25, 1.25, 0.75, 0.5]])
-    best = np.array([[0, 0.5, 0, 0.5, 0], [0, 0.5, 0.5, 0, 0]])
-    (slides,) = select(["slides/best-delay"])
-    found = slides.contrasts({}, {"10+10": Reduced(ratio)})
+    done = of_goodput({"delta_ms": (0, 50, 250, 500, 1000)}, 1000 * ratio)
+    slides, table3, table5 = select(["slides/best-delay", "gmpls/table3", "gmpls/table5"])
+    found = slides.contrasts(defaults(slides), {"10+10": done})
     assert {name: list(values) for name, values in found.items()} == {
         "gain at 50 ms (%)": [50, 25],
         "gain at 250 ms (%)": [25, 25],
@@ -278,50 +274,75 @@ def test_conclusions_of_the_three_exhibits_by_hand(monkeypatch):
         "gain, 250 ms minus 500 ms (points)": [-25, 50],
         "gain, 500 ms minus 1000 ms (points)": [75, 25],
     }
-    table3 = Table3().contrasts({}, {"20+20": Reduced(SimpleNamespace(ratio=ratio, best_share=best))})
-    assert {name: list(values) for name, values in table3.items() if name not in found} == {
+    more = table3.contrasts(defaults(table3), {"20+20": done})
+    # A tie shares its run equally.
+    assert {name: list(values) for name, values in more.items() if name not in found} == {
         "runs worse than 0 ms, 250 ms minus 50 ms (points)": [0, 0],
         "runs worse than 0 ms, 500 ms minus 250 ms (points)": [0, 100],
         "runs worse than 0 ms, 1000 ms minus 500 ms (points)": [100, 0],
         "runs in which 50 ms is best, above half (points)": [0, 0],
     }
-    assert set(found) < set(table3)
+    assert set(found) < set(more)
     # f at d = 1, 2, 10, 20, 50, 100 ms; the loss is the same at every delta but at 100 ms.
     over_d = np.ones((2, 6, 5)) * np.array([1, 1, 0.75, 0.5, 0.25, 0.25])[None, :, None]
     over_d[:, 5, -1] = 0
-    (table5,) = select(["gmpls/table5"])
-    monkeypatch.setattr(
-        type(table5), "context", lambda *_: SimpleNamespace(measured=SimpleNamespace(ratio=over_d)), raising=False
-    )
-    found = table5.contrasts({}, {})
+    axes = {"d_ms": section6.D_MS, "delta_ms": section6.DELTA_MS}
+    found = table5.contrasts(defaults(table5), {section6.GRID: of_goodput(axes, 1000 * over_d.reshape(2, -1))})
     assert len(found) == 4 * 3
     assert list(found["loss at d = 10 ms, delta = 5 ms (%)"]) == [25, 25]
     assert [list(values) for name, values in found.items() if "minus" in name] == [[0, 0]] * 3 + [[25, 25]]
+
+
+def defaults(exhibit):
+    return {parameter.name: parameter.default for parameter in exhibit.assumed}
 
 
 # The verb
 
 WORDS = ("sensitivity", "gmpls/table3", "--set", "flows=10+10", "--over", "queue_packets", "--over", "backbone_bps")
 SMALL = ("--samples", "4", "--seeds", "3", "--out", "out", "--jobs", "2")
+FILE = Path("out/sensitivity/gmpls/table3.json")
 
 
-def test_the_verb_prints_writes_and_continues(optcp, calls):
-    status, out, _ = optcp(*WORDS, *SMALL)
-    assert status == 0
+@pytest.fixture(scope="module")
+def ran(tmp_path_factory):
+    """Where the verb ran, and what it printed."""
+    place = tmp_path_factory.mktemp("sensitivity")
+    return place, command_in(place, *WORDS, *SMALL).stdout
+
+
+@pytest.fixture
+def stored_runs(ran, optcp):
+    """The command where all runs of the verb are there."""
+    shutil.copytree(ran[0] / "out", "out")
+    return optcp
+
+
+@pytest.fixture
+def table3(monkeypatch):
+    """Put a changed Table 3 into the paper."""
+
+    def change(**values):
+        changed = replace(TABLE3, **values)
+        listed = tuple(changed if one.id == TABLE3.id else one for one in gmpls.EXHIBITS)
+        monkeypatch.setattr(gmpls, "EXHIBITS", listed)
+
+    return change
+
+
+def test_the_verb_prints_writes_and_continues(ran, stored_runs, calls):
+    _, out = ran
     assert "…" not in out
     assert "what drives the result" in out
     assert "240 of 240 runs made now" in out
-    text = Path("out/sensitivity/gmpls/table3.json").read_text()
+    text = FILE.read_text()
     found = json.loads(text)
     assert found["design"] == {"samples": 4, "points": 16, "settings": 16, "seeds": 3, "runs": 16 * 3 * 5}
     assert {one["parameter"] for one in found["ranking"]} == {"queue_packets", "backbone_bps"}
-    # The double knows no queues.
-    queue = [one["total"][0] for one in found["effects"] if one["parameter"] == "queue_packets"]
-    assert queue == pytest.approx([0] * len(queue), abs=1e-9)
     assert found["fixed"] == {"flows": "10+10"}
     assert found["print"]["values"] == 13
-    # In the double a delay of 50 ms gains by chance, and shares of runs are never below zero.
     assert all(one["above"] + one["below"] <= 8 for one in found["responses"])
+    # Shares of runs are never below zero.
     assert all(
         one["below"] == 0 for one in found["responses"] if one["name"].endswith(("worse_than_zero_pct", "best_pct"))
     )
@@ -331,32 +352,47 @@ def test_the_verb_prints_writes_and_continues(optcp, calls):
     assert found["contrasts"][0]["name"] == "gain at 50 ms (%)"
     assert found["contrasts"][0]["mean"][0] == pytest.approx(gain, abs=1e-3)
     assert all(one["above"] + one["below"] + one["undecided"] == 8 for one in found["contrasts"])
-    assert {path.name for path in Path("out/sensitivity/gmpls").iterdir()} == {
+    assert {path.name for path in FILE.parent.iterdir()} == {
         *("table3.json", "table3-effects.svg", "table3-conclusions.svg", "table3-compatible.svg"),
-        # In the double nothing else varies.
-        "table3-slices-rel_goodput_pct.svg",
+        *(f"table3-slices-{metric}.svg" for metric in ("rel_goodput_pct", "worse_than_zero_pct", "best_pct")),
     }
-    assert len(calls) == 16 * 3
-    calls.clear()
-    status, out, _ = optcp(*WORDS, *SMALL)
+    status, out, _ = stored_runs(*WORDS, *SMALL)
     assert status == 0
     assert "0 of 240 runs made now" in out
     assert calls == []
-    assert Path("out/sensitivity/gmpls/table3.json").read_text() == text
+    assert FILE.read_text() == text
+
+
+def test_a_parameter_on_which_nothing_depends_has_no_effect(stored_runs, table3):
+    def find(found):
+        gain = math.log(found.number("backbone_bps"))
+        values = [
+            verdict.row({"delta_ms": 50}, "rel_goodput_pct", 9.85, Interval(gain, gain - 1, gain + 1, 3), "made up")
+        ]
+        return replace(TABLE3.find(found), rows=values)
+
+    table3(find=find)
+    assert stored_runs(*WORDS, *SMALL)[0] == 0
+    found = json.loads(FILE.read_text())
+    assert found["ranking"][0]["parameter"] == "backbone_bps"
+    (queue,) = (one for one in found["effects"] if one["parameter"] == "queue_packets")
+    (backbone,) = (one for one in found["effects"] if one["parameter"] == "backbone_bps")
+    assert (queue["total"], queue["main"]) == (pytest.approx([0, 0, 0]), pytest.approx([0, 0, 0]))
+    assert backbone["total"][0] > 0
 
 
 @pytest.mark.parametrize("nothing_fits", [False, True])
-def test_settings_are_run_again_on_seeds_of_their_own(optcp, calls, monkeypatch, nothing_fits):
-    monkeypatch.setattr(Table3, "paper_runs", 16)
+def test_settings_are_run_again_on_seeds_of_their_own(stored_runs, calls, monkeypatch, table3, nothing_fits):
+    table3(setup=replace(SETUP, runs=16))
     if nothing_fits:
         monkeypatch.setattr(compatible, "bound", lambda values, level=0.95: -1.0)
-    assert optcp(*WORDS, *SMALL)[0] == 0
-    first = json.loads(Path("out/sensitivity/gmpls/table3.json").read_text())
-    calls.clear()
-    status, out, _ = optcp(*WORDS, *SMALL, "--confirm")
+    assert stored_runs(*WORDS, *SMALL)[0] == 0
+    first = json.loads(FILE.read_text())
+    assert calls == []
+    status, out, _ = stored_runs(*WORDS, *SMALL, "--confirm")
     assert status == 0
     assert "of them with more random cases" in out
-    found = json.loads(Path("out/sensitivity/gmpls/table3.json").read_text())
+    found = json.loads(FILE.read_text())
     again = found["print"]["confirmed"]
     assert len(again) == (first["print"]["compatible"] or 5)
     assert [one["setting"] for one in again[:5]] == [one["setting"] for one in found["print"]["best"][: len(again)]]
@@ -370,29 +406,29 @@ def test_settings_are_run_again_on_seeds_of_their_own(optcp, calls, monkeypatch,
         assert {one["seeds"] for one in again} == {2}
 
 
-def test_what_is_beyond_the_paper_agrees_with_no_print(optcp, monkeypatch):
-    monkeypatch.setattr(Table3, "paper_runs", None)
-    status, out, _ = optcp(*WORDS, *SMALL, "--confirm")
+def test_what_is_beyond_the_paper_agrees_with_no_print(stored_runs, table3):
+    table3(setup=replace(SETUP, runs=None))
+    status, out, _ = stored_runs(*WORDS, *SMALL, "--confirm")
     assert status == 0
     assert "what drives the result" in out
     assert "settings that give the printed values" not in out
 
 
-def test_a_result_is_read_back(optcp):
-    assert optcp(*WORDS, *SMALL)[0] == 0
-    file = Path("out/sensitivity/gmpls/table3.json")
+def test_a_result_is_read_back(ran):
+    file = ran[0] / FILE
     assert stored.sealed(stored.load(file, Result.from_json).to_json()) == file.read_text()
     with pytest.raises(ValueError, match="the key `exhibit` is missing"):
         Result.from_json("{}")
 
 
-def test_the_report_shows_a_study(optcp):
-    assert optcp(*WORDS, *SMALL, "--confirm")[0] == 0
-    status, out, _ = optcp("report", "out")
+def test_the_report_shows_a_study(stored_runs, table3):
+    table3(setup=replace(SETUP, runs=16))
+    assert stored_runs(*WORDS, *SMALL, "--confirm")[0] == 0
+    status, out, _ = stored_runs("report", "out")
     assert (status, out) == (0, "report: out/report/index.html\n")
     page = Path("out/report/index.html").read_text()
-    found = json.loads(Path("out/sensitivity/gmpls/table3.json").read_text())
-    assert page.count("<figure>") == 4
+    found = json.loads(FILE.read_text())
+    assert page.count("<figure>") == 6
     assert f"agree with all {found['print']['values']} printed values" in page
     digest, statement = found["provenance"]["metrics_sha256"], found["claims"][0]["text"]
     for words in ("flows = 10+10", "significantly above", statement, digest):
@@ -404,41 +440,37 @@ def test_the_report_shows_a_study(optcp):
 
 
 def test_rows_keep_their_name_where_the_flows_vary(optcp):
-    words = ("sensitivity", "gmpls/table3", "--over", "flows=10+10|20+20", "--over", "backbone_bps")
-    assert optcp(*words, *SMALL)[0] == 0
-    found = json.loads(Path("out/sensitivity/gmpls/table3.json").read_text())
-    assert "delta_ms=50 rel_goodput_pct" in found["values"]
+    words = ("sensitivity", "gmpls/table3", "--over", "flows=10+10|20+20", "--over", "backbone_bps=5e6|1e7")
+    assert optcp(*words, "--samples", "2", *SMALL[2:])[0] == 0
+    assert "delta_ms=50 rel_goodput_pct" in json.loads(FILE.read_text())["values"]
 
 
-def test_a_setting_that_cannot_be_evaluated_is_named_and_the_next_sample_stands_for_it(optcp, monkeypatch):
-    evaluate = Table3.evaluate
+def test_a_setting_that_cannot_be_evaluated_is_named_and_the_next_sample_stands_for_it(stored_runs, table3):
     seen = []
 
-    def refuse(self, chosen, done):
-        seen.append(chosen["queue_packets"])
+    def refuse(found):
+        seen.append(found.chosen["queue_packets"])
         if len(seen) == 1:
             raise RunFailed("no goodput at all")
-        return evaluate(self, chosen, done)
+        return TABLE3.find(found)
 
-    monkeypatch.setattr(Table3, "evaluate", refuse)
-    status, out, _ = optcp(*WORDS, *SMALL)
+    table3(find=refuse)
+    status, out, _ = stored_runs(*WORDS, *SMALL)
     assert status == 0
     assert "left out: " in out
-    found = json.loads(Path("out/sensitivity/gmpls/table3.json").read_text())
+    found = json.loads(FILE.read_text())
     assert [one["why"] for one in found["left_out"]] == ["no goodput at all"]
     assert found["left_out"][0]["setting"]["queue_packets"] == seen[0]
     assert all(column[0] is None for column in found["values"].values())
 
 
-def test_a_world_that_cannot_be_is_named_with_what_was_varied(optcp, monkeypatch, calls):
-    studies = Table3.studies
-
-    def refuse(self, chosen, options):
+def test_a_world_that_cannot_be_is_named_with_what_was_varied(optcp, table3, calls):
+    def refuse(chosen, options):
         if chosen["queue_packets"] > 30:
             raise _core.ScenarioError("the queue is too long")
-        return studies(self, chosen, options)
+        return SETUP.grids(chosen, options)
 
-    monkeypatch.setattr(Table3, "studies", refuse)
+    table3(setup=replace(SETUP, grids=refuse))
     words = ("sensitivity", "gmpls/table3", "--set", "flows=10+10", "--over", "queue_packets=20|40")
     status, _, err = optcp(*words, *SMALL)
     assert status == 2
@@ -446,12 +478,12 @@ def test_a_world_that_cannot_be_is_named_with_what_was_varied(optcp, monkeypatch
     assert calls == []
 
 
-def test_where_nothing_can_be_evaluated_the_verb_fails(optcp, monkeypatch):
-    def refuse(self, chosen, done):
+def test_where_nothing_can_be_evaluated_the_verb_fails(stored_runs, table3):
+    def refuse(found):
         raise RunFailed("no goodput at all")
 
-    monkeypatch.setattr(Table3, "evaluate", refuse)
-    status, _, err = optcp(*WORDS, *SMALL)
+    table3(find=refuse)
+    status, _, err = stored_runs(*WORDS, *SMALL)
     assert status == 1
     assert "narrow the ranges" in err
 

@@ -8,12 +8,14 @@ import pytest
 
 from optcp import stored
 from optcp.papers import baseline, judge, until
-from optcp.papers.base import Evaluation, Exhibit, Options, Size
+from optcp.papers.base import Evaluation, Options, Size
+from optcp.papers.exhibit import Exhibit, Findings, Setup
+from optcp.papers.gmpls import section5
 from optcp.papers.model import Claim, Result, Row
 from optcp.papers.printed import Statement
 from optcp.papers.registry import select
 from optcp.papers.reproduce import Planned, Request
-from optcp.study import RunData, Store, Study
+from optcp.study import Study, execute
 from optcp.tables import ended_text
 
 U = "undecided"
@@ -128,25 +130,27 @@ FIRST = 4
 
 
 class MadeUp(Exhibit):
-    """Its studies are those of table 3; its one claim is what ``parts`` makes of the number of seeds."""
-
-    title, paper, where, paper_runs = "made up", "nobody", "nowhere", None
-
-    def __init__(self, name, parts, fixed=False):
-        self.id, self.parts, self.fixed = f"made/{name}", parts, fixed
-        (self.table,) = select(["gmpls/table3"])
-        self.assumed = self.table.assumed
-
-    def studies(self, chosen, options):
-        return {"10+10": self.table.studies(chosen, options)["10+10"]}
-
-    def seeds(self, study, size):
-        return FIRST if self.fixed else size.of(FIRST, 2)
+    """An exhibit about which no paper states anything: its one claim is what ``find`` finds."""
 
     def evaluate(self, chosen, done):
-        parts = {"a": [self.parts(len(done["10+10"].seeds))]}
         statement = Statement("so", self.id, "section 1", "it is so", "PAIRED")
-        return Evaluation([], [judge.claim(statement, parts)], [])
+        return Evaluation([], [judge.claim(statement, self.find(self.found(chosen, done)).claims)], [])
+
+
+def made_up(name, parts, fixed=False):
+    """An exhibit of one study of table 3; its claim is what ``parts`` makes of the number of seeds."""
+    setup = Setup(
+        paper="nobody",
+        runs=None,
+        grids=lambda chosen, options: {"10+10": section5.grids(chosen, options)["10+10"]},
+        seeds=lambda _, size: FIRST if fixed else size.of(FIRST, 2),
+        assumed=section5.ASSUMED,
+    )
+
+    def find(found):
+        return Findings([], {"a": [parts(len(found.only.seeds))]})
+
+    return MadeUp(f"made/{name}", "made up", "nowhere", setup, find)
 
 
 def part(p):
@@ -168,9 +172,9 @@ def reproduced(tmp_path, silent, calls):
 
 def test_only_exhibits_that_are_open_get_more_seeds(reproduced, tmp_path):
     results, said, seeds = reproduced(
-        MadeUp("at-once", part(lambda n: 0.001)),
-        MadeUp("later", part(lambda n: 0.001 if n >= 16 else 0.5)),
-        MadeUp("fixed", part(lambda n: 0.5), fixed=True),
+        made_up("at-once", part(lambda n: 0.001)),
+        made_up("later", part(lambda n: 0.001 if n >= 16 else 0.5)),
+        made_up("fixed", part(lambda n: 0.5), fixed=True),
     )
     ended = {name: result.size["until_decided"]["claims"]["so"] for name, result in results.items()}
     assert ended == {
@@ -188,7 +192,7 @@ def test_only_exhibits_that_are_open_get_more_seeds(reproduced, tmp_path):
 
 def test_a_look_tests_at_its_share_of_the_five_per_cent(reproduced):
     """Four looks: 1.25 % each."""
-    results, said, seeds = reproduced(MadeUp("nearly", part(lambda n: 0.03)), MadeUp("just", part(lambda n: 0.012)))
+    results, said, seeds = reproduced(made_up("nearly", part(lambda n: 0.03)), made_up("just", part(lambda n: 0.012)))
     ended = {name: result.size["until_decided"]["claims"]["so"] for name, result in results.items()}
     assert ended == {"nearly": {"stage": "bound reached", "seeds": 32}, "just": {"stage": "decided", "seeds": 4}}
     assert results["nearly"].size["until_decided"]["looks"] == [1, 2, 4, 8]
@@ -197,15 +201,16 @@ def test_a_look_tests_at_its_share_of_the_five_per_cent(reproduced):
     assert judge.combine([judge.Part("", True, 0.03)])[0] is True  # as before, outside of a look
 
 
-def test_the_cpu_time_is_that_of_the_first_seed_times_the_seeds_that_are_missing(tmp_path):
-    exhibit = MadeUp("x", part(lambda n: 0.5))
+def test_the_cpu_time_is_that_of_the_first_seed_times_the_seeds_that_are_missing(tmp_path, silent):
+    exhibit = made_up("x", part(lambda n: 0.5))
     chosen = {parameter.name: parameter.default for parameter in exhibit.assumed}
-    study = exhibit.studies(chosen, Options())["10+10"]
-    store = Store(tmp_path)
-    store.save(study, 1, [RunData.of(branch.scenario.run(1), 7.2) for branch in study.branches])
-    plans = [Planned(exhibit, chosen, {"10+10": Study(study, (1, 2, 3, 4))})] * 2  # two exhibits share the study
-    assert until.cpu_hours(plans, store) == pytest.approx(3 * 7.2 / 3600)
-    assert until.cpu_hours([Planned(exhibit, chosen, {"none": Study(study, ())})], store) == 0
+    grid = exhibit.studies(chosen, Options())["10+10"]
+    execute([Study(grid, seeds=1)], tmp_path, 1, silent)
+    took_s = sum(json.loads(file.read_text())["cpu_seconds"] for file in tmp_path.glob("*/parts/*.json"))
+    assert took_s > 0
+    plans = [Planned(exhibit, chosen, {"10+10": Study(grid, seeds=4)})] * 2  # two exhibits share the study
+    assert until.cpu_hours(plans, tmp_path) == pytest.approx(3 * took_s / 3600)
+    assert until.cpu_hours([Planned(exhibit, chosen, {"none": Study(grid, seeds=())})], tmp_path) == 0
 
 
 def test_runs_of_hours_are_read_as_at_the_default_size():

@@ -16,7 +16,7 @@ from optcp.study import Study
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from optcp.study.done import StoredRun
+    from optcp.study.stored_run import StoredRun
 
 SCENARIO = "tcp-controls"
 SOURCE = "Linux 6.1, recorded"

@@ -12,7 +12,7 @@ from optcp.study import Study
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from optcp.study.done import StoredRun
+    from optcp.study.stored_run import StoredRun
 
 SCENARIO = "tcp-loss"
 LOSSES = ("independent", "periodic")

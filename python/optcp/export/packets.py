@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from optcp.export import Chosen
     from optcp.run import OneRun
-    from optcp.study.done import StoredRun
+    from optcp.study.stored_run import StoredRun
     from optcp.table import Table
 
 KIND = "packets"

@@ -91,7 +91,8 @@ def found(directory: Path, chosen: Chosen) -> tuple[Done | None, dict[Path, Resu
         if not results:
             Store(directory).refuse_old("Run the scenario again, into another directory")
             raise InputError(
-                f"{directory}: there are no study and no exhibits' results; `optcp run` and `optcp reproduce` make them"
+                f"{directory}: there is neither a study nor exhibits' results; "
+                "`optcp run` and `optcp reproduce` make them"
             )
         refuse(chosen)
     return study, results

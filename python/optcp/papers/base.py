@@ -74,18 +74,6 @@ class Options:
         return Grid.grid(scenario, overrides, axes_, title=title, digest=self.digest, fork=self.fork)
 
 
-def over_switch_delays(
-    scenario: Path,
-    overrides: Sequence[tuple[str, str]],
-    delta_ms: Sequence[int],
-    title: str,
-    options: Options,
-) -> Grid:
-    """Make the study whose branches are switch delays, in milliseconds, of a scenario with that parameter."""
-    axis = ("parameters.switch_delay", [f"{delta} ms" for delta in delta_ms])
-    return Grid.grid(scenario, overrides, [axis], title=title, digest=options.digest, fork=options.fork)
-
-
 @dataclass(frozen=True)
 class Evaluation:
     """What an exhibit makes of its finished studies."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,13 +20,13 @@ SETTLE_RUN = 5
 SETTLE_PCT = 90.0
 
 
-def curves(goodput: NDArray[np.int64], event_s: float, end_s: float) -> NDArray[np.float64]:
+def curves(goodput: NDArray[Any], event_s: float, end_s: float) -> NDArray[np.float64]:
     """One curve a run in the form that the bootstrap resamples, float64[runs, 1 + intervals].
 
     Parameters
     ----------
     goodput
-        Bytes in intervals of 100 ms, int64[runs, intervals]; interval i is (i T, (i + 1) T].
+        Bytes in intervals of 100 ms, shape (runs, intervals); interval i is (i T, (i + 1) T].
     event_s, end_s
         From the event to the end of the curve; multiples of 100 ms.
 

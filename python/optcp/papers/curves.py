@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -50,6 +51,22 @@ def over_time(
         name = f"example run, seed {cells.seeds[0]}"
         curves.append(Series(name, key, *labels, x, values[0].round(digits).tolist()))
     return curves
+
+
+def coarser(cells: Cells, step_s: float) -> Cells:
+    """Sums over longer intervals of time, of which each holds as many of the cells'; a rest at the end is left out.
+
+    Parameters
+    ----------
+    cells
+        With ``time`` as their last axis, the ends of equal intervals.
+    """
+    *others, time = cells.axes
+    many = time.bound(step_s)
+    count = len(time) // many
+    values = cells.values[..., : count * many].reshape(*cells.values.shape[:-1], count, many).sum(axis=-1)
+    ends = time.part(range(many - 1, count * many, many))
+    return replace(cells, values=values, axes=(*others, ends))
 
 
 def over_axis(estimates: Estimates, x: str, labels: Labels, key: Key | None = None) -> list[Series]:

@@ -228,7 +228,7 @@ def rows(
     metrics: Mapping[str, Estimates],
     printed: Mapping[str, Any] | None = None,
     why: str | Callable[[Key], str] = "",
-    key: Key | None = None,
+    key: Key | Callable[[Key], Key] | None = None,
 ) -> list[Row]:
     """A row a cell and metric, cell by cell.
 
@@ -241,7 +241,7 @@ def rows(
     why
         What is known about a difference, for all rows or from a row's key.
     key
-        What each row's key has in front of the axes' values.
+        What each row's key has in front of the axes' values; or, from these, the whole key.
 
     Examples
     --------
@@ -254,13 +254,19 @@ def rows(
     axes = next(iter(metrics.values())).axes
     found = []
     for at in itertools.product(*(range(len(axis)) for axis in axes)):
-        here = {**(key or {}), **{axis.name: key_value(axis, i) for axis, i in zip(axes, at, strict=True)}}
+        here: Key = {axis.name: key_value(axis, i) for axis, i in zip(axes, at, strict=True)}
+        here = key(here) if callable(key) else {**(key or {}), **here}
         for metric, estimates in metrics.items():
             value: Any = (printed or {}).get(metric)
             for i in at:
                 value = None if value is None else value[i]
             found.append(row(here, metric, value, estimates.interval(at), why(here) if callable(why) else why))
     return found
+
+
+def behind(more: Key) -> Callable[[Key], Key]:
+    """Of :func:`rows` the ``key`` that has something behind the axes' values."""
+    return lambda here: {**here, **more}
 
 
 def key_value(axis: Axis, place: int) -> str | int | float:

@@ -107,8 +107,20 @@ def folder(paper: str) -> Path:
 
 
 def exhibits() -> dict[str, Exhibit]:
-    """Every exhibit by id, paper by paper, and in a paper in the order in which it lists them."""
-    return {one.id: one for name, paper in papers().items() for one in exhibits_of(name, paper)}
+    """Every exhibit by id, paper by paper, and in a paper in the order in which it lists them.
+
+    Raises
+    ------
+    InputError
+        If two have one id.
+    """
+    found: dict[str, Exhibit] = {}
+    for name, paper in papers().items():
+        for one in exhibits_of(name, paper):
+            if one.id in found:
+                raise InputError(f"two exhibits are called {one.id!r}")
+            found[one.id] = one
+    return found
 
 
 def select(names: Sequence[str]) -> list[Exhibit]:

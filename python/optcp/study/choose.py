@@ -11,8 +11,9 @@ from optcp.errors import InputError, nearest
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from optcp.study.done import Done, StoredRun
+    from optcp.study.done import Done
     from optcp.study.grid import Branch
+    from optcp.study.stored_run import StoredRun
 
 MOST_VALUES = 12
 """A message shows no more values of an axis."""

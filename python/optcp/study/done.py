@@ -2,254 +2,37 @@
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import itertools
 import math
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from optcp import _core
 from optcp.axes import Axis
 from optcp.cells import Cells
-from optcp.errors import Damaged, InputError, nearest
+from optcp.errors import InputError, nearest
 from optcp.labelled import position
 from optcp.samples import Samples
 from optcp.study.observed import Observed
 from optcp.study.store import Store
+from optcp.study.stored_run import DROPS, StoredRun
 from optcp.table import PICOSECONDS_A_SECOND, Table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
     from optcp.compare import Comparison
     from optcp.study.grid import Branch, Grid
-    from optcp.study.store import Columns, Part
+    from optcp.study.store import Part
+    from optcp.study.stored_run import RunData
 
 T = TypeVar("T")
-
-DROPS = "drops"
-"""The metric whose missing rows are zeros: reasons that occurred in other runs only."""
-
-
-class RunData(Protocol):
-    """A finished run, stored or fresh; attributes are those of ``optcp._core.Run``."""
-
-    @property
-    def seed(self) -> int:
-        """The seed it was run with."""
-
-    @property
-    def scenario_sha256(self) -> str:
-        """The scenario it was run from."""
-
-    @property
-    def metrics_sha256(self) -> str:
-        """Digest of all reduced values."""
-
-    @property
-    def records_sha256(self) -> str | None:
-        """Digest of all records; None unless it was asked for."""
-
-    @property
-    def counts(self) -> dict[str, int]:
-        """Packets ``sent``, ``delivered``, ``dropped``, ``in_flight``; ``packet_hops``, ``events``."""
-
-    @property
-    def drops(self) -> dict[str, int]:
-        """Dropped packets by reason, those above zero only."""
-
-    @property
-    def switches(self) -> list[dict[str, Any]]:
-        """What protection switched, in order of time."""
-
-    @property
-    def routing(self) -> dict[str, Any] | None:
-        """What routing did; None without ``[routing]``."""
-
-    @property
-    def series(self) -> dict[str, dict[str, Any]]:
-        """What was observed."""
-
-
-@dataclass(frozen=True)
-class StoredRun:
-    """One stored run.
-
-    It has what :class:`RunData` and :class:`optcp.run.OneRun` say; ``run["tcp"]`` is an observation.
-    """
-
-    seed: int
-    _branch: Branch = field(repr=False)
-    _part: Part = field(repr=False)
-    _store: Store = field(repr=False)
-
-    @property
-    def id(self) -> str:
-        """What it is called in the names of files."""
-        return f"{self._branch.id}-seed-{self.seed}"
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The names of its observations, in the order of the scenario."""
-        return self._branch.observe
-
-    @property
-    def scenario(self) -> dict[str, Any]:
-        """The world with every default filled in."""
-        return self._branch.resolved
-
-    @property
-    def cell(self) -> dict[str, str]:
-        """Axis (a key path of the scenario) to the value as written."""
-        return self._branch.key
-
-    def __getitem__(self, name: str) -> Table:
-        """An observation by the name that it has in ``[[observe]]``.
-
-        Raises
-        ------
-        InputError
-            If there is none of that name; the message names the nearest.
-        Damaged
-            If its file is not as it was written.
-        """
-        if name not in self.names:
-            raise InputError(f"the run has no observation {name!r}; {nearest(name, self.names)}")
-        return self._table(name)
-
-    def plot(
-        self,
-        kind: str,
-        *,
-        flow: str | int | Sequence[str] = (),
-        port: str | Sequence[str] = (),
-        start: str | float | None = None,
-        end: str | float | None = None,
-        observation: str | None = None,
-    ) -> list[Axes]:
-        """Draw what was observed; see :meth:`optcp.Run.plot`."""
-        from optcp.plots.trace import plot
-
-        return plot(self, kind, flow=flow, port=port, start=start, end=end, observation=observation)
-
-    @contextlib.contextmanager
-    def trusted(self) -> Iterator[None]:
-        """Read what only some commands need of the stored world, without a look at it before.
-
-        Raises
-        ------
-        Damaged
-            If it is not there, or something else is in its place.
-        """
-        try:
-            yield
-        except InputError:
-            raise
-        except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
-            path = self._store.root / "cells" / f"{self._branch.id}.json"
-            raise Damaged(path, f"not what is read of a run ({error!r})") from error
-
-    def _table(self, name: str) -> Table:
-        return self._store.run_table(name, self._part, self._branch.id, self.seed)
-
-    @functools.cached_property
-    def _run(self) -> dict[str, Any]:
-        table = self._table("runs")
-        return {name: table[name][0] for name in table.columns}
-
-    @property
-    def scenario_sha256(self) -> str:
-        """The scenario it was run from."""
-        return str(self._run["scenario_sha256"])
-
-    @property
-    def metrics_sha256(self) -> str:
-        """Digest of all reduced values."""
-        return str(self._run["metrics_sha256"])
-
-    @property
-    def records_sha256(self) -> str | None:
-        """Digest of all records; None unless it was asked for."""
-        return str(self._run["records_sha256"]) or None
-
-    @property
-    def counts(self) -> dict[str, int]:
-        """Packets ``sent``, ``delivered``, ``dropped``, ``in_flight``; ``packet_hops``, ``events``."""
-        found = {name: int(value) for name, value in self._run.items() if not name.endswith("sha256")}
-        # Only protection 1+1 has copies.
-        return {name: count for name, count in found.items() if count or name != "copied"}
-
-    @property
-    def drops(self) -> dict[str, int]:
-        """Dropped packets by reason, those above zero only."""
-        found = self._table("scalars").where(metric=DROPS)
-        return {reason: int(count) for reason, count in zip(found["of"], found["value"], strict=True)}
-
-    @property
-    def switches(self) -> list[dict[str, Any]]:
-        """What protection switched, in order of time."""
-        return _rows(self._table("switches"))
-
-    @property
-    def arrived(self) -> dict[str, list[int]]:
-        """By group, the flows that came at random, in the order of their numbers: places of their routes."""
-        table = self._table("arrived")
-        groups = table.distinct("group") if len(table) else ()
-        return {group: table.where(group=group)["route"].tolist() for group in groups}
-
-    @property
-    def routing(self) -> dict[str, Any] | None:
-        """What routing did; None without ``[routing]``."""
-        announced = self._table("scalars").where(metric="announcements")
-        if not len(announced):
-            return None
-        steps = _rows(self._table("reroutes"))
-        causes = ("failure", "repair", "convergence")
-        entries = {f"on_{cause}": sum(step["entries"] for step in steps if step["cause"] == cause) for cause in causes}
-        return {"announcements": int(announced["value"][0]), **entries, "steps": steps}
-
-    @functools.cached_property
-    def series(self) -> dict[str, dict[str, Any]]:
-        """What was observed, in the form of ``optcp._core.Run.series``."""
-        return {name: _series(*self._store.run_columns(name, self._part, self._branch.id, self.seed))
-                for name in self.names}  # fmt: skip
-
-
-def _rows(table: Table) -> list[dict[str, Any]]:
-    """Each row by the names that ``optcp._core.Run`` gives them."""
-    names = ["at_ps" if name == "time_ps" else name for name in table.columns]
-    values = (table[name].tolist() for name in table.columns)
-    return [dict(zip(names, row, strict=True)) for row in zip(*values, strict=True)]
-
-
-def _series(metadata: dict[str, str], columns: Columns) -> dict[str, Any]:
-    """An observation of one run with its rows as an axis, and indices in place of texts."""
-    found: dict[str, Any] = {"kind": metadata["optcp.kind"]}
-    values = dict(columns)
-    if "optcp.interval_ps" in metadata:
-        found["interval_s"] = int(metadata["optcp.interval_ps"]) / PICOSECONDS_A_SECOND
-        found["after_s"] = int(metadata["optcp.after_ps"]) / PICOSECONDS_A_SECOND
-        del values["time_ps"]
-        row = next(iter(values))
-        codes, names = values.pop(row)
-        # Intervals of one name stand together.
-        shown = np.concatenate([codes[:1], codes[1:][codes[1:] != codes[:-1]]])
-        found[f"{row}s"] = [names[code] for code in shown]
-        rows = len(shown)
-        return found | {name: np.asarray(array).reshape(rows, -1) for name, array in values.items()}
-    for name, array in values.items():
-        if isinstance(array, tuple):
-            found[f"{name}s"], found[name] = [text for text in array[1] if text], array[0]
-        else:
-            found[name] = array
-    return found
 
 
 @dataclass(frozen=True)
@@ -324,10 +107,14 @@ class Done:
         return (Axis("cell", tuple(branch.id for branch in self.grid.branches)),)
 
     def cells(self, values: NDArray[Any], more: tuple[Axis, ...] = (), name: str = "", unit: str = "") -> Cells:
-        """Label values of shape (seeds, branches, length of each further axis)."""
+        """Label values of shape (seeds, branches, length of each further axis).
+
+        Cells that are the world of an earlier one have its values, whatever is given for them.
+        """
         axes = (*self.axes, *more)
         shape = (len(self.seeds), *(len(axis) for axis in axes))
-        return Cells(np.asarray(values, dtype=np.float64).reshape(shape), axes, self.seeds, name, unit)
+        found = np.asarray(values, dtype=np.float64).reshape(len(self.seeds), len(self.grid.branches), -1)
+        return Cells(found[:, self.grid.firsts].reshape(shape), axes, self.seeds, name, unit)
 
     def each(self, function: Callable[[StoredRun], Any], *more: Axis, name: str = "", unit: str = "") -> Cells:
         """Reduce every run to a number, or to an array with the axes ``more``.
@@ -367,13 +154,17 @@ class Done:
     def rows(
         self, table: str, columns: Sequence[str] | None = None, parts: Sequence[Part] | None = None
     ) -> tuple[Table, NDArray[np.int64]]:
-        """A table of all runs, and the run of each row: the place of its seed times the branches plus its branch's."""
-        branches = {branch.id: at for at, branch in enumerate(self.grid.branches)}
+        """A table of all runs, and the run of each row: the place of its seed times the branches plus its branch's.
+
+        Cells that are the world of an earlier one have no rows of their own.
+        """
+        count = len(self.grid.branches)
+        branches = {self.grid.branches[cell].id: cell for cell in self.grid.distinct}
         seeds = {seed: at for at, seed in enumerate(self.seeds)}
         chosen, of_run, lengths = [], [], []
         for part in self.store.parts if parts is None else parts:
             at = [
-                seeds[seed] * len(branches) + branches[cell]
+                seeds[seed] * count + branches[cell]
                 if seed in seeds and cell in branches and self.store.holds(part, cell, seed)
                 else -1
                 for cell, seed in part.places
@@ -445,6 +236,7 @@ class Done:
             for at, one in enumerate(np.split(took_s[order], ends)):
                 values[at] = one
             shape = (len(self.seeds), *(len(axis) for axis in self.axes))
+            values = values.reshape(len(self.seeds), len(branches))[:, self.grid.firsts]
             found[group] = Samples(values.reshape(shape), self.axes, self.seeds, "completion", "s")
         return found
 

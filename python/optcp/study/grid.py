@@ -177,6 +177,17 @@ class Grid:
         return cls(title or name, tuple(branches), digest, fork, kernel)
 
     @functools.cached_property
+    def firsts(self) -> tuple[int, ...]:
+        """For each cell the place of the first one that is the same world: it is run and stored for all of them."""
+        places: dict[str, int] = {}
+        return tuple(places.setdefault(branch.id, at) for at, branch in enumerate(self.branches))
+
+    @functools.cached_property
+    def distinct(self) -> tuple[int, ...]:
+        """Places of cells without those that are the world of an earlier one."""
+        return tuple(sorted(set(self.firsts)))
+
+    @functools.cached_property
     def axes(self) -> tuple[Axis, ...]:
         """The axes of the grid, by the shortest names that tell them apart."""
         if self.named is not None:
@@ -216,8 +227,8 @@ class Grid:
 
     @functools.cached_property
     def hash(self) -> str:
-        """SHA-256 of all that a stored run depends on: worlds, digest, fork, kernel, and the compiled simulator."""
-        parts: list[Any] = [extension_sha256(), self.digest, self.fork, self.kernel]
+        """SHA-256 of all that stored runs depend on: worlds, axes, digest, fork, kernel, and the compiled simulator."""
+        parts: list[Any] = [extension_sha256(), self.digest, self.fork, self.kernel, *self.columns]
         parts += [branch.scenario.sha256 for branch in self.branches]
         return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 

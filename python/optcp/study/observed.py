@@ -96,21 +96,22 @@ class Observed:
             raise InputError(f"{self.name!r} has no column {column!r}; {nearest(column, values)}")
         runs = len(self.done.seeds) * len(self.done.grid.branches)
         each = np.bincount(run, minlength=runs)
+        each = each.reshape(-1, len(self.done.grid.branches))[:, list(self.done.grid.distinct)].ravel()
         if (each != each[0]).any():
             raise InputError(
                 f"the runs have {each.min()} to {each.max()} intervals of {interval_s:g} s of {self.name!r}"
             )
         codes, texts = table.coded(row)
         first, ends_ps = codes[: each[0]], table.numbers("time_ps")[: each[0]]
-        alike = (table.numbers("time_ps").reshape(runs, -1) == ends_ps).all() and (
-            codes.reshape(runs, -1) == first
+        alike = (table.numbers("time_ps").reshape(len(each), -1) == ends_ps).all() and (
+            codes.reshape(len(each), -1) == first
         ).all()
         if not alike:
             raise InputError(f"the cells have other intervals, or other {row}s, of {self.name!r}: each() reduces them")
         shown = first[np.sort(np.unique(first, return_index=True)[1])]
         count = each[0] // max(1, len(shown))
         found = np.empty((runs, each[0]))
-        found[run[:: each[0]]] = table.numbers(column).reshape(runs, each[0])
+        found[run[:: each[0]]] = table.numbers(column).reshape(len(each), each[0])
         ends_ps = ends_ps[:count]
         time = Axis(
             "time",

@@ -18,10 +18,10 @@ from optcp.study.pool import Job, run_stages
 from optcp.study.store import Store
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
-    from optcp.study.grid import Grid
+    from optcp.study.grid import Branch, Grid
     from optcp.study.pool import Progress
     from optcp.study.study import Study
 
@@ -88,20 +88,35 @@ class Block:
         store.take(path.removeprefix("parts/") for path, _ in manifests)
 
 
-def blocks(grid: Grid, seeds: Sequence[int], store: Store) -> Iterator[list[Block]]:
-    """Cut a study, in two stages: the second one's blocks follow from what the first one's runs were."""
-    cells = range(len(grid.branches))
-    groups = [tuple(cells[first : first + MOST_CELLS]) for first in range(0, len(cells), MOST_CELLS)]
+def groups_of(grid: Grid) -> list[tuple[int, ...]]:
+    """Cells that are run by one call."""
+    cells = grid.distinct
+    return [tuple(cells[first : first + MOST_CELLS]) for first in range(0, len(cells), MOST_CELLS)]
+
+
+def blocks(
+    grid: Grid, seeds: Sequence[int], hops_a_run: Callable[[Sequence[Branch], int], float]
+) -> Iterator[list[Block]]:
+    """Cut a study, in two stages: the second one's blocks follow from what the first one's runs were.
+
+    Parameters
+    ----------
+    hops_a_run
+        :meth:`optcp.study.store.Store.hops_a_run`, asked after the first stage.
+    """
+    groups = groups_of(grid)
     single = len(seeds) if len(groups) * len(seeds) <= SINGLE else min(len(seeds), -(-FIRST // len(groups)))
     yield [Block(grid, group, (seed,)) for group in groups for seed in seeds[:single]]
     rest = seeds[single:]
     if rest:
-        yield [block for group in groups for block in _aligned(grid, group, rest, _size(grid, group, seeds[0], store))]
+        yield [
+            block for group in groups for block in _aligned(grid, group, rest, _size(grid, group, seeds[0], hops_a_run))
+        ]
 
 
-def _size(grid: Grid, group: tuple[int, ...], seed: int, store: Store) -> int:
+def _size(grid: Grid, group: tuple[int, ...], seed: int, hops_a_run: Callable[[Sequence[Branch], int], float]) -> int:
     """How many seeds of a group of cells make a block: a power of two."""
-    hops = store.hops_a_run([grid.branches[cell] for cell in group], seed) * len(group)
+    hops = hops_a_run([grid.branches[cell] for cell in group], seed) * len(group)
     return 1 << min(MOST_SEEDS, max(1, round(HOPS_A_BLOCK / max(hops, 1)))).bit_length() - 1
 
 
@@ -176,11 +191,11 @@ def run_missing(studies: Sequence[tuple[Study, Store]], jobs: int, progress: Pro
     for study, store in studies:
         _, _, seeds = wanted.setdefault((store.root, id(store)), (study.grid, store, {}))
         seeds |= dict.fromkeys(study.seeds)
-    total = sum(len(grid.branches) * len(seeds) for grid, _, seeds in wanted.values())
+    total = sum(len(grid.distinct) * len(seeds) for grid, _, seeds in wanted.values())
     missing = sum(
-        not store.has(branch, seed)
+        not store.has(grid.branches[cell], seed)
         for grid, store, seeds in wanted.values()
-        for branch in grid.branches
+        for cell in grid.distinct
         for seed in seeds
     )
     run_stages(
@@ -194,7 +209,7 @@ def run_missing(studies: Sequence[tuple[Study, Store]], jobs: int, progress: Pro
 
 def _stages(wanted: Sequence[tuple[Grid, Store, Sequence[int]]]) -> Iterator[list[Job]]:
     lanes: dict[Path, Lane] = {}
-    cuts = [(blocks(grid, seeds, store), store) for grid, store, seeds in wanted]
+    cuts = [(blocks(grid, seeds, store.hops_a_run), store) for grid, store, seeds in wanted]
     while cuts:
         stages = [(next(cut, None), store) for cut, store in cuts]
         yield [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 import time
 from dataclasses import dataclass
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from optcp import _core
 from optcp.scenario import KERNELS, Scenario, check_seed
-from optcp.study.runner import blocks
+from optcp.study.runner import Block, blocks, groups_of
 from optcp.study.store import described
 from optcp.study.study import Study
 
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from optcp.study.runner import Block
     from optcp.study.store import Store
 
 Todo = list[tuple[int, list[int]]]
@@ -91,19 +91,23 @@ def probe(study: Study, store: Store, limit_s: float = 3.0) -> Estimate | None:
     One run, then one seed of a block's cells, then more and more seeds, as far as ``limit_s`` seconds go: what a file
     holds beside its rows is shared by all runs of a part.
     """
-    left = [(block, todo) for block in blocks(study.grid, study.seeds) if (todo := block.missing(store))]
-    if not left:
+    seeds = tuple(sorted(study.seeds))
+    groups = (Block(study.grid, cells, seeds) for cells in groups_of(study.grid))
+    block, todo = next(((one, todo) for one in groups if (todo := one.missing(store))), (None, []))
+    if block is None:
         return None
-    block, todo = left[0]
     cancel = _core.Cancel()
     timer = threading.Timer(limit_s, cancel.cancel)
     timer.start()
-    began, took_s, made = time.monotonic(), 0.0, []
+    began, took_s, made, hops = time.monotonic(), 0.0, [], 0.0
     try:
         for some in _more(todo):
             first = time.thread_time()
-            made.append((_runs(some), _parts(_make(block, some, cancel))))
+            files = _make(block, some, cancel)
             took_s = time.thread_time() - first
+            made.append((_runs(some), _parts(files)))
+            manifests = [json.loads(content) for path, content in files if path.startswith("parts/")]
+            hops = sum(one["packet_hops"] for one in manifests) / _runs(some)
             # The next one is some twice as long.
             if time.monotonic() - began > limit_s / 3 or len(made[-1][1]) > 1:
                 break
@@ -114,7 +118,9 @@ def probe(study: Study, store: Store, limit_s: float = 3.0) -> Estimate | None:
     if not made:
         return Estimate(limit_s, 0)
     described_bytes = sum(len(described(branch).encode()) for branch in study.grid.branches)
-    written = described_bytes + sum(_bytes(made, _runs(todo)) for _, todo in left)
+    cut = blocks(study.grid, seeds, lambda branches, seed: store.hops_a_run(branches, seed) or hops)
+    left = (todo for stage in cut for one in stage if (todo := one.missing(store)))
+    written = described_bytes + sum(_bytes(made, _runs(todo)) for todo in left)
     return Estimate(limit_s, made[-1][0], took_s / made[-1][0], round(written))
 
 

@@ -302,9 +302,10 @@ class Store:
             if check:
                 self._check(part, path)
             with self._scanning:
+                # Another thread may have taken it up meanwhile: a second object of it would hold no runs.
+                part = self._parts.setdefault(part.name, part)
                 for run in part.places:
                     self._index.setdefault(run, part)
-                self._parts[part.name] = part
 
     def _check(self, part: Part, manifest: Path) -> None:
         """Make sure that a manifest stands under its own name, and that its files are there."""
@@ -470,7 +471,7 @@ def identity(grid: Grid) -> dict[str, Any]:
         "settings": {name: value for name, value in world.settings() if name not in grid.keys},
         "axes": list(grid.columns),
         "observe": list(world.summary()["observe"]),
-        "cells": [branch.id for branch in grid.branches],
+        "cells": [grid.branches[cell].id for cell in grid.distinct],
         "named": grid.named and [(axis.name, list(axis.values)) for axis in grid.named],
     }
 

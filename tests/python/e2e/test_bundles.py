@@ -1,10 +1,11 @@
 """The LBAS paper with the compiled simulator, at a hundredth of its rate."""
 
-import json
-import subprocess
-import sys
+import csv
 
 import pytest
+
+from optcp import Done, Study, load
+from optcp.papers.lbas import outcome
 
 SMALL = {
     "stop": "4 s",
@@ -17,39 +18,30 @@ SMALL = {
 }
 """Ten flows a lightpath in each direction."""
 
-REDUCE = """
-import json, sys
-from optcp import _core
-from optcp.papers.lbas import outcome
-from optcp.papers.lbas.paper import SCENARIO
-from optcp.study.store import RunData
-settings = json.loads(sys.argv[1])
-run = _core.Scenario.load(str(SCENARIO), list(settings.items())).run(1)
-print(json.dumps({"counts": run.counts, "drops": run.drops, **outcome.to_json(RunData.of(run, 0.0))}))
-"""
-
 
 def test_a_run_writes_what_its_ports_counted(command, tmp_path):
     settings = [part for name, value in SMALL.items() for part in ("--set", f"{name}={value}")]
     command("run", "lbas", *settings, "--out", "out")
     command("export", "out", "--format", "csv")
-    lines = (tmp_path / "out" / "seed-1" / "lightpaths.csv").read_text().splitlines()
-    assert lines[0] == "time_ps,port,packets,bytes,dropped,dropped_bytes,mean_bytes,longest_ps"
+    with (tmp_path / "out" / "export" / "lightpaths.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    counted = ["packets", "bytes", "dropped", "dropped_bytes", "mean_bytes", "longest_ps"]
+    assert list(rows[0]) == ["cell", "seed", "time_ps", "port", *counted]
     # Two lightpaths, two directions, batches that end at 3 s and at 4 s.
-    assert [line.split(",")[:2] for line in lines[1:3]] == [
-        ["3000000000000", "lightpath0:L->R"],
-        ["4000000000000", "lightpath0:L->R"],
+    assert [(row["seed"], row["time_ps"], row["port"]) for row in rows[:2]] == [
+        ("1", "3000000000000", "lightpath0:L->R"),
+        ("1", "4000000000000", "lightpath0:L->R"),
     ]
-    assert len(lines) == 1 + 2 * 2 * 2
-    meta = json.loads((tmp_path / "out" / "seed-1" / "meta.json").read_text())
-    assert set(meta["drops"]) == {"queue-full"}
+    assert len(rows) == 2 * 2 * 2
+    ((_, (run,)),) = Done.open(tmp_path / "out")
+    assert set(run.drops) == {"queue-full"}
 
 
 @pytest.mark.parametrize("selection", ["anycast", "destination"])
 def test_lightpaths_carry_what_they_can(selection):
-    settings = json.dumps(SMALL | {"parameters.selection": selection})
-    done = subprocess.run([sys.executable, "-c", REDUCE, settings], capture_output=True, text=True, check=True)
-    found = json.loads(done.stdout)
+    done = Study(load("lbas").set(SMALL | {"parameters.selection": selection})).run(jobs=1)
+    ((_, (run,)),) = done
+    found = outcome.to_json(run)
     for values in zip(*(found[name] for name in ("throughput_gbps", "queue_mb", "metro_drop_mbps")), strict=True):
         throughput, queue, metro = values
         # 100 Mb/s and 125 kB; what stands at the end of a batch was taken and not yet sent.

@@ -10,8 +10,10 @@ from optcp import Done
 def test_self_similar_background_is_reported_with_its_hurst_parameter(command, tmp_path):
     command("run", "self-similar", "--set", "stop=60 s", "--out", "out")
     done = Done.open(tmp_path / "out")
-    # Its asymptotic standard error is some 0.02 for 600 intervals or more.
-    assert done.metrics["hurst"].at(group="background").values == pytest.approx(0.7, abs=0.15)
+    estimate, error = (done.metrics[name].at(group="background").values for name in ("hurst", "hurst_error"))
+    assert abs(estimate - 0.7) < 4 * error
+    # P. M. Robinson 1995: of m frequencies 1 / (2 sqrt(m)); here of 512^0.65, the power of two below 600 intervals.
+    assert error == pytest.approx(0.5 / np.sqrt(57))
     # 20 MB take more than a minute beside it.
     flows = [done.metrics[f"{what}_flows"].at(group="file").values for what in ("completed", "unfinished")]
     assert flows == [[0], [1]]

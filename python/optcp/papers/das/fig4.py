@@ -7,25 +7,19 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from optcp import stats
+from optcp.cells import stack
 from optcp.papers import judge
 from optcp.papers.assume import Assumed, overrides, positive_int
-from optcp.papers.base import Evaluation, Exhibit, exhibit
-from optcp.papers.das.paper import PAPER, RECEIVER_AXIS, WORLD, events, payload_bytes, scenario
+from optcp.papers.das.paper import PAPER, WORLD, receivers, scenario
+from optcp.papers.exhibit import Exhibit, Findings, Setup, behind, rows
 from optcp.papers.over import Axis, curves_over
-from optcp.papers.verdict import row
-from optcp.study import Grid
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from numpy.typing import NDArray
-
-    from optcp.papers.assume import Value
+    from optcp.cells import Cells
     from optcp.papers.base import Options, Size
+    from optcp.papers.exhibit import Chosen, Found
     from optcp.papers.judge import Part
-    from optcp.papers.model import Key, Row, Series
-    from optcp.study import Done
+    from optcp.study import Done, Grid
 
 CONNECTIONS = range(1, 11)
 QUICK_CONNECTIONS = (1, 10)
@@ -36,137 +30,116 @@ TOPOLOGIES: dict[str, list[tuple[str, str]]] = {
     "diagonal": [("parameters.diagonal_cost", "1"), ("parameters.repair", "lfa")],
 }
 """A plain '#', with the backup A-B-D-C in a tunnel; and one with the diagonal B-C, whose backup is A-B-C."""
-COMPARED = ("every", "das")
+LABELS = {"gain_pct": "gain in goodput", "false_recoveries_pct": "false recoveries a connection"}
+ASSUMED = (
+    *WORLD,
+    Assumed("background_flows", 10, positive_int, lambda value: [("parameters.background", str(value))]),
+)
 
 
-@dataclass(frozen=True)
-class Measured:
-    """The runs of a topology by n, each array with one row a run and a column for plain and das.
-
-    Attributes
-    ----------
-    payload
-        In-order bytes of the measured connections.
-    recoveries
-        Recoveries and timeouts of the measured connections a connection, over the run.
-    """
-
-    payload: dict[int, NDArray[np.float64]]
-    recoveries: dict[int, NDArray[np.float64]]
-
-    def gain_pct(self, n: int) -> NDArray[np.float64]:
-        """The gain of DAS, one a run."""
-        payload = self.payload[n]
-        gain: NDArray[np.float64] = 100 * (payload[:, 1] / payload[:, 0] - 1)
-        return gain
-
-    def suffering_pct(self, n: int) -> NDArray[np.float64]:
-        """Fewer recoveries a connection with DAS than without, in per cent: false ones, one a run."""
-        share: NDArray[np.float64] = 100 * (self.recoveries[n][:, 0] - self.recoveries[n][:, 1])
-        return share
-
-
-def _name(topology: str, n: int) -> str:
+def study(topology: str, n: int) -> str:
+    """What the grid of a topology and n is called."""
     return f"{topology}, n = {n}"
 
 
-@exhibit
-class Fig4(Exhibit):
-    """n measured flows beside three times ten others; a failure of two seconds at a random time."""
+def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
+    """One grid a (topology, n), over the receivers."""
+    common = overrides(ASSUMED, chosen)
+    axes = {"receiver": receivers("plain", "das")}
 
-    id = "das/fig4"
-    title = "Gain in goodput over the number of observed connections"
-    paper = PAPER
-    where = "section III, Figs. 3 and 4"
-    paper_runs = PAPER_RUNS
-    assumed = (
-        *WORLD,
-        Assumed("background_flows", 10, positive_int, lambda value: [("parameters.background", str(value))]),
+    def one(topology: str, n: int) -> Grid:
+        settings = [*common, *TOPOLOGIES[topology], ("parameters.flows", str(n))]
+        return options.grid(scenario("fig4"), settings, axes, f"das fig4, {study(topology, n)}")
+
+    return {study(topology, n): one(topology, n) for topology in TOPOLOGIES for n in CONNECTIONS}
+
+
+def seeds(name: str, size: Size) -> int:
+    """The paper's 15 runs; a quick look takes n = 1 and n = 10 only."""
+    if size.is_quick and int(name.rpartition(" ")[2]) not in QUICK_CONNECTIONS:
+        return 0
+    return size.of(PAPER_RUNS, QUICK_RUNS)
+
+
+@dataclass(frozen=True)
+class Network:
+    """The runs of a topology, over the ``n`` that were run.
+
+    Attributes
+    ----------
+    gain_pct
+        Gain in goodput with DAS.
+    false_recoveries_pct
+        How many fewer recoveries and timeouts a connection has with DAS than without, in per cent: false ones.
+    """
+
+    gain_pct: Cells
+    false_recoveries_pct: Cells
+
+
+def network(payload: Cells, recoveries: Cells) -> Network:
+    """Compare the receivers, from in-order bytes and from recoveries and timeouts a connection."""
+    plain, das = ({"receiver": name} for name in ("plain", "das"))
+    return Network(
+        gain_pct=100 * (payload.at(**das) / payload.at(**plain) - 1),
+        false_recoveries_pct=100 * (recoveries.at(**plain) - recoveries.at(**das)),
     )
 
-    def studies(self, chosen: Mapping[str, Value], options: Options) -> dict[str, Grid]:
-        """One study a (topology, n); the branches are the receivers."""
-        common = overrides(self.assumed, chosen)
-        return {
-            _name(topology, n): Grid.grid(
-                scenario("fig4"),
-                [*common, *settings, ("parameters.flows", str(n))],
-                [(RECEIVER_AXIS, COMPARED)],
-                title=f"das fig4, {_name(topology, n)}",
-                digest=options.digest,
-                fork=options.fork,
-            )
-            for topology, settings in TOPOLOGIES.items()
-            for n in CONNECTIONS
-        }
 
-    def seeds(self, study: str, size: Size) -> int:
-        """The paper's 15 runs; a quick look takes n = 1 and n = 10 only."""
-        if size.is_quick and int(study.rpartition(" ")[2]) not in QUICK_CONNECTIONS:
-            return 0
-        return size.of(PAPER_RUNS, QUICK_RUNS)
-
-    def evaluate(self, chosen: Mapping[str, Value], done: Mapping[str, Done]) -> Evaluation:
-        """The gain and the share of connections that suffer, by topology and n."""
-        del chosen
-        measured = {topology: measure(topology, done) for topology in TOPOLOGIES}
-        rows: list[Row] = []
-        series: list[Series] = []
-        for topology, one in measured.items():
-            for n in one.payload:
-                key: Key = {"n": n, "topology": topology}
-                rows.append(row(key, "gain_pct", None, stats.mean(one.gain_pct(n)), ""))
-                rows.append(row(key, "false_recoveries_pct", None, stats.mean(one.suffering_pct(n)), ""))
-            for metric in ("gain_pct", "false_recoveries_pct"):
-                series += _curves(topology, rows, metric)
-        judged = judge.judge_all(
-            self.id,
-            {"gain-falls-with-connections": falls_with_n},
-            measured,
-        )
-        note = (
-            "`false_recoveries_pct` is how many more recoveries and timeouts a connection has with the plain receiver "
-            "than with DAS, in per cent: overtaking after the repair is the only cause, since no queue overflows."
-        )
-        return Evaluation(rows, judged, series, [note])
-
-
-def measure(topology: str, done: Mapping[str, Done]) -> Measured:
+def measure(topology: str, found: Found) -> Network:
     """Reduce the finished runs of a topology, without the n that were not run."""
-    found = Measured({}, {})
-    for n in CONNECTIONS:
-        study = done[_name(topology, n)]
-        if study.seeds:
-            found.payload[n], found.recoveries[n] = study.once(_both)
-            found.recoveries[n] = found.recoveries[n] / n
-    return found
+    studies = {n: done for n in CONNECTIONS if (done := found.done[study(topology, n)]).seeds}
+    payload = {str(n): done.once(payload_bytes) for n, done in studies.items()}
+    recoveries = {str(n): done.once(recoveries_and_timeouts) / n for n, done in studies.items()}
+    return network(stack("n", payload), stack("n", recoveries))
 
 
-def _both(done: Done) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    table = np.array(
-        [
-            [(payload_bytes(run), events(run, "recovery").size + events(run, "timeout").size) for run in runs]
-            for _, runs in done
-        ],
-        dtype=np.float64,
+def payload_bytes(done: Done) -> Cells:
+    """In-order bytes of the measured connections."""
+    return done["goodput"].cells().total("group", "time")
+
+
+def recoveries_and_timeouts(done: Done) -> Cells:
+    """Recoveries and timeouts of the measured connections, over the run."""
+    return done["reordering"].count(event=("recovery", "timeout"))
+
+
+def find(found: Found) -> Findings:
+    """The gain and the share of connections that suffer, by topology and n."""
+    networks = {topology: measure(topology, found) for topology in TOPOLOGIES}
+    shown, series = [], []
+    for topology, one in networks.items():
+        metrics = {metric: getattr(one, metric).mean() for metric in LABELS}
+        of_topology = rows(metrics, key=behind({"topology": topology}))
+        shown += of_topology
+        for metric, label in LABELS.items():
+            of_metric = [row for row in of_topology if row.metric == metric]
+            series += curves_over(of_metric, "n", Axis("measured connections, n", ""), Axis(label, "%"))
+    note = (
+        "`false_recoveries_pct` is how many more recoveries and timeouts a connection has with the plain receiver "
+        "than with DAS, in per cent: overtaking after the repair is the only cause, since no queue overflows."
     )
-    return table[..., 0], table[..., 1]
+    claims = {"gain-falls-with-connections": {topology: falls_with_n(one) for topology, one in networks.items()}}
+    return Findings(shown, claims, series, [note])
 
 
-def _curves(topology: str, rows: list[Row], metric: str) -> list[Series]:
-    chosen = (one for one in rows if one.metric == metric and one.key["topology"] == topology)
-    label = {"gain_pct": "gain in goodput", "false_recoveries_pct": "false recoveries a connection"}[metric]
-    return curves_over(chosen, "n", Axis("measured connections, n", ""), Axis(label, "%"))
-
-
-def falls_with_n(measured: Measured) -> list[Part]:
+def falls_with_n(one: Network) -> list[Part]:
     """Judge: a gain at n = 1; gain and share of connections that suffer fall with n."""
-    steps = [f"n = {n}" for n in measured.payload]
-    first = measured.gain_pct(1)
-    gains = [measured.gain_pct(n) for n in measured.payload]
-    shares = [measured.suffering_pct(n) for n in measured.payload]
+    ns = one.gain_pct.axis("n").values
+    steps = [f"n = {n}" for n in ns]
+    first = one.gain_pct.at(n=1)
+    gains, shares = ([cells.at(n=n) for n in ns] for cells in (one.gain_pct, one.false_recoveries_pct))
     return [
-        judge.paired_part("gain at n = 1", first, np.zeros_like(first), "above", "%"),
+        judge.paired_part("gain at n = 1", first, np.zeros(len(first.seeds)), "above", "%"),
         *judge.trend_parts("gain", steps, gains, "down", "points"),
         *judge.trend_parts("false recoveries", steps, shares, "down", "points"),
     ]
+
+
+FIG4 = Exhibit(
+    "das/fig4",
+    "Gain in goodput over the number of observed connections",
+    "section III, Figs. 3 and 4",
+    Setup(PAPER, PAPER_RUNS, grids, seeds, ASSUMED),
+    find,
+)

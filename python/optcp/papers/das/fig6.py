@@ -10,22 +10,22 @@ import numpy as np
 from optcp import stats
 from optcp.papers import judge
 from optcp.papers.assume import Assumed, built_in, overrides
-from optcp.papers.base import Evaluation, Exhibit, exhibit
-from optcp.papers.das.paper import PAPER, PS, RECEIVER_AXIS, RECEIVERS, SUPPRESSING, events, scenario
+from optcp.papers.das.paper import PAPER, RECEIVERS, SUPPRESSING, receivers, scenario
+from optcp.papers.exhibit import Exhibit, Findings, Setup
 from optcp.papers.model import Series
 from optcp.papers.verdict import row
-from optcp.study import Grid
+from optcp.table import PICOSECONDS_A_SECOND
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from numpy.typing import NDArray
 
-    from optcp.papers.assume import Value
-    from optcp.papers.base import Options, Size
+    from optcp.papers.base import Options
+    from optcp.papers.exhibit import Chosen, Found
     from optcp.papers.judge import Part
     from optcp.papers.model import Key, Row
-    from optcp.study import Done, RunData
+    from optcp.study import Grid, RunData
 
 FIRST = 80
 """The segment that is packet 0 of the figure; see the scenario."""
@@ -37,71 +37,46 @@ CASES: dict[str, int | None] = {"a": None, "b": 1, "c": 5, "lost 2": 2, "lost 3"
 """The cases of the figure, and beside them the other packets of the longer path: which packet is lost."""
 KINDS = ("arrived over the longer path", "arrived over the shorter path", "ACK received", "sent again", "lost")
 
+ASSUMED = (
+    Assumed("profile", "ns2-2.35", str, lambda value: [("parameters.profile", str(value))]),
+    built_in("window_packets", "8"),
+    built_in("rate_bps", "3100000"),
+    built_in("rerouted", "data only"),
+)
 
-@exhibit
-class Fig6(Exhibit):
-    """Six cases and three receivers, packet by packet."""
 
-    id = "das/fig6"
-    title = "Duplicate ACKs when packets overtake others and one is lost"
-    paper = PAPER
-    where = "section IV, Figs. 5 and 6"
-    paper_runs = 1
-    assumed = (
-        Assumed("profile", "ns2-2.35", str, lambda value: [("parameters.profile", str(value))]),
-        built_in("window_packets", "8"),
-        built_in("rate_bps", "3100000"),
-        built_in("rerouted", "data only"),
+def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
+    """One grid a case, over the receivers."""
+    common = overrides(ASSUMED, chosen)
+
+    def one(case: str, lost: int | None) -> Grid:
+        losses = ("losses", "[]") if lost is None else ("parameters.lost", f"[{FIRST + lost}]")
+        return options.grid(scenario("fig6"), [*common, losses], {"receiver": receivers()}, f"das fig6, {case}")
+
+    return {case: one(case, lost) for case, lost in CASES.items()}
+
+
+def find(found: Found) -> Findings:
+    """Counts a (case, receiver), the claims, and the time-sequence plots."""
+    traces = {}
+    for case, done in found.done.items():
+        runs = dict(zip(RECEIVERS, done.runs(done.seeds[0]), strict=True))
+        traces[case] = {receiver: trace(run, CASES[case]) for receiver, run in runs.items()}
+    shown, series = [], []
+    for case, by_receiver in traces.items():
+        for receiver, one in by_receiver.items():
+            shown += all_rows({"case": case, "receiver": receiver}, one)
+            series += curves({"case": case, "receiver": receiver}, one)
+    claims = {
+        "overtaking-silent": {name: tells_both_apart(traces, name) for name in SUPPRESSING},
+        "first-packet-lost": {name: goes_on_telling(traces["c"][name]) for name in SUPPRESSING},
+    }
+    note = (
+        "Times count from the repair, packets as the paper numbers them. Packets 0 to 4 of the round are on the "
+        "longer path, 5 to 7 on the shorter. `duplicate_acks` are those for the packet before the lost one (in "
+        "case a for any), until it is sent again."
     )
-
-    def studies(self, chosen: Mapping[str, Value], options: Options) -> dict[str, Grid]:
-        """One study a case; the branches are the receivers."""
-        common = overrides(self.assumed, chosen)
-        found = {}
-        for case, lost in CASES.items():
-            losses = ("losses", "[]") if lost is None else ("parameters.lost", f"[{FIRST + lost}]")
-            found[case] = Grid.grid(
-                scenario("fig6"),
-                [*common, losses],
-                [(RECEIVER_AXIS, list(RECEIVERS.values()))],
-                title=f"das fig6, {case}",
-                digest=options.digest,
-                fork=options.fork,
-            )
-        return found
-
-    def seeds(self, study: str, size: Size) -> int:
-        """One: nothing that is random matters."""
-        del study, size
-        return 1
-
-    def evaluate(self, chosen: Mapping[str, Value], done: Mapping[str, Done]) -> Evaluation:
-        """Counts a (case, receiver), the claims, and the time-sequence plots."""
-        del chosen
-        runs = {case: dict(zip(RECEIVERS, next(iter(study))[1], strict=True)) for case, study in done.items()}
-        traces = {
-            case: {name: trace(run, CASES[case]) for name, run in by_receiver.items()}
-            for case, by_receiver in runs.items()
-        }
-        rows: list[Row] = []
-        series: list[Series] = []
-        for case, by_receiver in traces.items():
-            for receiver, one in by_receiver.items():
-                rows += _rows({"case": case, "receiver": receiver}, one)
-                series += _curves({"case": case, "receiver": receiver}, one)
-        judged = judge.judge_each(
-            self.id,
-            {
-                "overtaking-silent": {name: tells_both_apart(traces, name) for name in SUPPRESSING},
-                "first-packet-lost": {name: goes_on_telling(traces["c"][name]) for name in SUPPRESSING},
-            },
-        )
-        note = (
-            "Times count from the repair, packets as the paper numbers them. Packets 0 to 4 of the round are on the "
-            "longer path, 5 to 7 on the shorter. `duplicate_acks` are those for the packet before the lost one (in "
-            "case a for any), until it is sent again."
-        )
-        return Evaluation(rows, judged, series, [note])
+    return Findings(shown, claims, series, [note])
 
 
 @dataclass(frozen=True)
@@ -132,15 +107,9 @@ class Trace:
 
 def trace(run: RunData, lost: int | None) -> Trace:
     """Read a run's packets from the repair on."""
-    packets = run.series["packets"]
-    time_ms = _milliseconds(packets["time_ps"])
-    number = packets["seq"].astype(np.float64) - FIRST
-
-    def of_kind(event: str) -> NDArray[np.float64]:
-        which = (packets["event"] == list(packets["events"]).index(event)) & (time_ms > 0)
-        return np.column_stack([time_ms[which], number[which]])
-
-    acked, resent, arrived = of_kind("acked"), of_kind("resent"), of_kind("arrived")
+    acked, resent, arrived, dropped = (
+        events(run, "packets", name) for name in ("acked", "resent", "arrived", "dropped")
+    )
     until = resent[0, 0] if resent.size else np.inf
     repeats = np.flatnonzero(acked[1:, 1] == acked[:-1, 1]) + 1
     # What is sent again leaves when its ACK comes: the third duplicate is at the same instant.
@@ -150,20 +119,24 @@ def trace(run: RunData, lost: int | None) -> Trace:
         arrived=arrived,
         acked=acked,
         resent=resent,
-        lost=of_kind("dropped"),
+        lost=dropped,
         duplicates=duplicates,
-        recoveries=_milliseconds(events(run, "recovery", REPAIR_S)),
-        timeouts=_milliseconds(events(run, "timeout", REPAIR_S)),
+        recoveries=events(run, "reordering", "recovery")[:, 0],
+        timeouts=events(run, "reordering", "timeout")[:, 0],
         filled_ms=float(came[0]) if came.size else float("nan"),
     )
 
 
-def _milliseconds(time_ps: NDArray[np.uint64] | NDArray[np.int64]) -> NDArray[np.float64]:
-    result: NDArray[np.float64] = (time_ps.astype(np.float64) - REPAIR_S * PS) / (PS / 1000)
-    return result
+def events(run: RunData, observation: str, name: str) -> NDArray[np.float64]:
+    """Time after the repair in ms, and packet, of every such event after it; float64[n, 2]."""
+    of_run = run.series[observation]
+    time_ms = (of_run["time_ps"].astype(np.float64) - REPAIR_S * PICOSECONDS_A_SECOND) / (PICOSECONDS_A_SECOND / 1000)
+    which = (of_run["event"] == list(of_run["events"]).index(name)) & (time_ms > 0)
+    return np.column_stack([time_ms[which], of_run["seq"][which].astype(np.float64) - FIRST])
 
 
-def _rows(key: Key, one: Trace) -> list[Row]:
+def all_rows(key: Key, one: Trace) -> list[Row]:
+    """Counts, and instants of what happened."""
     values = {
         "duplicate_acks": float(len(one.duplicates)),
         "fast_retransmits": float(one.recoveries.size),
@@ -176,7 +149,8 @@ def _rows(key: Key, one: Trace) -> list[Row]:
     return [row(key, metric, None, stats.exact(value), "") for metric, value in values.items()]
 
 
-def _curves(key: Key, one: Trace) -> list[Series]:
+def curves(key: Key, one: Trace) -> list[Series]:
+    """Arrivals by path, ACKs, retransmissions and losses in the shown time."""
     start, end = (1000 * second for second in SHOWN_S)
     old = one.arrived[:, 1] <= LAST_OLD
     # A packet of the round that is sent again takes the shorter path.
@@ -229,3 +203,13 @@ def goes_on_telling(one: Trace) -> list[Part]:
             one.timeouts.size == 0,
         ),
     ]
+
+
+FIG6 = Exhibit(
+    "das/fig6",
+    "Duplicate ACKs when packets overtake others and one is lost",
+    "section IV, Figs. 5 and 6",
+    # One seed: nothing that is random matters.
+    Setup(PAPER, 1, grids, lambda *_: 1, ASSUMED),
+    find,
+)

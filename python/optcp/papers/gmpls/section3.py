@@ -37,8 +37,7 @@ if TYPE_CHECKING:
 
     from optcp.papers.base import Options, Size
     from optcp.papers.exhibit import Chosen, Found
-    from optcp.study import Done
-    from optcp.study.done import RunData
+    from optcp.study import Done, RunData
 
 PROFILES = {
     "rfc": [("parameters.profile", "rfc")],

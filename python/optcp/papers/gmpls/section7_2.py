@@ -33,8 +33,7 @@ if TYPE_CHECKING:
     from optcp.papers.gmpls.goodput import Goodput
     from optcp.papers.judge import Part
     from optcp.papers.model import Row
-    from optcp.study import Done
-    from optcp.study.done import RunData
+    from optcp.study import Done, RunData
     from optcp.study.observed import Observed
 
 QUEUES = {limit: f"queue of L2->L3 {limit} packets" for limit in (20, 35, 50, 75, 100)}

@@ -2,136 +2,100 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
-from optcp.papers.base import Evaluation, Exhibit, exhibit
-from optcp.papers.obs.goodput import RECOVERIES
-from optcp.papers.obs.lossless import LOSSLESS
+from optcp.papers import over
+from optcp.papers.exhibit import Exhibit, Findings, Setup, rows, runs_of
+from optcp.papers.obs.lossless import OBSERVE
 from optcp.papers.obs.paper import (
-    BACKGROUND,
+    BESIDE,
     PAPER,
+    RECOVERY,
     SEGMENT_BYTES,
     WORLD,
-    Cell,
-    study_of,
-    transfers,
+    goodput_mbps,
+    grid,
+    numbers,
+    parts,
+    segments_per_burst,
+    settings,
 )
-from optcp.papers.obs.rows import frozen, rows_of
-from optcp.papers.over import Axis, curves_over
+from optcp.papers.over import curves_over
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from optcp.papers.assume import Value
-    from optcp.papers.base import Options, Size
-    from optcp.papers.model import Key, Row, Series
+    from optcp.cells import Cells
+    from optcp.papers.base import Options
+    from optcp.papers.exhibit import Chosen, Found
+    from optcp.papers.model import Key
     from optcp.study import Done, Grid
 
 RUNS = 50
+"""Half of the paper's files."""
 QUICK_RUNS = 2
-NAME = "transfers"
-SIZES = (1, 2, 4, 9, 22, 44, 88)
+SIZES = numbers("size_segments", (1, 2, 4, 9, 22, 44, 88))
 """Bytes with which a burst leaves, in full segments; 44 are a window."""
 TIMERS_S = (1e-3, 1e-2)
 """Of hybrid assembly; with which the paper's flow is a medium and a fast one."""
+PRODUCTS = ((numbers("timer_s", TIMERS_S), BESIDE, RECOVERY, SIZES), (RECOVERY, SIZES))
+"""Hybrid assembly, and by size alone."""
+NOTE = (
+    "Both directions have the same assembly, so that 37 ACKs of 40 B count as one segment. By size alone a "
+    "flow without background would wait for its timer with each window's end: left out. `timer_s` 0: none."
+)
 
 
-class Way(NamedTuple):
-    """One cell.
+def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
+    """The paper's files over assemblers that know a size, with the paper's loss probability."""
 
-    Attributes
-    ----------
-    timer_s
-        Of hybrid assembly; 0 where the size alone decides.
-    size
-        In full segments.
-    background
-        "yes" or "no".
-    recovery
-        "reno" or "sack".
-    """
-
-    timer_s: float
-    size: int
-    background: str
-    recovery: str
-
-    @property
-    def assembly(self) -> str:
-        """Name of the policy."""
-        return "hybrid" if self.timer_s else "size"
-
-    def settings(self) -> dict[str, str]:
-        """What makes the scenario this cell."""
-        timer = f', timer = "{round(1e6 * self.timer_s)} us"' if self.timer_s else ""
+    def cell(recovery: str, size_segments: int, background: str = "yes", timer_s: float = 0) -> dict[str, str]:
+        assembly, timer = ("hybrid", f', timer = "{round(1e6 * timer_s)} us"') if timer_s else ("size", "")
         entry = (
-            f'link = ["E", "F"], assembly = "{self.assembly}", size = "{self.size * SEGMENT_BYTES} B"{timer}, '
+            f'link = ["E", "F"], assembly = "{assembly}", size = "{size_segments * SEGMENT_BYTES} B"{timer}, '
             'offset = "$offset", loss_probability = "$loss_probability"'
         )
-        cell = Cell(self.timer_s or TIMERS_S[0], self.background, "none", self.recovery)
-        return {**cell.settings(), "bursts": f"[{{ {entry} }}]"}
+        return {**settings(timer_s or TIMERS_S[0], background, "none", recovery), "bursts": f"[{{ {entry} }}]"}
 
-    def key(self) -> Key:
-        """Of its rows."""
-        return {
-            "size_segments": self.size,
-            "assembly": self.assembly,
-            "timer_s": self.timer_s,
-            "background": self.background,
-            "recovery": self.recovery,
-        }
+    more = {"parameters.loss_probability": "0.001", "observe": OBSERVE}
+    return {"transfers": grid("obs/assembly", PRODUCTS, cell, more, chosen, options)}
 
 
-def _cells() -> tuple[Way, ...]:
-    hybrid = [
-        Way(timer, size, background, recovery)
-        for timer in TIMERS_S
-        for background in BACKGROUND
-        for recovery in RECOVERIES
-        for size in SIZES
-    ]
-    return (*hybrid, *(Way(0, size, "yes", recovery) for recovery in RECOVERIES for size in SIZES))
+def find(found: Found) -> Findings:
+    """Goodput and segments a burst by cell."""
+    measured = found.only.once(measure)
+    by_metric = {
+        name: [row for cells in products for row in rows({name: cells.mean()}, key=key)]
+        for name, products in measured.items()
+    }
+    x = over.Axis("size of a burst", "segments")
+    shown = {"goodput_mbps": over.Axis("goodput", "Mb/s"), "segments_per_burst": over.Axis("segments a burst", "")}
+    series = [curve for name, y in shown.items() for curve in curves_over(by_metric[name], SIZES.name, x, y)]
+    return Findings([row for of_metric in by_metric.values() for row in of_metric], {}, series, [NOTE])
 
 
-CELLS = _cells()
+def measure(done: Done) -> dict[str, list[Cells]]:
+    """Goodput in Mb/s and segments a burst, of hybrid assembly and by size alone."""
+    products = parts(done, PRODUCTS)
+    return {
+        "goodput_mbps": [goodput_mbps(product) for product in products],
+        "segments_per_burst": [segments_per_burst(product) for product in products],
+    }
 
 
-@exhibit
-class Assembly(Exhibit):
-    """The paper's files over assemblers that know a size."""
-
-    id = "obs/assembly"
-    title = "Goodput and segments a burst with assembly by size and hybrid assembly"
-    paper = PAPER
-    where = "beyond the paper"
-    paper_runs = None
-    assumed = WORLD
-
-    def studies(self, chosen: Mapping[str, Value], options: Options) -> dict[str, Grid]:
-        """One branch a cell, with the paper's loss probability."""
-        settings = {**dict(LOSSLESS), "parameters.loss_probability": "0.001"}
-        return {NAME: study_of(self.id, [cell.settings() for cell in CELLS], list(settings.items()), chosen, options)}
-
-    def seeds(self, study: str, size: Size) -> int:
-        """Half of the paper's files."""
-        del study
-        return size.of(RUNS, QUICK_RUNS)
-
-    def evaluate(self, chosen: Mapping[str, Value], done: Mapping[str, Done]) -> Evaluation:
-        """Goodput and segments a burst by cell."""
-        del chosen
-        found = done[NAME].once(transfers)
-        keys = [frozen(cell.key()) for cell in CELLS]
-        goodput = rows_of("goodput_mbps", {key: found[:, place, 0] for place, key in enumerate(keys)})
-        segments = rows_of("segments_per_burst", {key: found[:, place, 1] for place, key in enumerate(keys)})
-        series = [*_curves(goodput, "goodput", "Mb/s"), *_curves(segments, "segments a burst", "")]
-        note = (
-            "Both directions have the same assembly, so that 37 ACKs of 40 B count as one segment. By size alone a "
-            "flow without background would wait for its timer with each window's end: left out. `timer_s` 0: none."
-        )
-        return Evaluation([*goodput, *segments], [], series, [note])
+def key(at: Key) -> Key:
+    """The key of rows."""
+    return {
+        "size_segments": at["size_segments"],
+        "assembly": "hybrid" if "timer_s" in at else "size",
+        "timer_s": at.get("timer_s", 0),
+        "background": at.get("background", "yes"),
+        "recovery": at["recovery"],
+    }
 
 
-def _curves(rows: list[Row], label: str, unit: str) -> list[Series]:
-    """One curve over the size for all rows that differ in it alone."""
-    return curves_over(rows, "size_segments", Axis("size of a burst", "segments"), Axis(label, unit))
+ASSEMBLY = Exhibit(
+    "obs/assembly",
+    "Goodput and segments a burst with assembly by size and hybrid assembly",
+    "beyond the paper",
+    Setup(PAPER, None, grids, runs_of(RUNS, QUICK_RUNS), WORLD),
+    find,
+)

@@ -22,37 +22,51 @@ between its steps; outside the ladder its end is taken. ACKs have the centre of 
 
 from __future__ import annotations
 
+import functools
+import operator
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from optcp import stats
-from optcp.papers.assume import Assumed, overrides, positive
-from optcp.papers.base import Evaluation, Exhibit, exhibit
+from optcp.axes import Axis
+from optcp.papers.assume import Assumed, positive
+from optcp.papers.exhibit import Exhibit, Findings, Setup, runs_of
 from optcp.papers.model import Series
-from optcp.papers.obs.goodput import RECOVERIES
-from optcp.papers.obs.lossless import LOSSLESS
-from optcp.papers.obs.paper import DIRECTION, PAPER, SCENARIO, Cell, goodput_mbps, transfers
-from optcp.papers.obs.rows import curves
+from optcp.papers.obs.lossless import OBSERVE
+from optcp.papers.obs.paper import (
+    DIRECTION,
+    PAPER,
+    RECOVERIES,
+    SCENARIO,
+    curves,
+    goodput_mbps,
+    grid,
+    numbers,
+    segments_per_burst,
+    settings,
+)
 from optcp.papers.over import intervals_of
 from optcp.papers.verdict import row
-from optcp.study import Grid
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
-    from optcp.papers.assume import Value
-    from optcp.papers.base import Options, Size
+    from optcp.cells import Cells
+    from optcp.papers.base import Options
+    from optcp.papers.exhibit import Chosen, Found
     from optcp.papers.model import Key, Row
-    from optcp.study import Done, RunData
+    from optcp.study import Done, Grid, RunData
+
+    Column = NDArray[np.float64]
 
 RUNS = 60
+"""On both sides."""
 QUICK_RUNS = 1
 CORE = SCENARIO.with_name("obs-emergent.toml")
 CONTENTION, INDEPENDENT = "contention", "independent"
-METRICS = ("goodput_mbps", "segments_per_burst")
 TIMERS_S = (1e-5, 1e-4, 3e-4, 1e-3, 3e-3, 1e-2, 3e-2)
 """Those of the paper's figures at which a flow alone sends bursts of different lengths, and one beyond."""
 POINT_S = 1e-3
@@ -60,8 +74,20 @@ POINT_S = 1e-3
 ALIKE, BEHIND = "one offset", "others ahead"
 LADDER = (0.0, 0.5, 1.0, 2.0)
 """Steps of the probabilities of independent losses, as multiples of the centre."""
-LENGTHS = ((1, 1), (2, 9), (10, 43), (44, 44))
+LENGTHS = {"1": (1, 1), "2 to 9": (2, 9), "10 to 43": (10, 43), "44": (44, 44)}
 """Segments of a burst, from and to: one, what the lower timers gather, what the higher do, a window."""
+ORDER = {"goodput_mbps": 0, "difference_pct": 1, "segments_per_burst": 2}
+"""Of rows; losses come behind."""
+SHOWN = {
+    "goodput_mbps": ("goodput", "Mb/s"),
+    "segments_per_burst": ("segments a burst", ""),
+    "difference_pct": ("difference", "%"),
+}
+"""Curves over the timer: what they show, and its unit."""
+NOTE = (
+    "`difference_pct`: goodput with contention over that with independent losses at the same measured mean. "
+    "Its interval, and that of the independent goodput, resample files, losses and goodput together."
+)
 
 WORLD = (
     Assumed("access_mbps", 100.0, positive, lambda value: [("parameters.access", f"{value:g} Mbps")]),
@@ -98,17 +124,7 @@ CROSS: dict[str, dict[str, str]] = {
 
 
 class Way(NamedTuple):
-    """One cell.
-
-    Attributes
-    ----------
-    cross
-        A key of CROSS.
-    timer_s
-        Assembly timer of the file's edge nodes.
-    recovery
-        "reno" or "sack".
-    """
+    """One cell: a kind of contention, the assembly timer of the file's edge nodes, and "reno" or "sack"."""
 
     cross: str
     timer_s: float
@@ -118,7 +134,7 @@ class Way(NamedTuple):
         """Of its rows."""
         return {"timer_s": self.timer_s, "recovery": self.recovery, "cross": self.cross}
 
-    def contention(self) -> dict[str, str]:
+    def settings(self) -> dict[str, str]:
         """What makes the core's scenario this cell."""
         timer = {"parameters.timer": f"{round(1e6 * self.timer_s)} us", "parameters.recovery": self.recovery}
         return {**timer, **CROSS[self.cross]}
@@ -150,7 +166,7 @@ class Alone(NamedTuple):
             'link = ["E", "F"], assembly = "timer", timer = "$timer", offset = "$offset", '
             f"loss_probability = {step * self.data:.6f}, reverse = {{ loss_probability = {step * self.acks:.6f} }}"
         )
-        return {**Cell(self.timer_s, "no", "none", self.recovery).settings(), "bursts": f"[{{ {entry} }}]"}
+        return {**settings(self.timer_s, "no", "none", self.recovery), "bursts": f"[{{ {entry} }}]"}
 
 
 _BEHIND_DATA = (0.0005, 0.0005, 0.0008, 0.001, 0.0018, 0.003, 0.003)
@@ -158,165 +174,167 @@ CENTRE = {
     (cross, timer): (0.001, 0.001) for cross in CROSS for timer in (TIMERS_S if cross == ALIKE else (POINT_S,))
 } | {(BEHIND, timer): (data, 0.0005) for timer, data in zip(TIMERS_S, _BEHIND_DATA, strict=True)}
 """About how likely a burst of data and one of ACKs are lost, by kind of contention and timer: the ladder's centre."""
-CELLS = (
+
+
+def text(cell: Way | Alone) -> str:
+    """What a cell is called on an axis."""
+    return ", ".join(map(str, cell))
+
+
+_CELLS = (
     *(Way(cross, timer, recovery) for cross in (ALIKE, BEHIND) for recovery in RECOVERIES for timer in TIMERS_S),
     *(Way(cross, POINT_S, "sack") for cross in CROSS if cross not in (ALIKE, BEHIND)),
 )
-PATHS = tuple(dict.fromkeys(way.alone() for way in CELLS))
-"""Each once: several kinds of contention have the same centre."""
+WAYS = {text(way): way for way in _CELLS}
+PATHS = {text(path): path for path in (way.alone() for way in _CELLS)}
+"""Fewer: several kinds of contention have the same centre."""
+CORE_AXES = (Axis("way", tuple(WAYS)),)
+LADDER_AXES = (Axis("path", tuple(PATHS)), numbers("step", LADDER))
+COUNT = Axis(
+    "count",
+    (
+        *("bursts", "lost", "ack bursts", "acks lost", "lost after lost", "with segments", "segments"),
+        *(f"{what} of {length}" for length in LENGTHS for what in ("bursts", "lost", "segments")),
+    ),
+)
+"""What is counted in a run over the core: of data where nothing else is said, and by length."""
 
 
-class Column:
-    """Of what a run over the core gives: places in its row."""
-
-    GOODPUT, BURSTS, LOST, ACK_BURSTS, ACKS_LOST, LOST_AFTER_LOST, WITH_SEGMENTS, SEGMENTS = range(8)
-    LENGTHS = 8
-    """From here on bursts, lost ones, and segments in all of them, by length."""
-
-
-@exhibit
-class Emergent(Exhibit):
-    """The paper's files where bursts of others take the wavelengths."""
-
-    id = "obs/emergent"
-    title = "Goodput with losses from contention against independent ones of the same mean"
-    paper = PAPER
-    where = "beyond the paper"
-    paper_runs = None
-    assumed = WORLD
-
-    def studies(self, chosen: Mapping[str, Value], options: Options) -> dict[str, Grid]:
-        """The core; and the paper's path with each step of the ladder."""
-        same = overrides(WORLD, chosen)
-        alone = [("parameters.offset", "20 us"), ("observe", dict(LOSSLESS)["observe"])]
-        return {
-            name: Grid.of_cells(
-                scenario,
-                cells,
-                [*same, *more],
-                title=f"{self.id}, {name}",
-                digest=options.digest,
-                fork=options.fork,
-            )
-            for name, scenario, cells, more in (
-                (CONTENTION, CORE, [way.contention() for way in CELLS], []),
-                (INDEPENDENT, SCENARIO, [path.settings(step) for path in PATHS for step in LADDER], alone),
-            )
-        }
-
-    def seeds(self, study: str, size: Size) -> int:
-        """As many files on both sides."""
-        del study
-        return size.of(RUNS, QUICK_RUNS)
-
-    def evaluate(self, chosen: Mapping[str, Value], done: Mapping[str, Done]) -> Evaluation:
-        """Goodput, losses and their bunches by cell, and losses by the length of bursts."""
-        del chosen
-        core, ladder = done[CONTENTION].once(_contention), done[INDEPENDENT].once(_independent)
-        goodput: list[Row] = []
-        segments: list[Row] = []
-        gaps: list[Row] = []
-        losses: list[Row] = []
-        for place, way in enumerate(CELLS):
-            found, steps = core[:, place], ladder[:, PATHS.index(way.alone())]
-            centre = way.alone().data
-            sides = {
-                CONTENTION: (stats.mean(found[:, Column.GOODPUT]), ratio(found, Column.SEGMENTS, Column.WITH_SEGMENTS)),
-                INDEPENDENT: tuple(independent(found, steps[..., kind], centre) for kind in (0, 1)),
-            }
-            for side, values in sides.items():
-                for rows, metric, value in zip((goodput, segments), METRICS, values, strict=True):
-                    rows.append(row({**way.key(), "losses": side}, metric, None, value, ""))
-            gaps.append(row(way.key(), "difference_pct", None, difference(found, steps[..., 0], centre), ""))
-            losses += _loss_rows(way, found)
-        by_length = [_by_length(cross, core) for cross in (ALIKE, BEHIND)]
-        series = [
-            *curves([one for one in goodput if one.key["cross"] in (ALIKE, BEHIND)], "goodput", "Mb/s"),
-            *curves([one for one in segments if one.key["cross"] in (ALIKE, BEHIND)], "segments a burst", ""),
-            *curves([one for one in gaps if one.key["cross"] in (ALIKE, BEHIND)], "difference", "%"),
-            *(curve for _, curve in by_length),
-        ]
-        note = (
-            "`difference_pct`: goodput with contention over that with independent losses at the same measured mean. "
-            "Its interval, and that of the independent goodput, resample files, losses and goodput together."
-        )
-        return Evaluation(
-            [*goodput, *gaps, *segments, *losses, *(one for rows, _ in by_length for one in rows)], [], series, [note]
-        )
-
-
-def _loss_rows(way: Way, found: NDArray[np.float64]) -> list[Row]:
-    """Shares of bursts that were lost; how much likelier a burst is lost behind a lost one than any."""
-    shares = {
-        "data": ratio(found, Column.LOST, Column.BURSTS),
-        "acks": ratio(found, Column.ACKS_LOST, Column.ACK_BURSTS),
+def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
+    """The core, where bursts of others take the wavelengths; and the paper's path with each step of the ladder."""
+    core = functools.partial(grid, f"obs/emergent, {CONTENTION}", scenario=CORE, world=WORLD)
+    ladder = functools.partial(grid, f"obs/emergent, {INDEPENDENT}", world=WORLD)
+    observe = {"parameters.offset": "20 us", "observe": OBSERVE}
+    return {
+        CONTENTION: core([CORE_AXES], lambda way: WAYS[way].settings(), {}, chosen, options),
+        INDEPENDENT: ladder([LADDER_AXES], lambda path, step: PATHS[path].settings(step), observe, chosen, options),
     }
-    rows = [
-        row({**way.key(), "direction": direction}, "loss_pct", None, share.times(100), "")
-        for direction, share in shares.items()
+
+
+def find(found: Found) -> Findings:
+    """Goodput, losses and their bunches by cell, and losses by the length of bursts."""
+    core, ladder = found.done[CONTENTION], found.done[INDEPENDENT]
+    goodput, counts = core.once(goodput_mbps), core.once(counted)
+    steps, burst_steps = ladder.once(goodput_mbps), ladder.once(segments_per_burst)
+    rows = []
+    for name, way in WAYS.items():
+        own, path = (goodput.at(way=name), counts.at(way=name)), text(way.alone())
+        measured = intervals(*own, steps.at(path=path), burst_steps.at(path=path), way.alone().data)
+        rows += [row({**way.key(), **more}, metric, None, interval, "") for metric, more, interval in measured]
+    rows.sort(key=lambda one: ORDER.get(one.metric, len(ORDER)))
+    series = []
+    for metric, what in SHOWN.items():
+        series += curves([one for one in rows if one.metric == metric and one.key["cross"] in (ALIKE, BEHIND)], *what)
+    for cross in (ALIKE, BEHIND):
+        by_length, curve = by_lengths(cross, counts)
+        rows += by_length
+        series.append(curve)
+    return Findings(rows, {}, series, [NOTE])
+
+
+def intervals(
+    goodput: Cells, counts: Cells, steps: Cells, burst_steps: Cells, centre: float
+) -> list[tuple[str, Key, stats.Interval]]:
+    """What is measured in a cell: the metric, what its row's key has beside the cell, and the value.
+
+    Parameters
+    ----------
+    goodput, counts
+        Of the runs over the core.
+    steps, burst_steps
+        Goodput and segments a burst with independent losses, over ``step``.
+    centre
+        Probability at the step 1.
+    """
+    found: list[tuple[str, Key, stats.Interval]] = [
+        ("goodput_mbps", {"losses": CONTENTION}, stats.mean(goodput.values)),
+        ("goodput_mbps", {"losses": INDEPENDENT}, independent(counts, steps, centre)),
+        ("difference_pct", {}, difference(goodput, counts, steps, centre)),
+        ("segments_per_burst", {"losses": CONTENTION}, ratio(counts, "segments", "with segments")),
+        ("segments_per_burst", {"losses": INDEPENDENT}, independent(counts, burst_steps, centre)),
+        ("loss_pct", {"direction": "data"}, ratio(counts, "lost", "bursts").times(100)),
+        ("loss_pct", {"direction": "acks"}, ratio(counts, "acks lost", "ack bursts").times(100)),
     ]
-    if not found[:, Column.LOST].sum():
-        return rows
-    return [*rows, row(way.key(), "lost_after_lost_ratio", None, bunching(found), "")]
+    if counts.at(count="lost").values.any():
+        found.append(("lost_after_lost_ratio", {}, bunching(counts)))
+    return found
 
 
-def ratio(found: NDArray[np.float64], part: int, whole: int) -> stats.Interval:
-    """Share of all files together, with its interval over files."""
-
-    def share(mean: NDArray[np.float64]) -> NDArray[np.float64]:
-        result: NDArray[np.float64] = mean[:, part] / mean[:, whole]
-        return result
-
-    estimate, samples = stats.bootstrap(found, share)
-    return stats.percentile(samples, estimate, found.shape[0])
+def counted(done: Done) -> Cells:
+    """COUNT of every run over the core."""
+    return done.each(count, COUNT)
 
 
-def bunching(found: NDArray[np.float64]) -> stats.Interval:
+def count(run: RunData) -> list[int]:
+    """COUNT of one run."""
+    rows = run.series["bursts"]
+    there = rows["port"] == list(rows["ports"]).index(DIRECTION)
+    lost, segments = rows["lost"][there], rows["segments"][there]
+    acks_lost = rows["lost"][~there]
+    again = lost[:-1] & lost[1:]
+    found = [lost.size, lost.sum(), acks_lost.size, acks_lost.sum(), again.sum(), (segments > 0).sum(), segments.sum()]
+    for least, most in LENGTHS.values():
+        own = (segments >= least) & (segments <= most)
+        found += [own.sum(), lost[own].sum(), segments[own].sum()]
+    return found
+
+
+def pooled(statistic: Callable[..., Column], *columns: Cells) -> stats.Interval:
+    """A statistic of the means over all files together, with its interval over files.
+
+    Parameters
+    ----------
+    statistic
+        From means of each column, shape (k,), to one number each.
+    columns
+        One or several each: with one axis its values.
+    """
+    table = np.column_stack([column.values for column in columns])
+    estimate, samples = stats.bootstrap(table, lambda mean: statistic(*mean.T))
+    return stats.percentile(samples, estimate, len(table))
+
+
+def ratio(counts: Cells, part: str, whole: str) -> stats.Interval:
+    """Share of all files together."""
+    return pooled(np.divide, counts.at(count=part), counts.at(count=whole))
+
+
+def bunching(counts: Cells) -> stats.Interval:
     """Share of lost bursts that the next one follows, over the share of all bursts: 1 where losses are independent."""
 
-    def times(mean: NDArray[np.float64]) -> NDArray[np.float64]:
-        lost = np.maximum(mean[:, Column.LOST], np.finfo(np.float64).tiny)
-        result: NDArray[np.float64] = (mean[:, Column.LOST_AFTER_LOST] / lost) / (lost / mean[:, Column.BURSTS])
-        return result
+    def times(lost: Column, bursts: Column, again: Column) -> Column:
+        lost = np.maximum(lost, np.finfo(np.float64).tiny)
+        return (again / lost) / (lost / bursts)
 
-    estimate, samples = stats.bootstrap(found, times)
-    return stats.percentile(samples, estimate, found.shape[0])
+    return pooled(times, *(counts.at(count=one) for one in ("lost", "bursts", "lost after lost")))
 
 
-def independent(found: NDArray[np.float64], steps: NDArray[np.float64], centre: float) -> stats.Interval:
+def independent(counts: Cells, steps: Cells, centre: float) -> stats.Interval:
     """What independent losses of the measured mean give, with the interval of measurement and ladder together.
 
     Parameters
     ----------
-    found
-        What the runs over the core give, shape (files, columns).
+    counts
+        Of runs over the core.
     steps
-        Goodput, or segments a burst, at each step of the ladder, shape (files, steps).
+        Goodput, or segments a burst, over ``step``.
     centre
         Probability at the step 1.
     """
-    table = np.column_stack([found, steps])
-    estimate, samples = stats.bootstrap(table, lambda mean: _at_measured(mean, centre))
-    return stats.percentile(samples, estimate, found.shape[0])
+    lost, bursts = (counts.at(count=one) for one in ("lost", "bursts"))
+    return pooled(lambda lost, bursts, *steps: between(lost / bursts / centre, steps), lost, bursts, steps)
 
 
-def difference(found: NDArray[np.float64], steps: NDArray[np.float64], centre: float) -> stats.Interval:
+def difference(goodput: Cells, counts: Cells, steps: Cells, centre: float) -> stats.Interval:
     """How much more goodput contention leaves than :func:`independent` losses do, in per cent, from the same."""
 
-    def percent(mean: NDArray[np.float64]) -> NDArray[np.float64]:
-        result: NDArray[np.float64] = 100 * (mean[:, Column.GOODPUT] / _at_measured(mean, centre) - 1)
-        return result
+    def percent(goodput: Column, lost: Column, bursts: Column, *steps: Column) -> Column:
+        return 100 * (goodput / between(lost / bursts / centre, steps) - 1)
 
-    estimate, samples = stats.bootstrap(np.column_stack([found, steps]), percent)
-    return stats.percentile(samples, estimate, found.shape[0])
+    return pooled(percent, goodput, *(counts.at(count=one) for one in ("lost", "bursts")), steps)
 
 
-def _at_measured(mean: NDArray[np.float64], centre: float) -> NDArray[np.float64]:
-    step = mean[:, Column.LOST] / mean[:, Column.BURSTS] / centre
-    return between(step, mean[:, -len(LADDER) :])
-
-
-def between(step: NDArray[np.float64], values: NDArray[np.float64]) -> NDArray[np.float64]:
+def between(step: Column, values: Sequence[Column]) -> Column:
     """Goodput, or segments a burst, between the steps of the ladder.
 
     The time of a file and its number of bursts grow about evenly with the losses, so the polynomial goes through what
@@ -324,55 +342,31 @@ def between(step: NDArray[np.float64], values: NDArray[np.float64]) -> NDArray[n
     """
     at = np.clip(step, LADDER[0], LADDER[-1])
     inverse = np.zeros_like(at)
-    for place, own in enumerate(LADDER):
+    for own, value in zip(LADDER, values, strict=True):
         others = [other for other in LADDER if other != own]
         weight = np.prod([(at - other) / (own - other) for other in others], axis=0)
-        inverse = inverse + weight / values[:, place]
+        inverse = inverse + weight / value
     return 1 / inverse
 
 
-def _by_length(cross: str, core: NDArray[np.float64]) -> tuple[list[Row], Series]:
+def by_lengths(cross: str, counts: Cells) -> tuple[list[Row], Series]:
     """Shares of lost bursts by the segments in them, over all timers and both senders; the curve has their means."""
-    own = core[:, [place for place, way in enumerate(CELLS) if way.cross == cross]].sum(axis=1)
+    own = functools.reduce(operator.add, [counts.at(way=name) for name, way in WAYS.items() if way.cross == cross])
     rows, x = [], []
-    for place, (least, most) in enumerate(LENGTHS):
-        bursts, lost, segments = (Column.LENGTHS + 3 * place + kind for kind in range(3))
-        if own[:, bursts].sum():
-            key: Key = {"cross": cross, "segments": f"{least} to {most}" if most > least else f"{least}"}
-            rows.append(row(key, "loss_pct", None, ratio(own, lost, bursts).times(100), ""))
-            x.append(round(float(own[:, segments].sum() / own[:, bursts].sum()), 4))
+    for length in LENGTHS:
+        bursts, segments = (own.at(count=f"{what} of {length}").values.sum() for what in ("bursts", "segments"))
+        if bursts:
+            share = ratio(own, f"lost of {length}", f"bursts of {length}").times(100)
+            rows.append(row({"cross": cross, "segments": length}, "loss_pct", None, share, ""))
+            x.append(round(float(segments / bursts), 4))
     y, ci95 = [one.value for one in rows], intervals_of(rows)
     return rows, Series("loss", {"cross": cross}, "segments in a burst", "", "bursts lost", "%", x, y, ci95)
 
 
-def _contention(done: Done) -> NDArray[np.float64]:
-    """Shape (files, cells, columns)."""
-    return np.array([[measure(run) for run in runs] for _, runs in done])
-
-
-def _independent(done: Done) -> NDArray[np.float64]:
-    """Goodput in Mb/s and segments a burst, shape (files, paths, steps, 2)."""
-    return transfers(done).reshape(-1, len(PATHS), len(LADDER), 2)
-
-
-def measure(run: RunData) -> list[float]:
-    """What a run over the core gives, in the order of Column."""
-    rows = run.series["bursts"]
-    there = rows["port"] == list(rows["ports"]).index(DIRECTION)
-    lost, segments = rows["lost"][there], rows["segments"][there]
-    acks_lost = rows["lost"][~there]
-    carrying = segments > 0
-    found = [
-        goodput_mbps(run),
-        lost.size,
-        lost.sum(),
-        acks_lost.size,
-        acks_lost.sum(),
-        (lost[:-1] & lost[1:]).sum(),
-        carrying.sum(),
-        segments.sum(),
-    ]
-    for least, most in LENGTHS:
-        own = (segments >= least) & (segments <= most)
-        found += [own.sum(), lost[own].sum(), segments[own].sum()]
-    return [float(value) for value in found]
+EMERGENT = Exhibit(
+    "obs/emergent",
+    "Goodput with losses from contention against independent ones of the same mean",
+    "beyond the paper",
+    Setup(PAPER, None, grids, runs_of(RUNS, QUICK_RUNS), WORLD),
+    find,
+)

@@ -6,63 +6,77 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from optcp import stats
 from optcp.papers import judge
-from optcp.papers.base import Evaluation, exhibit
-from optcp.papers.obs.trains import LISTED, NAME, PACKETS, Train, Trains, packet_trace, rounds, sent, trains, transfers
-from optcp.papers.verdict import row
+from optcp.papers.exhibit import Exhibit, Findings, Setup, rows
+from optcp.papers.obs.paper import PAPER, PAPER_RUNS, QUICK_RUNS, WORLD
+from optcp.papers.obs.trains import (
+    LISTED,
+    NAME,
+    PACKETS,
+    by_round,
+    listed_bursts,
+    packet_trace,
+    rounds,
+    sent,
+    trains,
+    transfers,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from numpy.typing import NDArray
-
-    from optcp.papers.assume import Value
     from optcp.papers.base import Options, Size
+    from optcp.papers.exhibit import Chosen, Found
     from optcp.papers.judge import Part
-    from optcp.study import Done, Grid
+    from optcp.papers.obs.trains import Train
+    from optcp.samples import Samples
+    from optcp.study import Grid
 
 
-@exhibit
-class Fig12(Trains):
-    """Files beside other traffic: in how many bursts the rounds travel."""
-
-    id = "obs/fig12"
-    title = "Bursts of a fast flow beside other traffic"
-    where = "section IV.B, Fig. 12"
-
-    def studies(self, chosen: Mapping[str, Value], options: Options) -> dict[str, Grid]:
-        """Files whose bursts are listed, and one of which every packet is."""
-        listed = transfers("obs, trains, one file", "yes", PACKETS, chosen, options)
-        return {**super().studies(chosen, options), LISTED: listed}
-
-    def seeds(self, study: str, size: Size) -> int:
-        """A packet trace is of one file."""
-        return 1 if study == LISTED else super().seeds(study, size)
-
-    def evaluate(self, chosen: Mapping[str, Value], done: Mapping[str, Done]) -> Evaluation:
-        """Bursts in the first round and in the last half, and the claim."""
-        del chosen
-        files = done[NAME].once(trains)
-        first, late = _first_and_late(files)
-        rows = [
-            row({"rounds": "first"}, "bursts_per_round", None, stats.mean(first), ""),
-            row({"rounds": "last half"}, "bursts_per_round", None, stats.mean(late), ""),
-        ]
-        claims = judge.judge_each(self.id, {"background-breaks-trains": {"with background": breaks_up(files)}})
-        return Evaluation(rows, claims, [rounds(files[0]), *packet_trace(done[LISTED].once(sent))])
+def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
+    """Files whose bursts are listed, and one of which every packet is."""
+    listed = transfers("obs, trains, one file", "yes", PACKETS, chosen, options)
+    return {NAME: listed_bursts(chosen, options), LISTED: listed}
 
 
-def _first_and_late(files: list[Train]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    counts = [one.by_round() for one in files]
-    late = [one[one.size // 2 :].mean() for one in counts]
-    return np.array([float(one[0]) for one in counts]), np.array(late, dtype=np.float64)
+def seeds(grid: str, size: Size) -> int:
+    """As many files as in the other figures with background; a packet trace is of one file."""
+    return 1 if grid == LISTED else size.of(PAPER_RUNS, QUICK_RUNS)
 
 
-def breaks_up(files: list[Train]) -> list[Part]:
-    """Judge: one burst in the first round of most files, more than two a round in the last half."""
-    first, late = _first_and_late(files)
-    return [
-        judge.share_part("one burst in the first full round", float((first == 1).sum()), first.size, 0.5),
-        judge.paired_part("bursts a round in the last half, minus 2", late, np.full_like(late, 2.0), "above", ""),
+def find(found: Found) -> Findings:
+    """Bursts in the first round and in the last half, and the claim."""
+    files = found.done[NAME].once(trains)
+    measured = [
+        *rows({"bursts_per_round": files.per_seed(first).mean()}, key={"rounds": "first"}),
+        *rows({"bursts_per_round": files.per_seed(late).mean()}, key={"rounds": "last half"}),
     ]
+    claims = {"background-breaks-trains": {"with background": breaks_up(files)}}
+    return Findings(measured, claims, [rounds(files.values[0]), *packet_trace(found.done[LISTED].once(sent))])
+
+
+def first(train: Train) -> float:
+    """Bursts in the first full round."""
+    return float(by_round(train)[0])
+
+
+def late(train: Train) -> float:
+    """Mean bursts a round in the last half."""
+    counts = by_round(train)
+    return float(counts[counts.size // 2 :].mean())
+
+
+def breaks_up(files: Samples) -> list[Part]:
+    """Judge: one burst in the first round of most files, more than two a round in the last half."""
+    whole, mean = files.per_seed(first).values == 1, files.per_seed(late).values
+    return [
+        judge.share_part("one burst in the first full round", float(whole.sum()), whole.size, 0.5),
+        judge.paired_part("bursts a round in the last half, minus 2", mean, np.full_like(mean, 2.0), "above", ""),
+    ]
+
+
+FIG12 = Exhibit(
+    "obs/fig12",
+    "Bursts of a fast flow beside other traffic",
+    "section IV.B, Fig. 12",
+    Setup(PAPER, 1, grids, seeds, WORLD),
+    find,
+)

@@ -6,57 +6,69 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from optcp import stats
 from optcp.papers import judge
-from optcp.papers.base import Evaluation, exhibit
+from optcp.papers.exhibit import Exhibit, Findings, Setup, rows, runs_of
 from optcp.papers.model import Series
-from optcp.papers.obs.trains import MOVING, NAME, Train, Trains, trains
-from optcp.papers.verdict import row
+from optcp.papers.obs.goodput import percent
+from optcp.papers.obs.paper import PAPER, PAPER_RUNS, QUICK_RUNS, WORLD
+from optcp.papers.obs.trains import MOVING, NAME, first_mean, listed_bursts, quarter_mean, trains
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from optcp.papers.assume import Value
+    from optcp.cells import Cells
+    from optcp.papers.exhibit import Found
     from optcp.papers.judge import Part
-    from optcp.study import Done
+    from optcp.samples import Samples
 
 
-@exhibit
-class Fig13(Trains):
-    """The same files: the moving average of segments a burst."""
-
-    id = "obs/fig13"
-    title = "Moving average of the segments a burst beside other traffic"
-    where = "section IV.B, Fig. 13"
-
-    def evaluate(self, chosen: Mapping[str, Value], done: Mapping[str, Done]) -> Evaluation:
-        """Means of parts of the transfer, the moving average over all files, and the claim."""
-        del chosen
-        files = done[NAME].once(trains)
-        parts = {
-            "first rounds": [one.first_mean() for one in files],
-            "third quarter": [one.quarter_mean(2) for one in files],
-            "last quarter": [one.quarter_mean(3) for one in files],
-        }
-        rows = [row({"part": part}, "segments_per_burst", None, stats.mean(of), "") for part, of in parts.items()]
-        claims = judge.judge_each(self.id, {"burst-size-settles": {"with background": settles(files)}})
-        return Evaluation(rows, claims, [_average(files)])
+def find(found: Found) -> Findings:
+    """Means of parts of the transfer, the moving average over all files, and the claim."""
+    files = found.only.once(trains)
+    means = parts_of(files)
+    measured = [
+        row for part, mean in means.items() for row in rows({"segments_per_burst": mean.mean()}, key={"part": part})
+    ]
+    return Findings(measured, {"burst-size-settles": {"with background": settles(means)}}, [moving_average(files)])
 
 
-def _average(files: list[Train]) -> Series:
-    curves = [one.moving_average() for one in files]
+def parts_of(files: Samples) -> dict[str, Cells]:
+    """Mean segments a burst in parts of the transfer."""
+    return {
+        "first rounds": files.per_seed(first_mean),
+        "third quarter": files.per_seed(lambda train: quarter_mean(train, 2)),
+        "last quarter": files.per_seed(lambda train: quarter_mean(train, 3)),
+    }
+
+
+def moving_average(files: Samples) -> Series:
+    """Mean segments of each burst and those before it, 50 in all, over all files."""
+    curves = [np.convolve(train, np.full(MOVING, 1 / MOVING), mode="valid") for train in files.values]
     shortest = min(one.size for one in curves)
     mean = np.mean([one[:shortest] for one in curves], axis=0)
     x = [float(place + MOVING) for place in range(shortest)]
     return Series("moving average", {}, "bursts", "", "segments a burst", "", x, mean.round(4).tolist())
 
 
-def settles(files: list[Train]) -> list[Part]:
+def settles(means: Mapping[str, Cells]) -> list[Part]:
     """Judge: the last quarter is as the third, and below the first rounds."""
-    third, last = (np.array([one.quarter_mean(quarter) for one in files]) for quarter in (2, 3))
-    first = np.array([one.first_mean() for one in files])
-    change = 100 * (last - third) / float(third.mean())
+    first, third, last = means.values()
     return [
-        judge.equivalence_part("last quarter over third", change, 5.0, "%"),
+        judge.equivalence_part("last quarter over third", percent(last, third), 5.0, "%"),
         judge.paired_part("last quarter minus first rounds", last, first, "below", "segments"),
     ]
+
+
+FIG13 = Exhibit(
+    "obs/fig13",
+    "Moving average of the segments a burst beside other traffic",
+    "section IV.B, Fig. 13",
+    Setup(
+        PAPER,
+        1,
+        lambda chosen, options: {NAME: listed_bursts(chosen, options)},
+        runs_of(PAPER_RUNS, QUICK_RUNS),
+        WORLD,
+    ),
+    find,
+)

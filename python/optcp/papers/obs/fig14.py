@@ -8,21 +8,28 @@ import numpy as np
 
 from optcp import stats
 from optcp.papers import judge
-from optcp.papers.base import Evaluation, Exhibit, exhibit
+from optcp.papers.exhibit import Exhibit, Findings, Setup, rows, runs_of
 from optcp.papers.judge import Part
 from optcp.papers.model import Series
-from optcp.papers.obs.lossless import CELLS, NAME, lossless, measured
-from optcp.papers.obs.paper import PAPER, PAPER_RUNS, QUICK_RUNS, TIMERS_S, WORLD, Cell, equation_3
-from optcp.papers.obs.rows import curves, frozen, rows_of
+from optcp.papers.obs import lossless
+from optcp.papers.obs.goodput import percent
+from optcp.papers.obs.paper import (
+    PAPER,
+    PAPER_RUNS,
+    QUICK_RUNS,
+    TIMERS_S,
+    WORLD,
+    curves,
+    delayed_key,
+    equation_3,
+    ms,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from numpy.typing import NDArray
-
-    from optcp.papers.assume import Value
-    from optcp.papers.base import Options, Size
-    from optcp.study import Done, Grid
+    from optcp.cells import Cells
+    from optcp.papers.base import Options
+    from optcp.papers.exhibit import Chosen, Found
+    from optcp.study import Grid
 
 JUDGED_S = tuple(timer for timer in TIMERS_S if 3e-4 <= timer <= 1e-2)
 """The timers at which the paper's conclusions are judged."""
@@ -30,41 +37,25 @@ OVER = 1.5
 """How many times the mean an equation that overestimates strongly is at least."""
 
 
-@exhibit
-class Fig14(Exhibit):
-    """Files over a lossless network, alone and beside other traffic, with and without delayed ACKs."""
+def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
+    """The lossless transfers, shared with figure 17."""
+    return {lossless.NAME: lossless.lossless(chosen, options)}
 
-    id = "obs/fig14"
-    title = "Segments of a flow a burst over the assembly timer"
-    paper = PAPER
-    where = "section IV.B, Fig. 14 and equation 3"
-    paper_runs = PAPER_RUNS
-    assumed = WORLD
 
-    def studies(self, chosen: Mapping[str, Value], options: Options) -> dict[str, Grid]:
-        """The lossless transfers, shared with figure 17."""
-        return {NAME: lossless(chosen, options)}
-
-    def seeds(self, study: str, size: Size) -> int:
-        """As many files as the figures of goodput have."""
-        del study
-        return size.of(PAPER_RUNS, QUICK_RUNS)
-
-    def evaluate(self, chosen: Mapping[str, Value], done: Mapping[str, Done]) -> Evaluation:
-        """Means by cell, both interpretations of equation 3, and the claims."""
-        access = float(chosen["access_mbps"])
-        found = {cell: values[:, 1] for cell, values in measured(done[NAME]).items() if cell in CELLS}
-        rows = rows_of("segments_per_burst", {frozen(cell.delayed_key()): values for cell, values in found.items()})
-        judges = {
-            "formulas-overestimate": {kind: overestimates(found, access, kind) for kind in ("exact", "tick")},
-            "eq3-gives-mean": {
-                "as printed": follows_equation(found, access, opener=False),
-                "with the segment that opens a burst": follows_equation(found, access, opener=True),
-            },
-        }
-        series = curves(rows, "segments a burst", "")
-        series += [_equation(access, opener=opener) for opener in (False, True)]
-        return Evaluation(rows, judge.judge_each(self.id, judges), series)
+def find(found: Found) -> Findings:
+    """Means by cell, both interpretations of equation 3, and the claims."""
+    access = found.number("access_mbps")
+    segments = found.only.once(lossless.measure).segments
+    measured = rows({"segments_per_burst": segments.mean()}, key=delayed_key)
+    claims = {
+        "formulas-overestimate": {kind: overestimates(segments, access, kind) for kind in ("exact", "tick")},
+        "eq3-gives-mean": {
+            "as printed": follows_equation(segments, access, opener=False),
+            "with the segment that opens a burst": follows_equation(segments, access, opener=True),
+        },
+    }
+    series = curves(measured, "segments a burst", "")
+    return Findings(measured, claims, [*series, *(_equation(access, opener=opener) for opener in (False, True))])
 
 
 def _equation(access_mbps: float, *, opener: bool) -> Series:
@@ -73,24 +64,25 @@ def _equation(access_mbps: float, *, opener: bool) -> Series:
     return Series(name, {}, "assembly timer", "s", "segments a burst", "", list(TIMERS_S), y)
 
 
-def overestimates(found: Mapping[Cell, NDArray[np.float64]], access_mbps: float, kind: str) -> list[Part]:
+def overestimates(segments: Cells, access_mbps: float, kind: str) -> list[Part]:
     """Judge: equation 3 is far above the mean with background; delayed ACKs count only without."""
     parts = []
     for timer in JUDGED_S:
-        name = f"{1e3 * timer:g} ms"
-        beside, delayed_beside = found[Cell(timer, "yes")], found[Cell(timer, "yes", kind)]
+        here = segments.at(timer_s=timer, background="yes")
+        beside, delayed_beside = here.at(ack_timer="none"), here.at(ack_timer=kind)
         # The ratio is above 1.5 where the mean is below the equation over 1.5.
-        expected = np.full(beside.size, equation_3(timer, access_mbps) / OVER)
-        text = f"{name}: mean with background minus equation 3 over {OVER:g}"
+        expected = np.full(len(here.seeds), equation_3(timer, access_mbps) / OVER)
+        text = f"{ms(timer)}: mean with background minus equation 3 over {OVER:g}"
         parts.append(judge.paired_part(text, beside, expected, "below", "segments"))
-        change = 100 * (delayed_beside - beside) / beside.mean()
-        parts.append(judge.equivalence_part(f"{name}: delayed ACK, with background", change, 15.0, "%"))
-    return [*parts, changes_alone(found, kind)]
+        change = percent(delayed_beside, beside)
+        parts.append(judge.equivalence_part(f"{ms(timer)}: delayed ACK, with background", change, 15.0, "%"))
+    return [*parts, changes_alone(segments, kind)]
 
 
-def changes_alone(found: Mapping[Cell, NDArray[np.float64]], kind: str) -> Part:
+def changes_alone(segments: Cells, kind: str) -> Part:
     """Judge: without background delayed ACKs change the mean at some timer, each tested with Holm's correction."""
-    cells = [(found[Cell(timer, "no", kind)], found[Cell(timer, "no")]) for timer in JUDGED_S]
+    alone = segments.at(background="no")
+    cells = [tuple(alone.at(timer_s=timer, ack_timer=ack).values for ack in (kind, "none")) for timer in JUDGED_S]
     p_values = [stats.paired(delayed, plain).p for delayed, plain in cells]
     differ = sum(stats.holm(p_values))
     largest = max(100 * abs(delayed.mean() / plain.mean() - 1) for delayed, plain in cells)
@@ -101,12 +93,21 @@ def changes_alone(found: Mapping[Cell, NDArray[np.float64]], kind: str) -> Part:
     return Part(text, judge.settled(lambda level: any(stats.holm(p_values, level))))
 
 
-def follows_equation(found: Mapping[Cell, NDArray[np.float64]], access_mbps: float, *, opener: bool) -> list[Part]:
+def follows_equation(segments: Cells, access_mbps: float, *, opener: bool) -> list[Part]:
     """Judge: a single flow's mean is within 5 % of equation 3 at every timer."""
     parts = []
     for timer in TIMERS_S:
-        mean = float(found[Cell(timer, "no")].mean())
+        mean = float(segments.at(timer_s=timer, background="no", ack_timer="none").values.mean())
         expected = equation_3(timer, access_mbps, opener=opener)
-        text = f"{1e3 * timer:g} ms: {mean:.2f} against {expected:.2f}"
+        text = f"{ms(timer)}: {mean:.2f} against {expected:.2f}"
         parts.append(judge.exact_part(text, abs(mean / expected - 1) <= 0.05))
     return parts
+
+
+FIG14 = Exhibit(
+    "obs/fig14",
+    "Segments of a flow a burst over the assembly timer",
+    "section IV.B, Fig. 14 and equation 3",
+    Setup(PAPER, PAPER_RUNS, grids, runs_of(PAPER_RUNS, QUICK_RUNS), WORLD),
+    find,
+)

@@ -2,79 +2,82 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import TYPE_CHECKING
 
 from optcp.papers import judge
-from optcp.papers.base import Evaluation, Exhibit, exhibit
-from optcp.papers.obs.goodput import STATEMENTS, cells, measured, name, transfers
-from optcp.papers.obs.lossless import NAME as LOSSLESS
-from optcp.papers.obs.lossless import SIZES_RUNS, lossless, sizes
-from optcp.papers.obs.paper import PAPER, PAPER_RUNS, QUICK_RUNS, WORLD, Cell
+from optcp.papers.exhibit import Exhibit, Findings, Setup, rows
+from optcp.papers.obs import lossless
+from optcp.papers.obs.goodput import STATEMENTS, transfers
+from optcp.papers.obs.paper import (
+    BACKGROUND,
+    PAPER,
+    PAPER_RUNS,
+    QUICK_RUNS,
+    RECOVERIES,
+    TIMERS_S,
+    WORLD,
+    curves,
+    goodput_mbps,
+    ms,
+    recovery_key,
+)
 from optcp.papers.obs.predicted import MODEL_NOTE, held_against
-from optcp.papers.obs.rows import curves, frozen, rows_of
-from optcp.papers.printed import statements_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from optcp.papers.assume import Value
+    from optcp.cells import Cells
     from optcp.papers.base import Options, Size
+    from optcp.papers.exhibit import Chosen, Found
     from optcp.papers.judge import Part
-    from optcp.study import Done, Grid
+    from optcp.papers.model import Key
+    from optcp.study import Grid
 
 KINDS = ("exact", "tick")
 NOT_DELAYED = "none"
 
 
-@exhibit
-class Fig15(Exhibit):
-    """Files over bursts that are lost, with both kinds of delayed-ACK timer."""
-
-    id = "obs/fig15"
-    title = "Goodput over the assembly timer, with delayed ACKs"
-    paper = PAPER
-    where = "section IV.C, Fig. 15"
-    paper_runs = PAPER_RUNS
-    assumed = WORLD
-
-    def studies(self, chosen: Mapping[str, Value], options: Options) -> dict[str, Grid]:
-        """One study a kind of timer, that of figure 16 to compare with, and the lossless one for the model's sizes."""
-        found = {kind: transfers(kind, chosen, options) for kind in (*KINDS, NOT_DELAYED)}
-        return {**found, LOSSLESS: lossless(chosen, options)}
-
-    def seeds(self, study: str, size: Size) -> int:
-        """The paper's 100 files; fewer where only the sizes of bursts are asked for."""
-        return size.of(SIZES_RUNS if study == LOSSLESS else PAPER_RUNS, QUICK_RUNS)
-
-    def evaluate(self, chosen: Mapping[str, Value], done: Mapping[str, Done]) -> Evaluation:
-        """Goodput by cell, the model's error, and the claims: of this figure, and those of figure 16 made of both."""
-        found = {kind: measured(kind, done[kind]) for kind in (*KINDS, NOT_DELAYED)}
-        rows = rows_of(
-            "goodput_mbps",
-            {frozen(cell.recovery_key()): values for kind in KINDS for cell, values in found[kind].items()},
-        )
-        lower = {kind: delayed_is_lower(found[kind], found[NOT_DELAYED]) for kind in KINDS}
-        claims = judge.judge_each(self.id, {"delayed-ack-lowers": lower})
-        claims += [
-            judge.claim(statement, {kind: STATEMENTS[statement.id](found[kind], kind) for kind in KINDS})
-            for statement in statements_of("obs/fig16")
-            if statement.id in STATEMENTS
-        ]
-        series = curves(rows, "goodput", "Mb/s")
-        both = found[KINDS[0]] | found[KINDS[1]]
-        errors, models = held_against(KINDS, both, sizes(done[LOSSLESS]), chosen)
-        return Evaluation(rows + errors, claims, series + models, [MODEL_NOTE])
+def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
+    """One grid a kind of timer, that of figure 16 to compare with, and the lossless one for the model's sizes."""
+    found = {kind: transfers(kind, chosen, options) for kind in (*KINDS, NOT_DELAYED)}
+    return {**found, lossless.NAME: lossless.lossless(chosen, options)}
 
 
-def delayed_is_lower(
-    delayed: Mapping[Cell, NDArray[np.float64]], plain: Mapping[Cell, NDArray[np.float64]]
-) -> list[Part]:
+def seeds(grid: str, size: Size) -> int:
+    """The paper's 100 files; fewer where only the sizes of bursts are asked for."""
+    return size.of(lossless.SIZES_RUNS if grid == lossless.NAME else PAPER_RUNS, QUICK_RUNS)
+
+
+def find(found: Found) -> Findings:
+    """Goodput by cell, the model's error, and the claims: of this figure, and those of figure 16 made of both."""
+    goodput = {kind: found.done[kind].once(goodput_mbps) for kind in (*KINDS, NOT_DELAYED)}
+    bursts = found.done[lossless.NAME].once(lossless.measure).bursts
+    measured, errors, models = [], [], []
+    for kind in KINDS:
+        measured += rows({"goodput_mbps": goodput[kind].mean()}, key=recovery_key(kind))
+        of_kind, curves_of_kind = held_against(kind, goodput[kind], bursts, found.chosen)
+        errors += of_kind
+        models += curves_of_kind
+    lower = {kind: delayed_is_lower(goodput[kind], goodput[NOT_DELAYED]) for kind in KINDS}
+    both = {f"obs/fig16/{id_}": {kind: judged(goodput[kind]) for kind in KINDS} for id_, judged in STATEMENTS.items()}
+    series = curves(measured, "goodput", "Mb/s") + models
+    return Findings(measured + errors, {"delayed-ack-lowers": lower, **both}, series, [MODEL_NOTE])
+
+
+def delayed_is_lower(delayed: Cells, plain: Cells) -> list[Part]:
     """Judge: every point of this figure is below that of figure 16."""
-    pairs = zip(cells(next(iter(delayed)).ack_timer), cells(NOT_DELAYED), strict=True)
-    return [
-        judge.paired_part(f"{name(one)}: with minus without", delayed[one], plain[other], "below", "Mb/s")
-        for one, other in pairs
-    ]
+    parts = []
+    for recovery, background, timer in itertools.product(RECOVERIES, BACKGROUND, TIMERS_S):
+        here: Key = {"recovery": recovery, "background": background, "timer_s": timer}
+        beside = "with" if background == "yes" else "without"
+        text = f"{ms(timer)}, {recovery}, {beside} background: with minus without"
+        parts.append(judge.paired_part(text, delayed.at(**here), plain.at(**here), "below", "Mb/s"))
+    return parts
+
+
+FIG15 = Exhibit(
+    "obs/fig15",
+    "Goodput over the assembly timer, with delayed ACKs",
+    "section IV.C, Fig. 15",
+    Setup(PAPER, PAPER_RUNS, grids, seeds, WORLD),
+    find,
+)

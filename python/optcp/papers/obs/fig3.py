@@ -8,69 +8,42 @@ import numpy as np
 
 from optcp import stats
 from optcp.papers import judge
-from optcp.papers.base import Evaluation, exhibit
+from optcp.papers.exhibit import Exhibit, Findings
 from optcp.papers.obs.paper import WINDOW
 from optcp.papers.obs.points import point_curves, point_rows
-from optcp.papers.obs.traces import TraceExhibit, curve, name, only, round_trip_s
+from optcp.papers.obs.traces import curve, round_trip_s, setup, traced
 from optcp.papers.verdict import row
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from optcp.papers.assume import Value
+    from optcp.papers.exhibit import Found
     from optcp.papers.judge import Part
-    from optcp.papers.model import Row
+    from optcp.papers.model import Key, Row
     from optcp.papers.obs.traces import Trace
-    from optcp.study import Done
 
 LOST = 1
 TIMER_S = 1e-5
 
 
+def reno_alone(found: Found) -> Findings:
+    """The trace, how long recovery took, and the claim."""
+    reno = traced(found, "reno", LOST)
+    claims = {"reno-one-loss": {"reno": reno_steps(reno, round_trip_s(found.chosen, TIMER_S))}}
+    rows = [*_rows("reno", reno), *point_rows("reno", reno, "loss")]
+    return Findings(rows, claims, [curve("reno", reno), *point_curves("reno", reno, "loss")])
+
+
+def sack_and_reno(found: Found) -> Findings:
+    """The trace, how long recovery took, and the claim."""
+    sack, reno = (traced(found, sender, LOST) for sender in ("sack", "reno"))
+    claims = {"sack-one-loss": {"sack": sack_steps(sack, reno)}}
+    rows = [*_rows("sack", sack), *_rows("reno", reno), *point_rows("sack", sack, "loss")]
+    return Findings(rows, claims, [curve("sack", sack), *point_curves("sack", sack, "loss")])
+
+
 def _rows(sender: str, one: Trace) -> list[Row]:
-    key: dict[str, str | int | float] = {"recovery": sender}
+    key: Key = {"recovery": sender}
     recovery = row(key, "recovery_ms", None, stats.exact(1e3 * one.recovery_s()), "")
     return [recovery, row(key, "timeouts", None, stats.mean([float(one.timeouts[-1])]), "")]
-
-
-@exhibit
-class Fig3(TraceExhibit):
-    """A segment in a burst of its own is lost while the window is at the receiver's limit."""
-
-    id = "obs/fig3"
-    title = "Congestion window of Reno around the loss of one segment"
-    where = "section III.B.1, Fig. 3"
-    timer_s = TIMER_S
-    senders = ("reno",)
-    lost = (LOST,)
-
-    def evaluate(self, chosen: Mapping[str, Value], done: Mapping[str, Done]) -> Evaluation:
-        """The trace, how long recovery took, and the claim."""
-        one = done[name("reno", LOST)].once(only)
-        parts = reno_steps(one, round_trip_s(chosen, TIMER_S))
-        claims = judge.judge_each(self.id, {"reno-one-loss": {"reno": parts}})
-        rows = [*_rows("reno", one), *point_rows("reno", one, "loss")]
-        return Evaluation(rows, claims, [curve("reno", one), *point_curves("reno", one, "loss")])
-
-
-@exhibit
-class Fig4(TraceExhibit):
-    """The same loss with SACK, and with Reno to compare."""
-
-    id = "obs/fig4"
-    title = "Congestion window of SACK around the loss of one segment"
-    where = "section III.B.1, Fig. 4"
-    timer_s = TIMER_S
-    senders = ("sack", "reno")
-    lost = (LOST,)
-
-    def evaluate(self, chosen: Mapping[str, Value], done: Mapping[str, Done]) -> Evaluation:
-        """The trace, how long recovery took, and the claim."""
-        del chosen
-        sack, reno = (done[name(sender, LOST)].once(only) for sender in self.senders)
-        claims = judge.judge_each(self.id, {"sack-one-loss": {"sack": sack_steps(sack, reno)}})
-        rows = [*_rows("sack", sack), *_rows("reno", reno), *point_rows("sack", sack, "loss")]
-        return Evaluation(rows, claims, [curve("sack", sack), *point_curves("sack", sack, "loss")])
 
 
 def reno_steps(one: Trace, round_trip: float) -> list[Part]:
@@ -100,3 +73,19 @@ def sack_steps(sack: Trace, reno: Trace) -> list[Part]:
         judge.exact_part(f"exit {apart:+.3f} us from Reno's", abs(apart) < 1),
         judge.exact_part(f"timeouts {sack.timeouts[-1]}", bool(sack.timeouts[-1] == 0)),
     ]
+
+
+FIG3 = Exhibit(
+    "obs/fig3",
+    "Congestion window of Reno around the loss of one segment",
+    "section III.B.1, Fig. 3",
+    setup("fig3", TIMER_S, ("reno",), (LOST,)),
+    reno_alone,
+)
+FIG4 = Exhibit(
+    "obs/fig4",
+    "Congestion window of SACK around the loss of one segment",
+    "section III.B.1, Fig. 4",
+    setup("fig4", TIMER_S, ("sack", "reno"), (LOST,)),
+    sack_and_reno,
+)

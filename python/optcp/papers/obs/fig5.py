@@ -2,30 +2,33 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from optcp import stats
+from optcp.axes import Axis
+from optcp.cells import Cells
 from optcp.papers import judge
-from optcp.papers.base import Evaluation, exhibit
+from optcp.papers.exhibit import Exhibit, Findings, rows
 from optcp.papers.model import Series
-from optcp.papers.obs.paper import WINDOW, Cell, study_of
+from optcp.papers.obs.paper import WINDOW, grid, numbers, settings
 from optcp.papers.obs.points import point_curves, point_rows
-from optcp.papers.obs.traces import FIRST_LOST, TraceExhibit, curve, name, only
+from optcp.papers.obs.traces import FIRST_LOST, curve, setup, traced
 from optcp.papers.verdict import row
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from optcp.papers.assume import Value
     from optcp.papers.base import Options
+    from optcp.papers.exhibit import Chosen, Found
     from optcp.papers.judge import Part
-    from optcp.papers.model import Row
+    from optcp.papers.model import Key
     from optcp.papers.obs.traces import Trace
     from optcp.study import Done, Grid
 
 LOST = 2
+TIMER_S = 1e-3
 RULE = "windows"
 RECEIVER_WINDOWS = (WINDOW, 200)
 """The paper's, and one that no flight comes near, in segments."""
@@ -37,97 +40,78 @@ NEAR_RECEIVER = 2
 """Fall and Floyd: so close to the receiver's window as well."""
 VARIANTS = {"no": "false", "yes": "true"}
 """Whether the sender has a `recover` check; the paper's Reno has none."""
+AXES = (
+    Axis("recover_check", tuple(VARIANTS)),
+    numbers("receiver_window", RECEIVER_WINDOWS),
+    numbers("lost", range(LOST, MOST_LOST + 1)),
+    numbers("window", WINDOWS),
+)
+"""Losses of the first segments of a connection, and the window that it begins with."""
+POSSIBLE = np.broadcast_to(
+    [[window > lost for window in WINDOWS] for lost in range(LOST, MOST_LOST + 1)], [len(axis) for axis in AXES]
+)
+"""Where a window has more segments than are lost."""
+SHORT = {
+    "parameters.loss_probability": "0",
+    "parameters.size": "500 kB",
+    "observe": '[{ name = "tcp", kind = "tcp" }]',
+}
+"""A file that is longer than what is sent until the loss is repaired."""
+NOTE = (
+    "Point 1 is the third duplicate ACK with the window of before, as the text has it here; in figures 3 and 4 "
+    "it is the loss. With a `recover` check, which later Renos have, the second fast retransmit is barred and "
+    "two losses need a timeout whatever the window: rows with `recover_check` yes."
+)
 
 
-class Case(NamedTuple):
-    """One loss of the first segments of a connection, whose window it begins with.
+def rule_grid(chosen: Chosen, options: Options) -> dict[str, Grid]:
+    """Losses in windows of every size."""
 
-    Attributes
-    ----------
-    recover_check
-        A key of VARIANTS.
-    receiver_window, window, lost
-        Segments.
-    """
-
-    recover_check: str
-    receiver_window: int
-    window: int
-    lost: int
-
-    def settings(self) -> dict[str, str]:
-        """What makes the scenario this case."""
+    def case(recover_check: str, receiver_window: int, lost: int, window: int) -> dict[str, str]:
         return {
-            "tcp.file.careful": VARIANTS[self.recover_check],
-            "tcp.file.window_limit": f"{self.receiver_window} segments",
-            "tcp.file.initial_window": f"{self.window} segments",
+            "tcp.file.careful": VARIANTS[recover_check],
+            "tcp.file.window_limit": f"{receiver_window} segments",
+            "tcp.file.initial_window": f"{window} segments",
             # So that the window grows by one a round trip, and is this one when the loss is noticed.
-            "tcp.file.initial_ssthresh": f"{self.window} segments",
+            "tcp.file.initial_ssthresh": f"{window} segments",
             # Packet 0 opens the connection.
-            "losses": f'[{{ link = ["client", "E"], flows = "file", segments = {list(range(1, self.lost + 1))} }}]',
+            "losses": f'[{{ link = ["client", "E"], flows = "file", segments = {list(range(1, lost + 1))} }}]',
         }
 
-    def needs_timeout(self) -> bool:
-        """The rule of Fall and Floyd for two losses; three or more nearly always need one."""
-        near = self.window >= self.receiver_window - NEAR_RECEIVER
-        return self.lost > LOST or self.window < LEAST_WINDOW or near
+    short = settings(TIMER_S, "no") | SHORT
+    return {RULE: grid(f"obs/fig5, {RULE}", [AXES], case, short, chosen, options, only=POSSIBLE)}
 
 
-CASES = tuple(
-    Case(variant, receiver_window, window, lost)
-    for variant in VARIANTS
-    for receiver_window in RECEIVER_WINDOWS
-    for lost in range(LOST, MOST_LOST + 1)
-    for window in WINDOWS
-    if window > lost
-)
-SHORT = (
-    ("parameters.loss_probability", "0"),
-    ("parameters.size", "500 kB"),
-    ("observe", '[{ name = "tcp", kind = "tcp" }]'),
-)
-"""A file that is longer than what is sent until the loss is repaired."""
-
-
-@exhibit
-class Fig5(TraceExhibit):
-    """Two segments of a window at the receiver's limit are lost; beside it losses in windows of every size."""
-
-    id = "obs/fig5"
-    title = "Congestion window of Reno around the loss of two segments"
-    where = "section III.B.2, Fig. 5"
-    timer_s = 1e-3
-    senders = ("reno",)
-    lost = (LOST,)
-
-    def studies(self, chosen: Mapping[str, Value], options: Options) -> dict[str, Grid]:
-        """The trace, and one branch a case."""
-        cell = Cell(self.timer_s, "no").settings()
-        settings = [case.settings() for case in CASES]
-        rule = study_of(f"{self.id}, {RULE}", settings, [*cell.items(), *SHORT], chosen, options)
-        return {**super().studies(chosen, options), RULE: rule}
-
-    def evaluate(self, chosen: Mapping[str, Value], done: Mapping[str, Done]) -> Evaluation:
-        """The trace with its points, for how many windows there is a timeout, and both claims."""
-        del chosen
-        one = done[name("reno", LOST)].once(only)
-        timeouts = done[RULE].once(_timeouts)
-        rows = [
+def find(found: Found) -> Findings:
+    """The trace with its points, for how many windows there is a timeout, and both claims."""
+    one, late = traced(found, "reno", LOST), found.done[RULE].once(timeouts)
+    # Every window once: nothing is random here, so that there is no interval.
+    share = 100 * late.each(np.nan_to_num).total("window") / late.each(np.isfinite).total("window")
+    shares = rows({"windows_with_timeout_pct": share.mean()})
+    claims = {
+        "reno-two-losses": {"reno": waits(one)},
+        "when-reno-times-out": {"no `recover` check": follows_rule(late.at(recover_check="no"))},
+    }
+    return Findings(
+        [
             row({"recovery": "reno"}, "timeouts", None, stats.mean([float(one.timeouts[-1])]), ""),
             *point_rows("reno", one, "detection"),
-            *_rows(timeouts),
-        ]
-        judges = {
-            "reno-two-losses": {"reno": waits(one)},
-            "when-reno-times-out": {"no `recover` check": follows_rule(timeouts)},
-        }
-        series = [curve("reno", one), *point_curves("reno", one, "detection"), *_series(timeouts)]
-        note = (
-            "Point 1 is the third duplicate ACK with the window of before, as the text has it here; in figures 3 and 4 "
-            "it is the loss. With a `recover` check, which later Renos have, the second fast retransmit is barred and "
-            "two losses need a timeout whatever the window: rows with `recover_check` yes."
-        )
-        return Evaluation(rows, judge.judge_each(self.id, judges), series, [note])
+            *shares,
+        ],
+        claims,
+        [curve("reno", one), *point_curves("reno", one, "detection"), *(_series(each.key, late) for each in shares)],
+        [NOTE],
+    )
+
+
+def timeouts(done: Done) -> Cells:
+    """Whether there is a timeout, over AXES; undefined where more segments would be lost than the window has."""
+    table, run = done.rows("tcp", ["timeouts"])
+    late = np.zeros(len(done.grid.branches))
+    np.maximum.at(late, run, table.numbers("timeouts"))
+    found = np.full((1, *POSSIBLE.shape), np.nan)
+    found[0, POSSIBLE] = late > 0
+    return Cells(found, AXES, done.seeds)
 
 
 def waits(one: Trace) -> list[Part]:
@@ -155,64 +139,36 @@ def waits(one: Trace) -> list[Part]:
     ]
 
 
-def _timeouts(done: Done) -> dict[Case, bool]:
-    runs = next(runs for _, runs in done)
-    return {case: bool(run.series["tcp"]["timeouts"][-1]) for case, run in zip(CASES, runs, strict=True)}
+def by_window(late: Cells) -> dict[int, bool]:
+    """Of one seed and the axis ``window`` alone: whether there is a timeout."""
+    outcomes = zip(WINDOWS, late.values[0].tolist(), strict=True)
+    return {window: bool(out) for window, out in outcomes if not np.isnan(out)}
 
 
-def _of(timeouts: Mapping[Case, bool], variant: str, receiver_window: int, lost: int) -> dict[int, bool]:
-    return {
-        case.window: out
-        for case, out in timeouts.items()
-        if case[:2] == (variant, receiver_window) and case.lost == lost
-    }
+def _series(key: Key, late: Cells) -> Series:
+    out = by_window(late.at(**key))
+    x, y = [float(window) for window in out], [float(one) for one in out.values()]
+    return Series("timeout", key, "window at the loss", "segments", "timeout", "", x, y)
 
 
-def _groups() -> list[tuple[str, int, int]]:
-    return list(dict.fromkeys((case.recover_check, case.receiver_window, case.lost) for case in CASES))
+def needs_timeout(receiver_window: int, window: int) -> bool:
+    """The rule of Fall and Floyd for two losses."""
+    return window < LEAST_WINDOW or window >= receiver_window - NEAR_RECEIVER
 
 
-def _rows(timeouts: Mapping[Case, bool]) -> list[Row]:
-    rows = []
-    for variant, receiver_window, lost in _groups():
-        key: dict[str, str | int | float] = {
-            "recover_check": variant,
-            "receiver_window": receiver_window,
-            "lost": lost,
-        }
-        out = _of(timeouts, variant, receiver_window, lost)
-        share = 100 * sum(out.values()) / len(out)
-        # Every window once: nothing is random here, so that there is no interval.
-        rows.append(row(key, "windows_with_timeout_pct", None, stats.mean([share]), ""))
-    return rows
-
-
-def _series(timeouts: Mapping[Case, bool]) -> list[Series]:
-    found = []
-    for variant, receiver_window, lost in _groups():
-        out = _of(timeouts, variant, receiver_window, lost)
-        key: dict[str, str | int | float] = {
-            "recover_check": variant,
-            "receiver_window": receiver_window,
-            "lost": lost,
-        }
-        x, y = [float(window) for window in out], [float(late) for late in out.values()]
-        found.append(Series("timeout", key, "window at the loss", "segments", "timeout", "", x, y))
-    return found
-
-
-def follows_rule(timeouts: Mapping[Case, bool]) -> list[Part]:
+def follows_rule(late: Cells) -> list[Part]:
     """Judge: two losses by the rule, at most one window wrong at each border; three or more nearly always."""
     parts = []
     for receiver_window in RECEIVER_WINDOWS:
-        out = _of(timeouts, "no", receiver_window, LOST)
-        rule = {window: Case("no", receiver_window, window, LOST).needs_timeout() for window in out}
+        out = by_window(late.at(receiver_window=receiver_window, lost=LOST))
+        rule = {window: needs_timeout(receiver_window, window) for window in out}
         wrong = [window for window in out if out[window] != rule[window]]
         text = f"receiver's window {receiver_window}, two lost: timeout for windows {_ranges(out)}"
         parts.append(judge.exact_part(f"{text}, by the rule {_ranges(rule)}", _at_borders(rule, wrong)))
-    more = [out for case, out in timeouts.items() if case.recover_check == "no" and case.lost > LOST]
-    share = 100 * sum(more) / len(more)
-    parts.append(judge.exact_part(f"three to {MOST_LOST} lost: timeout in {share:.1f} % of {len(more)}", share > 95))
+    more = late.values[:, :, 1:]
+    more = more[np.isfinite(more)]
+    share = 100 * float(more.sum()) / more.size
+    parts.append(judge.exact_part(f"three to {MOST_LOST} lost: timeout in {share:.1f} % of {more.size}", share > 95))
     return parts
 
 
@@ -229,3 +185,12 @@ def _ranges(windows: Mapping[int, bool]) -> str:
     starts = [window for window in chosen if window - 1 not in chosen]
     ends = [window for window in chosen if window + 1 not in chosen]
     return ", ".join(f"{one} to {other}" for one, other in zip(starts, ends, strict=True)) or "none"
+
+
+FIG5 = Exhibit(
+    "obs/fig5",
+    "Congestion window of Reno around the loss of two segments",
+    "section III.B.2, Fig. 5",
+    setup("fig5", TIMER_S, ("reno",), (LOST,), rule_grid),
+    find,
+)

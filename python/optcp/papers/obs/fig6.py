@@ -8,49 +8,42 @@ import numpy as np
 
 from optcp import stats
 from optcp.papers import judge
-from optcp.papers.base import Evaluation, exhibit
+from optcp.papers.exhibit import Exhibit, Findings
 from optcp.papers.obs.paper import WINDOW
 from optcp.papers.obs.points import point_curves, point_rows
-from optcp.papers.obs.traces import TraceExhibit, curve, name, only, round_trip_s
+from optcp.papers.obs.traces import curve, round_trip_s, setup, traced
 from optcp.papers.verdict import row
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from optcp.papers.assume import Value
+    from optcp.papers.exhibit import Found
     from optcp.papers.judge import Part
-    from optcp.papers.model import Row
     from optcp.papers.obs.traces import Trace
-    from optcp.study import Done
 
+LOST = range(2, 41)
 SHOWN = 2
 """The number of lost segments that the figure shows."""
+TIMER_S = 1e-3
+SENDERS = ("reno", "sack")
 
 
-@exhibit
-class Fig6(TraceExhibit):
-    """2 to 40 consecutive segments of a window of 44 are lost."""
-
-    id = "obs/fig6"
-    title = "Congestion window of SACK around the loss of consecutive segments"
-    where = "section III.B.2, Fig. 6"
-    timer_s = 1e-3
-    senders = ("sack",)
-    lost = tuple(range(2, 41))
-
-    def evaluate(self, chosen: Mapping[str, Value], done: Mapping[str, Done]) -> Evaluation:
-        """How long each recovery took, the trace of two losses, and the claim."""
-        traces = {lost: done[name("sack", lost)].once(only) for lost in self.lost}
-        rows: list[Row] = []
-        for lost, one in traces.items():
-            rows.append(row({"lost": lost}, "recovery_ms", None, stats.exact(1e3 * one.recovery_s()), ""))
-            rows.append(row({"lost": lost}, "timeouts", None, stats.mean([float(one.timeouts[-1])]), ""))
-        shown = traces[SHOWN]
-        rows += point_rows("sack", shown, "detection")
-        # A window travels as a train: its last segment brings its ACK that much after its first.
-        trip = round_trip_s(chosen, self.timer_s, WINDOW)
-        claims = judge.judge_each(self.id, {"sack-repairs-burst": {"sack": repairs(traces, trip)}})
-        return Evaluation(rows, claims, [curve("sack", shown), *point_curves("sack", shown, "detection")])
+def some_lost(found: Found) -> Findings:
+    """How long each recovery took, the trace of two losses, and the claim."""
+    traces = {lost: traced(found, "sack", lost) for lost in LOST}
+    rows = [
+        row({"lost": lost}, metric, None, interval, "")
+        for lost, one in traces.items()
+        for metric, interval in (
+            ("recovery_ms", stats.exact(1e3 * one.recovery_s())),
+            ("timeouts", stats.mean([float(one.timeouts[-1])])),
+        )
+    ]
+    # A window travels as a train: its last segment brings its ACK that much after its first.
+    claims = {"sack-repairs-burst": {"sack": repairs(traces, round_trip_s(found.chosen, TIMER_S, WINDOW))}}
+    shown = traces[SHOWN]
+    series = [curve("sack", shown), *point_curves("sack", shown, "detection")]
+    return Findings([*rows, *point_rows("sack", shown, "detection")], claims, series)
 
 
 def repairs(traces: Mapping[int, Trace], trip_s: float) -> list[Part]:
@@ -67,28 +60,16 @@ def repairs(traces: Mapping[int, Trace], trip_s: float) -> list[Part]:
     return parts
 
 
-@exhibit
-class Fig7(TraceExhibit):
-    """All 44 segments of a window are lost."""
-
-    id = "obs/fig7"
-    title = "Congestion window around the loss of a whole window"
-    where = "section III.B.3, Fig. 7"
-    timer_s = 1e-2
-    senders = ("reno", "sack")
-    lost = (WINDOW,)
-
-    def evaluate(self, chosen: Mapping[str, Value], done: Mapping[str, Done]) -> Evaluation:
-        """Both traces, and the claim."""
-        del chosen
-        traces = {sender: done[name(sender, WINDOW)].once(only) for sender in self.senders}
-        rows = [
-            row({"recovery": sender}, metric, None, stats.mean([float(value)]), "")
-            for sender, one in traces.items()
-            for metric, value in (("duplicate_acks", one.duplicate_acks), ("timeouts", one.timeouts[-1]))
-        ]
-        claims = judge.judge_each(self.id, {"whole-window-times-out": {"both": both_time_out(*traces.values())}})
-        return Evaluation(rows, claims, [curve(sender, one) for sender, one in traces.items()])
+def whole_window_lost(found: Found) -> Findings:
+    """Both traces, and the claim."""
+    traces = {sender: traced(found, sender, WINDOW) for sender in SENDERS}
+    rows = [
+        row({"recovery": sender}, metric, None, stats.mean([float(value)]), "")
+        for sender, one in traces.items()
+        for metric, value in (("duplicate_acks", one.duplicate_acks), ("timeouts", one.timeouts[-1]))
+    ]
+    claims = {"whole-window-times-out": {"both": both_time_out(*traces.values())}}
+    return Findings(rows, claims, [curve(sender, one) for sender, one in traces.items()])
 
 
 def both_time_out(reno: Trace, sack: Trace) -> list[Part]:
@@ -102,3 +83,19 @@ def both_time_out(reno: Trace, sack: Trace) -> list[Part]:
         judge.exact_part(f"timeouts {reno.timeouts[-1]} and {sack.timeouts[-1]}", bool(reno.timeouts[-1] == 1)),
         judge.exact_part(f"the same {len(reno.sent)} segments and windows", bool(same)),
     ]
+
+
+FIG6 = Exhibit(
+    "obs/fig6",
+    "Congestion window of SACK around the loss of consecutive segments",
+    "section III.B.2, Fig. 6",
+    setup("fig6", TIMER_S, ("sack",), LOST),
+    some_lost,
+)
+FIG7 = Exhibit(
+    "obs/fig7",
+    "Congestion window around the loss of a whole window",
+    "section III.B.3, Fig. 7",
+    setup("fig7", 1e-2, SENDERS, (WINDOW,)),
+    whole_window_lost,
+)

@@ -2,62 +2,78 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from optcp.papers.obs.paper import ACKS, BACKGROUND, TIMERS_S, Cell, histogram, study, table
+from optcp.axes import Axis
+from optcp.papers.obs.paper import (
+    ACK_TIMER,
+    BESIDE,
+    TIMER,
+    bursts_by_size,
+    goodput_mbps,
+    grid,
+    mean_size,
+    parts,
+    settings,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from optcp.papers.assume import Value
+    from optcp.cells import Cells
     from optcp.papers.base import Options
+    from optcp.papers.exhibit import Chosen
     from optcp.study import Done, Grid
 
 NAME = "lossless"
-CELLS = tuple(Cell(timer, background, ack) for ack in ACKS for background in BACKGROUND for timer in TIMERS_S)
-SACK_CELLS = tuple(Cell(timer, "no", "none", "sack") for timer in TIMERS_S)
-"""Without losses Reno and SACK do the same: each timer once more."""
+PRODUCTS = ((ACK_TIMER, BESIDE, TIMER), (Axis("recovery", ("sack",)), TIMER))
+"""Without losses Reno and SACK do the same: of SACK each timer once."""
 SIZES_RUNS = 20
 """Files behind the sizes of bursts that the model takes: each has thousands of bursts."""
-LOSSLESS = (
-    ("parameters.loss_probability", "0"),
-    (
-        "observe",
-        '[{ name = "completions", kind = "completions" }, '
-        '{ name = "segments-per-burst", kind = "segments-per-burst" }]',
-    ),
-)
+OBSERVE = (
+    '[{ name = "completions", kind = "completions" }, '
+    '{ name = "segments-per-burst", kind = "segments-per-burst" }]'
+)  # fmt: skip
+LOSSLESS = {"parameters.loss_probability": "0", "observe": OBSERVE}
 
 
-def lossless(chosen: Mapping[str, Value], options: Options) -> Grid:
-    """The study; both figures ask for the same one."""
-    return study("obs, without losses", [*CELLS, *SACK_CELLS], LOSSLESS, chosen, options)
+def lossless(chosen: Chosen, options: Options) -> Grid:
+    """The grid that the figures share."""
+
+    def cell(timer_s: float, background: str = "no", **rest: str) -> dict[str, str]:
+        return settings(timer_s, background, **rest)
+
+    return grid("obs, without losses", PRODUCTS, cell, LOSSLESS, chosen, options)
 
 
-def measured(done: Done) -> dict[Cell, NDArray[np.float64]]:
-    """Goodput in Mb/s and mean segments a burst by cell, shape (seeds, 2)."""
-    return done.once(_measure)
+@dataclass(frozen=True)
+class Lossless:
+    """What is measured; cells have the axes ``ack_timer``, ``background`` and ``timer_s``.
+
+    Attributes
+    ----------
+    goodput, sack_goodput
+        In Mb/s; that of SACK over ``timer_s`` alone.
+    bursts
+        By number of segments, axis ``segments``.
+    """
+
+    goodput: Cells
+    sack_goodput: Cells
+    bursts: Cells
+
+    @property
+    def segments(self) -> Cells:
+        """Mean segments a burst."""
+        return mean_size(self.bursts)
 
 
-def sizes(done: Done) -> dict[Cell, dict[int, float]]:
-    """Of the bursts that carry segments, the share that carries so many, over all files, by cell."""
-    return done.once(_sizes)
+def measure(done: Done) -> Lossless:
+    """Reduce the runs; the exhibits share the result (``Done.once``)."""
+    reno, sack = parts(done, PRODUCTS)
+    return Lossless(goodput_mbps(reno), goodput_mbps(sack).at(recovery="sack"), bursts_by_size(reno))
 
 
-def _sizes(done: Done) -> dict[Cell, dict[int, float]]:
-    counts: list[dict[int, int]] = [{} for _ in CELLS]
-    for _, runs in done:
-        for found, run in zip(counts, runs[: len(CELLS)], strict=True):
-            for size, bursts in zip(*(column.tolist() for column in histogram(run)), strict=True):
-                found[size] = found.get(size, 0) + bursts
-    return {
-        cell: {size: bursts / sum(found.values()) for size, bursts in sorted(found.items())}
-        for cell, found in zip(CELLS, counts, strict=True)
-    }
-
-
-def _measure(done: Done) -> dict[Cell, NDArray[np.float64]]:
-    return table(done, [*CELLS, *SACK_CELLS])
+def shares(bursts: Cells) -> dict[int, float]:
+    """Of the bursts of one cell the share that carries so many segments, over all files."""
+    counts = bursts.values.sum(axis=0)
+    return {size: count / counts.sum() for size, count in enumerate(counts.tolist(), 1) if count}

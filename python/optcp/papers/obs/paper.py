@@ -2,25 +2,32 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import itertools
+import math
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from optcp.axes import Axis
 from optcp.errors import RunFailed
+from optcp.papers import over
 from optcp.papers.assume import Assumed, not_negative, overrides, positive, positive_int
+from optcp.papers.exhibit import key_value
+from optcp.papers.over import curves_over
 from optcp.study import Grid
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
-    from optcp.papers.assume import Value
-    from optcp.papers.base import Options
-    from optcp.papers.model import Key
-    from optcp.study import Done, RunData
+    from optcp.cells import Cells
+    from optcp.papers.base import Options, Size
+    from optcp.papers.exhibit import Chosen
+    from optcp.papers.model import Key, Row, Series
+    from optcp.study import Done
 
 PAPER = (
     "Ó. González de Dios, I. de Miguel, V. López: Performance evaluation of TCP over OBS considering background traffic"
@@ -42,6 +49,7 @@ PS = 1_000_000_000_000
 ACKS = {"none": "every-packet", "exact": "delayed", "tick": "delayed-tick"}
 """Kinds of delayed-ACK timer, none among them, and the scenario's ``ack``."""
 BACKGROUND = ("no", "yes")
+RECOVERIES = ("reno", "sack")
 DIRECTION = "E->F"
 """The port behind which the file's segments travel in bursts."""
 
@@ -58,97 +66,84 @@ WORLD = (
 )
 """Unstated parameters: figures 8 and 9, which would state some of them, are lost from its text."""
 
+TIMER = Axis("timer_s", tuple(map(str, TIMERS_S)))
+"""Assembly timers."""
+ACK_TIMER = Axis("ack_timer", tuple(ACKS))
+BESIDE = Axis("background", BACKGROUND)
+RECOVERY = Axis("recovery", RECOVERIES)
 
-@dataclass(frozen=True)
-class Cell:
-    """One world.
 
-    Attributes
+def numbers(name: str, values: Iterable[float]) -> Axis:
+    """An axis of plain numbers."""
+    return Axis(name, tuple(map(str, values)))
+
+
+def settings(timer_s: float, background: str, ack_timer: str = "none", recovery: str = "reno") -> dict[str, str]:
+    """What makes the scenario the world of one cell: one value of each of the axes above."""
+    chosen = {
+        "parameters.timer": f"{round(1e6 * timer_s)} us",
+        "parameters.ack": ACKS[ack_timer],
+        "parameters.recovery": recovery,
+    }
+    return chosen if background == "yes" else chosen | {"traffic": "[]"}
+
+
+Axes = tuple[Axis, ...]
+
+
+def grid(
+    title: str,
+    products: Sequence[Axes],
+    cell: Callable[..., dict[str, str]],
+    more: Mapping[str, str],
+    chosen: Chosen,
+    options: Options,
+    *,
+    only: NDArray[np.bool_] | None = None,
+    scenario: Path = SCENARIO,
+    world: tuple[Assumed, ...] = WORLD,
+) -> Grid:
+    """Every combination of the axes' values, the last axis fastest.
+
+    Parameters
     ----------
-    timer_s
-        Assembly timer.
-    background
-        "yes" or "no".
-    ack_timer
-        A key of ACKS.
-    recovery
-        "reno" or "sack".
+    products
+        Usually the axes alone. Where the cells are no grid: several grids whose cells follow each other, which
+        :func:`parts` takes apart again.
+    cell
+        From one value of each axis, by its name, to the settings of that cell.
+    more
+        Settings of all cells.
+    only
+        Which of the combinations there are; left out, all.
     """
-
-    timer_s: float
-    background: str
-    ack_timer: str = "none"
-    recovery: str = "reno"
-
-    def settings(self) -> dict[str, str]:
-        """What makes the scenario this world."""
-        chosen = {
-            "parameters.timer": f"{round(1e6 * self.timer_s)} us",
-            "parameters.ack": ACKS[self.ack_timer],
-            "parameters.recovery": self.recovery,
-        }
-        return chosen if self.background == "yes" else chosen | {"traffic": "[]"}
-
-    def delayed_key(self) -> Key:
-        """The key of rows of exhibits that have delayed ACKs on one axis."""
-        return {
-            "timer_s": self.timer_s,
-            "delayed_ack": "no" if self.ack_timer == "none" else "yes",
-            "background": self.background,
-            "ack_timer": self.ack_timer,
-        }
-
-    def recovery_key(self) -> Key:
-        """The key of rows of exhibits that compare Reno and SACK."""
-        return {
-            "timer_s": self.timer_s,
-            "recovery": self.recovery,
-            "background": self.background,
-            "ack_timer": self.ack_timer,
-        }
+    every = [
+        cell(**{axis.name: key_value(axis, place) for axis, place in zip(axes, at, strict=True)})
+        for axes in products
+        for at in np.ndindex(*map(len, axes))
+    ]
+    cells = every if only is None else list(itertools.compress(every, only.flat))
+    overriding = [*overrides(world, chosen), *more.items()]
+    made = Grid.of_cells(scenario, cells, overriding, title=title, digest=options.digest, fork=options.fork)
+    return replace(made, named=products[0]) if len(products) == 1 and only is None else made
 
 
-def study(
-    title: str,
-    cells: Sequence[Cell],
-    more: Sequence[tuple[str, str]],
-    chosen: Mapping[str, Value],
-    options: Options,
-) -> Grid:
-    """One branch a cell, in their order."""
-    return study_of(title, [cell.settings() for cell in cells], more, chosen, options)
+def one_file(grid: str, size: Size) -> int:
+    """The seeds of an exhibit in which nothing is random but the start of the file."""
+    del grid, size
+    return 1
 
 
-def study_of(
-    title: str,
-    settings: Sequence[dict[str, str]],
-    more: Sequence[tuple[str, str]],
-    chosen: Mapping[str, Value],
-    options: Options,
-) -> Grid:
-    """One branch for each of these settings of the scenario, in their order."""
-    return Grid.of_cells(
-        SCENARIO,
-        settings,
-        [*overrides(WORLD, chosen), *more],
-        title=title,
-        digest=options.digest,
-        fork=options.fork,
-    )
+def parts(done: Done, products: Sequence[Axes]) -> list[Done]:
+    """The grids that a study's cells are, one after the other."""
+    found, branches = [], iter(done.grid.branches)
+    for axes in products:
+        own = tuple(itertools.islice(branches, math.prod(map(len, axes))))
+        found.append(replace(done, grid=replace(done.grid, branches=own, named=axes), _memo={}))
+    return found
 
 
-def transfers(done: Done) -> NDArray[np.float64]:
-    """Goodput in Mb/s and mean segments a burst, shape (files, branches, 2); NaN where a run did not count bursts."""
-    return np.array([[(goodput_mbps(run), mean_segments(run)) for run in runs] for _, runs in done])
-
-
-def table(done: Done, cells: Sequence[Cell]) -> dict[Cell, NDArray[np.float64]]:
-    """Goodput in Mb/s and mean segments a burst by cell, shape (seeds, 2); NaN where a run did not count bursts."""
-    found = transfers(done)
-    return {cell: found[:, place] for place, cell in enumerate(cells)}
-
-
-def goodput_mbps(run: RunData) -> float:
+def goodput_mbps(done: Done) -> Cells:
     """Useful data received at the destination per unit of time, over the transfer of the file.
 
     Raises
@@ -156,26 +151,63 @@ def goodput_mbps(run: RunData) -> float:
     RunFailed
         If the file was not there when the run ended.
     """
-    rows = run.series["completions"]
-    if not bool(rows["finished"].all()):
-        raise RunFailed(f"seed {run.seed}: the file did not end; a longer run is needed")
-    took_ps = rows["time_ps"].astype(np.float64) - rows["start_ps"].astype(np.float64)
-    return float(8e-6 * rows["bytes"][0] / (took_ps[0] / PS))
+    table, run = done.rows("completions")
+    there = table.numbers("finished")
+    if not there.all():
+        seed = done.seeds[run[~there][0] // len(done.grid.branches)]
+        raise RunFailed(f"seed {seed}: the file did not end; a longer run is needed")
+    took_ps = table.numbers("time_ps").astype(np.float64) - table.numbers("start_ps").astype(np.float64)
+    found = np.empty(len(done.seeds) * len(done.grid.branches))
+    found[run] = 8e-6 * table.numbers("bytes") / (took_ps / PS)
+    return done.cells(found, name="goodput_mbps")
 
 
-def histogram(run: RunData) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """How many bursts towards the server carried so many segments of the file: sizes from 1 up, and bursts."""
-    rows = run.series["segments-per-burst"]
-    there = (rows["port"] == list(rows["ports"]).index(DIRECTION)) & (rows["segments"] > 0)
-    return rows["segments"][there].astype(np.int64), rows["bursts"][there].astype(np.int64)
+def bursts_by_size(done: Done) -> Cells:
+    """How many bursts towards the server carried so many segments of the file: axis ``segments``, from one up."""
+    table, run = done.rows("segments-per-burst")
+    there = table.is_("port", DIRECTION) & (table.numbers("segments") > 0)
+    segments = table.numbers("segments")[there].astype(np.int64)
+    found = np.zeros((len(done.seeds) * len(done.grid.branches), max(WINDOW, int(segments.max()))))
+    np.add.at(found, (run[there], segments - 1), table.numbers("bursts")[there])
+    return done.cells(found, (numbers("segments", range(1, 1 + found.shape[1])),))
 
 
-def mean_segments(run: RunData) -> float:
+def segments_per_burst(done: Done) -> Cells:
     """Segments of the file a burst, of bursts that carry any."""
-    if "segments-per-burst" not in run.series:
-        return float("nan")
-    sizes, bursts = histogram(run)
-    return float((sizes * bursts).sum() / bursts.sum())
+    return mean_size(bursts_by_size(done))
+
+
+def mean_size(bursts: Cells) -> Cells:
+    """Mean segments of bursts that are counted by size."""
+    sizes = np.array(bursts.axis("segments").numbers)
+    return bursts.each(lambda counts: counts * sizes).total("segments") / bursts.total("segments")
+
+
+def recovery_key(ack_timer: str) -> Callable[[Key], Key]:
+    """The key of rows of exhibits that compare Reno and SACK, with a kind of delayed-ACK timer."""
+    names = ("timer_s", "recovery", "background", "ack_timer")
+    return lambda at: {name: {**at, "ack_timer": ack_timer}[name] for name in names}
+
+
+def delayed_key(at: Key) -> Key:
+    """The key of rows of exhibits that have delayed ACKs on one axis, whatever their timer."""
+    delayed = "no" if at["ack_timer"] == "none" else "yes"
+    return {
+        "timer_s": at["timer_s"],
+        "delayed_ack": delayed,
+        "background": at["background"],
+        "ack_timer": at["ack_timer"],
+    }
+
+
+def curves(rows: Sequence[Row], label: str, unit: str) -> list[Series]:
+    """One curve over the assembly timer for all rows that differ in it alone."""
+    return curves_over(rows, "timer_s", over.Axis("assembly timer", "s"), over.Axis(label, unit))
+
+
+def ms(timer_s: float) -> str:
+    """A timer as text."""
+    return f"{1e3 * timer_s:g} ms"
 
 
 def equation_3(timer_s: float, access_mbps: float, *, opener: bool = False) -> float:
@@ -197,7 +229,7 @@ def equation_3(timer_s: float, access_mbps: float, *, opener: bool = False) -> f
     return WINDOW / float(np.ceil(WINDOW / most))
 
 
-def rtt0_s(chosen: Mapping[str, Value]) -> float:
+def rtt0_s(chosen: Chosen) -> float:
     """The propagation of a round trip: twice the path and both access links."""
     return 2e-3 * (float(chosen["path_delay_ms"]) + 2 * float(chosen["access_delay_ms"]))
 

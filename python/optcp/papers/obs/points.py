@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from optcp.papers.model import Row
+    from optcp.papers.model import Key, Row
     from optcp.papers.obs.traces import Trace
 
     First = Literal["loss", "detection"]
@@ -78,7 +78,7 @@ def point_rows(sender: str, one: Trace, first: First) -> list[Row]:
     for number, point in numbered(one, first).items():
         ends = {f"{number}": 0} if point.at_s.size == 1 else {f"{number}, first": 0, f"{number}, last": -1}
         for label, place in ends.items():
-            key: dict[str, str | int | float] = {"recovery": sender, "point": label}
+            key: Key = {"recovery": sender, "point": label}
             after_ms = 1e3 * (float(point.at_s[place]) - lost_at_s(one))
             rows.append(row(key, "after_loss_ms", None, stats.mean([after_ms]), ""))
             rows.append(row(key, "cwnd_segments", None, stats.mean([float(point.cwnd[place])]), ""))

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from optcp import stats
+from optcp.estimates import Estimates
+from optcp.papers.exhibit import rows
 from optcp.papers.model import Series
-from optcp.papers.obs.goodput import cells
-from optcp.papers.obs.paper import SEGMENT_BYTES, TIMERS_S, WINDOW, Cell, rtt0_s
+from optcp.papers.obs.lossless import shares
+from optcp.papers.obs.paper import BACKGROUND, RECOVERIES, SEGMENT_BYTES, TIMERS_S, WINDOW, rtt0_s
 from optcp.papers.obs.prediction import Path, Sender, goodput_mbps, single_flow_sizes
 from optcp.papers.printed import tables
 from optcp.papers.verdict import row
@@ -18,12 +21,9 @@ from optcp.papers.verdict import row
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from numpy.typing import NDArray
-
-    from optcp.papers.assume import Value
+    from optcp.cells import Cells
+    from optcp.papers.exhibit import Chosen
     from optcp.papers.model import Key, Row
-
-    Sizes = Mapping[Cell, Mapping[int, float]]
 
 TICK_S = 0.5
 """On which timers of the profile expire; a timer is late by half of it on average."""
@@ -38,7 +38,7 @@ MODEL_NOTE = (
 )
 
 
-def round_trip_s(cell: Cell, chosen: Mapping[str, Value]) -> float:
+def round_trip_s(timer_s: float, background: str, chosen: Chosen) -> float:
     """The mean round trip: the path, an assembler each way, and both ways over both access links.
 
     Alone a train of segments or ACKs opens a burst and waits for the whole timer T. Other packets come lambda times a
@@ -47,79 +47,70 @@ def round_trip_s(cell: Cell, chosen: Mapping[str, Value]) -> float:
     train comes too late and opens the next burst, which makes it T; above T it opens the burst itself, and it stays T.
     Such a walk has the density 2 w / T^2 and the mean 2 T / 3.
     """
-    wait = cell.timer_s
-    if cell.background == "yes":
+    wait = timer_s
+    if background == "yes":
         between = 1 / float(tables("obs")["background_packets_per_s"])
-        wait *= 1 - cell.timer_s / (cell.timer_s + between) / 3
+        wait *= 1 - timer_s / (timer_s + between) / 3
     access = float(chosen["access_mbps"]) * 1e6
     return rtt0_s(chosen) + 2 * wait + 2 * 8 * (SEGMENT_BYTES + ACK_BYTES) / access
 
 
-def predicted_mbps(cell: Cell, sizes: Mapping[int, float], chosen: Mapping[str, Value]) -> float:
+def predicted_mbps(
+    sizes: Mapping[int, float], chosen: Chosen, *, timer_s: float, background: str, ack_timer: str, recovery: str
+) -> float:
     """Goodput of a cell by the model."""
     printed = tables("obs")
     sender = Sender(
         WINDOW,
-        1 if cell.ack_timer == "none" else 2,
-        cell.recovery == "sack",
+        1 if ack_timer == "none" else 2,
+        recovery == "sack",
         float(printed["min_rto_s"]) + TICK_S / 2,
-        ACK_WAIT_S[cell.ack_timer],
+        ACK_WAIT_S[ack_timer],
     )
-    trip = round_trip_s(cell, chosen)
+    trip = round_trip_s(timer_s, background, chosen)
     path = Path(trip, float(printed["burst_loss_probability"]), sizes)
     segments = math.ceil(1e6 * printed["file_mbytes"] / printed["mss_bytes"])
     return goodput_mbps(sender, path, segments, int(printed["mss_bytes"]))
 
 
-def _sizes(cell: Cell, source: str, measured: Sizes, chosen: Mapping[str, Value]) -> Mapping[int, float]:
-    if source == MEASURED:
-        return measured[Cell(cell.timer_s, cell.background, cell.ack_timer)]
-    per_second = float(chosen["access_mbps"]) * 1e6 / (8 * SEGMENT_BYTES)
-    return single_flow_sizes(WINDOW, per_second * cell.timer_s)
-
-
-def held_against(
-    kinds: Sequence[str],
-    goodput: Mapping[Cell, NDArray[np.float64]],
-    measured: Sizes,
-    chosen: Mapping[str, Value],
-) -> tuple[list[Row], list[Series]]:
-    """The model's error at every timer and over all of a curve's, and its curves.
+def held_against(ack_timer: str, goodput: Cells, bursts: Cells, chosen: Chosen) -> tuple[list[Row], list[Series]]:
+    """The model's error at every timer and over all of a curve's, and its curves, of a kind of delayed-ACK timer.
 
     Parameters
     ----------
-    kinds
-        Kinds of delayed-ACK timer.
     goodput
-        In Mb/s by cell, one a file.
-    measured
-        Sizes of bursts by cell, as :func:`optcp.papers.obs.lossless.sizes` has them. Equation 3 is for a flow alone.
+        In Mb/s, over ``recovery``, ``background`` and ``timer_s``.
+    bursts
+        By size, see :class:`optcp.papers.obs.lossless.Lossless`. Equation 3 is for a flow alone.
     """
-    rows: list[Row] = []
+    found: list[Row] = []
     series: list[Series] = []
-    for kind in kinds:
-        by_curve: dict[tuple[str, str, str], list[Cell]] = {}
-        for cell in cells(kind):
-            for source in (EQUATION_3, MEASURED) if cell.background == "no" else (MEASURED,):
-                by_curve.setdefault((cell.recovery, cell.background, source), []).append(cell)
-        for (recovery, background, source), of_curve in by_curve.items():
-            key: Key = {"recovery": recovery, "background": background, "ack_timer": kind, "sizes": source}
-            model = [predicted_mbps(cell, _sizes(cell, source, measured, chosen), chosen) for cell in of_curve]
-            errors = [_error_pct(one, goodput[cell]) for one, cell in zip(model, of_curve, strict=True)]
-            rows += [
-                row({"timer_s": cell.timer_s, **key}, "model_error_pct", None, error, "")
-                for cell, error in zip(of_curve, errors, strict=True)
-            ]
-            rms = math.sqrt(float(np.mean([error.estimate**2 for error in errors])))
-            rows.append(row(key, "model_rms_error_pct", None, stats.mean([rms]), ""))
+    per_second = float(chosen["access_mbps"]) * 1e6 / (8 * SEGMENT_BYTES)
+    for recovery, background in itertools.product(RECOVERIES, BACKGROUND):
+        for source in (EQUATION_3, MEASURED) if background == "no" else (MEASURED,):
+            where = {"recovery": recovery, "background": background, "ack_timer": ack_timer}
+            model = []
+            for timer in TIMERS_S:
+                measured = bursts.at(timer_s=timer, background=background, ack_timer=ack_timer)
+                sizes = shares(measured) if source == MEASURED else single_flow_sizes(WINDOW, per_second * timer)
+                model.append(predicted_mbps(sizes, chosen, timer_s=timer, **where))
+            mean = goodput.at(recovery=recovery, background=background).mean()
+            errors = _errors_pct(model, mean)
+            key: Key = {**where, "sizes": source}
+            found += rows({"model_error_pct": errors}, key=lambda at: {**at, **key})
+            rms = math.sqrt(float(np.mean(errors.estimate**2)))
+            found.append(row(key, "model_rms_error_pct", None, stats.mean([rms]), ""))
             y = [round(one, 4) for one in model]
             series.append(Series("model", key, "assembly timer", "s", "goodput", "Mb/s", list(TIMERS_S), y))
-    return rows, series
+    return found, series
 
 
-def _error_pct(model: float, measured: NDArray[np.float64]) -> stats.Interval:
+def _errors_pct(model: Sequence[float], mean: Estimates) -> Estimates:
+    return Estimates.of(mean.axes, lambda at: _error_pct(model[at[0]], mean.interval(at)), mean.seeds)
+
+
+def _error_pct(model: float, mean: stats.Interval) -> stats.Interval:
     """How far above the measured mean the model is, with the interval of that mean."""
-    mean = stats.mean(measured)
     low = 100 * (model / mean.high - 1) if math.isfinite(mean.high) else -math.inf
     high = 100 * (model / mean.low - 1) if math.isfinite(mean.low) and mean.low > 0 else math.inf
     return stats.Interval(100 * (model / mean.estimate - 1), low, high, mean.n)

@@ -4,28 +4,28 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from optcp.papers.base import Evaluation, Exhibit, exhibit
+from optcp.axes import Axis
+from optcp.papers.exhibit import Exhibit, Findings, Setup, rows
 from optcp.papers.obs.lossless import LOSSLESS
 from optcp.papers.obs.paper import (
     ACKS,
-    BACKGROUND,
+    BESIDE,
     PAPER,
-    TIMERS_S,
+    TIMER,
     WINDOW,
     WORLD,
-    Cell,
-    study_of,
-    transfers,
+    curves,
+    goodput_mbps,
+    grid,
+    segments_per_burst,
+    settings,
 )
-from optcp.papers.obs.rows import curves, frozen, rows_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from optcp.papers.assume import Value
     from optcp.papers.base import Options, Size
+    from optcp.papers.exhibit import Chosen, Found
     from optcp.papers.model import Key
-    from optcp.study import Done, Grid
+    from optcp.study import Grid
 
 RUNS = 30
 QUICK_RUNS = 2
@@ -34,12 +34,16 @@ LARGER = (4 * WINDOW, 20 * WINDOW)
 """Windows in segments; the last is above what 100 Mb/s and 100 ms hold, 833 segments."""
 _LINUX = {"tcp.file.profile": "linux-6", "parameters.ack": "delayed", "tcp.file.ack_delay": "40 ms"}
 _BBR = {"tcp.file.congestion": "bbr", "tcp.file.pacing": "rate", "tcp.file.loss_detection": "rack"}
-TODAY = {
+SENDERS = {
     "linux-6": _LINUX,
     "linux-6, standard slow start": {**_LINUX, "tcp.file.slow_start": "standard"},
     "BBR": {**_LINUX, **_BBR},
 }
 """With the receiver of Linux, whose window is unlimited and which delays ACKs by 40 ms."""
+NOTE = (
+    "Goodput with a burst loss probability of 0.001, segments a burst without losses, as in the paper. "
+    "`ack_timer` linux: the receiver of Linux, which delays ACKs by 40 ms and not at the beginning."
+)
 
 
 class Way(NamedTuple):
@@ -63,64 +67,60 @@ class Way(NamedTuple):
     recovery: str
 
 
-def _ways() -> tuple[Way, ...]:
-    found = []
-    for recovery, name in (("reno", "Reno"), ("sack", "SACK")):
-        for window in (WINDOW, *LARGER):
-            limit = {"tcp.file.window_limit": f"{window} segments"}
-            found += [Way(f"{name}, {window} segments", ack, limit, recovery) for ack in ("none", "exact")]
-    return (*found, *(Way(name, "linux", settings, "sack") for name, settings in TODAY.items()))
+WAYS = (
+    *(
+        Way(f"{name}, {window} segments", ack, {"tcp.file.window_limit": f"{window} segments"}, recovery)
+        for recovery, name in (("reno", "Reno"), ("sack", "SACK"))
+        for window in (WINDOW, *LARGER)
+        for ack in ("none", "exact")
+    ),
+    *(Way(name, "linux", own, "sack") for name, own in SENDERS.items()),
+)
+BY_NAME = {f"{way.sender}, ACK {way.ack_timer}": way for way in WAYS}
+AXES = (Axis("way", tuple(BY_NAME)), BESIDE, TIMER)
 
 
-WAYS = _ways()
-CELLS = tuple((way, background, timer) for way in WAYS for background in BACKGROUND for timer in TIMERS_S)
+def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
+    """Each cell with the paper's loss probability, and without losses for the segments a burst."""
+
+    def cell(way: str, background: str, timer_s: float) -> dict[str, str]:
+        _, ack_timer, own, recovery = BY_NAME[way]
+        return {**settings(timer_s, background, ack_timer if ack_timer in ACKS else "none", recovery), **own}
+
+    return {
+        name: grid(f"obs/today, {name}", [AXES], cell, LOSSLESS | more, chosen, options)
+        for name, more in ((LOSSY, {"parameters.loss_probability": "0.001"}), (WITHOUT, {}))
+    }
 
 
-def _settings(way: Way, background: str, timer_s: float) -> dict[str, str]:
-    ack = way.ack_timer if way.ack_timer in ACKS else "none"
-    return {**Cell(timer_s, background, ack, way.recovery).settings(), **way.settings}
+def seeds(grid: str, size: Size) -> int:
+    """Fewer where only the segments a burst are asked for, which hardly scatter."""
+    return size.of(RUNS if grid == LOSSY else RUNS // 3, QUICK_RUNS)
 
 
-@exhibit
-class Today(Exhibit):
-    """The paper's files with windows that do not hold them back, and with CUBIC and BBR."""
-
-    id = "obs/today"
-    title = "Goodput and segments a burst with larger windows, CUBIC and BBR"
-    paper = PAPER
-    where = "beyond the paper"
-    paper_runs = None
-    assumed = WORLD
-
-    def studies(self, chosen: Mapping[str, Value], options: Options) -> dict[str, Grid]:
-        """Each cell with the paper's loss probability, and without losses for the segments a burst."""
-        without = dict(LOSSLESS)
-        lossy = {**without, "parameters.loss_probability": "0.001"}
-        return {
-            name: study_of(
-                f"{self.id}, {name}", [_settings(*cell) for cell in CELLS], list(settings.items()), chosen, options
-            )
-            for name, settings in ((LOSSY, lossy), (WITHOUT, without))
-        }
-
-    def seeds(self, study: str, size: Size) -> int:
-        """Fewer where only the segments a burst are asked for, which hardly scatter."""
-        return size.of(RUNS if study == LOSSY else RUNS // 3, QUICK_RUNS)
-
-    def evaluate(self, chosen: Mapping[str, Value], done: Mapping[str, Done]) -> Evaluation:
-        """Goodput and segments a burst by cell."""
-        del chosen
-        lossy, without = (done[name].once(transfers) for name in (LOSSY, WITHOUT))
-        keys = [frozen(_key(*cell)) for cell in CELLS]
-        goodput = rows_of("goodput_mbps", {key: lossy[:, place, 0] for place, key in enumerate(keys)})
-        segments = rows_of("segments_per_burst", {key: without[:, place, 1] for place, key in enumerate(keys)})
-        series = [*curves(goodput, "goodput", "Mb/s"), *curves(segments, "segments a burst", "")]
-        note = (
-            "Goodput with a burst loss probability of 0.001, segments a burst without losses, as in the paper. "
-            "`ack_timer` linux: the receiver of Linux, which delays ACKs by 40 ms and not at the beginning."
-        )
-        return Evaluation([*goodput, *segments], [], series, [note])
+def find(found: Found) -> Findings:
+    """Goodput and segments a burst by cell."""
+    goodput = rows({"goodput_mbps": found.done[LOSSY].once(goodput_mbps).mean()}, key=key)
+    segments = rows({"segments_per_burst": found.done[WITHOUT].once(segments_per_burst).mean()}, key=key)
+    series = [*curves(goodput, "goodput", "Mb/s"), *curves(segments, "segments a burst", "")]
+    return Findings([*goodput, *segments], {}, series, [NOTE])
 
 
-def _key(way: Way, background: str, timer_s: float) -> Key:
-    return {"timer_s": timer_s, "sender": way.sender, "background": background, "ack_timer": way.ack_timer}
+def key(at: Key) -> Key:
+    """The key of rows."""
+    way = BY_NAME[str(at["way"])]
+    return {
+        "timer_s": at["timer_s"],
+        "sender": way.sender,
+        "background": at["background"],
+        "ack_timer": way.ack_timer,
+    }
+
+
+TODAY = Exhibit(
+    "obs/today",
+    "Goodput and segments a burst with larger windows, CUBIC and BBR",
+    "beyond the paper",
+    Setup(PAPER, None, grids, seeds, WORLD),
+    find,
+)

@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from optcp.errors import RunFailed
-from optcp.papers.base import Exhibit
+from optcp.papers.exhibit import Setup
 from optcp.papers.model import Series
-from optcp.papers.obs.paper import PAPER, PS, SEGMENT_BYTES, WORLD, Cell, rtt0_s, study
+from optcp.papers.obs.paper import PAPER, PS, SEGMENT_BYTES, WORLD, grid, one_file, rtt0_s, settings
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Iterable, Sequence
 
     from numpy.typing import NDArray
 
-    from optcp.papers.assume import Value
-    from optcp.papers.base import Options, Size
+    from optcp.papers.base import Options
+    from optcp.papers.exhibit import Chosen, Found
     from optcp.study import Done, Grid, RunData
+
+    Grids = Callable[[Chosen, Options], dict[str, Grid]]
 
 MSS_BYTES = 1460
 FIRST_LOST = 500
@@ -96,61 +99,56 @@ def trace(run: RunData) -> Trace:
     )
 
 
-def round_trip_s(chosen: Mapping[str, Value], timer_s: float, segments: int = 1) -> float:
+def round_trip_s(chosen: Chosen, timer_s: float, segments: int = 1) -> float:
     """The longest round trip of so many segments in a row: RTT0, two bursts, and both ways over both access links."""
     bits = 8 * ((segments + 1) * SEGMENT_BYTES + (segments + 1) * ACK_BYTES)
     access, wavelength = float(chosen["access_mbps"]) * 1e6, float(chosen["wavelength_mbps"]) * 1e6
     return rtt0_s(chosen) + 2 * timer_s + bits / access + bits / wavelength
 
 
-def lose(segments: int) -> list[tuple[str, str]]:
+def lose(segments: int) -> dict[str, str]:
     """The settings that lose so many consecutive segments of a file of 2 MB, and nothing else."""
     lost = list(range(FIRST_LOST, FIRST_LOST + segments))
-    return [
-        ("parameters.loss_probability", "0"),
-        ("parameters.size", "2 MB"),
-        ("losses", f'[{{ link = ["client", "E"], flows = "file", segments = {lost} }}]'),
-        ("observe", OBSERVE),
-    ]
+    return {
+        "parameters.loss_probability": "0",
+        "parameters.size": "2 MB",
+        "losses": f'[{{ link = ["client", "E"], flows = "file", segments = {lost} }}]',
+        "observe": OBSERVE,
+    }
 
 
-class TraceExhibit(Exhibit):
-    """A figure of one or a few traces: a study for each sender and number of lost segments."""
+def setup(figure: str, timer_s: float, senders: Sequence[str], lost: Iterable[int], more: Grids | None = None) -> Setup:
+    """A figure of one or a few traces: a grid for each sender and number of lost segments.
 
-    paper = PAPER
-    paper_runs = 1
-    assumed = WORLD
-    timer_s: float
-    senders: tuple[str, ...]
-    lost: tuple[int, ...]
+    Parameters
+    ----------
+    more
+        Further grids.
+    """
+    cases = [(sender, segments) for sender in senders for segments in lost]
 
-    def studies(self, chosen: Mapping[str, Value], options: Options) -> dict[str, Grid]:
-        """One study a sender and number of lost segments."""
-        return {
-            name(sender, lost): study(
-                f"{self.id}, {name(sender, lost)}",
-                [Cell(self.timer_s, "no", "none", sender)],
-                lose(lost),
-                chosen,
-                options,
-            )
-            for sender in self.senders
-            for lost in self.lost
-        }
+    def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
+        found = {}
+        for sender, segments in cases:
+            title = f"obs/{figure}, {name(sender, segments)}"
+            cell = functools.partial(settings, timer_s, "no", recovery=sender)
+            found[name(sender, segments)] = grid(title, [()], cell, lose(segments), chosen, options)
+        return found | (more(chosen, options) if more else {})
 
-    def seeds(self, study: str, size: Size) -> int:
-        """Nothing is random but the start."""
-        del study, size
-        return 1
+    return Setup(PAPER, 1, grids, one_file, WORLD)
 
 
 def name(sender: str, lost: int) -> str:
-    """The name of a study."""
+    """The name of a grid."""
     return f"{sender}, {lost} lost"
 
 
-def only(done: Done) -> Trace:
-    """The trace of a study's only run."""
+def traced(found: Found, sender: str, lost: int) -> Trace:
+    """The trace of a sender and number of lost segments."""
+    return found.done[name(sender, lost)].once(_only)
+
+
+def _only(done: Done) -> Trace:
     return next(trace(runs[0]) for _, runs in done)
 
 

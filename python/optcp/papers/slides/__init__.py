@@ -1,5 +1,8 @@
 """The talk before the GMPLS paper: what a delay of the protection switch does to TCP."""
 
-from optcp.papers.slides import best_delay, goodput, queues, traces
+from optcp.papers.slides.best_delay import BEST_DELAY
+from optcp.papers.slides.goodput import GOODPUT
+from optcp.papers.slides.queues import QUEUES
+from optcp.papers.slides.traces import TRACES
 
-__all__ = ["best_delay", "goodput", "queues", "traces"]
+EXHIBITS = (BEST_DELAY, GOODPUT, QUEUES, TRACES)

@@ -2,112 +2,184 @@
 
 from __future__ import annotations
 
+import itertools
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy import special
 
 from optcp import stats
-from optcp.papers.base import Evaluation, exhibit
-from optcp.papers.model import Series
+from optcp.papers import curve, histogram, judge
+from optcp.papers.curves import coarser, over_time
+from optcp.papers.exhibit import Exhibit, Findings, rows
 from optcp.papers.printed import tables
-from optcp.papers.slides import claims, first
-from optcp.papers.slides.first import CLASSES, DELTA_MS, STEP_S
-from optcp.papers.verdict import row
-from optcp.quantiles import quantile
+from optcp.papers.slides.first import (
+    CLASSES,
+    DELTA_MS,
+    END_S,
+    FAILURE_S,
+    REPAIR_S,
+    SEEDS_NOTE,
+    SETUP,
+    STEP_S,
+    world,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from numpy.typing import NDArray
 
-    from optcp.papers.assume import Value
-    from optcp.papers.model import Key, Row
-    from optcp.study import Done
+    from optcp.cells import Cells
+    from optcp.papers.exhibit import Found
+    from optcp.papers.judge import Part
+    from optcp.papers.model import Key, Row, Series
+    from optcp.papers.slides.first import World
 
 BIN_PCT = 10
-CURVES = (*CLASSES, "total")
-_WHY = (
+SAME_FROM_S = 14
+LABELS = ("time", "s", "goodput", "Mb/s")
+WHY = (
     "The printed value is of one run. Over start times the gain spreads far more than the distance: the rows beside "
     "this one say how far and where the printed value falls."
 )
 
 
-@exhibit
-class Goodput(first.First):
+def find(found: Found) -> Findings:
     """Curves by class, and the distribution of the first second's gain over start times."""
-
-    id = "slides/goodput"
-    title = "Goodput by protection switch delay, and the first second after the failure"
-    where = "slides, TCP goodput"
-
-    def evaluate(self, chosen: Mapping[str, Value], done: Mapping[str, Done]) -> Evaluation:
-        """Curves, the gain's rows, the gain's histogram."""
-        measured = first.measure(chosen, done)
-        gain = claims.first_second_gain_pct(measured)
-        context = claims.Context(measured, float(chosen["backbone_bps"]), float(chosen["access_share"]))
-        series = _curves(measured.coarse(), done["5+5"].seeds[0])
-        series.append(_histogram(gain))
-        judged = claims.judge_all(self.id, context, str(chosen["profile"]))
-        return Evaluation([*_gain_rows(gain), *_second_rows(measured)], judged, series, [first.SEEDS_NOTE])
+    measured = world(found)
+    gain_pct = first_second_gain_pct(measured)
+    (gains,) = histogram.curves({"delta_ms": 50}, gain_pct.values, BIN_PCT, "gain of 50 ms over 0 ms")[:1]
+    return Findings(
+        rows=gain_rows(gain_pct) + second_rows(measured),
+        claims={"losses-by-class": goodput_by_class(measured), "first-second-gain": first_second(measured)},
+        series=[*over_time_by_class(measured), replace(gains, name="gain")],
+        notes=[SEEDS_NOTE],
+    )
 
 
-def _gain_rows(gain: NDArray[np.float64]) -> list[Row]:
+def by_class(bytes_: Cells) -> Cells:
+    """Of each class and in all, over ``class``."""
+    return bytes_.with_total("group").renamed(group="class")
+
+
+def first_second_gain_pct(measured: World) -> Cells:
+    """Total goodput of (10 s, 11 s] with 50 ms over that with 0 ms, minus one, in per cent."""
+    total = measured.goodput.between(FAILURE_S, FAILURE_S + 1).total("group")
+    return 100 * (total.at(delta_ms=50) / total.at(delta_ms=0) - 1)
+
+
+def gain_rows(gain_pct: Cells) -> list[Row]:
     """How the first second's gain is distributed, and where the printed value falls."""
     printed = tables("slides")["first_second_50ms_vs_0ms_pct"]
-    key: Key = {"window": "10-11 s", "delta_ms": 50, "class": "total"}
-    n = gain.size
-    rows = [row(key, "one_run_gain_pct", printed, stats.mean(gain), _WHY)]
-    below = float((gain < printed).sum() + 0.5 * (gain == printed).sum())
-    points = {"median": 0.5, "p05": 0.05, "p95": 0.95}
-    found = {name: quantile(gain, share) for name, share in points.items()}
-    found["sd"] = stats.deviation(gain)
-    rows += [row(key, f"gain_{name}_pct", None, interval, "") for name, interval in found.items()]
-    rows.append(row(key, "print_percentile_pct", None, stats.wilson(below, n).times(100), ""))
-    return rows
+    below = (gain_pct < printed) + 0.5 * (gain_pct == printed)
+    metrics = {
+        "one_run_gain_pct": gain_pct.mean(),
+        "gain_median_pct": gain_pct.median(),
+        "gain_p05_pct": gain_pct.quantile(0.05),
+        "gain_p95_pct": gain_pct.quantile(0.95),
+        "gain_sd_pct": gain_pct.deviation(),
+        "print_percentile_pct": below.share().times(100),
+    }
+    return rows(metrics, {"one_run_gain_pct": printed}, WHY, {"window": "10-11 s", "delta_ms": 50, "class": "total"})
 
 
-def _second_rows(measured: first.Measured) -> list[Row]:
-    """Goodput of the first seconds by class, in kB."""
-    rows = []
+def second_rows(measured: World) -> list[Row]:
+    """Goodput of the first seconds by class."""
+    found = []
     for second in (10, 11, 12):
-        per_class = measured.bytes_in(second, second + 1) / 1e3
-        for index, delta in enumerate(DELTA_MS):
-            columns = [*per_class[:, index].T, per_class[:, index].sum(axis=-1)]
-            for name, values in zip(CURVES, columns, strict=True):
-                key: Key = {
-                    "window": f"{second}-{second + 1} s",
-                    "delta_ms": delta,
-                    "class": name,
-                }
-                rows.append(row(key, "goodput_kb", None, stats.mean(values), ""))
-    return rows
-
-
-def _curves(goodput: NDArray[np.int64], example: int) -> list[Series]:
-    """Mean over seeds with a 95 % t interval, and the first seed, in Mb/s by intervals of 100 ms."""
-    x = [round((index + 1) * STEP_S, 6) for index in range(goodput.shape[-1])]
-    axes = ("time", "s", "goodput", "Mb/s")
-    n, found = goodput.shape[0], []
-    for index, delta in enumerate(DELTA_MS):
-        for number, name in enumerate(CURVES):
-            one = goodput[:, index]
-            values = 8e-6 / STEP_S * (one[:, number] if number < len(CLASSES) else one.sum(axis=1))
-            key: Key = {"delta_ms": delta, "class": name}
-            band: list[tuple[float, float]] = []
-            if n > 1:
-                reach = special.stdtrit(n - 1, 0.975) * values.std(axis=0, ddof=1) / np.sqrt(n)
-                mean = values.mean(axis=0)
-                band = list(zip((mean - reach).round(4).tolist(), (mean + reach).round(4).tolist(), strict=True))
-            found.append(Series("mean over seeds", key, *axes, x, values.mean(axis=0).round(4).tolist(), band))
-            found.append(Series(f"example run, seed {example}", key, *axes, x, values[0].round(4).tolist()))
+        kb = by_class(measured.goodput.between(second, second + 1) / 1e3)
+        found += rows({"goodput_kb": kb.mean()}, key={"window": f"{second}-{second + 1} s"})
     return found
 
 
-def _histogram(gain: NDArray[np.float64]) -> Series:
-    """Share of runs by intervals of 10 % of the gain; x is the lower edge."""
-    bins = np.floor(gain / BIN_PCT).astype(np.int64)
-    counts = np.bincount(bins - bins.min())
-    x = ((np.arange(counts.size) + bins.min()) * float(BIN_PCT)).tolist()
-    y = (100 * counts / gain.size).round(4).tolist()
-    return Series("gain", {"delta_ms": 50}, "gain of 50 ms over 0 ms", "%", "share of runs", "%", x, y)
+def over_time_by_class(measured: World) -> list[Series]:
+    """Mean over seeds with its interval, and the first seed, in intervals of 100 ms."""
+    mbps = by_class(coarser(measured.goodput, STEP_S)) * (8e-6 / STEP_S)
+    series = []
+    for delta, name in itertools.product(DELTA_MS, mbps.axis("class").values):
+        key: Key = {"delta_ms": delta, "class": name}
+        series += over_time(mbps.at(**key), key, LABELS, 4, shown_s=(0, END_S), example=True)
+    return series
+
+
+def goodput_by_class(measured: World) -> list[Part]:
+    """Judge: who loses how much with which delay, in the first second."""
+    before = measured.goodput.between(FAILURE_S - 1, FAILURE_S)
+    pct = 100 * measured.goodput.between(FAILURE_S, FAILURE_S + 1) / before
+    switched, fixed = (pct.at(group=name) for name in CLASSES)
+    steps = coarser(measured.goodput, STEP_S)
+    fifty, thousand = (
+        curve.curves(steps.at(group="switched", delta_ms=delta).values, FAILURE_S, END_S) for delta in (50, 1000)
+    )
+
+    def later(mean: NDArray[np.float64]) -> NDArray[np.float64]:
+        one, other = np.split(mean, 2, axis=1)
+        return curve.back_s(other) - curve.back_s(one)
+
+    estimate, samples = stats.bootstrap(np.hstack([fifty, thousand]), later)
+    ends = [float(curve.back_s(one.mean(axis=0, keepdims=True))[0]) for one in (fifty, thousand)]
+    return [
+        judge.equivalence_part(
+            "switched in (10 s, 11 s], 50 ms minus 0 ms",
+            switched.at(delta_ms=50) - switched.at(delta_ms=0),
+            15,
+            "% of before",
+        ),
+        judge.paired_part(
+            "switched in (10 s, 11 s], 1000 ms minus 50 ms",
+            switched.at(delta_ms=1000),
+            switched.at(delta_ms=50),
+            "below",
+            "% of before",
+        ),
+        # One interval of the curve later is later.
+        judge.bootstrap_part(
+            f"switched back at 90 % after {ends[1]:.1f} s with 1000 ms, {ends[0]:.1f} s with 50 ms (the repair is at "
+            f"{REPAIR_S - FAILURE_S:g} s), difference",
+            samples,
+            estimate,
+            len(pct.seeds),
+            STEP_S / 2,
+            "s",
+        ),
+        *judge.trend_parts(
+            "fixed in (10 s, 11 s]",
+            [f"{delta} ms" for delta in DELTA_MS],
+            [fixed.at(delta_ms=delta) for delta in DELTA_MS],
+            "up",
+            "% of before",
+        ),
+    ]
+
+
+def first_second(measured: World) -> list[Part]:
+    """Judge: the first second's gain, and that the cases differ only in the first few seconds."""
+    goodput = measured.goodput.total("group")
+    kb = goodput.between(FAILURE_S, FAILURE_S + 1) / 1e3
+    printed = tables("slides")["first_second_50ms_vs_0ms_pct"]
+    low, high = np.quantile(first_second_gain_pct(measured).values, [0.05, 0.95])
+    parts = [
+        judge.paired_part(
+            "total of (10 s, 11 s], 50 ms minus 0 ms", kb.at(delta_ms=50), kb.at(delta_ms=0), "above", "kB"
+        ),
+        judge.exact_part(
+            f"printed {printed:+.2f} % between the runs' 5th and 95th percentile, {low:+.1f} and {high:+.1f} %",
+            bool(low <= printed <= high),
+        ),
+    ]
+    for second in range(SAME_FROM_S, round(END_S)):
+        bytes_ = goodput.between(second, second + 1)
+        for one, other in itertools.combinations(DELTA_MS, 2):
+            base = bytes_.at(delta_ms=one)
+            difference = 100 * (bytes_.at(delta_ms=other) - base) / base.values.mean()
+            name = f"({second} s, {second + 1} s], {other} ms minus {one} ms"
+            parts.append(judge.equivalence_part(name, difference, 2, "%"))
+    return parts
+
+
+GOODPUT = Exhibit(
+    "slides/goodput",
+    "Goodput by protection switch delay, and the first second after the failure",
+    "slides, TCP goodput",
+    SETUP,
+    find,
+)

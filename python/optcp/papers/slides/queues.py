@@ -2,110 +2,191 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from optcp import stats
-from optcp.papers.base import Evaluation, exhibit
+from optcp.cells import Cells
+from optcp.papers import judge
+from optcp.papers.exhibit import Exhibit, Findings, behind, rows
 from optcp.papers.model import Series
-from optcp.papers.slides import claims, first, sources
-from optcp.papers.slides.first import CLASSES, DELTA_MS, FAILURE_S, PORTS, STEP_S
-from optcp.papers.verdict import row
+from optcp.papers.slides import sources
+from optcp.papers.slides.first import (
+    ACCESS,
+    CLASSES,
+    DEAD_LINK,
+    DELTA_MS,
+    END_S,
+    FAILURE_S,
+    MERGE_PORT,
+    PORTS,
+    REPAIR_S,
+    SEEDS_NOTE,
+    SETUP,
+    STEP_S,
+    world,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from numpy.typing import NDArray
-
-    from optcp.papers.assume import Value
+    from optcp.papers.exhibit import Found
+    from optcp.papers.judge import Part
     from optcp.papers.model import Key, Row
-    from optcp.study import Done
+    from optcp.papers.slides.first import World
+    from optcp.study import RunData
 
 WINDOWS_S = ((5.0, 10.0), (10.0, 11.0), (11.0, 20.0), (25.0, 30.0))
+ALL_UP_S = ((5.0, 10.0), (25.0, 30.0))
+BACKBONE = PORTS[len(ACCESS) :]
 
 
-@exhibit
-class Queues(first.First):
+def find(found: Found) -> Findings:
     """One run as the slides show it, and the means over start times."""
-
-    id = "slides/queues"
-    title = "Bandwidth, queues and congestion windows by protection switch delay"
-    where = "slides, qualitative discussion: bandwidth and queues"
-
-    def evaluate(self, chosen: Mapping[str, Value], done: Mapping[str, Done]) -> Evaluation:
-        """Curves of load, queue and window; mean loads and queues as rows."""
-        measured = first.measure(chosen, done)
-        context = claims.Context(measured, float(chosen["backbone_bps"]), float(chosen["access_share"]))
-        rates = [
-            float(chosen["backbone_bps"]) * (float(chosen["access_share"]) if p in first.ACCESS else 1) for p in PORTS
-        ]
-        series = []
-        for index, delta in enumerate(DELTA_MS):
-            for port, name in enumerate(PORTS):
-                key: Key = {"delta_ms": delta, "port": name}
-                load = 100 * 8 * measured.load[:, index, port] / (STEP_S * rates[port])
-                series += _curves(key, "load", "% of the link's rate", load, done["5+5"].seeds[0])
-                series += _curves(key, "queue", "packets", measured.queue[:, index, port], done["5+5"].seeds[0])
-            for number, name in enumerate(CLASSES):
-                key = {"delta_ms": delta, "class": name}
-                series += _curves(key, "mean cwnd of the sources", "segments", measured.cwnd[:, index, number], None)
-        runs = self.example(done)
-        for run, delta in zip(runs, DELTA_MS, strict=True):
-            series += _windows(
-                sources.senders(run, measured.scale.segment_bytes), list(run.series["tcp"]["flows"]), delta, run.seed
-            )
-        judged = claims.judge_all(self.id, context, str(chosen["profile"]))
-        notes = [
-            "The pictures are lost: nothing is printed to compare with, only what the text says of them.",
-            f"While the link is down all flows traverse {first.MERGE_PORT}. Were it full over the first second with "
-            "0 ms, as the bandwidth slides say, the goodput slides' +28.72 % of 50 ms over 0 ms could only be packets "
-            "that were carried with 0 ms but not yet in order at the receiver.",
-            first.SEEDS_NOTE,
-        ]
-        return Evaluation(_rows(context), judged, series, notes)
+    measured = world(found)
+    rates_bps = rates(measured.load, found.number("backbone_bps"), found.number("access_share"))
+    pct = percent_of_rate(measured.load, STEP_S, rates_bps)
+    series = []
+    for delta in DELTA_MS:
+        for port in PORTS:
+            key: Key = {"delta_ms": delta, "port": port}
+            series += over_time("load", "% of the link's rate", pct, key)
+            series += over_time("queue", "packets", measured.queue, key)
+        for name in CLASSES:
+            cwnd = measured.cwnd.renamed(group="class")
+            series += over_time("mean cwnd of the sources", "segments", cwnd, {"delta_ms": delta, "class": name})[:1]
+    for delta, run in zip(DELTA_MS, found.only.runs(found.only.seeds[0]), strict=True):
+        series += windows(run, measured.scale.segment_bytes, delta)
+    notes = [
+        "The pictures are lost: nothing is printed to compare with, only what the text says of them.",
+        f"While the link is down all flows traverse {MERGE_PORT}. Were it full over the first second with "
+        "0 ms, as the bandwidth slides say, the goodput slides' +28.72 % of 50 ms over 0 ms could only be packets "
+        "that were carried with 0 ms but not yet in order at the receiver.",
+        SEEDS_NOTE,
+    ]
+    claims = {
+        "access-full-backbone-empty": access_full_backbone_empty(measured, rates_bps),
+        "delay-postpones-overflow": overflow_by_delay(measured, rates_bps),
+    }
+    return Findings(all_rows(measured, rates_bps), claims, series, notes)
 
 
-def _rows(context: claims.Context) -> list[Row]:
+def rates(load: Cells, backbone_bps: float, access_share: float) -> Cells:
+    """Rate of every port, in bit/s."""
+    of_ports = [backbone_bps * (access_share if port in ACCESS else 1) for port in PORTS]
+    return Cells(np.tile(of_ports, (len(load.seeds), 1)), (load.axis("port"),), load.seeds)
+
+
+def percent_of_rate(bytes_: Cells, span_s: float, rates_bps: Cells) -> Cells:
+    """Bytes of each port in a span of time in per cent of what its own rate allows."""
+    return 100 * 8 * bytes_ / (span_s * rates_bps)
+
+
+def mean_load(measured: World, start_s: float, end_s: float, rates_bps: Cells) -> Cells:
+    """Load of every port in (start, end], in per cent of its own rate."""
+    return percent_of_rate(measured.load.between(start_s, end_s), end_s - start_s, rates_bps)
+
+
+def mean_queue(measured: World, start_s: float, end_s: float) -> Cells:
+    """Packets at every port in (start, end]."""
+    return measured.queue.between(start_s, end_s) / round((end_s - start_s) / STEP_S)
+
+
+def all_rows(measured: World, rates_bps: Cells) -> list[Row]:
     """Mean load and queue by window; before the failure the three delays are one world, so the first stands for all."""
-    measured, rows = context.measured, []
-    for start_s, end_s in WINDOWS_S:
-        load = claims.load_pct(context, start_s, end_s)
-        queue = measured.queue[..., round(start_s / STEP_S) : round(end_s / STEP_S)].mean(axis=-1)
-        down = FAILURE_S <= start_s < first.REPAIR_S
-        for index, delta in enumerate(DELTA_MS if start_s >= FAILURE_S else DELTA_MS[:1]):
-            for port, name in enumerate(PORTS):
-                if down and name in first.DEAD_LINK:
-                    continue
-                key: Key = {"delta_ms": delta, "port": name, "window": f"{start_s:g}-{end_s:g} s"}
-                rows.append(row(key, "load_pct", None, stats.mean(load[:, index, port]), ""))
-                rows.append(row(key, "queue_packets", None, stats.mean(queue[:, index, port]), ""))
-    for index, delta in enumerate(DELTA_MS):
-        drop, loss = measured.first_merge_drop_s[:, index], measured.first_fixed_loss_s[:, index]
-        key = {"delta_ms": delta, "port": first.MERGE_PORT, "window": f"from {FAILURE_S:g} s"}
-        rows.append(row(key, "switch_to_first_drop_ms", None, stats.mean(1000 * drop), ""))
-        rows.append(row(key, "failure_to_first_fixed_loss_ms", None, stats.mean(1000 * loss), ""))
-    return rows
-
-
-def _curves(key: Key, label: str, unit: str, values: NDArray[np.float64], example: int | None) -> list[Series]:
-    """Mean over seeds and, with a seed's number, the first seed alone."""
-    # A value belongs to the end of its interval.
-    x = [round((index + 1) * STEP_S, 6) for index in range(values.shape[1])]
-    axes = ("time", "s", label, unit, x)
-    curves = [Series(f"{label}, mean over seeds", key, *axes, values.mean(axis=0).round(3).tolist())]
-    if example is not None:
-        curves.append(Series(f"{label}, example run, seed {example}", key, *axes, values[0].round(3).tolist()))
-    return curves
-
-
-def _windows(rows: sources.Senders, flows: list[str], delta: int, seed: int) -> list[Series]:
-    """Congestion window of each source of the example run at the ends of intervals of 100 ms."""
-    ends = np.arange(1, round(first.END_S / STEP_S) + 1) * STEP_S
     found = []
-    for number, name in enumerate(flows):
-        values = rows.mean_window([number], STEP_S, first.END_S)
+    for start_s, end_s in WINDOWS_S:
+        shown = {
+            "delta_ms": DELTA_MS if start_s >= FAILURE_S else DELTA_MS[:1],
+            "port": [port for port in PORTS if not (FAILURE_S <= start_s < REPAIR_S and port in DEAD_LINK)],
+        }
+        metrics = {
+            "load_pct": mean_load(measured, start_s, end_s, rates_bps).part(**shown).mean(),
+            "queue_packets": mean_queue(measured, start_s, end_s).part(**shown).mean(),
+        }
+        found += rows(metrics, key=behind({"window": f"{start_s:g}-{end_s:g} s"}))
+    metrics = {
+        "switch_to_first_drop_ms": (1000 * measured.first_merge_drop_s).mean(),
+        "failure_to_first_fixed_loss_ms": (1000 * measured.first_fixed_loss_s).mean(),
+    }
+    return found + rows(metrics, key=behind({"port": MERGE_PORT, "window": f"from {FAILURE_S:g} s"}))
+
+
+def over_time(label: str, unit: str, cells: Cells, key: Key) -> list[Series]:
+    """Mean over seeds, and the first seed alone, of the cell of a key."""
+    values = cells.at(**key).values
+    x = [round(end, 6) for end in cells.axis("time").numbers or ()]
+    shown = {"mean over seeds": values.mean(axis=0), f"example run, seed {cells.seeds[0]}": values[0]}
+    return [
+        Series(f"{label}, {what}", key, "time", "s", label, unit, x, y.round(3).tolist()) for what, y in shown.items()
+    ]
+
+
+def windows(run: RunData, segment_bytes: int, delta: int) -> list[Series]:
+    """Congestion window of each source of a run at the ends of intervals of 100 ms."""
+    senders = sources.senders(run, segment_bytes)
+    x = (np.arange(1, round(END_S / STEP_S) + 1) * STEP_S).round(6).tolist()
+    found = []
+    for number, name in enumerate(run.series["tcp"]["flows"]):
+        y = senders.mean_window([number], STEP_S, END_S).round(3).tolist()
         key: Key = {"delta_ms": delta, "class": name.split("/")[0], "flow": name}
-        axes = ("time", "s", "cwnd", "segments", ends.round(6).tolist())
-        found.append(Series(f"cwnd, example run, seed {seed}", key, *axes, values.round(3).tolist()))
+        found.append(Series(f"cwnd, example run, seed {run.seed}", key, "time", "s", "cwnd", "segments", x, y))
     return found
+
+
+def access_full_backbone_empty(measured: World, rates_bps: Cells) -> list[Part]:
+    """Judge: with all links up the access is full with a filled queue, the backbone 80 % loaded with an empty one."""
+    n = len(measured.load.seeds)
+    good, seen = np.ones(n, dtype=bool), []
+    for start_s, end_s in ALL_UP_S:
+        load, queue = mean_load(measured, start_s, end_s, rates_bps), mean_queue(measured, start_s, end_s)
+        full, filled = (one.part(port=ACCESS) for one in (load, queue))
+        loaded, empty = (one.part(port=BACKBONE) for one in (load, queue))
+        for holds in (full > 99, filled > 35, abs(loaded - 80) <= 1, empty < 1):
+            good &= holds.values.all(axis=(1, 2))
+        seen.append(
+            f"({start_s:g} s, {end_s:g} s] access load {full.values.min():.2f} % and more, "
+            f"queue {filled.values.min():.1f} packets and more, backbone load {loaded.values.min():.2f} to "
+            f"{loaded.values.max():.2f} %, queue {empty.values.max():.2f} packets and less"
+        )
+    text = f"runs in which all of it holds for all three delays ({'; '.join(seen)})"
+    return [judge.share_part(text, int(good.sum()), n, 0.95)]
+
+
+def overflow_by_delay(measured: World, rates_bps: Cells) -> list[Part]:
+    """Judge: 0 ms overflows at once and hits the fixed flows, 50 ms later, 1000 ms last."""
+    soon = (measured.first_merge_drop_s.at(delta_ms=0) <= 0.3).values.sum()
+    load = mean_load(measured, FAILURE_S, FAILURE_S + 1, rates_bps).at(delta_ms=0, port=MERGE_PORT)
+    parts = [
+        judge.share_part(f"0 ms: first drop at {MERGE_PORT} within 300 ms", int(soon), len(load.seeds), 0.9),
+        judge.paired_part(
+            f"0 ms: load of {MERGE_PORT} in (10 s, 11 s], {load.values.mean():.1f} %, minus 98 %",
+            load,
+            np.full(len(load.seeds), 98),
+            "above",
+            "points",
+        ),
+    ]
+    for title, first_s in (
+        (f"from the switch to the first drop at {MERGE_PORT}", measured.first_merge_drop_s),
+        ("from the failure to the first loss of a fixed flow", measured.first_fixed_loss_s),
+    ):
+        ms = 1000 * first_s
+        parts += [
+            judge.paired_part(
+                f"{title}, {longer} ms minus {one} ms", ms.at(delta_ms=longer), ms.at(delta_ms=one), "above", "ms"
+            )
+            for one, longer in itertools.pairwise(DELTA_MS)
+        ]
+    switched = measured.goodput.at(delta_ms=1000, group="switched")
+    left = int(switched.between(FAILURE_S + 0.2, FAILURE_S + 1).values.sum())
+    text = f"1000 ms: {left} switched bytes delivered in (10.2 s, 11 s], all runs together"
+    return [*parts, judge.exact_part(text, left == 0)]
+
+
+QUEUES = Exhibit(
+    "slides/queues",
+    "Bandwidth, queues and congestion windows by protection switch delay",
+    "slides, qualitative discussion: bandwidth and queues",
+    SETUP,
+    find,
+)

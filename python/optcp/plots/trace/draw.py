@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from optcp.run import OneRun
-    from optcp.study.done import StoredRun
+    from optcp.study.stored_run import StoredRun
     from optcp.table import Table
 
 FORMATS = ("png", "pdf", "svg")
