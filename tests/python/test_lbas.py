@@ -1,6 +1,7 @@
 """The LBAS paper: reading of runs and each judgement on data made by hand, and outcomes of long runs that are kept."""
 
 import json
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -8,16 +9,15 @@ import pytest
 from optcp.errors import InputError
 from optcp.papers import assume, judge
 from optcp.papers.base import Options, Size
-from optcp.papers.lbas import exhibit, order, outcome, paper, steady, table1, table2, table3
+from optcp.papers.lbas import order, outcome, paper, steady, table1, table2, table3, tables
 from optcp.papers.lbas.paper import CELLS, FEWER, Cell
 from optcp.papers.registry import select
-from optcp.study.store import RunData
 
 IDS = ["lbas/table1", "lbas/table2", "lbas/table3"]
 
 
 def run(series):
-    return RunData(1, "", None, "", {}, {}, None, [], None, 0.0, series)
+    return SimpleNamespace(series=series)
 
 
 def ports(names, **columns):
@@ -35,8 +35,8 @@ def test_the_cells_of_the_paper():
     assert (CELLS[0].hosts, FEWER[0].hosts) == (20, 50)
     # K = 2, b_D = 3, N = 7: sources 0 to 41 send into 0 to 5 in turn, so each lightpath has two of six: 14.
     assert Cell(3, 14, True, metro_nodes=2).flows_by_lightpath() == [14, 14, 14]
-    assert exhibit.printed("table1_throughput_gbps", Cell(3, 250, False)) == 7.88
-    assert exhibit.printed("table2_drop_mbps", Cell(10, 100, True)) == 12.59
+    assert Cell(3, 250, False).printed("table1_throughput_gbps") == 7.88
+    assert Cell(10, 100, True).printed("table2_drop_mbps") == 12.59
 
 
 def test_quantities_by_hand():
@@ -78,25 +78,27 @@ def test_values_are_batches_until_there_are_three_seeds():
     cell, other = CELLS[:2]
     batch = {"queue_mb": np.array([1.0, 3.0])}
     few = outcome.Measured({cell: {1: batch, 2: batch}, other: {2: {"queue_mb": np.array([5.0, 6.0])}}})
-    assert few.values("queue_mb", [cell])[0].tolist() == [1, 3, 1, 3]
-    first, second = few.values("queue_mb", [cell, other])
+    alone, both = few.together([cell]), few.together([cell, other])
+    assert alone.values("queue_mb")[0].tolist() == [1, 3, 1, 3]
+    first, second = both.values("queue_mb")
     assert (first.tolist(), second.tolist()) == ([1, 3], [5, 6])
-    assert few.batched([cell])
-    assert few.interval("queue_mb", cell).n == 2
-    many = outcome.Measured({cell: dict.fromkeys((1, 2, 3), batch)})
-    assert many.values("queue_mb", [cell])[0].tolist() == [2, 2, 2]
-    assert not many.batched([cell])
+    assert both.values("queue_mb", "queue_mb")[1].tolist() == [10, 12]
+    assert alone.batches
+    assert few.interval(cell, "queue_mb").n == 2
+    many = outcome.Measured({cell: dict.fromkeys((1, 2, 3), batch)}).together([cell])
+    assert many.values("queue_mb")[0].tolist() == [2, 2, 2]
+    assert not many.batches
 
 
 def test_intervals_over_batches_are_widened_and_those_over_seeds_are_not():
     """Of batches worth four values: squares of 6 over 6 (4 - 1), and t for three degrees of freedom is 3.182."""
     cell = CELLS[0]
     growing = {"queue_mb": np.array([1.0, 1.0, 1.0, 3.0, 3.0, 3.0])}
-    one = outcome.Measured({cell: {1: growing}}).interval("queue_mb", cell)
+    one = outcome.Measured({cell: {1: growing}}).interval(cell, "queue_mb")
     assert one.half_width == pytest.approx(3.182 * np.sqrt(6 / 18), rel=1e-3)
     # Of seeds with the means 1, 2, 3 and 4 it is 3.182 sqrt(5 / 3 / 4).
     seeds = {seed: {"queue_mb": np.full(4, float(seed))} for seed in (1, 2, 3, 4)}
-    four = outcome.Measured({cell: seeds}).interval("queue_mb", cell)
+    four = outcome.Measured({cell: seeds}).interval(cell, "queue_mb")
     assert four.half_width == pytest.approx(3.182 * np.sqrt(5 / 12), rel=1e-3)
 
 
@@ -104,11 +106,11 @@ def test_the_longest_delay_is_a_maximum_over_runs():
     """Running maxima of two runs: 7, 8, 8 and 5, 9, 9 ms. Their mean would say 7.67 +- 1.6."""
     cell = CELLS[0]
     runs = {seed: {"far_longest_ms": np.array(values)} for seed, values in ((1, [7.0, 8, 8]), (2, [5.0, 9, 9]))}
-    found = outcome.Measured({cell: runs}).longest("far_longest_ms", cell)
+    found = outcome.Measured({cell: runs}).longest(cell, "far_longest_ms")
     assert (found.estimate, found.low, found.high, found.n) == (9, 9, 9, 2)
     measured = as_printed(without=CELLS[1:])
     measured.cells[cell][1]["metro_longest_ms"] = np.array([1.0, 2, 4, 4])
-    longest = table3.Table3().combined(cell, measured)["metro_longest_ms"]
+    longest = table3.metrics(measured, cell)["metro_longest_ms"]
     assert (longest.estimate, longest.half_width, longest.n) == (4, 0, 1)
 
 
@@ -119,9 +121,9 @@ def as_printed(change=None, without=()):
     for number, cell in enumerate((*CELLS, *FEWER)):
         like = cell if cell in CELLS else CELLS[number - len(CELLS)]
         values = {
-            "throughput_gbps": exhibit.printed("table1_throughput_gbps", like),
-            "drop_mbps": exhibit.printed("table2_drop_mbps", like),
-            "queue_mb": exhibit.printed("table3_queue_mb", like),
+            "throughput_gbps": like.printed("table1_throughput_gbps"),
+            "drop_mbps": like.printed("table2_drop_mbps"),
+            "queue_mb": like.printed("table3_queue_mb"),
             "far_drop_mbps": 0.0,
             "metro_drop_mbps": 0.0,
             **dict.fromkeys((*table3.DELAYS, "metro_longest_ms", "core_longest_ms", "far_longest_ms"), 1.0),
@@ -136,8 +138,10 @@ def as_printed(change=None, without=()):
 
 
 def holds(exhibit_id, measured, found=None):
-    one = {"lbas/table1": table1.Table1, "lbas/table2": table2.Table2, "lbas/table3": table3.Table3}[exhibit_id]()
-    parts = [*one.judges(measured).values(), *one.judges_beside({order.ORDER: Known(found or IN_ORDER)}).values()]
+    one = {"lbas/table1": table1, "lbas/table2": table2, "lbas/table3": table3}[exhibit_id]
+    parts = [judged(measured) for judged in one.CLAIMS.values()]
+    if one is table1:
+        parts.append(table1.keeps_order(found or IN_ORDER))
     return [judge.combine(part)[0] for part in parts]
 
 
@@ -171,7 +175,7 @@ def test_the_print_against_its_own_statements():
     broken = [part.text.split(":")[0] for part in parts if part.holds is False]
     assert broken == [f"gain at b_D = {degree}, 250 flows minus 100 flows" for degree in (3, 4, 5, 10)]
     assert holds("lbas/table2", measured)[0] is False
-    drops = table2.Table2().judges(measured)["anycast-drops-less"]
+    drops = table2.anycast_drops_less(measured)
     assert [part.text.split(",")[0] for part in drops if part.holds is False] == ["b_D = 2", "with far-side ports"]
     assert holds("lbas/table2", measured)[1:] == [True, False]
     assert holds("lbas/table3", measured)[1] is True
@@ -199,8 +203,8 @@ def test_a_missing_cell_leaves_statements_open():
     ],
 )
 def test_the_largest_gain_is_about_that_of_the_text_once_that_is_shown(values, expected):
-    found = {one: np.array([0.0, 1.0, 2.0]) for one, _ in exhibit.pairs()} | {CELLS[0]: np.array(values)}
-    parts = exhibit.largest_part(found, "gain", "throughput_gain_pct", batches=False)
+    found = [np.array(values), *(np.array([0.0, 1.0, 2.0]) for _ in tables.PAIRS[1:])]
+    parts = tables.largest_part(found, "gain", "throughput_gain_pct", batches=False)
     assert judge.combine(parts)[0] == expected
 
 
@@ -229,11 +233,11 @@ def test_what_holds_by_construction_is_said_to():
 def test_cells_without_a_common_seed_count_as_missing():
     measured = as_printed()
     measured.cells[CELLS[1]][2] = measured.cells[CELLS[1]].pop(1)
-    assert not measured.has(CELLS[:2])
-    assert measured.has(CELLS[2:])
+    assert not measured.together(CELLS[:2])
+    assert measured.together(CELLS[2:])
     # The fourth is false without this cell: at b_D = 4 the printed gain grows from 100 flows to 250.
     assert holds("lbas/table1", measured)[:4] == ["undecided"] * 3 + [False]
-    parts = table1.Table1().judges(measured)["anycast-raises-throughput"]
+    parts = table1.CLAIMS["anycast-raises-throughput"](measured)
     assert parts[0].text == "1 of 15 comparisons are of cells without a common seed"
     assert len(parts) == 1 + 14
     assert "1 of 1 comparisons" in table3.largest_reduction(measured)[0].text
@@ -248,7 +252,7 @@ def test_a_statement_that_one_cell_breaks_is_false():
     other = as_printed(lambda cell: {"throughput_gbps": 8.39 * 1.03} if cell == FEWER[0] else {})
     assert holds("lbas/table1", other)[4] is False
     far = as_printed(lambda cell: {"far_drop_mbps": 60.0} if cell == CELLS[0] else {})
-    parts = table2.Table2().judges(far)["anycast-drops-less"]
+    parts = table2.anycast_drops_less(far)
     assert [part.holds for part in parts if "b_D = 2, 100 flows" in part.text] == [True, False]
 
 
@@ -300,12 +304,11 @@ def test_sizes_and_settings():
             assume.values(table.assumed, {name: text})
 
 
-def test_short_runs_decide_no_comparison(monkeypatch):
+def test_short_runs_decide_no_comparison():
     """The cells that a quick look has, one of them clearly against the paper."""
     measured = as_printed(lambda cell: {"throughput_gbps": 5.0} if cell.anycast else {}, without=CELLS[2:])
-    monkeypatch.setattr(outcome, "of_study", None)
-    table = table1.Table1()
-    done = {cell.name: Known(seeds) for cell, seeds in measured.cells.items()} | {order.ORDER: Known(IN_ORDER)}
+    table = table1.TABLE1
+    done = {cell.name: Known([seeds]) for cell, seeds in measured.cells.items()} | {order.ORDER: Known(IN_ORDER)}
     found = table.evaluate(assume.values(table.assumed, {}), done)
     assert [claim.holds for claim in found.claims] == ["undecided"] * 4 + [True, "undecided"]
     assert "(short runs)" in found.claims[0].evidence
@@ -340,10 +343,9 @@ def test_the_print_is_beyond_steady_newreno():
     """The paper's page says about 0.03 Mb/s at 84 Mb/s a flow with 100 ms: 1.5 / 700^2 of 8.4 Gb/s."""
     found = table2.of_print(CELLS[0])
     assert found.law_mbps == pytest.approx(8.4e3 * 1.5 / 700**2, rel=0.2)
-    rows = table2.Table2().rows_beside()
+    rows = table2.law_rows()
     assert len(rows) == 30 * 2
     assert all(row.paper is None and row.n == 0 for row in rows)
-    drops = {cell.name: exhibit.printed("table2_drop_mbps", cell) for cell in CELLS}
+    drops = {cell.name: cell.printed("table2_drop_mbps") for cell in CELLS}
     assert all(table2.of_print(cell).most_mbps < drops[cell.name] for cell in CELLS)
-    (note,) = table2.Table2().notes({})
-    assert "1.7 to 18 times the second" in note
+    assert "1.7 to 18 times the second" in table2.law_note()

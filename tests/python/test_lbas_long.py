@@ -7,6 +7,8 @@ import sys
 import numpy as np
 import pytest
 
+from conftest import WORLD
+from optcp import _core
 from optcp.errors import Interrupted, RunFailed
 from optcp.papers import assume, kept
 from optcp.papers.base import Size
@@ -15,30 +17,43 @@ from optcp.papers.lbas.paper import CELLS, FEWER
 from optcp.papers.registry import select
 from optcp.papers.reproduce import Request, make_long_runs, reproduce
 from optcp.plots import figures
-from optcp.shipped import find
 from optcp.tables import show_result
 from test_lbas import as_printed
 
-WORLD = find("gmpls-section5")
+
+@pytest.fixture
+def made(monkeypatch):
+    """The seeds of the long runs that are made in this test."""
+    seeds, run = [], _core.run_branches
+
+    def counted(scenarios, seed, **options):
+        seeds.append(seed)
+        return run(scenarios, seed, **options)
+
+    monkeypatch.setattr(_core, "run_branches", counted)
+    return seeds
 
 
 def long_run(directory, seed, *overrides):
-    # Of the double: it makes up runs of this scenario only.
-    return kept.LongRun(directory / f"one-seed-{seed}.json", WORLD, overrides, seed, lambda one: {"seed": one.seed})
+    world = directory / "world.toml"
+    if directory.is_dir():
+        world.write_text(WORLD)
+    return kept.LongRun(directory / f"one-seed-{seed}.json", world, overrides, seed, lambda one: {"seed": one.seed})
 
 
-def test_a_long_run_is_made_once_for_its_settings(tmp_path, silent, calls):
+def test_a_long_run_is_made_once_for_its_settings(tmp_path, silent, made):
     runs = [long_run(tmp_path, seed) for seed in (1, 2)]
     assert runs[0].read() is None
     kept.make_missing([*runs, runs[0]], 1, silent)
-    assert calls == [(1, 1), (2, 1)]
+    assert made == [1, 2]
     assert silent.started == [(2, 0)]
     content = runs[1].read()
     assert content["outcome"] == {"seed": 2}
-    assert (content["set"], content["git"], content["version"]) == ([], "fake", "0.0.0")
+    version, _, git = _core.version().partition("+")
+    assert (content["set"], content["version"], content["git"]) == ([], version, git or "unknown")
     kept.make_missing(runs, 1, silent)
     assert silent.started[1:] == [(2, 2)]
-    assert len(calls) == 2
+    assert made == [1, 2]
     changed = long_run(tmp_path, 1, ("parameters.backbone", "20 Mbps"))
     assert changed.read() is None
     # A world that is another one now is made again, and meanwhile still read.
@@ -48,7 +63,7 @@ def test_a_long_run_is_made_once_for_its_settings(tmp_path, silent, calls):
     assert not runs[1].is_current()
 
 
-def test_finished_runs_are_kept_when_the_others_fail(tmp_path, silent, calls, monkeypatch):
+def test_finished_runs_are_kept_when_the_others_fail(tmp_path, silent, monkeypatch):
     make = kept.LongRun.make
 
     def interrupted(self, cancel):
@@ -85,7 +100,7 @@ def whole(**changes):
     ],
 )
 def test_a_broken_file_is_named(tmp_path, text, message):
-    run = kept.LongRun(tmp_path / "one-seed-1.json", WORLD, (), 1, dict, ("a", "b"))
+    run = kept.LongRun(tmp_path / "one-seed-1.json", tmp_path / "world.toml", (), 1, dict, ("a", "b"))
     run.file.write_text(text)
     with pytest.raises(RunFailed, match=message) as error:
         run.read()
@@ -112,7 +127,7 @@ def test_a_broken_file_ends_the_command_with_a_message(optcp, tmp_path, monkeypa
     assert "2-100-anycast-seed-1.json" in messages.replace("\n", "")
 
 
-def test_a_run_is_left_to_the_process_that_makes_it(tmp_path, silent, calls):
+def test_a_run_is_left_to_the_process_that_makes_it(tmp_path, silent, made):
     """Of two runs one is held by a process that lives; of the other one that has ended has left the file."""
     theirs, ended = (long_run(tmp_path, seed) for seed in (1, 2))
     hold = "import sys, filelock\nwith filelock.FileLock(sys.argv[1]):\n print(flush=True)\n sys.stdin.read()"
@@ -123,7 +138,7 @@ def test_a_run_is_left_to_the_process_that_makes_it(tmp_path, silent, calls):
         process.stdout.readline()
         assert kept.make_missing([theirs, ended], 1, silent) == [theirs]
         process.stdin.close()
-    assert calls == [(2, 1)]
+    assert made == [2]
     assert theirs.read() is None
     assert ended.is_current()
     assert kept.make_missing([theirs, ended], 1, silent) == []
@@ -138,7 +153,7 @@ def test_the_command_says_which_runs_it_left(optcp, tmp_path, monkeypatch):
     assert f"2-100-anycast-seed-1: left to the process that holds {lock}" in messages
 
 
-def test_a_run_that_another_process_has_made_meanwhile_is_not_made_again(tmp_path, silent, calls, monkeypatch):
+def test_a_run_that_another_process_has_made_meanwhile_is_not_made_again(tmp_path, silent, made, monkeypatch):
     """While the first of two runs is made here, another process makes the second."""
     runs = [long_run(tmp_path, seed) for seed in (1, 2)]
     make = kept.LongRun._make
@@ -149,15 +164,15 @@ def test_a_run_that_another_process_has_made_meanwhile_is_not_made_again(tmp_pat
 
     monkeypatch.setattr(kept.LongRun, "_make", beside)
     assert kept.make_missing(runs, 1, silent) == []
-    assert calls == [(1, 1), (2, 1)]
+    assert made == [1, 2]
     assert all(run.is_current() for run in runs)
 
 
-def test_a_place_that_cannot_be_written_is_found_before_the_first_run(tmp_path, silent, calls):
+def test_a_place_that_cannot_be_written_is_found_before_the_first_run(tmp_path, silent, made):
     (tmp_path / "here").write_text("a file, no directory")
     with pytest.raises(RunFailed, match="here: outcomes of long runs cannot be stored there"):
         kept.make_missing([long_run(tmp_path, 1), long_run(tmp_path / "here", 2)], 1, silent)
-    assert calls == []
+    assert made == []
 
 
 def test_an_interrupted_command_counts_current_runs_only(tmp_path, monkeypatch):

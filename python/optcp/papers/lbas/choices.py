@@ -4,21 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from optcp.papers.base import Evaluation, exhibit
+from optcp.papers.exhibit import Exhibit, Findings
 from optcp.papers.lbas import smaller
-from optcp.papers.lbas.rows import both_modes, columns
-from optcp.papers.lbas.smaller import Smaller
+from optcp.papers.lbas.rows import both_modes
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from optcp.papers.assume import Value
     from optcp.papers.base import Options
-    from optcp.study import Done, Grid
+    from optcp.papers.exhibit import Chosen, Found
+    from optcp.study import Grid
 
-RUNS = 8
-NAME = "choices"
-CHOICES: dict[str, dict[str, str]] = {
+INTERPRETATIONS: dict[str, dict[str, str]] = {
     "as assumed": {},
     "profile = rfc": smaller.SENDERS["rfc"],
     "profile = rfc, timeout_basis = flight-size": smaller.SENDERS["rfc, timeout_basis = flight-size"],
@@ -32,48 +27,31 @@ CHOICES: dict[str, dict[str, str]] = {
     "K = 2": {"parameters.K": "2", "parameters.hosts": "5"},
 }
 """An interpretation to what it changes; buffers and windows are those of the copy."""
-QUICK_CHOICES = tuple(CHOICES)[:3]
-
-
-@exhibit
-class Choices(Smaller):
-    """The first cell under each interpretation of an unstated parameter."""
-
-    id = "lbas/choices"
-    title = "What each unstated parameter changes, smaller copy of the network"
-    runs = RUNS
-
-    def studies(self, chosen: Mapping[str, Value], options: Options) -> dict[str, Grid]:
-        """With anycast switching and without, one change at a time."""
-        cells = [
-            {**dict(cell.overrides()), **CHOICES[name]}
-            for name in (QUICK_CHOICES if smaller.is_quick(options) else CHOICES)
-            for cell in smaller.QUICK_CELLS
-        ]
-        return {NAME: smaller.study("lbas, choices", cells, chosen, options)}
-
-    def evaluate(self, chosen: Mapping[str, Value], done: Mapping[str, Done]) -> Evaluation:
-        """Rows by interpretation."""
-        del chosen
-        measured = done[NAME].once(_measured)
-        rows = [
-            one
-            for name, modes in measured.items()
-            for one in both_modes({"choice": name}, {mode: columns(runs) for mode, runs in modes.items()})
-        ]
-        return Evaluation(rows, [], [], [NOTE])
-
-
 NOTE = (
     "b_D = 2, 10 flows a lightpath; one unstated parameter at a time differs from the assumed value. Windows and "
     "buffers are those of the copy: an initial ssthresh of 5 segments stands for 45."
 )
 
 
-def _measured(done: Done) -> dict[str, dict[str, list[dict[str, float]]]]:
-    names = list(CHOICES)[: len(done.grid.branches) // 2]
-    found: dict[str, dict[str, list[dict[str, float]]]] = {name: {"yes": [], "no": []} for name in names}
-    for _, runs in done:
-        for place, run in enumerate(runs):
-            found[names[place // 2]]["no" if place % 2 else "yes"].append(smaller.measure(run))
-    return found
+def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
+    """The first cell under each interpretation, with anycast switching and without."""
+
+    def settings(choice: str, anycast: str) -> dict[str, str]:
+        return {**smaller.network(2, smaller.FLOWS[0], anycast), **INTERPRETATIONS[choice]}
+
+    axes = {"choice": tuple(INTERPRETATIONS)[: 3 if options.size.is_quick else None], "anycast": ("yes", "no")}
+    return {"choices": smaller.grid("lbas, choices", axes, settings, chosen, options)}
+
+
+def find(found: Found) -> Findings:
+    """Rows by interpretation."""
+    return Findings(both_modes(found.only.once(smaller.measured)), notes=[NOTE])
+
+
+CHOICES = Exhibit(
+    "lbas/choices",
+    "What each unstated parameter changes, smaller copy of the network",
+    "beyond the paper",
+    smaller.setup(grids, runs=8),
+    find,
+)

@@ -2,40 +2,93 @@
 
 from __future__ import annotations
 
+import functools
 import shlex
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from optcp.autocorrelation import lag_one
 from optcp.errors import RunFailed
 from optcp.papers.kept import LongRun
 from optcp.papers.lbas import outcome
-from optcp.papers.lbas.paper import CELLS, FEWER, SCENARIO, changed, directory, length, overrides, reading
+from optcp.papers.lbas.outcome import Measured
+from optcp.papers.lbas.paper import CELLS, FEWER, SCENARIO, Cell, changed, directory, length, overrides, reading
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from optcp.papers.assume import Value
-    from optcp.papers.lbas.outcome import Measured
-    from optcp.papers.lbas.paper import Cell
+    from optcp.papers.exhibit import Chosen
 
 
-def long_run(cell: Cell, chosen: Mapping[str, Value], seed: int) -> LongRun:
+def long_run(cell: Cell, chosen: Chosen, seed: int) -> LongRun:
     """The run of a cell with these values, and where it is stored."""
     settings = (*overrides(chosen), *length(chosen).items(), *cell.overrides())
     file = directory(chosen) / f"{cell.name}-seed-{seed}.json"
     return LongRun(file, SCENARIO, settings, seed, outcome.to_json, outcome.METRICS)
 
 
-def kept_runs(chosen: Mapping[str, Value]) -> list[tuple[Cell, dict[str, Any]]]:
-    """Everything that is stored for these values: cells and contents of files, cell by cell and by seed."""
-    found = []
-    for cell in (*CELLS, *FEWER):
+@dataclass(frozen=True)
+class Stored:
+    """Long runs that are stored with the project.
+
+    Attributes
+    ----------
+    chosen
+        The values of the unstated parameters that they have.
+    runs
+        Cells and contents of files, cell by cell and by seed.
+    """
+
+    chosen: Chosen
+    runs: list[tuple[Cell, dict[str, Any]]]
+
+    @property
+    def reading(self) -> str:
+        """The name of the interpretation."""
+        return reading(self.chosen)
+
+    @functools.cached_property
+    def measured(self) -> Measured:
+        """Their outcomes."""
+        cells: dict[Cell, dict[int, outcome.Batches]] = {}
+        for cell, content in self.runs:
+            cells.setdefault(cell, {})[content["seed"]] = outcome.from_json(content["outcome"])
+        return Measured(cells)
+
+    @property
+    def origin(self) -> list[dict[str, Any]]:
+        """Where each comes from."""
+        names = ("seed", "version", "git", "scenario_sha256", "metrics_sha256", "cpu_seconds")
+        return [
+            {"reading": self.reading, "cell": cell.name, **{name: content[name] for name in names}}
+            for cell, content in self.runs
+        ]
+
+    def note(self) -> str:
+        """Say which cells there are, how long their runs are, and what their intervals are worth."""
+        of, cells = length(self.chosen), self.measured.cells
+        missing = [cell.name for cell in (*CELLS, *FEWER) if cell not in cells]
+        names = "all" if not cells else ", ".join(missing)
+        settings = "".join(f" --set {shlex.quote(f'{name}={self.chosen[name]}')}" for name in changed(self.chosen))
+        text = (
+            f"{self.reading}: long runs that are stored with the project ({of['stop']}, the first "
+            f"{of['parameters.warm_up']} left out, means of {of['parameters.batch']}), "
+            f"{sum(cell in cells for cell in CELLS)} of {len(CELLS)} cells."
+        )
+        more = f" Missing: {names}; `optcp reproduce lbas{settings} --paper-scale` makes them." if missing else ""
+        return text + more + (_intervals(self.measured) if cells else "")
+
+
+def stored(chosen: Chosen, cells: Sequence[Cell] = (*CELLS, *FEWER)) -> Stored:
+    """Everything that is stored of some cells for these values."""
+    runs = []
+    for cell in cells:
         files = directory(chosen).glob(f"{cell.name}-seed-*.json")
         for seed in sorted(map(_seed, files)):
             content = long_run(cell, chosen, seed).read()
-            found += [(cell, content)] if content else []
-    return found
+            runs += [(cell, content)] if content else []
+    return Stored(chosen, runs)
 
 
 def _seed(file: Path) -> int:
@@ -45,24 +98,8 @@ def _seed(file: Path) -> int:
     return int(digits)
 
 
-def by_cell(kept: Sequence[tuple[Cell, dict[str, Any]]]) -> dict[Cell, dict[int, outcome.Batches]]:
-    """What :func:`kept_runs` found, by cell and seed."""
-    cells: dict[Cell, dict[int, outcome.Batches]] = {}
-    for cell, content in kept:
-        cells.setdefault(cell, {})[content["seed"]] = outcome.from_json(content["outcome"])
-    return cells
-
-
-def provenance_of(reading: str, kept: Sequence[tuple[Cell, dict[str, Any]]]) -> list[dict[str, Any]]:
-    """Where each stored run comes from."""
-    names = ("seed", "version", "git", "scenario_sha256", "metrics_sha256", "cpu_seconds")
-    return [
-        {"reading": reading, "cell": cell.name, **{name: content[name] for name in names}} for cell, content in kept
-    ]
-
-
 def not_committed(kept: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Name the runs of :func:`provenance_of` whose program no commit has."""
+    """Name the runs of :attr:`Stored.origin` whose program no commit has."""
     dirty: dict[str, list[str]] = {}
     for one in kept:
         if one["git"].endswith(".dirty"):
@@ -72,21 +109,6 @@ def not_committed(kept: Sequence[Mapping[str, Any]]) -> list[str]:
     names = "; ".join(f"{reading}: {', '.join(cells)}" for reading, cells in dirty.items())
     number = sum(len(cells) for cells in dirty.values())
     return [f"{number} of {len(kept)} stored runs made from a tree with changes that were not committed: {names}."]
-
-
-def what_is_kept(measured: Measured, chosen: Mapping[str, Value]) -> str:
-    """Say which cells there are with these values, how long their runs are, and what their intervals are worth."""
-    of = length(chosen)
-    missing = [cell.name for cell in (*CELLS, *FEWER) if cell not in measured.cells]
-    names = "all" if not measured.cells else ", ".join(missing)
-    settings = "".join(f" --set {shlex.quote(f'{name}={chosen[name]}')}" for name in changed(chosen))
-    text = (
-        f"{reading(chosen)}: long runs that are stored with the project ({of['stop']}, the first "
-        f"{of['parameters.warm_up']} left out, means of {of['parameters.batch']}), "
-        f"{sum(cell in measured.cells for cell in CELLS)} of {len(CELLS)} cells."
-    )
-    more = f" Missing: {names}; `optcp reproduce lbas{settings} --paper-scale` makes them." if missing else ""
-    return text + more + (_intervals(measured) if measured.cells else "")
 
 
 def _intervals(measured: Measured) -> str:

@@ -3,29 +3,31 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from optcp.papers.base import Evaluation, exhibit
-from optcp.papers.lbas import smaller
+from optcp.axes import Axis
+from optcp.labelled import cells_of
+from optcp.papers.exhibit import Exhibit, Findings, key_value
+from optcp.papers.lbas import outcome, smaller
 from optcp.papers.lbas.paper import METRO_NODES, Cell
-from optcp.papers.lbas.rows import DIFFERENCE, both_modes, columns
-from optcp.papers.lbas.smaller import Smaller
+from optcp.papers.lbas.rows import DIFFERENCE, both_modes
 from optcp.papers.model import Series
+from optcp.samples import Samples
+from optcp.study.observed import seconds
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
-    from optcp.papers.assume import Value
+    from optcp.cells import Cells
     from optcp.papers.base import Options
-    from optcp.papers.model import Key, Row
+    from optcp.papers.exhibit import Chosen, Found
+    from optcp.papers.model import Key
     from optcp.study import Done, Grid, RunData
 
-RUNS = 8
-NAME = "mix"
 FLOWS = smaller.FLOWS[0]
 SENDERS = ("inet-2011", "linux-6")
 SHORT_MEAN_BYTES, SHORT_LARGEST_BYTES, SHAPE = 50_000, 5_000_000, 1.2
@@ -33,65 +35,9 @@ ARRIVALS = {10: 25, 30: 75}
 """Load of the short flows in % of a lightpath to how many come a second for each: 50 kB and headers are 0.41 Mb."""
 UDP_MBPS, UDP_BYTES = 5, 200
 """Of all sources that share a lightpath, Poisson; packets about as large as those of voice."""
-LAST_S = {"default": 50, "quick": 10}
+LAST_S, QUICK_LAST_S = 50, 10
 """From when on no more short flows come, so that almost all end before the run does."""
-FIRST_S = {"default": 6, "quick": 4}
 PS = 1e12
-
-
-class Way(NamedTuple):
-    """One pair of worlds."""
-
-    sender: str
-    bundling_degree: int
-    load_pct: int
-
-    def cell(self, anycast: bool) -> Cell:
-        """The network."""
-        return Cell(self.bundling_degree, FLOWS, anycast)
-
-    def key(self) -> Key:
-        """Of its rows."""
-        return {"profile": self.sender, "bundling_degree": self.bundling_degree, "short_flows_pct": self.load_pct}
-
-
-WAYS = tuple(Way(*one) for one in ((s, d, p) for s in SENDERS for d in smaller.BUNDLING_DEGREES for p in ARRIVALS))
-QUICK_WAYS = WAYS[:1]
-
-
-@exhibit
-class Mix(Smaller):
-    """Completion times of short flows, and losses and delay of UDP."""
-
-    id = "lbas/mix"
-    title = "Short flows and UDP beside the long flows, smaller copy of the network"
-    runs = RUNS
-
-    def studies(self, chosen: Mapping[str, Value], options: Options) -> dict[str, Grid]:
-        """With anycast switching and without; both have the same short flows and datagrams."""
-        size = "quick" if smaller.is_quick(options) else "default"
-        cells = [
-            {**smaller.SENDERS[way.sender], **dict(way.cell(anycast).overrides()), **traffic(way, size)}
-            for way in (QUICK_WAYS if size == "quick" else WAYS)
-            for anycast in (True, False)
-        ]
-        return {NAME: smaller.study("lbas, mix", cells, chosen, options)}
-
-    def evaluate(self, chosen: Mapping[str, Value], done: Mapping[str, Done]) -> Evaluation:
-        """Rows by sender, degree and load, and the distribution of completion times."""
-        del chosen
-        found = done[NAME].once(_measured)
-        rows: list[Row] = []
-        for way, modes in found.items():
-            rows += both_modes(way.key(), {mode: columns([one for one, _ in runs]) for mode, runs in modes.items()})
-        series = [
-            _distribution({**way.key(), "anycast": mode}, np.concatenate([times for _, times in runs]))
-            for way, modes in found.items()
-            for mode, runs in modes.items()
-        ]
-        return Evaluation(rows, [], series, [NOTE])
-
-
 NOTE = (
     "10 long flows a lightpath; short flows come as a Poisson process, Pareto sizes of 50 kB on average (index 1.2, up "
     "to 5 MB), with a handshake; UDP of 5 Mb/s a lightpath, packets of 200 B, Poisson. Completion times are of short "
@@ -100,7 +46,51 @@ NOTE = (
 )
 
 
-def traffic(way: Way, size: str) -> dict[str, str]:
+def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
+    """With anycast switching and without; both have the same short flows and datagrams."""
+    first, last_s = (1, QUICK_LAST_S) if options.size.is_quick else (None, LAST_S)
+
+    def settings(profile: str, bundling_degree: int, short_flows_pct: int, anycast: str) -> dict[str, str]:
+        network = smaller.network(bundling_degree, FLOWS, anycast)
+        return {**smaller.SENDERS[profile], **network, **traffic(bundling_degree, short_flows_pct, last_s)}
+
+    axes = {
+        "profile": SENDERS[:first],
+        "bundling_degree": smaller.BUNDLING_DEGREES[:first],
+        "short_flows_pct": tuple(ARRIVALS)[:first],
+        "anycast": ("yes", "no"),
+    }
+    return {"mix": smaller.grid("lbas, mix", axes, settings, chosen, options)}
+
+
+def find(found: Found) -> Findings:
+    """Rows by sender, degree and load, and the distribution of completion times."""
+    metrics, times_ms = found.only.once(measured)
+    rows = both_modes({name: metrics.at(metric=name) for name in metrics.axis("metric").values})
+    series = [
+        _distribution(
+            {axis.name: key_value(axis, i) for axis, i in zip(times_ms.axes, at, strict=True)},
+            np.concatenate(list(times_ms.at(**where).values)),
+        )
+        for at, where in cells_of(times_ms.axes)
+    ]
+    return Findings(rows, series=series, notes=[NOTE])
+
+
+def measured(done: Done) -> tuple[Cells, Samples]:
+    """The metrics of :func:`measure` over the axis ``metric``, and completion times in ms."""
+    warm_up_s = seconds(done.grid.branches[0].scenario.summary()["parameters"]["warm_up"])
+    runs = [[measure(run, warm_up_s) for run in of_seed] for _, of_seed in done]
+    names = tuple(runs[0][0][0])
+    times = np.empty((len(runs), len(runs[0])), dtype=object)
+    for at in np.ndindex(*times.shape):
+        times[at] = runs[at[0]][at[1]][1]
+    shape = [len(runs), *(len(axis) for axis in done.axes)]
+    metrics = np.array([[list(one.values()) for one, _ in of_seed] for of_seed in runs])
+    return done.cells(metrics, (Axis("metric", names),)), Samples(times.reshape(shape), done.axes, done.seeds)
+
+
+def traffic(bundling_degree: int, load_pct: int, last_s: int) -> dict[str, str]:
     """What comes beside the long flows, as the scenario's file would have it."""
     paths = {
         "rightward": ["SL", "ML", "L", "R", "MR", "DR"],
@@ -118,13 +108,13 @@ def traffic(way: Way, size: str) -> dict[str, str]:
             "group": f"short-{group}",
             "path": path,
             "tcp": "all",
-            "arrivals": f"{ARRIVALS[way.load_pct] * way.bundling_degree} flows/s",
-            "until": f"{LAST_S[size]} s",
+            "arrivals": f"{ARRIVALS[load_pct] * bundling_degree} flows/s",
+            "until": f"{last_s} s",
             "sizes": sizes,
         }
         for group, path in paths.items()
     ]
-    sources = METRO_NODES * way.cell(anycast=True).hosts
+    sources = METRO_NODES * Cell(bundling_degree, FLOWS, anycast=True).hosts
     udp = [
         {
             "group": f"udp-{group}",
@@ -160,19 +150,7 @@ def _toml(value: object) -> str:
     return json.dumps(value)
 
 
-def _measured(done: Done) -> dict[Way, dict[str, list[tuple[dict[str, float], NDArray[np.float64]]]]]:
-    full = len(done.grid.branches) == 2 * len(WAYS)
-    first_s = FIRST_S["default" if full else "quick"]
-    ways = WAYS if full else QUICK_WAYS
-    found: dict[Way, dict[str, list[tuple[dict[str, float], NDArray[np.float64]]]]]
-    found = {way: {"yes": [], "no": []} for way in ways}
-    for _, runs in done:
-        for place, run in enumerate(runs):
-            found[ways[place // 2]]["no" if place % 2 else "yes"].append(measure(run, first_s))
-    return found
-
-
-def measure(run: RunData, first_s: int) -> tuple[dict[str, float], NDArray[np.float64]]:
+def measure(run: RunData, first_s: float) -> tuple[dict[str, float], NDArray[np.float64]]:
     """The metrics of a run, and how long in ms each short flow took that started after ``first_s`` and ended."""
     short = run.series["short"]
     start = short["start_ps"].astype(np.float64) / PS
@@ -182,10 +160,11 @@ def measure(run: RunData, first_s: int) -> tuple[dict[str, float], NDArray[np.fl
     found = {"completion_mean_ms": float(times_ms.mean())}
     found |= {f"completion_p{percent}_ms": float(np.percentile(times_ms, percent)) for percent in (50, 95, 99)}
     found["unfinished_pct"] = float(100 * (1 - ended.sum() / counted.sum()))
-    return {**found, **udp(run.series["udp"], first_s), **smaller.measure(run)}, times_ms
+    shares = {name: float(batch.mean()) for name, batch in smaller.shares(outcome.batches(run)).items()}
+    return {**found, **udp(run.series["udp"], first_s), **shares}, times_ms
 
 
-def udp(series: Mapping[str, Any], first_s: int) -> dict[str, float]:
+def udp(series: Mapping[str, Any], first_s: float) -> dict[str, float]:
     """Loss and mean delay of datagrams from an instant on, a multiple of the observation's interval."""
     first = round(first_s / series["interval_s"])
     arrived, lost, delay_ps = (
@@ -201,3 +180,12 @@ def _distribution(key: Key, times_ms: NDArray[np.float64]) -> Series:
     x: Sequence[float] = np.percentile(times_ms, 100 - above).round(3).tolist()
     label = "short flows that take longer"
     return Series(label, key, "completion time", "ms", label, "%", list(x), above.round(4).tolist())
+
+
+MIX = Exhibit(
+    "lbas/mix",
+    "Short flows and UDP beside the long flows, smaller copy of the network",
+    "beyond the paper",
+    smaller.setup(grids, runs=8),
+    find,
+)

@@ -10,15 +10,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from optcp.axes import Axis
 from optcp.papers.lbas.paper import SCENARIO, overrides
-from optcp.study import Grid
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from optcp.papers.assume import Value
     from optcp.papers.base import Options
-    from optcp.study import Done, RunData
+    from optcp.papers.exhibit import Chosen
+    from optcp.study import Done, Grid, RunData
 
 ORDER = "order of packets"
 _SMALL = [
@@ -57,25 +55,15 @@ class Overtaken(NamedTuple):
     sent: int
 
 
-def study(chosen: Mapping[str, Value], options: Options) -> Grid:
+def grid(chosen: Chosen, options: Options) -> Grid:
     """One branch a selection."""
-    return Grid.of_cells(
-        SCENARIO,
-        list(WAYS.values()),
-        [*overrides(chosen), *_SMALL],
-        title="lbas, order of packets",
-        digest=options.digest,
-        fork=options.fork,
-    )
+    return options.grid(SCENARIO, [*overrides(chosen), *_SMALL], {"selection": WAYS}, "lbas, order of packets")
 
 
 def overtaken(done: Done) -> dict[str, Overtaken]:
     """The counts by selection, over all seeds."""
-    found = {way: np.zeros(3, dtype=np.int64) for way in WAYS}
-    for _, runs in done:
-        for way, run in zip(WAYS, runs, strict=True):
-            found[way] += count(run)
-    return {way: Overtaken(*(int(value) for value in counts)) for way, counts in found.items()}
+    counts = done.each(count, Axis("count", Overtaken._fields)).values.sum(axis=0)
+    return {way: Overtaken(*map(int, of_way)) for way, of_way in zip(WAYS, counts, strict=True)}
 
 
 def count(run: RunData) -> Overtaken:

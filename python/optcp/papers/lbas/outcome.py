@@ -90,9 +90,9 @@ class _Ports:
         return found
 
 
-def of_study(done: Done) -> dict[int, Batches]:
-    """The batches of each seed of a study with one branch."""
-    return {seed: batches(run) for seed, (run,) in done}
+def of_study(done: Done) -> list[dict[int, Batches]]:
+    """Of each branch of a study, the batches of each seed."""
+    return [{seed: batches(done.run(branch, seed)) for seed in done.seeds} for branch in done.grid.branches]
 
 
 def to_json(run: RunData) -> dict[str, list[float]]:
@@ -117,25 +117,18 @@ class Measured:
 
     cells: Mapping[Cell, Mapping[int, Batches]]
 
-    def values(self, metric: str, cells: Sequence[Cell]) -> list[NDArray[np.float64]]:
-        """Values of several cells that belong together one by one: means of seeds that all have, or batches.
+    def together(self, cells: Sequence[Cell]) -> Together | None:
+        """Cells that are compared with each other; None where they have no seed in common."""
+        seeds = sorted(set.intersection(*(set(self.cells.get(cell, {})) for cell in cells)))
+        runs = tuple(tuple(self.cells[cell][seed] for seed in seeds) for cell in cells)
+        return Together(tuple(cells), runs) if seeds else None
 
-        One array a cell, all equally long. Whatever is compared must come from one call: another choice of cells may
-        have other seeds in common.
-        """
-        seeds = self.seeds(cells)
-        columns = [[self.cells[cell][seed][metric] for seed in seeds] for cell in cells]
-        if not self.batched(cells):
-            return [np.array([one.mean() for one in column]) for column in columns]
-        shortest = min(one.size for column in columns for one in column)
-        return [np.concatenate([one[:shortest] for one in column]) for column in columns]
+    def interval(self, cell: Cell, *metrics: str) -> Interval:
+        """The mean of a metric, or of a sum of several, of a cell that has runs."""
+        alone = Together((cell,), (tuple(self.cells[cell][seed] for seed in sorted(self.cells[cell])),))
+        return alone.mean(*alone.values(*metrics))
 
-    def interval(self, metric: str, cell: Cell) -> Interval:
-        """The mean of a cell; ``n`` is the number of runs."""
-        (values,) = self.values(metric, [cell])
-        return replace(stats.mean(values, batches=self.batched([cell])), n=len(self.cells[cell]))
-
-    def longest(self, metric: str, cell: Cell) -> Interval:
+    def longest(self, cell: Cell, metric: str) -> Interval:
         """The largest value that any run of a cell had, of a metric that grows as a run goes on.
 
         A maximum, exact for these runs: batches of it are no sample of anything.
@@ -143,14 +136,48 @@ class Measured:
         runs = self.cells[cell].values()
         return replace(stats.exact(max(float(one[metric][-1]) for one in runs)), n=len(runs))
 
-    def seeds(self, cells: Sequence[Cell]) -> list[int]:
-        """The seeds of which there are runs of all of these."""
-        return sorted(set.intersection(*(set(self.cells.get(cell, {})) for cell in cells)))
 
-    def batched(self, cells: Sequence[Cell]) -> bool:
-        """Whether :meth:`values` of these are batches, and not means of seeds."""
-        return len(self.seeds(cells)) < ENOUGH_SEEDS
+@dataclass(frozen=True)
+class Together:
+    """Cells that are compared with each other.
 
-    def has(self, cells: Sequence[Cell]) -> bool:
-        """Whether all of these can be compared: there is a seed that all have."""
-        return bool(self.seeds(cells))
+    Attributes
+    ----------
+    cells
+        Which, in order.
+    runs
+        Of each, the batches of every seed that all of them have.
+    """
+
+    cells: tuple[Cell, ...]
+    runs: tuple[tuple[Batches, ...], ...]
+
+    @property
+    def pairs(self) -> list[tuple[Cell, Cell]]:
+        """The cells two by two, where they are pairs."""
+        return list(zip(self.cells[::2], self.cells[1::2], strict=True))
+
+    @property
+    def batches(self) -> bool:
+        """Whether :meth:`values` are of batches, and not means of seeds."""
+        return len(self.runs[0]) < ENOUGH_SEEDS
+
+    def values(self, *metrics: str) -> list[NDArray[np.float64]]:
+        """A metric, or the sum of several: an array a cell, whose values belong together one by one."""
+        return [np.sum(parts, axis=0) for parts in zip(*map(self._values, metrics), strict=True)]
+
+    def sides(self, *metrics: str) -> tuple[list[NDArray[np.float64]], list[NDArray[np.float64]]]:
+        """The values of the first and of the second cell of each pair."""
+        values = self.values(*metrics)
+        return values[::2], values[1::2]
+
+    def _values(self, metric: str) -> list[NDArray[np.float64]]:
+        columns = [[run[metric] for run in runs] for runs in self.runs]
+        if not self.batches:
+            return [np.array([one.mean() for one in column]) for column in columns]
+        shortest = min(one.size for column in columns for one in column)
+        return [np.concatenate([one[:shortest] for one in column]) for column in columns]
+
+    def mean(self, values: NDArray[np.float64]) -> Interval:
+        """The mean of values as :meth:`values` has them; ``n`` is the number of seeds."""
+        return replace(stats.mean(values, batches=self.batches), n=len(self.runs[0]))

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from optcp.papers import assume
 from optcp.papers.assume import AS_PROFILE, Assumed, built_in, not_negative, positive_int
+from optcp.papers.printed import tables
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -85,6 +86,16 @@ class Cell:
             "anycast": "yes" if self.anycast else "no",
             "profile": profile,
         }
+
+    @property
+    def without(self) -> Cell:
+        """The cell without anycast switching."""
+        return replace(self, anycast=False)
+
+    def printed(self, table: str) -> float:
+        """Its value in a table of ``tables.toml``."""
+        values: list[float] = tables("lbas")[table][f"{'with' if self.anycast else 'without'}_{self.flows}"]
+        return values[BUNDLING_DEGREES.index(self.bundling_degree)]
 
     def flows_by_lightpath(self) -> list[int]:
         """How many flows the static formula puts on each lightpath: source g sends into subnetwork g mod K b_D."""

@@ -18,13 +18,9 @@ import numpy as np
 from optcp import stored
 from optcp.files import write_text
 from optcp.papers.judge import word
-from optcp.papers.lbas import trends
-from optcp.papers.lbas.exhibit import printed
+from optcp.papers.lbas import table1, table2, table3, trends
 from optcp.papers.lbas.outcome import Measured
 from optcp.papers.lbas.paper import BUNDLING_DEGREES, CELLS, FLOWS, READINGS, directory, length, reading
-from optcp.papers.lbas.table1 import Table1
-from optcp.papers.lbas.table2 import Table2
-from optcp.papers.lbas.table3 import Table3
 from optcp.papers.model import Result
 
 if TYPE_CHECKING:
@@ -33,11 +29,15 @@ if TYPE_CHECKING:
     from optcp.papers.assume import Value
     from optcp.papers.model import Claim, Row
 
-METRICS = {table.id: table.metrics[0] for table in (Table1, Table2, Table3)}
+METRICS = {
+    table1.TABLE1.id: table1.METRIC,
+    table2.TABLE2.id: table2.METRIC,
+    table3.TABLE3.id: table3.METRIC,
+}
 """The exhibits, and the printed quantity of each."""
-PRINTED = {table.metrics[0]: table.printed[table.metrics[0]] for table in (Table1, Table2, Table3)}
+PRINTED = {table.METRIC: table.PRINTED[table.METRIC] for table in (table1, table2, table3)}
 """Metrics, and the tables of ``tables.toml`` that print them."""
-TRENDS = trends.Trends.id
+TRENDS = trends.TRENDS.id
 RESULTS = Path("results", "lbas")
 PAGE = Path("docs", "papers", "lbas.md")
 KEY = ("profile", "bundling_degree", "flows_per_lightpath", "anycast")
@@ -138,10 +138,9 @@ def _changes(result: Result) -> Iterator[str]:
         for row in result.rows
         if row.key["network"] == network.name
     }
-    print_ = _print()
-    for trend, pairs in trends.trends(network, print_).items():
+    for trend, pairs in trends.trends(network, _print()).items():
         numbers = ", ".join(f"{rows[trend, 'pairs', name].value:.0f}" for name in NAMES)
-        in_print = trends.changes(network, print_, pairs)
+        in_print = trends.changes(network, pairs)
         for metric, quantity in QUANTITIES.items():
             cells = (_with_interval(rows[trend, metric, name]) for name in NAMES)
             yield f"| {trend} ({numbers}) | {quantity} | {in_print[metric][0]:+.1f} | {' | '.join(cells)} |"
@@ -150,7 +149,7 @@ def _changes(result: Result) -> Iterator[str]:
 def _print() -> Measured:
     """The paper's tables as if they had been measured, once."""
     return Measured(
-        {cell: {1: {metric: np.array([printed(table, cell)]) for metric, table in PRINTED.items()}} for cell in CELLS}
+        {cell: {1: {metric: np.array([cell.printed(table)]) for metric, table in PRINTED.items()}} for cell in CELLS}
     )
 
 

@@ -4,55 +4,43 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from optcp import stats
+from optcp.labelled import cells_of
+from optcp.papers.exhibit import key_value, rows
 from optcp.papers.over import Axis, curves_over
-from optcp.papers.verdict import row
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
-    from numpy.typing import NDArray
-
+    from optcp.cells import Cells
     from optcp.papers.model import Key, Row, Series
 
 DIFFERENCE = "with minus without"
 
 
-def both_modes(key: Key, modes: Mapping[str, Mapping[str, NDArray[np.float64]]]) -> list[Row]:
-    """Rows with anycast switching and without, and of the difference, paired by seed.
+def both_modes(metrics: Mapping[str, Cells], key: Callable[[Key], Key] = dict) -> list[Row]:
+    """Rows with anycast switching and without, and of the difference, paired by seed; place by place.
 
     Parameters
     ----------
-    modes
-        "yes" and "no" to the values of each metric, one a seed.
+    metrics
+        By name, over ``anycast`` and other axes.
+    key
+        From a place's values on the other axes to what its rows' keys have in front of ``anycast``.
     """
-    found = [
-        row({**key, "anycast": mode}, metric, None, stats.mean(values), "")
-        for mode, metrics in modes.items()
-        for metric, values in metrics.items()
-    ]
-    return found + [
-        row(
-            {**key, "anycast": DIFFERENCE},
-            _difference(metric),
-            None,
-            stats.paired(values, modes["no"][metric]).interval,
-            "",
-        )
-        for metric, values in modes["yes"].items()
-    ]
+    others = [axis for axis in next(iter(metrics.values())).axes if axis.name != "anycast"]
+    found = []
+    for at, where in cells_of(others):
+        here = {name: cells.at(**where) for name, cells in metrics.items()}
+        change = {_difference(name): cells.at(anycast="yes") - cells.at(anycast="no") for name, cells in here.items()}
+        place = key({axis.name: key_value(axis, i) for axis, i in zip(others, at, strict=True)})
+        found += rows({name: cells.mean() for name, cells in here.items()}, key=place)
+        found += rows({name: cells.mean() for name, cells in change.items()}, key={**place, "anycast": DIFFERENCE})
+    return found
 
 
 def _difference(metric: str) -> str:
     """A difference of percentages is in points."""
     return f"{metric.removesuffix('_pct')}_points" if metric.endswith("_pct") else metric
-
-
-def columns(measured: Sequence[Mapping[str, float]]) -> dict[str, NDArray[np.float64]]:
-    """From one mapping a seed to one array a metric."""
-    return {metric: np.array([one[metric] for one in measured]) for metric in measured[0]}
 
 
 def curves(rows: Sequence[Row], metric: str, axis: str, labels: tuple[str, str], unit: tuple[str, str]) -> list[Series]:

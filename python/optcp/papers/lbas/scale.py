@@ -2,29 +2,27 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from optcp import stats
-from optcp.papers.base import Evaluation, exhibit
+from optcp.papers.exhibit import Exhibit, Findings
 from optcp.papers.lbas import outcome, smaller
-from optcp.papers.lbas.long_runs import by_cell, kept_runs, not_committed, provenance_of
+from optcp.papers.lbas.long_runs import not_committed, stored
 from optcp.papers.lbas.outcome import Measured
 from optcp.papers.lbas.paper import CELLS, DEFAULTS, Cell
-from optcp.papers.lbas.rows import columns
-from optcp.papers.lbas.smaller import Smaller
 from optcp.papers.lbas.steady import steady
 from optcp.papers.verdict import row
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from optcp.papers.assume import Value
     from optcp.papers.base import Options
+    from optcp.papers.exhibit import Chosen, Found
     from optcp.papers.model import Key, Row
-    from optcp.study import Done, Grid
+    from optcp.study import Grid
 
-RUNS = 4
+NOTE = (
+    "`inet-2011`, b_D = 2. `share_segments` is a flow's share of the bandwidth-delay product. `drops_over_law` is what "
+    "is dropped over what the square-root law gives at the same throughput and queue: how many losses a flow has for "
+    "each halving. 10000 Mb/s are long runs that are stored with the project."
+)
 
 
 class Scale(NamedTuple):
@@ -69,84 +67,60 @@ QUICK_SCALES = SCALES[:1]
 PAPER_SCALE = Scale(10_000, 100, 600)
 
 
-@exhibit
-class ScaleOfCopy(Smaller):
-    """Shares by rate and flows, with the stored runs of the paper's own cell."""
+def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
+    """A grid a scale, with anycast switching and without."""
 
-    id = "lbas/scale"
-    title = "The first cell of the paper at several scales"
-    runs = RUNS
+    def one(scale: Scale) -> Grid:
+        buffer, warm_up = f"{scale.buffer_bytes} B", scale.seconds // 10
 
-    def studies(self, chosen: Mapping[str, Value], options: Options) -> dict[str, Grid]:
-        """A study a scale, with anycast switching and without."""
-        found = {}
-        for one in QUICK_SCALES if smaller.is_quick(options) else SCALES:
-            network = {
-                "parameters.rate": f"{one.rate_mbps} Mbps",
-                "parameters.buffer": f"{one.buffer_bytes} B",
-                "parameters.far_buffer": f"{one.buffer_bytes} B",
-            }
-            cells = [{**dict(Cell(2, one.flows, anycast).overrides()), **network} for anycast in (True, False)]
-            warm_up = one.seconds // 10
-            length = {
-                "stop": f"{one.seconds} s",
-                "parameters.warm_up": f"{warm_up} s",
-                "parameters.batch": f"{one.seconds - warm_up} s",
-            }
-            found[one.name] = smaller.study(f"lbas, {one.name}", cells, chosen, options, length)
-        return found
+        def settings(anycast: str) -> dict[str, str]:
+            network = {"parameters.rate": f"{scale.rate_mbps} Mbps", "parameters.buffer": buffer}
+            return {**smaller.network(2, scale.flows, anycast), **network, "parameters.far_buffer": buffer}
 
-    def evaluate(self, chosen: Mapping[str, Value], done: Mapping[str, Done]) -> Evaluation:
-        """Rows by scale; the last is the paper's, where its cell is stored for these settings."""
-        rows: list[Row] = []
-        for one in SCALES:
-            if one.name not in done:
-                continue
-            for place, anycast in enumerate((True, False)):
-                found = [outcome.batches(runs[place]) for _, runs in done[one.name]]
-                rows += _rows(one, anycast, dict(enumerate(found)))
-        if self.changed(chosen):
-            return Evaluation(rows, [], [], [NOTE, "Stored long runs are left out: they are not of these settings."])
-        runs = [(cell, content) for cell, content in kept_runs(DEFAULTS) if cell in CELLS[:2]]
-        for cell, batches in by_cell(runs).items():
-            rows += _rows(PAPER_SCALE, cell.anycast, batches)
-        kept = provenance_of("inet-2011", runs)
-        return Evaluation(rows, [], [], [NOTE, *not_committed(kept)], kept)
+        length = {
+            "stop": f"{scale.seconds} s",
+            "parameters.warm_up": f"{warm_up} s",
+            "parameters.batch": f"{scale.seconds - warm_up} s",
+        }
+        return smaller.grid(f"lbas, {scale.name}", {"anycast": ("yes", "no")}, settings, chosen, options, length)
+
+    return {scale.name: one(scale) for scale in (QUICK_SCALES if options.size.is_quick else SCALES)}
 
 
-NOTE = (
-    "`inet-2011`, b_D = 2. `share_segments` is a flow's share of the bandwidth-delay product. `drops_over_law` is what "
-    "is dropped over what the square-root law gives at the same throughput and queue: how many losses a flow has for "
-    "each halving. 10000 Mb/s are long runs that are stored with the project."
+def find(found: Found) -> Findings:
+    """Rows by scale; the last is the paper's, where its cell is stored for these settings."""
+    rows: list[Row] = []
+    for scale in (scale for scale in SCALES if scale.name in found.done):
+        cells = (Cell(2, scale.flows, anycast) for anycast in (True, False))
+        runs = found.done[scale.name].once(outcome.of_study)
+        rows += rows_of(scale, Measured(dict(zip(cells, runs, strict=True))))
+    if found.changed:
+        return Findings(rows, notes=[NOTE, "Stored long runs are left out: they are not of these settings."])
+    kept = stored(DEFAULTS, CELLS[:2])
+    rows += rows_of(PAPER_SCALE, kept.measured)
+    return Findings(rows, notes=[NOTE, *not_committed(kept.origin)], kept=kept.origin)
+
+
+def rows_of(scale: Scale, measured: Measured) -> list[Row]:
+    """Rows of the cells of a scale that have been run."""
+    rows = []
+    for cell in measured.cells:
+        # Batches where there are few seeds, as in the tables.
+        if alone := measured.together([cell]):
+            counted = {metric: alone.values(metric)[0] for metric in smaller.COUNTED}
+            shares = smaller.shares(counted, scale.rate_mbps, scale.buffer_bytes / 1e6)
+            each = zip(1000 * counted["throughput_gbps"], counted["queue_mb"], strict=True)
+            law_mbps = [steady(mbps, scale.flows, queue_mb, scale.rate_mbps).law_mbps for mbps, queue_mb in each]
+            shares["drops_over_law"] = counted["drop_mbps"] / law_mbps
+            key = scale.key(cell.anycast)
+            rows += [row(key, metric, None, alone.mean(values), "") for metric, values in shares.items()]
+    return rows
+
+
+SCALE = Exhibit(
+    "lbas/scale",
+    "The first cell of the paper at several scales",
+    "beyond the paper",
+    smaller.setup(grids, runs=4),
+    find,
 )
-
-
-def _rows(one: Scale, anycast: bool, seeds: Mapping[int, outcome.Batches]) -> list[Row]:
-    metrics = ("throughput_gbps", "drop_mbps", "queue_mb")
-    cell = Cell(2, one.flows, anycast)
-    measured = Measured({cell: seeds})
-    # Batches where there are few seeds, as in the tables.
-    taken, drops, queue = (measured.values(metric, [cell])[0] for metric in metrics)
-    shares = columns(
-        [
-            {
-                **smaller.shares(
-                    {
-                        name: values[place : place + 1]
-                        for name, values in zip(metrics, (taken, drops, queue), strict=True)
-                    },
-                    one.rate_mbps,
-                    one.buffer_bytes / 1e6,
-                ),
-                "drops_over_law": float(
-                    drops[place] / steady(1000 * taken[place], one.flows, queue[place], one.rate_mbps).law_mbps
-                ),
-            }
-            for place in range(taken.size)
-        ]
-    )
-    batches = measured.batched([cell])
-    return [
-        row(one.key(anycast), metric, None, replace(stats.mean(values, batches=batches), n=len(seeds)), "")
-        for metric, values in shares.items()
-    ]

@@ -9,22 +9,30 @@ more (docs/papers/lbas.md).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+import itertools
+from dataclasses import replace
+from typing import TYPE_CHECKING, TypeVar
 
+from optcp.axes import Axis
 from optcp.papers import assume
 from optcp.papers.assume import built_in
-from optcp.papers.base import Exhibit
+from optcp.papers.exhibit import Setup, runs_of
 from optcp.papers.lbas import outcome
-from optcp.papers.lbas.paper import ASSUMED, PAPER, READINGS, SCENARIO, Cell
+from optcp.papers.lbas.paper import ASSUMED, PAPER, SCENARIO, Cell
 from optcp.study import Grid
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
-    from optcp.papers.assume import Value
-    from optcp.papers.base import Options, Size
-    from optcp.papers.lbas.outcome import Batches
-    from optcp.study import RunData
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from optcp.cells import Cells
+    from optcp.papers.base import Options
+    from optcp.papers.exhibit import Chosen
+    from optcp.study import Done
+
+T = TypeVar("T", "Cells", "NDArray[np.float64]")
 
 RATE_MBPS = 100
 PRODUCT_BYTES = 1_250_000
@@ -35,6 +43,8 @@ FLOWS = (10, 25)
 """A lightpath, in each direction: a tenth of the paper's."""
 LENGTH = {"stop": "60 s", "parameters.warm_up": "6 s", "parameters.batch": "54 s"}
 QUICK_LENGTH = {"stop": "12 s", "parameters.warm_up": "4 s", "parameters.batch": "8 s"}
+COUNTED = ("throughput_gbps", "drop_mbps", "queue_mb")
+"""Of :data:`optcp.papers.lbas.outcome.METRICS`. A run of the copy is one batch."""
 
 WORLD = (
     *(
@@ -45,11 +55,6 @@ WORLD = (
     built_in("smaller_copy", "100 Mb/s, buffers of 125 kB, 60 s of which the first 6 s are left out"),
 )
 """What ``--set`` can change here: what does not depend on the scale."""
-
-CELLS = tuple(
-    Cell(degree, flows, anycast) for degree in BUNDLING_DEGREES for flows in FLOWS for anycast in (True, False)
-)
-QUICK_CELLS = CELLS[:2]
 
 _CUBIC: dict[str, str] = {"parameters.profile": "linux-6"}
 SENDERS: dict[str, dict[str, str]] = {
@@ -65,55 +70,54 @@ SENDERS: dict[str, dict[str, str]] = {
     },
 }
 """The interpretations of the paper's NewReno, and today's senders: CUBIC with SACK as in Linux, and BBR version 1."""
-OF_THE_PAPER = tuple(SENDERS)[: len(READINGS)]
 
 
-class Smaller(Exhibit):
-    """An exhibit in the smaller copy."""
-
-    paper = PAPER
-    where = "beyond the paper"
-    paper_runs = None
-    runs: ClassVar[int]
-    """Random cases of the default size."""
-    assumed = WORLD
-
-    def seeds(self, study: str, size: Size) -> int:
-        """As many as the exhibit says; one for a quick look."""
-        del study
-        return size.of(self.runs, 1)
+def setup(grids: Callable[[Chosen, Options], dict[str, Grid]], runs: int) -> Setup:
+    """What an exhibit in the copy is made from; one run a cell for a quick look."""
+    return Setup(PAPER, None, grids, runs_of(runs, 1), WORLD)
 
 
-def study(
+def network(bundling_degree: int, flows: int, anycast: str) -> dict[str, str]:
+    """What makes the scenario the network of a cell."""
+    return dict(Cell(bundling_degree, flows, anycast == "yes").overrides())
+
+
+def grid(
     title: str,
-    cells: Sequence[Mapping[str, str]],
-    chosen: Mapping[str, Value],
+    axes: Mapping[str, Sequence[object]],
+    settings: Callable[..., dict[str, str]],
+    chosen: Chosen,
     options: Options,
     length: Mapping[str, str] = LENGTH,
 ) -> Grid:
-    """One branch a cell; a quick look is shorter."""
-    taken = QUICK_LENGTH if is_quick(options) else length
-    network = {
-        "parameters.rate": f"{RATE_MBPS} Mbps",
-        "parameters.buffer": f"{BUFFER_BYTES} B",
-        "parameters.far_buffer": f"{BUFFER_BYTES} B",
-    }
-    return Grid.of_cells(
-        SCENARIO,
-        [dict(cell) for cell in cells],
-        [*assume.overrides(WORLD, chosen), *network.items(), *taken.items()],
-        title=title,
-        digest=options.digest,
-        fork=options.fork,
-    )
+    """Every combination of the axes' values, the last axis fastest; a quick look is shorter.
+
+    Parameters
+    ----------
+    settings
+        From a value of each axis, by its name, to what the cell changes in the scenario.
+    """
+    cells = [settings(**dict(zip(axes, values, strict=True))) for values in itertools.product(*axes.values())]
+    buffer = f"{BUFFER_BYTES} B"
+    copy = {"parameters.rate": f"{RATE_MBPS} Mbps", "parameters.buffer": buffer, "parameters.far_buffer": buffer}
+    taken = QUICK_LENGTH if options.size.is_quick else length
+    common = [*assume.overrides(WORLD, chosen), *copy.items(), *taken.items()]
+    made = Grid.of_cells(SCENARIO, cells, common, title=title, digest=options.digest, fork=options.fork)
+    return replace(made, named=tuple(Axis(name, tuple(map(str, values))) for name, values in axes.items()))
 
 
-def is_quick(options: Options) -> bool:
-    """Whether few cells and short runs will do."""
-    return options.size.is_quick
+def counted(done: Done) -> dict[str, Cells]:
+    """What the ports counted, by metric."""
+    found = done.each(lambda run: [outcome.batches(run)[name].mean() for name in COUNTED], Axis("metric", COUNTED))
+    return {name: found.at(metric=name) for name in COUNTED}
 
 
-def shares(found: Batches, rate_mbps: float = RATE_MBPS, buffer_mb: float = BUFFER_BYTES / 1e6) -> dict[str, float]:
+def measured(done: Done) -> dict[str, Cells]:
+    """The shares of :func:`shares`."""
+    return shares(done.once(counted))
+
+
+def shares(found: Mapping[str, T], rate_mbps: float = RATE_MBPS, buffer_mb: float = BUFFER_BYTES / 1e6) -> dict[str, T]:
     """What compares with a network of another rate.
 
     Returns
@@ -122,14 +126,9 @@ def shares(found: Batches, rate_mbps: float = RATE_MBPS, buffer_mb: float = BUFF
         ``utilisation_pct`` of the rate; ``dropped_pct`` of the bytes that came to the lightpaths; ``queue_pct``, the
         mean queue of the buffer.
     """
-    taken, dropped = 1000 * found["throughput_gbps"].mean(), found["drop_mbps"].mean()
+    taken_mbps, drop_mbps = 1000 * found["throughput_gbps"], found["drop_mbps"]
     return {
-        "utilisation_pct": float(100 * taken / rate_mbps),
-        "dropped_pct": float(100 * dropped / (taken + dropped)),
-        "queue_pct": float(100 * found["queue_mb"].mean() / buffer_mb),
+        "utilisation_pct": 100 * taken_mbps / rate_mbps,
+        "dropped_pct": 100 * drop_mbps / (taken_mbps + drop_mbps),
+        "queue_pct": 100 * found["queue_mb"] / buffer_mb,
     }
-
-
-def measure(run: RunData) -> dict[str, float]:
-    """The shares of one run."""
-    return shares(outcome.batches(run))

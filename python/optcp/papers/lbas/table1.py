@@ -2,110 +2,78 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from optcp.papers import judge
-from optcp.papers.base import exhibit
+from optcp.papers.exhibit import Exhibit, Findings
 from optcp.papers.lbas import order
-from optcp.papers.lbas.exhibit import Lbas, largest_part, missing_part, mode_parts, pairs, together, trends
-from optcp.papers.lbas.paper import BUNDLING_DEGREES, CELLS, FEWER
+from optcp.papers.lbas.paper import CELLS, FEWER
+from optcp.papers.lbas.tables import (
+    MODES,
+    PAIRS,
+    SETUP,
+    change_trends,
+    curves,
+    grids,
+    largest,
+    missing_part,
+    mode_parts,
+    shown,
+    trends,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping
 
     import numpy as np
     from numpy.typing import NDArray
 
-    from optcp.papers.assume import Value
-    from optcp.papers.base import Options
+    from optcp.papers.exhibit import Found
     from optcp.papers.judge import Part
-    from optcp.papers.lbas.outcome import Measured
-    from optcp.papers.lbas.paper import Cell
-    from optcp.study import Done, Grid
+    from optcp.papers.lbas.outcome import Measured, Together
 
+METRIC = "throughput_gbps"
+PRINTED = {METRIC: "table1_throughput_gbps"}
+WHY = (
+    "Throughput depends on unstated parameters of TCP, above all on what a timeout that interrupts a "
+    "recovery does to ssthresh (docs/papers/lbas.md)."
+)
 EQUAL_PCT = 2.0
 """Throughputs within this margin of each other are the same (claims.toml)."""
 
 
-@exhibit
-class Table1(Lbas):
-    """Every bit on the lightpaths: data, ACKs, retransmissions."""
-
-    id = "lbas/table1"
-    title = "Average throughput per lightpath"
-    where = "section 3.1, Table 1"
-    metrics = ("throughput_gbps",)
-    printed: ClassVar = {"throughput_gbps": "table1_throughput_gbps"}
-    why = (
-        "Throughput depends on unstated parameters of TCP, above all on what a timeout that interrupts a "
-        "recovery does to ssthresh (docs/papers/lbas.md)."
+def find(found: Found) -> Findings:
+    """Every bit on the lightpaths: data, ACKs, retransmissions; and the order of packets in a small network."""
+    runs, overtaken = shown(found), found.done[order.ORDER].once(order.overtaken)
+    rows = runs.rows(lambda measured, cell: {METRIC: measured.interval(cell, METRIC)}, PRINTED, WHY)
+    claims = runs.judged(CLAIMS) | {"shortest-queue-keeps-order": runs.of_chosen(keeps_order(overtaken))}
+    counts = "; ".join(
+        f"{way}: {one.segments} segments and {one.acks} ACKs of {one.sent}" for way, one in overtaken.items()
     )
-
-    def studies(self, chosen: Mapping[str, Value], options: Options) -> dict[str, Grid]:
-        """The shared runs, and the small network in which the order of packets is watched."""
-        return {**super().studies(chosen, options), order.ORDER: order.study(chosen, options)}
-
-    def judges(self, measured: Measured) -> dict[str, list[Part]]:
-        """The parts of each statement about the cells."""
-        both = (True, False)
-        metric = self.metrics[0]
-        return {
-            "anycast-raises-throughput": mode_parts(
-                measured, lambda cells: measured.values(metric, cells), "above", "Gb/s"
-            ),
-            "throughput-rises-with-flows": [
-                part for anycast in both for part in trends(measured, metric, "flows", anycast, "up")
-            ],
-            "throughput-rises-with-degree": [
-                part for anycast in both for part in trends(measured, metric, "degree", anycast, "up")
-            ],
-            "largest-gain": largest_gain(measured),
-            "lightpaths-are-bottleneck": only_bottleneck(measured),
-        }
-
-    def judges_beside(self, done: Mapping[str, Done]) -> dict[str, list[Part]]:
-        """The statement about the order of packets."""
-        return {"shortest-queue-keeps-order": keeps_order(done[order.ORDER].once(order.overtaken))}
-
-    def notes(self, done: Mapping[str, Done]) -> list[str]:
-        """What the small network showed."""
-        found = done[order.ORDER].once(order.overtaken)
-        counts = "; ".join(
-            f"{way}: {one.segments} segments and {one.acks} ACKs of {one.sent}" for way, one in found.items()
-        )
-        return [
-            f"Packets overtaken within their flow, in a network of 100 Mb/s over 4 s: {counts}. An ACK counts where "
-            "its number falls; duplicate ACKs that overtake each other do not show, so there are at least as many."
-        ]
+    note = (
+        f"Packets overtaken within their flow, in a network of 100 Mb/s over 4 s: {counts}. An ACK counts where "
+        "its number falls; duplicate ACKs that overtake each other do not show, so there are at least as many."
+    )
+    return Findings(rows, claims, curves(rows, METRIC), [*runs.notes, note], runs.kept)
 
 
-def gains(measured: Measured, of: Sequence[tuple[Cell, Cell]]) -> dict[Cell, NDArray[np.float64]]:
-    """The gain in throughput relative to the value with anycast switching, per cent, of several pairs together."""
-    return together(measured, "throughput_gbps", of, lambda one, other: 100 * (one - other) / one)
+def gains(pairs: Together) -> list[NDArray[np.float64]]:
+    """The gain in throughput relative to the value with anycast switching, per cent, of each pair."""
+    return [100 * (one - other) / one for one, other in zip(*pairs.sides(METRIC), strict=True)]
 
 
 def largest_gain(measured: Measured) -> list[Part]:
     """Judge: the largest gain is the printed one, in the first cell, and gains shrink with more flows."""
-    parts = missing_part(measured, [CELLS])
-    if measured.has(CELLS):
-        parts += largest_part(gains(measured, pairs()), "gain", "throughput_gain_pct", batches=measured.batched(CELLS))
-    first, *others = pairs()
+    parts = largest(measured, gains, "gain", "throughput_gain_pct")
+    first, *others = PAIRS
     for other in others:
-        if measured.has((*first, *other)):
-            of_first, of_other = gains(measured, [first, other]).values()
+        if both := measured.together((*first, *other)):
+            of_first, of_other = gains(both)
             name = f"b_D = {other[0].bundling_degree} and {other[0].flows} flows"
             text = f"gain at b_D = 2 and 100 flows minus {name}"
-            batches = measured.batched((*first, *other))
-            parts.append(judge.paired_part(text, of_first, of_other, "above", "points", batches=batches))
-    for degree in BUNDLING_DEGREES:
-        row = [pair for pair in pairs() if pair[0].bundling_degree == degree]
-        cells = [cell for pair in row for cell in pair]
-        if measured.has(cells):
-            steps = [f"{cell.flows} flows" for cell, _ in row]
-            values = list(gains(measured, row).values())
-            name = f"gain at b_D = {degree}"
-            parts += judge.trend_parts(name, steps, values, "down", "points", batches=measured.batched(cells))
-    return parts
+            parts.append(judge.paired_part(text, of_first, of_other, "above", "points", batches=both.batches))
+    return parts + change_trends(measured, gains, "gain", "flows", "down")
 
 
 def keeps_order(found: Mapping[str, order.Overtaken]) -> list[Part]:
@@ -133,7 +101,7 @@ def only_bottleneck(measured: Measured) -> list[Part]:
         if any(one["metro_drop_mbps"].any() for one in measured.cells[cell].values())
     ]
     if measured.cells:
-        waits = {cell: measured.longest("metro_longest_ms", cell).estimate for cell in measured.cells}
+        waits = {cell: measured.longest(cell, "metro_longest_ms").estimate for cell in measured.cells}
         worst = max(waits, key=lambda cell: waits[cell])
         text = (
             f"metro nodes that lose packets: {', '.join(losing) or 'none'}, of {len(measured.cells)} cells, by "
@@ -142,14 +110,34 @@ def only_bottleneck(measured: Measured) -> list[Part]:
         parts.append(judge.exact_part(text, not losing))
     beside = list(zip(CELLS[:2], FEWER, strict=True))
     parts += missing_part(measured, beside)
-    for cell, fewer in beside:
-        if measured.has((cell, fewer)):
-            first, second = measured.values("throughput_gbps", (cell, fewer))
-            mode = "with anycast" if cell.anycast else "without"
+    for pair in beside:
+        if both := measured.together(pair):
+            first, second = both.values("throughput_gbps")
             difference = 100 * (second - first) / first.mean()
-            name, batches = f"K = 2 against K = 5, {mode}", measured.batched((cell, fewer))
-            parts.append(judge.equivalence_part(name, difference, EQUAL_PCT, "%", batches=batches))
+            name = f"K = 2 against K = 5, {MODES[pair[0].anycast]}"
+            parts.append(judge.equivalence_part(name, difference, EQUAL_PCT, "%", batches=both.batches))
     equal = all(set(cell.flows_by_lightpath()) == {cell.flows} for cell in (*CELLS, *FEWER))
     text = "flows by lightpath equal N K in every cell, by construction (the static formula)"
     parts.append(judge.exact_part(text, equal))
     return parts
+
+
+CLAIMS: Mapping[str, Callable[[Measured], list[Part]]] = {
+    "anycast-raises-throughput": lambda measured: mode_parts(measured, [METRIC], "above", "Gb/s"),
+    "throughput-rises-with-flows": lambda measured: trends(measured, METRIC, "flows", {True: "up", False: "up"}),
+    "throughput-rises-with-degree": lambda measured: trends(measured, METRIC, "degree", {True: "up", False: "up"}),
+    "largest-gain": largest_gain,
+    "lightpaths-are-bottleneck": only_bottleneck,
+}
+"""The judge of each statement about the cells."""
+
+TABLE1 = Exhibit(
+    "lbas/table1",
+    "Average throughput per lightpath",
+    "section 3.1, Table 1",
+    replace(
+        SETUP,
+        grids=lambda chosen, options: {**grids(chosen, options), order.ORDER: order.grid(chosen, options)},
+    ),
+    find,
+)

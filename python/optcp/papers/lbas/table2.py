@@ -3,103 +3,94 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING
 
-from optcp.papers.base import exhibit
-from optcp.papers.lbas.exhibit import Lbas, mode_parts, printed, trends
+from optcp.papers.exhibit import Exhibit, Findings
 from optcp.papers.lbas.paper import CELLS
 from optcp.papers.lbas.steady import Steady, steady
+from optcp.papers.lbas.tables import SETUP, curves, mode_parts, shown, trends
 from optcp.papers.model import Row
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping
 
-    import numpy as np
-    from numpy.typing import NDArray
-
+    from optcp.papers.exhibit import Found
     from optcp.papers.judge import Part
     from optcp.papers.lbas.outcome import Measured
     from optcp.papers.lbas.paper import Cell
-    from optcp.study import Done
+    from optcp.stats import Interval
 
+METRIC, FAR = "drop_mbps", "far_drop_mbps"
+PRINTED = {METRIC: "table2_drop_mbps", "drop_node_mbps": "table2_drop_mbps"}
+"""What the printed values are sums of is unstated: drops of a lightpath, or of all lightpaths of a node together."""
+WHY = (
+    "The size of drops is a matter of one line of TCP: what a timeout that interrupts a recovery does to ssthresh "
+    "changes it by orders of magnitude (docs/papers/lbas.md). Steady NewReno at these rates drops far less than "
+    "printed."
+)
 LAW = "square-root law"
 LIGHTPATH_MBPS = 10_000
 
 
-@exhibit
-class Table2(Lbas):
+def find(found: Found) -> Findings:
     """Bits of dropped packets: at the ports of the lightpaths, and apart at those towards metro nodes."""
+    runs = shown(found)
+    rows = runs.rows(metrics, PRINTED, WHY)
+    series = curves(rows, METRIC)
+    return Findings([*rows, *law_rows()], runs.judged(CLAIMS), series, [*runs.notes, law_note()], runs.kept)
 
-    id = "lbas/table2"
-    title = "Average drop rate in core nodes"
-    where = "section 3.2, Table 2"
-    metrics = ("drop_mbps", "far_drop_mbps")
-    printed: ClassVar = {"drop_mbps": "table2_drop_mbps", "drop_node_mbps": "table2_drop_mbps"}
-    why = (
-        "The size of drops is a matter of one line of TCP: what a timeout that interrupts a recovery does to ssthresh "
-        "changes it by orders of magnitude (docs/papers/lbas.md). Steady NewReno at these rates drops far less than "
-        "printed."
-    )
 
-    def combined(self, cell: Cell, measured: Measured) -> dict[str, Any]:
-        """The drops of all lightpaths of a node together: what the printed values are sums of is unstated."""
-        return {"drop_node_mbps": measured.interval("drop_mbps", cell).times(cell.bundling_degree)}
+def metrics(measured: Measured, cell: Cell) -> dict[str, Interval]:
+    """What the table has of a cell."""
+    core = measured.interval(cell, METRIC)
+    return {METRIC: core, FAR: measured.interval(cell, FAR), "drop_node_mbps": core.times(cell.bundling_degree)}
 
-    def rows_beside(self) -> list[Row]:
-        """What steady NewReno drops at the printed throughput and queue: by the law, and at most."""
-        return [one for cell in CELLS for one in _law(cell)]
 
-    def notes(self, done: Mapping[str, Done]) -> list[str]:
-        """What those rows are, and how far the printed values are from them."""
-        del done
-        law = [(cell, printed("table2_drop_mbps", cell) / of_print(cell).law_mbps) for cell in CELLS]
-        most = [(cell, printed("table2_drop_mbps", cell) / of_print(cell).most_mbps) for cell in CELLS]
-        return [
-            f"`{LAW}`: what steady NewReno drops at the printed throughput and queue, with one loss for each halving "
-            "(`law_mbps`), and with a whole window lost at each and repaired a segment a round trip (`most_mbps`). "
-            f"The printed values are {_range(law)} times the first and {_range(most)} times the second; if they are "
-            f"sums over a core node, {_range(law, by_node=True)} and {_range(most, by_node=True)} times."
-        ]
-
-    def judges(self, measured: Measured) -> dict[str, list[Part]]:
-        """The parts of each statement."""
-
-        def at_both(cells: Sequence[Cell]) -> list[NDArray[np.float64]]:
-            here, there = (measured.values(metric, cells) for metric in ("drop_mbps", "far_drop_mbps"))
-            return [one + other for one, other in zip(here, there, strict=True)]
-
-        core = mode_parts(measured, lambda cells: measured.values("drop_mbps", cells), "below", "Mb/s")
-        both = [
-            replace(part, text=f"with far-side ports, {part.text}")
-            for part in mode_parts(measured, at_both, "below", "Mb/s")
-        ]
-        return {
-            "anycast-drops-less": core + both,
-            "drops-fall-with-degree": [
-                *trends(measured, "drop_mbps", "degree", True, "down"),
-                *trends(measured, "drop_mbps", "degree", False, "up"),
-            ],
-            "drops-rise-with-flows": [
-                part for anycast in (True, False) for part in trends(measured, "drop_mbps", "flows", anycast, "up")
-            ],
-        }
+def anycast_drops_less(measured: Measured) -> list[Part]:
+    """Judge: every pair drops less with anycast switching, without and with the ports towards metro nodes."""
+    both = mode_parts(measured, [METRIC, FAR], "below", "Mb/s")
+    core = mode_parts(measured, [METRIC], "below", "Mb/s")
+    return core + [replace(part, text=f"with far-side ports, {part.text}") for part in both]
 
 
 def of_print(cell: Cell) -> Steady:
     """What steady NewReno drops at the printed values of a cell."""
-    throughput = 1000 * printed("table1_throughput_gbps", cell)
-    return steady(throughput, cell.flows, printed("table3_queue_mb", cell), LIGHTPATH_MBPS)
+    throughput_mbps = 1000 * cell.printed("table1_throughput_gbps")
+    return steady(throughput_mbps, cell.flows, cell.printed("table3_queue_mb"), LIGHTPATH_MBPS)
 
 
-def _range(ratios: Sequence[tuple[Cell, float]], by_node: bool = False) -> str:
-    found = [ratio / cell.bundling_degree if by_node else ratio for cell, ratio in ratios]
+def law_rows() -> list[Row]:
+    """What steady NewReno drops at the printed throughput and queue: by the law, and at most."""
+    return [
+        Row(cell.key(LAW), metric, None, round(value, 4), (None, None), 0, "claim-only")
+        for cell in CELLS
+        for metric, value in (("law_mbps", of_print(cell).law_mbps), ("most_mbps", of_print(cell).most_mbps))
+    ]
+
+
+def law_note() -> str:
+    """What those rows are, and how far the printed values are from them."""
+    law = {cell: cell.printed("table2_drop_mbps") / of_print(cell).law_mbps for cell in CELLS}
+    most = {cell: cell.printed("table2_drop_mbps") / of_print(cell).most_mbps for cell in CELLS}
+    return (
+        f"`{LAW}`: what steady NewReno drops at the printed throughput and queue, with one loss for each halving "
+        "(`law_mbps`), and with a whole window lost at each and repaired a segment a round trip (`most_mbps`). "
+        f"The printed values are {_range(law)} times the first and {_range(most)} times the second; if they are "
+        f"sums over a core node, {_range(law, by_node=True)} and {_range(most, by_node=True)} times."
+    )
+
+
+def _range(ratios: Mapping[Cell, float], by_node: bool = False) -> str:
+    found = [ratio / cell.bundling_degree if by_node else ratio for cell, ratio in ratios.items()]
     low, high = (f"{end:.0f}" if end >= 10 else f"{end:.2g}" for end in (min(found), max(found)))
     return f"{low} to {high}"
 
 
-def _law(cell: Cell) -> list[Row]:
-    bound = of_print(cell)
-    return [
-        Row(cell.key(LAW), metric, None, round(value, 4), (None, None), 0, "claim-only")
-        for metric, value in (("law_mbps", bound.law_mbps), ("most_mbps", bound.most_mbps))
-    ]
+CLAIMS: Mapping[str, Callable[[Measured], list[Part]]] = {
+    "anycast-drops-less": anycast_drops_less,
+    "drops-fall-with-degree": lambda measured: trends(measured, METRIC, "degree", {True: "down", False: "up"}),
+    "drops-rise-with-flows": lambda measured: trends(measured, METRIC, "flows", {True: "up", False: "up"}),
+}
+"""The judge of each statement."""
+
+TABLE2 = Exhibit("lbas/table2", "Average drop rate in core nodes", "section 3.2, Table 2", SETUP, find)
