@@ -172,7 +172,7 @@ def reproduce(
     from optcp.files import check_directory
     from optcp.papers import baseline, until
     from optcp.papers.assume import named
-    from optcp.papers.base import Options, Size
+    from optcp.papers.options import Options, Size
     from optcp.papers.registry import select
     from optcp.papers.reproduce import Request, check_settings, make_long_runs
     from optcp.papers.reproduce import reproduce as run_exhibits

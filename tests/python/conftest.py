@@ -10,7 +10,7 @@ from hypothesis import settings
 from rich.console import Console
 
 from optcp import _core, cli
-from optcp.papers.base import Size
+from optcp.papers.options import Size
 from optcp.papers.registry import select
 from optcp.papers.reproduce import Request, reproduce
 

@@ -9,8 +9,8 @@ from handmade import HandMade
 from optcp.axes import Axis
 from optcp.cells import Cells, stack
 from optcp.papers import judge
-from optcp.papers.base import Options, Size
 from optcp.papers.das import fig1, fig2, fig4, fig6, paper, repairs
+from optcp.papers.options import Options, Size
 from optcp.papers.printed import statements_of
 from optcp.papers.registry import select
 from optcp.table import PICOSECONDS_A_SECOND

@@ -11,10 +11,10 @@ from handmade import of_goodput
 from optcp import _core, stored
 from optcp.errors import InputError
 from optcp.papers import assume, baseline, gmpls, histogram
-from optcp.papers.base import Options, Size
 from optcp.papers.gmpls import section5
 from optcp.papers.gmpls.fig8 import FIG8
 from optcp.papers.model import Result, finite
+from optcp.papers.options import Options, Size
 from optcp.papers.registry import exhibits, select
 from optcp.papers.reproduce import Request, reproduce
 from optcp.tables import rate_text, show_result

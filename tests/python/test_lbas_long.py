@@ -11,9 +11,9 @@ from conftest import WORLD
 from optcp import _core
 from optcp.errors import Interrupted, RunFailed
 from optcp.papers import assume, kept
-from optcp.papers.base import Size
 from optcp.papers.lbas import long_runs, paper
 from optcp.papers.lbas.paper import CELLS, FEWER
+from optcp.papers.options import Size
 from optcp.papers.registry import select
 from optcp.papers.reproduce import Request, make_long_runs, reproduce
 from optcp.plots import figures

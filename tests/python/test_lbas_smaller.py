@@ -9,10 +9,10 @@ from handmade import HandMade, cells
 from optcp.axes import Axis
 from optcp.cells import Cells
 from optcp.papers import assume
-from optcp.papers.base import Options, Size
 from optcp.papers.lbas import buffer, mix, outcome, paper, rows, scale, smaller, trends
 from optcp.papers.lbas.paper import CELLS, Cell
 from optcp.papers.model import Result
+from optcp.papers.options import Options, Size
 from optcp.papers.registry import select
 from optcp.plots import figures
 from optcp.samples import Samples

@@ -7,7 +7,6 @@ import pytest
 
 from handmade import HandMade, cells
 from optcp.papers import judge
-from optcp.papers.base import Options
 from optcp.papers.gmpls import section5_2
 from optcp.papers.gmpls.section5 import CLASSES
 from optcp.papers.gmpls.section5_2 import (
@@ -21,6 +20,7 @@ from optcp.papers.gmpls.section5_2 import (
     Measured,
     World,
 )
+from optcp.papers.options import Options
 from optcp.plots import figures
 
 N = 30

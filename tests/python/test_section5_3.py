@@ -8,9 +8,9 @@ import pytest
 from handmade import HandMade, cells
 from optcp.errors import RunFailed
 from optcp.papers import judge
-from optcp.papers.base import Options
 from optcp.papers.gmpls import section5_3
 from optcp.papers.gmpls.section5_3 import BACKUPS, DELTA_MS, PAPER_RUNS, SECTION5_3, World
+from optcp.papers.options import Options
 from optcp.plots import figures
 
 NOISE = np.random.default_rng(10).normal(0, 1, (PAPER_RUNS, len(DELTA_MS)))

@@ -10,12 +10,12 @@ from optcp.axes import Axis
 from optcp.cells import Cells
 from optcp.errors import RunFailed
 from optcp.papers import judge
-from optcp.papers.base import Options
 from optcp.papers.exhibit import rows
 from optcp.papers.gmpls import EXHIBITS, fig10, fig11, fig12, fig13, fig14, section6, table4, table5
 from optcp.papers.gmpls.goodput import Goodput
 from optcp.papers.gmpls.late import count_timeouts
 from optcp.papers.gmpls.section6 import D_MS, DELTA_MS, GRID, backup, delta_rtt_pct, relative
+from optcp.papers.options import Options
 from optcp.plots import figures
 
 N = 30

@@ -8,7 +8,6 @@ import pytest
 from handmade import HandMade, cells
 from optcp import stats
 from optcp.papers import judge
-from optcp.papers.base import Options
 from optcp.papers.exhibit import Found
 from optcp.papers.gmpls import fig18, fig19, goodput, section8, table8
 from optcp.papers.gmpls.every_scheme import EVERY_SCHEME, PROFILES, SCHEMES
@@ -26,6 +25,7 @@ from optcp.papers.gmpls.section8 import (
     Delays,
 )
 from optcp.papers.gmpls.table8 import Measured, Switch
+from optcp.papers.options import Options
 from optcp.plots import figures
 
 N = 150

@@ -8,10 +8,10 @@ import pytest
 
 from optcp import stored
 from optcp.papers import baseline, judge, until
-from optcp.papers.base import Evaluation, Options, Size
-from optcp.papers.exhibit import Exhibit, Findings, Setup
+from optcp.papers.exhibit import Evaluation, Exhibit, Findings, Setup
 from optcp.papers.gmpls import section5
 from optcp.papers.model import Claim, Result, Row
+from optcp.papers.options import Options, Size
 from optcp.papers.printed import Statement
 from optcp.papers.registry import select
 from optcp.papers.reproduce import Planned, Request

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 from optcp.errors import RunFailed
 from optcp.papers import judge
 from optcp.papers.assume import Value, overrides
-from optcp.papers.base import Evaluation, Options, Size
 from optcp.papers.judge import Part
 from optcp.papers.printed import statements_of
 from optcp.papers.verdict import row
 
 if TYPE_CHECKING:
+    from optcp.papers.options import Options, Size
     from pathlib import Path
 
     from optcp.axes import Axis
@@ -130,6 +130,18 @@ class Findings:
     series: list[Series] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     kept: list[dict[str, Any]] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """What an exhibit makes of its finished studies: findings whose claims are judged."""
+
+    rows: list[Row]
+    claims: list[Claim]
+    series: list[Series]
+    notes: list[str] = field(default_factory=list)
+    kept: list[dict[str, Any]] = field(default_factory=list)
+    """Of each run that is stored with the project and was read in place of a new one: where its outcome comes from."""
 
 
 @dataclass(frozen=True)

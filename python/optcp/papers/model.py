@@ -167,7 +167,7 @@ class Result:
     exhibit, title, source
         Id, title, and ``{"paper": ..., "where": ...}``.
     size
-        ``name`` (:class:`optcp.papers.base.Size`), ``seeds`` by study, ``paper_runs`` (None beyond the paper): how
+        ``name`` (:class:`optcp.papers.options.Size`), ``seeds`` by study, ``paper_runs`` (None beyond the paper): how
         large this run of it is. ``until_decided`` only where seeds were added in stages.
     assumed
         Every unstated parameter of the paper, with the value used.

@@ -53,21 +53,13 @@ def papers() -> dict[str, ModuleType]:
 def _place(found: dict[str, ModuleType], name: str, module: ModuleType) -> None:
     if name in found:
         raise InputError(f"there are two papers of the name {name!r}")
-    listed = exhibits_of(name, module)
+    listed = getattr(module, "EXHIBITS", None)
     if not listed:
         raise InputError(f"the paper {name!r} has no EXHIBITS, a tuple of optcp.papers.exhibit.Exhibit")
     for exhibit in listed:
         if exhibit.id.partition("/")[0] != name:
             raise InputError(f"the paper {name!r} has an exhibit {exhibit.id!r}; expected {name}/...")
     found[name] = module
-
-
-def exhibits_of(name: str, module: ModuleType) -> list[Exhibit]:
-    """The exhibits of a paper, with classes that are still registered one by one (until all are values)."""
-    from optcp.papers.base import _registry
-
-    old = [one for id_, one in _registry.items() if id_.startswith(f"{name}/")]
-    return [*old, *getattr(module, "EXHIBITS", ())]
 
 
 def add(directory: Path) -> None:
@@ -115,8 +107,8 @@ def exhibits() -> dict[str, Exhibit]:
         If two have one id.
     """
     found: dict[str, Exhibit] = {}
-    for name, paper in papers().items():
-        for one in exhibits_of(name, paper):
+    for paper in papers().values():
+        for one in paper.EXHIBITS:
             if one.id in found:
                 raise InputError(f"two exhibits are called {one.id!r}")
             found[one.id] = one

@@ -10,9 +10,9 @@ from optcp import _core, stored
 from optcp.errors import InputError, nearest
 from optcp.files import write_text
 from optcp.papers import assume
-from optcp.papers.base import Options, Size
 from optcp.papers.kept import make_missing
 from optcp.papers.model import Result
+from optcp.papers.options import Options, Size
 from optcp.study import Done, Study, execute
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from optcp.papers.assume import Value
-    from optcp.papers.base import Evaluation, Exhibit
+    from optcp.papers.exhibit import Evaluation, Exhibit
     from optcp.papers.kept import LongRun
     from optcp.study import RunData
     from optcp.study.pool import Progress

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from optcp import sequential
 from optcp.papers import judge
-from optcp.papers.base import Size
+from optcp.papers.options import Size
 from optcp.papers.reproduce import evaluated, planned, runs_in, write
 from optcp.study import Study, execute
 from optcp.study.runner import opened
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
-    from optcp.papers.base import Exhibit
+    from optcp.papers.exhibit import Exhibit
     from optcp.papers.model import Claim, Ended, Result, Stage, UntilDecided
     from optcp.papers.reproduce import Planned, Request
     from optcp.study.pool import Progress

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from optcp.papers.base import Evaluation
+    from optcp.papers.exhibit import Evaluation
     from optcp.papers.model import Holds, Row
     from optcp.stats import Interval
 

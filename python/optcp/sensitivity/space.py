@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from optcp.papers.assume import Assumed, Value
-    from optcp.papers.base import Exhibit
+    from optcp.papers.exhibit import Exhibit
 
 FORMS = "expected LOW..HIGH, 'LOW..HIGH log' or ONE|OTHER|..., for example queue_packets=15..200"
 FROM_COMMAND = "given by --over"

@@ -13,7 +13,7 @@ import numpy as np
 
 from optcp.errors import InputError, RunFailed
 from optcp.papers import assume
-from optcp.papers.base import Options
+from optcp.papers.options import Options
 from optcp.papers.reproduce import Digests
 from optcp.sensitivity.answer import Answer
 from optcp.sensitivity.design import design
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from optcp.papers.assume import Value
-    from optcp.papers.base import Exhibit
+    from optcp.papers.exhibit import Exhibit
     from optcp.sensitivity.design import Design
     from optcp.sensitivity.space import Space
     from optcp.study.pool import Progress

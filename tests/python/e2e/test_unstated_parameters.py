@@ -6,7 +6,7 @@ import sys
 
 CORNERS = """
 from optcp.papers import assume
-from optcp.papers.base import Options
+from optcp.papers.options import Options
 from optcp.papers.registry import select
 from optcp.sensitivity.design import design
 from optcp.sensitivity.space import space

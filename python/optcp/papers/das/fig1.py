@@ -15,10 +15,10 @@ from optcp.table import PICOSECONDS_A_SECOND
 
 if TYPE_CHECKING:
     from optcp.cells import Cells
-    from optcp.papers.base import Options
     from optcp.papers.exhibit import Chosen, Found
     from optcp.papers.judge import Part
     from optcp.papers.model import Key
+    from optcp.papers.options import Options
     from optcp.study import Done, Grid, RunData
 
 RUNS = 100

@@ -27,10 +27,10 @@ from optcp.papers.printed import tables
 
 if TYPE_CHECKING:
     from optcp.cells import Cells
-    from optcp.papers.base import Options, Size
     from optcp.papers.exhibit import Chosen, Found
     from optcp.papers.judge import Part
     from optcp.papers.model import Key, Row
+    from optcp.papers.options import Options, Size
     from optcp.study import Done, Grid, RunData
 
 STARTS = 500

@@ -16,9 +16,9 @@ from optcp.papers.over import Axis, curves_over
 
 if TYPE_CHECKING:
     from optcp.cells import Cells
-    from optcp.papers.base import Options, Size
     from optcp.papers.exhibit import Chosen, Found
     from optcp.papers.judge import Part
+    from optcp.papers.options import Options, Size
     from optcp.study import Done, Grid
 
 CONNECTIONS = range(1, 11)

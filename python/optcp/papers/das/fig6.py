@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from optcp.papers.base import Options
     from optcp.papers.exhibit import Chosen, Found
     from optcp.papers.judge import Part
     from optcp.papers.model import Key, Row
+    from optcp.papers.options import Options
     from optcp.study import Grid, RunData
 
 FIRST = 80

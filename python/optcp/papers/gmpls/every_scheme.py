@@ -12,9 +12,9 @@ from optcp.papers.gmpls.paper import PAPER, PAPER_RUNS
 from optcp.papers.gmpls.section8 import DELTA_MS, LOCAL_BACKUP, PATH_BACKUP, SCENARIOS, SWITCH_OVER_S, Delays
 
 if TYPE_CHECKING:
-    from optcp.papers.base import Options
     from optcp.papers.exhibit import Chosen, Found
     from optcp.papers.model import Row
+    from optcp.papers.options import Options
     from optcp.study import Done, Grid
 
 SCHEMES = ("local", "loopback-variant", "loopback", "path", "1:1", "1+1", "restoration")

@@ -17,10 +17,10 @@ from optcp.papers.gmpls.section6 import D_MS, LOST_NOTE, goodput
 
 if TYPE_CHECKING:
     from optcp.cells import Cells
-    from optcp.papers.base import Options, Size
     from optcp.papers.exhibit import Chosen, Found
     from optcp.papers.gmpls.goodput import Goodput
     from optcp.papers.judge import Part
+    from optcp.papers.options import Options, Size
     from optcp.study import Done, Grid
 
 DELTA_MS = 5

@@ -32,9 +32,9 @@ from optcp.papers.gmpls.section8 import (
 
 if TYPE_CHECKING:
     from optcp.cells import Cells
-    from optcp.papers.base import Options
     from optcp.papers.exhibit import Chosen, Found
     from optcp.papers.judge import Part
+    from optcp.papers.options import Options
     from optcp.study import Grid
 
 SECTION_6 = "section 6, backups that add as much"

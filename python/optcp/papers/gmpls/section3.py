@@ -35,8 +35,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from optcp.papers.base import Options, Size
     from optcp.papers.exhibit import Chosen, Found
+    from optcp.papers.options import Options, Size
     from optcp.study import Done, RunData
 
 PROFILES = {

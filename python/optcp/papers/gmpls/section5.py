@@ -15,8 +15,8 @@ from optcp.papers.plausible import Choices, Plausible
 
 if TYPE_CHECKING:
     from optcp.cells import Cells
-    from optcp.papers.base import Options, Size
     from optcp.papers.exhibit import Chosen, Found
+    from optcp.papers.options import Options, Size
     from optcp.study import Done, Grid
 
 DELTA_MS = (0, 50, 250, 500, 1000)

@@ -23,10 +23,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from optcp.cells import Cells
-    from optcp.papers.base import Options
     from optcp.papers.exhibit import Chosen, Found
     from optcp.papers.judge import Part
     from optcp.papers.model import Key, Row
+    from optcp.papers.options import Options
     from optcp.stats import Interval
     from optcp.study import Done, Grid
 

@@ -16,10 +16,10 @@ from optcp.papers.printed import tables
 
 if TYPE_CHECKING:
     from optcp.cells import Cells
-    from optcp.papers.base import Options
     from optcp.papers.exhibit import Chosen, Found
     from optcp.papers.judge import Part
     from optcp.papers.model import Row
+    from optcp.papers.options import Options
     from optcp.study import Done, Grid
 
 PAPER_RUNS = 140

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from optcp.cells import Cells
-    from optcp.papers.base import Options
     from optcp.papers.exhibit import Chosen, Found
+    from optcp.papers.options import Options
     from optcp.study import Grid
 
 D_MS = (1, 2, 10, 20, 50, 100)

@@ -28,11 +28,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from optcp.cells import Cells
-    from optcp.papers.base import Options, Size
     from optcp.papers.exhibit import Chosen, Found
     from optcp.papers.gmpls.goodput import Goodput
     from optcp.papers.judge import Part
     from optcp.papers.model import Row
+    from optcp.papers.options import Options, Size
     from optcp.study import Done, RunData
     from optcp.study.observed import Observed
 

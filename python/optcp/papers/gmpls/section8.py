@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from optcp.cells import Cells
-    from optcp.papers.base import Options
     from optcp.papers.exhibit import Chosen, Found
+    from optcp.papers.options import Options
     from optcp.study import Done, Grid
 
 SCENARIOS = ("A", "B", "C", "D")

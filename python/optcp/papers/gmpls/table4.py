@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from optcp.cells import Cells
-    from optcp.papers.base import Options
     from optcp.papers.exhibit import Chosen, Found
     from optcp.papers.model import Holds, Row
+    from optcp.papers.options import Options
     from optcp.study import Grid
 
 DELTA_MS = 5

@@ -34,10 +34,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from optcp.cells import Cells
-    from optcp.papers.base import Options, Size
     from optcp.papers.exhibit import Chosen, Found
     from optcp.papers.judge import Part
     from optcp.papers.model import Key, Row
+    from optcp.papers.options import Options, Size
     from optcp.study import Done, Grid
 
 PROBES = "probes"

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from optcp.papers.base import Options
     from optcp.papers.exhibit import Chosen, Found
     from optcp.papers.model import Key, Row
+    from optcp.papers.options import Options
     from optcp.study import Grid
 
 DEGREES = (1, 2, 5, 10)

@@ -9,8 +9,8 @@ from optcp.papers.lbas import smaller
 from optcp.papers.lbas.rows import both_modes
 
 if TYPE_CHECKING:
-    from optcp.papers.base import Options
     from optcp.papers.exhibit import Chosen, Found
+    from optcp.papers.options import Options
     from optcp.study import Grid
 
 INTERPRETATIONS: dict[str, dict[str, str]] = {

@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from optcp.cells import Cells
-    from optcp.papers.base import Options
     from optcp.papers.exhibit import Chosen, Found
     from optcp.papers.model import Key
+    from optcp.papers.options import Options
     from optcp.study import Done, Grid, RunData
 
 FLOWS = smaller.FLOWS[0]

@@ -14,8 +14,8 @@ from optcp.axes import Axis
 from optcp.papers.lbas.paper import SCENARIO, overrides
 
 if TYPE_CHECKING:
-    from optcp.papers.base import Options
     from optcp.papers.exhibit import Chosen
+    from optcp.papers.options import Options
     from optcp.study import Done, Grid, RunData
 
 ORDER = "order of packets"

@@ -13,9 +13,9 @@ from optcp.papers.lbas.steady import steady
 from optcp.papers.verdict import row
 
 if TYPE_CHECKING:
-    from optcp.papers.base import Options
     from optcp.papers.exhibit import Chosen, Found
     from optcp.papers.model import Key, Row
+    from optcp.papers.options import Options
     from optcp.study import Grid
 
 NOTE = (

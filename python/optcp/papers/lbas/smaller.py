@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from optcp.cells import Cells
-    from optcp.papers.base import Options
     from optcp.papers.exhibit import Chosen
+    from optcp.papers.options import Options
     from optcp.study import Done
 
 T = TypeVar("T", "Cells", "NDArray[np.float64]")

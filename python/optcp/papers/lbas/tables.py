@@ -35,12 +35,12 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from optcp.papers.base import Options
     from optcp.papers.exhibit import Chosen, Found
     from optcp.papers.judge import Part, Side
     from optcp.papers.kept import LongRun
     from optcp.papers.lbas.outcome import Together
     from optcp.papers.model import Row, Series
+    from optcp.papers.options import Options
     from optcp.stats import Interval
     from optcp.study import Grid
 

@@ -9,9 +9,9 @@ from optcp.papers.lbas import smaller
 from optcp.papers.lbas.rows import both_modes, curves
 
 if TYPE_CHECKING:
-    from optcp.papers.base import Options
     from optcp.papers.exhibit import Chosen, Found
     from optcp.papers.model import Key
+    from optcp.papers.options import Options
     from optcp.study import Grid
 
 METRICS = {"utilisation_pct": "utilisation", "dropped_pct": "dropped bytes", "queue_pct": "queue"}

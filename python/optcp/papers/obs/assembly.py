@@ -24,9 +24,9 @@ from optcp.papers.over import curves_over
 
 if TYPE_CHECKING:
     from optcp.cells import Cells
-    from optcp.papers.base import Options
     from optcp.papers.exhibit import Chosen, Found
     from optcp.papers.model import Key
+    from optcp.papers.options import Options
     from optcp.study import Done, Grid
 
 RUNS = 50

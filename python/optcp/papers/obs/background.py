@@ -10,8 +10,8 @@ from optcp.papers.obs.paper import PAPER, WORLD, grid
 from optcp.papers.printed import tables
 
 if TYPE_CHECKING:
-    from optcp.papers.base import Options
     from optcp.papers.exhibit import Chosen, Found
+    from optcp.papers.options import Options
     from optcp.study import Grid
 
 RUNS = 20

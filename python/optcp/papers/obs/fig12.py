@@ -23,10 +23,10 @@ from optcp.papers.obs.trains import (
 )
 
 if TYPE_CHECKING:
-    from optcp.papers.base import Options, Size
     from optcp.papers.exhibit import Chosen, Found
     from optcp.papers.judge import Part
     from optcp.papers.obs.trains import Train
+    from optcp.papers.options import Options, Size
     from optcp.samples import Samples
     from optcp.study import Grid
 

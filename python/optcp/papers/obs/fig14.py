@@ -27,8 +27,8 @@ from optcp.papers.obs.paper import (
 
 if TYPE_CHECKING:
     from optcp.cells import Cells
-    from optcp.papers.base import Options
     from optcp.papers.exhibit import Chosen, Found
+    from optcp.papers.options import Options
     from optcp.study import Grid
 
 JUDGED_S = tuple(timer for timer in TIMERS_S if 3e-4 <= timer <= 1e-2)

@@ -26,10 +26,10 @@ from optcp.papers.obs.predicted import MODEL_NOTE, held_against
 
 if TYPE_CHECKING:
     from optcp.cells import Cells
-    from optcp.papers.base import Options, Size
     from optcp.papers.exhibit import Chosen, Found
     from optcp.papers.judge import Part
     from optcp.papers.model import Key
+    from optcp.papers.options import Options, Size
     from optcp.study import Grid
 
 KINDS = ("exact", "tick")

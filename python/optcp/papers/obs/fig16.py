@@ -32,9 +32,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from optcp.cells import Cells
-    from optcp.papers.base import Options
     from optcp.papers.exhibit import Chosen, Found
     from optcp.papers.judge import Part
+    from optcp.papers.options import Options
     from optcp.study import Done, Grid
 
 LOSS_EVENTS = "loss events"

@@ -34,11 +34,11 @@ from optcp.papers.obs.paper import (
 
 if TYPE_CHECKING:
     from optcp.cells import Cells
-    from optcp.papers.base import Options, Size
     from optcp.papers.exhibit import Chosen, Found
     from optcp.papers.judge import Part
     from optcp.papers.model import Key
     from optcp.papers.obs.lossless import Lossless
+    from optcp.papers.options import Options, Size
     from optcp.study import Done, Grid, RunData
 
 ROUND_TRIPS = "round trips"

@@ -20,11 +20,11 @@ from optcp.papers.verdict import row
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from optcp.papers.base import Options
     from optcp.papers.exhibit import Chosen, Found
     from optcp.papers.judge import Part
     from optcp.papers.model import Key
     from optcp.papers.obs.traces import Trace
+    from optcp.papers.options import Options
     from optcp.study import Done, Grid
 
 LOST = 2

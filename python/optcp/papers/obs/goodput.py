@@ -27,9 +27,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from optcp.cells import Cells
-    from optcp.papers.base import Options
     from optcp.papers.exhibit import Chosen
     from optcp.papers.judge import Part
+    from optcp.papers.options import Options
     from optcp.study import Grid
 
 LOW_S = (1e-5, 3e-5, 1e-4)

@@ -20,8 +20,8 @@ from optcp.papers.obs.paper import (
 
 if TYPE_CHECKING:
     from optcp.cells import Cells
-    from optcp.papers.base import Options
     from optcp.papers.exhibit import Chosen
+    from optcp.papers.options import Options
     from optcp.study import Done, Grid
 
 NAME = "lossless"

@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from optcp.cells import Cells
-    from optcp.papers.base import Options, Size
     from optcp.papers.exhibit import Chosen
     from optcp.papers.model import Key, Row, Series
+    from optcp.papers.options import Options, Size
     from optcp.study import Done
 
 PAPER = (

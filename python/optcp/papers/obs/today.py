@@ -22,9 +22,9 @@ from optcp.papers.obs.paper import (
 )
 
 if TYPE_CHECKING:
-    from optcp.papers.base import Options, Size
     from optcp.papers.exhibit import Chosen, Found
     from optcp.papers.model import Key
+    from optcp.papers.options import Options, Size
     from optcp.study import Grid
 
 RUNS = 30

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from optcp.papers.base import Options
     from optcp.papers.exhibit import Chosen, Found
+    from optcp.papers.options import Options
     from optcp.study import Done, Grid, RunData
 
     Grids = Callable[[Chosen, Options], dict[str, Grid]]

@@ -14,8 +14,8 @@ from optcp.samples import Samples
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from optcp.papers.base import Options
     from optcp.papers.exhibit import Chosen
+    from optcp.papers.options import Options
     from optcp.study import Done, Grid
 
     Train = NDArray[np.float64]

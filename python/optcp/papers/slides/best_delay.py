@@ -15,9 +15,9 @@ from optcp.papers.slides.first import PAPER
 
 if TYPE_CHECKING:
     from optcp.cells import Cells
-    from optcp.papers.base import Options
     from optcp.papers.exhibit import Chosen, Found
     from optcp.papers.judge import Part
+    from optcp.papers.options import Options
     from optcp.study import Done, Grid
 
 DELTA_MS = (0, 50, 250, 500, 1000)
