@@ -53,7 +53,9 @@ pub(crate) fn run_block<'py>(
     let block = Block { axes: &axes, cells: &cells, todo: &todo };
     let mut files = Vec::new();
     let mut write = |more: Vec<optcp_store::File>| match &root {
-        Some(root) => optcp_store::write(root, &more).map(|()| files.extend(more.into_iter().next_back())),
+        Some(root) => {
+            optcp_store::write(root, &more).map(|()| files.extend(more.into_iter().next_back()))
+        }
         None => {
             files.extend(more);
             Ok(())

@@ -15,7 +15,6 @@ from optcp.papers.printed import statements_of
 from optcp.papers.verdict import row
 
 if TYPE_CHECKING:
-    from optcp.papers.options import Options, Size
     from pathlib import Path
 
     from optcp.axes import Axis
@@ -24,6 +23,7 @@ if TYPE_CHECKING:
     from optcp.papers.assume import Assumed
     from optcp.papers.kept import LongRun
     from optcp.papers.model import Claim, Key, Result, Row, Series
+    from optcp.papers.options import Options, Size
     from optcp.plots import Figure
     from optcp.study import Done, Grid
     from optcp.study.grid import Values
