@@ -533,3 +533,14 @@ def test_seeds_and_runs_are_one_option_of_which_help_shows_one(optcp, world, ver
     shown = optcp(verb[0], "--help")[1]
     assert f"  {documented} " in shown
     assert f"  {'--seeds' if documented == '--runs' else '--runs'} " not in shown
+
+
+def test_tables_of_many_cells_are_folded(optcp):
+    delays = ", ".join(f'"{5 + place} ms"' for place in range(130))
+    Path("many.toml").write_text(f'{WORLD}\n[sweep]\n"parameters.delay" = [{delays}]\n')
+    status, out, _ = optcp("run", "many.toml", "--out", "many")
+    assert status == 0
+    assert "120 of 130 lines; all are in many/scalars" in out
+    goodput = out.partition("load of ports")[0]
+    assert "124 ms" in goodput
+    assert "125 ms" not in goodput

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import itertools
 import math
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 
 MOST = 12
 """Rows that a cell has of a metric, and cells that a plan lists; files have all."""
+MOST_LINES = 120
+"""Of a table on the terminal; files have all."""
 LATE = 0.05
 """A group that starts after this share of the run is not active in the whole of it."""
 PERCENTILES = (50, 95, 99)
@@ -122,6 +125,20 @@ def show_done(console: Console, done: Done) -> None:
     console.print(f"{len(done.grid.branches) * len(done.seeds)} runs in {done.store.root}", soft_wrap=True)
 
 
+@dataclass
+class _Lines:
+    """A table that shows its first lines."""
+
+    table: Table
+    count: int = 0
+
+    def add_row(self, *texts: str) -> None:
+        """Add a line, as long as there are not too many."""
+        self.count += 1
+        if self.count <= MOST_LINES:
+            self.table.add_row(*texts)
+
+
 class _Shown:
     """Tables of a study's metrics."""
 
@@ -143,24 +160,27 @@ class _Shown:
         names = of[0].shown if of else ("",)
         return {each: found[place :: len(names)] for place, each in enumerate(names)}
 
-    def _table(self, left: Sequence[str], right: Sequence[str]) -> Table:
+    def _table(self, left: Sequence[str], right: Sequence[str]) -> _Lines:
+        axes = [axis.name for axis in self._done.axes] if len(self._keys) > 1 else []
         table = Table(box=None, pad_edge=False)
-        for name in [axis.name for axis in self._done.axes] if len(self._keys) > 1 else []:
+        for name in axes:
             table.add_column(name, justify="right")
         for name in left:
             table.add_column(name)
         for name in right:
             table.add_column(name, justify="right", no_wrap=True)
-        return table
+        return _Lines(table)
 
-    def _print(self, title: str, table: Table, of: str = "", there: int = 0) -> bool:
-        if table.row_count:
+    def _print(self, title: str, lines: _Lines, of: str = "", there: int = 0) -> bool:
+        if lines.count:
             self._console.print(title, style="bold")
-            show_table(self._console, table)
+            show_table(self._console, lines.table)
+            where = self._done.store.root / "scalars"
+            if lines.count > MOST_LINES:
+                self._console.print(f"{MOST_LINES} of {lines.count} lines; all are in {where}", soft_wrap=True)
             if there > MOST:
-                where = self._done.store.root / "scalars"
                 self._console.print(f"{MOST} of {there} {of}s, those with the most; all are in {where}", soft_wrap=True)
-        return table.row_count > 0
+        return lines.count > 0
 
     def _chosen(self, name: str) -> list[str]:
         """Of what a metric is shown: the first of all, and those that have most of it in any cell."""
@@ -249,8 +269,9 @@ class _Shown:
             table.add_column(name)
         for name in ("working links", "spare links", "of", "spare / working"):
             table.add_column(name, justify="right", no_wrap=True)
+        lines = _Lines(table)
         for need in map(dict, dict.fromkeys(found)):
             links = (str(need["working_links"]), str(need["spare_links"]))
             ratio = f"{need['spare_links'] / need['working_links']:.2f}"
-            table.add_row(need["flows"], need["scheme"], *links, rate_text(need["rate_bps"]), ratio)
-        self._print("capacity that protection needs, each direction of a link counted", table)
+            lines.add_row(need["flows"], need["scheme"], *links, rate_text(need["rate_bps"]), ratio)
+        self._print("capacity that protection needs, each direction of a link counted", lines)
