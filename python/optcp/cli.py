@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from optcp import export as export_forms
-from optcp.cli_study import compare, plot
+from optcp import cli_study
 from optcp.errors import InputError, RunFailed, nearest
 from optcp.exits import status_of
-from optcp.options import DIRECTORY, FILE, PLAIN_WIDTH
+from optcp.options import DIRECTORY, FILE, PAPERS, PLAIN_WIDTH
 from optcp.options import console as _console
 from optcp.shipped import ScenarioType
 
@@ -33,10 +32,6 @@ COUNT = click.IntRange(min=1, max=1_000_000)
 SET = click.option("settings", "--set", multiple=True, metavar="KEY=VALUE", help="Change a value; may be repeated.")
 JOBS = click.option("--jobs", type=POSITIVE, help="Threads. [default: one a processor]")
 DIGEST = click.option("--digest", is_flag=True, help="Compute records_sha256, the digest of all records, too.")
-CELL = click.option(
-    "cells", "--cell", multiple=True, metavar="AXIS=VALUE", help="Runs with this value; may be repeated."
-)
-SEED = click.option("--seed", type=int, metavar="N", help="Runs with this seed.")
 FORK = click.option("--fork/--no-fork", default=True, help="Share warm-ups between branches; results are equal.")
 
 
@@ -88,23 +83,6 @@ def _kernel(_: click.Context, __: click.Parameter, value: str) -> str:
     return value
 
 
-def _add_papers(_: click.Context, __: click.Parameter, directories: tuple[Path, ...]) -> None:
-    from optcp.papers import registry
-
-    for directory in directories:
-        registry.add(directory)
-
-
-PAPERS = click.option(
-    "--papers",
-    type=DIRECTORY,
-    multiple=True,
-    metavar="DIR",
-    is_eager=True,
-    expose_value=False,
-    callback=_add_papers,
-    help="A folder with a paper of your own, or with several; may be repeated.",
-)
 CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": PLAIN_WIDTH}
 
 
@@ -356,74 +334,6 @@ def run(
 
 
 @cli.command()
-@click.argument("directory", type=DIRECTORY)
-@CELL
-@SEED
-@click.option("--kind", "kinds", multiple=True, metavar="KIND", help="What to draw; may be repeated. [default: all]")
-@click.option("--flow", "flows", multiple=True, metavar="NAME", help="Only these flows; may be repeated.")
-@click.option("--port", "ports", multiple=True, metavar="NAME", help="Only these ports: 'A->B'; may be repeated.")
-@click.option("--from", "start", metavar="T", help="Start of the time axis: 4.9, 4.9s, 4900ms.")
-@click.option("--to", "end", metavar="T", help="End of the time axis.")
-@click.option("--out", type=FILE, help="File of the only picture: .png, .pdf or .svg.")
-@click.option("--format", "form", type=click.Choice(["png", "pdf", "svg"]), help="Of all pictures. [default: png]")
-def trace(
-    directory: Path,
-    cells: tuple[str, ...],
-    seed: int | None,
-    kinds: tuple[str, ...],
-    flows: tuple[str, ...],
-    ports: tuple[str, ...],
-    start: str | None,
-    end: str | None,
-    out: Path | None,
-    form: str | None,
-) -> None:
-    """Draw what a run of a study observed, into DIRECTORY/plots.
-
-    DIRECTORY is what `optcp run` made; of several runs --cell and --seed choose one. KIND is tcp (windows over time),
-    sequence (segments, ACKs and drops over time), queue, load, goodput or drops.
-    """
-    from optcp.plots import trace as pictures
-    from optcp.study import Done, choose
-
-    asked = pictures.Request(kinds, flows, ports, pictures.seconds(start, "--from"), pictures.seconds(end, "--to"))
-    run = choose.one(Done.open(directory), choose.settings(cells), seed)
-    for path, remark in pictures.draw(run, asked, directory / "plots", out, form):
-        click.echo(f"{path}{remark}")
-
-
-@cli.command()
-@click.argument("directory", type=DIRECTORY)
-@click.option("--format", "form", type=click.Choice(list(export_forms.FORMS)), required=True, help="What to write.")
-@CELL
-@SEED
-def export(directory: Path, form: str, cells: tuple[str, ...], seed: int | None) -> None:
-    """Write what is in DIRECTORY in another form: a study's into DIRECTORY/export, an exhibit's beside its result.
-
-    csv: each table of a study, rows and curves of every exhibit. parquet: the same of exhibits; studies are Parquet
-    already. pcapng, ns2: what runs observed of packets, as captures for Wireshark and as ns-2's trace. latex: the
-    table of each exhibit.
-    """
-    from optcp.study import choose
-
-    for path, remark in export_forms.files(directory, form, export_forms.Chosen(choose.settings(cells), seed)):
-        click.echo(f"{path}{remark}")
-
-
-@cli.command()
-@PAPERS
-@click.argument("directory", type=DIRECTORY)
-def report(directory: Path) -> None:
-    """Write DIRECTORY/report/index.html: one page of the study in DIRECTORY.
-
-    Where there are results of exhibits or sensitivity studies, it is a page of these.
-    """
-    from optcp.report import build
-
-    click.echo(f"report: {build.write_report(directory)}")
-
-
-@cli.command()
 @click.argument("scenario", type=SCENARIO)
 @SET
 def validate(scenario: Path, settings: tuple[str, ...]) -> None:
@@ -631,7 +541,7 @@ def _plain(value: object) -> str:
     return ", ".join(str(part) for part in value) if isinstance(value, list) else str(value)
 
 
-for verb in (compare, plot):
+for verb in cli_study.VERBS:
     cli.add_command(verb)
 
 

@@ -1,4 +1,4 @@
-"""The verbs of finished studies: ``optcp compare`` and ``optcp plot``."""
+"""The verbs of what is finished: pictures, other forms, comparisons, figures and reports."""
 
 from __future__ import annotations
 
@@ -6,12 +6,16 @@ from typing import TYPE_CHECKING
 
 import click
 
-from optcp.errors import InputError
-from optcp.options import DIRECTORY, FILE, console
+from optcp import export as export_forms
+from optcp.options import DIRECTORY, FILE, PAPERS, console, settings
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from pathlib import Path
+
+CELL = click.option(
+    "cells", "--cell", multiple=True, metavar="AXIS=VALUE", help="Runs with this value; may be repeated."
+)
+SEED = click.option("--seed", type=int, metavar="N", help="Runs with this seed.")
 
 
 @click.command()
@@ -29,7 +33,7 @@ def compare(directory: Path, at: tuple[str, ...], metrics: tuple[str, ...], form
     from optcp.labelled import MOST_ROWS
     from optcp.study.done import Done
 
-    found = Done.open(directory).compare(at=_cell("--at", at), metrics=metrics or None)
+    found = Done.open(directory).compare(at=dict(settings("--at", at)), metrics=metrics or None)
     if form == "csv":
         click.echo(found.csv(), nl=False)
         return
@@ -65,16 +69,74 @@ def plot(
     from optcp.plots.study import Request, write
     from optcp.study.done import Done
 
-    asked = Request(y, x, by, _cell("--at", at), of, _cell("--minus", minus), columns)
+    asked = Request(y, x, by, dict(settings("--at", at)), of, dict(settings("--minus", minus)), columns)
     click.echo(str(write(Done.open(directory), asked, out)))
 
 
-def _cell(option: str, texts: Sequence[str]) -> dict[str, str]:
-    """Split AXIS=VALUE; the last of two for one axis counts."""
-    found = {}
-    for text in texts:
-        name, separator, value = text.partition("=")
-        if not separator or not name.strip():
-            raise InputError(f"{option} {text}: expected AXIS=VALUE")
-        found[name.strip()] = value.strip()
-    return found
+@click.command()
+@click.argument("directory", type=DIRECTORY)
+@CELL
+@SEED
+@click.option("--kind", "kinds", multiple=True, metavar="KIND", help="What to draw; may be repeated. [default: all]")
+@click.option("--flow", "flows", multiple=True, metavar="NAME", help="Only these flows; may be repeated.")
+@click.option("--port", "ports", multiple=True, metavar="NAME", help="Only these ports: 'A->B'; may be repeated.")
+@click.option("--from", "start", metavar="T", help="Start of the time axis: 4.9, 4.9s, 4900ms.")
+@click.option("--to", "end", metavar="T", help="End of the time axis.")
+@click.option("--out", type=FILE, help="File of the only picture: .png, .pdf or .svg.")
+@click.option("--format", "form", type=click.Choice(["png", "pdf", "svg"]), help="Of all pictures. [default: png]")
+def trace(
+    directory: Path,
+    cells: tuple[str, ...],
+    seed: int | None,
+    kinds: tuple[str, ...],
+    flows: tuple[str, ...],
+    ports: tuple[str, ...],
+    start: str | None,
+    end: str | None,
+    out: Path | None,
+    form: str | None,
+) -> None:
+    """Draw what a run of a study observed, into DIRECTORY/plots.
+
+    DIRECTORY is what `optcp run` made; of several runs --cell and --seed choose one. KIND is tcp (windows over time),
+    sequence (segments, ACKs and drops over time), queue, load, goodput or drops.
+    """
+    from optcp.plots import trace as pictures
+    from optcp.study import Done, choose
+
+    asked = pictures.Request(kinds, flows, ports, pictures.seconds(start, "--from"), pictures.seconds(end, "--to"))
+    run = choose.one(Done.open(directory), settings("--cell", cells), seed)
+    for path, remark in pictures.draw(run, asked, directory / "plots", out, form):
+        click.echo(f"{path}{remark}")
+
+
+@click.command()
+@click.argument("directory", type=DIRECTORY)
+@click.option("--format", "form", type=click.Choice(list(export_forms.FORMS)), required=True, help="What to write.")
+@CELL
+@SEED
+def export(directory: Path, form: str, cells: tuple[str, ...], seed: int | None) -> None:
+    """Write what is in DIRECTORY in another form: a study's into DIRECTORY/export, an exhibit's beside its result.
+
+    csv: each table of a study, rows and curves of every exhibit. parquet: the same of exhibits; studies are Parquet
+    already. pcapng, ns2: what runs observed of packets, as captures for Wireshark and as ns-2's trace. latex: the
+    table of each exhibit.
+    """
+    for path, remark in export_forms.files(directory, form, export_forms.Chosen(settings("--cell", cells), seed)):
+        click.echo(f"{path}{remark}")
+
+
+@click.command()
+@PAPERS
+@click.argument("directory", type=DIRECTORY)
+def report(directory: Path) -> None:
+    """Write DIRECTORY/report/index.html: one page of the study in DIRECTORY.
+
+    Where there are results of exhibits or sensitivity studies, it is a page of these.
+    """
+    from optcp.report import build
+
+    click.echo(f"report: {build.write_report(directory)}")
+
+
+VERBS = (trace, export, report, compare, plot)

@@ -8,7 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from optcp.errors import InputError
+
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from rich.console import Console
 
 PLAIN_WIDTH = 100
@@ -27,6 +31,42 @@ class Place(click.Path):
 
 FILE = Place(path_type=Path, dir_okay=False)
 DIRECTORY = Place(path_type=Path, file_okay=False)
+
+
+def _add_papers(_: click.Context, __: click.Parameter, directories: tuple[Path, ...]) -> None:
+    from optcp.papers import registry
+
+    for directory in directories:
+        registry.add(directory)
+
+
+PAPERS = click.option(
+    "--papers",
+    type=DIRECTORY,
+    multiple=True,
+    metavar="DIR",
+    is_eager=True,
+    expose_value=False,
+    callback=_add_papers,
+    help="A folder with a paper of your own, or with several; may be repeated.",
+)
+
+
+def settings(option: str, texts: Sequence[str]) -> tuple[tuple[str, str], ...]:
+    """Axes and values of ``AXIS=VALUE``.
+
+    Raises
+    ------
+    InputError
+        If one is something else; ``option`` begins the message.
+    """
+    found = []
+    for text in texts:
+        name, separator, value = text.partition("=")
+        if not separator or not name.strip():
+            raise InputError(f"{option} {text}: expected AXIS=VALUE, such as switch_delay='50 ms'")
+        found.append((name.strip(), value.strip()))
+    return tuple(found)
 
 
 def console(stderr: bool = False) -> Console:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from optcp import stored
 from optcp.errors import InputError
 from optcp.papers.model import Result
-from optcp.papers.registry import papers
+from optcp.papers.registry import names
 from optcp.sensitivity.result import Result as Sensitivity
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def sensitivities(directory: Path) -> list[Sensitivity]:
 
 def files(directory: Path) -> list[Path]:
     """The files of exhibits' results below a directory, in the order of papers and exhibits."""
-    found = ((directory / paper).glob("*.json") for paper in papers())
+    found = ((directory / paper).glob("*.json") for paper in names())
     return [path for of_paper in found for path in sorted(of_paper, key=lambda path: _natural(path.stem))]
 
 

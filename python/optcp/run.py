@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import abc
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from optcp import _core
 from optcp.errors import InputError, nearest
 from optcp.labelled import html_table, text_table
-from optcp.table import PICOSECONDS_A_SECOND, Table
+from optcp.table import Table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -49,8 +50,67 @@ class OneRun(Protocol):
         """An observation by the name that it has in ``[[observe]]``."""
 
 
+class Observing(abc.ABC):
+    """What fresh and stored runs do with their observations: give them by name, and draw them."""
+
+    @property
+    @abc.abstractmethod
+    def names(self) -> tuple[str, ...]:
+        """The names of its observations, in the order of the scenario."""
+
+    @abc.abstractmethod
+    def _table(self, name: str) -> Table:
+        """One of them."""
+
+    def __getitem__(self, name: str) -> Table:
+        """An observation by the name that it has in ``[[observe]]``.
+
+        Raises
+        ------
+        InputError
+            If there is none of that name; the message names the nearest.
+        optcp.errors.Damaged
+            If it is read from a file that is not as it was written.
+        """
+        if name not in self.names:
+            raise InputError(f"the run has no observation {name!r}; {nearest(name, self.names)}")
+        return self._table(name)
+
+    def plot(
+        self,
+        kind: str,
+        *,
+        flow: str | int | Sequence[str] = (),
+        port: str | Sequence[str] = (),
+        start: str | float | None = None,
+        end: str | float | None = None,
+        observation: str | None = None,
+    ) -> list[Axes]:
+        """Draw what was observed, as ``optcp trace`` does; returns the panels from the top.
+
+        Parameters
+        ----------
+        kind
+            "tcp" (windows), "sequence" (segments and ACKs), "queue", "load", "goodput" or "drops".
+        flow, port
+            Only these; a group stands for its flows, and a number for the place of a flow.
+        start, end
+            Ends of the time axis: "4.9 s", or a number of seconds.
+        observation
+            Which, where several are of this kind.
+
+        Raises
+        ------
+        InputError
+            If something was asked for that is not there.
+        """
+        from optcp.plots.trace import plot
+
+        return plot(cast("OneRun", self), kind, flow=flow, port=port, start=start, end=end, observation=observation)
+
+
 @dataclass(frozen=True, repr=False)
-class Run:
+class Run(Observing):
     """What one run of a scenario found.
 
     Parameters
@@ -73,19 +133,8 @@ class Run:
     world: Scenario
     core: _core.Run
 
-    def __getitem__(self, name: str) -> Table:
-        """An observation by the name that it has in ``[[observe]]``.
-
-        Raises
-        ------
-        InputError
-            If there is none of that name; the message names the nearest.
-        """
-        if name not in self.names:
-            raise InputError(f"the run has no observation {name!r}; {nearest(name, self.names)}")
-        metadata, columns = _core.read_parquet(self.core.to_parquet(name))
-        interval_ps = metadata.get("optcp.interval_ps")
-        return Table(columns, int(interval_ps) / PICOSECONDS_A_SECOND if interval_ps else None)
+    def _table(self, name: str) -> Table:
+        return Table.read(*_core.read_parquet(self.core.to_parquet(name)))
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.names)
@@ -147,38 +196,6 @@ class Run:
     def records_sha256(self) -> str | None:
         """Digest of all records; None unless it was asked for."""
         return self.core.records_sha256
-
-    def plot(
-        self,
-        kind: str,
-        *,
-        flow: str | int | Sequence[str] = (),
-        port: str | Sequence[str] = (),
-        start: str | float | None = None,
-        end: str | float | None = None,
-        observation: str | None = None,
-    ) -> list[Axes]:
-        """Draw what was observed, as ``optcp trace`` does; returns the panels from the top.
-
-        Parameters
-        ----------
-        kind
-            "tcp" (windows), "sequence" (segments and ACKs), "queue", "load", "goodput" or "drops".
-        flow, port
-            Only these; a group stands for its flows, and a number for the place of a flow.
-        start, end
-            Ends of the time axis: "4.9 s", or a number of seconds.
-        observation
-            Which, where several are of this kind.
-
-        Raises
-        ------
-        InputError
-            If something was asked for that is not there.
-        """
-        from optcp.plots.trace import plot
-
-        return plot(self, kind, flow=flow, port=port, start=start, end=end, observation=observation)
 
     def _shown(self) -> tuple[str, list[str], list[list[str]]]:
         counts = [[name, str(count)] for name, count in self.counts.items()]

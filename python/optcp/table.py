@@ -12,6 +12,8 @@ from optcp.errors import InputError, nearest
 from optcp.labelled import MOST_ROWS, html_table, number, optional, text_table
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from numpy.typing import NDArray
 
 PICOSECONDS_A_SECOND = 1e12
@@ -45,6 +47,14 @@ class Table:
 
     columns: dict[str, NDArray[Any] | tuple[NDArray[Any], list[str]]]
     interval_s: float | None = None
+
+    @classmethod
+    def read(
+        cls, metadata: Mapping[str, str], columns: dict[str, NDArray[Any] | tuple[NDArray[Any], list[str]]]
+    ) -> Table:
+        """Make a table of what a Parquet file holds: its metadata says how long intervals are."""
+        interval_ps = metadata.get("optcp.interval_ps")
+        return cls(columns, int(interval_ps) / PICOSECONDS_A_SECOND if interval_ps else None)
 
     def __len__(self) -> int:
         for values in self.columns.values():

@@ -85,6 +85,17 @@ def test_what_there_is_not_is_named(done):
         done["drops"].count(after="5 Mbps")
 
 
+def test_digests_are_those_of_the_runs_cell_by_cell(tmp_path):
+    done = optcp.Study("single-failure", {"parameters.switch_delay": ["0 ms", "1 s", "0 s"]}, seeds=2).run(
+        tmp_path / "a"
+    )
+    single = [done.run(branch, seed).metrics_sha256 for branch in done.grid.branches for seed in done.seeds]
+    assert done.digests("metrics_sha256") == single
+    assert single[:2] == single[4:] != single[2:4]
+    assert done.digests("records_sha256") == [""] * 6
+    assert Done(done.grid, (), done.store).digests("metrics_sha256") == []
+
+
 def test_cells_of_other_intervals_are_refused(tmp_path):
     world = optcp.load("single-failure")
     done = optcp.Study(world, {"observe.0.interval": ["100 ms", "200 ms"]}).run(tmp_path / "a")

@@ -6,8 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from optcp.papers.windows import bytes_between
-
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -35,8 +33,8 @@ def curves(goodput: NDArray[Any], event_s: float, end_s: float) -> NDArray[np.fl
     ndarray
         The mean of the last second before the event, then the intervals after it, in bytes an interval.
     """
-    first, last = round(event_s / STEP_S), round(end_s / STEP_S)
-    level = bytes_between(goodput, STEP_S, event_s - 1, event_s) * STEP_S
+    before, first, last = (round(instant / STEP_S) for instant in (event_s - 1, event_s, end_s))
+    level = goodput[:, before:first].sum(axis=1) * STEP_S
     return np.column_stack([level, goodput[:, first:last]])
 
 

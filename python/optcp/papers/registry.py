@@ -50,6 +50,11 @@ def papers() -> dict[str, ModuleType]:
     return found
 
 
+def names() -> list[str]:
+    """The names of all papers, none of which is imported for that."""
+    return [*OWN, *(point.name for point in entry_points(group=GROUP)), *_added]
+
+
 def _place(found: dict[str, ModuleType], name: str, module: ModuleType) -> None:
     if name in found:
         raise InputError(f"there are two papers of the name {name!r}")

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from optcp.papers.assume import Value
     from optcp.papers.exhibit import Evaluation, Exhibit
     from optcp.papers.kept import LongRun
-    from optcp.study import RunData
     from optcp.study.pool import Progress
 
 
@@ -166,21 +165,6 @@ def _result(
     )
 
 
-@dataclass(frozen=True)
-class Digests:
-    """A study's digests, in (cell, seed) order."""
-
-    records: list[str | None]
-    metrics: list[str]
-
-    @classmethod
-    def of(cls, done: Done) -> Digests:
-        """Collect them from the stored runs."""
-        seeds = [runs for _, runs in done]
-        ordered: list[RunData] = [runs[cell] for cell in range(len(done.grid.branches)) for runs in seeds]
-        return cls([run.records_sha256 for run in ordered], [run.metrics_sha256 for run in ordered])
-
-
 def make_long_runs(request: Request, seeds: int, jobs: int, progress: Progress) -> list[LongRun]:
     """Make the long runs of the exhibits that are not stored with the project yet, ``seeds`` of each.
 
@@ -214,8 +198,7 @@ def provenance(done: Mapping[str, Done], kept: Sequence[Mapping[str, Any]] = ())
     says of each which program made it; ``seeds`` is None without any run. ``git`` is what follows ``+`` in the
     version, or "unknown".
     """
-    digests = [study.once(Digests.of) for study in done.values()]
-    records = [digest for one in digests for digest in one.records]
+    records = [digest or None for study in done.values() for digest in study.digests("records_sha256")]
     cells = [
         {"study": name, **branch.key, "scenario_sha256": branch.scenario.sha256}
         for name, study in done.items()
@@ -223,7 +206,9 @@ def provenance(done: Mapping[str, Done], kept: Sequence[Mapping[str, Any]] = ())
     ]
     scenarios = [cell["scenario_sha256"] for cell in [*cells, *kept]]
     seeds = [seed for study in done.values() for seed in study.seeds] + [one["seed"] for one in kept]
-    metrics = [digest for one in digests for digest in one.metrics] + [one["metrics_sha256"] for one in kept]
+    metrics = [digest for study in done.values() for digest in study.digests("metrics_sha256")] + [
+        one["metrics_sha256"] for one in kept
+    ]
     version, _, git = _core.version().partition("+")
     return {
         "version": version,

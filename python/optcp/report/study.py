@@ -123,7 +123,7 @@ def _figure(cells: Cells, means: Estimates) -> Figure | None:
 def provenance(done: Done) -> dict[str, str]:
     """Where the study comes from; ``metrics_sha256`` is over the digests of the runs, in (cell, seed) order."""
     about = done.store.read_identity()
-    digests = [done.run(branch, seed).metrics_sha256 for branch in done.grid.branches for seed in done.seeds]
+    digests = done.digests("metrics_sha256")
     first, count = done.seeds[0], len(done.seeds)
     whole = done.seeds == tuple(range(first, first + count))
     start = f" --seed {first}" if first != 1 else ""

@@ -14,7 +14,6 @@ import numpy as np
 from optcp.errors import InputError, RunFailed
 from optcp.papers import assume
 from optcp.papers.options import Options
-from optcp.papers.reproduce import Digests
 from optcp.sensitivity.answer import Answer
 from optcp.sensitivity.design import design
 from optcp.study import Study, execute
@@ -149,7 +148,7 @@ def evaluate(
     finished.reverse()
     for setting, values, names in zip(settings, chosen, tasks, strict=True):
         done = {name: finished.pop() for name in names}
-        found.metrics_sha256 += [digest for one in done.values() for digest in Digests.of(one).metrics]
+        found.metrics_sha256 += [digest for one in done.values() for digest in one.digests("metrics_sha256")]
         try:
             evaluation = exhibit.evaluate(values, done)
             found.answers.append(Answer.of(evaluation, exhibit.contrasts(values, done), request.space.names))

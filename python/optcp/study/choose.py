@@ -19,20 +19,6 @@ MOST_VALUES = 12
 """A message shows no more values of an axis."""
 
 
-def settings(texts: Sequence[str]) -> tuple[tuple[str, str], ...]:
-    """Axes and values of ``AXIS=VALUE``.
-
-    Raises
-    ------
-    InputError
-        If one has no value.
-    """
-    for text in texts:
-        if "=" not in text:
-            raise InputError(f"--cell {text}: expected AXIS=VALUE, such as switch_delay='50 ms'")
-    return tuple((name.strip(), value.strip()) for name, _, value in (text.partition("=") for text in texts))
-
-
 def part(done: Done, cells: Sequence[tuple[str, str]] = (), seed: int | None = None) -> Done:
     """Take the runs that were named out of a study.
 
@@ -50,12 +36,12 @@ def part(done: Done, cells: Sequence[tuple[str, str]] = (), seed: int | None = N
     """
     branches = list(done.grid.branches)
     for name, value in cells:
-        axis, key = _axis(done, name)
+        place, axis = _axis(done, name)
         try:
             wanted = axis.values[axis.index(value)]
         except InputError as error:
             raise InputError(f"--cell {name}={value}: {error}") from error
-        branches = [branch for branch in branches if _value(done, branch, axis, key) == wanted]
+        branches = [branch for branch in branches if _written(done, branch)[place] == wanted]
     if not branches:
         there = "; ".join(", ".join(f"{key}={value}" for key, value in branch.key.items()) for branch in _first(done))
         raise InputError(f"no cell of the study has all of these values; the first cells are: {there}")
@@ -77,8 +63,8 @@ def one(done: Done, cells: Sequence[tuple[str, str]] = (), seed: int | None = No
     branches, seeds = left.grid.branches, left.seeds
     if len(branches) * len(seeds) > 1:
         lines = []
-        for axis, key in _axes(done):
-            values = list(dict.fromkeys(_value(done, branch, axis, key) for branch in branches))
+        for place, (axis, _) in enumerate(_axes(done)):
+            values = list(dict.fromkeys(_written(done, branch)[place] for branch in branches))
             if len(values) > 1:
                 more = f", ... ({len(values)} in all)" if len(values) > MOST_VALUES else ""
                 shown = ", ".join(value or "(as in the file)" for value in values[:MOST_VALUES])
@@ -102,29 +88,20 @@ def _axes(done: Done) -> list[tuple[Axis, str | None]]:
     return found if done.axes == grid.axes else [*found, (Axis("cell", tuple(one.id for one in grid.branches)), None)]
 
 
-def _axis(done: Done, name: str) -> tuple[Axis, str | None]:
+def _axis(done: Done, name: str) -> tuple[int, Axis]:
+    """The axis of a name or key path, and its place among them."""
     axes = _axes(done)
-    for axis, key in axes:
+    for place, (axis, key) in enumerate(axes):
         if name in (axis.name, key):
-            return axis, key
+            return place, axis
     if not axes:
         raise InputError(f"--cell {name}: the study has one cell and no axes")
     raise InputError(f"--cell {name}: the study has no such axis; {nearest(name, [axis.name for axis, _ in axes])}")
 
 
-def _value(done: Done, branch: Branch, axis: Axis, key: str | None) -> str:
-    """What a cell has on an axis; an empty text where it leaves it as it is."""
-    if key is not None:
-        return branch.key.get(key, "")
-    if done.grid.named is None:
-        return branch.id
-    place = [one.id for one in done.grid.branches].index(branch.id)
-    after = 1
-    for other in reversed(done.grid.named):
-        if other is axis:
-            break
-        after *= len(other)
-    return axis.values[place // after % len(axis)]
+def _written(done: Done, branch: Branch) -> list[str]:
+    """What a cell has on each of these axes, as written."""
+    return [*done.grid.written(branch), branch.id]
 
 
 def _first(done: Done) -> tuple[Branch, ...]:

@@ -99,6 +99,11 @@ class Done:
         return StoredRun(seed, branch, part, self.store)
 
     @property
+    def places(self) -> int:
+        """How many runs there are with those of equal cells: one a seed and branch."""
+        return len(self.seeds) * len(self.grid.branches)
+
+    @property
     def axes(self) -> tuple[Axis, ...]:
         """The axes of the grid; one axis ``cell`` where the cells are no grid."""
         axes = self.grid.axes
@@ -175,14 +180,23 @@ class Done:
                 lengths += part.manifest["files"][table]["rows"]
         metadata, found = self.store.read(table, chosen, columns) if chosen else ({}, {})
         run = np.repeat(np.array(of_run, dtype=np.int64), np.array(lengths, dtype=np.int64))
-        interval_ps = metadata.get("optcp.interval_ps")
-        whole = Table(found, int(interval_ps) / PICOSECONDS_A_SECOND if interval_ps else None)
+        whole = Table.read(metadata, found)
         # Seeds of other calls may be in the same parts.
         return (whole, run) if (run >= 0).all() else (whole.rows(run >= 0), run[run >= 0])
 
     def table(self, name: str, columns: Sequence[str] | None = None) -> Table:
         """A table of all runs: an observation, ``scalars``, ``runs``, ``switches``, ``reroutes`` or ``arrived``."""
         return self.rows(name, columns)[0]
+
+    def digests(self, name: str) -> list[str]:
+        """A column of texts of the table ``runs``, such as ``metrics_sha256``: a text a run, in (cell, seed) order."""
+        if name not in self._memo:
+            table, run = self.rows("runs", [name])
+            texts = np.empty((len(self.seeds), len(self.grid.branches)), dtype=object)
+            texts.flat[run] = table[name] if self.seeds else ()
+            self._memo[name] = texts[:, self.grid.firsts].T.ravel().tolist()
+        found: list[str] = self._memo[name]
+        return found
 
     @property
     def tables(self) -> tuple[str, ...]:
@@ -201,7 +215,7 @@ class Done:
             if not mine.any():
                 continue
             codes, place = np.unique(of[mine], return_inverse=True)
-            shape = (len(self.seeds) * len(self.grid.branches), len(codes))
+            shape = (self.places, len(codes))
             cells = np.full(shape, 0.0 if about["name"] == DROPS else np.nan)
             cells[run[mine], place] = values[mine]
             more = (Axis(about["of"], tuple(texts[code] for code in codes)),) if about["of"] else ()
@@ -231,7 +245,7 @@ class Done:
             ours = table.numbers("finished").astype(bool) & (codes == (texts.index(group) if group in texts else -1))
             took_s = (table.numbers("time_ps") - table.numbers("start_ps"))[ours] / PICOSECONDS_A_SECOND
             order = np.argsort(run[ours], kind="stable")
-            values = np.empty(len(self.seeds) * len(branches), dtype=object)
+            values = np.empty(self.places, dtype=object)
             ends = np.searchsorted(run[ours][order], np.arange(1, values.size))
             for at, one in enumerate(np.split(took_s[order], ends)):
                 values[at] = one

@@ -212,18 +212,22 @@ class Grid:
     def _places(self) -> dict[str, int]:
         return {branch.id: place for place, branch in enumerate(self.branches)}
 
+    def written(self, branch: Branch) -> list[str]:
+        """What a branch has on each axis, as written; an empty text where it leaves it as it is."""
+        if self.named is None:
+            return [branch.key.get(key, "") for key in self.keys]
+        at = np.unravel_index(self._places[branch.id], [len(axis) for axis in self.axes])
+        return [axis.values[place] for axis, place in zip(self.axes, at, strict=True)]
+
     def values(self, branch: Branch) -> list[float | str]:
-        """What a branch has in these columns; NaN or an empty text on an axis that it leaves as it is."""
-        if self.named is not None:
-            at = np.unravel_index(self._places[branch.id], [len(axis) for axis in self.axes])
-            return [axis.coordinates[place] for axis, place in zip(self.axes, at, strict=True)]
+        """The same in the columns of tables: quantities in SI, NaN where it leaves one as it is."""
 
-        def one(key: str, axis: Axis) -> float | str:
-            if key not in branch.key:
+        def one(text: str, axis: Axis) -> float | str:
+            if text not in axis.values:
                 return math.nan if axis.numbers else ""
-            return axis.coordinates[axis.values.index(branch.key[key])]
+            return axis.coordinates[axis.values.index(text)]
 
-        return [one(key, axis) for key, axis in zip(self.keys, self.axes, strict=True)]
+        return [one(text, axis) for text, axis in zip(self.written(branch), self.axes, strict=True)]
 
     @functools.cached_property
     def hash(self) -> str:

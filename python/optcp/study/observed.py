@@ -94,7 +94,7 @@ class Observed:
         column = values[0] if column is None else column
         if column not in values:
             raise InputError(f"{self.name!r} has no column {column!r}; {nearest(column, values)}")
-        runs = len(self.done.seeds) * len(self.done.grid.branches)
+        runs = self.done.places
         each = np.bincount(run, minlength=runs)
         each = each.reshape(-1, len(self.done.grid.branches))[:, list(self.done.grid.distinct)].ravel()
         if (each != each[0]).any():
@@ -177,8 +177,7 @@ class Observed:
             If there is no such column.
         """
         _, run, mask = self._which(after, until, before, where)
-        runs = len(self.done.seeds) * len(self.done.grid.branches)
-        return self.done.cells(np.bincount(run[mask], minlength=runs), name=self.name)
+        return self.done.cells(np.bincount(run[mask], minlength=self.done.places), name=self.name)
 
     def first(
         self,
@@ -190,7 +189,7 @@ class Observed:
     ) -> Cells:
         """When the first such event is, in seconds; undefined where a run has none."""
         table, run, mask = self._which(after, until, before, where)
-        found = np.full(len(self.done.seeds) * len(self.done.grid.branches), np.nan)
+        found = np.full(self.done.places, np.nan)
         # Backwards, so that the first of a run is written last.
         found[run[mask][::-1]] = table.seconds[mask][::-1]
         return self.done.cells(found, name=f"first of {self.name}", unit="s")

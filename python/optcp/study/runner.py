@@ -35,6 +35,8 @@ HOPS_A_BLOCK = 4_000_000
 """Transmissions of packets, about a tenth of a second of work: a block's files are little beside it."""
 MOST_SEEDS = 256
 """Of a block."""
+Todo = list[tuple[int, list[int]]]
+"""Seeds, and the places of the cells that are run with each."""
 LOOK_AGAIN_S = 0.2
 """Whether another process has ended."""
 
@@ -59,7 +61,7 @@ class Block:
     cells: tuple[int, ...]
     seeds: tuple[int, ...]
 
-    def missing(self, store: Store) -> list[tuple[int, list[int]]]:
+    def missing(self, store: Store) -> Todo:
         """For each seed the places in ``cells`` of the runs that are not there."""
         branches = [self.grid.branches[cell] for cell in self.cells]
         todo = (
@@ -70,22 +72,26 @@ class Block:
 
     def run(self, store: Store, cancel: _core.Cancel) -> None:
         """Make and store what is missing."""
-        todo = self.missing(store)
-        if not todo:
-            return
+        if todo := self.missing(store):
+            manifests = self.make(todo, store.root, cancel, digest=store.digest)
+            store.take(path.removeprefix("parts/") for path, _ in manifests)
+
+    def make(
+        self, todo: Todo, root: Path | None, cancel: _core.Cancel, *, digest: bool = False
+    ) -> list[tuple[str, bytes]]:
+        """Make runs: their files go below ``root`` and their manifests are returned; without it all files are."""
         grid = self.grid
         branches = [grid.branches[cell] for cell in self.cells]
-        manifests = _core.run_block(
+        return _core.run_block(
             list(grid.columns),
             [(branch.id, grid.values(branch), branch.scenario) for branch in branches],
             todo,
-            str(store.root),
+            None if root is None else str(root),
             fork=grid.fork,
-            digest=grid.digest or store.digest,
+            digest=grid.digest or digest,
             kernel=grid.kernel,
             cancel=cancel,
         )
-        store.take(path.removeprefix("parts/") for path, _ in manifests)
 
 
 def groups_of(grid: Grid) -> list[tuple[int, ...]]:

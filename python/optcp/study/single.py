@@ -18,10 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from optcp.study.runner import Todo
     from optcp.study.store import Store
-
-Todo = list[tuple[int, list[int]]]
-"""Seeds, and the places of the cells that are run with each."""
 
 
 @dataclass(frozen=True)
@@ -103,7 +101,7 @@ def probe(study: Study, store: Store, limit_s: float = 3.0) -> Estimate | None:
     try:
         for some in _more(todo):
             first = time.thread_time()
-            files = _make(block, some, cancel)
+            files = block.make(some, None, cancel)
             took_s = time.thread_time() - first
             made.append((_runs(some), _parts(files)))
             manifests = [json.loads(content) for path, content in files if path.startswith("parts/")]
@@ -122,14 +120,6 @@ def probe(study: Study, store: Store, limit_s: float = 3.0) -> Estimate | None:
     left = (todo for stage in cut for one in stage if (todo := one.missing(store)))
     written = described_bytes + sum(_bytes(made, _runs(todo)) for todo in left)
     return Estimate(limit_s, made[-1][0], took_s / made[-1][0], round(written))
-
-
-def _make(block: Block, todo: Todo, cancel: _core.Cancel) -> list[tuple[str, bytes]]:
-    grid = block.grid
-    branches = [grid.branches[cell] for cell in block.cells]
-    cells = [(branch.id, grid.values(branch), branch.scenario) for branch in branches]
-    how = {"fork": grid.fork, "digest": grid.digest, "kernel": grid.kernel}
-    return _core.run_block(list(grid.columns), cells, todo, None, **how, cancel=cancel)  # type: ignore[arg-type]
 
 
 def _more(todo: Todo) -> list[Todo]:

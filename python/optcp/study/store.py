@@ -22,7 +22,7 @@ from optcp.axes import Axis
 from optcp.errors import Damaged, InputError
 from optcp.files import write_text
 from optcp.study.grid import extension_sha256
-from optcp.table import PICOSECONDS_A_SECOND, Table
+from optcp.table import Table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -398,9 +398,7 @@ class Store:
 
     def run_table(self, table: str, part: Part, cell: str, seed: int) -> Table:
         """What one run has of a table; no columns where it has none."""
-        metadata, columns = self.run_columns(table, part, cell, seed)
-        interval_ps = metadata.get("optcp.interval_ps")
-        return Table(columns, int(interval_ps) / PICOSECONDS_A_SECOND if interval_ps else None)
+        return Table.read(*self.run_columns(table, part, cell, seed))
 
     def _of_part(self, table: str, part: Part) -> tuple[dict[str, str], Columns]:
         """Read a table of a part without the columns that say which run; the parts that were read last are kept."""

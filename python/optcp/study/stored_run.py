@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from optcp.errors import Damaged, InputError, nearest
+from optcp.errors import Damaged, InputError
+from optcp.run import Observing
 from optcp.table import PICOSECONDS_A_SECOND, Table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from matplotlib.axes import Axes
+    from collections.abc import Iterator
 
     from optcp.study.grid import Branch
     from optcp.study.store import Columns, Part, Store
@@ -65,7 +64,7 @@ class RunData(Protocol):
 
 
 @dataclass(frozen=True)
-class StoredRun:
+class StoredRun(Observing):
     """One stored run.
 
     It has what :class:`RunData` and :class:`optcp.run.OneRun` say; ``run["tcp"]`` is an observation.
@@ -95,35 +94,6 @@ class StoredRun:
     def cell(self) -> dict[str, str]:
         """Axis (a key path of the scenario) to the value as written."""
         return self._branch.key
-
-    def __getitem__(self, name: str) -> Table:
-        """An observation by the name that it has in ``[[observe]]``.
-
-        Raises
-        ------
-        InputError
-            If there is none of that name; the message names the nearest.
-        Damaged
-            If its file is not as it was written.
-        """
-        if name not in self.names:
-            raise InputError(f"the run has no observation {name!r}; {nearest(name, self.names)}")
-        return self._table(name)
-
-    def plot(
-        self,
-        kind: str,
-        *,
-        flow: str | int | Sequence[str] = (),
-        port: str | Sequence[str] = (),
-        start: str | float | None = None,
-        end: str | float | None = None,
-        observation: str | None = None,
-    ) -> list[Axes]:
-        """Draw what was observed; see :meth:`optcp.Run.plot`."""
-        from optcp.plots.trace import plot
-
-        return plot(self, kind, flow=flow, port=port, start=start, end=end, observation=observation)
 
     @contextlib.contextmanager
     def trusted(self) -> Iterator[None]:

@@ -12,8 +12,8 @@ from optcp.papers.exhibit import Exhibit, Findings, rows
 from optcp.papers.gmpls import section6
 from optcp.papers.gmpls.goodput import trend
 from optcp.papers.gmpls.late import OBSERVE, count_timeouts
-from optcp.papers.gmpls.paper import FAILURE_S, PAPER_RUNS, WINDOW_S
-from optcp.papers.gmpls.section6 import D_MS, LOST_NOTE, goodput
+from optcp.papers.gmpls.paper import FAILURE_S, LOST_NOTE, PAPER_RUNS, WINDOW_S
+from optcp.papers.gmpls.section6 import D_MS, goodput
 
 if TYPE_CHECKING:
     from optcp.cells import Cells

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from optcp.papers import judge
 from optcp.papers.exhibit import Exhibit, Findings
 from optcp.papers.gmpls.goodput import trend
-from optcp.papers.gmpls.paper import PAPER_RUNS
-from optcp.papers.gmpls.section6 import D_MS, LOST_NOTE, SETUP, goodput, relative
+from optcp.papers.gmpls.paper import LOST_NOTE, PAPER_RUNS
+from optcp.papers.gmpls.section6 import D_MS, SETUP, goodput, relative
 from optcp.papers.histogram import distribution
 from optcp.papers.printed import tables
 

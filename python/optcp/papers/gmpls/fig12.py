@@ -11,8 +11,8 @@ from optcp import stats
 from optcp.papers import curve, judge
 from optcp.papers.exhibit import Exhibit, Findings, rows
 from optcp.papers.gmpls.goodput import trend
-from optcp.papers.gmpls.paper import FAILURE_S
-from optcp.papers.gmpls.section6 import D_MS, DELTA_MS, LOST_NOTE, SETUP, goodput
+from optcp.papers.gmpls.paper import FAILURE_S, LOST_NOTE
+from optcp.papers.gmpls.section6 import D_MS, DELTA_MS, SETUP, goodput
 
 if TYPE_CHECKING:
     from optcp.cells import Cells

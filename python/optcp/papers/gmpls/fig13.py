@@ -11,7 +11,8 @@ from optcp.cells import Cells
 from optcp.papers import judge
 from optcp.papers.exhibit import Exhibit, Findings, rows
 from optcp.papers.gmpls.goodput import trend
-from optcp.papers.gmpls.section6 import D_MS, LOST_NOTE, SETUP, goodput
+from optcp.papers.gmpls.paper import LOST_NOTE
+from optcp.papers.gmpls.section6 import D_MS, SETUP, goodput
 
 if TYPE_CHECKING:
     from optcp.papers.exhibit import Found

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 from optcp import stats
 from optcp.papers import judge
 from optcp.papers.exhibit import Exhibit, Findings, rows
-from optcp.papers.gmpls.paper import PAPER_RUNS
-from optcp.papers.gmpls.section6 import LOST_NOTE
+from optcp.papers.gmpls.paper import LOST_NOTE, PAPER_RUNS
 from optcp.papers.gmpls.section7 import COMPARED, OPTICAL_NOTE, SETUP, goodput
 
 if TYPE_CHECKING:

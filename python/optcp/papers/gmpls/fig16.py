@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from optcp.papers import judge
 from optcp.papers.exhibit import Exhibit, Findings
-from optcp.papers.gmpls.section6 import LOST_NOTE
+from optcp.papers.gmpls.paper import LOST_NOTE
 from optcp.papers.gmpls.section7 import OPTICAL_NOTE, SETUP, as_often_as_printed, goodput, over_electrical
 from optcp.papers.histogram import distribution
 

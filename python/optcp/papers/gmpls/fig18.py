@@ -13,8 +13,7 @@ from optcp.papers.assume import overrides
 from optcp.papers.exhibit import Exhibit, Findings, rows
 from optcp.papers.gmpls import section6, section8
 from optcp.papers.gmpls.goodput import Goodput
-from optcp.papers.gmpls.paper import PAPER_RUNS, WINDOW_S
-from optcp.papers.gmpls.section6 import LOST_NOTE
+from optcp.papers.gmpls.paper import LOST_NOTE, PAPER_RUNS, WINDOW_S
 from optcp.papers.gmpls.section8 import (
     DELTA_MS,
     END_S,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from optcp import stats
 from optcp.papers import judge
 from optcp.papers.exhibit import Exhibit, Findings, rows
-from optcp.papers.gmpls.section6 import LOST_NOTE
+from optcp.papers.gmpls.paper import LOST_NOTE
 from optcp.papers.gmpls.section8 import (
     DELTA_MS,
     LOCAL,

@@ -10,7 +10,7 @@ from optcp import stats
 from optcp.papers import judge
 from optcp.papers.curves import over_time
 from optcp.papers.exhibit import Exhibit, Findings, rows
-from optcp.papers.gmpls.paper import FAILURE_S, WINDOW_S
+from optcp.papers.gmpls.paper import FAILURE_S, LOST_NOTE, WINDOW_S
 from optcp.papers.gmpls.section5 import CLASSES, DELTA_MS, END_S, READINGS_NOTE, SETUP, worlds
 
 if TYPE_CHECKING:
@@ -46,12 +46,11 @@ def find(found: Found) -> Findings:
                 in_window += rows({"goodput_pct": window.mean()}, key=key)
                 pct = percent(cells.at(delta_ms=delta), interval_s(world), backbone_bps)
                 series += over_time(pct, key, LABELS, 2, shown_s=SHOWN_S, example=True)
-    note = "The figure is lost from the text: nothing is printed to compare with, only what the text says of it."
     rates = {"backbone_bps": backbone_bps, "access_share": found.number("access_share")}
     claims = {
         id_: {reading: judged(world, **rates) for reading, world in shown.items()} for id_, judged in CLAIMS.items()
     }
-    return Findings(in_window, claims, series, [note, READINGS_NOTE])
+    return Findings(in_window, claims, series, [LOST_NOTE, READINGS_NOTE])
 
 
 def percent(bytes_: Cells, span_s: float, backbone_bps: float) -> Cells:

@@ -27,6 +27,9 @@ REPAIR_S = 10.0
 WINDOW_S = (5.0, 6.5)
 """Equation 5's interval; the paper prints "6.5 ms" for 6.5 s."""
 
+LOST_NOTE = "The figure is lost from the text: nothing is printed to compare with, only what the text says of it."
+WHY_CHANGED = "The world was changed by --set, so it is not the one that the paper's values are compared with."
+
 PS = 1_000_000_000_000
 """Picoseconds a second."""
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from optcp.papers import judge
 from optcp.papers.assume import overrides
 from optcp.papers.exhibit import Exhibit, Findings, Setup, defined, rows, runs_of
-from optcp.papers.gmpls.paper import FAILURE_S, PAPER, SOURCES, WINDOW_S
+from optcp.papers.gmpls.paper import FAILURE_S, PAPER, SOURCES, WHY_CHANGED, WINDOW_S
 from optcp.papers.gmpls.section5 import ASSUMED, READINGS_NOTE
 from optcp.papers.printed import tables
 
@@ -44,7 +44,6 @@ WHY_SHARE = (
     "With the stated 100 flows, 5 ms cost half a per cent of the goodput on average, so that details decide more runs "
     "than in the paper; with 10 flows, to which the spread of Table 3 points, they decide fewer."
 )
-WHY_CHANGED = "The world was changed by --set, so it is not the one that the paper's values are compared with."
 
 
 def link_down(reading: str) -> str:

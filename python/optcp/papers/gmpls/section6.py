@@ -24,8 +24,6 @@ DELTA_MS = (5, 10, 20, 50, 100)
 END_S = 10.0
 MEAN_RTT_MS = 120
 """Section 6.1. It is that of a mean access delay of 55 ms and five links of 1 ms, both ways."""
-LOST_NOTE = "The figure is lost from the text: nothing is printed to compare with, only what the text says of it."
-WHY_CHANGED = "The world was changed by --set, so it is not the one that the paper's values are compared with."
 GRID = "d x delta"
 QUICK_SEEDS = 16
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from optcp.papers import judge
 from optcp.papers.exhibit import Exhibit, Findings, rows
 from optcp.papers.gmpls import section6
-from optcp.papers.gmpls.paper import WINDOW_S
-from optcp.papers.gmpls.section6 import D_MS, WHY_CHANGED, delta_rtt_pct, goodput, over_first, relative
+from optcp.papers.gmpls.paper import WHY_CHANGED, WINDOW_S
+from optcp.papers.gmpls.section6 import D_MS, delta_rtt_pct, goodput, over_first, relative
 from optcp.papers.judge import Part
 from optcp.papers.printed import tables
 

@@ -11,8 +11,8 @@ from optcp import stats
 from optcp.papers import judge
 from optcp.papers.exhibit import Exhibit, Findings, rows
 from optcp.papers.gmpls.goodput import trend
-from optcp.papers.gmpls.paper import PAPER_RUNS
-from optcp.papers.gmpls.section6 import D_MS, DELTA_MS, SETUP, WHY_CHANGED, goodput, relative
+from optcp.papers.gmpls.paper import PAPER_RUNS, WHY_CHANGED
+from optcp.papers.gmpls.section6 import D_MS, DELTA_MS, SETUP, goodput, relative
 from optcp.papers.judge import Part
 from optcp.papers.printed import ns2, tables
 from optcp.sequential import LEVEL

@@ -1,0 +1,112 @@
+"""`optcp export` of a study of several runs: its tables, which runs are chosen, and files that are not as they were."""
+
+import csv
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+from test_export import WORLD, exported, table_of
+
+from studies import study_in
+
+
+@pytest.fixture(scope="module")
+def grid(tmp_path_factory):
+    """Two cells and two seeds of the world, whose second axis leaves packets as they are."""
+    place = tmp_path_factory.mktemp("grid")
+    (place / "world.toml").write_text(WORLD.replace("LINKS", ""), encoding="utf-8")
+    over = {"links.1.delay": ["5 ms", "6 ms"], "links.0.queue": ["50 packets"]}
+    return study_in(place, "world.toml", over=over, seeds=[3, 10])
+
+
+@pytest.fixture
+def copy(grid, tmp_path):
+    shutil.copytree(grid, tmp_path / "out")
+    return tmp_path / "out"
+
+
+def test_a_csv_file_has_a_table_of_the_whole_study(command, copy):
+    written = exported(command, copy, "csv")
+    assert {path.name for path in written} == {"seen.csv", "scalars.csv", "runs.csv"}
+    for path in written:
+        with path.open(encoding="utf-8", newline="") as file:
+            lines = list(csv.DictReader(file))
+        rows = table_of(copy, path.stem)
+        assert len(lines) == len(rows) > 3
+        wanted = [
+            [str(int(value)) if isinstance(value, bool) else str(value) for value in row.values()] for row in rows
+        ]
+        assert sorted(list(line.values()) for line in lines) == sorted(wanted)
+        assert {(line["delay_s"], line["seed"]) for line in lines} == {
+            (delay, seed) for delay in ("0.005", "0.006") for seed in ("3", "10")
+        }
+        # Seeds are in the order of their numbers, not of the names of files.
+        assert [line["seed"] for line in lines] == sorted((line["seed"] for line in lines), key=int)
+
+
+def test_runs_are_chosen_by_values_and_seeds(command, copy):
+    def names(*options):
+        done = command("export", copy, "--format", "ns2", *options)
+        return [Path(line).name for line in done.stdout.splitlines()]
+
+    assert len(names()) == 4
+    (one,) = names("--cell", "links.1.delay=0.006 s", "--seed", 10)
+    assert one in names("--seed", 10)
+    assert one in names("--cell", "delay=6 ms")
+    assert re.fullmatch(r"delay=6ms,.*-[0-9a-f]{8}-seed-10-seen\.tr", one)
+    # A bit takes 5 or 6 ms and more to come: the first arrival is 1 ms later.
+    first = [
+        next(line.split()[1] for line in (copy / "export" / name).read_text().splitlines() if line[0] == "r")
+        for name in names("--seed", 3)
+    ]
+    assert first == ["0.027000000000", "0.028000000000"]
+    command("export", copy, "--format", "csv", "--cell", "delay=6 ms", "--seed", 3)
+    with (copy / "export" / "seen.csv").open(encoding="utf-8", newline="") as file:
+        assert {(line["delay_s"], line["seed"]) for line in csv.DictReader(file)} == {("0.006", "3")}
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--cell", "delay"], "--cell delay: expected AXIS=VALUE"),
+        (["--cell", "dely=6 ms"], "--cell dely: the study has no such axis; did you mean 'delay'?"),
+        (["--cell", "delay=7 ms"], "axis 'delay' has no value '7 ms'; did you mean '6 ms'?"),
+        (["--seed", 4], "--seed 4: the study has no such seed; there are: 3, 10"),
+    ],
+    ids=lambda value: "",
+)
+def test_runs_that_are_not_there(command, copy, options, message):
+    for form in ("csv", "parquet", "ns2", "pcapng"):
+        assert message in command("export", copy, "--format", form, *options, status=2).stderr
+    assert not (copy / "export").exists()
+
+
+def test_the_tables_of_a_study_are_parquet_already(command, copy):
+    lines = command("export", copy, "--format", "parquet").stdout.splitlines()
+    assert lines == [f"{copy / name} (Parquet files already)" for name in ("seen", "runs", "scalars")]
+    assert not (copy / "export").exists()
+
+
+@pytest.mark.parametrize("form", ["csv", "parquet", "ns2", "pcapng"])
+@pytest.mark.parametrize("table", ["seen", "parts", "cells", "study.json"])
+def test_a_changed_file_is_named(command, copy, form, table):
+    path = copy / table if table == "study.json" else sorted((copy / table).glob("[!.]*"))[0]
+    content = bytearray(path.read_bytes())
+    # A letter in the middle of what is stored, not one that JSON or Parquet needs.
+    at = content.index(b"sent" if table == "seen" else b"format" if table == "parts" else b"title")
+    content[at] += 1
+    path.write_bytes(content)
+    message = command("export", copy, "--format", form, status=1).stderr
+    assert message.startswith(f"Error: {path}: changed since it was written"), message
+
+
+def test_places_without_a_study(command, tmp_path):
+    (tmp_path / "old" / "seed-1").mkdir(parents=True)
+    (tmp_path / "old" / "seed-1" / "meta.json").write_text("{}")
+    (tmp_path / "empty").mkdir()
+    for verb in (("trace",), ("export", "--format", "csv"), ("export", "--format", "ns2")):
+        said = {place: command(verb[0], place, *verb[1:], status=2).stderr for place in ("old", "empty", "nowhere")}
+        assert "old: seed-1/meta.json is of an earlier version of optcp" in said["old"]
+        assert "there is no study" in said["empty"] or "there is neither a study" in said["empty"]
+        assert "nowhere: there is no such directory" in said["nowhere"]
