@@ -18,8 +18,6 @@ pub(crate) struct Flow {
     pub(crate) acks: Label,
     /// The size of an ACK that carries no SACK blocks.
     plain_ack: u16,
-    /// ACKs under way that say more than a number and a timestamp.
-    kept: Slab<Ack>,
     /// Pending calendar entries of the sender's and the receiver's timer: each timer has one at
     /// most that counts, never later than the deadline.
     pub(crate) timer_entries: [Time; 2],
@@ -33,27 +31,36 @@ impl Flow {
             data: spec.data,
             acks: spec.acks,
             plain_ack: wire(spec.config.ack_wire_size(&Ack::cumulative(Seq::ZERO))),
-            kept: Slab::new(),
             timer_entries: [Time::MAX; 2],
         }
     }
 
     /// The packet that carries an ACK.
     #[inline]
-    pub(crate) fn close(&mut self, id: FlowId, ack: Ack) -> Packet {
+    pub(crate) fn close(&self, id: FlowId, ack: Ack, kept: &mut KeptAcks) -> Packet {
         if ack.sack.is_none() {
             return Packet::ack(id, self.acks, ack.seq.number(), self.plain_ack, ack.echo);
         }
         let size = wire(self.sender.config().ack_wire_size(&ack));
-        let place = u32::try_from(self.kept.insert(ack)).unwrap_or(u32::MAX);
-        Packet::ack_kept(id, self.acks, ack.seq.number(), size, place)
+        Packet::ack_kept(id, self.acks, ack.seq.number(), size, kept.keep(ack))
+    }
+}
+
+/// ACKs of all flows that are under way and say more than a number and a timestamp.
+// In one place: what is free again is used first, so that little memory is touched.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct KeptAcks(Slab<Ack>);
+
+impl KeptAcks {
+    fn keep(&mut self, ack: Ack) -> u32 {
+        u32::try_from(self.0.insert(ack)).unwrap_or(u32::MAX)
     }
 
     /// The ACK that a packet carries, which is no longer under way.
     #[inline]
     pub(crate) fn open(&mut self, packet: Packet) -> Ack {
         match packet.kept() {
-            Some(place) => self.kept.remove(place as usize),
+            Some(place) => self.0.remove(place as usize),
             None => Ack { seq: Seq::new(packet.seq), echo: packet.options, sack: None },
         }
     }
@@ -61,17 +68,16 @@ impl Flow {
     /// A second packet that says the same, and goes its own way.
     pub(crate) fn copy(&mut self, packet: Packet) -> Packet {
         let Some(place) = packet.kept() else { return packet };
-        let again = self.kept[place as usize];
-        let place = u32::try_from(self.kept.insert(again)).unwrap_or(u32::MAX);
+        let again = self.0[place as usize];
         let mut copy = packet;
-        copy.options = place;
+        copy.options = self.keep(again);
         copy
     }
 
     /// A packet is lost.
     pub(crate) fn forget(&mut self, packet: Packet) {
         if let Some(place) = packet.kept() {
-            self.kept.remove(place as usize);
+            self.0.remove(place as usize);
         }
     }
 }

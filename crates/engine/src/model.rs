@@ -9,7 +9,7 @@ use optcp_tcp::{Ack, Seq};
 use optcp_units::Time;
 
 use crate::datagrams::Datagrams;
-use crate::flow::{Flow, wire};
+use crate::flow::{Flow, KeptAcks, wire};
 use crate::observe::{Cause, Observer, Record};
 use crate::{Blueprint, Counts};
 
@@ -25,6 +25,7 @@ pub(crate) struct Model<O> {
     /// The assembler in the place of each port.
     assembler_at: Vec<Option<u32>>,
     pub(crate) flows: Vec<Flow>,
+    kept: KeptAcks,
     /// Sources whose numbers, as flows, follow those of the flows.
     pub(crate) datagrams: Vec<Datagrams>,
     pub(crate) counts: Counts,
@@ -64,6 +65,7 @@ impl<O: Observer> Model<O> {
             core: blueprint.core.clone(),
             assembler_at,
             flows: blueprint.flows.iter().map(Flow::new).collect(),
+            kept: KeptAcks::default(),
             datagrams: blueprint.datagrams.iter().map(Datagrams::new).collect(),
             counts: Counts::default(),
             observer,
@@ -159,9 +161,10 @@ impl<O: Observer> Model<O> {
         if self.expires(&mut packet, from) {
             return Onward::Lost;
         }
-        let copy = match self.flows.get_mut(packet.flow().index()) {
-            Some(flow) => flow.copy(packet),
-            None => self.source(packet.flow()).copy(packet),
+        let copy = if self.is_of_flow(packet) {
+            self.kept.copy(packet)
+        } else {
+            self.source(packet.flow()).copy(packet)
         };
         self.counts.copied += 1;
         let [(first, next), (second, beyond)] = self.labels.bridge(bridge);
@@ -238,11 +241,17 @@ impl<O: Observer> Model<O> {
     #[cold]
     pub(crate) fn lose(&mut self, port: PortId, packet: Packet, reason: DropReason) {
         self.counts.dropped[reason as usize] += 1;
-        match self.flows.get_mut(packet.flow().index()) {
-            Some(flow) => flow.forget(packet),
-            None => _ = self.source(packet.flow()).forget(packet),
+        if self.is_of_flow(packet) {
+            self.kept.forget(packet);
+        } else {
+            self.source(packet.flow()).forget(packet);
         }
         self.record(Record::Dropped { port, packet, reason });
+    }
+
+    /// Whether a packet is a segment or an ACK, not a datagram.
+    fn is_of_flow(&self, packet: Packet) -> bool {
+        packet.flow().index() < self.flows.len()
     }
 
     /// The source of datagrams with this number as a flow.
@@ -294,7 +303,7 @@ impl<O: Observer> Model<O> {
     #[inline]
     pub(crate) fn send_ack(&mut self, id: FlowId, ack: Ack) -> Packet {
         self.counts.sent += 1;
-        self.flows[id.index()].close(id, ack)
+        self.flows[id.index()].close(id, ack, &mut self.kept)
     }
 
     /// An ACK has come to its sender, which must be asked for segments now.
@@ -302,7 +311,7 @@ impl<O: Observer> Model<O> {
     pub(crate) fn acknowledge(&mut self, packet: Packet) {
         self.counts.delivered += 1;
         let (id, now) = (packet.flow(), self.now());
-        let ack = self.flows[id.index()].open(packet);
+        let ack = self.kept.open(packet);
         let (seq, size, sack) = (packet.seq, packet.size(), ack.sack);
         self.record(Record::Acknowledged { flow: id, seq, size, sack });
         self.flows[id.index()].sender.handle_ack(now, &ack);
