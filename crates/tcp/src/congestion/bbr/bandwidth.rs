@@ -133,7 +133,10 @@ impl BandwidthModel {
             while self.samples.back().is_some_and(|&(_, smaller)| smaller <= bandwidth) {
                 self.samples.pop_back();
             }
-            self.samples.push_back((now, bandwidth));
+            // A smaller one of the same round trip is forgotten together with the greater one.
+            if self.samples.back().is_none_or(|&(round, _)| round != now) {
+                self.samples.push_back((now, bandwidth));
+            }
             while self.samples.front().is_some_and(|&(round, _)| now - round > WINDOW) {
                 self.samples.pop_front();
             }
