@@ -1,10 +1,12 @@
 //! Sets of segments as ranges.
 
+use std::collections::VecDeque;
+
 use crate::seq::Seq;
 
 /// Disjoint half-open ranges in ascending order that do not touch each other.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Ranges(Vec<(Seq, Seq)>);
+pub(crate) struct Ranges(VecDeque<(Seq, Seq)>);
 
 impl Ranges {
     pub(crate) fn is_empty(&self) -> bool {
@@ -27,12 +29,12 @@ impl Ranges {
 
     /// The lowest range.
     pub(crate) fn first(&self) -> Option<(Seq, Seq)> {
-        self.0.first().copied()
+        self.0.front().copied()
     }
 
     /// One past the highest segment.
     pub(crate) fn end(&self) -> Option<Seq> {
-        self.0.last().map(|&(_, end)| end)
+        self.0.back().map(|&(_, end)| end)
     }
 
     /// The range that holds `seq`.
@@ -42,7 +44,7 @@ impl Ranges {
 
     /// The place of the first range with something behind `seq`.
     fn behind(&self, seq: Seq) -> usize {
-        match self.0.last() {
+        match self.0.back() {
             // A burst of losses leaves thousands of holes, and most of what comes then lies behind them all.
             Some(&(start, end)) if start <= seq => self.0.len() - usize::from(end > seq),
             _ => self.0.partition_point(|&(_, end)| end <= seq),
@@ -55,7 +57,7 @@ impl Ranges {
         if gone > 0 {
             self.0.drain(..gone);
         }
-        if let Some((start, _)) = self.0.first_mut() {
+        if let Some((start, _)) = self.0.front_mut() {
             *start = (*start).max(seq);
         }
     }
@@ -82,8 +84,10 @@ impl Ranges {
         }
         if to == from {
             self.0.insert(from, (low, high));
-        } else {
-            self.0[from] = (low, high);
+            return;
+        }
+        self.0[from] = (low, high);
+        if to > from + 1 {
             self.0.drain(from + 1..to);
         }
     }
@@ -140,7 +144,9 @@ mod tests {
                 let fresh: Vec<u32> = (start..end).filter(|seq| set.insert(*seq)).collect();
                 assert_eq!(segments(new), fresh);
                 assert_eq!(segments(held(&ranges)), set.iter().copied().collect::<Vec<_>>());
-                assert!(ranges.0.windows(2).all(|pair| pair[0].1 < pair[1].0));
+                assert!(
+                    ranges.0.iter().zip(ranges.0.iter().skip(1)).all(|(one, next)| one.1 < next.0)
+                );
                 for seq in 0..20 {
                     let place = Seq::new(seq);
                     let found = ranges.around(place);

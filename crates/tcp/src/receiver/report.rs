@@ -60,6 +60,10 @@ impl SackReport {
 
     /// The option of an ACK for everything below `next`, with `beyond` received beyond it.
     pub(super) fn take(&mut self, next: Seq, beyond: &Ranges) -> Option<SackBlocks> {
+        if beyond.is_empty() && self.duplicate.is_none() {
+            self.count = 0;
+            return None;
+        }
         let mut blocks = SackBlocks::new();
         let limit = self.limit;
         // What the duplicate's own ranges say need not be said again.
@@ -77,7 +81,10 @@ impl SackReport {
         let mut kept: [(Seq, Seq); MAX_SACK_BLOCKS] = Default::default();
         self.count = 0;
         for (seq, range) in recent.chain(lowest) {
-            if self.count == MAX_SACK_BLOCKS || kept[..self.count].contains(&range) {
+            if self.count == MAX_SACK_BLOCKS {
+                break;
+            }
+            if kept[..self.count].contains(&range) {
                 continue;
             }
             kept[self.count] = range;
