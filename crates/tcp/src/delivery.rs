@@ -18,6 +18,7 @@
 use std::collections::VecDeque;
 
 use optcp_units::{Duration, Time};
+use slab::Slab;
 
 use crate::seq::Seq;
 
@@ -53,12 +54,56 @@ struct Mark {
     limited: bool,
 }
 
+/// The marks of outstanding segments. Most of a long flight may have been delivered beyond a hole, so that
+/// places are many and marks few.
+#[derive(Clone, Debug, Default)]
+struct Marks {
+    una: Seq,
+    /// By segment: where its mark is; nowhere once it has been delivered.
+    places: VecDeque<u32>,
+    marks: Slab<Mark>,
+}
+
+impl Marks {
+    /// No mark.
+    const NOWHERE: u32 = u32::MAX;
+
+    fn put(&mut self, seq: Seq, mark: Mark) {
+        let index = (seq - self.una) as usize;
+        if let Some(&place) = self.places.get(index)
+            && let Some(known) = self.marks.get_mut(place as usize)
+        {
+            *known = mark;
+            return;
+        }
+        let place = u32::try_from(self.marks.insert(mark)).unwrap_or(Self::NOWHERE);
+        match self.places.get_mut(index) {
+            Some(known) => *known = place,
+            None => self.places.push_back(place),
+        }
+    }
+
+    fn take(&mut self, seq: Seq) -> Option<Mark> {
+        let place = self.places.get_mut((seq - self.una) as usize)?;
+        self.marks.try_remove(std::mem::replace(place, Self::NOWHERE) as usize)
+    }
+
+    /// Nothing below `una` is outstanding any more.
+    fn advance(&mut self, una: Seq) {
+        while self.una < una
+            && let Some(place) = self.places.pop_front()
+        {
+            self.marks.try_remove(place as usize);
+            self.una += 1;
+        }
+        self.una = una;
+    }
+}
+
 /// See the module's text.
 #[derive(Clone, Debug, Default)]
 pub struct DeliveryRate {
-    una: Seq,
-    /// Of each outstanding segment; nothing once it has been delivered.
-    marks: VecDeque<Option<Mark>>,
+    marks: Marks,
     delivered: u64,
     delivered_at: Time,
     /// When the segment was sent that was delivered last: the start of the sending interval.
@@ -98,22 +143,18 @@ impl DeliveryRate {
         if !outstanding {
             (self.first_sent, self.delivered_at) = (now, now);
         }
-        let mark = Some(Mark {
+        let mark = Mark {
             delivered: self.delivered,
             delivered_at: self.delivered_at,
             first_sent: self.first_sent,
             limited: self.limited_until > 0,
-        });
-        match self.marks.get_mut((seq - self.una) as usize) {
-            Some(place) => *place = mark,
-            None => self.marks.push_back(mark),
-        }
+        };
+        self.marks.put(seq, mark);
     }
 
     /// The present ACK tells of a segment that was sent last at `sent`, again or for the first time.
     pub(crate) fn on_delivered(&mut self, seq: Seq, sent: Time, again: bool) {
-        let place = self.marks.get_mut((seq - self.una) as usize);
-        let Some(mark) = place.and_then(Option::take) else { return };
+        let Some(mark) = self.marks.take(seq) else { return };
         self.delivered += 1;
         if self.latest.is_none_or(|(at, latest, _)| (sent, seq) > (at, latest)) {
             self.latest = Some((sent, seq, mark));
@@ -125,8 +166,7 @@ impl DeliveryRate {
 
     /// Everything that the present ACK delivers has been told of; it acknowledges all below `una`.
     pub(crate) fn finish_ack(&mut self, una: Seq, now: Time) -> Delivered {
-        self.marks.drain(..self.marks.len().min((una - self.una) as usize));
-        self.una = una;
+        self.marks.advance(una);
         let segments = u32::try_from(self.delivered - self.before).unwrap_or(u32::MAX);
         self.before = self.delivered;
         if self.delivered > self.limited_until {

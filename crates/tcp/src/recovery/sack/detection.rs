@@ -42,10 +42,10 @@ impl LossDetection {
         }
     }
 
-    pub(super) fn on_sent(&mut self, seq: Seq, now: Time) {
+    pub(super) fn on_sent(&mut self, board: &Scoreboard, seq: Seq, now: Time) {
         match self {
             LossDetection::Duplicates(_) => {}
-            LossDetection::Rack(d) => d.on_sent(seq, now),
+            LossDetection::Rack(d) => d.on_sent(board, seq, now),
         }
     }
 

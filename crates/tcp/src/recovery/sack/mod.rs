@@ -107,9 +107,8 @@ impl Sack {
         };
         board.acknowledge(ack.seq, |seq, segment| delivered(seq, segment, false));
         if let Some(sack) = &ack.sack {
-            for &(start, end) in &sack.as_slice()[usize::from(reports)..] {
-                board.sack(start, end, |seq, segment| delivered(seq, segment, true));
-            }
+            let blocks = &sack.as_slice()[usize::from(reports)..];
+            board.sack_all(blocks, |seq, segment| delivered(seq, segment, true));
         }
         tcb.delivery = rate;
         delivery
@@ -419,7 +418,7 @@ impl Recovery for Sack {
     fn on_sent(&mut self, tcb: &mut Tcb, seq: Seq, now: Time) {
         let again = seq < self.board.end();
         self.board.on_sent(seq, now);
-        self.detection.on_sent(seq, now);
+        self.detection.on_sent(&self.board, seq, now);
         if again {
             self.undo.on_retransmission(tcb.stamp(now));
         }

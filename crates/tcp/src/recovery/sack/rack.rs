@@ -46,6 +46,9 @@ pub(super) struct Rack {
     round: Option<Seq>,
     /// Transmissions in their order; those that another one or an arrival has overtaken are stale.
     order: VecDeque<Sent>,
+    /// First transmissions from this segment on are not in that list: they follow all that are, and most of
+    /// them never need to be.
+    unlisted: Seq,
     deadline: Option<Time>,
 }
 
@@ -63,7 +66,15 @@ impl Rack {
         self.reordering.max(DUP_THRESH)
     }
 
-    pub(super) fn on_sent(&mut self, seq: Seq, now: Time) {
+    /// The segment `seq` was sent, which the scoreboard knows already.
+    pub(super) fn on_sent(&mut self, board: &Scoreboard, seq: Seq, now: Time) {
+        if !board.get(seq).is_some_and(|segment| segment.again) {
+            return;
+        }
+        // The first transmission of `seq` itself would be stale.
+        let rest = board.iter_from(self.unlisted).filter(|(_, segment)| !segment.again);
+        self.order.extend(rest.map(|(seq, segment)| (segment.sent, seq)));
+        self.unlisted = board.end();
         self.order.push_back((now, seq));
     }
 
@@ -106,10 +117,14 @@ impl Rack {
 
     /// What was held to be lost is under way after all, as it was sent last.
     pub(super) fn on_undo(&mut self, board: &Scoreboard) {
-        let sent = |seq| board.get(seq).filter(|s| !s.sacked).map(|s| (s.sent, seq));
-        let mut order: Vec<Sent> = board.una().until(board.end()).filter_map(sent).collect();
-        order.sort_unstable();
+        // Those that were sent once stand in order; the few that were sent again are merged into them.
+        let unsacked = || board.iter_from(board.una()).filter(|(_, s)| !s.sacked);
+        let sent = |(seq, s): (Seq, Outstanding)| (s.sent, seq);
+        let mut order: Vec<Sent> = unsacked().filter(|(_, s)| !s.again).map(sent).collect();
+        order.extend(unsacked().filter(|(_, s)| s.again).map(sent));
+        order.sort();
         self.order = order.into();
+        self.unlisted = board.end();
     }
 
     /// The reordering window (RACK_update_reo_wnd).
@@ -136,22 +151,43 @@ impl Rack {
         let allowed = self.rtt + self.window(board, recovering, srtt);
         let mut lost = 0;
         let mut waiting = 0;
-        while let Some(&sent) = self.order.get(waiting)
-            && sent < latest
-        {
-            let stands = board
-                .get(sent.1)
-                .is_some_and(|s| s.sent == sent.0 && !s.sacked && (!s.lost || s.resent));
-            let due = sent.0 + allowed;
-            if stands && due > now {
-                waiting += 1;
-                self.deadline = Some(due);
-                continue;
+        while let Some(&sent) = self.order.get(waiting) {
+            if sent >= latest {
+                return lost;
             }
-            lost += u32::from(stands && board.mark_last_lost(sent.1));
+            match judge(board, sent, allowed, now) {
+                Verdict::Waits(due) => {
+                    waiting += 1;
+                    self.deadline = Some(due);
+                    continue;
+                }
+                Verdict::Lost => lost += u32::from(board.mark_last_lost(sent.1)),
+                Verdict::Stale => {}
+            }
             // Times ascend, so what is lost or stale comes before all that waits, with rare exceptions.
-            self.order.remove(waiting);
+            if waiting == 0 {
+                self.order.pop_front();
+            } else {
+                self.order.remove(waiting);
+            }
         }
+        let mut seq = self.unlisted.max(board.una());
+        while let Some(segment) = board.get(seq) {
+            let sent = (segment.sent, seq);
+            if sent >= latest {
+                break;
+            }
+            match judge(board, sent, allowed, now) {
+                Verdict::Waits(due) => {
+                    self.order.push_back(sent);
+                    self.deadline = Some(due);
+                }
+                Verdict::Lost => lost += u32::from(board.mark_last_lost(seq)),
+                Verdict::Stale => {}
+            }
+            seq = seq.next();
+        }
+        self.unlisted = seq;
         lost
     }
 
@@ -167,4 +203,23 @@ impl Rack {
         }
         self.deadline = None;
     }
+}
+
+/// What a transmission is when it is compared with one that was sent later and has arrived.
+enum Verdict {
+    /// Another one, or an arrival, has overtaken it, or it is known to be lost.
+    Stale,
+    /// It may still be lost, then.
+    Waits(Time),
+    Lost,
+}
+
+/// Looks at a transmission that may take as long as is `allowed`.
+fn judge(board: &Scoreboard, sent: Sent, allowed: Duration, now: Time) -> Verdict {
+    let stands = |s: Outstanding| { s.sent } == sent.0 && !s.sacked && (!s.lost || s.resent);
+    if !board.get(sent.1).is_some_and(stands) {
+        return Verdict::Stale;
+    }
+    let due = sent.0 + allowed;
+    if due > now { Verdict::Waits(due) } else { Verdict::Lost }
 }

@@ -14,11 +14,14 @@ use std::collections::{BTreeSet, VecDeque};
 
 use optcp_units::Time;
 
+use crate::acknowledgment::SackBlocks;
 use crate::ranges::Ranges;
 use crate::seq::Seq;
 
 /// One outstanding segment.
+// Of each sender there are hundreds: without gaps more of them are in the caches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(Rust, packed(4))]
 pub(super) struct Outstanding {
     /// When it was last sent.
     pub(super) sent: Time,
@@ -45,6 +48,8 @@ pub(super) struct Scoreboard {
     una: Seq,
     segments: VecDeque<Outstanding>,
     sacked: Ranges,
+    /// Blocks that the last option reported: most of the next option are the same.
+    reported: SackBlocks,
     sacked_count: u32,
     lost_count: u32,
     resent_count: u32,
@@ -93,9 +98,9 @@ impl Scoreboard {
     }
 
     /// What is known of an outstanding segment.
-    pub(super) fn get(&self, seq: Seq) -> Option<&Outstanding> {
+    pub(super) fn get(&self, seq: Seq) -> Option<Outstanding> {
         let place = seq.checked_since(self.una)?;
-        self.segments.get(place as usize)
+        self.segments.get(place as usize).copied()
     }
 
     /// The segment `seq` is sent now: the next new one, or an outstanding one again.
@@ -140,13 +145,27 @@ impl Scoreboard {
         self.sacked.remove_below(self.una);
     }
 
-    /// SACK covers `start..end`; calls `delivered` for what it covers for the first time.
-    pub(super) fn sack(
+    /// SACK covers `blocks`; calls `delivered` for what they cover for the first time.
+    pub(super) fn sack_all(
         &mut self,
-        start: Seq,
-        end: Seq,
+        blocks: &[(Seq, Seq)],
         mut delivered: impl FnMut(Seq, Outstanding),
     ) {
+        let mut reported = SackBlocks::new();
+        for &(start, end) in blocks {
+            if !self.reported.as_slice().contains(&(start, end)) {
+                self.sack(start, end, &mut delivered);
+            }
+            // Of one that reaches beyond what was sent only a part is known.
+            if end <= self.end() {
+                reported.push((start, end));
+            }
+        }
+        self.reported = reported;
+    }
+
+    /// SACK covers `start..end`; calls `delivered` for what it covers for the first time.
+    fn sack(&mut self, start: Seq, end: Seq, mut delivered: impl FnMut(Seq, Outstanding)) {
         let (start, end) = (start.max(self.una), end.min(self.end()));
         if start >= end {
             return;
@@ -215,7 +234,15 @@ impl Scoreboard {
             segment.sacked = false;
         }
         self.sacked.clear();
+        self.reported = SackBlocks::new();
         self.sacked_count = 0;
+    }
+
+    /// The segments from `from` on, the lowest first.
+    pub(super) fn iter_from(&self, from: Seq) -> impl Iterator<Item = (Seq, Outstanding)> {
+        let from = from.max(self.una);
+        let segments = self.segments.iter().skip((from - self.una) as usize).copied();
+        from.until(self.end()).zip(segments)
     }
 
     /// The lowest segment from `from` on that SACK does not cover and that was not sent again.
