@@ -53,6 +53,9 @@ impl Ranges {
 
     /// Takes everything below `seq` out.
     pub(crate) fn remove_below(&mut self, seq: Seq) {
+        if self.0.front().is_none_or(|&(start, _)| start >= seq) {
+            return;
+        }
         let gone = self.behind(seq);
         if gone > 0 {
             self.0.drain(..gone);
@@ -62,8 +65,14 @@ impl Ranges {
         }
     }
 
-    /// Puts `start..end` in, which is not empty; calls `new` for each part that was not there before.
-    pub(crate) fn insert(&mut self, start: Seq, end: Seq, mut new: impl FnMut(Seq, Seq)) {
+    /// Puts `start..end` in, which is not empty; calls `new` for each part that was not there before. Gives the
+    /// range that holds it then.
+    pub(crate) fn insert(
+        &mut self,
+        start: Seq,
+        end: Seq,
+        mut new: impl FnMut(Seq, Seq),
+    ) -> (Seq, Seq) {
         // The first range that ends at or after `start`: the first that can touch the new one.
         let from = self.behind(start.saturating_sub(1));
         let mut to = from;
@@ -84,12 +93,13 @@ impl Ranges {
         }
         if to == from {
             self.0.insert(from, (low, high));
-            return;
+            return (low, high);
         }
         self.0[from] = (low, high);
         if to > from + 1 {
             self.0.drain(from + 1..to);
         }
+        (low, high)
     }
 }
 

@@ -118,9 +118,9 @@ impl Receiver {
                 suppressed = !suppression.answers(Seen { at: now, seq, ttl, stamp });
             }
             let mut new = false;
-            self.beyond.insert(seq, seq.next(), |_, _| new = true);
+            let around = self.beyond.insert(seq, seq.next(), |_, _| new = true);
             if let Some(report) = &mut self.report {
-                report.on_out_of_order(seq);
+                report.on_out_of_order(seq, around);
             }
             if !new {
                 self.came_twice(seq);

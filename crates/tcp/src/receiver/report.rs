@@ -21,8 +21,9 @@ use crate::seq::Seq;
 pub struct SackReport {
     limit: usize,
     duplicates: bool,
-    /// A segment of each first block so far, the most recent first.
-    recent: [Seq; MAX_SACK_BLOCKS],
+    /// A segment of each first block so far, the most recent first, and the range around it. What has been
+    /// acknowledged since is still among them.
+    recent: [(Seq, (Seq, Seq)); MAX_SACK_BLOCKS],
     count: usize,
     duplicate: Option<Seq>,
 }
@@ -36,21 +37,26 @@ impl SackReport {
         config.sack().then_some(SackReport {
             limit: room.min(usize::from(config.sack_blocks)),
             duplicates: config.dsack,
-            recent: [Seq::ZERO; MAX_SACK_BLOCKS],
+            recent: Default::default(),
             count: 0,
             duplicate: None,
         })
     }
 
-    /// A segment has come and lies beyond a hole.
-    pub(super) fn on_out_of_order(&mut self, seq: Seq) {
-        let known = self.recent[..self.count].iter().position(|&other| other == seq);
+    /// A segment has come and lies beyond a hole, in the range `around` it.
+    pub(super) fn on_out_of_order(&mut self, seq: Seq, around: (Seq, Seq)) {
+        let known = self.recent[..self.count].iter().position(|&(other, _)| other == seq);
         let last = known.unwrap_or_else(|| {
             self.count = (self.count + 1).min(MAX_SACK_BLOCKS);
             self.count - 1
         });
         self.recent.copy_within(..last, 1);
-        self.recent[0] = seq;
+        self.recent[0].0 = seq;
+        for (other, range) in &mut self.recent[..self.count] {
+            if (around.0..around.1).contains(other) {
+                *range = around;
+            }
+        }
     }
 
     /// A segment has come that was there already.
@@ -74,21 +80,18 @@ impl SackReport {
             around.into_iter().for_each(|range| blocks.push(range));
         }
         let recent = self.recent;
-        let recent = recent[..self.count].iter().filter(|&&seq| seq >= next);
-        let recent = recent.filter_map(|&seq| Some((seq, beyond.around(seq)?)));
+        let recent = recent[..self.count].iter().copied().filter(|&(seq, _)| seq >= next);
         // Where there is room left: the lowest ranges, next to the holes that hold everything up.
         let lowest = beyond.iter().take(2 * MAX_SACK_BLOCKS).map(|range| (range.0, range));
-        let mut kept: [(Seq, Seq); MAX_SACK_BLOCKS] = Default::default();
         self.count = 0;
         for (seq, range) in recent.chain(lowest) {
             if self.count == MAX_SACK_BLOCKS {
                 break;
             }
-            if kept[..self.count].contains(&range) {
+            if self.recent[..self.count].iter().any(|&(_, kept)| kept == range) {
                 continue;
             }
-            kept[self.count] = range;
-            self.recent[self.count] = seq;
+            self.recent[self.count] = (seq, range);
             self.count += 1;
             if Some(range) != around && blocks.as_slice().len() < limit {
                 blocks.push(range);

@@ -14,6 +14,7 @@
 use optcp_units::{Duration, Time};
 
 use super::bandwidth::{Bandwidth, Gain};
+use super::memo::Memo;
 
 /// Round trips after which the older half of the maximum is forgotten.
 const HALF_WINDOW: u32 = 5;
@@ -30,13 +31,20 @@ pub(super) struct AckAggregation {
     /// The greatest excess of this and of the last half of the window.
     excess: [u32; 2],
     rounds: u32,
+    /// What it is worth at most at a bandwidth.
+    most: Memo<Bandwidth, u32>,
 }
 
 impl AckAggregation {
     /// What the window gets for it, in segments.
-    pub(super) fn allowance(&self, bandwidth: Bandwidth) -> u32 {
-        let most = bandwidth.segments_in(LONGEST, Gain::ONE);
-        self.excess[0].max(self.excess[1]).min(most)
+    pub(super) fn allowance(&mut self, bandwidth: Bandwidth) -> u32 {
+        match self.excess[0].max(self.excess[1]) {
+            0 => 0,
+            excess => {
+                let most = || bandwidth.segments_in(LONGEST, Gain::ONE);
+                excess.min(self.most.get(bandwidth, most))
+            }
+        }
     }
 
     /// An ACK at `now` for `segments`, with a window of `cwnd`; `starts` if it begins a round trip.

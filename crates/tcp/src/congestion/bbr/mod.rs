@@ -22,6 +22,7 @@
 
 mod aggregation;
 mod bandwidth;
+mod memo;
 mod min_rtt;
 #[cfg(test)]
 mod tests;
@@ -36,6 +37,7 @@ use crate::window::Window;
 
 use aggregation::AckAggregation;
 use bandwidth::{Bandwidth, BandwidthModel, Gain};
+use memo::Memo;
 use min_rtt::MinRtt;
 
 /// 2 / ln 2: the least gain that doubles the rate each round trip (section 4.3.2.1).
@@ -74,6 +76,13 @@ enum State {
     },
 }
 
+/// What a bandwidth-delay product is asked for.
+#[derive(Clone, Copy, Debug)]
+enum Use {
+    Window = 0,
+    Flight = 1,
+}
+
 /// See the module's text.
 #[derive(Clone, Debug)]
 pub struct Bbr {
@@ -92,6 +101,17 @@ pub struct Bbr {
     /// The window to come back to.
     prior_window: u32,
     draw: u64,
+    known: Known,
+}
+
+/// What was found last, with what it was found from: the bandwidth and the least round trip change seldom, and
+/// divisions of 128 bits are slow.
+#[derive(Clone, Debug, Default)]
+struct Known {
+    /// For the window, and for what may be in flight.
+    products: [Memo<(Bandwidth, Duration, Gain), u32>; 2],
+    interval: Memo<(Bandwidth, Gain), Duration>,
+    burst: Memo<Duration, u32>,
 }
 
 impl Controller for Bbr {
@@ -112,6 +132,7 @@ impl Controller for Bbr {
             conserves: false,
             prior_window: 0,
             draw: start.clock_phase.as_ps(),
+            known: Known::default(),
         }
     }
 
@@ -196,15 +217,17 @@ impl Bbr {
         }
     }
 
-    /// `gain` times the bandwidth-delay product, without anything added.
-    fn product(&self, gain: Gain) -> u32 {
-        let span = self.min_rtt.get();
-        span.map_or(UNKNOWN_PRODUCT, |span| self.model.max().segments_in(span, gain))
+    /// `gain` times the bandwidth-delay product, without anything added; `use_of` tells what it is asked for.
+    fn product(&mut self, gain: Gain, use_of: Use) -> u32 {
+        let Some(span) = self.min_rtt.get() else { return UNKNOWN_PRODUCT };
+        let max = self.model.max();
+        let known = &mut self.known.products[use_of as usize];
+        known.get((max, span, gain), || max.segments_in(span, gain))
     }
 
     /// Room for bursts: one in the sender, one at the receiver and one on the way (section 4.2.2; Linux
     /// makes the sum even, and two more while it probes for bandwidth).
-    fn with_bursts(&self, segments: u32, mss: f64) -> u32 {
+    fn with_bursts(&mut self, segments: u32, mss: f64) -> u32 {
         let sum = segments.saturating_add(3 * self.burst(mss));
         let probes = matches!(self.state, State::ProbeBw { phase: 0, .. });
         sum.saturating_add(sum % 2).saturating_add(if probes { 2 } else { 0 })
@@ -212,22 +235,25 @@ impl Bbr {
 
     /// What a sender with segmentation offload hands over at once: what it sends in 1/1024 s, 64 KB and
     /// 127 segments at most, two segments at least, or one below 1.2 Mb/s.
-    fn burst(&self, mss: f64) -> u32 {
+    fn burst(&mut self, mss: f64) -> u32 {
         const SLOW: f64 = 150_000.0;
-        let interval = self.interval.unwrap_or(UNMEASURED).as_ps().max(1);
-        let bytes_per_second = mss * 1e12 / interval as f64;
-        let least = if bytes_per_second < SLOW { 1 } else { 2 };
-        #[expect(
-            clippy::cast_possible_truncation,
-            reason = "saturates, and a rate is not negative"
-        )]
-        let segments = ((bytes_per_second / 1024.0).min(65_536.0) / mss) as u32;
-        segments.clamp(least, 127)
+        let interval = self.interval.unwrap_or(UNMEASURED);
+        self.known.burst.get(interval, || {
+            let bytes_per_second = mss * 1e12 / interval.as_ps().max(1) as f64;
+            let least = if bytes_per_second < SLOW { 1 } else { 2 };
+            #[expect(
+                clippy::cast_possible_truncation,
+                reason = "saturates, and a rate is not negative"
+            )]
+            let segments = ((bytes_per_second / 1024.0).min(65_536.0) / mss) as u32;
+            segments.clamp(least, 127)
+        })
     }
 
     /// What may be in flight at `gain` (`BBRInflight`).
-    fn in_flight(&self, gain: Gain, mss: f64) -> u32 {
-        self.with_bursts(self.product(gain), mss)
+    fn in_flight(&mut self, gain: Gain, mss: f64) -> u32 {
+        let product = self.product(gain, Use::Flight);
+        self.with_bursts(product, mss)
     }
 
     /// Section 4.3.4.3: a phase lasts a least round trip; the one that probes until the flight is as large
@@ -327,7 +353,8 @@ impl Bbr {
             return;
         }
         let Gain(up, down) = self.pacing_gain();
-        let interval = self.model.max().interval(Gain(up * MARGIN.0, down * MARGIN.1));
+        let (max, gain) = (self.model.max(), Gain(up * MARGIN.0, down * MARGIN.1));
+        let interval = self.known.interval.get((max, gain), || max.interval(gain));
         if self.model.filled_pipe() || self.interval.is_none_or(|present| interval < present) {
             self.interval = Some(interval);
         }
@@ -359,7 +386,8 @@ impl Bbr {
         }
         let filled = self.model.filled_pipe();
         let excess = if filled { self.aggregation.allowance(self.model.max()) } else { 0 };
-        let target = self.with_bursts(self.product(self.window_gain()).saturating_add(excess), mss);
+        let product = self.product(self.window_gain(), Use::Window);
+        let target = self.with_bursts(product.saturating_add(excess), mss);
         if filled {
             window = window.saturating_add(ack.delivered).min(target);
         } else if window < target || delivered < INITIAL {

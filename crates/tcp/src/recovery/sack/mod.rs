@@ -99,7 +99,9 @@ impl Sack {
         let mut delivered = |seq: Seq, segment: Outstanding, sacked: bool| {
             delivery.add(segment, sacked);
             delivery.original |= *phase == Phase::Loss && !segment.again && seq < *until;
-            let early = tcb.config.timestamps && tcb.is_before(ack.echo, segment.sent);
+            // Only what was sent again has an earlier transmission.
+            let timed = segment.again && tcb.config.timestamps;
+            let early = timed && tcb.is_before(ack.echo, segment.sent);
             detection.on_delivered(seq, segment, early, now, sacked);
             if let Some(rate) = &mut rate {
                 rate.on_delivered(seq, segment.sent, segment.again);

@@ -118,11 +118,15 @@ impl Rack {
     /// What was held to be lost is under way after all, as it was sent last.
     pub(super) fn on_undo(&mut self, board: &Scoreboard) {
         // Those that were sent once stand in order; the few that were sent again are merged into them.
-        let unsacked = || board.iter_from(board.una()).filter(|(_, s)| !s.sacked);
-        let sent = |(seq, s): (Seq, Outstanding)| (s.sent, seq);
-        let mut order: Vec<Sent> = unsacked().filter(|(_, s)| !s.again).map(sent).collect();
-        order.extend(unsacked().filter(|(_, s)| s.again).map(sent));
-        order.sort();
+        let (mut order, mut again) = (Vec::new(), Vec::new());
+        for (seq, segment) in board.iter_from(board.una()).filter(|(_, s)| !s.sacked) {
+            let sent: Sent = (segment.sent, seq);
+            if segment.again { again.push(sent) } else { order.push(sent) }
+        }
+        if !again.is_empty() {
+            order.extend(again);
+            order.sort();
+        }
         self.order = order.into();
         self.unlisted = board.end();
     }

@@ -220,6 +220,9 @@ impl Scoreboard {
 
     /// Holds nothing to be lost any more: what was held to be lost is under way after all.
     pub(super) fn clear_lost(&mut self) {
+        if (self.lost_count, self.resent_count) == (0, 0) {
+            return;
+        }
         for segment in &mut self.segments {
             segment.lost = false;
             segment.resent = false;
