@@ -4,6 +4,9 @@ use std::collections::VecDeque;
 
 use crate::seq::Seq;
 
+/// So many ranges at each end are looked at before the others are searched.
+const NEAR: usize = 3;
+
 /// Disjoint half-open ranges in ascending order that do not touch each other.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Ranges(VecDeque<(Seq, Seq)>);
@@ -44,11 +47,17 @@ impl Ranges {
 
     /// The place of the first range with something behind `seq`.
     fn behind(&self, seq: Seq) -> usize {
-        match self.0.back() {
-            // A burst of losses leaves thousands of holes, and most of what comes then lies behind them all.
-            Some(&(start, end)) if start <= seq => self.0.len() - usize::from(end > seq),
-            _ => self.0.partition_point(|&(_, end)| end <= seq),
+        // A burst of losses leaves thousands of holes, and most of what comes then lies behind nearly all of
+        // them, or fills the first.
+        let beyond = self.0.iter().rev().take(NEAR).take_while(|&&(_, end)| end > seq).count();
+        if beyond < NEAR.min(self.0.len()) {
+            return self.0.len() - beyond;
         }
+        let before = self.0.iter().take(NEAR).take_while(|&&(_, end)| end <= seq).count();
+        if before < NEAR {
+            return before.min(self.0.len());
+        }
+        self.0.partition_point(|&(_, end)| end <= seq)
     }
 
     /// Takes everything below `seq` out.

@@ -220,12 +220,14 @@ impl Scoreboard {
 
     /// Holds nothing to be lost any more: what was held to be lost is under way after all.
     pub(super) fn clear_lost(&mut self) {
-        if (self.lost_count, self.resent_count) == (0, 0) {
-            return;
-        }
+        // They are among the lowest.
+        let mut left = self.lost_count + self.resent_count;
         for segment in &mut self.segments {
-            segment.lost = false;
-            segment.resent = false;
+            if left == 0 {
+                break;
+            }
+            left -= u32::from(segment.lost) + u32::from(segment.resent);
+            (segment.lost, segment.resent) = (false, false);
         }
         self.waiting.clear();
         (self.lost_count, self.resent_count) = (0, 0);
