@@ -63,6 +63,77 @@ fn a_fin_ends_the_data() {
     assert_eq!(outcome(&server(script)), "ok");
 }
 
+/// The end of our data, once: the peer goes on, what is written then fails, and closing adds nothing.
+#[test]
+fn a_shutdown_ends_the_data() {
+    let script = "+0 shutdown(4, SHUT_RD) = 0\n\
+                  +0 write(4, ..., 1000) = 1000\n\
+                  +0 > P. 1:1001(1000) ack 1\n\
+                  +.1 < . 1:1(0) ack 1001 win 1000\n\
+                  +0 shutdown(4, SHUT_WR) = 0\n\
+                  +0 > F. 1001:1001(0) ack 1\n\
+                  +0 write(4, ..., 1000) = -1 EPIPE (Broken pipe)\n\
+                  +0 close(4) = 0\n\
+                  +.1 < P. 1:1001(1000) ack 1002 win 1000\n\
+                  +0 > . 1002:1002(0) ack 1001";
+    assert_eq!(outcome(&server(script)), "ok");
+    let open = "+0 write(4, ..., 1000) = -1 EPIPE (Broken pipe)";
+    assert_eq!(outcome(&server(open)), "9 refused: `write` never fails here");
+}
+
+/// Ours in the SYN, and the smaller one of both in what is sent.
+#[test]
+fn a_socket_may_have_a_largest_segment() {
+    let script = |value: &str| {
+        format!(
+            "0 socket(..., SOCK_STREAM, IPPROTO_TCP) = 3\n\
+             +0 setsockopt(3, SOL_TCP, TCP_MAXSEG, [{value}], 4) = 0\n\
+             +0 getsockopt(3, SOL_TCP, TCP_MAXSEG, [{value}], [4]) = 0\n\
+             +.1 ... 0.2 connect(3, ..., ...) = 0\n\
+             +0 > S 0:0(0) <mss {value},sackOK,TS val 7 ecr 0,nop,wscale 8>\n\
+             +.1 < S. 0:0(0) ack 1 win 32792 <mss 1200,nop,wscale 7>\n\
+             +0 > . 1:1(0) ack 1\n\
+             +0 getsockopt(3, SOL_TCP, TCP_MAXSEG, [1100], [4]) = 0\n\
+             +0 %{{ assert tcpi_advmss == {value} and tcpi_snd_mss == 1100 }}%\n\
+             +0 write(3, ..., 2200) = 2200\n\
+             +0 > P. 1:2201(2200) ack 1\n"
+        )
+    };
+    assert_eq!(outcome(&script("1100")), "ok");
+    let other = "8 at 0.200000 s: expected TCP_MAXSEG = 1100; happened TCP_MAXSEG = 1200";
+    assert_eq!(outcome(&script("1300")), other);
+    assert_eq!(outcome(&script("9000")), "2 refused: TCP_MAXSEG is from 48 to 1460 here");
+}
+
+/// With a clock for the script's timestamps a second is a thousand of them; without one they are names.
+#[test]
+fn timestamps_may_be_compared_with_the_clock() {
+    let script = |head: &str, last: u32| {
+        format!(
+            "{head}0 socket(..., SOCK_STREAM, IPPROTO_TCP) = 3\n\
+             +0 < S 0:0(0) win 20000 <mss 1000,sackOK,TS val 100 ecr 0>\n\
+             +0 > S. 0:0(0) ack 1 <mss 1460,sackOK,TS val 100 ecr 100>\n\
+             +.1 < . 1:1(0) ack 1 win 20000 <nop,nop,TS val 200 ecr 100>\n\
+             +0 accept(3, ..., ...) = 4\n\
+             +1 close(4) = 0\n\
+             +0 > F. 1:1(0) ack 1 <nop,nop,TS val {last} ecr 200>\n"
+        )
+    };
+    let clock = "--tcp_ts_tick_usecs=1000\n";
+    assert_eq!(outcome(&script(clock, 1200)), "ok");
+    assert_eq!(outcome(&script("", 1300)), "ok");
+    let found = outcome(&script(clock, 1300));
+    assert!(found.ends_with("its timestamp is that of 1.100 s after the first one"), "{found}");
+}
+
+/// A backslash goes on with the statement.
+#[test]
+fn code_may_go_on_with_the_next_line() {
+    let code = "+0 %{ assert tcpi_unacked == 0 and \\\n tcpi_snd_cwnd == 99 }%";
+    let found = outcome(&server(code));
+    assert!(found.starts_with("9 at 0.100000 s: expected tcpi_unacked == 0 and"), "{found}");
+}
+
 /// A range, a relative time after it, `*` and an absolute time. The timeout is due a second after 0.1 s.
 #[test]
 fn times_count_from_the_event_before() {
@@ -106,8 +177,13 @@ fn a_failure_says_what_was_expected_and_what_happened() {
 fn what_is_not_simulated_is_refused_with_the_reason() {
     let own = |line: &str| server("").replace("profile = \"rfc\"", line);
     insta::assert_snapshot!(outcomes(&[
-        server("+0 shutdown(4, SHUT_RD) = 0"),
-        server("+0 setsockopt(4, SOL_TCP, TCP_MAXSEG, [500], 4) = 0"),
+        server("+0 poll([{fd=4, events=POLLIN, revents=0}], 1, 0) = 0"),
+        server("+0 setsockopt(4, SOL_TCP, TCP_CORK, [1], 4) = 0"),
+        server("+0 getsockopt(4, SOL_SOCKET, SO_ERROR, [0], [4]) = 0"),
+        server("+0 send(4, ..., 400, MSG_EOR) = 400"),
+        server("+0...0.2 write(4, ..., 3000) = 3000"),
+        server("+0 > R. 1:1(0) ack 1"),
+        server("+0 < . 1:1(0) ack 2 win 9"),
         server("+0 setsockopt(4, SOL_TCP, TCP_CONGESTION, [\"hybla\"], 5) = 0"),
         server("+0 write(4, ..., 3000) = 2000"),
         server("+0 write(3, ..., 3000) = 3000"),
@@ -117,11 +193,15 @@ fn what_is_not_simulated_is_refused_with_the_reason() {
         server("+0 > . 1:1(0) ack 1 win 500"),
         server("+0 < SE 0:0(0) win 9"),
         server("+0 < [ect0] . 1:1(0) ack 1 win 9"),
+        server("+0 < [ttl 3] . 1:1(0) ack 1 win 9"),
+        server("+0 < PU. 1:2(1) ack 1 win 9"),
         server("+0 < S 0:0(0) win 9"),
         server("").replace("mss 1000", "mss 40"),
         server("20000 close(4) = 0"),
         server("+0 < . 1:1(0) ack 1 win 9 <FO abcd>"),
+        server("+0 < . 1:1(0) ack 1 win 9 <md5 abcd>"),
         server("+0 %{ assert tcpi_snd_cwd == 3 }%"),
+        server("+0 %{ assert tcpi_busy_time == 3 }%"),
         server("+0 %{ import os }%"),
         server("+0 %{ assert len(x) == 3 }%"),
         format!("`sysctl -q net.ipv4.tcp_reordering=10`\n{}", server("")),
@@ -131,6 +211,8 @@ fn what_is_not_simulated_is_refused_with_the_reason() {
         server("").replace("// optcp: profile = \"rfc\"", "`sysctl tcp_congestion_control=bbr`"),
         format!("`rm -rf /`\n{}", server("")),
         format!("--ip_version=ipv6\n{}", server("")),
+        format!("--strict_segments\n{}", server("")),
+        format!("--tcp_ts_tick_usecs=ms\n{}", server("")),
         own("profil = \"rfc\""),
         own("profile = \"rfcs\""),
         own("timestamp_undo = true, timestamps = false"),

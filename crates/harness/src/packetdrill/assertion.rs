@@ -176,14 +176,16 @@ fn compare(operator: &str, a: i64, b: i64) -> bool {
 }
 
 fn unknown(name: &str, info: &Names) -> String {
-    let help = optcp_units::nearest::suggestion(name, "names", info.keys().map(String::as_str));
-    format!("there is no `{name}`; {}", help.unwrap_or_default())
+    match optcp_units::nearest::nearest(name, info.keys().map(String::as_str)) {
+        Some(known) => format!("there is no `{name}`; did you mean `{known}`?"),
+        None => format!("`{name}` is not simulated"),
+    }
 }
 
 /// The statements of a piece of code that begins at `line`.
 pub(super) fn parse(code: &str, line: usize) -> Result<Vec<Statement>, Refusal> {
     let mut statements = Vec::new();
-    for (text, line) in code.split('\n').zip(line..) {
+    for (line, text) in super::shell::joined(line, code) {
         let text = text.split('#').next().unwrap_or_default();
         for text in split(text, ';') {
             if !text.trim().is_empty() {

@@ -10,8 +10,8 @@ use serde::de::value::{Error, StrDeserializer};
 use super::script::{Action, Refusal, Script, Segment};
 use super::shell;
 
-/// What our SYN says: an Ethernet frame less the headers of IPv4 and TCP.
-pub(super) const OUR_MSS: u64 = 1460;
+/// What our SYN says unless the socket has `TCP_MAXSEG`: an Ethernet frame less the headers of IPv4 and TCP.
+const OUR_MSS: u64 = 1460;
 /// What a SYN without the option means (RFC 9293 section 3.7.1).
 const DEFAULT_MSS: u64 = 536;
 /// The least that Linux takes (TCP_MIN_SND_MSS); with 40 bytes of options 8 are left.
@@ -27,6 +27,8 @@ pub(super) struct Choices {
     pub agreed: Config,
     /// As this end would have them.
     pub offered: Config,
+    /// The largest segment that this end takes, and sends.
+    pub our_mss: u64,
 }
 
 /// The choices that a script leads to.
@@ -40,14 +42,20 @@ pub(super) fn choices(script: &Script) -> Result<Choices, Refusal> {
         let choices = optcp_scenario::tcp_choices(&all.join(", "), config);
         config = choices.map_err(|reasons| Refusal::new(*line, reasons.join("; ")))?;
     }
+    let mut our_mss = OUR_MSS;
     for event in &script.events {
-        if let Action::Call(call) = &event.action
-            && let [_, _, name, value, ..] = &call.arguments[..]
-            && name == "TCP_CONGESTION"
-        {
-            let value = value.trim_matches(['[', ']', '"', ' ']);
-            let kind = congestion(value);
-            config.congestion = kind.map_err(|reason| Refusal::new(event.line, reason))?;
+        let Action::Call(call) = &event.action else { continue };
+        let refuse = |reason| Refusal::new(event.line, reason);
+        match (&*call.name, call.option()) {
+            ("setsockopt", Some(("TCP_CONGESTION", value))) => {
+                config.congestion = congestion(value).map_err(refuse)?;
+            }
+            ("setsockopt", Some(("TCP_MAXSEG", value))) => {
+                let mss = value.parse().ok().filter(|mss| (LEAST_MSS..=OUR_MSS).contains(mss));
+                let wrong = || refuse(format!("TCP_MAXSEG is from {LEAST_MSS} to {OUR_MSS} here"));
+                our_mss = mss.ok_or_else(wrong)?;
+            }
+            _ => {}
         }
     }
     let (line, syn) = peer_syn(script)?;
@@ -65,7 +73,7 @@ pub(super) fn choices(script: &Script) -> Result<Choices, Refusal> {
         let reason = format!("an mss of less than {LEAST_MSS} bytes leaves no room for data");
         return Err(Refusal::new(line, reason));
     }
-    Ok(Choices { agreed: negotiate(config.clone(), syn), offered: config })
+    Ok(Choices { agreed: negotiate(config.clone(), syn, our_mss), offered: config, our_mss })
 }
 
 /// A congestion control by its name in Linux.
@@ -86,12 +94,12 @@ fn peer_syn(script: &Script) -> Result<(usize, &Segment), Refusal> {
 }
 
 /// What both ends agree on.
-fn negotiate(mut config: Config, syn: &Segment) -> Config {
+fn negotiate(mut config: Config, syn: &Segment, our_mss: u64) -> Config {
     let options = &syn.options;
     config.handshake = true;
     config.timestamps &= options.stamps.is_some();
     config.timestamp_undo &= config.timestamps;
-    let mss = options.mss.unwrap_or(DEFAULT_MSS).min(OUR_MSS);
+    let mss = options.mss.unwrap_or(DEFAULT_MSS).min(our_mss);
     config.mss = Bytes::new(mss - config.timestamp_size().count());
     if config.recovery == RecoveryKind::Sack && !options.sack_permitted {
         config.recovery = RecoveryKind::NewReno;

@@ -8,7 +8,7 @@ use optcp_tcp::{Ack, Config, Receiver, SackBlocks, Sender, Seq, Timestamp};
 use optcp_units::{Duration, Time};
 
 use super::assertion::Names;
-use super::choices::{Choices, OUR_MSS};
+use super::choices::Choices;
 use super::script::{Options, Segment};
 use super::sequence::{Incoming, Outgoing};
 
@@ -25,6 +25,7 @@ pub(super) struct Endpoint {
     config: Arc<Config>,
     /// What this end offers in its SYN.
     offered: Config,
+    our_mss: u64,
     sender: Sender,
     receiver: Receiver,
     outgoing: Outgoing,
@@ -37,6 +38,8 @@ pub(super) struct Endpoint {
     window: Option<u64>,
     /// Our timestamps by the names that the script gives them.
     stamps: BTreeMap<u32, Timestamp>,
+    /// Whether the application has closed its direction.
+    closed: bool,
     /// Whether the peer has reset the connection.
     dead: bool,
 }
@@ -46,7 +49,7 @@ const NO_THRESHOLD: i64 = 0x7fff_ffff;
 
 impl Endpoint {
     pub(super) fn new(choices: Choices, incoming: Incoming) -> Self {
-        let Choices { agreed, offered } = choices;
+        let Choices { agreed, offered, our_mss } = choices;
         let config = Arc::new(agreed);
         // The SYN is not among what the receiver counts.
         let receiver = Config { handshake: false, ..(*config).clone() };
@@ -57,6 +60,8 @@ impl Endpoint {
             incoming,
             config,
             offered,
+            our_mss,
+            closed: false,
             peer: None,
             sent: VecDeque::new(),
             window: None,
@@ -96,10 +101,23 @@ impl Endpoint {
         Ok(())
     }
 
-    /// The application closes.
+    /// The application closes its direction, or does so again.
     pub(super) fn close(&mut self, now: Time) {
+        if std::mem::replace(&mut self.closed, true) {
+            return;
+        }
         let more = self.outgoing.close(self.sender.max_sent().number() as usize);
         self.supply(now, more);
+    }
+
+    /// Whether the application has closed its direction.
+    pub(super) fn is_closed(&self) -> bool {
+        self.closed
+    }
+
+    /// The largest segment: what the application has set before there is a connection, later what is agreed.
+    pub(super) fn mss(&self) -> u64 {
+        if self.peer.is_none() { self.our_mss } else { self.config.mss.count() }
     }
 
     fn supply(&mut self, now: Time, more: u32) {
@@ -166,6 +184,9 @@ impl Endpoint {
         ack: u64,
         echo: Timestamp,
     ) -> Result<(), String> {
+        if ack > self.outgoing.end(self.sender.max_sent().number() as usize) {
+            return Err(format!("ack {ack} covers what was not sent (RFC 5961)"));
+        }
         let seq = self
             .outgoing
             .acknowledged(ack)
@@ -224,7 +245,7 @@ impl Endpoint {
     fn offer(&self, now: Time, options: &mut Options) {
         let peer = self.peer.as_ref().map(|syn| &syn.options);
         let own = if peer.is_some() { &self.config } else { &self.offered };
-        options.mss = Some(OUR_MSS);
+        options.mss = Some(self.our_mss);
         options.sack_permitted = own.sack();
         options.scale = (own.window_scaling && peer.is_none_or(|peer| peer.scale.is_some()))
             .then_some(OUR_SCALE);
@@ -252,6 +273,11 @@ impl Endpoint {
         Segment { ack: Some(start(ack.seq)), options, ..Segment::default() }
     }
 
+    /// What our timestamps count.
+    pub(super) fn stamp_tick(&self) -> Duration {
+        self.config.timestamp_tick
+    }
+
     /// The script calls one of our timestamps `name`.
     pub(super) fn name_stamp(&mut self, name: u32, stamp: Timestamp) {
         self.stamps.insert(name, stamp);
@@ -271,6 +297,7 @@ impl Endpoint {
             ("tcpi_retrans", i64::from(info.retransmitted)),
             ("tcpi_reordering", i64::from(info.reordering)),
             ("tcpi_total_retrans", info.retransmissions.cast_signed()),
+            ("tcpi_advmss", self.our_mss.cast_signed()),
             ("tcpi_snd_mss", self.config.mss.count().cast_signed()),
             ("tcpi_rto", microseconds(info.rto)),
             ("tcpi_rtt", info.srtt.map_or(0, microseconds)),

@@ -12,6 +12,12 @@ const DIRECTIVE: &str = "optcp:";
 /// The longest time in a script: the clock counts picoseconds, and all times of a script must fit.
 const LONGEST: Duration = Duration::from_secs(10_000);
 
+const NO_ECN: &str = "congestion notification (ECN) is not simulated";
+const NO_URGENT: &str = "urgent data is not simulated";
+
+/// The calls that hand data to TCP.
+pub(super) const WRITES: [&str; 3] = ["write", "send", "sendto"];
+
 /// The script that a text holds.
 pub(super) fn parse(text: &str) -> Result<Script, Refusal> {
     let mut script = Script::default();
@@ -25,12 +31,24 @@ pub(super) fn parse(text: &str) -> Result<Script, Refusal> {
             Some('-') if script.events.is_empty() => option(&mut at, &mut script)?,
             Some(_) => {
                 let when = when(&mut at)?;
+                let waits = waits(&mut at)?;
                 skip(&mut at, &mut script)?;
                 if at.peek() == Some('`') {
                     script.commands.push(command(&mut at)?);
                     continue;
                 }
                 let action = action(&mut at, when)?;
+                if let Action::Call(call) = &action
+                    && WRITES.contains(&&*call.name)
+                {
+                    let flags = call.arguments.get(3).filter(|flags| *flags != "0");
+                    let reason = match (flags, waits) {
+                        (Some(flags), _) => Some(format!("`{flags}` is not simulated")),
+                        (None, true) => Some("the send buffer is unlimited: no write waits".into()),
+                        (None, false) => None,
+                    };
+                    reason.map_or(Ok(()), |reason| Err(Refusal::new(line, reason)))?;
+                }
                 script.events.push(Event { line, when, action });
             }
         }
@@ -73,11 +91,19 @@ fn option(at: &mut Cursor<'_>, script: &mut Script) -> Result<(), Refusal> {
             script.tolerance = Some(Duration::from_us(us.into()));
             Ok(())
         }
-        // Segments of the peer that stand for several are refused one by one.
-        ("--ip_version", "ipv4") | ("--mss", _) => Ok(()),
-        _ => Err(refused.refuse(format!(
-            "the option `{text}` is not supported; `--tolerance_usecs` and `--ip_version=ipv4` are"
-        ))),
+        ("--tcp_ts_tick_usecs", value) => {
+            let wrong = || refused.refuse(format!("`{value}` is not a number of microseconds"));
+            let us: u32 = value.parse().map_err(|_| wrong())?;
+            script.stamp_tick =
+                Some(Duration::from_us(us.into())).filter(|&tick| tick > Duration::ZERO);
+            Ok(())
+        }
+        ("--ip_version", "ipv6") => Err(refused.refuse("IPv6 is not simulated")),
+        // Where segments are said to come from, and how packetdrill runs. Segments of the peer that stand
+        // for several are refused one by one.
+        ("--ip_version", "ipv4")
+        | ("--mss" | "--local_ip" | "--remote_ip" | "--send_omit_free", _) => Ok(()),
+        _ => Err(refused.refuse(format!("the option `{text}` is not supported"))),
     }
 }
 
@@ -94,12 +120,20 @@ fn when(at: &mut Cursor<'_>) -> Result<When, Refusal> {
             at.expect("+")?;
         }
         until = Some(seconds(at)?);
-    } else if at.take("...") {
-        // The end of a blocking call: when it returns makes no difference to TCP.
+    }
+    Ok(if relative { When::After(from, until) } else { When::At(from, until) })
+}
+
+/// Whether the call that follows blocks. When it returns makes no difference to TCP, unless it writes.
+fn waits(at: &mut Cursor<'_>) -> Result<bool, Refusal> {
+    at.skip_blanks();
+    let waits = at.take("...");
+    if waits {
+        at.skip_blanks();
         at.take("+");
         seconds(at)?;
     }
-    Ok(if relative { When::After(from, until) } else { When::At(from, until) })
+    Ok(waits)
 }
 
 fn seconds(at: &mut Cursor<'_>) -> Result<Duration, Refusal> {
@@ -129,6 +163,9 @@ fn action(at: &mut Cursor<'_>, when: When) -> Result<Action, Refusal> {
             if segment.window.is_some() {
                 return Err(Refusal::new(line, "the window that we advertise is not simulated"));
             }
+            if segment.reset {
+                return Err(Refusal::new(line, "our endpoint sends no RST"));
+            }
             Ok(Action::Outbound(segment))
         }
         Some('%') => {
@@ -156,8 +193,10 @@ fn segment(at: &mut Cursor<'_>) -> Result<Segment, Refusal> {
         at.take("[");
         let code = at.take_while(|c| c != ']').trim();
         at.expect("]")?;
-        if code != "noecn" {
-            return Err(at.refuse(format!("[{code}]: the IP header is not simulated")));
+        match code {
+            "noecn" => {}
+            "ce" | "ect0" | "ect1" => return Err(at.refuse(NO_ECN)),
+            _ => return Err(at.refuse(format!("[{code}]: the IP header is not simulated"))),
         }
         at.skip_blanks();
     }
@@ -175,9 +214,8 @@ fn segment(at: &mut Cursor<'_>) -> Result<Segment, Refusal> {
             '.' => acknowledges = true,
             // Pushing moves nothing here: data reaches the application at once.
             'P' | '-' => {}
-            'E' | 'W' | '0'..='9' => {
-                return Err(at.refuse("congestion notification is not simulated"));
-            }
+            'E' | 'W' | 'A' | '0'..='9' => return Err(at.refuse(NO_ECN)),
+            'U' => return Err(at.refuse(NO_URGENT)),
             _ => {
                 return Err(at.refuse(format!("`{flag}` is not one of the flags S, F, R, P and .")));
             }
@@ -204,7 +242,7 @@ fn segment(at: &mut Cursor<'_>) -> Result<Segment, Refusal> {
             at.skip_blanks();
             segment.window = Some(at.number("a window")?);
         } else if at.take("urg ") {
-            return Err(at.refuse("urgent data is not simulated"));
+            return Err(at.refuse(NO_URGENT));
         } else if at.take("<") {
             segment.options = options(at)?;
             break;
@@ -226,7 +264,8 @@ fn options(at: &mut Cursor<'_>) -> Result<Options, Refusal> {
     let list = at.take_until(">").ok_or_else(|| start.refuse("the options have no end"))?;
     for option in list.split(',') {
         let words: Vec<&str> = option.split_whitespace().collect();
-        let wrong = || start.refuse(format!("the option `{}` is not supported", option.trim()));
+        let name = words.first().unwrap_or(&"");
+        let wrong = || start.refuse(format!("the TCP option `{name}` is not supported"));
         let stamp = |text: &str| text.parse::<u32>().map_err(|_| wrong());
         let number = |text: &str| stamp(text).map(u64::from);
         match words[..] {
@@ -244,6 +283,8 @@ fn options(at: &mut Cursor<'_>) -> Result<Options, Refusal> {
                     options.sack.push((number(from)?, number(to)?));
                 }
             }
+            ["FO" | "FOEXP", ..] => return Err(start.refuse("TCP Fast Open is not simulated")),
+            ["ECN", ..] => return Err(start.refuse(NO_ECN)),
             _ => return Err(wrong()),
         }
     }

@@ -1,10 +1,12 @@
 //! Running a script: its events in their order, and whether the endpoint does what it expects.
 
+use optcp_tcp::Timestamp;
 use optcp_units::{Duration, Time};
 
 use super::assertion::{Failure, Names};
 use super::choices;
 use super::endpoint::{Endpoint, Sent};
+use super::parse::WRITES;
 use super::script::{Action, Call, Event, Refusal, Script, Segment, When};
 use super::sequence::Incoming;
 
@@ -45,7 +47,17 @@ pub(super) fn run(script: &Script, tolerance: Duration) -> Result<(), Stop> {
     let endpoint = Endpoint::new(choices::choices(script)?, Incoming::new(script)?);
     let start = Time::ZERO;
     let own = Names::new();
-    let mut run = Run { endpoint, now: start, base: start, tolerance, own, connection: None };
+    let stamp_tick = script.stamp_tick;
+    let mut run = Run {
+        endpoint,
+        now: start,
+        base: start,
+        tolerance,
+        own,
+        connection: None,
+        stamp_tick,
+        first_stamp: None,
+    };
     script.events.iter().try_for_each(|event| run.event(event))
 }
 
@@ -59,6 +71,10 @@ struct Run {
     own: Names,
     /// The file descriptor of the connection, once the application has it.
     connection: Option<String>,
+    /// What the script's timestamps count, if they are to be compared.
+    stamp_tick: Option<Duration>,
+    /// The first one of ours, by its name and as it was sent.
+    first_stamp: Option<(u32, Timestamp)>,
 }
 
 impl Run {
@@ -82,6 +98,7 @@ impl Run {
             Action::Inbound(segment) => {
                 self.endpoint.receive(self.now, segment).map_err(refuse)?;
             }
+            Action::Call(call) if call.name == "getsockopt" => self.get_option(event, call)?,
             Action::Call(call) => self.call(call).map_err(refuse)?,
             Action::Code(statements) => {
                 let info = self.endpoint.info();
@@ -107,9 +124,19 @@ impl Run {
     /// What a system call does. Those that change nothing in TCP are let by.
     fn call(&mut self, call: &Call) -> Result<(), String> {
         let Call { name, arguments, result, error } = call;
-        let in_progress = error.as_deref() == Some("EINPROGRESS") && name == "connect";
-        if error.is_some() && !in_progress && !["accept", "read", "recv"].contains(&name.as_str()) {
+        let may_fail = match (name.as_str(), error.as_deref()) {
+            (_, None) | ("accept" | "read" | "recv", _) | ("connect", Some("EINPROGRESS")) => true,
+            (name, Some("EPIPE")) => WRITES.contains(&name) && self.endpoint.is_closed(),
+            _ => false,
+        };
+        if !may_fail {
             return Err(format!("`{name}` never fails here"));
+        }
+        if WRITES.contains(&name.as_str()) && self.endpoint.is_closed() {
+            return match error {
+                Some(_) => Ok(()),
+                None => Err(format!("`{name}` fails here: the application has closed")),
+            };
         }
         match (name.as_str(), &arguments[..]) {
             ("socket" | "bind" | "listen" | "read" | "recv" | "fcntl", _) => Ok(()),
@@ -119,7 +146,7 @@ impl Run {
             }
             ("setsockopt", [_, _, option, ..]) => match option.as_str() {
                 "SO_REUSEADDR" | "SO_SNDBUF" | "SO_RCVBUF" | "TCP_NODELAY" | "TCP_CONGESTION"
-                | "IP_TOS" | "IP_MTU_DISCOVER" => Ok(()),
+                | "TCP_MAXSEG" | "IP_TOS" | "IP_MTU_DISCOVER" => Ok(()),
                 _ => Err(format!("the socket option {option} is not simulated")),
             },
             ("connect", [socket, ..]) => {
@@ -140,7 +167,9 @@ impl Run {
                 }
                 self.endpoint.write(self.now, bytes)
             }
-            ("close", [socket]) => {
+            // What the application no longer reads is acknowledged all the same.
+            ("shutdown", [_, how]) if how == "SHUT_RD" => Ok(()),
+            ("close" | "shutdown", [socket, ..]) => {
                 // Others may listen; closing them changes nothing.
                 if self.connection.as_ref() == Some(socket) {
                     self.endpoint.close(self.now);
@@ -148,6 +177,27 @@ impl Run {
                 Ok(())
             }
             _ => Err(format!("the system call `{name}` is not simulated")),
+        }
+    }
+
+    /// The value of a socket option.
+    fn get_option(&self, event: &Event, call: &Call) -> Result<(), Stop> {
+        let found = match call.option() {
+            Some(("TCP_MAXSEG", _)) => self.endpoint.mss().to_string(),
+            option => {
+                let name = option.map_or("of `getsockopt`", |(name, _)| name);
+                let reason = format!("the socket option {name} is not simulated");
+                return Err(Refusal::new(event.line, reason).into());
+            }
+        };
+        match call.option() {
+            Some((name, value)) if value != found => Err(Stop::Failed(Mismatch {
+                line: event.line,
+                at: self.now - Time::ZERO,
+                expected: format!("{name} = {value}"),
+                happened: format!("{name} = {found}"),
+            })),
+            _ => Ok(()),
         }
     }
 
@@ -177,7 +227,10 @@ impl Run {
                 let happened = format!("> {segment} at {}: {difference}", seconds(at));
                 return Err(self.failed(event, expected, happened));
             }
-            self.name_stamp(expected, &segment);
+            if let Some(difference) = self.name_stamp(expected, &segment) {
+                let happened = format!("> {segment} at {}: {difference}", seconds(at));
+                return Err(self.failed(event, expected, happened));
+            }
             let length = whole.as_ref().map_or(0, |whole| whole.length) + segment.length;
             if length == expected.length {
                 self.base = if until.is_some() || any { at } else { from };
@@ -188,11 +241,18 @@ impl Run {
         }
     }
 
-    fn name_stamp(&mut self, expected: &Segment, sent: &Segment) {
-        if let (Some((name, _)), Some((stamp, _))) = (expected.options.stamps, sent.options.stamps)
-        {
-            self.endpoint.name_stamp(name, stamp);
-        }
+    /// Learns what the script calls our timestamp; what is wrong with it, if the script has a clock for them.
+    fn name_stamp(&mut self, expected: &Segment, sent: &Segment) -> Option<String> {
+        let ((name, _), (stamp, _)) = (expected.options.stamps?, sent.options.stamps?);
+        self.endpoint.name_stamp(name, stamp);
+        let (first_name, first) = *self.first_stamp.get_or_insert((name, stamp));
+        let passed = |ticks: u32, tick: Duration| u64::from(ticks) * tick.as_ps();
+        let expected = passed(name.wrapping_sub(first_name), self.stamp_tick?);
+        let found = passed(stamp.wrapping_sub(first), self.endpoint.stamp_tick());
+        (expected.abs_diff(found) > self.tolerance.as_ps()).then(|| {
+            let found = Duration::from_ps(found).as_secs_f64();
+            format!("its timestamp is that of {found:.3} s after the first one")
+        })
     }
 
     /// The next segment that nobody has looked at, letting timers expire until `latest`.

@@ -11,6 +11,8 @@ use super::assertion::Statement;
 pub(super) struct Script {
     /// What it allows times to be off by, if it says so.
     pub tolerance: Option<Duration>,
+    /// What its timestamps count, if they are to be compared with the clock.
+    pub stamp_tick: Option<Duration>,
     /// Its comments to us: line and text.
     pub directives: Vec<(usize, String)>,
     /// The commands for a shell: line and text.
@@ -92,6 +94,14 @@ pub(super) struct Call {
     /// What it returns.
     pub result: i64,
     pub error: Option<String>,
+}
+
+impl Call {
+    /// The socket option that it is about, and the option's value.
+    pub(super) fn option(&self) -> Option<(&str, &str)> {
+        let [_, _, name, value, ..] = &self.arguments[..] else { return None };
+        Some((name, value.trim_matches(['[', ']', '"', ' '])))
+    }
 }
 
 impl fmt::Display for Segment {

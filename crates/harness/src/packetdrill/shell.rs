@@ -8,12 +8,14 @@ use optcp_tcp::config::{Config, LossDetectionKind, Pacing, RecoveryKind};
 use super::choices::congestion;
 use super::script::Refusal;
 
-/// Settings that no script's outcome depends on: memory, SYN retries and Fast Open.
+/// Settings that no script's outcome depends on: memory, SYN retries, Fast Open and limits for what is
+/// refused here.
 const HARMLESS: &[&str] = &[
     "tcp_autocorking",
     "tcp_fack",
     "tcp_fastopen",
     "tcp_fastopen_key",
+    "tcp_invalid_ratelimit",
     "tcp_limit_output_bytes",
     "tcp_mem",
     "tcp_moderate_rcvbuf",
@@ -49,7 +51,8 @@ pub(super) fn apply(line: usize, text: &str, config: &mut Config) -> Result<(), 
                     set(name, value, config).map_err(|why| refused(&why))?;
                 }
             }
-            ("ip", ["tcp_metrics", ..]) => {}
+            // A segment of a script stands for what the network card would have put together or cut.
+            ("ip", ["tcp_metrics", ..]) | ("ethtool", ["-K", ..]) => {}
             ("tc", ["qdisc", .., "pfifo"]) => config.pacing = Pacing::None,
             // It lets segments out when the sender's pacing says; with nothing else after its name.
             ("tc", ["qdisc", .., "fq"]) => config.pacing = Pacing::Window,
@@ -65,20 +68,29 @@ pub(super) fn apply(line: usize, text: &str, config: &mut Config) -> Result<(), 
     Ok(())
 }
 
-/// The commands of a text and the lines where they begin; a backslash at the end of a line goes on with
-/// the next one.
+/// The commands of a text and the lines where they begin.
 fn commands(first: usize, text: &str) -> Vec<(usize, String)> {
-    let mut commands: Vec<(usize, String)> = Vec::new();
+    let lines = joined(first, text).into_iter();
+    let commands = lines.flat_map(|(line, text)| {
+        let commands: Vec<_> = text.split(';').map(|one| (line, one.trim().to_owned())).collect();
+        commands
+    });
+    commands.collect()
+}
+
+/// The lines of a text, each with its number; a backslash at the end of a line goes on with the next one.
+pub(super) fn joined(first: usize, text: &str) -> Vec<(usize, String)> {
+    let mut lines: Vec<(usize, String)> = Vec::new();
     let mut goes_on = false;
     for (line, part) in (first..).zip(text.split('\n')) {
         let body = part.strip_suffix('\\').unwrap_or(part);
-        match commands.last_mut().filter(|_| goes_on) {
-            Some((_, command)) => *command = format!("{} {}", command.trim_end(), body.trim()),
-            None => commands.extend(body.split(';').map(|one| (line, one.trim().to_owned()))),
+        match lines.last_mut().filter(|_| goes_on) {
+            Some((_, whole)) => *whole = format!("{} {}", whole.trim_end(), body.trim()),
+            None => lines.push((line, body.to_owned())),
         }
         goes_on = body != part;
     }
-    commands
+    lines
 }
 
 /// The words of a command, without its comment and redirections.
@@ -113,13 +125,14 @@ fn set(name: &str, value: &str, config: &mut Config) -> Result<(), String> {
         ("tcp_recovery", "0") => config.loss_detection = LossDetectionKind::Duplicates,
         ("tcp_recovery", "1") => config.loss_detection = LossDetectionKind::Rack,
         ("tcp_congestion_control", name) => config.congestion = congestion(name)?,
-        ("tcp_slow_start_after_idle", "0") => config.idle_restart = false,
+        ("tcp_slow_start_after_idle", _) => config.idle_restart = value != "0",
         ("tcp_min_tso_segs", segments) => {
             let segments = segments.parse().ok().filter(|&segments| segments > 0);
             config.pacing_burst = segments.ok_or("it is no number of segments")?;
         }
         ("tcp_pacing_ss_ratio", "200") | ("tcp_pacing_ca_ratio", "120") => {}
-        ("tcp_ecn", "0" | "2") | ("tcp_reordering", "3") | ("tcp_mtu_probing", "0") => {}
+        // It is not asked for; what the peer asks for is refused where it does.
+        ("tcp_ecn", "0" | "2" | "5") | ("tcp_reordering", "3") | ("tcp_mtu_probing", "0") => {}
         _ if HARMLESS.contains(&name) => {}
         _ => return Err(format!("`{name} = {value}` is not supported")),
     }
