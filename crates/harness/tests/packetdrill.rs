@@ -181,6 +181,7 @@ fn what_is_not_simulated_is_refused_with_the_reason() {
         server("+0 setsockopt(4, SOL_TCP, TCP_CORK, [1], 4) = 0"),
         server("+0 getsockopt(4, SOL_SOCKET, SO_ERROR, [0], [4]) = 0"),
         server("+0 send(4, ..., 400, MSG_EOR) = 400"),
+        server("+0 sendto(4, ..., 400, MSG_FASTOPEN, ..., ...) = 400"),
         server("+0...0.2 write(4, ..., 3000) = 3000"),
         server("+0 > R. 1:1(0) ack 1"),
         server("+0 < . 1:1(0) ack 2 win 9"),
@@ -261,6 +262,15 @@ fn a_script_without_bounds_is_refused() {
     // From 0.1 s on, line 9: the event behind a hundred of them.
     let found = outcome(&server(&"+10000 close(3) = 0\n".repeat(2000)));
     assert_eq!(found, "109 refused: a script lasts no longer than 1000000.000000 s");
+    // The timestamps go back, which is nearly all the way round, by ticks of more than an hour.
+    let found = outcome(
+        "--tcp_ts_tick_usecs=4294967295\n\
+         0 < S 0:0(0) win 20000 <mss 1000,sackOK,TS val 100 ecr 0>\n\
+         +0 > S. 0:0(0) ack 1 <mss 1460,sackOK,TS val 100 ecr 100>\n\
+         +.1 < P. 1:1001(1000) ack 1 win 20000 <nop,nop,TS val 200 ecr 100>\n\
+         +0 > . 1:1(0) ack 1001 <nop,nop,TS val 99 ecr 200>",
+    );
+    assert!(found.ends_with("its timestamp is that of 0.100 s after the first one"), "{found}");
     let found = outcome(&format!("--tolerance_usecs=18446744073709551615\n{}", server("")));
     assert!(found.starts_with("1 refused"), "{found}");
 }

@@ -13,6 +13,7 @@ const DIRECTIVE: &str = "optcp:";
 const LONGEST: Duration = Duration::from_secs(10_000);
 
 const NO_ECN: &str = "congestion notification (ECN) is not simulated";
+const NO_FAST_OPEN: &str = "TCP Fast Open is not simulated";
 const NO_URGENT: &str = "urgent data is not simulated";
 
 /// The calls that hand data to TCP.
@@ -38,16 +39,8 @@ pub(super) fn parse(text: &str) -> Result<Script, Refusal> {
                     continue;
                 }
                 let action = action(&mut at, when)?;
-                if let Action::Call(call) = &action
-                    && WRITES.contains(&&*call.name)
-                {
-                    let flags = call.arguments.get(3).filter(|flags| *flags != "0");
-                    let reason = match (flags, waits) {
-                        (Some(flags), _) => Some(format!("`{flags}` is not simulated")),
-                        (None, true) => Some("the send buffer is unlimited: no write waits".into()),
-                        (None, false) => None,
-                    };
-                    reason.map_or(Ok(()), |reason| Err(Refusal::new(line, reason)))?;
+                if let Action::Call(call) = &action {
+                    check_write(call, waits).map_err(|reason| Refusal::new(line, reason))?;
                 }
                 script.events.push(Event { line, when, action });
             }
@@ -283,7 +276,7 @@ fn options(at: &mut Cursor<'_>) -> Result<Options, Refusal> {
                     options.sack.push((number(from)?, number(to)?));
                 }
             }
-            ["FO" | "FOEXP", ..] => return Err(start.refuse("TCP Fast Open is not simulated")),
+            ["FO" | "FOEXP", ..] => return Err(start.refuse(NO_FAST_OPEN)),
             ["ECN", ..] => return Err(start.refuse(NO_ECN)),
             _ => return Err(wrong()),
         }
@@ -314,6 +307,19 @@ fn call(at: &mut Cursor<'_>) -> Result<Call, Refusal> {
     let result = number.ok_or_else(wrong)?;
     let error = words.next().filter(|word| !word.starts_with('(')).map(str::to_owned);
     Ok(Call { name, arguments, result, error })
+}
+
+/// A call that writes, and may be said to wait, does so without flags and at once.
+fn check_write(call: &Call, waits: bool) -> Result<(), String> {
+    if !WRITES.contains(&&*call.name) {
+        return Ok(());
+    }
+    match call.arguments.get(3).filter(|flags| *flags != "0") {
+        Some(flags) if flags.contains("MSG_FASTOPEN") => Err(NO_FAST_OPEN.to_owned()),
+        Some(flags) => Err(format!("`{flags}` is not simulated")),
+        None if waits => Err("the send buffer is unlimited: no write waits".to_owned()),
+        None => Ok(()),
+    }
 }
 
 /// The arguments of a call up to its closing parenthesis.

@@ -246,7 +246,7 @@ impl Run {
         let ((name, _), (stamp, _)) = (expected.options.stamps?, sent.options.stamps?);
         self.endpoint.name_stamp(name, stamp);
         let (first_name, first) = *self.first_stamp.get_or_insert((name, stamp));
-        let passed = |ticks: u32, tick: Duration| u64::from(ticks) * tick.as_ps();
+        let passed = |ticks: u32, tick: Duration| u64::from(ticks).saturating_mul(tick.as_ps());
         let expected = passed(name.wrapping_sub(first_name), self.stamp_tick?);
         let found = passed(stamp.wrapping_sub(first), self.endpoint.stamp_tick());
         (expected.abs_diff(found) > self.tolerance.as_ps()).then(|| {
