@@ -1,6 +1,7 @@
 """Evidence from outside: the rule, the tables, and the page that is made from stored results."""
 
 import dataclasses
+import fnmatch
 import json
 import math
 import re
@@ -10,7 +11,7 @@ import pytest
 
 from optcp import stats
 from optcp.errors import InputError
-from optcp.evidence import EXPERIMENTS, bbr_share, friendliness, outside, page
+from optcp.evidence import EXPERIMENTS, bbr_share, friendliness, mechanisms, outside, page, public
 from optcp.evidence.base import Result
 from optcp.evidence.run import select
 from optcp.evidence.variants import VARIANTS
@@ -50,6 +51,15 @@ def test_the_rule_compares_an_interval_with_a_range(low, high, verdict):
     """The range is 2 to 3: near is down to 1.9 and up to 3.15."""
     one = outside.Figure("somebody", "x", {}, "2 to 3", 2.0, 3.0)
     assert one.verdict(stats.Interval(2.5, low, high, 5)) == verdict
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "sharp"), [(9.8, 10.15, True), (9.8, 10.3, False), (-math.inf, math.inf, False)]
+)
+def test_a_comparison_is_sharp_below_a_tenth(low, high, sharp):
+    """The range is 9.7 to 10.3, 6 % of its middle: an interval of 3.5 % leaves 9.5 %, one of 5 % leaves 11 %."""
+    one = outside.Figure("somebody", "x", {}, "9.7 to 10.3", 9.7, 10.3)
+    assert one.is_sharp(stats.Interval(10, low, high, 5)) == sharp
 
 
 def test_a_figure_belongs_to_the_rows_whose_key_holds_its_own():
@@ -98,7 +108,7 @@ def test_every_member_of_the_families_of_tcp_has_an_entry(command):
         if family in {"profiles", *keys}
         for line in lines.splitlines()
     }
-    written = [(one.family, one.name) for one in page.mechanisms()]
+    written = [one.key for one in mechanisms.mechanisms()]
     # Beside the members of families: mechanisms that a key turns on.
     switches = {(family, name) for family, name in written if family not in families}
     assert {family for family, _ in switches} <= set(keys)
@@ -107,11 +117,15 @@ def test_every_member_of_the_families_of_tcp_has_an_entry(command):
 
 
 def test_what_an_entry_names_is_there(results):
-    for one in page.mechanisms():
+    for one in mechanisms.mechanisms():
         for each in one.evidence:
-            assert sum(bool(place) for place in (each.result, each.test, each.scripts, each.page)) == 1, one
+            places = (each.result, each.test, each.scripts, each.public, each.page)
+            assert sum(bool(place) for place in places) == 1, one
             if each.result is not None:
-                assert page.matching(each, results[each.result]), one
+                rows = mechanisms.matching(each, results[each.result])
+                assert any(row.outside for row in rows), one
+            for pattern in each.public:
+                assert fnmatch.filter(public.verdicts(), pattern), pattern
             if each.test is not None:
                 file, _, name = each.test.partition("::")
                 assert re.search(rf"\b(fn|def) {name}\(", (ROOT / file).read_text(encoding="utf-8")), one
@@ -122,7 +136,7 @@ def test_what_an_entry_names_is_there(results):
 
 
 def test_every_script_speaks_for_a_mechanism():
-    named = {script for one in page.mechanisms() for each in one.evidence for script in each.scripts}
+    named = {script for one in mechanisms.mechanisms() for each in one.evidence for script in each.scripts}
     assert named == {f"{script.parent.name}/{script.stem}" for script in SCRIPTS.glob("*/*.pkt")}
 
 
@@ -130,10 +144,85 @@ def test_a_mechanism_says_how_many_of_its_scripts_pass(results):
     """Of two scripts of RACK one fails: the figure says so."""
     stored = results["packetdrill"]
     failing = dataclasses.replace(stored, provenance={**stored.provenance, "failed": ["rack/one"]})
-    evidence = page.Evidence("packetdrill scripts", "RFC 8985", scripts=("rack/one", "rack/two"))
-    assert page._figure(evidence, {"packetdrill": failing}) == (
-        "[Packetdrill scripts](#packetdrill-scripts): 1 of 2 pass: `rack/one`, `rack/two`"
+    evidence = mechanisms.Evidence("packetdrill scripts", "RFC 8985", scripts=("rack/one", "rack/two"))
+    figure = "[Packetdrill scripts](#packetdrill-scripts): 1 of 2 pass: `rack/one`, `rack/two`"
+    assert mechanisms.figures(evidence, {"packetdrill": failing}) == [(figure, True)]
+
+
+def test_what_the_project_worked_out_stands_apart(results):
+    """A stored result with figures of both sorts has a line in both tables, each with its own verdicts."""
+    evidence = mechanisms.Evidence("long runs", "the draft", result="bbr-states")
+    (outer, not_here), (inner, here) = mechanisms.figures(evidence, results)
+    assert (not_here, here) == (False, True)
+    listed = [one for row in results["bbr-states"].rows for one in row.outside]
+    sizes = [sum(map(int, re.findall(r"\b(\d+) (?:agree|near|differ)", figure))) for figure in (outer, inner)]
+    assert sizes == [sum(one.source == source for one in listed) for source in ("BBR draft", "BBR draft, worked")]
+
+
+def test_a_mechanism_without_anything_from_outside_says_so(results):
+    lines = mechanisms.shown(list(results.values()))
+    written = (ROOT / "docs" / "tcp-evidence.md").read_text(encoding="utf-8")
+    tables = re.findall(r"^## Mechanisms: .*?(?=^## )", written, re.MULTILINE | re.DOTALL)
+    for (family, name), found in mechanisms.standing(lines).items():
+        places = [
+            f"`{family}` | `{name}`" in tables[0],
+            f"`{name}`, nothing else |" in tables[1],
+            f"`{name}`" in tables[2],
+        ]
+        assert places.index(True) == ["outside", "here", "none"].index(found)
+
+
+def test_the_page_counts_the_public_scripts_of_the_table():
+    written = (ROOT / "docs" / "tcp-evidence.md").read_text(encoding="utf-8")
+    section = written.partition(f"## {public.TITLE}\n")[2].partition("\n## ")[0]
+    for suite in public.suites():
+        assert len({script.path for script in suite.scripts}) == len(suite.scripts)
+        numbers = [len(suite.scripts), *(public.count(suite)[verdict] for verdict in ("ok", "failed", "refused"))]
+        (row,) = [line for line in section.splitlines() if f"| `{suite.repository}` |" in line]
+        assert row.endswith("| " + " | ".join(map(str, numbers)) + " |")
+        failed = [script for script in suite.scripts if script.verdict == "failed"]
+        assert re.findall(rf"^\| {suite.name} \| `(\S+)` \|", section.partition("Failed:")[2], re.MULTILINE) == [
+            script.path for script in failed
+        ]
+    refused = section.partition("Refused:")[2]
+    assert sum(map(int, re.findall(r"^\| (\d+) \|", refused, re.MULTILINE))) == sum(
+        public.count(suite)["refused"] for suite in public.suites()
     )
+
+
+def test_every_public_script_that_can_be_run_speaks_for_a_mechanism():
+    patterns = [pattern for one in mechanisms.mechanisms() for each in one.evidence for pattern in each.public]
+    assert {name for pattern in patterns for name in fnmatch.filter(public.verdicts(), pattern)} == set(
+        public.verdicts()
+    )
+
+
+def test_suites_are_run_and_stored(tmp_path, monkeypatch):
+    """Two of the project's own scripts and one that is none, as a suite of somebody else's."""
+    monkeypatch.setattr(public, "TABLE", tmp_path / "suites.json")
+    folder = tmp_path / "scripts" / "deep"
+    folder.mkdir(parents=True)
+    good = SCRIPTS / "timeout" / "the-timer-doubles.pkt"
+    (folder / "a.pkt").write_bytes(good.read_bytes())
+    (folder / "b.pkt").write_bytes(good.read_bytes() + b"+0 %{ assert tcpi_unacked == 99 }%\n")
+    (folder / "c.pkt").write_bytes(b"nothing\n")
+    suite = public.Suite("some", "some/body", "1", "scripts", "", [])
+    public.write([suite, suite])
+    public.suites.cache_clear()
+    try:
+        public.main([f"some={folder.parent}"])
+        public.suites.cache_clear()
+        found = public.suites()[0]
+    finally:
+        public.suites.cache_clear()
+    assert [(one.path, one.verdict) for one in found.scripts] == [
+        ("deep/a.pkt", "ok"),
+        ("deep/b.pkt", "failed"),
+        ("deep/c.pkt", "refused"),
+    ]
+    # `printf 'nothing\n' | git hash-object --stdin`
+    assert found.scripts[2].blob == "9dafe9be2099"
+    assert found.scripts[1].reason.startswith("expected tcpi_unacked == 99; happened tcpi_unacked = ")
 
 
 def test_the_response_functions_are_those_of_the_rfc():

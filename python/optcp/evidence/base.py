@@ -19,11 +19,18 @@ MOST_DIGITS = 15
 
 @dataclass(frozen=True)
 class Compared:
-    """An outside figure beside one of ours."""
+    """An outside figure beside one of ours.
+
+    Attributes
+    ----------
+    sharp
+        Whether the comparison tells small differences; None for a count of cases.
+    """
 
     source: str
     text: str
     verdict: str
+    sharp: bool | None = None
 
 
 @dataclass(frozen=True)

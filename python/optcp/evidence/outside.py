@@ -23,11 +23,14 @@ FIGURES = DATA / "figures.toml"
 NS2_RUNS = DATA / "ns2-runs.json"
 THIS_WORLD = "ns-2.35, same world"
 NEAR = 0.05
+SHARP = 0.1
 RULE = (
     "`agrees`: our 95 % interval overlaps the outside range. `near`: it does not, and misses the range by at most 5 %. "
     "`differs`: it misses by more. `undecided`: one run, so no interval. The outside range is a printed range, or a "
     "printed figure with half a unit of its last digit either way, or the 95 % interval of runs, at least as wide. "
-    "Where both sides have chance errors, a few of many rows miss for no reason."
+    "Where both sides have chance errors, a few of many rows miss for no reason.\n\n"
+    "A comparison is sharp if the outside range and our interval together are narrower than 10 % of the middle of that "
+    "range. Every other one is marked `wide` and counted apart: it says little that such ranges overlap."
 )
 
 
@@ -68,6 +71,11 @@ class Figure:
         nearest = self.low if ours.high < self.low else self.high
         return "near" if gap <= NEAR * abs(nearest) else "differs"
 
+    def is_sharp(self, ours: stats.Interval) -> bool:
+        """Whether the comparison with our value tells small differences: see :data:`RULE`."""
+        middle = (self.low + self.high) / 2
+        return self.high - self.low + 2 * ours.half_width < SHARP * abs(middle)
+
 
 def printed_range(text: str) -> tuple[float, float]:
     """The range of a printed figure: "1.43 to 1.48" as it is, "1.31" from 1.305 to 1.315."""
@@ -84,7 +92,12 @@ def printed_range(text: str) -> tuple[float, float]:
 
 def sources() -> dict[str, str]:
     """What each source is, in the order of their columns."""
-    return dict(_tables()["sources"])
+    return {**_tables()["sources"], **worked_here()}
+
+
+def worked_here() -> dict[str, str]:
+    """Those among the sources whose figures the project worked out itself, from a text or law of others."""
+    return dict(_tables()["worked_here"])
 
 
 def figures(experiment: str, key: Mapping[str, str]) -> list[Figure]:

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import functools
-import tomllib
 from collections import Counter
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from optcp import stored
-from optcp.evidence import EXPERIMENTS, outside
+from optcp.evidence import EXPERIMENTS, mechanisms, outside, public
 from optcp.evidence.base import Result
 
 if TYPE_CHECKING:
@@ -18,67 +15,22 @@ if TYPE_CHECKING:
 
     from optcp.evidence.base import Compared, Row
 
-MECHANISMS = outside.DATA / "mechanisms.toml"
 FOLDER = "evidence"
 """Where stored results are, beside the page."""
-NONE_YET = "none yet"
 
 HEAD = """\
 # TCP: evidence from outside
 
-What speaks for each part of the model of TCP that this project did not think up itself: runs of other programs, vectors
-worked from an RFC, laws from papers. A mechanism without such evidence says so. What each mechanism is stands on the
-page [TCP](tcp.md).
-
+What speaks for each part of the model of TCP that this project did not think up itself: runs of other programs,
+recorded kernels, scripts and figures of others. What the project worked out itself from an RFC, a paper or the
+behaviour of Linux stands apart: it shows that the model does what its authors read there, and no more. What each
+mechanism is stands on the page [TCP](tcp.md).
+"""
+MADE = """\
 This page is made by `optcp evidence --write-page docs/tcp-evidence.md` (`make evidence`) from the results in
 [`evidence`](evidence) and from the table `python/optcp/evidence/data/mechanisms.toml`; do not edit it. Nothing in the
 model is tuned to a figure on it.
 """
-
-
-@dataclass(frozen=True)
-class Evidence:
-    """One thing that speaks for a mechanism.
-
-    Attributes
-    ----------
-    kind
-        What sort of thing: recorded cases, packetdrill scripts, vectors, closed form, long runs.
-    source
-        Where the expected figures come from.
-    result, key
-        The stored result whose rows with this key are the evidence; or
-    test
-        the test that checks it, as ``file::name``; or
-    scripts
-        the packetdrill scripts that check it, as ``behaviour/situation``; or
-    page
-        the page that shows it.
-    """
-
-    kind: str
-    source: str
-    result: str | None = None
-    key: dict[str, str] = field(default_factory=dict)
-    test: str | None = None
-    scripts: list[str] = field(default_factory=list)
-    page: str | None = None
-
-
-@dataclass(frozen=True)
-class Mechanism:
-    """A member of a family of choices, or a mechanism without a family, with what speaks for it."""
-
-    family: str
-    name: str
-    evidence: list[Evidence] = field(default_factory=list)
-
-
-@functools.cache
-def mechanisms() -> tuple[Mechanism, ...]:
-    """Read the table, in its order."""
-    listed = tomllib.loads(MECHANISMS.read_text(encoding="utf-8"))["mechanisms"]
-    return tuple(stored.one(Mechanism, one) for one in listed)
 
 
 def read_results(folder: Path) -> list[Result]:
@@ -90,9 +42,8 @@ def read_results(folder: Path) -> list[Result]:
 
 def render(results: Sequence[Result]) -> str:
     """Write the page."""
-    parts = [HEAD, _mechanisms(results), _rule()]
-    parts += [_section(result) for result in results]
-    return "\n".join(parts)
+    parts = [HEAD, _counts(results), MADE, *_mechanisms(results), _rule(), _public()]
+    return "\n".join([*parts, *(_section(result) for result in results)])
 
 
 def columns(result: Result) -> list[str]:
@@ -120,72 +71,104 @@ def line(result: Result, row: Row) -> list[str]:
 
 
 def _beside(one: Compared | None) -> str:
-    return "none" if one is None else f"{one.text}: {one.verdict}"
+    return "none" if one is None else f"{one.text}: {one.verdict}{', wide' if one.sharp is False else ''}"
 
 
 def _table(headings: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
     def row(cells: Sequence[str]) -> str:
-        return "| " + " | ".join(cells) + " |\n"
+        return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |\n"
 
     return row(headings) + "|" + "---|" * len(headings) + "\n" + "".join(row(cells) for cells in lines)
 
 
-def _mechanisms(results: Sequence[Result]) -> str:
-    by_name = {result.experiment: result for result in results}
-    lines = []
-    for one in mechanisms():
-        shown = [[each.kind, _figure(each, by_name), each.source] for each in one.evidence] or [[NONE_YET, "", ""]]
-        lines += [[f"`{one.family}`", f"`{one.name}`", *each] for each in shown]
-    return "## Mechanisms\n\n" + _table(["family", "mechanism", "evidence", "what it says", "source"], lines)
-
-
-def matching(evidence: Evidence, result: Result) -> list[Row]:
-    """The rows of a result that a piece of evidence is about."""
-    return [row for row in result.rows if evidence.key.items() <= row.key.items()]
-
-
-def _figure(evidence: Evidence, results: Mapping[str, Result]) -> str:
-    if evidence.test is not None:
-        file, _, name = evidence.test.partition("::")
-        return f"test `{name}` in `{file}`"
-    if evidence.scripts:
-        return _scripts(evidence.scripts, results.get("packetdrill"))
-    if evidence.page is not None:
-        return f"[{evidence.page}]({evidence.page})"
-    result = results.get(evidence.result or "")
-    if result is None:
-        return "not run"
-    link = f"[{result.title}](#{_anchor(result.title)})"
-    rows = matching(evidence, result)
-    if not any(row.ci95 for row in rows):
-        return f"{link}: {sum(round(row.value) for row in rows)} of {sum(row.n for row in rows)} agree"
-    counts = Counter(one.verdict for row in rows for one in row.outside)
-    judged = ", ".join(
-        f"{counts[verdict]} {verdict}" for verdict in ("agrees", "near", "differs", "undecided") if counts[verdict]
+def _counts(results: Sequence[Result]) -> str:
+    """The first lines: how much of each sort there is."""
+    shown = mechanisms.shown(results)
+    standing = Counter(mechanisms.standing(shown).values())
+    lines = [
+        f"Mechanisms: {standing.total()}, of which {standing['outside']} have evidence from outside, "
+        f"{standing['here']} only values that the project worked out itself, and {standing['none']} none yet.",
+        f"Rows of evidence: {sum(not one.worked_here for one in shown)} from outside, "
+        f"{sum(one.worked_here for one in shown)} worked out by the project.",
+    ]
+    for here, whose in ((False, "from outside"), (True, "that the project worked out")):
+        listed = [
+            one
+            for result in results
+            for row in result.rows
+            for one in row.outside
+            if one.sharp is not None and (one.source in outside.worked_here()) == here
+        ]
+        lines.append(f"Comparisons with figures {whose}: {len(listed)}; {mechanisms.by_sharpness(listed)}.")
+    suites = sum((public.count(suite) for suite in public.suites()), Counter[str]())
+    lines.append(
+        f"Public packetdrill scripts: {suites.total()}, of which {suites['ok'] + suites['failed']} ask for nothing "
+        f"that is not simulated, and {suites['ok']} of these pass."
     )
-    return f"{link}: {judged or 'nothing outside'}"
+    return "".join(f"* {line}\n" for line in lines)
 
 
-def _scripts(scripts: Sequence[str], result: Result | None) -> str:
-    if result is None:
-        return "not run"
-    passed = sum(script not in result.provenance["failed"] for script in scripts)
-    listed = ", ".join(f"`{script}`" for script in scripts)
-    return f"[{result.title}](#{_anchor(result.title)}): {passed} of {len(scripts)} pass: {listed}"
+def _mechanisms(results: Sequence[Result]) -> list[str]:
+    """A table for each sort of evidence, and what has a line in neither."""
+    lines = mechanisms.shown(results)
+    standing = mechanisms.standing(lines)
+    headings = ["family", "mechanism", "evidence", "what it says", "source"]
+
+    def cells(one: mechanisms.Shown) -> list[str]:
+        name = f"`{one.mechanism.name}`"
+        if standing[one.mechanism.key] == "here":
+            name += ", nothing else"
+        return [f"`{one.mechanism.family}`", name, one.evidence.kind, one.figure, one.evidence.source]
+
+    tables = [_table(headings, [cells(one) for one in lines if one.worked_here == here]) for here in (False, True)]
+    none = ", ".join(f"`{family}` `{name}`" for (family, name), found in standing.items() if found == "none")
+    return [
+        f"## Mechanisms: from outside\n\n{tables[0]}",
+        "## Mechanisms: worked out by the project\n\nWhere the mechanism says `nothing else`, nothing from outside "
+        f"speaks for it.\n\n{tables[1]}",
+        f"## Mechanisms: nothing yet\n\n{none}.\n",
+    ]
 
 
-def _anchor(title: str) -> str:
-    return "".join(c for c in title.lower().replace(" ", "-") if c.isalnum() or c in "-_")
+def _public() -> str:
+    """Public scripts: counts, what failed, and why others were refused."""
+    suites = public.suites()
+    counts = [
+        [suite.name, f"`{suite.repository}`", suite.commit, f"`{suite.folder}`", str(len(suite.scripts))]
+        + [str(public.count(suite)[verdict]) for verdict in ("ok", "failed", "refused")]
+        for suite in suites
+    ]
+    headings = ["suite", "repository", "version", "folder", "scripts", "ok", "failed", "refused"]
+    failed = [
+        [suite.name, f"`{script.path}`", str(script.line), f"`{script.reason}`"]
+        for suite in suites
+        for script in suite.scripts
+        if script.verdict == "failed"
+    ]
+    reasons = Counter(f"{script.reason}" for suite in suites for script in suite.scripts if script.verdict == "refused")
+    refused = [[str(scripts), reason] for reason, scripts in reasons.most_common()]
+    return (
+        f"## {public.TITLE}\n\n{public.ABOUT}\n\n{_table(headings, counts)}\n"
+        f"Failed:\n\n{_table(['suite', 'script', 'line', 'what failed'], failed)}\n"
+        f"Refused:\n\n{_table(['scripts', 'reason'], refused)}\n"
+        f"Version {', '.join(dict.fromkeys(suite.version for suite in suites))}.\n"
+    )
 
 
 def _rule() -> str:
-    listed = "".join(f"* **{name}**: {what}\n" for name, what in outside.sources().items())
-    return f"## How figures are compared\n\n{outside.RULE}\n\nSources:\n\n{listed}"
+    here = outside.worked_here()
+    listed = ["".join(f"* **{name}**: {what}\n" for name, what in outside.sources().items() if (name in here) == own)
+              for own in (False, True)]  # fmt: skip
+    return (
+        f"## How figures are compared\n\n{outside.RULE}\n\nSources from outside:\n\n{listed[0]}\n"
+        f"Worked out by the project; their columns are in italics:\n\n{listed[1]}"
+    )
 
 
 def _section(result: Result) -> str:
     about = "".join(f"{paragraph}\n\n" for paragraph in result.about)
-    table = _table(columns(result), [line(result, row) for row in result.rows])
+    headings = [f"*{name}*" if name in outside.worked_here() else name for name in columns(result)]
+    table = _table(headings, [line(result, row) for row in result.rows])
     return f"## {result.title}\n\n{about}{table}\n{_provenance(result.provenance)}\n"
 
 

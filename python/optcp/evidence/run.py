@@ -72,7 +72,7 @@ def _row(experiment: str, key: dict[str, str], ours: Interval, *beside: outside.
     """Compare one figure with all that is known of it outside."""
     figures = (*outside.figures(experiment, key), *beside)
     low, high = (round(end, 6) if math.isfinite(end) else None for end in (ours.low, ours.high))
-    compared = [Compared(figure.source, figure.text, figure.verdict(ours)) for figure in figures]
+    compared = [Compared(figure.source, figure.text, figure.verdict(ours), figure.is_sharp(ours)) for figure in figures]
     return Row(key, round(ours.estimate, 6), (low, high), ours.n, compared)
 
 
