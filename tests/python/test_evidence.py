@@ -213,6 +213,10 @@ def test_suites_are_run_and_stored(tmp_path, monkeypatch):
         public.main([f"some={folder.parent}"])
         public.suites.cache_clear()
         found = public.suites()[0]
+        with pytest.raises(InputError, match="there is no suite 'sone'; did you mean 'some'"):
+            public.main([f"sone={folder}"])
+        with pytest.raises(InputError, match="there are no packetdrill scripts here"):
+            public.main([f"some={tmp_path / 'nowhere'}"])
     finally:
         public.suites.cache_clear()
     assert [(one.path, one.verdict) for one in found.scripts] == [

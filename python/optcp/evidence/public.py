@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from optcp import _core, packetdrill, stored
+from optcp.errors import InputError, nearest
 from optcp.evidence import outside
 from optcp.files import write_text
 
@@ -103,7 +104,13 @@ def passed(patterns: Sequence[str]) -> str:
 
 
 def run(suite: Suite, folder: Path) -> Suite:
-    """Run every script below a folder with the suite's scripts."""
+    """Run every script below a folder with the suite's scripts.
+
+    Raises
+    ------
+    InputError
+        If there are none.
+    """
     scripts = []
     for file in sorted(folder.rglob("*.pkt")):
         text = file.read_bytes()
@@ -114,6 +121,8 @@ def run(suite: Suite, folder: Path) -> Suite:
             reason = f"expected {outcome.expected}; happened {outcome.happened}"
         path = file.relative_to(folder).as_posix()
         scripts.append(Script(path, blob, outcome.result, outcome.line, reason))
+    if not scripts:
+        raise InputError(f"{folder}: there are no packetdrill scripts here")
     return replace(suite, version=_core.version(), scripts=scripts)
 
 
@@ -128,8 +137,18 @@ def write(found: Sequence[Suite]) -> None:
 
 
 def main(folders: Sequence[str]) -> None:
-    """Run suites anew, each given as ``name=folder``; the others stay as they are."""
-    given = dict(folder.split("=", 1) for folder in folders)
+    """Run suites anew, each given as ``name=folder``; the others stay as they are.
+
+    Raises
+    ------
+    InputError
+        If there is no such suite, or no script in its folder.
+    """
+    known = {suite.name for suite in suites()}
+    given = {name: folder for name, _, folder in (one.partition("=") for one in folders)}
+    for name in given:
+        if name not in known:
+            raise InputError(f"there is no suite {name!r}; {nearest(name, known)}")
     write([run(suite, Path(given[suite.name])) if suite.name in given else suite for suite in suites()])
 
 
