@@ -283,7 +283,7 @@ def test_every_key_of_scenario_files_is_on_their_page(program):
     tables = {name for name, entry in schema["$defs"].items() if "properties" in entry} - {"TcpTable"}
     # These are tables inside an entry; their keys stand in the part of that entry.
     parts = sections | {"Reverse": "[[links]]", "EachWay": "[[protection]]", "HelloEntry": "[[protection]]"}
-    parts |= {"ReverseBursts": "[[bursts]]", "SizesTable": "sizes"}
+    parts |= {"ReverseBursts": "[[bursts]]", "SizesTable": "sizes", "WriteEntry": "[[flows]]"}
     assert tables == set(parts)
     for name, section in parts.items():
         part = page.split(f"### `{section}`")[1].split("\n##")[0]

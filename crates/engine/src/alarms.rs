@@ -42,6 +42,11 @@ pub(crate) trait Alarms {
                 model.flows[id.index()].sender.start();
                 self.drain_sender(model, id, Cause::Start);
             }
+            Alarm::Write => {
+                let segments = key.ordinal() - Alarm::Write as u32;
+                model.flows[id.index()].sender.supply(segments);
+                self.drain_sender(model, id, Cause::Start);
+            }
             Alarm::Sender => self.sender_timer(model, id),
             Alarm::Receiver => self.receiver_timer(model, id),
             Alarm::Datagram => {

@@ -19,6 +19,8 @@ pub struct FlowSpec {
     pub config: Arc<Config>,
     /// Full segments to transfer; `None` is data without end.
     pub segments: Option<u32>,
+    /// What of it the application writes later than at the start: when, and how many segments.
+    pub writes: Vec<(Time, u32)>,
     /// When it starts.
     pub start: Time,
     /// Where the sender's clock stands at time zero.

@@ -25,8 +25,10 @@ pub(crate) struct Flow {
 
 impl Flow {
     pub(crate) fn new(spec: &FlowSpec) -> Self {
+        let mut sender = Sender::new(Arc::clone(&spec.config), spec.segments, spec.clock_phase);
+        sender.withhold(spec.writes.iter().map(|(_, segments)| segments).sum());
         Flow {
-            sender: Sender::new(Arc::clone(&spec.config), spec.segments, spec.clock_phase),
+            sender,
             receiver: Receiver::new(&spec.config, spec.ack_clock_phase),
             data: spec.data,
             acks: spec.acks,

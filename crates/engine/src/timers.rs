@@ -14,6 +14,10 @@ pub(crate) fn first_alarms<O>(blueprint: &Blueprint, model: &mut Model<O>) -> Ca
     let mut calendar = Calendar::default();
     for (flow, spec) in FlowId::all().zip(&blueprint.flows) {
         calendar.push(Alarm::Start.key(flow, spec.start));
+        for &(at, segments) in &spec.writes {
+            let ordinal = Alarm::Write as u32 + segments;
+            calendar.push(Key::new(at, Class::Timer, flow.number(), ordinal));
+        }
     }
     for (id, source) in FlowId::all().skip(blueprint.flows.len()).zip(&mut model.datagrams) {
         source.schedule(id, &mut calendar);
@@ -32,6 +36,8 @@ pub(crate) enum Alarm {
     Datagram = 3,
     /// A burst leaves because its time is over. Assemblers are numbered behind flows and sources.
     Burst = 4,
+    /// A flow's application writes. Ordinals from this one on count segments.
+    Write = 1 << 30,
     /// The control packet of an assembler's burst comes to a burst switch. Ordinals from this one on count
     /// bursts: many can be under way.
     SetUp = 1 << 31,
@@ -53,6 +59,7 @@ impl Alarm {
             2 => Alarm::Receiver,
             3 => Alarm::Datagram,
             4 => Alarm::Burst,
+            write if write < Alarm::SetUp as u32 => Alarm::Write,
             _ => Alarm::SetUp,
         }
     }

@@ -61,6 +61,28 @@ fn one_segment_takes_transmission_and_propagation_on_every_link() {
 }
 
 #[test]
+fn what_an_application_writes_later_is_sent_then() {
+    let mut world = WorldBuilder::default();
+    let out = world.port(8, Duration::from_ms(3), PLENTY);
+    let back = world.port(8, Duration::from_ms(7), PLENTY);
+    world.flow(&config(4), Some(5), ms(10), 0, (&[out], &[back]));
+    world.flows[0].writes = vec![(ms(50), 2), (ms(51), 1)];
+    let blueprint = world.build(ms(1000));
+    let log = run(&blueprint);
+    let arrived = log.iter().filter(|(_, record)| matches!(record, Record::Progress { .. }));
+    let instants: Vec<u64> = arrived.map(|(at, _)| at.as_ps() / 1_000_000_000).collect();
+    // Two from 10 ms on, two from 50 ms on, and one behind them: a millisecond each, and 3 ms on the way.
+    assert_eq!(instants, [14, 15, 54, 55, 56]);
+    let ended = |until| {
+        let mut simulation = Simulation::new(&blueprint, KERNELS[0], ());
+        simulation.run_before(until);
+        simulation.senders().all(|sender| sender.finished())
+    };
+    // The last ACK comes 0.1 and 7 ms later. In the pause everything written is acknowledged, and not all is written.
+    assert_eq!([ms(40), ms(63), ms(64)].map(ended), [false, false, true]);
+}
+
+#[test]
 fn a_queue_counts_the_packet_in_transmission() {
     let mut world = WorldBuilder::default();
     let out = world.port(8, Duration::from_ms(1), QueueLimit::Packets(4));

@@ -92,6 +92,7 @@ fn dumbbell(tcp: Tcp, flows: u32, seconds: u64) -> Blueprint {
         let there = [first, BOTTLENECK, last];
         let back = [first_back, BACK, last_back];
         specs.push(FlowSpec {
+            writes: Vec::new(),
             config: Arc::clone(&config),
             segments: None,
             start: Time::ZERO + fraction(flow, 6180, Duration::from_secs(1)),

@@ -291,6 +291,10 @@ fn group(plan: &Plan, index: usize, name: &str) -> Value {
             map.insert("tcp".into(), json!(plan.tcp[tcp].0));
         }
         map.insert("size_segments".into(), json!(first.size));
+        if !first.writes.is_empty() {
+            let writes = first.writes.iter().map(|(after, n)| json!([after.as_ps(), n]));
+            map.insert("written_later_ps_segments".into(), writes.collect());
+        }
         map.insert("start_ps".into(), spread(first.start, Time::as_ps));
         if let Carries::Arrivals(arrivals) = first.carries {
             let arrivals = &plan.arrivals[arrivals];

@@ -63,6 +63,7 @@ bad!(
     unknown_parameter,
     unknown_unit,
     wrong_dimension,
+    writes,
     wrong_type,
     zero_rate,
 );

@@ -80,6 +80,8 @@ pub struct Sender {
     recovery: LossRecovery,
     /// The segment whose timer expired last (RFC 5681 section 3.1 on repeated timeouts).
     timed_out: Option<Seq>,
+    /// What the application has not written yet.
+    unwritten: u32,
     counts: SenderCounts,
 }
 
@@ -92,6 +94,7 @@ impl Sender {
             recovery: LossRecovery::new(&config),
             tcb: Tcb::new(config, segments, clock_phase),
             timed_out: None,
+            unwritten: 0,
             counts: SenderCounts::default(),
         }
     }
@@ -101,8 +104,15 @@ impl Sender {
         self.tcb.allowance = u32::MAX;
     }
 
+    /// Of all that is to be sent, the application writes `segments` later: see [`Sender::supply`].
+    pub fn withhold(&mut self, segments: u32) {
+        self.tcb.end = Seq::new(self.tcb.end.number() - segments);
+        self.unwritten = segments;
+    }
+
     /// The application has `segments` full segments more.
     pub fn supply(&mut self, segments: u32) {
+        self.unwritten = self.unwritten.saturating_sub(segments);
         self.tcb.end = self.tcb.end.saturating_add(segments);
         self.tcb.allowance = u32::MAX;
     }
@@ -243,15 +253,15 @@ impl Sender {
         let tcb = &self.tcb;
         let due = earlier(tcb.timer.deadline(), self.recovery.deadline());
         match tcb.pacer.deadline() {
-            Some(at) if !self.finished() => earlier(due, Some(at)),
+            Some(at) if tcb.una != tcb.end => earlier(due, Some(at)),
             _ => due,
         }
     }
 
-    /// Whether everything has been acknowledged.
+    /// Whether everything has been written and acknowledged.
     #[must_use]
     pub fn finished(&self) -> bool {
-        self.tcb.una == self.tcb.end
+        self.tcb.una == self.tcb.end && self.unwritten == 0
     }
 
     /// Oldest unacknowledged segment.

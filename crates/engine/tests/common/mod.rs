@@ -151,6 +151,7 @@ impl WorldBuilder {
     ) {
         let config = Arc::new(config.clone());
         self.flows.push(FlowSpec {
+            writes: Vec::new(),
             config,
             segments,
             start,

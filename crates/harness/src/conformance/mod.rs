@@ -133,6 +133,7 @@ fn blueprint(case: &Case) -> Result<Blueprint, String> {
     let mut controls: Vec<Control> = controls.collect();
     controls.sort_by_key(|control| control.at);
     let flow = FlowSpec {
+        writes: Vec::new(),
         config: Arc::new(config(case)?),
         segments: Some(case.segments),
         start: Time::ZERO,

@@ -213,12 +213,16 @@ fn flows(
             }
             None => entrances.entries(plan, flow, paths),
         };
+        let from = Time::ZERO + start;
+        let writes =
+            flow.writes.iter().map(|&(after, segments)| (from + after, segments)).collect();
         Some(FlowSpec {
             clock_phase: clock("clock", config.tick),
             ack_clock_phase: clock("ack-clock", config.ack_delay.max(Duration::from_ps(1))),
             config,
             segments: flow.size,
-            start: Time::ZERO + start,
+            writes,
+            start: from,
             data,
             acks,
         })

@@ -19,6 +19,11 @@ pub(super) fn check_keys(i: usize, entry: &FlowsEntry, problems: &mut Problems<'
                 .at(place!["flows", i, "per_source"], "flows with `arrivals` have no `per_source`")
                 .label("`arrivals` says how many come");
         }
+        if entry.writes.is_some() {
+            problems
+                .at(place!["flows", i, "writes"], "flows with `arrivals` have no `writes`")
+                .label("they send what they have from their start on");
+        }
         return;
     }
     for (key, given) in [("sizes", entry.sizes.is_some()), ("until", entry.until.is_some())] {

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use optcp_routing::Routes;
 use optcp_tcp::config::Config;
-use optcp_units::{Bytes, Time};
+use optcp_units::{Bytes, Duration, Time};
 
 use crate::plan::{Carries, DirectedLink, FlowPlan, QueueLimit, Spread};
 use crate::problem::Problems;
@@ -51,9 +51,12 @@ pub(super) fn flows(
         let config = plan.tcp[tcp].1.clone();
         arrivals::check_keys(i, entry, problems);
         let carries = arrivals::arrivals(i, entry, group, start, plan, problems);
-        let (size, per_source) = match carries {
-            Carries::Arrivals(_) => (None, 1),
-            _ => (segments(i, entry, &config, problems), per_source),
+        let (size, writes, per_source) = match carries {
+            Carries::Arrivals(_) => (None, Vec::new(), 1),
+            _ => {
+                let (size, writes) = amounts(i, entry, &config, problems);
+                (size, writes, per_source)
+            }
         };
         let per_source = usize::try_from(per_source).unwrap_or(usize::MAX);
         if routes.len().saturating_mul(per_source).saturating_add(plan.flows.len()) > MOST {
@@ -82,6 +85,7 @@ pub(super) fn flows(
                     routed,
                     start,
                     size,
+                    writes: writes.clone(),
                     tcp: Some(tcp),
                     carries,
                 });
@@ -163,19 +167,65 @@ fn start(i: usize, entry: &FlowsEntry, stop: Time, problems: &mut Problems<'_>) 
     start
 }
 
-/// The number of full segments that hold what the flow sends.
-fn segments(
+/// How many full segments the flow sends, and what of it is written later than at its start: how much later, and
+/// how many segments.
+fn amounts(
     i: usize,
     entry: &FlowsEntry,
     config: &Config,
     problems: &mut Problems<'_>,
+) -> (Option<u32>, Vec<(Duration, u32)>) {
+    let Some(writes) = &entry.writes else {
+        let place = place!["flows", i, "size"];
+        let size = entry.size.and_then(|size| segments(place, size, config, problems));
+        return (size, Vec::new());
+    };
+    let place = place!["flows", i, "writes"];
+    if entry.size.is_some() {
+        problems.at(place, "`size` and `writes` say the same").label("leave one of them out");
+    }
+    if writes.is_empty() {
+        problems.at(place, "a flow that sends nothing");
+    }
+    let mut all = 0_u32;
+    let mut later: Vec<(Duration, u32)> = Vec::new();
+    for (j, write) in writes.iter().enumerate() {
+        if j > 0 && write.after.0 <= writes[j - 1].after.0 {
+            problems
+                .at(place!["flows", i, "writes", j, "after"], "not later than the write before")
+                .label("writes are listed in order of time");
+        }
+        let place = place!["flows", i, "writes", j, "size"];
+        if write.size == Volume::Greedy {
+            problems.at(place, "a write without end").label("needs a size, such as `100 segments`");
+        }
+        let Some(segments) = segments(place, write.size, config, problems) else { continue };
+        all = all.checked_add(segments).filter(|all| *all <= MOST_WRITTEN).unwrap_or_else(|| {
+            problems.at(place, format!("more than {MOST_WRITTEN} segments are written"));
+            0
+        });
+        if write.after.0 > Duration::ZERO {
+            later.push((write.after.0, segments));
+        }
+    }
+    (Some(all), later)
+}
+
+/// The most segments that writes together may have.
+const MOST_WRITTEN: u32 = (1 << 30) - 1;
+
+/// The number of full segments that hold what is sent.
+fn segments(
+    place: &[Step],
+    size: Volume,
+    config: &Config,
+    problems: &mut Problems<'_>,
 ) -> Option<u32> {
-    let segments = match entry.size? {
+    let segments = match size {
         Volume::Greedy => return None,
         Volume::Segments(segments) => u64::from(segments),
         Volume::Data(bytes) => bytes.count().div_ceil(config.mss.count().max(1)),
     };
-    let place = place!["flows", i, "size"];
     if segments == 0 {
         problems.at(place, "a flow that sends nothing");
     }

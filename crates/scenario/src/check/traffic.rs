@@ -89,6 +89,7 @@ pub(super) fn traffic(
                 routed,
                 start,
                 size: None,
+                writes: Vec::new(),
                 tcp: None,
                 carries,
             });

@@ -102,6 +102,8 @@ pub struct FlowPlan {
     pub start: Spread<Time>,
     /// How many segments are sent; `None` never ends.
     pub size: Option<u32>,
+    /// What of it is written later than at the start: how much later, and how many segments.
+    pub writes: Vec<(Duration, u32)>,
     /// The TCP table, as an index; `None` for datagrams.
     pub tcp: Option<usize>,
     /// What it is.

@@ -211,6 +211,8 @@ pub(crate) struct FlowsEntry {
     pub start: Option<Delay>,
     /// How much each flow sends; `greedy` if left out.
     pub size: Option<Volume>,
+    /// In place of `size`: what the application writes when, one after the other.
+    pub writes: Option<Vec<WriteEntry>>,
     /// In place of `size`, with `arrivals`: the distribution of sizes.
     pub sizes: Option<SizesTable>,
     /// Flows come at random (a Poisson process), so many a second in all, each from any of the sources,
@@ -218,6 +220,16 @@ pub(crate) struct FlowsEntry {
     pub arrivals: Option<FlowPace>,
     /// With `arrivals`: from when on no more come; the stop of the run if left out.
     pub until: Option<Span>,
+}
+
+/// Something that an application writes.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct WriteEntry {
+    /// How much later than the flow's start.
+    pub after: Span,
+    /// How much; not `greedy`.
+    pub size: Volume,
 }
 
 /// Packets that are lost at the entry of a link, before its queue.

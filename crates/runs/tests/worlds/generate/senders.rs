@@ -42,9 +42,26 @@ impl Maker<'_> {
                 let segments = self.draw.between(1, 20);
                 entry.insert("size".to_owned(), text(format!("{segments} segments")));
             }
+        } else if self.draw.chance(15) {
+            entry.remove("size");
+            let writes = self.writes();
+            entry.insert("writes".to_owned(), writes);
         }
         self.push("flows", entry);
         self.groups.push(Group { name, datagrams: false, path });
+    }
+
+    fn writes(&mut self) -> Value {
+        let mut after = 0;
+        let writes = (0..self.draw.between(1, 3)).map(|_| {
+            let mut write = Table::new();
+            write.insert("after".to_owned(), text(leaf::span(after * self.unit_ps)));
+            let segments = self.draw.between(1, 20);
+            write.insert("size".to_owned(), text(format!("{segments} segments")));
+            after += self.draw.between(1, self.units);
+            Value::Table(write)
+        });
+        Value::Array(writes.collect())
     }
 
     fn traffic(&mut self, name: String) {
