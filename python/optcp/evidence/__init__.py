@@ -7,6 +7,7 @@ from optcp.evidence.conformance import CONFORMANCE
 from optcp.evidence.controls import CONTROLS
 from optcp.evidence.cubic import CUBIC
 from optcp.evidence.friendliness import FRIENDLINESS
+from optcp.evidence.kernel import KERNEL
 from optcp.evidence.loss import DELAYED_ACK, LOSS
 from optcp.evidence.packetdrill import PACKETDRILL
 from optcp.evidence.share import SHARE
@@ -18,6 +19,7 @@ EXPERIMENTS = (
     DELAYED_ACK,
     CUBIC,
     CONTROLS,
+    KERNEL,
     BBR_STATES,
     BUFFER,
     SHARE,

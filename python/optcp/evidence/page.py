@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 FOLDER = "evidence"
 """Where stored results are, beside the page."""
+QUANTITY = "quantity"
+"""The part of a key that makes columns in place of rows."""
 
 HEAD = """\
 # TCP: evidence from outside
@@ -79,6 +81,33 @@ def _table(headings: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
         return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |\n"
 
     return row(headings) + "|" + "---|" * len(headings) + "\n" + "".join(row(cells) for cells in lines)
+
+
+def _folded(result: Result) -> str:
+    """The table of a result with several quantities of each case: a line a case, a column a quantity."""
+    quantities = list(dict.fromkeys(row.key[QUANTITY] for row in result.rows))
+    keys = [name for name in dict.fromkeys(name for row in result.rows for name in row.key) if name != QUANTITY]
+    lines: dict[tuple[str, ...], dict[str, str]] = {}
+    for row in result.rows:
+        case = tuple(row.key.get(name, "") for name in keys)
+        beside = "".join(f" ({_missed(row.value, one)})" for one in row.outside)
+        lines.setdefault(case, {})[row.key[QUANTITY]] = f"{row.value:.{_digits(row, result)}f}{beside}"
+    cells = [[*case, *(of.get(name, "") for name in quantities)] for case, of in lines.items()]
+    return _table([*keys, *quantities], cells)
+
+
+def _missed(value: float, one: Compared) -> str:
+    """What it is compared with, and by how much it misses that."""
+    low, high = outside.printed_range(one.text)
+    nearest = min(max(value, low), high)
+    share = f", {100 * (value - nearest) / nearest:+.1f} %" if nearest and one.verdict != "agrees" else ""
+    return f"{one.text}{share}: {one.verdict}"
+
+
+def _digits(row: Row, result: Result) -> int:
+    """As many decimals as the outside figure has."""
+    of = [len(one.text.split()[0].partition(".")[2]) for one in row.outside]
+    return of[0] if of else result.digits
 
 
 def _counts(results: Sequence[Result]) -> str:
@@ -168,7 +197,8 @@ def _rule() -> str:
 def _section(result: Result) -> str:
     about = "".join(f"{paragraph}\n\n" for paragraph in result.about)
     headings = [f"*{name}*" if name in outside.worked_here() else name for name in columns(result)]
-    table = _table(headings, [line(result, row) for row in result.rows])
+    folded = any(QUANTITY in row.key for row in result.rows)
+    table = _folded(result) if folded else _table(headings, [line(result, row) for row in result.rows])
     return f"## {result.title}\n\n{about}{table}\n{_provenance(result.provenance)}\n"
 
 

@@ -38,7 +38,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
 MODULES = ("westwood", "illinois", "vegas", "scalable", "highspeed")
 CONTROLS = ("reno", "cubic", *MODULES)
@@ -62,6 +62,8 @@ OUT = HERE.with_suffix(".json")
 ADDRESS = "10.9.0.{}"
 PORT = 9000
 NO_THRESHOLD = 2**31 - 1
+BUFFER = "4096 67108864 268435456"
+SETTINGS = {"tcp_rmem": BUFFER, "tcp_wmem": BUFFER, "tcp_no_metrics_save": "1"}
 
 
 def boot(asked: list[str]) -> None:
@@ -76,18 +78,17 @@ def shell(*command: str) -> None:
     subprocess.run(command, check=True)  # noqa: S603 - only what stands in this file
 
 
-def network_end(number: int, gives: socket.socket) -> None:
+def network_end(number: int, gives: socket.socket, settings: Mapping[str, str] = SETTINGS) -> None:
     """Enter a network namespace of one's own, with a TUN device whose other end goes to the link."""
     ctypes.CDLL(None).unshare(0x4000_0000)  # CLONE_NEWNET
     device = os.open("/dev/net/tun", os.O_RDWR | os.O_NONBLOCK)
     fcntl.ioctl(device, 0x4004_54CA, struct.pack("16sH22x", b"t0", 0x1001))  # TUNSETIFF: IFF_TUN, IFF_NO_PI
-    ipv4 = Path("/proc/sys/net/ipv4")
-    for name in ("tcp_rmem", "tcp_wmem"):
-        (ipv4 / name).write_text("4096 67108864 268435456")
-    (ipv4 / "tcp_no_metrics_save").write_text("1")
+    for name, value in settings.items():
+        (Path("/proc/sys/net/ipv4") / name).write_text(value, encoding="ascii")
     shell("ip", "addr", "add", ADDRESS.format(number) + "/24", "dev", "t0")
     shell("ip", "link", "set", "t0", "txqueuelen", "20000", "up")
-    shell("ip", "route", "change", ADDRESS.format(0) + "/24", "dev", "t0", "initrwnd", "2000")
+    if "tcp_rmem" in settings:
+        shell("ip", "route", "change", ADDRESS.format(0) + "/24", "dev", "t0", "initrwnd", "2000")
     socket.send_fds(gives, [b"."], [device])
 
 
@@ -213,8 +214,10 @@ def child(run: Callable[..., None], *arguments: object) -> tuple[int, socket.soc
     ours, theirs = socket.socketpair()
     process = os.fork()
     if not process:
-        run(theirs, *arguments)
-        os._exit(0)
+        try:
+            run(theirs, *arguments)
+        finally:
+            os._exit(0)
     return process, ours
 
 

@@ -1,0 +1,221 @@
+/* A link in real time between two TUN devices, for kernel_runs.py beside this file.
+ *
+ * From the sender's device to the receiver's, both given as file descriptors: losses by name, a drop-tail queue that is
+ * served at a rate, and a delay; back: a delay. Delays change at given instants, counted from the first SYN, and
+ * count for what leaves the queue from then on; packets may overtake. Flows are told apart by their port.
+ *
+ *   kernel_link SENDER RECEIVER RATE QUEUE (delay AT FORWARD BACK | lost FLOW SEGMENT TRANSMISSION)...
+ *
+ * in bit/s, packets and nanoseconds; segment -1 is the SYN. When standard input ends, it writes what passed:
+ *
+ *   data FLOW SENT SEGMENT TRANSMISSION FATE      fate: 0 went on, 1 lost by name, 2 found the queue full
+ *   ack FLOW ARRIVES ACKNOWLEDGED [FROM-TO]...    in bytes; what SACK holds
+ *   late PACKETS MEAN GREATEST                    how much later than due packets were handed over
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <sched.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { FLOWS = 4, FIRST_PORT = 9000, MSS = 1448, PACKET = 2048 };
+enum { UNDER_WAY = 1 << 17, SEGMENTS = 1 << 17, EVENTS = 1 << 18, LISTED = 1024, RANGES = 3 };
+/* A sleeping process is woken some ten microseconds late, so the last ones are waited out; but not most of the time,
+ * for the system takes the processor away from a process that never sleeps. */
+#define SPIN_NS 60000
+
+typedef int64_t ns;
+typedef struct { ns due; int to, bytes; unsigned char *data; } packet;
+typedef struct { ns at, forward, back; } path;
+typedef struct { int flow, segment, transmission; } loss;
+typedef struct { ns at; int kind, flow, a, b, fate, ranges; uint32_t range[2 * RANGES]; } event;
+
+static packet heap[UNDER_WAY];
+static ns leaving[UNDER_WAY], origin;
+static unsigned first_leaving, end_leaving;
+static path paths[LISTED];
+static loss losses[LISTED];
+static event *events;
+static uint32_t initial[FLOWS];
+static unsigned char *sent[FLOWS];
+static int waiting, listed_paths, listed_losses, happened;
+
+static ns now(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return time.tv_sec * 1000000000LL + time.tv_nsec;
+}
+
+static void fail(const char *what)
+{
+    fprintf(stderr, "kernel_link: %s: %s\n", what, errno ? strerror(errno) : "too many");
+    exit(1);
+}
+
+static void put(packet one)
+{
+    if (waiting == UNDER_WAY) fail("packets under way");
+    int at = waiting++;
+    for (int up; at && heap[up = (at - 1) / 2].due > one.due; at = up) heap[at] = heap[up];
+    heap[at] = one;
+}
+
+static packet take(void)
+{
+    packet first = heap[0], last = heap[--waiting];
+    int at = 0;
+    for (int down; (down = 2 * at + 1) < waiting; at = down) {
+        if (down + 1 < waiting && heap[down + 1].due < heap[down].due) down++;
+        if (heap[down].due >= last.due) break;
+        heap[at] = heap[down];
+    }
+    heap[at] = last;
+    return first;
+}
+
+static const path *path_at(ns time)
+{
+    int last = 0;
+    while (origin && last + 1 < listed_paths && paths[last + 1].at <= time - origin) last++;
+    return &paths[last];
+}
+
+static event *note(ns at, int kind, int flow, int a, int b, int fate)
+{
+    if (happened == EVENTS) fail("events");
+    event *one = &events[happened++];
+    *one = (event){at, kind, flow, a, b, fate, 0, {0}};
+    return one;
+}
+
+static uint32_t word(const unsigned char *data) { uint32_t value; memcpy(&value, data, 4); return ntohl(value); }
+static int half(const unsigned char *data) { return data[0] << 8 | data[1]; }
+
+/* Whether a packet is lost by name. */
+static int named(int flow, int segment, int transmission)
+{
+    for (int i = 0; i < listed_losses; i++)
+        if (losses[i].flow == flow && losses[i].segment == segment && losses[i].transmission == transmission) return 1;
+    return 0;
+}
+
+static int forward(ns time, const unsigned char *data, int bytes, ns rate, unsigned queue, ns *due)
+{
+    const unsigned char *tcp = data + (data[0] & 15) * 4;
+    int flow = half(tcp + 2) - FIRST_PORT, payload = bytes - (int)(tcp - data) - (tcp[12] >> 4) * 4, syn = tcp[13] & 2;
+    int segment = -1, transmission = 0, fate = 0;
+    if (flow < 0 || flow >= FLOWS) return 0;
+    if (syn) {
+        if (!origin) origin = time;
+        initial[flow] = word(tcp + 4) + 1;
+    } else if (payload > 0) {
+        segment = (int)((word(tcp + 4) - initial[flow]) / MSS);
+        if (segment >= SEGMENTS - 1) fail("segments");
+    }
+    if (syn || payload > 0) {
+        transmission = ++sent[flow][segment + 1];
+        fate = named(flow, segment, transmission);
+    }
+    while (first_leaving != end_leaving && leaving[first_leaving % UNDER_WAY] <= time) first_leaving++;
+    if (!fate && end_leaving - first_leaving >= queue) fate = 2;
+    if (syn || payload > 0) note(time, 0, flow, segment, transmission, fate);
+    if (fate) return 0;
+    ns free_at = first_leaving != end_leaving ? leaving[(end_leaving - 1) % UNDER_WAY] : time;
+    ns leaves = free_at + bytes * 8000000000LL / rate;
+    leaving[end_leaving++ % UNDER_WAY] = leaves;
+    *due = leaves + path_at(leaves)->forward;
+    return 1;
+}
+
+static int back(ns time, const unsigned char *data, ns *due)
+{
+    const unsigned char *tcp = data + (data[0] & 15) * 4, *end = tcp + (tcp[12] >> 4) * 4;
+    int flow = half(tcp) - FIRST_PORT;
+    if (flow < 0 || flow >= FLOWS) return 0;
+    *due = time + path_at(time)->back;
+    if (tcp[13] & 2) return 1;
+    event *one = note(*due, 1, flow, (int)(word(tcp + 8) - initial[flow]), 0, 0);
+    for (const unsigned char *option = tcp + 20; option < end && *option; option += *option == 1 ? 1 : option[1]) {
+        if (*option != 5) continue;
+        for (int at = 2; at < option[1] && one->ranges < RANGES; at += 8, one->ranges++) {
+            one->range[2 * one->ranges] = word(option + at) - initial[flow];
+            one->range[2 * one->ranges + 1] = word(option + at + 4) - initial[flow];
+        }
+    }
+    return 1;
+}
+
+static void tell(ns packets, ns late, ns latest)
+{
+    for (const event *one = events; one < events + happened; one++) {
+        if (one->kind == 0) {
+            printf("data %d %lld %d %d %d\n", one->flow, (long long)(one->at - origin), one->a, one->b, one->fate);
+            continue;
+        }
+        printf("ack %d %lld %d", one->flow, (long long)(one->at - origin), one->a);
+        for (int i = 0; i < one->ranges; i++) printf(" %u-%u", one->range[2 * i], one->range[2 * i + 1]);
+        putchar('\n');
+    }
+    printf("late %lld %lld %lld\n", (long long)packets, (long long)(packets ? late / packets : 0), (long long)latest);
+}
+
+int main(int words, char **word_at)
+{
+    if (words < 5) fail("what it is used for stands in its first lines");
+    int device[2] = {atoi(word_at[1]), atoi(word_at[2])};
+    ns rate = atoll(word_at[3]), packets = 0, late = 0, latest = 0;
+    unsigned queue = (unsigned)atoi(word_at[4]);
+    for (int at = 5; at + 3 < words; at += 4) {
+        ns number[3];
+        for (int i = 0; i < 3; i++) number[i] = atoll(word_at[at + 1 + i]);
+        if (listed_paths == LISTED || listed_losses == LISTED) fail("words");
+        if (word_at[at][0] == 'd') paths[listed_paths++] = (path){number[0], number[1], number[2]};
+        else losses[listed_losses++] = (loss){(int)number[0], (int)number[1], (int)number[2]};
+    }
+    ns spin = 1500 * 8000000000LL / rate / 4;
+    if (spin > SPIN_NS) spin = SPIN_NS;
+    events = malloc(sizeof(event) * EVENTS);
+    for (int i = 0; i < FLOWS; i++) sent[i] = calloc(SEGMENTS, 1);
+    prctl(PR_SET_TIMERSLACK, 1);
+    sched_setscheduler(0, SCHED_FIFO, &(struct sched_param){50});
+    struct pollfd ready[3] = {{device[0], POLLIN, 0}, {device[1], POLLIN, 0}, {STDIN_FILENO, POLLIN, 0}};
+    unsigned char *data = malloc(PACKET);
+    for (;;) {
+        int idle = 1;
+        while (waiting && heap[0].due <= now()) {
+            packet one = take();
+            ns behind = now() - one.due;
+            if (write(one.to, one.data, (size_t)one.bytes) < 0) fail("TUN device");
+            free(one.data);
+            packets++, late += behind;
+            if (behind > latest) latest = behind;
+            idle = 0;
+        }
+        for (int from = 0; from < 2; from++) {
+            int bytes = (int)read(device[from], data, PACKET);
+            if (bytes <= 0) continue;
+            idle = 0;
+            ns time = now(), due;
+            if (data[0] >> 4 != 4 || data[9] != IPPROTO_TCP) continue;
+            if (!(from == 0 ? forward(time, data, bytes, rate, queue, &due) : back(time, data, &due))) continue;
+            put((packet){due, device[1 - from], bytes, data});
+            data = malloc(PACKET);
+        }
+        if (!idle) continue;
+        ns wait = waiting ? heap[0].due - now() - spin : 1000000000LL;
+        if (wait <= 0) continue;
+        ready[2].revents = 0;
+        ppoll(ready, 3, &(struct timespec){wait / 1000000000LL, wait % 1000000000LL}, 0);
+        if (ready[2].revents) break;
+    }
+    tell(packets, late, latest);
+    return 0;
+}

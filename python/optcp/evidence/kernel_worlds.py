@@ -1,0 +1,91 @@
+"""The worlds of ``data/kernel_worlds.toml``, in which Linux's TCP is recorded and OpTCP sends."""
+
+from __future__ import annotations
+
+import functools
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+FILE = Path(__file__).parent / "data" / "kernel_worlds.toml"
+MSS_BYTES = 1448
+CONTROLS = ("cubic", "reno", "bbr")
+SAME = "same"
+
+
+@dataclass(frozen=True)
+class Flow:
+    """One flow of a world.
+
+    Attributes
+    ----------
+    congestion
+        Its congestion control; None for the one that is asked for.
+    start_s
+        When it begins.
+    writes
+        How much later its application writes how many segments.
+    """
+
+    congestion: str | None
+    start_s: float
+    writes: tuple[tuple[float, int], ...]
+
+    @property
+    def segments(self) -> int:
+        """All that is written."""
+        return sum(segments for _, segments in self.writes)
+
+
+@dataclass(frozen=True)
+class World:
+    """One world; the file says what its keys mean.
+
+    Attributes
+    ----------
+    paths
+        Instants, the first of them zero, and the delays there and back from then on, in milliseconds.
+    lost
+        Each segment of the first flow that is lost, -1 for the SYN, and which of its transmissions.
+    """
+
+    rate_mbps: float
+    queue: int
+    paths: tuple[tuple[float, float, float], ...]
+    lost: tuple[tuple[int, int], ...]
+    large_buffer: bool
+    sack: bool
+    flows: tuple[Flow, ...]
+
+
+@functools.cache
+def worlds() -> Mapping[str, World]:
+    """Every world by its name."""
+    listed = tomllib.loads(FILE.read_text(encoding="utf-8"))
+    default = listed.pop("default")
+    return {name: _world(default | keys) for name, keys in listed.items()}
+
+
+def _world(keys: Mapping[str, Any]) -> World:
+    there, back = keys["delay_ms"]
+    first, last = keys.get("lost_from_to", (0, -1))
+    lost = [(segment, 1) for segment in range(first, last + 1)]
+    lost += [(segment, nth) for segment, nth in keys.get("lost", [])]
+    writes = keys.get("writes", [[0, keys["segments"]]])
+    flows = [Flow(None, 0, tuple((at, segments) for at, segments in writes))]
+    if beside := keys.get("beside"):
+        control = None if beside["congestion"] == SAME else beside["congestion"]
+        flows.append(Flow(control, beside["start"], ((0, beside["segments"]),)))
+    return World(
+        rate_mbps=keys["rate_mbps"],
+        queue=keys["queue"],
+        paths=((0, there, back), *((at, there, back) for at, there, back in keys.get("paths", []))),
+        lost=tuple(lost),
+        large_buffer=keys["receive_buffer"] == "large",
+        sack=keys["sack"],
+        flows=tuple(flows),
+    )
