@@ -12,8 +12,8 @@
 //! None. Kept only where congestion control asks for it; it needs SACK's scoreboard.
 //! # Limits
 //! Counts segments, of which all are full. The least round trip is that of the whole connection, not of
-//! the last five minutes. Applications never pause here, so that none marks its pauses
-//! ([`DeliveryRate::mark_limited`] is the place).
+//! the last five minutes. What follows a pause of the application is marked when it writes again, not with
+//! ACKs and timers before that.
 
 use std::collections::VecDeque;
 
@@ -33,6 +33,8 @@ pub struct RateSample {
     pub prior_delivered: u64,
     /// Whether something other than the network limited the rate.
     pub limited: bool,
+    /// The segment that tells: the latest sent of those that the ACK delivers.
+    pub seq: Seq,
 }
 
 /// What an ACK delivered.
@@ -132,6 +134,18 @@ impl DeliveryRate {
         self.delivered_at
     }
 
+    /// Everything below has been acknowledged.
+    #[must_use]
+    pub fn una(&self) -> Seq {
+        self.marks.una
+    }
+
+    /// Whether what is sent now counts as limited by something other than the network.
+    #[must_use]
+    pub fn is_limited(&self) -> bool {
+        self.limited_until > 0
+    }
+
     /// What is sent until `in_flight` further segments are delivered is limited by something other
     /// than the network: a pause of the application, or of congestion control.
     pub fn mark_limited(&mut self, in_flight: u32) {
@@ -178,7 +192,7 @@ impl DeliveryRate {
         let rtt = self.latest_once.take().map(|(sent, _)| now - sent);
         self.least_rtt =
             self.least_rtt.map_or(rtt, |least| rtt.map(|rtt| rtt.min(least)).or(Some(least)));
-        let sample = self.latest.take().and_then(|(sent, _, mark)| {
+        let sample = self.latest.take().and_then(|(sent, seq, mark)| {
             self.first_sent = sent;
             let interval = (sent - mark.first_sent).max(now - mark.delivered_at);
             let credible = self.least_rtt.is_none_or(|least| interval >= least);
@@ -187,6 +201,7 @@ impl DeliveryRate {
                 interval,
                 prior_delivered: mark.delivered,
                 limited: mark.limited,
+                seq,
             })
         });
         Delivered { segments, rtt, sample }

@@ -113,6 +113,11 @@ impl Sender {
     /// The application has `segments` full segments more.
     pub fn supply(&mut self, segments: u32) {
         self.unwritten = self.unwritten.saturating_sub(segments);
+        if self.tcb.max == self.tcb.end {
+            let (carried, tally) =
+                (self.recovery.carried(&self.tcb), self.recovery.tally(&self.tcb));
+            self.tcb.on_write(carried, tally);
+        }
         self.tcb.end = self.tcb.end.saturating_add(segments);
         self.tcb.allowance = u32::MAX;
     }

@@ -12,6 +12,7 @@ use crate::congestion::controller::Start;
 use crate::congestion::event::{AckEvent, DeliveryEvent};
 use crate::congestion::{CongestionControl, SlowStart, WindowUse};
 use crate::delivery::DeliveryRate;
+use crate::info::Tally;
 use crate::pacing::{Pacer, UNMEASURED};
 use crate::rtt::{RetransmissionTimer, Span};
 use crate::seq::Seq;
@@ -380,6 +381,31 @@ impl Tcb {
         self.delivery = Some(rate);
     }
 
+    /// A segment has left, which makes `in_flight` under way, where congestion control goes by deliveries.
+    pub(crate) fn on_sent(&mut self, seq: Seq, in_flight: u32) {
+        if let Some(rate) = &self.delivery {
+            self.congestion.on_sent(seq, in_flight, rate);
+        }
+    }
+
+    /// A segment is found lost, where congestion control goes by deliveries.
+    pub(crate) fn on_lost(&mut self, seq: Seq, now: Time) {
+        if let Some(rate) = &self.delivery {
+            self.congestion.on_lost(&self.window, self.mss, seq, now, rate);
+        }
+    }
+
+    /// The application writes after everything was sent, with `carried` segments under way: it limits what is
+    /// delivered, unless the window does or a loss waits to be repaired.
+    pub(crate) fn on_write(&mut self, carried: u32, tally: Tally) {
+        let room = carried < self.window.segments(self.mss) && tally.lost <= tally.retransmitted;
+        if let Some(rate) = &mut self.delivery
+            && room
+        {
+            rate.mark_limited(carried);
+        }
+    }
+
     /// Nothing more may be sent now, while the network is held to carry `carried` segments.
     pub(crate) fn on_pause(&mut self, carried: u32) {
         let limited = carried >= self.window.segments(self.mss());
@@ -444,8 +470,12 @@ impl Tcb {
     /// it, and with pacing the next one waits.
     #[inline(never)]
     pub(crate) fn depart(&mut self, seq: Seq, now: Time) {
+        let outstanding = self.outstanding();
         if let Some(rate) = &mut self.delivery {
-            rate.on_sent(seq, now, self.max > self.una);
+            if !outstanding && rate.is_limited() {
+                self.congestion.on_restart(&mut self.window, self.mss, now, rate);
+            }
+            rate.on_sent(seq, now, outstanding);
         }
         // The ten segments are of data.
         if self.config.handshake && seq == Seq::ZERO {

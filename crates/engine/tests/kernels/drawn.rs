@@ -193,7 +193,12 @@ impl Draw {
         let ack_delay = base.ack_delay.max(Duration::from_ms(40));
         // Ways differ in length, and labels are switched.
         let duplicate_acks = DuplicateAckKind::ALL[self.place(DuplicateAckKind::ALL)];
-        Config { window_limit: 2 + self.number(60), ack, ack_delay, duplicate_acks, ..base }
+        let window_limit = 2 + self.number(60);
+        let congestion = match base.congestion {
+            CongestionKind::Bbr if window_limit % 2 == 1 => CongestionKind::Bbr3,
+            other => other,
+        };
+        Config { window_limit, congestion, ack, ack_delay, duplicate_acks, ..base }
     }
 
     fn at(&mut self) -> Time {

@@ -1,10 +1,11 @@
 //! What a congestion control is.
 
-use optcp_units::Duration;
+use optcp_units::{Duration, Time};
 
 use super::event::{AckEvent, DeliveryEvent};
 use super::slow_start::SlowStart;
 use crate::delivery::DeliveryRate;
+use crate::seq::Seq;
 use crate::window::Window;
 
 /// A choice of one controller alone: its key in scenario files, and why it is what it is unless a profile or a
@@ -103,6 +104,26 @@ pub trait Controller: Clone + Sized {
         _rate: &mut DeliveryRate,
     ) {
     }
+
+    /// A segment has left, first or again, where it asks for the rate of delivery; with it the network carries
+    /// `in_flight` segments.
+    fn on_sent(&mut self, _seq: Seq, _in_flight: u32, _rate: &DeliveryRate) {}
+
+    /// The last transmission of a segment is held to be lost, where it asks for the rate of delivery: before anything
+    /// follows from it.
+    fn on_lost(
+        &mut self,
+        _window: &Window,
+        _mss: f64,
+        _seq: Seq,
+        _now: Time,
+        _rate: &DeliveryRate,
+    ) {
+    }
+
+    /// The application has paused and nothing is under way: the next segment is about to leave, where it asks for the
+    /// rate of delivery.
+    fn on_restart(&mut self, _window: &mut Window, _mss: f64, _now: Time, _rate: &DeliveryRate) {}
 
     /// A recovery begins or the timer expired, with `amount` bytes at stake (a flight or a window, see
     /// [`ReductionBasis`](crate::config::ReductionBasis)): what ssthresh should be. `None` leaves ssthresh, and in a

@@ -4,13 +4,17 @@
 
 mod ack_counting;
 mod bbr;
+mod bbr3;
 pub mod controller;
 mod cubic;
+mod draw;
 pub mod event;
 mod highspeed;
 mod hystart;
 mod hystart_plus_plus;
 mod illinois;
+#[cfg(test)]
+mod one_link;
 #[cfg(test)]
 mod recorder;
 mod reno;
@@ -20,9 +24,10 @@ mod vegas;
 mod westwood;
 mod window_validation;
 
-use optcp_units::Duration;
+use optcp_units::{Duration, Time};
 
 use crate::delivery::DeliveryRate;
+use crate::seq::Seq;
 use crate::window::Window;
 use optcp_units::{registry, states};
 
@@ -117,6 +122,7 @@ controllers! { $
     "illinois" => illinois::Illinois in Box<Illinois>: "the longer the queueing delay, the slower the growth and the greater the reduction", "Liu, Basar and Srikant 2008; Linux";
     "vegas" => vegas::Vegas in Box<Vegas>: "keeps two to four segments waiting in queues", "Brakmo and Peterson 1995; Linux";
     "westwood" => westwood::Westwood in Box<Westwood>: "Reno, but a loss leaves what the path has carried lately", "Grieco and Mascolo 2004; Linux";
+    "bbr3" => bbr3::Bbr3 in Box<Bbr3>: "BBR version 3: looks for bandwidth every 2 to 3 s or 63 round trips at most, and gives way to losses of more than 2 %", "draft-ietf-ccwg-bbr-06";
     #[cfg(test)]
     "recorder" => recorder::Recorder in Box<Recorder>: "Reno that remembers what it was told", "tests of this crate";
 }
@@ -149,6 +155,22 @@ impl CongestionControl {
         rate: &mut DeliveryRate,
     ) {
         each!(self, it => it.on_delivery(window, mss, ack, rate));
+    }
+
+    /// See [`Controller::on_sent`].
+    #[inline]
+    pub fn on_sent(&mut self, seq: Seq, in_flight: u32, rate: &DeliveryRate) {
+        each!(self, it => it.on_sent(seq, in_flight, rate));
+    }
+
+    /// See [`Controller::on_lost`].
+    pub fn on_lost(&mut self, window: &Window, mss: f64, seq: Seq, now: Time, rate: &DeliveryRate) {
+        each!(self, it => it.on_lost(window, mss, seq, now, rate));
+    }
+
+    /// See [`Controller::on_restart`].
+    pub fn on_restart(&mut self, window: &mut Window, mss: f64, now: Time, rate: &DeliveryRate) {
+        each!(self, it => it.on_restart(window, mss, now, rate));
     }
 
     /// See [`Controller::on_loss`].

@@ -67,7 +67,8 @@ impl Draw {
         };
         let config = if self.percent(40) { base } else { self.vary(base) };
         if recovery == RecoveryKind::Sack && self.percent(30) {
-            return Config { congestion: CongestionKind::Bbr, pacing: Pacing::Rate, ..config };
+            let congestion = self.pick(&[CongestionKind::Bbr, CongestionKind::Bbr3]);
+            return Config { congestion, pacing: Pacing::Rate, ..config };
         }
         config
     }

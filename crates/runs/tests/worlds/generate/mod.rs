@@ -122,7 +122,7 @@ impl Maker<'_> {
             // Keys that go together only.
             if self.draw.chance(12) {
                 one.insert("profile".to_owned(), text("linux-6"));
-                one.insert("congestion".to_owned(), text("bbr"));
+                one.insert("congestion".to_owned(), text(self.draw.pick(&["bbr", "bbr3"])));
                 one.insert("pacing".to_owned(), text("rate"));
             }
             tables.insert(format!("t{i}"), Value::Table(one));

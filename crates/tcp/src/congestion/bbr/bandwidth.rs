@@ -28,10 +28,10 @@ const SCALE: u128 = 1_000_000_000_000_000_000;
 
 /// A factor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Gain(pub(super) u32, pub(super) u32);
+pub(in crate::congestion) struct Gain(pub(in crate::congestion) u32, pub(in crate::congestion) u32);
 
 impl Gain {
-    pub(super) const ONE: Gain = Gain(1, 1);
+    pub(in crate::congestion) const ONE: Gain = Gain(1, 1);
 
     pub(super) fn is_above_one(self) -> bool {
         self.0 > self.1
@@ -40,30 +40,36 @@ impl Gain {
 
 /// Millionths of a segment a second.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Bandwidth(u64);
+pub(in crate::congestion) struct Bandwidth(u64);
 
 impl Bandwidth {
     /// `segments` in an interval that is not zero.
-    pub(super) fn of(segments: u64, interval: Duration) -> Self {
+    pub(in crate::congestion) fn of(segments: u64, interval: Duration) -> Self {
         let rate = u128::from(segments) * SCALE / u128::from(interval.as_ps());
         Bandwidth(u64::try_from(rate).unwrap_or(u64::MAX))
     }
 
+    /// `gain` times the bandwidth, rounded down.
+    pub(in crate::congestion) fn times(self, gain: Gain) -> Self {
+        let rate = u128::from(self.0) * u128::from(gain.0) / u128::from(gain.1);
+        Bandwidth(u64::try_from(rate).unwrap_or(u64::MAX))
+    }
+
     /// Whole segments in a span at `gain` times the bandwidth, rounded up.
-    pub(super) fn segments_in(self, span: Duration, gain: Gain) -> u32 {
+    pub(in crate::congestion) fn segments_in(self, span: Duration, gain: Gain) -> u32 {
         let amount = u128::from(self.0) * u128::from(span.as_ps()) * u128::from(gain.0);
         let segments = amount.div_ceil(SCALE * u128::from(gain.1));
         u32::try_from(segments).unwrap_or(u32::MAX)
     }
 
     /// Segments that a span has completed at the bandwidth.
-    pub(super) fn completed_in(self, span: Duration) -> u64 {
+    pub(in crate::congestion) fn completed_in(self, span: Duration) -> u64 {
         let segments = u128::from(self.0) * u128::from(span.as_ps()) / SCALE;
         u64::try_from(segments).unwrap_or(u64::MAX)
     }
 
     /// The time between segments at `gain` times the bandwidth, rounded up.
-    pub(super) fn interval(self, gain: Gain) -> Duration {
+    pub(in crate::congestion) fn interval(self, gain: Gain) -> Duration {
         let rate = (u128::from(self.0) * u128::from(gain.0)).max(1);
         let interval = (SCALE * u128::from(gain.1)).div_ceil(rate);
         Duration::from_ps(u64::try_from(interval).unwrap_or(u64::MAX))
@@ -72,21 +78,22 @@ impl Bandwidth {
 
 /// Round trips counted by packets.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Rounds {
-    count: u64,
+pub(in crate::congestion) struct Rounds {
+    pub(in crate::congestion) count: u64,
     /// Segments delivered when the present one began.
     began: u64,
     /// Whether the present ACK begins one.
-    pub(super) starts: bool,
+    pub(in crate::congestion) starts: bool,
 }
 
 impl Rounds {
     /// Begins a new round trip without counting one.
-    pub(super) fn restart(&mut self, delivered: u64) {
+    pub(in crate::congestion) fn restart(&mut self, delivered: u64) {
         self.began = delivered;
     }
 
-    fn on_sample(&mut self, sample: &RateSample, delivered: u64) {
+    /// Takes a sample; `delivered` segments of the connection are now.
+    pub(in crate::congestion) fn on_sample(&mut self, sample: &RateSample, delivered: u64) {
         self.starts = sample.prior_delivered >= self.began;
         if self.starts {
             self.began = delivered;
@@ -161,6 +168,7 @@ impl BandwidthModel {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::seq::Seq;
 
     /// One sample a round trip of 100 ms.
     fn rounds(model: &mut BandwidthModel, segments: &[u64]) {
@@ -171,6 +179,7 @@ mod tests {
                 interval: Duration::from_ms(100),
                 prior_delivered,
                 limited: false,
+                seq: Seq::ZERO,
             };
             model.on_sample(Some(&sample), prior_delivered + segments);
             model.check_full_pipe(false);

@@ -18,10 +18,10 @@
 //! No long-term bandwidth under a policer. No segmentation offload: segments leave one at a time, though
 //! the window has room for three bursts as in Linux, and the flight is not corrected for a burst that is
 //! about to leave. Applications never pause. A timeout leaves one segment, also where RACK holds others to
-//! be under way. ECN is not looked at. BBRv3 would be a member beside this one, on the same samples.
+//! be under way. ECN is not looked at.
 
 mod aggregation;
-mod bandwidth;
+pub(in crate::congestion) mod bandwidth;
 mod memo;
 mod min_rtt;
 #[cfg(test)]
@@ -30,6 +30,7 @@ mod tests;
 use optcp_units::{Duration, Time};
 
 use super::controller::{Controller, Start};
+use super::draw::Draw;
 use super::event::{DeliveryEvent, Repair};
 use crate::delivery::DeliveryRate;
 use crate::pacing::UNMEASURED;
@@ -100,7 +101,7 @@ pub struct Bbr {
     conserves: bool,
     /// The window to come back to.
     prior_window: u32,
-    draw: u64,
+    draw: Draw,
     known: Known,
 }
 
@@ -131,7 +132,7 @@ impl Controller for Bbr {
             repair: Repair::Nothing,
             conserves: false,
             prior_window: 0,
-            draw: start.clock_phase.as_ps(),
+            draw: Draw::new(start.clock_phase),
             known: Known::default(),
         }
     }
@@ -294,17 +295,9 @@ impl Bbr {
 
     /// Section 4.3.4.2: any phase but the one that drains comes first.
     fn probe_bandwidth(&mut self, now: Time) {
-        let drawn = usize::try_from(self.random() % 7).unwrap_or(0);
+        let drawn = usize::try_from(self.draw.next() % 7).unwrap_or(0);
         let phase = if drawn == 0 { 0 } else { drawn + 1 };
         self.state = State::ProbeBw { phase, since: now };
-    }
-
-    /// The next of a flow's random numbers (splitmix64).
-    fn random(&mut self) -> u64 {
-        self.draw = self.draw.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let z = (self.draw ^ (self.draw >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
     }
 
     /// Sections 4.1.2.2 and 4.3.5; gives the window that the end of a probe restores, or nothing.

@@ -4,149 +4,37 @@
 //! bandwidth-delay product 40 segments. The rate is 1.46 MB/s, of which 1/1024 s is less than two
 //! segments: a burst counts two, and the window has room for three.
 
-use std::collections::VecDeque;
-use std::sync::Arc;
-
 use super::{Bbr, State};
-use crate::config::{
-    AckCounting, Config, CongestionKind, LossDetectionKind, Pacing, RecoveryKind, SlowStartKind,
-};
+use crate::config::{AckCounting, CongestionKind, SlowStartKind};
 use crate::congestion::controller::{Controller, Start};
+use crate::congestion::one_link::{self, OneLink};
 use crate::congestion::{CongestionControl, SlowStart};
-use crate::{Profile, Receiver, Sender, Seq};
 use optcp_units::{Duration, Time};
 
-const SERVICE: Duration = Duration::from_ms(1);
-const PROPAGATION: Duration = Duration::from_ms(39);
+type Stay = one_link::Stay<State>;
 
-/// What a flow was in, from when to when, and its flight at the end.
-#[derive(Clone, Copy, Debug)]
-struct Stay {
-    state: State,
-    from: Time,
-    until: Time,
-    flight: u32,
-    greatest_flight: u32,
-}
-
-impl Stay {
-    fn lasts(&self) -> f64 {
-        (self.until - self.from).as_secs_f64() * 1e3
-    }
-
-    fn phase(&self) -> Option<usize> {
-        match self.state {
-            State::ProbeBw { phase, .. } => Some(phase),
-            _ => None,
-        }
-    }
-
-    fn probes_rtt(&self) -> bool {
-        matches!(self.state, State::ProbeRtt { .. })
+fn phase(stay: &Stay) -> Option<usize> {
+    match stay.state {
+        State::ProbeBw { phase, .. } => Some(phase),
+        _ => None,
     }
 }
 
-struct Path {
-    sender: Sender,
-    receiver: Receiver,
-    /// Segments and when their ACKs arrive; those that find the queue longer than `room` are lost.
-    underway: VecDeque<(Time, Seq)>,
-    /// When the link has sent what is queued.
-    free: Time,
-    room: Duration,
-    now: Time,
-    delivered: u32,
-}
-
-fn config() -> Config {
-    Config {
-        congestion: CongestionKind::Bbr,
-        pacing: Pacing::Rate,
-        recovery: RecoveryKind::Sack,
-        loss_detection: LossDetectionKind::Rack,
-        initial_window: 10,
-        ..Profile::Rfc.config()
-    }
-}
+struct Path(OneLink);
 
 impl Path {
     fn new(room: u32, clock_phase: Duration) -> Self {
-        let config = Arc::new(config());
-        let mut path = Path {
-            sender: Sender::new(Arc::clone(&config), None, clock_phase),
-            receiver: Receiver::new(&config, Duration::ZERO),
-            underway: VecDeque::new(),
-            free: Time::ZERO,
-            room: SERVICE * u64::from(room),
-            now: Time::ZERO,
-            delivered: 0,
-        };
-        path.sender.start();
-        path.send();
-        path
+        Path(OneLink::new(one_link::config(CongestionKind::Bbr), room, clock_phase))
     }
 
-    fn send(&mut self) {
-        while let Some(segment) = self.sender.poll_transmit(self.now) {
-            if self.free.saturating_since(self.now) < self.room {
-                self.free = self.free.max(self.now) + SERVICE;
-                self.underway.push_back((self.free + PROPAGATION, segment.seq));
-            }
-        }
-    }
-
-    fn step(&mut self) {
-        let timer = self.sender.deadline().unwrap_or(Time::MAX);
-        let arrival = self.underway.front().map_or(Time::MAX, |&(at, _)| at);
-        self.now = timer.min(arrival);
-        if timer <= arrival {
-            self.sender.handle_timer(self.now);
-        } else if let Some((_, seq)) = self.underway.pop_front() {
-            self.delivered += 1;
-            let ack = self.receiver.handle_segment(self.now, seq, 0, 64).ack;
-            self.sender.handle_ack(self.now, &ack.expect("every segment is acknowledged"));
-        }
-        self.send();
-    }
-
-    fn bbr(&self) -> &Bbr {
-        match self.sender.congestion() {
-            CongestionControl::Bbr(bbr) => bbr,
-            _ => unreachable!("the flow is one of BBR"),
-        }
-    }
-
-    fn flight(&self) -> u32 {
-        self.sender.snapshot().flight
-    }
-
-    /// Runs until `end`; every stay in a state or phase that is over by then.
     fn run(&mut self, end: Time) -> Vec<Stay> {
-        let mut stays = Vec::new();
-        let begin = |path: &Path| Stay {
-            state: path.bbr().state,
-            from: path.now,
-            until: path.now,
-            flight: 0,
-            greatest_flight: 0,
-        };
-        let mut stay = begin(self);
-        while self.now < end {
-            let flight = self.flight();
-            self.step();
-            let state = self.bbr().state;
-            stay.greatest_flight = stay.greatest_flight.max(flight);
-            let same = match (stay.state, state) {
-                (State::ProbeRtt { .. }, State::ProbeRtt { .. }) => true,
-                (before, now) => before == now,
-            };
-            if !same {
-                (stay.until, stay.flight) = (self.now, self.flight());
-                stays.push(stay);
-                stay = begin(self);
-            }
-        }
-        stays
+        self.0.run(end, |control| match control {
+            CongestionControl::Bbr(bbr) => match bbr.state {
+                State::ProbeRtt { .. } => State::ProbeRtt { until: None, round: false },
+                state => state,
+            },
+            _ => unreachable!("the flow is one of BBR"),
+        })
     }
 }
 
@@ -172,14 +60,14 @@ fn startup_fills_the_pipe_and_drain_takes_its_queue_away() {
 fn bandwidth_is_probed_for_in_cycles_of_eight_phases() {
     let stays = Path::new(1000, Duration::ZERO).run(Time::ZERO + Duration::from_secs(10));
     let steady =
-        |stay: &&Stay| stay.phase().is_some() && stay.from > Time::ZERO + Duration::from_secs(1);
+        |stay: &&Stay| phase(stay).is_some() && stay.from > Time::ZERO + Duration::from_secs(1);
     let phases: Vec<&Stay> = stays.iter().filter(steady).collect();
     assert!(phases.len() > 180, "{} phases in 9 s", phases.len());
     for pair in phases.windows(2) {
-        assert_eq!(pair[1].phase(), pair[0].phase().map(|phase| (phase + 1) % 8));
+        assert_eq!(phase(pair[1]), phase(pair[0]).map(|phase| (phase + 1) % 8));
     }
     for stay in phases {
-        let (want, greatest) = match stay.phase() {
+        let (want, greatest) = match phase(stay) {
             Some(0) => (54.7, 58),
             Some(1) => (41.0, 58),
             _ => (41.0, 47),
@@ -196,7 +84,8 @@ fn bandwidth_is_probed_for_in_cycles_of_eight_phases() {
 fn the_least_round_trip_is_looked_for_every_ten_seconds() {
     let mut path = Path::new(1000, Duration::ZERO);
     let stays = path.run(Time::ZERO + Duration::from_secs(31));
-    let probes: Vec<&Stay> = stays.iter().filter(|stay| stay.probes_rtt()).collect();
+    let probes: Vec<&Stay> =
+        stays.iter().filter(|stay| matches!(stay.state, State::ProbeRtt { .. })).collect();
     let [first, second, third] = probes[..] else { panic!("{} probes", probes.len()) };
     assert!((first.from.as_secs_f64() - 10.04).abs() < 0.002, "{first:?}");
     for (probe, next) in [(first, second), (second, third)] {
@@ -204,7 +93,7 @@ fn the_least_round_trip_is_looked_for_every_ten_seconds() {
         assert!(probe.lasts() > 236.0 && probe.lasts() < 242.0 + 54.0 - 46.0 + 40.0, "{probe:?}");
     }
     // A probe costs what it does not send: about 0.23 of 10.25 s; the rest of the time a queue waits.
-    assert!(path.delivered > 31_000 * 97 / 100, "{} segments in 31 s", path.delivered);
+    assert!(path.0.delivered > 31_000 * 97 / 100, "{} segments in 31 s", path.0.delivered);
 }
 
 /// Section 4.3.4.2: flows do not begin their cycles together, and none with the phase that drains.
@@ -230,11 +119,11 @@ fn cycles_begin_with_any_phase_but_the_one_that_drains() {
 fn losses_do_not_slow_it_down() {
     let mut path = Path::new(20, Duration::ZERO);
     path.run(Time::ZERO + Duration::from_secs(9));
-    let delivered = path.delivered;
-    assert!(path.sender.counts().retransmissions > 20);
-    assert_eq!(path.sender.counts().timeouts, 0);
+    let delivered = path.0.delivered;
+    assert!(path.0.sender.counts().retransmissions > 20);
+    assert_eq!(path.0.sender.counts().timeouts, 0);
     path.run(Time::ZERO + Duration::from_secs(10));
-    assert!(path.delivered - delivered > 985, "{}", path.delivered - delivered);
-    let window = path.sender.window().segments(1460.0);
+    assert!(path.0.delivered - delivered > 985, "{}", path.0.delivered - delivered);
+    let window = path.0.sender.window().segments(1460.0);
     assert!((80..=88).contains(&window), "{window}");
 }

@@ -76,7 +76,7 @@ enum Phase {
 impl Sack {
     pub(super) fn new(config: &Config) -> Self {
         Sack {
-            board: Scoreboard::default(),
+            board: Scoreboard::new(config.congestion.wants_rates()),
             detection: LossDetection::new(config.loss_detection),
             phase: Phase::Open,
             until: Seq::ZERO,
@@ -125,9 +125,11 @@ impl Sack {
         }
     }
 
-    fn detect(&mut self, tcb: &Tcb, now: Time) -> u32 {
+    fn detect(&mut self, tcb: &mut Tcb, now: Time) -> u32 {
         let recovering = self.phase != Phase::Open;
-        self.detection.detect(&mut self.board, recovering, tcb.timer.srtt(), now)
+        let lost = self.detection.detect(&mut self.board, recovering, tcb.timer.srtt(), now);
+        self.board.newly_lost().for_each(|seq| tcb.on_lost(seq, now));
+        lost
     }
 
     /// Ends a recovery or the repair after a timeout, or takes it back.
@@ -377,6 +379,7 @@ impl Recovery for Sack {
             self.detection.forget_sacked();
         }
         self.detection.on_timeout(&mut self.board, tcb.timer.srtt(), now);
+        self.board.newly_lost().for_each(|seq| tcb.on_lost(seq, now));
         tcb.timer.forget();
     }
 
@@ -421,6 +424,7 @@ impl Recovery for Sack {
         let again = seq < self.board.end();
         self.board.on_sent(seq, now);
         self.detection.on_sent(&self.board, seq, now);
+        tcb.on_sent(seq, self.board.pipe());
         if again {
             self.undo.on_retransmission(tcb.stamp(now));
         }

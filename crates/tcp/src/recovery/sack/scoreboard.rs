@@ -55,9 +55,21 @@ pub(super) struct Scoreboard {
     resent_count: u32,
     /// Segments that wait for their retransmission: held to be lost, and none is under way.
     waiting: BTreeSet<Seq>,
+    /// Those found lost since they were last told of, where anybody asks.
+    untold: Option<Vec<Seq>>,
 }
 
 impl Scoreboard {
+    /// A scoreboard of nothing, which remembers what is found lost if it `tells`.
+    pub(super) fn new(tells: bool) -> Self {
+        Scoreboard { untold: tells.then(Vec::new), ..Scoreboard::default() }
+    }
+
+    /// Segments found lost since this was last called, in that order.
+    pub(super) fn newly_lost(&mut self) -> impl Iterator<Item = Seq> + '_ {
+        self.untold.iter_mut().flat_map(|lost| lost.drain(..))
+    }
+
     /// Oldest segment that is not cumulatively acknowledged.
     pub(super) fn una(&self) -> Seq {
         self.una
@@ -201,6 +213,7 @@ impl Scoreboard {
         if segment.waits() {
             self.waiting.insert(seq);
         }
+        self.untold.as_mut().into_iter().for_each(|lost| lost.push(seq));
         true
     }
 
@@ -215,6 +228,7 @@ impl Scoreboard {
         segment.lost = true;
         segment.resent = false;
         self.waiting.insert(seq);
+        self.untold.as_mut().into_iter().for_each(|lost| lost.push(seq));
         true
     }
 

@@ -1,0 +1,95 @@
+//! How far ACKs come in lumps.
+//!
+//! # Models
+//! What is acknowledged beyond what the bandwidth explains since ACKs last fell behind it. The greatest such excess of ten
+//! round trips, in STARTUP of one, is added to the window, so that sending goes on through the silence between lumps.
+//! # Source
+//! draft-ietf-ccwg-bbr-06 section 5.5.9.
+//! # Parameters
+//! None.
+//! # Limits
+//! None.
+
+use std::collections::VecDeque;
+
+use optcp_units::Time;
+
+use super::Bandwidth;
+
+/// Round trips for which an excess counts (`BBR.ExtraAckedFilterLen`), once the pipe was full.
+const WINDOW: u64 = 10;
+
+/// See the module's text.
+#[derive(Clone, Debug, Default)]
+pub(super) struct AckAggregation {
+    began: Time,
+    acked: u64,
+    /// Round trips and excesses that may yet be the greatest: the former ascend, the latter descend.
+    excesses: VecDeque<(u64, u32)>,
+}
+
+impl AckAggregation {
+    /// `BBR.extra_acked`, in segments.
+    pub(super) fn extra(&self) -> u32 {
+        self.excesses.front().map_or(0, |&(_, excess)| excess)
+    }
+
+    /// Sending goes on after a pause.
+    pub(super) fn restart(&mut self, now: Time) {
+        self.began = now;
+    }
+
+    /// An ACK at `now` for `segments` in round trip `round`, with a window of `window` segments; `full` once the pipe was
+    /// full.
+    pub(super) fn on_ack(
+        &mut self,
+        now: Time,
+        segments: u32,
+        window: u32,
+        bandwidth: Bandwidth,
+        (round, full): (u64, bool),
+    ) {
+        let mut expected = bandwidth.completed_in(now - self.began);
+        if self.acked <= expected {
+            (self.acked, self.began, expected) = (0, now, 0);
+        }
+        self.acked += u64::from(segments);
+        let excess = u32::try_from(self.acked - expected).unwrap_or(u32::MAX).min(window);
+        while self.excesses.back().is_some_and(|&(_, smaller)| smaller <= excess) {
+            self.excesses.pop_back();
+        }
+        self.excesses.push_back((round, excess));
+        let length = if full { WINDOW } else { 1 };
+        while self.excesses.front().is_some_and(|&(since, _)| round - since > length) {
+            self.excesses.pop_front();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use optcp_units::Duration;
+
+    use super::*;
+
+    /// 1000 segments a second are acknowledged ten at a time, each lump when all before it are due, so that it is all
+    /// excess. Then 30 come at once; that counts for ten round trips.
+    #[test]
+    fn the_greatest_excess_counts_for_ten_round_trips() {
+        let bandwidth = Bandwidth::of(1000, Duration::from_secs(1));
+        let at = |ms| Time::ZERO + Duration::from_ms(ms);
+        let mut aggregation = AckAggregation::default();
+        for round in 1..=5 {
+            aggregation.on_ack(at(10 * round), 10, 100, bandwidth, (round, true));
+        }
+        assert_eq!(aggregation.extra(), 10);
+        aggregation.on_ack(at(60), 30, 100, bandwidth, (6, true));
+        assert_eq!(aggregation.extra(), 30);
+        for round in 7..=16 {
+            aggregation.on_ack(at(20 * round), 5, 100, bandwidth, (round, true));
+        }
+        assert_eq!(aggregation.extra(), 30);
+        aggregation.on_ack(at(400), 5, 100, bandwidth, (17, true));
+        assert_eq!(aggregation.extra(), 5);
+    }
+}

@@ -1,0 +1,69 @@
+//! Whether sending faster still brings more.
+//!
+//! # Models
+//! The pipe is full once the delivery rate has not grown by a quarter for three round trips, since it was last looked for.
+//! # Source
+//! draft-ietf-ccwg-bbr-06 section 5.3.1.2.
+//! # Parameters
+//! None.
+//! # Limits
+//! None.
+
+use super::{Bandwidth, Gain};
+
+/// Round trips without growth that fill the pipe.
+const FLAT_ROUNDS: u32 = 3;
+
+/// See the module's text.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct FullPipe {
+    /// Whether it was ever full: STARTUP is over.
+    pub(super) reached: bool,
+    /// Whether it was full since it was last looked for.
+    pub(super) now: bool,
+    base: Bandwidth,
+    flat: u32,
+}
+
+impl FullPipe {
+    /// The search begins anew, from `base` (`ResetFullBW`).
+    pub(super) fn search_from(&mut self, base: Bandwidth) {
+        (self.now, self.base, self.flat) = (false, base, 0);
+    }
+
+    /// A sample at the beginning of a round trip that the network limited (`CheckFullBWReached`).
+    pub(super) fn check(&mut self, bandwidth: Bandwidth) {
+        if self.now {
+            return;
+        }
+        if bandwidth.times(Gain(4, 1)) >= self.base.times(Gain(5, 1)) {
+            self.search_from(bandwidth);
+            return;
+        }
+        self.flat += 1;
+        self.now = self.flat >= FLAT_ROUNDS;
+        self.reached |= self.now;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use optcp_units::Duration;
+
+    use super::*;
+
+    /// Appendix A.1: a quarter more is growth, 24 % is not, and the base is what was there when growth was last seen.
+    #[test]
+    fn three_round_trips_without_growth_by_a_quarter_fill_the_pipe() {
+        let mut pipe = FullPipe::default();
+        let mut check = |segments: &[u64]| {
+            let of = |&segments| Bandwidth::of(segments, Duration::from_ms(100));
+            segments.iter().map(of).for_each(|bandwidth| pipe.check(bandwidth));
+            (pipe.now, pipe.reached)
+        };
+        assert_eq!(check(&[100, 200, 249, 249, 250, 312, 312]), (false, false));
+        assert_eq!(check(&[312]), (true, true));
+        pipe.search_from(Bandwidth::of(300, Duration::from_ms(100)));
+        assert_eq!((pipe.now, pipe.reached), (false, true));
+    }
+}

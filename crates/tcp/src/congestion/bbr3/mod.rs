@@ -1,0 +1,332 @@
+//! BBR, version 3.
+//!
+//! # Models
+//! The sender believes in a path of some bandwidth and some least round trip, paces at that bandwidth and keeps about their
+//! product in flight, like version 1. Unlike it, it gives way to losses: a probe that loses more than 2 % bounds what may be
+//! in flight from then on, and leaves some room to others; any loss between probes takes rate and flight down to what is
+//! delivered. It finds the bandwidth by doubling its rate each round trip (STARTUP), takes away the queue that this made
+//! (DRAIN), probes for more when Reno would have grown back, every three seconds at the latest (`PROBE_BW`: DOWN, CRUISE,
+//! REFILL, UP), and once in five seconds halves its flight for 200 ms to see the least round trip (`PROBE_RTT`).
+//! # Source
+//! draft-ietf-ccwg-bbr-06 (6 July 2026), section 5; names in code are its names.
+//! # Parameters
+//! `congestion = "bbr3"`, with `pacing = "rate"` and `recovery = "sack"`. The waits between probes are drawn from where
+//! the flow's clock stands.
+//! # Limits
+//! ECN is not looked at; the draft leaves the reaction to it open (section 3.7). Counts whole segments. The limits of the
+//! parts are in their files. A timeout leaves one segment, also where RACK holds others to be under way, in place of one
+//! more than these. No kernel here has this version: what is checked is checked against the draft's text.
+
+mod aggregation;
+mod control;
+mod flights;
+mod full_pipe;
+mod long_term;
+mod max_bw;
+mod probe_bw;
+mod probe_rtt;
+mod short_term;
+mod startup;
+mod state;
+#[cfg(test)]
+mod tests;
+mod undo;
+
+use optcp_units::{Duration, Time};
+
+use super::bbr::bandwidth::{Bandwidth, Gain, Rounds};
+use super::controller::{Controller, Start};
+use super::draw::Draw;
+use super::event::{AckEvent, DeliveryEvent, Repair};
+use crate::delivery::DeliveryRate;
+use crate::pacing::UNMEASURED;
+use crate::seq::Seq;
+use crate::window::Window;
+
+use aggregation::AckAggregation;
+use control::first_interval;
+use flights::{Flight, Flights};
+use full_pipe::FullPipe;
+use long_term::LongTerm;
+use max_bw::MaxBandwidth;
+use probe_bw::Cycle;
+use probe_rtt::MinRtt;
+use short_term::ShortTerm;
+use startup::Places;
+use state::State;
+use undo::Undo;
+
+/// `BBR.Beta` (section 2.8).
+const BETA: Gain = Gain(7, 10);
+/// `BBR.MinPipeCwnd` (section 2.8).
+const LEAST_WINDOW: u32 = 4;
+
+/// `BETA` of whole segments.
+fn seven_tenths(segments: u32) -> u32 {
+    u32::try_from(u64::from(segments) * 7 / 10).unwrap_or(u32::MAX)
+}
+
+/// See the module's text.
+#[derive(Clone, Debug)]
+pub struct Bbr3 {
+    state: State,
+    rounds: Rounds,
+    flights: Flights,
+    max: MaxBandwidth,
+    /// `BBR.bw`: the former, bounded by what losses say of late.
+    bandwidth: Bandwidth,
+    rtt: MinRtt,
+    full: FullPipe,
+    short: ShortTerm,
+    long: LongTerm,
+    cycle: Cycle,
+    places: Places,
+    aggregation: AckAggregation,
+    undo: Undo,
+    /// The initial window in segments, once it was used.
+    initial: u32,
+    /// The time between segments, once there is a rate.
+    interval: Option<Duration>,
+    /// Whether that knows a measured round trip.
+    measured: bool,
+    /// What was being repaired at the last ACK.
+    repair: Repair,
+    /// Whether the losses of the last episode were none.
+    undone: bool,
+    /// Whether all of the window was used in this round trip, and in this or the last one.
+    used_window: bool,
+    uses_window: bool,
+    /// Whether sending goes on after a pause.
+    idle_restart: bool,
+    /// The window to come back to.
+    prior_window: u32,
+    draw: Draw,
+}
+
+/// An ACK, and what follows from it at once.
+struct Present<'a> {
+    ack: &'a DeliveryEvent,
+    /// The sample of the delivery rate; zero if there is none.
+    bandwidth: Bandwidth,
+    /// Whether something other than the network limited it.
+    limited: bool,
+    /// When the segment was sent that tells.
+    flight: Option<Flight>,
+    /// Segments of the connection delivered so far.
+    delivered: u64,
+    /// The window in segments.
+    window: u32,
+    mss: f64,
+}
+
+impl Controller for Bbr3 {
+    type Keys = ();
+
+    const WANTS_RATES: bool = true;
+    const PACES: bool = true;
+
+    fn new((): &(), start: Start) -> Self {
+        Bbr3 {
+            state: State::Startup,
+            rounds: Rounds::default(),
+            flights: Flights::default(),
+            max: MaxBandwidth::default(),
+            bandwidth: Bandwidth::default(),
+            rtt: MinRtt::default(),
+            full: FullPipe::default(),
+            short: ShortTerm::default(),
+            long: LongTerm::default(),
+            cycle: Cycle::default(),
+            places: Places::default(),
+            aggregation: AckAggregation::default(),
+            undo: Undo::default(),
+            initial: 0,
+            interval: None,
+            measured: false,
+            repair: Repair::Nothing,
+            undone: false,
+            used_window: false,
+            uses_window: false,
+            idle_restart: false,
+            prior_window: 0,
+            draw: Draw::new(start.clock_phase),
+        }
+    }
+
+    /// The SYN's round trip is the least before there are data (`OnInit`).
+    fn observe(&mut self, ack: &AckEvent) {
+        if self.rtt.get().is_none() {
+            self.rtt.on_measurement(ack.srtt, ack.now);
+        }
+    }
+
+    fn on_sent(&mut self, seq: Seq, in_flight: u32, rate: &DeliveryRate) {
+        self.flights.on_sent(seq, in_flight, rate.is_limited());
+    }
+
+    /// Section 5.5.10.2: `HandleLostPacket`.
+    fn on_lost(&mut self, window: &Window, mss: f64, seq: Seq, now: Time, rate: &DeliveryRate) {
+        let window = window.segments(mss);
+        let flight = self.flights.on_lost(seq);
+        self.places.on_lost(seq);
+        if !self.short.lost {
+            self.keep(window);
+            self.save_bounds();
+        }
+        self.short.on_loss(rate.delivered());
+        if let Some(flight) = flight
+            && self.cycle.samples()
+            && self.flights.too_high(flight)
+        {
+            let in_flight = self.flights.at_loss(flight);
+            self.on_too_high(in_flight, flight.limited, window, (now, rate.delivered()));
+        }
+    }
+
+    /// Section 5.4.1: `HandleRestartFromIdle`.
+    fn on_restart(&mut self, window: &mut Window, mss: f64, now: Time, rate: &DeliveryRate) {
+        self.idle_restart = true;
+        self.aggregation.restart(now);
+        if let State::ProbeBw(_) = self.state {
+            self.set_rate_with(Gain::ONE);
+        }
+        let restored = self.check_probe_rtt_done(now, rate.delivered());
+        window.cwnd = window.cwnd.max(f64::from(restored) * mss);
+    }
+
+    /// `OnEnterFastRecovery`: the window changes with deliveries only.
+    fn on_loss(&mut self, window: &Window, mss: f64, _amount: f64) -> Option<f64> {
+        self.keep(window.segments(mss));
+        self.save_bounds();
+        None
+    }
+
+    /// `OnEnterRTO`.
+    fn on_timeout(&mut self, window: &mut Window, mss: f64) {
+        let window = window.segments(mss);
+        self.begin_with(window);
+        self.keep(window);
+        self.save_bounds();
+        self.repair = Repair::Timeout;
+    }
+
+    /// The present ACK takes the answer to the losses back, at its end.
+    fn on_undo(&mut self, _window: &mut Window, _before: Window) {
+        self.undone = true;
+    }
+
+    fn on_idle(&mut self, _window: &mut Window, _initial: f64) {}
+
+    /// At the rate in force.
+    fn interval(&self, window: u32, srtt: Option<Duration>) -> Option<Duration> {
+        let first = || first_interval(window, srtt.unwrap_or(UNMEASURED));
+        Some(self.interval.unwrap_or_else(first))
+    }
+
+    /// Section 5.2.3: `UpdateOnACK`.
+    fn on_delivery(
+        &mut self,
+        window: &mut Window,
+        mss: f64,
+        ack: &DeliveryEvent,
+        rate: &mut DeliveryRate,
+    ) {
+        let before = window.segments(mss);
+        self.begin_with(before);
+        let sample = ack.sample.as_ref();
+        let mut at = Present {
+            ack,
+            bandwidth: sample
+                .map_or(Bandwidth::default(), |s| Bandwidth::of(s.delivered, s.interval)),
+            limited: sample.is_some_and(|sample| sample.limited),
+            flight: sample.and_then(|sample| self.flights.get(sample.seq)),
+            delivered: rate.delivered(),
+            window: before,
+            mss,
+        };
+        self.flights.forget_below(rate.una());
+        self.end_repair(&mut at);
+        self.take_sample(&at);
+        self.full_pipe(&at);
+        self.check_startup(&at);
+        self.check_drain(&at);
+        self.update_cycle(&at);
+        self.rtt.on_measurement(ack.rtt, ack.now);
+        let restored = self.check_probe_rtt(&at, rate);
+        if let Some(sample) = sample {
+            self.short.end_ack(sample, at.bandwidth);
+        }
+        self.bound_bandwidth();
+        self.set_rate(ack.srtt);
+        window.cwnd = f64::from(self.window_after(at.window.max(restored), &at)) * mss;
+    }
+}
+
+impl Bbr3 {
+    /// The first window is the initial one.
+    fn begin_with(&mut self, window: u32) {
+        if self.initial == 0 {
+            self.initial = window;
+        }
+    }
+
+    /// `SaveCwnd`.
+    fn keep(&mut self, window: u32) {
+        let reduced = self.repair != Repair::Nothing || self.state.is_probe_rtt();
+        self.prior_window = if reduced { self.prior_window.max(window) } else { window };
+    }
+
+    /// The window comes back when losses are repaired or were none.
+    fn end_repair(&mut self, at: &mut Present<'_>) {
+        let before = std::mem::replace(&mut self.repair, at.ack.repair);
+        let undone = std::mem::take(&mut self.undone);
+        if undone || (before != Repair::Nothing && self.repair == Repair::Nothing) {
+            at.window = at.window.max(self.prior_window);
+        }
+        if undone {
+            self.take_back(at.delivered);
+        }
+        if self.repair == Repair::Nothing {
+            self.undo.close();
+        }
+    }
+
+    /// `UpdateLatestDeliverySignals`, `UpdateCongestionSignals` and `UpdateACKAggregation`.
+    fn take_sample(&mut self, at: &Present<'_>) {
+        (self.rounds.starts, self.short.ends_round) = (false, false);
+        if let Some(sample) = &at.ack.sample {
+            self.short.on_sample(sample, at.bandwidth, at.delivered);
+            self.rounds.on_sample(sample, at.delivered);
+            self.cycle.rounds += u32::from(self.rounds.starts);
+            self.max.on_sample(at.bandwidth, at.limited);
+        }
+        self.note_use(at.ack.prior_in_flight >= at.window);
+        if self.short.ends_round {
+            if self.short.lost && !self.state.probes_for_bandwidth() {
+                self.short.bound(self.max.get(), at.window);
+            }
+            self.short.lost = false;
+        }
+        if at.ack.delivered > 0 {
+            let round = (self.rounds.count, self.full.reached);
+            let DeliveryEvent { now, delivered, .. } = *at.ack;
+            self.aggregation.on_ack(now, delivered, at.window, self.bandwidth, round);
+        }
+    }
+
+    /// `C.is_cwnd_limited`: whether all of the window was used before this ACK, or in the last round trip.
+    fn note_use(&mut self, all: bool) {
+        self.used_window |= all;
+        self.uses_window |= all;
+        if self.rounds.starts {
+            self.uses_window = std::mem::take(&mut self.used_window);
+        }
+    }
+
+    /// `CheckFullBWReached`.
+    fn full_pipe(&mut self, at: &Present<'_>) {
+        if self.rounds.starts && !at.limited {
+            self.full.check(at.bandwidth);
+        }
+    }
+}

@@ -1,0 +1,116 @@
+//! What the path has delivered lately, while losses say that it carries less than it did.
+//!
+//! # Models
+//! At the end of a round trip in which something was lost, and in which BBR did not probe for bandwidth, rate and flight
+//! are bounded by what that round trip delivered, or by 0.7 of their last bounds where that is more. Probing for bandwidth
+//! forgets the bounds.
+//! # Source
+//! draft-ietf-ccwg-bbr-06 section 5.5.10.3.
+//! # Parameters
+//! None.
+//! # Limits
+//! Counts whole segments, rounded down.
+
+use super::{BETA, Bandwidth, seven_tenths};
+use crate::delivery::RateSample;
+
+/// See the module's text.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct ShortTerm {
+    /// `BBR.bw_shortterm`; `None` bounds nothing.
+    pub(super) bandwidth: Option<Bandwidth>,
+    /// `BBR.inflight_shortterm`, in segments.
+    pub(super) in_flight: Option<u32>,
+    /// The most of this round trip: `BBR.bw_latest` and `BBR.inflight_latest`.
+    latest: Bandwidth,
+    pub(super) latest_in_flight: u32,
+    /// Segments delivered when the present round trip began.
+    began: u64,
+    /// Whether the present ACK ends it.
+    pub(super) ends_round: bool,
+    /// Whether something was lost in it.
+    pub(super) lost: bool,
+}
+
+impl ShortTerm {
+    /// `UpdateLatestDeliverySignals`; `delivered` segments of the connection are now.
+    pub(super) fn on_sample(&mut self, sample: &RateSample, bandwidth: Bandwidth, delivered: u64) {
+        self.latest = self.latest.max(bandwidth);
+        self.latest_in_flight = self.latest_in_flight.max(volume(sample));
+        self.ends_round = sample.prior_delivered >= self.began;
+        if self.ends_round {
+            self.began = delivered;
+        }
+    }
+
+    /// `AdvanceLatestDeliverySignals`, at the end of an ACK.
+    pub(super) fn end_ack(&mut self, sample: &RateSample, bandwidth: Bandwidth) {
+        if self.ends_round {
+            (self.latest, self.latest_in_flight) = (bandwidth, volume(sample));
+        }
+    }
+
+    /// A loss: the first one of a round trip begins a new one, to see all that it delivers (`NoteLoss`).
+    pub(super) fn on_loss(&mut self, delivered: u64) {
+        if !self.lost {
+            self.began = delivered;
+        }
+        self.lost = true;
+    }
+
+    /// A round trip with a loss is over (`InitLowerBounds`, `LossLowerBounds`).
+    pub(super) fn bound(&mut self, max: Bandwidth, window: u32) {
+        let bandwidth = self.bandwidth.unwrap_or(max).times(BETA);
+        let in_flight = seven_tenths(self.in_flight.unwrap_or(window));
+        self.bandwidth = Some(bandwidth.max(self.latest));
+        self.in_flight = Some(in_flight.max(self.latest_in_flight));
+    }
+
+    /// `ResetCongestionSignals`.
+    pub(super) fn forget_round(&mut self) {
+        (self.lost, self.latest, self.latest_in_flight) = (false, Bandwidth::default(), 0);
+    }
+
+    /// `ResetShortTermModel`.
+    pub(super) fn forget_bounds(&mut self) {
+        (self.bandwidth, self.in_flight) = (None, None);
+    }
+}
+
+fn volume(sample: &RateSample) -> u32 {
+    u32::try_from(sample.delivered).unwrap_or(u32::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use optcp_units::Duration;
+
+    use super::*;
+    use crate::seq::Seq;
+
+    /// From 1000 segments a second and a window of 100: 0.7 of each, then what a round trip of 100 ms delivers where
+    /// that is more, 60 segments at 600 a second.
+    #[test]
+    fn a_round_trip_with_losses_leaves_seven_tenths_or_what_it_delivered() {
+        let interval = Duration::from_ms(100);
+        let of = |segments| Bandwidth::of(segments, interval);
+        let mut short = ShortTerm::default();
+        let sample = |delivered, prior_delivered| RateSample {
+            delivered,
+            interval,
+            prior_delivered,
+            limited: false,
+            seq: Seq::ZERO,
+        };
+        short.on_loss(0);
+        for (delivered, want) in [(50, (70, 70)), (60, (60, 60))] {
+            short.on_sample(&sample(delivered, 0), of(delivered), 0);
+            assert!(short.ends_round);
+            short.bound(of(100), 100);
+            short.end_ack(&sample(0, 0), Bandwidth::default());
+            assert_eq!((short.bandwidth, short.in_flight), (Some(of(want.0)), Some(want.1)));
+        }
+        short.bound(of(100), 100);
+        assert_eq!((short.bandwidth, short.in_flight), (Some(of(42)), Some(42)));
+    }
+}

@@ -1,0 +1,79 @@
+//! How STARTUP ends, and DRAIN.
+//!
+//! # Models
+//! STARTUP ends when the pipe is full; or at the end of a round trip of fast recovery in which more than 2 % was lost, in
+//! six places at least. Then the flight that this round trip delivered, or the product where that is more, bounds the
+//! window. DRAIN ends when no more than the product is in flight, or after three round trips.
+//! # Source
+//! draft-ietf-ccwg-bbr-06 sections 5.3.1 and 5.3.2.
+//! # Parameters
+//! None.
+//! # Limits
+//! None.
+
+use super::state::State;
+use super::undo::Left;
+use super::{Bbr3, Gain, Present};
+use crate::congestion::event::Repair;
+use crate::seq::Seq;
+
+/// Places of a round trip in which something is lost that end STARTUP (`BBRStartupFullLossCnt`).
+const PLACES: u32 = 6;
+/// Round trips after which DRAIN ends anyway.
+const LONGEST_DRAIN: u64 = 3;
+
+/// The places of a round trip in which something was lost: runs of consecutive segments.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Places {
+    count: u32,
+    last: Option<Seq>,
+}
+
+impl Places {
+    pub(super) fn on_lost(&mut self, seq: Seq) {
+        let goes_on = self.last.is_some_and(|last| last.next() == seq);
+        self.count += u32::from(!goes_on);
+        self.last = Some(seq);
+    }
+}
+
+impl Bbr3 {
+    /// `EnterStartup`.
+    pub(super) fn enter_startup(&mut self) {
+        self.state = State::Startup;
+    }
+
+    /// `CheckStartupDone`.
+    pub(super) fn check_startup(&mut self, at: &Present<'_>) {
+        if self.state == State::Startup && self.loses_too_much(at) {
+            self.undo.left = Some(Left::Startup);
+            self.full.reached = true;
+            let product = self.product(Gain::ONE);
+            self.long.limit = Some(product.max(self.short.latest_in_flight));
+        }
+        if self.short.ends_round {
+            self.places = Places::default();
+        }
+        if self.state == State::Startup && self.full.reached {
+            self.state = State::Drain { since: self.rounds.count };
+        }
+    }
+
+    /// `CheckStartupHighLoss`: a round trip is over that began with the first loss of a fast recovery, or inside it.
+    fn loses_too_much(&self, at: &Present<'_>) -> bool {
+        self.short.ends_round
+            && at.ack.repair == Repair::Losses
+            && self.places.count >= PLACES
+            && at.flight.is_some_and(|flight| self.flights.too_high(flight))
+    }
+
+    /// `CheckDrainDone`.
+    pub(super) fn check_drain(&mut self, at: &Present<'_>) {
+        if let State::Drain { since } = self.state
+            && (at.ack.in_flight <= self.in_flight(Gain::ONE, at.mss)
+                || self.rounds.count > since + LONGEST_DRAIN)
+        {
+            self.start_down(at.ack.now, at.delivered);
+        }
+    }
+}

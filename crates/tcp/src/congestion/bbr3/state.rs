@@ -1,0 +1,66 @@
+//! The states of BBR, and what each multiplies the bandwidth and its product with.
+
+use optcp_units::Time;
+
+use super::Gain;
+
+/// See section 5.1.1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum State {
+    /// Looks for the bandwidth by doubling its rate each round trip.
+    Startup,
+    /// Takes the queue of the former away; since which round trip.
+    Drain { since: u64 },
+    /// Goes round in its phases.
+    ProbeBw(Phase),
+    /// Looks for the least round trip: until when half a product is held, once the flight is down to it, and whether a
+    /// round trip has passed since.
+    ProbeRtt { until: Option<Time>, round: bool },
+}
+
+/// Section 5.3.3.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Phase {
+    /// Gives the queue back.
+    Down,
+    /// Sends what is delivered.
+    Cruise,
+    /// Fills the pipe again for a round trip.
+    Refill,
+    /// Sends more than is delivered.
+    Up,
+}
+
+impl State {
+    pub(super) const UP: State = State::ProbeBw(Phase::Up);
+
+    /// `IsProbingBW`.
+    pub(super) fn probes_for_bandwidth(self) -> bool {
+        matches!(self, State::Startup | State::ProbeBw(Phase::Refill | Phase::Up))
+    }
+
+    pub(super) fn is_probe_rtt(self) -> bool {
+        matches!(self, State::ProbeRtt { .. })
+    }
+
+    /// The table of section 5.6.1.
+    pub(super) fn pacing_gain(self) -> Gain {
+        match self {
+            State::Startup => Gain(277, 100),
+            State::Drain { .. } => Gain(1, 2),
+            State::ProbeBw(Phase::Down) => Gain(90, 100),
+            State::ProbeBw(Phase::Cruise | Phase::Refill) | State::ProbeRtt { .. } => Gain::ONE,
+            State::ProbeBw(Phase::Up) => Gain(5, 4),
+        }
+    }
+
+    /// The same table.
+    pub(super) fn window_gain(self) -> Gain {
+        match self {
+            State::Startup | State::Drain { .. } => Gain(2, 1),
+            State::ProbeBw(Phase::Up) => Gain(9, 4),
+            State::ProbeBw(_) => Gain(2, 1),
+            State::ProbeRtt { .. } => Gain(1, 2),
+        }
+    }
+}

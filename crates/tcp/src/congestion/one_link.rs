@@ -1,0 +1,149 @@
+//! One flow on one link, for tests of congestion controls.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use super::CongestionControl;
+use crate::config::{Config, CongestionKind, LossDetectionKind, Pacing, RecoveryKind};
+use crate::{Profile, Receiver, Sender, Seq};
+use optcp_units::{Duration, Time};
+
+/// What a flow was in, from when to when, and its flight at the end.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Stay<S> {
+    pub(super) state: S,
+    pub(super) from: Time,
+    pub(super) until: Time,
+    pub(super) flight: u32,
+    pub(super) greatest_flight: u32,
+}
+
+impl<S> Stay<S> {
+    pub(super) fn lasts(&self) -> f64 {
+        (self.until - self.from).as_secs_f64() * 1e3
+    }
+}
+
+/// A link that carries a segment in `service`, and is `propagation` long there and back.
+pub(super) struct OneLink {
+    pub(super) sender: Sender,
+    receiver: Receiver,
+    pub(super) service: Duration,
+    pub(super) propagation: Duration,
+    /// Segments that the queue holds; what finds it full is lost.
+    pub(super) room: u32,
+    /// Further transmissions that are lost, counted from the next one.
+    pub(super) lose: VecDeque<u64>,
+    transmissions: u64,
+    /// Segments and when their ACKs arrive.
+    underway: VecDeque<(Time, Seq)>,
+    /// When the link has sent what is queued.
+    free: Time,
+    pub(super) now: Time,
+    pub(super) delivered: u32,
+}
+
+/// What a controller that governs sending needs.
+pub(super) fn config(congestion: CongestionKind) -> Config {
+    Config {
+        congestion,
+        pacing: Pacing::Rate,
+        recovery: RecoveryKind::Sack,
+        loss_detection: LossDetectionKind::Rack,
+        initial_window: 10,
+        ..Profile::Rfc.config()
+    }
+}
+
+impl OneLink {
+    /// A segment each 1 ms, 39 ms long: the least round trip is 40 ms, the product 40 segments.
+    pub(super) fn new(config: Config, room: u32, clock_phase: Duration) -> Self {
+        let config = Arc::new(config);
+        OneLink {
+            sender: Sender::new(Arc::clone(&config), None, clock_phase),
+            receiver: Receiver::new(&config, Duration::ZERO),
+            service: Duration::from_ms(1),
+            propagation: Duration::from_ms(39),
+            room,
+            lose: VecDeque::new(),
+            transmissions: 0,
+            underway: VecDeque::new(),
+            free: Time::ZERO,
+            now: Time::ZERO,
+            delivered: 0,
+        }
+    }
+
+    /// Loses transmissions, counted from the next one.
+    pub(super) fn lose(&mut self, which: impl IntoIterator<Item = u64>) {
+        let next = self.transmissions;
+        self.lose.extend(which.into_iter().map(|one| next + one));
+    }
+
+    fn send(&mut self) {
+        while let Some(segment) = self.sender.poll_transmit(self.now) {
+            let number = self.transmissions;
+            self.transmissions += 1;
+            if self.lose.front() == Some(&number) {
+                self.lose.pop_front();
+            } else if self.free.saturating_since(self.now) < self.service * u64::from(self.room) {
+                self.free = self.free.max(self.now) + self.service;
+                self.underway.push_back((self.free + self.propagation, segment.seq));
+            }
+        }
+    }
+
+    pub(super) fn step(&mut self) {
+        if self.transmissions == 0 {
+            self.sender.start();
+            self.send();
+        }
+        let timer = self.sender.deadline().unwrap_or(Time::MAX);
+        let arrival = self.underway.front().map_or(Time::MAX, |&(at, _)| at);
+        self.now = timer.min(arrival);
+        if timer <= arrival {
+            self.sender.handle_timer(self.now);
+        } else if let Some((_, seq)) = self.underway.pop_front() {
+            self.delivered += 1;
+            let ack = self.receiver.handle_segment(self.now, seq, 0, 64).ack;
+            self.sender.handle_ack(self.now, &ack.expect("every segment is acknowledged"));
+        }
+        self.send();
+    }
+
+    pub(super) fn control(&self) -> &CongestionControl {
+        self.sender.congestion()
+    }
+
+    pub(super) fn flight(&self) -> u32 {
+        self.sender.snapshot().flight
+    }
+
+    /// Runs until `end`; every stay in a state that is over by then.
+    pub(super) fn run<S: Copy + PartialEq>(
+        &mut self,
+        end: Time,
+        state: impl Fn(&CongestionControl) -> S,
+    ) -> Vec<Stay<S>> {
+        let mut stays = Vec::new();
+        let begin = |link: &OneLink| Stay {
+            state: state(link.control()),
+            from: link.now,
+            until: link.now,
+            flight: 0,
+            greatest_flight: 0,
+        };
+        let mut stay = begin(self);
+        while self.now < end {
+            let flight = self.flight();
+            self.step();
+            stay.greatest_flight = stay.greatest_flight.max(flight);
+            if state(self.control()) != stay.state {
+                (stay.until, stay.flight) = (self.now, self.flight());
+                stays.push(stay);
+                stay = begin(self);
+            }
+        }
+        stays
+    }
+}
