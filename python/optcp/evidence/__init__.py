@@ -1,6 +1,7 @@
 """Evidence for the model of TCP from outside the project: long runs, recorded cases, and the page that lists them."""
 
-from optcp.evidence.bbr_share import BBR_SHARE
+from optcp.evidence.bbr3_states import BBR3_STATES
+from optcp.evidence.bbr_share import BBR3_SHARE, BBR_SHARE
 from optcp.evidence.bbr_states import BBR_STATES
 from optcp.evidence.buffer import BUFFER
 from optcp.evidence.conformance import CONFORMANCE
@@ -21,9 +22,11 @@ EXPERIMENTS = (
     CONTROLS,
     KERNEL,
     BBR_STATES,
+    BBR3_STATES,
     BUFFER,
     SHARE,
     FRIENDLINESS,
     BBR_SHARE,
+    BBR3_SHARE,
 )
 """In the order of the page."""

@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
+import functools
+from typing import TYPE_CHECKING
+
 from optcp.evidence import outside
 from optcp.evidence.base import Experiment, Figures, Found, Runs, Studies
 from optcp.study import Study
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from optcp.stats import Interval
 
 SCENARIO = "tcp-bbr-share"
 MODEL = "Ware et al. 2019, model"
@@ -39,10 +47,11 @@ def model(queue: int) -> float:
     return (1 - max(others, 0.0)) * (1 - silent_s / 10)
 
 
-def studies(seeds: int | None) -> Studies:
-    """Every congestion control of the others, number of them and queue."""
+def studies(seeds: int | None, version: str = "bbr") -> Studies:
+    """Every congestion control of the others, number of them and queue, beside a version of BBR."""
+    ours = {} if version == "bbr" else {"tcp.bbr.congestion": version}
     controls = {
-        f"beside {control}": {"parameters.congestion": control, "parameters.slow_start": slow_start}
+        f"beside {control}": {"parameters.congestion": control, "parameters.slow_start": slow_start, **ours}
         for control, slow_start in OTHERS.items()
     }
     links = {
@@ -57,13 +66,18 @@ def studies(seeds: int | None) -> Studies:
     return {"all": Study(SCENARIO, {"variant": controls, "others, queue": links}, seeds=seeds or SEEDS)}
 
 
-def find(done: Found) -> Figures:
+def shares(done: Found) -> Iterator[tuple[dict[str, str], Interval]]:
     """BBR's part of all goodput after the warm-up."""
     goodput = done["all"]["goodput"].between("60 s", "460 s")
     for at, ours in (goodput.at(group="bbr") / goodput.total("group")).mean():
         others, queue = at["others, queue"].split(", ")
-        key = {"variant": at["variant"], "others": others, "queue": queue}
-        theirs = f"{model(packets(queue)):.3f}"
+        yield {"variant": at["variant"], "others": others, "queue": queue}, ours
+
+
+def find(done: Found) -> Figures:
+    """The share beside the model's."""
+    for key, ours in shares(done):
+        theirs = f"{model(packets(key['queue'])):.3f}"
         text = f"{theirs} (ours {100 * (ours.estimate / float(theirs) - 1):+.0f} %)"
         expected = outside.Figure(MODEL, "bbr-share", key, text, *outside.printed_range(theirs))
         yield key, ours, expected
@@ -88,5 +102,17 @@ BBR_SHARE = Experiment(
         "The 40 % are from the abstract of the same paper, for one flow of BBR beside as many as 16 others; it does "
         "not say with what queue, so they stand beside all three. Hock et al. have no figure here: their finding for "
         "queues below one product is that BBR suppresses CUBIC, which stands as any share above a half.",
+    ),
+)
+
+BBR3_SHARE = Experiment(
+    name="bbr3-share",
+    title="BBR version 3 beside CUBIC or Reno",
+    value="share of BBR",
+    source=Runs(SCENARIO, functools.partial(studies, version="bbr3"), shares),
+    about=(
+        'The same flows, link and queues with `congestion = "bbr3"`: what version 3 takes where version 1 took the '
+        "shares above. There is no outside figure: no program that was at hand has this version, and the model above "
+        "is of a sender that losses do not slow down.",
     ),
 )

@@ -73,10 +73,10 @@ impl Cycle {
         self.samples
     }
 
-    /// The drawn round trip, and the wait in seconds.
+    /// The drawn round trip, and the wait.
     #[cfg(test)]
-    pub(super) fn waits(&self) -> (u32, f64) {
-        (self.rounds, self.wait.as_secs_f64())
+    pub(super) fn waits(&self) -> (u32, Duration) {
+        (self.rounds, self.wait)
     }
 
     /// What the last probe sent is being acknowledged still.

@@ -183,7 +183,8 @@ fn the_waits_are_drawn_from_where_the_clock_stands() {
         bbr.start_down(Time::ZERO, 0);
         let (drawn, wait) = bbr.cycle.waits();
         rounds[drawn as usize] += 1;
-        tenths[((wait - 2.0) * 10.0) as usize] += 1;
+        let tenth = (wait - Duration::from_secs(2)).as_ps() / 100_000_000_000;
+        tenths[usize::try_from(tenth).unwrap()] += 1;
     }
     assert!(rounds.iter().all(|&count| count > 70), "{rounds:?}");
     assert!(tenths.iter().all(|&count| count > 5), "{tenths:?}");
