@@ -153,8 +153,8 @@ BBR3_STATES = Experiment(
         "below the bandwidth, which its gains do not show. No kernel that was at hand has this version: nothing "
         "here is compared with a run of another program. The tests are in "
         "`crates/tcp/src/congestion/bbr3/tests.rs`.",
-        "STARTUP falls behind once, for the reason that version 1 does. From then on a round trip carries 3 % less than "
-        "twice the one before; why is not known beyond the margin of 1 % and a window of whole segments.",
+        "STARTUP falls behind once, for the reason that version 1 does. From then on a round trip carries 3 % less "
+        "than twice the one before; why is not known beyond the margin of 1 % and a window of whole segments.",
         "Where each figure comes from: 2.77, 0.5, 0.90, 1 and 1.25 (section 5.6.1), the first rate without margin "
         "(5.6.2); DRAIN ends with one product in flight (5.3.2); UP ends when three round trips have not shown a "
         "quarter more (5.3.1.2), and DOWN with one product (5.3.3.1), which leaves no queue; probes are as many "
