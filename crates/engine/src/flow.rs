@@ -27,9 +27,13 @@ impl Flow {
     pub(crate) fn new(spec: &FlowSpec) -> Self {
         let mut sender = Sender::new(Arc::clone(&spec.config), spec.segments, spec.clock_phase);
         sender.withhold(spec.writes.iter().map(|(_, segments)| segments).sum());
+        let mut receiver = Receiver::new(&spec.config, spec.ack_clock_phase);
+        if let Some(last) = spec.segments.and_then(|segments| segments.checked_sub(1)) {
+            receiver.push(Seq::new(last) + u32::from(spec.config.handshake));
+        }
         Flow {
             sender,
-            receiver: Receiver::new(&spec.config, spec.ack_clock_phase),
+            receiver,
             data: spec.data,
             acks: spec.acks,
             plain_ack: wire(spec.config.ack_wire_size(&Ack::cumulative(Seq::ZERO))),

@@ -8,7 +8,8 @@ use optcp_units::{Bytes, Duration, registry};
 use crate::acknowledgment::Ack;
 
 pub use crate::congestion::{
-    AckCounting, CongestionKind, ControllerKeys, Increase, SlowStartKind, WindowValidation,
+    AckCounting, CongestionKind, ControllerKeys, CubicVersion, Increase, SlowStartKind,
+    WindowValidation,
 };
 pub use crate::pacing::Pacing;
 
@@ -44,7 +45,7 @@ registry! {
 registry! {
     /// What is sent again after a timeout.
     pub enum AfterTimeout ("after_timeout") {
-        "go-back-n" => GoBackN: "everything outstanding, also what SACK had covered", "RFC 2018 section 8; 4.3BSD";
+        "go-back-n" => GoBackN: "everything outstanding, also what SACK had covered; limited transmit too goes on from there", "RFC 2018 section 8; 4.3BSD";
         "missing" => Missing: "what SACK does not cover; without SACK everything", "RFC 6675 section 5.1; Linux";
         "first" => First: "the oldest segment; without SACK each later one when a partial ACK asks for it", "RFC 6298 section 5.4";
     }
@@ -89,7 +90,7 @@ registry! {
     /// Whether duplicate ACKs recover the first segments of a transfer like any others.
     pub enum FirstLoss ("first_loss") {
         "as-any" => AsAny: "like any others", "RFC 5681 section 3.2";
-        "ns2" => Ns2: "the first waits for its timer; for the second a fast retransmit may follow any reduction", "ns-2.35";
+        "ns2" => Ns2: "the first waits for its timer, and if that is a SYN its loss leaves an ssthresh of two; for the second a fast retransmit may follow any reduction", "ns-2.35";
     }
 }
 
@@ -156,6 +157,7 @@ registry! {
         "every-packet" => EveryPacket: "every data segment at once", "RFC 9293 section 3.8.6.3, the least delay";
         "delayed" => Delayed: "every second in-order segment, or a timer armed per segment", "RFC 5681 section 4.2";
         "delayed-tick" => DelayedTick: "every second in-order segment, or the next tick of a free-running timer", "4.3BSD";
+        "linux" => Linux: "delayed, but at once at the start, after what came twice or late, and while the receiver's window grows", "Linux";
     }
 }
 
@@ -229,6 +231,9 @@ pub struct Config {
     /// Whether an ACK that comes more than one retransmission timeout after the window last let a
     /// segment out finds the initial window again (RFC 5681 section 4.1), also inside a recovery.
     pub idle_restart: bool,
+    /// Whether data behind a pause with nothing outstanding find cwnd halved for each timeout of the pause, down to
+    /// the initial window (RFC 2861; `tcp_slow_start_after_idle` of Linux).
+    pub restart_after_idle: bool,
     /// Whether the first two duplicate ACKs release a new segment each (RFC 3042).
     pub limited_transmit: bool,
     /// Whether duplicate ACKs for data sent before the last reduction start no further fast
@@ -296,6 +301,10 @@ pub struct Config {
     pub backoff: Backoff,
     /// Greatest retransmission timeout, backed off.
     pub max_rto: Duration,
+    /// Expiries of the SYN's timer that do not lengthen it (`tcp_syn_linear_timeouts` of Linux).
+    pub syn_linear_timeouts: u8,
+    /// Retransmissions of the SYN behind which data begin with the initial window all the same.
+    pub syn_retransmissions_forgiven: u8,
     /// When a timer that is due expires.
     pub expiry: Expiry,
 }

@@ -37,6 +37,7 @@ pub const FAMILIES: &[optcp_units::registry::Family] = &[
     config::AfterTimeout::FAMILY,
     config::CongestionKind::FAMILY,
     config::Increase::FAMILY,
+    config::CubicVersion::FAMILY,
     config::AckCounting::FAMILY,
     config::SlowStartKind::FAMILY,
     config::WindowValidation::FAMILY,

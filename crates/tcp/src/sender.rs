@@ -145,13 +145,17 @@ impl Sender {
         }
         if opens {
             // The SYN's ACK: the window is the initial one, however it was grown; one segment if
-            // the SYN had to be sent again (RFC 5681 section 3.1).
+            // the SYN had to be sent again (RFC 5681 section 3.1), or more often than is forgiven.
             let lost = self.timed_out.is_some();
-            let initial = if lost { 1 } else { tcb.config.initial_window };
+            let again = self.counts.timeouts > u64::from(tcb.config.syn_retransmissions_forgiven);
+            let initial = if again { 1 } else { tcb.config.initial_window };
             tcb.window.cwnd = f64::from(initial) * tcb.mss();
             if lost {
                 tcb.forget_lost_syn();
             } else {
+                if let Some(rtt) = tcb.timer.srtt() {
+                    tcb.congestion.on_handshake(now, rtt);
+                }
                 tcb.congestion.on_open();
             }
         }
@@ -207,7 +211,11 @@ impl Sender {
         tcb.loss_until = tcb.max;
         tcb.window.cwnd = tcb.mss();
         tcb.recover = Some(tcb.max);
-        tcb.timer.back_off();
+        let linear =
+            tcb.opens() && self.counts.timeouts <= u64::from(tcb.config.syn_linear_timeouts);
+        if !linear {
+            tcb.timer.back_off();
+        }
         tcb.timer.restart(now);
         tcb.pacer.release(now);
         tcb.allowance = u32::MAX;
@@ -232,6 +240,9 @@ impl Sender {
             tcb.depart(seq, now);
         }
         if !retransmission {
+            if tcb.max == tcb.una {
+                tcb.resume(now);
+            }
             tcb.max = seq.next();
             tcb.timer.time(seq, now);
         } else if tcb.config.measurement == Measurement::UntilTimeout

@@ -70,10 +70,7 @@ impl Tcb {
     pub(crate) fn new(config: Arc<Config>, segments: Option<u32>, clock_phase: Duration) -> Self {
         let mss = config.mss.count() as f64;
         let initial = if config.handshake { 1 } else { config.initial_window };
-        let window = Window {
-            cwnd: f64::from(initial) * mss,
-            ssthresh: config.initial_ssthresh.map_or(f64::INFINITY, |s| f64::from(s) * mss),
-        };
+        let window = Window { cwnd: f64::from(initial) * mss, ssthresh: initial_ssthresh(&config) };
         let end = segments.map_or(Seq::MAX, |s| Seq::new(s) + u32::from(config.handshake));
         let start = start(&config, clock_phase);
         Tcb {
@@ -118,11 +115,12 @@ impl Tcb {
         self.config.handshake && self.una == Seq::ZERO
     }
 
-    /// What the loss of a SYN did to the window is taken back: it says nothing of the path's capacity.
+    /// What the loss of a SYN did is taken back: it says nothing of the path's capacity.
     #[cold]
     pub(crate) fn forget_lost_syn(&mut self) {
-        let initial = self.config.initial_ssthresh;
-        self.window.ssthresh = initial.map_or(f64::INFINITY, |s| f64::from(s) * self.mss);
+        if self.config.first_loss != FirstLoss::Ns2 {
+            self.window.ssthresh = initial_ssthresh(&self.config);
+        }
         let start = start(&self.config, self.clock_phase);
         self.congestion.on_lost_syn(&self.config.controllers, start);
         self.timer.begin_behind_lost_syn();
@@ -166,11 +164,6 @@ impl Tcb {
         Time::from_ps(read.saturating_sub(self.clock_phase.as_ps()))
     }
 
-    /// Whether an ACK that echoes `echo` answers something sent before `sent`.
-    pub(crate) fn is_before(&self, echo: Timestamp, sent: Time) -> bool {
-        self.stamp(sent).wrapping_sub(echo).cast_signed() > 0
-    }
-
     /// The smaller of cwnd and the receiver's window, in bytes, without inflation.
     pub(crate) fn usable_window(&self) -> f64 {
         self.window.cwnd.min(self.receiver_window())
@@ -193,6 +186,33 @@ impl Tcb {
             self.congestion.on_idle(&mut self.window, initial);
             self.inflation = 0;
         }
+    }
+
+    /// Data is about to be sent with nothing outstanding.
+    pub(crate) fn resume(&mut self, now: Time) {
+        let idle = now - self.last_sent;
+        self.congestion.on_resume(now, idle);
+        self.restart_if_idle(now);
+        if self.config.restart_after_idle && !self.config.congestion.wants_rates() {
+            self.halve_for(idle);
+        }
+    }
+
+    /// Halves cwnd for each timeout that passed, down to the initial window.
+    fn halve_for(&mut self, idle: Duration) {
+        let rto = self.timer.rto();
+        if idle <= rto {
+            return;
+        }
+        let (mss, mut cwnd) = (self.mss(), self.window.segments(self.mss()));
+        let least = self.config.initial_window.min(cwnd);
+        self.window.ssthresh = self.window.ssthresh.max(self.whole(self.window.cwnd * 0.75));
+        let mut left = idle - rto;
+        while left > Duration::ZERO && cwnd > least {
+            cwnd /= 2;
+            left = if left > rto { left - rto } else { Duration::ZERO };
+        }
+        self.window.cwnd = f64::from(cwnd.max(least)) * mss;
     }
 
     /// Whether RFC 6582's condition for a fast retransmit holds: the cumulative ACK covers more
@@ -455,8 +475,11 @@ impl Tcb {
         let flight = self.nxt - self.una;
         if self.allowance > 0 && flight < cwnd.saturating_add(self.inflation).min(limit) {
             self.allowance -= 1;
-        } else if self.limited > 0 && flight < cwnd.saturating_add(self.duplicates).min(limit) {
-            // RFC 3042: at most two segments beyond cwnd, never beyond the receiver's window.
+        } else if self.limited > 0
+            && (self.nxt >= self.max || self.config.after_timeout == AfterTimeout::GoBackN)
+            && flight < cwnd.saturating_add(self.duplicates).min(limit)
+        {
+            // RFC 3042: at most two new segments beyond cwnd, never beyond the receiver's window.
             self.limited -= 1;
             self.limited_sent += 1;
         } else {
@@ -511,6 +534,12 @@ impl Tcb {
             self.config.mss + self.config.header + self.config.timestamp_size()
         }
     }
+}
+
+/// The initial slow-start threshold in bytes.
+fn initial_ssthresh(config: &Config) -> f64 {
+    let mss = config.mss.count() as f64;
+    config.initial_ssthresh.map_or(f64::INFINITY, |segments| f64::from(segments) * mss)
 }
 
 /// What congestion control starts from.

@@ -1,10 +1,10 @@
 //! `[tcp.NAME]`: a profile, and single choices of it changed.
 
 use optcp_tcp::config::{
-    AckCounting, AckKind, AfterTimeout, Backoff, Config, CongestionKind, DuplicateAckKind, Expiry,
-    FirstLoss, Halving, Increase, LossDetectionKind, Measurement, NewRenoTimer, Pacing, PartialAck,
-    RateReduction, RecoveryExit, RecoveryKind, ReductionBasis, RttKind, SlowStartKind,
-    TimeoutBasis, WindowValidation,
+    AckCounting, AckKind, AfterTimeout, Backoff, Config, CongestionKind, CubicVersion,
+    DuplicateAckKind, Expiry, FirstLoss, Halving, Increase, LossDetectionKind, Measurement,
+    NewRenoTimer, Pacing, PartialAck, RateReduction, RecoveryExit, RecoveryKind, ReductionBasis,
+    RttKind, SlowStartKind, TimeoutBasis, WindowValidation,
 };
 use optcp_tcp::profile::Profile;
 use optcp_units::registry::Entry;
@@ -64,7 +64,7 @@ macro_rules! choice {
 }
 
 choice! {
-    RecoveryKind, LossDetectionKind, RateReduction, AfterTimeout, CongestionKind, Increase, AckCounting, SlowStartKind, WindowValidation, Pacing, Backoff, FirstLoss, RttKind, Measurement, Expiry, NewRenoTimer, ReductionBasis, TimeoutBasis, RecoveryExit, PartialAck, Halving, AckKind, DuplicateAckKind,
+    RecoveryKind, LossDetectionKind, RateReduction, AfterTimeout, CongestionKind, CubicVersion, Increase, AckCounting, SlowStartKind, WindowValidation, Pacing, Backoff, FirstLoss, RttKind, Measurement, Expiry, NewRenoTimer, ReductionBasis, TimeoutBasis, RecoveryExit, PartialAck, Halving, AckKind, DuplicateAckKind,
 }
 
 field! {
@@ -92,6 +92,11 @@ impl From<Window> for u32 {
         window.0
     }
 }
+
+/// Choices that came after digests were kept: at the default they are no part of the resolved scenario, so that the
+/// digests of older ones stay.
+const LATER: &[&str] =
+    &["cubic_version", "syn_linear_timeouts", "syn_retransmissions_forgiven", "restart_after_idle"];
 
 /// Declares the table from the fields of `Config`, and of what is in it: a controller's own key is flat in files.
 /// The test of profiles names a field that is missing here.
@@ -128,13 +133,16 @@ macro_rules! tcp_table {
             $( (stringify!($name), <$Type as Field>::CHOICES), )*
         ];
 
-        /// All choices, in base units.
+        /// All choices, in base units, but for later ones at their default.
         pub(crate) fn resolved(config: &Config) -> Value {
             let mut map = Map::new();
+            let default = Profile::Rfc.config();
             $( {
-                let value = <$Type>::from(config $($(.$part)+)? .$name);
-                let key = concat!(stringify!($name)).to_owned() + <$Type as Field>::SUFFIX;
-                map.insert(key, value.resolved());
+                let value = <$Type>::from(config $($(.$part)+)? .$name).resolved();
+                let default = <$Type>::from(default $($(.$part)+)? .$name).resolved();
+                if value != default || !LATER.contains(&stringify!($name)) {
+                    map.insert(stringify!($name).to_owned() + <$Type as Field>::SUFFIX, value);
+                }
             } )*
             Value::Object(map)
         }
@@ -247,6 +255,8 @@ tcp_table! {
     slow_start: SlowStartKind,
     /// Whether CUBIC aims lower after a loss at a smaller window than the one before.
     fast_convergence in controllers.cubic: bool,
+    /// Whose CUBIC it is.
+    cubic_version in controllers.cubic: CubicVersion,
     /// Whether the window grows while it does not limit what is sent.
     window_validation: WindowValidation,
     /// How segments that the window allows are spread over time.
@@ -255,6 +265,8 @@ tcp_table! {
     pacing_burst: u32,
     /// Whether an ACK finds the initial window again when nothing was sent for a timeout.
     idle_restart: bool,
+    /// Whether a pause with nothing outstanding halves the window for each timeout.
+    restart_after_idle: bool,
     /// Whether the first two duplicate ACKs release a new segment each (RFC 3042).
     limited_transmit: bool,
     /// Whether duplicate ACKs for data sent before the last reduction start no further fast retransmit.
@@ -317,6 +329,10 @@ tcp_table! {
     backoff: Backoff,
     /// Greatest retransmission timeout, backed off.
     max_rto: optcp_units::Duration,
+    /// Expiries of the SYN's timer that do not lengthen it.
+    syn_linear_timeouts: u8,
+    /// Retransmissions of the SYN behind which data begin with the initial window all the same.
+    syn_retransmissions_forgiven: u8,
     /// When a timer that is due expires.
     expiry: Expiry,
 }

@@ -83,6 +83,9 @@ pub trait Controller: Clone + Sized {
     /// Data begin: the round trip of the SYN, of which `observe` was told, is none of data.
     fn on_open(&mut self) {}
 
+    /// The round trip of the SYN, if it was sent once; data begin after that.
+    fn on_handshake(&mut self, _now: Time, _rtt: Duration) {}
+
     /// Data begin behind a SYN that had to be sent again, which says nothing of the path's capacity.
     fn on_lost_syn(&mut self, keys: &Self::Keys, start: Start) {
         *self = Self::new(keys, start);
@@ -148,6 +151,9 @@ pub trait Controller: Clone + Sized {
     fn on_idle(&mut self, window: &mut Window, initial: f64) {
         window.cwnd = window.cwnd.min(initial);
     }
+
+    /// Data is sent with nothing outstanding, `idle` after the last that was.
+    fn on_resume(&mut self, _now: Time, _idle: Duration) {}
 
     /// The time between segments, if it finds the rate, for a window of `window` segments.
     fn interval(&self, _window: u32, _srtt: Option<Duration>) -> Option<Duration> {

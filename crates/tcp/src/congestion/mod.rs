@@ -35,6 +35,7 @@ use controller::{Controller, Keys, OwnKey, Start};
 use event::{AckEvent, DeliveryEvent};
 
 pub use ack_counting::AckCounting;
+pub use cubic::CubicVersion;
 pub use reno::Increase;
 pub use slow_start::{SlowStart, SlowStartKind};
 pub(crate) use window_validation::WindowUse;
@@ -134,6 +135,11 @@ impl CongestionControl {
         each!(self, it => it.on_open());
     }
 
+    /// See [`Controller::on_handshake`].
+    pub fn on_handshake(&mut self, now: Time, rtt: Duration) {
+        each!(self, it => it.on_handshake(now, rtt));
+    }
+
     /// See [`Controller::observe`].
     #[inline]
     pub fn observe(&mut self, ack: &AckEvent) {
@@ -203,6 +209,11 @@ impl CongestionControl {
     /// See [`Controller::on_idle`].
     pub fn on_idle(&mut self, window: &mut Window, initial: f64) {
         each!(self, it => it.on_idle(window, initial));
+    }
+
+    /// See [`Controller::on_resume`].
+    pub fn on_resume(&mut self, now: Time, idle: Duration) {
+        each!(self, it => it.on_resume(now, idle));
     }
 
     /// See [`Controller::interval`].

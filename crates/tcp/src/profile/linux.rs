@@ -2,8 +2,8 @@
 //!
 //! Read from the behaviour of Linux 6. Not modelled: segmentation offload, the window that the receiver
 //! tunes (a scenario sets `window_limit`; 6 MB is the default limit of `tcp_rmem`), the detection of how
-//! far a path reorders, and the memory of earlier connections. `idle_restart` stays off: Linux restarts
-//! after a pause with nothing outstanding, which flows that always have data do not come to.
+//! far a path reorders, and the memory of earlier connections. `idle_restart` stays off: Linux looks when data are
+//! written after a pause, not when an ACK comes.
 //! Pacing stays off: CUBIC does not ask for it, and the default queue, `fq_codel`, does none. With the
 //! queue `fq` it is `window`.
 
@@ -12,9 +12,9 @@ use optcp_units::{Bytes, Duration};
 use super::bundle::bundle;
 use super::rfc::RFC;
 use crate::config::{
-    AckCounting, AckKind, CongestionKind, Halving, Increase, LossDetectionKind, Measurement,
-    RateReduction, RecoveryKind, ReductionBasis, RttKind, SlowStartKind, TimeoutBasis,
-    WindowValidation,
+    AckCounting, AckKind, CongestionKind, CubicVersion, Halving, Increase, LossDetectionKind,
+    Measurement, NewRenoTimer, RateReduction, RecoveryExit, RecoveryKind, ReductionBasis, RttKind,
+    SlowStartKind, TimeoutBasis, WindowValidation,
 };
 
 bundle! {
@@ -38,12 +38,15 @@ bundle! {
     "it takes reductions back that DSACK or timestamps show to be needless" =>
         dsack_undo: true, timestamp_undo: true;
     "its default congestion control, with its module's defaults" =>
-        congestion: CongestionKind::Cubic, slow_start: SlowStartKind::HyStart;
+        congestion: CongestionKind::Cubic, controllers.cubic.cubic_version: CubicVersion::Linux,
+        slow_start: SlowStartKind::HyStart;
     "`tcp_slow_start` and `tcp_cong_avoid_ai` count every segment delivered; what Reno adds are whole segments" =>
         ack_counting: AckCounting::Segments,
         controllers.reno.increase: Increase::WholeSegments;
     "`tcp_is_cwnd_limited` is asked before the window grows" =>
         window_validation: WindowValidation::Linux;
+    "`tcp_slow_start_after_idle` is on" =>
+        restart_after_idle: true;
     "`tcp_min_tso_segs` is 2, where there is pacing" =>
         pacing_burst: 2;
     "the ACK that ends recovery finds it open, and the window grows" =>
@@ -54,11 +57,17 @@ bundle! {
         reduction_basis: ReductionBasis::Window, timeout_basis: TimeoutBasis::WindowKeepRecovery,
         halving: Halving::Whole;
     "TCP_DELACK_MIN is 40 ms, and a connection begins with up to 16 quick ACKs" =>
-        ack: AckKind::Delayed, ack_delay: Duration::from_ms(40), quick_acks: 16;
+        ack: AckKind::Linux, ack_delay: Duration::from_ms(40), quick_acks: 16;
     "its own, with TCP_RTO_MIN below its variance" =>
         rtt: RttKind::Linux, min_rto: Duration::from_ms(200);
     "it measures from the times at which segments were sent, and asks timestamps only where that is ambiguous" =>
         measurement: Measurement::EveryAck;
     "TCP_RTO_MAX" =>
         max_rto: Duration::from_secs(120);
+    "`tcp_syn_linear_timeouts` is 4 since Linux 6.5: a SYN is sent again after 1, 2, 3, 4, 5, 7, 11 s" =>
+        syn_linear_timeouts: 4;
+    "with a first timeout of a second, a SYN that is sent again once says little (RFC 6298 appendix A)" =>
+        syn_retransmissions_forgiven: 1;
+    "without SACK, as near as RFC 6582 comes to it: each partial ACK restarts the timer, and the window ends at ssthresh" =>
+        newreno_timer: NewRenoTimer::Patient, recovery_exit: RecoveryExit::Ssthresh;
 }

@@ -48,7 +48,7 @@ bundle! {
     "the smoothest, where there is pacing" =>
         pacing_burst: 1;
     "RFC 5681 section 4.1 means applications that pause; flows here do not" =>
-        idle_restart: false;
+        idle_restart: false, restart_after_idle: false;
     "RFC 5681 section 3.2 step 1: a sender should do so" =>
         limited_transmit: true;
     "RFC 6582 section 3.2 step 2, held until an ACK covers `recover`" =>
@@ -89,8 +89,10 @@ bundle! {
     "RFC 6298 section 2: the initial second of rule 2.1, the least of rule 2.4, a maximum of at least 60 s by rule 2.5" =>
         initial_rto: Duration::from_secs(1), min_rto: Duration::from_secs(1),
         max_rto: Duration::from_secs(60);
-    "RFC 6298 rule 5.5" =>
-        backoff: Backoff::ToMaximum;
+    "RFC 6298 rule 5.5, which makes no difference for a SYN" =>
+        backoff: Backoff::ToMaximum, syn_linear_timeouts: 0;
+    "RFC 5681 section 3.1: one segment if the SYN was lost" =>
+        syn_retransmissions_forgiven: 0;
     "RFC 6298 section 5 knows no rounding" =>
         expiry: Expiry::Exact;
 }

@@ -3,6 +3,7 @@
 mod duplicates;
 mod policy;
 mod report;
+mod round_trip;
 
 use optcp_units::{Duration, Time};
 
@@ -36,6 +37,8 @@ pub struct Receiver {
     policy: AckPolicy,
     /// Segments that are still acknowledged at once, whatever the policy.
     quick: u32,
+    /// The last segment of the transfer, if its ACK does not wait.
+    last: Option<Seq>,
     /// To what `quick` goes back when a segment comes twice.
     quick_acks: u32,
     /// Whether segment 0 is acknowledged at once all the same.
@@ -66,6 +69,7 @@ impl Receiver {
             beyond: Ranges::default(),
             policy: AckPolicy::new(config, clock_phase),
             quick: config.quick_acks,
+            last: None,
             quick_acks: config.quick_acks,
             first_at_once: config.first_ack_at_once || config.handshake,
             delays_duplicates: config.delays_duplicates,
@@ -74,6 +78,14 @@ impl Receiver {
             recent: 0,
             last_acked: Seq::ZERO,
             deadline: None,
+        }
+    }
+
+    /// The sender marks segment `seq` as the last of what its application wrote (PSH): Linux does not let its ACK
+    /// wait.
+    pub fn push(&mut self, seq: Seq) {
+        if matches!(self.policy, AckPolicy::Linux(_)) {
+            self.last = Some(seq);
         }
     }
 
@@ -109,11 +121,13 @@ impl Receiver {
                 self.next = end;
                 self.beyond.remove_below(end);
             }
+            self.quick = self.policy.on_in_order(now, seq, self.next, self.quick);
             if let Some(suppression) = &mut self.suppression {
                 let whole = self.beyond.is_empty();
                 suppression.on_in_order(Seen { at: now, seq, ttl, stamp }, whole);
             }
         } else if seq > self.next {
+            self.policy.on_hole();
             if let Some(suppression) = &mut self.suppression {
                 suppressed = !suppression.answers(Seen { at: now, seq, ttl, stamp });
             }
@@ -153,7 +167,7 @@ impl Receiver {
             self.quick -= 1;
             return false;
         }
-        in_order && !(self.first_at_once && seq == Seq::ZERO)
+        in_order && !(self.first_at_once && seq == Seq::ZERO) && self.last != Some(seq)
     }
 
     /// The sender sends again what is here: it may be short of ACKs.
@@ -187,10 +201,11 @@ impl Receiver {
     fn reply(&mut self, now: Time, tells: bool) -> Ack {
         self.deadline = None;
         self.last_acked = self.next;
-        if let Some(suppression) = &mut self.suppression
-            && self.beyond.is_empty()
-        {
-            suppression.on_ack(now, self.next);
+        if self.beyond.is_empty() {
+            self.policy.on_ack(now, self.next);
+            if let Some(suppression) = &mut self.suppression {
+                suppression.on_ack(now, self.next);
+            }
         }
         let sack = match &mut self.report {
             Some(report) if tells => report.take(self.next, &self.beyond),

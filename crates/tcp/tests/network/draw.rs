@@ -2,9 +2,9 @@
 
 use optcp_tcp::config::{
     AckCounting, AckKind, AfterTimeout, Backoff, Config, CongestionKind, ControllerKeys,
-    DuplicateAckKind, Expiry, FirstLoss, Halving, Increase, LossDetectionKind, Measurement,
-    NewRenoTimer, Pacing, PartialAck, RateReduction, RecoveryExit, RecoveryKind, ReductionBasis,
-    RttKind, SlowStartKind, TimeoutBasis, WindowValidation,
+    CubicVersion, DuplicateAckKind, Expiry, FirstLoss, Halving, Increase, LossDetectionKind,
+    Measurement, NewRenoTimer, Pacing, PartialAck, RateReduction, RecoveryExit, RecoveryKind,
+    ReductionBasis, RttKind, SlowStartKind, TimeoutBasis, WindowValidation,
 };
 use optcp_tcp::profile::Profile;
 use optcp_units::{Bytes, Duration};
@@ -128,6 +128,9 @@ impl Draw {
             min_rto: Duration::from_ms(self.pick(&[0, 20, 200, 1_000])),
             backoff: self.pick(Backoff::ALL),
             max_rto: initial_rto * self.pick(&[1, 4, 60]),
+            restart_after_idle: self.percent(50),
+            syn_linear_timeouts: self.pick(&[0, 4]),
+            syn_retransmissions_forgiven: self.pick(&[0, 1]),
             ..base
         }
     }
@@ -136,6 +139,7 @@ impl Draw {
         let mut keys = ControllerKeys::default();
         keys.reno.increase = self.pick(Increase::ALL);
         keys.cubic.fast_convergence = self.percent(50);
+        keys.cubic.cubic_version = self.pick(CubicVersion::ALL);
         keys
     }
 }

@@ -140,6 +140,11 @@ impl Controller for Bbr {
     /// It goes by what is delivered, of which the SYN tells nothing.
     fn on_lost_syn(&mut self, (): &(), _start: Start) {}
 
+    /// Linux begins with the round trip of the SYN as the least one, which a full segment's serialization exceeds.
+    fn on_handshake(&mut self, now: Time, rtt: Duration) {
+        self.min_rtt.on_measurement(Some(rtt), now);
+    }
+
     /// The window changes with deliveries only.
     fn on_loss(&mut self, window: &Window, mss: f64, _amount: f64) -> Option<f64> {
         self.keep(window.segments(mss));

@@ -30,8 +30,8 @@
 
 use optcp_units::{Duration, Time};
 
+use super::super::round_trip::RoundTrip;
 use super::das::Das;
-use super::round_trip::RoundTrip;
 use super::seen::Seen;
 use crate::acknowledgment::Timestamp;
 use crate::config::Config;
@@ -91,7 +91,7 @@ impl DasBounded {
         };
         match &mut self.bound {
             Bound::Timestamps { last, .. } => *last = Some((segment.at, segment.stamp)),
-            Bound::RoundTrip(round_trip) => round_trip.on_in_order(segment),
+            Bound::RoundTrip(round_trip) => round_trip.on_in_order(segment.at, segment.seq),
         }
     }
 

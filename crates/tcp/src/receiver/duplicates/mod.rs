@@ -2,7 +2,6 @@
 
 mod das;
 mod das_bounded;
-mod round_trip;
 mod seen;
 
 use optcp_units::Time;

@@ -49,20 +49,12 @@ impl LossDetection {
         }
     }
 
-    /// An ACK tells of a segment for the first time; `early` if it answers an earlier transmission,
-    /// `sacked` if SACK tells.
-    pub(super) fn on_delivered(
-        &mut self,
-        seq: Seq,
-        segment: Outstanding,
-        early: bool,
-        now: Time,
-        sacked: bool,
-    ) {
+    /// An ACK tells of a segment for the first time; `sacked` if SACK tells.
+    pub(super) fn on_delivered(&mut self, seq: Seq, segment: Outstanding, now: Time, sacked: bool) {
         match self {
             LossDetection::Duplicates(d) if sacked => d.on_sacked(seq),
             LossDetection::Duplicates(_) => {}
-            LossDetection::Rack(d) => d.on_delivered(seq, segment, early, now),
+            LossDetection::Rack(d) => d.on_delivered(seq, segment, now, sacked),
         }
     }
 
@@ -96,11 +88,11 @@ impl LossDetection {
         }
     }
 
-    /// What was held to be lost is under way after all: all of it is looked at again.
+    /// What was held to be lost is under way after all.
     pub(super) fn on_undo(&mut self, board: &Scoreboard) {
         match self {
             LossDetection::Duplicates(d) => d.on_undo(board),
-            LossDetection::Rack(d) => d.on_undo(board),
+            LossDetection::Rack(_) => {}
         }
     }
 

@@ -64,6 +64,8 @@ pub struct Sack {
     /// New segments that F-RTO still sends.
     frto_new: u32,
     undo: Undo,
+    /// Whether a retransmission was found lost just now.
+    lost_again: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -88,6 +90,7 @@ impl Sack {
             frto: ForwardRto::Off,
             frto_new: 0,
             undo: Undo::default(),
+            lost_again: false,
         }
     }
 
@@ -99,10 +102,7 @@ impl Sack {
         let mut delivered = |seq: Seq, segment: Outstanding, sacked: bool| {
             delivery.add(segment, sacked);
             delivery.original |= *phase == Phase::Loss && !segment.again && seq < *until;
-            // Only what was sent again has an earlier transmission.
-            let timed = segment.again && tcb.config.timestamps;
-            let early = timed && tcb.is_before(ack.echo, segment.sent);
-            detection.on_delivered(seq, segment, early, now, sacked);
+            detection.on_delivered(seq, segment, now, sacked);
             if let Some(rate) = &mut rate {
                 rate.on_delivered(seq, segment.sent, segment.again);
             }
@@ -125,10 +125,14 @@ impl Sack {
         }
     }
 
+    /// How many segments are lost now that were not before. A retransmission among them is a new loss: what repairs a
+    /// timeout becomes a recovery, as in Linux.
     fn detect(&mut self, tcb: &mut Tcb, now: Time) -> u32 {
         let recovering = self.phase != Phase::Open;
+        let resent = self.board.resent();
         let lost = self.detection.detect(&mut self.board, recovering, tcb.timer.srtt(), now);
         self.board.newly_lost().for_each(|seq| tcb.on_lost(seq, now));
+        self.lost_again = self.board.resent() < resent;
         lost
     }
 
@@ -182,13 +186,16 @@ impl Sack {
         self.end_repair();
     }
 
-    /// Begins a recovery if a segment is lost and nothing is being repaired. `outstanding` and `sacked`
+    /// Begins a recovery if a segment is lost and nothing is being repaired, or a retransmission after a timeout is. `outstanding` and `sacked`
     /// were so before that was found.
     fn recover(&mut self, tcb: &mut Tcb, now: Time, outstanding: u32, sacked: u32) {
-        if self.phase == Phase::Open
-            && !tcb.first_waits_for_timer()
-            && self.board.next_lost().is_some()
-        {
+        let begins = match self.phase {
+            Phase::Open => self.board.next_lost().is_some() && !tcb.first_waits_for_timer(),
+            Phase::Loss => self.lost_again,
+            Phase::Recovery => false,
+        };
+        if begins {
+            (self.frto, self.frto_new) = (ForwardRto::Off, 0);
             self.enter_recovery(tcb, now, outstanding, sacked);
         }
     }
@@ -203,7 +210,7 @@ impl Sack {
 
     /// RFC 6675 section 5 step 4. `outstanding` and `sacked` were so before the ACK that starts it.
     fn enter_recovery(&mut self, tcb: &mut Tcb, now: Time, outstanding: u32, sacked: u32) {
-        self.undo.begin(tcb);
+        self.undo.begin(tcb, self.board.resent());
         self.probe.forget();
         self.phase = Phase::Recovery;
         self.until = tcb.max;
@@ -364,7 +371,7 @@ impl Recovery for Sack {
     fn on_timeout(&mut self, tcb: &mut Tcb, now: Time) {
         let first = self.phase == Phase::Open;
         if first {
-            self.undo.begin(tcb);
+            self.undo.begin(tcb, self.board.resent());
         }
         self.frto = if tcb.config.frto && first { ForwardRto::Step2 } else { ForwardRto::Off };
         self.frto_new = 0;
@@ -448,7 +455,7 @@ impl Recovery for Sack {
         }
         if self.detection.deadline().is_some_and(|at| at <= now) {
             let (outstanding, sacked) = (tcb.max - tcb.una, self.board.sacked());
-            self.detect(tcb, now);
+            self.lost_again = self.detect(tcb, now) > 0;
             self.recover(tcb, now, outstanding, sacked);
             if self.phase == Phase::Recovery {
                 self.reduce(tcb, 0, false);

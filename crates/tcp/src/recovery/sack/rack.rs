@@ -10,7 +10,11 @@
 //! # Parameters
 //! `loss_detection = "rack"`.
 //! # Limits
-//! The least round trip is that of the whole connection, not of the last minutes.
+//! What it held to be lost in a recovery that is taken back is not looked at again until it is sent again, as in
+//! Linux.
+//! The least round trip is that of the whole connection, not of the last minutes. Timestamps do not tell whether a
+//! retransmission or its original has arrived, as in Linux: an ACK beyond a hole echoes that of a segment before
+//! the hole (RFC 7323 section 4.3), so that RFC 8985's condition would leave every such retransmission out.
 
 use std::collections::VecDeque;
 
@@ -31,10 +35,10 @@ type Sent = (Time, Seq);
 pub(super) struct Rack {
     /// RACK.segment: the latest sent of all that have arrived.
     latest: Option<Sent>,
-    /// RACK.rtt: the round trip of the latest sent of those that the last ACK told of.
+    /// RACK.rtt: the round trip of the highest segment that the last ACK covered cumulatively, or by SACK.
     rtt: Duration,
-    /// That one, while an ACK is looked at.
-    newest: Option<Sent>,
+    /// Whether the ACK that is looked at has covered one cumulatively.
+    advanced: bool,
     min_rtt: Option<Duration>,
     /// The farthest that a segment arrived behind the highest, in segments; 0 if none ever did.
     reordering: u32,
@@ -78,11 +82,10 @@ impl Rack {
         self.order.push_back((now, seq));
     }
 
-    /// Steps 1 to 3 of RFC 8985 section 6.2: a segment has arrived. `early` says that the ACK's
-    /// timestamp is of an earlier transmission.
-    pub(super) fn on_delivered(&mut self, seq: Seq, segment: Outstanding, early: bool, now: Time) {
+    /// Steps 1 to 3 of RFC 8985 section 6.2: a segment has arrived.
+    pub(super) fn on_delivered(&mut self, seq: Seq, segment: Outstanding, now: Time, sacked: bool) {
         let rtt = now - segment.sent;
-        if segment.again && (early || self.min_rtt.is_some_and(|least| rtt < least)) {
+        if segment.again && self.min_rtt.is_some_and(|least| rtt < least) {
             return;
         }
         if !segment.again {
@@ -90,12 +93,11 @@ impl Rack {
             self.reordering = self.reordering.max(self.highest.saturating_since(seq));
         }
         self.highest = self.highest.max(seq.next());
-        let sent = Some((segment.sent, seq));
-        if sent > self.newest {
-            self.newest = sent;
+        self.advanced |= !sacked;
+        if !(sacked && self.advanced) {
             self.rtt = rtt;
         }
-        self.latest = self.latest.max(sent);
+        self.latest = self.latest.max(Some((segment.sent, seq)));
     }
 
     /// Step 4, DSACK: the window grows once a round trip in which a segment came twice.
@@ -113,22 +115,6 @@ impl Rack {
         if self.persist == 0 {
             self.multiplier = 1;
         }
-    }
-
-    /// What was held to be lost is under way after all, as it was sent last.
-    pub(super) fn on_undo(&mut self, board: &Scoreboard) {
-        // Those that were sent once stand in order; the few that were sent again are merged into them.
-        let (mut order, mut again) = (Vec::new(), Vec::new());
-        for (seq, segment) in board.iter_from(board.una()).filter(|(_, s)| !s.sacked) {
-            let sent: Sent = (segment.sent, seq);
-            if segment.again { again.push(sent) } else { order.push(sent) }
-        }
-        if !again.is_empty() {
-            order.extend(again);
-            order.sort();
-        }
-        self.order = order.into();
-        self.unlisted = board.end();
     }
 
     /// The reordering window (RACK_update_reo_wnd).
@@ -150,7 +136,7 @@ impl Rack {
         now: Time,
     ) -> u32 {
         self.deadline = None;
-        self.newest = None;
+        self.advanced = false;
         let Some(latest) = self.latest else { return 0 };
         let allowed = self.rtt + self.window(board, recovering, srtt);
         let mut lost = 0;
@@ -163,6 +149,10 @@ impl Rack {
                 Verdict::Waits(due) => {
                     waiting += 1;
                     self.deadline = Some(due);
+                    continue;
+                }
+                Verdict::Held => {
+                    waiting += 1;
                     continue;
                 }
                 Verdict::Lost => lost += u32::from(board.mark_last_lost(sent.1)),
@@ -186,6 +176,7 @@ impl Rack {
                     self.order.push_back(sent);
                     self.deadline = Some(due);
                 }
+                Verdict::Held => self.order.push_back(sent),
                 Verdict::Lost => lost += u32::from(board.mark_last_lost(seq)),
                 Verdict::Stale => {}
             }
@@ -211,8 +202,10 @@ impl Rack {
 
 /// What a transmission is when it is compared with one that was sent later and has arrived.
 enum Verdict {
-    /// Another one, or an arrival, has overtaken it, or it is known to be lost.
+    /// Another one, or an arrival, has overtaken it.
     Stale,
+    /// The timer took it for lost, which it may yet be found not to be.
+    Held,
     /// It may still be lost, then.
     Waits(Time),
     Lost,
@@ -220,10 +213,12 @@ enum Verdict {
 
 /// Looks at a transmission that may take as long as is `allowed`.
 fn judge(board: &Scoreboard, sent: Sent, allowed: Duration, now: Time) -> Verdict {
-    let stands = |s: Outstanding| { s.sent } == sent.0 && !s.sacked && (!s.lost || s.resent);
-    if !board.get(sent.1).is_some_and(stands) {
-        return Verdict::Stale;
+    match board.get(sent.1).filter(|s| { s.sent } == sent.0 && !s.sacked) {
+        None => Verdict::Stale,
+        Some(segment) if segment.lost && !segment.resent => Verdict::Held,
+        Some(_) => {
+            let due = sent.0 + allowed;
+            if due > now { Verdict::Waits(due) } else { Verdict::Lost }
+        }
     }
-    let due = sent.0 + allowed;
-    if due > now { Verdict::Waits(due) } else { Verdict::Lost }
 }

@@ -20,6 +20,8 @@ use crate::window::Window;
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Undo {
     episode: Option<Episode>,
+    /// Timestamp of the first retransmission of those that may still be under way.
+    first: Option<Timestamp>,
 }
 
 /// One reduction that may yet be taken back.
@@ -32,16 +34,17 @@ struct Episode {
     open: u32,
     /// Whether there was any.
     any: bool,
-    /// Timestamp of the first retransmission.
-    first: Option<Timestamp>,
 }
 
 impl Undo {
-    /// The window is about to be reduced.
-    pub(super) fn begin(&mut self, tcb: &mut Tcb) {
+    /// The window is about to be reduced, while `resent` retransmissions are under way, which an ACK may answer too.
+    pub(super) fn begin(&mut self, tcb: &mut Tcb, resent: u32) {
         tcb.congestion.save();
+        if resent == 0 {
+            self.first = None;
+        }
         let (marker, before) = (tcb.una, tcb.window);
-        self.episode = Some(Episode { marker, before, open: 0, any: false, first: None });
+        self.episode = Some(Episode { marker, before, open: resent, any: resent > 0 });
     }
 
     /// A segment is sent again, with `stamp` on it.
@@ -49,8 +52,8 @@ impl Undo {
         if let Some(episode) = &mut self.episode {
             episode.open += 1;
             episode.any = true;
-            episode.first.get_or_insert(stamp);
         }
+        self.first.get_or_insert(stamp);
     }
 
     /// Segments `block` have come twice.
@@ -69,7 +72,7 @@ impl Undo {
 
     /// Whether an ACK that echoes `echo` answers something sent before the first retransmission.
     pub(super) fn answers_original(&self, echo: Timestamp) -> bool {
-        let first = self.episode.and_then(|episode| episode.first);
+        let first = self.first.filter(|_| self.episode.is_some());
         // Timestamps wrap: the difference is taken modulo 2^32 (RFC 7323 section 5.2).
         first.is_some_and(|first| first.wrapping_sub(echo).cast_signed() > 0)
     }

@@ -1,4 +1,4 @@
-//! CUBIC.
+//! CUBIC as its RFC has it.
 //!
 //! # Models
 //! In congestion avoidance the window follows a cubic of the time since its last reduction, which is flat
@@ -9,7 +9,7 @@
 //! (concave and convex region), 4.6 (multiplicative decrease), 4.7 (fast convergence), 4.8 (timeout), 4.9
 //! (spurious congestion events), 4.10 (slow start), 5.8 (time in which the window does not limit).
 //! # Parameters
-//! `fast_convergence`, `slow_start`, `ack_counting`. What is at stake is `reduction_basis` and
+//! `cubic_version = "rfc9438"`, `fast_convergence`, `slow_start`, `ack_counting`. What is at stake is `reduction_basis` and
 //! `timeout_basis`.
 //! # Limits
 //! Fractions of a segment are kept. In the Reno-friendly region the window never shrinks to W_est. A
@@ -17,9 +17,10 @@
 
 use optcp_units::{Duration, Time};
 
-use super::controller::{Controller, Start, keys};
-use super::event::AckEvent;
-use super::slow_start::SlowStart;
+use super::super::controller::{Controller, Start};
+use super::super::event::AckEvent;
+use super::super::slow_start::SlowStart;
+use super::CubicKeys;
 use crate::window::Window;
 
 /// C in segments a cubic second (RFC 9438 section 5).
@@ -29,18 +30,9 @@ const BETA: f64 = 0.7;
 /// Reno's increase that makes up for BETA: 3 (1 - BETA) / (1 + BETA) (section 4.3).
 const ALPHA: f64 = 9.0 / 17.0;
 
-keys! {
-    /// What CUBIC chooses for itself alone.
-    pub struct CubicKeys {
-        /// Whether it aims lower after a loss at a smaller window than the one before (RFC 9438 section
-        /// 4.7), which gives way to new flows.
-        fast_convergence: bool = true, "RFC 9438 section 4.7, for a connection that is set to CUBIC";
-    }
-}
-
 /// See the module's text.
 #[derive(Clone, Debug)]
-pub struct Cubic {
+pub struct Rfc9438 {
     fast_convergence: bool,
     slow_start: SlowStart,
     state: State,
@@ -94,11 +86,11 @@ impl Epoch {
     }
 }
 
-impl Controller for Cubic {
+impl Controller for Rfc9438 {
     type Keys = CubicKeys;
 
     fn new(keys: &CubicKeys, start: Start) -> Self {
-        Cubic {
+        Rfc9438 {
             fast_convergence: keys.fast_convergence,
             slow_start: start.slow_start,
             state: State::default(),
@@ -193,7 +185,7 @@ mod tests {
     const MSS: f64 = 1000.0;
 
     fn vectors() -> Vec<serde_json::Value> {
-        let text = include_str!("../../../../tests/reference/tcp/analytic.json");
+        let text = include_str!("../../../../../tests/reference/tcp/analytic.json");
         let file: serde_json::Value = serde_json::from_str(text).unwrap();
         file["rfc9438"]["vectors"].as_array().unwrap().clone()
     }
@@ -203,10 +195,10 @@ mod tests {
     }
 
     /// A sender in congestion avoidance at a window of `cwnd` segments that lost one.
-    fn after_loss(cwnd: f64, w_max: Option<f64>) -> (Cubic, Window) {
+    fn after_loss(cwnd: f64, w_max: Option<f64>) -> (Rfc9438, Window) {
         let slow_start = SlowStart::new(SlowStartKind::Standard, AckCounting::Once, false);
         let start = Start { slow_start, clock_phase: Duration::ZERO };
-        let mut cubic = Cubic::new(&CubicKeys::default(), start);
+        let mut cubic = Rfc9438::new(&CubicKeys::default(), start);
         cubic.state.w_max = w_max;
         let before = Window { cwnd: cwnd * MSS, ssthresh: MSS };
         let ssthresh = cubic.on_loss(&before, MSS, before.cwnd).unwrap();

@@ -19,7 +19,6 @@
 
 use optcp_units::{Duration, Time};
 
-use super::seen::Seen;
 use crate::config::Config;
 use crate::seq::Seq;
 
@@ -50,11 +49,12 @@ impl RoundTrip {
         }
     }
 
-    pub(super) fn on_in_order(&mut self, segment: Seen) {
+    /// Segment `seq` has come, and is in order.
+    pub(super) fn on_in_order(&mut self, now: Time, seq: Seq) {
         if let Some((beyond, since)) = self.under_way
-            && segment.seq >= beyond
+            && seq >= beyond
         {
-            let took = segment.at - since;
+            let took = now - since;
             self.shortest = Some(self.shortest.map_or(took, |shortest| shortest.min(took)));
             self.under_way = None;
         }
