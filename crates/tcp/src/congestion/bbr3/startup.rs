@@ -77,3 +77,16 @@ impl Bbr3 {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Section 5.3.1.3: 1 to 3, 7, and 9 to 10 are three discontiguous ranges.
+    #[test]
+    fn a_run_of_lost_segments_is_one_place() {
+        let mut places = Places::default();
+        [1, 2, 3, 7, 9, 10].into_iter().for_each(|seq| places.on_lost(Seq::new(seq)));
+        assert_eq!(places.count, 3);
+    }
+}
