@@ -54,6 +54,15 @@ pub(super) fn traffic(
                 .at(place!["traffic", i, "rate"], "a rate that packets of this size cannot have");
             continue;
         };
+        if let ProcessPlan::OnOff { superposed, times, .. } = process
+            && silence(rate, superposed, times) > MOST_SILENCE
+        {
+            problems
+                .at(place!["traffic", i, "on"], "a source sends less than a packet in 1000 on times")
+                .label("each of them is drawn")
+                .help("raise `rate` or `on`, or let fewer be `superposed`".to_owned());
+            continue;
+        }
         let superposed = superposed(process, rate);
         if superposed > MOST {
             problems
@@ -115,6 +124,14 @@ fn span(
             .label(format!("from {} to {until}", start.high()));
     }
     (start, until)
+}
+
+/// The most on and off times that an on-off source may have for each of its packets.
+const MOST_SILENCE: f64 = 1000.0;
+
+/// How many on and off times pass for each packet of one of the processes that a source superposes.
+fn silence(rate: PacketRate, superposed: u32, [on, off]: [Duration; 2]) -> f64 {
+    rate.mean_interval_ps() * f64::from(superposed) / (on.as_ps() as f64 + off.as_ps() as f64)
 }
 
 /// How many processes a source superposes.
