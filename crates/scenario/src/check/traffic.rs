@@ -58,7 +58,10 @@ pub(super) fn traffic(
             && silence(rate, superposed, times) > MOST_SILENCE
         {
             problems
-                .at(place!["traffic", i, "on"], "a source sends less than a packet in 1000 on times")
+                .at(
+                    place!["traffic", i, "on"],
+                    "a source sends less than a packet in 1000 on times",
+                )
                 .label("each of them is drawn")
                 .help("raise `rate` or `on`, or let fewer be `superposed`".to_owned());
             continue;

@@ -44,17 +44,10 @@ use crate::seq::Seq;
 use crate::window::Window;
 
 use aggregation::AckAggregation;
-use control::first_interval;
 use flights::{Flight, Flights};
 use full_pipe::FullPipe;
-use long_term::LongTerm;
 use max_bw::MaxBandwidth;
-use probe_bw::Cycle;
-use probe_rtt::MinRtt;
-use short_term::ShortTerm;
-use startup::Places;
 use state::State;
-use undo::Undo;
 
 /// `BBR.Beta` (section 2.8).
 const BETA: Gain = Gain(7, 10);
@@ -75,14 +68,14 @@ pub struct Bbr3 {
     max: MaxBandwidth,
     /// `BBR.bw`: the former, bounded by what losses say of late.
     bandwidth: Bandwidth,
-    rtt: MinRtt,
+    rtt: probe_rtt::MinRtt,
     full: FullPipe,
-    short: ShortTerm,
-    long: LongTerm,
-    cycle: Cycle,
-    places: Places,
+    short: short_term::ShortTerm,
+    long: long_term::LongTerm,
+    cycle: probe_bw::Cycle,
+    places: startup::Places,
     aggregation: AckAggregation,
-    undo: Undo,
+    undo: undo::Undo,
     /// The initial window in segments, once it was used.
     initial: u32,
     /// The time between segments, once there is a rate.
@@ -132,14 +125,14 @@ impl Controller for Bbr3 {
             flights: Flights::default(),
             max: MaxBandwidth::default(),
             bandwidth: Bandwidth::default(),
-            rtt: MinRtt::default(),
+            rtt: probe_rtt::MinRtt::default(),
             full: FullPipe::default(),
-            short: ShortTerm::default(),
-            long: LongTerm::default(),
-            cycle: Cycle::default(),
-            places: Places::default(),
+            short: short_term::ShortTerm::default(),
+            long: long_term::LongTerm::default(),
+            cycle: probe_bw::Cycle::default(),
+            places: startup::Places::default(),
             aggregation: AckAggregation::default(),
-            undo: Undo::default(),
+            undo: undo::Undo::default(),
             initial: 0,
             interval: None,
             measured: false,
@@ -219,7 +212,7 @@ impl Controller for Bbr3 {
 
     /// At the rate in force.
     fn interval(&self, window: u32, srtt: Option<Duration>) -> Option<Duration> {
-        let first = || first_interval(window, srtt.unwrap_or(UNMEASURED));
+        let first = || control::first_interval(window, srtt.unwrap_or(UNMEASURED));
         Some(self.interval.unwrap_or_else(first))
     }
 

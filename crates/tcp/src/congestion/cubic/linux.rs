@@ -19,7 +19,7 @@ use optcp_units::{Duration, Time};
 use super::super::controller::{Controller, Start};
 use super::super::event::AckEvent;
 use super::super::slow_start::SlowStart;
-use super::CubicKeys;
+use super::keys::CubicKeys;
 use crate::window::Window;
 
 /// What a reduction leaves, in 1024ths.

@@ -20,7 +20,7 @@ use optcp_units::{Duration, Time};
 use super::super::controller::{Controller, Start};
 use super::super::event::AckEvent;
 use super::super::slow_start::SlowStart;
-use super::CubicKeys;
+use super::keys::CubicKeys;
 use crate::window::Window;
 
 /// C in segments a cubic second (RFC 9438 section 5).
