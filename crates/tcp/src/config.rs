@@ -45,7 +45,7 @@ registry! {
 registry! {
     /// What is sent again after a timeout.
     pub enum AfterTimeout ("after_timeout") {
-        "go-back-n" => GoBackN: "everything outstanding, also what SACK had covered; limited transmit too goes on from there", "RFC 2018 section 8; 4.3BSD";
+        "go-back-n" => GoBackN: "everything outstanding, also what SACK had covered", "RFC 2018 section 8; 4.3BSD";
         "missing" => Missing: "what SACK does not cover; without SACK everything", "RFC 6675 section 5.1; Linux";
         "first" => First: "the oldest segment; without SACK each later one when a partial ACK asks for it", "RFC 6298 section 5.4";
     }
