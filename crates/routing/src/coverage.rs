@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::backup::{Mechanism, Protect, Repair};
 use crate::repair::repair;
-use crate::{DirectedLink, Routes, Topology, Tree};
+use crate::{DirectedLink, Gone, Routes, Topology};
 
 /// Counts over all pairs of a router and a destination (RFC 6571's per-prefix view), and over all
 /// directions of links (its per-link view). A pair stands for the link that it leaves by, so that pairs
@@ -33,17 +33,19 @@ pub fn coverage(topology: &Topology, mechanism: Mechanism, protect: Protect) -> 
     let routes = Routes::new(topology);
     let mut counts = Coverage::default();
     let mut links: BTreeMap<DirectedLink, bool> = BTreeMap::new();
-    // Links go both ways: who reaches the near end without the link is reached from there.
-    let mut left: BTreeMap<DirectedLink, Tree> = BTreeMap::new();
+    // Links go both ways: what lies behind one can be reached without it if its far end can.
+    let mut around: BTreeMap<DirectedLink, bool> = BTreeMap::new();
     for destination in 0..topology.nodes() {
         for router in 0..topology.nodes() {
             let Some(hop) = routes.next(router, destination) else { continue };
             let backup: Option<Repair> =
                 repair(topology, &routes, mechanism, protect, router, destination);
-            let others =
-                left.entry(hop).or_insert_with(|| Tree::new(&topology.without([hop.0]), router));
+            let around = around.entry(hop).or_insert_with(|| {
+                let way = routes.to(destination).detour(topology, Gone::LinkBehind(router), router);
+                !way.is_empty()
+            });
             counts.pairs += 1;
-            counts.protectable += u64::from(others.distance(destination).is_some());
+            counts.protectable += u64::from(*around);
             let whole = links.entry(hop).or_insert(true);
             *whole &= backup.is_some();
             if let Some(backup) = backup {

@@ -4,6 +4,7 @@
 mod backup;
 mod convergence;
 mod coverage;
+mod detour;
 mod lfa;
 mod remote_lfa;
 mod repair;
@@ -15,6 +16,7 @@ mod topology;
 pub use backup::{Mechanism, Protect, Repair, Segment, TunnelTtl};
 pub use convergence::{Announcement, Failure, Sighting, Timing, announcements, sightings};
 pub use coverage::{Coverage, coverage};
+pub use detour::Gone;
 pub use lfa::{Alternate, alternates, choose};
 pub use remote_lfa::{PqNode, extended_p_space, p_space, pq_node, q_space};
 pub use repair::repair;

@@ -156,7 +156,7 @@ impl Routes {
     }
 }
 
-fn link(cost: u32) -> Distance {
+pub(crate) fn link(cost: u32) -> Distance {
     Distance { cost: u64::from(cost), hops: 1 }
 }
 

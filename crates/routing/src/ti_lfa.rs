@@ -14,7 +14,7 @@
 //! path avoids the node, one is taken that avoids the link. No shared-risk groups.
 
 use crate::backup::{Protect, Segment};
-use crate::{Adjacency, Cost, DirectedLink, Routes, Topology, Tree};
+use crate::{Adjacency, Cost, DirectedLink, Gone, Routes, Topology};
 
 /// A repair along the post-convergence path.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -59,26 +59,19 @@ pub fn post_convergence(
     router: usize,
     destination: usize,
 ) -> Option<RepairPath> {
-    let primary = topology.adjacency(routes.next(router, destination)?)?;
+    let tree = routes.to(destination);
+    let primary = topology.adjacency(tree.next(router)?)?;
     let link = || {
         let back = topology.adjacency((primary.hop.0, 1 - primary.hop.1))?;
         let costs = [primary.cost, back.cost].map(Cost::from);
         let avoided = Avoided::Link { ends: [router, primary.to], costs };
-        let left = topology.without([primary.hop.0]);
-        along(routes, avoided, &path(&left, router, destination))
+        along(routes, avoided, &tree.detour(topology, Gone::LinkBehind(router), router))
     };
     if protect == Protect::Link || primary.to == destination {
         return link();
     }
-    let taken = topology.adjacencies(primary.to).iter().map(|adjacency| adjacency.hop.0);
-    let around = path(&topology.without(taken), router, destination);
+    let around = tree.detour(topology, Gone::Node(primary.to), router);
     along(routes, Avoided::Node(primary.to), &around).or_else(link)
-}
-
-/// The adjacencies of a path.
-fn path(topology: &Topology, from: usize, to: usize) -> Vec<Adjacency> {
-    let hops = Tree::new(topology, to).path(topology, from);
-    hops.into_iter().filter_map(|hop| topology.adjacency(hop)).collect()
 }
 
 /// The repair along a path that avoids what failed.

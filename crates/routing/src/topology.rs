@@ -4,7 +4,7 @@
 pub type DirectedLink = (usize, usize);
 
 /// A point-to-point link between two routers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Link {
     /// The two nodes.
     pub ends: [usize; 2],
@@ -13,7 +13,7 @@ pub struct Link {
 }
 
 /// A link as the node at its near end sees it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Adjacency {
     /// The node at the far end.
     pub to: usize,
@@ -24,7 +24,7 @@ pub struct Adjacency {
 }
 
 /// Nodes and links by index. Parallel links are links of their own.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Topology {
     links: Vec<Option<Link>>,
     /// By node: its adjacencies, by neighbour, then by link.

@@ -1,8 +1,8 @@
 //! Random networks against definitions written down a second time, over distances by Floyd and Warshall.
 
 use optcp_routing::{
-    Converge, Coverage, Entry, Failure, Link, Mechanism, Protect, Repair, Routes, Timing, Topology,
-    alternates, coverage, extended_p_space, p_space, q_space, repair, timeline,
+    Converge, Coverage, Entry, Failure, Gone, Link, Mechanism, Protect, Repair, Routes, Timing,
+    Topology, Tree, alternates, coverage, extended_p_space, p_space, q_space, repair, timeline,
 };
 use optcp_units::{Duration, Time};
 use proptest::prelude::*;
@@ -110,6 +110,26 @@ proptest! {
                 let path = routes.to(to).path(&topology, from);
                 let sum: u64 = path.iter().map(|&hop| u64::from(topology.adjacency(hop).unwrap().cost)).sum();
                 prop_assert_eq!(sum, if cost < FAR { cost } else { 0 });
+            }
+        }
+    }
+
+    #[test]
+    fn detours_are_paths_of_the_graph_without_what_is_gone(topology in networks()) {
+        let routes = Routes::new(&topology);
+        for (router, to, link) in pairs(&topology, &routes) {
+            let tree = routes.to(to);
+            let next = topology.adjacency(tree.next(router).unwrap()).unwrap().to;
+            let around = topology.adjacencies(next).iter().map(|adjacency| adjacency.hop.0).collect();
+            let mut gone = vec![(Gone::LinkBehind(router), vec![link])];
+            gone.extend((next != to).then_some((Gone::Node(next), around)));
+            for (gone, links) in gone {
+                let left = topology.without(links);
+                let anew = Tree::new(&left, to);
+                for from in 0..topology.nodes() {
+                    let way: Vec<_> = tree.detour(&topology, gone, from).iter().map(|step| step.hop).collect();
+                    prop_assert_eq!(way, anew.path(&left, from), "{:?} of {} to {}", gone, from, to);
+                }
             }
         }
     }

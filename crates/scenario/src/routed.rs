@@ -1,6 +1,7 @@
 //! The network as its routers see it.
 
-use std::sync::OnceLock;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use optcp_routing::{
     Coverage, Link, Mechanism, Protect, Repair, Routes, Topology, coverage, repair,
@@ -32,31 +33,41 @@ fn name(plan: &Plan, hop: DirectedLink) -> String {
     format!("{}:{from}->{to}", bundle.name)
 }
 
-/// How much fast reroute protects a network: found when it is first asked for, since it takes longer than many a run.
-#[derive(Debug)]
-pub(crate) struct Protected {
+/// What the coverage of fast reroute depends on.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Network {
     topology: Topology,
     mechanism: Mechanism,
     protect: Protect,
-    found: OnceLock<Coverage>,
+}
+
+/// How much fast reroute protects a network: found when it is first asked for.
+#[derive(Clone, Debug)]
+pub(crate) struct Protected {
+    network: Network,
+    found: Arc<OnceLock<Coverage>>,
 }
 
 impl Protected {
-    /// That of a plan; `None` without routing.
-    pub(crate) fn of(plan: &Plan) -> Option<Protected> {
-        let RoutingPlan { mechanism, protect, .. } = *plan.routing.as_ref()?;
-        let topology = topology_of(plan);
-        Some(Protected { topology, mechanism, protect, found: OnceLock::new() })
-    }
-
-    /// Whether it is of the same network.
-    pub(crate) fn is_of(&self, other: &Protected) -> bool {
-        (self.mechanism, self.protect) == (other.mechanism, other.protect)
-            && self.topology == other.topology
-    }
-
     pub(crate) fn coverage(&self) -> Coverage {
-        *self.found.get_or_init(|| coverage(&self.topology, self.mechanism, self.protect))
+        let Network { topology, mechanism, protect } = &self.network;
+        *self.found.get_or_init(|| coverage(topology, *mechanism, *protect))
+    }
+}
+
+/// The networks of scenarios that differ in overrides only: what is found of one is found for all that have it, such as the
+/// cells of a sweep over its links.
+#[derive(Debug, Default)]
+pub(crate) struct Networks(Mutex<HashMap<Network, Arc<OnceLock<Coverage>>>>);
+
+impl Networks {
+    /// That of a plan; `None` without routing.
+    pub(crate) fn of(&self, plan: &Plan) -> Option<Protected> {
+        let RoutingPlan { mechanism, protect, .. } = *plan.routing.as_ref()?;
+        let network = Network { topology: topology_of(plan), mechanism, protect };
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let found = Arc::clone(known.entry(network.clone()).or_default());
+        Some(Protected { network, found })
     }
 }
 

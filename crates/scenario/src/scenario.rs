@@ -13,7 +13,7 @@ use crate::library::Library;
 use crate::plan::{Carries, Plan};
 use crate::problem::{Diagnostic, Problem, Problems};
 use crate::protected::{self, Spare};
-use crate::routed::{self, Backup, Protected};
+use crate::routed::{self, Backup, Networks, Protected};
 use crate::tree::{Node, Origin};
 use crate::{check, expression, overrides, resolved, schema, sweep, written};
 
@@ -28,8 +28,7 @@ pub struct Scenario {
     axes: Vec<(String, Vec<String>)>,
     /// Of the canonical JSON, which takes longer to write than many a run needs.
     sha256: String,
-    /// Shared by scenarios that differ in nothing that it depends on, such as the link that fails.
-    protected: Option<Arc<Protected>>,
+    protected: Option<Protected>,
 }
 
 /// Where scenarios come from that differ in overrides only.
@@ -38,6 +37,7 @@ struct Source {
     text: String,
     file_name: String,
     library: Library,
+    networks: Networks,
 }
 
 /// A scenario in a few numbers, for `optcp validate`.
@@ -89,6 +89,7 @@ impl Scenario {
             text: text.to_owned(),
             file_name: file_name.to_owned(),
             library: library.clone(),
+            networks: Networks::default(),
         };
         let (table, errors) = DeTable::parse_recoverable(text);
         if !errors.is_empty() {
@@ -105,18 +106,8 @@ impl Scenario {
     /// # Errors
     /// As in [`Scenario::parse`].
     pub fn with_overrides(&self, more: &[(String, String)]) -> Result<Scenario, Diagnostic> {
-        let mut made = Scenario::of_tree(
-            self.source.clone(),
-            self.tree.clone(),
-            self.overrides.clone(),
-            more,
-        )?;
-        if let (Some(before), Some(now)) = (&self.protected, &made.protected)
-            && now.is_of(before)
-        {
-            made.protected = self.protected.clone();
-        }
-        Ok(made)
+        let (tree, overrides) = (self.tree.clone(), self.overrides.clone());
+        Scenario::of_tree(Arc::clone(&self.source), tree, overrides, more)
     }
 
     /// Puts overrides into the tree, and checks what comes of it.
@@ -159,7 +150,7 @@ impl Scenario {
         match plan {
             Some(plan) if problems.found.is_empty() => Ok(Scenario {
                 sha256: hex(&Sha256::digest(resolved::json(&plan))),
-                protected: Protected::of(&plan).map(Arc::new),
+                protected: source.networks.of(&plan),
                 plan,
                 axes,
                 source,
@@ -224,7 +215,7 @@ impl Scenario {
     /// How much its fast reroute protects; `None` without routing.
     #[must_use]
     pub fn coverage(&self) -> Option<Coverage> {
-        self.protected.as_ref().map(|protected| protected.coverage())
+        self.protected.as_ref().map(Protected::coverage)
     }
 
     /// Each router's route and backup for each destination; none without routing.

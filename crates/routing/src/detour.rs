@@ -1,0 +1,100 @@
+//! Shortest paths once a link or a node is gone.
+//!
+//! # Models
+//! The same paths that [`Tree::new`] finds in a graph without what is gone. Only nodes whose path led over it get another
+//! one: those behind it in the tree. So the search is among them, and begins where their other neighbours are.
+//! # Source
+//! G. Ramalingam, T. Reps, "An Incremental Algorithm for a Generalization of the Shortest-Path Problem", 1996.
+//! # Parameters
+//! None.
+//! # Limits
+//! One link, both of its directions, or one node with all of its links.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap};
+
+use crate::shortest::link;
+use crate::{Adjacency, Distance, Topology, Tree};
+
+/// What is not there any more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Gone {
+    /// The link over which this node reaches the destination.
+    LinkBehind(usize),
+    /// A node that is not the destination.
+    Node(usize),
+}
+
+impl Tree {
+    /// The adjacencies from `from` on when something is gone; none if there is no way.
+    #[must_use]
+    pub fn detour(&self, topology: &Topology, gone: Gone, from: usize) -> Vec<Adjacency> {
+        let (Gone::Node(root) | Gone::LinkBehind(root)) = gone;
+        let behind = self.next(root).map(|(link, _)| link);
+        let usable = |adjacency: &Adjacency, node: usize| match gone {
+            Gone::Node(gone) => adjacency.to != gone && node != gone,
+            Gone::LinkBehind(_) => Some(adjacency.hop.0) != behind,
+        };
+        let found = self.found_anew(topology, root, usable);
+        let distance = |node| found.get(&node).copied().unwrap_or_else(|| self.distance(node));
+        let mut way = Vec::new();
+        let mut node = from;
+        while let Some(&new) = found.get(&node) {
+            let fits = |adjacency: &&Adjacency| {
+                let over = distance(adjacency.to).map(|rest| rest + link(adjacency.cost));
+                usable(adjacency, node) && over.is_some() && over == new
+            };
+            // As in a tree: adjacencies stand in the order of neighbours, then links.
+            let Some(next) = topology.adjacencies(node).iter().find(fits) else {
+                return Vec::new();
+            };
+            way.push(*next);
+            node = next.to;
+        }
+        let rest = self.path(topology, node);
+        way.extend(rest.into_iter().filter_map(|hop| topology.adjacency(hop)));
+        way
+    }
+
+    /// How far the nodes are whose path leads through `root` when they may use these adjacencies only.
+    fn found_anew(
+        &self,
+        topology: &Topology,
+        root: usize,
+        usable: impl Fn(&Adjacency, usize) -> bool,
+    ) -> BTreeMap<usize, Option<Distance>> {
+        let mut found = BTreeMap::from([(root, None)]);
+        let mut behind = vec![root];
+        while let Some(node) = behind.pop() {
+            for &Adjacency { to, hop: (link, way), .. } in topology.adjacencies(node) {
+                if self.next(to) == Some((link, 1 - way)) {
+                    found.insert(to, None);
+                    behind.push(to);
+                }
+            }
+        }
+        let mut near: BinaryHeap<Reverse<(Distance, usize)>> = BinaryHeap::new();
+        for &node in found.keys() {
+            let out = topology.adjacencies(node).iter();
+            let out = out
+                .filter(|adjacency| usable(adjacency, node) && !found.contains_key(&adjacency.to));
+            let over =
+                |adjacency: &Adjacency| Some(self.distance(adjacency.to)? + link(adjacency.cost));
+            near.extend(out.filter_map(over).min().map(|distance| Reverse((distance, node))));
+        }
+        while let Some(Reverse((distance, node))) = near.pop() {
+            let Some(known @ None) = found.get_mut(&node) else { continue };
+            *known = Some(distance);
+            for adjacency in topology.adjacencies(node) {
+                let (hop, to) = ((adjacency.hop.0, 1 - adjacency.hop.1), adjacency.to);
+                if usable(adjacency, node)
+                    && found.get(&to) == Some(&None)
+                    && let Some(here) = topology.adjacency(hop)
+                {
+                    near.push(Reverse((distance + link(here.cost), to)));
+                }
+            }
+        }
+        found
+    }
+}
