@@ -262,8 +262,8 @@ KERNEL = Experiment(
         "`python/optcp/evidence/data/kernel_worlds.toml` says what each is, `kernel_runs.py` beside it records them, "
         "`kernel_runs.json` holds every repetition. The kernel sends over a link in real time between two network "
         "namespaces of one machine. A repetition in which one packet was handed over more than 2 ms late, or all of "
-        "them 50 us in the mean, was made again. Handing over takes 0.094 ms each way, half of what a SYN took there beyond "
-        "the delays, and is added to them here. Everything of the kernel is at its default but for buffers: the "
+        "them 50 us in the mean, was made again. Handing over takes 0.094 ms each way, half of what a SYN took there "
+        "beyond the delays, and is added to them here. Everything of the kernel is at its default but for buffers: the "
         "sender's never limits. Where the receiver's is `large`, Linux acknowledged every segment (84 of 100 in "
         '`queue-2-long`), and the profile gets `ack = "every-packet"`; where it is `default`, the profile is as it is. '
         "Without SACK `recovery` is `newreno`, and BBR, which needs SACK here, is left out.",
