@@ -22,4 +22,14 @@ impl QueueLimit {
             QueueLimit::Bytes(limit) => bytes + size as u64 <= limit,
         }
     }
+
+    /// How many packets of `size` bytes, which is above zero, have a place beside so many packets of so many bytes.
+    #[must_use]
+    pub const fn room(self, packets: usize, bytes: u64, size: u16) -> u64 {
+        match self {
+            QueueLimit::Unlimited => u64::MAX,
+            QueueLimit::Packets(limit) => (limit as u64).saturating_sub(packets as u64),
+            QueueLimit::Bytes(limit) => limit.saturating_sub(bytes) / size as u64,
+        }
+    }
 }

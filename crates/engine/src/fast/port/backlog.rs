@@ -3,9 +3,9 @@
 use super::hot::{Hot, Lane};
 use super::sizes::SizeQueue;
 
-/// What packets need where several sizes share a queue, or where more is counted, in one cache line.
+/// What packets need where several sizes share a queue, in one cache line, and where more is counted, in another one.
 #[derive(Clone, Debug, Default)]
-#[repr(align(64))]
+#[repr(C, align(64))]
 pub(super) struct Backlog {
     pub(super) queue: SizeQueue,
     pub(super) bytes: u64,
@@ -26,9 +26,11 @@ impl Backlog {
             }
             self.queue.push(size, sent);
         }
-        let wait = sent - now;
-        self.bytes += u64::from(size);
-        self.byte_time += u128::from(size) * u128::from(wait);
-        self.longest_wait = self.longest_wait.max(wait);
+        if port.tallied {
+            let wait = sent - now;
+            self.bytes += u64::from(size);
+            self.byte_time += u128::from(size) * u128::from(wait);
+            self.longest_wait = self.longest_wait.max(wait);
+        }
     }
 }

@@ -73,7 +73,7 @@ impl Cold {
 
     /// The rest of a port to which nothing has come yet.
     pub(super) fn idle(&self) -> Hot {
-        Hot::new(self.config.delay, self.keeps())
+        Hot::new(self.config.delay, self.keeps(), self.tallied)
     }
 
     /// Whether the sizes of the packets in the queue are kept from the first one on.

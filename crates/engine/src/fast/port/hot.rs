@@ -20,11 +20,15 @@ pub(super) struct Hot {
     /// The sizes of the packets that a short lane is open for: the smallest, and how many sizes.
     pub(super) smallest: u16,
     pub(super) sizes: u16,
+    /// So many more packets are surely accepted, however long they have to wait.
+    pub(super) room: u16,
     pub(super) lane: Lane,
     /// Whether every packet goes into the backlog.
     pub(super) fills_backlog: bool,
     /// Whether its queue is kept there.
     pub(super) keeps: bool,
+    /// Whether bytes and times are counted there.
+    pub(super) tallied: bool,
 }
 
 /// How a port deals with packets.
@@ -40,7 +44,7 @@ pub(super) enum Lane {
 
 impl Hot {
     /// An idle port, at which no short lane is open.
-    pub(super) fn new(delay: Duration, keeps: bool) -> Self {
+    pub(super) fn new(delay: Duration, keeps: bool, tallied: bool) -> Self {
         Hot {
             free_at: 0,
             delay: delay.as_ps(),
@@ -50,9 +54,11 @@ impl Hot {
             per_byte: 0,
             smallest: 0,
             sizes: 0,
+            room: 0,
             lane: Lane::Rare,
             fills_backlog: false,
             keeps,
+            tallied,
         }
     }
 
@@ -65,7 +71,7 @@ impl Hot {
     /// Whether a packet is accepted that has so long to wait, as far as that is easily told.
     #[inline(always)]
     pub(super) fn surely_takes(&self, size: u16, waits: u64) -> bool {
-        self.is_open_for(size) && waits <= self.longest
+        self.is_open_for(size) && (waits <= self.longest || self.room > 0)
     }
 
     #[inline(always)]
@@ -83,6 +89,7 @@ impl Hot {
     #[inline(always)]
     pub(super) fn accept(&mut self, sent: u64) -> u64 {
         self.free_at = sent;
+        self.room = self.room.saturating_sub(1);
         self.counts.accepted += 1;
         sent + self.delay
     }
@@ -99,5 +106,6 @@ impl Hot {
         self.lane = Lane::Rare;
         (self.smallest, self.sizes) = (0, 0);
         self.fills_backlog = false;
+        self.room = 0;
     }
 }

@@ -108,6 +108,7 @@ impl PortMut<'_> {
         self.hot.lane = Lane::One;
         (self.hot.smallest, self.hot.sizes) = (size, 1);
         (self.hot.transmission, self.hot.per_byte) = (transmission, 0);
+        self.hot.room = 0;
         self.hot.fills_backlog = false;
         self.hot.longest = longest;
     }
@@ -131,6 +132,7 @@ impl PortMut<'_> {
         hot.lane = Lane::Any;
         (hot.smallest, hot.sizes) = (smallest, sizes);
         (hot.transmission, hot.per_byte) = (0, cold.per_byte);
+        hot.room = 0;
         hot.fills_backlog = hot.keeps || cold.tallied;
         // The packet in transmission is counted whole, and the next one must fit beside it.
         let surely = match cold.config.limit {
@@ -161,7 +163,15 @@ impl PortMut<'_> {
             return limit == QueueLimit::Unlimited || self.hot.waits(now) <= self.hot.longest;
         }
         self.forget_sent(now);
-        limit.has_room(self.backlog.queue.len(), self.backlog.queue.bytes(), size)
+        let queue = &self.backlog.queue;
+        if self.hot.lane == Lane::Any {
+            let largest = (self.hot.smallest + (self.hot.sizes - 1)).max(1);
+            let transmission = u64::from(self.hot.per_byte) * u64::from(largest);
+            let rare = LONGEST_WAIT.saturating_sub(self.hot.waits(now)) / transmission;
+            let room = limit.room(queue.len(), queue.bytes(), largest).min(rare);
+            self.hot.room = u16::try_from(room).unwrap_or(u16::MAX);
+        }
+        limit.has_room(queue.len(), queue.bytes(), size)
     }
 
     /// Forgets what has been sent at `now` or before.

@@ -12,15 +12,11 @@ use optcp_net::NEVER_SENT;
 pub(super) struct SizeQueue {
     /// The size of the first one.
     first: Option<u16>,
-    /// Whether there are any behind it.
-    more: bool,
     /// When the first one has been sent, in picoseconds.
     first_end: u64,
     bytes: u64,
-    /// The sizes of those behind the first one. Elsewhere in memory, since a packet that finds an idle port
-    /// needs nothing of it.
-    #[expect(clippy::box_collection, reason = "in its place it would take half of the cache line")]
-    others: Box<VecDeque<u16>>,
+    /// The sizes of those behind the first one: a packet that finds an idle port does not go where they are stored.
+    others: VecDeque<u16>,
 }
 
 impl SizeQueue {
@@ -28,7 +24,7 @@ impl SizeQueue {
     pub(super) fn of(mut sizes: VecDeque<u16>, first_end: u64) -> Self {
         let bytes = sizes.iter().map(|&size| u64::from(size)).sum();
         let first = sizes.pop_front();
-        SizeQueue { first, more: !sizes.is_empty(), first_end, bytes, others: Box::new(sizes) }
+        SizeQueue { first, first_end, bytes, others: sizes }
     }
 
     #[inline]
@@ -51,10 +47,7 @@ impl SizeQueue {
     pub(super) fn clear(&mut self) {
         self.first = None;
         self.bytes = 0;
-        if self.more {
-            self.others.clear();
-            self.more = false;
-        }
+        self.others.clear();
     }
 
     /// A packet that has been sent at `end`, right after the one before it.
@@ -66,7 +59,6 @@ impl SizeQueue {
             self.first_end = end;
         } else {
             self.others.push_back(size);
-            self.more = true;
         }
     }
 
@@ -82,7 +74,6 @@ impl SizeQueue {
             self.first_end += self.first.map_or(0, &transmission);
             sent += 1;
         }
-        self.more = !self.others.is_empty();
         sent
     }
 
