@@ -1,15 +1,14 @@
-"""What the build's profile is counted in: the benchmark's worlds, the LBAS paper's, all scenarios that are shipped."""
+"""What the build's profile is counted in: the worlds of `optcp bench` and of the LBAS paper, all scenarios shipped."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import tempfile
+from pathlib import Path
 
 from optcp import _core
+from optcp.benchworlds import WORLDS
 from optcp.papers.lbas.paper import Cell
 from optcp.shipped import find, scenarios
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 SHORT_LBAS = [("stop", "3 s"), ("parameters.warm_up", "1 s"), ("parameters.batch", "1 s")]
 
@@ -19,6 +18,11 @@ def main() -> None:
     for tcp in ("newreno", "sack", "linux-6", "bbr"):
         for flows, seconds in ((10, 20), (100, 5), (1000, 2)):
             _core.Dumbbell(tcp, flows, seconds, "fast").run()
+    with tempfile.TemporaryDirectory() as folder:
+        for text in (make() for make in WORLDS.values()):
+            file = Path(folder) / "world.toml"
+            file.write_text(text, encoding="utf-8")
+            run(file, [])
     for anycast in (True, False):
         for profile in ("inet-2011", "rfc"):
             world = [*Cell(2, 100, anycast).overrides(), *SHORT_LBAS, ("parameters.profile", profile)]

@@ -1,4 +1,4 @@
-"""How fast the simulator is: the dumbbell workload in packet-hops a CPU second, and a core of burst switches.
+"""How fast the simulator is: packet-hops a CPU second of a dumbbell and of other worlds, a core of burst switches.
 
 A packet-hop is one transmission of a data packet or an ACK over one link; the workload defines their number,
 whatever the kernel executes for it. Rows of one size are measured in turn, so that what else the machine does meets
@@ -11,9 +11,12 @@ import json
 import statistics
 import subprocess
 import sys
+import tempfile
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from optcp.benchworlds import WORLDS
 from optcp.shipped import scenarios
 
 if TYPE_CHECKING:
@@ -68,6 +71,20 @@ print(json.dumps({"packets": run.counts["sent"], "requests": int(fibres["bursts"
 """
 )
 
+#: The run of a scenario file, with seed 1.
+_WORLD_CHILD = (
+    _PEAK
+    + """
+scenario = _core.Scenario.load(sys.argv[1], [])
+before_kb = peak_kb()
+start = time.process_time()
+run = scenario.run(1)
+end = time.process_time()
+print(json.dumps({"hops": run.counts["packet_hops"], "events": run.counts["events"], "dropped": run.counts["dropped"],
+                  "cpu_s": end - start, "memory_mb": (peak_kb() - before_kb) / 1024}))
+"""
+)
+
 
 @dataclass(frozen=True)
 class Row:
@@ -109,6 +126,37 @@ class Row:
 
 
 @dataclass(frozen=True)
+class World:
+    """A world of :mod:`optcp.benchworlds`; medians over the repetitions.
+
+    Attributes
+    ----------
+    name
+        Which world.
+    packet_hops
+        Transmissions of packets by ports.
+    dropped
+        Packets that were dropped.
+    hops_per_cpu_s
+        Packet-hops by user and system time of the run with its set-up, the file already read.
+    cpu_s
+        That time.
+    memory_mb
+        What the run adds to the peak memory of its process, MiB; 0 where the system does not tell.
+    events_per_hop
+        Events that the kernel executed for a packet-hop.
+    """
+
+    name: str
+    packet_hops: int
+    dropped: int
+    hops_per_cpu_s: float
+    cpu_s: float
+    memory_mb: float
+    events_per_hop: float
+
+
+@dataclass(frozen=True)
 class Core:
     """The scenario ``burst-core``: 14 nodes, 8 wavelengths a fibre, load 0.5; medians over the repetitions.
 
@@ -144,6 +192,31 @@ def measure_core(repeat: int) -> Core:
     counts = {name: int(turns[0][name]) for name in ("packets", "requests", "lost")}
     cpu_s, memory_mb = (statistics.median(turn[name] for turn in turns) for name in ("cpu_s", "memory_mb"))
     return Core(**counts, cpu_s=cpu_s, memory_mb=memory_mb)
+
+
+def measure_worlds(repeat: int) -> list[World]:
+    """Run each world ``repeat`` times, in turn.
+
+    Raises
+    ------
+    subprocess.CalledProcessError
+        If a run fails.
+    """
+    turns: dict[str, list[dict[str, float]]] = {name: [] for name in WORLDS}
+    with tempfile.TemporaryDirectory() as folder:
+        files = {name: Path(folder) / f"{number}.toml" for number, name in enumerate(WORLDS)}
+        for name, file in files.items():
+            file.write_text(WORLDS[name](), encoding="utf-8")
+        for _ in range(repeat):
+            for name, file in files.items():
+                turns[name].append(_child([sys.executable, "-c", _WORLD_CHILD, str(file)]))
+    return [_world(name, found) for name, found in turns.items()]
+
+
+def _world(name: str, turns: list[dict[str, float]]) -> World:
+    hops, events, dropped = (int(turns[0][count]) for count in ("hops", "events", "dropped"))
+    cpu_s, memory_mb = (statistics.median(turn[name] for turn in turns) for name in ("cpu_s", "memory_mb"))
+    return World(name, hops, dropped, hops / cpu_s, cpu_s, memory_mb, events / hops)
 
 
 def measure(tcps: Sequence[str], flows: int, seconds: int, repeat: int) -> list[Row]:

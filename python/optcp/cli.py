@@ -491,8 +491,9 @@ def schema() -> None:
 @cli.command()
 @click.option("--repeat", type=POSITIVE, default=3, show_default=True, help="Runs of each size; medians are shown.")
 def bench(repeat: int) -> None:
-    """Measure the simulator's speed: a dumbbell of 10, 100 and 1000 flows by their TCP, a core of burst switches."""
-    from optcp.bench import ROWS, SIZES, measure, measure_core
+    """Measure the simulator's speed: a dumbbell of 10, 100 and 1000 flows by their TCP, a mesh, a fat-tree, and more."""
+    from optcp.bench import ROWS, SIZES, measure, measure_core, measure_worlds
+    from optcp.benchworlds import WORLDS
     from optcp.tables import show_bench
 
     console, notes = _console(), _console(stderr=True)
@@ -500,8 +501,10 @@ def bench(repeat: int) -> None:
     for flows, seconds in SIZES:
         notes.print(f"{flows} flows, {seconds} s, {repeat} times with each of {'; '.join(ROWS)} ...")
         rows += measure(ROWS, flows, seconds, repeat)
+    notes.print(f"{'; '.join(WORLDS)}, {repeat} times ...")
+    worlds = measure_worlds(repeat)
     notes.print(f"a core of burst switches (scenario burst-core), {repeat} times ...")
-    show_bench(console, rows, measure_core(repeat))
+    show_bench(console, rows, worlds, measure_core(repeat))
 
 
 def _pairs(settings: Sequence[str]) -> dict[str, str]:

@@ -177,8 +177,8 @@ def counts(words: Iterable[str], order: Sequence[str]) -> str:
     return ", ".join(f"{found.count(name)} {name}" for name in order if name in found)
 
 
-def show_bench(console: Console, rows: Sequence[bench.Row], core: bench.Core) -> None:
-    """Print the speed of each size and TCP of the workload, and of the core of burst switches."""
+def show_bench(console: Console, rows: Sequence[bench.Row], worlds: Sequence[bench.World], core: bench.Core) -> None:
+    """Print the speed of each size and TCP of the workload, of other worlds, and of the core of burst switches."""
     table = Table(box=None, pad_edge=False, collapse_padding=True)
     table.add_column("TCP")
     heads = [
@@ -208,6 +208,21 @@ def show_bench(console: Console, rows: Sequence[bench.Row], core: bench.Core) ->
             f"{row.memory_mb:.1f} MiB",
             f"{row.utilisation:.3f}",
             f"{row.events_per_hop:.2f}",
+        )
+    show_table(console, table)
+    table = Table(box=None, pad_edge=False, collapse_padding=True)
+    table.add_column("world")
+    for head in ("M hops", "M hops\n/ CPU s", "set-up\nand run", "memory", "dropped", "events\n/ hop"):
+        table.add_column(head, justify="right", no_wrap=True)
+    for world in worlds:
+        table.add_row(
+            world.name,
+            f"{world.packet_hops / 1e6:.2f}",
+            f"{world.hops_per_cpu_s / 1e6:.2f}",
+            f"{world.cpu_s:.2f} s",
+            f"{world.memory_mb:.1f} MiB",
+            str(world.dropped),
+            f"{world.events_per_hop:.2f}",
         )
     show_table(console, table)
     packets, requests = core.packets / 1e6, core.requests / 1e6
