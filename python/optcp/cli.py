@@ -491,7 +491,7 @@ def schema() -> None:
 @cli.command()
 @click.option("--repeat", type=POSITIVE, default=3, show_default=True, help="Runs of each size; medians are shown.")
 def bench(repeat: int) -> None:
-    """Measure the simulator's speed: a dumbbell of 10, 100 and 1000 flows by their TCP, a mesh, a fat-tree, and more."""
+    """Measure the speed: a dumbbell of 10, 100 and 1000 flows by their TCP, a mesh, a fat-tree and other worlds."""
     from optcp.bench import ROWS, SIZES, measure, measure_core, measure_worlds
     from optcp.benchworlds import WORLDS
     from optcp.tables import show_bench
