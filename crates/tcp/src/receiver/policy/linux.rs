@@ -71,7 +71,7 @@ impl Linux {
     pub(super) fn on_in_order(&mut self, now: Time, seq: Seq, next: Seq, quick: u32) -> u32 {
         if self.handshake && seq == Seq::ZERO {
             self.since = (next, now);
-            return quick + 1;
+            return quick.saturating_add(1);
         }
         self.round_trip.on_in_order(now, seq);
         let timeout = self.round_trip.shortest().map(|shortest| shortest + LEAST_TIMEOUT);
@@ -80,7 +80,7 @@ impl Linux {
         let quick = if late { quick.max(self.quick_acks) } else { quick };
         let grows = self.window < self.room;
         if grows {
-            self.window = self.room.min(self.window + 2 * self.segment);
+            self.window = self.room.min(self.window.saturating_add(2 * self.segment));
         }
         self.read(now, next);
         // An odd number: one more where none is left.
@@ -96,9 +96,11 @@ impl Linux {
         self.since = (next, now);
         let copied = u64::from(next - seq) * self.segment;
         if copied > self.copied {
-            let twice = 2 * copied;
-            let growth = twice * (copied - self.copied) / self.copied;
-            self.room = self.room.max((twice + 2 * growth).saturating_sub(self.segment));
+            // Of some gigabytes in a round trip the product is beyond 64 bits.
+            let (twice, before) = (2 * u128::from(copied), u128::from(self.copied));
+            let growth = twice * (u128::from(copied) - before) / before;
+            let room = u64::try_from(twice + 2 * growth).unwrap_or(u64::MAX);
+            self.room = self.room.max(room.saturating_sub(self.segment));
             self.copied = copied;
         }
     }
