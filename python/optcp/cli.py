@@ -461,8 +461,8 @@ def packetdrill(scripts: tuple[Path, ...], tolerance: int | None, out: Path | No
 def evidence(names: tuple[str, ...], seeds: int | None, out: Path, jobs: int | None, page: Path | None) -> None:
     """Compare the model of TCP with evidence from outside: long runs, recorded cases.
 
-    NAME is an experiment: conformance, packetdrill, loss, delayed-ack, cubic, controls, bbr-states, bbr3-states,
-    buffer, share, friendliness, bbr-share or bbr3-share; all by default. Stored runs are used again.
+    NAME is an experiment: conformance, packetdrill, loss, delayed-ack, cubic, controls, kernel, bbr-states,
+    bbr3-states, buffer, share, friendliness, bbr-share or bbr3-share; all by default. Stored runs are used again.
     """
     from optcp.evidence.run import evidence as run_experiments
     from optcp.evidence.run import select, write_page

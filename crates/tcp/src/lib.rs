@@ -7,6 +7,7 @@ pub mod acknowledgment;
 pub mod config;
 pub mod congestion;
 pub mod delivery;
+mod idle;
 mod info;
 mod pacing;
 pub mod profile;

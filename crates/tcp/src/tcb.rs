@@ -179,42 +179,6 @@ impl Tcb {
         f64::from(self.window_limit) * self.mss()
     }
 
-    /// Takes the window back to the initial one where nothing was sent for longer than the timeout.
-    pub(crate) fn restart_if_idle(&mut self, now: Time) {
-        if self.config.idle_restart && now - self.last_sent > self.timer.rto() {
-            let initial = f64::from(self.config.initial_window) * self.mss();
-            self.congestion.on_idle(&mut self.window, initial);
-            self.inflation = 0;
-        }
-    }
-
-    /// Data is about to be sent with nothing outstanding.
-    pub(crate) fn resume(&mut self, now: Time) {
-        let idle = now - self.last_sent;
-        self.congestion.on_resume(now, idle);
-        self.restart_if_idle(now);
-        if self.config.restart_after_idle && !self.config.congestion.wants_rates() {
-            self.halve_for(idle);
-        }
-    }
-
-    /// Halves cwnd for each timeout that passed, down to the initial window.
-    fn halve_for(&mut self, idle: Duration) {
-        let rto = self.timer.rto();
-        if idle <= rto {
-            return;
-        }
-        let (mss, mut cwnd) = (self.mss(), self.window.segments(self.mss()));
-        let least = self.config.initial_window.min(cwnd);
-        self.window.ssthresh = self.window.ssthresh.max(self.whole(self.window.cwnd * 0.75));
-        let mut left = idle - rto;
-        while left > Duration::ZERO && cwnd > least {
-            cwnd /= 2;
-            left = if left > rto { left - rto } else { Duration::ZERO };
-        }
-        self.window.cwnd = f64::from(cwnd.max(least)) * mss;
-    }
-
     /// Whether RFC 6582's condition for a fast retransmit holds: the cumulative ACK covers more
     /// than `recover`.
     pub(crate) fn may_fast_retransmit(&self) -> bool {
@@ -274,7 +238,7 @@ impl Tcb {
         self.congestion.on_recovered(&mut self.window, mss);
     }
 
-    fn whole(&self, bytes: f64) -> f64 {
+    pub(crate) fn whole(&self, bytes: f64) -> f64 {
         (bytes / self.mss()).floor() * self.mss()
     }
 

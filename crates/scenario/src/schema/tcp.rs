@@ -139,8 +139,8 @@ macro_rules! tcp_table {
             let default = Profile::Rfc.config();
             $( {
                 let value = <$Type>::from(config $($(.$part)+)? .$name).resolved();
-                let default = <$Type>::from(default $($(.$part)+)? .$name).resolved();
-                if value != default || !LATER.contains(&stringify!($name)) {
+                let is_default = || value == <$Type>::from(default $($(.$part)+)? .$name).resolved();
+                if !LATER.contains(&stringify!($name)) || !is_default() {
                     map.insert(stringify!($name).to_owned() + <$Type as Field>::SUFFIX, value);
                 }
             } )*

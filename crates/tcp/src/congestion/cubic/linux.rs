@@ -116,7 +116,13 @@ impl Controller for Linux {
 
     fn on_ack(&mut self, window: &mut Window, mss: f64, ack: &AckEvent) {
         let believed = self.epoch.is_none_or(|epoch| ack.now - epoch.start >= UNBELIEVED);
-        let ack = &AckEvent { rtt: ack.rtt.filter(|_| believed), ..*ack };
+        let unmeasured;
+        let ack = if believed {
+            ack
+        } else {
+            unmeasured = AckEvent { rtt: None, ..*ack };
+            &unmeasured
+        };
         if let Some(rtt) = ack.rtt {
             self.least_rtt = Some(self.least_rtt.map_or(rtt, |least| least.min(rtt)));
         }

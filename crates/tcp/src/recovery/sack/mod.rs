@@ -64,8 +64,15 @@ pub struct Sack {
     /// New segments that F-RTO still sends.
     frto_new: u32,
     undo: Undo,
-    /// Whether a retransmission was found lost just now.
-    lost_again: bool,
+}
+
+/// What loss detection has found.
+#[derive(Clone, Copy, Debug)]
+struct Found {
+    /// Segments that are lost now and were not before.
+    lost: u32,
+    /// Whether this makes a recovery of the repair after a timeout.
+    again: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -90,7 +97,6 @@ impl Sack {
             frto: ForwardRto::Off,
             frto_new: 0,
             undo: Undo::default(),
-            lost_again: false,
         }
     }
 
@@ -125,15 +131,14 @@ impl Sack {
         }
     }
 
-    /// How many segments are lost now that were not before. A retransmission among them is a new loss: what repairs a
-    /// timeout becomes a recovery, as in Linux.
-    fn detect(&mut self, tcb: &mut Tcb, now: Time) -> u32 {
+    /// Looks for lost segments. A retransmission among them is a new loss: what repairs a timeout becomes a recovery, as
+    /// in Linux.
+    fn detect(&mut self, tcb: &mut Tcb, now: Time) -> Found {
         let recovering = self.phase != Phase::Open;
         let resent = self.board.resent();
         let lost = self.detection.detect(&mut self.board, recovering, tcb.timer.srtt(), now);
         self.board.newly_lost().for_each(|seq| tcb.on_lost(seq, now));
-        self.lost_again = self.board.resent() < resent;
-        lost
+        Found { lost, again: self.board.resent() < resent }
     }
 
     /// Ends a recovery or the repair after a timeout, or takes it back.
@@ -186,12 +191,12 @@ impl Sack {
         self.end_repair();
     }
 
-    /// Begins a recovery if a segment is lost and nothing is being repaired, or a retransmission after a timeout is. `outstanding` and `sacked`
-    /// were so before that was found.
-    fn recover(&mut self, tcb: &mut Tcb, now: Time, outstanding: u32, sacked: u32) {
+    /// Begins a recovery if a segment is lost and nothing is being repaired, or if a timeout is and it was lost `again`.
+    /// `outstanding` and `sacked` were so before that was found.
+    fn recover(&mut self, tcb: &mut Tcb, now: Time, outstanding: u32, sacked: u32, again: bool) {
         let begins = match self.phase {
             Phase::Open => self.board.next_lost().is_some() && !tcb.first_waits_for_timer(),
-            Phase::Loss => self.lost_again,
+            Phase::Loss => again,
             Phase::Recovery => false,
         };
         if begins {
@@ -338,11 +343,11 @@ impl Recovery for Sack {
             tcb.reduce();
             tcb.on_recovered();
         }
-        let lost = self.detect(tcb, now);
+        let Found { lost, again } = self.detect(tcb, now);
 
         let before = self.phase;
         self.change_phase(tcb, ack, advanced, delivery);
-        self.recover(tcb, now, outstanding, sacked_before);
+        self.recover(tcb, now, outstanding, sacked_before, again);
         if self.phase == Phase::Recovery {
             self.reduce(tcb, delivery.segments, advanced && lost == 0);
         } else if let Some(event) = event
@@ -455,8 +460,9 @@ impl Recovery for Sack {
         }
         if self.detection.deadline().is_some_and(|at| at <= now) {
             let (outstanding, sacked) = (tcb.max - tcb.una, self.board.sacked());
-            self.lost_again = self.detect(tcb, now) > 0;
-            self.recover(tcb, now, outstanding, sacked);
+            // As in Linux, whatever this timer finds makes a recovery.
+            let again = self.detect(tcb, now).lost > 0;
+            self.recover(tcb, now, outstanding, sacked, again);
             if self.phase == Phase::Recovery {
                 self.reduce(tcb, 0, false);
             }
