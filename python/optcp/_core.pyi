@@ -69,6 +69,13 @@ class Scenario:
     def axes(self) -> list[tuple[str, list[str]]]:
         """The file's ``[sweep]``: key path and values as written, in file order, but for keys that are overridden."""
 
+    @property
+    def warnings(self) -> list[tuple[str, str, str]]:
+        """What is possible and hardly meant: name, message and place of each, but for those that the file silences."""
+
+    def silences(self, name: str) -> bool:
+        """Whether the file silences the warnings of this name."""
+
     @staticmethod
     def load(path: str, overrides: list[tuple[str, str]] = ...) -> Scenario:
         """Read a scenario file.

@@ -5,6 +5,7 @@ Everything heavy is imported inside the verbs: ``--help``, ``--version`` and ``v
 
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -311,6 +312,7 @@ def run(
     SCENARIO is a file, or the name of one that comes with optcp (`optcp list scenarios`). The directory is that of one
     study: scalars and each observation as tables of all runs (Parquet). Stored runs are used again.
     """
+    from optcp import warned
     from optcp.files import check_directory
     from optcp.study import single
     from optcp.study.done import Done
@@ -326,9 +328,11 @@ def run(
     store = Store(target)
     if dry_run:
         store.look(study.grid, force=force)
+        warned.show(study.warnings)
         show_plan(_console(), study, store, single.probe(study, store), _jobs(jobs))
         return
     store.open(study.grid, force=force)
+    warned.show(study.warnings)
     run_missing([(study, store)], _jobs(jobs), for_console(_console(stderr=True)))
     show_done(_console(), Done(study.grid, study.seeds, store))
 
@@ -336,9 +340,10 @@ def run(
 @cli.command()
 @click.argument("scenario", type=SCENARIO)
 @SET
-def validate(scenario: Path, settings: tuple[str, ...]) -> None:
-    """Check a scenario file and say what it holds."""
-    from optcp import _core
+@click.option("--paths", is_flag=True, help="Print the path of every flow, and the backups.")
+def validate(scenario: Path, settings: tuple[str, ...], *, paths: bool) -> None:
+    """Check a scenario file, say what it holds, and warn of what is hardly meant."""
+    from optcp import _core, warned
 
     world = _core.Scenario.load(str(scenario), list(_pairs(settings).items()))
     summary = world.summary()
@@ -346,7 +351,12 @@ def validate(scenario: Path, settings: tuple[str, ...]) -> None:
     for name, value in summary.items():
         click.echo(f"  {name}: {_plain(value)}")
     for axis, values in world.axes:
-        click.echo(f"  sweep {axis}: {', '.join(values)}")
+        click.echo(f"  sweep {axis.removeprefix('sweep.')}: {', '.join(values)}")
+    if paths:
+        from optcp.paths import show_paths
+
+        show_paths(_console(), json.loads(world.resolved()))
+    warned.show(warned.of_world(world), whole=True)
 
 
 @cli.command()

@@ -16,6 +16,7 @@ from optcp import _core
 from optcp.errors import InputError, nearest
 from optcp.run import Run
 from optcp.table import PICOSECONDS_A_SECOND, Table
+from optcp.warned import Warned, of_world
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -211,6 +212,17 @@ class Scenario:
         return {name: tuple(values) for name, values in self.core.axes}
 
     @property
+    def warnings(self) -> tuple[Warned, ...]:
+        """What is possible and hardly meant, each with a name by which ``silence`` in the file leaves it out.
+
+        Examples
+        --------
+        >>> [one.name for one in load("single-failure").set("links.0.delay", "4 s").warnings]
+        ['long-delay', 'shallow-queue', 'short-run']
+        """
+        return of_world(self.core)
+
+    @property
     def links(self) -> Table:
         """A row a direction of each link.
 
@@ -253,9 +265,9 @@ class Scenario:
         return text + "".join(f"; {name}: {', '.join(values)}" for name, values in self.axes.items())
 
     def _repr_html_(self) -> str:
-        from optcp.plots.network import of_world
+        from optcp.plots import network
 
-        return f"<p>{html.escape(repr(self))}</p>{of_world(self.resolved)}"
+        return f"<p>{html.escape(repr(self))}</p>{network.of_world(self.resolved)}"
 
 
 def as_written(value: object) -> str:

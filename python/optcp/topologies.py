@@ -45,8 +45,12 @@ Link = tuple[int, int, str | None, int | None]
 """Two nodes by index, the link's name if it needs one, its length in mm if that is known."""
 
 
-def find(kind: str, reference: str, scenario: str) -> tuple[list[str], list[Link]]:
-    """Return the names of the nodes and the links of a topology.
+Demand = tuple[int, int, int]
+"""Two nodes by index, and how much the first sends to the second, in thousandths of the unit of the network."""
+
+
+def find(kind: str, reference: str, scenario: str) -> tuple[list[str], list[Link], list[Demand]]:
+    """Return the names of the nodes, the links and the demands of a topology; no demands where it comes without.
 
     Parameters
     ----------
@@ -62,7 +66,11 @@ def find(kind: str, reference: str, scenario: str) -> tuple[list[str], list[Link
     InputError
         If there is no such topology, or the file cannot be read.
     """
-    nodes, edges = _named(reference) if kind == "name" else _file(Path(scenario).parent / reference, reference)
+    if kind == "name":
+        nodes, edges, demands = _named(reference)
+    else:
+        nodes, edges = _file(Path(scenario).parent / reference, reference)
+        demands = {}
     names = _names(nodes)
     index = {node: place for place, node in enumerate(nodes)}
     positions = [_position(attributes) for attributes in nodes.values()]
@@ -78,7 +86,41 @@ def find(kind: str, reference: str, scenario: str) -> tuple[list[str], list[Link
         name = free.numbered(plain) if free.has(plain) or free.has(back) else None
         free.take(name or plain)
         links.append((at_a, at_b, name, length_mm))
-    return names, links
+    return names, links, [(index[a], index[b], round(1000 * much)) for (a, b), much in demands.items()]
+
+
+def matrix(file: str, scenario: str) -> list[tuple[str, str, int]]:
+    """Return what a CSV file says of pairs of nodes: source, destination, weight in thousandths.
+
+    Lines are ``from,to,weight``; a first line without a number in the third place is a heading, and ``#`` begins a
+    comment.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read, or a line is no pair with a weight.
+    """
+    try:
+        text = (Path(scenario).parent / file).read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "not UTF-8 text"
+        raise InputError(f"cannot read `{file}`: {reason}") from None
+    found = []
+    for number, line in enumerate(text.splitlines(), 1):
+        fields = [field.strip() for field in line.partition("#")[0].split(",")]
+        if fields == [""]:
+            continue
+        try:
+            a, b, weight = fields
+            thousandths = round(1000 * float(weight))
+        except (ValueError, OverflowError):
+            if number == 1 and len(fields) == 3:
+                continue
+            raise InputError(f"`{file}`, line {number}: expected `from,to,weight`") from None
+        if not 0 <= thousandths < 2**63:
+            raise InputError(f"`{file}`, line {number}: a weight is a number from 0 to 9e15")
+        found.append((a, b, thousandths))
+    return found
 
 
 def networks() -> dict[str, list[str]]:
@@ -93,7 +135,7 @@ def networks() -> dict[str, list[str]]:
     return found
 
 
-def _named(name: str) -> Graph:
+def _named(name: str) -> tuple[dict[Any, dict[str, Any]], list[Edge], dict[tuple[Any, Any], float]]:
     import topohub
 
     known = networks()
@@ -101,7 +143,12 @@ def _named(name: str) -> Graph:
         raise InputError(f"no topology `{name}`; {_suggestion(name, known)}")
     found = topohub.get(name)
     nodes = {node["id"]: node for node in found["nodes"]}
-    return nodes, _links([(edge["source"], edge["target"], edge) for edge in found["edges"]], found["directed"])
+    demands = {(a, b): much for a, row in found["graph"].get("demands", {}).items() for b, much in row.items()}
+    return (
+        nodes,
+        _links([(edge["source"], edge["target"], edge) for edge in found["edges"]], found["directed"]),
+        demands,
+    )
 
 
 def _suggestion(name: str, known: dict[str, list[str]]) -> str:

@@ -71,10 +71,11 @@ def named(path, error):
 def topology(data, form):
     path = written(f"topology.{form}", data)
     try:
-        names, links = topologies.find("file", path.name, str(PLACE / "world.toml"))
+        names, links, demands = topologies.find("file", path.name, str(PLACE / "world.toml"))
     except InputError as error:
         return named(path, error)
     assert len(set(names)) == len(names)
+    assert not demands  # files have none
     assert all(name and all(c.isalnum() or c in "_-." for c in name) for name in names)
     for a, b, name, length_mm in links:
         assert 0 <= a < len(names)
@@ -82,6 +83,16 @@ def topology(data, form):
         assert name is None or (isinstance(name, str) and name)
         # What the simulator takes.
         assert length_mm is None or (isinstance(length_mm, int) and 0 <= length_mm < 2**64)
+    return None
+
+
+def matrix(data):
+    path = written("matrix.csv", data)
+    try:
+        entries = topologies.matrix(path.name, str(PLACE / "world.toml"))
+    except InputError as error:
+        return named(path, error)
+    assert all(isinstance(weight, int) and 0 <= weight < 2**63 for _, _, weight in entries)
     return None
 
 
@@ -172,6 +183,7 @@ def sealed(data):
 TARGETS = {
     "gml": lambda data: topology(data, "gml"),
     "graphml": lambda data: topology(data, "graphml"),
+    "matrix": matrix,
     "results": results,
     "kept": kept,
     **{target: functools.partial(study, target) for target in ("study", "cell", "part", "table")},

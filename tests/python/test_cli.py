@@ -255,7 +255,8 @@ def test_run(optcp, world, snapshot, calls):
     status, out, err = optcp("run", "world.toml", "--runs", "3", "--seed", "7", "--out", "out")
     assert status == 0
     assert out == snapshot
-    assert err == "3 runs\n3/3 runs, 0 s left\n"
+    few = "warning: 3 seeds make wide intervals: 10 and more are common [few-seeds]\n"
+    assert err == f"{few}3 runs\n3/3 runs, 0 s left\n"
     folders = ["cells", "drops", "goodput", "load", "parts", "runs", "scalars", "study.json"]
     assert sorted(path.name for path in Path("out").iterdir()) == folders
 
@@ -265,7 +266,7 @@ def test_a_second_run_only_makes_what_is_missing(optcp, world, calls):
     calls.clear()
     status, out, err = optcp("run", "world.toml", "--runs", "3", "--out", "out")
     assert (status, calls) == (0, [(3, 1)])
-    assert err == "3 runs, 2 finished before and reused\n1/1 runs, 0 s left\n"
+    assert err.endswith("[few-seeds]\n3 runs, 2 finished before and reused\n1/1 runs, 0 s left\n")
     assert "3 runs in out" in out
     status, out, _ = optcp("run", "world.toml", "--runs", "3", "--out", "out", "--dry-run")
     assert status == 0

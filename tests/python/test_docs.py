@@ -272,7 +272,7 @@ def test_every_key_of_scenario_files_is_on_their_page(program):
     mentioned = set(re.findall(r"`([a-z_]+)`", page))
     assert set(schema["properties"]) <= mentioned
     sections = {"NodesEntry": "nodes", "LinksEntry": "links", "FlowsEntry": "flows", "FailureEntry": "failures"}
-    sections |= {"TrafficEntry": "traffic"}
+    sections |= {"TrafficEntry": "traffic", "RiskEntry": "risks"}
     sections |= {"ProtectionEntry": "protection", "LossesEntry": "losses", "ObserveEntry": "observe"}
     sections |= {"BundleEntry": "bundles", "BurstsEntry": "bursts"}
     sections = {name: f"[[{section}]]" for name, section in sections.items()} | {
@@ -283,7 +283,7 @@ def test_every_key_of_scenario_files_is_on_their_page(program):
     tables = {name for name, entry in schema["$defs"].items() if "properties" in entry} - {"TcpTable"}
     # These are tables inside an entry; their keys stand in the part of that entry.
     parts = sections | {"Reverse": "[[links]]", "EachWay": "[[protection]]", "HelloEntry": "[[protection]]"}
-    parts |= {"ReverseBursts": "[[bursts]]", "SizesTable": "sizes", "WriteEntry": "[[flows]]"}
+    parts |= {"ReverseBursts": "[[bursts]]", "SizesTable": "sizes", "WriteEntry": "[[flows]]", "PairsTable": "pairs"}
     assert tables == set(parts)
     for name, section in parts.items():
         part = page.split(f"### `{section}`")[1].split("\n##")[0]
@@ -298,6 +298,11 @@ def test_every_observation_distribution_and_unit_is_on_the_page_of_scenarios(pro
             "protection",
             "reversion",
             "backup-capacity",
+            "backups",
+            "paths",
+            "path-metrics",
+            "pair-weights",
+            "warnings",
             "fast-reroute",
             "fast-reroute-protection",
             "convergence",

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use optcp_runs::RunOptions;
-use optcp_scenario::{Graph, GraphLink, Library, Reference};
+use optcp_scenario::{Graph, GraphLink, Library, Matrix, Reference, Shelf, WarningKind};
 use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -11,25 +11,38 @@ use pyo3::types::PyDict;
 use crate::run::{Run, named_kernel, run_one};
 use crate::{Cancel, ScenarioError};
 
-/// Where scenarios find topologies: `optcp.topologies`, which is loaded when one is named.
-fn library(scenario: PathBuf) -> Library {
-    Library::new(move |reference| {
-        let (kind, text) = match reference {
+/// Where a scenario finds topologies and matrices: `optcp.topologies`, which is loaded when one is named.
+struct Beside(PathBuf);
+
+impl Beside {
+    fn ask<T>(&self, ask: impl FnOnce(Python<'_>, &Path) -> PyResult<T>) -> Result<T, String> {
+        Python::attach(|py| ask(py, &self.0).map_err(|error| error.value(py).to_string()))
+    }
+}
+
+impl Shelf for Beside {
+    fn graph(&self, reference: Reference<'_>) -> Result<Graph, String> {
+        type Links = Vec<(usize, usize, Option<String>, Option<u64>)>;
+        type Demands = Vec<(usize, usize, u64)>;
+        let asked = match reference {
             Reference::Name(text) => ("name", text),
             Reference::File(text) => ("file", text),
         };
-        Python::attach(|py| {
-            graph(py, kind, text, &scenario).map_err(|error| error.value(py).to_string())
+        self.ask(|py, scenario| {
+            let topologies = py.import("optcp.topologies")?;
+            let found = topologies.call_method1("find", (asked.0, asked.1, scenario))?;
+            let (nodes, links, demands): (Vec<String>, Links, Demands) = found.extract()?;
+            let link = |(a, b, name, length_mm)| GraphLink { ends: [a, b], name, length_mm };
+            Ok(Graph { nodes, links: links.into_iter().map(link).collect(), demands })
         })
-    })
-}
+    }
 
-fn graph(py: Python<'_>, kind: &str, text: &str, scenario: &Path) -> PyResult<Graph> {
-    type Links = Vec<(usize, usize, Option<String>, Option<u64>)>;
-    let found = py.import("optcp.topologies")?.call_method1("find", (kind, text, scenario))?;
-    let (nodes, links): (Vec<String>, Links) = found.extract()?;
-    let link = |(a, b, name, length_mm)| GraphLink { ends: [a, b], name, length_mm };
-    Ok(Graph { nodes, links: links.into_iter().map(link).collect() })
+    fn matrix(&self, file: &str) -> Result<Matrix, String> {
+        self.ask(|py, scenario| {
+            let found = py.import("optcp.topologies")?.call_method1("matrix", (file, scenario))?;
+            found.extract()
+        })
+    }
 }
 
 /// The scenario of a text, which stands at `path`.
@@ -39,7 +52,7 @@ fn parsed(
     overrides: Vec<(String, String)>,
     path: PathBuf,
 ) -> PyResult<Scenario> {
-    optcp_scenario::Scenario::parse_with(text, name, &overrides, &library(path))
+    optcp_scenario::Scenario::parse_with(text, name, &overrides, &Library::new(Beside(path)))
         .map(Scenario)
         .map_err(|diagnostic| ScenarioError::new_err(diagnostic.render(false)))
 }
@@ -153,6 +166,18 @@ impl Scenario {
     #[getter]
     fn sha256(&self) -> &str {
         self.0.sha256()
+    }
+
+    /// What is possible and hardly meant: name, message and place of each.
+    #[getter]
+    fn warnings(&self) -> Vec<(&'static str, String, String)> {
+        let found = self.0.warnings().into_iter();
+        found.map(|warning| (warning.kind.name(), warning.message, warning.place)).collect()
+    }
+
+    fn silences(&self, name: &str) -> bool {
+        let named = WarningKind::ALL.iter().find(|kind| kind.name() == name);
+        named.is_some_and(|&kind| self.0.silences(kind))
     }
 
     #[getter]

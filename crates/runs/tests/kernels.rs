@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use optcp_runs::{Cancel, Kernel, Run, RunOptions, run_branches};
-use optcp_scenario::{Graph, GraphLink, Library, Scenario};
+use optcp_scenario::{Graph, GraphLink, Library, Reference, Scenario, Shelf};
 use optcp_units::{Duration, Time};
 
 /// Longer runs are cut here: nothing new happens in them.
@@ -19,11 +19,16 @@ const SLOWER: (&str, [(&str, &str); 3]) = (
 );
 
 /// Stands for whatever network a scenario names: the front end has the real ones.
-fn triangle() -> Graph {
-    let link = |ends, km: u64| GraphLink { ends, name: None, length_mm: Some(km * 1_000_000) };
-    Graph {
-        nodes: ["Hamburg", "Kiel", "Muenchen"].map(str::to_owned).to_vec(),
-        links: vec![link([0, 1], 100), link([0, 2], 600), link([1, 2], 900)],
+struct Triangle;
+
+impl Shelf for Triangle {
+    fn graph(&self, _: Reference<'_>) -> Result<Graph, String> {
+        let link = |ends, km: u64| GraphLink { ends, name: None, length_mm: Some(km * 1_000_000) };
+        Ok(Graph {
+            nodes: ["Hamburg", "Kiel", "Muenchen"].map(str::to_owned).to_vec(),
+            links: vec![link([0, 1], 100), link([0, 2], 600), link([1, 2], 900)],
+            demands: Vec::new(),
+        })
     }
 }
 
@@ -47,7 +52,7 @@ fn every_shipped_scenario_runs_alike_with_all_kernels() {
     let papers = list(&python.join("papers")).map(|paper| paper.join("scenarios"));
     let folders = papers.chain([python.join("scenarios")]).filter(|folder| folder.is_dir());
     let files = folders.flat_map(|folder| list(&folder));
-    let library = Library::new(|_| Ok(triangle()));
+    let library = Library::new(Triangle);
     let mut compared = 0;
     for file in files.filter(|file| file.extension().is_some_and(|end| end == "toml")) {
         let text = std::fs::read_to_string(&file).unwrap();
@@ -111,7 +116,7 @@ tcp = "all"
 name = "seen"
 kind = "packets"
 "#;
-    let library = Library::new(|_| Ok(triangle()));
+    let library = Library::new(Triangle);
     let world = Scenario::parse_with(text, "sack.toml", &[], &library)
         .unwrap_or_else(|problem| panic!("{problem}"));
     let [plain, others @ ..] = with_all_kernels(&world, 1, false);

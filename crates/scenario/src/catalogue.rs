@@ -4,7 +4,11 @@ use optcp_units::UNITS;
 use optcp_units::registry::Family;
 use serde_json::{Value, json};
 
-use crate::schema::{CapacityKind, FailedDirections, FailedPackets, File, MembersKind};
+use crate::schema::{
+    CapacityKind, Chosen, Disjoint, FailedDirections, FailedPackets, File, MembersKind, Metric,
+    Weights,
+};
+use crate::warnings::WarningKind;
 
 /// One line of `optcp list`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,6 +30,11 @@ fn families() -> impl Iterator<Item = Family> {
         FailedPackets::FAMILY,
         FailedDirections::FAMILY,
         MembersKind::FAMILY,
+        Chosen::FAMILY,
+        Metric::FAMILY,
+        Weights::FAMILY,
+        Disjoint::FAMILY,
+        WarningKind::FAMILY,
     ];
     [
         optcp_tcp::FAMILIES,

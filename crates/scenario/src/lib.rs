@@ -8,7 +8,9 @@
 
 mod catalogue;
 mod check;
+mod crossed;
 mod de;
+mod every;
 mod expression;
 mod library;
 mod overrides;
@@ -22,11 +24,12 @@ mod scenario;
 mod schema;
 mod sweep;
 mod tree;
+mod warnings;
 mod written;
 
 pub use catalogue::{CatalogueEntry, catalogue, json_schema};
-pub use check::tcp_choices;
-pub use library::{Graph, GraphLink, Library, Reference};
+pub use check::{pick, tcp_choices};
+pub use library::{Graph, GraphLink, Library, Matrix, Reference, Shelf};
 pub use optcp_routing::Coverage;
 pub use plan::Plan;
 pub use problem::Diagnostic;
@@ -34,3 +37,4 @@ pub use profiles::{ProfileChoice, ProfileEntry, profiles};
 pub use protected::Spare;
 pub use routed::Backup;
 pub use scenario::{Scenario, Summary};
+pub use warnings::{Warning, WarningKind};

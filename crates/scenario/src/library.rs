@@ -30,32 +30,64 @@ pub struct Graph {
     pub nodes: Vec<String>,
     /// The links.
     pub links: Vec<GraphLink>,
+    /// Demands between nodes, as indices, in thousandths of whatever they come in.
+    pub demands: Vec<(usize, usize, u64)>,
 }
 
-type Find = dyn Fn(Reference<'_>) -> Result<Graph, String> + Send + Sync;
+/// Weights of pairs of nodes by name, in thousandths.
+pub type Matrix = Vec<(String, String, u64)>;
 
-/// Where networks are looked up; what is wrong with a reference comes back as a message.
+/// Who looks things up; what is wrong with a reference comes back as a message.
+pub trait Shelf: Send + Sync {
+    /// A network.
+    ///
+    /// # Errors
+    /// What is wrong with the reference, or with what it refers to.
+    fn graph(&self, reference: Reference<'_>) -> Result<Graph, String>;
+
+    /// The matrix in a file.
+    ///
+    /// # Errors
+    /// What is wrong with the file.
+    fn matrix(&self, file: &str) -> Result<Matrix, String> {
+        Err(format!("there is no library in which `{file}` could be"))
+    }
+}
+
+/// Where networks and matrices are looked up.
 #[derive(Clone)]
-pub struct Library(Arc<Find>);
+pub struct Library(Arc<dyn Shelf>);
 
 impl Library {
-    /// A library that finds networks in this way.
-    pub fn new(
-        find: impl Fn(Reference<'_>) -> Result<Graph, String> + Send + Sync + 'static,
-    ) -> Self {
-        Library(Arc::new(find))
+    /// A library with this shelf.
+    pub fn new(shelf: impl Shelf + 'static) -> Self {
+        Library(Arc::new(shelf))
     }
 
     /// A network.
-    pub(crate) fn find(&self, reference: Reference<'_>) -> Result<Graph, String> {
-        (self.0)(reference)
+    pub(crate) fn graph(&self, reference: Reference<'_>) -> Result<Graph, String> {
+        self.0.graph(reference)
+    }
+
+    /// The matrix in a file.
+    pub(crate) fn matrix(&self, file: &str) -> Result<Matrix, String> {
+        self.0.matrix(file)
+    }
+}
+
+/// A shelf without a book.
+struct Empty;
+
+impl Shelf for Empty {
+    fn graph(&self, _: Reference<'_>) -> Result<Graph, String> {
+        Err("there is no library of topologies here".to_owned())
     }
 }
 
 impl Default for Library {
     /// A library without a book.
     fn default() -> Self {
-        Library::new(|_| Err("there is no library of topologies here".to_owned()))
+        Library::new(Empty)
     }
 }
 

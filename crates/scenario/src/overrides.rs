@@ -3,6 +3,7 @@
 use toml::de::DeValue;
 
 use crate::problem::Problem;
+use crate::schema::SECTIONS;
 use crate::tree::{Entry, Node, Origin, Value};
 use optcp_units::nearest::suggestion;
 
@@ -16,7 +17,58 @@ pub(crate) fn apply(
     (key, value): &(String, String),
 ) -> Result<(), Problem> {
     let origin = Origin::Override(index);
-    put(tree, key, value_of(value, origin), origin)
+    match chosen(tree, key, value) {
+        None => put(tree, key, value_of(value, origin), origin),
+        Some(Ok(settings)) => settings
+            .iter()
+            .try_for_each(|setting| put(tree, &setting.key, setting.value.clone(), setting.origin)),
+        Some(Err(help)) => {
+            let message = format!("`{key}` has no `{value}`");
+            Err(Problem::new(origin, message).help(help))
+        }
+    }
+}
+
+/// A value that a named choice of settings puts at a key path.
+pub(crate) struct Setting {
+    pub key: String,
+    pub value: Node,
+    pub origin: Origin,
+}
+
+/// The settings that `key` with `value` stands for, if `key` is an axis of named choices, such as `sweep.mechanism`; what
+/// to say if it has no such choice.
+fn chosen(tree: &Node, key: &str, value: &str) -> Option<Result<Vec<Setting>, Option<String>>> {
+    let steps = split(key);
+    let [first, name] = steps.as_slice() else { return None };
+    let sweep = tree.get("sweep").filter(|_| first == "sweep")?;
+    let axis = sweep.entry(name).filter(|entry| names_choices(entry))?;
+    let value = value.trim().trim_matches('"');
+    let names = axis.node.entries().iter().map(|choice| choice.key.as_str());
+    let settings = axis.node.get(value).map(settings_in);
+    Some(settings.ok_or_else(|| suggestion(value, &format!("choices of {name}"), names)))
+}
+
+/// Whether an entry of `[sweep]` is an axis of named choices: a table whose name is no section of a file.
+pub(crate) fn names_choices(entry: &Entry) -> bool {
+    let table = matches!(entry.node.value, Value::Table(_));
+    table && !entry.key.contains('.') && !SECTIONS.contains(&entry.key.as_str())
+}
+
+/// The settings of a named choice: tables in it are walked down to values.
+pub(crate) fn settings_in(choice: &Node) -> Vec<Setting> {
+    fn walk(node: &Node, prefix: &str, found: &mut Vec<Setting>) {
+        for Entry { key, key_origin, node } in node.entries() {
+            let key = format!("{prefix}{key}");
+            match node.value {
+                Value::Table(_) => walk(node, &format!("{key}."), found),
+                _ => found.push(Setting { key, value: node.clone(), origin: *key_origin }),
+            }
+        }
+    }
+    let mut found = Vec::new();
+    walk(choice, "", &mut found);
+    found
 }
 
 /// The value as TOML if it is that, otherwise as text: `5 ms` needs no quotes.

@@ -3,6 +3,8 @@
 //! The text is what identifies a world: equal worlds written in the same order give equal bytes. Keys
 //! are sorted because `serde_json` keeps objects in a `BTreeMap`.
 
+use std::collections::BTreeSet;
+
 use optcp_units::{Duration, Time};
 use serde_json::{Map, Value, json};
 
@@ -11,9 +13,9 @@ use optcp_optical::burst::Assembly;
 use optcp_traffic::{FractalRenewal, PacketSize, ProcessKind, SizesKind, Volume};
 
 use crate::plan::{
-    BundlePlan, BurstsPlan, Carries, DetectionPlan, DirectedLink, FailurePlan, FlowPlan, LinkPlan,
-    Loses, LossPlan, ObservePlan, Plan, PortPlan, ProcessPlan, ProtectionPlan, QueueLimit,
-    RoutingPlan, Spread, TrafficPlan,
+    BundlePlan, BurstsPlan, Carries, DetectionPlan, DirectedLink, DrawnPlan, FailurePlan, FlowPlan,
+    LinkPlan, Loses, LossPlan, ObservePlan, Plan, PortPlan, ProcessPlan, ProtectionPlan,
+    QueueLimit, RoutingPlan, Spread, TrafficPlan,
 };
 use crate::schema::{FailedPackets, resolved_tcp};
 
@@ -26,8 +28,8 @@ pub(crate) fn json(plan: &Plan) -> String {
         "stop_ps": plan.stop.as_ps(),
         "nodes": plan.nodes,
         "links": plan.links.iter().map(|entry| link(plan, entry)).collect::<Vec<_>>(),
-        "flows": plan.groups.iter().enumerate().filter(|&(i, _)| traffic_of(plan, i).is_none())
-            .map(|(i, name)| group(plan, i, name)).collect::<Vec<_>>(),
+        "flows": (0..plan.groups.len()).filter(|&i| traffic_of(plan, i).is_none())
+            .flat_map(|i| entries(plan, i)).collect::<Vec<_>>(),
         "tcp": tcp,
         "failures": plan.failures.iter().enumerate().map(|(i, one)| failure(plan, i, one))
             .collect::<Vec<_>>(),
@@ -69,9 +71,7 @@ fn traffic_of(plan: &Plan, group: usize) -> Option<&TrafficPlan> {
 }
 
 fn traffic(plan: &Plan, entry: &TrafficPlan) -> Value {
-    let Value::Object(mut map) = group(plan, entry.group, &plan.groups[entry.group]) else {
-        unreachable!("a group is a table");
-    };
+    let mut map = group(plan, entry.group, |_| true);
     map.remove("size_segments");
     map.insert("packets_per_s".into(), json!(entry.rate.per_second()));
     map.insert("until_ps".into(), json!(entry.until.as_ps()));
@@ -212,6 +212,11 @@ fn failure(plan: &Plan, place: usize, failure: &FailurePlan) -> Value {
             value["entry"] = json!(failure.entry);
         }
     }
+    if let Some([works, fails]) = failure.process {
+        value["mtbf_ps"] = json!(works.as_ps());
+        value["mttr_ps"] = json!(fails.as_ps());
+        value["entry"] = json!(failure.entry);
+    }
     if failure.kept {
         value["packets"] = json!(FailedPackets::Kept.name());
     }
@@ -245,7 +250,7 @@ fn protection(plan: &Plan, entry: &ProtectionPlan) -> Value {
             "hello": { "interval_ps": interval.as_ps(), "multiplier": multiplier }
         }),
     };
-    json!({
+    let mut protection = json!({
         "flows": plan.groups[entry.group],
         "scheme": entry.scheme.name(),
         "links": links.collect::<Vec<_>>(),
@@ -259,12 +264,27 @@ fn protection(plan: &Plan, entry: &ProtectionPlan) -> Value {
         "computation_ps": entry.computation.as_ps(),
         "revert": entry.revert.name(),
         "wait_to_restore_ps": entry.wait_to_restore.as_ps(),
-    })
+    });
+    // Where a backup was found for them alone.
+    if entry.flows.iter().any(|&flow| plan.flows[flow].lsp.is_some()) {
+        let name = |&flow: &usize| plan.flows[flow].name.as_str();
+        protection["lsps"] = entry.flows.iter().map(name).collect();
+    }
+    protection
 }
 
-/// The flows of a group: what they share, and each route once with its number of flows.
-fn group(plan: &Plan, index: usize, name: &str) -> Value {
-    let flows: Vec<&FlowPlan> = plan.flows.iter().filter(|flow| flow.group == index).collect();
+/// The flows of a group, an object for each entry of the file that has some.
+fn entries(plan: &Plan, index: usize) -> Vec<Value> {
+    let of_group = plan.flows.iter().filter(|flow| flow.group == index);
+    let entries: BTreeSet<usize> = of_group.map(|flow| flow.entry).collect();
+    let entry = |entry: &usize| Value::Object(group(plan, index, |flow| flow.entry == *entry));
+    entries.iter().map(entry).collect()
+}
+
+/// Flows of a group: what they share, and each route once with its number of flows.
+fn group(plan: &Plan, index: usize, among: impl Fn(&FlowPlan) -> bool) -> Map<String, Value> {
+    let of_group = plan.flows.iter().filter(|flow| flow.group == index);
+    let flows: Vec<&FlowPlan> = of_group.filter(|flow| among(flow)).collect();
     let routes: Vec<Value> = flows
         .chunk_by(|a, b| a.hops == b.hops && a.bundles == b.bundles)
         .map(|same| {
@@ -284,7 +304,7 @@ fn group(plan: &Plan, index: usize, name: &str) -> Value {
         })
         .collect();
     let mut map = Map::new();
-    map.insert("group".into(), json!(name));
+    map.insert("group".into(), json!(plan.groups[index]));
     map.insert("routes".into(), json!(routes));
     if let Some(first) = flows.first() {
         if let Some(tcp) = first.tcp {
@@ -302,9 +322,17 @@ fn group(plan: &Plan, index: usize, name: &str) -> Value {
             map.insert("until_ps".into(), json!(arrivals.until.as_ps()));
             map.insert("sizes".into(), volume(arrivals.volume));
             map.remove("size_segments");
+            if !arrivals.weights.is_empty() {
+                map.insert("weights".into(), json!(arrivals.weights));
+            }
+        }
+        if let Carries::Drawn(drawn) = first.carries {
+            let DrawnPlan { count, per_source, weights, .. } = &plan.drawn[drawn];
+            let drawn = json!({ "count": count, "per_source": per_source, "weights": weights });
+            map.insert("drawn".into(), drawn);
         }
     }
-    Value::Object(map)
+    map
 }
 
 fn loss(plan: &Plan, entry: &LossPlan) -> Value {

@@ -9,13 +9,16 @@ use optcp_units::Time;
 use sha2::{Digest, Sha256};
 use toml::de::DeTable;
 
+use crate::every::Found;
 use crate::library::Library;
 use crate::plan::{Carries, Plan};
 use crate::problem::{Diagnostic, Problem, Problems};
 use crate::protected::{self, Spare};
 use crate::routed::{self, Backup, Networks, Protected};
+use crate::sweep::Values;
 use crate::tree::{Node, Origin};
-use crate::{check, expression, overrides, resolved, schema, sweep, written};
+use crate::warnings::{Places, Warning, WarningKind};
+use crate::{check, expression, overrides, resolved, schema, sweep, warnings, written};
 
 /// One parsed world: topology, paths, flows, failures, protection, what to observe.
 #[derive(Clone, Debug)]
@@ -26,6 +29,9 @@ pub struct Scenario {
     tree: Node,
     plan: Plan,
     axes: Vec<(String, Vec<String>)>,
+    /// What was left out of the axes, in words, and where they stand.
+    idle: Vec<(String, Origin)>,
+    silenced: Vec<WarningKind>,
     /// Of the canonical JSON, which takes longer to write than many a run needs.
     sha256: String,
     protected: Option<Protected>,
@@ -106,6 +112,22 @@ impl Scenario {
     /// # Errors
     /// As in [`Scenario::parse`].
     pub fn with_overrides(&self, more: &[(String, String)]) -> Result<Scenario, Diagnostic> {
+        // A choice takes back what another one of its axis has set, which only the file knows.
+        let chosen_anew = |(key, _): &&(String, String)| {
+            let steps = overrides::split(key);
+            steps[0] == "sweep" && more.iter().any(|(other, _)| overrides::split(other) == steps)
+        };
+        if self.overrides.iter().any(|one| chosen_anew(&one)) {
+            let all: Vec<(String, String)> = self
+                .overrides
+                .iter()
+                .filter(|one| !chosen_anew(one))
+                .chain(more)
+                .cloned()
+                .collect();
+            let Source { text, file_name, library, .. } = &*self.source;
+            return Scenario::parse_with(text, file_name, &all, library);
+        }
         let (tree, overrides) = (self.tree.clone(), self.overrides.clone());
         Scenario::of_tree(Arc::clone(&self.source), tree, overrides, more)
     }
@@ -142,17 +164,34 @@ impl Scenario {
             Some(file) if found.is_empty() => file,
             _ => return Err(refuse(found)),
         };
-        let mut axes = sweep::axes(&tree, &overrides, &mut problems);
+        let axes = sweep::axes(&tree, &overrides, &mut problems);
         let plan = check::plan(&file, &source.library, &mut problems);
-        if let Some(plan) = &plan {
-            sweep::every_link(plan, &mut axes);
+        let (mut found_axes, mut idle) = (Vec::new(), Vec::new());
+        for axis in plan.as_ref().map_or(Vec::new(), |_| axes) {
+            let values = match (axis.values, &plan) {
+                (Values::Every(every), Some(plan)) => match every.find(plan) {
+                    Ok(Found { values, left_out }) => {
+                        idle.extend(left_out.map(|message| (message, every.origin)));
+                        values
+                    }
+                    Err(problem) => {
+                        problems.found.push(problem);
+                        continue;
+                    }
+                },
+                (Values::Listed(values), _) => values,
+                (Values::Every(_), None) => continue,
+            };
+            found_axes.push((axis.key, values));
         }
         match plan {
             Some(plan) if problems.found.is_empty() => Ok(Scenario {
                 sha256: hex(&Sha256::digest(resolved::json(&plan))),
                 protected: source.networks.of(&plan),
                 plan,
-                axes,
+                axes: found_axes,
+                idle,
+                silenced: file.silence,
                 source,
                 overrides,
                 tree,
@@ -206,6 +245,28 @@ impl Scenario {
         &self.axes
     }
 
+    /// What is possible and hardly meant, but for what the file silences.
+    #[must_use]
+    pub fn warnings(&self) -> Vec<Warning> {
+        let Source { text, file_name, .. } = &*self.source;
+        let places = Places { file_name, text, overrides: &self.overrides };
+        let left_out = self.idle.iter().map(|(message, origin)| Warning {
+            kind: WarningKind::IdleInSweep,
+            message: message.clone(),
+            place: places.of(*origin),
+        });
+        let mut found = warnings::warnings(&self.plan, &self.tree, &places);
+        found.extend(left_out);
+        found.retain(|warning| !self.silenced.contains(&warning.kind));
+        found
+    }
+
+    /// Whether the file silences a warning.
+    #[must_use]
+    pub fn silences(&self, kind: WarningKind) -> bool {
+        self.silenced.contains(&kind)
+    }
+
     /// What its protections need, in the order of the file.
     #[must_use]
     pub fn spare(&self) -> Vec<Spare> {
@@ -232,13 +293,20 @@ impl Scenario {
             title: plan.title.clone(),
             nodes: plan.nodes.len(),
             links: plan.links.len(),
-            flows: plan.flows.iter().filter(|flow| flow.carries == Carries::Flow).count(),
+            flows: flows_of(plan),
             groups: plan.groups.clone(),
             stop: plan.stop,
             observe: plan.observe.iter().map(|observe| observe.name.clone()).collect(),
             parameters: parameters(&self.tree),
         }
     }
+}
+
+/// How many flows a run has, without those that come at random.
+fn flows_of(plan: &Plan) -> usize {
+    let fixed = plan.flows.iter().filter(|flow| flow.carries == Carries::Flow).count();
+    let drawn = plan.drawn.iter().map(|drawn| drawn.count as usize * drawn.per_source as usize);
+    fixed + drawn.sum::<usize>()
 }
 
 fn syntax(error: &toml::de::Error) -> Problem {

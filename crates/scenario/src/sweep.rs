@@ -1,105 +1,147 @@
 //! `[sweep]`: key paths and the values that a study gives them.
 
-use crate::overrides;
-use crate::plan::{LinkPlan, Plan};
+use optcp_units::nearest::suggestion;
+
+use crate::every::Every;
+use crate::overrides::{self, Setting};
 use crate::problem::{Problem, Problems};
-use crate::tree::{Node, Value, written};
+use crate::tree::{Entry, Node, Value, written};
 use crate::{expression, schema};
 
-/// The axes of the file that no override fixes: key path and values, as written.
+/// An axis of a study.
+pub(crate) struct Axis {
+    /// The key path.
+    pub key: String,
+    pub values: Values,
+}
+
+/// What an axis has.
+pub(crate) enum Values {
+    /// Values as written.
+    Listed(Vec<String>),
+    /// What the network has.
+    Every(Every),
+}
+
+/// The axes of the file that no override fixes.
 pub(crate) fn axes(
     tree: &Node,
     overrides: &[(String, String)],
     problems: &mut Problems<'_>,
-) -> Vec<(String, Vec<String>)> {
-    let mut axes = Vec::new();
+) -> Vec<Axis> {
     let fixed: Vec<Vec<String>> = overrides.iter().map(|(key, _)| overrides::split(key)).collect();
-    if let Some(sweep) = tree.get("sweep") {
-        collect(tree, sweep, "", &fixed, &mut axes, problems);
+    let mut reader = Reader { tree, fixed, axes: Vec::new(), problems };
+    for entry in tree.get("sweep").map_or(&[][..], Node::entries) {
+        match overrides::names_choices(entry) {
+            true => reader.choices(entry),
+            false => reader.entry(entry, ""),
+        }
     }
-    axes
+    reader.axes
 }
 
-/// What stands for every link in turn.
-const EVERY: &str = "every";
-
-/// Puts the links of the network where [`EVERY`] stands for them.
-pub(crate) fn every_link(plan: &Plan, axes: &mut [(String, Vec<String>)]) {
-    let name = |link: &LinkPlan| written(&link.name);
-    for (_, values) in axes.iter_mut().filter(|(_, values)| values.is_empty()) {
-        // Circuits fail with the links that they go over.
-        *values = plan.links.iter().filter(|link| link.over.is_empty()).map(name).collect();
-    }
+struct Reader<'r, 't> {
+    tree: &'r Node,
+    /// The key paths that overrides fix.
+    fixed: Vec<Vec<String>>,
+    axes: Vec<Axis>,
+    problems: &'r mut Problems<'t>,
 }
 
-/// `"parameters.rate" = [..]`, and `parameters.rate = [..]`, which TOML reads as a table.
-fn collect(
-    tree: &Node,
-    table: &Node,
-    prefix: &str,
-    fixed: &[Vec<String>],
-    axes: &mut Vec<(String, Vec<String>)>,
-    problems: &mut Problems<'_>,
-) {
-    for entry in table.entries() {
+impl Reader<'_, '_> {
+    /// `"parameters.rate" = [..]`, and `parameters.rate = [..]`, which TOML reads as a table.
+    fn entry(&mut self, entry: &Entry, prefix: &str) {
         let key = format!("{prefix}{}", entry.key);
+        let steps = overrides::split(&key);
         match &entry.node.value {
-            _ if fixed.contains(&overrides::split(&key)) => {}
+            _ if self.fixed.contains(&steps) => {}
             Value::Array(values) if !values.is_empty() => {
-                if check(tree, &key, entry.key_origin, values, problems) {
-                    axes.push((key, values.iter().map(Node::to_text).collect()));
+                let setting = |value: &Node| Setting {
+                    key: key.clone(),
+                    value: value.clone(),
+                    origin: entry.key_origin,
+                };
+                if self.check(values.iter().map(|value| vec![setting(value)])) {
+                    let values = Values::Listed(values.iter().map(Node::to_text).collect());
+                    self.axes.push(Axis { key, values });
                 }
             }
-            Value::String(every) if every == EVERY && key.ends_with(".link") => {
-                axes.push((key, Vec::new()));
+            Value::String(text) if Every::begins(text) => {
+                match Every::read(&steps, text, entry.node.origin) {
+                    Ok(every) => self.axes.push(Axis { key, values: Values::Every(every) }),
+                    Err(problem) => self.problems.found.push(problem),
+                }
             }
-            Value::Table(_) => {
-                collect(tree, &entry.node, &format!("{key}."), fixed, axes, problems)
+            Value::Table(entries) => {
+                entries.iter().for_each(|entry| self.entry(entry, &format!("{key}.")));
             }
             _ => {
                 let problem = Problem::new(entry.node.origin, format!("`{key}` has no values"));
-                problems
-                    .found
-                    .push(problem.label("expected a list such as `[\"0 ms\", \"50 ms\"]`"));
+                let label = "expected a list such as `[\"0 ms\", \"50 ms\"]`";
+                self.problems.found.push(problem.label(label));
             }
         }
     }
-}
 
-/// Puts every value in its place and reads the file again. Whether the world is possible is left to
-/// each cell of the study: one value alone may be wrong and right together with those of other axes.
-fn check(
-    tree: &Node,
-    key: &str,
-    key_origin: crate::tree::Origin,
-    values: &[Node],
-    problems: &mut Problems<'_>,
-) -> bool {
-    let before = problems.found.len();
-    if key.starts_with("sweep") {
-        problems.found.push(Problem::new(key_origin, "a sweep of a sweep"));
-        return false;
-    }
-    let mut world = tree.clone();
-    // A cell has no sweep of its own; with it, a long list would be read once for each of its values.
-    if let Value::Table(entries) = &mut world.value {
-        entries.retain(|entry| entry.key != "sweep");
-    }
-    for value in values {
-        let mut cell = world.clone();
-        if let Err(problem) = overrides::put(&mut cell, key, value.clone(), key_origin) {
-            problems.found.push(problem);
-            return false;
+    /// An axis whose values are named choices: `[sweep.mechanism]`, with a table of settings for each.
+    fn choices(&mut self, axis: &Entry) {
+        let key = format!("sweep.{}", axis.key);
+        if self.fixed.contains(&overrides::split(&key)) {
+            return;
         }
-        let mut in_cell = Problems::new(&cell);
-        let resolved = expression::resolve(&mut in_cell);
-        let mut found = in_cell.found;
-        if found.is_empty() {
-            let mut reader = Problems::new(&resolved);
-            schema::read(&mut reader);
-            found = reader.found;
+        let choices = axis.node.entries();
+        let table = |choice: &&Entry| matches!(choice.node.value, Value::Table(_));
+        if let Some(other) = choices.iter().find(|choice| !table(choice)) {
+            let sections = schema::SECTIONS.iter().copied();
+            let help = suggestion(&axis.key, "sections of a file", sections);
+            let message = format!("`{}` is no section of the file", axis.key);
+            let label =
+                format!("and `{}`, as a choice, is {}, not a table", other.key, other.node.kind());
+            self.problems
+                .found
+                .push(Problem::new(axis.key_origin, message).label(label).help(help));
+            return;
         }
-        problems.found.extend(found);
+        if choices.is_empty() {
+            let problem = Problem::new(axis.key_origin, format!("`{}` has no choices", axis.key));
+            self.problems.found.push(problem.label("needs a table of settings for each"));
+            return;
+        }
+        if self.check(choices.iter().map(|choice| overrides::settings_in(&choice.node))) {
+            let names = choices.iter().map(|choice| written(&choice.key)).collect();
+            self.axes.push(Axis { key, values: Values::Listed(names) });
+        }
     }
-    problems.found.len() == before
+
+    /// Puts the settings of each value in their places and reads the file again. Whether the world is possible is left
+    /// to each cell of the study: one value alone may be wrong and right together with those of other axes.
+    fn check(&mut self, values: impl Iterator<Item = Vec<Setting>>) -> bool {
+        let before = self.problems.found.len();
+        let mut world = self.tree.clone();
+        // A cell has no sweep of its own; with it, a long list would be read once for each of its values.
+        if let Value::Table(entries) = &mut world.value {
+            entries.retain(|entry| entry.key != "sweep");
+        }
+        for settings in values {
+            let mut cell = world.clone();
+            let put = |setting: Setting| match setting.key.starts_with("sweep") {
+                true => Err(Problem::new(setting.origin, "a sweep of a sweep")),
+                false => overrides::put(&mut cell, &setting.key, setting.value, setting.origin),
+            };
+            if let Err(problem) = settings.into_iter().try_for_each(put) {
+                self.problems.found.push(problem);
+                return false;
+            }
+            let mut in_cell = Problems::new(&cell);
+            let resolved = expression::resolve(&mut in_cell);
+            let mut found = in_cell.found;
+            if found.is_empty() {
+                let mut reader = Problems::new(&resolved);
+                schema::read(&mut reader);
+                found = reader.found;
+            }
+            self.problems.found.extend(found);
+        }
+        self.problems.found.len() == before
+    }
 }

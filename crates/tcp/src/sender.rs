@@ -110,6 +110,12 @@ impl Sender {
         self.unwritten = segments;
     }
 
+    /// Whether the application has yet to write something.
+    #[must_use]
+    pub const fn withholds(&self) -> bool {
+        self.unwritten > 0
+    }
+
     /// The application has `segments` full segments more.
     pub fn supply(&mut self, segments: u32) {
         self.unwritten = self.unwritten.saturating_sub(segments);

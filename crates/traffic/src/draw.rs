@@ -11,7 +11,7 @@ pub(crate) fn unit(stream: &mut Stream) -> f64 {
 }
 
 /// Exponentially distributed with mean 1.
-pub(crate) fn exponential(stream: &mut Stream) -> f64 {
+pub fn exponential(stream: &mut Stream) -> f64 {
     -libm::log(unit(stream))
 }
 

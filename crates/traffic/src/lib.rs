@@ -15,6 +15,7 @@ mod size;
 mod spectrum;
 mod volume;
 
+pub use draw::exponential;
 pub use process::{
     Constant, FractalRenewal, FractionalNoise, NoiseError, OnOff, Poisson, Process, ProcessKind,
     RenewalShape,

@@ -6,7 +6,7 @@ import shutil
 import tempfile
 import weakref
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +16,7 @@ from optcp import sequential
 from optcp.errors import InputError
 from optcp.scenario import KERNELS, Scenario, as_written, check_seed, load
 from optcp.study.grid import Grid
+from optcp.warned import Warned, of_cells
 
 if TYPE_CHECKING:
     from optcp.cells import Cells
@@ -63,6 +64,7 @@ class Study:
 
     grid: Grid
     seeds: tuple[int, ...]
+    _of_axes: tuple[Warned, ...] = field(compare=False)
 
     def __init__(
         self,
@@ -75,9 +77,11 @@ class Study:
         fork: bool = True,
         kernel: str = KERNELS[0],
     ) -> None:
+        of_axes: tuple[Warned, ...] = ()
         if not isinstance(world, Grid):
             scenario = world if isinstance(world, Scenario) else load(world)
             axes = list((scenario.axes if over is None else over).items())
+            of_axes = scenario.warnings if over is None else ()
             world = Grid.grid(
                 scenario.core,
                 (),
@@ -90,8 +94,16 @@ class Study:
         chosen = range(1, 1 + seeds) if isinstance(seeds, int) else seeds
         for seed in chosen:
             check_seed(seed)
+        object.__setattr__(self, "_of_axes", of_axes)
         object.__setattr__(self, "grid", world)
         object.__setattr__(self, "seeds", tuple(dict.fromkeys(chosen)))
+
+    @property
+    def warnings(self) -> tuple[Warned, ...]:
+        """What is possible and hardly meant in its cells, and of the number of seeds."""
+        found = of_cells([branch.scenario for branch in self.grid.branches], len(self.seeds))
+        # Cells have no axes any more.
+        return (*(one for one in self._of_axes if one.name == "idle-in-sweep"), *found)
 
     def run(
         self,

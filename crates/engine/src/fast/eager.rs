@@ -237,7 +237,7 @@ impl<'a> Survey<'a> {
     /// Whether the receiver and the sender of a flow may take packets early, that come through
     /// `delivered`.
     fn deliveries(&self, flow: usize, delivered: [Feeder; 2]) -> [bool; 2] {
-        let Flow { data, acks, .. } = self.flows[flow];
+        let Flow { data, acks, ref sender, .. } = self.flows[flow];
         let alone = |entry: Label| match self.hop(entry) {
             Hop::Forward { port, .. } | Hop::Carry { port, .. } => match self.feeds[port.index()] {
                 Feeder::One(feeder) => feeder >= self.ports && feeder != SPECIAL,
@@ -246,7 +246,8 @@ impl<'a> Survey<'a> {
             Hop::Deliver | Hop::Gate(_) | Hop::Bridge(_) | Hop::Bundle(_) => false,
         };
         let receiver = self.lone_pipe(delivered[0]) && alone(acks);
-        let sender = self.lone_pipe(delivered[1]) && alone(data);
+        // An ACK does not overtake what the application writes before it comes.
+        let sender = self.lone_pipe(delivered[1]) && alone(data) && !sender.withholds();
         // Where every step of the circle could be taken early, one must wait for the others to go on.
         let all_early = receiver && sender && self.all_eager(data) && self.all_eager(acks);
         [receiver, sender && !all_early]

@@ -3,6 +3,7 @@
 use optcp_des::Streams;
 use optcp_traffic::Poisson;
 
+use optcp_scenario::pick;
 use optcp_scenario::plan::{Carries, FlowPlan, Plan, Spread};
 
 /// Flows of a group that came in a run.
@@ -52,7 +53,7 @@ fn arriving(plan: &Plan, index: usize, streams: Streams) -> Vec<(FlowPlan, u32)>
         if since >= span {
             return flows;
         }
-        let way = u32::try_from(ways.below(routes.len() as u64)).unwrap_or(0);
+        let way = u32::try_from(pick(routes.len(), &arrivals.weights, &mut ways)).unwrap_or(0);
         let route = routes[way as usize];
         let mss = route.tcp.map_or(1, |tcp| plan.tcp[tcp].1.mss.count().max(1));
         let segments = arrivals.volume.draw(&mut sizes).div_ceil(mss);

@@ -53,7 +53,7 @@ impl Entrances {
         direction: usize,
         paths: &mut Paths,
     ) -> Vec<Label> {
-        let path = path_ids(flow.group)[direction];
+        let path = path_ids(plan, flow)[direction];
         let mut next = paths.entry(path, &[]);
         let mut along = vec![next];
         // What is behind a link is laid before the way into it: from the last one back.

@@ -3,6 +3,7 @@
 mod arrivals;
 mod bundles;
 mod bursts;
+mod drawn;
 mod places;
 mod protection;
 mod routing;
@@ -21,6 +22,7 @@ use optcp_net::{
 };
 use optcp_optical::protection::Outage;
 use optcp_tcp::Config;
+use optcp_traffic::exponential;
 use optcp_units::{Duration, Time};
 
 use optcp_scenario::plan::{
@@ -59,10 +61,11 @@ pub(crate) fn world(
         return None;
     }
     let streams = Streams::new(seed);
-    let plan = &*drawn_failures(plan, streams);
+    let plan = &*drawn::drawn(drawn_failures(plan, streams), streams);
     let mut paths = Paths::default();
     let tables = Tables::lay(plan, &mut paths);
     let (populated, arrived) = arrivals::populated(plan, streams).unzip();
+    let populated = populated.or_else(|| (!plan.drawn.is_empty()).then(|| plan.clone()));
     if !go_on() {
         return None;
     }
@@ -113,6 +116,12 @@ pub(crate) fn world(
 /// The plan with its failures at their instants in this run.
 fn drawn_failures(plan: &Plan, streams: Streams) -> Cow<'_, Plan> {
     let mut plan = Cow::Borrowed(plan);
+    if plan.failures.iter().any(|failure| failure.process.is_some()) {
+        let stop = plan.stop;
+        let failures = &mut plan.to_mut().failures;
+        *failures =
+            failures.iter().flat_map(|&failure| recurring(failure, stop, streams)).collect();
+    }
     for i in 0..plan.failures.len() {
         let FailurePlan { later, entry, .. } = plan.failures[i];
         if later != Spread::Fixed(Duration::ZERO) {
@@ -123,6 +132,32 @@ fn drawn_failures(plan: &Plan, streams: Streams) -> Cow<'_, Plan> {
         }
     }
     plan
+}
+
+/// The failures of a process in a run, as they come one after the other; all links of an entry fail together.
+fn recurring(failure: FailurePlan, stop: Time, streams: Streams) -> Vec<FailurePlan> {
+    let Some([works, fails]) = failure.process else { return vec![failure] };
+    let mut stream = streams.stream(&format!("failures/{}/process", failure.entry));
+    let mut draw = |mean: Duration| {
+        let drawn = mean.as_ps() as f64 * exponential(&mut stream);
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "the cast saturates"
+        )]
+        Duration::from_ps((drawn as u64).max(1)).min(Duration::LONGEST)
+    };
+    let mut found = Vec::new();
+    let mut now = Time::ZERO;
+    loop {
+        let at = now + draw(works);
+        if at >= stop {
+            return found;
+        }
+        now = at + draw(fails);
+        let repair = Some(now).filter(|&repair| repair < stop);
+        found.push(FailurePlan { at, repair, process: None, ..failure });
+    }
 }
 
 fn ports(plan: &Plan, streams: Streams) -> Vec<PortConfig> {

@@ -3,7 +3,7 @@
 use optcp_des::Streams;
 use optcp_net::{PathId, PortConfig, PortId};
 use optcp_optical::protection::Outage;
-use optcp_scenario::plan::{DirectedLink, FailurePlan, Plan, Spread};
+use optcp_scenario::plan::{DirectedLink, FailurePlan, FlowPlan, Plan, Spread};
 use optcp_units::Duration;
 
 /// The number of a port: both directions of a link stand side by side.
@@ -27,9 +27,10 @@ pub(super) fn draw(
     }
 }
 
-/// The two paths of a flow group: data, and ACKs.
-pub(super) fn path_ids(group: usize) -> [PathId; 2] {
-    let data = 2 * PathId::try_from(group).expect("a plan has fewer than 2^31 groups");
+/// The two paths of a flow, data and ACKs: those of its group, or its own if it is switched apart from others.
+pub(super) fn path_ids(plan: &Plan, flow: &FlowPlan) -> [PathId; 2] {
+    let number = flow.lsp.map_or(flow.group, |lsp| plan.groups.len() + lsp);
+    let data = 2 * PathId::try_from(number).expect("a plan has fewer than 2^31 groups and flows");
     [data, data + 1]
 }
 

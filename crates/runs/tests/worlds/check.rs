@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use optcp_des::Streams;
 use optcp_runs::{Cancel, Data, Kernel, Run, RunOptions, Series, Table, run_branches};
-use optcp_scenario::{Diagnostic, Graph, GraphLink, Library, Scenario};
+use optcp_scenario::{Diagnostic, Graph, GraphLink, Library, Matrix, Reference, Scenario, Shelf};
 use toml::Value;
 
 use crate::{slow, stated};
@@ -37,12 +37,24 @@ pub(crate) fn failure<T>(what: &str, detail: impl Into<String>) -> Result<T, Fai
     Err(Failure { what: what.to_owned(), detail: detail.into() })
 }
 
-pub(crate) fn library() -> Library {
-    Library::new(|_| {
+struct Atlas;
+
+impl Shelf for Atlas {
+    fn graph(&self, _: Reference<'_>) -> Result<Graph, String> {
         let link = |ends| GraphLink { ends, name: None, length_mm: Some(100_000_000) };
         let links = ROADS.into_iter().map(link).collect();
-        Ok(Graph { nodes: TOWNS.map(str::to_owned).to_vec(), links })
-    })
+        let demands = (1..TOWNS.len()).flat_map(|to| [(0, to, 1000), (to, 0, to as u64)]).collect();
+        Ok(Graph { nodes: TOWNS.map(str::to_owned).to_vec(), links, demands })
+    }
+
+    fn matrix(&self, _: &str) -> Result<Matrix, String> {
+        let [from, to] = [0, 1].map(|town| TOWNS[town].to_owned());
+        Ok(vec![(from.clone(), to.clone(), 10), (to, from, 1)])
+    }
+}
+
+pub(crate) fn library() -> Library {
+    Library::new(Atlas)
 }
 
 pub(crate) fn read(text: &str, set: &[(String, String)]) -> Result<Scenario, Diagnostic> {

@@ -28,6 +28,12 @@ impl Schema {
         self.0["$defs"][table]["properties"].as_object().expect("a table of the schema")
     }
 
+    /// The words of a family.
+    pub(crate) fn words_of(&self, family: &str) -> Vec<String> {
+        let words = self.0["$defs"][family]["oneOf"].as_array().expect("a family of the schema");
+        words.iter().filter_map(|word| word["const"].as_str()).map(str::to_owned).collect()
+    }
+
     /// The keys of a table.
     pub(crate) fn keys(&self, table: &str) -> Vec<String> {
         self.properties(table).keys().cloned().collect()

@@ -125,7 +125,7 @@ fn flows(entry: &Table, plan: &Plan) -> Result<(), Failure> {
         link || plan.nodes.iter().chain(plan.bundles.iter().map(|b| &b.name)).any(|n| n == word)
     });
     let name = entry.get("group").and_then(Value::as_str).unwrap_or_default();
-    if path.is_empty() || !single || entry.contains_key("arrivals") {
+    if path.is_empty() || !single || entry.contains_key("arrivals") || entry.contains_key("load") {
         return Ok(());
     }
     let group = plan.groups.iter().position(|group| group == name);

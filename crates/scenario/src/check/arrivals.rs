@@ -1,19 +1,34 @@
 //! Flows that come at random.
 
-use optcp_traffic::{BoundedPareto, SizesKind, Volume, WebLike};
+use std::collections::BTreeMap;
+
+use optcp_tcp::Config;
+use optcp_traffic::{BoundedPareto, PacketRate, SizesKind, Volume, WebLike};
 use optcp_units::Time;
 
-use crate::plan::{ArrivalsPlan, Carries, Spread};
+use crate::plan::{ArrivalsPlan, Carries, DirectedLink, Spread};
 use crate::problem::Problems;
 use crate::schema::{self, FlowsEntry, Size, SizesTable};
 use crate::tree::{Step, place};
 
 use super::bounds::MOST;
 use super::draft::Draft;
+use super::network::Network;
+use super::ways::Ways;
 
 /// Reports keys that only flows which come at random have, or do not have.
 pub(super) fn check_keys(i: usize, entry: &FlowsEntry, problems: &mut Problems<'_>) {
-    if entry.arrivals.is_some() {
+    if entry.arrivals.is_some() || entry.load.is_some() {
+        let drawn =
+            entry.pairs.as_ref().is_some_and(|pairs| pairs.count.is_some() && pairs.seed.is_none());
+        if drawn {
+            problems
+                .at(
+                    place!["flows", i, "pairs", "count"],
+                    "flows that come at random draw their pairs one by one",
+                )
+                .label("leave `count` out, or draw some pairs once for all runs with a `seed`");
+        }
         if entry.per_source.is_some() {
             problems
                 .at(place!["flows", i, "per_source"], "flows with `arrivals` have no `per_source`")
@@ -29,22 +44,25 @@ pub(super) fn check_keys(i: usize, entry: &FlowsEntry, problems: &mut Problems<'
     for (key, given) in [("sizes", entry.sizes.is_some()), ("until", entry.until.is_some())] {
         if given {
             problems
-                .at(place!["flows", i, key], format!("`{key}` needs `arrivals`"))
+                .at(place!["flows", i, key], format!("`{key}` needs `arrivals` or `load`"))
                 .help("for example: arrivals = \"20 flows/s\"".to_owned());
         }
     }
 }
 
-/// What goes over the routes of an entry.
+/// What goes over the routes of an entry: one flow each, or flows that come at random.
 pub(super) fn arrivals(
     i: usize,
     entry: &FlowsEntry,
-    group: usize,
-    start: Spread<Time>,
-    plan: &mut Draft,
+    (group, start): (usize, Spread<Time>),
+    ways: &Ways,
+    config: &Config,
+    (plan, network): (&mut Draft, &Network),
     problems: &mut Problems<'_>,
 ) -> Carries {
-    let Some(rate) = entry.arrivals else { return Carries::Flow };
+    if entry.arrivals.is_none() && entry.load.is_none() {
+        return Carries::Flow;
+    }
     let Spread::Fixed(from) = start else {
         problems
             .at(place!["flows", i, "start"], "the start of `arrivals` is drawn")
@@ -59,13 +77,80 @@ pub(super) fn arrivals(
             .label(format!("from {from} to {until}"));
     }
     let Some(volume) = volume(i, entry, problems) else { return Carries::Flow };
-    let expected = rate.0.per_second() * until.saturating_since(from).as_secs_f64();
+    let rate = match (entry.arrivals, entry.load) {
+        (Some(rate), None) => Some(rate.0),
+        (None, Some(load)) => rate_of_load(i, load.0, &volume, ways, config, network, problems),
+        _ => {
+            problems
+                .at(place!["flows", i, "load"], "`arrivals` and `load` say the same")
+                .label("leave one of them out");
+            None
+        }
+    };
+    let Some(rate) = rate else { return Carries::Flow };
+    let expected = rate.per_second() * until.saturating_since(from).as_secs_f64();
     if expected > MOST as f64 {
         let message = format!("about {expected:.0} flows arrive");
         problems.at(place!["flows", i, "arrivals"], message).label(format!("at most {MOST}"));
     }
-    plan.arrivals.push(ArrivalsPlan { group, rate: rate.0, from, until, volume });
+    plan.arrivals.push(ArrivalsPlan {
+        group,
+        rate,
+        from,
+        until,
+        volume,
+        weights: ways.weights.clone(),
+    });
     Carries::Arrivals(plan.arrivals.len() - 1)
+}
+
+/// How many flows a second give the busiest port this load on average, headers counted, ACKs and what is sent again not.
+fn rate_of_load(
+    i: usize,
+    load: f64,
+    volume: &Volume,
+    ways: &Ways,
+    config: &Config,
+    network: &Network,
+    problems: &mut Problems<'_>,
+) -> Option<PacketRate> {
+    const MILLION_SECONDS_PS: u64 = 1_000_000_000_000_000_000;
+    let place = place!["flows", i, "load"];
+    if load.is_nan() || load <= 0.0 {
+        problems.at(place, "a load of nothing").label("must be above 0");
+        return None;
+    }
+    let weight = |route: usize| ways.weights.get(route).copied().unwrap_or(1) as f64;
+    let mut weights: BTreeMap<DirectedLink, f64> = BTreeMap::new();
+    for (number, route) in ways.routes.iter().enumerate() {
+        for &hop in &route.hops {
+            *weights.entry(hop).or_default() += weight(number);
+        }
+    }
+    let all: f64 = (0..ways.routes.len()).map(weight).sum();
+    let capacity = |hop: DirectedLink| {
+        let bundle = network.bundles.iter().find(|bundle| bundle.leader() == hop.0);
+        let rate = |(link, way): DirectedLink| network.links[link].directions[way].rate.bps();
+        match bundle {
+            Some(bundle) => bundle.ports(bundle.way(&network.links, hop)).map(rate).sum(),
+            None => rate(hop),
+        }
+    };
+    let mss = config.mss.count().max(1) as f64;
+    let bits = volume.mean() * (mss + config.header.count() as f64) / mss * 8.0;
+    let most = |(&hop, share): (&DirectedLink, &f64)| capacity(hop) as f64 / (share / all * bits);
+    let least = weights.iter().map(most).fold(f64::INFINITY, f64::min);
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "the cast saturates"
+    )]
+    let millionths = (load * least * 1e6) as u64;
+    let rate = PacketRate::new(millionths, MILLION_SECONDS_PS);
+    if rate.is_none() {
+        problems.at(place, "less than a flow in a million seconds").label("must be above that");
+    }
+    rate
 }
 
 /// How much the flows send.

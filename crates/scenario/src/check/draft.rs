@@ -4,8 +4,8 @@ use optcp_tcp::Config;
 use optcp_units::Time;
 
 use crate::plan::{
-    ArrivalsPlan, BurstsPlan, CorePlan, FailurePlan, FlowPlan, LossPlan, ObservePlan, Plan,
-    ProtectionPlan, RoutingPlan, TrafficPlan,
+    ArrivalsPlan, BurstsPlan, CorePlan, DrawnPlan, FailurePlan, FlowPlan, LossPlan, ObservePlan,
+    Plan, ProtectionPlan, RiskPlan, RoutingPlan, TrafficPlan,
 };
 
 use super::network::Network;
@@ -22,9 +22,11 @@ pub(super) struct Draft {
     pub(super) groups: Vec<String>,
     pub(super) flows: Vec<FlowPlan>,
     pub(super) arrivals: Vec<ArrivalsPlan>,
+    pub(super) drawn: Vec<DrawnPlan>,
     pub(super) traffic: Vec<TrafficPlan>,
     pub(super) tcp: Vec<(String, Config)>,
     pub(super) losses: Vec<LossPlan>,
+    pub(super) risks: Vec<RiskPlan>,
     pub(super) failures: Vec<FailurePlan>,
     pub(super) protections: Vec<ProtectionPlan>,
     pub(super) observe: Vec<ObservePlan>,
@@ -43,6 +45,8 @@ impl Draft {
             end_with_flows: self.end_with_flows,
             numbers: network.numbers(),
             nodes: network.nodes,
+            node_groups: network.group.into_iter().collect(),
+            risks: self.risks,
             links: network.links,
             bundles: network.bundles,
             core: self.core,
@@ -51,6 +55,7 @@ impl Draft {
             groups: self.groups,
             flows: self.flows,
             arrivals: self.arrivals,
+            drawn: self.drawn,
             traffic: self.traffic,
             tcp: self.tcp,
             losses: self.losses,

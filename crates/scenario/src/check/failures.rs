@@ -2,12 +2,13 @@
 
 use optcp_units::{Duration, Time};
 
-use crate::plan::{DirectedLink, FailurePlan, Spread};
+use crate::plan::{DirectedLink, FailurePlan, RiskPlan, Spread};
 use crate::problem::Problems;
 use crate::schema::{FailedDirections, FailedPackets, FailureEntry, File, LinkRef, Span};
-use crate::tree::place;
+use crate::tree::{Step, place};
 use optcp_units::nearest::suggestion;
 
+use super::bounds::check_name;
 use super::draft::Draft;
 use super::network::{Network, check_spread};
 
@@ -20,9 +21,11 @@ pub(super) fn failures(
 ) {
     let stop = plan.stop;
     for (i, entry) in file.failures.iter().enumerate() {
-        let links = failing(i, entry, network, problems);
+        let links = failing(i, entry, plan, network, problems);
         let instant = |span: Span| Time::ZERO + span.0;
-        let (at, repair) = (instant(entry.at), entry.repair.map(instant));
+        let process = process(i, entry, stop, problems);
+        let Some(at) = entry.at.map(instant).or(process.map(|_| Time::ZERO)) else { continue };
+        let repair = entry.repair.map(instant);
         let later = entry.later.map_or(Spread::Fixed(Duration::ZERO), |later| later.0);
         check_spread(later, place!["failures", i, "later"], problems);
         let (latest, ends) = (at + later.high(), repair.map(|repair| repair + later.high()));
@@ -47,11 +50,19 @@ pub(super) fn failures(
         }
         let kept = entry.packets == Some(FailedPackets::Kept);
         for (link, directions) in links {
+            if process.is_some() {
+                let later = Spread::Fixed(Duration::ZERO);
+                let failure =
+                    FailurePlan { link, directions, kept, at, repair, later, entry: i, process };
+                plan.failures.push(failure);
+                continue;
+            }
             let before_end =
                 |instant: Time, end: Option<Time>| end.is_none_or(|end| instant <= end);
             let overlap = plan.failures.iter().find(|other| {
                 let other_ends = other.repair.map(|repair| repair + other.later.high());
-                other.link == link && before_end(at, other_ends) && before_end(other.at, ends)
+                let once = other.link == link && other.process.is_none();
+                once && before_end(at, other_ends) && before_end(other.at, ends)
             });
             if let Some(other) = overlap {
                 let name = &network.links[link].name;
@@ -59,7 +70,17 @@ pub(super) fn failures(
                 let message = format!("`{name}` is already down from {} to {until}", other.at);
                 problems.at(place!["failures", i, "at"], message);
             }
-            plan.failures.push(FailurePlan { link, directions, kept, at, repair, later, entry: i });
+            let process = None;
+            plan.failures.push(FailurePlan {
+                link,
+                directions,
+                kept,
+                at,
+                repair,
+                later,
+                entry: i,
+                process,
+            });
         }
     }
 }
@@ -68,22 +89,41 @@ pub(super) fn failures(
 fn failing(
     i: usize,
     entry: &FailureEntry,
+    plan: &Draft,
     network: &mut Network,
     problems: &mut Problems<'_>,
 ) -> Vec<(usize, [bool; 2])> {
     let forward = entry.direction == Some(FailedDirections::Forward);
     let directions =
         |(link, way): DirectedLink| (link, [!forward || way == 0, !forward || way == 1]);
-    match (&entry.link, &entry.links, &entry.node) {
-        (Some(link), None, None) => {
+    match (&entry.link, &entry.links, &entry.node, &entry.risk) {
+        (Some(link), None, None, None) => {
             let hop = network.one_hop(link, place!["failures", i, "link"], problems);
             hop.map(directions).into_iter().collect()
         }
-        (None, Some(links), None) => {
-            let hops = sharing_a_risk(i, links, network, problems);
+        (None, Some(links), None, None) => {
+            let hops = listed(place!["failures", i, "links"], links, network, problems);
             hops.into_iter().map(directions).collect()
         }
-        (None, None, Some(name)) => {
+        (None, None, None, Some(name)) => {
+            let Some(risk) = plan.risks.iter().find(|risk| risk.name == *name) else {
+                let help =
+                    suggestion(name, "risks", plan.risks.iter().map(|risk| risk.name.as_str()));
+                let place = place!["failures", i, "risk"];
+                problems
+                    .at(place, format!("no risk `{name}`"))
+                    .label("not in [[risks]]")
+                    .help(help);
+                return Vec::new();
+            };
+            if forward {
+                problems
+                    .at(place!["failures", i, "direction"], "`direction` has no meaning here")
+                    .label("both directions of links share a risk");
+            }
+            risk.links.iter().map(|&link| (link, [true; 2])).collect()
+        }
+        (None, None, Some(name), None) => {
             let Some(&node) = network.node.get(name) else {
                 let help = suggestion(name, "nodes", network.nodes.iter().map(String::as_str));
                 let place = place!["failures", i, "node"];
@@ -101,33 +141,110 @@ fn failing(
         _ => {
             problems
                 .at(place!["failures", i], "what fails is not clear")
-                .label("needs one of `link`, `links` and `node`");
+                .label("needs one of `link`, `links`, `node` and `risk`");
             Vec::new()
         }
     }
 }
 
 /// The links of a list, each in the direction in which it is written.
-fn sharing_a_risk(
-    i: usize,
+fn listed(
+    place: &[Step<'_>],
     links: &[LinkRef],
     network: &mut Network,
     problems: &mut Problems<'_>,
 ) -> Vec<DirectedLink> {
     if links.is_empty() {
-        problems.at(place!["failures", i, "links"], "no link fails").label("name one at least");
+        problems.at(place, "a list without a link").label("name one at least");
     }
     let mut hops: Vec<DirectedLink> = Vec::new();
     for (j, link) in links.iter().enumerate() {
-        let place = place!["failures", i, "links", j];
-        for hop in network.referred(link, place, problems).unwrap_or_default() {
+        let place = [place, place![j]].concat();
+        for hop in network.referred(link, &place, problems).unwrap_or_default() {
             if hops.iter().any(|&(known, _)| known == hop.0) {
                 let name = &network.links[hop.0].name;
-                problems.at(place, format!("`{name}` is there twice"));
+                problems.at(&place, format!("`{name}` is there twice"));
                 return hops;
             }
             hops.push(hop);
         }
     }
     hops
+}
+
+/// The mean times of a failure that comes again and again; `None` for one that comes once.
+fn process(
+    i: usize,
+    entry: &FailureEntry,
+    stop: Time,
+    problems: &mut Problems<'_>,
+) -> Option<[Duration; 2]> {
+    let place = |key| [Step::from("failures"), i.into(), Step::from(key)];
+    match (entry.at, entry.mtbf, entry.mttr) {
+        (Some(_), None, None) => return None,
+        (None, Some(Span(works)), Some(Span(fails))) => {
+            for (key, given) in
+                [("repair", entry.repair.is_some()), ("later", entry.later.is_some())]
+            {
+                if given {
+                    problems
+                        .at(&place(key), format!("`{key}` has no meaning here"))
+                        .label("failures with `mtbf` come and go by draws");
+                }
+            }
+            for (key, mean) in [("mtbf", works), ("mttr", fails)] {
+                if mean == Duration::ZERO {
+                    problems.at(&place(key), "a mean time of nothing").label("must be above zero");
+                    return None;
+                }
+            }
+            let all = stop.saturating_since(Time::ZERO).as_secs_f64();
+            let expected = all / (works.as_secs_f64() + fails.as_secs_f64());
+            if expected > MOST_FAILURES {
+                let message = format!("it fails about {expected:.0} times");
+                problems.at(&place("mtbf"), message).label(format!("at most {MOST_FAILURES}"));
+                return None;
+            }
+            return Some([works, fails]);
+        }
+        (None, None, None) => {
+            problems
+                .at(place!["failures", i], "when it fails is not said")
+                .label("needs `at`, or `mtbf` and `mttr`");
+        }
+        (Some(_), _, _) => {
+            problems
+                .at(place!["failures", i], "when it fails is said twice")
+                .label("needs either `at`, or `mtbf` and `mttr`");
+        }
+        (None, _, _) => {
+            let missing = if entry.mtbf.is_some() { "mttr" } else { "mtbf" };
+            problems
+                .at(place!["failures", i], format!("`{missing}` is missing"))
+                .label("`mtbf` and `mttr` go together");
+        }
+    }
+    None
+}
+
+/// Each of them is an action of the run, for every link of the entry.
+const MOST_FAILURES: f64 = 10_000.0;
+
+/// Names the risks that links share.
+pub(super) fn risks(
+    file: &File,
+    plan: &mut Draft,
+    network: &mut Network,
+    problems: &mut Problems<'_>,
+) {
+    for (i, entry) in file.risks.iter().enumerate() {
+        check_name(&entry.name, place!["risks", i, "name"], problems);
+        if plan.risks.iter().any(|risk| risk.name == entry.name) {
+            let message = format!("there is already a risk `{}`", entry.name);
+            problems.at(place!["risks", i, "name"], message);
+        }
+        let links = listed(place!["risks", i, "links"], &entry.links, network, problems);
+        let links = links.into_iter().map(|hop| hop.0).collect();
+        plan.risks.push(RiskPlan { name: entry.name.clone(), links });
+    }
 }

@@ -71,7 +71,7 @@ pub(super) fn core(
 impl Network {
     /// Where the wavelengths of a fibre are written.
     pub(super) fn wavelengths(&self, link: usize) -> Vec<Step<'static>> {
-        match self.entry_of[link] {
+        match self.links[link].entry {
             None => place!["topology", "wavelengths"].to_vec(),
             Some(i) => place!["links", i, "wavelengths"].to_vec(),
         }
@@ -281,7 +281,6 @@ impl Network {
         self.between.insert(between, vec![link]);
         self.beside.entry(a).or_default().push(b);
         self.beside.entry(b).or_default().push(a);
-        self.entry_of.push(None);
         self.burst_links.push((i, link));
         self.links.push(LinkPlan {
             name,
@@ -292,6 +291,7 @@ impl Network {
             shared_delay: true,
             over: route.hops,
             wavelengths: None,
+            entry: None,
         });
     }
 }

@@ -1,12 +1,13 @@
 //! Flows and the paths that they take.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use optcp_routing::Routes;
 use optcp_tcp::config::Config;
 use optcp_units::{Bytes, Duration, Time};
 
-use crate::plan::{Carries, DirectedLink, FlowPlan, QueueLimit, Spread};
+use crate::library::Library;
+use crate::plan::{Carries, DirectedLink, DrawnPlan, FlowPlan, QueueLimit, Spread};
 use crate::problem::Problems;
 use crate::schema::{File, FlowsEntry, Volume};
 use crate::tree::{Step, place};
@@ -16,26 +17,23 @@ use super::bounds::{MOST, check_name};
 use super::draft::Draft;
 use super::network::{Network, check_spread};
 use super::route::Route;
+use super::ways::{self, Way};
 use super::{arrivals, tcp};
 
 /// Expands the groups of flows.
 pub(super) fn flows(
     file: &File,
+    library: &Library,
     plan: &mut Draft,
     network: &mut Network,
     shortest: Option<&Routes>,
     problems: &mut Problems<'_>,
 ) {
-    // Behind all others: flows that come at random take their places in a run.
-    let mut routes_of_arrivals = Vec::new();
+    // Behind all others: those that a run draws, and flows that come at random, take their places in it.
+    let (mut drawn_routes, mut routes_of_arrivals) = (Vec::new(), Vec::new());
+    let mut numbers = Numbers::default();
     for (i, entry) in file.flows.iter().enumerate() {
-        let place = place!["flows", i, "group"];
-        check_name(&entry.group, place, problems);
-        if plan.groups.contains(&entry.group) {
-            problems.at(place, format!("there is already a group of flows `{}`", entry.group));
-        }
-        let group = plan.groups.len();
-        plan.groups.push(entry.group.clone());
+        let group = group(i, entry, plan, problems);
         let start = start(i, entry, plan.stop, problems);
         let per_source = entry.per_source.map_or(1, |count| count.0);
         if per_source == 0 {
@@ -43,46 +41,76 @@ pub(super) fn flows(
             problems.at(place, format!("group `{}` has no flows", entry.group));
         }
         let tcp = tcp::find(i, entry.tcp.as_deref(), plan, problems);
-        let way =
-            Way { path: &entry.path, between: &entry.between, from: &entry.from, to: &entry.to };
-        let routes = routes(("flows", i), way, plan, network, shortest, problems);
-        let routed = entry.from.is_some();
-        let (Some(tcp), Some(routes)) = (tcp, routes) else { continue };
+        let way = Way {
+            at: ("flows", i),
+            group: &entry.group,
+            path: &entry.path,
+            metric: entry.metric,
+            paths: entry.paths,
+            between: &entry.between,
+            from: &entry.from,
+            to: &entry.to,
+            pairs: &entry.pairs,
+            per_source: usize::try_from(per_source).unwrap_or(usize::MAX),
+        };
+        let found = ways::ways(&way, plan, network, shortest, library, problems);
+        let (Some(tcp), Some(found)) = (tcp, found) else { continue };
         let config = plan.tcp[tcp].1.clone();
         arrivals::check_keys(i, entry, problems);
-        let carries = arrivals::arrivals(i, entry, group, start, plan, problems);
-        let (size, writes, per_source) = match carries {
-            Carries::Arrivals(_) => (None, Vec::new(), 1),
-            _ => {
-                let (size, writes) = amounts(i, entry, &config, problems);
-                (size, writes, per_source)
-            }
+        let comes = arrivals::arrivals(
+            i,
+            entry,
+            (group, start),
+            &found,
+            &config,
+            (plan, network),
+            problems,
+        );
+        let (size, writes) = match comes {
+            Carries::Arrivals(_) => (None, Vec::new()),
+            _ => amounts(i, entry, &config, problems),
         };
-        let per_source = usize::try_from(per_source).unwrap_or(usize::MAX);
-        if routes.len().saturating_mul(per_source).saturating_add(plan.flows.len()) > MOST {
+        let carries = match (comes, found.drawn) {
+            (Carries::Flow, Some(count)) => {
+                let weights = found.weights.clone();
+                plan.drawn.push(DrawnPlan { group, count, per_source, weights });
+                Carries::Drawn(plan.drawn.len() - 1)
+            }
+            _ => comes,
+        };
+        let each = if carries == Carries::Flow { found.each } else { 1 };
+        // How many numbers the flows of one route may need.
+        let most = found.drawn.map_or(each, |count| (count as usize).saturating_mul(found.each));
+        let all = found.drawn.map_or(0, |_| most);
+        let here = found.routes.len().saturating_mul(each).saturating_add(all);
+        if here.saturating_add(plan.flows.len()).saturating_add(drawn_routes.len()) > MOST {
             problems.at(place!["flows", i], format!("more than {MOST} flows"));
             return;
         }
         // A flow is called after the node that tells it from its siblings: the member of the first group that
         // is as large as any.
-        let varying = varying(&routes);
-        for route in routes {
-            for k in 0..per_source {
-                let member = match entry.between {
-                    Some(_) => network.pair_name(&route.nodes),
-                    None => network.name(route.nodes[varying]).to_owned(),
-                };
+        let varying = varying(&found.routes);
+        for route in found.routes {
+            let member = match found.by_pair {
+                true => network.pair_name(&route.nodes),
+                false => network.name(route.nodes[varying]).to_owned(),
+            };
+            let first = numbers.take(group, &member, most);
+            for k in first..first + each {
                 let flows = match carries {
                     Carries::Arrivals(_) => &mut routes_of_arrivals,
+                    Carries::Drawn(_) => &mut drawn_routes,
                     _ => &mut plan.flows,
                 };
                 flows.push(FlowPlan {
                     name: format!("{}/{member}/{k}", entry.group),
                     group,
+                    entry: i,
+                    lsp: None,
                     path: route.nodes.clone(),
                     hops: route.hops.clone(),
                     bundles: route.bundles.clone(),
-                    routed,
+                    routed: found.routed,
                     start,
                     size,
                     writes: writes.clone(),
@@ -90,58 +118,43 @@ pub(super) fn flows(
                     carries,
                 });
             }
-            let hops = if routed { network.all_hops() } else { network.every_port(&route) };
+            let hops = if found.routed { network.all_hops() } else { network.every_port(&route) };
             check_queues(&entry.group, &config, &hops, network, problems);
         }
     }
+    plan.flows.append(&mut drawn_routes);
     plan.flows.append(&mut routes_of_arrivals);
 }
 
-/// How an entry says where its packets go.
-#[derive(Clone, Copy)]
-pub(super) struct Way<'e> {
-    pub path: &'e Option<Vec<String>>,
-    pub between: &'e Option<Vec<String>>,
-    pub from: &'e Option<String>,
-    pub to: &'e Option<String>,
+/// The numbers that flows of a group with one member's name have taken so far.
+#[derive(Default)]
+struct Numbers(BTreeMap<(usize, String), usize>);
+
+impl Numbers {
+    /// The first of so many numbers.
+    fn take(&mut self, group: usize, member: &str, count: usize) -> usize {
+        let next = self.0.entry((group, member.to_owned())).or_default();
+        let first = *next;
+        *next = first.saturating_add(count);
+        first
+    }
 }
 
-/// The ways of the flows of an entry of a section: written node by node, or found by the routing.
-pub(super) fn routes(
-    (section, i): (&str, usize),
-    way: Way<'_>,
-    plan: &Draft,
-    network: &mut Network,
-    shortest: Option<&Routes>,
-    problems: &mut Problems<'_>,
-) -> Option<Vec<Route>> {
-    let (from, to) = (place![section, i, "from"], place![section, i, "to"]);
-    let what = if section == "traffic" { "datagrams" } else { "flows" };
-    match (way.path, way.between, way.from, way.to) {
-        (Some(path), None, None, None) => {
-            network.routes(path, place![section, i, "path"], problems)
-        }
-        (None, Some(names), None, None) => {
-            let place = place![section, i, "between"];
-            let pairs = network.pairs(names, place, problems)?;
-            let both = pairs.into_iter().flat_map(|[a, b]| [[a, b], [b, a]]);
-            let direct = both.map(|[a, b]| network.direct(a, b, place, problems));
-            direct.collect()
-        }
-        (None, None, Some(_), Some(_)) if plan.routing.is_none() => {
-            problems
-                .at(from, format!("{what} without a `path` follow the routing, and there is none"))
-                .help("write a table `[routing]`, or the `path`".to_owned());
-            None
-        }
-        (None, None, Some(a), Some(b)) => network.shortest([a, b], shortest, [from, to], problems),
-        _ => {
-            problems
-                .at(place![section, i], format!("the path of these {what} is not clear"))
-                .label("needs either `path`, or `between`, or `from` and `to`");
-            None
-        }
+/// The group of an entry: a new one, or one that earlier entries have begun.
+fn group(i: usize, entry: &FlowsEntry, plan: &mut Draft, problems: &mut Problems<'_>) -> usize {
+    let place = place!["flows", i, "group"];
+    check_name(&entry.group, place, problems);
+    let Some(group) = plan.groups.iter().position(|group| *group == entry.group) else {
+        plan.groups.push(entry.group.clone());
+        return plan.groups.len() - 1;
+    };
+    let comes = |entry: &FlowsEntry| entry.arrivals.is_some() || entry.load.is_some();
+    if comes(entry) || plan.arrivals.iter().any(|arrivals| arrivals.group == group) {
+        problems
+            .at(place, format!("there is already a group of flows `{}`", entry.group))
+            .label("flows that come at random have a group of their own");
     }
+    group
 }
 
 /// The first position at which all routes of one entry differ: that of the largest group; the source if there
@@ -275,7 +288,7 @@ pub(super) fn check_room(
                 let reverse = entry.map(|links| links.deepest(place![i, "reverse"]));
                 direction == 1 && reverse.is_some_and(|reverse| reverse.get("queue").is_some())
             };
-            let place = match network.entry_of[link] {
+            let place = match network.links[link].entry {
                 None => vec![Step::from("topology"), "queue".into()],
                 Some(i) if own(i) => place!["links", i, "reverse", "queue"].to_vec(),
                 Some(i) => place!["links", i, "queue"].to_vec(),

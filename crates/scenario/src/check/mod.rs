@@ -2,6 +2,7 @@
 //! members, and what cannot be is refused, as much of it at once as can be found.
 
 mod arrivals;
+mod backups;
 mod bounds;
 mod bundles;
 mod bursts;
@@ -12,12 +13,14 @@ mod flows;
 mod losses;
 mod network;
 mod observe;
+mod pairs;
 mod protection;
 mod route;
 mod routing;
 mod tcp;
 mod topology;
 mod traffic;
+mod ways;
 
 use optcp_units::Time;
 
@@ -29,6 +32,7 @@ use crate::tree::place;
 
 use draft::Draft;
 use network::Network;
+pub use pairs::pick;
 pub use tcp::choices as tcp_choices;
 
 /// The plan of a file; `None` if `problems` have been found.
@@ -49,8 +53,9 @@ pub(crate) fn plan(file: &File, library: &Library, problems: &mut Problems<'_>) 
     fibres::core(file, &mut plan, &mut network, problems);
     tcp::tables(file, &mut plan, problems);
     let routes = routing::routing(file, &mut plan, &mut network, problems);
-    flows::flows(file, &mut plan, &mut network, routes.as_ref(), problems);
-    traffic::traffic(file, &mut plan, &mut network, routes.as_ref(), problems);
+    failures::risks(file, &mut plan, &mut network, problems);
+    flows::flows(file, library, &mut plan, &mut network, routes.as_ref(), problems);
+    traffic::traffic(file, library, &mut plan, &mut network, routes.as_ref(), problems);
     failures::failures(file, &mut plan, &mut network, problems);
     protection::protections(file, &mut plan, &mut network, problems);
     losses::losses(file, &mut plan, &mut network, problems);

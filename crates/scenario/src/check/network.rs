@@ -16,8 +16,6 @@ use super::route::{Item, Smaller};
 pub(super) struct Network {
     pub nodes: Vec<String>,
     pub links: Vec<LinkPlan>,
-    /// The entry of `[[links]]` that each link comes from, for messages; `None` is `[topology]`.
-    pub entry_of: Vec<Option<usize>>,
     pub node: BTreeMap<String, usize>,
     pub group: BTreeMap<String, Vec<usize>>,
     pub link: BTreeMap<String, usize>,
@@ -31,6 +29,8 @@ pub(super) struct Network {
     pub burst_links: Vec<(usize, usize)>,
     pub bundles: Vec<BundlePlan>,
     pub bundle: BTreeMap<String, usize>,
+    /// Demands that come with the topology: two nodes, and a weight.
+    pub demands: Vec<(usize, usize, u64)>,
     /// The nodes to which each node is linked, each once.
     pub beside: BTreeMap<usize, Vec<usize>>,
     /// Unknown names already reported: one mistake, one message.
@@ -301,7 +301,6 @@ impl Network {
             self.beside.entry(a).or_default().push(b);
             self.beside.entry(b).or_default().push(a);
         }
-        self.entry_of.push(i);
         self.links.push(LinkPlan {
             name,
             named: entry.name.is_some(),
@@ -311,6 +310,7 @@ impl Network {
             shared_delay: entry.reverse.delay.is_none(),
             over: Vec::new(),
             wavelengths: entry.wavelengths.map(|count| count.0),
+            entry: i,
         });
         true
     }
@@ -328,7 +328,6 @@ impl Network {
             jitter: Duration::ZERO,
             ..self.links[link].directions[direction]
         };
-        self.entry_of.push(self.entry_of[link]);
         self.links.push(LinkPlan {
             name,
             named: true,
@@ -338,6 +337,7 @@ impl Network {
             shared_delay: true,
             over,
             wavelengths: None,
+            entry: self.links[link].entry,
         });
         self.links.len() - 1
     }

@@ -1,6 +1,7 @@
 //! Backup paths.
 
 use std::collections::BTreeMap;
+use std::ops::Deref;
 
 use optcp_optical::protection::{Revert, Scheme, SetUp};
 use optcp_units::{Duration, Time};
@@ -8,10 +9,11 @@ use optcp_units::{Duration, Time};
 use crate::plan::{BundlePlan, DetectionPlan, DirectedLink, FlowPlan, ProtectionPlan};
 use crate::problem::Problems;
 use crate::protected::{Protected, TeLink};
-use crate::schema::{CapacityKind, File, LinkRef, ProtectionEntry, Span, SwitchDelay};
+use crate::schema::{CapacityKind, File, LinkRef, ListOr, ProtectionEntry, Span, SwitchDelay};
 use crate::tree::place;
 use optcp_units::nearest::suggestion;
 
+use super::backups;
 use super::draft::Draft;
 use super::flows::check_queues;
 use super::network::Network;
@@ -24,13 +26,26 @@ pub(super) fn protections(
     network: &mut Network,
     problems: &mut Problems<'_>,
 ) {
-    for (i, entry) in file.protection.iter().enumerate() {
+    let each = file.protection.iter().enumerate().flat_map(|(i, entry)| {
+        let names = match &entry.flows {
+            ListOr::Found(name) => std::slice::from_ref(name),
+            ListOr::List(names) => names,
+        };
+        names.iter().map(move |flows| (i, Guard { entry, flows }))
+    });
+    // By entry: how many backups have been laid.
+    let mut laid: BTreeMap<usize, usize> = BTreeMap::new();
+    for (i, entry) in each {
+        let entry = &entry;
         let link = entry.link.as_ref().map(|link| links(i, link, network, problems));
         let place = place!["protection", i, "backup"];
-        let backup = network.routes(&entry.backup, place, problems);
+        let written = match &entry.backup {
+            ListOr::List(nodes) => Some(network.routes(nodes, place, problems)),
+            ListOr::Found(_) => None,
+        };
         let Some(group) = plan.groups.iter().position(|group| *group == entry.flows) else {
             let groups = plan.groups.iter().map(String::as_str);
-            let help = suggestion(&entry.flows, "groups of flows", groups);
+            let help = suggestion(entry.flows, "groups of flows", groups);
             problems
                 .at(
                     place!["protection", i, "flows"],
@@ -44,56 +59,119 @@ pub(super) fn protections(
             problems
                 .at(place!["protection", i, "flows"], message)
                 .label("has no path of its own to protect")
-                .help("backups of routers are `repair` of [routing]".to_owned());
+                .help("give its flows path = \"shortest\"; backups of routers are `repair` of [routing]".to_owned());
             continue;
         }
         let detection = detection(i, entry, problems);
         check_keys(i, entry, problems);
-        let (Some(links), Some(backup)) = (link.unwrap_or(Some(Vec::new())), backup) else {
-            continue;
-        };
+        let Some(links) = link.unwrap_or(Some(Vec::new())) else { continue };
         check_delays(i, entry, &links, plan, problems);
-        let [backup] = backup.as_slice() else {
-            problems.at(place, "a group of nodes in a backup path").label("name one node");
-            continue;
+        let protected = match (&entry.backup, written) {
+            (ListOr::Found(disjoint), _) => {
+                backups::found((i, entry, *disjoint), group, plan, network, problems)
+            }
+            (_, Some(Some(routes))) => {
+                one(i, entry, group, &links, &routes, plan, network, problems).into_iter().collect()
+            }
+            _ => continue,
         };
-        if let Some(bundle) = backup.bundles.values().next() {
-            let message =
-                format!("the backup goes through bundle `{}`", network.bundles[*bundle].name);
-            problems
-                .at(place, message)
-                .help("name one of its links between the two nodes".to_owned());
-            continue;
+        for protected in protected {
+            let n = *laid.entry(i).and_modify(|n| *n += 1).or_default();
+            lay((i, n), entry, (group, detection), protected, plan, network, problems);
         }
-        let Some(flows) = flows(i, entry, group, &links, backup, plan, network, problems) else {
-            continue;
-        };
-        if let Some(tcp) = plan.flows[flows[0]].tcp {
-            let config = &plan.tcp[tcp].1;
-            check_queues(&entry.flows, config, &backup.hops, network, problems);
-        }
-        let span = |span: Option<Span>| span.map_or(Duration::ZERO, |span| span.0);
-        let mut protection = ProtectionPlan {
-            group,
-            flows,
-            scheme: entry.scheme.unwrap_or(Scheme::Local),
-            links,
-            backup: backup.nodes.clone(),
-            hops: backup.hops.clone(),
-            circuits: BTreeMap::new(),
-            detection,
-            hold_off: span(entry.hold_off),
-            signal_processing: span(entry.signal_processing),
-            computation: span(entry.computation),
-            revert: entry.revert.unwrap_or(Revert::None),
-            wait_to_restore: span(entry.wait_to_restore),
-        };
-        check_bundles(i, entry, &protection, plan, network, problems);
-        if entry.capacity == Some(CapacityKind::Reserved) {
-            reserve(i, &mut protection, plan, network);
-        }
-        plan.protections.push(protection);
     }
+}
+
+/// An entry as it is for one of its groups of flows.
+pub(super) struct Guard<'e> {
+    entry: &'e ProtectionEntry,
+    pub flows: &'e str,
+}
+
+impl Deref for Guard<'_> {
+    type Target = ProtectionEntry;
+    fn deref(&self) -> &ProtectionEntry {
+        self.entry
+    }
+}
+
+/// What a backup protects: the flows, and the links whose failure it is for, all that it goes around if none is named.
+pub(super) struct Covers {
+    pub flows: Vec<usize>,
+    pub links: Vec<usize>,
+    pub backup: Route,
+}
+
+/// What the one backup of an entry protects that is written node by node.
+#[expect(clippy::too_many_arguments, reason = "what is known so far, in its parts")]
+fn one(
+    i: usize,
+    entry: &Guard<'_>,
+    group: usize,
+    links: &[usize],
+    routes: &[Route],
+    plan: &Draft,
+    network: &Network,
+    problems: &mut Problems<'_>,
+) -> Option<Covers> {
+    let place = place!["protection", i, "backup"];
+    if entry.metric.is_some() {
+        problems
+            .at(place!["protection", i, "metric"], "`metric` has no meaning here")
+            .label("with a `backup` that is found only");
+    }
+    let [backup] = routes else {
+        problems.at(place, "a group of nodes in a backup path").label("name one node");
+        return None;
+    };
+    if let Some(bundle) = backup.bundles.values().next() {
+        let message = format!("the backup goes through bundle `{}`", network.bundles[*bundle].name);
+        problems.at(place, message).help("name one of its links between the two nodes".to_owned());
+        return None;
+    }
+    let flows = flows(i, entry, group, links, backup, plan, network, problems)?;
+    let backup =
+        Route { nodes: backup.nodes.clone(), hops: backup.hops.clone(), bundles: BTreeMap::new() };
+    Some(Covers { flows, links: links.to_vec(), backup })
+}
+
+/// Lays a backup: number n of entry i.
+fn lay(
+    (i, n): (usize, usize),
+    entry: &Guard<'_>,
+    (group, detection): (usize, DetectionPlan),
+    covers: Covers,
+    plan: &mut Draft,
+    network: &mut Network,
+    problems: &mut Problems<'_>,
+) {
+    let Covers { flows, links, backup } = covers;
+    if let Some(tcp) = plan.flows[flows[0]].tcp {
+        let config = &plan.tcp[tcp].1;
+        check_queues(entry.flows, config, &backup.hops, network, problems);
+    }
+    let span = |span: Option<Span>| span.map_or(Duration::ZERO, |span| span.0);
+    let mut protection = ProtectionPlan {
+        group,
+        flows,
+        scheme: entry.scheme.unwrap_or(Scheme::Local),
+        links,
+        backup: backup.nodes,
+        hops: backup.hops,
+        circuits: BTreeMap::new(),
+        detection,
+        hold_off: span(entry.hold_off),
+        signal_processing: span(entry.signal_processing),
+        computation: span(entry.computation),
+        revert: entry.revert.unwrap_or(Revert::None),
+        wait_to_restore: span(entry.wait_to_restore),
+    };
+    check_bundles(i, entry, &protection, plan, network, problems);
+    if entry.capacity == Some(CapacityKind::Reserved) {
+        let name = if n == 0 { format!("reserved-{i}") } else { format!("reserved-{i}.{n}") };
+        reserve(&name, &mut protection, plan, network);
+    }
+    plan.protections.push(protection);
 }
 
 /// The link that a protection names, or all of the bundle.
@@ -140,7 +218,7 @@ fn passage(flow: &FlowPlan, links: &[usize], network: &Network) -> Option<usize>
 /// one, take packets back, or be replaced by one port.
 fn check_bundles(
     i: usize,
-    entry: &ProtectionEntry,
+    entry: &Guard<'_>,
     protection: &ProtectionPlan,
     plan: &Draft,
     network: &Network,
@@ -201,7 +279,7 @@ fn check_bundles(
 }
 
 /// How failures are known: by exactly one of two keys.
-fn detection(i: usize, entry: &ProtectionEntry, problems: &mut Problems<'_>) -> DetectionPlan {
+fn detection(i: usize, entry: &Guard<'_>, problems: &mut Problems<'_>) -> DetectionPlan {
     match (entry.switch_delay, entry.hello) {
         (Some(SwitchDelay { data, ack }), None) => DetectionPlan::After([data, ack]),
         (None, Some(hello)) => {
@@ -239,7 +317,7 @@ fn detection(i: usize, entry: &ProtectionEntry, problems: &mut Problems<'_>) -> 
 }
 
 /// Refuses keys that the chosen scheme does not look at.
-fn check_keys(i: usize, entry: &ProtectionEntry, problems: &mut Problems<'_>) {
+fn check_keys(i: usize, entry: &Guard<'_>, problems: &mut Problems<'_>) {
     let scheme = entry.scheme.unwrap_or(Scheme::Local);
     let revert = entry.revert.unwrap_or(Revert::None);
     let mut idle = |given: bool, key: &str, why: String| {
@@ -276,7 +354,7 @@ fn check_keys(i: usize, entry: &ProtectionEntry, problems: &mut Problems<'_>) {
 #[expect(clippy::too_many_arguments, reason = "what is known so far, in its parts")]
 fn flows(
     i: usize,
-    entry: &ProtectionEntry,
+    entry: &Guard<'_>,
     group: usize,
     links: &[usize],
     backup: &Route,
@@ -421,7 +499,7 @@ fn joins(
 }
 
 /// Gives a backup circuits of its own, one for each piece of a way that its packets may take.
-fn reserve(i: usize, protection: &mut ProtectionPlan, plan: &Draft, network: &mut Network) {
+fn reserve(name: &str, protection: &mut ProtectionPlan, plan: &Draft, network: &mut Network) {
     let mut wanted: Vec<(Vec<DirectedLink>, DirectedLink)> = Vec::new();
     for &flow in &protection.flows {
         for direction in [0, 1] {
@@ -447,7 +525,7 @@ fn reserve(i: usize, protection: &mut ProtectionPlan, plan: &Draft, network: &mu
     for (n, (hops, replaced)) in wanted.into_iter().enumerate() {
         let end = |hop: DirectedLink, far: usize| network.links[hop.0].ends[hop.1 ^ far];
         let ends = [end(hops[0], 0), end(hops[hops.len() - 1], 1)];
-        let name = format!("reserved-{i}-{n}");
+        let name = format!("{name}-{n}");
         let circuit = network.add_circuit(name, ends, hops.clone(), replaced);
         protection.circuits.insert(hops, circuit);
     }
@@ -456,7 +534,7 @@ fn reserve(i: usize, protection: &mut ProtectionPlan, plan: &Draft, network: &mu
 /// Reports switches that would come after the end of the run.
 fn check_delays(
     i: usize,
-    entry: &ProtectionEntry,
+    entry: &Guard<'_>,
     links: &[usize],
     plan: &Draft,
     problems: &mut Problems<'_>,

@@ -1,7 +1,5 @@
 //! What routers know: costs, and the table `[routing]`.
 
-use std::collections::BTreeMap;
-
 use optcp_routing::{Converge, Mechanism, Protect, Routes, TunnelTtl};
 use optcp_units::Duration;
 
@@ -13,7 +11,6 @@ use crate::tree::{Step, place};
 
 use super::draft::Draft;
 use super::network::{Network, check_spread};
-use super::route::{Item, Route, Smaller};
 
 /// Every router keeps a route to every other.
 const MOST_ROUTERS: usize = 2000;
@@ -66,7 +63,7 @@ fn costs(file: &File, network: &mut Network, problems: &mut Problems<'_>) {
     if let Some(table) = &file.topology {
         let place = place!["topology", "cost"];
         for link in 0..network.links.len() {
-            if network.entry_of[link].is_none() {
+            if network.links[link].entry.is_none() {
                 let delay = network.links[link].directions[0].delay;
                 let Some(cost) = cost(file, (table.cost, place), delay, problems) else { break };
                 network.links[link].costs = [cost; 2];
@@ -81,9 +78,8 @@ fn costs(file: &File, network: &mut Network, problems: &mut Problems<'_>) {
         let ways = [(both, entry.delay), (back, delay_back)];
         for (direction, (written, delay)) in ways.into_iter().enumerate() {
             let Some(cost) = cost(file, written, delay.0, problems) else { break };
-            let links = network.links.iter_mut().zip(&network.entry_of);
-            let of_entry = links.filter(|(_, of)| **of == Some(i));
-            of_entry.for_each(|(link, _)| link.costs[direction] = cost);
+            let of_entry = network.links.iter_mut().filter(|link| link.entry == Some(i));
+            of_entry.for_each(|link| link.costs[direction] = cost);
         }
     }
 }
@@ -96,8 +92,10 @@ fn cost(
     problems: &mut Problems<'_>,
 ) -> Option<u32> {
     let Some(cost) = cost else { return Some(1) };
-    if file.routing.is_none() {
-        problems.at(place, "`cost` has no meaning here").label("only with a table `[routing]`");
+    if file.routing.is_none() && !file.finds_paths() {
+        problems
+            .at(place, "`cost` has no meaning here")
+            .label("only with a table `[routing]`, or with paths or backups that are found");
         return None;
     }
     match (cost, delay) {
@@ -166,59 +164,6 @@ fn check_keys(table: &RoutingTable, problems: &mut Problems<'_>) {
 }
 
 impl Network {
-    /// The shortest paths between two nodes, or one for each member of the groups among them.
-    pub(super) fn shortest(
-        &mut self,
-        ends: [&str; 2],
-        routes: Option<&Routes>,
-        places: [&[Step<'_>]; 2],
-        problems: &mut Problems<'_>,
-    ) -> Option<Vec<Route>> {
-        let [from, to] = ends.map(|name| [name.to_owned()]);
-        let from = self.rows(&from, Smaller::Linked, places[0], problems)?;
-        let to = self.rows(&to, Smaller::Linked, places[1], problems)?;
-        if from.len() > 1 && to.len() > 1 && from.len() != to.len() {
-            let (name, other) = (ends[1], ends[0]);
-            let message = format!("`{name}` has {} members, `{other}` {}", to.len(), from.len());
-            problems.at(places[1], message).label("groups go member by member");
-            return None;
-        }
-        let mut found = Vec::new();
-        for k in 0..from.len().max(to.len()) {
-            let member = |rows: &[Vec<Item>]| match rows[k % rows.len()][..] {
-                [Item::Node(node)] => Some(node),
-                _ => None,
-            };
-            let (Some(a), Some(b)) = (member(&from), member(&to)) else {
-                problems.at(places[0], "a link where a node is wanted").label("expected a node");
-                return None;
-            };
-            let name = |node: usize| &self.nodes[node];
-            if a == b {
-                problems.at(places[1], format!("flows from `{}` to itself", name(a)));
-                return None;
-            }
-            let next = |node: usize| routes?.next(node, b);
-            let mut route = Route { nodes: vec![a], hops: Vec::new(), bundles: BTreeMap::new() };
-            let mut node = a;
-            while let Some((link, direction)) = next(node) {
-                node = self.links[link].ends[1 - direction];
-                let bundle = self.bundles.iter().position(|bundle| bundle.leader() == link);
-                route.bundles.extend(bundle.map(|bundle| (route.hops.len(), bundle)));
-                route.hops.push((link, direction));
-                route.nodes.push(node);
-            }
-            if node != b {
-                if routes.is_some() {
-                    problems.at(places[1], format!("no path from `{}` to `{}`", name(a), name(b)));
-                }
-                return None;
-            }
-            found.push(route);
-        }
-        Some(found)
-    }
-
     /// Every port: the routing may lead packets through any.
     pub(super) fn all_hops(&self) -> Vec<DirectedLink> {
         (0..self.links.len()).flat_map(|link| [(link, 0), (link, 1)]).collect()

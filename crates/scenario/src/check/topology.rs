@@ -39,7 +39,7 @@ pub(super) fn topology(
             .at(place!["topology", "delay_per_km"], "`delay_per_km` has no meaning here")
             .label("`delay` takes the place of lengths");
     }
-    let graph = match library.find(reference) {
+    let graph = match library.graph(reference) {
         Ok(graph) => graph,
         Err(message) => {
             problems.at(place, message);
@@ -54,6 +54,7 @@ pub(super) fn topology(
         network.incomplete = true;
         return;
     }
+    network.demands = graph.demands;
     if let Some(group) = &table.group {
         network.add_group(group, 0, place!["topology", "group"], problems);
     }

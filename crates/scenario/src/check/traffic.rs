@@ -1,5 +1,7 @@
 //! Sources of datagrams.
 
+use std::collections::BTreeMap;
+
 use optcp_routing::Routes;
 use optcp_traffic::{
     ExponentialSize, FractalRenewal, FractionalNoise, NoiseError, PacketRate, PacketSize,
@@ -7,6 +9,7 @@ use optcp_traffic::{
 };
 use optcp_units::{Duration, Time};
 
+use crate::library::Library;
 use crate::plan::{Carries, FlowPlan, ProcessPlan, Spread, TrafficPlan};
 use crate::problem::Problems;
 use crate::schema::{File, Pace, SizesTable, TrafficEntry};
@@ -15,8 +18,9 @@ use crate::tree::place;
 use super::arrivals::keys_fit;
 use super::bounds::{MOST, check_name};
 use super::draft::Draft;
-use super::flows::{Way, check_room, routes, varying};
+use super::flows::{check_room, varying};
 use super::network::{Network, check_spread};
+use super::ways::{self, Way, Ways};
 
 /// The headers of UDP (RFC 768) and IPv4 (RFC 791).
 const HEADERS: u64 = 28;
@@ -26,6 +30,7 @@ const LARGEST: u64 = 1500;
 /// Expands the groups of sources.
 pub(super) fn traffic(
     file: &File,
+    library: &Library,
     plan: &mut Draft,
     network: &mut Network,
     shortest: Option<&Routes>,
@@ -39,13 +44,33 @@ pub(super) fn traffic(
         }
         let group = plan.groups.len();
         plan.groups.push(entry.group.clone());
-        let way =
-            Way { path: &entry.path, between: &entry.between, from: &entry.from, to: &entry.to };
-        let routes = routes(("traffic", i), way, plan, network, shortest, problems);
+        let way = Way {
+            at: ("traffic", i),
+            group: &entry.group,
+            path: &entry.path,
+            metric: entry.metric,
+            paths: entry.paths,
+            between: &entry.between,
+            from: &entry.from,
+            to: &entry.to,
+            pairs: &entry.pairs,
+            per_source: 1,
+        };
+        let found = ways::ways(&way, plan, network, shortest, library, problems);
+        if found.as_ref().is_some_and(|found| found.drawn.is_some()) {
+            problems
+                .at(place!["traffic", i, "pairs", "count"], "sources whose pairs each run draws")
+                .help("draw the pairs once for all runs: give `pairs` a `seed`".to_owned());
+            continue;
+        }
         let (start, until) = span(i, entry, plan.stop, problems);
         let sizes = sizes(i, entry, problems);
         let process = process(i, entry, until.saturating_since(Time::ZERO), problems);
-        let (Some(routes), Some((sizes, mean, largest)), Some(process)) = (routes, sizes, process)
+        let (
+            Some(Ways { routes, routed, by_pair, .. }),
+            Some((sizes, mean, largest)),
+            Some(process),
+        ) = (found, sizes, process)
         else {
             continue;
         };
@@ -83,18 +108,27 @@ pub(super) fn traffic(
         let carries = Carries::Datagrams(plan.traffic.len());
         plan.traffic.push(TrafficPlan { group, process, rate, sizes, until });
         let varying = varying(&routes);
-        let routed = entry.from.is_some();
+        let mut numbers: BTreeMap<String, usize> = BTreeMap::new();
         for route in routes {
             let hops = if routed { network.all_hops() } else { network.every_port(&route) };
             let packets = [(0, u64::from(largest), "datagram")];
             check_room(&entry.group, &packets, &hops, network, problems);
-            let member = match entry.between {
-                Some(_) => network.pair_name(&route.nodes),
-                None => network.name(route.nodes[varying]).to_owned(),
+            let member = match by_pair {
+                true => network.pair_name(&route.nodes),
+                false => network.name(route.nodes[varying]).to_owned(),
             };
+            // A pair that has several sources, or that was drawn again.
+            let number = numbers.entry(member.clone()).or_default();
+            let name = match *number {
+                0 => format!("{}/{member}", entry.group),
+                _ => format!("{}/{member}/{number}", entry.group),
+            };
+            *number += 1;
             plan.flows.push(FlowPlan {
-                name: format!("{}/{member}", entry.group),
+                name,
                 group,
+                entry: i,
+                lsp: None,
                 path: route.nodes,
                 hops: route.hops,
                 bundles: route.bundles,

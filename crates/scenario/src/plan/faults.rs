@@ -64,6 +64,17 @@ pub struct FailurePlan {
     pub later: Spread<Duration>,
     /// Which entry of the file.
     pub entry: usize,
+    /// In place of `at` and `repair`: mean times until it fails and until it works again, exponentially distributed.
+    pub process: Option<[Duration; 2]>,
+}
+
+/// Links that share a risk.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RiskPlan {
+    /// Its name.
+    pub name: String,
+    /// The links, as indices.
+    pub links: Vec<usize>,
 }
 
 /// How the nodes beside a failure learn of it.

@@ -9,7 +9,7 @@ use optcp_units::{Duration, Time};
 use super::Spread;
 
 /// Flows that come at random.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct ArrivalsPlan {
     /// The group, as an index.
     pub group: usize,
@@ -21,6 +21,21 @@ pub struct ArrivalsPlan {
     pub until: Time,
     /// How much each sends.
     pub volume: Volume,
+    /// How likely each route is; none where all are alike.
+    pub weights: Vec<u64>,
+}
+
+/// Flows whose pairs of nodes each run draws.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DrawnPlan {
+    /// The group, as an index.
+    pub group: usize,
+    /// How many routes are drawn, each independently of the others.
+    pub count: u32,
+    /// How many flows each has.
+    pub per_source: u32,
+    /// How likely each route is; none where all are alike.
+    pub weights: Vec<u64>,
 }
 
 /// Sources of datagrams that are alike.
@@ -79,6 +94,8 @@ pub enum Carries {
     Flow,
     /// TCP connections that come at random: an index into [`Plan::arrivals`].
     Arrivals(usize),
+    /// One or more TCP connections in some runs, none in others: an index into [`Plan::drawn`].
+    Drawn(usize),
     /// Datagrams: an index into [`Plan::traffic`].
     Datagrams(usize),
 }
@@ -90,6 +107,11 @@ pub struct FlowPlan {
     pub name: String,
     /// The group, as an index.
     pub group: usize,
+    /// Which entry of the file's `[[flows]]` or `[[traffic]]` it is of.
+    pub entry: usize,
+    /// A number of its own for a flow that is switched apart from others of its group; those without share what they have
+    /// in common.
+    pub lsp: Option<usize>,
     /// The nodes from source to destination, as indices.
     pub path: Vec<usize>,
     /// The ports that data packets pass; ACKs take the other direction of each, last first.

@@ -12,8 +12,8 @@ use optcp_routing::{Converge, Mechanism, Protect, TunnelTtl};
 use optcp_tcp::config::Config;
 use optcp_units::{Bytes, Duration, Rate, Time};
 
-pub use faults::{DetectionPlan, FailurePlan, Loses, LossPlan, ProtectionPlan};
-pub use flows::{ArrivalsPlan, Carries, FlowPlan, ProcessPlan, TrafficPlan};
+pub use faults::{DetectionPlan, FailurePlan, Loses, LossPlan, ProtectionPlan, RiskPlan};
+pub use flows::{ArrivalsPlan, Carries, DrawnPlan, FlowPlan, ProcessPlan, TrafficPlan};
 pub use observe::{ObserveKind, ObservePlan};
 pub use optcp_routing::DirectedLink;
 pub use terms::Spread;
@@ -42,8 +42,12 @@ pub struct Plan {
     pub nodes: Vec<String>,
     /// The number of each node: its place in its group, or among all nodes where it is in none.
     pub numbers: Vec<u32>,
+    /// The groups of nodes, as indices of their members.
+    pub node_groups: Vec<(String, Vec<usize>)>,
     /// The links.
     pub links: Vec<LinkPlan>,
+    /// Links that share a risk, in the order of the file.
+    pub risks: Vec<RiskPlan>,
     /// The bundles.
     pub bundles: Vec<BundlePlan>,
     /// How burst switches work; `None` without fibres.
@@ -54,11 +58,13 @@ pub struct Plan {
     pub routing: Option<RoutingPlan>,
     /// Names of the flow groups.
     pub groups: Vec<String>,
-    /// The flows, group by group, member by member; then the routes of flows that come at random, then
-    /// the sources of datagrams.
+    /// The flows, entry by entry, member by member; then the routes from which runs draw flows, those of flows that come
+    /// at random, and the sources of datagrams.
     pub flows: Vec<FlowPlan>,
     /// Flows that come at random, in the order of the file.
     pub arrivals: Vec<ArrivalsPlan>,
+    /// Flows whose pairs each run draws, in the order of the file.
+    pub drawn: Vec<DrawnPlan>,
     /// Groups of sources of datagrams, in the order of the file.
     pub traffic: Vec<TrafficPlan>,
     /// The TCP tables: those of the file in its order, then profiles that flows name directly.
@@ -93,6 +99,8 @@ pub struct LinkPlan {
     pub over: Vec<DirectedLink>,
     /// For a fibre of a core of burst switches: how many wavelengths it has in each direction.
     pub wavelengths: Option<u32>,
+    /// The entry of `[[links]]` that it comes from, for messages; `None` is `[topology]`, or a route of bursts.
+    pub entry: Option<usize>,
 }
 
 /// How the nodes between fibres switch bursts.

@@ -2,6 +2,8 @@
 
 mod bundle;
 mod burst;
+mod flows;
+mod list_or;
 mod protection;
 mod routing;
 mod tcp;
@@ -18,13 +20,16 @@ use serde::{Deserialize, Serialize};
 
 pub(crate) use bundle::BundleEntry;
 pub(crate) use burst::{BurstsEntry, CoreTable};
+pub(crate) use flows::{Chosen, FlowsEntry, Metric, PairsTable, Weights};
+pub(crate) use list_or::ListOr;
 pub(crate) use protection::{
-    CapacityKind, FailedDirections, FailedPackets, FailureEntry, ProtectionEntry,
+    CapacityKind, Disjoint, FailedDirections, FailedPackets, FailureEntry, ProtectionEntry,
+    RiskEntry,
 };
 pub(crate) use routing::RoutingTable;
 pub(crate) use tcp::{TcpTable, belongs, resolved as resolved_tcp, written as written_tcp};
 pub(crate) use topology::TopologyTable;
-pub(crate) use traffic::{FlowPace, Pace, SizesTable, TrafficEntry};
+pub(crate) use traffic::{FlowPace, Pace, Real, SizesTable, TrafficEntry};
 pub(crate) use values::{
     Cost, Count, Delay, LinkRef, Probability, Queue, Size, Span, Speed, SwitchDelay, Volume, said,
     uniform_arguments,
@@ -34,6 +39,7 @@ use crate::de;
 use crate::plan::ObserveKind;
 use crate::problem::{Problem, Problems};
 use crate::tree::{Node, Value};
+use crate::warnings::WarningKind;
 use optcp_units::nearest::suggestion;
 
 /// Declares the sections of a file: the struct, and how it is read section by section and entry by entry, so
@@ -46,7 +52,7 @@ macro_rules! sections {
         }
 
         /// The keys of the file itself.
-        const SECTIONS: &[&str] = &[$( stringify!($name) ),+];
+        pub(crate) const SECTIONS: &[&str] = &[$( stringify!($name) ),+];
 
         fn sections(tree: &Node, found: &mut Vec<Problem>) -> $File {
             $File { $( $name: Section::read(tree, stringify!($name), found), )+ }
@@ -66,6 +72,9 @@ sections! {
         title: String,
         /// When the run ends.
         stop: Span,
+        /// The names of warnings that are not to be given.
+        #[schemars(default)]
+        silence: Vec<WarningKind>,
         /// Whether the run ends before that, at the first whole second at which every flow that is to end has
         /// ended.
         #[schemars(default)]
@@ -101,6 +110,9 @@ sections! {
         /// Sources of datagrams.
         #[schemars(default)]
         traffic: Vec<TrafficEntry>,
+        /// Links that share a risk.
+        #[schemars(default)]
+        risks: Vec<RiskEntry>,
         /// Links and nodes that fail.
         #[schemars(default)]
         failures: Vec<FailureEntry>,
@@ -117,6 +129,17 @@ sections! {
         #[schemars(default)]
         #[expect(dead_code, reason = "for the JSON Schema; the sweep is read from the tree")]
         sweep: ReadBefore,
+    }
+}
+
+impl File {
+    /// Whether paths or backups are found by what links cost.
+    pub(crate) fn finds_paths(&self) -> bool {
+        let found = |path: &Option<ListOr<Chosen>>| matches!(path, Some(ListOr::Found(chosen)) if *chosen != Chosen::Routed);
+        let backup = |entry: &ProtectionEntry| matches!(entry.backup, ListOr::Found(_));
+        self.flows.iter().any(|entry| found(&entry.path))
+            || self.traffic.iter().any(|entry| found(&entry.path))
+            || self.protection.iter().any(backup)
     }
 }
 
@@ -186,50 +209,6 @@ pub(crate) struct Reverse {
     pub queue: Option<Queue>,
     /// Its cost.
     pub cost: Option<Cost>,
-}
-
-/// TCP flows on one path, or one for each member of the groups on it.
-#[derive(Clone, Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct FlowsEntry {
-    /// The name of this group of flows.
-    pub group: String,
-    /// The nodes from source to destination; a link's name between two nodes chooses one of several.
-    pub path: Option<Vec<String>>,
-    /// In place of `path`: nodes and groups; one from each of these nodes to each other, over the link
-    /// between the two.
-    pub between: Option<Vec<String>>,
-    /// In place of `path`: the source, or a group of them; flows follow the routing.
-    pub from: Option<String>,
-    /// With `from`: the destination, or a group of them.
-    pub to: Option<String>,
-    /// How many flows each source has; 1 if left out.
-    pub per_source: Option<Count>,
-    /// A table of `[tcp]` or a profile; `rfc` if left out.
-    pub tcp: Option<String>,
-    /// When the flows start, drawn for each; 0 s if left out.
-    pub start: Option<Delay>,
-    /// How much each flow sends; `greedy` if left out.
-    pub size: Option<Volume>,
-    /// In place of `size`: what the application writes when, one after the other.
-    pub writes: Option<Vec<WriteEntry>>,
-    /// In place of `size`, with `arrivals`: the distribution of sizes.
-    pub sizes: Option<SizesTable>,
-    /// Flows come at random (a Poisson process), so many a second in all, each from any of the sources,
-    /// and go when they have sent what they have.
-    pub arrivals: Option<FlowPace>,
-    /// With `arrivals`: from when on no more come; the stop of the run if left out.
-    pub until: Option<Span>,
-}
-
-/// Something that an application writes.
-#[derive(Clone, Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct WriteEntry {
-    /// How much later than the flow's start.
-    pub after: Span,
-    /// How much; not `greedy`.
-    pub size: Volume,
 }
 
 /// Packets that are lost at the entry of a link, before its queue.

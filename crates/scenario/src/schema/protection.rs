@@ -5,6 +5,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::values::{Count, Delay, LinkRef, Span, SwitchDelay};
+use super::{ListOr, Metric};
 
 optcp_units::registry! {
     /// What becomes of packets on a link that fails.
@@ -22,6 +23,16 @@ optcp_units::registry! {
     }
 }
 
+/// Links that share a risk: what one duct carries, say.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct RiskEntry {
+    /// The name of the risk.
+    pub name: String,
+    /// The links.
+    pub links: Vec<LinkRef>,
+}
+
 /// A link, several that share a risk, or a node that fails; a node fails with all of its links.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -32,10 +43,17 @@ pub(crate) struct FailureEntry {
     pub links: Option<Vec<LinkRef>>,
     /// The node, in place of a link.
     pub node: Option<String>,
+    /// The links of an entry of `[[risks]]`, in place of a link.
+    pub risk: Option<String>,
     /// When it fails.
-    pub at: Span,
+    pub at: Option<Span>,
     /// When it works again; never if left out.
     pub repair: Option<Span>,
+    /// In place of `at`: it fails again and again, each time after a time that is drawn, and this long on average (an
+    /// exponential distribution), from when it works.
+    pub mtbf: Option<Span>,
+    /// With `mtbf`: the mean time until it works again (an exponential distribution).
+    pub mttr: Option<Span>,
     /// How much later it fails and works again, drawn once a run; 0 s if left out.
     pub later: Option<Delay>,
     /// What becomes of packets that are on it; `lost` if left out.
@@ -49,6 +67,16 @@ optcp_units::registry! {
     pub enum CapacityKind ("backup-capacity") {
         "shared" => Shared: "the links of the backup, with their queues and whatever else passes them", "GMPLS paper, section 5.2 (electrical)";
         "reserved" => Reserved: "a circuit of its own, as fast as the link it replaces and as long as the backup", "GMPLS paper, section 5.3 (optical)";
+    }
+}
+
+optcp_units::registry! {
+    /// What a backup that is found has not in common with the path of a flow.
+    pub enum Disjoint ("backups") {
+        "auto" => Auto: "no risk, else no node, else no link: the first of these for which there is a path", "OpTCP";
+        "link-disjoint" => Link: "no link", "RFC 4427 section 4.1";
+        "node-disjoint" => Node: "no node between its ends, and no link", "RFC 4427 section 4.1";
+        "risk-disjoint" => Risk: "no link that shares a risk of `[[risks]]` with one of the path", "RFC 4427 section 4.1, RFC 4202 section 2.3";
     }
 }
 
@@ -66,14 +94,17 @@ pub(crate) struct HelloEntry {
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ProtectionEntry {
-    /// The group of flows that is protected.
-    pub flows: String,
+    /// The group of flows that is protected, or several, each for itself.
+    pub flows: ListOr<String>,
     /// Who acts on a fault; `local` if left out.
     pub scheme: Option<Scheme>,
     /// The link whose failure is protected against; every link between the backup's ends if left out.
     pub link: Option<LinkRef>,
-    /// The nodes of the backup path; the first and the last lie on the path of the flows.
-    pub backup: Vec<String>,
+    /// The nodes of the backup path, of which the first and the last lie on the path of the flows; or what backups that are
+    /// found for every flow have not in common with its path.
+    pub backup: ListOr<Disjoint>,
+    /// With a backup that is found: what makes it short; `cost` if left out.
+    pub metric: Option<Metric>,
     /// From the failure until the nodes beside it act.
     pub switch_delay: Option<SwitchDelay>,
     /// In place of `switch_delay`: the nodes beside a failure act once hellos are missing.

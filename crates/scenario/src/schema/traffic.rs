@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde::de::Deserializer;
 
 use super::values::{Written, WrittenVisitor, written, written_schema};
-use super::{Count, Delay, Size, Span};
+use super::{Chosen, Count, Delay, ListOr, Metric, PairsTable, Size, Span};
 
 /// Sizes that are drawn, one for each packet or flow.
 #[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
@@ -33,15 +33,22 @@ pub(crate) struct SizesTable {
 pub(crate) struct TrafficEntry {
     /// The name of this group of sources; no group of flows has it.
     pub group: String,
-    /// The nodes from source to sink; a link's name between two nodes chooses one of several.
-    pub path: Option<Vec<String>>,
+    /// The nodes from source to sink; a link's name between two nodes chooses one of several. With `from` and `to` or
+    /// `pairs`: how paths are found that do not follow the routing.
+    pub path: Option<ListOr<Chosen>>,
+    /// With `path` found: what makes it short; `cost` if left out.
+    pub metric: Option<Metric>,
+    /// With path `shortest`: how many of the shortest paths of each pair have sources; 1 if left out.
+    pub paths: Option<Count>,
     /// In place of `path`: nodes and groups; one from each of these nodes to each other, over the link
     /// between the two.
     pub between: Option<Vec<String>>,
-    /// In place of `path`: the source, or a group of them; packets follow the routing.
+    /// The source, or a group of them; packets follow the routing if there is no `path`.
     pub from: Option<String>,
     /// With `from`: the sink, or a group of them.
     pub to: Option<String>,
+    /// In place of `from` and `to`: pairs of nodes.
+    pub pairs: Option<PairsTable>,
     /// When packets come.
     pub process: ProcessKind,
     /// The mean rate of each source.

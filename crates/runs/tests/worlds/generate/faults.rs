@@ -11,6 +11,16 @@ impl Maker<'_> {
         self.draw.pick(&links)
     }
 
+    pub(super) fn risks(&mut self) {
+        for i in 0..self.draw.below(3) {
+            let mut entry = Table::new();
+            entry.insert("name".to_owned(), text(format!("risk{i}")));
+            let links = (0..self.draw.between(1, 3)).map(|_| self.some_link()).collect();
+            entry.insert("links".to_owned(), Value::Array(links));
+            self.push("risks", entry);
+        }
+    }
+
     pub(super) fn failures(&mut self) {
         if !self.draw.chance(60) {
             return;
@@ -33,7 +43,18 @@ impl Maker<'_> {
                     }
                     entry.insert("links".to_owned(), Value::Array(links));
                 }
+                3 if self.count("risks") > 0 => {
+                    entry.insert("risk".to_owned(), text("risk0"));
+                }
                 _ => _ = entry.insert("link".to_owned(), self.some_link()),
+            }
+            if self.draw.chance(15) {
+                for key in ["mtbf", "mttr"] {
+                    let mean = self.some_span(1, 5 * self.units).max(1);
+                    entry.insert(key.to_owned(), text(leaf::span(mean)));
+                }
+                self.push("failures", entry);
+                continue;
             }
             let at = self.draw.pick(&instants);
             entry.insert("at".to_owned(), text(leaf::span(at)));
@@ -52,6 +73,10 @@ impl Maker<'_> {
 
     pub(super) fn protection(&mut self) {
         for group in self.groups.clone() {
+            if group.found && self.draw.chance(60) {
+                self.found_backup(group.name);
+                continue;
+            }
             let Some(path) = group.path.filter(|_| self.draw.chance(50)) else { continue };
             let first = self.draw.index(path.len());
             let last = first + self.draw.index(path.len() - first);
@@ -70,7 +95,28 @@ impl Maker<'_> {
                 };
                 entry.insert("link".to_owned(), link);
             }
-            self.maybe(&mut entry, "ProtectionEntry", 80, &["scheme"]);
+            self.timing(&mut entry);
+            self.push("protection", entry);
+        }
+    }
+
+    fn found_backup(&mut self, group: String) {
+        let mut entry = Table::new();
+        entry.insert(
+            "flows".to_owned(),
+            if self.draw.chance(30) { texts([group]) } else { text(group) },
+        );
+        let words = self.schema.words_of("Disjoint");
+        entry.insert("backup".to_owned(), text(self.draw.pick(&words)));
+        self.maybe(&mut entry, "ProtectionEntry", 30, &["metric"]);
+        self.timing(&mut entry);
+        self.push("protection", entry);
+    }
+
+    /// Who switches, when, and what follows a repair.
+    fn timing(&mut self, entry: &mut Table) {
+        self.maybe(entry, "ProtectionEntry", 80, &["scheme"]);
+        {
             let delay = |maker: &mut Self| {
                 let span = maker.some_span(0, 200);
                 text(leaf::span(span))
@@ -92,9 +138,8 @@ impl Maker<'_> {
                 _ => _ = entry.insert("switch_delay".to_owned(), delay(self)),
             }
             let keys = ["hold_off", "signal_processing", "computation", "capacity", "revert"];
-            self.maybe(&mut entry, "ProtectionEntry", 35, &keys);
-            self.maybe(&mut entry, "ProtectionEntry", 30, &["wait_to_restore"]);
-            self.push("protection", entry);
+            self.maybe(entry, "ProtectionEntry", 35, &keys);
+            self.maybe(entry, "ProtectionEntry", 30, &["wait_to_restore"]);
         }
     }
 
@@ -169,9 +214,28 @@ impl Maker<'_> {
             axes.push(("routing.repair".to_owned(), "RoutingTable", "repair"));
         }
         axes.push(("tcp.t0.recovery".to_owned(), "TcpTable", "recovery"));
+        if self.draw.chance(15) {
+            let choice = |settings: Vec<(&str, Value)>| {
+                Value::Table(
+                    settings.into_iter().map(|(key, value)| (key.to_owned(), value)).collect(),
+                )
+            };
+            let other = self.leaf("TcpTable", "recovery");
+            let queue = self.leaf("LinksEntry", "queue");
+            let settings = vec![("tcp.t0.recovery", other), ("links.0.queue", queue)];
+            let choices = Table::from_iter([
+                ("plain".to_owned(), choice(Vec::new())),
+                ("other".to_owned(), choice(settings)),
+            ]);
+            let sweep = Table::from_iter([("choice".to_owned(), Value::Table(choices))]);
+            self.table.insert("sweep".to_owned(), Value::Table(sweep));
+            return;
+        }
         let (path, table, key) = self.draw.pick(&axes);
         let values = match key {
-            "link" if self.draw.chance(60) => text("every"),
+            "link" if self.draw.chance(60) => {
+                text(self.draw.pick(&["every", "every carrying g0", "every matching *"]))
+            }
             "link" => texts([]),
             _ => {
                 let count = self.draw.between(2, 3);

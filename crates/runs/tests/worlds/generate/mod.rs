@@ -40,6 +40,8 @@ struct Group {
     datagrams: bool,
     /// The nodes and links of its path, if it has just one.
     path: Option<Vec<Leg>>,
+    /// Whether its paths are found.
+    found: bool,
 }
 
 /// A step of a path: the node that is left, the edge that is taken, and the node that is reached.
@@ -76,6 +78,7 @@ pub(crate) fn world(number: u64, schema: &Schema) -> Table {
     maker.tcp();
     maker.network();
     maker.senders();
+    maker.risks();
     maker.failures();
     maker.protection();
     maker.losses();
@@ -91,6 +94,11 @@ impl Maker<'_> {
         self.table.insert("stop".to_owned(), text(leaf::span(stop)));
         if self.draw.chance(30) {
             self.table.insert("title".to_owned(), text("a \"world\", drawn"));
+        }
+        if self.draw.chance(10) {
+            let kinds = self.schema.words_of("WarningKind");
+            let silenced = self.draw.some(&kinds);
+            self.table.insert("silence".to_owned(), texts(silenced));
         }
         if self.draw.chance(10) {
             self.table.insert("end_with_flows".to_owned(), Value::Boolean(self.draw.chance(50)));

@@ -64,9 +64,9 @@ impl Maker<'_> {
     pub(super) fn network(&mut self) {
         match self.draw.below(20) {
             0..5 => self.chain(),
-            5..11 => self.mesh(),
-            11..15 => self.hosts(),
-            15..17 => self.known(),
+            5..10 => self.mesh(),
+            10..14 => self.hosts(),
+            14..17 => self.known(),
             _ => self.core(),
         }
         self.bundles();
@@ -81,7 +81,7 @@ impl Maker<'_> {
             self.net.node("Alone");
             self.nodes(&names);
         }
-        if self.net.templates.is_empty() && !self.net.bursts && self.draw.chance(45) {
+        if self.net.templates.is_empty() && !self.net.bursts && self.draw.chance(65) {
             self.net.routed = true;
             let mut routing = Table::new();
             let keys = ["repair", "protect", "detection", "detection_up", "hold_down", "converge"];
@@ -275,7 +275,7 @@ impl Maker<'_> {
         entry.insert("queue".to_owned(), text(self.queue()));
         self.maybe(&mut entry, "TopologyTable", 30, &["delay_per_km", "cost"]);
         self.maybe(&mut entry, "TopologyTable", 60, &["delay"]);
-        if self.draw.chance(30) {
+        if self.draw.chance(70) {
             entry.insert("group".to_owned(), text("T"));
         }
         let towns: Vec<usize> =

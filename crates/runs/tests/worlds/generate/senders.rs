@@ -19,7 +19,7 @@ impl Maker<'_> {
     fn flows(&mut self, name: String) {
         let mut entry = Table::new();
         entry.insert("group".to_owned(), text(name.clone()));
-        let path = self.route(&mut entry);
+        let (path, found) = self.route(&mut entry, "FlowsEntry");
         let tables = ["t0", "t0", "t1", "t2", "rfc", "linux-6", "ns2-2001"];
         entry.insert("tcp".to_owned(), text(self.draw.pick(&tables)));
         self.maybe(&mut entry, "FlowsEntry", 60, &["size"]);
@@ -31,7 +31,12 @@ impl Maker<'_> {
             entry.insert("per_source".to_owned(), Value::Integer(2));
         }
         if self.draw.chance(25) {
-            entry.insert("arrivals".to_owned(), self.leaf("FlowsEntry", "arrivals"));
+            let rate = if self.draw.chance(20) { "load" } else { "arrivals" };
+            let much = match rate {
+                "load" => Value::Float(self.decimal(1, 9, 1)),
+                _ => self.leaf("FlowsEntry", "arrivals"),
+            };
+            entry.insert(rate.to_owned(), much);
             self.maybe(&mut entry, "FlowsEntry", 30, &["until"]);
             entry.remove("per_source");
             if self.draw.chance(50) {
@@ -48,7 +53,7 @@ impl Maker<'_> {
             entry.insert("writes".to_owned(), writes);
         }
         self.push("flows", entry);
-        self.groups.push(Group { name, datagrams: false, path });
+        self.groups.push(Group { name, datagrams: false, path, found });
     }
 
     fn writes(&mut self) -> Value {
@@ -67,7 +72,7 @@ impl Maker<'_> {
     fn traffic(&mut self, name: String) {
         let mut entry = Table::new();
         entry.insert("group".to_owned(), text(name.clone()));
-        let path = self.route(&mut entry);
+        let (path, found) = self.route(&mut entry, "TrafficEntry");
         let process = self.leaf("TrafficEntry", "process");
         let word = process.as_str().unwrap_or_default().to_owned();
         entry.insert("process".to_owned(), process);
@@ -91,7 +96,7 @@ impl Maker<'_> {
         }
         self.maybe(&mut entry, "TrafficEntry", 30, &["start", "until"]);
         self.push("traffic", entry);
-        self.groups.push(Group { name, datagrams: true, path });
+        self.groups.push(Group { name, datagrams: true, path, found });
     }
 
     fn sizes(&mut self, kinds: &[&str], mean: u64) -> Table {
@@ -115,18 +120,103 @@ impl Maker<'_> {
         sizes
     }
 
-    /// Where packets go; the path, if it is one.
-    fn route(&mut self, entry: &mut Table) -> Option<Vec<Leg>> {
-        if self.net.routed {
-            let mut node = || {
-                let place = self.draw.index(self.net.nodes.len());
-                text(self.net.nodes[place].clone())
+    /// Pairs of nodes, and how their paths are found.
+    fn pairs(&mut self, entry: &mut Table, table: &str) {
+        let mut pairs = Table::new();
+        let mut groups: Vec<String> = self.net.groups.clone();
+        let towns = self.table.get("topology").and_then(|table| table.get("group"));
+        groups.extend(towns.and_then(Value::as_str).map(str::to_owned));
+        let mut node = || {
+            let place = self.draw.index(self.net.nodes.len());
+            self.net.nodes[place].clone()
+        };
+        let (from, to) = (node(), node());
+        if !groups.is_empty() && self.draw.chance(60) {
+            pairs.insert("among".to_owned(), text(self.draw.pick(&groups)));
+        } else {
+            let from = if groups.is_empty() || self.draw.chance(50) {
+                from
+            } else {
+                self.draw.pick(&groups)
             };
-            let (from, to) = (node(), node());
-            entry.insert("from".to_owned(), from);
-            entry.insert("to".to_owned(), to);
-            return None;
+            pairs.insert("from".to_owned(), text(from));
+            pairs.insert("to".to_owned(), text(to));
         }
+        if self.draw.chance(60) {
+            let count = i64::try_from(self.draw.between(1, 4)).expect("small");
+            pairs.insert("count".to_owned(), Value::Integer(count));
+            if table == "TrafficEntry" || self.draw.chance(50) {
+                pairs.insert("seed".to_owned(), Value::Integer(7));
+            }
+        }
+        // These know the nodes of a topology.
+        let known = self.table.contains_key("topology");
+        if known && self.draw.chance(50) {
+            let from = if self.draw.chance(50) {
+                ("matrix", "matrix.csv")
+            } else {
+                ("weights", "demands")
+            };
+            pairs.insert(from.0.to_owned(), text(from.1));
+            if let Some(towns) = groups.last() {
+                pairs.remove("from");
+                pairs.remove("to");
+                pairs.insert("among".to_owned(), text(towns.clone()));
+            }
+        } else {
+            self.maybe(&mut pairs, "PairsTable", 50, &["weights"]);
+        }
+        entry.insert("pairs".to_owned(), Value::Table(pairs));
+    }
+
+    /// Where packets go: the path, if it is one, and whether paths are found.
+    fn route(&mut self, entry: &mut Table, table: &str) -> (Option<Vec<Leg>>, bool) {
+        let known = table == "TrafficEntry" && self.table.contains_key("topology");
+        let percent = if known {
+            60
+        } else if self.net.routed {
+            15
+        } else {
+            25
+        };
+        if self.draw.chance(percent) {
+            if self.draw.chance(70) {
+                self.pairs(entry, table);
+            } else {
+                self.ends(entry);
+            }
+            if !self.net.routed || self.draw.chance(70) {
+                let words = self.schema.words_of("Chosen");
+                let word = self.draw.pick(&words);
+                if word == "shortest" && self.draw.chance(30) {
+                    entry.insert("paths".to_owned(), Value::Integer(2));
+                }
+                if word != "routed" {
+                    self.maybe(entry, table, 60, &["metric"]);
+                }
+                entry.insert("path".to_owned(), text(word));
+            }
+            return (None, true);
+        }
+        if self.net.routed {
+            self.ends(entry);
+            return (None, false);
+        }
+        (self.path(entry), false)
+    }
+
+    fn ends(&mut self, entry: &mut Table) {
+        let mut node = || {
+            let place = self.draw.index(self.net.nodes.len());
+            text(self.net.nodes[place].clone())
+        };
+        let (from, to) = (node(), node());
+        entry.insert("from".to_owned(), from);
+        entry.insert("to".to_owned(), to);
+    }
+
+    /// A path written node by node.
+    fn path(&mut self, entry: &mut Table) -> Option<Vec<Leg>> {
         if !self.net.templates.is_empty() && self.draw.chance(50) {
             let template = self.draw.pick(&self.net.templates);
             entry.insert("path".to_owned(), texts(template));

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use optcp_net::Lossy;
 use optcp_optical::protection::Revert;
-use optcp_scenario::plan::{Carries, DetectionPlan, FlowPlan, Loses, Spread};
+use optcp_scenario::plan::{Carries, DetectionPlan, FailurePlan, FlowPlan, Loses, Spread};
 use optcp_units::{Duration, Time};
 
 use super::{Evidence, Row};
@@ -45,7 +45,9 @@ impl Evidence<'_> {
 
     /// What goes over a route that is the flow's, or may be.
     fn routes(&self, flow: usize) -> impl Iterator<Item = &FlowPlan> {
+        let pair = |name: &str| name.rsplit_once('/').map(|(pair, _)| pair.to_owned());
         self.plan.flows.iter().filter(move |route| match route.carries {
+            Carries::Drawn(_) => pair(&route.name) == pair(&self.flows[flow]),
             Carries::Arrivals(_) => self.plan.groups[route.group] == self.group(flow),
             _ => route.name == self.flows[flow],
         })
@@ -73,7 +75,7 @@ impl Evidence<'_> {
                 let [from, latest] = ends(route.start).map(Time::as_ps);
                 from <= row.at
                     && match route.carries {
-                        Carries::Flow => !first || row.at <= latest,
+                        Carries::Flow | Carries::Drawn(_) => !first || row.at <= latest,
                         Carries::Arrivals(n) => {
                             !first || row.at < self.plan.arrivals[n].until.as_ps()
                         }
@@ -139,7 +141,9 @@ impl Evidence<'_> {
     /// first at their instant.
     fn links_fail_when_they_are_to_fail(&self) -> Result<(), Failure> {
         let plan = self.plan;
-        let drawn = plan.failures.iter().any(|one| one.later != Spread::Fixed(Duration::ZERO));
+        let at_random =
+            |one: &FailurePlan| one.process.is_some() || one.later != Spread::Fixed(Duration::ZERO);
+        let drawn = plan.failures.iter().any(at_random);
         let cut = plan.protections.iter().any(|one| one.revert == Revert::OpticalEmulated);
         let at_queue = |row: &&Row<'_>| row.port.is_some_and(|port| self.is_queue(port));
         for row in self.rows.iter().filter(at_queue).filter(|_| !drawn) {

@@ -1,0 +1,194 @@
+//! Backups that are found for the paths of flows.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use optcp_optical::protection::Scheme;
+use optcp_routing::{Topology, Tree};
+
+use crate::plan::{DirectedLink, FlowPlan};
+use crate::problem::Problems;
+use crate::protected::TeLink;
+use crate::schema::{Disjoint, Metric};
+use crate::tree::place;
+
+use super::draft::Draft;
+use super::network::Network;
+use super::protection::{Covers, Guard};
+use super::route::Route;
+use super::ways::Finder;
+
+/// The backups of a group. With the scheme `local` there is one around each link that flows pass; otherwise every path has
+/// one of its own, from the first node to the last between which there are two paths, and its flows are switched apart from
+/// others.
+pub(super) fn found(
+    (i, entry, disjoint): (usize, &Guard<'_>, Disjoint),
+    group: usize,
+    plan: &mut Draft,
+    network: &Network,
+    problems: &mut Problems<'_>,
+) -> Vec<Covers> {
+    let before = problems.found.len();
+    let here = |key: &'static str| place!["protection", i, key].to_vec();
+    if entry.link.is_some() {
+        problems
+            .at(&here("link"), "`link` has no meaning here")
+            .label("a backup that is found covers every link that it can");
+    }
+    if plan.protections.iter().any(|other| other.group == group) {
+        problems.at(&here("flows"), format!("`{}` is already protected", entry.flows));
+    }
+    let metric = entry.metric.unwrap_or(Metric::Cost);
+    let finder = Finder::new(network, metric, &here("metric"), problems);
+    let (Some(finder), true) = (finder, problems.found.len() == before && !network.incomplete)
+    else {
+        return Vec::new();
+    };
+    let search = Search { topology: finder.topology, risks: shared(plan), network };
+    let local = entry.scheme.unwrap_or(Scheme::Local) == Scheme::Local;
+    let found = match (local, disjoint) {
+        (true, Disjoint::Node) => {
+            problems.at(&here("backup"), "backups around nodes with scheme `local`").label(
+                "the nodes beside a failed link switch: `auto`, `link-disjoint` or `risk-disjoint`",
+            );
+            return Vec::new();
+        }
+        (true, _) => search.around_links(group, plan, disjoint),
+        (false, _) => search.of_paths(group, plan, disjoint),
+    };
+    if found.is_empty() && plan.flows.iter().any(|flow| flow.group == group) {
+        let message = format!("no path of `{}` has a backup", entry.flows);
+        problems.at(&here("backup"), message).label("the network has no other path");
+    }
+    found
+}
+
+/// By link: the links that share a risk with it.
+fn shared(plan: &Draft) -> BTreeMap<usize, BTreeSet<usize>> {
+    let mut shared: BTreeMap<usize, BTreeSet<usize>> = BTreeMap::new();
+    for risk in &plan.risks {
+        for link in &risk.links {
+            shared.entry(*link).or_default().extend(&risk.links);
+        }
+    }
+    shared
+}
+
+struct Search<'n> {
+    topology: Topology,
+    risks: BTreeMap<usize, BTreeSet<usize>>,
+    network: &'n Network,
+}
+
+impl Search<'_> {
+    /// The links of a set, and with `risks` all that share a risk with one of them.
+    fn gone(&self, links: &[usize], risks: bool) -> BTreeSet<usize> {
+        let sharing =
+            links.iter().filter_map(|link| self.risks.get(link)).filter(|_| risks).flatten();
+        links.iter().chain(sharing).copied().collect()
+    }
+
+    /// A way from one node to another without some links and nodes; `None` if there is none.
+    fn way(
+        &self,
+        from: usize,
+        to: usize,
+        links: &BTreeSet<usize>,
+        nodes: &[usize],
+    ) -> Option<Route> {
+        let at_nodes =
+            nodes.iter().flat_map(|&node| self.topology.adjacencies(node)).map(|a| a.hop.0);
+        let gone: BTreeSet<usize> = links.iter().copied().chain(at_nodes).collect();
+        let left = self.topology.without(gone);
+        let hops = Tree::new(&left, to).path(&left, from);
+        // Of a bundle a backup takes the first link.
+        let found = Route { bundles: BTreeMap::new(), ..self.network.along(from, &hops) };
+        (!hops.is_empty()).then_some(found)
+    }
+
+    /// A backup around each link or bundle that flows of a group pass.
+    fn around_links(&self, group: usize, plan: &Draft, disjoint: Disjoint) -> Vec<Covers> {
+        // In the order in which flows come to them; both directions of a link have backups of their own.
+        let mut order: Vec<(DirectedLink, Vec<usize>, [usize; 2])> = Vec::new();
+        let mut flows_on: BTreeMap<DirectedLink, Vec<usize>> = BTreeMap::new();
+        for (index, flow) in plan.flows.iter().enumerate().filter(|(_, flow)| flow.group == group) {
+            for (place, link) in TeLink::passed(&self.network.bundles, flow).iter().enumerate() {
+                let flows = flows_on.entry(link.ports[0]).or_default();
+                if flows.is_empty() {
+                    let links = link.ports.iter().map(|port| port.0).collect();
+                    order.push((link.ports[0], links, [flow.path[place], flow.path[place + 1]]));
+                }
+                flows.push(index);
+            }
+        }
+        let around = |(port, links, [from, to]): (DirectedLink, Vec<usize>, [usize; 2])| {
+            let risks: &[bool] = match disjoint {
+                Disjoint::Auto => &[true, false],
+                Disjoint::Risk => &[true],
+                Disjoint::Link | Disjoint::Node => &[false],
+            };
+            let way = |&risks: &bool| self.way(from, to, &self.gone(&links, risks), &[]);
+            let backup = risks.iter().find_map(way)?;
+            let flows = flows_on.get(&port).cloned().unwrap_or_default();
+            Some(Covers { flows, links, backup })
+        };
+        order.into_iter().filter_map(around).collect()
+    }
+
+    /// A backup for each path of a group.
+    fn of_paths(&self, group: usize, plan: &mut Draft, disjoint: Disjoint) -> Vec<Covers> {
+        let mut paths: Vec<(usize, Vec<usize>)> = Vec::new();
+        let mut known: BTreeMap<(&[usize], &[DirectedLink]), usize> = BTreeMap::new();
+        for (index, flow) in plan.flows.iter().enumerate().filter(|(_, flow)| flow.group == group) {
+            match known.get(&(&flow.path[..], &flow.hops[..])) {
+                Some(&place) => paths[place].1.push(index),
+                None => {
+                    known.insert((&flow.path, &flow.hops), paths.len());
+                    paths.push((index, vec![index]));
+                }
+            }
+        }
+        let found: Vec<Covers> = paths
+            .into_iter()
+            .filter_map(|(first, flows)| {
+                let backup = self.of_path(&plan.flows[first], disjoint)?;
+                Some(Covers { flows, links: Vec::new(), backup })
+            })
+            .collect();
+        for covers in &found {
+            for &flow in &covers.flows {
+                plan.flows[flow].lsp = Some(covers.flows[0]);
+            }
+        }
+        found
+    }
+
+    /// The backup of a path: around as much of it as there is one for.
+    fn of_path(&self, flow: &FlowPlan, disjoint: Disjoint) -> Option<Route> {
+        let passed = TeLink::passed(&self.network.bundles, flow);
+        let last = flow.path.len() - 1;
+        let links = |from: usize, to: usize| -> Vec<usize> {
+            passed[from..to].iter().flat_map(|link| link.ports.iter().map(|port| port.0)).collect()
+        };
+        let try_between = |[from, to]: [usize; 2], nodes: bool, risks: bool| {
+            let gone = self.gone(&links(from, to), risks);
+            // It does not come back to what lies before or behind.
+            let outside = flow.path[..from].iter().chain(&flow.path[to + 1..]);
+            let inside = flow.path[from + 1..to].iter().filter(|_| nodes);
+            let avoided: Vec<usize> = outside.chain(inside).copied().collect();
+            self.way(flow.path[from], flow.path[to], &gone, &avoided)
+        };
+        let attempts: &[(bool, bool)] = match disjoint {
+            Disjoint::Auto => &[(true, true), (false, true), (true, false), (false, false)],
+            Disjoint::Risk => &[(false, true)],
+            Disjoint::Node => &[(true, false)],
+            Disjoint::Link => &[(false, false)],
+        };
+        let weakest = attempts[attempts.len() - 1];
+        let spans = (1..=last)
+            .rev()
+            .flat_map(|length| (0..=last - length).map(move |at| [at, at + length]));
+        let span =
+            spans.into_iter().find(|&span| try_between(span, weakest.0, weakest.1).is_some())?;
+        attempts.iter().find_map(|&(nodes, risks)| try_between(span, nodes, risks))
+    }
+}

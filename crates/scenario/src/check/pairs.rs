@@ -1,0 +1,190 @@
+//! Pairs of nodes between which something is sent, and how likely each is.
+
+use optcp_des::Stream;
+use optcp_units::nearest::suggestion;
+
+use crate::library::Library;
+use crate::problem::Problems;
+use crate::schema::{PairsTable, Weights};
+use crate::tree::{Step, place};
+
+use super::bounds::MOST;
+use super::network::Network;
+
+/// Sources and destinations, and how likely each pair is; no weights where all are alike.
+#[derive(Default)]
+pub(super) struct Pairs {
+    pub ends: Vec<[usize; 2]>,
+    pub weights: Vec<u64>,
+}
+
+/// The pairs of a table.
+pub(super) fn pairs(
+    table: &PairsTable,
+    place: &[Step<'_>],
+    network: &Network,
+    library: &Library,
+    problems: &mut Problems<'_>,
+) -> Option<Pairs> {
+    let at = |key: &'static str| [place, place![key]].concat();
+    let (from, to) = match (&table.among, &table.from, &table.to) {
+        (Some(group), None, None) => {
+            let members = members(group, &at("among"), network, problems)?;
+            (members.clone(), members)
+        }
+        (None, Some(from), Some(to)) => {
+            let from = members(from, &at("from"), network, problems);
+            (from?, members(to, &at("to"), network, problems)?)
+        }
+        _ => {
+            problems
+                .at(place, "between which nodes is not clear")
+                .label("needs either `among`, or `from` and `to`");
+            return None;
+        }
+    };
+    if from.len().saturating_mul(to.len()) > MOST {
+        problems.at(place, format!("more than {MOST} pairs"));
+        return None;
+    }
+    if table.count.is_none() && table.seed.is_some() {
+        problems
+            .at(&at("seed"), "`seed` without `count`")
+            .label("all pairs are taken: none is drawn");
+    }
+    if table.count.is_some_and(|count| count.0 == 0) {
+        problems.at(&at("count"), "no pair is drawn").label("must be above zero");
+    }
+    let all: Vec<[usize; 2]> = from
+        .iter()
+        .flat_map(|&a| to.iter().map(move |&b| [a, b]))
+        .filter(|[a, b]| a != b)
+        .collect();
+    let weight = weights(table, &all, place, network, library, problems)?;
+    let weighted = all.into_iter().zip(weight);
+    // A pair without weight is none.
+    let (ends, weights): (Vec<_>, Vec<_>) = weighted.filter(|(_, weight)| *weight > 0).unzip();
+    if ends.is_empty() {
+        problems.at(place, "there is no such pair of nodes");
+        return None;
+    }
+    let alike = weights.windows(2).all(|two| two[0] == two[1]);
+    Some(Pairs { ends, weights: if alike { Vec::new() } else { weights } })
+}
+
+fn members(
+    name: &str,
+    place: &[Step<'_>],
+    network: &Network,
+    problems: &mut Problems<'_>,
+) -> Option<Vec<usize>> {
+    if let Some(members) = network.group.get(name) {
+        return Some(members.clone());
+    }
+    if let Some(&node) = network.node.get(name) {
+        return Some(vec![node]);
+    }
+    let names = network.group.keys().chain(&network.nodes).map(String::as_str);
+    let help = suggestion(name, "groups and nodes", names);
+    problems.at(place, format!("no node or group `{name}`")).label("not in [[nodes]]").help(help);
+    None
+}
+
+fn weights(
+    table: &PairsTable,
+    pairs: &[[usize; 2]],
+    place: &[Step<'_>],
+    network: &Network,
+    library: &Library,
+    problems: &mut Problems<'_>,
+) -> Option<Vec<u64>> {
+    let listed = |entries: &[(usize, usize, u64)]| {
+        let mut of = std::collections::BTreeMap::new();
+        for &(a, b, weight) in entries {
+            let sum: &mut u64 = of.entry([a, b]).or_default();
+            *sum = sum.saturating_add(weight);
+        }
+        pairs.iter().map(|pair| u128::from(of.get(pair).copied().unwrap_or(0))).collect()
+    };
+    let weights: Vec<u128> = match (table.weights, &table.matrix) {
+        (Some(_), Some(_)) => {
+            let place = [place, place!["matrix"]].concat();
+            problems
+                .at(&place, "`weights` and `matrix` say the same")
+                .label("leave one of them out");
+            return None;
+        }
+        (None | Some(Weights::Uniform), None) => vec![1; pairs.len()],
+        (Some(Weights::Gravity), None) => {
+            let mass = |node: usize| {
+                let links = network.links.iter().filter(|link| link.ends.contains(&node));
+                let rate =
+                    links.map(|link| link.directions[usize::from(link.ends[0] != node)].rate);
+                rate.map(|rate| u128::from(rate.bps() / 1000).max(1)).sum::<u128>()
+            };
+            let masses: Vec<u128> = (0..network.nodes.len()).map(mass).collect();
+            pairs.iter().map(|&[a, b]| masses[a].saturating_mul(masses[b])).collect()
+        }
+        (Some(Weights::Demands), None) => {
+            if network.demands.is_empty() {
+                let place = [place, place!["weights"]].concat();
+                problems
+                    .at(&place, "no demands are known")
+                    .label("the topology comes without; those of `sndlib/...` have some");
+                return None;
+            }
+            listed(&network.demands)
+        }
+        (None, Some(file)) => {
+            let place = [place, place!["matrix"]].concat();
+            let entries = match library.matrix(file) {
+                Ok(entries) => entries,
+                Err(message) => {
+                    problems.at(&place, message);
+                    return None;
+                }
+            };
+            let mut found = Vec::new();
+            for (from, to, weight) in &entries {
+                let [a, b] = [from, to].map(|name| network.node.get(name).copied());
+                let (Some(a), Some(b)) = (a, b) else {
+                    let name = if a.is_none() { from } else { to };
+                    let help = suggestion(name, "nodes", network.nodes.iter().map(String::as_str));
+                    problems.at(&place, format!("no node `{name}`, as `{file}` has it")).help(help);
+                    return None;
+                };
+                found.push((a, b, *weight));
+            }
+            listed(&found)
+        }
+    };
+    Some(fitting(&weights))
+}
+
+/// The weights in 64 bits, so that their sum is one too; none that is above zero becomes zero.
+fn fitting(weights: &[u128]) -> Vec<u64> {
+    let sum = weights.iter().fold(0_u128, |sum, &weight| sum.saturating_add(weight));
+    let shift = (128 - sum.leading_zeros()).saturating_sub(62);
+    let fit =
+        |&weight: &u128| u64::try_from((weight >> shift).max(weight.min(1))).unwrap_or(u64::MAX);
+    weights.iter().map(fit).collect()
+}
+
+/// One of `count` things, each as likely as its weight says.
+pub fn pick(count: usize, weights: &[u64], stream: &mut Stream) -> usize {
+    let below = |bound: u64| usize::try_from(bound).unwrap_or(usize::MAX);
+    if weights.is_empty() {
+        return below(stream.below(count as u64));
+    }
+    let mut left = stream.below(weights.iter().sum());
+    weights
+        .iter()
+        .position(|&weight| match left.checked_sub(weight) {
+            None => true,
+            Some(rest) => {
+                left = rest;
+                false
+            }
+        })
+        .unwrap_or(0)
+}

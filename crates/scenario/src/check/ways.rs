@@ -1,0 +1,375 @@
+//! The paths of what an entry sends: written node by node, found by a rule, or left to the routing.
+
+use std::collections::{BTreeMap, btree_map};
+
+use optcp_des::Streams;
+use optcp_routing::{Apart, Link, Routes, Topology, Tree, disjoint_pair, k_shortest};
+
+use crate::library::Library;
+use crate::plan::{DirectedLink, LinkPlan, Spread};
+use crate::problem::Problems;
+use crate::schema::{Chosen, Count, ListOr, Metric, PairsTable};
+use crate::tree::{Step, place};
+
+use super::draft::Draft;
+use super::network::Network;
+use super::pairs::{Pairs, pairs, pick};
+use super::route::{Item, Route, Smaller};
+use super::routing::delay_cost;
+
+/// How an entry of a section says where its packets go.
+pub(super) struct Way<'e> {
+    /// The section, and the place of the entry in it.
+    pub at: (&'static str, usize),
+    pub group: &'e str,
+    pub path: &'e Option<ListOr<Chosen>>,
+    pub metric: Option<Metric>,
+    pub paths: Option<Count>,
+    pub between: &'e Option<Vec<String>>,
+    pub from: &'e Option<String>,
+    pub to: &'e Option<String>,
+    pub pairs: &'e Option<PairsTable>,
+    /// How many flows each path has.
+    pub per_source: usize,
+}
+
+/// The paths of an entry.
+pub(super) struct Ways {
+    pub routes: Vec<Route>,
+    /// How many flows each has.
+    pub each: usize,
+    /// Whether packets follow the routing.
+    pub routed: bool,
+    /// Whether a flow is called after both of its ends.
+    pub by_pair: bool,
+    /// How likely each route is; none where all are alike.
+    pub weights: Vec<u64>,
+    /// How many of the routes each run draws; `None` if all of them have flows.
+    pub drawn: Option<u32>,
+}
+
+impl Ways {
+    fn of(routes: Vec<Route>, each: usize) -> Self {
+        Ways { routes, each, routed: false, by_pair: false, weights: Vec::new(), drawn: None }
+    }
+}
+
+/// Finds the paths of an entry; `None` if there is a problem, which has then been reported.
+pub(super) fn ways(
+    way: &Way<'_>,
+    plan: &Draft,
+    network: &mut Network,
+    shortest: Option<&Routes>,
+    library: &Library,
+    problems: &mut Problems<'_>,
+) -> Option<Ways> {
+    let (section, i) = way.at;
+    let what = if section == "traffic" { "datagrams" } else { "flows" };
+    let at = |key: &'static str| [Step::from(section), i.into(), key.into()];
+    let chosen = match way.path {
+        Some(ListOr::Found(chosen)) if *chosen != Chosen::Routed => Some(*chosen),
+        _ => None,
+    };
+    for (key, given, fits) in [
+        ("metric", way.metric.is_some(), chosen.is_some()),
+        ("paths", way.paths.is_some(), chosen == Some(Chosen::Shortest)),
+    ] {
+        if given && !fits {
+            let label = if key == "paths" {
+                "with path = \"shortest\" only"
+            } else {
+                "with a `path` that is found"
+            };
+            problems.at(&at(key), format!("`{key}` has no meaning here")).label(label);
+        }
+    }
+    let ends = match (way.path, way.between, (way.from, way.to), way.pairs) {
+        (Some(ListOr::List(path)), None, (None, None), None) => {
+            let routes = network.routes(path, &at("path"), problems)?;
+            return Some(Ways::of(routes, way.per_source));
+        }
+        (None, Some(names), (None, None), None) => {
+            let pairs = network.pairs(names, &at("between"), problems)?;
+            let both = pairs.into_iter().flat_map(|[a, b]| [[a, b], [b, a]]);
+            let direct = both.map(|[a, b]| network.direct(a, b, &at("between"), problems));
+            let routes = direct.collect::<Option<_>>()?;
+            return Some(Ways { by_pair: true, ..Ways::of(routes, way.per_source) });
+        }
+        (None | Some(ListOr::Found(_)), None, (Some(_), Some(_)), None)
+        | (None | Some(ListOr::Found(_)), None, (None, None), Some(_)) => {
+            let key = if way.pairs.is_some() { "pairs" } else { "from" };
+            if chosen.is_none() && plan.routing.is_none() {
+                problems
+                    .at(
+                        &at(key),
+                        format!("{what} without a `path` follow the routing, and there is none"),
+                    )
+                    .help(
+                        "write path = \"shortest\", the `path`, or a table `[routing]`".to_owned(),
+                    );
+                return None;
+            }
+            match (way.pairs, way.from, way.to) {
+                (Some(table), _, _) => pairs(table, &at("pairs"), network, library, problems)?,
+                (None, Some(a), Some(b)) => {
+                    let ends = network.ends([a, b], [&at("from"), &at("to")], problems)?;
+                    Pairs { ends, weights: Vec::new() }
+                }
+                _ => return None,
+            }
+        }
+        _ => {
+            problems
+                .at(place![section, i], format!("the path of these {what} is not clear"))
+                .label("needs either `path`, or `between`, or `from` and `to`, or `pairs`");
+            return None;
+        }
+    };
+    if network.incomplete {
+        return None;
+    }
+    let place = at(if way.pairs.is_some() { "pairs" } else { "to" });
+    let drawn = drawn_once(way, ends);
+    let ends = drawn.pairs;
+    let each_run = drawn.count;
+    if each_run.is_some() && chosen == Some(Chosen::Ecmp) {
+        problems
+            .at(&at("path"), "`ecmp` with pairs that each run draws")
+            .label("the hash of a flow is known before the run")
+            .help("draw the pairs once for all runs: give `pairs` a `seed`".to_owned());
+        return None;
+    }
+    let mut ways = Ways {
+        by_pair: way.pairs.is_some(),
+        routed: chosen.is_none(),
+        weights: Vec::new(),
+        drawn: each_run,
+        ..Ways::of(Vec::new(), way.per_source)
+    };
+    let mut finder = match chosen {
+        Some(_) => {
+            Some(Finder::new(network, way.metric.unwrap_or(Metric::Cost), &at("metric"), problems)?)
+        }
+        None => None,
+    };
+    for (number, &[a, b]) in ends.ends.iter().enumerate() {
+        if a == b {
+            let message = format!("{what} from `{}` to itself", network.name(a));
+            problems.at(&place, message);
+            return None;
+        }
+        let found = match (chosen, &mut finder) {
+            (Some(chosen), Some(finder)) => {
+                // A path for each flow: their hashes differ.
+                let flows = if chosen == Chosen::Ecmp { way.per_source } else { 1 };
+                let name = network.pair_name(&[a, b]);
+                let key = |k: usize| format!("{}/{name}/{number}/{k}", way.group);
+                let paths = way.paths.map_or(1, |paths| paths.0);
+                (0..flows).flat_map(|k| finder.paths([a, b], chosen, paths, &key(k))).collect()
+            }
+            _ => routed(network, shortest?, [a, b]),
+        };
+        if found.is_empty() {
+            let pair =
+                if chosen == Some(Chosen::ShortestPair) { "two disjoint paths" } else { "path" };
+            let message = format!("no {pair} from `{}` to `{}`", network.name(a), network.name(b));
+            problems.at(&place, message);
+            return None;
+        }
+        if let Some(&weight) = ends.weights.get(number) {
+            ways.weights.extend(std::iter::repeat_n(weight, found.len()));
+        }
+        ways.routes.extend(found.iter().map(|hops| network.along(a, hops)));
+    }
+    if chosen == Some(Chosen::Ecmp) {
+        ways.each = 1;
+    }
+    Some(ways)
+}
+
+/// The path that routers send packets on as long as nothing fails; none where there is no way.
+fn routed(network: &Network, routes: &Routes, [from, to]: [usize; 2]) -> Vec<Vec<DirectedLink>> {
+    let (mut node, mut path) = (from, Vec::new());
+    while let Some((link, direction)) = routes.next(node, to) {
+        path.push((link, direction));
+        node = network.links[link].ends[1 - direction];
+    }
+    if node == to { vec![path] } else { Vec::new() }
+}
+
+/// The pairs that have flows, or those from which each run draws some.
+struct Drawn {
+    pairs: Pairs,
+    count: Option<u32>,
+}
+
+/// Draws the pairs that are the same for all runs.
+fn drawn_once(way: &Way<'_>, all: Pairs) -> Drawn {
+    let table = way.pairs.as_ref();
+    let Some(count) = table.and_then(|table| table.count) else {
+        return Drawn { pairs: all, count: None };
+    };
+    let Some(seed) = table.and_then(|table| table.seed) else {
+        return Drawn { pairs: all, count: Some(count.0) };
+    };
+    let mut stream = Streams::new(u64::from(seed.0)).stream("pairs");
+    let one = |_| all.ends[pick(all.ends.len(), &all.weights, &mut stream)];
+    Drawn {
+        pairs: Pairs { ends: (0..count.0).map(one).collect(), weights: Vec::new() },
+        count: None,
+    }
+}
+
+/// Finds paths in a network.
+pub(super) struct Finder {
+    pub topology: Topology,
+    /// The shortest paths to nodes that were asked for.
+    trees: BTreeMap<usize, Tree>,
+}
+
+impl Finder {
+    /// A finder by a metric; `None` if the metric is not defined, which is then reported.
+    pub(super) fn new(
+        network: &Network,
+        metric: Metric,
+        place: &[Step<'_>],
+        problems: &mut Problems<'_>,
+    ) -> Option<Self> {
+        let mut links = network.links.clone();
+        for link in &mut links {
+            for direction in [0, 1] {
+                link.costs[direction] = match metric {
+                    Metric::Cost => link.costs[direction],
+                    Metric::Hops => 1,
+                    Metric::Delay => {
+                        let delay: Spread<_> = link.directions[direction].delay;
+                        let Some(cost) = delay_cost(delay) else {
+                            problems
+                                .at(place, format!("the delay of `{}` is drawn", link.name))
+                                .label("by `delay` paths are found only where every link has one for all seeds");
+                            return None;
+                        };
+                        cost
+                    }
+                };
+            }
+        }
+        // Packets go over no fibre, but over the link that bursts make of some. Circuits are for their backups alone.
+        let bursts =
+            |link: usize| network.burst_links.iter().any(|&(_, of_bursts)| of_bursts == link);
+        let led = |link: usize| {
+            network.bundles.iter().any(|bundle| bundle.has(link) && bundle.leader() != link)
+        };
+        let usable = |(index, link): (usize, &LinkPlan)| {
+            let circuit = !link.over.is_empty() && !bursts(index);
+            let usable = link.wavelengths.is_none() && !circuit && !led(index);
+            usable.then_some(Link { ends: link.ends, costs: link.costs })
+        };
+        let links = links.iter().enumerate().map(usable).collect();
+        Some(Finder { topology: Topology::new(network.nodes.len(), links), trees: BTreeMap::new() })
+    }
+
+    /// The shortest paths to a node.
+    fn tree(&mut self, to: usize) -> &Tree {
+        match self.trees.entry(to) {
+            btree_map::Entry::Occupied(known) => known.into_mut(),
+            btree_map::Entry::Vacant(new) => new.insert(Tree::new(&self.topology, to)),
+        }
+    }
+
+    /// The paths of a pair of nodes; none where there is no way.
+    fn paths(
+        &mut self,
+        [from, to]: [usize; 2],
+        chosen: Chosen,
+        count: u32,
+        key: &str,
+    ) -> Vec<Vec<DirectedLink>> {
+        let found = match chosen {
+            Chosen::Shortest if count > 1 => {
+                let count = usize::try_from(count).unwrap_or(usize::MAX);
+                return k_shortest(&self.topology, from, to, count);
+            }
+            Chosen::Shortest => {
+                self.tree(to);
+                self.trees[&to].path(&self.topology, from)
+            }
+            Chosen::ShortestPair => {
+                let pair = disjoint_pair(&self.topology, from, to, Apart::Links);
+                pair.map_or(Vec::new(), |[working, _]| working)
+            }
+            Chosen::Ecmp => self.hashed(from, to, key),
+            Chosen::Routed => Vec::new(),
+        };
+        if found.is_empty() { Vec::new() } else { vec![found] }
+    }
+
+    /// The path on which every node takes one of its next hops of least cost, by a hash of its own number and the flow.
+    fn hashed(&mut self, from: usize, to: usize, key: &str) -> Vec<DirectedLink> {
+        self.tree(to);
+        let (topology, tree) = (&self.topology, &self.trees[&to]);
+        let cost = |node: usize| tree.distance(node).map(|distance| distance.cost);
+        let (mut node, mut path) = (from, Vec::new());
+        while node != to {
+            let next: Vec<_> = topology
+                .adjacencies(node)
+                .iter()
+                .filter(|next| cost(next.to).map(|rest| rest + u64::from(next.cost)) == cost(node))
+                .filter(|_| cost(node).is_some())
+                .collect();
+            if next.is_empty() {
+                return Vec::new();
+            }
+            let mut stream = Streams::new(node as u64).stream(key);
+            let taken = next[pick(next.len(), &[], &mut stream)];
+            path.push(taken.hop);
+            node = taken.to;
+        }
+        path
+    }
+}
+
+impl Network {
+    /// Two nodes, or a pair for each member of the groups that they are.
+    fn ends(
+        &mut self,
+        ends: [&str; 2],
+        places: [&[Step<'_>]; 2],
+        problems: &mut Problems<'_>,
+    ) -> Option<Vec<[usize; 2]>> {
+        let [from, to] = ends.map(|name| [name.to_owned()]);
+        let from = self.rows(&from, Smaller::Linked, places[0], problems)?;
+        let to = self.rows(&to, Smaller::Linked, places[1], problems)?;
+        if from.len() > 1 && to.len() > 1 && from.len() != to.len() {
+            let (name, other) = (ends[1], ends[0]);
+            let message = format!("`{name}` has {} members, `{other}` {}", to.len(), from.len());
+            problems.at(places[1], message).label("groups go member by member");
+            return None;
+        }
+        let mut pairs = Vec::new();
+        for k in 0..from.len().max(to.len()) {
+            let member = |rows: &[Vec<Item>]| match rows[k % rows.len()][..] {
+                [Item::Node(node)] => Some(node),
+                _ => None,
+            };
+            let (Some(a), Some(b)) = (member(&from), member(&to)) else {
+                problems.at(places[0], "a link where a node is wanted").label("expected a node");
+                return None;
+            };
+            pairs.push([a, b]);
+        }
+        Some(pairs)
+    }
+
+    /// The route from a node on over hops of the graph in which a bundle is one link.
+    pub(super) fn along(&self, from: usize, hops: &[DirectedLink]) -> Route {
+        let mut route = Route { nodes: vec![from], hops: Vec::new(), bundles: BTreeMap::new() };
+        for &(link, direction) in hops {
+            let bundle = self.bundles.iter().position(|bundle| bundle.leader() == link);
+            route.bundles.extend(bundle.map(|bundle| (route.hops.len(), bundle)));
+            route.hops.push((link, direction));
+            route.nodes.push(self.links[link].ends[1 - direction]);
+        }
+        route
+    }
+}

@@ -1,0 +1,63 @@
+//! What the traffic of a plan crosses before anything fails.
+
+use std::collections::BTreeSet;
+
+use optcp_routing::{Topology, Tree};
+
+use crate::plan::{FlowPlan, Plan};
+use crate::routed::topology_of;
+
+/// Links and nodes, as indices.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Crossed {
+    pub links: BTreeSet<usize>,
+    pub nodes: BTreeSet<usize>,
+}
+
+/// What flows and sources cross, with their ACKs: those of a group, or all. Of flows whose pairs a run draws every pair counts.
+pub(crate) fn crossed(plan: &Plan, group: Option<usize>) -> Crossed {
+    let mut found = Crossed::default();
+    let flows = || plan.flows.iter().filter(|flow| group.is_none_or(|group| flow.group == group));
+    for flow in flows() {
+        found.nodes.extend(&flow.path);
+        found.links.extend(flow.hops.iter().map(|hop| hop.0));
+        let bundles = flow.bundles.values().map(|&bundle| &plan.bundles[bundle]);
+        found.links.extend(bundles.flat_map(|bundle| &bundle.members).map(|member| member.0));
+    }
+    acks_that_are_routed(plan, flows(), &mut found);
+    // A circuit is there as long as what it goes over.
+    let over: Vec<usize> =
+        found.links.iter().flat_map(|&link| &plan.links[link].over).map(|hop| hop.0).collect();
+    found.links.extend(over);
+    found
+}
+
+/// Routers send ACKs on the shortest way back, which need not be that of the data.
+fn acks_that_are_routed<'p>(
+    plan: &'p Plan,
+    flows: impl Iterator<Item = &'p FlowPlan>,
+    found: &mut Crossed,
+) {
+    let ends: BTreeSet<(usize, usize)> = flows
+        .filter(|flow| flow.routed)
+        .map(|flow| (flow.path[0], flow.path[flow.path.len() - 1]))
+        .collect();
+    let mut known: Option<(Topology, usize, Tree)> = None;
+    for (source, sink) in ends {
+        let (topology, _, tree) = match &mut known {
+            Some(known) if known.1 == source => known,
+            known => {
+                let topology =
+                    known.take().map_or_else(|| topology_of(plan), |(topology, ..)| topology);
+                let tree = Tree::new(&topology, source);
+                known.insert((topology, source, tree))
+            }
+        };
+        for hop in tree.path(topology, sink) {
+            let led = plan.led_by(hop.0).map(|bundle| &plan.bundles[bundle].members);
+            found.links.extend(led.into_iter().flatten().map(|member| member.0));
+            found.links.insert(hop.0);
+            found.nodes.extend(plan.links[hop.0].ends);
+        }
+    }
+}

@@ -1,0 +1,348 @@
+//! Pairs, paths and backups that are found, values of `every`, and choices: worked by hand on a small network.
+
+use optcp_scenario::plan::{Carries, Plan};
+use optcp_scenario::{Library, Matrix, Scenario, Shelf};
+
+/// A trap: the shortest path from A to F, over B and E, leaves no other without its links; two disjoint ones exist.
+/// H is a host of A with one link.
+const NETWORK: &str = r#"
+stop = "10 s"
+[[nodes]]
+names = ["A", "B", "C", "D", "E", "F"]
+group = "core"
+[[nodes]]
+names = ["H"]
+[[links]]
+chains = [["A", "B"], ["B", "E"], ["E", "F"], ["H", "A"]]
+rate = "10 Mbps"
+delay = "1 ms"
+queue = "50 packets"
+cost = 1
+[[links]]
+chains = [["A", "C"], ["C", "E"], ["B", "D"], ["D", "F"]]
+rate = "10 Mbps"
+delay = "100 us"
+queue = "50 packets"
+cost = 2
+"#;
+
+struct Matrices;
+
+impl Shelf for Matrices {
+    fn graph(&self, _: optcp_scenario::Reference<'_>) -> Result<optcp_scenario::Graph, String> {
+        Err("no topology here".to_owned())
+    }
+    fn matrix(&self, _: &str) -> Result<Matrix, String> {
+        let entry = |from: &str, to: &str, weight| (from.to_owned(), to.to_owned(), weight);
+        Ok(vec![entry("A", "F", 3000), entry("F", "A", 1000), entry("B", "C", 0)])
+    }
+}
+
+fn read(more: &str, set: &[(&str, &str)]) -> Result<Scenario, String> {
+    let set: Vec<_> =
+        set.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
+    let library = Library::new(Matrices);
+    Scenario::parse_with(&format!("{NETWORK}{more}"), "net.toml", &set, &library)
+        .map_err(|diagnostic| diagnostic.render(false))
+}
+
+fn world(more: &str) -> Scenario {
+    read(more, &[]).unwrap_or_else(|problem| panic!("{problem}"))
+}
+
+/// "A B E F" for each flow.
+fn paths(plan: &Plan) -> Vec<String> {
+    plan.flows.iter().map(|flow| named(plan, &flow.path)).collect()
+}
+
+fn named(plan: &Plan, nodes: &[usize]) -> String {
+    nodes.iter().map(|&node| plan.nodes[node].as_str()).collect::<Vec<_>>().join(" ")
+}
+
+fn backups(plan: &Plan) -> Vec<String> {
+    plan.protections.iter().map(|one| named(plan, &one.backup)).collect()
+}
+
+fn flows(path: &str) -> String {
+    format!("[[flows]]\ngroup = \"web\"\nfrom = \"H\"\nto = \"F\"\n{path}\n")
+}
+
+#[test]
+fn the_shortest_path_is_that_of_the_metric() {
+    // By hops and by delay (1.2 ms) three and two paths are equal: at A the neighbour B comes first, at B then D.
+    for (path, expected) in [
+        ("path = \"shortest\"", "H A B E F"),
+        ("path = \"shortest\"\nmetric = \"hops\"", "H A B D F"),
+        ("path = \"shortest\"\nmetric = \"delay\"", "H A B D F"),
+    ] {
+        assert_eq!(paths(world(&flows(path)).plan()), [expected], "{path}");
+    }
+}
+
+#[test]
+fn k_shortest_paths_have_flows_each() {
+    let found = world(&flows("path = \"shortest\"\npaths = 3\nper_source = 2"));
+    let [first, second, third] = ["H A B E F", "H A B D F", "H A C E F"];
+    assert_eq!(paths(found.plan()), [first, first, second, second, third, third]);
+    let names: Vec<&str> = found.plan().flows.iter().map(|flow| flow.name.as_str()).collect();
+    assert_eq!(names[..2], ["web/H/0", "web/H/1"]);
+    assert_eq!(names.iter().collect::<std::collections::BTreeSet<_>>().len(), 6);
+}
+
+/// From A the pair is A B D F and A C E F, each of cost 5, and not the shortest path of cost 3.
+#[test]
+fn a_shortest_pair_leaves_room_for_a_backup() {
+    let flows = "[[flows]]\ngroup = \"web\"\nfrom = \"A\"\nto = \"F\"\n";
+    let protection = "[[protection]]\nflows = \"web\"\nscheme = \"1:1\"\nbackup = \"node-disjoint\"\nswitch_delay = \"1 ms\"\n";
+    let pair = world(&format!("{flows}path = \"shortest-pair\"\n{protection}"));
+    assert_eq!(paths(pair.plan()), ["A B D F"]);
+    assert_eq!(backups(pair.plan()), ["A C E F"]);
+    // The shortest path has a backup around its last two links only, or its first two.
+    let shortest = world(&format!("{flows}path = \"shortest\"\n{protection}"));
+    assert_eq!(paths(shortest.plan()), ["A B E F"]);
+    assert_eq!(backups(shortest.plan()), ["A C E"]);
+}
+
+/// Around each link in the direction of the data, from its one end to the other; the host's link has none.
+#[test]
+fn local_backups_go_around_each_link() {
+    let more = format!(
+        "{}[[protection]]\nflows = \"web\"\nbackup = \"auto\"\nswitch_delay = \"1 ms\"\n",
+        flows("path = \"shortest\"")
+    );
+    assert_eq!(backups(world(&more).plan()), ["A C E B", "B A C E", "E B D F"]);
+}
+
+#[test]
+fn backups_avoid_shared_risks() {
+    let more = format!(
+        "{}[[risks]]\nname = \"duct\"\nlinks = [[\"A\", \"B\"], [\"C\", \"E\"]]\n[[protection]]\nflows = \"web\"\nbackup = \"KIND\"\nswitch_delay = \"1 ms\"\n",
+        flows("path = \"shortest\"")
+    );
+    // Around A-B and B-E the only way goes over C-E: with a risk that is shared, none is left for A-B.
+    let found = |kind: &str| backups(world(&more.replace("KIND", kind)).plan());
+    assert_eq!(found("link-disjoint"), ["A C E B", "B A C E", "E B D F"]);
+    assert_eq!(found("risk-disjoint"), ["B A C E", "E B D F"]);
+    // `auto` takes what there is, and a warning names it.
+    assert_eq!(found("auto"), ["A C E B", "B A C E", "E B D F"]);
+    let warnings = world(&more.replace("KIND", "auto")).warnings();
+    assert!(warnings.iter().any(|one| one.kind.name() == "shared-risk"), "{warnings:?}");
+}
+
+#[test]
+fn all_pairs_are_those_of_the_group_each_once() {
+    let all =
+        world("[[flows]]\ngroup = \"web\"\npairs = { among = \"core\" }\npath = \"shortest\"\n");
+    assert_eq!(all.plan().flows.len(), 6 * 5);
+    let two = world(
+        "[[flows]]\ngroup = \"web\"\npairs = { from = \"H\", to = \"core\" }\npath = \"shortest\"\n",
+    );
+    assert_eq!(two.plan().flows.len(), 6);
+}
+
+#[test]
+fn pairs_are_drawn_once_or_by_each_run() {
+    let pairs = |seed: &str| {
+        format!(
+            "[[flows]]\ngroup = \"web\"\npairs = {{ among = \"core\", count = 4{seed} }}\npath = \"shortest\"\n"
+        )
+    };
+    let once = world(&pairs(", seed = 3"));
+    assert_eq!(once.plan().flows.len(), 4);
+    assert_eq!(paths(once.plan()), paths(world(&pairs(", seed = 3")).plan()));
+    assert_ne!(paths(once.plan()), paths(world(&pairs(", seed = 4")).plan()));
+    let each = world(&pairs(""));
+    assert!(each.plan().flows.iter().all(|flow| matches!(flow.carries, Carries::Drawn(0))));
+    assert_eq!(each.summary().flows, 4);
+}
+
+/// A matrix has two pairs, of which one is three times as likely; a pair of weight zero is none.
+#[test]
+fn pairs_are_as_likely_as_a_matrix_says() {
+    let more = "[[flows]]\ngroup = \"web\"\npairs = { among = \"core\", matrix = \"m.csv\", count = 4000, seed = 1 }\npath = \"shortest\"\nsize = \"1 segments\"\n";
+    let found = paths(world(more).plan());
+    let there = found.iter().filter(|path| path.starts_with('A')).count();
+    assert!(found.iter().all(|path| path.starts_with('A') || path.starts_with('F')));
+    // 3000 expected, with a standard deviation of 27.
+    assert!(there.abs_diff(3000) < 110, "{there}");
+}
+
+/// A node's capacity is the sum of the rates of its links, and all links are alike.
+#[test]
+fn gravity_goes_by_the_capacities_of_nodes() {
+    let more = "[[flows]]\ngroup = \"web\"\npairs = { from = \"B\", to = \"core\", weights = \"gravity\", count = 10000, seed = 1 }\npath = \"shortest\"\nsize = \"1 segments\"\n";
+    let found = world(more);
+    let to = |name: &str| {
+        found
+            .plan()
+            .flows
+            .iter()
+            .filter(|flow| named(found.plan(), &flow.path).ends_with(name))
+            .count()
+    };
+    // Links: A 3, C 2, D 2, E 3, F 2: of 12 in all.
+    for (name, links) in [("A", 3), ("C", 2), ("D", 2), ("E", 3), ("F", 2)] {
+        let expected = 10_000 * links / 12;
+        assert!(to(name).abs_diff(expected) < 200, "{name}: {}, expected {expected}", to(name));
+    }
+}
+
+/// 10 Mb/s at load 0.5 are 500 segments of 1250 B a second where all flows cross one link: 50 flows of ten segments.
+#[test]
+fn a_load_says_how_many_flows_come() {
+    let more = "[tcp.t]\nmss = \"1210 B\"\nheader = \"40 B\"\n[[flows]]\ngroup = \"web\"\nfrom = \"H\"\nto = \"F\"\npath = \"shortest\"\ntcp = \"t\"\nload = 0.5\nsize = \"12100 B\"\n";
+    let rate = world(more).plan().arrivals[0].rate.per_second();
+    assert!((rate - 50.0).abs() < 1e-3, "{rate}");
+}
+
+#[test]
+fn ecmp_spreads_flows_over_paths_of_equal_cost() {
+    let more = "[[flows]]\ngroup = \"web\"\nfrom = \"A\"\nto = \"F\"\npath = \"ecmp\"\nmetric = \"hops\"\nper_source = 600\nsize = \"1 segments\"\n";
+    let found = paths(world(more).plan());
+    let on = |path: &str| found.iter().filter(|one| *one == path).count();
+    // At A half go to B and half to C; at B half to D and half to E. Standard deviations are 12 and 11.
+    for (path, expected) in [("A C E F", 300), ("A B D F", 150), ("A B E F", 150)] {
+        assert!(on(path).abs_diff(expected) < 50, "{path}: {}", on(path));
+    }
+}
+
+#[test]
+fn every_link_node_risk_and_pair_can_be_filtered() {
+    let base = format!(
+        "{}[[risks]]\nname = \"duct\"\nlinks = [[\"A\", \"B\"], [\"C\", \"E\"]]\n[[risks]]\nname = \"far\"\nlinks = [[\"B\", \"D\"]]\n[[failures]]\nlink = [\"A\", \"B\"]\nat = \"1 s\"\n",
+        flows("path = \"shortest\"")
+    );
+    let axis = |key: &str, text: &str| {
+        let found = read(&format!("{base}[sweep]\n\"failures.0.{key}\" = \"{text}\"\n"), &[]);
+        found.map(|world| (world.axes()[0].1.join(" "), world.warnings()))
+    };
+    let (links, warnings) = axis("link", "every").expect("possible");
+    assert_eq!(links, "A-B B-E E-F H-A");
+    let left_out =
+        warnings.iter().find(|one| one.kind.name() == "idle-in-sweep").expect("some are left out");
+    assert_eq!(
+        left_out.message,
+        "4 of 8 are left out, since nothing crosses them: A-C, C-E, B-D, D-F"
+    );
+    assert_eq!(axis("link", "every among core").expect("possible").0, "A-B B-E E-F");
+    assert_eq!(axis("link", "every carrying web matching *-E").expect("possible").0, "B-E");
+    assert_eq!(axis("node", "every among core").expect("possible").0, "A B E F");
+    assert_eq!(axis("risk", "every").expect("possible").0, "duct");
+    let pairs = axis("links", "every among core matching A*").expect("possible").0;
+    assert_eq!(pairs, "[\"A-B\", \"A-C\"]");
+    assert!(
+        axis("link", "every carring web")
+            .expect_err("no filter")
+            .contains("did you mean `carrying`?")
+    );
+    assert!(
+        axis("link", "every carrying wob").expect_err("no group").contains("did you mean `web`?")
+    );
+}
+
+#[test]
+fn choices_have_names_and_stand_for_settings() {
+    let base = flows("path = \"shortest\"");
+    let sweep = "[sweep]\nway = { short = {}, direct = { stop = \"3 s\" }, \"by delay\" = { \"flows.0.metric\" = \"delay\" } }\n";
+    let world = read(&format!("{base}{sweep}"), &[]).expect("possible");
+    assert_eq!(world.axes()[0].0, "sweep.way");
+    assert_eq!(world.axes()[0].1, ["short", "direct", "by delay"]);
+    let cell = |name: &str| {
+        world.with_overrides(&[("sweep.way".to_owned(), name.to_owned())]).expect("a cell")
+    };
+    assert_eq!(cell("short").sha256(), read(&base, &[]).expect("possible").sha256());
+    assert_eq!(cell("direct").plan().stop.to_string(), "3 s");
+    assert!(cell("direct").axes().is_empty());
+    // One after the other: nothing is left of the first.
+    let again = cell("direct").with_overrides(&[("sweep.way".to_owned(), "short".to_owned())]);
+    assert_eq!(again.expect("a cell").sha256(), cell("short").sha256());
+    let refused = read(&format!("{base}{sweep}"), &[("sweep.way", "shrt")]).expect_err("no choice");
+    assert!(refused.contains("did you mean `short`?"), "{refused}");
+    let misspelt = read(&format!("{base}[sweep]\nparameter.rate = [\"1 Mbps\"]\n"), &[])
+        .expect_err("no section");
+    assert!(misspelt.contains("did you mean `parameters`?"), "{misspelt}");
+}
+
+#[test]
+fn several_entries_make_one_group() {
+    let two = format!(
+        "{}{}",
+        flows("path = \"shortest\""),
+        flows("path = \"shortest\"\nmetric = \"hops\"\nsize = \"1 MB\"")
+    );
+    let world = world(&two);
+    assert_eq!(world.summary().groups, ["web"]);
+    let names: Vec<&str> = world.plan().flows.iter().map(|flow| flow.name.as_str()).collect();
+    assert_eq!(names, ["web/H/0", "web/H/1"]);
+    assert!(world.resolved_json().contains("\"size_segments\":685"), "1 MB in segments of 1460 B");
+}
+
+/// A warning, the end of a file that causes it, and what else is set.
+type Cause<'c> = (&'c str, String, &'c [(&'c str, &'c str)]);
+
+/// Each warning with the file that causes it, and without it silence.
+#[test]
+fn warnings_name_what_is_hardly_meant() {
+    let web = flows("path = \"shortest\"");
+    let cut = "[[failures]]\nlink = [\"A\", \"B\"]\nat = \"1 s\"\n";
+    let protected = "[[protection]]\nflows = \"web\"\nlink = [\"A\", \"B\"]\nbackup = [\"A\", \"C\", \"E\", \"B\"]\nswitch_delay = \"10 ms\"\n";
+    let causes: &[Cause<'_>] = &[
+        ("long-delay", web.clone(), &[("links.0.delay", "4 s")]),
+        ("slow-rate", web.clone(), &[("links.0.rate", "20 kbps")]),
+        (
+            "late-switch",
+            format!("{web}{cut}{protected}"),
+            &[("protection.0.switch_delay", "11 s"), ("stop", "1 min")],
+        ),
+        (
+            "shallow-queue",
+            web.clone(),
+            &[
+                ("links.0.rate", "1 Gbps"),
+                ("links.0.queue", "2 packets"),
+                ("links.0.delay", "20 ms"),
+                ("links.1.rate", "1 Gbps"),
+            ],
+        ),
+        ("deep-queue", web.clone(), &[("links.0.queue", "20 MB")]),
+        (
+            "high-loss",
+            format!(
+                "{web}[[losses]]\nlink = [\"A\", \"B\"]\nkind = \"independent\"\nprobability = 0.2\n"
+            ),
+            &[],
+        ),
+        ("idle-failure", format!("{web}[[failures]]\nlink = [\"C\", \"E\"]\nat = \"1 s\"\n"), &[]),
+        (
+            "not-covered",
+            format!("{web}{protected}[[failures]]\nlink = [\"E\", \"F\"]\nat = \"1 s\"\n"),
+            &[],
+        ),
+        ("cut-for-good", format!("{web}{cut}"), &[]),
+        ("equal-starts", flows("path = \"shortest\"\nper_source = 3"), &[]),
+        ("short-run", web.clone(), &[("stop", "100 ms")]),
+        (
+            "warm-up",
+            format!("{web}[[observe]]\nname = \"p\"\nkind = \"ports\"\ninterval = \"1 s\"\n"),
+            &[("flows.0.start", "1 s")],
+        ),
+    ];
+    assert!(world(&web).warnings().is_empty(), "{:?}", world(&web).warnings());
+    for (name, text, set) in causes {
+        let found = read(text, set).unwrap_or_else(|problem| panic!("{problem}")).warnings();
+        let one = found.iter().find(|one| one.kind.name() == *name);
+        let one = one.unwrap_or_else(|| panic!("{name}: {found:?}"));
+        assert!(one.place.starts_with("net.toml:") || one.place.starts_with("--set "), "{one:?}");
+        let silenced = format!("silence = [\"{name}\"]\n{NETWORK}{text}");
+        let set: Vec<_> =
+            set.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
+        let silenced = Scenario::parse(&silenced, "net.toml", &set).expect("possible");
+        assert!(silenced.warnings().iter().all(|one| one.kind.name() != *name), "{name}");
+        assert_eq!(
+            silenced.sha256(),
+            read(text, &set.iter().map(|(k, v)| (k.as_str(), v.as_str())).collect::<Vec<_>>())
+                .expect("possible")
+                .sha256()
+        );
+    }
+}
