@@ -26,7 +26,7 @@ from optcp.papers.model import Result
 from optcp.papers.obs.figures import curves, windows
 from optcp.plots import sensitivity
 from optcp.plots.svg import canvas
-from optcp.report.build import load_studies
+from optcp.results import sensitivities
 
 HERE = Path(__file__).parent
 WANTED = {
@@ -143,7 +143,7 @@ def today(directory: Path) -> None:
 
 def studies(directory: Path) -> None:
     """Draw every stored sensitivity study."""
-    for study in load_studies(directory):
+    for study in sensitivities(directory):
         for drawing in sensitivity.drawings(study):
             if drawing.name in OF_STUDIES:
                 name = f"sensitivity-{study.exhibit.replace('/', '-')}-{drawing.name.partition('-')[0]}.png"

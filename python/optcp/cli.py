@@ -294,6 +294,11 @@ def sensitivity(
 @FORK
 @click.option("--force", is_flag=True, help="Remove another study that is in the directory.")
 @click.option("--dry-run", is_flag=True, help="Check everything and say what would be run and written.")
+@click.option(
+    "--by", metavar="METRIC", help="Sort the cells by it, the worst first. [default: mean completion time, or goodput]"
+)
+@click.option("--top", type=COUNT, metavar="N", help="Show the N worst cells. [default: 10 where there are many]")
+@click.option("--quiet", is_flag=True, help="Print where the results are, and nothing of what they say.")
 def run(
     scenario: Path,
     settings: tuple[str, ...],
@@ -306,6 +311,9 @@ def run(
     fork: bool,
     force: bool,
     dry_run: bool,
+    by: str | None,
+    top: int | None,
+    quiet: bool,
 ) -> None:
     """Run a scenario; one with a [sweep] runs its whole grid.
 
@@ -317,8 +325,9 @@ def run(
     from optcp.study import single
     from optcp.study.done import Done
     from optcp.study.progress import for_console
+    from optcp.study.ranked import WORST, show_ranked
     from optcp.study.runner import run_missing
-    from optcp.study.show import show_done, show_plan
+    from optcp.study.show import MOST, show_done, show_plan, show_where
     from optcp.study.store import Store
 
     target = out or Path("results") / scenario.stem
@@ -334,7 +343,14 @@ def run(
     store.open(study.grid, force=force)
     warned.show(study.warnings)
     run_missing([(study, store)], _jobs(jobs), for_console(_console(stderr=True)))
-    show_done(_console(), Done(study.grid, study.seeds, store))
+    done = Done(study.grid, study.seeds, store)
+    if quiet:
+        show_where(_console(), done)
+    elif by is not None or top is not None or len(done.grid.branches) > MOST:
+        show_ranked(_console(), done, by, top or WORST)
+        show_where(_console(), done)
+    else:
+        show_done(_console(), done)
 
 
 @cli.command()

@@ -1,7 +1,7 @@
 //! Captures of packets.
 
 use numpy::{Element, PyArray1, PyArrayMethods};
-use optcp_runs::pcapng::{Capture, Connection, Frame};
+use optcp_runs::pcapng::{Agreed, Capture, Connection, Frame};
 use optcp_units::Time;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -12,20 +12,25 @@ const NONE: u32 = u32::MAX;
 
 /// Address and port of a sender and of its receiver, and whether they are UDP.
 type Ends = ([u8; 4], u16, [u8; 4], u16, bool);
+/// Bytes of a segment and of the window, whether ACKs report blocks, and whether there are SYNs.
+type Agreement = (u16, u32, bool, bool);
 
 #[pyfunction]
 pub(crate) fn write_pcapng<'py>(
     py: Python<'py>,
     interfaces: Vec<String>,
     hosts: Vec<([u8; 4], String)>,
-    connections: Vec<Ends>,
+    connections: Vec<(Ends, Agreement)>,
     sacks: Vec<Vec<(u32, u32)>>,
     comments: Vec<String>,
     frames: &Bound<'py, PyDict>,
 ) -> PyResult<Bound<'py, PyBytes>> {
-    let connections = connections.into_iter().map(|(source, from, destination, into, udp)| {
-        Connection { source: (source, from), destination: (destination, into), udp }
-    });
+    let connection = |(ends, (mss, window, sack, handshake)): (Ends, Agreement)| {
+        let (source, from, destination, into, udp) = ends;
+        let agreed = Agreed { mss, window, sack, handshake };
+        Connection { source: (source, from), destination: (destination, into), udp, agreed }
+    };
+    let connections = connections.into_iter().map(connection);
     let capture = Capture {
         interfaces,
         hosts,
@@ -46,6 +51,9 @@ fn rows(frames: &Bound<'_, PyDict>) -> PyResult<Vec<Frame>> {
     let opens: Vec<bool> = column(frames, "opens")?;
     let number: Vec<u32> = column(frames, "number")?;
     let payload: Vec<u16> = column(frames, "payload_bytes")?;
+    let stamp: Vec<u32> = column(frames, "stamp")?;
+    let echo: Vec<u32> = column(frames, "echo")?;
+    let stamped: Vec<bool> = column(frames, "stamped")?;
     let sack: Vec<u32> = column(frames, "sack")?;
     let comment: Vec<u32> = column(frames, "comment")?;
     let length = times.len();
@@ -56,6 +64,9 @@ fn rows(frames: &Bound<'_, PyDict>) -> PyResult<Vec<Frame>> {
         opens.len(),
         number.len(),
         payload.len(),
+        stamp.len(),
+        echo.len(),
+        stamped.len(),
         sack.len(),
         comment.len(),
     ];
@@ -70,6 +81,7 @@ fn rows(frames: &Bound<'_, PyDict>) -> PyResult<Vec<Frame>> {
         opens: opens[row],
         number: number[row],
         payload: payload[row],
+        stamps: stamped[row].then_some((stamp[row], echo[row])),
         sack: (sack[row] != NONE).then_some(sack[row]),
         comment: (comment[row] != NONE).then_some(comment[row]),
     };

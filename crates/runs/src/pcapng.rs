@@ -5,11 +5,12 @@
 //! network. Hosts have names in it, and a packet may have a comment. Payloads are left out; how long a packet
 //! was is told.
 //! # Source
-//! IETF draft-ietf-opsawg-pcapng; RFC 791, 768, 2018, 9293.
+//! IETF draft-ietf-opsawg-pcapng; RFC 791, 768, 2018, 6691, 7323, 9293.
 //! # Parameters
 //! What was captured, and where.
 //! # Limits
-//! Times are cut to nanoseconds, the finest that readers of the format understand. Of TCP's options there is SACK alone.
+//! Times are cut to nanoseconds, the finest that readers of the format understand. Options are padded to four bytes as real
+//! ones are, and SACK blocks that no longer fit behind timestamps are left out.
 
 use std::borrow::Cow;
 use std::time;
@@ -28,8 +29,8 @@ use pcap_file::{DataLink, Endianness, PcapError};
 /// Timestamps count nanoseconds.
 const NANOSECONDS: u8 = 9;
 const PS_PER_NS: u64 = 1000;
-/// Without a SYN readers do not know how the window is scaled, and leave it alone.
-const WINDOW: u16 = u16::MAX;
+/// The scale with which windows of up to a gigabyte can be said (RFC 7323 section 2.3).
+const MOST_SHIFT: u8 = 14;
 /// What packets carry.
 const PAYLOAD: &[u8] = &[0; u16::MAX as usize];
 
@@ -59,6 +60,35 @@ pub struct Connection {
     pub destination: ([u8; 4], u16),
     /// Whether the data are datagrams.
     pub udp: bool,
+    /// What its SYNs agree on.
+    pub agreed: Agreed,
+}
+
+/// What the ends of a connection agree on.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Agreed {
+    /// Bytes of data in a segment.
+    pub mss: u16,
+    /// Bytes that the receiver takes at once.
+    pub window: u32,
+    /// Whether ACKs report blocks.
+    pub sack: bool,
+    /// Whether there are SYNs to say so: without, readers do not know how the window is scaled.
+    pub handshake: bool,
+}
+
+impl Agreed {
+    /// How far the window is shifted: as little as makes it fit.
+    fn shift(self) -> u8 {
+        let bits = u8::try_from(32 - self.window.leading_zeros()).unwrap_or(32);
+        if self.handshake { bits.saturating_sub(16).min(MOST_SHIFT) } else { 0 }
+    }
+
+    /// The window as a segment says it; a SYN does not scale it.
+    fn said(self, opens: bool) -> u16 {
+        let shift = if opens { 0 } else { self.shift() };
+        u16::try_from(self.window >> shift).unwrap_or(u16::MAX)
+    }
 }
 
 /// A packet that was seen.
@@ -78,6 +108,8 @@ pub struct Frame {
     pub number: u32,
     /// How many bytes of data it carries.
     pub payload: u16,
+    /// Its timestamp and the one that it echoes, where the connection has them.
+    pub stamps: Option<(u32, u32)>,
     /// Place among [`Capture::sacks`].
     pub sack: Option<u32>,
     /// Place among [`Capture::comments`].
@@ -160,8 +192,8 @@ impl Connection {
             to.extend_from_slice(&udp.to_bytes());
             return Some(u32::from(ip.total_len));
         }
-        let mut tcp = tcp(frame, from.1, into.1);
-        tcp.set_options(&options(sack)).ok()?;
+        let mut tcp = tcp(frame, from.1, into.1, self.agreed);
+        tcp.set_options(&self.agreed.options(frame, sack)).ok()?;
         let ip = ip(IpNumber::TCP, tcp.header_len() + payload.len(), from.0, into.0)?;
         tcp.checksum = tcp.calc_checksum_ipv4(&ip, payload).ok()?;
         to.extend_from_slice(&ip.to_bytes());
@@ -178,13 +210,13 @@ fn ip(protocol: IpNumber, carries: usize, from: [u8; 4], into: [u8; 4]) -> Optio
 }
 
 /// A segment's header. The destination sends no data: it stands behind its SYN.
-fn tcp(frame: &Frame, from: u16, into: u16) -> TcpHeader {
+fn tcp(frame: &Frame, from: u16, into: u16, agreed: Agreed) -> TcpHeader {
     let other_side = u32::from(!frame.opens);
     let (sequence, acknowledged) = match frame.backward {
         true => (other_side, frame.number),
         false => (frame.number, other_side),
     };
-    let mut header = TcpHeader::new(from, into, sequence, WINDOW);
+    let mut header = TcpHeader::new(from, into, sequence, agreed.said(frame.opens));
     header.syn = frame.opens;
     header.ack = frame.backward || !frame.opens;
     header.acknowledgment_number = acknowledged;
@@ -192,10 +224,42 @@ fn tcp(frame: &Frame, from: u16, into: u16) -> TcpHeader {
     header
 }
 
-/// The SACK option (RFC 2018), at a multiple of four bytes.
-fn options(sack: &[(u32, u32)]) -> Vec<TcpOptionElement> {
-    let Some((&first, others)) = sack.split_first() else { return Vec::new() };
-    let others = std::array::from_fn(|place| others.get(place).copied());
-    let sack = TcpOptionElement::SelectiveAcknowledgement(first, others);
-    vec![TcpOptionElement::Noop, TcpOptionElement::Noop, sack]
+impl Agreed {
+    /// A segment's options, in multiples of four bytes, as Linux orders them.
+    fn options(self, frame: &Frame, sack: &[(u32, u32)]) -> Vec<TcpOptionElement> {
+        use TcpOptionElement as Element;
+        let mut options = Vec::new();
+        let stamps = frame.stamps.map(|(value, echo)| Element::Timestamp(value, echo));
+        if frame.opens {
+            options.push(Element::MaximumSegmentSize(self.mss));
+            match (self.sack, stamps) {
+                (true, Some(stamps)) => {
+                    options.extend([Element::SelectiveAcknowledgementPermitted, stamps])
+                }
+                (true, None) => options.extend([
+                    Element::Noop,
+                    Element::Noop,
+                    Element::SelectiveAcknowledgementPermitted,
+                ]),
+                (false, Some(stamps)) => options.extend([Element::Noop, Element::Noop, stamps]),
+                (false, None) => {}
+            }
+            options.extend([Element::Noop, Element::WindowScale(self.shift())]);
+            return options;
+        }
+        // 40 bytes of options: four blocks, or three behind timestamps.
+        let most = if stamps.is_some() { 3 } else { 4 };
+        if let Some(stamps) = stamps {
+            options.extend([Element::Noop, Element::Noop, stamps]);
+        }
+        if let Some((&first, others)) = sack[..sack.len().min(most)].split_first() {
+            let others = std::array::from_fn(|place| others.get(place).copied());
+            options.extend([
+                Element::Noop,
+                Element::Noop,
+                Element::SelectiveAcknowledgement(first, others),
+            ]);
+        }
+        options
+    }
 }

@@ -1,10 +1,12 @@
 //! Captures, byte by byte as the format's draft and the RFCs have them.
 
-use optcp_runs::pcapng::{Capture, Connection, Frame};
+use optcp_runs::pcapng::{Agreed, Capture, Connection, Frame};
 use optcp_units::Time;
 
 fn tcp() -> Connection {
-    Connection { source: ([10, 0, 0, 1], 1024), destination: ([10, 0, 0, 2], 5001), udp: false }
+    let agreed = Agreed { mss: 1000, window: 0x20_0000, sack: true, handshake: true };
+    let (source, destination) = (([10, 0, 0, 1], 1024), ([10, 0, 0, 2], 5001));
+    Connection { source, destination, udp: false, agreed }
 }
 
 fn frame(number: u32) -> Frame {
@@ -16,6 +18,7 @@ fn frame(number: u32) -> Frame {
         opens: false,
         number,
         payload: 1000,
+        stamps: None,
         sack: None,
         comment: None,
     }
@@ -109,14 +112,35 @@ fn what_arrived_beyond_a_hole_is_an_option() {
     assert_eq!(ones_complement(&[&pseudo, &headers[20..]]), 0xffff);
 }
 
+/// RFC 9293 section 3.2 (MSS, kind 2), RFC 2018 section 2 (SACK permitted, 4), RFC 7323 section 2.2 (window scale, 3): 2 MiB
+/// need a shift of 6, and a SYN's own window is not scaled.
 #[test]
 fn connections_open_with_a_syn_each_way() {
     let syn = Frame { opens: true, payload: 0, number: 0, ..frame(0) };
     let answer = Frame { backward: true, number: 1, ..syn };
-    let blocks = blocks(&capture(tcp(), vec![syn, answer]).to_pcapng().expect("a capture"));
-    let header = |block: usize| blocks[block].1[44..54].to_vec();
-    assert_eq!(header(3), [0, 0, 0, 0, 0, 0, 0, 0, 0x50, 0x02]);
-    assert_eq!(header(4), [0, 0, 0, 0, 0, 0, 0, 1, 0x50, 0x12]);
+    let blocks =
+        blocks(&capture(tcp(), vec![syn, answer, frame(1)]).to_pcapng().expect("a capture"));
+    let header = |block: usize| blocks[block].1[44..56].to_vec();
+    assert_eq!(header(3), [0, 0, 0, 0, 0, 0, 0, 0, 0x80, 0x02, 0xff, 0xff]);
+    assert_eq!(header(4), [0, 0, 0, 0, 0, 0, 0, 1, 0x80, 0x12, 0xff, 0xff]);
+    assert_eq!(blocks[3].1[60..72], [2, 4, 0x03, 0xe8, 1, 1, 4, 2, 1, 3, 3, 6]);
+    assert_eq!(header(5)[8..], [0x50, 0x18, 0x80, 0x00], "2 MiB in units of 64 B");
+}
+
+/// RFC 7323 section 3.2: kind 8, length 10, the value and the echo; two bytes of nothing before it, none in a SYN, where SACK
+/// permitted fills them.
+#[test]
+fn timestamps_are_an_option_of_every_segment() {
+    let stamps = Some((0x0102_0304, 0x0506_0708));
+    let syn = Frame { opens: true, payload: 0, number: 0, stamps, ..frame(0) };
+    let ack = Frame { backward: true, payload: 0, number: 2001, sack: Some(0), stamps, ..frame(0) };
+    let blocks = blocks(&capture(tcp(), vec![syn, ack]).to_pcapng().expect("a capture"));
+    let option = [8, 10, 1, 2, 3, 4, 5, 6, 7, 8];
+    assert_eq!(
+        blocks[3].1[60..80],
+        [&[2, 4, 0x03, 0xe8, 4, 2], &option[..], &[1, 3, 3, 6]].concat()
+    );
+    assert_eq!(blocks[4].1[60..76], [&[1, 1], &option[..], &[1, 1, 5, 18]].concat());
 }
 
 #[test]

@@ -12,6 +12,7 @@ import numpy as np
 from optcp import _core
 from optcp.errors import InputError, RunFailed
 from optcp.export import packets
+from optcp.export.stamps import stamps
 from optcp.files import write_bytes
 
 if TYPE_CHECKING:
@@ -37,7 +38,14 @@ NEVER = 2**64 - 1
 ENDS = {"senders": ("sent", "resent", "acked"), "receivers": ("arrived",)}
 """What is seen at the ends of flows."""
 
+AGAIN = "sent again"
+"""The comment of a retransmission at its sender: programs that read captures have to guess which those are."""
+MOST_WINDOW = (2**16 - 1) << 14
+"""Bytes: what the largest scale can say (RFC 7323)."""
+
 Address = tuple[int, int, int, int]
+Ends = tuple[Address, int, Address, int, bool]
+Agreed = tuple[int, int, bool, bool]
 
 
 @dataclass(frozen=True)
@@ -68,8 +76,11 @@ def files(directory: Path, chosen: Chosen) -> Iterator[tuple[Path, str]]:
 def _captures(seen: packets.Observed) -> Iterator[Path]:
     table, world = seen.table, packets.World.of(seen.run)
     flows = table.distinct("flow")
-    of = [world.flows[name] for name in flows]
+    of = [world.flow(name) for name in flows]
     frames = _frames(table, flows, of)
+    ticks = {name: flow.tick_ps for name, flow in zip(flows, of, strict=True) if flow.tick_ps is not None}
+    frames["stamp"], frames["echo"] = stamps(table, ticks)
+    frames["stamped"] = _each(frames["connection"], [int(flow.tick_ps is not None) for flow in of]).astype(bool)
     sacks, frames["sack"] = _sacks(table, world)
     hosts = [(_address(number), name) for name, number in world.nodes.items()]
     connections = _connections(of, world)
@@ -78,10 +89,12 @@ def _captures(seen: packets.Observed) -> Iterator[Path]:
         interface = np.zeros(len(table), dtype=np.uint32)
         for number, at_interface in enumerate(place.interfaces.values()):
             interface[at_interface] = number
-        comments = table.distinct("reason") if place.name == "losses" else []
+        lost = place.name == "losses"
+        comments = table.distinct("reason") if lost else [AGAIN]
         columns = {name: values[mask] for name, values in frames.items()}
         columns["interface"] = interface[mask]
-        columns["comment"] = _places_in(table, "reason", comments)[mask]
+        said = _places_in(table, "reason", comments) if lost else np.where(table.is_("event", "resent"), 0, NONE)
+        columns["comment"] = said[mask].astype(np.uint32)
         blocks = sacks if (columns["sack"] != NONE).any() else []  # only senders see any, and there may be many
         target = seen.folder / f"{seen.stem}-{place.name}.pcapng"
         try:
@@ -151,7 +164,7 @@ def _sacks(table: Table, world: World) -> tuple[list[list[tuple[int, int]]], NDA
     blocks = []
     for name, text in zip(told.texts("flow"), told.texts("sack"), strict=True):
         edges = np.array([int(edge) for block in text.split() for edge in block.split(":")], dtype=np.int64)
-        tcp = world.flows[name].tcp or {}
+        tcp = world.flow(name).tcp or {}
         numbers = _first_byte(edges, int(tcp["handshake"]), tcp["mss_bytes"]).tolist()
         blocks.append(list(zip(numbers[::2], numbers[1::2], strict=True)))
     return blocks, place
@@ -169,8 +182,8 @@ def _places_in(table: Table, column: str, names: Sequence[str]) -> NDArray[np.ui
     return places
 
 
-def _connections(flows: Sequence[Flow], world: World) -> list[tuple[Address, int, Address, int, bool]]:
-    """Ends of flows: nodes have addresses, and the flows between two of them different ports."""
+def _connections(flows: Sequence[Flow], world: World) -> list[tuple[Ends, Agreed]]:
+    """Ends of flows, and what they agree on: nodes have addresses, and flows between two of them different ports."""
     so_far: dict[tuple[str, str], int] = {}
     connections = []
     for flow in flows:
@@ -178,8 +191,18 @@ def _connections(flows: Sequence[Flow], world: World) -> list[tuple[Address, int
         nth = so_far[between] = so_far.get(between, -1) + 1
         source, destination = (_address(world.nodes[node]) for node in between)
         ports = FIRST_PORT + nth % PORTS, SERVER_PORT + nth // PORTS
-        connections.append((source, ports[0], destination, ports[1], flow.tcp is None))
+        ends = (source, ports[0], destination, ports[1], flow.tcp is None)
+        connections.append((ends, _agreed(flow.tcp)))
     return connections
+
+
+def _agreed(tcp: dict[str, Any] | None) -> Agreed:
+    """Bytes in a segment and in the window, whether ACKs report blocks, and whether SYNs say all that."""
+    if tcp is None:
+        return 0, 0, False, False
+    limit, mss = tcp["window_limit_segments"], tcp["mss_bytes"]
+    window = MOST_WINDOW if limit is None else min(limit * mss, MOST_WINDOW)
+    return min(mss, 2**16 - 1), window, tcp["recovery"].startswith("sack"), tcp["handshake"]
 
 
 def _address(node: int) -> Address:

@@ -152,7 +152,7 @@ class Trace:
         yield self._line("d", event, ends, copy)
 
     def _way(self, identity: Identity) -> tuple[str, ...]:
-        path = self.world.flows[identity.flow].path
+        path = self.world.flow(identity.flow).path
         return path[::-1] if identity.ack else path
 
     def _ends(self, event: Event) -> tuple[str, str]:
@@ -213,7 +213,7 @@ class Trace:
 
     def _line(self, sign: str, event: Event, ends: tuple[str, ...], copy: Copy) -> Line:
         name, ack, seq, size = event.identity
-        flow, nodes = self.world.flows[name], self.world.nodes
+        flow, nodes = self.world.flow(name), self.world.nodes
         kind = "ack" if ack else "tcp" if flow.tcp else "cbr"
         way = self._way(event.identity)
         source, destination = (f"{nodes[way[end]]}.{flow.number}" for end in (0, -1))

@@ -38,6 +38,11 @@ class Flow:
     path: tuple[str, ...]
     tcp: dict[str, Any] | None
 
+    @property
+    def tick_ps(self) -> int | None:
+        """The unit of its timestamps; None where its segments carry none."""
+        return int(self.tcp["timestamp_tick_ps"]) if self.tcp is not None and self.tcp["timestamps"] else None
+
 
 @dataclass(frozen=True)
 class Port:
@@ -56,12 +61,16 @@ class World:
     nodes
         Numbers of nodes.
     flows, ports
-        By their names in observations.
+        By their names in observations; flows that runs draw by the names of their pairs.
     """
 
     nodes: dict[str, int]
     flows: dict[str, Flow]
     ports: dict[str, Port]
+
+    def flow(self, name: str) -> Flow:
+        """A flow, or one of a pair that the run drew."""
+        return self.flows.get(name) or self.flows[name.rpartition("/")[0]]
 
     @classmethod
     def of(cls, run: OneRun) -> World:
@@ -75,6 +84,8 @@ class World:
                 # The scenario names the ways that flows may take; which one each took is drawn.
                 ways = run.arrived.get(group["group"], ())
                 named = [(f"{group['group']}/{number}", named[way][1]) for number, way in enumerate(ways)]
+            if "drawn" in group:
+                named = [(name.rpartition("/")[0], path) for name, path in named]
             paths |= {name: (path, tcp) for name, path in named}
         ports = {}
         for link in scenario["links"]:

@@ -60,17 +60,18 @@ TEXTS: dict[str, Callable[[float], str]] = {
 """How values of a metric are written, where it is not with three decimals."""
 
 
-def _value(name: str, value: float) -> str:
+def value_text(name: str, value: float) -> str:
+    """A value of a metric as tables have it."""
     return TEXTS.get(name, "{:.3f}".format)(value) if math.isfinite(value) else "-"
 
 
-def _with_interval(name: str, one: Interval | None) -> list[str]:
+def with_interval(name: str, one: Interval | None) -> list[str]:
     """An estimate, its interval, which one run does not have, and the runs behind it."""
     if one is None or not one.n:
         return ["-", "-", "0"]
     whole = math.isfinite(one.low) and math.isfinite(one.high)
-    ends = f"[{_value(name, one.low)}, {_value(name, one.high)}]" if whole else "-"
-    return [_value(name, one.estimate), ends, str(one.n)]
+    ends = f"[{value_text(name, one.low)}, {value_text(name, one.high)}]" if whole else "-"
+    return [value_text(name, one.estimate), ends, str(one.n)]
 
 
 def show_plan(console: Console, study: Study, store: Store, estimate: Estimate | None, threads: int) -> None:
@@ -122,6 +123,11 @@ def show_done(console: Console, done: Done) -> None:
         shown.metrics("dropped packets a run", "drops", zeros=False)
     else:
         console.print("no packet was dropped")
+    show_where(console, done)
+
+
+def show_where(console: Console, done: Done) -> None:
+    """Say how many runs there are, and where."""
     console.print(f"{len(done.grid.branches) * len(done.seeds)} runs in {done.store.root}", soft_wrap=True)
 
 
@@ -204,9 +210,9 @@ class _Shown:
                 mean = self._means(name)[of][cell]
                 if not zeros and not mean.estimate > 0:
                     continue
-                texts = _with_interval(name, mean)
+                texts = with_interval(name, mean)
                 for other in more:
-                    texts += _with_interval(other, self._means(other)[of][cell])[:2]
+                    texts += with_interval(other, self._means(other)[of][cell])[:2]
                 table.add_row(*key, *([of] if axis else []), *texts)
         return self._print(title, table, axis, len(self._means(name)))
 
@@ -224,8 +230,8 @@ class _Shown:
         table = self._table(["group"], [name, "95 % interval", "n", *window])
         for cell, key in enumerate(self._keys):
             for group in groups:
-                ends = [_value(one, self._means(one)[group][cell].estimate) for one in window]
-                table.add_row(*key, group, *_with_interval(name, self._means(name)[group][cell]), *ends)
+                ends = [value_text(one, self._means(one)[group][cell].estimate) for one in window]
+                table.add_row(*key, group, *with_interval(name, self._means(name)[group][cell]), *ends)
         self._print("goodput while the group was active, and from when to when that was", table)
 
     def _part(self) -> dict[str, NDArray[np.bool_]]:
@@ -251,7 +257,7 @@ class _Shown:
             beside = [f"{count:.1f}" for count in flows]
             for what, cells in lines[group]:
                 one = cells[cell] if cells else None
-                table.add_row(*key, group, *beside, what, *_with_interval("completion_mean_s", one))
+                table.add_row(*key, group, *beside, what, *with_interval("completion_mean_s", one))
                 if one is None or not one.n:
                     break
         self._print(

@@ -13,8 +13,8 @@ use super::bundle::bundle;
 use super::rfc::RFC;
 use crate::config::{
     AckCounting, AckKind, CongestionKind, CubicVersion, Halving, Increase, LossDetectionKind,
-    Measurement, NewRenoTimer, RateReduction, RecoveryExit, RecoveryKind, ReductionBasis, RttKind,
-    SlowStartKind, TimeoutBasis, WindowValidation,
+    Measurement, NewRenoTimer, Pacing, RateReduction, RecoveryExit, RecoveryKind, ReductionBasis,
+    RttKind, SlowStartKind, TimeoutBasis, WindowValidation,
 };
 
 bundle! {
@@ -70,4 +70,13 @@ bundle! {
         syn_retransmissions_forgiven: 1;
     "without SACK, as near as RFC 6582 comes to it: each partial ACK restarts the timer, and the window ends at ssthresh" =>
         newreno_timer: NewRenoTimer::Patient, recovery_exit: RecoveryExit::Ssthresh;
+}
+
+bundle! {
+    /// The same with `net.ipv4.tcp_congestion_control = bbr`.
+    VERSION_6_BBR from VERSION_6;
+    "`tcp_congestion_control` is bbr, version 1 as the kernel ships it" =>
+        congestion: CongestionKind::Bbr;
+    "BBR asks for pacing, by `fq` or by the kernel's own timers" =>
+        pacing: Pacing::Rate;
 }

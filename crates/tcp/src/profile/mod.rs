@@ -22,6 +22,7 @@ registry! {
         "inet-2011" => Inet2011: "NewReno of OMNeT++/INET in 2011: whole bytes, ssthresh from the inflated window at a timeout, gain 1/8", "behaviour of INET 1.99; sizes of the lbas paper";
         "opnet-11" => Opnet11: "Reno of OPNET Modeler 11, reconstructed: 44 segments of window, timers on a tick of 500 ms", "table I of the obs paper, RFC 2581, public descriptions of OPNET";
         "linux-6" => Linux6: "Linux 6 with its defaults: CUBIC, HyStart, SACK with RACK and PRR, timeouts from SRTT + 200 ms", "behaviour of Linux 6";
+        "linux-6-bbr" => Linux6Bbr: "Linux 6 with BBR in the place of CUBIC, paced", "behaviour of Linux 6 with net.ipv4.tcp_congestion_control = bbr";
     }
 }
 
@@ -41,6 +42,7 @@ impl Profile {
             Profile::Ns2Release235 | Profile::Inet2011 | Profile::Opnet11 | Profile::Linux6 => {
                 Some(Profile::Rfc)
             }
+            Profile::Linux6Bbr => Some(Profile::Linux6),
         }
     }
 
@@ -70,6 +72,7 @@ impl Profile {
             Profile::Inet2011 => &inet::IN_2011,
             Profile::Opnet11 => &opnet::MODELER_11,
             Profile::Linux6 => &linux::VERSION_6,
+            Profile::Linux6Bbr => &linux::VERSION_6_BBR,
         }
     }
 }

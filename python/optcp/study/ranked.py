@@ -1,0 +1,141 @@
+"""Studies of many cells on the terminal: quantiles of each metric over the cells, and the worst cells by name."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+from rich.measure import Measurement
+from rich.table import Table
+
+from optcp.errors import InputError, nearest
+from optcp.study.show import MOST, value_text, with_interval
+from optcp.tables import WIDEST, show_table
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from optcp.cells import Cells
+    from optcp.stats import Interval
+    from optcp.study.done import Done
+
+SUMMED = ("goodput_bps", "active_goodput_bps", "completion_mean_s", "unfinished_flows", "utilisation", "drop_share")
+"""Metrics of which quantiles over the cells are printed, where a study has them."""
+
+LESS_IS_WORSE = frozenset({"goodput_bps", "active_goodput_bps", "completed_flows"})
+"""Of the other metrics the largest values come first."""
+
+WORST = 10
+"""Cells that are shown, the worst ones."""
+
+WORST_SHARE = 0.1
+"""The worst tenth of the cells is this bad or worse."""
+
+
+def ranking(done: Done, by: str | None) -> str:
+    """The metric that cells are sorted by: a user's, else mean completion times, else goodput.
+
+    Raises
+    ------
+    InputError
+        If no metric is called so.
+    """
+    known = [name for name in done.metrics if done.metrics[name].axes[: len(done.axes)] == done.axes]
+    if by is not None:
+        if by not in known:
+            raise InputError(f"--by {by}: the study has no such metric; {nearest(by, known)}")
+        return by
+    wanted = ("completion_mean_s", "goodput_bps")
+    return next((name for name in wanted if name in known), known[0])
+
+
+def show_ranked(console: Console, done: Done, by: str | None, top: int) -> None:
+    """Print quantiles of each metric over the cells, and the ``top`` worst cells by one."""
+    chosen = ranking(done, by)
+    summed = dict.fromkeys([*(name for name in SUMMED if name in done.metrics), chosen])
+    table = Table(box=None, pad_edge=False)
+    for name in ("metric", "of"):
+        table.add_column(name)
+    for name in ("median", "worst tenth", "worst"):
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_column("where")
+    for name in summed:
+        means = _means(done, name)
+        for of, cells in means.items():
+            values = np.array([one.estimate if one.n else math.nan for one in cells])
+            if np.isfinite(values).any() and (name == chosen or np.nanmax(np.abs(values)) > 0):
+                table.add_row(name, of, *_quantiles(name, values), _cell(done, _order(name, values)[0]))
+    console.print(f"over {len(done.grid.branches)} cells, means over seeds", style="bold")
+    show_table(console, table)
+    _show_worst(console, done, chosen, top)
+
+
+def _show_worst(console: Console, done: Done, name: str, top: int) -> None:
+    means = _means(done, name)
+    most = dict(sorted(means.items(), key=lambda item: -_most(item[1]))[:MOST])
+    values = np.array([[one.estimate if one.n else math.nan for one in cells] for cells in most.values()])
+    # A cell is as bad as the worst of its groups.
+    worst = np.fmin.reduce(values, axis=0) if name in LESS_IS_WORSE else np.fmax.reduce(values, axis=0)
+    order = [place for place in _order(name, worst) if math.isfinite(worst[place])][:top]
+    heads = [axis.name for axis in done.axes]
+    whole = _table(heads, name)
+    for place in order:
+        for of, cells in most.items():
+            whole.add_row(*_shown(done, place), of, *with_interval(name, cells[place]))
+    console.print(f"the {len(order)} worst of {len(worst)} cells by {name}", style="bold")
+    if Measurement.get(console, console.options.update(width=WIDEST), whole).maximum <= console.width:
+        show_table(console, whole)
+        return
+    # On a narrow terminal the cell has a line of its own.
+    for place in order:
+        part = _table([], name)
+        for of, cells in most.items():
+            part.add_row(of, *with_interval(name, cells[place]))
+        console.print(_cell(done, place), style="bold")
+        show_table(console, part)
+
+
+def _table(keys: list[str], name: str) -> Table:
+    """A table of a metric whose cells are never folded."""
+    table = Table(box=None, pad_edge=False)
+    for key in keys:
+        table.add_column(key, justify="right", no_wrap=True)
+    table.add_column("of", no_wrap=True)
+    for head in (name, "95 % interval", "n"):
+        table.add_column(head, justify="right", no_wrap=True)
+    return table
+
+
+def _means(done: Done, name: str) -> dict[str, list[Interval]]:
+    """A metric's estimates: for each thing that there is one of, those of the cells."""
+    cells: Cells = done.metrics[name]
+    of = cells.axes[len(done.axes) :]
+    found = [interval for _, interval in cells.mean()]
+    names = of[0].shown if of else ("",)
+    return {each: found[place :: len(names)] for place, each in enumerate(names)}
+
+
+def _most(cells: list[Interval]) -> float:
+    return max((one.estimate for one in cells if one.n), default=-math.inf)
+
+
+def _order(name: str, values: np.ndarray[tuple[int], np.dtype[np.float64]]) -> list[int]:
+    """Places of values, the worst first; what is undefined comes last."""
+    sign = 1 if name in LESS_IS_WORSE else -1
+    return [int(place) for place in np.argsort(np.where(np.isnan(values), np.inf, sign * values), kind="stable")]
+
+
+def _quantiles(name: str, values: np.ndarray[tuple[int], np.dtype[np.float64]]) -> list[str]:
+    tail = WORST_SHARE if name in LESS_IS_WORSE else 1 - WORST_SHARE
+    end = 0.0 if name in LESS_IS_WORSE else 1.0
+    return [value_text(name, float(np.nanquantile(values, share))) for share in (0.5, tail, end)]
+
+
+def _shown(done: Done, place: int) -> list[str]:
+    at = np.unravel_index(place, [len(axis) for axis in done.axes])
+    return [axis.shown[i] for axis, i in zip(done.axes, at, strict=True)]
+
+
+def _cell(done: Done, place: int) -> str:
+    return ", ".join(_shown(done, place))

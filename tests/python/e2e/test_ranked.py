@@ -1,0 +1,60 @@
+"""What `optcp run` shows of a study of many cells: quantiles over them, and the worst by name."""
+
+import pytest
+
+WORLD = """
+title = "one flow over a link of many rates"
+stop = "2 s"
+[[nodes]]
+names = ["A", "B"]
+[[links]]
+chain = ["A", "B"]
+rate = "10 Mbps"
+delay = "1 ms"
+queue = "20 packets"
+[[flows]]
+group = "web"
+path = ["A", "B"]
+size = "100 segments"
+[[observe]]
+name = "goodput"
+kind = "goodput"
+interval = "1 s"
+[[observe]]
+name = "ends"
+kind = "completions"
+[sweep]
+"links.0.rate" = [RATES]
+"""
+
+
+@pytest.fixture
+def world(tmp_path):
+    """Thirteen cells: 1 to 13 Mb/s. The slower the link, the later the flow ends."""
+    rates = ", ".join(f'"{rate} Mbps"' for rate in range(1, 14))
+    (tmp_path / "world.toml").write_text(WORLD.replace("RATES", rates), encoding="utf-8")
+
+
+def test_many_cells_are_shown_worst_first(command, world):
+    lines = command("run", "world.toml").stdout.splitlines()
+    assert lines[0] == "over 13 cells, means over seeds"
+    (of_completions,) = (line.split() for line in lines if line.startswith("completion_mean_s"))
+    # The median of 1 to 13 Mb/s is 7, the worst 1: more than seven times as long.
+    assert of_completions[-2:] == ["1", "Mbps"]
+    median, worst = float(of_completions[2]), float(of_completions[6])
+    assert worst > 5 * median
+    at = lines.index("the 10 worst of 13 cells by completion_mean_s")
+    assert [line.split()[0] for line in lines[at + 2 : -1]] == [str(rate) for rate in range(1, 11)]
+    assert lines[-1] == "13 runs in results/world"
+
+
+def test_cells_are_sorted_by_any_metric(command, world):
+    lines = command("run", "world.toml", "--by", "goodput_bps", "--top", "2").stdout.splitlines()
+    at = lines.index("the 2 worst of 13 cells by goodput_bps")
+    assert len(lines) == at + 5
+    wrong = command("run", "world.toml", "--by", "goodput", status=2)
+    assert "--by goodput: the study has no such metric; did you mean 'goodput_bps'?" in wrong.stderr
+
+
+def test_quiet_says_where_the_results_are(command, world):
+    assert command("run", "world.toml", "--quiet").stdout == "13 runs in results/world\n"
