@@ -375,6 +375,25 @@ def validate(scenario: Path, settings: tuple[str, ...], *, paths: bool) -> None:
     warned.show(warned.of_world(world), whole=True)
 
 
+@cli.command(name="map")
+@click.argument("scenario", type=SCENARIO)
+@SET
+@click.option("--out", type=FILE, help="Where the picture goes. [default: <name of the scenario file>.svg]")
+def draw_map(scenario: Path, settings: tuple[str, ...], out: Path | None) -> None:
+    """Draw the network of a scenario as SVG: load, what fails, paths and backups."""
+    from optcp import _core
+    from optcp.files import write_text
+    from optcp.plots import network
+
+    world = _core.Scenario.load(str(scenario), list(_pairs(settings).items()))
+    picture = network.of_core(world, str(scenario), alone=True)
+    if not picture:
+        raise InputError(f"{scenario}: a map has from 1 to {network.MOST_NODES} nodes")
+    target = out or Path(f"{scenario.stem}.svg")
+    write_text(target, picture + "\n")
+    click.echo(f"{target}")
+
+
 @cli.command()
 @click.argument("scenario", type=SCENARIO)
 @SET

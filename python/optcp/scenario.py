@@ -267,7 +267,7 @@ class Scenario:
     def _repr_html_(self) -> str:
         from optcp.plots import network
 
-        return f"<p>{html.escape(repr(self))}</p>{network.of_world(self.resolved)}"
+        return f"<p>{html.escape(repr(self))}</p>{network.of_core(self.core)}"
 
 
 def as_written(value: object) -> str:

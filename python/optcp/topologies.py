@@ -13,9 +13,12 @@ import math
 import re
 import warnings
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from optcp.errors import InputError, nearest
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 EARTH_KM = 6371.0
 """Mean radius of the earth."""
@@ -87,6 +90,30 @@ def find(kind: str, reference: str, scenario: str) -> tuple[list[str], list[Link
         free.take(name or plain)
         links.append((at_a, at_b, name, length_mm))
     return names, links, [(index[a], index[b], round(1000 * much)) for (a, b), much in demands.items()]
+
+
+def places(settings: Mapping[str, str], scenario: str) -> dict[str, Position]:
+    """Longitude and latitude of the nodes of a scenario's topology, by name; of those that have them.
+
+    Parameters
+    ----------
+    settings
+        Key paths and values as written: :meth:`optcp._core.Scenario.settings`.
+    scenario
+        The scenario file.
+    """
+    for kind in ("name", "file"):
+        written = settings.get(f"topology.{kind}")
+        if written is None:
+            continue
+        reference = settings.get(f"parameters.{written[1:]}", written) if written.startswith("$") else written
+        try:
+            nodes = _named(reference)[0] if kind == "name" else _file(Path(scenario).parent / reference, reference)[0]
+        except InputError:
+            return {}
+        found = zip(_names(nodes), map(_position, nodes.values()), strict=True)
+        return {name: place for name, place in found if place is not None}
+    return {}
 
 
 def matrix(file: str, scenario: str) -> list[tuple[str, str, int]]:

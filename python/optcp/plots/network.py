@@ -1,69 +1,254 @@
-"""A map of a network, small enough for a notebook: nodes, links, and which of them fail."""
+"""A map of a network: nodes, links as wide as many flows cross them, what fails, paths and backups.
+
+Where the nodes have places on earth the map has them; otherwise links are about equally long (Kamada and Kawai 1989).
+The picture is text, the same for the same world, and follows light and dark.
+"""
 
 from __future__ import annotations
 
 import html
+import json
+import math
+from collections import defaultdict
 from typing import TYPE_CHECKING, Any
 
+from optcp.topologies import places
+
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
-WIDTH, HEIGHT, MARGIN = 640, 360, 30
-MOST_NODES = 150
+    from optcp import _core
+
+WIDTH, MARGIN, LEGEND = 760, 46, 22
+HEIGHTS = (240, 620)
+"""The least and the greatest: the shape of the network decides."""
+MOST_NODES = 250
 """Of a larger network nothing could be told apart."""
+MOST_PATHS = 6
+"""More paths than these are told by the width of links alone."""
+INKS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#b8860b", "#56b4e9")
+"""Of paths, one after the other (Okabe and Ito)."""
+FAILED = "#c0392b"
+LETTER, LINE = 6.4, 12.0
+"""Width and height of a letter of a label, 11 px."""
+
+Place = tuple[float, float]
 
 
-def of_world(resolved: Mapping[str, Any]) -> str:
-    """Draw the network of a resolved scenario: :func:`svg`."""
-    ends = [tuple(link["ends"]) for link in resolved["links"]]
-    failing = {failure["link"] for failure in resolved["failures"] if "link" in failure}
-    return svg(resolved["nodes"], ends, [link["name"] in failing for link in resolved["links"]])
-
-
-def svg(nodes: Sequence[str], links: Sequence[tuple[str, str]], failed: Sequence[bool]) -> str:
-    """Draw a network where links are about equally long; links that fail are dashed and red.
+def of_world(resolved: Mapping[str, Any], known: Mapping[str, Place] | None = None, *, alone: bool = False) -> str:
+    """Draw the network of a resolved scenario.
 
     Parameters
     ----------
-    nodes
-        Their names.
-    links
-        Two nodes each.
-    failed
-        One a link.
+    resolved
+        :attr:`optcp.Scenario.resolved`.
+    known
+        Longitude and latitude of nodes by name, in degrees; others stand beside their neighbours.
+    alone
+        Whether the picture is a file of its own, with a ground of its own colour.
 
     Returns
     -------
     str
         SVG text; empty for a network of more than :data:`MOST_NODES` nodes.
     """
+    nodes = resolved["nodes"]
+    links = [link for link in resolved["links"] if not link["name"].startswith("reserved-")]
     if not nodes or len(nodes) > MOST_NODES:
         return ""
+    at, height = _scaled(_layout(nodes, [tuple(link["ends"]) for link in links], known or {}))
+    failing = {failure["link"] for failure in resolved["failures"] if "link" in failure}
+    load = _load(resolved)
+    most = max(load.values(), default=0)
+    shown = _paths(resolved)
+    below = _legend(shown, failing=bool(failing), most=most, height=height)
+    parts = [_head(height + below[1], alone=alone)]
+    parts += [_link(link, at, load, most, fails=link["name"] in failing) for link in links]
+    for number, (_, path, dashed) in enumerate(shown):
+        parts.append(_way([at[node] for node in path], INKS[number % len(INKS)], number, dashed=dashed))
+    parts += [_node(name, at[name]) for name in nodes]
+    parts += [_label(name, place) for name, place in _labels(nodes, at, height)]
+    return "".join([*parts, below[0], "</svg>"])
+
+
+def of_core(core: _core.Scenario, scenario: str = "", *, alone: bool = False) -> str:
+    """Draw the network of a world; ``scenario`` is its file, beside which a topology's file is looked for."""
+    found = places(dict(core.settings()), scenario)
+    return of_world(json.loads(core.resolved()), found, alone=alone)
+
+
+def _layout(nodes: Sequence[str], links: Sequence[tuple[str, ...]], known: Mapping[str, Place]) -> dict[str, Place]:
+    """Where nodes are, in any units, north up."""
     import networkx as nx
 
     graph = nx.Graph()
     graph.add_nodes_from(nodes)
     graph.add_edges_from(links)
-    found = nx.kamada_kawai_layout(graph)
-    low = [min(float(place[axis]) for place in found.values()) for axis in (0, 1)]
-    high = [max(float(place[axis]) for place in found.values()) for axis in (0, 1)]
+    if not any(node in known for node in nodes):
+        return {node: (float(x), float(y)) for node, (x, y) in nx.kamada_kawai_layout(graph).items()}
+    middle = math.radians(sum(y for _, y in known.values()) / len(known))
+    found = {node: (known[node][0] * math.cos(middle), known[node][1]) for node in nodes if node in known}
+    span = max(max(x for x, _ in found.values()) - min(x for x, _ in found.values()), 1e-6)
+    beside: dict[str, int] = defaultdict(int)
+    # Hosts around their routers, one after the other.
+    for node in nodes:
+        if node in found:
+            continue
+        router = next((other for other in graph[node] if other in known), None)
+        x, y = found[router] if router is not None else (min(x for x, _ in found.values()), 0.0)
+        turn = 2.4 * beside[str(router)]
+        beside[str(router)] += 1
+        found[node] = (x + 0.05 * span * math.cos(turn), y + 0.05 * span * math.sin(turn))
+    return found
 
-    def at(node: str) -> tuple[float, float]:
-        x, y = (
-            MARGIN + (size - 2 * MARGIN) * (float(found[node][axis]) - low[axis]) / ((high[axis] - low[axis]) or 1)
-            for axis, size in ((0, WIDTH), (1, HEIGHT))
-        )
+
+def _scaled(found: Mapping[str, Place]) -> tuple[dict[str, Place], float]:
+    """The same in pixels, and how high the picture is."""
+    low = [min(place[axis] for place in found.values()) for axis in (0, 1)]
+    span = [max(place[axis] for place in found.values()) - low[axis] or 1e-9 for axis in (0, 1)]
+    inner = WIDTH - 2 * MARGIN
+    height = min(max(inner * span[1] / span[0], HEIGHTS[0]), HEIGHTS[1])
+    # Not longer than wide: what is higher is narrower, and stands in the middle.
+    across = min(inner, height * span[0] / span[1]) if len(found) > 2 else inner
+    left = MARGIN + (inner - across) / 2
+
+    def at(place: Place) -> Place:
+        x = left + across * (place[0] - low[0]) / span[0]
+        y = MARGIN + height * (1 - (place[1] - low[1]) / span[1])
         return round(x, 1), round(y, 1)
 
-    parts = [f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" role="img" aria-label="map of the network">']
-    for (a, b), fails in zip(links, failed, strict=True):
-        (x1, y1), (x2, y2) = at(a), at(b)
-        style = 'stroke="#c0392b" stroke-dasharray="5 4" stroke-width="2"' if fails else 'stroke="#888"'
-        title = f"<title>{html.escape(f'{a} - {b}')}{', fails' if fails else ''}</title>"
-        parts.append(f'<line x1="{x1}" y1="{y1}" x2="{x2}" y2="{y2}" {style}>{title}</line>')
-    for node in nodes:
-        x, y = at(node)
-        name = html.escape(node)
-        parts.append(f'<circle cx="{x}" cy="{y}" r="4" fill="#2c6fbb"><title>{name}</title></circle>')
-        parts.append(f'<text x="{x + 6}" y="{y - 6}" font-size="11" fill="currentColor">{name}</text>')
-    return "".join([*parts, "</svg>"])
+    return {node: at(place) for node, place in found.items()}, height + 2 * MARGIN
+
+
+def _load(resolved: Mapping[str, Any]) -> dict[frozenset[str], float]:
+    """How many flows cross between two nodes, in either direction; of pairs that runs draw, how many on average."""
+    load: dict[frozenset[str], float] = defaultdict(float)
+    for group in [*resolved["flows"], *resolved.get("traffic", ())]:
+        drawn = group.get("drawn")
+        all_routes = sum(len(route["flows"]) for route in group["routes"])
+        share = drawn["count"] * drawn["per_source"] / all_routes if drawn else 1
+        for route in group["routes"]:
+            for pair in zip(route["path"], route["path"][1:], strict=False):
+                load[frozenset(pair)] += share * len(route["flows"])
+    return load
+
+
+def _paths(resolved: Mapping[str, Any]) -> list[tuple[str, list[str], bool]]:
+    """Paths with what they are called and whether they are backups; none where there are too many."""
+    working: dict[tuple[str, ...], str] = {}
+    for group in [*resolved["flows"], *resolved.get("traffic", ())]:
+        for route in group["routes"]:
+            working.setdefault(tuple(route["path"]), group["group"])
+    backups: dict[tuple[str, ...], str] = {}
+    for one in resolved["protection"]:
+        backups.setdefault(tuple(one["backup"]), f"backup of {one['flows']}")
+    names = list(working.values())
+
+    def called(path: tuple[str, ...], name: str) -> str:
+        return name if names.count(name) == 1 else f"{name} {path[0]}-{path[-1]}"
+
+    found = [(called(path, name), list(path), False) for path, name in working.items()]
+    found = found if len(found) <= MOST_PATHS else []
+    behind = [(name, list(path), True) for path, name in backups.items()]
+    return found + (behind if len(behind) + len(found) <= MOST_PATHS else [])
+
+
+def _head(height: float, *, alone: bool) -> str:
+    ground = "background:#fff;" if alone else ""
+    dark = "svg.optcp-map{color:#ddd;background:#16191d}" if alone else ""
+    # Names stand clear of the lines below them.
+    halo = "svg.optcp-map text{paint-order:stroke;stroke-width:3px;stroke-linejoin:round;stroke:"
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" class="optcp-map" viewBox="0 0 {WIDTH} {height:.0f}" '
+        f'width="{WIDTH}" role="img" aria-label="map of the network" font-family="sans-serif" font-size="11">'
+        f"<style>svg.optcp-map{{{ground}color:{'#222' if alone else 'inherit'};max-width:100%;height:auto}}{halo}#fff}}"
+        f"@media(prefers-color-scheme:dark){{{dark}{halo}#16191d}}}}</style>"
+    )
+
+
+def _link(
+    link: Mapping[str, Any], at: Mapping[str, Place], load: Mapping[frozenset[str], float], most: float, *, fails: bool
+) -> str:
+    a, b = link["ends"]
+    (x1, y1), (x2, y2) = at[a], at[b]
+    flows = load.get(frozenset((a, b)), 0.0)
+    width = 1 + 6 * flows / most if most else 1.0
+    ink = f'stroke="currentColor" opacity="{0.55 if flows else 0.3}"'
+    if fails:
+        width, ink = max(width, 2.5), f'stroke="{FAILED}" stroke-dasharray="6 4"'
+    said = html.escape(f"{link['name']}: {flows:.3g} flows" + (", fails" if fails else ""))
+    ends = f'x1="{x1}" y1="{y1}" x2="{x2}" y2="{y2}"'
+    return f'<line {ends} stroke-width="{width:.1f}" {ink}><title>{said}</title></line>'
+
+
+def _way(points: Sequence[Place], ink: str, number: int, *, dashed: bool) -> str:
+    """A path beside its links, each path a little further away."""
+    off = 4 + 3 * number
+    moved = []
+    for place, (x, y) in enumerate(points):
+        before, behind = points[max(place - 1, 0)], points[min(place + 1, len(points) - 1)]
+        dx, dy = behind[0] - before[0], behind[1] - before[1]
+        length = math.hypot(dx, dy) or 1
+        moved.append(f"{x - off * dy / length:.1f},{y + off * dx / length:.1f}")
+    dash = ' stroke-dasharray="2 3"' if dashed else ""
+    return f'<polyline points="{" ".join(moved)}" fill="none" stroke="{ink}" stroke-width="2"{dash}/>'
+
+
+def _node(name: str, place: Place) -> str:
+    return f'<circle cx="{place[0]}" cy="{place[1]}" r="4" fill="#2c6fbb"><title>{html.escape(name)}</title></circle>'
+
+
+def _labels(nodes: Sequence[str], at: Mapping[str, Place], height: float) -> Iterator[tuple[str, Place]]:
+    """Where names stand: beside their nodes, clear of each other and of nodes; those without room have a hint alone."""
+    taken = [(x - 4, y - 4, x + 4, y + 4) for x, y in at.values()]
+    for name in nodes:
+        x, y = at[name]
+        wide = LETTER * len(name)
+        for left, base in (
+            (x + 7, y + 4),
+            (x - 7 - wide, y + 4),
+            (x - wide / 2, y - 8),
+            (x - wide / 2, y + 16),
+            (x + 5, y - 6),
+            (x + 5, y + 14),
+            (x - 5 - wide, y - 6),
+            (x - 5 - wide, y + 14),
+        ):
+            box = (left, base - LINE + 2, left + wide, base + 2)
+            inside = box[0] >= 2 and box[2] <= WIDTH - 2 and box[1] >= 2 and box[3] <= height - 2
+            if inside and not any(_meet(box, other) for other in taken):
+                taken.append(box)
+                yield name, (round(left, 1), round(base, 1))
+                break
+
+
+def _meet(a: tuple[float, ...], b: tuple[float, ...]) -> bool:
+    return a[0] < b[2] and b[0] < a[2] and a[1] < b[3] and b[1] < a[3]
+
+
+def _label(name: str, place: Place) -> str:
+    return f'<text x="{place[0]}" y="{place[1]}" fill="currentColor">{html.escape(name)}</text>'
+
+
+def _legend(
+    shown: Sequence[tuple[str, list[str], bool]], *, failing: bool, most: float, height: float
+) -> tuple[str, float]:
+    """What lines mean, below the map, and how much room that takes."""
+    entries = []
+    if failing:
+        entries.append((FAILED, ' stroke-dasharray="6 4"', "fails"))
+    for number, (name, _, dashed) in enumerate(shown):
+        entries.append((INKS[number % len(INKS)], ' stroke-dasharray="2 3"' if dashed else "", name))
+    if most:
+        entries.append(("currentColor", "", f"width: flows, {most:.3g} at most"))
+    parts, x, y = [], float(MARGIN), height + 4
+    for ink, dash, text in entries:
+        needed = 34 + LETTER * len(text) + 18
+        if x > MARGIN and x + needed > WIDTH:
+            x, y = float(MARGIN), y + LEGEND
+        parts.append(
+            f'<line x1="{x:.0f}" y1="{y:.0f}" x2="{x + 26:.0f}" y2="{y:.0f}" stroke="{ink}" stroke-width="3"{dash}/>'
+        )
+        parts.append(f'<text x="{x + 32:.0f}" y="{y + 4:.0f}" fill="currentColor">{html.escape(text)}</text>')
+        x += needed
+    return "".join(parts), (y - height + LEGEND) if entries else 0.0

@@ -18,6 +18,7 @@ from optcp.plots.svg import canvas, render
 from optcp.report.templating import templates
 from optcp.study.study import described
 from optcp.tables import digits, p_text
+from optcp.topologies import places
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -52,7 +53,7 @@ def page(done: Done) -> str:
             title=done.grid.title,
             about=described(done.grid, done.seeds),
             world=_world(world),
-            map=of_world(world),
+            map=of_world(world, places(done.store.read_identity()["settings"], "")),
             failing=any("link" in failure for failure in world["failures"]),
             axes=[(axis.name, ", ".join(axis.shown)) for axis in done.axes],
             settings=done.store.read_identity()["settings"],

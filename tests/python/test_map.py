@@ -1,0 +1,70 @@
+"""Maps of networks: where nodes stand, what lines say."""
+
+import re
+from xml.etree import ElementTree as ET
+
+import pytest
+
+import optcp
+from optcp import _core
+from optcp.plots import network
+from optcp.shipped import find
+
+# TopoHub leaves the file open that it has read.
+pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning", "ignore::ResourceWarning")
+
+SVG = "{http://www.w3.org/2000/svg}"
+NODE, LINE, NAME = f"{SVG}circle", f"{SVG}line", f"{SVG}text"
+
+
+def drawn(name, **settings):
+    """The map of a scenario as a tree of elements."""
+    world = optcp.load(name)
+    for key, value in settings.items():
+        world = world.set(key.replace("__", "."), value)
+    return ET.fromstring(network.of_core(world.core, alone=True))  # noqa: S314 - our own
+
+
+def places(picture):
+    """Where nodes stand, by name."""
+    return {node[0].text: (float(node.get("cx")), float(node.get("cy"))) for node in picture.iter(NODE)}
+
+
+def test_a_topology_has_north_up_and_east_right():
+    at = places(drawn("germany50"))
+    assert at["Kiel"][1] < at["Hannover"][1] < at["Muenchen"][1]
+    assert at["Aachen"][0] < at["Kassel"][0] < at["Dresden"][0]
+
+
+@pytest.mark.parametrize("name", ["germany50", "single-failure", "gmpls-section5", "das-fig1"])
+def test_names_do_not_cover_each_other(name):
+    picture = drawn(name)
+    names = [text for text in picture.iter(NAME) if text.text in places(picture)]
+    assert len(names) > 0.9 * len(places(picture))
+    boxes = [(float(t.get("x")), float(t.get("y")), network.LETTER * len(t.text)) for t in names]
+    for i, (x, y, wide) in enumerate(boxes):
+        for other_x, other_y, other_wide in boxes[i + 1 :]:
+            assert abs(y - other_y) >= 11 or x + wide <= other_x or other_x + other_wide <= x
+
+
+def test_links_say_what_crosses_them_and_what_fails():
+    """Two flows of `protected` and one of `cross`, which has R5-R6 for itself."""
+    said = {line[0].text: line for line in drawn("single-failure").iter(LINE) if len(line)}
+    assert said["R2-R3: 2 flows, fails"].get("stroke-dasharray")
+    assert "R5-R6: 1 flows" in said
+    assert "R2-R5: 0 flows" in said
+    widths = {name.partition(":")[0]: float(line.get("stroke-width")) for name, line in said.items()}
+    assert widths["R1-R2"] > widths["R5-R6"] > widths["R2-R5"]
+
+
+def test_text_is_legible_and_the_picture_fits_the_page():
+    text = network.of_core(_core.Scenario.load(str(find("germany50"))))
+    assert 'font-size="11"' in text
+    assert "max-width:100%" in text
+    assert re.search(r"prefers-color-scheme:dark", text)
+
+
+def test_the_command_writes_a_file(command, tmp_path):
+    assert command("map", "single-failure").stdout == "single-failure.svg\n"
+    ET.parse(tmp_path / "single-failure.svg")  # noqa: S314 - our own
+    assert "a map has from 1 to 250 nodes" in command("map", "lbas", status=2).stderr
