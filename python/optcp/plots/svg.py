@@ -8,14 +8,21 @@ import io
 import re
 from importlib import resources
 from typing import IO, TYPE_CHECKING, Any
+from xml.etree import ElementTree as ET
 
 import matplotlib as mpl
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 
+from optcp.plots import lean, readable
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+LEAST_TEXT_PX = 11.2
+"""On any screen, of the smallest text."""
+MOST_ZOOM = 1.7
+"""Pixels of a screen a point of a figure."""
 INK = "#010203"
 """The colour of text and axes in optcp.mplstyle; it becomes ``currentColor``, so that it follows light and dark."""
 
@@ -55,17 +62,17 @@ def render(figure: Figure, name: str, label: str) -> str:
     style = resources.files("optcp.plots") / "optcp.mplstyle"
     with resources.as_file(style) as path, mpl.rc_context(fname=path):
         mpl.rcParams["svg.hashsalt"] = name
+        readable.name(figure)
         figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None, "Format": None, "Type": None})
     text = buffer.getvalue()
-    text = text[text.index("<svg") :]
-    head, body = text.split(">", 1)
-    box = re.search(r'viewBox="[^"]*"', head)
-    if box is None:
-        raise ValueError("matplotlib wrote an SVG without a viewBox")
-    head = (
-        f'<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" '
-        f'{box[0]} role="img" aria-label="{html.escape(label)}"'
+    root = ET.fromstring(text[text.index("<svg") :])  # noqa: S314 - matplotlib wrote it
+    _, _, width, height = map(float, root.attrib["viewBox"].split())
+    smallest = min(map(float, re.findall(r"font-size: ([\d.]+)px", text)), default=9.0)
+    said = "".join(f' {name}="{value}"' for name, value in lean.ROOT.items())
+    # Where it is shown smaller its text could not be read, where larger it would shout.
+    size = f"min-width:{width * LEAST_TEXT_PX / smallest:.0f}px;max-width:{width * MOST_ZOOM:.0f}px"
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:g} {height:g}" role="img" style="{size}" '
+        f'aria-label="{html.escape(label)}" font-family="DejaVu Sans,Verdana,sans-serif"{said}>'
+        f"{lean.Figure(root, name, INK, readable.scales(figure)).text}</svg>"
     )
-    # matplotlib numbers its groups from 1 in every figure; a page with several needs them apart.
-    body = re.sub(r'<g id="[^"]*">', "<g>", body)
-    return f"{head}>{body}".replace(INK, "currentColor").strip()
