@@ -44,7 +44,11 @@ impl Draw {
 
     /// A profile with every choice as it makes it, or with each choice drawn.
     pub fn config(&mut self) -> Config {
-        let profile = self.pick(Profile::ALL);
+        // BBR is drawn below, with what it needs.
+        let profile = match self.pick(Profile::ALL) {
+            Profile::Linux6Bbr => Profile::Linux6,
+            profile => profile,
+        };
         let recovery = self.pick(&[
             RecoveryKind::Tahoe,
             RecoveryKind::Reno,
