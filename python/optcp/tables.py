@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 WIDEST = 10_000
 """Letters a line that no table needs."""
 
+MOST_STUDIES = 3
+"""That are named where the size of an exhibit is said."""
+
 FOLDED = 4
 """Letters a line that a folded key or metric keeps at least."""
 
@@ -66,14 +69,32 @@ def show_result(console: Console, result: Result) -> None:
 def size_text(result: Result) -> str:
     """Say how many runs are behind a result, and how many the paper had."""
     name, paper_runs = result.size["name"], result.size["paper_runs"]
-    theirs = "" if paper_runs is None else f"; the paper had {paper_runs} runs"
+    theirs = "" if paper_runs is None else f"; the paper had {many(paper_runs, 'run')}"
     if result.provenance["seeds"] is None:
         return f"size {name}: no runs{theirs}"
-    parts = [f"{count} seeds ({study})" for study, count in result.size["seeds"].items() if count]
+    counts: dict[int, list[str]] = {}
+    for study, count in result.size["seeds"].items():
+        if count:
+            counts.setdefault(count, []).append(study)
+    parts = [
+        f"{many(count, 'seed')} "
+        + (f"of each of {len(of)} studies" if len(of) > MOST_STUDIES else f"({', '.join(of)})")
+        for count, of in counts.items()
+    ]
     if kept := len(result.provenance.get("kept", [])):
-        parts.append(f"{kept} runs stored with the project")
+        parts.append(f"{many(kept, 'run')} stored with the project")
     first, last = result.provenance["seeds"]
-    return f"size {name}: {', '.join(parts)}, seeds {first} to {last}{theirs}"
+    seeds = f"seed {first}" if first == last else f"seeds {first} to {last}"
+    return f"size {name}: {', '.join(parts)}, {seeds}{theirs}"
+
+
+def many(count: int, one: str, more: str = "") -> str:
+    """Write a number and what is counted.
+
+    >>> many(1, "seed"), many(0, "seed"), many(2, "holds", "hold")
+    ('1 seed', '0 seeds', '2 hold')
+    """
+    return f"{count} {one if count == 1 else more or one + 's'}"
 
 
 def assumed_text(result: Result) -> str:
@@ -97,7 +118,9 @@ def bounds(values: Sequence[float | None]) -> str:
 
 
 def interval(low: float | None, high: float | None) -> str:
-    """Write an interval; a dash for an end that one run cannot give."""
+    """Write an interval; a dash for an end that one run cannot give, or for both."""
+    if low is None and high is None:
+        return "-"
     return f"[{number(low)}, {number(high)}]"
 
 

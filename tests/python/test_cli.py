@@ -380,7 +380,7 @@ def test_reproduce_prints_writes_and_reports(optcp):
 def test_a_quick_look_with_a_number_of_seeds(optcp):
     status, out, _ = optcp("reproduce", "gmpls/table3", "--quick", "--seeds", "3", "--out", "out")
     assert status == 0
-    assert "size quick, seeds=3: 3 seeds (100+100), 3 seeds (10+10), seeds 1 to 3;" in " ".join(out.split())
+    assert "size quick, seeds=3: 3 seeds (100+100, 10+10), seeds 1 to 3;" in " ".join(out.split())
     assert json.loads(Path("out/gmpls/table3.json").read_text())["size"]["name"] == "quick, seeds=3"
 
 

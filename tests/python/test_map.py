@@ -58,9 +58,11 @@ def test_links_say_what_crosses_them_and_what_fails():
 
 
 def test_text_is_legible_and_the_picture_fits_the_page():
-    text = network.of_core(_core.Scenario.load(str(find("germany50"))))
+    world = _core.Scenario.load(str(find("germany50")))
+    text = network.of_core(world)
     assert 'font-size="11"' in text
-    assert "max-width:100%" in text
+    assert "min-width:760px" in text
+    assert "max-width:100%" in network.of_core(world, alone=True)
     assert re.search(r"prefers-color-scheme:dark", text)
 
 

@@ -428,7 +428,8 @@ def test_the_report_shows_a_study(stored_runs, table3):
     assert (status, out) == (0, "report: out/report/index.html\n")
     page = Path("out/report/index.html").read_text()
     found = json.loads(FILE.read_text())
-    assert page.count("<figure>") == 6
+    # The first figure, and those that are folded.
+    assert page.count("<figure>") + page.count("data-html>") == 6
     assert f"agree with all {found['print']['values']} printed values" in page
     digest, statement = found["provenance"]["metrics_sha256"], found["claims"][0]["text"]
     for words in ("flows = 10+10", "significantly above", statement, digest):

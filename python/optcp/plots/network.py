@@ -157,11 +157,13 @@ def _head(height: float, *, alone: bool) -> str:
     ground = "background:#fff;" if alone else ""
     dark = "svg.optcp-map{color:#ddd;background:#16191d}" if alone else ""
     # Names stand clear of the lines below them.
+    # A page scrolls a map whose text would be too small.
+    size = "max-width:100%" if alone else f"min-width:{WIDTH}px"
     halo = "svg.optcp-map text{paint-order:stroke;stroke-width:3px;stroke-linejoin:round;stroke:"
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" class="optcp-map" viewBox="0 0 {WIDTH} {height:.0f}" '
         f'width="{WIDTH}" role="img" aria-label="map of the network" font-family="sans-serif" font-size="11">'
-        f"<style>svg.optcp-map{{{ground}color:{'#222' if alone else 'inherit'};max-width:100%;height:auto}}{halo}#fff}}"
+        f"<style>svg.optcp-map{{{ground}color:{'#222' if alone else 'inherit'};{size};height:auto}}{halo}#fff}}"
         f"@media(prefers-color-scheme:dark){{{dark}{halo}#16191d}}}}</style>"
     )
 

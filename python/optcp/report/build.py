@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import functools
-import re
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from optcp import results as found
 from optcp import tables
@@ -14,6 +13,9 @@ from optcp.papers.judge import word
 from optcp.papers.model import Result
 from optcp.plots import figures
 from optcp.plots import sensitivity as plots
+from optcp.report.exhibit import shown, slug
+from optcp.report.findings import HOLDS, MARKS, claims, counted, overall, papers, printed, tone
+from optcp.report.packed import Files
 from optcp.report.templating import templates
 from optcp.sensitivity.result import Result as Study
 
@@ -25,8 +27,8 @@ if TYPE_CHECKING:
 
 R = TypeVar("R", Result, Study)
 
-VERDICTS = ("match", "near", "differs", "undecided", "claim-only")
-JUDGEMENTS = ("true", "false", "undecided")
+MOST_FINDINGS = 4
+"""Of a paper on the first page, before somebody asks for all."""
 
 
 def write_report(directory: Path) -> Path:
@@ -53,24 +55,36 @@ def write_report(directory: Path) -> Path:
 def render(results: Sequence[Result], studies: Sequence[Study] = ()) -> str:
     """Make the page; the same bytes for the same results."""
     environment = templates()
-    environment.filters |= {"number": tables.number, "word": word, "slug": _slug, "bounds": tables.bounds}
+    files = Files()
+    found = papers(results)
+    ordered = [result for paper in found for result in paper.results]
+    environment.filters |= {"number": tables.number, "word": word, "slug": slug, "bounds": tables.bounds}
     environment.globals |= {
-        "interval": tables.interval,
         "size_text": tables.size_text,
         "ended_text": tables.ended_text,
         "figures": functools.partial(_drawn, figures, "the result of"),
         "study_figures": functools.partial(_drawn, plots.figures, "the sensitivity study of"),
-        "keys_of": _keys,
+        "shown": functools.partial(shown, files=files),
+        "many": tables.many,
+        "overall": overall,
+        "tone_of": tone,
+        "counted_in": lambda result: _counted([result]),
+        "holds": HOLDS,
+        "marks": MARKS,
     }
-    page = environment.get_template("index.html.j2")
-    return page.render(
-        results=results,
+    return environment.get_template("index.html.j2").render(
+        results=ordered,
         studies=studies,
-        papers=_summary(results),
+        papers=found,
+        summary=_counted(ordered),
         version=_versions([*results, *studies]),
-        verdicts=VERDICTS,
-        judgements=JUDGEMENTS,
+        most_findings=MOST_FINDINGS,
+        files=files,
     )
+
+
+def _counted(results: Sequence[Result]) -> str:
+    return counted([tone(claim) for claim in claims(results)], printed(results))
 
 
 def _drawn(draw: Callable[[R], list[Figure]], what: str, result: R) -> list[Figure]:
@@ -89,35 +103,6 @@ def _drawn(draw: Callable[[R], list[Figure]], what: str, result: R) -> list[Figu
         ) from error
 
 
-def _summary(results: Sequence[Result]) -> list[dict[str, Any]]:
-    """Counts of verdicts and judgements by paper."""
-    papers: dict[str, list[Result]] = {}
-    for result in results:
-        papers.setdefault(result.exhibit.partition("/")[0], []).append(result)
-    return [
-        {
-            "name": name,
-            "paper": of_paper[0].source["paper"],
-            "exhibits": of_paper,
-            "rows": _counts([row.verdict for result in of_paper for row in result.rows], VERDICTS),
-            "claims": _counts([word(claim.holds) for result in of_paper for claim in result.claims], JUDGEMENTS),
-        }
-        for name, of_paper in papers.items()
-    ]
-
-
-def _counts(words: Sequence[str], order: Sequence[str]) -> dict[str, int]:
-    return {name: words.count(name) for name in order}
-
-
 def _versions(results: Sequence[Result | Study]) -> str:
     versions = (f"{result.provenance['version']} (git {result.provenance['git']})" for result in results)
     return ", ".join(dict.fromkeys(versions))
-
-
-def _keys(result: Result) -> list[str]:
-    return list(dict.fromkeys(name for row in result.rows for name in row.key))
-
-
-def _slug(text: str) -> str:
-    return re.sub(r"[^a-z0-9.]+", "-", text.lower())

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import csv
 import hashlib
+import io
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,11 +12,14 @@ import numpy as np
 from optcp import _core
 from optcp.files import write_text
 from optcp.labelled import cells_of, prefixed
-from optcp.plots.estimates import IEEE_WIDTH_IN, MOST_CURVES, draw
+from optcp.plots.estimates import IEEE_WIDTH_IN, MOST_CURVES, draw, words
 from optcp.plots.network import of_world
 from optcp.plots.registry import Figure
 from optcp.plots.study import HEIGHT_IN, first_axis
 from optcp.plots.svg import canvas, render
+from optcp.report import worlds
+from optcp.report.compared import differences, values
+from optcp.report.packed import Files
 from optcp.report.templating import templates
 from optcp.study.study import described
 from optcp.tables import digits, p_text
@@ -24,12 +29,15 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from optcp.cells import Cells
-    from optcp.compare import Compared
+    from optcp.compare import Compared, Comparison
     from optcp.estimates import Estimates
     from optcp.study.done import Done
 
-MOST_ROWS = 24
+MOST_ROWS = 12
 """The rows of a metric that are seen without a click."""
+
+
+AGAIN = "to make it again"
 
 
 def write(done: Done, path: Path) -> Path:
@@ -41,17 +49,22 @@ def write(done: Done, path: Path) -> Path:
 def page(done: Done) -> str:
     """Make the page; the same bytes for the same study."""
     reference = {axis.name: axis.values[0] for axis in done.axes} if len(done.grid.branches) > 1 else {}
+    comparison = done.compare(at=reference) if reference else None
     compared: dict[str, dict[tuple[str, ...], Compared]] = {}
-    for row in done.compare(at=reference).rows if reference else ():
+    for row in comparison.rows if comparison else ():
         compared.setdefault(row.metric, {})[tuple(row.cell.values())] = row
+    summary, findings = differences(comparison.rows, reference) if comparison else ("", values(done.metrics))
     summaries = {one["name"]: one["summary"] for one in _core.metrics()}
     world = done.grid.branches[0].resolved
+    about = provenance(done)
     return (
         templates()
         .get_template("runs.html.j2")
         .render(
             title=done.grid.title,
             about=described(done.grid, done.seeds),
+            summary=summary,
+            findings=findings,
             world=_world(world),
             map=of_world(world, places(done.store.read_identity()["settings"], "")),
             failing=any("link" in failure for failure in world["failures"]),
@@ -59,14 +72,41 @@ def page(done: Done) -> str:
             settings=done.store.read_identity()["settings"],
             metrics=[_metric(cells, summaries[name], compared.get(name, {})) for name, cells in done.metrics.items()],
             reference=", ".join(f"{name} = {value}" for name, value in reference.items()),
-            provenance=provenance(done),
+            provenance=about,
+            command=about.pop(AGAIN),
+            files=_files(done, comparison),
             most=MOST_ROWS,
         )
     )
 
 
+def _files(done: Done, comparison: Comparison | None) -> Files:
+    """Means of all metrics, the comparison, and the scenario."""
+    files = Files()
+    text = io.StringIO()
+    names = list(dict.fromkeys(axis.name for cells in done.metrics.values() for axis in cells.axes))
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(["metric", "unit", *names, "mean", "low", "high", "n"])
+    for name, cells in done.metrics.items():
+        for cell, one in cells.mean():
+            ends = ["" if np.isnan(value) else value for value in (one.estimate, one.low, one.high)]
+            writer.writerow([name, cells.unit, *(cell.get(axis, "") for axis in names), *ends, one.n])
+    files.add("metrics.csv", text.getvalue())
+    if comparison:
+        files.add("comparison.csv", comparison.csv())
+    # Studies of before it was kept have none.
+    if toml := done.store.cell(done.grid.branches[0].id).get("toml"):
+        files.add("scenario.toml", worlds.toml(done.grid, toml))
+    return files
+
+
 def _world(world: dict[str, Any]) -> str:
-    flows = sum(len(route["flows"]) for group in world["flows"] for route in group.get("routes", ()))
+    flows = sum(
+        drawn["count"] * drawn["per_source"]
+        if (drawn := group.get("drawn"))
+        else sum(len(route["flows"]) for route in group.get("routes", ()))
+        for group in world["flows"]
+    )
     parts = [(len(world["nodes"]), "nodes"), (len(world["links"]), "links"), (flows, "flows that start with the run")]
     return ", ".join(f"{count} {what}" for count, what in parts) + f"; it ends at {world['stop_ps'] / 1e12:g} s"
 
@@ -85,18 +125,24 @@ def _metric(cells: Cells, summary: str, compared: dict[tuple[str, ...], Compared
         against = ["reference", "", "", "", ""] if compared else []
         if (row := compared.get(tuple(cell.values()))) is not None:
             gap, least, most = shown(row.difference, row.low, row.high)
-            against = [gap, f"[{least}, {most}]", digits(row.relative_pct, 100), p_text(row.p), str(row.n)]
+            against = [gap, _ends(least, most), digits(row.relative_pct, 100), p_text(row.p), str(row.n)]
         rows.append(
-            {"cell": cell.values(), "mean": mean, "interval": f"[{low}, {high}]", "n": means.n[at], "against": against}
+            {"cell": cell.values(), "mean": mean, "interval": _ends(low, high), "n": means.n[at], "against": against}
         )
     return {
         "name": cells.name,
+        "words": words(cells.name, cells.unit),
         "unit": unit,
         "summary": summary[:1].upper() + summary[1:],
         "axes": [axis.name for axis in cells.axes],
         "rows": rows,
         "figure": _figure(cells, means),
     }
+
+
+def _ends(low: str, high: str) -> str:
+    """An interval, which one seed does not have."""
+    return "-" if low == high == "-" else f"[{low}, {high}]"
 
 
 def _figure(cells: Cells, means: Estimates) -> Figure | None:
@@ -136,7 +182,5 @@ def provenance(done: Done) -> dict[str, str]:
         "seeds": f"{first} to {done.seeds[-1]}" if whole else ", ".join(map(str, done.seeds)),
         "runs": str(len(digests)),
         "metrics_sha256": hashlib.sha256(bytes.fromhex("".join(digests))).hexdigest(),
-        "to make it again": again
-        if whole and done.grid.named is None
-        else "optcp.Study(scenario, over, seeds=...).run(...)",
+        AGAIN: again if whole and done.grid.named is None else "optcp.Study(scenario, over, seeds=...).run(...)",
     }

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
+from optcp.report.packed import packed
+
 
 def templates() -> Environment:
     """Make an environment in which what is undefined is an error, and texts are escaped."""
-    return Environment(
+    environment = Environment(
         loader=PackageLoader("optcp.report"),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    environment.filters["packed"] = packed
+    return environment

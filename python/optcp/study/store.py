@@ -13,7 +13,7 @@ import os
 import threading
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, Any, NotRequired, TypedDict
 
 import numpy as np
 
@@ -84,6 +84,7 @@ class Cell(TypedDict):
     """What is kept of a cell."""
 
     cell: dict[str, str]
+    toml: NotRequired[str]
     scenario_sha256: str
     scenario: World
 
@@ -333,7 +334,7 @@ class Store:
             write_text(path, described(branch))
 
     def cell(self, cell: str) -> dict[str, Any]:
-        """What is kept of a cell: ``cell`` (axis to value), ``scenario_sha256`` and ``scenario``, resolved."""
+        """What is kept of a cell: ``cell`` (axis to value), ``toml``, ``scenario_sha256``, ``scenario`` (resolved)."""
         path = self.root / "cells" / f"{cell}.json"
         try:
             return stored.load(path, lambda text: stored.shaped(Cell, stored.table(text)))
@@ -453,7 +454,12 @@ def _manifest(text: str) -> Manifest:
 
 def described(branch: Branch) -> str:
     """What ``cells/<cell>.json`` holds."""
-    about = {"cell": branch.key, "scenario_sha256": branch.scenario.sha256, "scenario": branch.resolved}
+    about = {
+        "cell": branch.key,
+        "toml": branch.scenario.to_toml(),
+        "scenario_sha256": branch.scenario.sha256,
+        "scenario": branch.resolved,
+    }
     return stored.sealed(json.dumps(about, ensure_ascii=False, indent=1) + "\n")
 
 

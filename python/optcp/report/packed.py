@@ -1,0 +1,35 @@
+"""Texts that a page holds for when somebody asks for them: compressed, each once."""
+
+from __future__ import annotations
+
+import base64
+import zlib
+
+
+def packed(text: str) -> str:
+    """Compress a text for ``DecompressionStream("deflate")`` of browsers."""
+    return base64.b64encode(zlib.compress(text.encode(), 9)).decode()
+
+
+def unpacked(text: str) -> str:
+    """Read :func:`packed` back."""
+    return zlib.decompress(base64.b64decode(text)).decode()
+
+
+class Files:
+    """Files to download."""
+
+    def __init__(self) -> None:
+        self._names: dict[str, str] = {}
+
+    def add(self, name: str, text: str) -> str:
+        """Hold a file; its name here, which is that of another one with the same content."""
+        return self._names.setdefault(text, name)
+
+    def names(self) -> list[str]:
+        """Their names."""
+        return list(self._names.values())
+
+    def packed(self) -> list[tuple[str, str]]:
+        """Every file by its name."""
+        return [(name, packed(text)) for text, name in self._names.items()]

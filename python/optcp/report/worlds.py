@@ -1,0 +1,49 @@
+"""A grid of worlds as a scenario file: its first cell, and the others as ``[sweep]`` where they are a grid."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import tomllib
+from typing import TYPE_CHECKING
+
+from optcp import _core
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from optcp.study import Grid
+
+MOST_CELLS = 40
+"""Of cells that are no grid, in comments."""
+
+
+def toml(grid: Grid, first: str) -> str:
+    """Write a grid whose first cell is the scenario file ``first`` as one file."""
+    cells = [branch.key for branch in grid.branches]
+    if len(cells) == 1:
+        return first
+    axes = {key: list(dict.fromkeys(cell.get(key, "") for cell in cells)) for key in grid.keys}
+    if cells == [dict(zip(axes, values, strict=True)) for values in itertools.product(*axes.values())]:
+        lines = [f"{json.dumps(key)} = [{', '.join(map(_literal, values))}]" for key, values in axes.items()]
+        for text in (first, "\n".join([first, "[sweep]", *lines, ""])):
+            if _axes(text) == list(axes.items()):
+                return text
+    shown = [", ".join(f"{key} = {value}" for key, value in cell.items()) for cell in cells[:MOST_CELLS]]
+    more = [f"and {len(cells) - MOST_CELLS} more"] if len(cells) > MOST_CELLS else []
+    return "\n".join([f"# The first of {len(cells)} cells:", *(f"#   {line}" for line in [*shown, *more]), "", first])
+
+
+def _literal(text: str) -> str:
+    try:
+        value = tomllib.loads(f"value = {text}")["value"]
+    except tomllib.TOMLDecodeError:
+        value = text
+    return text if isinstance(value, int | float | list | dict) else json.dumps(text, ensure_ascii=False)
+
+
+def _axes(text: str) -> Sequence[tuple[str, list[str]]]:
+    try:
+        return _core.Scenario.parse(text, "scenario.toml").axes
+    except _core.ScenarioError:
+        return []

@@ -1,0 +1,188 @@
+"""The pages in a browser: no errors, nothing wider than the window, and what a reader does on them works."""
+
+import csv
+import itertools
+import os
+import shutil
+
+import pytest
+
+from conftest import command_in
+from optcp.report import build
+from optcp.results import exhibits
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium is installed: pages are not opened")
+WIDTHS = (400, 1280)
+LEAST_TEXT_PX = 11
+WORLD = """
+title = "a queue of one link"
+stop = "3 s"
+[parameters]
+queue = "10 packets"
+[[nodes]]
+names = ["A", "R", "B"]
+[[links]]
+chain = ["A", "R", "B"]
+rate = "10 Mbps"
+delay = "5 ms"
+queue = "$queue"
+[[flows]]
+group = "f"
+path = ["A", "R", "B"]
+start = "uniform(0 s, 0.1 s)"
+[[observe]]
+name = "g"
+kind = "goodput"
+interval = "3 s"
+[sweep]
+parameters = { queue = ["5 packets", "10 packets", "20 packets", "40 packets"] }
+"""
+SMALLEST_TEXT = """() => Math.min(...[...document.querySelectorAll("figure svg text")].map((text) => {
+  const place = text.getScreenCTM();
+  return parseFloat(getComputedStyle(text).fontSize) * Math.hypot(place.a, place.b);
+}))"""
+
+
+@pytest.fixture(scope="module")
+def browser():
+    playwright = pytest.importorskip("playwright.sync_api")
+    with playwright.sync_playwright() as driver:
+        # A container's only user is root, whom Chromium refuses its sandbox.
+        chromium = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"] if os.geteuid() == 0 else [])
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture(scope="module")
+def papers(results_directory):
+    return build.write_report(results_directory)
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("study")
+    (folder / "w.toml").write_text(WORLD)
+    command_in(folder, "run", "w.toml", "--runs", "3", "--out", "out")
+    return build.write_report(folder / "out")
+
+
+@pytest.fixture(params=WIDTHS)
+def opened(request, browser):
+    """Open a page, and make sure at the end that it had no errors."""
+    context = browser.new_context(viewport={"width": request.param, "height": 800}, accept_downloads=True)
+    page = context.new_page()
+    errors = []
+    page.on("console", lambda message: errors.append(message.text) if message.type in ("error", "warning") else None)
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    page.on("request", lambda sent: None if sent.url.startswith(("file:", "blob:")) else errors.append(sent.url))
+
+    def open_(path, place=""):
+        page.goto(f"{path.as_uri()}{place}")
+        return page
+
+    yield open_
+    context.close()
+    assert errors == []
+
+
+def table3(papers):
+    return next(one for one in exhibits(papers.parents[1]).values() if one.exhibit == "gmpls/table3")
+
+
+def test_nothing_is_wider_than_the_window_or_too_small_to_read(opened, papers, study):
+    for path in (papers, study):
+        page = opened(path)
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        assert page.evaluate(SMALLEST_TEXT) >= LEAST_TEXT_PX
+
+
+def test_search_leaves_what_was_searched(opened, papers):
+    page = opened(papers)
+    page.fill("#find", "table3")
+    assert page.locator("#gmpls-table3").is_visible()
+    assert not page.locator("#gmpls-fig7").is_visible()
+    assert page.locator("#found").inner_text() == "1 of 3 found"
+    page.fill("#find", "no such word")
+    assert page.locator("#found").inner_text() == "0 of 3 found"
+    page.fill("#find", "")
+    assert page.locator("#gmpls-fig7").is_visible()
+
+
+def test_the_index_leads_to_an_exhibit(opened, papers):
+    page = opened(papers)
+    if page.locator("#menu").is_visible():
+        assert not page.locator("#contents").is_visible()
+        page.click("#menu")
+    page.click('#contents a[href="#gmpls-table3"]')
+    page.wait_for_timeout(500)
+    top = page.locator("#gmpls-table3").bounding_box()["y"]
+    assert 0 <= top < 100
+    assert page.locator("#find").is_visible()
+
+
+def test_folds_open(opened, papers):
+    page = opened(papers)
+    figures = page.locator("#gmpls-fig7 figure")
+    assert figures.count() == 1
+    page.locator("#gmpls-fig7 details.more > summary").click()
+    page.wait_for_function("document.querySelectorAll('#gmpls-fig7 figure').length === 4")
+    evidence = page.locator("#gmpls-fig7 .claim details").first
+    assert not evidence.locator("ul").first.is_visible()
+    evidence.locator("summary").click()
+    assert evidence.locator("ul").first.is_visible()
+
+
+def test_a_table_unfolds_and_sorts(opened, papers):
+    page = opened(papers)
+    rows = page.locator("#gmpls-table3 tbody tr")
+    result = table3(papers)
+    assert rows.count() == len(result.rows)
+    head = page.locator("#gmpls-table3 th", has_text="measured")
+    head.click()
+    assert head.get_attribute("aria-sort") == "ascending"
+    values = [float(text) for text in page.locator("#gmpls-table3 td b").all_inner_texts()]
+    assert values == sorted(values)
+    head.click()
+    values = [float(text) for text in page.locator("#gmpls-table3 td b").all_inner_texts()]
+    assert values == sorted(values, reverse=True)
+
+
+def test_what_is_downloaded_is_the_result(opened, papers, study, tmp_path):
+    page = opened(papers)
+    with page.expect_download() as download:
+        page.locator("#gmpls-table3 button", has_text="rows (CSV)").click()
+    assert download.value.suggested_filename == "gmpls-table3.csv"
+    download.value.save_as(tmp_path / "rows.csv")
+    rows = list(csv.DictReader((tmp_path / "rows.csv").read_text().splitlines()))
+    result = table3(papers)
+    assert [float(row["measured"]) for row in rows] == [row.measured for row in result.rows]
+
+    page = opened(study)
+    with page.expect_download() as download:
+        page.locator("#what-came-out button", has_text="scenario.toml").click()
+    download.value.save_as(tmp_path / "scenario.toml")
+    command_in(tmp_path, "run", "scenario.toml", "--runs", "3", "--out", "again")
+    again, first = (folder / "study.json" for folder in (tmp_path / "again", study.parents[1]))
+    assert again.read_text() == first.read_text()
+
+
+def test_the_pointer_shows_the_value_of_a_point(opened, study):
+    page = opened(study)
+    drawing = page.locator("figure svg", has=page.locator("[data-name]")).first
+    drawing.scroll_into_view_if_needed()
+    box = drawing.bounding_box()
+    tip = page.locator("#tip")
+    for across, down in itertools.product(range(1, 20), range(1, 12)):
+        page.mouse.move(box["x"] + box["width"] * across / 20, box["y"] + box["height"] * down / 12)
+        if tip.is_visible():
+            break
+    assert "queue" in tip.inner_text()
+
+
+def test_a_command_is_copied(opened, study, browser):
+    page = opened(study)
+    button = page.locator("[data-copy]").first
+    button.click()
+    page.wait_for_function("document.querySelector('[data-copy]').textContent === 'copied'")
+    assert "optcp run SCENARIO.toml --runs 3" in button.get_attribute("data-copy")
