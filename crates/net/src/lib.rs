@@ -25,7 +25,9 @@ pub use drop::DropReason;
 pub use ids::{BundleId, FlowId, Label, PortId};
 pub use jitter::Jitter;
 pub use label::{Bridge, Entrance, Gate, Hop, LabelTable};
-pub use loss::{IndependentLoss, Loss, LossKind, Lossy, PeriodicLoss, ScriptedLoss};
+pub use loss::{
+    GilbertElliott, IndependentLoss, Loss, LossKind, Lossy, PeriodicLoss, ScriptedLoss,
+};
 pub use merge::{Selector, SelectorId, Side};
 pub use packet::{Header, INITIAL_TTL, Packet};
 pub use paths::{PathId, Paths};

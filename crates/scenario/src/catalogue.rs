@@ -5,8 +5,8 @@ use optcp_units::registry::Family;
 use serde_json::{Value, json};
 
 use crate::schema::{
-    CapacityKind, Chosen, Disjoint, FailedDirections, FailedPackets, File, MembersKind, Metric,
-    Weights,
+    CapacityKind, Chosen, DISTRIBUTIONS, Disjoint, FailedDirections, FailedPackets, File,
+    MembersKind, Metric, Weights,
 };
 use crate::warnings::WarningKind;
 
@@ -61,12 +61,8 @@ pub fn catalogue() -> Vec<CatalogueEntry> {
     let registered = families().flat_map(|family| {
         family.members.iter().map(move |e| entry(family.name, e.name, e.summary, e.source))
     });
-    let distributions = [entry(
-        "distributions",
-        "uniform(low, high)",
-        "any value from low to high, all equally likely; drawn once a link or flow",
-        "OpTCP",
-    )];
+    let distributions =
+        DISTRIBUTIONS.iter().map(|one| entry("distributions", one.form, one.summary, one.source));
     let units = UNITS.iter().map(|unit| {
         let aliases = match unit.aliases {
             [] => String::new(),

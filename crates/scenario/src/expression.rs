@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use optcp_units::Quantity;
 
 use crate::problem::{Problem, Problems};
-use crate::schema::{said, uniform_arguments};
+use crate::schema::{drawn_from, said};
 use crate::tree::{Entry, Node, Origin, Value};
 use optcp_units::nearest::suggestion;
 
@@ -91,14 +91,16 @@ impl<'t> Scope<'t> {
             mark_use(&mut node, here);
             return Ok(Some(node));
         }
-        let text = match uniform_arguments(text) {
-            Some((low, high)) => {
-                let (Some(low), Some(high)) =
-                    (self.product(low, here, found)?, self.product(high, here, found)?)
-                else {
-                    return Ok(None);
-                };
-                format!("uniform({low}, {high})")
+        let text = match drawn_from(text) {
+            Some((name, arguments)) => {
+                let mut texts = Vec::new();
+                for argument in arguments {
+                    let Some(product) = self.product(argument, here, found)? else {
+                        return Ok(None);
+                    };
+                    texts.push(product.to_string());
+                }
+                format!("{name}({})", texts.join(", "))
             }
             None => match self.product(text, here, found)? {
                 None => return Ok(None),

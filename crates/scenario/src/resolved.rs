@@ -15,7 +15,7 @@ use optcp_traffic::{FractalRenewal, PacketSize, ProcessKind, SizesKind, Volume};
 use crate::plan::{
     BundlePlan, BurstsPlan, Carries, DetectionPlan, DirectedLink, DrawnPlan, FailurePlan, FlowPlan,
     LinkPlan, Loses, LossPlan, ObservePlan, Plan, PortPlan, ProcessPlan, ProtectionPlan,
-    QueueLimit, RoutingPlan, Spread, TrafficPlan,
+    QueueLimit, RoutingPlan, Shape, Spread, TrafficPlan,
 };
 use crate::schema::{FailedPackets, resolved_tcp};
 
@@ -123,6 +123,8 @@ fn volume(volume: Volume) -> Value {
         }
         Volume::Web(web) => json!({ "kind": SizesKind::WebLike.name(),
             "largest_bytes": web.largest(), "mean_bytes": volume.mean() }),
+        Volume::Measured(workload) => json!({ "kind": workload.kind().name(),
+            "largest_bytes": workload.largest(), "mean_bytes": volume.mean() }),
     }
 }
 
@@ -191,7 +193,7 @@ fn routing(plan: &Plan, entry: &RoutingPlan) -> Value {
         "converge": entry.converge.name(),
         "flooding_ps": entry.flooding.as_ps(),
         "spf_ps": entry.spf.as_ps(),
-        "update_ps": spread(entry.update, Duration::as_ps),
+        "update_ps": spread(&entry.update),
         "ttl": entry.ttl.name(),
     })
 }
@@ -205,8 +207,8 @@ fn failure(plan: &Plan, place: usize, failure: &FailurePlan) -> Value {
     if let Some(direction) = [0, 1].into_iter().find(|&way| !failure.directions[1 - way]) {
         value["port"] = json!(plan.port_name((failure.link, direction)));
     }
-    if failure.later != Spread::Fixed(Duration::ZERO) {
-        value["later_ps"] = spread(failure.later, Duration::as_ps);
+    if failure.later != Spread::ZERO {
+        value["later_ps"] = spread(&failure.later);
         // By its entry it is drawn, and together with the others of that entry.
         if failure.entry != place {
             value["entry"] = json!(failure.entry);
@@ -315,7 +317,7 @@ fn group(plan: &Plan, index: usize, among: impl Fn(&FlowPlan) -> bool) -> Map<St
             let writes = first.writes.iter().map(|(after, n)| json!([after.as_ps(), n]));
             map.insert("written_later_ps_segments".into(), writes.collect());
         }
-        map.insert("start_ps".into(), spread(first.start, Time::as_ps));
+        map.insert("start_ps".into(), spread(&first.start));
         if let Carries::Arrivals(arrivals) = first.carries {
             let arrivals = &plan.arrivals[arrivals];
             map.insert("arrivals_per_s".into(), json!(arrivals.rate.per_second()));
@@ -357,6 +359,15 @@ fn loss(plan: &Plan, entry: &LossPlan) -> Value {
             "packets": lossy.name(),
             "period_packets": period,
         }),
+        Loses::GilbertElliott { lossy, turns, loses } => json!({
+            "port": port,
+            "kind": LossKind::GilbertElliott.name(),
+            "packets": lossy.name(),
+            "good_to_bad": turns[0],
+            "bad_to_good": turns[1],
+            "loss_in_good": loses[0],
+            "loss_in_bad": loses[1],
+        }),
     }
 }
 
@@ -376,17 +387,43 @@ fn port(port: &PortPlan) -> Value {
     };
     json!({
         "rate_bps": port.rate.bps(),
-        "delay_ps": spread(port.delay, Duration::as_ps),
+        "delay_ps": spread(&port.delay),
         "jitter_ps": port.jitter.as_ps(),
         key: queue,
     })
 }
 
-/// A number, or the ends of a uniform distribution.
-fn spread<T: Copy>(spread: Spread<T>, ps: fn(T) -> u64) -> Value {
+/// A number of picoseconds, or a distribution with what it is made of.
+fn spread(spread: &Spread) -> Value {
+    let ps = Duration::as_ps;
     match spread {
-        Spread::Fixed(value) => json!(ps(value)),
-        Spread::Uniform { low, high } => json!({ "uniform": [ps(low), ps(high)] }),
+        Spread::Fixed(value) => json!(value.as_ps()),
+        Spread::Uniform { low, high } => json!({ "uniform": [low.as_ps(), high.as_ps()] }),
+        Spread::Choice(values) => {
+            json!({ "choice": values.iter().copied().map(ps).collect::<Vec<_>>() })
+        }
+        Spread::Cut { shape, mean, most } => {
+            let mut inner = json!({ "mean": mean.as_ps() });
+            if let Some(most) = most {
+                inner["most"] = json!(most.as_ps());
+            }
+            let name = match shape {
+                Shape::Exponential => "exponential",
+                Shape::Normal(deviation) => {
+                    inner["deviation"] = json!(deviation.as_ps());
+                    "normal"
+                }
+                Shape::Lognormal(deviation) => {
+                    inner["deviation"] = json!(deviation.as_ps());
+                    "lognormal"
+                }
+                Shape::Pareto(shape) => {
+                    inner["shape"] = json!(shape);
+                    "pareto"
+                }
+            };
+            json!({ name: inner })
+        }
     }
 }
 

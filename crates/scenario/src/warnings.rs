@@ -120,7 +120,7 @@ impl Finder<'_> {
         for (index, link) in plan.links.iter().enumerate().filter(|(_, link)| link.over.is_empty())
         {
             for port in &link.directions {
-                let delay = port.delay.high();
+                let delay = port.delay.long();
                 if delay > LONGEST_LINK {
                     let message = format!(
                         "`{}` takes {delay}: light goes around the earth in 200 ms",
@@ -185,10 +185,16 @@ impl Finder<'_> {
 
     fn losses(&mut self) {
         for (index, loss) in self.plan.losses.iter().enumerate() {
-            let Loses::Independent { probability, .. } = loss.loses else { continue };
-            if probability >= HIGHEST_LOSS {
-                let message = format!("{} % of the packets are lost", probability * 100.0);
-                self.warn(WarningKind::HighLoss, place!["losses", index, "probability"], message);
+            // Which packets a period takes is known: it is no mistake of a unit.
+            let share =
+                loss.loses.share().filter(|_| !matches!(loss.loses, Loses::Periodic { .. }));
+            if let Some(share) = share.filter(|&share| share >= HIGHEST_LOSS) {
+                let message = format!("{} % of the packets are lost", share * 100.0);
+                let key = match loss.loses {
+                    Loses::GilbertElliott { .. } => "good_to_bad",
+                    _ => "probability",
+                };
+                self.warn(WarningKind::HighLoss, place!["losses", index, key], message);
             }
         }
     }
@@ -340,7 +346,8 @@ impl Finder<'_> {
         let plan = self.plan;
         let mut longest = Duration::ZERO;
         // By the port that they share with the least rate: start and round trip of each flow.
-        let mut alike: BTreeMap<(DirectedLink, Time, Duration), Vec<&FlowPlan>> = BTreeMap::new();
+        let mut alike: BTreeMap<(DirectedLink, Duration, Duration), Vec<&FlowPlan>> =
+            BTreeMap::new();
         for flow in plan.flows.iter().filter(|flow| flow.tcp.is_some()) {
             let rtt = round_trip(plan, flow);
             longest = longest.max(rtt);
@@ -348,14 +355,14 @@ impl Finder<'_> {
                 let port = &plan.links[hop.0].directions[hop.1];
                 port.jitter > Duration::ZERO || !matches!(port.delay, Spread::Fixed(_))
             };
-            let (Carries::Flow, Spread::Fixed(start)) = (flow.carries, flow.start) else {
+            let (Carries::Flow, Spread::Fixed(start)) = (flow.carries, &flow.start) else {
                 continue;
             };
             let rate = |hop: &&DirectedLink| plan.links[hop.0].directions[hop.1].rate.bps();
             if let (None, Some(&port)) =
                 (flow.hops.iter().find(drawn), flow.hops.iter().min_by_key(rate))
             {
-                alike.entry((port, start, rtt)).or_default().push(flow);
+                alike.entry((port, *start, rtt)).or_default().push(flow);
             }
         }
         for ((port, start, rtt), flows) in alike {
@@ -384,7 +391,7 @@ impl Finder<'_> {
         let plan = self.plan;
         let lasting =
             plan.flows.iter().filter(|flow| flow.carries == Carries::Flow && flow.size.is_none());
-        let Some(last) = lasting.map(|flow| flow.start.high()).max() else { return };
+        let Some(last) = lasting.filter_map(|flow| flow.start.latest()).max() else { return };
         for (index, observed) in plan.observe.iter().enumerate() {
             let begins = Time::ZERO + observed.after;
             if observed.kind.tallies() && begins < last {
@@ -407,8 +414,8 @@ fn round_trip(plan: &Plan, flow: &FlowPlan) -> Duration {
     let takes = |bytes: u64, rate: Rate| rate.transmission_time(Bytes::new(bytes));
     flow.hops.iter().fold(Duration::ZERO, |sum, &(link, way)| {
         let [there, back] = [way, 1 - way].map(|way| &plan.links[link].directions[way]);
-        sum + there.delay.high()
-            + back.delay.high()
+        sum + there.delay.long()
+            + back.delay.long()
             + takes(data, there.rate)
             + takes(ack, back.rate)
     })

@@ -16,8 +16,20 @@ pub fn exponential(stream: &mut Stream) -> f64 {
 }
 
 /// Pareto distributed: above `least`, with P(X > x) = (least / x)^`shape`.
-pub(crate) fn pareto(stream: &mut Stream, least: f64, shape: f64) -> f64 {
+pub fn pareto(stream: &mut Stream, least: f64, shape: f64) -> f64 {
     least * libm::pow(unit(stream), -1.0 / shape)
+}
+
+/// Standard normal.
+pub fn normal(stream: &mut Stream) -> f64 {
+    normal_pair(stream)[0]
+}
+
+/// Lognormal with this mean and standard deviation: mu = log mean - sigma^2 / 2, sigma^2 = log (1 + (deviation / mean)^2).
+pub fn lognormal(stream: &mut Stream, mean: f64, deviation: f64) -> f64 {
+    let ratio = deviation / mean;
+    let variance = libm::log1p(ratio * ratio);
+    mean * libm::exp(libm::sqrt(variance) * normal(stream) - variance / 2.0)
 }
 
 /// Two independent standard normal numbers (Box and Muller 1958).
@@ -28,7 +40,8 @@ pub(crate) fn normal_pair(stream: &mut Stream) -> [f64; 2] {
 }
 
 /// A span of `ps` picoseconds as a whole number; what no run reaches is cut.
-pub(crate) fn whole_ps(ps: f64) -> u64 {
+#[must_use]
+pub fn whole_ps(ps: f64) -> u64 {
     /// 53 days, far below where sums of instants would overflow.
     const FARTHEST: u64 = 1 << 62;
     #[expect(clippy::cast_possible_truncation, reason = "the cast saturates, and the rest is cut")]

@@ -14,8 +14,9 @@ mod rate;
 mod size;
 mod spectrum;
 mod volume;
+mod workload;
 
-pub use draw::exponential;
+pub use draw::{exponential, lognormal, normal, pareto, whole_ps};
 pub use process::{
     Constant, FractalRenewal, FractionalNoise, NoiseError, OnOff, Poisson, Process, ProcessKind,
     RenewalShape,
@@ -23,6 +24,7 @@ pub use process::{
 pub use rate::PacketRate;
 pub use size::{ExponentialSize, PacketSize, SizesKind};
 pub use volume::{BoundedPareto, Volume, WebLike};
+pub use workload::Workload;
 
 /// The families of names that are registered here, as `optcp list` has them.
 pub const FAMILIES: &[optcp_units::registry::Family] = &[ProcessKind::FAMILY, SizesKind::FAMILY];

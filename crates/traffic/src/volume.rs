@@ -2,6 +2,7 @@
 
 use optcp_des::Stream;
 
+use crate::Workload;
 use crate::draw::{exponential, normal_pair, unit};
 
 /// Bytes of one flow.
@@ -15,6 +16,8 @@ pub enum Volume {
     Pareto(BoundedPareto),
     /// See [`WebLike`].
     Web(WebLike),
+    /// See [`Workload`].
+    Measured(Workload),
 }
 
 impl Volume {
@@ -25,6 +28,7 @@ impl Volume {
             Volume::Exponential(mean) => whole(*mean as f64 * exponential(stream)),
             Volume::Pareto(pareto) => whole(pareto.draw(stream)),
             Volume::Web(web) => whole(web.draw(stream)),
+            Volume::Measured(workload) => whole(workload.draw(stream)),
         }
     }
 
@@ -36,6 +40,7 @@ impl Volume {
             Volume::Exponential(mean) => *mean as f64,
             Volume::Pareto(pareto) => pareto.mean(),
             Volume::Web(web) => web.mean(),
+            Volume::Measured(workload) => workload.mean(),
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use optcp_des::Stream;
 
+use super::Chance;
 use super::lossy::Lossy;
 use crate::Packet;
 
@@ -19,8 +20,7 @@ use crate::Packet;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IndependentLoss {
     lossy: Lossy,
-    /// Of 2^64 equally likely numbers, those below this one lose the packet.
-    threshold: u128,
+    chance: Chance,
     stream: Stream,
 }
 
@@ -28,16 +28,12 @@ impl IndependentLoss {
     /// Loses packets with a probability from 0 to 1, by the numbers of `stream`.
     #[must_use]
     pub fn new(lossy: Lossy, probability: f64, stream: Stream) -> Self {
-        debug_assert!((0.0..=1.0).contains(&probability), "a probability, not {probability}");
-        let numbers = (1_u128 << 64) as f64;
-        #[expect(clippy::cast_possible_truncation, reason = "at most 2^64, and the rest rounds")]
-        let threshold = (probability * numbers) as u128;
-        IndependentLoss { lossy, threshold, stream }
+        IndependentLoss { lossy, chance: Chance::new(probability), stream }
     }
 
     /// Draws for a packet that comes by.
     pub fn drops(&mut self, packet: Packet) -> bool {
-        self.lossy.concerns(packet) && u128::from(self.stream.next_u64()) < self.threshold
+        self.lossy.concerns(packet) && self.chance.comes(&mut self.stream)
     }
 }
 

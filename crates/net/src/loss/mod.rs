@@ -1,14 +1,17 @@
 //! Losses that a scenario asks for, at the entry of a port, before its queue.
 
+mod gilbert_elliott;
 mod independent;
 mod lossy;
 mod periodic;
 mod scripted;
 
+use optcp_des::Stream;
 use optcp_units::registry;
 
 use crate::{DropReason, Packet};
 
+pub use gilbert_elliott::GilbertElliott;
 pub use independent::IndependentLoss;
 pub use lossy::Lossy;
 pub use periodic::PeriodicLoss;
@@ -24,6 +27,8 @@ pub enum Loss {
     Independent(IndependentLoss),
     /// See [`PeriodicLoss`].
     Periodic(PeriodicLoss),
+    /// See [`GilbertElliott`].
+    GilbertElliott(GilbertElliott),
 }
 
 impl Loss {
@@ -33,6 +38,7 @@ impl Loss {
             Loss::Scripted(loss) => (loss.drops(packet), DropReason::Scripted),
             Loss::Independent(loss) => (loss.drops(packet), DropReason::RandomLoss),
             Loss::Periodic(loss) => (loss.drops(packet), DropReason::PeriodicLoss),
+            Loss::GilbertElliott(loss) => (loss.drops(packet), DropReason::RandomLoss),
         };
         lost.then_some(reason)
     }
@@ -44,5 +50,24 @@ registry! {
         "scripted" => Scripted: "chosen transmissions of chosen segments", "OpTCP";
         "independent" => Independent: "each packet with the same probability, whatever happened to the others", "Bernoulli trials; ns-2, ErrorModel";
         "periodic" => Periodic: "every n-th packet", "Mathis et al. 1997";
+        "gilbert-elliott" => GilbertElliott: "in bursts: with one probability while the line is good, with another while it is bad", "Gilbert 1960, Elliott 1963";
+    }
+}
+
+/// A probability from 0 to 1, to a multiple of 2^-64: of 2^64 equally likely numbers, those below this one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Chance(u128);
+
+impl Chance {
+    fn new(probability: f64) -> Self {
+        debug_assert!((0.0..=1.0).contains(&probability), "a probability, not {probability}");
+        let numbers = (1_u128 << 64) as f64;
+        #[expect(clippy::cast_possible_truncation, reason = "at most 2^64, and the rest rounds")]
+        Chance((probability * numbers) as u128)
+    }
+
+    /// Whether it comes to pass, by the next number.
+    fn comes(self, stream: &mut Stream) -> bool {
+        u128::from(stream.next_u64()) < self.0
     }
 }

@@ -2,6 +2,7 @@
 
 use optcp_des::Streams;
 use optcp_traffic::Poisson;
+use optcp_units::Time;
 
 use optcp_scenario::pick;
 use optcp_scenario::plan::{Carries, FlowPlan, Plan, Spread};
@@ -59,7 +60,7 @@ fn arriving(plan: &Plan, index: usize, streams: Streams) -> Vec<(FlowPlan, u32)>
         let segments = arrivals.volume.draw(&mut sizes).div_ceil(mss);
         let flow = FlowPlan {
             name: format!("{group}/{}", flows.len()),
-            start: Spread::Fixed(arrivals.from + since),
+            start: Spread::Fixed(arrivals.from.saturating_since(Time::ZERO) + since),
             size: Some(u32::try_from(segments).unwrap_or(u32::MAX)),
             carries: Carries::Flow,
             ..route.clone()

@@ -17,8 +17,8 @@ use optcp_des::Streams;
 use optcp_engine::observe::{Observations, Watched};
 use optcp_engine::{Blueprint, FlowSpec};
 use optcp_net::{
-    Action, Control, FlowId, IndependentLoss, Jitter, Loss, Paths, PeriodicLoss, PortConfig,
-    PortId, QueueLimit, ScriptedLoss,
+    Action, Control, FlowId, GilbertElliott, IndependentLoss, Jitter, Loss, Paths, PeriodicLoss,
+    PortConfig, PortId, QueueLimit, ScriptedLoss,
 };
 use optcp_optical::protection::Outage;
 use optcp_tcp::Config;
@@ -119,12 +119,11 @@ fn drawn_failures(plan: &Plan, streams: Streams) -> Cow<'_, Plan> {
     if plan.failures.iter().any(|failure| failure.process.is_some()) {
         let stop = plan.stop;
         let failures = &mut plan.to_mut().failures;
-        *failures =
-            failures.iter().flat_map(|&failure| recurring(failure, stop, streams)).collect();
+        *failures = failures.iter().flat_map(|failure| recurring(failure, stop, streams)).collect();
     }
     for i in 0..plan.failures.len() {
-        let FailurePlan { later, entry, .. } = plan.failures[i];
-        if later != Spread::Fixed(Duration::ZERO) {
+        let FailurePlan { ref later, entry, .. } = plan.failures[i];
+        if *later != Spread::ZERO {
             let later = draw(later, streams, || format!("failures/{entry}/later"));
             let failure = &mut plan.to_mut().failures[i];
             failure.at = failure.at + later;
@@ -135,8 +134,8 @@ fn drawn_failures(plan: &Plan, streams: Streams) -> Cow<'_, Plan> {
 }
 
 /// The failures of a process in a run, as they come one after the other; all links of an entry fail together.
-fn recurring(failure: FailurePlan, stop: Time, streams: Streams) -> Vec<FailurePlan> {
-    let Some([works, fails]) = failure.process else { return vec![failure] };
+fn recurring(failure: &FailurePlan, stop: Time, streams: Streams) -> Vec<FailurePlan> {
+    let Some([works, fails]) = failure.process else { return vec![failure.clone()] };
     let mut stream = streams.stream(&format!("failures/{}/process", failure.entry));
     let mut draw = |mean: Duration| {
         let drawn = mean.as_ps() as f64 * exponential(&mut stream);
@@ -156,21 +155,21 @@ fn recurring(failure: FailurePlan, stop: Time, streams: Streams) -> Vec<FailureP
         }
         now = at + draw(fails);
         let repair = Some(now).filter(|&repair| repair < stop);
-        found.push(FailurePlan { at, repair, process: None, ..failure });
+        found.push(FailurePlan { at, repair, process: None, ..failure.clone() });
     }
 }
 
 fn ports(plan: &Plan, streams: Streams) -> Vec<PortConfig> {
     let mut ports = Vec::with_capacity(2 * plan.links.len());
     for link in &plan.links {
-        let own = draw(link.directions[0].delay, streams, || format!("links/{}/delay", link.name));
+        let own = draw(&link.directions[0].delay, streams, || format!("links/{}/delay", link.name));
         let over = link.over.iter().fold(own, |sum, &hop| sum + delay_of(&ports, hop));
         // What is longer than the longest run comes never either way.
         let there = over.min(Duration::LONGEST);
         let back = if link.shared_delay {
             there
         } else {
-            draw(link.directions[1].delay, streams, || format!("links/{}/delay/back", link.name))
+            draw(&link.directions[1].delay, streams, || format!("links/{}/delay/back", link.name))
         };
         for (port, (delay, way)) in link.directions.iter().zip([(there, ""), (back, "/back")]) {
             let jitter = (port.jitter > Duration::ZERO).then(|| {
@@ -190,6 +189,9 @@ fn losses(plan: &Plan, streams: Streams) -> Vec<Vec<Loss>> {
     let mut others: Vec<Vec<Loss>> = vec![Vec::new(); 2 * plan.links.len()];
     for entry in &plan.losses {
         let port = port_id(entry.hop).index();
+        let number = others[port].len();
+        let stream =
+            || streams.stream(&format!("ports/{}/losses/{number}", plan.port_name(entry.hop)));
         match entry.loses {
             Loses::Scripted { ref flows, ref segments, transmission } => {
                 for flow in flows.iter().copied().map(FlowId::at) {
@@ -197,10 +199,12 @@ fn losses(plan: &Plan, streams: Streams) -> Vec<Vec<Loss>> {
                 }
             }
             Loses::Independent { lossy, probability } => {
-                let name =
-                    format!("ports/{}/losses/{}", plan.port_name(entry.hop), others[port].len());
-                let loss = IndependentLoss::new(lossy, probability, streams.stream(&name));
+                let loss = IndependentLoss::new(lossy, probability, stream());
                 others[port].push(Loss::Independent(loss));
+            }
+            Loses::GilbertElliott { lossy, turns, loses } => {
+                let loss = GilbertElliott::new(lossy, turns, loses, stream());
+                others[port].push(Loss::GilbertElliott(loss));
             }
             Loses::Periodic { lossy, period } => {
                 others[port].push(Loss::Periodic(PeriodicLoss::new(lossy, period)));
@@ -235,8 +239,7 @@ fn flows(
         plan.tcp.iter().map(|(_, config)| Arc::new(config.clone())).collect();
     let spec = |flow: &plan::FlowPlan| {
         let config = Arc::clone(&configs[flow.tcp.filter(|_| flow.carries == Carries::Flow)?]);
-        let since_zero = flow.start.map(|at| at.saturating_since(Time::ZERO));
-        let start = draw(since_zero, streams, || format!("flows/{}/start", flow.name));
+        let start = draw(&flow.start, streams, || format!("flows/{}/start", flow.name));
         let clock = |name: &str, period: Duration| {
             let mut stream = streams.stream(&format!("flows/{}/{name}", flow.name));
             Duration::from_ps(stream.below(period.as_ps()))

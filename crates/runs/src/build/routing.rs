@@ -240,7 +240,8 @@ fn failures(plan: &Plan) -> Vec<Failure> {
 
 /// How long everything takes in this run.
 fn timing(plan: &Plan, routing: &RoutingPlan, ports: &[PortConfig], streams: Streams) -> Timing {
-    let update = |node: &String| draw(routing.update, streams, || format!("routing/{node}/update"));
+    let update =
+        |node: &String| draw(&routing.update, streams, || format!("routing/{node}/update"));
     let delay = |link| [0, 1].map(|direction| delay_of(ports, (link, direction)));
     Timing {
         detection: routing.detection,

@@ -33,8 +33,7 @@ pub(super) fn datagrams<'p>(
                 data
             }
         };
-        let since_zero = flow.start.map(|at| at.saturating_since(Time::ZERO));
-        let start = draw(since_zero, streams, || format!("traffic/{}/start", flow.name));
+        let start = draw(&flow.start, streams, || format!("traffic/{}/start", flow.name));
         let start = Time::ZERO + start;
         Some(DatagramSpec {
             process: process(traffic, start, &flow.name, streams),

@@ -27,10 +27,13 @@ use toml::{Table, Value};
 const USUAL: u64 = 2000;
 
 /// What the schema has, since flows and datagrams share a table of sizes, and is refused.
-const IMPOSSIBLE: [&str; 4] = [
+const IMPOSSIBLE: [&str; 7] = [
     "flows.sizes.smallest",
+    "traffic.sizes.kind = data-mining",
+    "traffic.sizes.kind = hadoop",
     "traffic.sizes.kind = pareto",
     "traffic.sizes.kind = web-like",
+    "traffic.sizes.kind = web-search",
     "traffic.sizes.shape",
 ];
 

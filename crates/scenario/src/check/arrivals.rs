@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use optcp_tcp::Config;
-use optcp_traffic::{BoundedPareto, PacketRate, SizesKind, Volume, WebLike};
+use optcp_traffic::{BoundedPareto, PacketRate, SizesKind, Volume, WebLike, Workload};
 use optcp_units::Time;
 
 use crate::plan::{ArrivalsPlan, Carries, DirectedLink, Spread};
@@ -54,7 +54,7 @@ pub(super) fn check_keys(i: usize, entry: &FlowsEntry, problems: &mut Problems<'
 pub(super) fn arrivals(
     i: usize,
     entry: &FlowsEntry,
-    (group, start): (usize, Spread<Time>),
+    (group, start): (usize, &Spread),
     ways: &Ways,
     config: &Config,
     (plan, network): (&mut Draft, &Network),
@@ -63,12 +63,13 @@ pub(super) fn arrivals(
     if entry.arrivals.is_none() && entry.load.is_none() {
         return Carries::Flow;
     }
-    let Spread::Fixed(from) = start else {
+    let Spread::Fixed(since_zero) = start else {
         problems
             .at(place!["flows", i, "start"], "the start of `arrivals` is drawn")
             .label("must be one instant");
         return Carries::Flow;
     };
+    let from = Time::ZERO + *since_zero;
     let until = entry.until.map_or(plan.stop, |until| Time::ZERO + until.0).min(plan.stop);
     if until <= from && plan.stop > Time::ZERO {
         let key = if entry.until.is_some() { "until" } else { "start" };
@@ -187,6 +188,7 @@ fn drawn(i: usize, sizes: &SizesTable, problems: &mut Problems<'_>) -> Option<Vo
         SizesKind::Exponential => (&["mean"], &["mean"]),
         SizesKind::Pareto => (&["mean", "shape", "largest"], &["mean", "shape", "largest"]),
         SizesKind::WebLike => (&["largest"], &["largest"]),
+        SizesKind::WebSearch | SizesKind::DataMining | SizesKind::Hadoop => (&["largest"], &[]),
     };
     let place = place!["flows", i, "sizes"];
     if !keys_fit(place, sizes, allowed, needed, problems) {
@@ -201,6 +203,8 @@ fn drawn(i: usize, sizes: &SizesTable, problems: &mut Problems<'_>) -> Option<Vo
             BoundedPareto::with_mean(mean as f64, shape, largest as f64).map(Volume::Pareto)
         }
         SizesKind::WebLike => WebLike::new(largest as f64).map(Volume::Web),
+        kind => Workload::new(kind, sizes.largest.map(|size| size.0.count() as f64))
+            .map(Volume::Measured),
     };
     if volume.is_none() {
         problems.at(place, "there is no such distribution of sizes").label(match sizes.kind {
@@ -213,6 +217,7 @@ fn drawn(i: usize, sizes: &SizesTable, problems: &mut Problems<'_>) -> Option<Vo
             SizesKind::WebLike => {
                 format!("the tail begins at {} B: the largest must be above", WebLike::TAIL_FROM)
             }
+            _ => "the largest must be above zero".to_owned(),
         });
     }
     volume

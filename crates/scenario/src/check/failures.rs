@@ -26,9 +26,9 @@ pub(super) fn failures(
         let process = process(i, entry, stop, problems);
         let Some(at) = entry.at.map(instant).or(process.map(|_| Time::ZERO)) else { continue };
         let repair = entry.repair.map(instant);
-        let later = entry.later.map_or(Spread::Fixed(Duration::ZERO), |later| later.0);
-        check_spread(later, place!["failures", i, "later"], problems);
-        let (latest, ends) = (at + later.high(), repair.map(|repair| repair + later.high()));
+        let later = entry.later.as_ref().map_or(Spread::ZERO, |later| later.0.clone());
+        check_spread(&later, true, place!["failures", i, "later"], problems);
+        let (latest, ends) = (at + later.long(), repair.map(|repair| repair + later.long()));
         if latest >= stop {
             problems
                 .at(
@@ -51,7 +51,7 @@ pub(super) fn failures(
         let kept = entry.packets == Some(FailedPackets::Kept);
         for (link, directions) in links {
             if process.is_some() {
-                let later = Spread::Fixed(Duration::ZERO);
+                let later = Spread::ZERO;
                 let failure =
                     FailurePlan { link, directions, kept, at, repair, later, entry: i, process };
                 plan.failures.push(failure);
@@ -60,7 +60,7 @@ pub(super) fn failures(
             let before_end =
                 |instant: Time, end: Option<Time>| end.is_none_or(|end| instant <= end);
             let overlap = plan.failures.iter().find(|other| {
-                let other_ends = other.repair.map(|repair| repair + other.later.high());
+                let other_ends = other.repair.map(|repair| repair + other.later.long());
                 let once = other.link == link && other.process.is_none();
                 once && before_end(at, other_ends) && before_end(other.at, ends)
             });
@@ -77,7 +77,7 @@ pub(super) fn failures(
                 kept,
                 at,
                 repair,
-                later,
+                later: later.clone(),
                 entry: i,
                 process,
             });

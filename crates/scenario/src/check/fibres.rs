@@ -127,7 +127,7 @@ impl Network {
             }
             let costs = [0, 1].map(|way| {
                 let back = way == 1 && !link.shared_delay;
-                delay_cost(link.directions[usize::from(back)].delay)
+                delay_cost(&link.directions[usize::from(back)].delay)
             });
             let [Some(there), Some(back)] = costs else {
                 problems
@@ -271,7 +271,7 @@ impl Network {
         };
         let port = |rate| PortPlan {
             rate,
-            delay: Spread::Fixed(Duration::ZERO),
+            delay: Spread::ZERO,
             jitter: Duration::ZERO,
             queue: QueueLimit::Unlimited,
         };

@@ -60,7 +60,7 @@ pub(super) fn flows(
         let comes = arrivals::arrivals(
             i,
             entry,
-            (group, start),
+            (group, &start),
             &found,
             &config,
             (plan, network),
@@ -111,7 +111,7 @@ pub(super) fn flows(
                     hops: route.hops.clone(),
                     bundles: route.bundles.clone(),
                     routed: found.routed,
-                    start,
+                    start: start.clone(),
                     size,
                     writes: writes.clone(),
                     tcp: Some(tcp),
@@ -168,13 +168,14 @@ pub(super) fn varying(routes: &[Route]) -> usize {
     (0..longest).find(apart).unwrap_or(0)
 }
 
-fn start(i: usize, entry: &FlowsEntry, stop: Time, problems: &mut Problems<'_>) -> Spread<Time> {
+fn start(i: usize, entry: &FlowsEntry, stop: Time, problems: &mut Problems<'_>) -> Spread {
     let place = place!["flows", i, "start"];
-    let Some(start) = entry.start else { return Spread::Fixed(Time::ZERO) };
-    check_spread(start.0, place, problems);
-    let start = start.0.map(|since_zero| Time::ZERO + since_zero);
-    if start.high() >= stop && stop > Time::ZERO {
-        let message = format!("flows start at {}, the run stops at {stop}", start.high());
+    let start = entry.start.as_ref().map_or(Spread::ZERO, |start| start.0.clone());
+    check_spread(&start, true, place, problems);
+    if let Some(latest) = start.latest().filter(|&latest| latest >= stop)
+        && stop > Time::ZERO
+    {
+        let message = format!("flows start at {latest}, the run stops at {stop}");
         problems.at(place, message).label("must come before the stop");
     }
     start

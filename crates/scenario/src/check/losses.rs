@@ -6,7 +6,7 @@ use optcp_net::{LossKind, Lossy};
 
 use crate::plan::{Carries, DirectedLink, FlowPlan, Loses, LossPlan};
 use crate::problem::Problems;
-use crate::schema::{File, LossesEntry};
+use crate::schema::{File, LossesEntry, Probability};
 use crate::tree::place;
 use optcp_units::nearest::suggestion;
 
@@ -35,6 +35,9 @@ pub(super) fn losses(
                 .map(|period| Loses::Periodic { lossy: lossy(entry), period })
                 .map(|loses| everywhere(&hops, &loses))
                 .unwrap_or_default(),
+            LossKind::GilbertElliott => gilbert_elliott(i, entry, problems)
+                .map(|loses| everywhere(&hops, &loses))
+                .unwrap_or_default(),
         };
         if kind != LossKind::Scripted {
             check_traffic(i, lossy(entry), &hops, plan, network, problems);
@@ -45,13 +48,22 @@ pub(super) fn losses(
 
 /// The kind of an entry whose keys go with it; `None` where it cannot be told.
 fn kind(i: usize, entry: &LossesEntry, problems: &mut Problems<'_>) -> Option<LossKind> {
-    let keys: [(&str, bool, &[LossKind]); 6] = [
+    let burst = &[LossKind::GilbertElliott];
+    let keys: [(&str, bool, &[LossKind]); 10] = [
         ("flows", entry.flows.is_some(), &[LossKind::Scripted]),
         ("segments", entry.segments.is_some(), &[LossKind::Scripted]),
         ("transmission", entry.transmission.is_some(), &[LossKind::Scripted]),
         ("probability", entry.probability.is_some(), &[LossKind::Independent, LossKind::Periodic]),
         ("period", entry.period.is_some(), &[LossKind::Periodic]),
-        ("packets", entry.packets.is_some(), &[LossKind::Independent, LossKind::Periodic]),
+        ("good_to_bad", entry.good_to_bad.is_some(), burst),
+        ("bad_to_good", entry.bad_to_good.is_some(), burst),
+        ("loss_in_good", entry.loss_in_good.is_some(), burst),
+        ("loss_in_bad", entry.loss_in_bad.is_some(), burst),
+        (
+            "packets",
+            entry.packets.is_some(),
+            &[LossKind::Independent, LossKind::Periodic, LossKind::GilbertElliott],
+        ),
     ];
     let kind = entry.kind.unwrap_or(LossKind::Scripted);
     for (key, given, kinds) in keys {
@@ -152,12 +164,50 @@ fn probability(i: usize, entry: &LossesEntry, problems: &mut Problems<'_>) -> Op
         missing(i, (LossKind::Independent, "probability"), "probability = 0.001", problems);
         return None;
     };
+    certain(i, "probability", probability, problems)
+}
+
+/// A probability that is possible.
+fn certain(
+    i: usize,
+    key: &str,
+    probability: Probability,
+    problems: &mut Problems<'_>,
+) -> Option<f64> {
     if probability.0 > 1.0 {
         let message = format!("`{}` is more than certain", probability.0);
-        problems.at(place!["losses", i, "probability"], message).label("must be from 0 to 1");
+        problems.at(place!["losses", i, key], message).label("must be from 0 to 1");
         return None;
     }
     Some(probability.0)
+}
+
+/// How a line turns and what it loses.
+fn gilbert_elliott(i: usize, entry: &LossesEntry, problems: &mut Problems<'_>) -> Option<Loses> {
+    let (Some(worsens), Some(mends)) = (entry.good_to_bad, entry.bad_to_good) else {
+        let missed = if entry.good_to_bad.is_none() { "good_to_bad" } else { "bad_to_good" };
+        let example = "good_to_bad = 0.001 and bad_to_good = 0.25, for bursts of four packets";
+        missing(i, (LossKind::GilbertElliott, missed), example, problems);
+        return None;
+    };
+    let mut each = |key, given: Option<Probability>, default| {
+        given.map_or(Some(default), |given| certain(i, key, given, problems))
+    };
+    let turns = [each("good_to_bad", Some(worsens), 0.0), each("bad_to_good", Some(mends), 0.0)];
+    let loses = [
+        each("loss_in_good", entry.loss_in_good, 0.0),
+        each("loss_in_bad", entry.loss_in_bad, 1.0),
+    ];
+    let [Some(worsens), Some(mends)] = turns else { return None };
+    let [Some(good), Some(bad)] = loses else { return None };
+    if worsens + mends == 0.0 {
+        problems
+            .at(place!["losses", i, "good_to_bad"], "the line never turns")
+            .label("one of both must be above zero");
+        return None;
+    }
+    let (turns, loses) = ([worsens, mends], [good, bad]);
+    Some(Loses::GilbertElliott { lossy: lossy(entry), turns, loses })
 }
 
 /// The period: n as it is written, or the whole number nearest to 1/p.

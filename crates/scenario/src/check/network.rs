@@ -3,7 +3,7 @@
 use optcp_units::Duration;
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::plan::{BundlePlan, DirectedLink, LinkPlan, PortPlan, QueueLimit, Spread};
+use crate::plan::{BundlePlan, DirectedLink, LinkPlan, PortPlan, QueueLimit, Shape, Spread};
 use crate::problem::Problems;
 use crate::schema::{File, LinksEntry, MembersKind};
 use crate::tree::{Step, place};
@@ -283,13 +283,13 @@ impl Network {
         }
         let port = PortPlan {
             rate: entry.rate.0,
-            delay: entry.delay.0,
+            delay: entry.delay.0.clone(),
             jitter: entry.jitter.map_or(Duration::ZERO, |jitter| jitter.0),
             queue: entry.queue.0,
         };
         let back = PortPlan {
             rate: entry.reverse.rate.map_or(port.rate, |rate| rate.0),
-            delay: entry.reverse.delay.map_or(port.delay, |delay| delay.0),
+            delay: entry.reverse.delay.as_ref().map_or(&port.delay, |delay| &delay.0).clone(),
             jitter: entry.reverse.jitter.map_or(port.jitter, |jitter| jitter.0),
             queue: entry.reverse.queue.map_or(port.queue, |queue| queue.0),
         };
@@ -324,7 +324,7 @@ impl Network {
         (link, direction): DirectedLink,
     ) -> usize {
         let port = PortPlan {
-            delay: Spread::Fixed(Duration::ZERO),
+            delay: Spread::ZERO,
             jitter: Duration::ZERO,
             ..self.links[link].directions[direction]
         };
@@ -332,7 +332,7 @@ impl Network {
             name,
             named: true,
             ends,
-            directions: [port, port],
+            directions: [port.clone(), port],
             costs: [1, 1],
             shared_delay: true,
             over,
@@ -385,25 +385,41 @@ fn check_queues(i: usize, entry: &LinksEntry, problems: &mut Problems<'_>) {
 
 fn check_delays(i: usize, entry: &LinksEntry, problems: &mut Problems<'_>) {
     let delays = [
-        (Some(entry.delay), place!["links", i, "delay"]),
-        (entry.reverse.delay, place!["links", i, "reverse", "delay"]),
+        (Some(&entry.delay), place!["links", i, "delay"]),
+        (entry.reverse.delay.as_ref(), place!["links", i, "reverse", "delay"]),
     ];
     for (delay, place) in delays {
         if let Some(delay) = delay {
-            check_spread(delay.0, place, problems);
+            check_spread(&delay.0, false, place, problems);
         }
     }
 }
 
-/// Reports a distribution whose ends are in the wrong order.
-pub(super) fn check_spread<T: Ord + std::fmt::Display>(
-    spread: Spread<T>,
+/// Reports a distribution that there is not; where it must be `bounded`, also one without a greatest value.
+pub(super) fn check_spread(
+    spread: &Spread,
+    bounded: bool,
     place: &[Step<'_>],
     problems: &mut Problems<'_>,
 ) {
-    if let Spread::Uniform { low, high } = spread
-        && low > high
-    {
-        problems.at(place, format!("`uniform({low}, {high})` has its ends in the wrong order"));
-    }
+    let label = match spread {
+        Spread::Uniform { low, high } if low > high => {
+            problems.at(place, format!("`{spread}` has its ends in the wrong order"));
+            return;
+        }
+        Spread::Cut { mean, .. } if *mean == Duration::ZERO => "the mean must be above zero",
+        Spread::Cut { mean, most: Some(most), .. } if most < mean => {
+            "the greatest value must not be below the mean"
+        }
+        Spread::Cut { shape: Shape::Pareto(shape), .. } if !(*shape > 1.0 && *shape < 100.0) => {
+            "the shape must be above 1, or there is no mean, and below 100"
+        }
+        _ if bounded && spread.most().is_none() => {
+            let message = format!("`{spread}` has no greatest value");
+            problems.at(place, message).label("needs one here, as its last argument");
+            return;
+        }
+        _ => return,
+    };
+    problems.at(place, format!("there is no distribution `{spread}`")).label(label);
 }

@@ -546,7 +546,7 @@ fn check_delays(
     for failure in plan.failures.iter().filter(|failure| failure.link == link) {
         // A failure after the stop has been reported as such.
         let late = |from: Time, delay: Duration| {
-            let from = from + failure.later.high();
+            let from = from + failure.later.long();
             let at = after(from, delay);
             (at >= plan.stop && from < plan.stop).then_some(at)
         };

@@ -28,8 +28,8 @@ pub(super) fn routing(
     costs(file, network, problems);
     let table = file.routing.as_ref()?;
     check_keys(table, problems);
-    if let Some(update) = table.update {
-        check_spread(update.0, place!["routing", "update"], problems);
+    if let Some(update) = &table.update {
+        check_spread(&update.0, false, place!["routing", "update"], problems);
     }
     let span = |span: Option<Span>| span.map_or(Duration::ZERO, |span| span.0);
     let detection = span(table.detection);
@@ -42,7 +42,7 @@ pub(super) fn routing(
         converge: table.converge.unwrap_or(Converge::Own),
         flooding: span(table.flooding),
         spf: span(table.spf),
-        update: table.update.map_or(Spread::Fixed(Duration::ZERO), |update| update.0),
+        update: table.update.as_ref().map_or(Spread::ZERO, |update| update.0.clone()),
         ttl: table.ttl.unwrap_or(TunnelTtl::Uniform),
     });
     let routers = network.nodes.len();
@@ -64,7 +64,7 @@ fn costs(file: &File, network: &mut Network, problems: &mut Problems<'_>) {
         let place = place!["topology", "cost"];
         for link in 0..network.links.len() {
             if network.links[link].entry.is_none() {
-                let delay = network.links[link].directions[0].delay;
+                let delay = &network.links[link].directions[0].delay.clone();
                 let Some(cost) = cost(file, (table.cost, place), delay, problems) else { break };
                 network.links[link].costs = [cost; 2];
             }
@@ -74,10 +74,10 @@ fn costs(file: &File, network: &mut Network, problems: &mut Problems<'_>) {
         let both = (entry.cost, place!["links", i, "cost"]);
         let own = (entry.reverse.cost, place!["links", i, "reverse", "cost"]);
         let back = if own.0.is_some() { own } else { both };
-        let delay_back = entry.reverse.delay.unwrap_or(entry.delay);
-        let ways = [(both, entry.delay), (back, delay_back)];
+        let delay_back = entry.reverse.delay.as_ref().unwrap_or(&entry.delay);
+        let ways = [(both, &entry.delay), (back, delay_back)];
         for (direction, (written, delay)) in ways.into_iter().enumerate() {
-            let Some(cost) = cost(file, written, delay.0, problems) else { break };
+            let Some(cost) = cost(file, written, &delay.0, problems) else { break };
             let of_entry = network.links.iter_mut().filter(|link| link.entry == Some(i));
             of_entry.for_each(|link| link.costs[direction] = cost);
         }
@@ -88,7 +88,7 @@ fn costs(file: &File, network: &mut Network, problems: &mut Problems<'_>) {
 fn cost(
     file: &File,
     (cost, place): (Option<Cost>, &[Step<'_>]),
-    delay: Spread<Duration>,
+    delay: &Spread,
     problems: &mut Problems<'_>,
 ) -> Option<u32> {
     let Some(cost) = cost else { return Some(1) };
@@ -117,7 +117,7 @@ fn cost(
 }
 
 /// What a delay costs; `None` where it is drawn.
-pub(super) fn delay_cost(delay: Spread<Duration>) -> Option<u32> {
+pub(super) fn delay_cost(delay: &Spread) -> Option<u32> {
     let Spread::Fixed(delay) = delay else { return None };
     let units = delay.as_ps().div_ceil(DELAY_UNIT.as_ps()).max(1);
     Some(u32::try_from(units).unwrap_or(u32::MAX))

@@ -8,7 +8,7 @@ use crate::problem::Problems;
 use crate::schema::{Delay, File, LinksEntry, Reverse, TopologyTable};
 use crate::tree::{Step, place};
 
-use super::network::Network;
+use super::network::{Network, check_spread};
 
 /// Light in fibre, rounded as planners do.
 const PER_KM: Duration = Duration::from_us(5);
@@ -38,6 +38,9 @@ pub(super) fn topology(
         problems
             .at(place!["topology", "delay_per_km"], "`delay_per_km` has no meaning here")
             .label("`delay` takes the place of lengths");
+    }
+    if let Some(delay) = &table.delay {
+        check_spread(&delay.0, false, place!["topology", "delay"], problems);
     }
     let graph = match library.graph(reference) {
         Ok(graph) => graph,
@@ -83,8 +86,8 @@ fn entry(
         let ps = (u128::from(mm) * u128::from(per_km.as_ps()) + MM_A_KM / 2) / MM_A_KM;
         Duration::from_ps(u64::try_from(ps).unwrap_or(u64::MAX))
     };
-    let delay = match (table.delay, link.length_mm) {
-        (Some(delay), _) => delay,
+    let delay = match (&table.delay, link.length_mm) {
+        (Some(delay), _) => delay.clone(),
         (None, Some(mm)) => {
             let delay = travel(mm);
             if delay > Duration::LONGEST {

@@ -133,7 +133,7 @@ pub(super) fn traffic(
                 hops: route.hops,
                 bundles: route.bundles,
                 routed,
-                start,
+                start: start.clone(),
                 size: None,
                 writes: Vec::new(),
                 tcp: None,
@@ -144,21 +144,17 @@ pub(super) fn traffic(
 }
 
 /// From when to when sources send.
-fn span(
-    i: usize,
-    entry: &TrafficEntry,
-    stop: Time,
-    problems: &mut Problems<'_>,
-) -> (Spread<Time>, Time) {
+fn span(i: usize, entry: &TrafficEntry, stop: Time, problems: &mut Problems<'_>) -> (Spread, Time) {
     let until = entry.until.map_or(stop, |until| Time::ZERO + until.0).min(stop);
-    let start = entry.start.map_or(Spread::Fixed(Duration::ZERO), |start| start.0);
-    check_spread(start, place!["traffic", i, "start"], problems);
-    let start = start.map(|since_zero| Time::ZERO + since_zero);
-    if start.high() >= until && stop > Time::ZERO {
+    let start = entry.start.as_ref().map_or(Spread::ZERO, |start| start.0.clone());
+    check_spread(&start, true, place!["traffic", i, "start"], problems);
+    if let Some(latest) = start.latest().filter(|&latest| latest >= until)
+        && stop > Time::ZERO
+    {
         let key = if entry.until.is_some() { "until" } else { "start" };
         problems
             .at(place!["traffic", i, key], "a source has no time to send")
-            .label(format!("from {} to {until}", start.high()));
+            .label(format!("from {latest} to {until}"));
     }
     (start, until)
 }

@@ -6,7 +6,7 @@ use optcp_des::Streams;
 use optcp_routing::{Apart, Link, Routes, Topology, Tree, disjoint_pair, k_shortest};
 
 use crate::library::Library;
-use crate::plan::{DirectedLink, LinkPlan, Spread};
+use crate::plan::{DirectedLink, LinkPlan};
 use crate::problem::Problems;
 use crate::schema::{Chosen, Count, ListOr, Metric, PairsTable};
 use crate::tree::{Step, place};
@@ -242,7 +242,7 @@ impl Finder {
                     Metric::Cost => link.costs[direction],
                     Metric::Hops => 1,
                     Metric::Delay => {
-                        let delay: Spread<_> = link.directions[direction].delay;
+                        let delay = &link.directions[direction].delay;
                         let Some(cost) = delay_cost(delay) else {
                             problems
                                 .at(place, format!("the delay of `{}` is drawn", link.name))

@@ -45,10 +45,34 @@ pub enum Loses {
         /// n.
         period: NonZeroU32,
     },
+    /// In bursts.
+    GilbertElliott {
+        /// Which packets.
+        lossy: Lossy,
+        /// How likely a packet finds a good line turned bad, and a bad one turned good.
+        turns: [f64; 2],
+        /// How likely a packet is lost on a good line, and on a bad one.
+        loses: [f64; 2],
+    },
+}
+
+impl Loses {
+    /// The share of packets that are lost in the mean; `None` where segments are named.
+    #[must_use]
+    pub fn share(&self) -> Option<f64> {
+        match *self {
+            Loses::Scripted { .. } => None,
+            Loses::Independent { probability, .. } => Some(probability),
+            Loses::Periodic { period, .. } => Some(1.0 / f64::from(period.get())),
+            Loses::GilbertElliott { turns: [p, r], loses: [good, bad], .. } => {
+                Some((r * good + p * bad) / (p + r))
+            }
+        }
+    }
 }
 
 /// A link that fails.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct FailurePlan {
     /// The link, as an index.
     pub link: usize,
@@ -61,7 +85,7 @@ pub struct FailurePlan {
     /// When it works again; `None` is never.
     pub repair: Option<Time>,
     /// How much later both are: drawn for each run, and the same for all links of an entry of the file.
-    pub later: Spread<Duration>,
+    pub later: Spread,
     /// Which entry of the file.
     pub entry: usize,
     /// In place of `at` and `repair`: mean times until it fails and until it works again, exponentially distributed.

@@ -101,7 +101,7 @@ pub enum Carries {
 }
 
 /// One TCP connection, or what else goes over a route.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct FlowPlan {
     /// Unique: "switched/S3/0" is the first flow of group `switched` from source S3.
     pub name: String,
@@ -121,7 +121,7 @@ pub struct FlowPlan {
     /// Whether packets follow the routing; path and ports are then those before anything fails.
     pub routed: bool,
     /// When the sender has something to send.
-    pub start: Spread<Time>,
+    pub start: Spread,
     /// How many segments are sent; `None` never ends.
     pub size: Option<u32>,
     /// What of it is written later than at the start: how much later, and how many segments.

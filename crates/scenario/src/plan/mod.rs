@@ -16,7 +16,7 @@ pub use faults::{DetectionPlan, FailurePlan, Loses, LossPlan, ProtectionPlan, Ri
 pub use flows::{ArrivalsPlan, Carries, DrawnPlan, FlowPlan, ProcessPlan, TrafficPlan};
 pub use observe::{ObserveKind, ObservePlan};
 pub use optcp_routing::DirectedLink;
-pub use terms::Spread;
+pub use terms::{Shape, Spread};
 
 /// What a queue holds at most, the packet in transmission included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,7 +80,7 @@ pub struct Plan {
 }
 
 /// A link between two nodes: a port and a fibre in each direction.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct LinkPlan {
     /// Unique: "L1-L2", or the name that the file gives it.
     pub name: String,
@@ -167,12 +167,12 @@ pub struct BurstsPlan {
 }
 
 /// One direction of a link.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct PortPlan {
     /// How fast packets are put on the line.
     pub rate: Rate,
     /// How long they travel.
-    pub delay: Spread<Duration>,
+    pub delay: Spread,
     /// How much longer a packet may take.
     pub jitter: Duration,
     /// How many can wait.
@@ -180,7 +180,7 @@ pub struct PortPlan {
 }
 
 /// Routers find shortest paths, and ways around what fails.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct RoutingPlan {
     /// How they find backups; `None` is without any.
     pub mechanism: Mechanism,
@@ -199,7 +199,7 @@ pub struct RoutingPlan {
     /// How long it computes routes.
     pub spf: Duration,
     /// How long it takes to rewrite its table, drawn for each.
-    pub update: Spread<Duration>,
+    pub update: Spread,
     /// What tunnels do to the time to live.
     pub ttl: TunnelTtl,
 }

@@ -31,8 +31,8 @@ pub(crate) use tcp::{TcpTable, belongs, resolved as resolved_tcp, written as wri
 pub(crate) use topology::TopologyTable;
 pub(crate) use traffic::{FlowPace, Pace, Real, SizesTable, TrafficEntry};
 pub(crate) use values::{
-    Cost, Count, Delay, LinkRef, Probability, Queue, Size, Span, Speed, SwitchDelay, Volume, said,
-    uniform_arguments,
+    Cost, Count, DISTRIBUTIONS, Delay, LinkRef, Probability, Queue, Size, Span, Speed, SwitchDelay,
+    Volume, drawn_from, said,
 };
 
 use crate::de;
@@ -196,7 +196,7 @@ pub(crate) struct LinksEntry {
 }
 
 /// What is different in the second direction of a link.
-#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Reverse {
     /// Its rate.
@@ -229,7 +229,15 @@ pub(crate) struct LossesEntry {
     pub probability: Option<Probability>,
     /// For `periodic`: n, of which every n-th packet is lost.
     pub period: Option<Count>,
-    /// For `independent` and `periodic`: which packets; `data` if left out.
+    /// For `gilbert-elliott`: how likely a packet finds a good line turned bad.
+    pub good_to_bad: Option<Probability>,
+    /// For `gilbert-elliott`: how likely a packet finds a bad line turned good.
+    pub bad_to_good: Option<Probability>,
+    /// For `gilbert-elliott`: how likely a packet is lost while the line is good; 0 if left out.
+    pub loss_in_good: Option<Probability>,
+    /// For `gilbert-elliott`: how likely a packet is lost while the line is bad; 1 if left out.
+    pub loss_in_bad: Option<Probability>,
+    /// For all kinds but `scripted`: which packets; `data` if left out.
     pub packets: Option<Lossy>,
 }
 

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use super::values::{Delay, Span};
 
 /// Routers find shortest paths, and ways around what fails.
-#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct RoutingTable {
     /// How routers find backups; `none` if left out.

@@ -23,7 +23,7 @@ pub(crate) struct SizesTable {
     pub shape: Option<Real>,
     /// For `exponential` sizes of packets: the smallest; 28 B if left out, the headers of UDP and IP.
     pub smallest: Option<Size>,
-    /// For packets and for `pareto` and `web-like`: the largest; of packets 1500 B if left out.
+    /// The largest: **required** for `pareto` and `web-like`; of packets 1500 B if left out, of a measured workload its own.
     pub largest: Option<Size>,
 }
 

@@ -3,12 +3,13 @@
 use std::borrow::Cow;
 use std::fmt;
 
+use optcp_units::nearest::suggestion;
 use optcp_units::{Bytes, Dimension, Duration, Quantity, QuantityError, Rate};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 
-use crate::plan::{QueueLimit, Spread};
+use crate::plan::{QueueLimit, Shape, Spread};
 
 /// A value that reads itself from text, and some from a whole number too.
 pub(super) trait Written: Sized {
@@ -49,10 +50,77 @@ impl<T: Written> Visitor<'_> for WrittenVisitor<T> {
     }
 }
 
-/// The arguments of `uniform(low, high)`.
-pub(crate) fn uniform_arguments(text: &str) -> Option<(&str, &str)> {
-    let inner = text.trim().strip_prefix("uniform")?.trim_start();
-    inner.strip_prefix('(')?.strip_suffix(')')?.split_once(',')
+/// A distribution that values may be drawn from.
+pub(crate) struct Distribution {
+    /// What it is called.
+    pub name: &'static str,
+    /// How it is written.
+    pub form: &'static str,
+    /// How many arguments it has at least and at most.
+    arguments: [usize; 2],
+    pub summary: &'static str,
+    pub source: &'static str,
+}
+
+/// Every distribution.
+pub(crate) const DISTRIBUTIONS: &[Distribution] = &[
+    Distribution {
+        name: "uniform",
+        form: "uniform(low, high)",
+        arguments: [2, 2],
+        summary: "any value from low to high, all equally likely; drawn once a link or flow",
+        source: "OpTCP",
+    },
+    Distribution {
+        name: "normal",
+        form: "normal(mean, deviation, most)",
+        arguments: [2, 3],
+        summary: "normal; values below zero, or above `most` if it is there, are drawn again",
+        source: "normal distribution, truncated; drawn after Box and Muller 1958",
+    },
+    Distribution {
+        name: "exponential",
+        form: "exponential(mean, most)",
+        arguments: [1, 2],
+        summary: "exponential; values above `most`, if it is there, are drawn again",
+        source: "exponential distribution",
+    },
+    Distribution {
+        name: "lognormal",
+        form: "lognormal(mean, deviation, most)",
+        arguments: [2, 3],
+        summary: "lognormal with this mean and deviation; values above `most`, if it is there, are drawn again",
+        source: "lognormal distribution",
+    },
+    Distribution {
+        name: "pareto",
+        form: "pareto(mean, shape, most)",
+        arguments: [2, 3],
+        summary: "Pareto with this index of the tail; values above `most`, if it is there, are drawn again",
+        source: "Pareto distribution",
+    },
+    Distribution {
+        name: "choice",
+        form: "choice(a, b, ...)",
+        arguments: [1, 1000],
+        summary: "one of these, all equally likely",
+        source: "OpTCP",
+    },
+];
+
+/// A text such as `uniform(1 ms, 2 ms)`: its name, and what stands between the parentheses.
+fn call(text: &str) -> Option<(&str, &str)> {
+    let (name, inner) = text.trim().strip_suffix(')')?.split_once('(')?;
+    Some((name.trim_end(), inner))
+}
+
+/// The name and the arguments of a distribution that has as many.
+pub(crate) fn drawn_from(text: &str) -> Option<(&'static str, Vec<&str>)> {
+    let (name, inner) = call(text)?;
+    let found = DISTRIBUTIONS.iter().find(|one| one.name == name)?;
+    let arguments: Vec<&str> = inner.split(',').map(str::trim).collect();
+    let [least, most] = found.arguments;
+    (least..=most).contains(&arguments.len()).then_some((found.name, arguments))
 }
 
 /// Hands a table that a visitor has been given on to the type that reads it.
@@ -62,9 +130,22 @@ fn read_map<'de, A: MapAccess<'de>, T: Deserialize<'de>>(map: A) -> Result<T, A:
 
 /// What is wrong with a text that is no quantity, and how to write it.
 pub(crate) fn said(text: &str, error: &QuantityError) -> (String, Option<String>) {
-    match decimal_comma(text) {
+    match decimal_comma(text).or_else(|| no_such_distribution(text)) {
         Some((message, help)) => (message, Some(help)),
         None => (error.to_string(), error.hint()),
+    }
+}
+
+/// The same of a text that looks like a distribution, and is none.
+fn no_such_distribution(text: &str) -> Option<(String, String)> {
+    let (name, _) = call(text).filter(|_| drawn_from(text).is_none())?;
+    match DISTRIBUTIONS.iter().find(|one| one.name == name) {
+        Some(one) => Some((
+            format!("`{text}` has another number of arguments"),
+            format!("it is written `{}`", one.form),
+        )),
+        None => suggestion(name, "distributions", DISTRIBUTIONS.iter().map(|one| one.name))
+            .map(|help| (format!("no distribution `{name}`"), help)),
     }
 }
 
@@ -75,9 +156,12 @@ fn decimal_comma(text: &str) -> Option<(String, String)> {
     let inside =
         |&at: &usize| text[..at].ends_with(|c: char| c.is_ascii_digit()) && digits(at + 1) > 0;
     let commas: Vec<usize> = text.match_indices(',').map(|(at, _)| at).filter(inside).collect();
-    // The comma between two arguments is none.
-    let between = usize::from(uniform_arguments(text).is_some());
-    if commas.is_empty() || text.matches(',').count() - commas.len() != between {
+    // Commas between arguments are none.
+    let between = text.matches(',').count() - commas.len();
+    let arguments = call(text)
+        .and_then(|(name, _)| DISTRIBUTIONS.iter().find(|one| one.name == name))
+        .map_or([1, 1], |one| one.arguments);
+    if commas.is_empty() || !(arguments[0]..=arguments[1]).contains(&(between + 1)) {
         return None;
     }
     let with = |sign: &str| {
@@ -245,16 +329,38 @@ impl Written for Probability {
 }
 
 /// A duration or a distribution of durations.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Delay(pub Spread<Duration>);
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Delay(pub Spread);
 
 impl Written for Delay {
-    const EXPECTED: &'static str = "a duration such as `5 ms`, or `uniform(10 ms, 100 ms)`";
-    const EXAMPLES: &'static [&'static str] = &["5 ms", "uniform(10 ms, 100 ms)"];
+    const EXPECTED: &'static str =
+        "a duration such as `5 ms`, or a distribution such as `uniform(10 ms, 100 ms)`";
+    const EXAMPLES: &'static [&'static str] = &[
+        "5 ms",
+        "uniform(10 ms, 100 ms)",
+        "normal(20 ms, 3 ms)",
+        "exponential(1 s, 10 s)",
+        "lognormal(20 ms, 10 ms)",
+        "pareto(20 ms, 1.5)",
+        "choice(1 ms, 10 ms, 100 ms)",
+    ];
     fn from_text(text: &str) -> Result<Self, QuantityError> {
-        Ok(Delay(match uniform_arguments(text) {
-            Some((low, high)) => Spread::Uniform { low: low.parse()?, high: high.parse()? },
-            None => Spread::Fixed(text.parse()?),
+        let Some((name, arguments)) = drawn_from(text) else {
+            return Ok(Delay(Spread::Fixed(text.parse()?)));
+        };
+        let span = |at: usize| arguments[at].parse::<Duration>();
+        // The greatest value is behind what the distribution has.
+        let cut = |shape, own: usize| {
+            let most = arguments.get(own).map(|text| text.parse()).transpose()?;
+            Ok(Spread::Cut { shape, mean: span(0)?, most })
+        };
+        Ok(Delay(match name {
+            "uniform" => Spread::Uniform { low: span(0)?, high: span(1)? },
+            "normal" => cut(Shape::Normal(span(1)?), 2)?,
+            "exponential" => cut(Shape::Exponential, 1)?,
+            "lognormal" => cut(Shape::Lognormal(span(1)?), 2)?,
+            "pareto" => cut(Shape::Pareto(Probability::from_text(arguments[1])?.0), 2)?,
+            _ => Spread::Choice((0..arguments.len()).map(span).collect::<Result<_, _>>()?),
         }))
     }
 }

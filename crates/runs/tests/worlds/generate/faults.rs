@@ -150,7 +150,7 @@ impl Maker<'_> {
         for _ in 0..self.draw.between(1, 2) {
             let mut entry = Table::new();
             entry.insert("link".to_owned(), self.some_link());
-            match self.draw.below(3) {
+            match self.draw.below(4) {
                 0 => {
                     let tcp: Vec<String> = (self.groups.iter())
                         .filter(|group| !group.datagrams)
@@ -172,6 +172,14 @@ impl Maker<'_> {
                     entry.insert("kind".to_owned(), text("independent"));
                     entry.insert("probability".to_owned(), self.leaf("LossesEntry", "probability"));
                     self.maybe(&mut entry, "LossesEntry", 40, &["packets"]);
+                }
+                2 => {
+                    entry.insert("kind".to_owned(), text("gilbert-elliott"));
+                    for key in ["good_to_bad", "bad_to_good"] {
+                        entry.insert(key.to_owned(), self.leaf("LossesEntry", key));
+                    }
+                    let keys = ["loss_in_good", "loss_in_bad", "packets"];
+                    self.maybe(&mut entry, "LossesEntry", 40, &keys);
                 }
                 _ => {
                     entry.insert("kind".to_owned(), text("periodic"));

@@ -47,9 +47,17 @@ impl Maker<'_> {
 
     pub(super) fn delay(&mut self) -> String {
         let low = self.some_span(0, 60);
-        match self.draw.chance(20) {
-            true => format!("uniform({}, {})", span(low / 2), span(low)),
-            false => span(low),
+        let [half, whole] = [span(low / 2), span(low)];
+        match self.draw.below(20) {
+            0..3 => format!("uniform({half}, {whole})"),
+            3 => format!("choice({half}, {whole}, {half})"),
+            4 => format!("normal({half}, {half}, {whole})"),
+            5 => format!("exponential({half}, {whole})"),
+            6 => match self.draw.chance(50) {
+                true => format!("lognormal({half}, {whole}, {whole})"),
+                false => format!("pareto({half}, 1.5, {whole})"),
+            },
+            _ => whole,
         }
     }
 

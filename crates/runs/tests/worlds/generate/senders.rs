@@ -41,7 +41,9 @@ impl Maker<'_> {
             entry.remove("per_source");
             if self.draw.chance(50) {
                 entry.remove("size");
-                let sizes = self.sizes(&["exponential", "pareto", "web-like"], 20_000);
+                let kinds =
+                    ["exponential", "pareto", "web-like", "web-search", "data-mining", "hadoop"];
+                let sizes = self.sizes(&kinds, 20_000);
                 entry.insert("sizes".to_owned(), Value::Table(sizes));
             } else {
                 let segments = self.draw.between(1, 20);
@@ -103,7 +105,7 @@ impl Maker<'_> {
         let mut sizes = Table::new();
         let kind = self.draw.pick(kinds);
         sizes.insert("kind".to_owned(), text(kind));
-        if kind != "web-like" {
+        if matches!(kind, "exponential" | "pareto") {
             let mean = self.draw.between(mean / 10, mean);
             sizes.insert("mean".to_owned(), text(format!("{mean} B")));
         }

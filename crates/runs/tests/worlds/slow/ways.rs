@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use optcp_net::Lossy;
 use optcp_optical::protection::Revert;
 use optcp_scenario::plan::{Carries, DetectionPlan, FailurePlan, FlowPlan, Loses, Spread};
-use optcp_units::{Duration, Time};
+use optcp_units::Duration;
 
 use super::{Evidence, Row};
 use crate::check::{Failure, count, failure};
@@ -22,11 +22,16 @@ fn concerns(lossy: Lossy, ack: bool) -> bool {
 }
 
 /// The least and the greatest value of a spread.
-fn ends<T: Copy>(spread: Spread<T>) -> [T; 2] {
-    match spread {
-        Spread::Fixed(value) => [value; 2],
-        Spread::Uniform { low, high } => [low, high],
-    }
+fn ends(spread: &Spread) -> [u64; 2] {
+    let [low, high] = match spread {
+        Spread::Fixed(value) => [*value; 2],
+        Spread::Uniform { low, high } => [*low, *high],
+        Spread::Choice(values) => {
+            [values.iter().min(), values.iter().max()].map(|end| *end.expect("a value"))
+        }
+        Spread::Cut { most, .. } => [Duration::ZERO, most.unwrap_or(Duration::LONGEST)],
+    };
+    [low.as_ps(), high.as_ps()]
 }
 
 impl Evidence<'_> {
@@ -72,7 +77,7 @@ impl Evidence<'_> {
         for row in self.rows.iter().filter(|row| row.event == "sent") {
             let first = begun.insert(row.flow);
             let in_time = |route: &FlowPlan| {
-                let [from, latest] = ends(route.start).map(Time::as_ps);
+                let [from, latest] = ends(&route.start);
                 from <= row.at
                     && match route.carries {
                         Carries::Flow | Carries::Drawn(_) => !first || row.at <= latest,
@@ -108,7 +113,10 @@ impl Evidence<'_> {
                         flows.iter().any(|&f| self.plan.flows[f].name == self.flows[row.flow]);
                     ours && !row.ack && segments.iter().any(|&seq| u64::from(seq) == row.seq)
                 }
-                (Loses::Independent { lossy, .. }, "random-loss")
+                (
+                    Loses::Independent { lossy, .. } | Loses::GilbertElliott { lossy, .. },
+                    "random-loss",
+                )
                 | (Loses::Periodic { lossy, .. }, "periodic-loss") => concerns(*lossy, row.ack),
                 _ => false,
             };
@@ -141,8 +149,7 @@ impl Evidence<'_> {
     /// first at their instant.
     fn links_fail_when_they_are_to_fail(&self) -> Result<(), Failure> {
         let plan = self.plan;
-        let at_random =
-            |one: &FailurePlan| one.process.is_some() || one.later != Spread::Fixed(Duration::ZERO);
+        let at_random = |one: &FailurePlan| one.process.is_some() || one.later != Spread::ZERO;
         let drawn = plan.failures.iter().any(at_random);
         let cut = plan.protections.iter().any(|one| one.revert == Revert::OpticalEmulated);
         let at_queue = |row: &&Row<'_>| row.port.is_some_and(|port| self.is_queue(port));
@@ -212,7 +219,7 @@ impl Evidence<'_> {
             if of_port().any(|row| row.reason == Some("lost-in-flight")) {
                 continue;
             }
-            let [low, high] = ends(line.delay).map(Duration::as_ps);
+            let [low, high] = ends(&line.delay);
             let jitter = line.jitter.as_ps();
             let latest = |at: u64| at.saturating_add(high).saturating_add(jitter);
             let sent = || of_port().filter(|row| row.event == "transmitted");

@@ -1,0 +1,180 @@
+//! Sizes of flows that were measured in datacenters.
+
+use optcp_des::Stream;
+
+use crate::SizesKind;
+use crate::draw::unit;
+
+/// A distribution of flow sizes by the points of its published curve.
+///
+/// # Models
+/// What the servers of three datacenters send: `web-search` (queries, coordination and updates of an index), `data-mining`
+/// (a cluster for analysis, where half of the flows have a kilobyte and a few per cent of them carry nearly all), and
+/// `hadoop` (a cluster of one task).
+/// # Source
+/// `web-search`: M. Alizadeh et al., "Data Center TCP", SIGCOMM 2010. `data-mining`: A. Greenberg et al., "VL2: a
+/// scalable and flexible data center network", SIGCOMM 2009. `hadoop`: A. Roy et al., "Inside the social network's
+/// (datacenter) network", SIGCOMM 2015. The papers print curves; the points are those that later studies read off them
+/// and share with their generators of traffic (W. Bai et al., NSDI 2016; Y. Li et al., "HPCC", SIGCOMM 2019).
+/// # Parameters
+/// The greatest value: sizes above it are left out, and the others keep their proportions.
+/// # Limits
+/// Between two points all sizes are equally likely. Sizes are drawn one by one: the curves say nothing of how flows
+/// depend on each other.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Workload {
+    kind: SizesKind,
+    /// Bytes, and the share of flows that are not larger; from (0, 0) to (..., 1).
+    points: &'static [(f64, f64)],
+    largest: f64,
+    /// The share of flows that are not larger than `largest`.
+    within: f64,
+}
+
+const WEB_SEARCH: &[(f64, f64)] = &[
+    (0.0, 0.0),
+    (10e3, 0.15),
+    (20e3, 0.2),
+    (30e3, 0.3),
+    (50e3, 0.4),
+    (80e3, 0.53),
+    (200e3, 0.6),
+    (1e6, 0.7),
+    (2e6, 0.8),
+    (5e6, 0.9),
+    (10e6, 0.97),
+    (30e6, 1.0),
+];
+const DATA_MINING: &[(f64, f64)] = &[
+    (0.0, 0.0),
+    (180.0, 0.1),
+    (216.0, 0.2),
+    (560.0, 0.3),
+    (900.0, 0.4),
+    (1100.0, 0.5),
+    (1870.0, 0.6),
+    (3160.0, 0.7),
+    (10e3, 0.8),
+    (400e3, 0.9),
+    (3.16e6, 0.95),
+    (100e6, 0.98),
+    (1e9, 1.0),
+];
+const HADOOP: &[(f64, f64)] = &[
+    (0.0, 0.0),
+    (100.0, 0.01),
+    (200.0, 0.02),
+    (300.0, 0.05),
+    (350.0, 0.15),
+    (400.0, 0.2),
+    (500.0, 0.3),
+    (600.0, 0.4),
+    (700.0, 0.5),
+    (1e3, 0.6),
+    (2e3, 0.67),
+    (7e3, 0.7),
+    (30e3, 0.72),
+    (50e3, 0.82),
+    (80e3, 0.87),
+    (120e3, 0.9),
+    (300e3, 0.95),
+    (1e6, 0.975),
+    (2e6, 0.99),
+    (10e6, 1.0),
+];
+
+impl Workload {
+    /// The workload of this name, up to `largest` bytes; `None` if it is none, or nothing is left of it.
+    #[must_use]
+    pub fn new(kind: SizesKind, largest: Option<f64>) -> Option<Self> {
+        let points = match kind {
+            SizesKind::WebSearch => WEB_SEARCH,
+            SizesKind::DataMining => DATA_MINING,
+            SizesKind::Hadoop => HADOOP,
+            SizesKind::Exponential | SizesKind::Pareto | SizesKind::WebLike => return None,
+        };
+        let end = points[points.len() - 1].0;
+        let largest = largest.unwrap_or(end).min(end);
+        let within = pieces(points)
+            .find(|&[_, (size, _)]| largest <= size)
+            .map(|[(a, p), (b, q)]| p + (q - p) * (largest - a) / (b - a))?;
+        (largest >= 1.0).then_some(Workload { kind, points, largest, within })
+    }
+
+    /// Its name.
+    #[must_use]
+    pub fn kind(&self) -> SizesKind {
+        self.kind
+    }
+
+    /// The greatest size.
+    #[must_use]
+    pub fn largest(&self) -> f64 {
+        self.largest
+    }
+
+    /// The mean: that of each piece, the middle of its ends, by its share.
+    pub(crate) fn mean(&self) -> f64 {
+        let sum: f64 = pieces(self.points)
+            .take_while(|&[(a, _), _]| a < self.largest)
+            .map(|[(a, p), (b, q)]| {
+                let (b, q) = if b > self.largest { (self.largest, self.within) } else { (b, q) };
+                (q - p) * f64::midpoint(a, b)
+            })
+            .sum();
+        sum / self.within
+    }
+
+    pub(crate) fn draw(&self, stream: &mut Stream) -> f64 {
+        let share = self.within * unit(stream);
+        let piece = pieces(self.points).find(|&[_, (_, q)]| share <= q);
+        piece.map_or(self.largest, |[(a, p), (b, q)]| a + (b - a) * (share - p) / (q - p))
+    }
+}
+
+/// What lies between two points each.
+fn pieces(points: &'static [(f64, f64)]) -> impl Iterator<Item = [(f64, f64); 2]> {
+    points.windows(2).map(|two| [two[0], two[1]])
+}
+
+#[cfg(test)]
+mod tests {
+    use optcp_des::Streams;
+
+    use super::*;
+
+    /// By hand, in kB: 0.15 x 5 + 0.05 x 15 + 0.1 x 25 + 0.1 x 40 + 0.13 x 65 + 0.07 x 140 + 0.1 x 600 + 0.1 x 1500 +
+    /// 0.1 x 3500 + 0.07 x 7500 + 0.03 x 20 000 = 1711.25.
+    #[test]
+    fn the_mean_of_web_search_by_hand() {
+        let all = Workload::new(SizesKind::WebSearch, None).expect("a workload");
+        assert!((all.mean() - 1_711_250.0).abs() < 1e-3);
+        // Up to 200 kB: 26.25 of 0.6.
+        let small = Workload::new(SizesKind::WebSearch, Some(200e3)).expect("a workload");
+        assert!((small.mean() - 26_250.0 / 0.6).abs() < 1e-3);
+    }
+
+    #[test]
+    fn drawn_sizes_have_the_shares_of_the_points() {
+        let n = 100_000_u32;
+        for kind in [SizesKind::WebSearch, SizesKind::DataMining, SizesKind::Hadoop] {
+            let workload = Workload::new(kind, None).expect("a workload");
+            let mut stream = Streams::new(3).stream("sizes");
+            let drawn: Vec<f64> = (0..n).map(|_| workload.draw(&mut stream)).collect();
+            for &(size, share) in workload.points {
+                let below = drawn.iter().filter(|&&drawn| drawn <= size).count() as f64;
+                // Four deviations of a share of n draws: at most 4 x 0.5 / sqrt(1e5) = 0.0063.
+                assert!((below / f64::from(n) - share).abs() < 0.0064, "{kind:?} {size}");
+            }
+        }
+    }
+
+    #[test]
+    fn nothing_is_drawn_above_the_largest() {
+        let workload = Workload::new(SizesKind::DataMining, Some(5e3)).expect("a workload");
+        let mut stream = Streams::new(4).stream("sizes");
+        assert!((0..10_000).all(|_| workload.draw(&mut stream) <= 5e3));
+        assert_eq!(Workload::new(SizesKind::Hadoop, Some(0.0)), None);
+        assert_eq!(Workload::new(SizesKind::Pareto, None), None);
+    }
+}
