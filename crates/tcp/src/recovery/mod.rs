@@ -144,4 +144,22 @@ mod tests {
         // Half of the 11 segments of 1460 bytes, not of the 13 that are out.
         assert_eq!(sender.window().ssthresh.to_bits(), 8030_f64.to_bits());
     }
+
+    /// RFC 3042 section 2: what the first two duplicate ACKs release was never sent before. After a timeout
+    /// all ten segments wait to be sent again, one is, and the ACKs of segments that had not been lost
+    /// release none of the others.
+    #[test]
+    fn limited_transmit_sends_nothing_again() {
+        let config = Config { initial_window: 10, ..Profile::Rfc.config() };
+        let mut sender = Sender::new(Arc::new(config), None, Duration::ZERO);
+        sender.start();
+        assert_eq!(released(&mut sender), (0..10).collect::<Vec<_>>());
+        let expiry = sender.deadline().unwrap();
+        sender.handle_timer(expiry);
+        assert_eq!(released(&mut sender), [0]);
+        for _ in 0..2 {
+            sender.handle_ack(expiry, &Ack::cumulative(Seq::ZERO));
+            assert!(released(&mut sender).is_empty());
+        }
+    }
 }
