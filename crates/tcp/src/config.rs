@@ -236,6 +236,9 @@ pub struct Config {
     pub restart_after_idle: bool,
     /// Whether the first two duplicate ACKs release a new segment each (RFC 3042).
     pub limited_transmit: bool,
+    /// Whether what they release may have been sent before, as behind a timeout (`singledup_` of ns-2); RFC 3042 allows
+    /// new data only.
+    pub limited_transmit_again: bool,
     /// Whether duplicate ACKs for data sent before the last reduction start no further fast
     /// retransmit (RFC 6582 section 3.2 step 2; RFC 5681's Reno has no such check).
     pub careful: bool,

@@ -440,11 +440,10 @@ impl Tcb {
         if self.allowance > 0 && flight < cwnd.saturating_add(self.inflation).min(limit) {
             self.allowance -= 1;
         } else if self.limited > 0
-            && self.nxt >= self.max
+            && (self.nxt >= self.max || self.config.limited_transmit_again)
             && flight < cwnd.saturating_add(self.duplicates).min(limit)
         {
-            // RFC 3042: at most two segments beyond cwnd, of data never sent before and never beyond the
-            // receiver's window.
+            // RFC 3042: at most two segments beyond cwnd, never beyond the receiver's window.
             self.limited -= 1;
             self.limited_sent += 1;
         } else {

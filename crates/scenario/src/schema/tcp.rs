@@ -95,8 +95,13 @@ impl From<Window> for u32 {
 
 /// Choices that came after digests were kept: at the default they are no part of the resolved scenario, so that the
 /// digests of older ones stay.
-const LATER: &[&str] =
-    &["cubic_version", "syn_linear_timeouts", "syn_retransmissions_forgiven", "restart_after_idle"];
+const LATER: &[&str] = &[
+    "cubic_version",
+    "syn_linear_timeouts",
+    "syn_retransmissions_forgiven",
+    "restart_after_idle",
+    "limited_transmit_again",
+];
 
 /// Declares the table from the fields of `Config`, and of what is in it: a controller's own key is flat in files.
 /// The test of profiles names a field that is missing here.
@@ -269,6 +274,8 @@ tcp_table! {
     restart_after_idle: bool,
     /// Whether the first two duplicate ACKs release a new segment each (RFC 3042).
     limited_transmit: bool,
+    /// Whether limited transmit may also release what was sent before, as ns-2 does behind a timeout.
+    limited_transmit_again: bool,
     /// Whether duplicate ACKs for data sent before the last reduction start no further fast retransmit.
     careful: bool,
     /// Whether the first new ACK outside NewReno's recovery ends the check of `careful`.

@@ -28,6 +28,8 @@ bundle! {
         recovery_burst: Some(2);
     "it halves its window and does not count what is outstanding" =>
         reduction_basis: ReductionBasis::Window, timeout_basis: TimeoutBasis::Window;
+    "duplicate ACKs release what comes next, whether it was sent before or not" =>
+        limited_transmit_again: true;
     "it rounds half a window down to whole segments for ssthresh, since 2006 no more for cwnd" =>
         halving: Halving::WholeSsthresh;
     "with SACK it sends what its scoreboard holds to be missing and nothing beside" =>
@@ -56,7 +58,7 @@ bundle! {
     "its default at that time" =>
         initial_window: 1;
     "off by default at that time" =>
-        limited_transmit: false;
+        limited_transmit: false, limited_transmit_again: false;
     "what is special about the first segments came in 2006" =>
         first_loss: FirstLoss::AsAny;
     "RFC 2582 leaves both open; assumed, because the account of the gmpls paper fits either" =>

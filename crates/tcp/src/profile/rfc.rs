@@ -51,6 +51,8 @@ bundle! {
         idle_restart: false, restart_after_idle: false;
     "RFC 5681 section 3.2 step 1: a sender should do so" =>
         limited_transmit: true;
+    "RFC 3042 section 2: of data never sent before" =>
+        limited_transmit_again: false;
     "RFC 6582 section 3.2 step 2, held until an ACK covers `recover`" =>
         careful: true, careful_until_new_ack: false;
     "RFC 5681 section 3.2 makes no difference between first and later segments" =>

@@ -147,19 +147,24 @@ mod tests {
 
     /// RFC 3042 section 2: what the first two duplicate ACKs release was never sent before. After a timeout
     /// all ten segments wait to be sent again, one is, and the ACKs of segments that had not been lost
-    /// release none of the others.
+    /// release none of the others. With ns-2's `singledup_` each releases the next one.
     #[test]
     fn limited_transmit_sends_nothing_again() {
-        let config = Config { initial_window: 10, ..Profile::Rfc.config() };
-        let mut sender = Sender::new(Arc::new(config), None, Duration::ZERO);
-        sender.start();
-        assert_eq!(released(&mut sender), (0..10).collect::<Vec<_>>());
-        let expiry = sender.deadline().unwrap();
-        sender.handle_timer(expiry);
-        assert_eq!(released(&mut sender), [0]);
-        for _ in 0..2 {
-            sender.handle_ack(expiry, &Ack::cumulative(Seq::ZERO));
-            assert!(released(&mut sender).is_empty());
+        for (limited_transmit_again, expected) in
+            [(false, [vec![], vec![]]), (true, [vec![1], vec![2]])]
+        {
+            let config =
+                Config { initial_window: 10, limited_transmit_again, ..Profile::Rfc.config() };
+            let mut sender = Sender::new(Arc::new(config), None, Duration::ZERO);
+            sender.start();
+            assert_eq!(released(&mut sender), (0..10).collect::<Vec<_>>());
+            let expiry = sender.deadline().unwrap();
+            sender.handle_timer(expiry);
+            assert_eq!(released(&mut sender), [0]);
+            for released_by in expected {
+                sender.handle_ack(expiry, &Ack::cumulative(Seq::ZERO));
+                assert_eq!(released(&mut sender), released_by);
+            }
         }
     }
 }

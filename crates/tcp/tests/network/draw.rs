@@ -133,6 +133,7 @@ impl Draw {
             backoff: self.pick(Backoff::ALL),
             max_rto: initial_rto * self.pick(&[1, 4, 60]),
             restart_after_idle: self.percent(50),
+            limited_transmit_again: self.percent(50),
             syn_linear_timeouts: self.pick(&[0, 4]),
             syn_retransmissions_forgiven: self.pick(&[0, 1]),
             ..base
