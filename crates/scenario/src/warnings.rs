@@ -185,16 +185,9 @@ impl Finder<'_> {
 
     fn losses(&mut self) {
         for (index, loss) in self.plan.losses.iter().enumerate() {
-            // Which packets a period takes is known: it is no mistake of a unit.
-            let share =
-                loss.loses.share().filter(|_| !matches!(loss.loses, Loses::Periodic { .. }));
-            if let Some(share) = share.filter(|&share| share >= HIGHEST_LOSS) {
+            if let Some(share) = loss.loses.random_share().filter(|&share| share >= HIGHEST_LOSS) {
                 let message = format!("{} % of the packets are lost", share * 100.0);
-                let key = match loss.loses {
-                    Loses::GilbertElliott { .. } => "good_to_bad",
-                    _ => "probability",
-                };
-                self.warn(WarningKind::HighLoss, place!["losses", index, key], message);
+                self.warn(WarningKind::HighLoss, place!["losses", index, "probability"], message);
             }
         }
     }

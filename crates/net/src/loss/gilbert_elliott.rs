@@ -2,7 +2,7 @@
 
 use optcp_des::Stream;
 
-use super::Chance;
+use super::chance::Chance;
 use super::lossy::Lossy;
 use crate::Packet;
 

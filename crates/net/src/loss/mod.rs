@@ -1,12 +1,12 @@
 //! Losses that a scenario asks for, at the entry of a port, before its queue.
 
+mod chance;
 mod gilbert_elliott;
 mod independent;
 mod lossy;
 mod periodic;
 mod scripted;
 
-use optcp_des::Stream;
 use optcp_units::registry;
 
 use crate::{DropReason, Packet};
@@ -51,23 +51,5 @@ registry! {
         "independent" => Independent: "each packet with the same probability, whatever happened to the others", "Bernoulli trials; ns-2, ErrorModel";
         "periodic" => Periodic: "every n-th packet", "Mathis et al. 1997";
         "gilbert-elliott" => GilbertElliott: "in bursts: with one probability while the line is good, with another while it is bad", "Gilbert 1960, Elliott 1963";
-    }
-}
-
-/// A probability from 0 to 1, to a multiple of 2^-64: of 2^64 equally likely numbers, those below this one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Chance(u128);
-
-impl Chance {
-    fn new(probability: f64) -> Self {
-        debug_assert!((0.0..=1.0).contains(&probability), "a probability, not {probability}");
-        let numbers = (1_u128 << 64) as f64;
-        #[expect(clippy::cast_possible_truncation, reason = "at most 2^64, and the rest rounds")]
-        Chance((probability * numbers) as u128)
-    }
-
-    /// Whether it comes to pass, by the next number.
-    fn comes(self, stream: &mut Stream) -> bool {
-        u128::from(stream.next_u64()) < self.0
     }
 }

@@ -57,13 +57,12 @@ pub enum Loses {
 }
 
 impl Loses {
-    /// The share of packets that are lost in the mean; `None` where segments are named.
+    /// The share of packets that are lost at random, in the mean; `None` where it is known which ones are.
     #[must_use]
-    pub fn share(&self) -> Option<f64> {
+    pub fn random_share(&self) -> Option<f64> {
         match *self {
-            Loses::Scripted { .. } => None,
+            Loses::Scripted { .. } | Loses::Periodic { .. } => None,
             Loses::Independent { probability, .. } => Some(probability),
-            Loses::Periodic { period, .. } => Some(1.0 / f64::from(period.get())),
             Loses::GilbertElliott { turns: [p, r], loses: [good, bad], .. } => {
                 Some((r * good + p * bad) / (p + r))
             }
