@@ -6,7 +6,7 @@ use optcp_units::{Bytes, Duration, Rate, Time};
 
 use crate::crossed::{Crossed, crossed};
 use crate::plan::{
-    Carries, DetectionPlan, DirectedLink, FailurePlan, FlowPlan, Loses, Plan, QueueLimit, Spread,
+    Carries, DetectionPlan, DirectedLink, FailurePlan, FlowPlan, Plan, QueueLimit, Spread,
 };
 use crate::protected::Protected;
 use crate::tree::{Node, Origin, Step, Value, place};
