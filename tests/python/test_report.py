@@ -1,5 +1,7 @@
+import base64
 import json
 import re
+import zlib
 from html.parser import HTMLParser
 
 import pytest
@@ -9,7 +11,6 @@ from optcp.errors import InputError
 from optcp.papers.model import Claim, Result, Row
 from optcp.plots import figures
 from optcp.report import build
-from optcp.report.packed import unpacked
 from optcp.results import exhibits
 
 
@@ -70,7 +71,8 @@ def test_references_inside_the_page_exist(page):
 def test_the_page_shows_every_row_claim_and_figure(page, results_directory):
     results = list(exhibits(results_directory).values())
     assert [result.exhibit for result in results] == ["gmpls/fig7", "gmpls/fig8", "gmpls/table3"]
-    folded = [unpacked(text) for text in re.findall(r"<script[^>]* data-html>([^<]+)</script>", page)]
+    packed = re.findall(r"<script[^>]* data-html>([^<]+)</script>", page)
+    folded = [zlib.decompress(base64.b64decode(text)).decode() for text in packed]
     assert page.count("<figure>") == len(results)
     assert len(folded) == 3
     assert all(one.strip().startswith("<figure>") for one in folded)

@@ -11,11 +11,6 @@ def packed(text: str) -> str:
     return base64.b64encode(zlib.compress(text.encode(), 9)).decode()
 
 
-def unpacked(text: str) -> str:
-    """Read :func:`packed` back."""
-    return zlib.decompress(base64.b64decode(text)).decode()
-
-
 class Files:
     """Files to download."""
 

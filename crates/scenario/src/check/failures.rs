@@ -10,7 +10,7 @@ use optcp_units::nearest::suggestion;
 
 use super::bounds::check_name;
 use super::draft::Draft;
-use super::network::{Network, check_spread};
+use super::network::{Network, checked};
 
 /// Places the failures.
 pub(super) fn failures(
@@ -26,8 +26,7 @@ pub(super) fn failures(
         let process = process(i, entry, stop, problems);
         let Some(at) = entry.at.map(instant).or(process.map(|_| Time::ZERO)) else { continue };
         let repair = entry.repair.map(instant);
-        let later = entry.later.as_ref().map_or(Spread::ZERO, |later| later.0.clone());
-        check_spread(&later, true, place!["failures", i, "later"], problems);
+        let later = checked(entry.later.as_ref(), true, place!["failures", i, "later"], problems);
         let (latest, ends) = (at + later.long(), repair.map(|repair| repair + later.long()));
         if latest >= stop {
             problems

@@ -15,7 +15,7 @@ use optcp_units::nearest::list;
 
 use super::bounds::{MOST, check_name};
 use super::draft::Draft;
-use super::network::{Network, check_spread};
+use super::network::{Network, checked};
 use super::route::Route;
 use super::ways::{self, Way};
 use super::{arrivals, tcp};
@@ -170,8 +170,7 @@ pub(super) fn varying(routes: &[Route]) -> usize {
 
 fn start(i: usize, entry: &FlowsEntry, stop: Time, problems: &mut Problems<'_>) -> Spread {
     let place = place!["flows", i, "start"];
-    let start = entry.start.as_ref().map_or(Spread::ZERO, |start| start.0.clone());
-    check_spread(&start, true, place, problems);
+    let start = checked(entry.start.as_ref(), true, place, problems);
     if let Some(latest) = start.latest().filter(|&latest| latest >= stop)
         && stop > Time::ZERO
     {

@@ -25,24 +25,23 @@ pub(super) fn losses(
             .referred(&entry.link, place!["losses", i, "link"], problems)
             .unwrap_or_default();
         let Some(kind) = kind(i, entry, problems) else { continue };
-        let loses: Vec<LossPlan> = match kind {
-            LossKind::Scripted => scripted(i, entry, &hops, plan, network, problems),
+        let loses = match kind {
+            LossKind::Scripted => {
+                let losses = scripted(i, entry, &hops, plan, network, problems);
+                plan.losses.extend(losses);
+                continue;
+            }
             LossKind::Independent => probability(i, entry, problems)
-                .map(|probability| Loses::Independent { lossy: lossy(entry), probability })
-                .map(|loses| everywhere(&hops, &loses))
-                .unwrap_or_default(),
+                .map(|probability| Loses::Independent { lossy: lossy(entry), probability }),
             LossKind::Periodic => period(i, entry, problems)
-                .map(|period| Loses::Periodic { lossy: lossy(entry), period })
-                .map(|loses| everywhere(&hops, &loses))
-                .unwrap_or_default(),
-            LossKind::GilbertElliott => gilbert_elliott(i, entry, problems)
-                .map(|loses| everywhere(&hops, &loses))
-                .unwrap_or_default(),
+                .map(|period| Loses::Periodic { lossy: lossy(entry), period }),
+            LossKind::GilbertElliott => gilbert_elliott(i, entry, problems),
         };
-        if kind != LossKind::Scripted {
-            check_traffic(i, lossy(entry), &hops, plan, network, problems);
+        check_traffic(i, lossy(entry), &hops, plan, network, problems);
+        if let Some(loses) = loses {
+            let everywhere = hops.iter().map(|&hop| LossPlan { hop, loses: loses.clone() });
+            plan.losses.extend(everywhere);
         }
-        plan.losses.extend(loses);
     }
 }
 
@@ -148,10 +147,6 @@ fn scripted(
         losses.push(LossPlan { hop, loses });
     }
     losses
-}
-
-fn everywhere(hops: &[DirectedLink], loses: &Loses) -> Vec<LossPlan> {
-    hops.iter().map(|&hop| LossPlan { hop, loses: loses.clone() }).collect()
 }
 
 fn lossy(entry: &LossesEntry) -> Lossy {

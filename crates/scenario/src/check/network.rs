@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::plan::{BundlePlan, DirectedLink, LinkPlan, PortPlan, QueueLimit, Shape, Spread};
 use crate::problem::Problems;
-use crate::schema::{File, LinksEntry, MembersKind};
+use crate::schema::{Delay, File, LinksEntry, MembersKind};
 use crate::tree::{Step, place};
 
 use super::bounds::{MOST, check_name};
@@ -393,6 +393,18 @@ fn check_delays(i: usize, entry: &LinksEntry, problems: &mut Problems<'_>) {
             check_spread(&delay.0, false, place, problems);
         }
     }
+}
+
+/// What a key says, nothing at all if it is left out; see [`check_spread`].
+pub(super) fn checked(
+    written: Option<&Delay>,
+    bounded: bool,
+    place: &[Step<'_>],
+    problems: &mut Problems<'_>,
+) -> Spread {
+    let spread = written.map_or(Spread::ZERO, |delay| delay.0.clone());
+    check_spread(&spread, bounded, place, problems);
+    spread
 }
 
 /// Reports a distribution that there is not; where it must be `bounded`, also one without a greatest value.

@@ -10,7 +10,7 @@ use crate::schema::{Cost, File, RoutingTable, Span};
 use crate::tree::{Step, place};
 
 use super::draft::Draft;
-use super::network::{Network, check_spread};
+use super::network::{Network, checked};
 
 /// Every router keeps a route to every other.
 const MOST_ROUTERS: usize = 2000;
@@ -28,9 +28,7 @@ pub(super) fn routing(
     costs(file, network, problems);
     let table = file.routing.as_ref()?;
     check_keys(table, problems);
-    if let Some(update) = &table.update {
-        check_spread(&update.0, false, place!["routing", "update"], problems);
-    }
+    let update = checked(table.update.as_ref(), false, place!["routing", "update"], problems);
     let span = |span: Option<Span>| span.map_or(Duration::ZERO, |span| span.0);
     let detection = span(table.detection);
     plan.routing = Some(RoutingPlan {
@@ -42,7 +40,7 @@ pub(super) fn routing(
         converge: table.converge.unwrap_or(Converge::Own),
         flooding: span(table.flooding),
         spf: span(table.spf),
-        update: table.update.as_ref().map_or(Spread::ZERO, |update| update.0.clone()),
+        update,
         ttl: table.ttl.unwrap_or(TunnelTtl::Uniform),
     });
     let routers = network.nodes.len();
@@ -64,7 +62,7 @@ fn costs(file: &File, network: &mut Network, problems: &mut Problems<'_>) {
         let place = place!["topology", "cost"];
         for link in 0..network.links.len() {
             if network.links[link].entry.is_none() {
-                let delay = &network.links[link].directions[0].delay.clone();
+                let delay = &network.links[link].directions[0].delay;
                 let Some(cost) = cost(file, (table.cost, place), delay, problems) else { break };
                 network.links[link].costs = [cost; 2];
             }

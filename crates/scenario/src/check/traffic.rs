@@ -19,7 +19,7 @@ use super::arrivals::keys_fit;
 use super::bounds::{MOST, check_name};
 use super::draft::Draft;
 use super::flows::{check_room, varying};
-use super::network::{Network, check_spread};
+use super::network::{Network, checked};
 use super::ways::{self, Way, Ways};
 
 /// The headers of UDP (RFC 768) and IPv4 (RFC 791).
@@ -146,8 +146,7 @@ pub(super) fn traffic(
 /// From when to when sources send.
 fn span(i: usize, entry: &TrafficEntry, stop: Time, problems: &mut Problems<'_>) -> (Spread, Time) {
     let until = entry.until.map_or(stop, |until| Time::ZERO + until.0).min(stop);
-    let start = entry.start.as_ref().map_or(Spread::ZERO, |start| start.0.clone());
-    check_spread(&start, true, place!["traffic", i, "start"], problems);
+    let start = checked(entry.start.as_ref(), true, place!["traffic", i, "start"], problems);
     if let Some(latest) = start.latest().filter(|&latest| latest >= until)
         && stop > Time::ZERO
     {

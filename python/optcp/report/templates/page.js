@@ -28,7 +28,6 @@
     }
     for (const element of all("[data-stays], header.paper, #contents p")) element.hidden = words.length > 0;
     found.textContent = words.length ? `${count} of ${sections.length} found` : "";
-    document.body.classList.toggle("searching", words.length > 0);
   };
   const readable = (section) => {
     const copy = section.cloneNode(true);
