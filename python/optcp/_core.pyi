@@ -181,6 +181,10 @@ class Run:
         """
 
     @property
+    def failed(self) -> list[dict[str, Any]]:
+        """Which ports failed, in order of time; each entry has ``port``, ``at_ps``, ``repair_ps`` (None is never)."""
+
+    @property
     def routing(self) -> dict[str, Any] | None:
         """What routing did; None without ``[routing]``.
 

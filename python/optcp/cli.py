@@ -12,25 +12,20 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from optcp import cli_study
+from optcp import cli_picture, cli_study
 from optcp.errors import InputError, RunFailed, nearest
 from optcp.exits import status_of
-from optcp.options import DIRECTORY, FILE, PAPERS, PLAIN_WIDTH
+from optcp.options import DIRECTORY, FILE, PAPERS, PLAIN_WIDTH, SCENARIO, SET, pairs
 from optcp.options import console as _console
-from optcp.shipped import ScenarioType
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-
-SCENARIO = ScenarioType()
 
 
 POSITIVE = click.IntRange(min=1)
 COUNT = click.IntRange(min=1, max=1_000_000)
 """Of runs: what is known of each must fit into memory."""
 
-SET = click.option("settings", "--set", multiple=True, metavar="KEY=VALUE", help="Change a value; may be repeated.")
 JOBS = click.option("--jobs", type=POSITIVE, help="Threads. [default: one a processor]")
 DIGEST = click.option("--digest", is_flag=True, help="Compute records_sha256, the digest of all records, too.")
 FORK = click.option("--fork/--no-fork", default=True, help="Share warm-ups between branches; results are equal.")
@@ -171,7 +166,7 @@ def reproduce(
         raise click.UsageError("--most goes with --until-decided")
     most = most or 8
     size = until.size(most) if until_decided else Size.asked(quick, None if paper_scale else seeds)
-    request = Request(select(exhibits), size, first_seed, _pairs(settings), Options(digest, fork))
+    request = Request(select(exhibits), size, first_seed, pairs(settings), Options(digest, fork))
     check_settings(request)
     console, messages = _console(), _console(stderr=True)
     known = baseline.read(baseline.path())
@@ -256,7 +251,7 @@ def sensitivity(
     if len(chosen) != 1:
         raise InputError(f"{exhibit} is a paper; name one of its exhibits: {', '.join(one.id for one in chosen)}")
     ranges = {key.strip(): text.strip() for key, _, text in (one.partition("=") for one in over)}
-    fixed = _pairs(settings)
+    fixed = pairs(settings)
     request = study.Request(chosen[0], space(chosen[0], ranges, fixed), samples, seeds, fixed)
     messages = _console(stderr=True)
     began = time.monotonic()
@@ -332,8 +327,7 @@ def run(
 
     target = out or Path("results") / scenario.stem
     check_directory(target)
-    pairs = list(_pairs(settings).items())
-    study = single.study(scenario, pairs, seed, runs, digest=digest, fork=fork, kernel=kernel)
+    study = single.study(scenario, list(pairs(settings).items()), seed, runs, digest=digest, fork=fork, kernel=kernel)
     store = Store(target)
     if dry_run:
         store.look(study.grid, force=force)
@@ -361,7 +355,7 @@ def validate(scenario: Path, settings: tuple[str, ...], *, paths: bool) -> None:
     """Check a scenario file, say what it holds, and warn of what is hardly meant."""
     from optcp import _core, warned
 
-    world = _core.Scenario.load(str(scenario), list(_pairs(settings).items()))
+    world = _core.Scenario.load(str(scenario), list(pairs(settings).items()))
     summary = world.summary()
     click.echo(f"{scenario}: valid")
     for name, value in summary.items():
@@ -375,25 +369,6 @@ def validate(scenario: Path, settings: tuple[str, ...], *, paths: bool) -> None:
     warned.show(warned.of_world(world), whole=True)
 
 
-@cli.command(name="map")
-@click.argument("scenario", type=SCENARIO)
-@SET
-@click.option("--out", type=FILE, help="Where the picture goes. [default: <name of the scenario file>.svg]")
-def draw_map(scenario: Path, settings: tuple[str, ...], out: Path | None) -> None:
-    """Draw the network of a scenario as SVG: load, what fails, paths and backups."""
-    from optcp import _core
-    from optcp.files import write_text
-    from optcp.plots import network
-
-    world = _core.Scenario.load(str(scenario), list(_pairs(settings).items()))
-    picture = network.of_core(world, str(scenario), alone=True)
-    if not picture:
-        raise InputError(f"{scenario}: a map has from 1 to {network.MOST_NODES} nodes")
-    target = out or Path(f"{scenario.stem}.svg")
-    write_text(target, picture + "\n")
-    click.echo(f"{target}")
-
-
 @cli.command()
 @click.argument("scenario", type=SCENARIO)
 @SET
@@ -403,7 +378,7 @@ def routing(scenario: Path, settings: tuple[str, ...], router: str | None) -> No
     from optcp import _core
     from optcp.tables import show_backups, show_coverage
 
-    world = _core.Scenario.load(str(scenario), list(_pairs(settings).items()))
+    world = _core.Scenario.load(str(scenario), list(pairs(settings).items()))
     backups, coverage = world.backups(), world.coverage()
     if coverage is None:
         raise InputError(f"{scenario}: there is no table [routing]")
@@ -552,19 +527,6 @@ def bench(repeat: int) -> None:
     show_bench(console, rows, worlds, measure_core(repeat))
 
 
-def _pairs(settings: Sequence[str]) -> dict[str, str]:
-    """Split KEY=VALUE; the last of two for one key counts."""
-    pairs = {}
-    for setting in settings:
-        key, separator, value = setting.partition("=")
-        if not separator or not key.strip():
-            raise InputError(f"--set {setting}: expected KEY=VALUE")
-        if any("\ud800" <= letter <= "\udfff" for letter in setting):
-            raise InputError(f"--set {setting}: not UTF-8 text")
-        pairs[key.strip()] = value.strip()
-    return pairs
-
-
 def _jobs(jobs: int | None) -> int:
     from optcp.study.runner import processors
 
@@ -589,7 +551,7 @@ def _plain(value: object) -> str:
     return ", ".join(str(part) for part in value) if isinstance(value, list) else str(value)
 
 
-for verb in cli_study.VERBS:
+for verb in (cli_picture.draw_map, cli_picture.animate, *cli_study.VERBS):
     cli.add_command(verb)
 
 

@@ -7,14 +7,11 @@ from typing import TYPE_CHECKING
 import click
 
 from optcp import export as export_forms
-from optcp.options import DIRECTORY, FILE, PAPERS, console, settings
+from optcp.options import CELL, DIRECTORY, FILE, PAPERS, console, settings
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-CELL = click.option(
-    "cells", "--cell", multiple=True, metavar="AXIS=VALUE", help="Runs with this value; may be repeated."
-)
 SEED = click.option("--seed", type=int, metavar="N", help="Runs with this seed.")
 
 

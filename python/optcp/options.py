@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from optcp.errors import InputError
+from optcp.shipped import ScenarioType
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,6 +32,12 @@ class Place(click.Path):
 
 FILE = Place(path_type=Path, dir_okay=False)
 DIRECTORY = Place(path_type=Path, file_okay=False)
+SCENARIO = ScenarioType()
+
+SET = click.option("settings", "--set", multiple=True, metavar="KEY=VALUE", help="Change a value; may be repeated.")
+CELL = click.option(
+    "cells", "--cell", multiple=True, metavar="AXIS=VALUE", help="Runs with this value; may be repeated."
+)
 
 
 def _add_papers(_: click.Context, __: click.Parameter, directories: tuple[Path, ...]) -> None:
@@ -67,6 +74,25 @@ def settings(option: str, texts: Sequence[str]) -> tuple[tuple[str, str], ...]:
             raise InputError(f"{option} {text}: expected AXIS=VALUE, such as switch_delay='50 ms'")
         found.append((name.strip(), value.strip()))
     return tuple(found)
+
+
+def pairs(settings: Sequence[str]) -> dict[str, str]:
+    """Split KEY=VALUE of ``--set``; the last of two for one key counts.
+
+    Raises
+    ------
+    InputError
+        If one is something else.
+    """
+    found = {}
+    for setting in settings:
+        key, separator, value = setting.partition("=")
+        if not separator or not key.strip():
+            raise InputError(f"--set {setting}: expected KEY=VALUE")
+        if any("\ud800" <= letter <= "\udfff" for letter in setting):
+            raise InputError(f"--set {setting}: not UTF-8 text")
+        found[key.strip()] = value.strip()
+    return found
 
 
 def console(stderr: bool = False) -> Console:

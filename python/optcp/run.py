@@ -183,6 +183,16 @@ class Run(Observing):
         return self.core.switches
 
     @property
+    def failed(self) -> list[dict[str, Any]]:
+        """Which ports failed, in order of time: ``port``, ``at_ps``, ``repair_ps`` (None is never)."""
+        return self.core.failed
+
+    @property
+    def routing(self) -> dict[str, Any] | None:
+        """What routing did; None without ``[routing]``. As in ``optcp._core.Run``."""
+        return self.core.routing
+
+    @property
     def arrived(self) -> dict[str, list[int]]:
         """By group, the flows that came at random, in the order of their numbers: places of their routes."""
         return self.core.arrived
@@ -196,6 +206,23 @@ class Run(Observing):
     def records_sha256(self) -> str | None:
         """Digest of all records; None unless it was asked for."""
         return self.core.records_sha256
+
+    def animation(self, *, start_s: float | None = None, end_s: float | None = None) -> str:
+        """Show it as one HTML page, as ``optcp animate`` does: text of a file that any browser opens.
+
+        Parameters
+        ----------
+        start_s, end_s
+            Which part of it is drawn packet by packet, in seconds; by default the one around the first failure.
+
+        Raises
+        ------
+        InputError
+            If there is no such part, or the network has too many nodes to be drawn.
+        """
+        from optcp.animation import animate
+
+        return animate(self.world, self.seed, start_s=start_s, end_s=end_s)
 
     def _shown(self) -> tuple[str, list[str], list[list[str]]]:
         counts = [[name, str(count)] for name, count in self.counts.items()]

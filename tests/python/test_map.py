@@ -69,4 +69,9 @@ def test_text_is_legible_and_the_picture_fits_the_page():
 def test_the_command_writes_a_file(command, tmp_path):
     assert command("map", "single-failure").stdout == "single-failure.svg\n"
     ET.parse(tmp_path / "single-failure.svg")  # noqa: S314 - our own
-    assert "a map has from 1 to 250 nodes" in command("map", "lbas", status=2).stderr
+    nodes = [f"n{number}" for number in range(251)]
+    (tmp_path / "ring.toml").write_text(
+        f'stop = "1 s"\n[[nodes]]\nnames = {nodes}\n'
+        f'[[links]]\nchain = {[*nodes, "n0"]}\nrate = "1 Mbps"\ndelay = "1 ms"\nqueue = "unlimited"\n'
+    )
+    assert "a map has from 1 to 250 nodes" in command("map", "ring.toml", status=2).stderr

@@ -130,6 +130,19 @@ impl Run {
         self.0.switches.iter().map(one).collect()
     }
 
+    /// A dictionary for each port that failed, in order of time.
+    #[getter]
+    fn failed<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyDict>>> {
+        let one = |failed: &optcp_runs::Failed| {
+            let entry = PyDict::new(py);
+            entry.set_item("port", &failed.port)?;
+            entry.set_item("at_ps", failed.at.as_ps())?;
+            entry.set_item("repair_ps", failed.repair.map(optcp_units::Time::as_ps))?;
+            Ok(entry)
+        };
+        self.0.failed.iter().map(one).collect()
+    }
+
     /// By group, the routes of the flows that came at random.
     #[getter]
     fn arrived<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {

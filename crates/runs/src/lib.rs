@@ -10,7 +10,7 @@ pub mod pcapng;
 mod run;
 mod series;
 
-pub use build::{Arrived, Rerouted, RoutingRecord, Switched};
+pub use build::{Arrived, Failed, Rerouted, RoutingRecord, Switched};
 pub use optcp_engine::Kernel;
 pub use optcp_engine::observe::{Column, Values};
 pub use parquet::{Data, ParquetError, Table, Texts};

@@ -9,7 +9,7 @@ use optcp_net::DropReason;
 use optcp_units::{Duration, Time};
 use sha2::{Digest as _, Sha256};
 
-use crate::build::{Arrived, RoutingRecord, Switched, World, world};
+use crate::build::{Arrived, Failed, RoutingRecord, Switched, World, world};
 use crate::series::{Series, series};
 use optcp_scenario::Plan;
 use optcp_scenario::Scenario;
@@ -71,6 +71,8 @@ pub struct Run {
     pub forked_at: Option<Time>,
     /// What protection switched, in order of time.
     pub switches: Vec<Switched>,
+    /// Which ports failed, in order of time.
+    pub failed: Vec<Failed>,
     /// What routing did; `None` without routing.
     pub routing: Option<RoutingRecord>,
     /// Which routes the flows took that came at random, group by group.
@@ -110,6 +112,8 @@ pub fn run_branches(
     let mut worlds: Vec<World> = branches.iter().map(build).collect::<Result<_, _>>()?;
     let switches: Vec<Vec<Switched>> =
         worlds.iter_mut().map(|world| std::mem::take(&mut world.switches)).collect();
+    let failed: Vec<Vec<Failed>> =
+        worlds.iter_mut().map(|world| std::mem::take(&mut world.failed)).collect();
     let routing: Vec<Option<RoutingRecord>> =
         worlds.iter_mut().map(|world| world.routing.take()).collect();
     let mut runs: Vec<Option<Run>> = branches.iter().map(|_| None).collect();
@@ -124,7 +128,8 @@ pub fn run_branches(
         for (index, run) in made {
             let (switches, routing) = (switches[index].clone(), routing[index].clone());
             let arrived = std::mem::take(&mut worlds[index].arrived);
-            runs[index] = Some(Run { switches, routing, arrived, ..run });
+            let failed = failed[index].clone();
+            runs[index] = Some(Run { switches, failed, routing, arrived, ..run });
         }
     }
     Ok(runs.into_iter().flatten().collect())
@@ -287,6 +292,7 @@ fn result<O: Observer + AsRef<Observations>>(
             .collect(),
         forked_at,
         switches: Vec::new(),
+        failed: Vec::new(),
         routing: None,
         arrived: Vec::new(),
         series: series(plan, observations),

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use optcp_engine::observe::Values;
 use optcp_runs::{Cancel, Kernel, Run, RunOptions, run_branches};
 use optcp_scenario::{Graph, GraphLink, Library, Reference, Scenario, Shelf};
 use optcp_units::{Duration, Time};
@@ -128,6 +129,52 @@ kind = "packets"
     for fast in others {
         assert_eq!(plain.series, fast.series);
         assert_eq!(plain.metrics_sha256, fast.metrics_sha256);
+    }
+}
+
+/// A part of the listing is the rows of the whole from its beginning on, and before its end; all else is the same.
+#[test]
+fn packets_of_a_part_of_a_run_are_those_of_the_whole() {
+    let world = |window: &str| {
+        let text = format!(
+            r#"
+stop = "2 s"
+[[nodes]]
+names = ["A", "B"]
+[[links]]
+chain = ["A", "B"]
+rate = "12 Mbps"
+delay = "10 ms"
+queue = "20 packets"
+[[flows]]
+group = "all"
+path = ["A", "B"]
+[[observe]]
+name = "seen"
+kind = "packets"
+links = [["A", "B"]]
+{window}
+"#
+        );
+        Scenario::parse(&text, "window.toml", &[]).unwrap_or_else(|problem| panic!("{problem}"))
+    };
+    let rows = |run: &Run| {
+        let columns = &run.series[0].columns;
+        let Values::U64(times) = &columns[0].values else { panic!("times") };
+        let Values::U32(numbers) = &columns[4].values else { panic!("numbers") };
+        times.iter().copied().zip(numbers.iter().copied()).collect::<Vec<_>>()
+    };
+    let [whole, ..] = with_all_kernels(&world(""), 1, false);
+    let all = rows(&whole);
+    // Each bound is the instant of a row.
+    let (after, until) = (all[all.len() / 4].0, all[all.len() / 4 * 3].0);
+    let kept = all.iter().copied().filter(|&(at, _)| (after..until).contains(&at));
+    let kept: Vec<_> = kept.collect();
+    assert!(kept.len() > 1000, "{} rows", kept.len());
+    let window = format!("after = \"{after} ps\"\nuntil = \"{until} ps\"");
+    for run in with_all_kernels(&world(&window), 1, false) {
+        assert_eq!(rows(&run), kept);
+        assert_eq!(run.counts[..5], whole.counts[..5], "all but the number of events");
     }
 }
 

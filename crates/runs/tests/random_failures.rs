@@ -38,6 +38,9 @@ fn a_failure_keeps_its_length_wherever_it_falls() {
         let seconds = |s| Time::ZERO + Duration::from_secs(s);
         assert!((seconds(1)..=seconds(3)).contains(&down), "{down}");
         assert_eq!(up - down, Duration::from_ms(1500));
+        let failed = &run(WORLD, seed, &[]).failed;
+        assert_eq!(failed.len(), 4, "both directions of two links: {failed:?}");
+        assert!(failed.iter().all(|port| port.at == down && port.repair == Some(up)));
         assert!(seen_at.iter().all(|&at| at == down || at == up), "{seen_at:?}");
         assert_eq!(seen_at, seen(&run(WORLD, seed, &[("flows.0.tcp", "linux-6")])));
         starts.push(down);

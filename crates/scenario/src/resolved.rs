@@ -438,8 +438,12 @@ fn observation(plan: &Plan, entry: &ObservePlan) -> Value {
         let hops = entry.ports.as_ref().map(|hops| ports(plan, hops));
         observation[links.directions()] = hops.unwrap_or(Value::Null);
     }
-    if keys.after {
+    // Kinds that take an end too, took neither once: digests from then stay.
+    if keys.after && (!keys.until || entry.after > Duration::ZERO) {
         observation["after_ps"] = json!(entry.after.as_ps());
+    }
+    if let Some(until) = entry.until {
+        observation["until_ps"] = json!(until.as_ps());
     }
     if let Some(interval) = entry.interval {
         observation["interval_ps"] = json!(interval.as_ps());

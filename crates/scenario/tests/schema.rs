@@ -32,6 +32,7 @@ fn the_keys_of_observations_name_their_kinds() {
             ("links", keys.links.is_some()),
             ("interval", keys.interval),
             ("after", keys.after),
+            ("until", keys.until),
         ] {
             let text = &schema["$defs"]["ObserveEntry"]["properties"][key]["description"];
             let said = text.as_str().unwrap().contains(&format!("`{}`", kind.name()));

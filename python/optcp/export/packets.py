@@ -28,6 +28,8 @@ class Flow:
     ----------
     number
         Its place among all.
+    group
+        The name of its group.
     path
         The nodes of its working path.
     tcp
@@ -35,6 +37,7 @@ class Flow:
     """
 
     number: int
+    group: str
     path: tuple[str, ...]
     tcp: dict[str, Any] | None
 
@@ -76,7 +79,7 @@ class World:
     def of(cls, run: OneRun) -> World:
         """Read the world of a run."""
         scenario = run.scenario
-        paths: dict[str, tuple[tuple[str, ...], dict[str, Any] | None]] = {}
+        paths: dict[str, tuple[str, tuple[str, ...], dict[str, Any] | None]] = {}
         for group in [*scenario["flows"], *scenario.get("traffic", [])]:
             tcp = scenario["tcp"][group["tcp"]] if "tcp" in group else None
             named = [(name, tuple(route["path"])) for route in group["routes"] for name in route["flows"]]
@@ -86,7 +89,7 @@ class World:
                 named = [(f"{group['group']}/{number}", named[way][1]) for number, way in enumerate(ways)]
             if "drawn" in group:
                 named = [(name.rpartition("/")[0], path) for name, path in named]
-            paths |= {name: (path, tcp) for name, path in named}
+            paths |= {name: (group["group"], path, tcp) for name, path in named}
         ports = {}
         for link in scenario["links"]:
             there, back = link["ends"]

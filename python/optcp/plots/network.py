@@ -7,6 +7,7 @@ The picture is text, the same for the same world, and follows light and dark.
 from __future__ import annotations
 
 import html
+import itertools
 import json
 import math
 from collections import defaultdict
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from optcp.topologies import places
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from optcp import _core
 
@@ -52,15 +53,15 @@ def of_world(resolved: Mapping[str, Any], known: Mapping[str, Place] | None = No
     str
         SVG text; empty for a network of more than :data:`MOST_NODES` nodes.
     """
-    nodes = resolved["nodes"]
-    links = [link for link in resolved["links"] if not link["name"].startswith("reserved-")]
+    nodes, links, drawn_as = laid(resolved)
     if not nodes or len(nodes) > MOST_NODES:
         return ""
-    at, height = _scaled(_layout(nodes, [tuple(link["ends"]) for link in links], known or {}))
+    links = lines(links, drawn_as)
+    at, height = placed(nodes, links, known or {})
     failing = {failure["link"] for failure in resolved["failures"] if "link" in failure}
-    load = _load(resolved)
+    load = _load(resolved, drawn_as)
     most = max(load.values(), default=0)
-    shown = _paths(resolved)
+    shown = _paths(resolved, drawn_as)
     below = _legend(shown, failing=bool(failing), most=most, height=height)
     parts = [_head(height + below[1], alone=alone)]
     parts += [_link(link, at, load, most, fails=link["name"] in failing) for link in links]
@@ -75,6 +76,59 @@ def of_core(core: _core.Scenario, scenario: str = "", *, alone: bool = False) ->
     """Draw the network of a world; ``scenario`` is its file, beside which a topology's file is looked for."""
     found = places(dict(core.settings()), scenario)
     return of_world(json.loads(core.resolved()), found, alone=alone)
+
+
+def laid(resolved: Mapping[str, Any]) -> tuple[list[str], list[dict[str, Any]], dict[str, str]]:
+    """What is drawn of a network.
+
+    Returns
+    -------
+    tuple
+        Nodes; links that lie between two of them, which neither circuits of backups nor ways of bursts over several
+        fibres do; and as which node each of the network is drawn. In a network of more than :data:`MOST_NODES` nodes
+        the members of a group that hang on the same node are drawn as one, "S0..S9", and so are their links.
+    """
+    over = {one["link"] for one in resolved.get("bursts", ()) if one.get("fibres")}
+    links = [
+        link for link in resolved["links"] if link["name"] not in over and not link["name"].startswith("reserved-")
+    ]
+    drawn_as = {name: name for name in resolved["nodes"]}
+    if len(drawn_as) > MOST_NODES:
+        drawn_as |= _together(drawn_as, links)
+    return list(dict.fromkeys(drawn_as.values())), links, drawn_as
+
+
+def lines(links: Sequence[Mapping[str, Any]], drawn_as: Mapping[str, str]) -> list[dict[str, Any]]:
+    """Links between the nodes that are drawn; those that are drawn as one, once."""
+    found: dict[str, dict[str, Any]] = {}
+    for link in links:
+        a, b = (drawn_as[node] for node in link["ends"])
+        alone = (a, b) == tuple(link["ends"])
+        found.setdefault(
+            link["name"] if alone else f"{a}-{b}", {**link, "ends": [a, b]} | ({} if alone else {"name": f"{a}-{b}"})
+        )
+    return list(found.values())
+
+
+def _together(nodes: Iterable[str], links: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+    """Members of a group with one neighbour, the same for several of them, and what they are called together."""
+    beside: dict[str, set[str]] = defaultdict(set)
+    for link in links:
+        a, b = link["ends"]
+        beside[a].add(b)
+        beside[b].add(a)
+    groups: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for node in nodes:
+        if len(beside[node]) == 1 and node[-1].isdigit():
+            groups[(next(iter(beside[node])), node.rstrip("0123456789"))].append(node)
+    return {node: f"{one[0]}..{one[-1]}" for one in groups.values() if len(one) > 1 for node in one}
+
+
+def placed(
+    nodes: Sequence[str], links: Sequence[Mapping[str, Any]], known: Mapping[str, Place]
+) -> tuple[dict[str, Place], float]:
+    """Where nodes stand in pixels, and how high the picture is; ``known`` as in :func:`of_world`."""
+    return _scaled(_layout(nodes, [tuple(link["ends"]) for link in links], known))
 
 
 def _layout(nodes: Sequence[str], links: Sequence[tuple[str, ...]], known: Mapping[str, Place]) -> dict[str, Place]:
@@ -120,7 +174,7 @@ def _scaled(found: Mapping[str, Place]) -> tuple[dict[str, Place], float]:
     return {node: at(place) for node, place in found.items()}, height + 2 * MARGIN
 
 
-def _load(resolved: Mapping[str, Any]) -> dict[frozenset[str], float]:
+def _load(resolved: Mapping[str, Any], drawn_as: Mapping[str, str]) -> dict[frozenset[str], float]:
     """How many flows cross between two nodes, in either direction; of pairs that runs draw, how many on average."""
     load: dict[frozenset[str], float] = defaultdict(float)
     for group in [*resolved["flows"], *resolved.get("traffic", ())]:
@@ -128,20 +182,21 @@ def _load(resolved: Mapping[str, Any]) -> dict[frozenset[str], float]:
         all_routes = sum(len(route["flows"]) for route in group["routes"])
         share = drawn["count"] * drawn["per_source"] / all_routes if drawn else 1
         for route in group["routes"]:
-            for pair in zip(route["path"], route["path"][1:], strict=False):
+            path = [drawn_as[node] for node in route["path"]]
+            for pair in itertools.pairwise(path):
                 load[frozenset(pair)] += share * len(route["flows"])
     return load
 
 
-def _paths(resolved: Mapping[str, Any]) -> list[tuple[str, list[str], bool]]:
+def _paths(resolved: Mapping[str, Any], drawn_as: Mapping[str, str]) -> list[tuple[str, list[str], bool]]:
     """Paths with what they are called and whether they are backups; none where there are too many."""
     working: dict[tuple[str, ...], str] = {}
     for group in [*resolved["flows"], *resolved.get("traffic", ())]:
         for route in group["routes"]:
-            working.setdefault(tuple(route["path"]), group["group"])
+            working.setdefault(tuple(drawn_as[node] for node in route["path"]), group["group"])
     backups: dict[tuple[str, ...], str] = {}
     for one in resolved["protection"]:
-        backups.setdefault(tuple(one["backup"]), f"backup of {one['flows']}")
+        backups.setdefault(tuple(drawn_as[node] for node in one["backup"]), f"backup of {one['flows']}")
     names = list(working.values())
 
     def called(path: tuple[str, ...], name: str) -> str:

@@ -6,9 +6,10 @@ import base64
 import zlib
 
 
-def packed(text: str) -> str:
-    """Compress a text for ``DecompressionStream("deflate")`` of browsers."""
-    return base64.b64encode(zlib.compress(text.encode(), 9)).decode()
+def packed(content: str | bytes) -> str:
+    """Compress a text, or bytes, for ``DecompressionStream("deflate")`` of browsers."""
+    raw = content if isinstance(content, bytes) else content.encode()
+    return base64.b64encode(zlib.compress(raw, 9)).decode()
 
 
 class Files:

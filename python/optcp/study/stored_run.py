@@ -76,9 +76,14 @@ class StoredRun(Observing):
     _store: Store = field(repr=False)
 
     @property
+    def cell_id(self) -> str:
+        """What its cell is called in the names of files."""
+        return self._branch.id
+
+    @property
     def id(self) -> str:
         """What it is called in the names of files."""
-        return f"{self._branch.id}-seed-{self.seed}"
+        return f"{self.cell_id}-seed-{self.seed}"
 
     @property
     def names(self) -> tuple[str, ...]:

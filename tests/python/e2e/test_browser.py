@@ -67,6 +67,13 @@ def study(tmp_path_factory):
     return build.write_report(folder / "out")
 
 
+@pytest.fixture(scope="module")
+def animation(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("animation")
+    command_in(folder, "animate", "single-failure", "--seed", "3")
+    return folder / "single-failure.html"
+
+
 @pytest.fixture(params=WIDTHS)
 def opened(request, browser):
     """Open a page, and make sure at the end that it had no errors."""
@@ -186,3 +193,52 @@ def test_a_command_is_copied(opened, study, browser):
     button.click()
     page.wait_for_function("document.querySelector('[data-copy]').textContent === 'copied'")
     assert "optcp run SCENARIO.toml --runs 3" in button.get_attribute("data-copy")
+
+
+PIXELS = """() => {
+  const map = document.getElementById("map");
+  return new Set(new Uint32Array(map.getContext("2d").getImageData(0, 0, map.width, map.height).data.buffer)).size;
+}"""
+
+
+def clock(page):
+    return float(page.locator("#clock").inner_text().removesuffix(" s"))
+
+
+def test_an_animation_is_drawn_and_moves(opened, animation):
+    page = opened(animation, "#t=4.04")
+    page.wait_for_selector("html[data-ready]", state="attached")
+    page.wait_for_timeout(300)
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    assert page.evaluate(PIXELS) > 20
+    assert clock(page) == 4.04
+    assert page.locator("#now").inner_text() == "R2-R3 fails"
+    page.click("#next")
+    page.wait_for_timeout(200)
+    assert clock(page) == 4.05
+    assert page.locator("#events .here").inner_text().endswith("to the backup")
+    page.locator("#events button", has_text="works again").click()
+    page.wait_for_timeout(200)
+    assert clock(page) == 7
+    page.click("#play")
+    page.wait_for_timeout(500)
+    assert clock(page) > 7
+    page.click("#play")
+    stood = clock(page)
+    page.wait_for_timeout(200)
+    assert clock(page) == stood
+
+
+def test_an_animation_is_moved_by_its_slider_and_by_keys(opened, animation):
+    page = opened(animation)
+    page.wait_for_selector("html[data-ready]", state="attached")
+    page.locator("#time").fill("10000")
+    page.wait_for_timeout(200)
+    assert clock(page) == 10
+    page.locator("#play").focus()
+    page.keyboard.press("p")
+    page.wait_for_timeout(200)
+    assert clock(page) == 7.1
+    page.keyboard.press("Home")
+    page.wait_for_timeout(200)
+    assert clock(page) == 0

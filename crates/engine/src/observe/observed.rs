@@ -70,8 +70,10 @@ pub struct Keys {
     pub links: Option<Links>,
     /// How long an interval is, which it then needs.
     pub interval: bool,
-    /// When the first interval begins.
+    /// From when on: when the first interval begins.
     pub after: bool,
+    /// Up to when.
+    pub until: bool,
 }
 
 /// Groups that a kind can have something to say of; all of them if none is named.
@@ -102,7 +104,8 @@ pub enum Links {
 
 impl Keys {
     /// Without any.
-    pub(super) const NONE: Keys = Keys { groups: None, links: None, interval: false, after: false };
+    pub(super) const NONE: Keys =
+        Keys { groups: None, links: None, interval: false, after: false, until: false };
 }
 
 impl Groups {
@@ -141,8 +144,10 @@ pub struct Watched<'a> {
     pub ports: &'a [PortId],
     /// The fibres that are chosen.
     pub fibres: &'a [FibreId],
-    /// When the first interval begins.
+    /// From when on, the instant included: when the first interval begins.
     pub after: Duration,
+    /// Up to when, the instant not included; `None` is the end of the run.
+    pub until: Option<Duration>,
     /// How long an interval is; of no meaning to kinds without.
     pub interval: Duration,
 }

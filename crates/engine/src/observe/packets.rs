@@ -1,5 +1,7 @@
 //! Packet events, one by one.
 
+use std::ops::Range;
+
 use optcp_des::Key;
 use optcp_net::{DropReason, FlowId, Packet, PortId};
 use optcp_tcp::SackBlocks;
@@ -62,13 +64,21 @@ pub(super) struct Packets {
     flows: Vec<bool>,
     /// By port, whether queueing and transmission are listed.
     ports: Vec<bool>,
+    /// From when on, and up to when.
+    window: Range<Time>,
     rows: Listed<Row>,
     /// Apart from the rows: few of them have any.
     sacks: Vec<SackBlocks>,
 }
 
 impl Observed for Packets {
-    const KEYS: Keys = Keys { groups: Some(Groups::Both), links: Some(Links::Named), ..Keys::NONE };
+    const KEYS: Keys = Keys {
+        groups: Some(Groups::Both),
+        links: Some(Links::Named),
+        after: true,
+        until: true,
+        ..Keys::NONE
+    };
     const TAKES: &'static [RecordKind] = &[
         RecordKind::Sent,
         RecordKind::Acknowledged,
@@ -82,11 +92,17 @@ impl Observed for Packets {
 
     fn new(watched: &Watched<'_>) -> Self {
         let ports = watched.rows_of_ports().iter().map(Option::is_some).collect();
-        Packets { flows: watched.flows(), ports, rows: Listed::default(), sacks: Vec::new() }
+        let until = watched.until.map_or(Time::MAX, |until| Time::ZERO + until);
+        let window = Time::ZERO + watched.after..until;
+        let (rows, sacks) = (Listed::default(), Vec::new());
+        Packets { flows: watched.flows(), ports, window, rows, sacks }
     }
 
     fn record(&mut self, key: Key, record: &Record) {
         let at = key.time();
+        if !self.window.contains(&at) {
+            return;
+        }
         let endpoint = |event, flow, ack, seq, size| Row {
             at,
             event,

@@ -85,6 +85,7 @@ pub fn everything(blueprint: &Blueprint, kinds: &[ObserveKind]) -> Observations 
         ports: &ports,
         fibres: &[],
         after: Duration::ZERO,
+        until: None,
         interval: blueprint.stop.saturating_since(Time::ZERO),
     };
     kinds.iter().for_each(|&kind| observations.add(kind, &watched));

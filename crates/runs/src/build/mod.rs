@@ -37,11 +37,23 @@ use bundles::Entrances;
 use places::{delay_of, draw, fails, outages, port_id};
 use routing::Tables;
 
+/// A port that failed in a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failed {
+    /// Its name.
+    pub port: String,
+    /// When.
+    pub at: Time,
+    /// When it worked again; `None` is never.
+    pub repair: Option<Time>,
+}
+
 /// The world of one run, and what watches it.
 pub(crate) struct World {
     pub(crate) blueprint: Blueprint,
     pub(crate) observations: Observations,
     pub(crate) switches: Vec<Switched>,
+    pub(crate) failed: Vec<Failed>,
     /// What routing did; `None` without routing.
     pub(crate) routing: Option<RoutingRecord>,
     /// The plan with the flows that come at random in this run; `None` where none do.
@@ -78,7 +90,8 @@ pub(crate) fn world(
     let datagrams =
         traffic::datagrams(full, streams, &mut paths, &mut entrances, tables.as_ref(), go_on)?;
     let ports = ports(plan, streams);
-    let (mut controls, switches) = controls(plan, &ports, streams, &mut paths, &mut entrances);
+    let (mut controls, switches, failed) =
+        controls(plan, &ports, streams, &mut paths, &mut entrances);
     let mut routing = None;
     if let Some((tables, plan_of)) = tables.zip(plan.routing.as_ref()) {
         let (rewritten, record) =
@@ -107,6 +120,7 @@ pub(crate) fn world(
         observations,
         blueprint,
         switches,
+        failed,
         routing,
         populated,
         arrived: arrived.unwrap_or_default(),
@@ -275,8 +289,8 @@ fn controls(
     streams: Streams,
     paths: &mut Paths,
     entrances: &mut Entrances,
-) -> (Vec<Control>, Vec<Switched>) {
-    let mut controls = Vec::new();
+) -> (Vec<Control>, Vec<Switched>, Vec<Failed>) {
+    let (mut controls, mut failed) = (Vec::new(), Vec::new());
     for hop in all_hops(plan) {
         let port = port_id(hop);
         for Outage { failure, repair } in outages(plan, hop) {
@@ -288,6 +302,9 @@ fn controls(
             };
             controls.push(Control { at: failure, action: down });
             controls.extend(repair.map(|at| Control { at, action: Action::PortUp(port) }));
+            if plan.links[hop.0].over.is_empty() && failure <= plan.stop {
+                failed.push(Failed { port: plan.port_name(hop), at: failure, repair });
+            }
         }
     }
     let (switched, mut switches) = protection::protect(plan, ports, streams, paths, entrances);
@@ -298,7 +315,8 @@ fn controls(
     // Stable: at one instant failures and repairs stay before the switches they lead to.
     controls.sort_by_key(|control| control.at);
     switches.sort_by_key(|switch| switch.at);
-    (controls, switches)
+    failed.sort_by_key(|one| one.at);
+    (controls, switches, failed)
 }
 
 /// What watches a run, in the order of the plan.
@@ -318,6 +336,7 @@ fn observations(plan: &Plan, blueprint: &Blueprint, digest: bool) -> Observation
             ports: &hops.iter().map(|&hop| port_id(hop)).collect::<Vec<_>>(),
             fibres: &hops.iter().filter_map(|hop| ids.get(hop).copied()).collect::<Vec<_>>(),
             after: observed.after,
+            until: observed.until,
             interval: observed.interval.unwrap_or(Duration::ZERO),
         };
         observations.add(observed.kind, &watched);

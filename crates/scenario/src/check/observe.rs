@@ -40,6 +40,7 @@ pub(super) fn observe(
             ("links", entry.links.is_some(), keys.links.is_some()),
             ("interval", entry.interval.is_some(), keys.interval),
             ("after", entry.after.is_some(), keys.after),
+            ("until", entry.until.is_some(), keys.until),
         ];
         for (key, given, takes) in taken {
             if given && !takes {
@@ -57,8 +58,12 @@ pub(super) fn observe(
             Some(which) => links(which, i, entry, (file, plan), network, problems),
         };
         let after = entry.after.filter(|_| keys.after).map_or(Duration::ZERO, |after| after.0);
+        let until = entry.until.filter(|_| keys.until).map(|until| until.0);
+        if keys.until {
+            check_window(i, after, until, plan, problems);
+        }
         let (name, kind) = (entry.name.clone(), entry.kind);
-        let observed = ObservePlan { name, kind, groups, ports, after, interval };
+        let observed = ObservePlan { name, kind, groups, ports, after, until, interval };
         check_room(i, &observed, plan, problems);
         plan.observe.push(observed);
     }
@@ -101,6 +106,24 @@ fn check_room(i: usize, observed: &ObservePlan, plan: &Draft, problems: &mut Pro
         problems
             .at(place!["observe", i, "interval"], message)
             .label(format!("at most {MOST_VALUES}: a longer interval, or fewer rows"));
+    }
+}
+
+/// Reports a window in which nothing can happen.
+fn check_window(
+    i: usize,
+    after: Duration,
+    until: Option<Duration>,
+    plan: &Draft,
+    problems: &mut Problems<'_>,
+) {
+    if let Some(until) = until.filter(|&until| until <= after) {
+        problems
+            .at(place!["observe", i, "until"], format!("{until} is not after {after}"))
+            .label("must be later than `after`");
+    } else if Time::ZERO + after >= plan.stop && after > Duration::ZERO {
+        let message = format!("the run ends at {}, not after {after}", plan.stop);
+        problems.at(place!["observe", i, "after"], message);
     }
 }
 

@@ -16,8 +16,10 @@ pub struct ObservePlan {
     pub groups: Vec<usize>,
     /// The ports or fibres; `None` is all ports.
     pub ports: Option<Vec<DirectedLink>>,
-    /// When the first interval begins.
+    /// From when on: when the first interval begins.
     pub after: Duration,
+    /// Up to when; `None` is the end of the run.
+    pub until: Option<Duration>,
     /// The length of an interval.
     pub interval: Option<Duration>,
 }

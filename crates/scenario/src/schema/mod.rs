@@ -258,8 +258,10 @@ pub(crate) struct ObserveEntry {
     pub links: Option<Vec<LinkRef>>,
     /// For `goodput`, `load`, `queue`, `ports`, `datagrams` and `fibres`: the length of an interval.
     pub interval: Option<Span>,
-    /// For `ports` and `fibres`: when the first interval begins; 0 s if left out.
+    /// For `ports`, `fibres` and `packets`: from when on, 0 s if left out.
     pub after: Option<Span>,
+    /// For `packets`: up to when, the end of the run if left out.
+    pub until: Option<Span>,
 }
 
 /// What stands under a key of the file.

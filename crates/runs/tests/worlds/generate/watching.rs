@@ -39,6 +39,10 @@ impl Maker<'_> {
             let after = self.some_span(0, self.units * 5);
             entry.insert("after".to_owned(), text(leaf::span(after)));
         }
+        if keys.until && self.draw.chance(40) {
+            let until = self.some_span(self.units * 5 + 1, self.units * 20);
+            entry.insert("until".to_owned(), text(leaf::span(until)));
+        }
         let of_links = keys.links.filter(|&which| which != Links::Fibres);
         if let Some(which) = of_links
             && self.draw.chance(35)

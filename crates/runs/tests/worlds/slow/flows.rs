@@ -3,6 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use optcp_runs::{Series, Values};
+use optcp_scenario::plan::ObservePlan;
+use optcp_units::Duration;
 
 use super::{Evidence, Intervals, Row, called, equal, names, packet_rows, real, whole};
 use crate::check::{Failure, SENDERS, failure};
@@ -182,12 +184,14 @@ impl Evidence<'_> {
     pub(super) fn packets(
         &self,
         series: &Series,
-        groups: &[usize],
+        observed: &ObservePlan,
         ports: &[usize],
     ) -> Result<(), Failure> {
+        let until = observed.until.map_or(u64::MAX, Duration::as_ps);
         let listed = |row: &&Row<'_>| {
             let at_port = matches!(row.event, "queued" | "transmitted");
-            self.chosen(row.flow, groups)
+            self.chosen(row.flow, &observed.groups)
+                && (observed.after.as_ps()..until).contains(&row.at)
                 && (!at_port || row.port.is_some_and(|port| ports.contains(&port)))
         };
         let expected: Vec<Row<'_>> = self.rows.iter().filter(listed).copied().collect();

@@ -86,7 +86,7 @@ pub(crate) fn derived_again(
             ObserveKind::Packets => {
                 let ports = observed.ports.iter().flatten();
                 let ports: Vec<usize> = ports.map(|&(link, way)| 2 * link + way).collect();
-                evidence.packets(series, groups, &ports)?;
+                evidence.packets(series, observed, &ports)?;
             }
             ObserveKind::Reordering => evidence.reordering(series, groups)?,
             ObserveKind::Bursts => evidence.bursts(series, groups)?,

@@ -1,0 +1,106 @@
+"""The verbs that draw a world: its network, and a run of it."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from optcp.errors import InputError
+from optcp.options import CELL, FILE, SCENARIO, SET, pairs
+from optcp.options import settings as axes_of
+from optcp.shipped import find
+
+if TYPE_CHECKING:
+    from optcp.scenario import Scenario
+
+
+@click.command(name="map")
+@click.argument("scenario", type=SCENARIO)
+@SET
+@click.option("--out", type=FILE, help="Where the picture goes. [default: <name of the scenario file>.svg]")
+def draw_map(scenario: Path, settings: tuple[str, ...], out: Path | None) -> None:
+    """Draw the network of a scenario as SVG: load, what fails, paths and backups."""
+    from optcp import _core
+    from optcp.files import write_text
+    from optcp.plots import network
+
+    world = _core.Scenario.load(str(scenario), list(pairs(settings).items()))
+    picture = network.of_core(world, str(scenario), alone=True)
+    if not picture:
+        raise InputError(f"{scenario}: a map has from 1 to {network.MOST_NODES} nodes")
+    target = out or Path(f"{scenario.stem}.svg")
+    write_text(target, picture + "\n")
+    click.echo(f"{target}")
+
+
+@click.command()
+@click.argument("target", metavar="SCENARIO|DIRECTORY")
+@SET
+@CELL
+@click.option("--seed", type=click.IntRange(min=0), metavar="N", help="Which run. [default: 1, or the only one]")
+@click.option("--from", "start", metavar="T", help="Draw packets one by one from here on: 4.9, 4.9s, 4900ms.")
+@click.option("--to", "end", metavar="T", help="And up to here. [default: around the first failure, as many as fit]")
+@click.option("--out", type=FILE, help="Where the page goes. [default: <name>.html]")
+def animate(
+    target: str,
+    settings: tuple[str, ...],
+    cells: tuple[str, ...],
+    seed: int | None,
+    start: str | None,
+    end: str | None,
+    out: Path | None,
+) -> None:
+    """Show a run in one HTML file: packets, queues, failures and switches over time.
+
+    SCENARIO is a file or a shipped name, which is run; of its sweep the values stand that are in the file. DIRECTORY
+    is what `optcp run` made: --cell and --seed choose one of its runs, which is made again.
+    """
+    from optcp import _core
+    from optcp.animation import animate as page
+    from optcp.files import write_text
+    from optcp.plots.trace import seconds
+    from optcp.scenario import Scenario
+    from optcp.topologies import places
+
+    if Path(target).is_dir():
+        if settings:
+            raise InputError("--set: a run of a study is as it was run; name a scenario to change a value")
+        world, seed, name = _stored(Path(target), cells, seed)
+        source = target
+    else:
+        if cells:
+            raise InputError("--cell: a scenario has no cells; name the directory of a study, or use --set")
+        path = find(target)
+        world, name, source = (
+            Scenario(_core.Scenario.load(str(path), list(pairs(settings).items()))),
+            path.stem,
+            str(path),
+        )
+        seed = 1 if seed is None else seed
+    window = seconds(start, "--from"), seconds(end, "--to")
+    given = [("--set", one) for one in settings] + [("--cell", one) for one in cells]
+    given += [("--seed", str(seed))] + [
+        (option, text) for option, text in (("--from", start), ("--to", end)) if text is not None
+    ]
+    command = shlex.join(["optcp", "animate", target, *(part for pair in given for part in pair)])
+    known = places(dict(world.core.settings()), source)
+    made = page(world, seed, start_s=window[0], end_s=window[1], known=known, command=command)
+    where = out or Path(f"{name}.html")
+    write_text(where, made)
+    click.echo(f"{where}")
+
+
+def _stored(directory: Path, cells: tuple[str, ...], seed: int | None) -> tuple[Scenario, int, str]:
+    """The world and the seed of a run of a study, and what it is called."""
+    from optcp.scenario import Scenario
+    from optcp.study import Done, choose
+
+    done = Done.open(directory)
+    run = choose.one(done, axes_of("--cell", cells), seed)
+    toml = done.store.cell(run.cell_id).get("toml")
+    if toml is None:
+        raise InputError(f"{directory}: the study is of before worlds were kept in it; name its scenario")
+    return Scenario.parse(toml, str(directory / "scenario.toml")), run.seed, run.id
