@@ -127,16 +127,9 @@ def matrix(file: str, scenario: str) -> list[tuple[str, str, int]]:
     InputError
         If the file cannot be read, or a line is no pair with a weight.
     """
-    try:
-        text = (Path(scenario).parent / file).read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "not UTF-8 text"
-        raise InputError(f"cannot read `{file}`: {reason}") from None
     found = []
-    for number, line in enumerate(text.splitlines(), 1):
-        fields = [field.strip() for field in line.partition("#")[0].split(",")]
-        if fields == [""]:
-            continue
+    for number, line in _lines(file, scenario):
+        fields = [field.strip() for field in line.split(",")]
         try:
             a, b, weight = fields
             thousandths = round(1000 * float(weight))
@@ -148,6 +141,35 @@ def matrix(file: str, scenario: str) -> list[tuple[str, str, int]]:
             raise InputError(f"`{file}`, line {number}: a weight is a number from 0 to 9e15")
         found.append((a, b, thousandths))
     return found
+
+
+def values(file: str, scenario: str) -> list[str]:
+    """Return the values in a file: one a line; ``#`` begins a comment.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read, or a line holds more than a value.
+    """
+    found = []
+    for number, line in _lines(file, scenario):
+        if "," in line:
+            raise InputError(
+                f"`{file}`, line {number}: expected one value, such as `12.5 ms`, or `12.5` with a unit apart"
+            )
+        found.append(line)
+    return found
+
+
+def _lines(file: str, scenario: str) -> list[tuple[int, str]]:
+    """The lines of a file beside a scenario that say something, with their numbers."""
+    try:
+        text = (Path(scenario).parent / file).read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "not UTF-8 text"
+        raise InputError(f"cannot read `{file}`: {reason}") from None
+    said = ((number, line.partition("#")[0].strip()) for number, line in enumerate(text.splitlines(), 1))
+    return [(number, line) for number, line in said if line]
 
 
 def networks() -> dict[str, list[str]]:

@@ -1,4 +1,4 @@
-//! The discrete-event kit: the order of events, calendars, and named random streams.
+//! The discrete-event kit: the order of events, calendars, named random streams, and distributions.
 //!
 //! Nothing here knows a network. The order is part of the model: two events at one instant are
 //! ordered by what they are and whom they concern, never by when they were put into the calendar,
@@ -7,9 +7,12 @@
 mod buckets;
 mod calendar;
 mod key;
+mod spread;
 mod stream;
+pub mod variates;
 
 pub use buckets::{Buckets, Due};
 pub use calendar::Calendar;
 pub use key::{Class, Key};
+pub use spread::{Shape, Spread};
 pub use stream::{Stream, Streams};

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use optcp_des::Stream;
-use optcp_net::{Action, Control, Hop, Label, LabelTable, Loss, PortConfig, PortId};
+use optcp_net::{Action, Control, Hop, Jitter, Label, LabelTable, Loss, PortConfig, PortId};
 use optcp_optical::bundle::Bundle;
 use optcp_optical::burst::Assembler;
 use optcp_optical::switching::BurstCore;
@@ -77,6 +77,14 @@ pub struct Blueprint {
 }
 
 impl Blueprint {
+    /// Whether it shows only at a packet's turn what a port does with it: which copies it has, whether the line spoils
+    /// it, or whether it overtakes others.
+    pub(crate) fn needs_turns(&self, port: PortId) -> bool {
+        let (config, losses) = &self.ports[port.index()];
+        config.jitter.as_ref().is_some_and(Jitter::overtakes)
+            || !losses.iter().all(Loss::is_before_queue)
+    }
+
     /// The instant before which runs of both are the same: nothing at or after it may be shared.
     /// Zero where they differ from the start.
     ///

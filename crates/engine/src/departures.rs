@@ -1,7 +1,7 @@
 //! Departures as events: how a kernel drives an [`optcp_net::Port`].
 
 use optcp_des::{Calendar, Class, Key};
-use optcp_net::{Admission, Packet, Port, PortId, Transmission};
+use optcp_net::{Admission, DropReason, Packet, Port, PortId, Transmission};
 use optcp_units::Time;
 
 use crate::model::Model;
@@ -16,7 +16,29 @@ pub(crate) fn enter<O: Observer>(
     id: PortId,
     packet: Packet,
 ) {
-    match port.admit(model.now(), packet) {
+    let admission = port.admit(model.now(), packet);
+    follow(admission, port, calendar, model, id, packet);
+    if matches!(admission, Admission::Dropped(_)) {
+        return;
+    }
+    for _ in 0..port.copies(packet) {
+        let copy = model.copy(packet);
+        let admission = port.admit_copy(model.now(), copy);
+        follow(admission, port, calendar, model, id, copy);
+    }
+}
+
+/// What follows for a packet that has come to a port.
+#[inline]
+fn follow<O: Observer>(
+    admission: Admission,
+    port: &Port,
+    calendar: &mut Calendar,
+    model: &mut Model<O>,
+    id: PortId,
+    packet: Packet,
+) {
+    match admission {
         Admission::Queued => {}
         Admission::Sending(transmission) => calendar.push(end(id, transmission)),
         Admission::Dropped(reason) => return model.lose(id, packet, reason),
@@ -28,7 +50,7 @@ pub(crate) fn enter<O: Observer>(
 }
 
 /// Executes the event, which is the end of a transmission, unless a failure cut it off: the packet that was
-/// sent, and when it arrives at the far end.
+/// sent, and when it arrives at the far end; `None` if the line has spoilt it.
 #[inline]
 pub(crate) fn finish<O: Observer>(
     port: &mut Port,
@@ -43,6 +65,10 @@ pub(crate) fn finish<O: Observer>(
     if model.observer.watches(id) {
         model.record(Record::Transmitted { port: id, packet: sent.packet });
         record_queue(port, model, id);
+    }
+    if sent.spoilt {
+        model.lose(id, sent.packet, DropReason::Corrupted);
+        return None;
     }
     Some((sent.arrival, sent.packet))
 }

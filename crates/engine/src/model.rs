@@ -161,14 +161,19 @@ impl<O: Observer> Model<O> {
         if self.expires(&mut packet, from) {
             return Onward::Lost;
         }
-        let copy = if self.is_of_flow(packet) {
+        let copy = self.copy(packet);
+        let [(first, next), (second, beyond)] = self.labels.bridge(bridge);
+        Onward::Both([(first, packet.under(next)), (second, copy.under(beyond))])
+    }
+
+    /// A copy of a packet, with what the endpoints keep of it.
+    pub(crate) fn copy(&mut self, packet: Packet) -> Packet {
+        self.counts.copied += 1;
+        if self.is_of_flow(packet) {
             self.kept.copy(packet)
         } else {
             self.source(packet.flow()).copy(packet)
-        };
-        self.counts.copied += 1;
-        let [(first, next), (second, beyond)] = self.labels.bridge(bridge);
-        Onward::Both([(first, packet.under(next)), (second, copy.under(beyond))])
+        }
     }
 
     /// The assembler in the place of a port.

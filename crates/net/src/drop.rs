@@ -26,11 +26,13 @@ pub enum DropReason {
     BurstLost = 9,
     /// It was in a burst for which a burst switch had no wavelength.
     Contention = 10,
+    /// The line spoilt it.
+    Corrupted = 11,
 }
 
 impl DropReason {
     /// Every reason, in the order of their numbers.
-    pub const ALL: [DropReason; 11] = [
+    pub const ALL: [DropReason; 12] = [
         DropReason::QueueFull,
         DropReason::LinkDown,
         DropReason::QueueFlushed,
@@ -42,6 +44,7 @@ impl DropReason {
         DropReason::TtlExpired,
         DropReason::BurstLost,
         DropReason::Contention,
+        DropReason::Corrupted,
     ];
 
     /// The name in results.
@@ -59,6 +62,7 @@ impl DropReason {
             DropReason::TtlExpired => "ttl-expired",
             DropReason::BurstLost => "burst-lost",
             DropReason::Contention => "contention",
+            DropReason::Corrupted => "corrupted",
         }
     }
 }

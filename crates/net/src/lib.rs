@@ -26,7 +26,8 @@ pub use ids::{BundleId, FlowId, Label, PortId};
 pub use jitter::Jitter;
 pub use label::{Bridge, Entrance, Gate, Hop, LabelTable};
 pub use loss::{
-    GilbertElliott, IndependentLoss, Loss, LossKind, Lossy, PeriodicLoss, ScriptedLoss,
+    Corruption, Duplication, GilbertElliott, IndependentLoss, Loss, LossKind, Lossy, PeriodicLoss,
+    ScriptedLoss, Spoils,
 };
 pub use merge::{Selector, SelectorId, Side};
 pub use packet::{Header, INITIAL_TTL, Packet};

@@ -18,7 +18,7 @@ use crate::transmission::{NEVER_SENT, transmission_time};
 use crate::{DarkQueue, DropReason, Jitter, Loss, Packet, PortCounts, QueueLimit, Tally};
 
 /// What a port is like.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct PortConfig {
     /// Transmission rate.
     pub rate: Rate,
@@ -57,6 +57,8 @@ pub struct Sent {
     pub packet: Packet,
     /// When it arrives at the far end.
     pub arrival: Time,
+    /// Whether the line has spoilt it: it does not arrive.
+    pub spoilt: bool,
     /// The transmission that begins.
     pub next: Option<Transmission>,
 }
@@ -171,20 +173,33 @@ impl Port {
 
     /// A packet comes to the port.
     pub fn admit(&mut self, now: Time, packet: Packet) -> Admission {
+        match self.losses.iter_mut().find_map(|loss| loss.take(packet)) {
+            Some(lost) => {
+                self.tally.lose(packet.size());
+                Admission::Dropped(lost)
+            }
+            None => self.admit_copy(now, packet),
+        }
+    }
+
+    /// How many copies come behind a packet that has found a place.
+    pub fn copies(&mut self, packet: Packet) -> usize {
+        self.losses.iter_mut().map(|loss| usize::from(loss.doubles(packet))).sum()
+    }
+
+    /// A copy comes, which no loss before the queue concerns.
+    pub fn admit_copy(&mut self, now: Time, packet: Packet) -> Admission {
         let size = packet.size();
         let transmission = transmission_time(self.config.rate, size);
-        let refused = match self.losses.iter_mut().find_map(|loss| loss.take(packet)) {
-            Some(lost) => Err(lost),
-            None => match &mut self.dark {
-                Some(dark) => {
-                    dark.take(now, size, transmission, self.config.limit);
-                    Err(DropReason::LinkDown)
-                }
-                None => {
-                    self.settle(now);
-                    self.queue.enqueue(packet, self.sending)
-                }
-            },
+        let refused = match &mut self.dark {
+            Some(dark) => {
+                dark.take(now, size, transmission, self.config.limit);
+                Err(DropReason::LinkDown)
+            }
+            None => {
+                self.settle(now);
+                self.queue.enqueue(packet, self.sending)
+            }
         };
         if let Err(reason) = refused {
             self.tally.lose(size);
@@ -220,12 +235,15 @@ impl Port {
         }
         self.settle(now);
         let packet = self.sending.take()?;
+        let spoilt = self.losses.iter_mut().any(|loss| loss.spoils(packet));
         let mut arrival = now + self.delay;
-        if let Some(jitter) = &mut self.config.jitter {
+        if spoilt {
+            self.tally.lose(packet.size());
+        } else if let Some(jitter) = &mut self.config.jitter {
             arrival = jitter.arrival(arrival, self.last_arrival);
             self.last_arrival = Some(arrival);
         }
-        Some(Sent { packet, arrival, next: self.send_next(now) })
+        Some(Sent { packet, arrival, spoilt, next: self.send_next(now) })
     }
 
     /// Something in the place of queue and transmitter has sent a packet: its ordinal.

@@ -43,6 +43,13 @@ impl Shelf for Beside {
             found.extract()
         })
     }
+
+    fn values(&self, file: &str) -> Result<Vec<String>, String> {
+        self.ask(|py, scenario| {
+            let found = py.import("optcp.topologies")?.call_method1("values", (file, scenario))?;
+            found.extract()
+        })
+    }
 }
 
 /// The scenario of a text, which stands at `path`.

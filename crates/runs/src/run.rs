@@ -63,7 +63,7 @@ pub struct Run {
     pub records_sha256: Option<String>,
     /// Digest of all counts and series.
     pub metrics_sha256: String,
-    /// Numbers of packets: sent, delivered, dropped, in_flight, packet_hops; events; and, with 1+1, copied.
+    /// Numbers of packets: sent, delivered, dropped, in_flight, packet_hops; events; and, where there are any, copied.
     pub counts: Vec<(&'static str, u64)>,
     /// Dropped packets by reason, those above zero only.
     pub drops: Vec<(&'static str, u64)>,

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use optcp_units::Quantity;
 
+use crate::library::Library;
 use crate::problem::{Problem, Problems};
 use crate::schema::{drawn_from, said};
 use crate::tree::{Entry, Node, Origin, Value};
@@ -15,12 +16,13 @@ const MAX_DEPTH: usize = 64;
 /// What parameters stand for takes no more bytes than this: each of a few may double another.
 const MOST_BYTES: usize = 10_000_000;
 
-/// The tree with every `$name` and product replaced by what it stands for. The title is plain text; the
+/// The tree with every `$name`, product and `file(name)` replaced by what it stands for. The title is plain text; the
 /// sweep holds values that have yet to be put in place.
-pub(crate) fn resolve(problems: &mut Problems<'_>) -> Node {
+pub(crate) fn resolve(library: &Library, problems: &mut Problems<'_>) -> Node {
     let tree = problems.tree;
     let parameters = tree.get("parameters").map_or(&[][..], Node::entries);
-    let mut scope = Scope { parameters, known: BTreeMap::new(), active: Vec::new(), bytes: 0 };
+    let mut scope =
+        Scope { parameters, library, known: BTreeMap::new(), active: Vec::new(), bytes: 0 };
     let mut resolved = tree.clone();
     if let Value::Table(entries) = &mut resolved.value {
         for entry in entries {
@@ -37,6 +39,7 @@ pub(crate) fn resolve(problems: &mut Problems<'_>) -> Node {
 /// What can be referred to.
 struct Scope<'t> {
     parameters: &'t [Entry],
+    library: &'t Library,
     /// Values of the parameters so far evaluated; `None` for those with a problem, reported once.
     known: BTreeMap<&'t str, Option<Node>>,
     /// The parameters being evaluated, outermost first.
@@ -69,12 +72,33 @@ impl<'t> Scope<'t> {
                     Err(problem) => found.push(problem),
                 }
             }
+            Value::String(text) => {
+                if let Some((_, arguments)) = drawn_from(text).filter(|(name, _)| *name == "file") {
+                    match self.read(&arguments, node.origin) {
+                        Ok(values) => node.value = Value::String(values),
+                        Err(problem) => found.push(problem),
+                    }
+                }
+            }
             Value::Array(items) => items.iter_mut().for_each(|item| self.replace(item, found)),
             Value::Table(entries) => {
                 entries.iter_mut().for_each(|entry| self.replace(&mut entry.node, found));
             }
             _ => {}
         }
+    }
+
+    /// The values of a file, as a choice of one of them.
+    fn read(&mut self, arguments: &[&str], here: Origin) -> Result<String, Problem> {
+        let values = self.library.values(arguments[0]).map_err(|said| Problem::new(here, said))?;
+        let unit = arguments.get(1).map_or(String::new(), |unit| format!(" {unit}"));
+        let choice = values.join(&format!("{unit}, "));
+        self.bytes += choice.len();
+        if values.is_empty() || self.bytes > MOST_BYTES {
+            let wrong = if values.is_empty() { "has no values" } else { "has too many values" };
+            return Err(Problem::new(here, format!("`{}` {wrong}", arguments[0])));
+        }
+        Ok(format!("choice({choice}{unit})"))
     }
 
     /// The value of an expression written at `here`; `None` if a parameter in it has a known problem.

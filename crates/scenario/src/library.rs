@@ -52,6 +52,14 @@ pub trait Shelf: Send + Sync {
     fn matrix(&self, file: &str) -> Result<Matrix, String> {
         Err(format!("there is no library in which `{file}` could be"))
     }
+
+    /// The values in a file, as written; without their unit where it is named apart from them.
+    ///
+    /// # Errors
+    /// What is wrong with the file.
+    fn values(&self, file: &str) -> Result<Vec<String>, String> {
+        Err(format!("there is no library in which `{file}` could be"))
+    }
 }
 
 /// Where networks and matrices are looked up.
@@ -72,6 +80,11 @@ impl Library {
     /// The matrix in a file.
     pub(crate) fn matrix(&self, file: &str) -> Result<Matrix, String> {
         self.0.matrix(file)
+    }
+
+    /// The values in a file.
+    pub(crate) fn values(&self, file: &str) -> Result<Vec<String>, String> {
+        self.0.values(file)
     }
 }
 

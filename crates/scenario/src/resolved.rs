@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use optcp_units::{Duration, Time};
 use serde_json::{Map, Value, json};
 
-use optcp_net::LossKind;
+use optcp_net::{LossKind, Spoils};
 use optcp_optical::burst::Assembly;
 use optcp_traffic::{FractalRenewal, PacketSize, ProcessKind, SizesKind, Volume};
 
@@ -368,6 +368,24 @@ fn loss(plan: &Plan, entry: &LossPlan) -> Value {
             "loss_in_good": loses[0],
             "loss_in_bad": loses[1],
         }),
+        Loses::Corruption { lossy, spoils } => {
+            let (key, probability) = match spoils {
+                Spoils::Packets(probability) => ("probability", probability),
+                Spoils::Bits(rate) => ("bit_error_rate", rate),
+            };
+            json!({
+                "port": port,
+                "kind": LossKind::Corruption.name(),
+                "packets": lossy.name(),
+                key: probability,
+            })
+        }
+        Loses::Duplication { lossy, probability } => json!({
+            "port": port,
+            "kind": LossKind::Duplication.name(),
+            "packets": lossy.name(),
+            "probability": probability,
+        }),
     }
 }
 
@@ -385,12 +403,21 @@ fn port(port: &PortPlan) -> Value {
         QueueLimit::Bytes(bytes) => ("queue_bytes", json!(bytes.count())),
         QueueLimit::Unlimited => ("queue_packets", Value::Null),
     };
-    json!({
+    let jitter = match &port.jitter {
+        // As it was written while there was nothing else.
+        Spread::Uniform { low: Duration::ZERO, high } => json!(high.as_ps()),
+        jitter => spread(jitter),
+    };
+    let mut value = json!({
         "rate_bps": port.rate.bps(),
         "delay_ps": spread(&port.delay),
-        "jitter_ps": port.jitter.as_ps(),
+        "jitter_ps": jitter,
         key: queue,
-    })
+    });
+    if port.overtaking {
+        value["overtaking"] = json!(true);
+    }
+    value
 }
 
 /// A number of picoseconds, or a distribution with what it is made of.

@@ -150,7 +150,7 @@ impl Scenario {
         }
 
         let mut problems = Problems::new(&tree);
-        let resolved = expression::resolve(&mut problems);
+        let resolved = expression::resolve(&source.library, &mut problems);
         let mut found = problems.found;
 
         let mut problems = Problems::new(&resolved);
@@ -164,7 +164,7 @@ impl Scenario {
             Some(file) if found.is_empty() => file,
             _ => return Err(refuse(found)),
         };
-        let axes = sweep::axes(&tree, &overrides, &mut problems);
+        let axes = sweep::axes(&tree, &overrides, &source.library, &mut problems);
         let plan = check::plan(&file, &source.library, &mut problems);
         let (mut found_axes, mut idle) = (Vec::new(), Vec::new());
         for axis in plan.as_ref().map_or(Vec::new(), |_| axes) {

@@ -3,6 +3,7 @@
 use optcp_units::nearest::suggestion;
 
 use crate::every::Every;
+use crate::library::Library;
 use crate::overrides::{self, Setting};
 use crate::problem::{Problem, Problems};
 use crate::tree::{Entry, Node, Value, written};
@@ -27,10 +28,11 @@ pub(crate) enum Values {
 pub(crate) fn axes(
     tree: &Node,
     overrides: &[(String, String)],
+    library: &Library,
     problems: &mut Problems<'_>,
 ) -> Vec<Axis> {
     let fixed: Vec<Vec<String>> = overrides.iter().map(|(key, _)| overrides::split(key)).collect();
-    let mut reader = Reader { tree, fixed, axes: Vec::new(), problems };
+    let mut reader = Reader { tree, fixed, library, axes: Vec::new(), problems };
     for entry in tree.get("sweep").map_or(&[][..], Node::entries) {
         match overrides::names_choices(entry) {
             true => reader.choices(entry),
@@ -44,6 +46,7 @@ struct Reader<'r, 't> {
     tree: &'r Node,
     /// The key paths that overrides fix.
     fixed: Vec<Vec<String>>,
+    library: &'r Library,
     axes: Vec<Axis>,
     problems: &'r mut Problems<'t>,
 }
@@ -133,7 +136,7 @@ impl Reader<'_, '_> {
                 return false;
             }
             let mut in_cell = Problems::new(&cell);
-            let resolved = expression::resolve(&mut in_cell);
+            let resolved = expression::resolve(self.library, &mut in_cell);
             let mut found = in_cell.found;
             if found.is_empty() {
                 let mut reader = Problems::new(&resolved);

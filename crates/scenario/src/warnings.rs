@@ -346,7 +346,7 @@ impl Finder<'_> {
             longest = longest.max(rtt);
             let drawn = |hop: &&DirectedLink| {
                 let port = &plan.links[hop.0].directions[hop.1];
-                port.jitter > Duration::ZERO || !matches!(port.delay, Spread::Fixed(_))
+                port.jitter != Spread::ZERO || !matches!(port.delay, Spread::Fixed(_))
             };
             let (Carries::Flow, Spread::Fixed(start)) = (flow.carries, &flow.start) else {
                 continue;

@@ -27,6 +27,7 @@ bad!(
     failures,
     files_of_a_run,
     hystart,
+    impairments,
     impossible_packets,
     losses,
     losses_as_written,

@@ -48,7 +48,7 @@ metrics! {
     DELIVERED "delivered" "packets" "" "Packets that arrived.";
     DROPPED "dropped" "packets" "" "Packets dropped for any reason.";
     IN_FLIGHT "in_flight" "packets" "" "Packets in flight when the run ended.";
-    COPIED "copied" "packets" "" "Packets that 1+1 protection sent a second time.";
+    COPIED "copied" "packets" "" "Second copies of packets, that 1+1 protection sends or a link makes.";
     HOPS "packet_hops" "hops" "" "Transmissions of a packet by a port.";
     EVENTS "events" "events" "" "Events that the kernel took.";
     ANNOUNCEMENTS "announcements" "messages" "" "Link states that routers originated.";

@@ -7,7 +7,6 @@
 //! Logarithms, powers and the like come from one portable library (`libm`) and not from the machine's,
 //! so that every machine draws the same.
 
-mod draw;
 pub mod hurst;
 mod process;
 mod rate;
@@ -16,7 +15,6 @@ mod spectrum;
 mod volume;
 mod workload;
 
-pub use draw::{exponential, lognormal, normal, pareto, whole_ps};
 pub use process::{
     Constant, FractalRenewal, FractionalNoise, NoiseError, OnOff, Poisson, Process, ProcessKind,
     RenewalShape,

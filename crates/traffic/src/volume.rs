@@ -1,9 +1,11 @@
 //! How much flows transfer.
 
-use optcp_des::Stream;
+use optcp_des::{
+    Stream,
+    variates::{exponential, normal_pair, unit},
+};
 
 use crate::Workload;
-use crate::draw::{exponential, normal_pair, unit};
 
 /// Bytes of one flow.
 #[derive(Clone, Copy, Debug, PartialEq)]

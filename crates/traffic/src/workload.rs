@@ -1,9 +1,8 @@
 //! Sizes of flows that were measured in datacenters.
 
-use optcp_des::Stream;
+use optcp_des::{Stream, variates::unit};
 
 use crate::SizesKind;
-use crate::draw::unit;
 
 /// A distribution of flow sizes by the points of its published curve.
 ///

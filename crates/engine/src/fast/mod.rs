@@ -61,7 +61,7 @@ pub(crate) struct Fast {
 }
 
 impl Fast {
-    /// Ports for which `stepped` says so take the stepped lane.
+    /// Ports for which `stepped` says so take the stepped lane, and those that must.
     pub(crate) fn new<O: Observer>(
         blueprint: &Blueprint,
         model: &mut Model<O>,
@@ -74,7 +74,7 @@ impl Fast {
                 watched: model.observer.watches(id),
                 tallied: false,
                 counted: false,
-                stepped: stepped(id),
+                stepped: stepped(id) || blueprint.needs_turns(id),
             })
             .collect();
         blueprint.tallied.iter().for_each(|&port| wants[port.index()].tallied = true);

@@ -17,7 +17,7 @@ use super::record::{Record, RecordKind};
 #[repr(u8)]
 enum ReorderingEvent {
     /// A segment that had been sent once came after a later one: its number is below the greatest so far
-    /// (RFC 4737 section 3.3, Type-P-Reordered). Of one that was sent again nobody can say which came.
+    /// (RFC 4737 section 3.3, Type-P-Reordered), and it is no copy of one that has come. Of one that was sent again nobody can say which came.
     Overtaken = 0,
     /// A sender sent a segment again.
     Resent = 1,
@@ -52,10 +52,12 @@ pub(super) struct Reordering {
     rows: Vec<Row>,
 }
 
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Known {
     /// One more than the greatest number that has come.
     reached: u32,
+    /// Numbers below that which have not come.
+    missing: BTreeSet<u32>,
     recovering: bool,
     timeouts: u64,
 }
@@ -131,9 +133,12 @@ impl Observed for Reordering {
 
 impl Known {
     fn arrives_late(&mut self, seq: u32) -> bool {
-        let late = seq < self.reached;
-        self.reached = self.reached.max(seq + 1);
-        late
+        if seq < self.reached {
+            return self.missing.remove(&seq);
+        }
+        self.missing.extend(self.reached..seq);
+        self.reached = seq + 1;
+        false
     }
 
     fn change(&mut self, snapshot: Snapshot) -> Option<ReorderingEvent> {

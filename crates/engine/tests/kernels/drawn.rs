@@ -2,11 +2,11 @@
 
 use std::num::NonZeroU32;
 
-use optcp_des::{Stream, Streams};
+use optcp_des::{Shape, Spread, Stream, Streams};
 use optcp_engine::{Blueprint, DatagramSpec};
 use optcp_net::{
-    Action, BundleId, Control, Entrance, Hop, IndependentLoss, Jitter, Label, Loss, Lossy,
-    PeriodicLoss, PortId, QueueLimit,
+    Action, BundleId, Control, Corruption, Duplication, Entrance, Hop, IndependentLoss, Jitter,
+    Label, Loss, Lossy, PeriodicLoss, PortId, QueueLimit, Spoils,
 };
 use optcp_optical::bundle::{Bundle, Selection};
 use optcp_optical::burst::{Assembler, Assembly, BurstPath, Carrier, Hybrid, Size, Timer};
@@ -53,6 +53,16 @@ impl Draw {
         usize::try_from(self.below(of.len() as u64)).expect("a place")
     }
 
+    /// How long packets are kept beside the delay.
+    fn kept(&mut self) -> Spread {
+        let most = Duration::from_us(1 + self.stream.below(3000));
+        match self.below(3) {
+            0 => Spread::Cut { shape: Shape::Exponential, mean: most, most: None },
+            1 => Spread::Choice([Duration::ZERO, Duration::ZERO, most].into()),
+            _ => Spread::Uniform { low: Duration::ZERO, high: most },
+        }
+    }
+
     fn port(&mut self) -> PortId {
         let limit = match self.below(4) {
             0 => QueueLimit::Unlimited,
@@ -65,11 +75,11 @@ impl Draw {
         let delay =
             if self.one_in(3) { delay + Duration::from_ps(self.below(1_000_000)) } else { delay };
         let port = self.world.port(mbps, delay, limit);
+        let (kept, overtaking) = (self.kept(), self.one_in(3));
         let (config, losses) = &mut self.world.ports[port.index()];
         let stream = Streams::new(u64::from(port.number())).stream("port");
         if self.stream.below(12) == 0 {
-            config.jitter =
-                Some(Jitter::new(Duration::from_us(self.stream.below(3000)), stream.clone()));
+            config.jitter = Some(Jitter::new(kept, overtaking, stream.clone()));
         }
         if self.stream.below(10) == 0 {
             let period =
@@ -77,7 +87,13 @@ impl Draw {
             losses.push(Loss::Periodic(PeriodicLoss::new(Lossy::Both, period)));
         }
         if self.stream.below(10) == 0 {
-            losses.push(Loss::Independent(IndependentLoss::new(Lossy::Data, 0.02, stream)));
+            losses.push(Loss::Independent(IndependentLoss::new(Lossy::Data, 0.02, stream.clone())));
+        }
+        if self.stream.below(16) == 0 {
+            losses.push(Loss::Duplication(Duplication::new(Lossy::Both, 0.05, stream.clone())));
+        }
+        if self.stream.below(16) == 0 {
+            losses.push(Loss::Corruption(Corruption::new(Lossy::Both, Spoils::Bits(2e-6), stream)));
         }
         port
     }

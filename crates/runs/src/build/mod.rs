@@ -14,15 +14,15 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use optcp_des::Streams;
+use optcp_des::variates::exponential;
 use optcp_engine::observe::{Observations, Watched};
 use optcp_engine::{Blueprint, FlowSpec};
 use optcp_net::{
-    Action, Control, FlowId, GilbertElliott, IndependentLoss, Jitter, Loss, Paths, PeriodicLoss,
-    PortConfig, PortId, QueueLimit, ScriptedLoss,
+    Action, Control, Corruption, Duplication, FlowId, GilbertElliott, IndependentLoss, Jitter,
+    Loss, Paths, PeriodicLoss, PortConfig, PortId, QueueLimit, ScriptedLoss,
 };
 use optcp_optical::protection::Outage;
 use optcp_tcp::Config;
-use optcp_traffic::exponential;
 use optcp_units::{Duration, Time};
 
 use optcp_scenario::plan::{
@@ -186,9 +186,9 @@ fn ports(plan: &Plan, streams: Streams) -> Vec<PortConfig> {
             draw(&link.directions[1].delay, streams, || format!("links/{}/delay/back", link.name))
         };
         for (port, (delay, way)) in link.directions.iter().zip([(there, ""), (back, "/back")]) {
-            let jitter = (port.jitter > Duration::ZERO).then(|| {
+            let jitter = (port.jitter != Spread::ZERO).then(|| {
                 let name = format!("links/{}/jitter{way}", link.name);
-                Jitter::new(port.jitter, streams.stream(&name))
+                Jitter::new(port.jitter.clone(), port.overtaking, streams.stream(&name))
             });
             ports.push(PortConfig { rate: port.rate, delay, limit: limit(port.queue), jitter });
         }
@@ -219,6 +219,14 @@ fn losses(plan: &Plan, streams: Streams) -> Vec<Vec<Loss>> {
             Loses::GilbertElliott { lossy, turns, loses } => {
                 let loss = GilbertElliott::new(lossy, turns, loses, stream());
                 others[port].push(Loss::GilbertElliott(loss));
+            }
+            Loses::Corruption { lossy, spoils } => {
+                let corruption = Corruption::new(lossy, spoils, stream());
+                others[port].push(Loss::Corruption(corruption));
+            }
+            Loses::Duplication { lossy, probability } => {
+                let duplication = Duplication::new(lossy, probability, stream());
+                others[port].push(Loss::Duplication(duplication));
             }
             Loses::Periodic { lossy, period } => {
                 others[port].push(Loss::Periodic(PeriodicLoss::new(lossy, period)));

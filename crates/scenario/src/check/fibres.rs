@@ -272,7 +272,8 @@ impl Network {
         let port = |rate| PortPlan {
             rate,
             delay: Spread::ZERO,
-            jitter: Duration::ZERO,
+            jitter: Spread::ZERO,
+            overtaking: false,
             queue: QueueLimit::Unlimited,
         };
         let link = self.links.len();

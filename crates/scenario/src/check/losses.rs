@@ -2,7 +2,7 @@
 
 use std::num::NonZeroU32;
 
-use optcp_net::{LossKind, Lossy};
+use optcp_net::{LossKind, Lossy, Spoils};
 
 use crate::plan::{Carries, DirectedLink, FlowPlan, Loses, LossPlan};
 use crate::problem::Problems;
@@ -31,11 +31,14 @@ pub(super) fn losses(
                 plan.losses.extend(losses);
                 continue;
             }
-            LossKind::Independent => probability(i, entry, problems)
+            LossKind::Independent => probability(i, kind, entry, problems)
                 .map(|probability| Loses::Independent { lossy: lossy(entry), probability }),
             LossKind::Periodic => period(i, entry, problems)
                 .map(|period| Loses::Periodic { lossy: lossy(entry), period }),
             LossKind::GilbertElliott => gilbert_elliott(i, entry, problems),
+            LossKind::Corruption => corruption(i, entry, problems),
+            LossKind::Duplication => probability(i, kind, entry, problems)
+                .map(|probability| Loses::Duplication { lossy: lossy(entry), probability }),
         };
         check_traffic(i, lossy(entry), &hops, plan, network, problems);
         if let Some(loses) = loses {
@@ -48,11 +51,14 @@ pub(super) fn losses(
 /// The kind of an entry whose keys go with it; `None` where it cannot be told.
 fn kind(i: usize, entry: &LossesEntry, problems: &mut Problems<'_>) -> Option<LossKind> {
     let burst = &[LossKind::GilbertElliott];
-    let keys: [(&str, bool, &[LossKind]); 10] = [
+    let with_probability =
+        &[LossKind::Independent, LossKind::Periodic, LossKind::Corruption, LossKind::Duplication];
+    let keys: [(&str, bool, &[LossKind]); 11] = [
         ("flows", entry.flows.is_some(), &[LossKind::Scripted]),
         ("segments", entry.segments.is_some(), &[LossKind::Scripted]),
         ("transmission", entry.transmission.is_some(), &[LossKind::Scripted]),
-        ("probability", entry.probability.is_some(), &[LossKind::Independent, LossKind::Periodic]),
+        ("probability", entry.probability.is_some(), with_probability),
+        ("bit_error_rate", entry.bit_error_rate.is_some(), &[LossKind::Corruption]),
         ("period", entry.period.is_some(), &[LossKind::Periodic]),
         ("good_to_bad", entry.good_to_bad.is_some(), burst),
         ("bad_to_good", entry.bad_to_good.is_some(), burst),
@@ -61,7 +67,13 @@ fn kind(i: usize, entry: &LossesEntry, problems: &mut Problems<'_>) -> Option<Lo
         (
             "packets",
             entry.packets.is_some(),
-            &[LossKind::Independent, LossKind::Periodic, LossKind::GilbertElliott],
+            &[
+                LossKind::Independent,
+                LossKind::Periodic,
+                LossKind::GilbertElliott,
+                LossKind::Corruption,
+                LossKind::Duplication,
+            ],
         ),
     ];
     let kind = entry.kind.unwrap_or(LossKind::Scripted);
@@ -154,9 +166,14 @@ fn lossy(entry: &LossesEntry) -> Lossy {
 }
 
 /// The probability, if there is one and it is possible.
-fn probability(i: usize, entry: &LossesEntry, problems: &mut Problems<'_>) -> Option<f64> {
+fn probability(
+    i: usize,
+    kind: LossKind,
+    entry: &LossesEntry,
+    problems: &mut Problems<'_>,
+) -> Option<f64> {
     let Some(probability) = entry.probability else {
-        missing(i, (LossKind::Independent, "probability"), "probability = 0.001", problems);
+        missing(i, (kind, "probability"), "probability = 0.001", problems);
         return None;
     };
     certain(i, "probability", probability, problems)
@@ -175,6 +192,27 @@ fn certain(
         return None;
     }
     Some(probability.0)
+}
+
+/// How a line spoils packets.
+fn corruption(i: usize, entry: &LossesEntry, problems: &mut Problems<'_>) -> Option<Loses> {
+    let spoils = match (entry.probability, entry.bit_error_rate) {
+        (None, None) => {
+            let example = "bit_error_rate = 1e-9, or probability = 0.001";
+            missing(i, (LossKind::Corruption, "bit_error_rate"), example, problems);
+            return None;
+        }
+        (Some(_), Some(_)) => {
+            let message = "`bit_error_rate` and `probability` say the same";
+            problems.at(place!["losses", i, "probability"], message).label("leave one of them out");
+            return None;
+        }
+        (Some(probability), None) => {
+            Spoils::Packets(certain(i, "probability", probability, problems)?)
+        }
+        (None, Some(rate)) => Spoils::Bits(certain(i, "bit_error_rate", rate, problems)?),
+    };
+    Some(Loses::Corruption { lossy: lossy(entry), spoils })
 }
 
 /// How a line turns and what it loses.
@@ -228,7 +266,7 @@ fn period(i: usize, entry: &LossesEntry, problems: &mut Problems<'_>) -> Option<
             period
         }
         (None, Some(_)) => {
-            let probability = probability(i, entry, problems)?;
+            let probability = probability(i, LossKind::Periodic, entry, problems)?;
             let nearest = (1.0 / probability).round();
             #[expect(clippy::cast_possible_truncation, reason = "the range is checked")]
             let period = (nearest <= f64::from(u32::MAX)).then_some(nearest as u32);

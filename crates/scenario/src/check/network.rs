@@ -284,13 +284,16 @@ impl Network {
         let port = PortPlan {
             rate: entry.rate.0,
             delay: entry.delay.0.clone(),
-            jitter: entry.jitter.map_or(Duration::ZERO, |jitter| jitter.0),
+            jitter: kept(entry.jitter.as_ref()),
+            overtaking: entry.overtaking == Some(true),
             queue: entry.queue.0,
         };
         let back = PortPlan {
             rate: entry.reverse.rate.map_or(port.rate, |rate| rate.0),
             delay: entry.reverse.delay.as_ref().map_or(&port.delay, |delay| &delay.0).clone(),
-            jitter: entry.reverse.jitter.map_or(port.jitter, |jitter| jitter.0),
+            jitter: (entry.reverse.jitter.as_ref())
+                .map_or_else(|| port.jitter.clone(), |jitter| kept(Some(jitter))),
+            overtaking: port.overtaking,
             queue: entry.reverse.queue.map_or(port.queue, |queue| queue.0),
         };
         let index = self.links.len();
@@ -325,7 +328,8 @@ impl Network {
     ) -> usize {
         let port = PortPlan {
             delay: Spread::ZERO,
-            jitter: Duration::ZERO,
+            jitter: Spread::ZERO,
+            overtaking: false,
             ..self.links[link].directions[direction]
         };
         self.links.push(LinkPlan {
@@ -387,11 +391,18 @@ fn check_delays(i: usize, entry: &LinksEntry, problems: &mut Problems<'_>) {
     let delays = [
         (Some(&entry.delay), place!["links", i, "delay"]),
         (entry.reverse.delay.as_ref(), place!["links", i, "reverse", "delay"]),
+        (entry.jitter.as_ref(), place!["links", i, "jitter"]),
+        (entry.reverse.jitter.as_ref(), place!["links", i, "reverse", "jitter"]),
     ];
     for (delay, place) in delays {
         if let Some(delay) = delay {
             check_spread(&delay.0, false, place, problems);
         }
+    }
+    if entry.overtaking == Some(true) && entry.jitter.is_none() && entry.reverse.jitter.is_none() {
+        problems
+            .at(place!["links", i, "overtaking"], "`overtaking` needs `jitter`")
+            .help("for example: jitter = \"exponential(2 ms)\"".to_owned());
     }
 }
 
@@ -405,6 +416,15 @@ pub(super) fn checked(
     let spread = written.map_or(Spread::ZERO, |delay| delay.0.clone());
     check_spread(&spread, bounded, place, problems);
     spread
+}
+
+/// How long packets are kept: all times up to a plain duration are equally likely.
+fn kept(jitter: Option<&Delay>) -> Spread {
+    match jitter.map(|jitter| &jitter.0) {
+        None | Some(&Spread::Fixed(Duration::ZERO)) => Spread::ZERO,
+        Some(&Spread::Fixed(high)) => Spread::Uniform { low: Duration::ZERO, high },
+        Some(other) => other.clone(),
+    }
 }
 
 /// Reports a distribution that there is not; where it must be `bounded`, also one without a greatest value.

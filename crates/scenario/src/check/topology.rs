@@ -115,6 +115,7 @@ fn entry(
         rate: table.rate,
         delay,
         jitter: None,
+        overtaking: None,
         queue: table.queue,
         wavelengths: table.wavelengths,
         cost: table.cost,

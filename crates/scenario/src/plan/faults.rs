@@ -3,12 +3,11 @@
 use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 
-use optcp_net::Lossy;
+use optcp_des::Spread;
+use optcp_net::{Lossy, Spoils};
 use optcp_optical::protection::{Revert, Scheme};
 use optcp_routing::DirectedLink;
 use optcp_units::{Duration, Time};
-
-use super::Spread;
 
 /// Packets that are lost at the entry of a port.
 #[derive(Clone, Debug, PartialEq)]
@@ -54,14 +53,29 @@ pub enum Loses {
         /// How likely a packet is lost on a good line, and on a bad one.
         loses: [f64; 2],
     },
+    /// Spoilt on the line.
+    Corruption {
+        /// Which packets.
+        lossy: Lossy,
+        /// How likely.
+        spoils: Spoils,
+    },
+    /// None: packets come twice.
+    Duplication {
+        /// Which packets.
+        lossy: Lossy,
+        /// From 0 to 1.
+        probability: f64,
+    },
 }
 
 impl Loses {
-    /// The share of packets that are lost at random, in the mean; `None` where it is known which ones are.
+    /// The share of packets, of 1500 B, that are lost at random, in the mean; `None` where it is known which ones are.
     #[must_use]
     pub fn random_share(&self) -> Option<f64> {
         match *self {
-            Loses::Scripted { .. } | Loses::Periodic { .. } => None,
+            Loses::Scripted { .. } | Loses::Periodic { .. } | Loses::Duplication { .. } => None,
+            Loses::Corruption { spoils, .. } => Some(spoils.probability(1500)),
             Loses::Independent { probability, .. } => Some(probability),
             Loses::GilbertElliott { turns: [p, r], loses: [good, bad], .. } => {
                 Some((r * good + p * bad) / (p + r))

@@ -2,11 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use optcp_des::Spread;
 use optcp_routing::DirectedLink;
 use optcp_traffic::{PacketRate, PacketSize, RenewalShape, Volume};
 use optcp_units::{Duration, Time};
-
-use super::Spread;
 
 /// Flows that come at random.
 #[derive(Clone, Debug, PartialEq)]

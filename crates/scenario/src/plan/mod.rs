@@ -3,7 +3,6 @@
 mod faults;
 mod flows;
 mod observe;
-mod terms;
 
 use optcp_optical::bundle::Selection;
 use optcp_optical::burst::Assembly;
@@ -15,8 +14,8 @@ use optcp_units::{Bytes, Duration, Rate, Time};
 pub use faults::{DetectionPlan, FailurePlan, Loses, LossPlan, ProtectionPlan, RiskPlan};
 pub use flows::{ArrivalsPlan, Carries, DrawnPlan, FlowPlan, ProcessPlan, TrafficPlan};
 pub use observe::{ObserveKind, ObservePlan};
+pub use optcp_des::{Shape, Spread};
 pub use optcp_routing::DirectedLink;
-pub use terms::{Shape, Spread};
 
 /// What a queue holds at most, the packet in transmission included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -173,8 +172,10 @@ pub struct PortPlan {
     pub rate: Rate,
     /// How long they travel.
     pub delay: Spread,
-    /// How much longer a packet may take.
-    pub jitter: Duration,
+    /// How much longer a packet takes, drawn for each.
+    pub jitter: Spread,
+    /// Whether packets overtake each other by it.
+    pub overtaking: bool,
     /// How many can wait.
     pub queue: QueueLimit,
 }

@@ -181,9 +181,11 @@ pub(crate) struct LinksEntry {
     pub rate: Speed,
     /// Propagation delay of both directions, drawn once a link.
     pub delay: Delay,
-    /// How much longer than the propagation delay a packet may take, drawn for each, in order; 0 s if
-    /// left out.
-    pub jitter: Option<Span>,
+    /// How much longer than the propagation delay a packet takes, drawn for each: a duration, up to which all
+    /// are equally likely, or a distribution; 0 s if left out.
+    pub jitter: Option<Delay>,
+    /// With `jitter`: whether packets overtake each other, in both directions; false if left out.
+    pub overtaking: Option<bool>,
     /// Queue in front of the link, in both directions; the packet in transmission counts.
     pub queue: Queue,
     /// The link is a fibre of a core of burst switches, with so many wavelengths of `rate` in each direction.
@@ -203,8 +205,8 @@ pub(crate) struct Reverse {
     pub rate: Option<Speed>,
     /// Its propagation delay, drawn apart from the other.
     pub delay: Option<Delay>,
-    /// How much longer a packet may take.
-    pub jitter: Option<Span>,
+    /// How much longer a packet takes.
+    pub jitter: Option<Delay>,
     /// Its queue.
     pub queue: Option<Queue>,
     /// Its cost.
@@ -225,8 +227,11 @@ pub(crate) struct LossesEntry {
     pub segments: Option<Vec<u32>>,
     /// For `scripted`: which transmission of each is lost, from 1; 1 if left out.
     pub transmission: Option<u32>,
-    /// For `independent`: how likely a packet is lost. For `periodic`: 1/n, in place of `period`.
+    /// For `independent`, `corruption` and `duplication`: how likely it happens to a packet. For `periodic`: 1/n, in
+    /// place of `period`.
     pub probability: Option<Probability>,
+    /// For `corruption`, in place of `probability`: how likely a bit is wrong.
+    pub bit_error_rate: Option<Probability>,
     /// For `periodic`: n, of which every n-th packet is lost.
     pub period: Option<Count>,
     /// For `gilbert-elliott`: how likely a packet finds a good line turned bad.

@@ -102,9 +102,16 @@ pub(crate) const DISTRIBUTIONS: &[Distribution] = &[
     Distribution {
         name: "choice",
         form: "choice(a, b, ...)",
-        arguments: [1, 1000],
+        arguments: [1, 1_000_000],
         summary: "one of these, all equally likely",
         source: "OpTCP",
+    },
+    Distribution {
+        name: "file",
+        form: "file(name, unit)",
+        arguments: [1, 2],
+        summary: "one of the values in a file, all equally likely; one a line, without units if the unit is there",
+        source: "empirical distribution",
     },
 ];
 

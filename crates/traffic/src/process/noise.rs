@@ -19,11 +19,13 @@
 
 use std::sync::Arc;
 
-use optcp_des::Stream;
+use optcp_des::{
+    Stream,
+    variates::{normal_pair, unit, whole_ps},
+};
 use optcp_units::Duration;
 
 use crate::PacketRate;
-use crate::draw::{normal_pair, unit, whole_ps};
 use crate::spectrum::transform;
 
 /// More slots than these are taken for a slip.

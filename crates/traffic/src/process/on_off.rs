@@ -17,11 +17,13 @@
 
 use std::collections::BTreeSet;
 
-use optcp_des::Stream;
+use optcp_des::{
+    Stream,
+    variates::{pareto, unit, whole_ps},
+};
 use optcp_units::Duration;
 
 use crate::PacketRate;
-use crate::draw::{pareto, unit, whole_ps};
 
 /// See the text of the module.
 #[derive(Clone, Debug, PartialEq)]

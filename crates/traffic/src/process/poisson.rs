@@ -10,11 +10,13 @@
 //! Each time between arrivals is rounded to the nearest picosecond. No correlation on any time scale:
 //! the index of dispersion is 1 and H = 0.5.
 
-use optcp_des::Stream;
+use optcp_des::{
+    Stream,
+    variates::{exponential, whole_ps},
+};
 use optcp_units::Duration;
 
 use crate::PacketRate;
-use crate::draw::{exponential, whole_ps};
 
 /// See the text of the module.
 #[derive(Clone, Debug, PartialEq)]

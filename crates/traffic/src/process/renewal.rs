@@ -34,11 +34,13 @@
 
 use std::collections::BTreeSet;
 
-use optcp_des::Stream;
+use optcp_des::{
+    Stream,
+    variates::{pareto, unit, whole_ps},
+};
 use optcp_units::Duration;
 
 use crate::PacketRate;
-use crate::draw::{pareto, unit, whole_ps};
 
 /// What fixes the time scale.
 #[derive(Clone, Copy, Debug, PartialEq)]

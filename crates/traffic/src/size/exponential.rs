@@ -13,9 +13,7 @@
 //! included: nothing is cut off afterwards, so there is no bias. The standard deviation is smaller than
 //! the mean, as the bounds want it. The mean must lie below the middle of the bounds.
 
-use optcp_des::Stream;
-
-use crate::draw::unit;
+use optcp_des::{Stream, variates::unit};
 
 /// See the text of the module.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -150,7 +150,7 @@ impl Maker<'_> {
         for _ in 0..self.draw.between(1, 2) {
             let mut entry = Table::new();
             entry.insert("link".to_owned(), self.some_link());
-            match self.draw.below(4) {
+            match self.draw.below(6) {
                 0 => {
                     let tcp: Vec<String> = (self.groups.iter())
                         .filter(|group| !group.datagrams)
@@ -174,6 +174,22 @@ impl Maker<'_> {
                     self.maybe(&mut entry, "LossesEntry", 40, &["packets"]);
                 }
                 2 => {
+                    entry.insert("kind".to_owned(), text("duplication"));
+                    entry.insert("probability".to_owned(), self.leaf("LossesEntry", "probability"));
+                    self.maybe(&mut entry, "LossesEntry", 40, &["packets"]);
+                }
+                3 => {
+                    entry.insert("kind".to_owned(), text("corruption"));
+                    if self.draw.chance(50) {
+                        let rate = Value::Float(self.decimal(1, 500, 6));
+                        entry.insert("bit_error_rate".to_owned(), rate);
+                    } else {
+                        let probability = self.leaf("LossesEntry", "probability");
+                        entry.insert("probability".to_owned(), probability);
+                    }
+                    self.maybe(&mut entry, "LossesEntry", 40, &["packets"]);
+                }
+                4 => {
                     entry.insert("kind".to_owned(), text("gilbert-elliott"));
                     for key in ["good_to_bad", "bad_to_good"] {
                         entry.insert(key.to_owned(), self.leaf("LossesEntry", key));

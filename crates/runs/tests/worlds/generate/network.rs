@@ -110,6 +110,9 @@ impl Maker<'_> {
         entry.insert("delay".to_owned(), text(self.delay()));
         entry.insert("queue".to_owned(), text(self.queue()));
         self.maybe(&mut entry, "LinksEntry", 12, &["jitter", "cost"]);
+        if entry.contains_key("jitter") {
+            self.maybe(&mut entry, "LinksEntry", 40, &["overtaking"]);
+        }
         if self.draw.chance(15) {
             let mut reverse = Table::new();
             self.maybe(&mut reverse, "Reverse", 40, &["rate", "delay", "queue", "jitter", "cost"]);

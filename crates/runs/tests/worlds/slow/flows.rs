@@ -201,7 +201,7 @@ impl Evidence<'_> {
     pub(super) fn reordering(&self, series: &Series, groups: &[usize]) -> Result<(), Failure> {
         let mut expected = Vec::new();
         let mut reached: BTreeMap<usize, u64> = BTreeMap::new();
-        let mut again = BTreeSet::new();
+        let (mut again, mut come) = (BTreeSet::new(), BTreeSet::new());
         let segments = self.rows.iter().filter(|row| !row.ack && self.chosen(row.flow, groups));
         for row in segments.filter(|row| self.segments(row.flow).is_some()) {
             match row.event {
@@ -211,7 +211,8 @@ impl Evidence<'_> {
                 }
                 "arrived" => {
                     let next = reached.entry(row.flow).or_default();
-                    if row.seq < *next && !again.contains(&(row.flow, row.seq)) {
+                    let first = come.insert((row.flow, row.seq));
+                    if first && row.seq < *next && !again.contains(&(row.flow, row.seq)) {
                         expected.push((row.at, "overtaken", row.flow, row.seq));
                     }
                     *next = (*next).max(row.seq + 1);

@@ -103,7 +103,9 @@ impl Evidence<'_> {
     fn links_lose_what_they_are_to_lose(&self) -> Result<(), Failure> {
         let at = |hop: (usize, usize)| Some(2 * hop.0 + hop.1);
         for row in self.rows.iter().filter(|row| row.event == "dropped") {
-            let Some(reason @ ("scripted" | "random-loss" | "periodic-loss")) = row.reason else {
+            let Some(reason @ ("scripted" | "random-loss" | "periodic-loss" | "corrupted")) =
+                row.reason
+            else {
                 continue;
             };
             let planned = self.plan.losses.iter().filter(|loss| at(loss.hop) == row.port);
@@ -117,7 +119,8 @@ impl Evidence<'_> {
                     Loses::Independent { lossy, .. } | Loses::GilbertElliott { lossy, .. },
                     "random-loss",
                 )
-                | (Loses::Periodic { lossy, .. }, "periodic-loss") => concerns(*lossy, row.ack),
+                | (Loses::Periodic { lossy, .. }, "periodic-loss")
+                | (Loses::Corruption { lossy, .. }, "corrupted") => concerns(*lossy, row.ack),
                 _ => false,
             };
             if !planned.map(|loss| &loss.loses).any(takes) {
@@ -220,9 +223,16 @@ impl Evidence<'_> {
                 continue;
             }
             let [low, high] = ends(&line.delay);
-            let jitter = line.jitter.as_ps();
+            let [_, jitter] = ends(&line.jitter);
             let latest = |at: u64| at.saturating_add(high).saturating_add(jitter);
-            let sent = || of_port().filter(|row| row.event == "transmitted");
+            let spoilt: BTreeSet<_> = of_port()
+                .filter(|row| row.reason == Some("corrupted"))
+                .map(|row| (row.flow, row.ack, row.seq, row.at))
+                .collect();
+            let sent = || {
+                let sent = of_port().filter(|row| row.event == "transmitted");
+                sent.filter(|row| !spoilt.contains(&(row.flow, row.ack, row.seq, row.at)))
+            };
             let come = |row: &Row<'_>, until: u64| {
                 let place = |at| (row.flow, row.ack, row.seq, self.node(port, true), at);
                 seen.range(place(row.at + low)..=place(until)).next().is_some()
@@ -233,7 +243,8 @@ impl Evidence<'_> {
                     format!("{row:?} over {}, {low} to {high} + {jitter}", self.ports[port]);
                 return failure("a packet that does not come in time", detail);
             }
-            if jitter > MUCH
+            if matches!(line.jitter, Spread::Uniform { .. })
+                && jitter > MUCH
                 && low == high
                 && due().count() > 3
                 && due().all(|r| come(r, r.at + low))

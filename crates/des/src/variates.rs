@@ -1,12 +1,15 @@
-//! Random numbers of the distributions that sources need.
+//! Random numbers of distributions.
+//!
+//! Logarithms, powers and the like come from one portable library (`libm`) and not from the machine's,
+//! so that every machine draws the same.
 
-use optcp_des::Stream;
+use crate::Stream;
 
 /// 2^-53: as many equally likely numbers as a double can tell apart below 1.
 const STEP: f64 = 1.0 / (1_u64 << 53) as f64;
 
 /// Any number from above 0 to 1, all equally likely.
-pub(crate) fn unit(stream: &mut Stream) -> f64 {
+pub fn unit(stream: &mut Stream) -> f64 {
     ((stream.next_u64() >> 11) + 1) as f64 * STEP
 }
 
@@ -33,7 +36,7 @@ pub fn lognormal(stream: &mut Stream, mean: f64, deviation: f64) -> f64 {
 }
 
 /// Two independent standard normal numbers (Box and Muller 1958).
-pub(crate) fn normal_pair(stream: &mut Stream) -> [f64; 2] {
+pub fn normal_pair(stream: &mut Stream) -> [f64; 2] {
     let radius = libm::sqrt(2.0 * exponential(stream));
     let angle = 2.0 * std::f64::consts::PI * unit(stream);
     [radius * libm::cos(angle), radius * libm::sin(angle)]
