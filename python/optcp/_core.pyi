@@ -47,7 +47,7 @@ class Cancelled(Exception):  # noqa: N818 - says what happened
 
 @final
 class Cancel:
-    """A flag that several runs share; each looks at it every few thousand events."""
+    """A flag that several runs share; each looks at it every few thousand events, and says how far it is."""
 
     def __new__(cls) -> Cancel: ...
     def cancel(self) -> None:
@@ -56,6 +56,10 @@ class Cancel:
     @property
     def is_set(self) -> bool:
         """Whether somebody has asked."""
+
+    @property
+    def simulated_s(self) -> float:
+        """How much time the runs have simulated together, in seconds; what branches share counts once."""
 
 @final
 class Scenario:

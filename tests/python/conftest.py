@@ -50,6 +50,9 @@ class Silent:
     def advance(self, runs):
         self.advanced.append(runs)
 
+    def simulated(self, share):
+        assert 0 <= share <= 1
+
     def stop(self):
         self.stopped += 1
 

@@ -187,6 +187,9 @@ def test_an_interrupted_command_counts_current_runs_only(tmp_path, monkeypatch):
         def advance(self, runs):
             raise KeyboardInterrupt
 
+        def simulated(self, share):
+            pass
+
         def stop(self):
             pass
 

@@ -152,6 +152,40 @@ def test_lines_tell_how_long_it_takes():
     assert said == ["12 runs, 2 finished before and reused", "3/10 runs, 14 s left", "10/10 runs, 0 s left"]
 
 
+def test_lines_tell_how_far_long_runs_are():
+    said, now = [], [0.0]
+    lines = Lines(said.append, lambda: now[0])
+    lines.start(2, 0)
+    for at, share in ((2.0, 0.1), (6.0, 0.25), (7.0, 0.3), (12.0, 0.4)):
+        now[0] = at
+        lines.simulated(share)
+    now[0] = 18.0
+    lines.advance(1)
+    now[0] = 24.0
+    lines.simulated(0.5)
+    # A quarter in 6 s leaves 18 s; 0.4 in 12 s as many. What says no more than the runs that have ended is not said.
+    assert said == [
+        "2 runs",
+        "0/2 runs (25% of the simulated time), 18 s left",
+        "0/2 runs (40% of the simulated time), 18 s left",
+        "1/2 runs, 18 s left",
+    ]
+
+
+def test_a_long_run_says_how_far_it_is(scenario, tmp_path, silent):
+    told = []
+
+    def tell(share):
+        told.append(share)
+        if len(told) == 3:
+            raise KeyboardInterrupt
+
+    silent.simulated = tell
+    with pytest.raises(Interrupted):
+        execute([Study(grid(scenario("400 h")), seeds=1)], tmp_path / "runs", 1, silent)
+    assert 0 < told[0] < told[1] < told[2] < 1
+
+
 def test_a_terminal_gets_a_bar():
     console = Console(file=io.StringIO(), force_terminal=True, width=100)
     bar = for_console(console)

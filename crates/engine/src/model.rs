@@ -74,9 +74,9 @@ impl<O: Observer> Model<O> {
 
     /// An event is to be executed: asks now and then whether to go on.
     #[inline]
-    pub(crate) fn goes_on(&mut self, go_on: &mut dyn FnMut() -> bool) -> bool {
+    pub(crate) fn goes_on(&mut self, go_on: &mut dyn FnMut(Time) -> bool) -> bool {
         self.counts.events += 1;
-        !self.counts.events.is_multiple_of(STRETCH) || go_on()
+        !self.counts.events.is_multiple_of(STRETCH) || go_on(self.now())
     }
 
     /// The instant of the event that is being executed.

@@ -56,7 +56,7 @@ impl Reference {
         model: &mut Model<O>,
         controls: &mut Controls,
         limit: Time,
-        go_on: &mut dyn FnMut() -> bool,
+        go_on: &mut dyn FnMut(Time) -> bool,
     ) -> bool {
         loop {
             let bound = controls.next_at().min(limit);

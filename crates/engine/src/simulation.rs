@@ -80,17 +80,17 @@ impl<O: Observer> Simulation<O> {
 
     /// Executes everything that happens before `limit`; control actions of an instant come first.
     pub fn run_before(&mut self, limit: Time) {
-        self.run_before_while(limit, &mut || true);
+        self.run_before_while(limit, &mut |_| true);
     }
 
-    /// The same, but asks from time to time whether to go on. Says whether it came to the limit; where it
+    /// The same, but says from time to time how far it is, and asks whether to go on. Says whether it came to the limit; where it
     /// did not, the run is of no more use.
-    pub fn run_before_while(&mut self, limit: Time, go_on: &mut dyn FnMut() -> bool) -> bool {
+    pub fn run_before_while(&mut self, limit: Time, go_on: &mut dyn FnMut(Time) -> bool) -> bool {
         // What is to be read at the stop is read when everything has happened there.
         let stop = self.stop;
         let due = |at: &Time| *at <= limit && *at < stop;
         while let Some(at) = self.model.observer.next_reading().filter(due) {
-            if !go_on() || !self.advance(at, go_on) {
+            if !go_on(at) || !self.advance(at, go_on) {
                 return false;
             }
             self.read();
@@ -98,7 +98,7 @@ impl<O: Observer> Simulation<O> {
         self.advance(limit, go_on)
     }
 
-    fn advance(&mut self, limit: Time, go_on: &mut dyn FnMut() -> bool) -> bool {
+    fn advance(&mut self, limit: Time, go_on: &mut dyn FnMut(Time) -> bool) -> bool {
         let (model, controls) = (&mut self.model, &mut self.controls);
         let through = match &mut self.driver {
             Driver::Reference(kernel) => kernel.run_before(model, controls, limit, go_on),
@@ -110,11 +110,11 @@ impl<O: Observer> Simulation<O> {
 
     /// Runs to the end.
     pub fn run(&mut self) {
-        self.run_while(&mut || true);
+        self.run_while(&mut |_| true);
     }
 
-    /// Runs to the end, but asks from time to time whether to go on; says whether it came there.
-    pub fn run_while(&mut self, go_on: &mut dyn FnMut() -> bool) -> bool {
+    /// Runs to the end, but says from time to time how far it is, and asks whether to go on; says whether it came there.
+    pub fn run_while(&mut self, go_on: &mut dyn FnMut(Time) -> bool) -> bool {
         let after_the_last_instant = self.stop + Duration::from_ps(1);
         if !self.run_before_while(after_the_last_instant, go_on) {
             return false;

@@ -18,7 +18,7 @@ const STRETCH: u64 = 1 << 7;
 fn work_until(blueprint: &Blueprint, kernel: Kernel, refused: u64) -> u64 {
     let mut simulation = Simulation::new(blueprint, kernel, ());
     let mut asked = 0;
-    let through = simulation.run_while(&mut || {
+    let through = simulation.run_while(&mut |_| {
         asked += 1;
         asked < refused
     });

@@ -31,7 +31,7 @@ create_exception!(
 );
 create_exception!(optcp._core, Cancelled, PyException, "A run was interrupted through Cancel.");
 
-/// A flag that several runs share.
+/// What several runs share with whoever waits for them.
 #[pyclass(frozen, module = "optcp._core")]
 #[derive(Default)]
 struct Cancel(optcp_runs::Cancel);
@@ -50,6 +50,11 @@ impl Cancel {
     #[getter]
     fn is_set(&self) -> bool {
         self.0.is_set()
+    }
+
+    #[getter]
+    fn simulated_s(&self) -> f64 {
+        self.0.simulated().as_secs_f64()
     }
 }
 

@@ -1,7 +1,7 @@
 //! Runs: one scenario, one seed, and what was observed.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use optcp_engine::observe::{Observations, Observer, Quiet, hex};
 use optcp_engine::{Kernel, Simulation};
@@ -14,9 +14,16 @@ use crate::series::{Series, series};
 use optcp_scenario::Plan;
 use optcp_scenario::Scenario;
 
-/// A flag that several runs share, to stop them.
+/// What several runs share with whoever waits for them: a flag that stops them, and how far they are.
 #[derive(Clone, Debug, Default)]
-pub struct Cancel(Arc<AtomicBool>);
+pub struct Cancel(Arc<Shared>);
+
+#[derive(Debug, Default)]
+struct Shared {
+    cancelled: AtomicBool,
+    /// The time that has been simulated, in microseconds.
+    simulated_us: AtomicU64,
+}
 
 /// A run was stopped through [`Cancel`]; it has no result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,13 +32,28 @@ pub struct Cancelled;
 impl Cancel {
     /// Asks every run that shares the flag to stop.
     pub fn cancel(&self) {
-        self.0.store(true, Ordering::Relaxed);
+        self.0.cancelled.store(true, Ordering::Relaxed);
     }
 
     /// Whether somebody has.
     #[must_use]
     pub fn is_set(&self) -> bool {
-        self.0.load(Ordering::Relaxed)
+        self.0.cancelled.load(Ordering::Relaxed)
+    }
+
+    /// How much time the runs have simulated together; what they share counts once.
+    #[must_use]
+    pub fn simulated(&self) -> Duration {
+        Duration::from_us(self.0.simulated_us.load(Ordering::Relaxed))
+    }
+
+    /// A run that had come to `reached` has come to `now`.
+    fn tell(&self, reached: &mut Time, now: Time) {
+        let us = |at: Time| at.as_ps() / 1_000_000;
+        if now > *reached {
+            self.0.simulated_us.fetch_add(us(now) - us(*reached), Ordering::Relaxed);
+            *reached = now;
+        }
     }
 }
 
@@ -149,27 +171,33 @@ struct Progress<O> {
 impl<O: Observer> Progress<O> {
     /// Runs to `until`, or to the end, and looks at `cancel` from time to time.
     fn advance(&mut self, until: Option<Time>, cancel: &Cancel) -> Result<(), Cancelled> {
-        let mut go_on = || !cancel.is_set();
+        let mut reached = self.simulation.now();
+        let mut go_on = |now| {
+            cancel.tell(&mut reached, now);
+            !cancel.is_set()
+        };
         if until.is_none() {
             self.advance_to_the_flows_end(&mut go_on)?;
         }
-        let through = go_on()
+        let through = go_on(self.simulation.now())
             && match until {
                 Some(until) => self.simulation.run_before_while(until, &mut go_on),
                 None => self.simulation.run_while(&mut go_on),
             };
+        cancel.tell(&mut reached, self.simulation.now());
         if through { Ok(()) } else { Err(Cancelled) }
     }
 
     /// Stops the run at the first whole second at which every flow that is to end has ended.
     fn advance_to_the_flows_end(
         &mut self,
-        go_on: &mut dyn FnMut() -> bool,
+        go_on: &mut dyn FnMut(Time) -> bool,
     ) -> Result<(), Cancelled> {
         let Some(awaited) = &self.awaited else { return Ok(()) };
         let mut at = Time::ZERO + END_EVERY;
         while at < self.simulation.stop() {
-            if !go_on() || !self.simulation.run_before_while(at, go_on) {
+            let now = self.simulation.now();
+            if !go_on(now) || !self.simulation.run_before_while(at, go_on) {
                 return Err(Cancelled);
             }
             let mut flows = self.simulation.senders().zip(awaited);

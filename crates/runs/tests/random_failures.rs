@@ -52,6 +52,17 @@ fn a_failure_keeps_its_length_wherever_it_falls() {
     assert!(starts[0] < ms(1500) && starts[19] > ms(2500), "spread over the range: {starts:?}");
 }
 
+/// Who waits for runs is told of all the time that they simulate.
+#[test]
+fn runs_tell_how_much_time_they_have_simulated() {
+    let scenario = Scenario::parse(WORLD, "random.toml", &[]).expect("a world");
+    let cancel = Cancel::default();
+    for runs in 1..=3 {
+        run_branches(&[&scenario], runs, RunOptions::default(), &cancel).expect("runs");
+        assert_eq!(cancel.simulated(), Duration::from_secs(10 * runs));
+    }
+}
+
 /// A cable with both links of B, and with two of three parallel ones besides: its cut is that of the node, and
 /// what lies beside it works on.
 #[test]

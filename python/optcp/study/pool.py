@@ -23,6 +23,9 @@ class Progress(Protocol):
     def advance(self, runs: int) -> None:
         """So many more runs are stored."""
 
+    def simulated(self, share: float) -> None:
+        """So much of the time of the missing runs has been simulated, from 0 to 1."""
+
     def stop(self) -> None:
         """Work has ended, one way or another."""
 
@@ -41,12 +44,15 @@ class Job:
         Makes and stores them; called in a thread. It stops with an exception once the flag is raised.
     stored
         Counts those of its runs that are stored now.
+    simulated_s
+        How much time it simulates, in seconds; zero where nobody knows.
     """
 
     label: str
     runs: int
     work: Callable[[_core.Cancel], None]
     stored: Callable[[], int]
+    simulated_s: float = 0.0
 
 
 def run_jobs(jobs: Sequence[Job], threads: int, progress: Progress, total: int) -> None:
@@ -88,10 +94,12 @@ def _run(stages: Iterable[Sequence[Job]], threads: int, progress: Progress, tota
     pool = ThreadPoolExecutor(max_workers=threads)
     ended: queue.SimpleQueue[Future[None]] = queue.SimpleQueue()
     begun: list[Job] = []
+    simulated_s = 0.0
     interrupted = False
     try:
         for jobs in stages:
             begun += jobs
+            simulated_s += sum(job.simulated_s for job in jobs)
             waiting: dict[Future[None], Job] = {pool.submit(job.work, cancel): job for job in jobs}
             for future in waiting:
                 future.add_done_callback(ended.put)
@@ -100,6 +108,8 @@ def _run(stages: Iterable[Sequence[Job]], threads: int, progress: Progress, tota
                     # The timeout lets this thread see Ctrl-C between two waits on every platform.
                     future = ended.get(timeout=0.2)
                 except queue.Empty:
+                    if simulated_s:
+                        progress.simulated(min(cancel.simulated_s / simulated_s, 1.0))
                     continue
                 job = waiting.pop(future)
                 _raise_failure(future, job)

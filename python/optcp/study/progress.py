@@ -24,6 +24,7 @@ class Bar:
         self._console = console
         self._progress: RichProgress | None = None
         self._task: TaskID | None = None
+        self._total = self._done = 0
 
     def start(self, total: int, kept: int) -> None:
         """Show the bar; runs that were stored before count neither as work nor in the ETA."""
@@ -41,13 +42,19 @@ class Bar:
             TimeElapsedColumn(),
             console=self._console,
         )
-        self._task = self._progress.add_task("runs", total=total - kept)
+        self._total, self._done = total - kept, 0
+        self._task = self._progress.add_task("runs", total=self._total)
         self._progress.start()
 
     def advance(self, runs: int) -> None:
         """Move the bar."""
+        self._done += runs
+        self.simulated(0.0)
+
+    def simulated(self, share: float) -> None:
+        """Move it further than the runs that have ended say, where those under way are further."""
         if self._progress is not None and self._task is not None:
-            self._progress.advance(self._task, runs)
+            self._progress.update(self._task, completed=max(self._done, share * self._total))
 
     def stop(self) -> None:
         """Leave the bar as it is."""
@@ -73,11 +80,18 @@ class Lines:
     def advance(self, runs: int) -> None:
         """Say how far the work is and how long it will take, now and then."""
         self._done += runs
-        now = self._clock()
-        if now - self._said >= LINE_EVERY_S or self._done == self._total:
-            self._said = now
-            left = (now - self._began) / self._done * (self._total - self._done)
-            self._write(f"{self._done}/{self._total} runs, {left:.0f} s left")
+        if self._clock() - self._said >= LINE_EVERY_S or self._done == self._total:
+            self._say(self._done / self._total)
+
+    def simulated(self, share: float) -> None:
+        """Say how far runs are that take long, now and then."""
+        if share > self._done / self._total and self._clock() - self._said >= LINE_EVERY_S:
+            self._say(share, f" ({share:.0%} of the simulated time)")
+
+    def _say(self, share: float, remark: str = "") -> None:
+        self._said = self._clock()
+        left = (self._said - self._began) * (1 - share) / share
+        self._write(f"{self._done}/{self._total} runs{remark}, {left:.0f} s left")
 
     def stop(self) -> None:
         """Nothing to clear away."""
@@ -99,6 +113,10 @@ class Counted:
         self.runs += runs
         self._shown.advance(runs)
 
+    def simulated(self, share: float) -> None:
+        """Pass it on."""
+        self._shown.simulated(share)
+
     def stop(self) -> None:
         """Pass it on."""
         self._shown.stop()
@@ -116,6 +134,9 @@ class Silent:
         """Say nothing."""
 
     def advance(self, runs: int) -> None:
+        """Say nothing."""
+
+    def simulated(self, share: float) -> None:
         """Say nothing."""
 
     def stop(self) -> None:

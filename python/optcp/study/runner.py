@@ -299,4 +299,6 @@ def _job(block: Block, store: Store, lanes: dict[Path, Lane]) -> Job | None:
         store.scan()
         return runs - sum(len(places) for _, places in block.missing(store))
 
-    return Job(f"{block.grid.title}, {seeds}", runs, work, stored)
+    # Cells of a block are seldom of unlike lengths.
+    stop_s = block.grid.branches[block.cells[0]].scenario.summary()["stop_s"]
+    return Job(f"{block.grid.title}, {seeds}", runs, work, stored, runs * float(stop_s))

@@ -101,7 +101,7 @@ impl Fast {
         model: &mut Model<O>,
         controls: &mut Controls,
         limit: Time,
-        go_on: &mut dyn FnMut() -> bool,
+        go_on: &mut dyn FnMut(Time) -> bool,
     ) -> bool {
         loop {
             self.resume(model, controls.next_at().min(limit));
@@ -123,7 +123,7 @@ impl Fast {
     fn run_to_cut<O: Observer>(
         &mut self,
         model: &mut Model<O>,
-        go_on: &mut dyn FnMut() -> bool,
+        go_on: &mut dyn FnMut(Time) -> bool,
     ) -> bool {
         loop {
             let event_at = self.calendar.next_at();
