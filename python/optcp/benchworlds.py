@@ -22,7 +22,7 @@ K = 8
 
 def mesh() -> str:
     """germany50 with TI-LFA: 50 flows between random pairs of cities, and a link that fails."""
-    cities, _, _ = find("name", "sndlib/germany50", "")
+    cities, *_ = find("name", "sndlib/germany50", "")
     flows = "".join(
         f'\n[[flows]]\ngroup = "flow{flow}"\nfrom = "{source}"\nto = "{target}"\n'
         f'tcp = "{"cubic" if flow < CUBIC else "bbr"}"\nstart = "uniform(0 s, 100 ms)"\n'

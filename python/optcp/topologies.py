@@ -48,12 +48,15 @@ Link = tuple[int, int, str | None, int | None]
 """Two nodes by index, the link's name if it needs one, its length in mm if that is known."""
 
 
+Place = tuple[int, int]
+"""Longitude and latitude in millionths of a degree."""
+
 Demand = tuple[int, int, int]
 """Two nodes by index, and how much the first sends to the second, in thousandths of the unit of the network."""
 
 
-def find(kind: str, reference: str, scenario: str) -> tuple[list[str], list[Link], list[Demand]]:
-    """Return the names of the nodes, the links and the demands of a topology; no demands where it comes without.
+def find(kind: str, reference: str, scenario: str) -> tuple[list[str], list[Link], list[Demand], list[Place | None]]:
+    """Return nodes by name, links, demands (none where it comes without) and places of the nodes of a topology.
 
     Parameters
     ----------
@@ -89,7 +92,8 @@ def find(kind: str, reference: str, scenario: str) -> tuple[list[str], list[Link
         name = free.numbered(plain) if free.has(plain) or free.has(back) else None
         free.take(name or plain)
         links.append((at_a, at_b, name, length_mm))
-    return names, links, [(index[a], index[b], round(1000 * much)) for (a, b), much in demands.items()]
+    at = [None if place is None else (round(place[0] * 1e6), round(place[1] * 1e6)) for place in positions]
+    return names, links, [(index[a], index[b], round(1000 * much)) for (a, b), much in demands.items()], at
 
 
 def places(settings: Mapping[str, str], scenario: str) -> dict[str, Position]:

@@ -71,7 +71,7 @@ def named(path, error):
 def topology(data, form):
     path = written(f"topology.{form}", data)
     try:
-        names, links, demands = topologies.find("file", path.name, str(PLACE / "world.toml"))
+        names, links, demands, _ = topologies.find("file", path.name, str(PLACE / "world.toml"))
     except InputError as error:
         return named(path, error)
     assert len(set(names)) == len(names)

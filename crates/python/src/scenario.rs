@@ -24,6 +24,7 @@ impl Shelf for Beside {
     fn graph(&self, reference: Reference<'_>) -> Result<Graph, String> {
         type Links = Vec<(usize, usize, Option<String>, Option<u64>)>;
         type Demands = Vec<(usize, usize, u64)>;
+        type Places = Vec<Option<[i64; 2]>>;
         let asked = match reference {
             Reference::Name(text) => ("name", text),
             Reference::File(text) => ("file", text),
@@ -31,9 +32,11 @@ impl Shelf for Beside {
         self.ask(|py, scenario| {
             let topologies = py.import("optcp.topologies")?;
             let found = topologies.call_method1("find", (asked.0, asked.1, scenario))?;
-            let (nodes, links, demands): (Vec<String>, Links, Demands) = found.extract()?;
+            let (nodes, links, demands, places): (Vec<String>, Links, Demands, Places) =
+                found.extract()?;
             let link = |(a, b, name, length_mm)| GraphLink { ends: [a, b], name, length_mm };
-            Ok(Graph { nodes, links: links.into_iter().map(link).collect(), demands })
+            let links = links.into_iter().map(link).collect();
+            Ok(Graph { nodes, places, links, demands })
         })
     }
 

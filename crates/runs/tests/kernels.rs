@@ -27,6 +27,7 @@ impl Shelf for Triangle {
         let link = |ends, km: u64| GraphLink { ends, name: None, length_mm: Some(km * 1_000_000) };
         Ok(Graph {
             nodes: ["Hamburg", "Kiel", "Muenchen"].map(str::to_owned).to_vec(),
+            places: Vec::new(),
             links: vec![link([0, 1], 100), link([0, 2], 600), link([1, 2], 900)],
             demands: Vec::new(),
         })

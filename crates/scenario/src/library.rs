@@ -28,6 +28,8 @@ pub struct GraphLink {
 pub struct Graph {
     /// The names of the nodes.
     pub nodes: Vec<String>,
+    /// Where each node is, in millionths of a degree of longitude and latitude, if that is known.
+    pub places: Vec<Option<[i64; 2]>>,
     /// The links.
     pub links: Vec<GraphLink>,
     /// Demands between nodes, as indices, in thousandths of whatever they come in.

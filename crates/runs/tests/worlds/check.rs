@@ -44,7 +44,14 @@ impl Shelf for Atlas {
         let link = |ends| GraphLink { ends, name: None, length_mm: Some(100_000_000) };
         let links = ROADS.into_iter().map(link).collect();
         let demands = (1..TOWNS.len()).flat_map(|to| [(0, to, 1000), (to, 0, to as u64)]).collect();
-        Ok(Graph { nodes: TOWNS.map(str::to_owned).to_vec(), links, demands })
+        // All but the last one on a square of about 110 km.
+        let place = |town: usize| {
+            let town = i64::try_from(town).expect("few towns");
+            [town % 3 * 500_000, town / 3 * 500_000]
+        };
+        let places = (0..TOWNS.len()).map(|town| (town + 1 < TOWNS.len()).then(|| place(town)));
+        let (nodes, places) = (TOWNS.map(str::to_owned).to_vec(), places.collect());
+        Ok(Graph { nodes, places, links, demands })
     }
 
     fn matrix(&self, _: &str) -> Result<Matrix, String> {

@@ -14,6 +14,7 @@ mod losses;
 mod network;
 mod observe;
 mod pairs;
+mod places;
 mod protection;
 mod route;
 mod routing;

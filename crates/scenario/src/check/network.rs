@@ -9,6 +9,7 @@ use crate::schema::{Delay, File, LinksEntry, MembersKind};
 use crate::tree::{Step, place};
 
 use super::bounds::{MOST, check_name};
+use super::places::Place;
 use super::route::{Item, Smaller};
 
 /// The nodes and links found so far, with their names.
@@ -31,6 +32,8 @@ pub(super) struct Network {
     pub bundle: BTreeMap<String, usize>,
     /// Demands that come with the topology: two nodes, and a weight.
     pub demands: Vec<(usize, usize, u64)>,
+    /// Where the nodes of a topology are, by their indices; see [`super::places`].
+    pub places: Vec<Option<Place>>,
     /// The nodes to which each node is linked, each once.
     pub beside: BTreeMap<usize, Vec<usize>>,
     /// Unknown names already reported: one mistake, one message.

@@ -4,6 +4,7 @@ use optcp_optical::protection::{Revert, Scheme};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use super::Real;
 use super::values::{Count, Delay, LinkRef, Span, SwitchDelay};
 use super::{ListOr, Metric};
 
@@ -30,7 +31,12 @@ pub(crate) struct RiskEntry {
     /// The name of the risk.
     pub name: String,
     /// The links.
-    pub links: Vec<LinkRef>,
+    pub links: Option<Vec<LinkRef>>,
+    /// In place of `links`, in a topology of known places: a node, around which all links share the risk; or `every`, for a
+    /// risk around each node.
+    pub near: Option<String>,
+    /// With `near`: how near links must pass, in km.
+    pub within_km: Option<Real>,
 }
 
 /// A link, several that share a risk, or a node that fails; a node fails with all of its links.

@@ -15,8 +15,18 @@ impl Maker<'_> {
         for i in 0..self.draw.below(3) {
             let mut entry = Table::new();
             entry.insert("name".to_owned(), text(format!("risk{i}")));
-            let links = (0..self.draw.between(1, 3)).map(|_| self.some_link()).collect();
-            entry.insert("links".to_owned(), Value::Array(links));
+            if self.table.contains_key("topology") && self.draw.chance(60) {
+                // Failures name the first one.
+                let near = match i > 0 && self.draw.chance(50) {
+                    true => "every".to_owned(),
+                    false => self.draw.pick(&self.net.nodes),
+                };
+                entry.insert("near".to_owned(), text(near));
+                entry.insert("within_km".to_owned(), Value::Float(self.decimal(0, 900, 1)));
+            } else {
+                let links = (0..self.draw.between(1, 3)).map(|_| self.some_link()).collect();
+                entry.insert("links".to_owned(), Value::Array(links));
+            }
             self.push("risks", entry);
         }
     }
