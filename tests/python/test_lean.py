@@ -108,3 +108,11 @@ def test_the_smallest_text_is_never_shown_under_11_pixels():
     width = float(root.get("viewBox").split()[2])
     assert 6 * float(re.search(r"min-width:(\d+)px", root.get("style"))[1]) / width >= 11
     assert width == pytest.approx(4 * 72)
+
+
+def test_logarithmic_axes_say_numbers():
+    """A page has no typesetting: a power would be shown as it is written for that."""
+    found = drawn(lambda panel: panel.plot([0.02, 0.1, 300], [1, 2, 9]), xscale="log", yscale="log")
+    said = [text.text for text in found.iter(f"{SVG}text")]
+    assert {"0.1", "1", "10", "100"} <= set(said)
+    assert not any("$" in text for text in said)

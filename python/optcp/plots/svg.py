@@ -13,6 +13,7 @@ from xml.etree import ElementTree as ET
 import matplotlib as mpl
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
+from matplotlib.ticker import LogFormatterSciNotation
 
 from optcp.plots import lean, readable
 
@@ -63,6 +64,7 @@ def render(figure: Figure, name: str, label: str) -> str:
     with resources.as_file(style) as path, mpl.rc_context(fname=path):
         mpl.rcParams["svg.hashsalt"] = name
         readable.name(figure)
+        _plain_powers(figure)
         figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None, "Format": None, "Type": None})
     text = buffer.getvalue()
     root = ET.fromstring(text[text.index("<svg") :])  # noqa: S314 - matplotlib wrote it
@@ -76,3 +78,20 @@ def render(figure: Figure, name: str, label: str) -> str:
         f'aria-label="{html.escape(label)}" font-family="DejaVu Sans,Verdana,sans-serif"{said}>'
         f"{lean.Figure(root, name, INK, readable.scales(figure)).text}</svg>"
     )
+
+
+class _Plain(LogFormatterSciNotation):
+    """Numbers at the ticks that a logarithmic axis labels: a page has text alone, and no powers."""
+
+    def __call__(self, x: float, pos: int | None = None) -> str:
+        return f"{x:g}" if super().__call__(x, pos) else ""
+
+
+def _plain_powers(figure: Figure) -> None:
+    """Let logarithmic axes say numbers."""
+    for panel in figure.axes:
+        for axis in (panel.xaxis, panel.yaxis):
+            for formatter in (axis.get_major_formatter(), axis.get_minor_formatter()):
+                if type(formatter) is LogFormatterSciNotation:
+                    # Which ticks it labels stays as it was set.
+                    formatter.__class__ = _Plain

@@ -83,7 +83,7 @@ def _beside_each_other(panel: Axes, senders: list[str], rows: list[Row]) -> None
         x = [senders.index(str(row.key["profile"])) + aside for row in of_kind]
         label = f"{LABELS[anycast]}, b_D = {degree}"
         intervals.marks(panel, x, of_kind, COLOURS[anycast], label, MARKERS[degrees.index(degree)])
-    panel.set_xticks(range(len(senders)), senders, rotation=40, ha="right", rotation_mode="anchor", fontsize=7)
+    panel.set_xticks(range(len(senders)), senders, rotation=40, ha="right", rotation_mode="anchor")
 
 
 @draws("lbas/buffer")
