@@ -127,11 +127,20 @@ class Scenario:
         ``tunnels``; and of directions of links that are used: ``links``, ``links_protected`` (for all destinations).
         """
 
+    def hashed(self, seed: int) -> dict[str, Any] | None:
+        """Which way flows that follow the routing go in the run with a seed before anything fails.
+
+        ``ways``: by flow or source, ``path`` (nodes), ``ports``, and ``acks``, the ports of its ACKs; of flows that are
+        drawn or come at random each route counts as one. ``spread``: (router, destination, [(port, flows), ...]) where
+        flows come to a router that has several next hops. None unless ``ecmp`` stands in ``[routing]``.
+        """
+
     def backups(self) -> list[dict[str, Any]]:
         """Each router's route and backup for each destination; none without ``[routing]``.
 
-        Each entry has ``router``, ``destination``, ``cost`` (of the shortest path), ``next`` (the port to the next
-        router), and of the backup ``mechanism``, ``backup`` (the ports up to where ordinary forwarding takes over),
+        Each entry has ``router``, ``destination``, ``cost`` (of the shortest path), ``next`` (the ports to the next
+        router; several where flows are spread), and of the backup ``mechanism`` (``ecmp``: the
+        next hops protect each other), ``backup`` (the ports up to where ordinary forwarding takes over),
         ``end`` (the node where it does) and ``protects`` ("link" or "node"); None, and no ports, if there is none.
         """
 

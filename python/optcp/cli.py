@@ -350,8 +350,9 @@ def run(
 @cli.command()
 @click.argument("scenario", type=SCENARIO)
 @SET
-@click.option("--paths", is_flag=True, help="Print the path of every flow, and the backups.")
-def validate(scenario: Path, settings: tuple[str, ...], *, paths: bool) -> None:
+@click.option("--paths", is_flag=True, help="Print the path of every flow, the backups, and how routers spread flows.")
+@click.option("--seed", type=int, default=1, metavar="N", help="With --paths: the run whose hashes are shown; 1.")
+def validate(scenario: Path, settings: tuple[str, ...], *, paths: bool, seed: int) -> None:
     """Check a scenario file, say what it holds, and warn of what is hardly meant."""
     from optcp import _core, warned
 
@@ -364,8 +365,10 @@ def validate(scenario: Path, settings: tuple[str, ...], *, paths: bool) -> None:
         click.echo(f"  sweep {axis.removeprefix('sweep.')}: {', '.join(values)}")
     if paths:
         from optcp.paths import show_paths
+        from optcp.scenario import check_seed
 
-        show_paths(_console(), json.loads(world.resolved()))
+        check_seed(seed)
+        show_paths(_console(), json.loads(world.resolved()), world.hashed(seed), seed)
     warned.show(warned.of_world(world), whole=True)
 
 

@@ -14,8 +14,32 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 
-def show_paths(console: Console, resolved: dict[str, Any]) -> None:
-    """Print every path with its flows, every backup with what it is for, and the links with most and fewest flows."""
+def with_hashes(resolved: dict[str, Any], hashed: dict[str, Any] | None) -> dict[str, Any]:
+    """A scenario in which flows that routers spread have the paths that hashes of a run give them: one flow a route."""
+    if hashed is None:
+        return resolved
+
+    def spread(entry: dict[str, Any]) -> dict[str, Any]:
+        routes = []
+        for route in entry["routes"]:
+            ways = [hashed["ways"].get(flow) for flow in route["flows"]]
+            of_flows = [
+                {**route, "flows": [flow], "path": way["path"], "ports": way["ports"]}
+                for flow, way in zip(route["flows"], ways, strict=True)
+                if way is not None
+            ]
+            routes += of_flows or [route]
+        return {**entry, "routes": routes}
+
+    return {key: [spread(entry) for entry in of] if key in ("flows", "traffic") else of for key, of in resolved.items()}
+
+
+def show_paths(console: Console, resolved: dict[str, Any], hashed: dict[str, Any] | None, seed: int) -> None:
+    """Print every path with its flows, every backup with what it is for, and how flows are spread.
+
+    ``hashed`` is what routers' hashes do in the run with a seed, if they spread flows over next hops of equal cost.
+    """
+    resolved = with_hashes(resolved, hashed)
     rows: list[tuple[str, ...]] = []
     over: Counter[str] = Counter()
     for entry in [*resolved["flows"], *resolved.get("traffic", ())]:
@@ -40,6 +64,25 @@ def show_paths(console: Console, resolved: dict[str, Any]) -> None:
         (most, high), (least, low) = over.most_common(1)[0], over.most_common()[-1]
         mean = statistics.fmean(over.values())
         console.print(f"flows a link: {mean:.1f} on average, at most {high} ({most}), at least {low} ({least})")
+    if hashed is not None:
+        console.print(f"spread over next hops of equal cost in the run with seed {seed}, data and ACKs")
+        spread = _by_set(hashed["spread"])
+        rows = [(router, str(to), "  ".join(f"{port} {flows}" for port, flows in over)) for router, to, over in spread]
+        if rows:
+            show_table(console, _table(("router", "destinations", "flows by next hop"), rows))
+        else:
+            console.print("no flow comes to a router that has a choice")
+
+
+def _by_set(spread: list[tuple[str, str, list[tuple[str, int]]]]) -> list[tuple[str, int, list[tuple[str, int]]]]:
+    """By router and set of next hops: how many destinations have it, and how many flows take each next hop."""
+    found: dict[tuple[str, ...], Counter[str]] = {}
+    destinations: Counter[tuple[str, ...]] = Counter()
+    for router, _, over in spread:
+        key = (router, *(port for port, _ in over))
+        destinations[key] += 1
+        found.setdefault(key, Counter()).update(dict(over))
+    return [(key[0], destinations[key], [(port, flows[port]) for port in key[1:]]) for key, flows in found.items()]
 
 
 def _some(names: list[str]) -> str:

@@ -265,7 +265,7 @@ def show_backups(console: Console, backups: Iterable[dict[str, Any]]) -> None:
     for one in backups:
         found = (one["mechanism"] or "-", one["protects"] or "-")
         way = " ".join(one["backup"]) or "-"
-        table.add_row(one["router"], one["destination"], str(one["cost"]), one["next"], way, *found)
+        table.add_row(one["router"], one["destination"], str(one["cost"]), " ".join(one["next"]), way, *found)
     show_table(console, table)
 
 

@@ -15,4 +15,4 @@ pub use buckets::{Buckets, Due};
 pub use calendar::Calendar;
 pub use key::{Class, Key};
 pub use spread::{Shape, Spread};
-pub use stream::{Stream, Streams};
+pub use stream::{Stream, Streams, mix};

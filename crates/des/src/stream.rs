@@ -56,6 +56,16 @@ impl Stream {
     }
 }
 
+/// A hash of a number: the output function of SplitMix64 (G. Steele, D. Lea, C. Flood, 2014) for this state.
+#[inline]
+#[must_use]
+pub const fn mix(state: u64) -> u64 {
+    let z = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

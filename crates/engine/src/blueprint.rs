@@ -98,6 +98,7 @@ impl Blueprint {
             && self.bundles == other.bundles
             && self.assemblers == other.assemblers
             && self.core == other.core
+            && self.labels.same_keys(&other.labels)
             && self.tallied == other.tallied;
         if !alike {
             return Time::ZERO;
@@ -138,7 +139,7 @@ impl Blueprint {
                 _ => None,
             });
             for hop in std::iter::once(self.labels.hop(label)).chain(switched) {
-                // Gates, bridges and entrances are numbered as they are laid: one number may name two.
+                // Gates, bridges, entrances and sets of next hops are numbered as they are laid: one number may name two.
                 if !self.labels.same_behind(&other.labels, hop) {
                     return false;
                 }

@@ -117,6 +117,10 @@ impl<O: Observer> Model<O> {
                 packet.label = entrance.next;
                 Onward::Bundle(entrance.bundle, entrance.destination, packet)
             }
+            Hop::Spread(set) => {
+                packet.label = self.labels.spread(set, packet);
+                self.at_node(packet, from)
+            }
         }
     }
 

@@ -1,6 +1,7 @@
 //! Forwarding by label swapping.
 
-use crate::{Action, BundleId, Label, PortId, Selector, SelectorId, Side};
+use crate::multipath::key;
+use crate::{Action, BundleId, Label, Multipath, Packet, PortId, Selector, SelectorId, Side};
 
 /// What a node does with a packet that arrives under a label.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,6 +28,9 @@ pub enum Hop {
     Bridge(u32),
     /// Sends it through one port of a bundle: an [`Entrance`] of the table, by number.
     Bundle(u32),
+    /// Handles it under the label, at the same node, that the hash of its flow chooses: a [`Multipath`] of the table, by
+    /// number.
+    Spread(u32),
 }
 
 /// What a non-merging node does with packets of one side.
@@ -65,6 +69,9 @@ pub struct LabelTable {
     gates: Vec<Gate>,
     bridges: Vec<Bridge>,
     entrances: Vec<Entrance>,
+    multipaths: Vec<Multipath>,
+    /// By flow, then by source: what routers hash. None where nothing is spread.
+    keys: Vec<u64>,
     selectors: Vec<Selector>,
 }
 
@@ -140,6 +147,39 @@ impl LabelTable {
         self.entrances[number as usize]
     }
 
+    /// Adds next hops of equal cost and returns what an entry does that spreads flows over them.
+    ///
+    /// # Panics
+    /// Without next hops, and beyond 2^32 such sets.
+    pub fn add_multipath(&mut self, multipath: Multipath) -> Hop {
+        assert!(!multipath.next_hops.is_empty(), "a set of next hops has one at least");
+        self.multipaths.push(multipath);
+        let number = u32::try_from(self.multipaths.len() - 1);
+        Hop::Spread(number.expect("fewer than 2^32 sets of next hops"))
+    }
+
+    /// Says what routers hash of each flow, then of each source.
+    pub fn set_keys(&mut self, keys: Vec<u64>) {
+        self.keys = keys;
+    }
+
+    /// Whether routers hash the same of all flows here and there.
+    #[must_use]
+    pub fn same_keys(&self, other: &LabelTable) -> bool {
+        self.keys == other.keys
+    }
+
+    /// A packet comes to where flows are spread: the label that it is handled under there.
+    ///
+    /// # Panics
+    /// If its flow has no key.
+    #[inline]
+    #[must_use]
+    pub fn spread(&self, number: u32, packet: Packet) -> Label {
+        self.multipaths[number as usize]
+            .choose(key(self.keys[packet.flow().index()], packet.is_ack()))
+    }
+
     /// A packet comes to a gate: the label behind it.
     ///
     /// # Errors
@@ -194,7 +234,7 @@ impl LabelTable {
         ours == *theirs && self.same_behind(other, ours)
     }
 
-    /// Whether what a hop names, a gate, a bridge or an entrance, is the same here and there.
+    /// Whether what a hop names, a gate, a bridge, an entrance or a set of next hops, is the same here and there.
     #[must_use]
     pub fn same_behind(&self, other: &LabelTable, hop: Hop) -> bool {
         match hop {
@@ -202,6 +242,7 @@ impl LabelTable {
             Hop::Gate(n) => self.gates.get(n as usize) == other.gates.get(n as usize),
             Hop::Bridge(n) => self.bridges.get(n as usize) == other.bridges.get(n as usize),
             Hop::Bundle(n) => self.entrances.get(n as usize) == other.entrances.get(n as usize),
+            Hop::Spread(n) => self.multipaths.get(n as usize) == other.multipaths.get(n as usize),
         }
     }
 
@@ -216,6 +257,10 @@ impl LabelTable {
                 self.bridges[n as usize].iter().map(|&(port, next)| (Some(port), next)).collect()
             }
             Hop::Bundle(n) => vec![(None, self.entrances[n as usize].next)],
+            Hop::Spread(n) => {
+                let next_hops = &self.multipaths[n as usize].next_hops;
+                next_hops.iter().map(|&(_, label)| (None, label)).collect()
+            }
         }
     }
 }

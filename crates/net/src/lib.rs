@@ -11,6 +11,7 @@ mod jitter;
 mod label;
 mod loss;
 mod merge;
+pub mod multipath;
 mod packet;
 mod paths;
 mod pipe;
@@ -30,6 +31,7 @@ pub use loss::{
     ScriptedLoss, Spoils,
 };
 pub use merge::{Selector, SelectorId, Side};
+pub use multipath::{Hashing, Multipath};
 pub use packet::{Header, INITIAL_TTL, Packet};
 pub use paths::{PathId, Paths};
 pub use pipe::{Arrived, Pipe};
@@ -39,4 +41,5 @@ pub use tally::{PortCounts, Tally};
 pub use transmission::NEVER_SENT;
 
 /// The families of names that are registered here, as `optcp list` has them.
-pub const FAMILIES: &[optcp_units::registry::Family] = &[LossKind::FAMILY, Lossy::FAMILY];
+pub const FAMILIES: &[optcp_units::registry::Family] =
+    &[LossKind::FAMILY, Lossy::FAMILY, Hashing::FAMILY];

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::{Bridge, Entrance, Gate, Hop, Label, LabelTable, PortId, SelectorId, Side};
+use crate::{Bridge, Entrance, Gate, Hop, Label, LabelTable, Multipath, PortId, SelectorId, Side};
 
 /// Names one set of flows that are forwarded, and switched, together in one direction.
 pub type PathId = u32;
@@ -54,6 +54,16 @@ impl Paths {
     /// What an entry does that sends packets into a bundle.
     pub fn entrance(&mut self, entrance: Entrance) -> Hop {
         self.labels.add_entrance(entrance)
+    }
+
+    /// What an entry does that spreads flows over next hops of equal cost.
+    pub fn multipath(&mut self, multipath: Multipath) -> Hop {
+        self.labels.add_multipath(multipath)
+    }
+
+    /// Says what routers hash of each flow, then of each source.
+    pub fn set_keys(&mut self, keys: Vec<u64>) {
+        self.labels.set_keys(keys);
     }
 
     /// Lays a way over the ports `route` that ends under the label `onto`; returns the label under which

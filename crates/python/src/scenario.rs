@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use optcp_runs::RunOptions;
+use optcp_scenario::hashed;
 use optcp_scenario::{Graph, GraphLink, Library, Matrix, Reference, Shelf, WarningKind};
 use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
@@ -167,6 +168,35 @@ impl Scenario {
             Ok(entry)
         };
         self.0.backups().into_iter().map(one).collect()
+    }
+
+    /// Which way the flows that follow the routing go in a run, and how they spread; none unless routers hash.
+    fn hashed<'py>(&self, py: Python<'py>, seed: u64) -> PyResult<Option<Bound<'py, PyDict>>> {
+        let plan = self.0.plan();
+        let Some(found) = hashed::hashed(plan, seed) else { return Ok(None) };
+        let ports = |way: &[_]| way.iter().map(|&hop| plan.port_name(hop)).collect::<Vec<_>>();
+        let ways = PyDict::new(py);
+        for (flow, [data, acks]) in plan.flows.iter().zip(&found.ways) {
+            if flow.routed {
+                let start = std::iter::once(flow.path[0]);
+                let ends = data.iter().map(|&(link, way)| plan.links[link].ends[1 - way]);
+                let nodes = start.chain(ends).map(|node| plan.nodes[node].as_str());
+                let one = PyDict::new(py);
+                one.set_item("path", nodes.collect::<Vec<_>>())?;
+                one.set_item("ports", ports(data))?;
+                one.set_item("acks", ports(acks))?;
+                ways.set_item(&flow.name, one)?;
+            }
+        }
+        let at = |at: &hashed::SpreadAt| {
+            let over = at.over.iter().map(|&(hop, flows)| (plan.port_name(hop), flows));
+            let [router, destination] = [at.router, at.destination].map(|node| &plan.nodes[node]);
+            (router.clone(), destination.clone(), over.collect::<Vec<_>>())
+        };
+        let dict = PyDict::new(py);
+        dict.set_item("ways", ways)?;
+        dict.set_item("spread", found.spread.iter().map(at).collect::<Vec<_>>())?;
+        Ok(Some(dict))
     }
 
     fn resolved(&self) -> String {

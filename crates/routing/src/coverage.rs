@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use crate::backup::{Mechanism, Protect, Repair};
+use crate::backup::Repair;
 use crate::repair::repair;
-use crate::{DirectedLink, Gone, Routes, Topology};
+use crate::{DirectedLink, Forwarding, Gone, Routes, Topology};
 
 /// Counts over all pairs of a router and a destination (RFC 6571's per-prefix view), and over all
 /// directions of links (its per-link view). A pair stands for the link that it leaves by, so that pairs
@@ -27,9 +27,11 @@ pub struct Coverage {
     pub links_protected: u64,
 }
 
-/// The coverage of a mechanism; of none, what could be protected.
+/// The coverage that routers give; of no mechanism, what could be protected. Where flows are spread over several next hops,
+/// each protects the others.
 #[must_use]
-pub fn coverage(topology: &Topology, mechanism: Mechanism, protect: Protect) -> Coverage {
+pub fn coverage(topology: &Topology, forwarding: Forwarding) -> Coverage {
+    let Forwarding { mechanism, protect, multipath } = forwarding;
     let routes = Routes::new(topology);
     let mut counts = Coverage::default();
     let mut links: BTreeMap<DirectedLink, bool> = BTreeMap::new();
@@ -38,6 +40,19 @@ pub fn coverage(topology: &Topology, mechanism: Mechanism, protect: Protect) -> 
     for destination in 0..topology.nodes() {
         for router in 0..topology.nodes() {
             let Some(hop) = routes.next(router, destination) else { continue };
+            let set = match multipath {
+                true => routes.next_hops(topology, router, destination),
+                false => Vec::new(),
+            };
+            if set.len() > 1 {
+                counts.pairs += 1;
+                counts.protectable += 1;
+                counts.protected += 1;
+                counts.node_protected +=
+                    u64::from(routes.avoid_each_other(topology, &set, destination));
+                set.iter().for_each(|&hop| _ = links.entry(hop).or_insert(true));
+                continue;
+            }
             let backup: Option<Repair> =
                 repair(topology, &routes, mechanism, protect, router, destination);
             let around = around.entry(hop).or_insert_with(|| {

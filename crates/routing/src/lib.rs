@@ -26,7 +26,7 @@ pub use remote_lfa::{PqNode, extended_p_space, p_space, pq_node, q_space};
 pub use repair::repair;
 pub use shortest::{Cost, Distance, Routes, Tree};
 pub use ti_lfa::{RepairPath, post_convergence};
-pub use timeline::{Cause, Change, Converge, Entry, Timeline, timeline};
+pub use timeline::{Cause, Change, Converge, Entry, Forwarding, Timeline, timeline};
 pub use topology::{Adjacency, DirectedLink, Link, Topology};
 
 /// The families of names that are registered here, as `optcp list` has them.

@@ -3,20 +3,22 @@
 //! # Models
 //! What a link-state protocol installs: for each destination, the next hop on the path of the least
 //! cost. Of paths that cost the same, one is taken: that of the fewest hops, then that over the
-//! neighbour of the lowest index, then that over the link of the lowest index.
+//! neighbour of the lowest index, then that over the link of the lowest index. With equal-cost multipath all of them are,
+//! whatever their hops: the cost falls at each, so that packets do not loop.
 //! # Source
 //! Dijkstra's algorithm as petgraph has it; RFC 2328 section 16.1 for what costs are.
 //! # Parameters
 //! The costs of the links.
 //! # Limits
-//! One next hop a destination: no load sharing over equal-cost paths. All links are point-to-point.
+//! All links are point-to-point.
 
+use std::collections::BTreeSet;
 use std::ops::Add;
 
 use petgraph::algo::dijkstra;
 use petgraph::graph::{DiGraph, NodeIndex};
 
-use crate::{DirectedLink, Topology};
+use crate::{Adjacency, DirectedLink, Topology};
 
 /// The cost of a way: RFC 5286's `Distance_opt`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -108,6 +110,19 @@ impl Tree {
         self.next[from]
     }
 
+    /// All next hops of a node on paths of the least cost, by neighbour, then by link; none at the destination itself, and
+    /// where there is no way.
+    #[must_use]
+    pub fn next_hops(&self, topology: &Topology, from: usize) -> Vec<DirectedLink> {
+        // At the destination the way is shorter than over any neighbour.
+        let cost = |node: usize| self.distance(node).map(|distance| distance.cost);
+        let on_the_way = |over: &&Adjacency| {
+            let over = cost(over.to).map(|rest| rest + u64::from(over.cost));
+            over.is_some() && over == cost(from)
+        };
+        topology.adjacencies(from).iter().filter(on_the_way).map(|over| over.hop).collect()
+    }
+
     /// The hops from a node on; empty if there is no way.
     #[must_use]
     pub fn path(&self, topology: &Topology, from: usize) -> Vec<DirectedLink> {
@@ -117,6 +132,21 @@ impl Tree {
             let Some(adjacency) = topology.adjacency(hop) else { break };
             hops.push(hop);
             node = adjacency.to;
+        }
+        hops
+    }
+
+    /// The hops of all paths of the least cost from a node on, each once; empty if there is no way.
+    #[must_use]
+    pub fn all_paths(&self, topology: &Topology, from: usize) -> Vec<DirectedLink> {
+        let (mut hops, mut passed, mut pending) = (Vec::new(), BTreeSet::new(), vec![from]);
+        while let Some(node) = pending.pop() {
+            if passed.insert(node) {
+                let next_hops = self.next_hops(topology, node);
+                let far_ends = next_hops.iter().filter_map(|&hop| topology.adjacency(hop));
+                pending.extend(far_ends.map(|adjacency| adjacency.to));
+                hops.extend(next_hops);
+            }
         }
         hops
     }
@@ -147,6 +177,22 @@ impl Routes {
     #[must_use]
     pub fn next(&self, from: usize, to: usize) -> Option<DirectedLink> {
         self.to[to].next(from)
+    }
+
+    /// All next hops of a node on paths of the least cost to a destination; as [`Tree::next_hops`].
+    #[must_use]
+    pub fn next_hops(&self, topology: &Topology, from: usize, to: usize) -> Vec<DirectedLink> {
+        self.to[to].next_hops(topology, from)
+    }
+
+    /// Whether each next hop of a set to a destination has another one beside it that avoids its node too: inequality 3 of
+    /// RFC 5286.
+    #[must_use]
+    pub fn avoid_each_other(&self, topology: &Topology, set: &[DirectedLink], to: usize) -> bool {
+        let node = |&hop: &DirectedLink| topology.adjacency(hop).map(|adjacency| adjacency.to);
+        let nodes: Vec<usize> = set.iter().filter_map(node).collect();
+        let avoids = |n: usize, e: usize| self.cost(n, to) < self.cost(n, e) + self.cost(e, to);
+        nodes.iter().all(|&e| nodes.iter().any(|&n| avoids(n, e)))
     }
 
     /// The cost from a node to another; [`Cost::UNREACHABLE`] if there is no way.

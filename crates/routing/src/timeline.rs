@@ -4,14 +4,16 @@
 //! An entry of a table says where a router sends packets of one destination. It follows from the links
 //! that the router believes to be there, as it last installed them, and from those beside it that it
 //! sees fail: the shortest path over the former, or its backup while the next hop of that path is among
-//! the latter. A transient failure thus changes entries beside it and changes them back.
+//! the latter. A transient failure thus changes entries beside it and changes them back. With equal-cost multipath an entry
+//! has all next hops of the least cost; one that the router sees fail is taken out of the set at once, since the others
+//! are alternates that do not loop, and only the last one has a backup.
 //! # Source
-//! RFC 5714 sections 2 and 4; Mao, Wen and Yeung (ICC 2012), Fig. 1. Acting all at once is the
+//! RFC 5714 sections 2 and 4; RFC 5286 section 3.1 for the other members of a set; Mao, Wen and Yeung (ICC 2012), Fig. 1. Acting all at once is the
 //! synchronized update of RFC 5715 section 6.
 //! # Parameters
-//! `Converge`: whether routers act each in its own time or all at once.
+//! `Router`: which backups, whether several next hops, and whether routers act each in its own time or all at once.
 //! # Limits
-//! A router without a way to a destination keeps its entry. A backup whose first link is seen to fail
+//! A router without a way to a destination keeps its entry, and so does one that sees all next hops of a set fail. A backup whose first link is seen to fail
 //! too is not used, and packets in a tunnel are not repaired a second time: both are lost at the failed
 //! link. A tunnel is laid when the backup is computed and does not follow later changes within it.
 
@@ -37,8 +39,21 @@ registry! {
 pub enum Entry {
     /// Sends them on along the shortest path that it knows.
     Next(DirectedLink),
+    /// Spreads them over several next hops of equal cost.
+    Spread(Vec<DirectedLink>),
     /// Sends them along its backup.
     Backup(Repair),
+}
+
+/// How every router forwards.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Forwarding {
+    /// How it finds backups.
+    pub mechanism: Mechanism,
+    /// What backups avoid.
+    pub protect: Protect,
+    /// Whether it uses all next hops of equal cost, and not one of them.
+    pub multipath: bool,
 }
 
 /// Why an entry changes.
@@ -101,15 +116,14 @@ struct Router {
     table: Vec<Option<Entry>>,
 }
 
-/// What routers do about failures. `mechanism` says how they find backups. Asks at each
+/// What routers do about failures. Asks at each
 /// step whether to go on; `None` if not.
 #[must_use]
 pub fn timeline(
     topology: &Topology,
     failures: &[Failure],
     timing: &Timing,
-    mechanism: Mechanism,
-    protect: Protect,
+    forwarding: Forwarding,
     converge: Converge,
     go_on: &mut dyn FnMut() -> bool,
 ) -> Option<Timeline> {
@@ -142,7 +156,7 @@ pub fn timeline(
     let first = view(&mut views, topology, &BTreeSet::new());
     let mut routers: Vec<Router> = (0..topology.nodes())
         .map(|router| {
-            let next = |to| first.routes.next(router, to).map(Entry::Next);
+            let next = |to| Router::default().entry(first, forwarding, router, to);
             Router { table: (0..topology.nodes()).map(next).collect(), ..Router::default() }
         })
         .collect();
@@ -156,7 +170,7 @@ pub fn timeline(
         let cause = same.iter().map(|(.., event)| router.take(event, &announced)).max();
         let view = view(&mut views, topology, &router.told);
         for destination in 0..topology.nodes() {
-            let entry = router.entry(view, mechanism, protect, index, destination);
+            let entry = router.entry(view, forwarding, index, destination);
             if entry.is_some() && entry != router.table[destination] {
                 router.table[destination].clone_from(&entry);
                 changes.extend(entry.zip(cause).map(|(entry, cause)| Change {
@@ -216,12 +230,14 @@ impl Router {
     fn entry(
         &self,
         view: &View,
-        mechanism: Mechanism,
-        protect: Protect,
+        Forwarding { mechanism, protect, multipath }: Forwarding,
         router: usize,
         destination: usize,
     ) -> Option<Entry> {
         let next = view.routes.next(router, destination)?;
+        if multipath && let Some(set) = self.set(view, router, destination) {
+            return Some(set);
+        }
         if !self.seen.contains(&next) {
             return Some(Entry::Next(next));
         }
@@ -229,5 +245,18 @@ impl Router {
         let backup = repair(topology, routes, mechanism, protect, router, destination);
         let usable = backup.filter(|backup| !self.seen.contains(&backup.hops[0]));
         Some(usable.map_or(Entry::Next(next), Entry::Backup))
+    }
+
+    /// The same with several next hops of equal cost; `None` where there is one.
+    fn set(&self, view: &View, router: usize, destination: usize) -> Option<Entry> {
+        let all = view.routes.next_hops(&view.topology, router, destination);
+        let left: Vec<DirectedLink> =
+            all.iter().copied().filter(|hop| !self.seen.contains(hop)).collect();
+        match (&left[..], all.len()) {
+            (_, 0 | 1) => None,
+            ([], _) => Some(Entry::Spread(all)),
+            (&[hop], _) => Some(Entry::Next(hop)),
+            _ => Some(Entry::Spread(left)),
+        }
     }
 }

@@ -1,8 +1,8 @@
 //! Backups against networks small enough to be worked out by hand.
 
 use optcp_routing::{
-    Coverage, Link, Mechanism, Protect, Repair, Routes, Segment, Topology, alternates, choose,
-    coverage, extended_p_space, p_space, pq_node, q_space, repair,
+    Coverage, Forwarding, Link, Mechanism, Protect, Repair, Routes, Segment, Topology, alternates,
+    choose, coverage, extended_p_space, p_space, pq_node, q_space, repair,
 };
 
 /// A network of links `(from, to, cost there, cost back)`, by index in this order.
@@ -14,6 +14,11 @@ fn network(nodes: usize, links: &[(usize, usize, u32, u32)]) -> Topology {
 fn even(nodes: usize, links: &[(usize, usize, u32)]) -> Topology {
     let both: Vec<_> = links.iter().map(|&(a, b, cost)| (a, b, cost, cost)).collect();
     network(nodes, &both)
+}
+
+/// One next hop for each destination.
+fn one(mechanism: Mechanism) -> Forwarding {
+    Forwarding { mechanism, protect: Protect::Link, multipath: false }
 }
 
 const S: usize = 0;
@@ -50,7 +55,7 @@ fn in_the_ring_of_rfc_7490_the_only_pq_node_is_across() {
 
 #[test]
 fn the_ring_is_covered_as_rfc_7490_says() {
-    let of = |mechanism| coverage(&ring(), mechanism, Protect::Link);
+    let of = |mechanism| coverage(&ring(), one(mechanism));
     // Of the five destinations of each router, only the one across has a loop-free alternate. It is also
     // the one whose next hop nobody needs: the way there does not touch it.
     let lfa = Coverage {
@@ -190,7 +195,7 @@ fn a_node_without_links_is_nobodys_pq_node() {
     assert!(!p_space(&routes, 0, primary, 3) && !q_space(&routes, 0, primary, 3));
     assert_eq!(extended_p_space(&topology, &routes, 0, primary, 3), None);
     for mechanism in [Mechanism::Lfa, Mechanism::RemoteLfa, Mechanism::TiLfa] {
-        let found = coverage(&topology, mechanism, Protect::Link);
+        let found = coverage(&topology, one(mechanism));
         // Six pairs of A, B and C; four directions of links.
         let nothing = Coverage { pairs: 6, links: 4, ..Coverage::default() };
         assert_eq!(found, nothing, "{mechanism:?}");

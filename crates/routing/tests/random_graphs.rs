@@ -1,8 +1,11 @@
 //! Random networks against definitions written down a second time, over distances by Floyd and Warshall.
 
+use std::collections::BTreeSet;
+
 use optcp_routing::{
-    Converge, Coverage, Entry, Failure, Gone, Link, Mechanism, Protect, Repair, Routes, Timing,
-    Topology, Tree, alternates, coverage, extended_p_space, p_space, q_space, repair, timeline,
+    Adjacency, Converge, Coverage, DirectedLink, Entry, Failure, Forwarding, Gone, Link, Mechanism,
+    Protect, Repair, Routes, Timing, Topology, Tree, alternates, coverage, extended_p_space,
+    p_space, q_space, repair, timeline,
 };
 use optcp_units::{Duration, Time};
 use proptest::prelude::*;
@@ -10,6 +13,20 @@ use proptest::prelude::*;
 const FAR: u64 = 1 << 40;
 
 const MECHANISMS: [Mechanism; 3] = [Mechanism::Lfa, Mechanism::RemoteLfa, Mechanism::TiLfa];
+
+/// One next hop for each destination.
+fn one(mechanism: Mechanism) -> Forwarding {
+    Forwarding { mechanism, protect: Protect::Link, multipath: false }
+}
+
+/// What a router does with several next hops.
+fn entry(mut hops: Vec<DirectedLink>) -> Option<Entry> {
+    match hops.len() {
+        0 => None,
+        1 => hops.pop().map(Entry::Next),
+        _ => Some(Entry::Spread(hops)),
+    }
+}
 
 /// A network: a random tree and more links, parallel ones too, with costs 1 to 4 each way. Where a branch of
 /// the tree is missing it may be in parts, and nodes without any link.
@@ -225,7 +242,7 @@ proptest! {
                 let arrives = |backup: &Repair| follow(&topology, &routes, s, backup, d, failed);
                 protected += u64::from(backup.as_ref().and_then(arrives) == Some(d));
             }
-            let found = coverage(&topology, mechanism, Protect::Link);
+            let found = coverage(&topology, one(mechanism));
             let expected = Coverage { pairs: pairs_of, protectable, protected, ..found };
             prop_assert_eq!(found, expected);
             if mechanism == Mechanism::TiLfa {
@@ -259,7 +276,7 @@ proptest! {
         };
         let timing = timing(&topology, 11);
         let by = Mechanism::RemoteLfa;
-        let line = timeline(&topology, &[failure], &timing, by, Protect::Link, Converge::Own, &mut || true).unwrap();
+        let line = timeline(&topology, &[failure], &timing, one(by), Converge::Own, &mut || true).unwrap();
         prop_assert!(line.announcements.is_empty());
         let routes = Routes::new(&topology);
         let mut changed = std::collections::BTreeMap::new();
@@ -289,8 +306,8 @@ proptest! {
         for mechanism in MECHANISMS {
             let timing = timing(&topology, 23);
             let line = timeline(
-                &topology, &failures, &timing, mechanism, Protect::Node, Converge::Own,
-                &mut || true,
+                &topology, &failures, &timing, Forwarding { protect: Protect::Node, ..one(mechanism) },
+                Converge::Own, &mut || true,
             ).unwrap();
             let mut last = std::collections::BTreeMap::new();
             for change in line.changes {
@@ -317,12 +334,19 @@ proptest! {
         let left = topology.without([link]);
         let after = Routes::new(&left);
         let before = Routes::new(&topology);
-        for converge in [Converge::Own, Converge::Synchronized] {
+        for (converge, multipath) in [
+            (Converge::Own, false), (Converge::Synchronized, false),
+            (Converge::Own, true), (Converge::Synchronized, true),
+        ] {
             let timing = timing(&topology, 23);
-            let by = Mechanism::TiLfa;
-            let line = timeline(&topology, &[failure], &timing, by, Protect::Link, converge, &mut || true).unwrap();
+            let forwarding = Forwarding { multipath, ..one(Mechanism::TiLfa) };
+            let line = timeline(&topology, &[failure], &timing, forwarding, converge, &mut || true).unwrap();
+            let of = |topology: &Topology, routes: &Routes, s, d| match multipath {
+                true => entry(equal(topology, routes, s, d)),
+                false => routes.next(s, d).map(Entry::Next),
+            };
             let mut table: Vec<Vec<Option<Entry>>> = (0..topology.nodes())
-                .map(|s| (0..topology.nodes()).map(|d| before.next(s, d).map(Entry::Next)).collect())
+                .map(|s| (0..topology.nodes()).map(|d| of(&topology, &before, s, d)).collect())
                 .collect();
             for together in line.changes.chunk_by(|a, b| a.at == b.at) {
                 for change in together {
@@ -335,26 +359,42 @@ proptest! {
                 }
             }
             for (s, d, _) in pairs(&left, &after) {
-                prop_assert_eq!(&table[s][d], &after.next(s, d).map(Entry::Next));
+                prop_assert_eq!(&table[s][d], &of(&left, &after, s, d));
             }
         }
     }
 }
 
-/// Whether entries lead a packet to its destination.
+/// The next hops over which the way is as short as any, from distances alone.
+fn equal(topology: &Topology, routes: &Routes, from: usize, to: usize) -> Vec<DirectedLink> {
+    let least = routes.cost(from, to).sum();
+    let over = |next: &&Adjacency| {
+        let rest = routes.cost(next.to, to).sum();
+        from != to && rest.map(|rest| rest + u64::from(next.cost)) == least && least.is_some()
+    };
+    topology.adjacencies(from).iter().filter(over).map(|next| next.hop).collect()
+}
+
+/// Whether entries lead a packet to its destination, whichever of several next hops it takes.
 fn arrives(topology: &Topology, table: &[Vec<Option<Entry>>], from: usize, to: usize) -> bool {
-    let mut node = from;
+    let far_end = |hop| topology.adjacency(hop).map_or(to, |adjacency| adjacency.to);
+    let mut nodes = BTreeSet::from([from]);
     for _ in 0..4 * topology.nodes() {
-        if node == to {
+        let mut next = BTreeSet::new();
+        for &node in nodes.iter().filter(|&&node| node != to) {
+            match &table[node][to] {
+                Some(Entry::Next(hop)) => next.extend([far_end(*hop)]),
+                Some(Entry::Spread(hops)) => next.extend(hops.iter().map(|&hop| far_end(hop))),
+                Some(Entry::Backup(backup)) => {
+                    next.extend(backup.hops.last().map(|&hop| far_end(hop)))
+                }
+                None => return false,
+            }
+        }
+        if next.is_empty() {
             return true;
         }
-        let hops = match &table[node][to] {
-            Some(Entry::Next(hop)) => vec![*hop],
-            Some(Entry::Backup(backup)) => backup.hops.clone(),
-            None => return false,
-        };
-        let far_end = |hop| topology.adjacency(hop).map(|adjacency| adjacency.to);
-        node = hops.iter().fold(node, |node, &hop| far_end(hop).unwrap_or(node));
+        nodes = next;
     }
     false
 }

@@ -9,8 +9,8 @@
 use std::collections::BTreeSet;
 
 use optcp_routing::{
-    Cause, Converge, Entry, Failure, Link, Mechanism, Protect, Timeline, Timing, Topology,
-    announcements, sightings, timeline,
+    Cause, Converge, Entry, Failure, Forwarding, Link, Mechanism, Protect, Timeline, Timing,
+    Topology, announcements, sightings, timeline,
 };
 use optcp_units::{Duration, Time};
 
@@ -42,9 +42,14 @@ fn failure(from: u64, to: Option<u64>) -> Failure {
     Failure { link: AC, directions: [true; 2], at: at(from), repair: to.map(at) }
 }
 
+/// One next hop for each destination.
+fn one(mechanism: Mechanism) -> Forwarding {
+    Forwarding { mechanism, protect: Protect::Link, multipath: false }
+}
+
 fn run(failures: &[Failure], converge: Converge) -> Timeline {
     let by = Mechanism::TiLfa;
-    timeline(&square(), failures, &timing(), by, Protect::Link, converge, &mut || true)
+    timeline(&square(), failures, &timing(), one(by), converge, &mut || true)
         .expect("nobody says no")
 }
 
@@ -52,6 +57,7 @@ fn run(failures: &[Failure], converge: Converge) -> Timeline {
 fn told(timeline: &Timeline) -> Vec<(u64, usize, usize, Vec<usize>, Cause)> {
     let way = |entry: &Entry| match entry {
         Entry::Next((link, _)) => vec![*link],
+        Entry::Spread(hops) => hops.iter().map(|hop| hop.0).collect(),
         Entry::Backup(backup) => backup.hops.iter().map(|hop| hop.0).collect(),
     };
     let one = |change: &optcp_routing::Change| {
@@ -240,8 +246,7 @@ fn whoever_says_no_ends_the_work() {
         };
         let by = Mechanism::RemoteLfa;
         let (timing, own) = (timing(), Converge::Own);
-        let line =
-            timeline(&square(), &failures, &timing, by, Protect::Link, own, &mut go_on).is_some();
+        let line = timeline(&square(), &failures, &timing, one(by), own, &mut go_on).is_some();
         (line, asked)
     };
     let (done, questions) = ask(None);
@@ -249,4 +254,23 @@ fn whoever_says_no_ends_the_work() {
     for refused in 1..=questions {
         assert_eq!(ask(Some(refused)), (false, refused));
     }
+}
+
+/// With several next hops of equal cost, worked out on the square with all costs 1: A and D reach each other over C and
+/// over B. A-C fails: A takes C out of the set at once and keeps B, C does the same with A; what has one next hop goes by
+/// its backup.
+#[test]
+fn a_next_hop_that_fails_leaves_its_set() {
+    let link = |a, b| Some(Link { ends: [a, b], costs: [1; 2] });
+    let square = Topology::new(4, vec![link(0, 1), link(0, 2), link(2, 3), link(3, 1)]);
+    let forwarding = Forwarding { multipath: true, ..one(Mechanism::None) };
+    let failures = [failure(100, Some(1050))];
+    let line = timeline(&square, &failures, &timing(), forwarding, Converge::Own, &mut || true);
+    let expected = [
+        (105, 0, 3, vec![1], Fail),
+        (105, 1, 2, vec![3], Fail),
+        (1057, 0, 3, vec![0, 1], Back),
+        (1057, 1, 2, vec![0, 3], Back),
+    ];
+    assert_eq!(told(&line.expect("nobody says no")), expected);
 }

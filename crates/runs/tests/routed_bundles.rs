@@ -100,7 +100,7 @@ fn routers_see_and_announce_the_bundle() {
     let of = |router: &str, to: &str| {
         let backup = backups.iter().find(|one| one.router == router && one.destination == to);
         let backup = backup.expect("routers have routes");
-        (backup.next.clone(), backup.ports.join(" "))
+        (backup.next.join(" "), backup.ports.join(" "))
     };
     assert_eq!(of("A", "R"), ("core:A->B".to_owned(), "A->C".to_owned()));
     assert_eq!(of("B", "S"), ("core:B->A".to_owned(), "B->C".to_owned()));

@@ -24,7 +24,7 @@ pub(crate) fn crossed(plan: &Plan, group: Option<usize>) -> Crossed {
         let bundles = flow.bundles.values().map(|&bundle| &plan.bundles[bundle]);
         found.links.extend(bundles.flat_map(|bundle| &bundle.members).map(|member| member.0));
     }
-    acks_that_are_routed(plan, flows(), &mut found);
+    ways_that_are_routed(plan, flows(), &mut found);
     // A circuit is there as long as what it goes over.
     let over: Vec<usize> =
         found.links.iter().flat_map(|&link| &plan.links[link].over).map(|hop| hop.0).collect();
@@ -32,28 +32,36 @@ pub(crate) fn crossed(plan: &Plan, group: Option<usize>) -> Crossed {
     found
 }
 
-/// Routers send ACKs on the shortest way back, which need not be that of the data.
-fn acks_that_are_routed<'p>(
+/// Routers send ACKs on the shortest way back, which need not be that of the data; where they spread flows, both over all
+/// ways of the least cost.
+fn ways_that_are_routed<'p>(
     plan: &'p Plan,
     flows: impl Iterator<Item = &'p FlowPlan>,
     found: &mut Crossed,
 ) {
-    let ends: BTreeSet<(usize, usize)> = flows
+    let spread = plan.routing.as_ref().is_some_and(|routing| routing.ecmp.is_some());
+    let ends: BTreeSet<[usize; 2]> = flows
         .filter(|flow| flow.routed)
-        .map(|flow| (flow.path[0], flow.path[flow.path.len() - 1]))
+        .map(|flow| [flow.path[0], flow.path[flow.path.len() - 1]])
+        .flat_map(|[source, sink]| [Some([source, sink]), spread.then_some([sink, source])])
+        .flatten()
         .collect();
     let mut known: Option<(Topology, usize, Tree)> = None;
-    for (source, sink) in ends {
+    for [to, from] in ends {
         let (topology, _, tree) = match &mut known {
-            Some(known) if known.1 == source => known,
+            Some(known) if known.1 == to => known,
             known => {
                 let topology =
                     known.take().map_or_else(|| topology_of(plan), |(topology, ..)| topology);
-                let tree = Tree::new(&topology, source);
-                known.insert((topology, source, tree))
+                let tree = Tree::new(&topology, to);
+                known.insert((topology, to, tree))
             }
         };
-        for hop in tree.path(topology, sink) {
+        let hops = match spread {
+            true => tree.all_paths(topology, from),
+            false => tree.path(topology, from),
+        };
+        for hop in hops {
             let led = plan.led_by(hop.0).map(|bundle| &plan.bundles[bundle].members);
             found.links.extend(led.into_iter().flatten().map(|member| member.0));
             found.links.insert(hop.0);

@@ -12,6 +12,7 @@ mod crossed;
 mod de;
 mod every;
 mod expression;
+pub mod hashed;
 mod library;
 mod overrides;
 pub mod plan;

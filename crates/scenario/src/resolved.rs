@@ -183,7 +183,7 @@ fn passed_bundles(plan: &Plan, flow: &FlowPlan) -> Value {
 }
 
 fn routing(plan: &Plan, entry: &RoutingPlan) -> Value {
-    json!({
+    let mut routing = json!({
         "costs": plan.links.iter().map(|link| link.costs).collect::<Vec<_>>(),
         "repair": entry.mechanism.name(),
         "protect": entry.protect.name(),
@@ -195,7 +195,14 @@ fn routing(plan: &Plan, entry: &RoutingPlan) -> Value {
         "spf_ps": entry.spf.as_ps(),
         "update_ps": spread(&entry.update),
         "ttl": entry.ttl.name(),
-    })
+    });
+    if let Some(hashing) = entry.ecmp {
+        routing["ecmp"] = json!(hashing.name());
+    }
+    if let Some(seed) = entry.ecmp_seed {
+        routing["ecmp_seed"] = json!(seed);
+    }
+    routing
 }
 
 fn failure(plan: &Plan, place: usize, failure: &FailurePlan) -> Value {

@@ -4,10 +4,10 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use optcp_routing::{
-    Coverage, Link, Mechanism, Protect, Repair, Routes, Topology, coverage, repair,
+    Coverage, Forwarding, Link, Protect, Repair, Routes, Topology, coverage, repair,
 };
 
-use crate::plan::{BundlePlan, DirectedLink, LinkPlan, Plan, RoutingPlan};
+use crate::plan::{BundlePlan, DirectedLink, LinkPlan, Plan};
 
 /// The graph of the links; circuits of protections are not for routing, and the first link of a bundle
 /// stands for all of it.
@@ -37,8 +37,7 @@ fn name(plan: &Plan, hop: DirectedLink) -> String {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Network {
     topology: Topology,
-    mechanism: Mechanism,
-    protect: Protect,
+    forwarding: Forwarding,
 }
 
 /// How much fast reroute protects a network: found when it is first asked for.
@@ -50,8 +49,8 @@ pub(crate) struct Protected {
 
 impl Protected {
     pub(crate) fn coverage(&self) -> Coverage {
-        let Network { topology, mechanism, protect } = &self.network;
-        *self.found.get_or_init(|| coverage(topology, *mechanism, *protect))
+        let Network { topology, forwarding } = &self.network;
+        *self.found.get_or_init(|| coverage(topology, *forwarding))
     }
 }
 
@@ -63,8 +62,8 @@ pub(crate) struct Networks(Mutex<HashMap<Network, Arc<OnceLock<Coverage>>>>);
 impl Networks {
     /// That of a plan; `None` without routing.
     pub(crate) fn of(&self, plan: &Plan) -> Option<Protected> {
-        let RoutingPlan { mechanism, protect, .. } = *plan.routing.as_ref()?;
-        let network = Network { topology: topology_of(plan), mechanism, protect };
+        let forwarding = plan.routing.as_ref()?.forwarding();
+        let network = Network { topology: topology_of(plan), forwarding };
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let found = Arc::clone(known.entry(network.clone()).or_default());
         Some(Protected { network, found })
@@ -80,9 +79,10 @@ pub struct Backup {
     pub destination: String,
     /// The cost of the shortest path.
     pub cost: u64,
-    /// The port to the next router, or the bundle.
-    pub next: String,
-    /// The mechanism that found the backup, by its name in files; `None` if there is none.
+    /// The port to the next router, or the bundle; several where flows are spread over them.
+    pub next: Vec<String>,
+    /// The mechanism that found the backup, by its name in files, or "ecmp" where the next hops protect each other; `None` if
+    /// there is none.
     pub mechanism: Option<&'static str>,
     /// The ports and bundles of the backup up to where ordinary forwarding takes over.
     pub ports: Vec<String>,
@@ -99,7 +99,24 @@ pub fn backups(plan: &Plan) -> Vec<Backup> {
     let routes = Routes::new(&topology);
     let of = |router: usize, destination: usize| {
         let next = routes.next(router, destination)?;
-        let RoutingPlan { mechanism, protect, .. } = *routing;
+        let Forwarding { mechanism, protect, multipath } = routing.forwarding();
+        let set = match multipath {
+            true => routes.next_hops(&topology, router, destination),
+            false => vec![next],
+        };
+        if set.len() > 1 {
+            let both = routes.avoid_each_other(&topology, &set, destination);
+            return Some(Backup {
+                router: plan.nodes[router].clone(),
+                destination: plan.nodes[destination].clone(),
+                cost: routes.cost(router, destination).sum()?,
+                next: set.iter().map(|&hop| name(plan, hop)).collect(),
+                mechanism: Some("ecmp"),
+                ports: Vec::new(),
+                end: None,
+                protects: Some(if both { Protect::Node } else { Protect::Link }.name()),
+            });
+        }
         let backup = repair(&topology, &routes, mechanism, protect, router, destination);
         let protect = |backup: &Repair| match backup.node_protecting {
             true => Protect::Node.name(),
@@ -110,7 +127,7 @@ pub fn backups(plan: &Plan) -> Vec<Backup> {
             router: plan.nodes[router].clone(),
             destination: plan.nodes[destination].clone(),
             cost: routes.cost(router, destination).sum()?,
-            next: name(plan, next),
+            next: vec![name(plan, next)],
             mechanism: backup.as_ref().map(|backup| backup.mechanism.name()),
             ports: hops.iter().map(|&hop| name(plan, hop)).collect(),
             end: backup.as_ref().map(|backup| plan.nodes[backup.end].clone()),

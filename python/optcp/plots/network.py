@@ -13,6 +13,7 @@ import math
 from collections import defaultdict
 from typing import TYPE_CHECKING, Any
 
+from optcp.paths import with_hashes
 from optcp.topologies import places
 
 if TYPE_CHECKING:
@@ -75,7 +76,7 @@ def of_world(resolved: Mapping[str, Any], known: Mapping[str, Place] | None = No
 def of_core(core: _core.Scenario, scenario: str = "", *, alone: bool = False) -> str:
     """Draw the network of a world; ``scenario`` is its file, beside which a topology's file is looked for."""
     found = places(dict(core.settings()), scenario)
-    return of_world(json.loads(core.resolved()), found, alone=alone)
+    return of_world(with_hashes(json.loads(core.resolved()), core.hashed(1)), found, alone=alone)
 
 
 def laid(resolved: Mapping[str, Any]) -> tuple[list[str], list[dict[str, Any]], dict[str, str]]:

@@ -37,10 +37,11 @@ def ask(text, path, overrides=()):
     return json.loads(done.stdout)
 
 
-def network(name, repair, cost, protect="link"):
+def network(name, repair, cost, protect="link", **routing):
     """Costs between all nodes, arcs by port, backups by pair and the coverage."""
     text = SHIPPED.read_text(encoding="utf-8").split("[[flows]]")[0]
-    settings = {"topology.name": name, "topology.cost": cost, "routing.repair": repair, "routing.protect": protect}
+    settings = {"topology.name": name, "topology.cost": cost, "routing.repair": repair}
+    settings |= {"routing.protect": protect} | {f"routing.{key}": value for key, value in routing.items()}
     resolved, backups, coverage = ask(text, SHIPPED, settings.items())
     graph = nx.DiGraph()
     arcs = {}
@@ -71,9 +72,9 @@ def test_alternates_are_those_of_the_inequalities(name, cost):
         far, arcs, backups, coverage = network(name, "lfa", cost, protect)
         protected = 0
         for (s, d), one in backups.items():
-            x, e, length = arcs[one["next"]]
+            x, e, length = arcs[one["next"][0]]
             assert (x, one["cost"]) == (s, far[s][d]) == (s, length + far[e][d])
-            expected = alternates(far, arcs, s, d, one["next"])
+            expected = alternates(far, arcs, s, d, one["next"][0])
             if protect == "node" and any(avoids for _, avoids in expected.values()):
                 expected = {n: (way, avoids) for n, (way, avoids) in expected.items() if avoids}
             assert (one["end"] is None) == (not expected)
@@ -90,11 +91,11 @@ def test_tunnels_end_at_the_nearest_node_of_both_spaces(name, cost):
     far, arcs, backups, _ = network(name, "remote-lfa", cost)
     checked = 0
     for (s, d), one in backups.items():
-        if alternates(far, arcs, s, d, one["next"]):
+        if alternates(far, arcs, s, d, one["next"][0]):
             assert one["mechanism"] == "lfa"
             continue
-        _, e, length = arcs[one["next"]]
-        others = {n: c for port, (x, n, c) in arcs.items() if x == s and port != one["next"]}
+        _, e, length = arcs[one["next"][0]]
+        others = {n: c for port, (x, n, c) in arcs.items() if x == s and port != one["next"][0]}
         tunnels = {}
         for p in far:
             ways = [far[s][p]] if far[s][p] < length + far[e][p] else []
@@ -118,7 +119,7 @@ def test_paths_after_convergence_cover_whatever_is_left(name):
     graph.add_weighted_edges_from(arcs.values())
     assert coverage["protected"] == coverage["protectable"]
     for (s, d), one in backups.items():
-        _, e, _ = arcs[one["next"]]
+        _, e, _ = arcs[one["next"][0]]
         left = graph.copy()
         left.remove_edges_from([(s, e), (e, s)])
         if not nx.has_path(left, s, d):
@@ -127,6 +128,19 @@ def test_paths_after_convergence_cover_whatever_is_left(name):
         way = [arcs[port] for port in one["backup"]]
         whole = sum(c for _, _, c in way) + far[one["end"]][d]
         assert whole == nx.dijkstra_path_length(left, s, d)
+
+
+@pytest.mark.parametrize("name", TOPOLOGIES)
+def test_all_next_hops_of_the_least_cost_are_used(name):
+    far, arcs, backups, coverage = network(name, "lfa", "1", ecmp="modulo-n")
+    several = 0
+    for (s, d), one in backups.items():
+        over = {port for port, (x, n, cost) in arcs.items() if x == s and cost + far[n][d] == far[s][d]}
+        assert set(one["next"]) == over
+        several += len(over) > 1
+        assert (one["mechanism"] == "ecmp") == (len(over) > 1)
+    assert several
+    assert coverage["protected"] == sum(one["mechanism"] is not None for one in backups.values())
 
 
 WORLD = """

@@ -213,11 +213,21 @@ impl<'a> Survey<'a> {
                     }
                     at = next;
                 }
+                Hop::Spread(_) => break self.last_of_spread(at),
                 Hop::Deliver | Hop::Gate(_) | Hop::Bridge(_) => break Feeder::Many,
             }
         };
         trail.into_iter().for_each(|label| self.last[label.0 as usize] = Some(found));
         found
+    }
+
+    /// The same where flows are spread: by all of the ways together.
+    fn last_of_spread(&mut self, label: Label) -> Feeder {
+        let mut all = Feeder::None;
+        for (_, next_hop) in self.labels.leads_to(self.labels.hop(label)) {
+            all.merge(self.last(next_hop));
+        }
+        all
     }
 
     /// A pipe that alone feeds something, and in which no packet overtakes another.
@@ -229,6 +239,9 @@ impl<'a> Survey<'a> {
         match self.hop(label) {
             Hop::Forward { port, .. } | Hop::Carry { port, .. } => {
                 self.lone_pipe(self.feeds[port.index()])
+            }
+            hop @ Hop::Spread(_) => {
+                self.labels.leads_to(hop).into_iter().all(|(_, next_hop)| self.is_eager(next_hop))
             }
             Hop::Deliver | Hop::Gate(_) | Hop::Bridge(_) | Hop::Bundle(_) => false,
         }
@@ -243,7 +256,7 @@ impl<'a> Survey<'a> {
                 Feeder::One(feeder) => feeder >= self.ports && feeder != SPECIAL,
                 Feeder::None | Feeder::Many => false,
             },
-            Hop::Deliver | Hop::Gate(_) | Hop::Bridge(_) | Hop::Bundle(_) => false,
+            Hop::Deliver | Hop::Gate(_) | Hop::Bridge(_) | Hop::Bundle(_) | Hop::Spread(_) => false,
         };
         let receiver = self.lone_pipe(delivered[0]) && alone(acks);
         // An ACK does not overtake what the application writes before it comes.
@@ -269,6 +282,8 @@ impl<'a> Survey<'a> {
                 {
                     at = next
                 }
+                // At least it may be so on all of its ways.
+                Hop::Spread(_) => return true,
                 _ => return false,
             }
         }
@@ -290,6 +305,7 @@ impl<'a> Survey<'a> {
                 let Entrance { next, .. } = self.labels.entrance(entrance);
                 Entry::new(Entry::BUNDLE, entrance, 1, ahead(next))
             }
+            Hop::Spread(set) => Entry::new(Entry::SPREAD, set, 0, Ahead::Wait),
             Hop::Gate(_) | Hop::Bridge(_) => Entry::end(Entry::SPECIAL),
         }
     }

@@ -14,13 +14,13 @@ pub(super) enum Ahead {
 }
 
 /// What is done with a packet under a label: into a port and under the next label on from there, unless
-/// the port is [`Entry::DELIVER`], [`Entry::BUNDLE`] or [`Entry::SPECIAL`].
+/// the port is [`Entry::DELIVER`], [`Entry::BUNDLE`], [`Entry::SPREAD`] or [`Entry::SPECIAL`].
 ///
 /// In eight bytes, since the labels of a thousand paths do not stay in a first-level cache.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Entry {
     pub(super) port: PortId,
-    /// The next label or, of a bundle, the entrance; above it whether the node takes one from the time to
+    /// The next label, the entrance of a bundle or the set of next hops; above it whether the node takes one from the time to
     /// live, and whether the packet goes on at once.
     onward: u32,
 }
@@ -34,8 +34,10 @@ impl Entry {
     pub(super) const DELIVER: PortId = PortId::new(u32::MAX);
     /// A port of a bundle.
     pub(super) const BUNDLE: PortId = PortId::new(u32::MAX - 1);
+    /// One of several labels at the same node, by the hash of the flow.
+    pub(super) const SPREAD: PortId = PortId::new(u32::MAX - 2);
     /// A gate or a bridge.
-    pub(super) const SPECIAL: PortId = PortId::new(u32::MAX - 2);
+    pub(super) const SPECIAL: PortId = PortId::new(u32::MAX - 3);
 
     pub(super) fn new(port: PortId, next: u32, hops: u8, ahead: Ahead) -> Self {
         assert!(next < HOP, "fewer than 2^29 labels");

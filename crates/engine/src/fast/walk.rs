@@ -59,6 +59,13 @@ impl Fast {
                         id = self.choose(model, entrance.bundle, entrance.destination, packet);
                         next = entrance.next;
                     }
+                    Entry::SPREAD => {
+                        label = model.labels.spread(entry.next(), packet);
+                        if ingress == Ingress::ENDPOINT {
+                            header = header.before(self.forwarding.at(label).hops());
+                        }
+                        continue;
+                    }
                     _ => {
                         return self.at_special(
                             model,

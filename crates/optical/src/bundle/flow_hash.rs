@@ -12,6 +12,8 @@
 //! When a lightpath fails nearly all flows change theirs. The hash is the same in every run, and so is how evenly
 //! it spreads the flows of one scenario.
 
+use optcp_net::multipath::mix;
+
 use super::{Candidates, Lightpaths, modulo};
 
 #[inline]
@@ -21,12 +23,4 @@ pub(super) fn place(candidates: &Candidates<'_>, _: &mut impl Lightpaths) -> usi
         candidates.ports,
         mix(u64::from(packet.flow().number()) << 1 | u64::from(packet.is_ack())),
     )
-}
-
-/// The output function of SplitMix64 (G. Steele, D. Lea, C. Flood, 2014) for this state.
-const fn mix(state: u64) -> u64 {
-    let z = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
 }

@@ -75,7 +75,7 @@ pub(crate) fn world(
     let streams = Streams::new(seed);
     let plan = &*drawn::drawn(drawn_failures(plan, streams), streams);
     let mut paths = Paths::default();
-    let tables = Tables::lay(plan, &mut paths);
+    let tables = Tables::lay(plan, seed, &mut paths);
     let (populated, arrived) = arrivals::populated(plan, streams).unzip();
     let populated = populated.or_else(|| (!plan.drawn.is_empty()).then(|| plan.clone()));
     if !go_on() {
@@ -93,10 +93,11 @@ pub(crate) fn world(
     let (mut controls, switches, failed) =
         controls(plan, &ports, streams, &mut paths, &mut entrances);
     let mut routing = None;
-    if let Some((tables, plan_of)) = tables.zip(plan.routing.as_ref()) {
+    if let Some((mut tables, plan_of)) = tables.zip(plan.routing.as_ref()) {
         let (rewritten, record) =
             tables.rewrite(plan, plan_of, &ports, (streams, go_on), &mut paths)?;
         controls.extend(rewritten);
+        paths.set_keys(tables.keys(full));
         routing = Some(record);
     }
     // Stable: at one instant failures and repairs stay before the switches they lead to.

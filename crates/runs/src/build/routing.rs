@@ -4,7 +4,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use optcp_des::Streams;
-use optcp_net::{Action, Control, Entrance, Hop, Label, Paths, PortConfig, PortId};
+use optcp_net::{
+    Action, Control, Entrance, Hashing, Hop, Label, Multipath, Paths, PortConfig, PortId,
+};
 use optcp_optical::protection::Outage;
 use optcp_routing::{
     Cause, Change, DirectedLink, Entry, Failure, Repair, Routes, Timing, Topology, TunnelTtl,
@@ -12,7 +14,8 @@ use optcp_routing::{
 };
 use optcp_units::Time;
 
-use optcp_scenario::plan::{Plan, RoutingPlan};
+use optcp_scenario::hashed;
+use optcp_scenario::plan::{Carries, Plan, RoutingPlan};
 use optcp_scenario::routed::topology_of;
 
 use super::bundles::{bundle_id, outages_of};
@@ -53,12 +56,16 @@ pub(super) struct Tables {
     routes: Routes,
     /// By destination: the entry of each node that has a way there.
     entries: BTreeMap<usize, Vec<Option<Label>>>,
+    /// How flows are spread over next hops of equal cost, and each router's seed.
+    spread: Option<(Hashing, Vec<u64>)>,
+    /// Where they are: by destination and next hop, the entry for those that are to take it.
+    next_hops: BTreeMap<(usize, DirectedLink), Label>,
 }
 
 impl Tables {
     /// Lays the tables as they are before anything fails; `None` without routing.
-    pub(super) fn lay(plan: &Plan, paths: &mut Paths) -> Option<Self> {
-        plan.routing.as_ref()?;
+    pub(super) fn lay(plan: &Plan, seed: u64, paths: &mut Paths) -> Option<Self> {
+        let routing = plan.routing.as_ref()?;
         let topology = topology_of(plan);
         let routed = plan.flows.iter().filter(|flow| flow.routed);
         let ends = routed.flat_map(|flow| [flow.path.first(), flow.path.last()]);
@@ -76,17 +83,60 @@ impl Tables {
                 .collect();
             entries.insert(destination, labels);
         }
-        let tables = Tables { topology, routes, entries };
-        for (&destination, labels) in &tables.entries {
-            for (node, label) in labels.iter().enumerate() {
-                let next = tables.routes.next(node, destination);
-                if let (Some(label), Some(hop)) = (label, next) {
-                    let does = tables.along(plan, &[hop], destination, paths);
-                    paths.set(*label, does);
+        let spread = routing.ecmp.map(|hashing| (hashing, hashed::seeds(plan, seed)));
+        let next_hops = BTreeMap::new();
+        let mut tables = Tables { topology, routes, entries, spread, next_hops };
+        for (destination, labels) in tables.entries.clone() {
+            for (node, label) in labels.into_iter().enumerate() {
+                let hops = match tables.spread {
+                    Some(_) => tables.routes.next_hops(&tables.topology, node, destination),
+                    None => tables.routes.next(node, destination).into_iter().collect(),
+                };
+                if let (Some(label), false) = (label, hops.is_empty()) {
+                    let does = tables.over(plan, node, &hops, destination, paths);
+                    paths.set(label, does);
                 }
             }
         }
         Some(tables)
+    }
+
+    /// What routers hash of the flows of a run, then of its sources; none where they do not.
+    pub(super) fn keys(&self, plan: &Plan) -> Vec<u64> {
+        let of = |carries: fn(&Carries) -> bool| {
+            let flows = plan.flows.iter().filter(move |flow| carries(&flow.carries));
+            flows.map(|flow| hashed::key(&flow.name))
+        };
+        let all = of(|carries| *carries == Carries::Flow)
+            .chain(of(|carries| matches!(carries, Carries::Datagrams(_))));
+        if self.spread.is_some() { all.collect() } else { Vec::new() }
+    }
+
+    /// What a node's entry does that sends packets of a destination over one of these next hops.
+    fn over(
+        &mut self,
+        plan: &Plan,
+        node: usize,
+        hops: &[DirectedLink],
+        destination: usize,
+        paths: &mut Paths,
+    ) -> Hop {
+        let spread = self.spread.as_ref().map(|(hashing, seeds)| (*hashing, seeds[node]));
+        let Some((hashing, seed)) = spread.filter(|_| hops.len() > 1) else {
+            return self.along(plan, hops, destination, paths);
+        };
+        let next_hops = hops.iter().map(|&hop| {
+            let label = *self.next_hops.entry((destination, hop)).or_insert_with(|| paths.open());
+            (hop, label)
+        });
+        let next_hops: Vec<(DirectedLink, Label)> = next_hops.collect();
+        for &(hop, label) in &next_hops {
+            let does = self.along(plan, &[hop], destination, paths);
+            paths.set(label, does);
+        }
+        let next_hops =
+            next_hops.into_iter().map(|(hop, label)| (hashed::number(hop), label)).collect();
+        paths.multipath(Multipath { hashing, seed, next_hops })
     }
 
     /// Where packets of a destination enter the network at a node.
@@ -144,7 +194,7 @@ impl Tables {
 
     /// What routers rewrite, as control actions and for the result; `None` if it is not to go on.
     pub(super) fn rewrite(
-        &self,
+        &mut self,
         plan: &Plan,
         routing: &RoutingPlan,
         ports: &[PortConfig],
@@ -153,16 +203,8 @@ impl Tables {
     ) -> Option<(Vec<Control>, RoutingRecord)> {
         let failures = failures(plan);
         let timing = timing(plan, routing, ports, streams);
-        let (mechanism, protect) = (routing.mechanism, routing.protect);
-        let mut line = timeline(
-            &self.topology,
-            &failures,
-            &timing,
-            mechanism,
-            protect,
-            routing.converge,
-            go_on,
-        )?;
+        let (forwarding, converge) = (routing.forwarding(), routing.converge);
+        let mut line = timeline(&self.topology, &failures, &timing, forwarding, converge, go_on)?;
         line.announcements.retain(|one| one.at <= plan.stop);
         line.changes.retain(|change| change.at <= plan.stop);
         let mut record = RoutingRecord {
@@ -170,20 +212,23 @@ impl Tables {
             ..RoutingRecord::default()
         };
         line.changes.iter().for_each(|change| record.count(plan, change));
-        let mut laid: BTreeMap<(usize, Vec<DirectedLink>), Hop> = BTreeMap::new();
+        let mut laid: BTreeMap<(usize, Vec<DirectedLink>, bool), Hop> = BTreeMap::new();
         let mut controls = Vec::new();
         for Change { at, router, destination, entry, .. } in &line.changes {
             let Some(labels) = self.entries.get(destination) else { continue };
             let Some(label) = labels[*router] else { continue };
-            let hops = match entry {
-                Entry::Next(hop) => std::slice::from_ref(hop),
-                Entry::Backup(Repair { hops, .. }) => hops,
+            let (hops, one_of_them) = match entry {
+                Entry::Next(hop) => (std::slice::from_ref(hop), false),
+                Entry::Spread(hops) => (&hops[..], true),
+                Entry::Backup(Repair { hops, .. }) => (&hops[..], false),
             };
-            let lay = || match routing.ttl == TunnelTtl::Pipe && hops.len() > 1 {
-                true => self.piped(hops, *destination, paths),
-                false => self.along(plan, hops, *destination, paths),
+            let mut lay = || match (one_of_them, routing.ttl) {
+                (true, _) => self.over(plan, *router, hops, *destination, paths),
+                (false, TunnelTtl::Pipe) if hops.len() > 1 => self.piped(hops, *destination, paths),
+                (false, _) => self.along(plan, hops, *destination, paths),
             };
-            let hop = *laid.entry((*destination, hops.to_vec())).or_insert_with(lay);
+            let key = (*destination, hops.to_vec(), one_of_them);
+            let hop = *laid.entry(key).or_insert_with(&mut lay);
             controls.push(Control { at: *at, action: Action::SetHop(label, hop) });
         }
         Some((controls, record))

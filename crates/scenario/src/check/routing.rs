@@ -42,6 +42,8 @@ pub(super) fn routing(
         spf: span(table.spf),
         update,
         ttl: table.ttl.unwrap_or(TunnelTtl::Uniform),
+        ecmp: table.ecmp,
+        ecmp_seed: table.ecmp_seed.map(|seed| seed.0),
     });
     let routers = network.nodes.len();
     if routers > MOST_ROUTERS {
@@ -138,6 +140,13 @@ fn bundles(table: &RoutingTable, network: &Network, problems: &mut Problems<'_>)
                 break;
             }
         }
+        if table.ecmp.is_some() && bundle.selection.numbers_destinations() {
+            let message = format!("next hops behind bundle `{}` that differ by flow", bundle.name);
+            problems
+                .at(place!["routing", "ecmp"], message)
+                .label("its selection goes by the node behind the bundle, which must be one for each destination");
+            break;
+        }
         if table.ttl == Some(TunnelTtl::Pipe) {
             problems
                 .at(place!["routing", "ttl"], "tunnels that hide routers in a network with bundles")
@@ -149,6 +158,11 @@ fn bundles(table: &RoutingTable, network: &Network, problems: &mut Problems<'_>)
 
 /// Refuses keys that nothing looks at.
 fn check_keys(table: &RoutingTable, problems: &mut Problems<'_>) {
+    if table.ecmp_seed.is_some() && table.ecmp.is_none() {
+        problems
+            .at(place!["routing", "ecmp_seed"], "`ecmp_seed` has no meaning here")
+            .label("nothing is hashed without `ecmp`");
+    }
     if table.repair.unwrap_or(Mechanism::None) != Mechanism::None {
         return;
     }

@@ -4,10 +4,11 @@ mod faults;
 mod flows;
 mod observe;
 
+use optcp_net::Hashing;
 use optcp_optical::bundle::Selection;
 use optcp_optical::burst::Assembly;
 use optcp_optical::switching::{Conversion, Scheduling};
-use optcp_routing::{Converge, Mechanism, Protect, TunnelTtl};
+use optcp_routing::{Converge, Forwarding, Mechanism, Protect, TunnelTtl};
 use optcp_tcp::config::Config;
 use optcp_units::{Bytes, Duration, Rate, Time};
 
@@ -203,6 +204,19 @@ pub struct RoutingPlan {
     pub update: Spread,
     /// What tunnels do to the time to live.
     pub ttl: TunnelTtl,
+    /// How routers spread flows over next hops of equal cost; `None` is over one.
+    pub ecmp: Option<Hashing>,
+    /// The seed from which their hashes have theirs; `None` is that of the run.
+    pub ecmp_seed: Option<u32>,
+}
+
+impl RoutingPlan {
+    /// How every router forwards.
+    #[must_use]
+    pub fn forwarding(&self) -> Forwarding {
+        let RoutingPlan { mechanism, protect, ecmp, .. } = *self;
+        Forwarding { mechanism, protect, multipath: ecmp.is_some() }
+    }
 }
 
 impl Plan {

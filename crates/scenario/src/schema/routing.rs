@@ -1,10 +1,11 @@
 //! IP routing and fast reroute.
 
+use optcp_net::Hashing;
 use optcp_routing::{Converge, Mechanism, Protect, TunnelTtl};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::values::{Delay, Span};
+use super::values::{Count, Delay, Span};
 
 /// Routers find shortest paths, and ways around what fails.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
@@ -29,6 +30,10 @@ pub(crate) struct RoutingTable {
     pub spf: Option<Span>,
     /// How long a router takes to rewrite its forwarding table, drawn for each; 0 s if left out.
     pub update: Option<Delay>,
+    /// How routers spread flows over next hops of equal cost; one next hop for all if left out.
+    pub ecmp: Option<Hashing>,
+    /// The seed from which the routers' hashes have theirs, the same in all runs; each run has its own if left out.
+    pub ecmp_seed: Option<Count>,
     /// What tunnels do to the time to live; `uniform` if left out.
     pub ttl: Option<TunnelTtl>,
 }

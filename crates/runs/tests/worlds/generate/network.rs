@@ -87,6 +87,10 @@ impl Maker<'_> {
             let keys = ["repair", "protect", "detection", "detection_up", "hold_down", "converge"];
             self.maybe(&mut routing, "RoutingTable", 50, &keys);
             self.maybe(&mut routing, "RoutingTable", 50, &["flooding", "spf", "ttl"]);
+            self.maybe(&mut routing, "RoutingTable", 35, &["ecmp"]);
+            if routing.contains_key("ecmp") {
+                self.maybe(&mut routing, "RoutingTable", 40, &["ecmp_seed"]);
+            }
             if self.draw.chance(60) {
                 // Routers far apart in time send packets to and fro.
                 let slowest = self.some_span(0, 5 * self.units);

@@ -1,0 +1,151 @@
+//! Flows that routers spread over next hops of equal cost, against what the hash says of each.
+
+use optcp_net::{Hashing, multipath};
+use optcp_runs::{Cancel, Kernel, Run, RunOptions, Values, run_branches};
+use optcp_scenario::{Scenario, hashed};
+
+const FLOWS: usize = 60;
+
+/// Two leaves and three spines. Each flow sends ten segments at once, and ten at 2 s: no queue is ever full.
+const LEAVES: &str = r#"
+title = "Leaves and spines"
+stop = "4 s"
+
+[routing]
+ecmp = "modulo-n"
+detection = "10 ms"
+converge = "synchronized"
+
+[tcp.ten]
+initial_window = "10 segments"
+
+[[nodes]]
+names = ["L1", "L2", "S1", "S2", "S3", "H", "R"]
+
+[[links]]
+chains = [["H", "L1"], ["L2", "R"], ["L1", "S1", "L2"], ["L1", "S2", "L2"], ["L1", "S3", "L2"]]
+rate = "1 Gbps"
+delay = "1 ms"
+queue = "unlimited"
+
+[[flows]]
+group = "f"
+from = "H"
+to = "R"
+per_source = 60
+tcp = "ten"
+writes = [{ after = "0 s", size = "10 segments" }, { after = "2 s", size = "10 segments" }]
+
+[[observe]]
+name = "ports"
+kind = "ports"
+interval = "1 s"
+"#;
+
+fn scenario(set: &[(&str, &str)]) -> Scenario {
+    let set: Vec<_> = set.iter().map(|(k, v)| (k.to_string(), v.to_string())).collect();
+    Scenario::parse(LEAVES, "leaves.toml", &set).unwrap_or_else(|diagnostic| panic!("{diagnostic}"))
+}
+
+/// A run, which must be the same on both kernels.
+fn run(scenario: &Scenario, seed: u64) -> Run {
+    let of = |kernel| {
+        let options = RunOptions { kernel, fork: false, digest: true };
+        let runs = run_branches(&[scenario], seed, options, &Cancel::default());
+        runs.expect("nobody cancels it").remove(0)
+    };
+    let [fast, plain] = [Kernel::Fast, Kernel::Reference].map(of);
+    assert_eq!(fast.records_sha256, plain.records_sha256);
+    fast
+}
+
+/// How many packets a port takes in an interval.
+fn packets(run: &Run, port: &str, interval: usize) -> u64 {
+    let series = &run.series[0];
+    let ports = &series.names[0].1;
+    let number = ports.iter().position(|name| name == port).expect("a port");
+    let packets = series.columns.iter().find(|column| column.name == "packets").expect("a column");
+    let Values::U64(packets) = &packets.values else { panic!("{packets:?}") };
+    packets[number * (packets.len() / ports.len()) + interval]
+}
+
+/// How many flows go from a leaf over each spine, by the hash alone, where these are left.
+fn expected(scenario: &Scenario, seed: u64, leaf: &str, left: [bool; 3]) -> [u64; 3] {
+    let plan = scenario.plan();
+    let hashing = plan.routing.as_ref().and_then(|routing| routing.ecmp).expect("spreads");
+    let node = plan.nodes.iter().position(|name| name == leaf).expect("a leaf");
+    let router = hashed::seeds(plan, seed)[node];
+    // Links 2, 4 and 6 lead from L1 to the spines, 3, 5 and 7 from them to L2.
+    let (first, direction) = if leaf == "L1" { (2, 0) } else { (3, 1) };
+    let spines: Vec<usize> = (0..3).filter(|&spine| left[spine]).collect();
+    let numbers = spines.iter().map(|spine| hashed::number((first + 2 * spine, direction)));
+    let mut counts = [0; 3];
+    for flow in 0..FLOWS {
+        let key = multipath::key(hashed::key(&format!("f/H/{flow}")), leaf == "L2");
+        counts[spines[hashing.place(router, key, numbers.clone())]] += 1;
+    }
+    counts
+}
+
+#[test]
+fn packets_take_the_next_hop_that_the_hash_chooses() {
+    for (hashing, seed) in [(0, 1), (1, 1), (2, 1), (1, 2)] {
+        let name = Hashing::ALL[hashing].name();
+        let scenario = scenario(&[("routing.ecmp", name)]);
+        let run = run(&scenario, seed);
+        let of = |leaf| expected(&scenario, seed, leaf, [true; 3]);
+        let over = |leaf: &str, spine: usize| packets(&run, &format!("{leaf}->S{}", spine + 1), 0);
+        // As many ACKs of each flow.
+        let acks: u64 = (0..3).map(|spine| over("L2", spine)).sum::<u64>() / FLOWS as u64;
+        assert!(acks > 0);
+        for spine in 0..3 {
+            assert_eq!(over("L1", spine), 10 * of("L1")[spine], "{name} {seed}");
+            assert_eq!(over("L2", spine), acks * of("L2")[spine], "{name} {seed}");
+        }
+        // The paths that `validate` prints are those.
+        let hashed = hashed::hashed(scenario.plan(), seed).expect("spreads");
+        let first = |spine: usize| {
+            let over = |way: &&[Vec<_>; 2]| way[0][1] == (2 + 2 * spine, 0);
+            hashed.ways.iter().filter(over).count() as u64
+        };
+        assert_eq!([0, 1, 2].map(first), of("L1"));
+        assert_eq!(hashed.spread.len(), 2);
+    }
+}
+
+/// Where a spine is lost both leaves hash over the two that are left: L1 by itself, L2 once it is told.
+#[test]
+fn flows_of_a_next_hop_that_failed_take_the_others() {
+    let failure = r#"[{ link = ["L1", "S2"], at = "1.5 s" }]"#;
+    for hashing in Hashing::ALL {
+        let scenario = scenario(&[("routing.ecmp", hashing.name()), ("failures", failure)]);
+        let run = run(&scenario, 3);
+        for leaf in ["L1", "L2"] {
+            let after = expected(&scenario, 3, leaf, [true, false, true]);
+            let over = [1, 2, 3].map(|spine| packets(&run, &format!("{leaf}->S{spine}"), 2));
+            let each = over.iter().sum::<u64>() / FLOWS as u64;
+            assert!(each > 0);
+            assert_eq!(over, after.map(|flows| each * flows), "{hashing:?} {leaf}");
+        }
+    }
+}
+
+#[test]
+fn a_seed_in_the_file_is_that_of_all_runs() {
+    let fixed = scenario(&[("routing.ecmp_seed", "7")]);
+    let ways = |scenario: &Scenario, seed| hashed::hashed(scenario.plan(), seed).expect("spreads");
+    assert_eq!(ways(&fixed, 1), ways(&fixed, 2));
+    let drawn = scenario(&[]);
+    assert_ne!(ways(&drawn, 1), ways(&drawn, 2));
+    let count = |seed| packets(&run(&fixed, seed), "L1->S1", 0);
+    assert_eq!(count(1), count(2));
+}
+
+/// Of 42 pairs of seven nodes, L1 and L2 have three next hops to the other leaf and the host behind it, and each spine
+/// two to each other one. A spine that fails leaves others; of two ways between spines each goes by another leaf.
+#[test]
+fn a_set_of_next_hops_protects_its_links() {
+    let coverage = scenario(&[]).coverage().expect("routed");
+    let sets = 2 * 2 + 3 * 2;
+    assert_eq!((coverage.pairs, coverage.protected, coverage.node_protected), (42, sets, sets));
+}
