@@ -112,11 +112,11 @@ class Scenario:
         """
 
     def spare(self) -> list[dict[str, Any]]:
-        """What each protection needs.
+        """What the backups of each ``[[protection]]`` need for a group.
 
-        Each entry has ``protection`` (its place in the file), ``flows``, ``scheme``, ``rate_bps`` (capacity of the
-        protected path), ``working_links`` and ``spare_links``: directions of links that the backup goes around, and
-        that backups need with as much capacity.
+        Each entry has ``protection`` (the place of its first backup), ``flows`` (empty for links under routers),
+        ``scheme``, ``rate_bps`` (capacity of the protected path), ``working_links`` and ``spare_links``: directions of
+        links that the backups go around, and that they need with as much capacity.
         """
 
     def coverage(self) -> dict[str, int] | None:

@@ -55,7 +55,7 @@ def show_paths(console: Console, resolved: dict[str, Any], hashed: dict[str, Any
         pairs = sum(len(route["flows"]) for route in entry["routes"])
         console.print(f"{entry['group']}: each run draws {entry['drawn']['count']} of these {pairs}")
     backups: list[tuple[str, ...]] = [
-        (one["flows"] if "lsps" not in one else _some(one["lsps"]), _around(one), " ".join(one["backup"]))
+        (_some(one["lsps"]) if "lsps" in one else one["flows"] or "(routed)", _around(one), " ".join(one["backup"]))
         for one in resolved["protection"]
     ]
     if backups:

@@ -117,6 +117,7 @@ impl<O: Observer> Model<O> {
                 packet.label = entrance.next;
                 Onward::Bundle(entrance.bundle, entrance.destination, packet)
             }
+            Hop::Goto(label) => self.at_node(packet.under(label), from),
             Hop::Spread(set) => {
                 packet.label = self.labels.spread(set, packet);
                 self.at_node(packet, from)

@@ -28,6 +28,8 @@ pub enum Hop {
     Bridge(u32),
     /// Sends it through one port of a bundle: an [`Entrance`] of the table, by number.
     Bundle(u32),
+    /// Handles it as under another label, at the same node: an entry that others share.
+    Goto(Label),
     /// Handles it under the label, at the same node, that the hash of its flow chooses: a [`Multipath`] of the table, by
     /// number.
     Spread(u32),
@@ -238,7 +240,7 @@ impl LabelTable {
     #[must_use]
     pub fn same_behind(&self, other: &LabelTable, hop: Hop) -> bool {
         match hop {
-            Hop::Deliver | Hop::Forward { .. } | Hop::Carry { .. } => true,
+            Hop::Deliver | Hop::Forward { .. } | Hop::Carry { .. } | Hop::Goto(_) => true,
             Hop::Gate(n) => self.gates.get(n as usize) == other.gates.get(n as usize),
             Hop::Bridge(n) => self.bridges.get(n as usize) == other.bridges.get(n as usize),
             Hop::Bundle(n) => self.entrances.get(n as usize) == other.entrances.get(n as usize),
@@ -252,6 +254,7 @@ impl LabelTable {
         match hop {
             Hop::Deliver => Vec::new(),
             Hop::Forward { port, next } | Hop::Carry { port, next } => vec![(Some(port), next)],
+            Hop::Goto(label) => vec![(None, label)],
             Hop::Gate(n) => vec![(None, self.gates[n as usize].next)],
             Hop::Bridge(n) => {
                 self.bridges[n as usize].iter().map(|&(port, next)| (Some(port), next)).collect()

@@ -1,11 +1,11 @@
-//! What a backup protects: the part of a flow's way, in one direction, that the backup goes around.
+//! What a backup protects: the part of a way, in one direction, that the backup goes around.
 
 use std::collections::BTreeSet;
 
 use optcp_optical::protection::{Point, ProtectedSegment, Route, Scheme, SetUp, Turn};
 use optcp_units::{Duration, Rate};
 
-use crate::plan::{BundlePlan, DirectedLink, FlowPlan, Plan, ProtectionPlan};
+use crate::plan::{BundlePlan, DirectedLink, Plan, ProtectionPlan, Way};
 
 /// What is one link to whoever routes (a TE link, RFC 4201): a link, or a bundle of them. It fails when all
 /// of its links have failed.
@@ -17,17 +17,18 @@ pub struct TeLink {
 }
 
 impl TeLink {
-    /// The links of a flow's way, in the direction of its data.
-    pub fn passed(bundles: &[BundlePlan], flow: &FlowPlan) -> Vec<TeLink> {
-        let link = |(place, &hop): (usize, &DirectedLink)| match flow.bundles.get(&place) {
+    /// The links of a way.
+    pub fn passed<'p>(bundles: &[BundlePlan], way: impl Into<Way<'p>>) -> Vec<TeLink> {
+        let way = way.into();
+        let link = |(place, &hop): (usize, &DirectedLink)| match way.bundles.get(&place) {
             None => TeLink { ports: vec![hop], bundle: None },
             Some(&number) => {
                 let bundle = &bundles[number];
-                let way = usize::from(bundle.ends[0] != flow.path[place]);
-                TeLink { ports: bundle.ports(way).collect(), bundle: Some(number) }
+                let back = usize::from(bundle.ends[0] != way.path[place]);
+                TeLink { ports: bundle.ports(back).collect(), bundle: Some(number) }
             }
         };
-        flow.hops.iter().enumerate().map(link).collect()
+        way.hops.iter().enumerate().map(link).collect()
     }
 
     /// Whether a protection of `links`, where none means every link, is one of this link.
@@ -55,7 +56,7 @@ impl TeLink {
     }
 }
 
-/// One direction of a flow, and the backup of a part of it.
+/// One direction of a way, and the backup of a part of it.
 pub struct Protected {
     /// The links that packets pass, from their source to their destination.
     pub route: Vec<TeLink>,
@@ -80,24 +81,24 @@ pub fn reversed(hops: &[DirectedLink]) -> Vec<DirectedLink> {
 }
 
 impl Protected {
-    /// Data (0) or ACKs (1) of a flow; `None` if the backup does not leave its way and join it again.
+    /// Data (0) or ACKs (1) of a flow, or one direction of a link; `None` if the backup does not leave its way and join it again.
     /// `links` are the protected link, or all of the protected bundle; none means every link that the backup
     /// goes around.
-    pub fn new(
+    pub fn new<'p>(
         bundles: &[BundlePlan],
-        flow: &FlowPlan,
+        way: impl Into<Way<'p>>,
         direction: usize,
         backup: (&[usize], &[DirectedLink]),
         links: &[usize],
     ) -> Option<Self> {
-        let (nodes, hops) = backup;
-        let position = |node: Option<&usize>| flow.path.iter().position(|n| Some(n) == node);
+        let (way, (nodes, hops)) = (way.into(), backup);
+        let position = |node: Option<&usize>| way.path.iter().position(|n| Some(n) == node);
         let (first, last) = (position(nodes.first())?, position(nodes.last())?);
         if first >= last {
             return None;
         }
-        let end = flow.hops.len();
-        let passed = TeLink::passed(bundles, flow);
+        let end = way.hops.len();
+        let passed = TeLink::passed(bundles, way);
         let back = |links: Vec<TeLink>| links.into_iter().rev().map(TeLink::reversed).collect();
         let (route, from, to, backup) = match direction {
             0 => (passed, first, last, hops.to_vec()),
@@ -159,34 +160,44 @@ impl Protected {
     }
 }
 
-/// What a protection needs: each direction of a link once, whichever of its flows and faults need it.
+/// What the backups of an entry need for a group: each direction of a link once, whichever of its flows and faults need it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Spare {
-    /// The protection, by its place in the file.
+    /// The first of its protections, by its place in the plan.
     pub protection: usize,
-    /// The group of flows.
+    /// The group of flows; empty for links that are protected for all that routers send over them.
     pub flows: String,
     /// The scheme's name in files.
     pub scheme: &'static str,
     /// Capacity of the protected path: that of its slowest link, where a bundle has that of all its links.
     pub rate: Rate,
-    /// Directions of links that the backup goes around.
+    /// Directions of links that the backups go around.
     pub working: usize,
     /// Directions of links that backups need, with as much capacity on each.
     pub spare: usize,
 }
 
-/// What each protection of a plan needs.
+/// What the backups of each entry and group need.
 pub fn spare(plan: &Plan) -> Vec<Spare> {
-    let of = |(index, protection): (usize, &ProtectionPlan)| {
-        let (mut working, mut spare) = (BTreeSet::new(), BTreeSet::new());
-        let mut rates = Vec::new();
-        for &flow in &protection.flows {
+    // Those of an entry and a group stand together.
+    let alike = |a: &ProtectionPlan, b: &ProtectionPlan| (a.entry, a.group) == (b.entry, b.group);
+    let mut first = 0;
+    let of = |all: &[ProtectionPlan]| {
+        let place = first;
+        first += all.len();
+        of_entry(plan, place, all)
+    };
+    plan.protections.chunk_by(alike).filter_map(of).collect()
+}
+
+fn of_entry(plan: &Plan, place: usize, all: &[ProtectionPlan]) -> Option<Spare> {
+    let (mut working, mut spare, mut rates) = (BTreeSet::new(), BTreeSet::new(), Vec::new());
+    for protection in all {
+        for way in protection.ways(&plan.flows) {
             for direction in [0, 1] {
                 let ways = (&protection.backup[..], &protection.hops[..]);
-                let flow = &plan.flows[flow];
                 let protected =
-                    Protected::new(&plan.bundles, flow, direction, ways, &protection.links);
+                    Protected::new(&plan.bundles, way, direction, ways, &protection.links);
                 let Some(protected) = protected else { continue };
                 working.extend(protected.working().iter().flat_map(|link| link.ports.clone()));
                 rates.extend(protected.working().iter().map(|link| link.rate(plan)));
@@ -197,14 +208,14 @@ pub fn spare(plan: &Plan) -> Vec<Spare> {
                 }
             }
         }
-        Some(Spare {
-            protection: index,
-            flows: plan.groups[protection.group].clone(),
-            scheme: protection.scheme.name(),
-            rate: rates.into_iter().min()?,
-            working: working.len(),
-            spare: spare.len(),
-        })
-    };
-    plan.protections.iter().enumerate().filter_map(of).collect()
+    }
+    let first = all.first()?;
+    Some(Spare {
+        protection: place,
+        flows: first.group.map_or(String::new(), |group| plan.groups[group].clone()),
+        scheme: first.scheme.name(),
+        rate: rates.into_iter().min()?,
+        working: working.len(),
+        spare: spare.len(),
+    })
 }

@@ -260,7 +260,7 @@ fn protection(plan: &Plan, entry: &ProtectionPlan) -> Value {
         }),
     };
     let mut protection = json!({
-        "flows": plan.groups[entry.group],
+        "flows": entry.group.map(|group| plan.groups[group].as_str()),
         "scheme": entry.scheme.name(),
         "links": links.collect::<Vec<_>>(),
         "backup": names(plan, &entry.backup),

@@ -9,7 +9,7 @@ use crate::plan::{
     Carries, DetectionPlan, DirectedLink, FailurePlan, FlowPlan, Plan, QueueLimit, Spread,
 };
 use crate::protected::Protected;
-use crate::tree::{Node, Origin, Step, Value, place};
+use crate::tree::{Node, Origin, Step, place};
 use optcp_units::nearest::list;
 
 optcp_units::registry! {
@@ -219,7 +219,8 @@ impl Finder<'_> {
     fn failure(&mut self, failure: &FailurePlan, path: &[Step<'_>]) {
         let plan = self.plan;
         let (mut bare, mut open) = (BTreeSet::new(), BTreeSet::new());
-        let guarded: BTreeSet<usize> = plan.protections.iter().map(|one| one.group).collect();
+        let guarded: BTreeSet<usize> =
+            plan.protections.iter().filter_map(|one| one.group).collect();
         for (index, flow) in plan.flows.iter().enumerate().filter(|(_, flow)| !flow.routed) {
             let in_bundle = plan.bundles.iter().any(|bundle| bundle.has(failure.link));
             if in_bundle || !flow.hops.iter().any(|hop| hop.0 == failure.link) {
@@ -269,7 +270,7 @@ impl Finder<'_> {
             let message = format!("routers know of a failure after {}", routing.detection);
             self.warn(WarningKind::LateSwitch, place!["routing", "detection"], message);
         }
-        for (index, protection) in self.plan.protections.iter().enumerate() {
+        for protection in &self.plan.protections {
             let after = match protection.detection {
                 DetectionPlan::After(delays) => delays[0].max(delays[1]),
                 DetectionPlan::Hello { interval, multiplier } => interval * u64::from(multiplier),
@@ -277,8 +278,7 @@ impl Finder<'_> {
             if after + protection.hold_off > LATEST_SWITCH {
                 let message =
                     format!("packets are switched {} after a failure", after + protection.hold_off);
-                // Entries with a backup that is found have several.
-                let entry = self.entry_of_protection(index);
+                let entry = protection.entry;
                 self.warn(
                     WarningKind::LateSwitch,
                     place!["protection", entry, "switch_delay"],
@@ -288,29 +288,13 @@ impl Finder<'_> {
         }
     }
 
-    /// The entry of the file that a protection is of, by its group: entries with backups that are found are alone in it.
-    fn entry_of_protection(&self, index: usize) -> usize {
-        let group = &self.plan.groups[self.plan.protections[index].group];
-        let entries = self.tree.get("protection").map(|node| &node.value);
-        let Some(Value::Array(entries)) = entries else { return 0 };
-        let of_group = |entry: &Node| match entry.get("flows").map(|flows| &flows.value) {
-            Some(Value::String(name)) => name == group,
-            Some(Value::Array(names)) => {
-                names.iter().any(|name| matches!(&name.value, Value::String(n) if n == group))
-            }
-            _ => false,
-        };
-        entries.iter().position(of_group).unwrap_or(0)
-    }
-
     fn backups(&mut self) {
         let plan = self.plan;
-        for (index, protection) in plan.protections.iter().enumerate() {
+        for protection in &plan.protections {
             let backup: BTreeSet<usize> = protection.hops.iter().map(|hop| hop.0).collect();
-            for &flow in &protection.flows {
+            for way in protection.ways(&plan.flows) {
                 let ways = (&protection.backup[..], &protection.hops[..]);
-                let protected =
-                    Protected::new(&plan.bundles, &plan.flows[flow], 0, ways, &protection.links);
+                let protected = Protected::new(&plan.bundles, way, 0, ways, &protection.links);
                 let Some(protected) = protected else { continue };
                 let covered = protected.covered.iter().map(|&place| &protected.working()[place]);
                 let covered: BTreeSet<usize> =
@@ -322,13 +306,17 @@ impl Finder<'_> {
                     among(&covered) && among(&backup)
                 });
                 if let Some(risk) = shared {
-                    let group = &plan.groups[protection.group];
+                    let what = match (protection.group, covered.first()) {
+                        (Some(group), _) => &plan.groups[group],
+                        (None, Some(&link)) => &plan.links[link].name,
+                        (None, None) => break,
+                    };
                     let message = format!(
-                        "a backup of `{group}` shares the risk `{}` with its path",
+                        "a backup of `{what}` shares the risk `{}` with its path",
                         risk.name
                     );
-                    let entry = self.entry_of_protection(index);
-                    self.warn(WarningKind::SharedRisk, place!["protection", entry], message);
+                    let place = place!["protection", protection.entry];
+                    self.warn(WarningKind::SharedRisk, place, message);
                     break;
                 }
             }

@@ -95,7 +95,7 @@ fn the_sample_fails_is_switched_and_observed() {
     assert_eq!((failure.at, failure.repair), (Time::from_ps(5_000_000_000_000), None));
 
     let [protection] = &plan.protections[..] else { panic!("one protection") };
-    assert_eq!((protection.group, &protection.links), (0, &vec![failure.link]));
+    assert_eq!((protection.group, &protection.links), (Some(0), &vec![failure.link]));
     assert_eq!(protection.flows, (0..100).collect::<Vec<_>>());
     assert_eq!(names(plan, &protection.backup), "L1 L5 L6 L2");
     assert_eq!(ports(plan, &protection.hops), ["L1->L5", "L5->L6", "L6->L2"]);

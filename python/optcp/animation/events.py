@@ -62,7 +62,8 @@ def _switches(switches: Sequence[Mapping[str, Any]], scenario: Mapping[str, Any]
     """Equal switches close together are one sentence."""
     runs: list[tuple[int, tuple[str, str, str], list[str]]] = []
     for one in switches:
-        flows = scenario["protection"][one["protection"]]["flows"]
+        protection = scenario["protection"][one["protection"]]
+        flows = protection["flows"] or f"all over {protection['links'][0]}"
         key = (one["packets"], one["to"], flows)
         last = next((run for run in reversed(runs) if run[1] == key), None)
         if last is not None and one["at_ps"] - last[0] <= TOGETHER_PS:

@@ -197,7 +197,7 @@ def _paths(resolved: Mapping[str, Any], drawn_as: Mapping[str, str]) -> list[tup
             working.setdefault(tuple(drawn_as[node] for node in route["path"]), group["group"])
     backups: dict[tuple[str, ...], str] = {}
     for one in resolved["protection"]:
-        backups.setdefault(tuple(drawn_as[node] for node in one["backup"]), f"backup of {one['flows']}")
+        backups.setdefault(tuple(drawn_as[node] for node in one["backup"]), _backup_of(one))
     names = list(working.values())
 
     def called(path: tuple[str, ...], name: str) -> str:
@@ -207,6 +207,10 @@ def _paths(resolved: Mapping[str, Any], drawn_as: Mapping[str, str]) -> list[tup
     found = found if len(found) <= MOST_PATHS else []
     behind = [(name, list(path), True) for path, name in backups.items()]
     return found + (behind if len(behind) + len(found) <= MOST_PATHS else [])
+
+
+def _backup_of(protection: Mapping[str, Any]) -> str:
+    return f"backup of {protection['flows'] or ', '.join(protection['links'])}"
 
 
 def _head(height: float, *, alone: bool) -> str:

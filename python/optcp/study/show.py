@@ -279,5 +279,5 @@ class _Shown:
         for need in map(dict, dict.fromkeys(found)):
             links = (str(need["working_links"]), str(need["spare_links"]))
             ratio = f"{need['spare_links'] / need['working_links']:.2f}"
-            lines.add_row(need["flows"], need["scheme"], *links, rate_text(need["rate_bps"]), ratio)
+            lines.add_row(need["flows"] or "all routed", need["scheme"], *links, rate_text(need["rate_bps"]), ratio)
         self._print("capacity that protection needs, each direction of a link counted", lines)

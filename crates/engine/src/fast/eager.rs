@@ -213,6 +213,7 @@ impl<'a> Survey<'a> {
                     }
                     at = next;
                 }
+                Hop::Goto(label) => at = label,
                 Hop::Spread(_) => break self.last_of_spread(at),
                 Hop::Deliver | Hop::Gate(_) | Hop::Bridge(_) => break Feeder::Many,
             }
@@ -240,7 +241,7 @@ impl<'a> Survey<'a> {
             Hop::Forward { port, .. } | Hop::Carry { port, .. } => {
                 self.lone_pipe(self.feeds[port.index()])
             }
-            hop @ Hop::Spread(_) => {
+            hop @ (Hop::Spread(_) | Hop::Goto(_)) => {
                 self.labels.leads_to(hop).into_iter().all(|(_, next_hop)| self.is_eager(next_hop))
             }
             Hop::Deliver | Hop::Gate(_) | Hop::Bridge(_) | Hop::Bundle(_) => false,
@@ -256,7 +257,8 @@ impl<'a> Survey<'a> {
                 Feeder::One(feeder) => feeder >= self.ports && feeder != SPECIAL,
                 Feeder::None | Feeder::Many => false,
             },
-            Hop::Deliver | Hop::Gate(_) | Hop::Bridge(_) | Hop::Bundle(_) | Hop::Spread(_) => false,
+            Hop::Goto(_) | Hop::Spread(_) => false,
+            Hop::Deliver | Hop::Gate(_) | Hop::Bridge(_) | Hop::Bundle(_) => false,
         };
         let receiver = self.lone_pipe(delivered[0]) && alone(acks);
         // An ACK does not overtake what the application writes before it comes.
@@ -282,8 +284,8 @@ impl<'a> Survey<'a> {
                 {
                     at = next
                 }
-                // At least it may be so on all of its ways.
-                Hop::Spread(_) => return true,
+                // It may be so behind these.
+                Hop::Spread(_) | Hop::Goto(_) => return true,
                 _ => return false,
             }
         }
@@ -305,6 +307,7 @@ impl<'a> Survey<'a> {
                 let Entrance { next, .. } = self.labels.entrance(entrance);
                 Entry::new(Entry::BUNDLE, entrance, 1, ahead(next))
             }
+            Hop::Goto(other) => self.entry(other),
             Hop::Spread(set) => Entry::new(Entry::SPREAD, set, 0, Ahead::Wait),
             Hop::Gate(_) | Hop::Bridge(_) => Entry::end(Entry::SPECIAL),
         }

@@ -90,13 +90,19 @@ pub(crate) fn world(
     let datagrams =
         traffic::datagrams(full, streams, &mut paths, &mut entrances, tables.as_ref(), go_on)?;
     let ports = ports(plan, streams);
-    let (mut controls, switches, failed) =
+    let (mut controls, mut switches, failed) =
         controls(plan, &ports, streams, &mut paths, &mut entrances);
     let mut routing = None;
     if let Some((mut tables, plan_of)) = tables.zip(plan.routing.as_ref()) {
+        let protected = protection::of_links(plan, &ports, streams);
+        let of_links = (&ports[..], &protected[..]);
         let (rewritten, record) =
-            tables.rewrite(plan, plan_of, &ports, (streams, go_on), &mut paths)?;
+            tables.rewrite(plan, plan_of, of_links, (streams, go_on), &mut paths)?;
         controls.extend(rewritten);
+        controls.retain(|control| control.at <= plan.stop);
+        let of_links = protected.iter().flat_map(|segment| segment.switches(plan));
+        switches.extend(of_links.filter(|switch| switch.at <= plan.stop));
+        switches.sort_by_key(|switch| switch.at);
         paths.set_keys(tables.keys(full));
         routing = Some(record);
     }

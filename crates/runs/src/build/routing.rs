@@ -20,6 +20,7 @@ use optcp_scenario::routed::topology_of;
 
 use super::bundles::{bundle_id, outages_of};
 use super::places::{delay_of, draw, port_id};
+use super::protection::Segment;
 
 /// What routers did at an instant, for the result of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -58,7 +59,11 @@ pub(super) struct Tables {
     entries: BTreeMap<usize, Vec<Option<Label>>>,
     /// How flows are spread over next hops of equal cost, and each router's seed.
     spread: Option<(Hashing, Vec<u64>)>,
-    /// Where they are: by destination and next hop, the entry for those that are to take it.
+    /// Links that are protected for all that is sent over them.
+    protected: BTreeSet<DirectedLink>,
+    /// By such a link and the label behind it: the entry for packets that are to take it.
+    into_link: BTreeMap<(DirectedLink, Label), Label>,
+    /// Where flows are spread: by destination and next hop, the entry for those that are to take it.
     next_hops: BTreeMap<(usize, DirectedLink), Label>,
 }
 
@@ -85,7 +90,11 @@ impl Tables {
         }
         let spread = routing.ecmp.map(|hashing| (hashing, hashed::seeds(plan, seed)));
         let next_hops = BTreeMap::new();
-        let mut tables = Tables { topology, routes, entries, spread, next_hops };
+        let links = plan.protections.iter().filter_map(|one| Some(one.link.as_ref()?.hops[0]));
+        let protected = links.flat_map(|(link, _)| [(link, 0), (link, 1)]).collect();
+        let into_link = BTreeMap::new();
+        let mut tables =
+            Tables { topology, routes, entries, spread, next_hops, protected, into_link };
         for (destination, labels) in tables.entries.clone() {
             for (node, label) in labels.into_iter().enumerate() {
                 let hops = match tables.spread {
@@ -155,7 +164,7 @@ impl Tables {
     /// What an entry does that sends packets of a destination over these links, behind which they are
     /// forwarded as usual.
     fn along(
-        &self,
+        &mut self,
         plan: &Plan,
         hops: &[DirectedLink],
         destination: usize,
@@ -171,18 +180,29 @@ impl Tables {
                 label
             }
         };
-        let Some(number) = plan.led_by(first.0) else {
-            return Hop::Forward { port: port_id(first), next };
+        let into = match plan.led_by(first.0) {
+            None => Hop::Forward { port: port_id(first), next },
+            Some(number) => {
+                // The node behind the bundle, or its end where the packets stay there.
+                let end = self.far_end(first);
+                let onward = beyond.first().copied().or_else(|| self.routes.next(end, destination));
+                let behind = onward.map_or(end, |hop| self.far_end(hop));
+                paths.entrance(Entrance {
+                    bundle: bundle_id(number, plan.bundles[number].way(&plan.links, first)),
+                    destination: plan.numbers[behind],
+                    next,
+                })
+            }
         };
-        // The node behind the bundle, or its end where the packets stay there.
-        let end = self.far_end(first);
-        let onward = beyond.first().copied().or_else(|| self.routes.next(end, destination));
-        let behind = onward.map_or(end, |hop| self.far_end(hop));
-        paths.entrance(Entrance {
-            bundle: bundle_id(number, plan.bundles[number].way(&plan.links, first)),
-            destination: plan.numbers[behind],
-            next,
-        })
+        if !self.protected.contains(&first) {
+            return into;
+        }
+        let label = *self.into_link.entry((first, next)).or_insert_with(|| {
+            let label = paths.open();
+            paths.set(label, into);
+            label
+        });
+        Hop::Goto(label)
     }
 
     /// The same for a tunnel whose routers inside leave the time to live alone. Bundles do not go with it.
@@ -197,11 +217,11 @@ impl Tables {
         &mut self,
         plan: &Plan,
         routing: &RoutingPlan,
-        ports: &[PortConfig],
+        (ports, protected): (&[PortConfig], &[Segment<'_>]),
         (streams, go_on): (Streams, &mut dyn FnMut() -> bool),
         paths: &mut Paths,
     ) -> Option<(Vec<Control>, RoutingRecord)> {
-        let failures = failures(plan);
+        let failures = failures(plan, protected);
         let timing = timing(plan, routing, ports, streams);
         let (forwarding, converge) = (routing.forwarding(), routing.converge);
         let mut line = timeline(&self.topology, &failures, &timing, forwarding, converge, go_on)?;
@@ -231,6 +251,13 @@ impl Tables {
             let hop = *laid.entry(key).or_insert_with(&mut lay);
             controls.push(Control { at: *at, action: Action::SetHop(label, hop) });
         }
+        // Now all ways into protected links are known.
+        for segment in protected {
+            let of_port = (segment.port(), Label(0))..=(segment.port(), Label(u32::MAX));
+            for (&(_, onto), &entry) in self.into_link.range(of_port) {
+                segment.switch_link([entry, onto], ports, paths, &mut controls);
+            }
+        }
         Some((controls, record))
     }
 }
@@ -258,11 +285,13 @@ impl RoutingRecord {
     }
 }
 
-/// When links are down, bundles of them as one: while none of its links works and is chosen.
-fn failures(plan: &Plan) -> Vec<Failure> {
+/// When routers find links down: bundles as one, while none of its links works and is chosen; and those that are protected by
+/// themselves until the backup is used.
+fn failures(plan: &Plan, protected: &[Segment<'_>]) -> Vec<Failure> {
+    let by_itself = |link: usize| protected.iter().any(|segment| segment.port().0 == link);
     let alone = plan.failures.iter().filter(|failure| {
         let link = failure.link;
-        !plan.bundles.iter().any(|bundle| bundle.has(link))
+        !by_itself(link) && !plan.bundles.iter().any(|bundle| bundle.has(link))
     });
     let of_links = alone.map(|failure| Failure {
         link: failure.link,
@@ -270,17 +299,21 @@ fn failures(plan: &Plan) -> Vec<Failure> {
         at: failure.at,
         repair: failure.repair,
     });
-    let of_bundles = plan.bundles.iter().flat_map(|bundle| {
+    let one_way = |(link, direction): DirectedLink, outages: Vec<Outage>| {
+        let directions = [direction == 0, direction == 1];
+        let failure =
+            move |Outage { failure, repair }| Failure { link, directions, at: failure, repair };
+        outages.into_iter().map(failure)
+    };
+    let bundles = plan.bundles.iter().filter(|bundle| !by_itself(bundle.leader()));
+    let of_bundles = bundles.flat_map(|bundle| {
         [0, 1].into_iter().flat_map(move |way| {
             let ports: Vec<DirectedLink> = bundle.ports(way).collect();
-            let (link, direction) = ports[0];
-            let directions = [direction == 0, direction == 1];
-            let failure =
-                move |Outage { failure, repair }| Failure { link, directions, at: failure, repair };
-            outages_of(plan, bundle, &ports).into_iter().map(failure)
+            one_way(ports[0], outages_of(plan, bundle, &ports))
         })
     });
-    of_links.chain(of_bundles).collect()
+    let of_protected = protected.iter().flat_map(|segment| one_way(segment.port(), segment.seen()));
+    of_links.chain(of_bundles).chain(of_protected).collect()
 }
 
 /// How long everything takes in this run.

@@ -8,12 +8,12 @@ use optcp_routing::{Topology, Tree};
 use crate::plan::{DirectedLink, FlowPlan};
 use crate::problem::Problems;
 use crate::protected::TeLink;
-use crate::schema::{Disjoint, Metric};
+use crate::schema::{Disjoint, Metric, ProtectionEntry};
 use crate::tree::place;
 
+use super::covers::{Covers, Guard};
 use super::draft::Draft;
 use super::network::Network;
-use super::protection::{Covers, Guard};
 use super::route::Route;
 use super::ways::Finder;
 
@@ -34,16 +34,13 @@ pub(super) fn found(
             .at(&here("link"), "`link` has no meaning here")
             .label("a backup that is found covers every link that it can");
     }
-    if plan.protections.iter().any(|other| other.group == group) {
+    if plan.protections.iter().any(|other| other.group == Some(group)) {
         problems.at(&here("flows"), format!("`{}` is already protected", entry.flows));
     }
-    let metric = entry.metric.unwrap_or(Metric::Cost);
-    let finder = Finder::new(network, metric, &here("metric"), problems);
-    let (Some(finder), true) = (finder, problems.found.len() == before && !network.incomplete)
-    else {
+    if problems.found.len() > before {
         return Vec::new();
-    };
-    let search = Search { topology: finder.topology, risks: shared(plan), network };
+    }
+    let Some(search) = Search::new(i, entry, plan, network, problems) else { return Vec::new() };
     let local = entry.scheme.unwrap_or(Scheme::Local) == Scheme::Local;
     let found = match (local, disjoint) {
         (true, Disjoint::Node) => {
@@ -73,13 +70,43 @@ fn shared(plan: &Draft) -> BTreeMap<usize, BTreeSet<usize>> {
     shared
 }
 
-struct Search<'n> {
+/// Looks for backups.
+pub(super) struct Search<'n> {
     topology: Topology,
     risks: BTreeMap<usize, BTreeSet<usize>>,
     network: &'n Network,
 }
 
-impl Search<'_> {
+impl<'n> Search<'n> {
+    /// A search for the backups of an entry; `None` if there is none, which is then reported.
+    pub(super) fn new(
+        i: usize,
+        entry: &ProtectionEntry,
+        plan: &Draft,
+        network: &'n Network,
+        problems: &mut Problems<'_>,
+    ) -> Option<Self> {
+        let metric = entry.metric.unwrap_or(Metric::Cost);
+        let finder = Finder::new(network, metric, place!["protection", i, "metric"], problems)?;
+        let search = Search { topology: finder.topology, risks: shared(plan), network };
+        (!network.incomplete).then_some(search)
+    }
+
+    /// A backup around a link, or a bundle of them, from one end to the other.
+    pub(super) fn around(
+        &self,
+        links: &[usize],
+        [from, to]: [usize; 2],
+        disjoint: Disjoint,
+    ) -> Option<Route> {
+        let risks: &[bool] = match disjoint {
+            Disjoint::Auto => &[true, false],
+            Disjoint::Risk => &[true],
+            Disjoint::Link | Disjoint::Node => &[false],
+        };
+        risks.iter().find_map(|&risks| self.way(from, to, &self.gone(links, risks), &[]))
+    }
+
     /// The links of a set, and with `risks` all that share a risk with one of them.
     fn gone(&self, links: &[usize], risks: bool) -> BTreeSet<usize> {
         let sharing =
@@ -120,16 +147,10 @@ impl Search<'_> {
                 flows.push(index);
             }
         }
-        let around = |(port, links, [from, to]): (DirectedLink, Vec<usize>, [usize; 2])| {
-            let risks: &[bool] = match disjoint {
-                Disjoint::Auto => &[true, false],
-                Disjoint::Risk => &[true],
-                Disjoint::Link | Disjoint::Node => &[false],
-            };
-            let way = |&risks: &bool| self.way(from, to, &self.gone(&links, risks), &[]);
-            let backup = risks.iter().find_map(way)?;
+        let around = |(port, links, ends): (DirectedLink, Vec<usize>, [usize; 2])| {
+            let backup = self.around(&links, ends, disjoint)?;
             let flows = flows_on.get(&port).cloned().unwrap_or_default();
-            Some(Covers { flows, links, backup })
+            Some(Covers { flows, link: None, links, backup })
         };
         order.into_iter().filter_map(around).collect()
     }
@@ -151,7 +172,7 @@ impl Search<'_> {
             .into_iter()
             .filter_map(|(first, flows)| {
                 let backup = self.of_path(&plan.flows[first], disjoint)?;
-                Some(Covers { flows, links: Vec::new(), backup })
+                Some(Covers { flows, link: None, links: Vec::new(), backup })
             })
             .collect();
         for covers in &found {

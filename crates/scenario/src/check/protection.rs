@@ -1,7 +1,6 @@
 //! Backup paths.
 
 use std::collections::BTreeMap;
-use std::ops::Deref;
 
 use optcp_optical::protection::{Revert, Scheme, SetUp};
 use optcp_units::{Duration, Time};
@@ -14,8 +13,10 @@ use crate::tree::place;
 use optcp_units::nearest::suggestion;
 
 use super::backups;
+use super::covers::{Covers, Guard, consists_of, name_of, written};
 use super::draft::Draft;
 use super::flows::check_queues;
+use super::links as of_links;
 use super::network::Network;
 use super::route::Route;
 
@@ -26,80 +27,78 @@ pub(super) fn protections(
     network: &mut Network,
     problems: &mut Problems<'_>,
 ) {
-    let each = file.protection.iter().enumerate().flat_map(|(i, entry)| {
-        let names = match &entry.flows {
-            ListOr::Found(name) => std::slice::from_ref(name),
-            ListOr::List(names) => names,
-        };
-        names.iter().map(move |flows| (i, Guard { entry, flows }))
-    });
     // By entry: how many backups have been laid.
     let mut laid: BTreeMap<usize, usize> = BTreeMap::new();
-    for (i, entry) in each {
-        let entry = &entry;
-        let link = entry.link.as_ref().map(|link| links(i, link, network, problems));
-        let place = place!["protection", i, "backup"];
-        let written = match &entry.backup {
-            ListOr::List(nodes) => Some(network.routes(nodes, place, problems)),
-            ListOr::Found(_) => None,
+    for (i, entry) in file.protection.iter().enumerate() {
+        let names = match &entry.flows {
+            None => None,
+            Some(ListOr::Found(name)) => Some(std::slice::from_ref(name)),
+            Some(ListOr::List(names)) => Some(&names[..]),
         };
-        let Some(group) = plan.groups.iter().position(|group| *group == entry.flows) else {
-            let groups = plan.groups.iter().map(String::as_str);
-            let help = suggestion(entry.flows, "groups of flows", groups);
-            problems
-                .at(
-                    place!["protection", i, "flows"],
-                    format!("no group of flows `{}`", entry.flows),
-                )
-                .help(help);
-            continue;
-        };
-        if plan.flows.iter().any(|flow| flow.group == group && flow.routed) {
-            let message = format!("`{}` follows the routing", entry.flows);
-            problems
-                .at(place!["protection", i, "flows"], message)
-                .label("has no path of its own to protect")
-                .help("give its flows path = \"shortest\"; backups of routers are `repair` of [routing]".to_owned());
-            continue;
-        }
-        let detection = detection(i, entry, problems);
-        check_keys(i, entry, problems);
-        let Some(links) = link.unwrap_or(Some(Vec::new())) else { continue };
-        check_delays(i, entry, &links, plan, problems);
-        let protected = match (&entry.backup, written) {
-            (ListOr::Found(disjoint), _) => {
-                backups::found((i, entry, *disjoint), group, plan, network, problems)
+        // The links of all routers once, or each group for itself.
+        let of_links = names.is_none().then_some(None);
+        for flows in of_links.into_iter().chain(names.into_iter().flatten().map(Some)) {
+            let link = entry.link.as_ref().map(|link| links(i, link, network, problems));
+            let place = place!["protection", i, "backup"];
+            let written = match &entry.backup {
+                ListOr::List(nodes) => Some(network.routes(nodes, place, problems)),
+                ListOr::Found(_) => None,
+            };
+            let group = match flows {
+                Some(flows) => match group(i, flows, plan, problems) {
+                    None => continue,
+                    group => group,
+                },
+                None => None,
+            };
+            let detection = detection(i, entry, problems);
+            check_keys(i, entry, problems);
+            let Some(links) = link.unwrap_or(Some(Vec::new())) else { continue };
+            check_delays(i, entry, &links, plan, problems);
+            let routes = written.as_ref().map(Option::as_deref);
+            let protected = match (flows, group, &entry.backup, routes) {
+                (Some(flows), Some(group), ListOr::Found(disjoint), _) => {
+                    let guard = Guard { entry, flows };
+                    backups::found((i, &guard, *disjoint), group, plan, network, problems)
+                }
+                (Some(flows), Some(group), _, Some(Some(routes))) => {
+                    let guard = Guard { entry, flows };
+                    one(i, &guard, group, &links, routes, plan, network, problems)
+                        .into_iter()
+                        .collect()
+                }
+                (None, _, _, routes) => {
+                    of_links::links(i, entry, &links, routes.flatten(), plan, network, problems)
+                }
+                _ => continue,
+            };
+            for protected in protected {
+                let n = *laid.entry(i).and_modify(|n| *n += 1).or_default();
+                lay((i, n), entry, (group, detection), protected, plan, network, problems);
             }
-            (_, Some(Some(routes))) => {
-                one(i, entry, group, &links, &routes, plan, network, problems).into_iter().collect()
-            }
-            _ => continue,
-        };
-        for protected in protected {
-            let n = *laid.entry(i).and_modify(|n| *n += 1).or_default();
-            lay((i, n), entry, (group, detection), protected, plan, network, problems);
         }
     }
 }
 
-/// An entry as it is for one of its groups of flows.
-pub(super) struct Guard<'e> {
-    entry: &'e ProtectionEntry,
-    pub flows: &'e str,
-}
-
-impl Deref for Guard<'_> {
-    type Target = ProtectionEntry;
-    fn deref(&self) -> &ProtectionEntry {
-        self.entry
+/// A group of flows that have paths of their own.
+fn group(i: usize, flows: &str, plan: &Draft, problems: &mut Problems<'_>) -> Option<usize> {
+    let place = place!["protection", i, "flows"];
+    let Some(group) = plan.groups.iter().position(|group| group == flows) else {
+        let help = suggestion(flows, "groups of flows", plan.groups.iter().map(String::as_str));
+        problems.at(place, format!("no group of flows `{flows}`")).help(help);
+        return None;
+    };
+    if plan.flows.iter().any(|flow| flow.group == group && flow.routed) {
+        problems
+            .at(place, format!("`{flows}` follows the routing"))
+            .label("has no path of its own to protect")
+            .help(
+                "leave `flows` out to protect links for all that routers send over them; or give its flows path = \"shortest\""
+                    .to_owned(),
+            );
+        return None;
     }
-}
-
-/// What a backup protects: the flows, and the links whose failure it is for, all that it goes around if none is named.
-pub(super) struct Covers {
-    pub flows: Vec<usize>,
-    pub links: Vec<usize>,
-    pub backup: Route,
+    Some(group)
 }
 
 /// What the one backup of an entry protects that is written node by node.
@@ -114,46 +113,34 @@ fn one(
     network: &Network,
     problems: &mut Problems<'_>,
 ) -> Option<Covers> {
-    let place = place!["protection", i, "backup"];
-    if entry.metric.is_some() {
-        problems
-            .at(place!["protection", i, "metric"], "`metric` has no meaning here")
-            .label("with a `backup` that is found only");
-    }
-    let [backup] = routes else {
-        problems.at(place, "a group of nodes in a backup path").label("name one node");
-        return None;
-    };
-    if let Some(bundle) = backup.bundles.values().next() {
-        let message = format!("the backup goes through bundle `{}`", network.bundles[*bundle].name);
-        problems.at(place, message).help("name one of its links between the two nodes".to_owned());
-        return None;
-    }
-    let flows = flows(i, entry, group, links, backup, plan, network, problems)?;
-    let backup =
-        Route { nodes: backup.nodes.clone(), hops: backup.hops.clone(), bundles: BTreeMap::new() };
-    Some(Covers { flows, links: links.to_vec(), backup })
+    let backup = written(i, entry, routes, network, problems)?;
+    let flows = flows(i, entry, group, links, &backup, plan, network, problems)?;
+    Some(Covers { flows, link: None, links: links.to_vec(), backup })
 }
 
 /// Lays a backup: number n of entry i.
 fn lay(
     (i, n): (usize, usize),
-    entry: &Guard<'_>,
-    (group, detection): (usize, DetectionPlan),
+    entry: &ProtectionEntry,
+    (group, detection): (Option<usize>, DetectionPlan),
     covers: Covers,
     plan: &mut Draft,
     network: &mut Network,
     problems: &mut Problems<'_>,
 ) {
-    let Covers { flows, links, backup } = covers;
-    if let Some(tcp) = plan.flows[flows[0]].tcp {
+    let Covers { flows, link, links, backup } = covers;
+    if let (Some(group), Some(&flow)) = (group, flows.first())
+        && let Some(tcp) = plan.flows[flow].tcp
+    {
         let config = &plan.tcp[tcp].1;
-        check_queues(entry.flows, config, &backup.hops, network, problems);
+        check_queues(&plan.groups[group], config, &backup.hops, network, problems);
     }
     let span = |span: Option<Span>| span.map_or(Duration::ZERO, |span| span.0);
     let mut protection = ProtectionPlan {
+        entry: i,
         group,
         flows,
+        link,
         scheme: entry.scheme.unwrap_or(Scheme::Local),
         links,
         backup: backup.nodes,
@@ -194,21 +181,6 @@ fn links(
     Some(links)
 }
 
-/// The name of a link, or of the bundle that consists of the links.
-fn name_of<'n>(links: &[usize], network: &'n Network) -> &'n str {
-    match links {
-        [link] => &network.links[*link].name,
-        _ => {
-            let bundle = network.bundles.iter().find(|bundle| consists_of(bundle, links));
-            bundle.map_or("", |bundle| &bundle.name)
-        }
-    }
-}
-
-fn consists_of(bundle: &BundlePlan, links: &[usize]) -> bool {
-    bundle.members.iter().map(|member| &member.0).eq(links)
-}
-
 /// Where a flow passes a link, or the bundle that consists of the links.
 fn passage(flow: &FlowPlan, links: &[usize], network: &Network) -> Option<usize> {
     TeLink::passed(&network.bundles, flow).iter().position(|link| link.is_among(links))
@@ -218,7 +190,7 @@ fn passage(flow: &FlowPlan, links: &[usize], network: &Network) -> Option<usize>
 /// one, take packets back, or be replaced by one port.
 fn check_bundles(
     i: usize,
-    entry: &Guard<'_>,
+    entry: &ProtectionEntry,
     protection: &ProtectionPlan,
     plan: &Draft,
     network: &Network,
@@ -227,11 +199,10 @@ fn check_bundles(
     let one_plus_one = protection.scheme.bridges();
     let optical = protection.revert == Revert::Optical && !one_plus_one;
     let reserved = entry.capacity == Some(CapacityKind::Reserved);
-    for &flow in &protection.flows {
+    for way in protection.ways(&plan.flows) {
         let ways = (&protection.backup[..], &protection.hops[..]);
-        let flow = &plan.flows[flow];
         let both = [0, 1].map(|direction| {
-            Protected::new(&network.bundles, flow, direction, ways, &protection.links)
+            Protected::new(&network.bundles, way, direction, ways, &protection.links)
         });
         let Some(data) = &both[0] else { continue };
         let working = data.working();
@@ -279,7 +250,7 @@ fn check_bundles(
 }
 
 /// How failures are known: by exactly one of two keys.
-fn detection(i: usize, entry: &Guard<'_>, problems: &mut Problems<'_>) -> DetectionPlan {
+fn detection(i: usize, entry: &ProtectionEntry, problems: &mut Problems<'_>) -> DetectionPlan {
     match (entry.switch_delay, entry.hello) {
         (Some(SwitchDelay { data, ack }), None) => DetectionPlan::After([data, ack]),
         (None, Some(hello)) => {
@@ -317,7 +288,7 @@ fn detection(i: usize, entry: &Guard<'_>, problems: &mut Problems<'_>) -> Detect
 }
 
 /// Refuses keys that the chosen scheme does not look at.
-fn check_keys(i: usize, entry: &Guard<'_>, problems: &mut Problems<'_>) {
+fn check_keys(i: usize, entry: &ProtectionEntry, problems: &mut Problems<'_>) {
     let scheme = entry.scheme.unwrap_or(Scheme::Local);
     let revert = entry.revert.unwrap_or(Revert::None);
     let mut idle = |given: bool, key: &str, why: String| {
@@ -430,7 +401,7 @@ fn flows(
         };
         let ours_at = heads(ways, links);
         let same_head =
-            plan.protections.iter().filter(|other| other.group == group).find_map(|other| {
+            plan.protections.iter().filter(|other| other.group == Some(group)).find_map(|other| {
                 let theirs_at = heads((&other.backup[..], &other.hops[..]), &other.links);
                 ours_at
                     .iter()
@@ -439,7 +410,7 @@ fn flows(
             });
         let twice = plan.protections.iter().find_map(|other| {
             let ways = (&other.backup[..], &other.hops[..]);
-            let theirs = covered(ways, &other.links).filter(|_| other.group == group)?;
+            let theirs = covered(ways, &other.links).filter(|_| other.group == Some(group))?;
             theirs.into_iter().find(|link| ours.contains(link))
         });
         if let Some(twice) = twice {
@@ -501,12 +472,11 @@ fn joins(
 /// Gives a backup circuits of its own, one for each piece of a way that its packets may take.
 fn reserve(name: &str, protection: &mut ProtectionPlan, plan: &Draft, network: &mut Network) {
     let mut wanted: Vec<(Vec<DirectedLink>, DirectedLink)> = Vec::new();
-    for &flow in &protection.flows {
+    for way in protection.ways(&plan.flows) {
         for direction in [0, 1] {
             let ways = (&protection.backup[..], &protection.hops[..]);
-            let flow = &plan.flows[flow];
             let protected =
-                Protected::new(&network.bundles, flow, direction, ways, &protection.links);
+                Protected::new(&network.bundles, way, direction, ways, &protection.links);
             let Some(protected) = protected else { continue };
             let segment = protected.segment(|_| Duration::ZERO, Duration::ZERO);
             let set_up = SetUp { computation: Duration::ZERO };
@@ -534,7 +504,7 @@ fn reserve(name: &str, protection: &mut ProtectionPlan, plan: &Draft, network: &
 /// Reports switches that would come after the end of the run.
 fn check_delays(
     i: usize,
-    entry: &Guard<'_>,
+    entry: &ProtectionEntry,
     links: &[usize],
     plan: &Draft,
     problems: &mut Problems<'_>,

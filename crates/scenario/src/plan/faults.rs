@@ -9,6 +9,8 @@ use optcp_optical::protection::{Revert, Scheme};
 use optcp_routing::DirectedLink;
 use optcp_units::{Duration, Time};
 
+use super::FlowPlan;
+
 /// Packets that are lost at the entry of a port.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LossPlan {
@@ -131,10 +133,14 @@ pub enum DetectionPlan {
 /// A backup path that flows of a group are switched to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProtectionPlan {
-    /// The flow group, as an index.
-    pub group: usize,
+    /// The entry of the file.
+    pub entry: usize,
+    /// The flow group, as an index; `None` if a link is protected for all that routers send over it.
+    pub group: Option<usize>,
     /// The protected flows of the group, as indices.
     pub flows: Vec<usize>,
+    /// Without a group: the way over the link, from its first end to its second.
+    pub link: Option<LinkWay>,
     /// Who acts.
     pub scheme: Scheme,
     /// The protected link, or all links of the protected bundle, as indices; none stands for everything that
@@ -158,4 +164,46 @@ pub struct ProtectionPlan {
     pub revert: Revert,
     /// How long the working path must work before packets take it again.
     pub wait_to_restore: Duration,
+}
+
+/// The way over one link, or over a bundle that is one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LinkWay {
+    /// Its ends.
+    pub path: [usize; 2],
+    /// The port, of a bundle the first one.
+    pub hops: [DirectedLink; 1],
+    /// The bundle, if it is one: as [`FlowPlan::bundles`].
+    pub bundles: BTreeMap<usize, usize>,
+}
+
+/// A way around a part of which a backup may lead: a flow's, or that over a link.
+#[derive(Clone, Copy, Debug)]
+pub struct Way<'p> {
+    /// The nodes.
+    pub path: &'p [usize],
+    /// The ports between them.
+    pub hops: &'p [DirectedLink],
+    /// Which of them, by place, stand for a bundle.
+    pub bundles: &'p BTreeMap<usize, usize>,
+}
+
+impl<'p> From<&'p FlowPlan> for Way<'p> {
+    fn from(flow: &'p FlowPlan) -> Self {
+        Way { path: &flow.path, hops: &flow.hops, bundles: &flow.bundles }
+    }
+}
+
+impl<'p> From<&'p LinkWay> for Way<'p> {
+    fn from(link: &'p LinkWay) -> Self {
+        Way { path: &link.path, hops: &link.hops, bundles: &link.bundles }
+    }
+}
+
+impl ProtectionPlan {
+    /// The ways around a part of which the backup leads: those of its flows, or that over its link.
+    pub fn ways<'p>(&'p self, flows: &'p [FlowPlan]) -> impl Iterator<Item = Way<'p>> {
+        let of_flows = self.flows.iter().map(|&flow| Way::from(&flows[flow]));
+        of_flows.chain(self.link.as_ref().map(Way::from))
+    }
 }

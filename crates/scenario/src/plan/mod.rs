@@ -12,7 +12,9 @@ use optcp_routing::{Converge, Forwarding, Mechanism, Protect, TunnelTtl};
 use optcp_tcp::config::Config;
 use optcp_units::{Bytes, Duration, Rate, Time};
 
-pub use faults::{DetectionPlan, FailurePlan, Loses, LossPlan, ProtectionPlan, RiskPlan};
+pub use faults::{
+    DetectionPlan, FailurePlan, LinkWay, Loses, LossPlan, ProtectionPlan, RiskPlan, Way,
+};
 pub use flows::{ArrivalsPlan, Carries, DrawnPlan, FlowPlan, ProcessPlan, TrafficPlan};
 pub use observe::{ObserveKind, ObservePlan};
 pub use optcp_des::{Shape, Spread};

@@ -100,8 +100,8 @@ pub(crate) struct HelloEntry {
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ProtectionEntry {
-    /// The group of flows that is protected, or several, each for itself.
-    pub flows: ListOr<String>,
+    /// The group of flows that is protected, or several, each for itself; links for all that routers send over them if left out.
+    pub flows: Option<ListOr<String>>,
     /// Who acts on a fault; `local` if left out.
     pub scheme: Option<Scheme>,
     /// The link whose failure is protected against; every link between the backup's ends if left out.

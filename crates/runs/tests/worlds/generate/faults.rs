@@ -82,6 +82,9 @@ impl Maker<'_> {
     }
 
     pub(super) fn protection(&mut self) {
+        if self.net.routed && self.draw.chance(30) {
+            self.protected_links();
+        }
         for group in self.groups.clone() {
             if group.found && self.draw.chance(60) {
                 self.found_backup(group.name);
@@ -120,6 +123,42 @@ impl Maker<'_> {
         entry.insert("backup".to_owned(), text(self.draw.pick(&words)));
         self.maybe(&mut entry, "ProtectionEntry", 30, &["metric"]);
         self.timing(&mut entry);
+        self.push("protection", entry);
+    }
+
+    /// Links for all that routers send over them.
+    fn protected_links(&mut self) {
+        let routing = self.table.get("routing").and_then(Value::as_table);
+        if routing
+            .and_then(|table| table.get("ttl"))
+            .is_some_and(|ttl| ttl.as_str() == Some("pipe"))
+        {
+            return;
+        }
+        let mut entry = Table::new();
+        let words = ["auto", "link-disjoint", "risk-disjoint"];
+        entry.insert("backup".to_owned(), text(self.draw.pick(&words)));
+        self.maybe(&mut entry, "ProtectionEntry", 30, &["metric"]);
+        if !self.net.edges.is_empty() && self.draw.chance(50) {
+            let edges: Vec<usize> = (0..self.net.edges.len()).collect();
+            let edge = &self.net.edges[self.draw.pick(&edges)];
+            let link = match &edge.bundle {
+                Some(bundle) => text(bundle.clone()),
+                None => edge.links[0].clone(),
+            };
+            entry.insert("link".to_owned(), link);
+        }
+        self.timing(&mut entry);
+        // What goes with one link alone.
+        let schemes = ["local", "1:1", "1+1", "restoration"];
+        if entry.get("scheme").and_then(Value::as_str).is_some_and(|is| !schemes.contains(&is)) {
+            entry.remove("scheme");
+            entry.remove("signal_processing");
+            entry.remove("computation");
+        }
+        if entry.get("revert").and_then(Value::as_str) == Some("optical-emulated") {
+            entry.insert("revert".to_owned(), text("electrical"));
+        }
         self.push("protection", entry);
     }
 
@@ -238,8 +277,10 @@ impl Maker<'_> {
             ("bundles", "BundleEntry", "selection"),
             ("bursts", "BurstsEntry", "offset"),
         ];
+        // Schemes along a path do not go with links alone.
+        let of_links = self.net.routed && self.count("protection") > 0;
         for (list, table, key) in lists {
-            if self.count(list) > 0 {
+            if self.count(list) > 0 && !(of_links && key == "scheme") {
                 axes.push((format!("{list}.0.{key}"), table, key));
             }
         }

@@ -1,0 +1,199 @@
+//! Links that are protected for all that routers send over them.
+
+use std::collections::BTreeMap;
+
+use optcp_optical::protection::{Revert, Scheme};
+use optcp_routing::{Topology, TunnelTtl};
+
+use crate::plan::LinkWay;
+use crate::problem::Problems;
+use crate::routed;
+use crate::schema::{Disjoint, ListOr, ProtectionEntry};
+use crate::tree::place;
+
+use super::backups::Search;
+use super::covers::{Covers, name_of, written};
+use super::draft::Draft;
+use super::network::Network;
+use super::route::Route;
+
+/// What an entry without `flows` protects: the link or bundle that it names, or every link that has a way around.
+pub(super) fn links(
+    i: usize,
+    entry: &ProtectionEntry,
+    named: &[usize],
+    routes: Option<&[Route]>,
+    plan: &Draft,
+    network: &Network,
+    problems: &mut Problems<'_>,
+) -> Vec<Covers> {
+    let before = problems.found.len();
+    check_keys(i, entry, plan, problems);
+    if problems.found.len() > before || network.incomplete {
+        return Vec::new();
+    }
+    let topology = routed::topology(network.nodes.len(), &network.links, &network.bundles);
+    let taken: Vec<usize> =
+        plan.protections.iter().filter_map(|one| Some(one.link.as_ref()?.hops[0].0)).collect();
+    let of_routers: Vec<usize> = match named {
+        [] => (0..network.links.len()).filter(|&link| topology.links()[link].is_some()).collect(),
+        [first, ..] => match of_routers(i, *first, named, &topology, network, problems) {
+            Some(link) => vec![link],
+            None => return Vec::new(),
+        },
+    };
+    if let Some(twice) = of_routers.iter().find(|link| taken.contains(link)) {
+        let name = &network.links[*twice].name;
+        let message = format!("`{name}` is already protected for all that routers send over it");
+        problems.at(place!["protection", i, "link"], message);
+        return Vec::new();
+    }
+    match (&entry.backup, routes) {
+        (ListOr::Found(disjoint), _) => {
+            around(i, entry, &of_routers, *disjoint, plan, network, problems)
+        }
+        (_, Some(routes)) => {
+            let backup = written(i, entry, routes, network, problems);
+            let covers =
+                backup.and_then(|backup| along(i, of_routers[0], named, backup, network, problems));
+            covers.into_iter().collect()
+        }
+        (ListOr::List(_), None) => Vec::new(),
+    }
+}
+
+/// Refuses what has no meaning for a link alone.
+fn check_keys(i: usize, entry: &ProtectionEntry, plan: &Draft, problems: &mut Problems<'_>) {
+    let Some(routing) = &plan.routing else {
+        problems
+            .at(place!["protection", i], "what is protected is not said")
+            .label("needs `flows`; without them links are protected for all that routers send, in a world with [routing]");
+        return;
+    };
+    if routing.ttl == TunnelTtl::Pipe {
+        problems
+            .at(place!["routing", "ttl"], "tunnels that hide routers over protected links")
+            .label("`uniform` goes with links that are protected for all that routers send");
+    }
+    if entry.revert == Some(Revert::OpticalEmulated) {
+        problems
+            .at(place!["protection", i, "revert"], "`optical-emulated` for all that routers send")
+            .label("goes with flows that have a path of their own");
+    }
+    if let Some(scheme) = entry.scheme.filter(|&scheme| of_paths(scheme)) {
+        let message = format!("scheme `{}` for a link alone", scheme.name());
+        problems
+            .at(place!["protection", i, "scheme"], message)
+            .label("notifies nodes along a path: `local`, `1:1`, `1+1` or `restoration`");
+    }
+    if matches!(entry.backup, ListOr::List(_)) && entry.link.is_none() {
+        problems
+            .at(place!["protection", i, "backup"], "a backup of no link")
+            .label("needs `link`, or a backup that is found");
+    }
+}
+
+/// Whether a scheme differs from `local` only where more than one link is protected.
+fn of_paths(scheme: Scheme) -> bool {
+    matches!(scheme, Scheme::Path | Scheme::LoopBack | Scheme::LoopBackVariant)
+}
+
+/// The link that stands for what an entry names to routers.
+fn of_routers(
+    i: usize,
+    first: usize,
+    named: &[usize],
+    topology: &Topology,
+    network: &Network,
+    problems: &mut Problems<'_>,
+) -> Option<usize> {
+    let whole = network.bundles.iter().find(|bundle| bundle.has(first));
+    let alone = named.len() == 1 && whole.is_some();
+    let link = whole.map_or(first, |bundle| bundle.leader());
+    if alone || topology.links()[link].is_none() {
+        let message = format!("routers do not see `{}` by itself", network.links[first].name);
+        let problem = problems.at(place!["protection", i, "link"], message);
+        if let Some(bundle) = whole {
+            problem.label(format!("name the bundle `{}`", bundle.name));
+        }
+        return None;
+    }
+    Some(link)
+}
+
+/// The way over a link of the topology, or over the bundle that it stands for, in a direction; and the links that it consists of.
+fn way(link: usize, direction: usize, network: &Network) -> (LinkWay, Vec<usize>) {
+    let ends = network.links[link].ends;
+    let bundle = network.bundles.iter().position(|bundle| bundle.leader() == link);
+    let links = match bundle {
+        Some(bundle) => network.bundles[bundle].members.iter().map(|member| member.0).collect(),
+        None => vec![link],
+    };
+    let path = [ends[direction], ends[1 - direction]];
+    let bundles = bundle.map(|bundle| (0, bundle)).into_iter().collect();
+    (LinkWay { path, hops: [(link, direction)], bundles }, links)
+}
+
+/// Backups that are found around each of these links.
+fn around(
+    i: usize,
+    entry: &ProtectionEntry,
+    links: &[usize],
+    disjoint: Disjoint,
+    plan: &Draft,
+    network: &Network,
+    problems: &mut Problems<'_>,
+) -> Vec<Covers> {
+    let Some(search) = Search::new(i, entry, plan, network, problems) else { return Vec::new() };
+    if disjoint == Disjoint::Node {
+        problems
+            .at(place!["protection", i, "backup"], "backups around nodes for links")
+            .label("`auto`, `link-disjoint` or `risk-disjoint`");
+        return Vec::new();
+    }
+    let found: Vec<Covers> = links
+        .iter()
+        .filter_map(|&link| {
+            let (way, links) = way(link, 0, network);
+            let backup = search.around(&links, way.path, disjoint)?;
+            Some(Covers { flows: Vec::new(), link: Some(way), links, backup })
+        })
+        .collect();
+    if found.is_empty() && !links.is_empty() {
+        problems
+            .at(place!["protection", i, "backup"], "no link has a backup")
+            .label("the network has no other path");
+    }
+    found
+}
+
+/// The backup of a link that is written node by node, from either end of it.
+fn along(
+    i: usize,
+    link: usize,
+    named: &[usize],
+    backup: Route,
+    network: &Network,
+    problems: &mut Problems<'_>,
+) -> Option<Covers> {
+    let ends = [backup.nodes[0], backup.nodes[backup.nodes.len() - 1]];
+    let of_link = network.links[link].ends;
+    let Some(direction) = [0, 1].into_iter().find(|&d| ends == [of_link[d], of_link[1 - d]]) else {
+        let [a, b] = of_link.map(|node| network.name(node));
+        let message = format!("the backup does not lead around `{}`", name_of(named, network));
+        problems
+            .at(place!["protection", i, "backup"], message)
+            .label(format!("begins at one of `{a}` and `{b}`, and ends at the other"));
+        return None;
+    };
+    let (way, links) = way(link, direction, network);
+    if let Some(j) = backup.hops.iter().position(|hop| links.contains(&hop.0)) {
+        let name = &network.links[backup.hops[j].0].name;
+        problems
+            .at(place!["protection", i, "backup", j], format!("the backup path uses `{name}`"))
+            .label("goes over the link that it protects");
+        return None;
+    }
+    let backup = Route { bundles: BTreeMap::new(), ..backup };
+    Some(Covers { flows: Vec::new(), link: Some(way), links, backup })
+}
