@@ -21,12 +21,17 @@ from optcp.options import console as _console
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from optcp.study.pool import Executor, Jobs
+
 
 POSITIVE = click.IntRange(min=1)
 COUNT = click.IntRange(min=1, max=1_000_000)
 """Of runs: what is known of each must fit into memory."""
 
 JOBS = click.option("--jobs", type=POSITIVE, help="Threads. [default: one a processor]")
+DASK = click.option(
+    "--dask", metavar="ADDRESS", help="Run on the workers of a Dask cluster, such as tcp://HOST:8786, not in threads."
+)
 DIGEST = click.option("--digest", is_flag=True, help="Compute records_sha256, the digest of all records, too.")
 FORK = click.option("--fork/--no-fork", default=True, help="Share warm-ups between branches; results are equal.")
 
@@ -119,6 +124,7 @@ def cli() -> None:
 @SET
 @click.option("--out", type=DIRECTORY, default=Path("results"), show_default=True, help="Where results go.")
 @JOBS
+@DASK
 @DIGEST
 @FORK
 @click.option("--check", is_flag=True, help="Compare the verdicts with the committed baseline; exit 3 on a change.")
@@ -134,6 +140,7 @@ def reproduce(
     settings: tuple[str, ...],
     out: Path,
     jobs: int | None,
+    dask: str | None,
     digest: bool,
     fork: bool,
     check: bool,
@@ -169,6 +176,7 @@ def reproduce(
     request = Request(select(exhibits), size, first_seed, pairs(settings), Options(digest, fork))
     check_settings(request)
     console, messages = _console(), _console(stderr=True)
+    where = _jobs(jobs, dask)
     known = baseline.read(baseline.path())
     if check:
         missing = baseline.missing(known, [one.id for one in request.exhibits], size.name)
@@ -176,9 +184,9 @@ def reproduce(
     with named(request.settings):
         if paper_scale:
             check_seed(first_seed + (seeds or 1) - 1)
-            for left in make_long_runs(request, seeds or 1, _jobs(jobs), for_console(messages)):
+            for left in make_long_runs(request, seeds or 1, where, for_console(messages)):
                 click.echo(f"{left.file.stem}: left to the process that holds {left.lock}", err=True)
-        todo = (out, _jobs(jobs), for_console(messages))
+        todo = (out, where, for_console(messages))
         results = until.reproduce(request, most, *todo, _remark) if until_decided else run_exhibits(request, *todo)
     for result in results:
         show_result(console, result)
@@ -218,6 +226,7 @@ def reproduce(
 )
 @click.option("--out", type=DIRECTORY, default=Path("results"), show_default=True, help="Where results go.")
 @JOBS
+@DASK
 def sensitivity(
     exhibit: str,
     over: tuple[str, ...],
@@ -227,6 +236,7 @@ def sensitivity(
     confirm: bool,
     out: Path,
     jobs: int | None,
+    dask: str | None,
 ) -> None:
     """Say which unstated parameter drives the result of EXHIBIT, and which settings give the printed values.
 
@@ -256,7 +266,7 @@ def sensitivity(
     messages = _console(stderr=True)
     began = time.monotonic()
     progress = Counted(for_console(messages))
-    todo = (out, _jobs(jobs), progress, messages.print)
+    todo = (out, _jobs(jobs, dask), progress, messages.print)
     finished = study.run(request, *todo)
     found = analyse(finished, again.confirm(finished, *todo) if confirm else None)
     took_s = time.monotonic() - began
@@ -284,6 +294,7 @@ def sensitivity(
 )
 @click.option("--out", type=DIRECTORY, help="Where results go. [default: results/<name of the scenario file>]")
 @JOBS
+@DASK
 @click.option("--kernel", default="fast", show_default=True, callback=_kernel, help="fast, or reference to check it.")
 @DIGEST
 @FORK
@@ -301,6 +312,7 @@ def run(
     runs: int,
     out: Path | None,
     jobs: int | None,
+    dask: str | None,
     kernel: str,
     digest: bool,
     fork: bool,
@@ -329,14 +341,15 @@ def run(
     check_directory(target)
     study = single.study(scenario, list(pairs(settings).items()), seed, runs, digest=digest, fork=fork, kernel=kernel)
     store = Store(target)
+    where = _jobs(jobs, dask)
     if dry_run:
         store.look(study.grid, force=force)
         warned.show(study.warnings)
-        show_plan(_console(), study, store, single.probe(study, store), _jobs(jobs))
+        show_plan(_console(), study, store, single.probe(study, store), where)
         return
     store.open(study.grid, force=force)
     warned.show(study.warnings)
-    run_missing([(study, store)], _jobs(jobs), for_console(_console(stderr=True)))
+    run_missing([(study, store)], where, for_console(_console(stderr=True)))
     done = Done(study.grid, study.seeds, store)
     if quiet:
         show_where(_console(), done)
@@ -480,8 +493,11 @@ def packetdrill(scripts: tuple[Path, ...], tolerance: int | None, out: Path | No
     "--out", type=DIRECTORY, default=Path("results/evidence"), show_default=True, help="Where results and runs go."
 )
 @JOBS
+@DASK
 @click.option("--write-page", "page", type=FILE, help="Store the results beside this page and write it anew.")
-def evidence(names: tuple[str, ...], seeds: int | None, out: Path, jobs: int | None, page: Path | None) -> None:
+def evidence(
+    names: tuple[str, ...], seeds: int | None, out: Path, jobs: int | None, dask: str | None, page: Path | None
+) -> None:
     """Compare the model of TCP with evidence from outside: long runs, recorded cases.
 
     NAME is an experiment: conformance, packetdrill, loss, delayed-ack, cubic, controls, kernel, bbr-states,
@@ -494,7 +510,7 @@ def evidence(names: tuple[str, ...], seeds: int | None, out: Path, jobs: int | N
     from optcp.tables import show_evidence
 
     check_directory(out)
-    results = run_experiments(select(names), seeds, out, _jobs(jobs), for_console(_console(stderr=True)))
+    results = run_experiments(select(names), seeds, out, _jobs(jobs, dask), for_console(_console(stderr=True)))
     if page is not None:
         write_page(page, results)
     for result in results:
@@ -530,10 +546,23 @@ def bench(repeat: int) -> None:
     show_bench(console, rows, worlds, measure_core(repeat))
 
 
-def _jobs(jobs: int | None) -> int:
-    from optcp.study.runner import processors
+def _jobs(jobs: int | None, dask: str | None = None) -> Jobs:
+    """Where runs are made: in threads, or on a cluster, which is left when the command ends."""
+    if dask is None:
+        from optcp.study.runner import processors
 
-    return jobs or processors()
+        return jobs or processors()
+    if jobs is not None:
+        raise click.UsageError("--jobs are threads of this machine, and the workers of --dask have their own")
+    from optcp.study.cluster import connected, workers
+
+    client = connected(dask)
+    click.get_current_context().call_on_close(client.close)
+    count, threads = workers(client)
+    there = f"{count} workers with {threads} threads" if count else "no workers yet; runs wait for them"
+    click.echo(f"{dask}: {there}", err=True)
+    executor: Executor = client
+    return executor
 
 
 def _say_missing(missing: Sequence[str], asked: int, size: str) -> None:

@@ -7,18 +7,23 @@ differ between machines.
 
 from __future__ import annotations
 
+import contextlib
 import difflib
+import errno
+import io
 import itertools
 import math
+import os
 import re
 import warnings
+from contextvars import ContextVar
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from optcp.errors import InputError, nearest
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
 EARTH_KM = 6371.0
 """Mean radius of the earth."""
@@ -55,6 +60,10 @@ Demand = tuple[int, int, int]
 """Two nodes by index, and how much the first sends to the second, in thousandths of the unit of the network."""
 
 
+_noted: ContextVar[dict[str, bytes] | None] = ContextVar("noted", default=None)
+_given: ContextVar[Mapping[str, bytes] | None] = ContextVar("given", default=None)
+
+
 def find(kind: str, reference: str, scenario: str) -> tuple[list[str], list[Link], list[Demand], list[Place | None]]:
     """Return nodes by name, links, demands (none where it comes without) and places of the nodes of a topology.
 
@@ -75,7 +84,7 @@ def find(kind: str, reference: str, scenario: str) -> tuple[list[str], list[Link
     if kind == "name":
         nodes, edges, demands = _named(reference)
     else:
-        nodes, edges = _file(Path(scenario).parent / reference, reference)
+        nodes, edges = _file(reference, scenario)
         demands = {}
     names = _names(nodes)
     index = {node: place for place, node in enumerate(nodes)}
@@ -112,7 +121,7 @@ def places(settings: Mapping[str, str], scenario: str) -> dict[str, Position]:
             continue
         reference = settings.get(f"parameters.{written[1:]}", written) if written.startswith("$") else written
         try:
-            nodes = _named(reference)[0] if kind == "name" else _file(Path(scenario).parent / reference, reference)[0]
+            nodes = _named(reference)[0] if kind == "name" else _file(reference, scenario)[0]
         except InputError:
             return {}
         found = zip(_names(nodes), map(_position, nodes.values()), strict=True)
@@ -165,10 +174,45 @@ def values(file: str, scenario: str) -> list[str]:
     return found
 
 
+@contextlib.contextmanager
+def noted(into: dict[str, bytes]) -> Iterator[None]:
+    """Put every file that scenarios read meanwhile into a dictionary, by its path as they name it."""
+    token = _noted.set(into)
+    try:
+        yield
+    finally:
+        _noted.reset(token)
+
+
+@contextlib.contextmanager
+def given(files: Mapping[str, bytes]) -> Iterator[None]:
+    """Let scenarios find these files meanwhile, and no others: those of another machine, as it has noted them."""
+    token = _given.set(files)
+    try:
+        yield
+    finally:
+        _given.reset(token)
+
+
+def _text(file: str, scenario: str, encoding: str) -> str:
+    """A file beside a scenario."""
+    files, into = _given.get(), _noted.get()
+    if files is not None:
+        if file not in files:
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), file)
+        content = files[file]
+    else:
+        content = (Path(scenario).parent / file).read_bytes()
+    if into is not None:
+        into[file] = content
+    # As a file that is read as text: all ends of lines become one.
+    return io.TextIOWrapper(io.BytesIO(content), encoding=encoding).read()
+
+
 def _lines(file: str, scenario: str) -> list[tuple[int, str]]:
     """The lines of a file beside a scenario that say something, with their numbers."""
     try:
-        text = (Path(scenario).parent / file).read_text(encoding="utf-8-sig")
+        text = _text(file, scenario, "utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "not UTF-8 text"
         raise InputError(f"cannot read `{file}`: {reason}") from None
@@ -222,15 +266,15 @@ MOST_SAID = 300
 """Characters of a message: the parsers quote what they found, however long."""
 
 
-def _file(path: Path, written: str) -> Graph:
+def _file(written: str, scenario: str) -> Graph:
     import networkx as nx
 
     try:
-        text = path.read_text(encoding="utf-8")
+        text = _text(written, scenario, "utf-8")
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "not UTF-8 text"
         raise InputError(f"cannot read `{written}`: {reason}") from None
-    form = path.suffix.lower()
+    form = Path(written).suffix.lower()
     if form not in (".gml", ".graphml"):
         raise InputError(f"`{written}` is neither a .gml nor a .graphml file")
     try:

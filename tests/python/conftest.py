@@ -1,6 +1,8 @@
 """What tests share: a small world, the command in this process and in one of its own, and counted runs."""
 
+import hashlib
 import io
+import json
 import os
 import subprocess
 import sys
@@ -60,6 +62,19 @@ class Silent:
 @pytest.fixture
 def silent():
     return Silent()
+
+
+def files_of_study(root):
+    """The content of all files of a study by their paths; of manifests without the CPU time."""
+    found = {}
+    for path in sorted(root.rglob("*.*")):
+        if path.is_file() and path.suffix in (".json", ".parquet"):
+            content = path.read_bytes()
+            if path.parent.name == "parts":
+                about = json.loads(content)
+                content = json.dumps([about["packet_hops"], about["runs"], about["files"]]).encode()
+            found[str(path.relative_to(root))] = hashlib.sha256(content).hexdigest()
+    return found
 
 
 @pytest.fixture

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from optcp.evidence.base import Experiment
     from optcp.stats import Interval
     from optcp.study import Done
-    from optcp.study.pool import Progress
+    from optcp.study.pool import Jobs, Progress
 
 
 def select(names: Sequence[str]) -> list[Experiment]:
@@ -39,7 +39,9 @@ def select(names: Sequence[str]) -> list[Experiment]:
     return [known[name] for name in names or known]
 
 
-def evidence(chosen: Sequence[Experiment], seeds: int | None, out: Path, jobs: int, progress: Progress) -> list[Result]:
+def evidence(
+    chosen: Sequence[Experiment], seeds: int | None, out: Path, jobs: Jobs, progress: Progress
+) -> list[Result]:
     """Run what is missing of each experiment and write ``out/<name>.json``; stored runs are below ``out/runs``.
 
     Parameters

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import math
 import tempfile
@@ -18,13 +19,14 @@ from optcp import _core, stored
 from optcp.errors import RunFailed
 from optcp.files import write_text
 from optcp.study.pool import Job, run_jobs
+from optcp.study.remote import World
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from pathlib import Path
 
     from optcp.study import RunData
-    from optcp.study.pool import Progress
+    from optcp.study.pool import Jobs, Progress
 
 Outcome = dict[str, Any]
 
@@ -117,30 +119,53 @@ class LongRun:
         return True
 
     def _make(self, cancel: _core.Cancel) -> None:
-        scenario = self._load()
-        began = time.thread_time()
-        (run,) = _core.run_branches([scenario], self.seed, cancel=cancel)
-        cpu_s = time.thread_time() - began
-        version, _, git = _core.version().partition("+")
-        content = {
-            "set": self._settings(),
-            "seed": self.seed,
-            "version": version,
-            "git": git or "unknown",
-            "scenario_sha256": run.scenario_sha256,
-            "metrics_sha256": run.metrics_sha256,
-            "cpu_seconds": round(cpu_s, 1),
-            "counts": run.counts,
-            "drops": run.drops,
-            "outcome": self.reduce(run),
-        }
-        write_text(self.file, _lines(content) + "\n")
+        self.keep(_made(self._load(), self.seed, self.reduce, cancel))
+
+    @property
+    def kind(self) -> tuple[str, ...]:
+        """See :class:`optcp.study.pool.Away`; no other run takes as long as this one."""
+        return (str(self.file),)
+
+    def task(self) -> Callable[[], dict[str, Any]]:
+        """What makes it in another process."""
+        return functools.partial(_made_there, World.of(self._load()), self.seed, self.reduce)
+
+    def keep(self, made: Mapping[str, Any]) -> int:
+        """Write its file, whole or not at all; how many bytes that is."""
+        text = _lines({"set": self._settings(), **made}) + "\n"
+        write_text(self.file, text)
+        return len(text)
 
     def _settings(self) -> list[str]:
         return [f"{name}={value}" for name, value in self.overrides]
 
     def _load(self) -> _core.Scenario:
         return _core.Scenario.load(str(self.scenario), list(self.overrides))
+
+
+def _made(
+    scenario: _core.Scenario, seed: int, reduce: Callable[[RunData], Outcome], cancel: _core.Cancel
+) -> dict[str, Any]:
+    """Make a run; what is stored of it but for its settings."""
+    began = time.thread_time()
+    (run,) = _core.run_branches([scenario], seed, cancel=cancel)
+    cpu_s = time.thread_time() - began
+    version, _, git = _core.version().partition("+")
+    return {
+        "seed": seed,
+        "version": version,
+        "git": git or "unknown",
+        "scenario_sha256": run.scenario_sha256,
+        "metrics_sha256": run.metrics_sha256,
+        "cpu_seconds": round(cpu_s, 1),
+        "counts": run.counts,
+        "drops": run.drops,
+        "outcome": reduce(run),
+    }
+
+
+def _made_there(world: World, seed: int, reduce: Callable[[RunData], Outcome]) -> dict[str, Any]:
+    return _made(world.scenario(), seed, reduce, _core.Cancel())
 
 
 def _are_numbers(values: object) -> bool:
@@ -164,7 +189,7 @@ def _lines(content: dict[str, Any]) -> str:
     return table(content, 1)
 
 
-def make_missing(runs: Sequence[LongRun], threads: int, progress: Progress) -> list[LongRun]:
+def make_missing(runs: Sequence[LongRun], jobs: Jobs, progress: Progress) -> list[LongRun]:
     """Make what is not stored yet, in order; finished runs are stored also when the others are interrupted.
 
     Returns
@@ -182,7 +207,7 @@ def make_missing(runs: Sequence[LongRun], threads: int, progress: Progress) -> l
     missing = [run for run in wanted.values() if not run.is_current()]
     _check_writable({run.file.parent for run in missing})
     left: list[LongRun] = []
-    run_jobs([_job(run, left) for run in missing], threads, progress, len(wanted))
+    run_jobs([_job(run, left) for run in missing], jobs, progress, len(wanted))
     return left
 
 
@@ -191,7 +216,7 @@ def _job(run: LongRun, left: list[LongRun]) -> Job:
         if not run.make(cancel):
             left.append(run)
 
-    return Job(label=run.file.stem, runs=1, work=work, stored=lambda: int(run.is_current()))
+    return Job(run.file.stem, 1, work, lambda: int(run.is_current()), run)
 
 
 def _check_writable(directories: Iterable[Path]) -> None:

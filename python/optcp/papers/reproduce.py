@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from optcp.papers.assume import Value
     from optcp.papers.exhibit import Evaluation, Exhibit
     from optcp.papers.kept import LongRun
-    from optcp.study.pool import Progress
+    from optcp.study.pool import Jobs, Progress
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ def check_settings(request: Request) -> None:
             raise InputError(f"--set {name}: there is no such assumed parameter; {nearest(name, known)}")
 
 
-def reproduce(request: Request, out: Path, jobs: int, progress: Progress) -> list[Result]:
+def reproduce(request: Request, out: Path, jobs: Jobs, progress: Progress) -> list[Result]:
     """Run what is missing, evaluate every exhibit, write ``out/<paper>/<exhibit>.json``.
 
     Stored runs are below ``out/runs``. Exhibits that need the same study share its runs.
@@ -112,7 +112,7 @@ def planned(request: Request) -> list[Planned]:
 
 
 def evaluated(
-    plans: Sequence[Planned], request: Request, root: Path, jobs: int, progress: Progress
+    plans: Sequence[Planned], request: Request, root: Path, jobs: Jobs, progress: Progress
 ) -> Iterator[Result]:
     """Run what is missing, then evaluate one exhibit after the other.
 
@@ -165,7 +165,7 @@ def _result(
     )
 
 
-def make_long_runs(request: Request, seeds: int, jobs: int, progress: Progress) -> list[LongRun]:
+def make_long_runs(request: Request, seeds: int, jobs: Jobs, progress: Progress) -> list[LongRun]:
     """Make the long runs of the exhibits that are not stored with the project yet, ``seeds`` of each.
 
     Returns

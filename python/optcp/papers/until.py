@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from optcp.papers.exhibit import Exhibit
     from optcp.papers.model import Claim, Ended, Result, Stage, UntilDecided
     from optcp.papers.reproduce import Planned, Request
-    from optcp.study.pool import Progress
+    from optcp.study.pool import Jobs, Progress
 
 
 def size(most: int, times: int = 1) -> Size:
@@ -38,7 +38,7 @@ def size(most: int, times: int = 1) -> Size:
 
 
 def reproduce(
-    request: Request, most: int, out: Path, jobs: int, progress: Progress, say: Callable[[str], object]
+    request: Request, most: int, out: Path, jobs: Jobs, progress: Progress, say: Callable[[str], object]
 ) -> list[Result]:
     """Look at the exhibits with more and more seeds; write each one's result once nothing is left to decide.
 

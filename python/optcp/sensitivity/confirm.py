@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from optcp.papers.model import Row
     from optcp.sensitivity.compatible import Fit
     from optcp.sensitivity.study import Finished
-    from optcp.study.pool import Progress
+    from optcp.study.pool import Jobs, Progress
 
 STEPS = (8, 4, 2, 1)
 """The paper's number of random cases is divided by these, one after the other."""
@@ -86,7 +86,7 @@ class Confirmed:
     metrics_sha256: list[str]
 
 
-def confirm(finished: Finished, out: Path, jobs: int, progress: Progress, say: Callable[[str], None]) -> Confirmed:
+def confirm(finished: Finished, out: Path, jobs: Jobs, progress: Progress, say: Callable[[str], None]) -> Confirmed:
     """Run every compatible setting again; see :func:`optcp.sensitivity.study.run`.
 
     The seeds are those that follow the design's own, the same for all settings.

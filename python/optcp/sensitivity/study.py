@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from optcp.papers.exhibit import Exhibit
     from optcp.sensitivity.design import Design
     from optcp.sensitivity.space import Space
-    from optcp.study.pool import Progress
+    from optcp.study.pool import Jobs, Progress
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,7 @@ class Finished:
     metrics_sha256: list[str]
 
 
-def run(request: Request, out: Path, jobs: int, progress: Progress, say: Callable[[str], None]) -> Finished:
+def run(request: Request, out: Path, jobs: Jobs, progress: Progress, say: Callable[[str], None]) -> Finished:
     """Run what is missing below ``out/runs`` and evaluate the exhibit at every setting.
 
     Parameters
@@ -126,7 +126,7 @@ def evaluate(
     settings: Sequence[dict[str, Value]],
     seeds: range,
     out: Path,
-    jobs: int,
+    jobs: Jobs,
     progress: Progress,
     say: Callable[[str], None],
 ) -> Evaluated:

@@ -1,17 +1,17 @@
-"""Jobs in threads: progress, failures that say what failed, and a Ctrl-C that leaves whole results only."""
+"""Jobs, and the threads that do them: progress, failures that say what failed, a Ctrl-C that leaves whole results."""
 
 from __future__ import annotations
 
 import queue
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from optcp import _core
 from optcp.errors import Interrupted, RunFailed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
 
 class Progress(Protocol):
@@ -30,6 +30,31 @@ class Progress(Protocol):
         """Work has ended, one way or another."""
 
 
+class Executor(Protocol):
+    """What runs functions elsewhere: one of ``concurrent.futures``, joblib's, Dask's ``Client``."""
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any) -> Any:  # noqa: ANN401 - every engine has its own future
+        """Have ``fn(*args)`` called; a future of what it returns."""
+
+
+Jobs = int | Executor
+"""Where jobs are done: so many threads, or what runs functions elsewhere."""
+
+
+class Away(Protocol):
+    """A job as another process does it, which shares no files with this one."""
+
+    @property
+    def kind(self) -> tuple[str, ...]:
+        """What jobs have in common that take equally long, from the whole study to the cells."""
+
+    def task(self) -> Callable[[], Any]:
+        """What makes the runs there: it can be pickled, and returns what can be."""
+
+    def keep(self, made: Any) -> int:  # noqa: ANN401 - of each kind of job its own
+        """Store what the task returned; how many bytes that is."""
+
+
 @dataclass(frozen=True)
 class Job:
     """Some runs that one call makes.
@@ -44,6 +69,8 @@ class Job:
         Makes and stores them; called in a thread. It stops with an exception once the flag is raised.
     stored
         Counts those of its runs that are stored now.
+    away
+        The same for an :class:`Executor`.
     simulated_s
         How much time it simulates, in seconds; zero where nobody knows.
     """
@@ -52,10 +79,27 @@ class Job:
     runs: int
     work: Callable[[_core.Cancel], None]
     stored: Callable[[], int]
+    away: Away
     simulated_s: float = 0.0
 
 
-def run_jobs(jobs: Sequence[Job], threads: int, progress: Progress, total: int) -> None:
+class Workers(Protocol):
+    """Who does jobs."""
+
+    def do(self, jobs: Sequence[Job], progress: Progress) -> Iterator[Job]:
+        """Do them all; each comes out when its runs are stored.
+
+        Raises
+        ------
+        InputError, RunFailed
+            If one fails.
+        """
+
+    def stop(self) -> None:
+        """Give up what is not finished, and store what is."""
+
+
+def run_jobs(jobs: Sequence[Job], where: Jobs, progress: Progress, total: int) -> None:
     """Do all jobs; ``total`` is the number of runs that were asked for, those stored before included.
 
     Raises
@@ -63,10 +107,10 @@ def run_jobs(jobs: Sequence[Job], threads: int, progress: Progress, total: int) 
     Interrupted, RunFailed
         See :func:`run_stages`.
     """
-    run_stages([jobs] if jobs else [], threads, progress, total, sum(job.runs for job in jobs))
+    run_stages([jobs] if jobs else [], where, progress, total, sum(job.runs for job in jobs))
 
 
-def run_stages(stages: Iterable[Sequence[Job]], threads: int, progress: Progress, total: int, missing: int) -> None:
+def run_stages(stages: Iterable[Sequence[Job]], where: Jobs, progress: Progress, total: int, missing: int) -> None:
     """Do all jobs, stage by stage: a stage is asked for when the one before it has ended.
 
     Parameters
@@ -78,50 +122,72 @@ def run_stages(stages: Iterable[Sequence[Job]], threads: int, progress: Progress
     ------
     Interrupted
         On Ctrl-C; finished runs are stored.
-    RunFailed
+    InputError, RunFailed
         If a job fails; the others stop and finished runs are stored.
     """
     progress.start(total, total - missing)
     try:
         if missing:
-            _run(stages, threads, progress, total, missing)
+            _run(stages, where, progress, total, missing)
     finally:
         progress.stop()
 
 
-def _run(stages: Iterable[Sequence[Job]], threads: int, progress: Progress, total: int, missing: int) -> None:
-    cancel = _core.Cancel()
-    pool = ThreadPoolExecutor(max_workers=threads)
-    ended: queue.SimpleQueue[Future[None]] = queue.SimpleQueue()
+def _run(stages: Iterable[Sequence[Job]], where: Jobs, progress: Progress, total: int, missing: int) -> None:
+    if isinstance(where, int):
+        workers: Workers = Threads(where)
+    else:
+        from optcp.study.remote import Remote
+
+        workers = Remote(where)
     begun: list[Job] = []
-    simulated_s = 0.0
     interrupted = False
     try:
         for jobs in stages:
             begun += jobs
-            simulated_s += sum(job.simulated_s for job in jobs)
-            waiting: dict[Future[None], Job] = {pool.submit(job.work, cancel): job for job in jobs}
-            for future in waiting:
-                future.add_done_callback(ended.put)
-            while waiting:
-                try:
-                    # The timeout lets this thread see Ctrl-C between two waits on every platform.
-                    future = ended.get(timeout=0.2)
-                except queue.Empty:
-                    if simulated_s:
-                        progress.simulated(min(cancel.simulated_s / simulated_s, 1.0))
-                    continue
-                job = waiting.pop(future)
-                _raise_failure(future, job)
+            for job in workers.do(jobs, progress):
                 progress.advance(job.runs)
     except KeyboardInterrupt:
         interrupted = True
     finally:
-        cancel.cancel()
-        pool.shutdown(wait=True, cancel_futures=True)
+        workers.stop()
     if interrupted:
         # Runs that ended between the last wait and the cancellation are stored too.
         raise Interrupted(total - missing + sum(job.stored() for job in begun), total)
+
+
+class Threads:
+    """Threads of this process."""
+
+    def __init__(self, threads: int) -> None:
+        self._cancel = _core.Cancel()
+        self._pool = ThreadPoolExecutor(max_workers=threads)
+        self._waiting: dict[Future[None], Job] = {}
+        self._simulated_s = 0.0
+
+    def do(self, jobs: Sequence[Job], progress: Progress) -> Iterator[Job]:
+        """See :class:`Workers`."""
+        ended: queue.SimpleQueue[Future[None]] = queue.SimpleQueue()
+        self._simulated_s += sum(job.simulated_s for job in jobs)
+        for job in jobs:
+            self._waiting[self._pool.submit(job.work, self._cancel)] = job
+        for future in self._waiting:
+            future.add_done_callback(ended.put)
+        while self._waiting:
+            try:
+                # The timeout lets this thread see Ctrl-C between two waits on every platform.
+                future = ended.get(timeout=0.2)
+            except queue.Empty:
+                if self._simulated_s:
+                    progress.simulated(min(self._cancel.simulated_s / self._simulated_s, 1.0))
+                continue
+            _raise_failure(future, self._waiting[future])
+            yield self._waiting.pop(future)
+
+    def stop(self) -> None:
+        """See :class:`Workers`."""
+        self._cancel.cancel()
+        self._pool.shutdown(wait=True, cancel_futures=True)
 
 
 def _raise_failure(future: Future[None], job: Job) -> None:

@@ -1,20 +1,23 @@
-"""Running what is missing of some studies, in threads."""
+"""Running what is missing of some studies, in threads or elsewhere."""
 
 from __future__ import annotations
 
+import functools
 import os
 import re
 import threading
 import time
 import uuid
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from filelock import FileLock, Timeout
 
 from optcp import _core
+from optcp.files import write_bytes
 from optcp.study.done import Done
 from optcp.study.pool import Job, run_stages
+from optcp.study.remote import World
 from optcp.study.store import Store
 
 if TYPE_CHECKING:
@@ -22,7 +25,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from optcp.study.grid import Branch, Grid
-    from optcp.study.pool import Progress
+    from optcp.study.pool import Jobs, Progress
     from optcp.study.study import Study
 
 MOST_CELLS = 8
@@ -73,8 +76,7 @@ class Block:
     def run(self, store: Store, cancel: _core.Cancel) -> None:
         """Make and store what is missing."""
         if todo := self.missing(store):
-            manifests = self.make(todo, store.root, cancel, digest=store.digest)
-            store.take(path.removeprefix("parts/") for path, _ in manifests)
+            store.take(_manifests(self.make(todo, store.root, cancel, digest=store.digest)))
 
     def make(
         self, todo: Todo, root: Path | None, cancel: _core.Cancel, *, digest: bool = False
@@ -87,11 +89,61 @@ class Block:
             [(branch.id, grid.values(branch), branch.scenario) for branch in branches],
             todo,
             None if root is None else str(root),
-            fork=grid.fork,
-            digest=grid.digest or digest,
-            kernel=grid.kernel,
             cancel=cancel,
+            **self.options(digest=digest),
         )
+
+    def options(self, *, digest: bool) -> dict[str, Any]:
+        """How its runs are made; with a digest also where the grid wants none, but its directory has them."""
+        return {"fork": self.grid.fork, "digest": self.grid.digest or digest, "kernel": self.grid.kernel}
+
+
+@dataclass(frozen=True)
+class BlockAway:
+    """A block as another process makes it; see :class:`optcp.study.pool.Away`.
+
+    Lanes are for threads, which are at few of them at a time: if another process works at the study, runs may be made
+    twice, and are the same.
+    """
+
+    block: Block
+    store: Store
+
+    @property
+    def kind(self) -> tuple[str, ...]:
+        """The study and its cells."""
+        return str(self.store.root), self.block.grid.branches[self.block.cells[0]].id
+
+    def task(self) -> Callable[[], list[tuple[str, bytes]]]:
+        """What makes its missing runs."""
+        grid = self.block.grid
+        cells = [grid.branches[cell] for cell in self.block.cells]
+        return functools.partial(
+            _made_there,
+            list(grid.columns),
+            [(branch.id, grid.values(branch), World.of(branch.scenario)) for branch in cells],
+            self.block.missing(self.store),
+            self.block.options(digest=self.store.digest),
+        )
+
+    def keep(self, made: list[tuple[str, bytes]]) -> int:
+        """Write the files as they come: of each part its manifest is the last one."""
+        for path, content in made:
+            write_bytes(self.store.root / path, content)
+        self.store.take(_manifests(made))
+        return sum(len(content) for _, content in made)
+
+
+def _made_there(
+    columns: list[str], cells: list[tuple[str, list[float | str], World]], todo: Todo, options: dict[str, Any]
+) -> list[tuple[str, bytes]]:
+    """Make runs of a block; all files, part by part."""
+    worlds = [(id_, values, world.scenario()) for id_, values, world in cells]
+    return _core.run_block(columns, worlds, todo, None, **options)
+
+
+def _manifests(files: list[tuple[str, bytes]]) -> list[str]:
+    return [path.removeprefix("parts/") for path, _ in files if path.startswith("parts/")]
 
 
 def groups_of(grid: Grid) -> list[tuple[int, ...]]:
@@ -153,7 +205,7 @@ def opened(grid: Grid, root: Path) -> Store:
     return store
 
 
-def execute(studies: Sequence[Study], root: Path, jobs: int, progress: Progress) -> list[Done]:
+def execute(studies: Sequence[Study], root: Path, jobs: Jobs, progress: Progress) -> list[Done]:
     """Run every (grid, seed) that is not stored yet; what several studies want runs once.
 
     Parameters
@@ -163,7 +215,7 @@ def execute(studies: Sequence[Study], root: Path, jobs: int, progress: Progress)
     root
         Holds the directories of the studies.
     jobs
-        Threads, >= 1.
+        Threads, >= 1, or an executor.
     progress
         Notified of every finished block.
 
@@ -191,7 +243,7 @@ def execute(studies: Sequence[Study], root: Path, jobs: int, progress: Progress)
     ]
 
 
-def run_missing(studies: Sequence[tuple[Study, Store]], jobs: int, progress: Progress) -> None:
+def run_missing(studies: Sequence[tuple[Study, Store]], jobs: Jobs, progress: Progress) -> None:
     """Run what is not there of each study, in its store; see :func:`execute`."""
     wanted: dict[tuple[Path, int], tuple[Grid, Store, dict[int, None]]] = {}
     for study, store in studies:
@@ -290,15 +342,18 @@ def _job(block: Block, store: Store, lanes: dict[Path, Lane]) -> Job | None:
             if lane.enter():
                 try:
                     return block.run(store, cancel)
+                except _core.Cancelled:
+                    # Some of its parts are there.
+                    store.scan()
+                    raise
                 finally:
                     lane.leave()
             time.sleep(LOOK_AGAIN_S)
         raise _core.Cancelled
 
     def stored() -> int:
-        store.scan()
         return runs - sum(len(places) for _, places in block.missing(store))
 
     # Cells of a block are seldom of unlike lengths.
     stop_s = block.grid.branches[block.cells[0]].scenario.summary()["stop_s"]
-    return Job(f"{block.grid.title}, {seeds}", runs, work, stored, runs * float(stop_s))
+    return Job(f"{block.grid.title}, {seeds}", runs, work, stored, BlockAway(block, store), runs * float(stop_s))

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from rich.table import Table
 
+from optcp.study.cluster import workers
+from optcp.study.remote import tasks_of
 from optcp.study.single import missing
 from optcp.tables import rate_text, show_coverage, show_table
 
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from optcp.axes import Axis
     from optcp.stats import Interval
     from optcp.study.done import Done
+    from optcp.study.pool import Jobs
     from optcp.study.single import Estimate
     from optcp.study.store import Store
     from optcp.study.study import Study
@@ -74,8 +77,9 @@ def with_interval(name: str, one: Interval | None) -> list[str]:
     return [value_text(name, one.estimate), ends, str(one.n)]
 
 
-def show_plan(console: Console, study: Study, store: Store, estimate: Estimate | None, threads: int) -> None:
+def show_plan(console: Console, study: Study, store: Store, estimate: Estimate | None, where: Jobs) -> None:
     """Say what a run would do, how long it would take and what it would write."""
+    threads = where if isinstance(where, int) else max(1, workers(where)[1])
     grid = study.grid
     runs, left = len(grid.branches) * len(study.seeds), missing(study, store)
     kept = f" ({runs - left} are there already)" if left < runs else ""
@@ -103,6 +107,13 @@ def show_plan(console: Console, study: Study, store: Store, estimate: Estimate |
         f"at a time, and {estimate.bytes / 1e6:.2g} MB on disk",
         soft_wrap=True,
     )
+    if not isinstance(where, int):
+        tasks = tasks_of(estimate.blocks, left * estimate.seconds, estimate.bytes)
+        console.print(
+            f"to the workers: {estimate.blocks} blocks of runs in about {tasks} tasks, each of "
+            f"{left * estimate.seconds / tasks:.2g} s and {estimate.bytes / tasks / 1e6:.2g} MB",
+            soft_wrap=True,
+        )
 
 
 def show_done(console: Console, done: Done) -> None:

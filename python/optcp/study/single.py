@@ -36,12 +36,15 @@ class Estimate:
         CPU time of a run.
     bytes
         Of all files of the missing runs.
+    blocks
+        How many calls make them.
     """
 
     limit_s: float
     runs: int
     seconds: float = 0.0
     bytes: int = 0
+    blocks: int = 0
 
 
 def study(
@@ -117,9 +120,9 @@ def probe(study: Study, store: Store, limit_s: float = 3.0) -> Estimate | None:
         return Estimate(limit_s, 0)
     described_bytes = sum(len(described(branch).encode()) for branch in study.grid.branches)
     cut = blocks(study.grid, seeds, lambda branches, seed: store.hops_a_run(branches, seed) or hops)
-    left = (todo for stage in cut for one in stage if (todo := one.missing(store)))
-    written = described_bytes + sum(_bytes(made, _runs(todo)) for todo in left)
-    return Estimate(limit_s, made[-1][0], took_s / made[-1][0], round(written))
+    left = [_runs(todo) for stage in cut for one in stage if (todo := one.missing(store))]
+    written = described_bytes + sum(_bytes(made, runs) for runs in left)
+    return Estimate(limit_s, made[-1][0], took_s / made[-1][0], round(written), len(left))
 
 
 def _more(todo: Todo) -> list[Todo]:

@@ -21,7 +21,7 @@ from optcp.warned import Warned, of_cells
 if TYPE_CHECKING:
     from optcp.cells import Cells
     from optcp.study.done import Done
-    from optcp.study.pool import Progress
+    from optcp.study.pool import Executor, Progress
 
 
 @dataclass(frozen=True, init=False, repr=False)
@@ -110,6 +110,7 @@ class Study:
         out: str | Path | None = None,
         *,
         jobs: int | None = None,
+        executor: Executor | None = None,
         progress: Progress | None = None,
         force: bool = False,
         until: Callable[[Done], Cells] | None = None,
@@ -123,6 +124,9 @@ class Study:
             The study's directory; left out, one that is removed with the result.
         jobs
             Threads; as many as there are processors if left out.
+        executor
+            Makes the runs instead of threads: of ``concurrent.futures`` or joblib, or Dask's ``Client``. Its workers
+            need optcp of the same version, and no file of this machine.
         progress
             Notified of progress; left out, a bar on a terminal.
         force
@@ -147,12 +151,15 @@ class Study:
         from optcp.study.runner import processors, run_missing
         from optcp.study.store import Store
 
+        if executor is not None and jobs is not None:
+            raise InputError("jobs are threads of this process, an executor has its own workers: give one of them")
+        where = (jobs or processors()) if executor is None else executor
         kept = _Temporary() if out is None else None
         store = Store(kept.path if kept else Path(str(out)))
         store.open(self.grid, force=force)
 
         def made(seeds: tuple[int, ...]) -> Done:
-            run_missing([(Study(self.grid, seeds=seeds), store)], jobs or processors(), progress or on_terminal())
+            run_missing([(Study(self.grid, seeds=seeds), store)], where, progress or on_terminal())
             return Done(self.grid, seeds, store, kept)
 
         if until is None:
