@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from typing import TYPE_CHECKING
 
 from optcp.errors import InputError
@@ -26,6 +27,9 @@ def connected(address: str) -> Client:
         from distributed.comm import get_address_host_port
     except ModuleNotFoundError as error:
         raise InputError("--dask needs Dask's distributed scheduler: install optcp[dask]") from error
+    # What ends a study is said by the study; these add tracebacks of their own.
+    for name in ("distributed", "distributed.client", "tornado.application"):
+        logging.getLogger(name).setLevel(logging.CRITICAL)
     try:
         # A client that was never whole takes long to go.
         get_address_host_port(address)

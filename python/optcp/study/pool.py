@@ -194,4 +194,4 @@ def _raise_failure(future: Future[None], job: Job) -> None:
     error = future.exception()
     if error is not None:
         # A panic of the simulator is a BaseException; for the user it is a failed run like any other.
-        raise RunFailed(f"{job.label}: {error or type(error).__name__}") from error
+        raise RunFailed(f"{job.label}: {str(error) or type(error).__name__}") from error

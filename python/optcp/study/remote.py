@@ -6,6 +6,7 @@ cluster. A task is as many jobs as take some seconds; what it made comes back as
 
 from __future__ import annotations
 
+import asyncio
 import functools
 import math
 import pickle
@@ -100,7 +101,7 @@ def made(version: str, packed: bytes) -> list[tuple[Any, float]]:
         except (KeyboardInterrupt, SystemExit, InputError):
             raise
         except BaseException as error:  # noqa: BLE001 - a panic of the simulator is one, and cannot be pickled
-            raise RunFailed(f"{label}: {error or type(error).__name__}") from None
+            raise RunFailed(f"{label}: {str(error) or type(error).__name__}") from None
     return answers
 
 
@@ -108,9 +109,9 @@ class Remote:
     """Workers behind an engine that runs functions; see :class:`optcp.study.pool.Workers`."""
 
     def __init__(self, executor: Executor) -> None:
-        # Dask's client hashes what it sends, in order to know it again; its executor need not.
-        of_dask = getattr(executor, "get_executor", None)
-        self._executor: Executor = of_dask(pure=False) if of_dask else executor
+        # Dask's client knows what it has sent before by its hash, unless it is told not to.
+        submit: Callable[..., Any] = executor.submit
+        self._call = functools.partial(submit, pure=False) if hasattr(executor, "get_executor") else submit
         self._sent: dict[Any, tuple[list[Job], float]] = {}
         self._costs = Costs()
 
@@ -167,7 +168,7 @@ class Remote:
         # Worlds of one study are much alike.
         packed = zlib.compress(pickle.dumps(tasks), 1)
         try:
-            return self._executor.submit(made, _core.version(), packed)
+            return self._call(made, _core.version(), packed)
         except RuntimeError as error:
             # A pool of processes of which one was killed takes nothing any more.
             raise RunFailed(f"{batch[0].label}: {error}") from error
@@ -188,8 +189,8 @@ def _answers(future: Any, label: str) -> list[tuple[Any, float]]:  # noqa: ANN40
         # The version of optcp cannot be asked there.
         wanted = f"optcp {_core.version()} must be installed on all workers"
         raise InputError(f"a worker cannot run this ({error}): {wanted}") from error
-    except Exception as error:  # every engine has errors of its own
-        raise RunFailed(f"{label}: {error or type(error).__name__}") from error
+    except (Exception, asyncio.CancelledError) as error:  # every engine has errors of its own
+        raise RunFailed(f"{label}: {' '.join(str(error).split()) or type(error).__name__}") from error
     return answers
 
 

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 from filelock import FileLock, Timeout
 
 from optcp import _core
-from optcp.files import write_bytes
 from optcp.study.done import Done
 from optcp.study.pool import Job, run_stages
 from optcp.study.remote import World
@@ -76,7 +75,8 @@ class Block:
     def run(self, store: Store, cancel: _core.Cancel) -> None:
         """Make and store what is missing."""
         if todo := self.missing(store):
-            store.take(_manifests(self.make(todo, store.root, cancel, digest=store.digest)))
+            manifests = self.make(todo, store.root, cancel, digest=store.digest)
+            store.take(path.removeprefix("parts/") for path, _ in manifests)
 
     def make(
         self, todo: Todo, root: Path | None, cancel: _core.Cancel, *, digest: bool = False
@@ -127,11 +127,8 @@ class BlockAway:
         )
 
     def keep(self, made: list[tuple[str, bytes]]) -> int:
-        """Write the files as they come: of each part its manifest is the last one."""
-        for path, content in made:
-            write_bytes(self.store.root / path, content)
-        self.store.take(_manifests(made))
-        return sum(len(content) for _, content in made)
+        """Write the files as they come."""
+        return self.store.put(made)
 
 
 def _made_there(
@@ -140,10 +137,6 @@ def _made_there(
     """Make runs of a block; all files, part by part."""
     worlds = [(id_, values, world.scenario()) for id_, values, world in cells]
     return _core.run_block(columns, worlds, todo, None, **options)
-
-
-def _manifests(files: list[tuple[str, bytes]]) -> list[str]:
-    return [path.removeprefix("parts/") for path, _ in files if path.startswith("parts/")]
 
 
 def groups_of(grid: Grid) -> list[tuple[int, ...]]:

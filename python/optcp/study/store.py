@@ -20,7 +20,7 @@ import numpy as np
 from optcp import _core, stored
 from optcp.axes import Axis
 from optcp.errors import Damaged, InputError
-from optcp.files import write_text
+from optcp.files import write_bytes, write_text
 from optcp.study.grid import extension_sha256
 from optcp.table import Table
 
@@ -302,11 +302,22 @@ class Store:
             part = Part(path.stem, stored.load(path, _manifest))
             if check:
                 self._check(part, path)
-            with self._scanning:
-                # Another thread may have taken it up meanwhile: a second object of it would hold no runs.
-                part = self._parts.setdefault(part.name, part)
-                for run in part.places:
-                    self._index.setdefault(run, part)
+            self._add(part)
+
+    def put(self, files: Sequence[tuple[str, bytes]]) -> int:
+        """Write the files of parts, each manifest last, as a worker of this version has made them; how many bytes."""
+        for path, content in files:
+            write_bytes(self.root / path, content)
+            if path.startswith("parts/"):
+                self._add(Part(Path(path).stem, json.loads(content)))
+        return sum(len(content) for _, content in files)
+
+    def _add(self, part: Part) -> None:
+        with self._scanning:
+            # Another thread may have taken it up meanwhile: a second object of it would hold no runs.
+            part = self._parts.setdefault(part.name, part)
+            for run in part.places:
+                self._index.setdefault(run, part)
 
     def _check(self, part: Part, manifest: Path) -> None:
         """Make sure that a manifest stands under its own name, and that its files are there."""

@@ -1,5 +1,6 @@
 """Studies on a Dask cluster: a real scheduler and real workers on this machine, one of which is killed."""
 
+import contextlib
 import json
 import os
 import re
@@ -41,30 +42,32 @@ def worker(place, address):
     return dask(place, "worker", address, "--nthreads", "1", "--no-nanny", "--local-directory", str(place))
 
 
-def ended(processes):
-    for process in processes:
-        # A worker that is asked to go while its scheduler goes may wait for it.
-        process.kill()
-        process.wait()
-
-
-@pytest.fixture(scope="module")
-def cluster(tmp_path_factory):
-    """The address of a scheduler with two workers."""
-    place = tmp_path_factory.mktemp("cluster")
+@contextlib.contextmanager
+def scheduler(place):
+    """The address of a scheduler, and its process; those that are added to it end with it."""
     processes = [dask(place, "scheduler", "--port", "0", "--scheduler-file", "scheduler.json")]
     try:
         deadline = time.monotonic() + 30
         while not (place / "scheduler.json").is_file() and time.monotonic() < deadline:
             time.sleep(0.05)
-        address = json.loads((place / "scheduler.json").read_text())["address"]
+        yield json.loads((place / "scheduler.json").read_text())["address"], processes
+    finally:
+        for process in processes:
+            # A worker that is asked to go while its scheduler goes may wait for it.
+            process.kill()
+            process.wait()
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory):
+    """The address of a scheduler with two workers, and where they are."""
+    place = tmp_path_factory.mktemp("cluster")
+    with scheduler(place) as (address, processes):
         processes += [worker(place, address) for _ in range(2)]
         with connected(address) as client:
             client.wait_for_workers(2, timeout=30)
             assert workers(client) == (2, 2)
         yield address, place
-    finally:
-        ended(processes)
 
 
 @pytest.fixture(scope="module")
@@ -172,6 +175,23 @@ def test_ctrl_c_keeps_what_has_come_back(cluster, tmp_path):
     kept = int(err.split("interrupted: ")[1].split()[0])
     assert 0 < kept < 400
     assert f"400 runs, {kept} finished before and reused" in command_in(tmp_path, *command, "--quiet").stderr
+
+
+def test_a_scheduler_that_goes_ends_with_a_message(tmp_path):
+    with scheduler(tmp_path) as (address, processes):
+        processes.append(worker(tmp_path, address))
+        command = ["run", "gmpls-section5", "--runs", "5000", "--out", "out", "--dask", address]
+        running = subprocess.Popen(
+            [sys.executable, "-m", "optcp", *command], cwd=tmp_path, stderr=subprocess.PIPE, text=True
+        )
+        deadline = time.monotonic() + 30
+        while not list((tmp_path / "out").glob("parts/*.json")) and time.monotonic() < deadline:
+            time.sleep(0.02)
+        processes[0].kill()
+        _, err = running.communicate(timeout=60)
+    assert running.returncode == 1, err
+    assert "Traceback" not in err
+    assert re.search(r"^Error: .* seed .*Client lost the connection to the scheduler", err, re.MULTILINE)
 
 
 def test_a_scheduler_that_is_not_there_is_named(optcp, monkeypatch):
