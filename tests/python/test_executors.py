@@ -194,6 +194,15 @@ def test_a_task_has_as_many_jobs_as_take_some_seconds(tmp_path, monkeypatch):
     assert tasks(tmp_path / "short", monkeypatch, LEAST_S=0.0, TASK_S=0.0) == SEEDS
 
 
+def test_small_studies_share_tasks(tmp_path, monkeypatch):
+    monkeypatch.setattr(remote, "PROBES", 4)
+    workers = AtOnce()
+    studies = [optcp.Study(optcp.Scenario.parse(WORLD).set("stop", f"{n} ms"), seeds=3) for n in range(300, 330)]
+    done = runner.execute(studies, tmp_path, workers, Silent())
+    assert [one.seeds for one in done] == [(1, 2, 3)] * 30
+    assert workers.tasks <= 6
+
+
 def test_a_task_brings_no_more_bytes_than_it_may(tmp_path, monkeypatch):
     assert tasks(tmp_path, monkeypatch, TASK_BYTES=1) == SEEDS
 
@@ -257,8 +266,10 @@ def test_costs_are_of_the_most_alike():
     costs.learn(job(2, "a", "y"), 8.0, 300)
     assert costs.of(job(3, "a", "x")) == (6.0, 150)
     assert costs.of(job(1, "a", "z")) == (3.0, 100)
-    assert costs.of(job(1, "b", "x")) is None
-    assert costs.seconds_a_run == 3.0
+    assert costs.of(job(1, "b", "x")) == (3.0, 100)
+    costs.learn(job(1, "b", "y"), 1.0, 400)
+    assert costs.of(job(2, "c", "x")) == (6.0, 800)
+    assert costs.seconds_a_run == 13 / 5
 
 
 def test_a_plan_has_no_more_tasks_than_blocks():

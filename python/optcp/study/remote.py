@@ -53,7 +53,7 @@ class World:
     sha256: str
 
     @staticmethod
-    @functools.lru_cache(maxsize=256)
+    @functools.lru_cache(maxsize=32)
     def of(scenario: _core.Scenario) -> World:
         """Pack a scenario."""
         text, files = scenario.to_toml(), dict[str, bytes]()
@@ -62,7 +62,7 @@ class World:
                 scenario.override([])
         return World(text, tuple(files.items()), scenario.sha256)
 
-    @functools.lru_cache(maxsize=256)  # noqa: B019 - a worker needs the same worlds task after task
+    @functools.lru_cache(maxsize=32)  # noqa: B019 - a worker needs the same worlds task after task
     def scenario(self) -> _core.Scenario:
         """Unpack it.
 
@@ -210,12 +210,15 @@ class Costs:
 
     def __init__(self) -> None:
         self._sums: dict[tuple[str, ...], tuple[int, float, int]] = {}
+        self._dearest = 0.0, 0.0
 
     def learn(self, job: Job, seconds: float, size: int) -> None:
         """Take up a job that has ended: its CPU time, and the bytes that it made."""
         for end in range(len(job.away.kind) + 1):
             runs, all_seconds, all_bytes = self._sums.get(job.away.kind[:end], (0, 0.0, 0))
             self._sums[job.away.kind[:end]] = runs + job.runs, all_seconds + seconds, all_bytes + size
+        runs, seconds, size = self._sums[job.away.kind[:1]]
+        self._dearest = max(self._dearest[0], seconds / runs), max(self._dearest[1], size / runs)
 
     @property
     def seconds_a_run(self) -> float:
@@ -224,9 +227,14 @@ class Costs:
         return seconds / runs if runs else 0.0
 
     def of(self, job: Job) -> tuple[float, float] | None:
-        """CPU time in seconds and bytes that a job will cost, by those that are most like it; None if none is."""
+        """CPU time in seconds and bytes that a job will cost, by those that are most like it; None while none is known.
+
+        Of a study of which no run is known it is what runs of the dearest one cost.
+        """
+        if not self._sums:
+            return None
         for end in range(len(job.away.kind), 0, -1):
             if found := self._sums.get(job.away.kind[:end]):
                 runs, seconds, size = found
                 return job.runs * seconds / runs, job.runs * size / runs
-        return None
+        return job.runs * self._dearest[0], job.runs * self._dearest[1]

@@ -179,6 +179,8 @@ def test_ctrl_c_keeps_what_has_come_back(cluster, tmp_path):
 
 def test_a_scheduler_that_goes_ends_with_a_message(tmp_path):
     with scheduler(tmp_path) as (address, processes):
+        said = command_in(tmp_path, "run", "single-failure", "--dry-run", "--dask", address).stderr
+        assert f"{address}: no workers yet; runs wait for them\n" in said
         processes.append(worker(tmp_path, address))
         command = ["run", "gmpls-section5", "--runs", "5000", "--out", "out", "--dask", address]
         running = subprocess.Popen(
