@@ -336,12 +336,12 @@ def _job(block: Block, store: Store, lanes: dict[Path, Lane]) -> Job | None:
                 try:
                     return block.run(store, cancel)
                 except _core.Cancelled:
-                    # Some of its parts are there.
-                    store.scan()
-                    raise
+                    break
                 finally:
                     lane.leave()
             time.sleep(LOOK_AGAIN_S)
+        # Some of its parts may be there, or another process has made some.
+        store.scan()
         raise _core.Cancelled
 
     def stored() -> int:
