@@ -1,4 +1,4 @@
-"""What is made of finished studies: comparisons, figures, reports, and the notebook."""
+"""What is made of finished studies: comparisons, figures and reports."""
 
 from __future__ import annotations
 
@@ -15,8 +15,6 @@ import pytest
 from PIL import Image
 from scipy import stats
 
-ROOT = Path(__file__).parents[3]
-NOTEBOOK = ROOT / "docs" / "notebooks" / "ring.ipynb"
 AXIS = "switch_delay=0 ms"
 
 
@@ -128,33 +126,3 @@ def test_a_report_has_what_says_where_it_comes_from_and_needs_no_network(study):
         assert part in page
     assert not re.search(r"<script[^>]* src|<link|<img|@import", page)
     assert set(re.findall(r'(?:href|src)="([^#"][^"]*)"', page)) == set()
-
-
-def test_the_notebook_gives_what_it_shows(tmp_path):
-    cells = [cell for cell in json.loads(NOTEBOOK.read_text(encoding="utf-8"))["cells"] if cell["cell_type"] == "code"]
-    sources = ["".join(cell["source"]) for cell in cells]
-    assert (
-        re.search(r"```toml\n(title = \"Four transfers.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)[1]
-        in sources[0]
-    )
-    # The last expression of a cell is what a notebook shows.
-    script = """
-import ast, json, sys
-import matplotlib
-matplotlib.use("agg")
-space, shown = {}, []
-for source in json.load(open(sys.argv[1])):
-    tree = ast.parse(source)
-    last = ast.Expression(tree.body.pop().value) if isinstance(tree.body[-1], ast.Expr) else None
-    exec(compile(tree, "cell", "exec"), space)
-    value = eval(compile(last, "cell", "eval"), space) if last else None
-    shown.append(None if value is None else repr(value))
-json.dump(shown, open("shown.json", "w"))
-"""
-    (tmp_path / "cells.json").write_text(json.dumps(sources))
-    python("-c", script, "cells.json", cwd=tmp_path)
-    shown = json.loads((tmp_path / "shown.json").read_text())
-    stored = [["".join(one["data"]["text/plain"]) for one in cell["outputs"]] for cell in cells]
-    tables = [(one[0], text) for one, text in zip(stored, shown, strict=True) if one and "<Axes" not in text]
-    assert len(tables) >= 4
-    assert all(one == text for one, text in tables)

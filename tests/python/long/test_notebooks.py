@@ -1,0 +1,32 @@
+"""The notebooks give what they show."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.site
+FOLDER = Path(__file__).parents[3] / "docs" / "notebooks"
+
+
+def cells(path):
+    """Sources, and outputs without the pixels of pictures, which depend on the fonts of the machine."""
+    found = []
+    for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
+        for output in cell.get("outputs", ()):
+            if "image/png" in output.get("data", {}):
+                output["data"]["image/png"] = bool(output["data"]["image/png"])
+        found.append(cell)
+    return found
+
+
+@pytest.mark.parametrize("name", sorted(path.name for path in FOLDER.glob("*.ipynb")))
+def test_a_notebook_gives_what_it_shows(name, tmp_path):
+    command = [sys.executable, str(FOLDER / "execute.py"), str(FOLDER / name), "--out", str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    stored = cells(FOLDER / name)
+    assert stored == cells(tmp_path / name)
+    assert sum(cell["cell_type"] == "code" and bool(cell["outputs"]) for cell in stored) >= 2
