@@ -203,7 +203,18 @@ def commands(page):
                 yield words
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/scenarios.md", "docs/papers/gmpls.md"])
+@pytest.mark.parametrize(
+    "page",
+    [
+        "README.md",
+        "docs/scenarios.md",
+        "docs/papers/gmpls.md",
+        "docs/start.md",
+        "docs/howto/sweep.md",
+        "docs/howto/topology.md",
+        "docs/howto/look.md",
+    ],
+)
 def test_commands_exist_with_their_options(page, tmp_path):
     save_scenarios(page, tmp_path)
     makefile = text("Makefile")
