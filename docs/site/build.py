@@ -1,0 +1,48 @@
+"""Build the documentation as a site: ``make site``, then open target/site/html/index.html."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import sys
+from pathlib import Path
+
+import pages
+from sphinx.cmd.build import build_main
+
+HERE = Path(__file__).resolve().parent
+SITE = pages.ROOT / "target" / "site"
+SUMMARY = 220
+"""Characters of a page that search shows."""
+
+
+def summary(text: str) -> str:
+    """The beginning of a page, as plain text."""
+    plain = re.sub(r"^#.*$|^\|\W*$|^[*-] |!\[[^\]]*\]\([^)]*\)", "", pages.prose(text), flags=re.MULTILINE)
+    plain = " ".join(re.sub(r"\[([^\]]*)\]\([^)]*\)|[`*|\\]", r"\1", plain).split())
+    if not plain and "{eval-rst}" not in text:
+        # A page of nothing but a listing.
+        plain = " ".join(re.sub(r"^(#|```|<!--).*$", "", text, flags=re.MULTILINE).split())
+    return plain if len(plain) <= SUMMARY else f"{plain[:SUMMARY].rsplit(' ', 1)[0]} …"
+
+
+def main(out: Path = SITE) -> int:
+    """Build it; a broken link is an error."""
+    for made in ("pages", "read", "html"):
+        shutil.rmtree(out / made, ignore_errors=True)
+    site = pages.write(out / "pages")
+    folders = ["-c", HERE, "-d", out / "read", out / "pages", out / "html"]
+    status = build_main(["-q", "-W", "--keep-going", *map(str, folders)])
+    names = {source: name for entries in pages.navigation().values() for source, name in entries.items()}
+    texts = {
+        str(place.with_suffix("")): [names.get(site.sources[place], ""), summary(text)]
+        for place, text in site.pages.items()
+    }
+    script = f"const SUMMARIES = {json.dumps(texts)};\n"
+    (out / "html" / "_static" / "summaries.js").write_text(script, encoding="utf-8")
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main(*map(Path, sys.argv[1:])))

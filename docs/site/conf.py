@@ -1,0 +1,37 @@
+"""How Sphinx builds the pages that build.py puts together."""
+
+from typing import Any
+
+from sphinx.application import Sphinx
+
+project = "OpTCP"
+author = "The OpTCP developers"
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
+myst_enable_extensions = ["colon_fence"]
+myst_heading_anchors = 6
+napoleon_google_docstring = False
+autodoc_member_order = "bysource"
+autodoc_typehints = "signature"
+autodoc_typehints_format = "short"
+python_use_unqualified_type_names = True
+highlight_language = "console"
+
+html_theme = "furo"
+html_title = "OpTCP"
+html_static_path = ["static"]
+html_css_files = ["site.css"]
+html_js_files = [("summaries.js", {"defer": "defer"}), ("site.js", {"defer": "defer"})]
+html_copy_source = False
+html_show_copyright = False
+# A page that is opened as a file may not fetch others; site.js shows the beginnings of pages that build.py collects.
+html_show_search_summary = False
+
+
+def setup(app: Sphinx) -> None:
+    """Have menus open at the current section only: with all of them every page would be twice as large."""
+
+    def closed(_: Sphinx, __: str, ___: str, context: dict[str, Any], ____: object) -> None:
+        if full := context.get("toctree"):
+            context["toctree"] = lambda **options: full(**{**options, "collapse": True})
+
+    app.connect("html-page-context", closed, priority=1)

@@ -1,0 +1,134 @@
+"""The site built and opened as files: pages fit, nothing is fetched, search finds, the gallery can be made."""
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from PIL import Image
+
+from conftest import command_in
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+pytestmark = pytest.mark.site
+ROOT = Path(__file__).parents[3]
+MOST_BYTES = 20_000_000
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory):
+    out = tmp_path_factory.mktemp("site") / "out"
+    command = [sys.executable, str(ROOT / "docs" / "site" / "build.py"), str(out)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    # Sphinx takes warnings, such as of a link that leads nowhere, for errors.
+    assert done.returncode == 0, done.stdout + done.stderr
+    return out / "html"
+
+
+@pytest.fixture(scope="module")
+def browser():
+    if CHROMIUM is None:
+        pytest.skip("no Chromium is installed: pages are not opened")
+    playwright = pytest.importorskip("playwright.sync_api")
+    with playwright.sync_playwright() as driver:
+        # A container's only user is root, whom Chromium refuses its sandbox.
+        chromium = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"] if os.geteuid() == 0 else [])
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture(params=(400, 1280))
+def page(request, browser):
+    """A window in which no page may have errors or ask for anything but files."""
+    context = browser.new_context(viewport={"width": request.param, "height": 800}, color_scheme="light")
+    page = context.new_page()
+    errors = []
+    page.on("console", lambda message: errors.append(message.text) if message.type in ("error", "warning") else None)
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    page.on("request", lambda sent: None if sent.url.startswith(("file:", "data:")) else errors.append(sent.url))
+    page.on("requestfailed", lambda sent: errors.append(sent.url))
+    yield page
+    context.close()
+    assert errors == []
+
+
+def test_the_site_is_small(built):
+    assert sum(path.stat().st_size for path in built.rglob("*") if path.is_file()) < MOST_BYTES
+
+
+def test_no_page_is_wider_than_the_window(page, built):
+    pages = sorted(built.rglob("*.html"))
+    assert len(pages) > 200
+    for path in pages:
+        page.goto(path.as_uri())
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), path.relative_to(built)
+
+
+@pytest.mark.parametrize(
+    ("words", "goal"),
+    [
+        ("ti-lfa", "scenarios/tables-and-keys/routing.html"),
+        ("switch_delay", "scenarios/tables-and-keys/protection.html"),
+        ("optcp export", "reference/commands/optcp-export.html"),
+        ("quantile", "reference/python/optcpcells.html"),
+    ],
+)
+def test_search_finds_from_files(page, built, words, goal):
+    page.goto((built / "index.html").as_uri())
+    if not page.locator(".sidebar-search").is_visible():
+        page.locator("label[for=__navigation]").first.click()
+    page.locator(".sidebar-search").fill(words)
+    page.locator(".sidebar-search").press("Enter")
+    page.wait_for_selector("#search-results li")
+    page.wait_for_function("document.querySelector('.search-summary').textContent.includes('finished')")
+    assert page.locator("#search-results p.beginning").first.is_visible()
+    page.locator(f'#search-results a[href^="{goal}"]').first.click()
+    page.wait_for_url(f"{(built / goal).as_uri()}*")
+
+
+def test_dark_and_light_are_switched_and_kept(page, built):
+    page.goto((built / "notebooks" / "cut.html").as_uri())
+    colour = "getComputedStyle(document.body).backgroundColor"
+    halo = "getComputedStyle(document.querySelector('svg.optcp-map text')).stroke"
+    light = page.evaluate(colour), page.evaluate(halo)
+    while page.evaluate("document.body.dataset.theme") != "dark":
+        page.locator(".theme-toggle:visible").first.click()
+    dark = page.evaluate(colour), page.evaluate(halo)
+    assert light[0] == light[1] != dark[0] == dark[1]
+    page.goto((built / "start.html").as_uri())
+    assert page.evaluate(colour) == dark[0]
+
+
+def test_the_gallerys_pictures_of_runs_and_studies_are_made_by_their_commands(tmp_path):
+    chapters = (ROOT / "docs" / "gallery.md").read_text(encoding="utf-8").split("\n## ")[1:3]
+    shown = re.findall(r"images/([^)]+)\)\n\n```\n(.*?)\n```", "".join(chapters), re.DOTALL)
+    assert len(shown) == 6
+    for command in dict.fromkeys(command for _, commands in shown for command in commands.splitlines()):
+        command_in(tmp_path, *shlex.split(command)[1:])
+    for name, _ in shown:
+        picture = ROOT / "docs" / "images" / name
+        if name == "animation.png":  # a photograph of the page
+            assert (tmp_path / "cut.html").is_file()
+        elif picture.suffix == ".svg":
+            assert (tmp_path / name).read_bytes() == picture.read_bytes()
+        else:
+            with Image.open(tmp_path / name) as made, Image.open(picture) as stored:
+                assert made.size == stored.size
+
+
+@pytest.mark.parametrize(
+    ("place", "text", "source"),
+    [
+        ("notebooks/cut.html", "This page as a notebook", "docs/notebooks/cut.ipynb"),
+        ("overview/licence-and-citation.html", "CITATION.cff", "CITATION.cff"),
+        ("own-paper.html", "docs/example-paper/ringpaper", "docs/example-paper/ringpaper/__init__.py"),
+        ("own-paper.html", "Exhibit", "python/optcp/papers/exhibit.py"),
+    ],
+)
+def test_files_of_the_repository_travel_with_the_site(built, place, text, source):
+    link = re.search(rf'href="([^"]+)"[^>]*>(?:<[^>]+>)*{re.escape(text)}', (built / place).read_text(encoding="utf-8"))
+    assert ((built / place).parent / link[1]).read_bytes() == (ROOT / source).read_bytes()

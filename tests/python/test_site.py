@@ -1,0 +1,117 @@
+"""The documentation as a site, before it is built: nothing is missing, links lead somewhere, no page is too long."""
+
+import importlib
+import json
+import os
+import re
+import shlex
+import sys
+from pathlib import Path, PurePosixPath
+
+import pytest
+
+from optcp import _core, listing
+from optcp.cli import cli
+
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+SOURCES = [
+    ROOT / "README.md",
+    ROOT / "CONTRIBUTING.md",
+    ROOT / "CHANGELOG.md",
+    *DOCS.rglob("*.md"),
+    *DOCS.rglob("*.ipynb"),
+]
+MOST_WORDS = 2000
+"""On a page that is read, without its folded tables: eight minutes."""
+CODE = re.compile(r"^```.*?^```$", re.DOTALL | re.MULTILINE)
+FOLDED = re.compile(r"<details>.*?</details>", re.DOTALL)
+
+
+@pytest.fixture(scope="module")
+def pages():
+    sys.path.insert(0, str(DOCS / "site"))
+    yield importlib.import_module("pages")
+    sys.path.remove(str(DOCS / "site"))
+
+
+@pytest.fixture(scope="module")
+def site(pages, tmp_path_factory):
+    return pages.write(tmp_path_factory.mktemp("site"))
+
+
+def test_every_page_of_the_repository_has_its_place_in_the_menu(pages):
+    listed = [source for entries in pages.navigation().values() for source in entries]
+    sources = {path.relative_to(ROOT).as_posix() for path in SOURCES}
+    assert len(listed) == len(set(listed))
+    assert set(listed) - set(pages.reference.PAGES) == sources - {pages.HOME}
+
+
+def test_links_of_the_site_lead_to_pages_and_headings_that_are_there(pages, site):
+    anchors = {place: pages.anchors(text) for place, text in site.pages.items()}
+    links = 0
+    for place in site.pages:
+        for found in pages.LINK.finditer(pages.prose((site.folder / place).read_text(encoding="utf-8"))):
+            if re.match(r"[a-z]+:", found[0]):
+                continue
+            path, _, anchor = found[0].partition("#")
+            goal = PurePosixPath(os.path.normpath(place.parent / path)) if path else place
+            assert (site.folder / goal).is_file(), (place, found[0])
+            assert not anchor or anchor in anchors[goal], (place, found[0])
+            links += 1
+    assert links > 500
+
+
+def test_no_page_is_longer_than_a_person_reads(pages, site):
+    for place, source in site.sources.items():
+        # Of changes the newest are read, which come first; the pages of the program's own words are looked into.
+        if source != "CHANGELOG.md" and source not in pages.reference.PAGES:
+            text = FOLDED.sub("", (site.folder / place).read_text(encoding="utf-8"))
+            assert len(text.split()) <= MOST_WORDS, place
+
+
+def test_cutting_a_page_into_chapters_loses_no_word(pages, site):
+    for source in ("docs/scenarios.md", "docs/tcp.md", "README.md"):
+        parts = [text for place, text in site.pages.items() if site.sources[place] == source]
+        assert len(parts) > 5
+        words = re.sub(r":::\{toctree\}.*?^:::$|^#+", "", "\n".join(parts), flags=re.DOTALL | re.MULTILINE).split()
+        assert words == re.sub(r"^#+", "", (ROOT / source).read_text(encoding="utf-8"), flags=re.MULTILINE).split()
+
+
+def test_a_heading_in_a_code_block_is_no_chapter(pages):
+    text = "# A\n\n" + "word " * 2000 + "\n\n## B\n\n```\n## not this\n```\n\n## B\n\nend\n"
+    found = pages.chapters(PurePosixPath("a.md"), text)
+    assert [str(place) for place in found] == ["a.md", "a/b.md"]
+
+
+def test_the_reference_has_every_command_name_and_table(pages, site):
+    whole = {source: "\n".join(text for place, text in site.pages.items() if site.sources[place] == source)
+             for source in pages.reference.PAGES}  # fmt: skip
+    for verb in cli.commands:
+        assert f"Usage: optcp {verb} " in whole["docs/reference/commands.md"]
+    for family, members in listing.families().items():
+        for name, _ in members:
+            assert f"| `{name}` | " in whole["docs/reference/names.md"], (family, name)
+    for one in json.loads(_core.schema())["$defs"].values():
+        for key in one.get("properties", ()):
+            assert f"| `{key}`" in whole["docs/reference/schema.md"]
+
+
+def test_every_picture_is_in_the_gallery_with_commands():
+    text = (DOCS / "gallery.md").read_text(encoding="utf-8")
+    shown = dict(re.findall(r"!\[[^\]]+\]\(images/([^)]+)\)\n\n```\n(.*?)\n```", text, re.DOTALL))
+    pictures = {path.name for path in (DOCS / "images").iterdir() if path.suffix in (".png", ".svg")}
+    assert set(shown) == pictures == set(re.findall(r"\(images/([^)]+)\)", text))
+    for name, commands in shown.items():
+        *_, last = commands.splitlines()
+        assert last.startswith("python docs/images/draw.py ") or last.endswith(f"--out {name}") or "animate" in last
+        for words in map(shlex.split, commands.splitlines()):
+            if words[0] == "optcp":
+                known = {option for param in cli.commands[words[1]].params for option in param.opts}
+                assert {word for word in words if word.startswith("--")} <= known, words
+
+
+def test_the_ring_of_the_notebook_is_that_of_the_readme():
+    notebook = json.loads((DOCS / "notebooks" / "ring.ipynb").read_text(encoding="utf-8"))
+    ring = re.search(r"```toml\n(title = \"Four transfers.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+    assert ring[1] in "".join(notebook["cells"][1]["source"])
