@@ -1,5 +1,6 @@
 """The site built and opened as files: pages fit, nothing is fetched, search finds, the gallery can be made."""
 
+import contextlib
 import os
 import re
 import shlex
@@ -17,6 +18,7 @@ CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shuti
 pytestmark = pytest.mark.site
 ROOT = Path(__file__).parents[3]
 MOST_BYTES = 20_000_000
+WIDTHS = (400, 1280)
 
 
 @pytest.fixture(scope="module")
@@ -41,10 +43,10 @@ def browser():
         chromium.close()
 
 
-@pytest.fixture(params=(400, 1280))
-def page(request, browser):
+@contextlib.contextmanager
+def window(browser, width):
     """A window in which no page may have errors or ask for anything but files."""
-    context = browser.new_context(viewport={"width": request.param, "height": 800}, color_scheme="light")
+    context = browser.new_context(viewport={"width": width, "height": 800}, color_scheme="light")
     page = context.new_page()
     errors = []
     page.on("console", lambda message: errors.append(message.text) if message.type in ("error", "warning") else None)
@@ -56,16 +58,26 @@ def page(request, browser):
     assert errors == []
 
 
+@pytest.fixture(params=WIDTHS)
+def page(request, browser):
+    with window(browser, request.param) as page:
+        yield page
+
+
 def test_the_site_is_small(built):
     assert sum(path.stat().st_size for path in built.rglob("*") if path.is_file()) < MOST_BYTES
 
 
-def test_no_page_is_wider_than_the_window(page, built):
+def test_no_page_is_wider_than_the_window(browser, built):
     pages = sorted(built.rglob("*.html"))
     assert len(pages) > 200
-    for path in pages:
-        page.goto(path.as_uri())
-        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), path.relative_to(built)
+    with window(browser, WIDTHS[0]) as page:
+        for path in pages:
+            page.goto(path.as_uri())
+            for width in WIDTHS:
+                page.set_viewport_size({"width": width, "height": 800})
+                fits = page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+                assert fits, (path.relative_to(built), width)
 
 
 @pytest.mark.parametrize(
