@@ -18,7 +18,7 @@ PROFDATA ?= llvm-profdata-$(shell rustc -vV | sed -n 's/^LLVM version: \([0-9]*\
 RELEASE := RUSTFLAGS="$(RUSTFLAGS) -Cprofile-use=$(CURDIR)/$(PROFILE)"
 DEVELOP := PIP_QUIET=1 VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --release --locked --quiet
 
-.PHONY: help setup reproduce evidence tables test test-rust test-python worlds fuzz lint bench profile docs site lock
+.PHONY: help setup reproduce evidence tables test test-rust test-python worlds fuzz lint bench profile docs lock
 
 help: ## List the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)$$/  make \1|\2/' | column -t -s '|'
@@ -70,6 +70,10 @@ lint: setup ## Check formatting, lints and types
 	$(BIN)/mypy
 	cd python && ../$(BIN)/python -m mypy.stubtest optcp._core
 
+.PHONY: site
+site: setup ## Build the documentation as a site: target/site/html/index.html, which any browser opens
+	$(BIN)/python docs/site/build.py
+
 bench: setup ## Measure the speed of the simulator
 	$(BIN)/optcp bench
 	$(RELEASE) cargo bench --workspace --locked
@@ -85,9 +89,6 @@ profile: $(STAMPS)/env ## Count anew which paths are hot (needs llvm-profdata of
 
 docs: setup ## Build the documentation of the Rust crates
 	cargo doc --workspace --no-deps --locked
-
-site: setup ## Build the documentation as a site: target/site/html/index.html, which any browser opens
-	$(BIN)/python docs/site/build.py
 
 lock: ## Write requirements.lock from what .venv has
 	( echo '# Every package of the development environment, exact. Renew: make lock'; \

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = pytest.mark.site
 FOLDER = Path(__file__).parents[3] / "docs" / "notebooks"
 
 

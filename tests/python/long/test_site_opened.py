@@ -15,7 +15,6 @@ from PIL import Image
 from conftest import command_in
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-pytestmark = pytest.mark.site
 ROOT = Path(__file__).parents[3]
 MOST_BYTES = 20_000_000
 WIDTHS = (400, 1280)
