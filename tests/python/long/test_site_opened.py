@@ -90,8 +90,10 @@ def test_no_page_is_wider_than_the_window(browser, built):
 )
 def test_search_finds_from_files(page, built, words, goal):
     page.goto((built / "index.html").as_uri())
-    if not page.locator(".sidebar-search").is_visible():
-        page.locator("label[for=__navigation]").first.click()
+    menu = page.locator(".mobile-header label[for=__navigation]")
+    if menu.is_visible():
+        menu.click()
+        page.wait_for_function("document.querySelector('.sidebar-search').getBoundingClientRect().left >= 0")
     page.locator(".sidebar-search").fill(words)
     page.locator(".sidebar-search").press("Enter")
     page.wait_for_selector("#search-results li")
