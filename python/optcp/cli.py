@@ -150,6 +150,7 @@ def reproduce(
 
     EXHIBIT is one of `optcp list exhibits`, or a paper for all of its exhibits; all by default.
     """
+    from optcp import labelled
     from optcp.files import check_directory
     from optcp.papers import baseline, until
     from optcp.papers.assume import named
@@ -198,6 +199,8 @@ def reproduce(
     # The report is of everything in the directory, of which something older may be damaged: it comes last.
     page = build.write_report(out)
     console.print(f"\nreport: {page}", highlight=False, soft_wrap=True)
+    if bare := labelled.missing("matplotlib"):
+        click.echo(f"the report has no figures: {bare}", err=True)
     if changed:
         raise click.exceptions.Exit(3)
 
@@ -246,8 +249,8 @@ def sensitivity(
     import time
 
     from optcp.files import check_directory, write_text
+    from optcp.labelled import missing
     from optcp.papers.registry import select
-    from optcp.plots.sensitivity import draw
     from optcp.sensitivity import confirm as again
     from optcp.sensitivity import study
     from optcp.sensitivity.result import result as analyse
@@ -275,7 +278,13 @@ def sensitivity(
     show(_console(), found)
     made, runs = progress.runs, found.design["runs"]
     click.echo(f"\n{made} of {runs} runs made now, with the analysis in {took_s:.0f} s: {made / took_s:.0f} runs/s")
-    for file in (path, *draw(found, path.parent, path.stem)):
+    click.echo(f"{path}")
+    if bare := missing("matplotlib"):
+        click.echo(f"no figures: {bare}", err=True)
+        return
+    from optcp.plots.sensitivity import draw
+
+    for file in draw(found, path.parent, path.stem):
         click.echo(f"{file}")
 
 

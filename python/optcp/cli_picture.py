@@ -61,7 +61,7 @@ def animate(
     from optcp import _core
     from optcp.animation import animate as page
     from optcp.files import write_text
-    from optcp.plots.trace import seconds
+    from optcp.plots.trace.request import seconds
     from optcp.scenario import Scenario
     from optcp.topologies import places
 

@@ -63,6 +63,9 @@ def plot(
     out: Path | None,
 ) -> None:
     """Draw a metric of the study in DIRECTORY: means over the seeds with 95 % intervals."""
+    from optcp.labelled import optional
+
+    optional("matplotlib")
     from optcp.plots.study import Request, write
     from optcp.study.done import Done
 
@@ -98,12 +101,16 @@ def trace(
     DIRECTORY is what `optcp run` made; of several runs --cell and --seed choose one. KIND is tcp (windows over time),
     sequence (segments, ACKs and drops over time), queue, load, goodput or drops.
     """
-    from optcp.plots import trace as pictures
+    from optcp.labelled import optional
+
+    optional("matplotlib")
+    from optcp.plots.trace.draw import draw
+    from optcp.plots.trace.request import Request, seconds
     from optcp.study import Done, choose
 
-    asked = pictures.Request(kinds, flows, ports, pictures.seconds(start, "--from"), pictures.seconds(end, "--to"))
+    asked = Request(kinds, flows, ports, seconds(start, "--from"), seconds(end, "--to"))
     run = choose.one(Done.open(directory), settings("--cell", cells), seed)
-    for path, remark in pictures.draw(run, asked, directory / "plots", out, form):
+    for path, remark in draw(run, asked, directory / "plots", out, form):
         click.echo(f"{path}{remark}")
 
 
@@ -131,9 +138,12 @@ def report(directory: Path) -> None:
 
     Where there are results of exhibits or sensitivity studies, it is a page of these.
     """
+    from optcp.labelled import missing
     from optcp.report import build
 
     click.echo(f"report: {build.write_report(directory)}")
+    if bare := missing("matplotlib"):
+        click.echo(f"the report has no figures: {bare}", err=True)
 
 
 VERBS = (trace, export, report, compare, plot)
