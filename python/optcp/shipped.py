@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 import optcp
 from optcp.errors import InputError, nearest
+
+if TYPE_CHECKING:
+    Paths = click.ParamType[Path]
+else:
+    Paths = click.ParamType  # click 8.1 does not say of what
 
 
 def scenarios() -> dict[str, Path]:
@@ -37,7 +43,7 @@ def find(text: str) -> Path:
     raise InputError(f"{text}: there is no such file and no scenario of this name; {nearest(named, known)}")
 
 
-class ScenarioType(click.ParamType[Path]):
+class ScenarioType(Paths):
     """A scenario on the command line."""
 
     name = "scenario"
