@@ -113,6 +113,7 @@ $(TOOLS)/.ready: release/requirements.lock
 
 wheel: $(TOOLS)/.ready ## Build the wheel of this platform into target/dist
 	rm -rf $(DIST)/*.whl target/wheel
+	mkdir -p $(DIST)
 	PATH="$(abspath $(TOOL)):$$PATH" RUSTFLAGS="$(RUSTFLAGS) $(PORTABLE)" \
 	    maturin build --release --locked --strip $(LINKED) --quiet --out target/wheel
 	$(TOOL)/wheel unpack --dest target/wheel target/wheel/*.whl

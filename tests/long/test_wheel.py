@@ -3,10 +3,12 @@
 `make test-wheel` runs this: it builds the wheel, and packages come from the registry.
 """
 
+import json
 import re
 import shlex
 import subprocess
 import sys
+import tempfile
 import tomllib
 from pathlib import Path
 
@@ -17,6 +19,7 @@ README = (ROOT / "README.md").read_text(encoding="utf-8")
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 LOCKED = dict(re.findall(r"^(\S+)==(\S+)$", (ROOT / "requirements.lock").read_text(encoding="utf-8"), re.MULTILINE))
 EXTRAS = ("plot", "frames")
+"""They are tested with the oldest; with the newest by `notebook`, which brings both."""
 TESTED = ("test_stats", "test_cells", "test_lean", "test_map", "test_tables", "test_report", "test_foreign")
 """Of tests/python: between them they use every library of the ranges."""
 MISSING = "Error: matplotlib is not installed: pip install 'optcp[plot]'\n"
@@ -27,13 +30,13 @@ class Environment:
 
     def __init__(self, folder):
         self.folder = folder / "work"
-        self.folder.mkdir()
+        self.folder.mkdir(parents=True)
         subprocess.run([sys.executable, "-m", "venv", folder / "venv"], check=True)
         self.bin = folder / "venv" / ("Scripts" if sys.platform == "win32" else "bin")
 
     def install(self, *what):
         # Whatever comes as source would need a compiler, and is refused.
-        self("python", "-m", "pip", "install", "--quiet", "--only-binary", ":all:", *what)
+        self("python", "-m", "pip", "install", "--quiet", "--no-compile", "--only-binary", ":all:", *what)
 
     def __call__(self, program, *arguments, status=0):
         command = [self.bin / program, *arguments]
@@ -64,14 +67,21 @@ def made(folder, wheel, *, extras=(), versions=()):
 
 
 @pytest.fixture(scope="module")
-def alone(tmp_path_factory, wheel):
-    return made(tmp_path_factory.mktemp("alone"), wheel)
+def folder():
+    # Half a gigabyte each: not one of those that pytest keeps.
+    with tempfile.TemporaryDirectory() as name:
+        yield Path(name)
+
+
+@pytest.fixture(scope="module")
+def alone(folder, wheel):
+    return made(folder / "alone", wheel)
 
 
 @pytest.fixture(scope="module", params=["oldest", "newest"])
-def ranged(request, tmp_path_factory, wheel):
-    versions = oldest() if request.param == "oldest" else ()
-    return made(tmp_path_factory.mktemp(request.param), wheel, extras=EXTRAS, versions=versions), request.param
+def ranged(request, folder, wheel):
+    extras, versions = (EXTRAS, oldest()) if request.param == "oldest" else (("notebook",), ())
+    return made(folder / request.param, wheel, extras=extras, versions=versions), request.param
 
 
 def shows_the_ring(environment):
@@ -122,6 +132,17 @@ def test_both_ends_of_the_ranges_draw_and_write(ranged, command, made):
     environment, _ = ranged
     environment(*shlex.split(command))
     assert (environment.folder / made).stat().st_size > 0
+
+
+def test_the_notebook_runs(ranged):
+    environment, which = ranged
+    if which == "oldest":
+        pytest.skip("JupyterLab is of no range that a result depends on")
+    notebook = ROOT / "docs" / "notebooks" / "ring.ipynb"
+    environment("jupyter", "nbconvert", "--to", "notebook", "--execute", "--output-dir", environment.folder, notebook)
+    cells = json.loads((environment.folder / "ring.ipynb").read_text(encoding="utf-8"))["cells"]
+    outputs = [output for cell in cells for output in cell.get("outputs", ())]
+    assert {"execute_result", "stream"} & {output["output_type"] for output in outputs}
 
 
 def test_both_ends_of_the_ranges_pass_tests_of_what_uses_them(ranged):
