@@ -122,10 +122,10 @@ wheel: $(TOOLS)/.ready ## Build the wheel of this platform into target/dist
 	$(TOOL)/wheel pack --dest-dir $(DIST) target/wheel/optcp-*/
 
 sdist: $(TOOLS)/.ready ## Build the source archive into target/dist
+	rm -f $(DIST)/*.tar.gz
 	$(TOOL)/maturin sdist --out $(DIST)
 
-test-wheel: setup $(TOOLS)/.ready ## Try the wheel in clean environments, with the oldest and the newest of what it needs
-	test -n "$$(ls $(DIST)/*.whl 2> /dev/null)" || $(MAKE) wheel
+test-wheel: setup wheel ## Try the wheel in clean environments, with the oldest and the newest of what it needs
 	$(BIN)/python -m pytest --quiet tests/long/test_wheel.py
 
 release-check: setup $(TOOLS)/.ready ## Check what a release needs, and say what cannot be checked here (15 minutes)
