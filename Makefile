@@ -30,7 +30,7 @@ TOOL := $(TOOLS)/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
 # On Linux zig links against an old C library, so that the wheel runs wherever that or a newer one is.
 LINKED := $(if $(filter Linux,$(shell uname -s)),--zig --compatibility manylinux2014)
 
-.PHONY: help setup reproduce evidence tables test test-rust test-python worlds fuzz lint bench profile docs lock
+.PHONY: help setup reproduce evidence tables test test-rust test-python test-long worlds fuzz lint bench profile docs lock
 .PHONY: wheel sdist test-wheel release-check
 
 help: ## List the commands
@@ -59,13 +59,19 @@ tables: setup ## Write what the stored long runs of the LBAS paper say to result
 	$(BIN)/optcp reproduce lbas/trends --quick --out target/lbas
 	$(BIN)/python -m optcp.papers.lbas.published target/lbas
 
-test: test-rust test-python ## Run all tests, Rust and Python
+test: test-rust test-python ## Run the tests, Rust and Python, but the long ones
 
 test-rust: setup
 	cargo test --workspace --locked --quiet
 
+# A file's tests share what they have made, and so a process.
+PYTEST := $(BIN)/python -m pytest --quiet -n auto --dist loadfile
+
 test-python: setup test-rust
-	$(BIN)/python -m pytest --quiet
+	$(PYTEST) --ignore tests/python/long
+
+test-long: setup wheel ## Run the long tests: whole studies, browsers, clusters, the wheel in clean environments
+	$(PYTEST) tests/python/long
 
 worlds: ## Check generated worlds from FROM to TO (0 to 200000; some 70 minutes); goes on with the FROM reached
 	WORLDS_FROM=$(or $(FROM),0) WORLDS_TO=$(or $(TO),200000) \
@@ -126,7 +132,7 @@ sdist: $(TOOLS)/.ready ## Build the source archive into target/dist
 	$(TOOL)/maturin sdist --out $(DIST)
 
 test-wheel: setup wheel ## Try the wheel in clean environments, with the oldest and the newest of what it needs
-	$(BIN)/python -m pytest --quiet tests/long/test_wheel.py
+	$(BIN)/python -m pytest --quiet tests/python/long/test_wheel.py
 
 release-check: setup $(TOOLS)/.ready ## Check what a release needs, and say what cannot be checked here (15 minutes)
 	PATH="$(abspath $(TOOL)):$$PATH" $(BIN)/python release/check.py
