@@ -6,19 +6,28 @@ from typing import TYPE_CHECKING
 
 import click
 
+from optcp import completion
 from optcp import export as export_forms
 from optcp.options import CELL, DIRECTORY, FILE, PAPERS, console, settings
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+METRICS = completion.among(completion.metrics)
 SEED = click.option("--seed", type=int, metavar="N", help="Runs with this seed.")
 
 
 @click.command()
 @click.argument("directory", type=DIRECTORY)
 @click.option("--at", multiple=True, required=True, metavar="AXIS=VALUE", help="The cell to compare with; repeat.")
-@click.option("--metric", "metrics", multiple=True, metavar="NAME", help="Only this metric; may be repeated.")
+@click.option(
+    "--metric",
+    "metrics",
+    multiple=True,
+    metavar="NAME",
+    shell_complete=METRICS,
+    help="Only this metric; may be repeated.",
+)
 @click.option("--format", "form", type=click.Choice(["table", "csv"]), default="table", show_default=True)
 @click.option("--all", "everything", is_flag=True, help="Print every row of a long table.")
 def compare(directory: Path, at: tuple[str, ...], metrics: tuple[str, ...], form: str, everything: bool) -> None:
@@ -41,7 +50,7 @@ def compare(directory: Path, at: tuple[str, ...], metrics: tuple[str, ...], form
 
 @click.command()
 @click.argument("directory", type=DIRECTORY)
-@click.option("--y", required=True, metavar="METRIC", help="What is drawn.")
+@click.option("--y", required=True, metavar="METRIC", shell_complete=METRICS, help="What is drawn.")
 @click.option("--x", metavar="AXIS", help="Along which axis. [default: the first one of numbers]")
 @click.option("--by", metavar="AXIS", help="A curve for each of its values. [default: the only axis left]")
 @click.option("--at", multiple=True, metavar="AXIS=VALUE", help="A value of another axis; may be repeated.")
