@@ -30,7 +30,7 @@ def new(file: Path, name: str, force: bool) -> None:
     """Write a scenario to begin with, whose comments say what to change.
 
     It is a copy of one that comes with optcp. Beside it goes the JSON Schema that its first line names: editors with
-    the language server Taplo (VS Code: Even Better TOML) or Tombi then complete keys, explain them, and mark mistakes.
+    the language server Taplo (VS Code: Even Better TOML) or Tombi then complete keys and values, and mark mistakes.
     """
     for path, written in shipped.begin(file, name, force=force):
         click.echo(f"{path}: {'written' if written else 'unchanged'}")
@@ -67,9 +67,10 @@ def completion(shell: str | None, install: bool) -> None:
     if not install:
         click.echo(shells.script(root, known), nl=False)
         return
-    for path, done in shells.install(root, known):
+    changes = shells.install(root, known)
+    for path, done in changes:
         click.echo(f"{path}: {done}")
-    click.echo(f"A new {known} completes optcp. To undo it, delete the file optcp wrote and the line it added.")
+    click.echo(f"A new {known} completes optcp. To undo it, delete {shlex.quote(str(changes[0][0]))}.")
 
 
 VERBS = (new, schema, completion)

@@ -68,6 +68,8 @@ def script(command: click.Command, shell: str) -> str:
 def install(command: click.Command, shell: str) -> list[tuple[Path, str]]:
     """Make a shell complete `optcp` from its next start on; what is there already stays.
 
+    Without the script, which is the first file, the line that reads it does nothing.
+
     Returns
     -------
     list

@@ -223,7 +223,7 @@ def test_installing_says_what_it_changes_and_changes_it_once(optcp, home):
     (home / ".bashrc").chmod(0o600)
     script = home / ".local/share/optcp/completion.bash"
     line = f"[ ! -r {script} ] || . {script}  # completion of optcp"
-    last = "A new bash completes optcp. To undo it, delete the file optcp wrote and the line it added.\n"
+    last = f"A new bash completes optcp. To undo it, delete {script}.\n"
     said = (0, f"{script}: written\n{home}/.bashrc: line added: {line}\n{last}", "")
     assert optcp("completion", "--install", "bash") == said
     said = (0, f"{script}: unchanged\n{home}/.bashrc: unchanged\n{last}", "")
@@ -254,6 +254,9 @@ def test_bash_completes_once_it_is_installed(optcp, home):
         check=False,
     )
     assert (done.stdout, done.stderr) == ("erlang-b\ncomplete -o nosort -F _optcp_completion optcp\n", "")
+    (home / ".local/share/optcp/completion.bash").unlink()
+    undone = subprocess.run(["bash", "--norc", "-ec", '. "$HOME/.bashrc"'], capture_output=True, text=True, check=False)
+    assert (undone.returncode, undone.stdout, undone.stderr) == (0, "", "")
 
 
 @pytest.mark.parametrize("shell", ["zsh", "fish"])
