@@ -15,10 +15,23 @@ RUST := Cargo.toml Cargo.lock $(shell find crates -type f \( -name '*.rs' -o -na
 PROFILE := benches/optcp.profdata
 # That of the LLVM that the compiler is made with: Debian's package llvm-22 for LLVM 22.
 PROFDATA ?= llvm-profdata-$(shell rustc -vV | sed -n 's/^LLVM version: \([0-9]*\).*/\1/p')
-RELEASE := RUSTFLAGS="$(RUSTFLAGS) -Cprofile-use=$(CURDIR)/$(PROFILE)"
+HOT := -Cprofile-use=$(CURDIR)/$(PROFILE)
+RELEASE := RUSTFLAGS="$(RUSTFLAGS) $(HOT)"
 DEVELOP := PIP_QUIET=1 VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --release --locked --quiet
 
-.PHONY: help setup reproduce evidence tables test test-rust test-python worlds fuzz lint bench profile docs lock
+# What is given away: no path of this machine is in it, and its files have the time of the commit, so that a commit is
+# always the same bytes. An archive without git has the oldest time that a ZIP file can have.
+DIST := target/dist
+PORTABLE := $(HOT) --remap-path-prefix=$(CURDIR)=optcp --remap-path-prefix=$(or $(CARGO_HOME),$(HOME)/.cargo)=cargo
+wheel sdist release-check: export SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct 2> /dev/null || echo 315532800)
+# What only releases need, apart from .venv: it is large.
+TOOLS := target/tools
+TOOL := $(TOOLS)/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
+# On Linux zig links against an old C library, so that the wheel runs wherever that or a newer one is.
+LINKED := $(if $(filter Linux,$(shell uname -s)),--zig --compatibility manylinux2014)
+
+.PHONY: help setup reproduce evidence tables test test-rust test-python test-long worlds fuzz lint bench profile docs lock
+.PHONY: wheel sdist test-wheel release-check
 
 help: ## List the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)$$/  make \1|\2/' | column -t -s '|'
@@ -46,13 +59,19 @@ tables: setup ## Write what the stored long runs of the LBAS paper say to result
 	$(BIN)/optcp reproduce lbas/trends --quick --out target/lbas
 	$(BIN)/python -m optcp.papers.lbas.published target/lbas
 
-test: test-rust test-python ## Run all tests, Rust and Python
+test: test-rust test-python ## Run the tests, Rust and Python, but the long ones
 
 test-rust: setup
 	cargo test --workspace --locked --quiet
 
+# A file's tests share what they have made, and so a process.
+PYTEST := $(BIN)/python -m pytest --quiet -n auto --dist loadfile
+
 test-python: setup test-rust
-	$(BIN)/python -m pytest --quiet
+	$(PYTEST) --ignore tests/python/long
+
+test-long: setup wheel ## Run the long tests: whole studies, browsers, clusters, the wheel in clean environments
+	$(PYTEST) tests/python/long
 
 worlds: ## Check generated worlds from FROM to TO (0 to 200000; some 70 minutes); goes on with the FROM reached
 	WORLDS_FROM=$(or $(FROM),0) WORLDS_TO=$(or $(TO),200000) \
@@ -90,6 +109,34 @@ profile: $(STAMPS)/env ## Count anew which paths are hot (needs llvm-profdata of
 docs: setup ## Build the documentation of the Rust crates
 	cargo doc --workspace --no-deps --locked
 
-lock: ## Write requirements.lock from what .venv has
+lock: ## Write requirements.lock from what .venv has, and release/requirements.lock from target/tools
 	( echo '# Every package of the development environment, exact. Renew: make lock'; \
 	  $(BIN)/python -m pip freeze --exclude optcp ) > requirements.lock
+	test ! -x $(TOOL)/python || \
+	( echo '# What builds and checks a release, exact. Renew: make lock'; \
+	  $(TOOL)/python -m pip freeze --all --exclude pip --exclude setuptools ) > release/requirements.lock
+
+$(TOOLS)/.ready: release/requirements.lock
+	test -x $(TOOL)/python || $(PYTHON) -m venv $(TOOLS)
+	$(TOOL)/python -m pip install --quiet --disable-pip-version-check -r release/requirements.lock
+	touch $@
+
+wheel: $(TOOLS)/.ready ## Build the wheel of this platform into target/dist
+	rm -rf $(DIST)/*.whl target/wheel
+	mkdir -p $(DIST)
+	PATH="$(abspath $(TOOL)):$$PATH" RUSTFLAGS="$(RUSTFLAGS) $(PORTABLE)" \
+	    maturin build --release --locked --strip $(LINKED) --quiet --out target/wheel
+	$(TOOL)/wheel unpack --dest target/wheel target/wheel/*.whl
+	@# The bill of materials that maturin puts into a wheel says where the checkout is.
+	perl -pi -e 's#path\+file://[^"]*?/crates/#path+file:///crates/#g' target/wheel/optcp-*/*.dist-info/sboms/*.json
+	$(TOOL)/wheel pack --dest-dir $(DIST) target/wheel/optcp-*/
+
+sdist: $(TOOLS)/.ready ## Build the source archive into target/dist
+	rm -f $(DIST)/*.tar.gz
+	$(TOOL)/maturin sdist --out $(DIST)
+
+test-wheel: setup wheel ## Try the wheel in clean environments, with the oldest and the newest of what it needs
+	$(BIN)/python -m pytest --quiet tests/python/long/test_wheel.py
+
+release-check: setup $(TOOLS)/.ready ## Check what a release needs, and say what cannot be checked here (15 minutes)
+	PATH="$(abspath $(TOOL)):$$PATH" $(BIN)/python release/check.py

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from optcp import cli_picture, cli_study
+from optcp import cli_picture, cli_start, cli_study, completion
 from optcp.errors import InputError, RunFailed, nearest
 from optcp.exits import status_of
 from optcp.options import DIRECTORY, FILE, PAPERS, PLAIN_WIDTH, SCENARIO, SET, pairs
@@ -57,26 +57,49 @@ class Alias(click.Option):
         parser.add_option(obj=self, opts=[self.also], dest=self.name)
 
 
+SECTIONS = {
+    "Your scenarios": ("new", "validate", "map", "routing", "run", "animate"),
+    "Studies": ("trace", "compare", "plot", "report", "export"),
+    "The papers": ("reproduce", "sensitivity"),
+    "Checks": ("evidence", "conformance", "packetdrill", "bench"),
+    "About optcp": ("list", "schema", "completion"),
+}
+"""The verbs as `optcp --help` lists them."""
+
+
 class Verbs(click.Group):
-    """A group that knows the nearest verb."""
+    """A group that lists its verbs by what they are for, and knows the nearest one."""
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - click's own
+        """Write a section for each purpose, all with one column of names, and the first sentences whole."""
+        wide = max(map(len, self.commands))
+        for section, verbs in SECTIONS.items():
+            with formatter.section(section):
+                formatter.write_dl(
+                    [(f"{verb:<{wide}}", self.commands[verb].get_short_help_str(limit=1000)) for verb in verbs]
+                )
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Find the verb, or say which there are."""
-        if args and not args[0].startswith("-") and args[0] not in self.commands:
+        unknown = args and not args[0].startswith("-") and args[0] not in self.commands
+        if unknown and not ctx.resilient_parsing:  # a shell that completes has no use for a message
             raise InputError(f"there is no command {args[0]!r}; {nearest(args[0], self.commands)}")
         return super().resolve_command(ctx, args)
 
 
 EPILOG = """\b
-A first run and its pictures:
+A first run and its pictures, and a scenario of your own:
   optcp run single-failure
   optcp trace results/single-failure
+  optcp new world.toml
 """
 
 
-def _kernel(_: click.Context, __: click.Parameter, value: str) -> str:
+def _kernel(context: click.Context, _: click.Parameter, value: str) -> str:
+    if context.resilient_parsing:
+        return value
     from optcp.scenario import KERNELS
 
     if value not in KERNELS:
@@ -95,7 +118,7 @@ def cli() -> None:
 
 @cli.command()
 @PAPERS
-@click.argument("exhibits", nargs=-1, metavar="[EXHIBIT]...")
+@click.argument("exhibits", nargs=-1, metavar="[EXHIBIT]...", shell_complete=completion.among(completion.exhibits))
 @click.option(
     "--seeds",
     cls=Alias,
@@ -150,6 +173,7 @@ def reproduce(
 
     EXHIBIT is one of `optcp list exhibits`, or a paper for all of its exhibits; all by default.
     """
+    from optcp import labelled
     from optcp.files import check_directory
     from optcp.papers import baseline, until
     from optcp.papers.assume import named
@@ -198,13 +222,15 @@ def reproduce(
     # The report is of everything in the directory, of which something older may be damaged: it comes last.
     page = build.write_report(out)
     console.print(f"\nreport: {page}", highlight=False, soft_wrap=True)
+    if bare := labelled.missing("matplotlib"):
+        click.echo(f"the report has no figures: {bare}", err=True)
     if changed:
         raise click.exceptions.Exit(3)
 
 
 @cli.command()
 @PAPERS
-@click.argument("exhibit")
+@click.argument("exhibit", shell_complete=completion.among(completion.exhibits))
 @click.option(
     "--over", multiple=True, metavar="KEY[=RANGE]", help="Vary only this, over its own or this range; repeat."
 )
@@ -246,8 +272,8 @@ def sensitivity(
     import time
 
     from optcp.files import check_directory, write_text
+    from optcp.labelled import missing
     from optcp.papers.registry import select
-    from optcp.plots.sensitivity import draw
     from optcp.sensitivity import confirm as again
     from optcp.sensitivity import study
     from optcp.sensitivity.result import result as analyse
@@ -275,7 +301,13 @@ def sensitivity(
     show(_console(), found)
     made, runs = progress.runs, found.design["runs"]
     click.echo(f"\n{made} of {runs} runs made now, with the analysis in {took_s:.0f} s: {made / took_s:.0f} runs/s")
-    for file in (path, *draw(found, path.parent, path.stem)):
+    click.echo(f"{path}")
+    if bare := missing("matplotlib"):
+        click.echo(f"no figures: {bare}", err=True)
+        return
+    from optcp.plots.sensitivity import draw
+
+    for file in draw(found, path.parent, path.stem):
         click.echo(f"{file}")
 
 
@@ -301,7 +333,10 @@ def sensitivity(
 @click.option("--force", is_flag=True, help="Remove another study that is in the directory.")
 @click.option("--dry-run", is_flag=True, help="Check everything and say what would be run and written.")
 @click.option(
-    "--by", metavar="METRIC", help="Sort the cells by it, the worst first. [default: mean completion time, or goodput]"
+    "--by",
+    metavar="METRIC",
+    shell_complete=completion.among(completion.metrics),
+    help="Sort the cells by it, the worst first. [default: mean completion time, or goodput]",
 )
 @click.option("--top", type=COUNT, metavar="N", help="Show the N worst cells. [default: 10 where there are many]")
 @click.option("--quiet", is_flag=True, help="Print where the results are, and nothing of what they say.")
@@ -407,7 +442,7 @@ def routing(scenario: Path, settings: tuple[str, ...], router: str | None) -> No
 
 @cli.command(name="list")
 @PAPERS
-@click.argument("family", required=False)
+@click.argument("family", required=False, shell_complete=completion.among(completion.families))
 def list_names(family: str | None) -> None:
     """List what scenario files and commands can name: exhibits, profiles, policies, units, ...
 
@@ -520,14 +555,6 @@ def evidence(
 
 
 @cli.command()
-def schema() -> None:
-    """Print the JSON Schema of scenario files."""
-    from optcp import _core
-
-    click.echo(_core.schema())
-
-
-@cli.command()
 @click.option("--repeat", type=POSITIVE, default=3, show_default=True, help="Runs of each size; medians are shown.")
 def bench(repeat: int) -> None:
     """Measure the speed: a dumbbell of 10, 100 and 1000 flows by their TCP, a mesh, a fat-tree and other worlds."""
@@ -583,7 +610,7 @@ def _plain(value: object) -> str:
     return ", ".join(str(part) for part in value) if isinstance(value, list) else str(value)
 
 
-for verb in (cli_picture.draw_map, cli_picture.animate, *cli_study.VERBS):
+for verb in (*cli_start.VERBS, cli_picture.draw_map, cli_picture.animate, *cli_study.VERBS):
     cli.add_command(verb)
 
 

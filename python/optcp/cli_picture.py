@@ -37,7 +37,7 @@ def draw_map(scenario: Path, settings: tuple[str, ...], out: Path | None) -> Non
 
 
 @click.command()
-@click.argument("target", metavar="SCENARIO|DIRECTORY")
+@click.argument("target", metavar="SCENARIO|DIRECTORY", shell_complete=SCENARIO.shell_complete)
 @SET
 @CELL
 @click.option("--seed", type=click.IntRange(min=0), metavar="N", help="Which run. [default: 1, or the only one]")
@@ -61,7 +61,7 @@ def animate(
     from optcp import _core
     from optcp.animation import animate as page
     from optcp.files import write_text
-    from optcp.plots.trace import seconds
+    from optcp.plots.trace.request import seconds
     from optcp.scenario import Scenario
     from optcp.topologies import places
 

@@ -6,19 +6,28 @@ from typing import TYPE_CHECKING
 
 import click
 
+from optcp import completion
 from optcp import export as export_forms
 from optcp.options import CELL, DIRECTORY, FILE, PAPERS, console, settings
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+METRICS = completion.among(completion.metrics)
 SEED = click.option("--seed", type=int, metavar="N", help="Runs with this seed.")
 
 
 @click.command()
 @click.argument("directory", type=DIRECTORY)
 @click.option("--at", multiple=True, required=True, metavar="AXIS=VALUE", help="The cell to compare with; repeat.")
-@click.option("--metric", "metrics", multiple=True, metavar="NAME", help="Only this metric; may be repeated.")
+@click.option(
+    "--metric",
+    "metrics",
+    multiple=True,
+    metavar="NAME",
+    shell_complete=METRICS,
+    help="Only this metric; may be repeated.",
+)
 @click.option("--format", "form", type=click.Choice(["table", "csv"]), default="table", show_default=True)
 @click.option("--all", "everything", is_flag=True, help="Print every row of a long table.")
 def compare(directory: Path, at: tuple[str, ...], metrics: tuple[str, ...], form: str, everything: bool) -> None:
@@ -41,7 +50,7 @@ def compare(directory: Path, at: tuple[str, ...], metrics: tuple[str, ...], form
 
 @click.command()
 @click.argument("directory", type=DIRECTORY)
-@click.option("--y", required=True, metavar="METRIC", help="What is drawn.")
+@click.option("--y", required=True, metavar="METRIC", shell_complete=METRICS, help="What is drawn.")
 @click.option("--x", metavar="AXIS", help="Along which axis. [default: the first one of numbers]")
 @click.option("--by", metavar="AXIS", help="A curve for each of its values. [default: the only axis left]")
 @click.option("--at", multiple=True, metavar="AXIS=VALUE", help="A value of another axis; may be repeated.")
@@ -63,6 +72,9 @@ def plot(
     out: Path | None,
 ) -> None:
     """Draw a metric of the study in DIRECTORY: means over the seeds with 95 % intervals."""
+    from optcp.labelled import optional
+
+    optional("matplotlib")
     from optcp.plots.study import Request, write
     from optcp.study.done import Done
 
@@ -98,12 +110,16 @@ def trace(
     DIRECTORY is what `optcp run` made; of several runs --cell and --seed choose one. KIND is tcp (windows over time),
     sequence (segments, ACKs and drops over time), queue, load, goodput or drops.
     """
-    from optcp.plots import trace as pictures
+    from optcp.labelled import optional
+
+    optional("matplotlib")
+    from optcp.plots.trace.draw import draw
+    from optcp.plots.trace.request import Request, seconds
     from optcp.study import Done, choose
 
-    asked = pictures.Request(kinds, flows, ports, pictures.seconds(start, "--from"), pictures.seconds(end, "--to"))
+    asked = Request(kinds, flows, ports, seconds(start, "--from"), seconds(end, "--to"))
     run = choose.one(Done.open(directory), settings("--cell", cells), seed)
-    for path, remark in pictures.draw(run, asked, directory / "plots", out, form):
+    for path, remark in draw(run, asked, directory / "plots", out, form):
         click.echo(f"{path}{remark}")
 
 
@@ -131,9 +147,12 @@ def report(directory: Path) -> None:
 
     Where there are results of exhibits or sensitivity studies, it is a page of these.
     """
+    from optcp.labelled import missing
     from optcp.report import build
 
     click.echo(f"report: {build.write_report(directory)}")
+    if bare := missing("matplotlib"):
+        click.echo(f"the report has no figures: {bare}", err=True)
 
 
 VERBS = (trace, export, report, compare, plot)

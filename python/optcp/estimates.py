@@ -144,6 +144,7 @@ class Estimates:
         InputError
             If an axis is unknown, or one that is neither ``x`` nor ``by`` has several values.
         """
+        optional("matplotlib")
         from optcp.plots.estimates import draw
 
         return draw(self, x, by, columns, ax)

@@ -41,8 +41,11 @@ def status_of(command: click.Group) -> int:  # noqa: PLR0911 - one return an exi
         return _fail(f"Error: {error}", 2)
     except RunFailed as error:
         return _fail(f"Error: {error}", 1)
-    except (BrokenPipeError, SystemExit):
-        # The reader of our output went away (`optcp schema | head`), which click makes the only SystemExit of it.
+    except (BrokenPipeError, SystemExit) as error:
+        if isinstance(error, SystemExit) and error.code == 0:
+            # A shell has asked for completions.
+            return 0
+        # The reader of our output went away (`optcp schema | head`), which click makes the only other SystemExit of.
         # Python must not complain again at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         return PIPE_CLOSED

@@ -21,6 +21,10 @@ if TYPE_CHECKING:
 PREFIXED = ("s", "bit/s", "B")
 """Units that are shown with a prefix: "50 ms"."""
 PREFIXES = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""), (1e-3, "m"), (1e-6, "µ"), (1e-9, "n"))
+EXTRAS = {"matplotlib": "plot", "pandas": "frames", "xarray": "frames"}
+"""What brings a library that not every command needs: an extra of the package."""
+SUFFIXES = {"s": "_s", "bit/s": "_bps", "B": "_bytes"}
+"""Of names; figures say the unit in its own place."""
 MOST_ROWS = 60
 """A table for people shows no more rows than these."""
 
@@ -53,6 +57,15 @@ def tidy(coordinates: Mapping[str, Sequence[Any]], **values: NDArray[Any]) -> di
     return columns | {name: array.ravel() for name, array in values.items()}
 
 
+def missing(module: str) -> str:
+    """Say that a library which OpTCP does without is not there, and which extra brings it; empty where it is there."""
+    try:
+        importlib.import_module(module)
+    except ImportError:
+        return f"{module} is not installed: pip install 'optcp[{EXTRAS[module]}]'"
+    return ""
+
+
 def optional(module: str) -> Any:  # noqa: ANN401 - a module that may lack types
     """Import a library that OpTCP does without.
 
@@ -61,10 +74,14 @@ def optional(module: str) -> Any:  # noqa: ANN401 - a module that may lack types
     InputError
         If it is not installed; the message names the extra.
     """
-    try:
-        return importlib.import_module(module)
-    except ImportError as error:
-        raise InputError(f"{module} is not installed: pip install 'optcp[frames]'") from error
+    if sentence := missing(module):
+        raise InputError(sentence)
+    return importlib.import_module(module)
+
+
+def words(name: str, unit: str = "") -> str:
+    """A name as figures show it: "goodput_bps" is a goodput."""
+    return name.removesuffix(SUFFIXES.get(unit, "")).replace("_", " ")
 
 
 def prefixed(largest: float, unit: str) -> tuple[float, str]:

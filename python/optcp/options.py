@@ -41,6 +41,8 @@ CELL = click.option(
 
 
 def _add_papers(_: click.Context, __: click.Parameter, directories: tuple[Path, ...]) -> None:
+    if not directories:
+        return
     from optcp.papers import registry
 
     for directory in directories:

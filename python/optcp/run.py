@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from optcp import _core
 from optcp.errors import InputError, nearest
-from optcp.labelled import html_table, text_table
+from optcp.labelled import html_table, optional, text_table
 from optcp.table import Table
 
 if TYPE_CHECKING:
@@ -104,7 +104,8 @@ class Observing(abc.ABC):
         InputError
             If something was asked for that is not there.
         """
-        from optcp.plots.trace import plot
+        optional("matplotlib")
+        from optcp.plots.trace.draw import plot
 
         return plot(cast("OneRun", self), kind, flow=flow, port=port, start=start, end=end, observation=observation)
 

@@ -234,7 +234,7 @@ def test_a_damaged_study_is_refused_or_shown(monkeypatch, others, drawn):
     # Pictures take long, so not all are drawn, and none is written.
     monkeypatch.setattr("optcp.plots.sensitivity.render", lambda *_: "<svg></svg>")
     if not drawn:
-        monkeypatch.setattr("optcp.report.build.plots.figures", lambda _: [])
+        monkeypatch.setattr("optcp.plots.sensitivity.figures", lambda _: [])
     for _, study in readable(Study.from_json, small_study(), others):
         build.render([], [study])
 

@@ -10,7 +10,7 @@ import numpy as np
 from matplotlib.ticker import FuncFormatter, NullFormatter, NullLocator
 
 from optcp.errors import InputError
-from optcp.labelled import position, prefixed
+from optcp.labelled import position, prefixed, words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,8 +32,6 @@ WIDE = 36
 DECADES = 50
 """From this ratio of the largest to the smallest value on, an axis is logarithmic."""
 MOST_TICKS = 7
-SUFFIXES = {"s": "_s", "bit/s": "_bps", "B": "_bytes"}
-"""Of names; figures say the unit in its own place."""
 
 
 def draw(estimates: Estimates, x: str, by: str | None, columns: int, ax: Axes | None) -> Axes:
@@ -98,11 +96,6 @@ def draw(estimates: Estimates, x: str, by: str | None, columns: int, ax: Axes | 
 def _beside(names: Sequence[str], columns: int) -> int:
     """How many entries of a legend fit beside each other: each takes its letters and a mark as wide as seven."""
     return max(1, min(len(names), 46 * columns // (max(map(len, names)) + 7)))
-
-
-def words(name: str, unit: str = "") -> str:
-    """A name as figures show it: "goodput_bps" is a goodput."""
-    return name.removesuffix(SUFFIXES.get(unit, "")).replace("_", " ")
 
 
 def _numeric(ruler: Ruler, label: str, unit: str, values: NDArray[np.float64]) -> None:

@@ -9,8 +9,8 @@ import numpy as np
 
 from optcp.errors import InputError
 from optcp.files import replacing
-from optcp.labelled import position
-from optcp.plots.estimates import IEEE_WIDTH_IN, MOST_CURVES, draw, words
+from optcp.labelled import position, words
+from optcp.plots.estimates import IEEE_WIDTH_IN, MOST_CURVES, draw
 from optcp.plots.svg import canvas, save
 
 if TYPE_CHECKING:

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import functools
+import importlib
 from typing import TYPE_CHECKING, TypeVar
 
 from optcp import results as found
 from optcp import tables
 from optcp.errors import RunFailed
 from optcp.files import write_text
+from optcp.labelled import missing
 from optcp.papers.judge import word
 from optcp.papers.model import Result
-from optcp.plots import figures
-from optcp.plots import sensitivity as plots
 from optcp.report.exhibit import shown, slug
 from optcp.report.findings import HOLDS, MARKS, claims, counted, overall, papers, printed, tone
 from optcp.report.packed import Files
@@ -62,8 +62,9 @@ def render(results: Sequence[Result], studies: Sequence[Study] = ()) -> str:
     environment.globals |= {
         "size_text": tables.size_text,
         "ended_text": tables.ended_text,
-        "figures": functools.partial(_drawn, figures, "the result of"),
-        "study_figures": functools.partial(_drawn, plots.figures, "the sensitivity study of"),
+        "bare": missing("matplotlib"),
+        "figures": functools.partial(_drawn, "optcp.plots.registry", "the result of"),
+        "study_figures": functools.partial(_drawn, "optcp.plots.sensitivity", "the sensitivity study of"),
         "shown": functools.partial(shown, files=files),
         "many": tables.many,
         "overall": overall,
@@ -87,14 +88,19 @@ def _counted(results: Sequence[Result]) -> str:
     return counted([tone(claim) for claim in claims(results)], printed(results))
 
 
-def _drawn(draw: Callable[[R], list[Figure]], what: str, result: R) -> list[Figure]:
+def _drawn(module: str, what: str, result: R) -> list[Figure]:
     """Draw a result that may be of another version of its exhibit: figures know the rows and curves it has now.
+
+    The module that draws is named, and imported late: without matplotlib there are no figures, and a page all the same.
 
     Raises
     ------
     RunFailed
         If it cannot be drawn.
     """
+    if missing("matplotlib"):
+        return []
+    draw: Callable[[R], list[Figure]] = importlib.import_module(module).figures
     try:
         return draw(result)
     except (LookupError, ValueError, TypeError, ArithmeticError, StopIteration) as error:

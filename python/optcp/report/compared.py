@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from optcp.labelled import prefixed
-from optcp.plots.estimates import words
+from optcp.labelled import prefixed, words
 from optcp.report.words import listed
 from optcp.tables import digits, many, p_text
 

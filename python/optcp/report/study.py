@@ -11,12 +11,9 @@ import numpy as np
 
 from optcp import _core
 from optcp.files import write_text
-from optcp.labelled import cells_of, prefixed
-from optcp.plots.estimates import IEEE_WIDTH_IN, MOST_CURVES, draw, words
+from optcp.labelled import cells_of, missing, prefixed, words
 from optcp.plots.network import of_world
 from optcp.plots.registry import Figure
-from optcp.plots.study import HEIGHT_IN, first_axis
-from optcp.plots.svg import canvas, render
 from optcp.report import worlds
 from optcp.report.compared import differences, values
 from optcp.report.packed import Files
@@ -75,6 +72,7 @@ def page(done: Done) -> str:
             provenance=about,
             command=about.pop(AGAIN),
             files=_files(done, comparison),
+            bare=missing("matplotlib"),
             most=MOST_ROWS,
         )
     )
@@ -146,10 +144,14 @@ def _ends(low: str, high: str) -> str:
 
 
 def _figure(cells: Cells, means: Estimates) -> Figure | None:
-    """The metric along the first axis of numbers; none where all cells are alike."""
+    """The metric along the first axis of numbers; none where all cells are alike, or nothing can be drawn."""
     known = means.estimate[~np.isnan(means.estimate)]
-    if not known.size or np.ptp(known) == 0:
+    if not known.size or np.ptp(known) == 0 or missing("matplotlib"):
         return None
+    from optcp.plots.estimates import IEEE_WIDTH_IN, MOST_CURVES, draw
+    from optcp.plots.study import HEIGHT_IN, first_axis
+    from optcp.plots.svg import canvas, render
+
     x = first_axis(cells.axes)
     others = [axis for axis in cells.axes if axis.name != x and len(axis) > 1]
     by, remarks = None, []

@@ -1,7 +1,7 @@
 """What the stored long runs say, as files to read: ``results/lbas``, and tables of ``docs/papers/lbas.md``.
 
-``make tables`` writes them from the exhibits' results; ``tests/python/e2e/test_lbas_published.py`` fails where they are
-not what the runs say.
+``make tables`` writes them from the exhibits' results; ``tests/python/long/test_lbas_published.py`` fails where they
+are not what the runs say.
 """
 
 from __future__ import annotations

@@ -1,0 +1,159 @@
+"""The wheel in clean environments, outside the checkout: alone, and with the oldest and the newest of what it needs.
+
+`make test-wheel` runs this: it builds the wheel, and packages come from the registry.
+"""
+
+import json
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+import tomllib
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[3]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+LOCKED = dict(re.findall(r"^(\S+)==(\S+)$", (ROOT / "requirements.lock").read_text(encoding="utf-8"), re.MULTILINE))
+EXTRAS = ("plot", "frames")
+"""They are tested with the oldest; with the newest by `notebook`, which brings both."""
+TESTED = ("test_stats", "test_cells", "test_lean", "test_map", "test_tables", "test_report", "test_foreign")
+"""Of tests/python: between them they use every library of the ranges."""
+MISSING = "Error: matplotlib is not installed: pip install 'optcp[plot]'\n"
+
+
+class Environment:
+    """An environment of its own, with an empty folder in which commands run."""
+
+    def __init__(self, folder):
+        self.folder = folder / "work"
+        self.folder.mkdir(parents=True)
+        subprocess.run([sys.executable, "-m", "venv", folder / "venv"], check=True)
+        self.bin = folder / "venv" / ("Scripts" if sys.platform == "win32" else "bin")
+
+    def install(self, *what):
+        # Whatever comes as source would need a compiler, and is refused.
+        self("python", "-m", "pip", "install", "--quiet", "--no-compile", "--only-binary", ":all:", *what)
+
+    def __call__(self, program, *arguments, status=0):
+        command = [self.bin / program, *arguments]
+        done = subprocess.run(command, cwd=self.folder, capture_output=True, text=True, check=False)
+        assert done.returncode == status, done.stdout[-3000:] + done.stderr[-3000:]
+        return done
+
+
+def oldest():
+    """The lower end of every range."""
+    ranges = [*PROJECT["dependencies"], *(one for extra in EXTRAS for one in PROJECT["optional-dependencies"][extra])]
+    return [re.sub(r">=([^,]+).*", r"==\1", one) for one in ranges]
+
+
+@pytest.fixture(scope="module")
+def wheel():
+    (file,) = (ROOT / "target" / "dist").glob("*.whl")
+    return file
+
+
+def made(folder, wheel, *, extras=(), versions=()):
+    found = Environment(folder)
+    found.install(f"{wheel}[{','.join(extras)}]" if extras else wheel, *versions)
+    (found.folder / "ring.toml").write_text(
+        re.search(r"<!-- complete: ring.toml -->\n```toml\n(.*?)```", README, re.DOTALL)[1], encoding="utf-8"
+    )
+    return found
+
+
+@pytest.fixture(scope="module")
+def folder():
+    # Half a gigabyte each: not one of those that pytest keeps.
+    with tempfile.TemporaryDirectory() as name:
+        yield Path(name)
+
+
+@pytest.fixture(scope="module")
+def alone(folder, wheel):
+    return made(folder / "alone", wheel)
+
+
+@pytest.fixture(scope="module", params=["oldest", "newest"])
+def ranged(request, folder, wheel):
+    extras, versions = (EXTRAS, oldest()) if request.param == "oldest" else (("notebook",), ())
+    return made(folder / request.param, wheel, extras=extras, versions=versions), request.param
+
+
+def shows_the_ring(environment):
+    command = "optcp run ring.toml --runs 10 --out ring"
+    printed = re.search(rf"<!-- output: {re.escape(command)} -->\n```text\n(.*?)```", README, re.DOTALL)[1]
+    assert environment(*command.split()).stdout == printed
+
+
+def test_the_wheel_alone_runs_the_readme(alone):
+    shows_the_ring(alone)
+
+
+def test_the_wheel_alone_reproduces_a_table_with_the_verdicts_of_the_baseline(alone):
+    done = alone("optcp", "reproduce", "gmpls/table3", "--quick", "--check")
+    assert "the report has no figures: matplotlib is not installed" in done.stderr
+    assert (alone.folder / "results" / "gmpls" / "table3.json").is_file()
+
+
+def test_the_wheel_alone_says_what_a_figure_needs(alone):
+    alone("optcp", "run", "single-failure", "--out", "first")
+    assert alone("optcp", "trace", "first", status=2).stderr == MISSING
+
+
+def test_the_wheel_alone_has_every_scenario_and_exhibit(alone):
+    for family in ("scenarios", "exhibits"):
+        command = [sys.executable, "-m", "optcp", "list", family]
+        here = subprocess.run(command, capture_output=True, text=True, check=True)
+        assert alone("optcp", "list", family).stdout == here.stdout
+
+
+def test_both_ends_of_the_ranges_give_the_numbers_of_the_readme(ranged):
+    environment, _ = ranged
+    shows_the_ring(environment)
+
+
+@pytest.mark.parametrize(
+    ("command", "made"),
+    [
+        ("optcp trace ring --cell 'switch_delay=50 ms' --seed 1 --out goodput.png", "goodput.png"),
+        ("optcp plot ring --y goodput_bps", "ring/plots/goodput_bps-switch_delay.svg"),
+        ("optcp report ring", "ring/report/index.html"),
+        ("optcp map local-or-ti-lfa --out map.svg", "map.svg"),
+        ("optcp animate ring.toml --out ring.html", "ring.html"),
+        ("optcp sensitivity gmpls/table3 --samples 2 --seeds 2 --out space", "space/sensitivity/gmpls/table3.json"),
+    ],
+)
+def test_both_ends_of_the_ranges_draw_and_write(ranged, command, made):
+    environment, _ = ranged
+    environment(*shlex.split(command))
+    assert (environment.folder / made).stat().st_size > 0
+
+
+def test_the_notebook_runs(ranged):
+    environment, which = ranged
+    if which == "oldest":
+        pytest.skip("JupyterLab is of no range that a result depends on")
+    # Where a notebook lies it writes its results.
+    place = environment.folder / "notebook"
+    place.mkdir()
+    shutil.copy(ROOT / "docs" / "notebooks" / "ring.ipynb", place)
+    environment("jupyter", "nbconvert", "--to", "notebook", "--execute", "--inplace", place / "ring.ipynb")
+    cells = json.loads((place / "ring.ipynb").read_text(encoding="utf-8"))["cells"]
+    outputs = [output for cell in cells for output in cell.get("outputs", ())]
+    assert {"execute_result", "stream"} & {output["output_type"] for output in outputs}
+
+
+def test_both_ends_of_the_ranges_pass_tests_of_what_uses_them(ranged):
+    environment, which = ranged
+    environment.install(*(f"{name}=={LOCKED[name]}" for name in ("hypothesis", "pyarrow", "pytest", "syrupy")))
+    # What an old library says of a newer Python is not for us to mend.
+    warnings = ("-W", "default") if which == "oldest" else ()
+    files = [ROOT / "tests" / "python" / f"{name}.py" for name in TESTED]
+    options = ["--quiet", "-p", "no:cacheprovider", "-c", ROOT / "pyproject.toml", f"--rootdir={ROOT}", *warnings]
+    environment("python", "-m", "pytest", *options, *files)
