@@ -6,6 +6,7 @@ import os
 import re
 import shlex
 import sys
+import tomllib
 from pathlib import Path, PurePosixPath
 
 import pytest
@@ -113,5 +114,6 @@ def test_every_picture_is_in_the_gallery_with_commands():
 
 def test_the_ring_of_the_notebook_is_that_of_the_readme():
     notebook = json.loads((DOCS / "notebooks" / "ring.ipynb").read_text(encoding="utf-8"))
-    ring = re.search(r"```toml\n(title = \"Four transfers.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
-    assert ring[1] in "".join(notebook["cells"][1]["source"])
+    written = re.search(r'"""\\?\n(.*?)"""', "".join(notebook["cells"][1]["source"]), re.DOTALL)
+    ring = re.search(r"<!-- complete: ring.toml -->\n```toml\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+    assert tomllib.loads(written[1]) == tomllib.loads(ring[1])
