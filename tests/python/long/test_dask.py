@@ -192,7 +192,8 @@ def test_a_scheduler_that_goes_ends_with_a_message(tmp_path):
         _, err = running.communicate(timeout=60)
     assert running.returncode == 1, err
     assert "Traceback" not in err
-    assert re.search(r"^Error: .* seed .*(lost the connection to the scheduler|Connection reset)", err, re.MULTILINE)
+    # What Dask says depends on what it was just doing.
+    assert re.search(r"^Error: Speed of protection switching .*, seed \d+: \S.*$", err, re.MULTILINE)
 
 
 def test_a_scheduler_that_is_not_there_is_named(optcp, monkeypatch):
