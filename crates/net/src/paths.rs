@@ -73,6 +73,11 @@ impl Paths {
         ports.fold(onto, |next, &port| self.labels.add(Hop::Forward { port, next }))
     }
 
+    /// Lays an entry.
+    pub fn add(&mut self, hop: Hop) -> Label {
+        self.labels.add(hop)
+    }
+
     /// Lays an entry that other entries can lead to before what it does is known.
     pub fn open(&mut self) -> Label {
         self.labels.add(Hop::Deliver)

@@ -31,7 +31,7 @@ pub struct Coverage {
 /// each protects the others.
 #[must_use]
 pub fn coverage(topology: &Topology, forwarding: Forwarding) -> Coverage {
-    let Forwarding { mechanism, protect, multipath } = forwarding;
+    let Forwarding { mechanism, protect, .. } = forwarding;
     let routes = Routes::new(topology);
     let mut counts = Coverage::default();
     let mut links: BTreeMap<DirectedLink, bool> = BTreeMap::new();
@@ -39,11 +39,8 @@ pub fn coverage(topology: &Topology, forwarding: Forwarding) -> Coverage {
     let mut around: BTreeMap<DirectedLink, bool> = BTreeMap::new();
     for destination in 0..topology.nodes() {
         for router in 0..topology.nodes() {
-            let Some(hop) = routes.next(router, destination) else { continue };
-            let set = match multipath {
-                true => routes.next_hops(topology, router, destination),
-                false => Vec::new(),
-            };
+            let set = forwarding.next_hops(topology, &routes, router, destination);
+            let Some(&hop) = set.first() else { continue };
             if set.len() > 1 {
                 counts.pairs += 1;
                 counts.protectable += 1;

@@ -179,12 +179,6 @@ impl Routes {
         self.to[to].next(from)
     }
 
-    /// All next hops of a node on paths of the least cost to a destination; as [`Tree::next_hops`].
-    #[must_use]
-    pub fn next_hops(&self, topology: &Topology, from: usize, to: usize) -> Vec<DirectedLink> {
-        self.to[to].next_hops(topology, from)
-    }
-
     /// Whether each next hop of a set to a destination has another one beside it that avoids its node too: inequality 3 of
     /// RFC 5286.
     #[must_use]

@@ -4,17 +4,19 @@
 //! An entry of a table says where a router sends packets of one destination. It follows from the links
 //! that the router believes to be there, as it last installed them, and from those beside it that it
 //! sees fail: the shortest path over the former, or its backup while the next hop of that path is among
-//! the latter. A transient failure thus changes entries beside it and changes them back. With equal-cost multipath an entry
-//! has all next hops of the least cost; one that the router sees fail is taken out of the set at once, since the others
-//! are alternates that do not loop, and only the last one has a backup.
+//! the latter. A transient failure thus changes entries beside it and changes them back. With
+//! equal-cost multipath an entry has all next hops of the least cost; one that the router sees fail is
+//! taken out of the set at once, since the others are alternates that do not loop, and only where there
+//! is one has it a backup.
 //! # Source
-//! RFC 5714 sections 2 and 4; RFC 5286 section 3.1 for the other members of a set; Mao, Wen and Yeung (ICC 2012), Fig. 1. Acting all at once is the
-//! synchronized update of RFC 5715 section 6.
+//! RFC 5714 sections 2 and 4; RFC 5286 section 3.1 for the other members of a set; Mao, Wen and Yeung
+//! (ICC 2012), Fig. 1. Acting all at once is the synchronized update of RFC 5715 section 6.
 //! # Parameters
-//! `Router`: which backups, whether several next hops, and whether routers act each in its own time or all at once.
+//! `Forwarding`: which backups, and whether several next hops; `Converge`: whether routers act each in
+//! its own time or all at once.
 //! # Limits
-//! A router without a way to a destination keeps its entry, and so does one that sees all next hops of a set fail. A backup whose first link is seen to fail
-//! too is not used, and packets in a tunnel are not repaired a second time: both are lost at the failed
+//! A router without a way to a destination keeps its entry, and so does one that sees all next hops of
+//! a set fail. A backup whose first link is seen to fail too is not used, and packets in a tunnel are not repaired a second time: both are lost at the failed
 //! link. A tunnel is laid when the backup is computed and does not follow later changes within it.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -54,6 +56,23 @@ pub struct Forwarding {
     pub protect: Protect,
     /// Whether it uses all next hops of equal cost, and not one of them.
     pub multipath: bool,
+}
+
+impl Forwarding {
+    /// The next hops that a router uses for a destination while it sees none of them fail; none where there is no way.
+    #[must_use]
+    pub fn next_hops(
+        self,
+        topology: &Topology,
+        routes: &Routes,
+        router: usize,
+        destination: usize,
+    ) -> Vec<DirectedLink> {
+        match self.multipath {
+            true => routes.to(destination).next_hops(topology, router),
+            false => routes.next(router, destination).into_iter().collect(),
+        }
+    }
 }
 
 /// Why an entry changes.
@@ -116,8 +135,7 @@ struct Router {
     table: Vec<Option<Entry>>,
 }
 
-/// What routers do about failures. Asks at each
-/// step whether to go on; `None` if not.
+/// What routers do about failures. Asks at each step whether to go on; `None` if not.
 #[must_use]
 pub fn timeline(
     topology: &Topology,
@@ -230,33 +248,32 @@ impl Router {
     fn entry(
         &self,
         view: &View,
-        Forwarding { mechanism, protect, multipath }: Forwarding,
+        forwarding: Forwarding,
         router: usize,
         destination: usize,
     ) -> Option<Entry> {
-        let next = view.routes.next(router, destination)?;
-        if multipath && let Some(set) = self.set(view, router, destination) {
-            return Some(set);
-        }
-        if !self.seen.contains(&next) {
-            return Some(Entry::Next(next));
-        }
         let (topology, routes) = (&view.topology, &view.routes);
+        let all = forwarding.next_hops(topology, routes, router, destination);
+        let next = match all[..] {
+            [] => return None,
+            [next] if self.seen.contains(&next) => next,
+            [next] => return Some(Entry::Next(next)),
+            _ => return Some(self.left(all)),
+        };
+        let Forwarding { mechanism, protect, .. } = forwarding;
         let backup = repair(topology, routes, mechanism, protect, router, destination);
         let usable = backup.filter(|backup| !self.seen.contains(&backup.hops[0]));
         Some(usable.map_or(Entry::Next(next), Entry::Backup))
     }
 
-    /// The same with several next hops of equal cost; `None` where there is one.
-    fn set(&self, view: &View, router: usize, destination: usize) -> Option<Entry> {
-        let all = view.routes.next_hops(&view.topology, router, destination);
+    /// The same with several next hops of equal cost: those that it does not see fail, or all of them.
+    fn left(&self, all: Vec<DirectedLink>) -> Entry {
         let left: Vec<DirectedLink> =
             all.iter().copied().filter(|hop| !self.seen.contains(hop)).collect();
-        match (&left[..], all.len()) {
-            (_, 0 | 1) => None,
-            ([], _) => Some(Entry::Spread(all)),
-            (&[hop], _) => Some(Entry::Next(hop)),
-            _ => Some(Entry::Spread(left)),
+        match left[..] {
+            [] => Entry::Spread(all),
+            [hop] => Entry::Next(hop),
+            _ => Entry::Spread(left),
         }
     }
 }

@@ -54,14 +54,15 @@ pub struct Hashed {
 /// at random or are drawn, each route counts as one.
 #[must_use]
 pub fn hashed(plan: &Plan, run: u64) -> Option<Hashed> {
-    let hashing = plan.routing.as_ref()?.ecmp?;
+    let routing = plan.routing.as_ref()?;
+    let (hashing, forwarding) = (routing.ecmp?, routing.forwarding());
     let topology = topology_of(plan);
     let (routes, seeds) = (Routes::new(&topology), seeds(plan, run));
     let mut spread: BTreeMap<(usize, usize), Vec<(DirectedLink, usize)>> = BTreeMap::new();
     let mut way = |from: usize, to: usize, key: u64| {
         let (mut node, mut way) = (from, Vec::new());
         loop {
-            let next_hops = routes.next_hops(&topology, node, to);
+            let next_hops = forwarding.next_hops(&topology, &routes, node, to);
             if next_hops.is_empty() {
                 return way;
             }

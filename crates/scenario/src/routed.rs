@@ -98,19 +98,17 @@ pub fn backups(plan: &Plan) -> Vec<Backup> {
     let topology = topology_of(plan);
     let routes = Routes::new(&topology);
     let of = |router: usize, destination: usize| {
-        let next = routes.next(router, destination)?;
-        let Forwarding { mechanism, protect, multipath } = routing.forwarding();
-        let set = match multipath {
-            true => routes.next_hops(&topology, router, destination),
-            false => vec![next],
-        };
+        let forwarding = routing.forwarding();
+        let Forwarding { mechanism, protect, .. } = forwarding;
+        let set = forwarding.next_hops(&topology, &routes, router, destination);
+        let next = set.iter().map(|&hop| name(plan, hop)).collect();
         if set.len() > 1 {
             let both = routes.avoid_each_other(&topology, &set, destination);
             return Some(Backup {
                 router: plan.nodes[router].clone(),
                 destination: plan.nodes[destination].clone(),
                 cost: routes.cost(router, destination).sum()?,
-                next: set.iter().map(|&hop| name(plan, hop)).collect(),
+                next,
                 mechanism: Some("ecmp"),
                 ports: Vec::new(),
                 end: None,
@@ -127,7 +125,7 @@ pub fn backups(plan: &Plan) -> Vec<Backup> {
             router: plan.nodes[router].clone(),
             destination: plan.nodes[destination].clone(),
             cost: routes.cost(router, destination).sum()?,
-            next: vec![name(plan, next)],
+            next,
             mechanism: backup.as_ref().map(|backup| backup.mechanism.name()),
             ports: hops.iter().map(|&hop| name(plan, hop)).collect(),
             end: backup.as_ref().map(|backup| plan.nodes[backup.end].clone()),

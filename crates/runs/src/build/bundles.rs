@@ -68,10 +68,8 @@ impl Entrances {
                     let destination = plan.destination(flow, place, direction);
                     let key = (path, bundle, destination, next);
                     *self.labels.entry(key).or_insert_with(|| {
-                        let label = paths.open();
                         let hop = paths.entrance(Entrance { bundle, destination, next });
-                        paths.set(label, hop);
-                        label
+                        paths.add(hop)
                     })
                 }
             };

@@ -97,10 +97,8 @@ impl Tables {
             Tables { topology, routes, entries, spread, next_hops, protected, into_link };
         for (destination, labels) in tables.entries.clone() {
             for (node, label) in labels.into_iter().enumerate() {
-                let hops = match tables.spread {
-                    Some(_) => tables.routes.next_hops(&tables.topology, node, destination),
-                    None => tables.routes.next(node, destination).into_iter().collect(),
-                };
+                let (topology, routes) = (&tables.topology, &tables.routes);
+                let hops = routing.forwarding().next_hops(topology, routes, node, destination);
                 if let (Some(label), false) = (label, hops.is_empty()) {
                     let does = tables.over(plan, node, &hops, destination, paths);
                     paths.set(label, does);
@@ -134,18 +132,27 @@ impl Tables {
         let Some((hashing, seed)) = spread.filter(|_| hops.len() > 1) else {
             return self.along(plan, hops, destination, paths);
         };
-        let next_hops = hops.iter().map(|&hop| {
-            let label = *self.next_hops.entry((destination, hop)).or_insert_with(|| paths.open());
-            (hop, label)
-        });
-        let next_hops: Vec<(DirectedLink, Label)> = next_hops.collect();
-        for &(hop, label) in &next_hops {
-            let does = self.along(plan, &[hop], destination, paths);
-            paths.set(label, does);
-        }
         let next_hops =
-            next_hops.into_iter().map(|(hop, label)| (hashed::number(hop), label)).collect();
+            hops.iter().map(|&hop| (hashed::number(hop), self.into(plan, hop, destination, paths)));
+        let next_hops = next_hops.collect();
         paths.multipath(Multipath { hashing, seed, next_hops })
+    }
+
+    /// The entry for packets of a destination that are to take a next hop of several.
+    fn into(
+        &mut self,
+        plan: &Plan,
+        hop: DirectedLink,
+        destination: usize,
+        paths: &mut Paths,
+    ) -> Label {
+        if let Some(&known) = self.next_hops.get(&(destination, hop)) {
+            return known;
+        }
+        let does = self.along(plan, &[hop], destination, paths);
+        let label = paths.add(does);
+        self.next_hops.insert((destination, hop), label);
+        label
     }
 
     /// Where packets of a destination enter the network at a node.
@@ -174,12 +181,13 @@ impl Tables {
         let next = match beyond {
             [] => self.entry(self.far_end(first), destination),
             _ => {
-                let label = paths.open();
                 let does = self.along(plan, beyond, destination, paths);
-                paths.set(label, does);
-                label
+                paths.add(does)
             }
         };
+        if let Some(&known) = self.into_link.get(&(first, next)) {
+            return Hop::Goto(known);
+        }
         let into = match plan.led_by(first.0) {
             None => Hop::Forward { port: port_id(first), next },
             Some(number) => {
@@ -197,11 +205,8 @@ impl Tables {
         if !self.protected.contains(&first) {
             return into;
         }
-        let label = *self.into_link.entry((first, next)).or_insert_with(|| {
-            let label = paths.open();
-            paths.set(label, into);
-            label
-        });
+        let label = paths.add(into);
+        self.into_link.insert((first, next), label);
         Hop::Goto(label)
     }
 
@@ -232,23 +237,23 @@ impl Tables {
             ..RoutingRecord::default()
         };
         line.changes.iter().for_each(|change| record.count(plan, change));
-        let mut laid: BTreeMap<(usize, Vec<DirectedLink>, bool), Hop> = BTreeMap::new();
+        let mut laid: BTreeMap<(usize, Vec<DirectedLink>), Hop> = BTreeMap::new();
         let mut controls = Vec::new();
         for Change { at, router, destination, entry, .. } in &line.changes {
             let Some(labels) = self.entries.get(destination) else { continue };
             let Some(label) = labels[*router] else { continue };
-            let (hops, one_of_them) = match entry {
-                Entry::Next(hop) => (std::slice::from_ref(hop), false),
-                Entry::Spread(hops) => (&hops[..], true),
-                Entry::Backup(Repair { hops, .. }) => (&hops[..], false),
+            let hops = match entry {
+                Entry::Next(hop) => std::slice::from_ref(hop),
+                Entry::Spread(hops) | Entry::Backup(Repair { hops, .. }) => hops,
             };
-            let mut lay = || match (one_of_them, routing.ttl) {
-                (true, _) => self.over(plan, *router, hops, *destination, paths),
-                (false, TunnelTtl::Pipe) if hops.len() > 1 => self.piped(hops, *destination, paths),
-                (false, _) => self.along(plan, hops, *destination, paths),
+            let tunnel = hops.len() > 1 && matches!(entry, Entry::Backup(_));
+            let lay = || match (tunnel, routing.ttl) {
+                (true, TunnelTtl::Pipe) => self.piped(hops, *destination, paths),
+                (true, TunnelTtl::Uniform) => self.along(plan, hops, *destination, paths),
+                (false, _) => self.over(plan, *router, hops, *destination, paths),
             };
-            let key = (*destination, hops.to_vec(), one_of_them);
-            let hop = *laid.entry(key).or_insert_with(&mut lay);
+            // Next hops of a set all leave the router; of a tunnel one does: none is taken for the other.
+            let hop = *laid.entry((*destination, hops.to_vec())).or_insert_with(lay);
             controls.push(Control { at: *at, action: Action::SetHop(label, hop) });
         }
         // Now all ways into protected links are known.

@@ -24,7 +24,8 @@ impl Deref for Guard<'_> {
     }
 }
 
-/// What a backup protects: the flows, or the way over a link; and the links whose failure it is for, all that it goes around if none is named.
+/// What a backup protects: the flows, or the way over a link; and the links whose failure it is for, all
+/// that it goes around if none is named.
 pub(super) struct Covers {
     pub flows: Vec<usize>,
     pub link: Option<LinkWay>,
@@ -56,6 +57,25 @@ pub(super) fn written(
         return None;
     }
     Some(Route { nodes: backup.nodes.clone(), hops: backup.hops.clone(), bundles: BTreeMap::new() })
+}
+
+/// Whether a backup stays off the links that it protects; reports it if not.
+pub(super) fn avoids(
+    i: usize,
+    backup: &Route,
+    links: &[usize],
+    label: &str,
+    network: &Network,
+    problems: &mut Problems<'_>,
+) -> bool {
+    let crossing = backup.hops.iter().position(|hop| links.contains(&hop.0));
+    if let Some(j) = crossing {
+        let name = &network.links[backup.hops[j].0].name;
+        problems
+            .at(place!["protection", i, "backup", j], format!("the backup path uses `{name}`"))
+            .label(label);
+    }
+    crossing.is_none()
 }
 
 /// The name of a link, or of the bundle that consists of the links.

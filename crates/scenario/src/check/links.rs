@@ -1,7 +1,5 @@
 //! Links that are protected for all that routers send over them.
 
-use std::collections::BTreeMap;
-
 use optcp_optical::protection::{Revert, Scheme};
 use optcp_routing::{Topology, TunnelTtl};
 
@@ -12,7 +10,7 @@ use crate::schema::{Disjoint, ListOr, ProtectionEntry};
 use crate::tree::place;
 
 use super::backups::Search;
-use super::covers::{Covers, name_of, written};
+use super::covers::{Covers, avoids, name_of, written};
 use super::draft::Draft;
 use super::network::Network;
 use super::route::Route;
@@ -121,7 +119,8 @@ fn of_routers(
     Some(link)
 }
 
-/// The way over a link of the topology, or over the bundle that it stands for, in a direction; and the links that it consists of.
+/// The way over a link of the topology, or over the bundle that it stands for, in a direction; and the
+/// links that it consists of.
 fn way(link: usize, direction: usize, network: &Network) -> (LinkWay, Vec<usize>) {
     let ends = network.links[link].ends;
     let bundle = network.bundles.iter().position(|bundle| bundle.leader() == link);
@@ -187,13 +186,8 @@ fn along(
         return None;
     };
     let (way, links) = way(link, direction, network);
-    if let Some(j) = backup.hops.iter().position(|hop| links.contains(&hop.0)) {
-        let name = &network.links[backup.hops[j].0].name;
-        problems
-            .at(place!["protection", i, "backup", j], format!("the backup path uses `{name}`"))
-            .label("goes over the link that it protects");
+    if !avoids(i, &backup, &links, "goes over the link that it protects", network, problems) {
         return None;
     }
-    let backup = Route { bundles: BTreeMap::new(), ..backup };
     Some(Covers { flows: Vec::new(), link: Some(way), links, backup })
 }

@@ -13,7 +13,7 @@ use crate::tree::place;
 use optcp_units::nearest::suggestion;
 
 use super::backups;
-use super::covers::{Covers, Guard, consists_of, name_of, written};
+use super::covers::{Covers, Guard, avoids, consists_of, name_of, written};
 use super::draft::Draft;
 use super::flows::check_queues;
 use super::links as of_links;
@@ -27,57 +27,60 @@ pub(super) fn protections(
     network: &mut Network,
     problems: &mut Problems<'_>,
 ) {
-    // By entry: how many backups have been laid.
-    let mut laid: BTreeMap<usize, usize> = BTreeMap::new();
     for (i, entry) in file.protection.iter().enumerate() {
-        let names = match &entry.flows {
-            None => None,
-            Some(ListOr::Found(name)) => Some(std::slice::from_ref(name)),
-            Some(ListOr::List(names)) => Some(&names[..]),
+        // Each group for itself, or the links of all routers.
+        let groups = match &entry.flows {
+            None => vec![None],
+            Some(ListOr::Found(name)) => vec![Some(name)],
+            Some(ListOr::List(names)) => names.iter().map(Some).collect(),
         };
-        // The links of all routers once, or each group for itself.
-        let of_links = names.is_none().then_some(None);
-        for flows in of_links.into_iter().chain(names.into_iter().flatten().map(Some)) {
-            let link = entry.link.as_ref().map(|link| links(i, link, network, problems));
-            let place = place!["protection", i, "backup"];
-            let written = match &entry.backup {
-                ListOr::List(nodes) => Some(network.routes(nodes, place, problems)),
-                ListOr::Found(_) => None,
+        let mut laid = 0;
+        for flows in groups {
+            let Some(found) = backups_of(i, entry, flows, plan, network, problems) else {
+                continue;
             };
-            let group = match flows {
-                Some(flows) => match group(i, flows, plan, problems) {
-                    None => continue,
-                    group => group,
-                },
-                None => None,
-            };
-            let detection = detection(i, entry, problems);
-            check_keys(i, entry, problems);
-            let Some(links) = link.unwrap_or(Some(Vec::new())) else { continue };
-            check_delays(i, entry, &links, plan, problems);
-            let routes = written.as_ref().map(Option::as_deref);
-            let protected = match (flows, group, &entry.backup, routes) {
-                (Some(flows), Some(group), ListOr::Found(disjoint), _) => {
-                    let guard = Guard { entry, flows };
-                    backups::found((i, &guard, *disjoint), group, plan, network, problems)
-                }
-                (Some(flows), Some(group), _, Some(Some(routes))) => {
-                    let guard = Guard { entry, flows };
-                    one(i, &guard, group, &links, routes, plan, network, problems)
-                        .into_iter()
-                        .collect()
-                }
-                (None, _, _, routes) => {
-                    of_links::links(i, entry, &links, routes.flatten(), plan, network, problems)
-                }
-                _ => continue,
-            };
-            for protected in protected {
-                let n = *laid.entry(i).and_modify(|n| *n += 1).or_default();
-                lay((i, n), entry, (group, detection), protected, plan, network, problems);
+            let (group, detection, protected) = found;
+            for covers in protected {
+                lay((i, laid), entry, (group, detection), covers, plan, network, problems);
+                laid += 1;
             }
         }
     }
+}
+
+/// The backups of an entry for a group of flows, or for links under routers, with how failures are known.
+fn backups_of(
+    i: usize,
+    entry: &ProtectionEntry,
+    flows: Option<&String>,
+    plan: &mut Draft,
+    network: &mut Network,
+    problems: &mut Problems<'_>,
+) -> Option<(Option<usize>, DetectionPlan, Vec<Covers>)> {
+    let named = entry.link.as_ref().map(|link| links(i, link, network, problems));
+    let routes = match &entry.backup {
+        ListOr::List(nodes) => network.routes(nodes, place!["protection", i, "backup"], problems),
+        ListOr::Found(_) => None,
+    };
+    let guard = match flows {
+        Some(flows) => Some((Guard { entry, flows }, group(i, flows, plan, problems)?)),
+        None => None,
+    };
+    let detection = detection(i, entry, problems);
+    check_keys(i, entry, problems);
+    let named = named.unwrap_or(Some(Vec::new()))?;
+    check_delays(i, entry, &named, plan, problems);
+    let group = guard.as_ref().map(|(_, group)| *group);
+    let covers = match (&guard, &entry.backup) {
+        (None, _) => of_links::links(i, entry, &named, routes.as_deref(), plan, network, problems),
+        (Some((guard, group)), ListOr::Found(disjoint)) => {
+            backups::found((i, guard, *disjoint), *group, plan, network, problems)
+        }
+        (Some((guard, group)), ListOr::List(_)) => {
+            one(i, guard, *group, &named, &routes?, plan, network, problems).into_iter().collect()
+        }
+    };
+    Some((group, detection, covers))
 }
 
 /// A group of flows that have paths of their own.
@@ -344,11 +347,7 @@ fn flows(
         .filter(|&flow| in_group(&plan.flows[flow]) && passes(&plan.flows[flow]))
         .collect();
     let name = || name_of(links, network);
-    if let Some(j) = backup.hops.iter().position(|hop| links.contains(&hop.0)) {
-        let name = &network.links[backup.hops[j].0].name;
-        problems
-            .at(place!["protection", i, "backup", j], format!("the backup path uses `{name}`"))
-            .label("goes over the link that it protects");
+    if !avoids(i, backup, links, "goes over the link that it protects", network, problems) {
         return None;
     }
     if flows.is_empty() {
@@ -385,11 +384,8 @@ fn flows(
             Some(covered.map(|ports| ports.iter().map(|port| port.0).collect()).collect())
         };
         let ours = covered(ways, links)?;
-        if let Some(j) = backup.hops.iter().position(|hop| ours.concat().contains(&hop.0)) {
-            let name = &network.links[backup.hops[j].0].name;
-            problems
-                .at(place!["protection", i, "backup", j], format!("the backup path uses `{name}`"))
-                .label("goes over a link that it protects");
+        let around = ours.concat();
+        if !avoids(i, backup, &around, "goes over a link that it protects", network, problems) {
             return None;
         }
         let heads = |ways, links: &[usize]| {
