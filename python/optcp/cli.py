@@ -8,30 +8,32 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
-from optcp import cli_picture, cli_start, cli_study, completion
-from optcp.errors import InputError, RunFailed, nearest
+from optcp import cli_checks, cli_picture, cli_start, cli_study, completion
+from optcp.errors import InputError, nearest
 from optcp.exits import status_of
-from optcp.options import DIRECTORY, FILE, PAPERS, PLAIN_WIDTH, SCENARIO, SET, pairs
+from optcp.options import (
+    COUNT,
+    DASK,
+    DIRECTORY,
+    JOBS,
+    PAPERS,
+    PLAIN_WIDTH,
+    SCENARIO,
+    SET,
+    Alias,
+    pairs,
+    workers,
+)
 from optcp.options import console as _console
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from optcp.study.pool import Executor, Jobs
 
-
-POSITIVE = click.IntRange(min=1)
-COUNT = click.IntRange(min=1, max=1_000_000)
-"""Of runs: what is known of each must fit into memory."""
-
-JOBS = click.option("--jobs", type=POSITIVE, help="Threads. [default: one a processor]")
-DASK = click.option(
-    "--dask", metavar="ADDRESS", help="Run on the workers of a Dask cluster, such as tcp://HOST:8786, not in threads."
-)
 DIGEST = click.option("--digest", is_flag=True, help="Compute records_sha256, the digest of all records, too.")
 FORK = click.option("--fork/--no-fork", default=True, help="Share warm-ups between branches; results are equal.")
 
@@ -42,19 +44,6 @@ def _print_version(context: click.Context, _: click.Parameter, value: bool) -> N
 
         click.echo(f"optcp {_core.version()}")
         context.exit()
-
-
-class Alias(click.Option):
-    """An option with a second name, which does the same and is not shown."""
-
-    def __init__(self, *args: Any, also: str, **kwargs: Any) -> None:  # noqa: ANN401 - click's own
-        super().__init__(*args, **kwargs)
-        self.also = also
-
-    def add_to_parser(self, parser: Any, ctx: click.Context) -> None:  # noqa: ANN401 - click keeps its type to itself
-        """Let the parser know both names."""
-        super().add_to_parser(parser, ctx)
-        parser.add_option(obj=self, opts=[self.also], dest=self.name)
 
 
 SECTIONS = {
@@ -200,7 +189,7 @@ def reproduce(
     request = Request(select(exhibits), size, first_seed, pairs(settings), Options(digest, fork))
     check_settings(request)
     console, messages = _console(), _console(stderr=True)
-    where = _jobs(jobs, dask)
+    where = workers(jobs, dask)
     known = baseline.read(baseline.path())
     if check:
         missing = baseline.missing(known, [one.id for one in request.exhibits], size.name)
@@ -292,7 +281,7 @@ def sensitivity(
     messages = _console(stderr=True)
     began = time.monotonic()
     progress = Counted(for_console(messages))
-    todo = (out, _jobs(jobs, dask), progress, messages.print)
+    todo = (out, workers(jobs, dask), progress, messages.print)
     finished = study.run(request, *todo)
     found = analyse(finished, again.confirm(finished, *todo) if confirm else None)
     took_s = time.monotonic() - began
@@ -376,7 +365,7 @@ def run(
     check_directory(target)
     study = single.study(scenario, list(pairs(settings).items()), seed, runs, digest=digest, fork=fork, kernel=kernel)
     store = Store(target)
-    where = _jobs(jobs, dask)
+    where = workers(jobs, dask)
     if dry_run:
         store.look(study.grid, force=force)
         warned.show(study.warnings)
@@ -469,129 +458,6 @@ def list_names(family: str | None) -> None:
             click.echo(f"  {entry:<{width}}  {summary}".rstrip())
 
 
-@cli.command()
-@click.argument("cases", type=FILE)
-@click.option("--out", type=FILE, required=True, help="Where the results go.")
-def conformance(cases: Path, out: Path) -> None:
-    """Run the single-flow cases of a JSON file, for comparison with what another stack did.
-
-    A case that asks for something that does not exist is left out of the results and named; the status is then 1.
-    """
-    from optcp.conformance import conform
-    from optcp.tables import show_outcomes
-
-    outcomes, refused = conform(cases, out)
-    show_outcomes(_console(), outcomes)
-    click.echo(f"results: {out}")
-    if refused:
-        raise RunFailed("\n".join(["these cases were refused:", *refused]))
-
-
-@cli.command()
-@click.argument("scripts", type=FILE, nargs=-1, required=True, metavar="FILE.pkt...")
-@click.option(
-    "--tolerance", type=click.IntRange(0, 1_000_000), metavar="MS", help="What times may be off by. [default: 4]"
-)
-@click.option("--json", "out", type=FILE, help="Where the outcomes go as JSON too.")
-def packetdrill(scripts: tuple[Path, ...], tolerance: int | None, out: Path | None) -> None:
-    """Run packetdrill scripts against the simulated endpoint.
-
-    A script that fails is shown with its line, what it expects and what happened; the status is then 1. One that
-    asks for something that is not simulated is refused with the reason; the status is then 2.
-    """
-    from optcp.packetdrill import run as run_script
-    from optcp.packetdrill import write
-    from optcp.tables import counts, show_scripts
-
-    tolerance_us = None if tolerance is None else 1000 * tolerance
-    outcomes = [run_script(script, tolerance_us) for script in scripts]
-    for outcome in outcomes:
-        click.echo(outcome.message(), nl=False, err=True)
-    show_scripts(_console(), outcomes)
-    words = [outcome.result for outcome in outcomes]
-    click.echo(counts(words, ("ok", "failed", "refused")))
-    if out:
-        write(outcomes, out)
-    raise click.exceptions.Exit(2 if "refused" in words else int("failed" in words))
-
-
-@cli.command()
-@click.argument("names", nargs=-1, metavar="[NAME]...")
-@click.option(
-    "--seeds",
-    cls=Alias,
-    also="--runs",
-    type=COUNT,
-    help="Runs of each cell. [default: the experiment's own number]",
-)
-@click.option(
-    "--out", type=DIRECTORY, default=Path("results/evidence"), show_default=True, help="Where results and runs go."
-)
-@JOBS
-@DASK
-@click.option("--write-page", "page", type=FILE, help="Store the results beside this page and write it anew.")
-def evidence(
-    names: tuple[str, ...], seeds: int | None, out: Path, jobs: int | None, dask: str | None, page: Path | None
-) -> None:
-    """Compare the model of TCP with evidence from outside: long runs, recorded cases.
-
-    NAME is an experiment: conformance, packetdrill, loss, delayed-ack, cubic, controls, kernel, bbr-states,
-    bbr3-states, buffer, share, friendliness, bbr-share or bbr3-share; all by default. Stored runs are used again.
-    """
-    from optcp.evidence.run import evidence as run_experiments
-    from optcp.evidence.run import select, write_page
-    from optcp.files import check_directory
-    from optcp.study.progress import for_console
-    from optcp.tables import show_evidence
-
-    check_directory(out)
-    results = run_experiments(select(names), seeds, out, _jobs(jobs, dask), for_console(_console(stderr=True)))
-    if page is not None:
-        write_page(page, results)
-    for result in results:
-        show_evidence(_console(), result)
-    if page is not None:
-        click.echo(f"page: {page}")
-
-
-@cli.command()
-@click.option("--repeat", type=POSITIVE, default=3, show_default=True, help="Runs of each size; medians are shown.")
-def bench(repeat: int) -> None:
-    """Measure the speed: a dumbbell of 10, 100 and 1000 flows by their TCP, a mesh, a fat-tree and other worlds."""
-    from optcp.bench import ROWS, SIZES, measure, measure_core, measure_worlds
-    from optcp.benchworlds import WORLDS
-    from optcp.tables import show_bench
-
-    console, notes = _console(), _console(stderr=True)
-    rows = []
-    for flows, seconds in SIZES:
-        notes.print(f"{flows} flows, {seconds} s, {repeat} times with each of {'; '.join(ROWS)} ...")
-        rows += measure(ROWS, flows, seconds, repeat)
-    notes.print(f"{'; '.join(WORLDS)}, {repeat} times ...")
-    worlds = measure_worlds(repeat)
-    notes.print(f"a core of burst switches (scenario burst-core), {repeat} times ...")
-    show_bench(console, rows, worlds, measure_core(repeat))
-
-
-def _jobs(jobs: int | None, dask: str | None = None) -> Jobs:
-    """Where runs are made: in threads, or on a cluster, which is left when the command ends."""
-    if dask is None:
-        from optcp.study.runner import processors
-
-        return jobs or processors()
-    if jobs is not None:
-        raise click.UsageError("--jobs are threads of this machine, and the workers of --dask have their own")
-    from optcp.study.cluster import connected, workers
-
-    client = connected(dask)
-    click.get_current_context().call_on_close(client.close)
-    count, threads = workers(client)
-    there = f"{count} workers with {threads} threads" if count else "no workers yet; runs wait for them"
-    click.echo(f"{dask}: {there}", err=True)
-    executor: Executor = client
-    return executor
-
-
 def _say_missing(missing: Sequence[str], asked: int, size: str) -> None:
     """Say what ``--check`` cannot compare; comparing nothing at all is not a check."""
     if len(missing) == asked:
@@ -610,7 +476,13 @@ def _plain(value: object) -> str:
     return ", ".join(str(part) for part in value) if isinstance(value, list) else str(value)
 
 
-for verb in (*cli_start.VERBS, cli_picture.draw_map, cli_picture.animate, *cli_study.VERBS):
+for verb in (
+    *cli_start.VERBS,
+    cli_picture.draw_map,
+    cli_picture.animate,
+    *cli_study.VERBS,
+    *cli_checks.VERBS,
+):
     cli.add_command(verb)
 
 

@@ -16,8 +16,23 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
+    from optcp.study.pool import Executor, Jobs
+
 PLAIN_WIDTH = 100
 """Width of tables that do not go to a terminal."""
+
+
+class Alias(click.Option):
+    """An option with a second name, which does the same and is not shown."""
+
+    def __init__(self, *args: Any, also: str, **kwargs: Any) -> None:  # noqa: ANN401 - click's own
+        super().__init__(*args, **kwargs)
+        self.also = also
+
+    def add_to_parser(self, parser: Any, ctx: click.Context) -> None:  # noqa: ANN401 - click keeps its type to itself
+        """Let the parser know both names."""
+        super().add_to_parser(parser, ctx)
+        parser.add_option(obj=self, opts=[self.also], dest=self.name)
 
 
 class Place(click.Path):
@@ -37,6 +52,16 @@ SCENARIO = ScenarioType()
 SET = click.option("settings", "--set", multiple=True, metavar="KEY=VALUE", help="Change a value; may be repeated.")
 CELL = click.option(
     "cells", "--cell", multiple=True, metavar="AXIS=VALUE", help="Runs with this value; may be repeated."
+)
+
+
+POSITIVE = click.IntRange(min=1)
+COUNT = click.IntRange(min=1, max=1_000_000)
+"""Of runs: what is known of each must fit into memory."""
+
+JOBS = click.option("--jobs", type=POSITIVE, help="Threads. [default: one a processor]")
+DASK = click.option(
+    "--dask", metavar="ADDRESS", help="Run on the workers of a Dask cluster, such as tcp://HOST:8786, not in threads."
 )
 
 
@@ -95,6 +120,25 @@ def pairs(settings: Sequence[str]) -> dict[str, str]:
             raise InputError(f"--set {setting}: not UTF-8 text")
         found[key.strip()] = value.strip()
     return found
+
+
+def workers(jobs: int | None, dask: str | None = None) -> Jobs:
+    """Where runs are made: in threads, or on a cluster, which is left when the command ends."""
+    if dask is None:
+        from optcp.study.runner import processors
+
+        return jobs or processors()
+    if jobs is not None:
+        raise click.UsageError("--jobs are threads of this machine, and the workers of --dask have their own")
+    from optcp.study import cluster
+
+    client = cluster.connected(dask)
+    click.get_current_context().call_on_close(client.close)
+    count, threads = cluster.workers(client)
+    there = f"{count} workers with {threads} threads" if count else "no workers yet; runs wait for them"
+    click.echo(f"{dask}: {there}", err=True)
+    executor: Executor = client
+    return executor
 
 
 def console(stderr: bool = False) -> Console:

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from conftest import WORLD
-from optcp import _core, cli, topologies
+from optcp import _core, options, topologies
 from optcp.errors import InputError
 from optcp.papers import baseline
 
@@ -405,8 +405,8 @@ def test_check_against_a_baseline(optcp, monkeypatch, tmp_path):
 
 def test_jobs_follow_the_allowed_processors(monkeypatch):
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1, 2}, raising=False)
-    assert cli._jobs(None) == 3
-    assert cli._jobs(5) == 5
+    assert options.workers(None) == 3
+    assert options.workers(5) == 5
 
 
 def process(*arguments, **options):
