@@ -101,6 +101,9 @@ pub fn backups(plan: &Plan) -> Vec<Backup> {
         let forwarding = routing.forwarding();
         let Forwarding { mechanism, protect, .. } = forwarding;
         let set = forwarding.next_hops(&topology, &routes, router, destination);
+        if set.is_empty() {
+            return None;
+        }
         let next = set.iter().map(|&hop| name(plan, hop)).collect();
         if set.len() > 1 {
             let both = routes.avoid_each_other(&topology, &set, destination);
