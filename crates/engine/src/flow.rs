@@ -44,11 +44,12 @@ impl Flow {
     /// The packet that carries an ACK.
     #[inline]
     pub(crate) fn close(&self, id: FlowId, ack: Ack, kept: &mut KeptAcks) -> Packet {
+        let (seq, marking) = (ack.seq.number(), ack.marking);
         if ack.sack.is_none() {
-            return Packet::ack(id, self.acks, ack.seq.number(), self.plain_ack, ack.echo);
+            return Packet::ack(id, self.acks, seq, self.plain_ack, ack.echo).saying(marking);
         }
         let size = wire(self.sender.config().ack_wire_size(&ack));
-        Packet::ack_kept(id, self.acks, ack.seq.number(), size, kept.keep(ack))
+        Packet::ack_kept(id, self.acks, seq, size, kept.keep(ack)).saying(marking)
     }
 }
 
@@ -66,8 +67,14 @@ impl KeptAcks {
     #[inline]
     pub(crate) fn open(&mut self, packet: Packet) -> Ack {
         match packet.kept() {
-            Some(place) => self.0.remove(place as usize),
-            None => Ack { seq: Seq::new(packet.seq), echo: packet.options, sack: None },
+            // A queue may have marked it.
+            Some(place) => Ack { marking: packet.marking(), ..self.0.remove(place as usize) },
+            None => Ack {
+                seq: Seq::new(packet.seq),
+                echo: packet.options,
+                sack: None,
+                marking: packet.marking(),
+            },
         }
     }
 

@@ -295,10 +295,12 @@ impl<O: Observer> Model<O> {
     pub(crate) fn receive(&mut self, packet: Packet) -> Option<Packet> {
         self.counts.delivered += 1;
         let (id, now) = (packet.flow(), self.now());
-        self.record(Record::Arrived { flow: id, seq: packet.seq, size: packet.size() });
+        let (seq, size, marking) = (packet.seq, packet.size(), packet.marking());
+        self.record(Record::Arrived { flow: id, seq, size, marking });
         let flow = &mut self.flows[id.index()];
-        let seq = Seq::new(packet.seq);
-        let arrival = flow.receiver.handle_segment(now, seq, packet.options, packet.ttl());
+        let seq = Seq::new(seq);
+        let (stamp, ttl) = (packet.options, packet.ttl());
+        let arrival = flow.receiver.handle_segment(now, seq, stamp, ttl, marking);
         if arrival.progress > 0 {
             let config = flow.sender.config();
             // A SYN takes a number but carries no data.
@@ -322,8 +324,8 @@ impl<O: Observer> Model<O> {
         self.counts.delivered += 1;
         let (id, now) = (packet.flow(), self.now());
         let ack = self.kept.open(packet);
-        let (seq, size, sack) = (packet.seq, packet.size(), ack.sack);
-        self.record(Record::Acknowledged { flow: id, seq, size, sack });
+        let (seq, size, sack, marking) = (packet.seq, packet.size(), ack.sack, ack.marking);
+        self.record(Record::Acknowledged { flow: id, seq, size, sack, marking });
         self.flows[id.index()].sender.handle_ack(now, &ack);
     }
 
@@ -335,10 +337,11 @@ impl<O: Observer> Model<O> {
         let segment = flow.sender.poll_transmit(now)?;
         let size = wire(segment.size);
         let seq = segment.seq.number();
-        let packet = Packet::data(id, flow.data, seq, size, segment.stamp);
+        let marking = segment.marking;
+        let packet = Packet::data(id, flow.data, seq, size, segment.stamp).saying(marking);
         self.counts.sent += 1;
         let again = segment.retransmission;
-        self.record(Record::Sent { flow: id, seq, again, size });
+        self.record(Record::Sent { flow: id, seq, again, size, marking });
         Some(packet)
     }
 

@@ -7,7 +7,7 @@ use optcp_engine::observe::Record;
 use optcp_engine::{Blueprint, Simulation};
 use optcp_net::{Action, Control, DropReason, FlowId, Hop, INITIAL_TTL, QueueLimit};
 use optcp_tcp::{Config, Profile};
-use optcp_units::{Bytes, Duration, Time};
+use optcp_units::{Bytes, Duration, Marking, Time};
 
 const PLENTY: QueueLimit = QueueLimit::Unlimited;
 
@@ -55,7 +55,13 @@ fn one_segment_takes_transmission_and_propagation_on_every_link() {
     // 10 ms + 1 ms + 3 ms + 8 ms + 5 ms = 27 ms; the ACK 0.1 ms + 7 ms more.
     assert_eq!(at(Record::Progress { flow: FlowId::new(0), bytes: 1000 }), Some(27_000_000_000));
     assert_eq!(
-        at(Record::Acknowledged { flow: FlowId::new(0), seq: 1, size: 100, sack: None }),
+        at(Record::Acknowledged {
+            flow: FlowId::new(0),
+            seq: 1,
+            size: 100,
+            sack: None,
+            marking: Marking::NONE
+        }),
         Some(34_100_000_000)
     );
 }

@@ -1,5 +1,7 @@
 //! Packets.
 
+use optcp_units::Marking;
+
 use crate::{FlowId, Label};
 
 /// The time to live that hosts give their packets: IANA's recommendation for IPv4.
@@ -18,13 +20,14 @@ pub struct Packet {
     header: Header,
 }
 
-/// The size of a packet, its time to live and its kind, in one word: what nodes look at and change is
-/// moved at once.
+/// The size of a packet, its time to live, its kind and what it says of congestion, in one word: what nodes look at
+/// and change is moved at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Header(u32);
 
 const TTL_SHIFT: u32 = 16;
 const KIND_SHIFT: u32 = 24;
+const MARKING_SHIFT: u32 = 26;
 const ONE_ROUTER: u32 = 1 << TTL_SHIFT;
 
 #[expect(clippy::cast_possible_truncation, reason = "fields are cut out of the word on purpose")]
@@ -50,7 +53,18 @@ impl Header {
 
     #[inline(always)]
     const fn kind(self) -> Kind {
-        Kind((self.0 >> KIND_SHIFT) as u8)
+        Kind((self.0 >> KIND_SHIFT) as u8 & 3)
+    }
+
+    #[inline(always)]
+    const fn marking(self) -> Marking {
+        Marking::from_bits((self.0 >> MARKING_SHIFT) as u8)
+    }
+
+    #[inline(always)]
+    const fn with(self, marking: Marking) -> Self {
+        let others = self.0 & ((1 << MARKING_SHIFT) - 1);
+        Header(others | (marking.bits() as u32) << MARKING_SHIFT)
     }
 
     /// What it is behind so many routers, none or one (RFC 1812 section 5.3.1). A packet with nothing left of
@@ -133,7 +147,7 @@ impl Packet {
         self.ttl() > 0
     }
 
-    /// Size, time to live and kind.
+    /// Size, time to live, kind and what it says of congestion.
     #[inline(always)]
     #[must_use]
     pub const fn header(self) -> Header {
@@ -152,6 +166,20 @@ impl Packet {
     #[must_use]
     pub const fn ttl(self) -> u8 {
         self.header.ttl()
+    }
+
+    /// What it says of congestion.
+    #[inline]
+    #[must_use]
+    pub const fn marking(self) -> Marking {
+        self.header.marking()
+    }
+
+    /// The same packet, saying this of congestion.
+    #[inline]
+    #[must_use]
+    pub const fn saying(self, marking: Marking) -> Self {
+        Packet { header: self.header.with(marking), ..self }
     }
 
     /// Where the endpoints keep its options, or what a datagram says, if they do.
@@ -189,10 +217,11 @@ impl Packet {
         self.header.kind().0 & Kind::ACK.0 != 0
     }
 
-    /// Flow and kind in one number, for digests.
+    /// Flow, kind and what it says of congestion in one number, for digests.
     #[inline]
     #[must_use]
-    pub const fn flow_and_kind(self) -> u32 {
-        self.flow.number() | (self.header.kind().0 as u32) << 30
+    pub const fn fingerprint(self) -> u64 {
+        let kind = (self.header.kind().0 as u32) << 30;
+        (self.flow.number() | kind) as u64 | (self.marking().bits() as u64) << 32
     }
 }

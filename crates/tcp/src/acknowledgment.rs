@@ -1,5 +1,7 @@
 //! What an acknowledgment says.
 
+use optcp_units::Marking;
+
 use crate::seq::Seq;
 
 /// A reading of an endpoint's timestamp clock, modulo 2^32 (RFC 7323 section 3).
@@ -66,13 +68,15 @@ pub struct Ack {
     pub echo: Timestamp,
     /// What has arrived beyond, if SACK is in use and there is something to report.
     pub sack: Option<SackBlocks>,
+    /// What its headers say of congestion.
+    pub marking: Marking,
 }
 
 impl Ack {
     /// A cumulative ACK and nothing else.
     #[must_use]
     pub const fn cumulative(seq: Seq) -> Self {
-        Ack { seq, echo: 0, sack: None }
+        Ack { seq, echo: 0, sack: None, marking: Marking::NONE }
     }
 }
 

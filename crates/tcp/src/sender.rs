@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use optcp_units::{Bytes, Duration, Time};
+use optcp_units::{Bytes, Duration, Marking, Time};
 
 use crate::acknowledgment::{Ack, Timestamp};
 use crate::config::{Config, Measurement, TimeoutBasis, WindowValidation};
@@ -23,6 +23,8 @@ pub struct Transmission {
     pub retransmission: bool,
     /// Its timestamp; without meaning unless timestamps are in use.
     pub stamp: Timestamp,
+    /// What its headers say of congestion.
+    pub marking: Marking,
 }
 
 /// What a sender is doing, for observation.
@@ -265,7 +267,8 @@ impl Sender {
         self.counts.sent += 1;
         self.counts.retransmissions += u64::from(retransmission);
         let stamp = if tcb.config.timestamps { tcb.stamp(now) } else { 0 };
-        Some(Transmission { seq, size: tcb.wire_size(seq), retransmission, stamp })
+        let marking = Marking::NONE;
+        Some(Transmission { seq, size: tcb.wire_size(seq), retransmission, stamp, marking })
     }
 
     /// When `handle_timer` is due.

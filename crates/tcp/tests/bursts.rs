@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use optcp_tcp::config::{Config, RecoveryKind};
 use optcp_tcp::{Profile, Receiver, Sender, Seq};
-use optcp_units::{Bytes, Duration, Time};
+use optcp_units::{Bytes, Duration, Marking, Time};
 
 const ROUND_TRIP: Duration = Duration::from_ms(100);
 
@@ -50,7 +50,7 @@ fn repair(recovery: RecoveryKind, window: u32, burst: u32) -> Option<Repair> {
         now = now + ROUND_TRIP;
         round_trips += u32::from(sender.in_recovery());
         for seq in std::mem::take(&mut underway) {
-            let ack = receiver.handle_segment(now, seq, 0, 64).ack.unwrap();
+            let ack = receiver.handle_segment(now, seq, 0, 64, Marking::NONE).ack.unwrap();
             sender.handle_ack(now, &ack);
             underway.extend(sent(&mut sender, now));
         }

@@ -46,7 +46,7 @@ impl Trial {
     fn sack(&mut self, now: Time, ack: u32, block: (u32, u32), echo: u32) -> Vec<u32> {
         let mut sack = SackBlocks::new();
         sack.push((Seq::new(block.0), Seq::new(block.1)));
-        self.0.handle_ack(now, &Ack { seq: Seq::new(ack), echo, sack: Some(sack) });
+        self.0.handle_ack(now, &Ack { echo, sack: Some(sack), ..Ack::cumulative(Seq::new(ack)) });
         self.sent(now)
     }
 

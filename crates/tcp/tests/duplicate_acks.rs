@@ -6,7 +6,7 @@ use std::sync::Arc;
 use optcp_tcp::config::{DuplicateAckKind, RecoveryKind};
 use optcp_tcp::profile::Profile;
 use optcp_tcp::{Ack, Config, Receiver, Sender, Seq};
-use optcp_units::{Duration, Time};
+use optcp_units::{Duration, Marking, Time};
 
 /// What is left of the time to live over the longer and over the shorter path.
 const LONG: u8 = 60;
@@ -37,7 +37,7 @@ fn arrive(receiver: &mut Receiver, at_ms: u64, seq: u32, ttl: u8) -> Option<u32>
 
 /// The whole ACK that a segment with a timestamp brings.
 fn told(receiver: &mut Receiver, at_ms: u64, seq: u32, stamp: u32, ttl: u8) -> Option<Ack> {
-    receiver.handle_segment(ms(at_ms), Seq::new(seq), stamp, ttl).ack
+    receiver.handle_segment(ms(at_ms), Seq::new(seq), stamp, ttl, Marking::NONE).ack
 }
 
 /// What an ACK reports beyond the hole.
@@ -311,7 +311,7 @@ fn lose_the_first_on_the_shorter_path(config: Config, segments: u32) -> (u64, u6
                 Some(ack) => sender.handle_ack(now, &ack),
                 None => underway.extend(
                     receiver
-                        .handle_segment(now, seq, stamp, ttl)
+                        .handle_segment(now, seq, stamp, ttl, Marking::NONE)
                         .ack
                         .map(|ack| (answers, Seq::ZERO, 0, Some(ack))),
                 ),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use optcp_tcp::config::{AckCounting, Config, CongestionKind, RecoveryKind, ReductionBasis};
 use optcp_tcp::{Ack, Profile, Receiver, Sender, Seq, Timestamp};
-use optcp_units::{Duration, Time};
+use optcp_units::{Duration, Marking, Time};
 
 /// What the closed form of the response function takes for granted: every segment is acknowledged and
 /// counts, and it is the window that is reduced.
@@ -64,7 +64,9 @@ fn average_window(config: Config, rtt: Duration, period: u32, warm_up: u32, loss
         } else {
             let (at, seq, stamp) = segments.pop_front().expect("a segment is due");
             // The whole round trip lies before the receiver.
-            acks.extend(receiver.handle_segment(at, seq, stamp, 64).ack.map(|ack| (at, ack)));
+            acks.extend(
+                receiver.handle_segment(at, seq, stamp, 64, Marking::NONE).ack.map(|ack| (at, ack)),
+            );
         }
     }
 }

@@ -45,7 +45,7 @@ impl Host {
         let mut sack = SackBlocks::new();
         blocks.iter().for_each(|&(start, end)| sack.push((Seq::new(start), Seq::new(end))));
         let sack = (!blocks.is_empty()).then_some(sack);
-        self.0.handle_ack(ms(at_ms), &Ack { seq: Seq::new(seq), echo, sack });
+        self.0.handle_ack(ms(at_ms), &Ack { echo, sack, ..Ack::cumulative(Seq::new(seq)) });
         self.send(ms(at_ms))
     }
 

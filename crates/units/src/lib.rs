@@ -5,6 +5,7 @@
 
 mod bytes;
 mod decimal;
+mod ecn;
 pub mod nearest;
 mod quantity;
 mod rate;
@@ -14,6 +15,7 @@ mod unit;
 
 pub use bytes::Bytes;
 pub use decimal::Decimal;
+pub use ecn::{Codepoint, Marking};
 pub use quantity::{Quantity, QuantityError};
 pub use rate::Rate;
 pub use time::{Duration, Time};

@@ -33,14 +33,16 @@ impl Digest {
     }
 
     pub(super) fn record(&mut self, at: Time, record: Record) {
-        let of_packet = |packet: Packet| [packet.flow_and_kind(), packet.seq].map(u64::from);
+        let of_packet = |packet: Packet| [packet.fingerprint(), u64::from(packet.seq)];
         let (stream, kind, [a, b]) = match record {
-            Record::Sent { flow, seq, again, .. } => {
-                (&mut self.senders[flow.index()], 1, [u64::from(seq), u64::from(again)])
+            Record::Sent { flow, seq, again, marking, .. } => {
+                let again = u64::from(again) | u64::from(marking.bits()) << 1;
+                (&mut self.senders[flow.index()], 1, [u64::from(seq), again])
             }
             Record::Progress { flow, bytes } => (&mut self.receivers[flow.index()], 2, [bytes, 0]),
-            Record::Acknowledged { flow, seq, .. } => {
-                (&mut self.senders[flow.index()], 3, [u64::from(seq), 0])
+            Record::Acknowledged { flow, seq, marking, .. } => {
+                let marking = u64::from(marking.bits());
+                (&mut self.senders[flow.index()], 3, [u64::from(seq), marking])
             }
             Record::Accepted { port, packet } => {
                 (&mut self.ports[port.index()], 4, of_packet(packet))
@@ -53,6 +55,9 @@ impl Digest {
                     return;
                 }
                 (&mut self.ports[port.index()], kind, of_packet(packet))
+            }
+            Record::Marked { port, packet } => {
+                (&mut self.ports[port.index()], 10, of_packet(packet))
             }
             Record::DatagramSent { flow, seq, size } => {
                 (&mut self.senders[flow.index()], 6, [u64::from(seq), u64::from(size)])

@@ -119,20 +119,20 @@ impl Observed for Packets {
             ..endpoint(event, packet.flow(), packet.is_ack(), packet.seq, packet.size())
         };
         let row = match *record {
-            Record::Sent { flow, seq, again: false, size } => {
+            Record::Sent { flow, seq, again: false, size, .. } => {
                 endpoint(PacketEvent::Sent, flow, false, seq, size)
             }
-            Record::Sent { flow, seq, again: true, size } => {
+            Record::Sent { flow, seq, again: true, size, .. } => {
                 endpoint(PacketEvent::Resent, flow, false, seq, size)
             }
             Record::DatagramSent { flow, seq, size } => {
                 endpoint(PacketEvent::Sent, flow, false, seq, size)
             }
-            Record::Arrived { flow, seq, size }
+            Record::Arrived { flow, seq, size, .. }
             | Record::DatagramArrived { flow, seq, size, .. } => {
                 endpoint(PacketEvent::Arrived, flow, false, seq, size)
             }
-            Record::Acknowledged { flow, seq, size, sack } if self.flows[flow.index()] => {
+            Record::Acknowledged { flow, seq, size, sack, .. } if self.flows[flow.index()] => {
                 let sack = sack.map(|blocks| self.keep(blocks));
                 Row { sack, ..endpoint(PacketEvent::Acked, flow, true, seq, size) }
             }

@@ -3,7 +3,7 @@
 use optcp_net::{DropReason, FlowId, Packet, PortId};
 use optcp_optical::switching::FibreId;
 use optcp_tcp::{SackBlocks, Snapshot};
-use optcp_units::Duration;
+use optcp_units::{Duration, Marking};
 
 /// What made a sender look at its variables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,6 +66,8 @@ records! {
         again: bool,
         /// Its size on the wire in bytes.
         size: u16,
+        /// What its headers say of congestion.
+        marking: Marking,
     }
     /// In-order data grew at a receiver.
     Progress {
@@ -84,6 +86,8 @@ records! {
         size: u16,
         /// What it says has arrived beyond that, if it does.
         sack: Option<SackBlocks>,
+        /// What its headers say of congestion.
+        marking: Marking,
     }
     /// A data segment came to its receiver.
     Arrived {
@@ -93,6 +97,8 @@ records! {
         seq: u32,
         /// Its size on the wire in bytes.
         size: u16,
+        /// What its headers say of congestion.
+        marking: Marking,
     }
     /// A sender has dealt with what came to it.
     Updated {
@@ -174,6 +180,13 @@ records! {
         fibre: FibreId,
         /// The wavelength that is reserved; `None` where none was free.
         wavelength: Option<u32>,
+    }
+    /// A queue marked a packet in place of dropping it: congestion experienced.
+    Marked {
+        /// The port.
+        port: PortId,
+        /// The packet.
+        packet: Packet,
     }
     /// A packet was lost.
     Dropped {

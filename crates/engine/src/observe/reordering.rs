@@ -155,6 +155,8 @@ impl Known {
 
 #[cfg(test)]
 mod tests {
+    use optcp_units::Marking;
+
     use super::*;
 
     /// Worked by hand: 2 and 3 overtake 1, whose retransmission then comes beside it; a recovery is told
@@ -167,18 +169,23 @@ mod tests {
             cause: super::super::record::Cause::Ack,
             snapshot: Snapshot { cwnd: 1.0, ssthresh: 1.0, flight: 1, phase, timeouts },
         };
-        let arrived = |seq| Record::Arrived { flow: FlowId::new(0), seq, size: 1000 };
+        let marking = Marking::NONE;
+        let came = |flow, seq| {
+            let flow = FlowId::new(flow);
+            Record::Arrived { flow, seq, size: 1000, marking }
+        };
+        let arrived = |seq| came(0, seq);
         let mut reordering = Reordering::of(&[true, false]);
         for (now, record) in (0..).zip([
             arrived(0),
             arrived(2),
             arrived(3),
             arrived(1),
-            Record::Arrived { flow: FlowId::new(1), seq: 5, size: 1000 },
-            Record::Arrived { flow: FlowId::new(1), seq: 4, size: 1000 },
+            came(1, 5),
+            came(1, 4),
             snapshot(Phase::Recovery, 0),
             snapshot(Phase::Recovery, 0),
-            Record::Sent { flow: FlowId::new(0), seq: 1, again: true, size: 1000 },
+            Record::Sent { flow: FlowId::new(0), seq: 1, again: true, size: 1000, marking },
             arrived(1),
             snapshot(Phase::Avoidance, 0),
             snapshot(Phase::Loss, 1),

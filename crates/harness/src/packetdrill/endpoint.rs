@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use optcp_net::INITIAL_TTL;
 use optcp_tcp::{Ack, Config, Receiver, SackBlocks, Sender, Seq, Timestamp};
-use optcp_units::{Duration, Time};
+use optcp_units::{Duration, Marking, Time};
 
 use super::assertion::Names;
 use super::choices::Choices;
@@ -159,7 +159,11 @@ impl Endpoint {
         let value = stamp.map_or(0, |(value, _)| value);
         let mut reply = None;
         for number in self.incoming.numbers(segment.seq.max(1), segment.seq + segment.span()) {
-            reply = self.receiver.handle_segment(now, number, value, INITIAL_TTL).ack.or(reply);
+            reply = self
+                .receiver
+                .handle_segment(now, number, value, INITIAL_TTL, Marking::NONE)
+                .ack
+                .or(reply);
         }
         if segment.span() == 0 {
             self.receiver.handle_bare(value);
@@ -200,7 +204,7 @@ impl Endpoint {
         // RFC 5681 section 2: a duplicate ACK carries no data and leaves the window as it was.
         let plain = segment.span() == 0 && !opened;
         if seq > self.sender.una() || sack.is_some() || plain {
-            self.sender.handle_ack(now, &Ack { seq, echo, sack });
+            self.sender.handle_ack(now, &Ack { seq, echo, sack, marking: Marking::NONE });
         }
         Ok(())
     }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::CongestionControl;
 use crate::config::{Config, CongestionKind, LossDetectionKind, Pacing, RecoveryKind};
 use crate::{Profile, Receiver, Sender, Seq};
-use optcp_units::{Duration, Time};
+use optcp_units::{Duration, Marking, Time};
 
 /// What a flow was in, from when to when, and its flight at the end.
 #[derive(Clone, Copy, Debug)]
@@ -105,7 +105,7 @@ impl OneLink {
             self.sender.handle_timer(self.now);
         } else if let Some((_, seq)) = self.underway.pop_front() {
             self.delivered += 1;
-            let ack = self.receiver.handle_segment(self.now, seq, 0, 64).ack;
+            let ack = self.receiver.handle_segment(self.now, seq, 0, 64, Marking::NONE).ack;
             self.sender.handle_ack(self.now, &ack.expect("every segment is acknowledged"));
         }
         self.send();

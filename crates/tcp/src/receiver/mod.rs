@@ -5,7 +5,7 @@ mod policy;
 mod report;
 mod round_trip;
 
-use optcp_units::{Duration, Time};
+use optcp_units::{Duration, Marking, Time};
 
 use crate::acknowledgment::{Ack, Timestamp};
 use crate::config::{AckKind, Config, DuplicateAckKind};
@@ -89,17 +89,24 @@ impl Receiver {
         }
     }
 
-    /// A segment has arrived with `ttl` left of its time to live, and with `stamp` on it if timestamps are
-    /// in use.
+    /// A segment has arrived with `ttl` left of its time to live, with `stamp` on it if timestamps are in use, and
+    /// saying `marking` of congestion.
     #[inline]
-    pub fn handle_segment(&mut self, now: Time, seq: Seq, stamp: Timestamp, ttl: u8) -> Arrival {
+    pub fn handle_segment(
+        &mut self,
+        now: Time,
+        seq: Seq,
+        stamp: Timestamp,
+        ttl: u8,
+        _marking: Marking,
+    ) -> Arrival {
         if self.plain && seq == self.next && self.quick == 0 && self.beyond.is_empty() {
             if seq <= self.last_acked {
                 self.recent = stamp;
             }
             self.next += 1;
             self.last_acked = self.next;
-            let ack = Ack { seq: self.next, echo: self.recent, sack: None };
+            let ack = Ack { echo: self.recent, ..Ack::cumulative(self.next) };
             return Arrival { progress: 1, ack: Some(ack) };
         }
         self.handle_any_segment(now, seq, stamp, ttl)
@@ -211,7 +218,7 @@ impl Receiver {
             Some(report) if tells => report.take(self.next, &self.beyond),
             _ => None,
         };
-        Ack { seq: self.next, echo: self.recent, sack }
+        Ack { echo: self.recent, sack, ..Ack::cumulative(self.next) }
     }
 
     /// The time given by `deadline` has come: the ACK that waited, or one duplicate ACK of those that were

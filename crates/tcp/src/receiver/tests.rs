@@ -14,13 +14,17 @@ fn ms(m: u64) -> Time {
 
 /// What a segment brought about: progress, and the number that the ACK carries.
 fn arrive(receiver: &mut Receiver, seq: u32) -> (u32, Option<u32>) {
-    let arrival = receiver.handle_segment(Time::ZERO, Seq::new(seq), 0, 64);
+    let arrival =
+        receiver.handle_segment(Time::ZERO, Seq::new(seq), 0, 64, optcp_units::Marking::NONE);
     (arrival.progress, arrival.ack.map(|ack| ack.seq.number()))
 }
 
 /// The SACK blocks of the ACK for a segment.
 fn blocks(receiver: &mut Receiver, seq: u32) -> Vec<(u32, u32)> {
-    let ack = receiver.handle_segment(Time::ZERO, Seq::new(seq), 0, 64).ack.unwrap();
+    let ack = receiver
+        .handle_segment(Time::ZERO, Seq::new(seq), 0, 64, optcp_units::Marking::NONE)
+        .ack
+        .unwrap();
     let blocks = ack.sack.iter().flat_map(|sack| sack.as_slice());
     blocks.map(|(start, end)| (start.number(), end.number())).collect()
 }
@@ -47,7 +51,9 @@ fn a_delayed_ack_waits_for_the_second_segment_or_its_timer() {
         config.ack_delay = Duration::from_ms(100);
     });
     let ack = |r: &mut Receiver, at, seq| {
-        r.handle_segment(at, Seq::new(seq), 0, 64).ack.map(|ack| ack.seq.number())
+        r.handle_segment(at, Seq::new(seq), 0, 64, optcp_units::Marking::NONE)
+            .ack
+            .map(|ack| ack.seq.number())
     };
     assert_eq!(ack(&mut receiver, ms(1), 0), None);
     assert_eq!(receiver.deadline(), Some(ms(101)));
@@ -147,7 +153,9 @@ fn a_segment_that_came_twice_is_reported_once() {
 fn the_timestamp_of_the_left_edge_is_echoed() {
     let mut receiver = receiver(|config| config.ack = AckKind::Delayed);
     let echo = |r: &mut Receiver, seq, stamp| {
-        r.handle_segment(Time::ZERO, Seq::new(seq), stamp, 64).ack.map(|ack| ack.echo)
+        r.handle_segment(Time::ZERO, Seq::new(seq), stamp, 64, optcp_units::Marking::NONE)
+            .ack
+            .map(|ack| ack.echo)
     };
     assert_eq!(echo(&mut receiver, 0, 10), None);
     assert_eq!(echo(&mut receiver, 1, 11), Some(10));

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use optcp_tcp::config::{AfterTimeout, DuplicateAckKind, Measurement, Pacing, RecoveryKind};
 use optcp_tcp::{Ack, Config, Receiver, Sender, Seq, Timestamp};
-use optcp_units::{Duration, Time};
+use optcp_units::{Duration, Marking, Time};
 
 pub use draw::Draw;
 
@@ -219,7 +219,7 @@ impl World {
 
     fn segment_arrives(&mut self, seq: Seq, stamp: Timestamp, ttl: u8) {
         let before = self.receiver.next();
-        let arrival = self.receiver.handle_segment(self.now, seq, stamp, ttl);
+        let arrival = self.receiver.handle_segment(self.now, seq, stamp, ttl, Marking::NONE);
         self.arrived.insert(seq);
         let next = self.receiver.next();
         assert_eq!(arrival.progress, next - before, "progress is what came into order");

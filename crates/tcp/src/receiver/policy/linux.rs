@@ -131,12 +131,19 @@ mod tests {
         let config = Config { handshake: true, ..Profile::Linux6.config() };
         let mut receiver = Receiver::new(&config, Duration::ZERO);
         let at = |us: u64| Time::ZERO + Duration::from_us(us);
-        assert!(receiver.handle_segment(at(0), Seq::ZERO, 0, 64).ack.is_some());
+        assert!(
+            receiver
+                .handle_segment(at(0), Seq::ZERO, 0, 64, optcp_units::Marking::NONE)
+                .ack
+                .is_some()
+        );
         let (mut seq, mut acked, mut covered) = (Seq::new(1), Seq::new(1), Vec::new());
         for (flight, &segments) in (1..).zip(flights) {
             for place in 0..u64::from(segments) {
                 let now = at(100_000 * flight + 1_200 * place);
-                if let Some(ack) = receiver.handle_segment(now, seq, 0, 64).ack {
+                if let Some(ack) =
+                    receiver.handle_segment(now, seq, 0, 64, optcp_units::Marking::NONE).ack
+                {
                     covered.push(ack.seq - acked);
                     acked = ack.seq;
                 }
