@@ -294,6 +294,7 @@ def test_every_key_of_scenario_files_is_on_their_page(program):
     # These are tables inside an entry; their keys stand in the part of that entry.
     parts = sections | {"Reverse": "[[links]]", "EachWay": "[[protection]]", "HelloEntry": "[[protection]]"}
     parts |= {"ReverseBursts": "[[bursts]]", "SizesTable": "sizes", "WriteEntry": "[[flows]]", "PairsTable": "pairs"}
+    parts |= {"QueueTable": "queue"}
     assert tables == set(parts)
     for name, section in parts.items():
         part = page.split(f"### `{section}`")[1].split("\n##")[0]
@@ -322,6 +323,8 @@ def test_every_observation_distribution_and_unit_is_on_the_page_of_scenarios(pro
             "losses",
             "lossy-packets",
             "processes",
+            "queues",
+            "codepoints",
             "sizes",
             "observations",
             "distributions",

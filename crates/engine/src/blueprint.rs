@@ -10,7 +10,7 @@ use optcp_optical::burst::Assembler;
 use optcp_optical::switching::BurstCore;
 use optcp_tcp::Config;
 use optcp_traffic::{PacketSize, Process};
-use optcp_units::{Duration, Time};
+use optcp_units::{Codepoint, Duration, Time};
 
 /// One connection.
 #[derive(Clone, Debug, PartialEq)]
@@ -48,6 +48,8 @@ pub struct DatagramSpec {
     pub until: Time,
     /// Where its packets enter the network.
     pub data: Label,
+    /// Whether queues may mark its packets.
+    pub codepoint: Codepoint,
 }
 
 /// Everything that a run starts from, with all random choices made.
@@ -77,12 +79,18 @@ pub struct Blueprint {
 }
 
 impl Blueprint {
-    /// Whether it shows only at a packet's turn what a port does with it: which copies it has, whether the line spoils
-    /// it, or whether it overtakes others.
+    /// Whether it shows only at a packet's turn what a port does with it: when it leaves, which copies it has, whether
+    /// the line spoils it, or whether it overtakes others.
     pub(crate) fn needs_turns(&self, port: PortId) -> bool {
         let (config, losses) = &self.ports[port.index()];
         config.jitter.as_ref().is_some_and(Jitter::overtakes)
+            || config.decides_on_departure()
             || !losses.iter().all(Loss::is_before_queue)
+    }
+
+    /// Whether a port may mark packets, so that it is told how many.
+    pub(crate) fn may_mark(&self) -> bool {
+        self.ports.iter().any(|(config, _)| config.managed.is_some())
     }
 
     /// The instant before which runs of both are the same: nothing at or after it may be shared.
@@ -99,7 +107,8 @@ impl Blueprint {
             && self.assemblers == other.assemblers
             && self.core == other.core
             && self.labels.same_keys(&other.labels)
-            && self.tallied == other.tallied;
+            && self.tallied == other.tallied
+            && self.may_mark() == other.may_mark();
         if !alike {
             return Time::ZERO;
         }

@@ -15,6 +15,8 @@ pub struct Counts {
     pub delivered: u64,
     /// Lost, by [`DropReason`].
     pub dropped: [u64; DropReason::ALL.len()],
+    /// Marked by queue disciplines, by each of them that did.
+    pub marked: u64,
     /// Events executed: the kernel's affair, another executes fewer for the same run.
     pub events: u64,
 }

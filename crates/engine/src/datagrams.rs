@@ -13,7 +13,7 @@
 use optcp_des::Stream;
 use optcp_net::{FlowId, Label, Packet};
 use optcp_traffic::{PacketSize, Process};
-use optcp_units::{Duration, Time};
+use optcp_units::{Codepoint, Duration, Marking, Time};
 use slab::Slab;
 
 use crate::DatagramSpec;
@@ -27,6 +27,7 @@ pub(crate) struct Datagrams {
     start: Time,
     until: Time,
     pub(crate) data: Label,
+    codepoint: Codepoint,
     sent: u32,
     /// When each packet under way was sent.
     kept: Slab<Time>,
@@ -41,6 +42,7 @@ impl Datagrams {
             start: spec.start,
             until: spec.until,
             data: spec.data,
+            codepoint: spec.codepoint,
             sent: 0,
             kept: Slab::new(),
         }
@@ -58,7 +60,8 @@ impl Datagrams {
         let number = self.sent;
         // Numbers tell packets apart in records; after 2^32 they begin again.
         self.sent = self.sent.wrapping_add(1);
-        Packet::datagram(id, self.data, number, size, self.keep(now))
+        let marking = Marking::new(self.codepoint, 0);
+        Packet::datagram(id, self.data, number, size, self.keep(now)).saying(marking)
     }
 
     /// How long a packet has been under way that is at its sink.

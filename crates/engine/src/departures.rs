@@ -1,7 +1,7 @@
 //! Departures as events: how a kernel drives an [`optcp_net::Port`].
 
 use optcp_des::{Calendar, Class, Key};
-use optcp_net::{Admission, DropReason, Packet, Port, PortId, Transmission};
+use optcp_net::{Admission, DropReason, Fate, Packet, Port, PortId, Transmission};
 use optcp_units::Time;
 
 use crate::model::Model;
@@ -32,7 +32,7 @@ pub(crate) fn enter<O: Observer>(
 #[inline]
 fn follow<O: Observer>(
     admission: Admission,
-    port: &Port,
+    port: &mut Port,
     calendar: &mut Calendar,
     model: &mut Model<O>,
     id: PortId,
@@ -44,6 +44,7 @@ fn follow<O: Observer>(
         Admission::Dropped(reason) => return model.lose(id, packet, reason),
     }
     model.record(Record::Accepted { port: id, packet });
+    tell_fates(port, model, id);
     if model.observer.watches(id) {
         record_queue(port, model, id);
     }
@@ -64,6 +65,9 @@ pub(crate) fn finish<O: Observer>(
     }
     if model.observer.watches(id) {
         model.record(Record::Transmitted { port: id, packet: sent.packet });
+    }
+    tell_fates(port, model, id);
+    if model.observer.watches(id) {
         record_queue(port, model, id);
     }
     if sent.spoilt {
@@ -71,6 +75,17 @@ pub(crate) fn finish<O: Observer>(
         return None;
     }
     Some((sent.arrival, sent.packet))
+}
+
+/// What the queue discipline has done to other packets than the one that came or left, or to this one besides.
+#[inline]
+fn tell_fates<O: Observer>(port: &mut Port, model: &mut Model<O>, id: PortId) {
+    for (packet, fate) in port.fates() {
+        match fate {
+            Fate::Marked => model.mark(id, packet),
+            Fate::Dropped(reason) => model.lose(id, packet, reason),
+        }
+    }
 }
 
 fn end(port: PortId, Transmission { until, ordinal }: Transmission) -> Key {

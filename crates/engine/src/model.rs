@@ -247,6 +247,12 @@ impl<O: Observer> Model<O> {
         self.assemblers.iter().map(of).sum()
     }
 
+    /// The queue discipline of a port has marked a packet.
+    pub(crate) fn mark(&mut self, port: PortId, packet: Packet) {
+        self.counts.marked += 1;
+        self.record(Record::Marked { port, packet });
+    }
+
     /// A packet is lost at or behind a port.
     #[cold]
     pub(crate) fn lose(&mut self, port: PortId, packet: Packet, reason: DropReason) {

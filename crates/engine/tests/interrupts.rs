@@ -8,7 +8,7 @@ use optcp_engine::{Blueprint, DatagramSpec, Kernel, Simulation};
 use optcp_net::QueueLimit;
 use optcp_tcp::{Config, Profile};
 use optcp_traffic::{Constant, PacketRate, PacketSize, Process};
-use optcp_units::{Duration, Time};
+use optcp_units::{Codepoint, Duration, Time};
 
 /// A question comes after so many events at the latest.
 const STRETCH: u64 = 1 << 7;
@@ -40,6 +40,7 @@ fn datagrams(delay: Duration) -> Blueprint {
         start: Time::ZERO,
         until: ms(2),
         data,
+        codepoint: Codepoint::NotEct,
     });
     world.build(ms(2))
 }

@@ -8,7 +8,7 @@ use optcp_engine::observe::ObserveKind;
 use optcp_engine::{DatagramSpec, Kernel, Simulation};
 use optcp_net::QueueLimit;
 use optcp_traffic::{ExponentialSize, PacketRate, PacketSize, Poisson, Process};
-use optcp_units::{Duration, Time};
+use optcp_units::{Codepoint, Duration, Time};
 
 /// One run's mean number of packets in the port, and mean delay in milliseconds.
 fn run(kernel: Kernel, seed: u64, sizes: PacketSize) -> [f64; 2] {
@@ -27,6 +27,7 @@ fn run(kernel: Kernel, seed: u64, sizes: PacketSize) -> [f64; 2] {
         start: Time::ZERO,
         until: stop,
         data,
+        codepoint: Codepoint::NotEct,
     });
     let blueprint = world.build(stop);
     let observed = everything(&blueprint, &[ObserveKind::Queue, ObserveKind::Datagrams]);

@@ -14,7 +14,7 @@ use optcp_net::{
 use optcp_tcp::Profile;
 use optcp_tcp::config::{AckKind, Config, RecoveryKind};
 use optcp_traffic::{ExponentialSize, PacketRate, PacketSize, Poisson, Process};
-use optcp_units::{Duration, Time};
+use optcp_units::{Codepoint, Duration, Time};
 use proptest::prelude::*;
 
 /// What a random world is made of.
@@ -93,6 +93,7 @@ fn world(recipe: &Recipe) -> Blueprint {
                 start: Time::ZERO + Duration::from_ms(start),
                 until: Time::ZERO + STOP,
                 data,
+                codepoint: Codepoint::NotEct,
             });
             continue;
         }

@@ -28,11 +28,17 @@ pub enum DropReason {
     Contention = 10,
     /// The line spoilt it.
     Corrupted = 11,
+    /// A queue discipline dropped it to hold its queue short, although there was a place.
+    Aqm = 12,
+    /// A queue discipline drops everything: its queue is beyond what it can hold short by chance.
+    AqmForced = 13,
+    /// It waited in the queue, and made room for another packet.
+    PushedOut = 14,
 }
 
 impl DropReason {
     /// Every reason, in the order of their numbers.
-    pub const ALL: [DropReason; 12] = [
+    pub const ALL: [DropReason; 15] = [
         DropReason::QueueFull,
         DropReason::LinkDown,
         DropReason::QueueFlushed,
@@ -45,6 +51,9 @@ impl DropReason {
         DropReason::BurstLost,
         DropReason::Contention,
         DropReason::Corrupted,
+        DropReason::Aqm,
+        DropReason::AqmForced,
+        DropReason::PushedOut,
     ];
 
     /// The name in results.
@@ -63,6 +72,9 @@ impl DropReason {
             DropReason::BurstLost => "burst-lost",
             DropReason::Contention => "contention",
             DropReason::Corrupted => "corrupted",
+            DropReason::Aqm => "aqm",
+            DropReason::AqmForced => "aqm-forced",
+            DropReason::PushedOut => "pushed-out",
         }
     }
 }

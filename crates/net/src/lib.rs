@@ -35,11 +35,14 @@ pub use multipath::{Hashing, Multipath};
 pub use packet::{Header, INITIAL_TTL, Packet};
 pub use paths::{PathId, Paths};
 pub use pipe::{Arrived, Pipe};
-pub use port::{Admission, Port, PortConfig, Sent, Transmission};
-pub use queue::QueueLimit;
+pub use port::{Admission, Managed, Port, PortConfig, Sent, Transmission};
+pub use queue::{
+    ArrivalState, Backlog, CLASSES, Discipline, Fate, Parameter, QueueKind, QueueLimit, Setting,
+    Verdict,
+};
 pub use tally::{PortCounts, Tally};
 pub use transmission::NEVER_SENT;
 
 /// The families of names that are registered here, as `optcp list` has them.
 pub const FAMILIES: &[optcp_units::registry::Family] =
-    &[LossKind::FAMILY, Lossy::FAMILY, Hashing::FAMILY];
+    &[QueueKind::FAMILY, LossKind::FAMILY, Lossy::FAMILY, Hashing::FAMILY];

@@ -8,14 +8,19 @@
 //! # Parameters
 //! `rate`, `delay`, `limit`, `jitter`.
 //! # Limits
-//! One class of service. A failure empties the port: what waits, what is being sent, what is under way.
+//! A failure empties the port: what waits, what is being sent, what is under way.
 //! Maintenance closes it instead: nothing comes in, what is in it still arrives.
 
+use std::sync::Arc;
+
+use optcp_des::Stream;
 use optcp_units::{Duration, Rate, Time};
 
-use crate::queue::Queue;
+use crate::queue::{Discipline, Fate, Fates, Fifo, Link, Queue, QueueKind};
 use crate::transmission::{NEVER_SENT, transmission_time};
-use crate::{DarkQueue, DropReason, Jitter, Loss, Packet, PortCounts, QueueLimit, Tally};
+use crate::{
+    ArrivalState, DarkQueue, DropReason, Jitter, Loss, Packet, PortCounts, QueueLimit, Tally,
+};
 
 /// What a port is like.
 #[derive(Clone, Debug, PartialEq)]
@@ -28,6 +33,53 @@ pub struct PortConfig {
     pub limit: QueueLimit,
     /// How packets are kept beside the propagation delay, if they are.
     pub jitter: Option<Jitter>,
+    /// Its queue discipline; `None` is drop-tail.
+    pub managed: Option<Box<Managed>>,
+}
+
+/// A queue discipline, and what a run has for it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Managed {
+    /// The discipline with its parameters.
+    pub discipline: Discipline,
+    /// What it draws from, if it does.
+    pub stream: Option<Stream>,
+    /// The class of each flow, by number; none is class 0 for all.
+    pub classes: Arc<[u8]>,
+}
+
+impl PortConfig {
+    fn link(&self) -> Link {
+        let managed = self.managed.as_deref();
+        Link {
+            limit: self.limit,
+            rate: self.rate,
+            stream: managed.and_then(|managed| managed.stream.clone()),
+            classes: managed.map_or_else(Arc::default, |managed| Arc::clone(&managed.classes)),
+        }
+    }
+
+    /// The state of a discipline other than drop-tail that decides when a packet comes.
+    #[must_use]
+    pub fn decides_on_arrival(&self) -> Option<ArrivalState> {
+        match self.managed.as_deref()?.discipline.queue(&self.link()) {
+            Queue::InOrder(state, ..) => Some(state),
+            Queue::Kept(_) => None,
+        }
+    }
+
+    /// Whether a discipline decides when the transmitter is free.
+    #[must_use]
+    pub fn decides_on_departure(&self) -> bool {
+        let managed = self.managed.as_deref();
+        managed.is_some_and(|managed| managed.discipline.kind().decides_on_departure())
+    }
+
+    fn queue(&self) -> Queue {
+        let drop_tail = Discipline::of(QueueKind::DropTail);
+        let discipline = self.managed.as_ref().map_or(&drop_tail, |managed| &managed.discipline);
+        discipline.queue(&self.link())
+    }
 }
 
 /// A transmission that has begun.
@@ -71,6 +123,8 @@ pub struct Port {
     dark: Option<Box<DarkQueue>>,
     /// What waits.
     queue: Queue,
+    /// What became of packets otherwise, and is still to be told.
+    fates: Fates,
     /// The packet in transmission.
     sending: Option<Packet>,
     /// The propagation delay of the packet in transmission: the one in force when its first bit left.
@@ -96,7 +150,8 @@ impl Port {
     pub fn new(config: PortConfig) -> Self {
         Port {
             delay: config.delay,
-            queue: Queue::new(config.limit),
+            queue: config.queue(),
+            fates: Fates::new(),
             config,
             dark: None,
             sending: None,
@@ -157,12 +212,12 @@ impl Port {
     /// Packets in the queue, the one in transmission included.
     #[must_use]
     pub fn queue_length(&self) -> usize {
-        usize::from(self.sending.is_some()) + self.queue.iter().len()
+        usize::from(self.sending.is_some()) + self.queue.len()
     }
 
     /// What is in the queue, the packet in transmission first.
     pub fn inside(&self) -> impl Iterator<Item = Packet> {
-        self.sending.into_iter().chain(self.queue.iter())
+        self.sending.into_iter().chain(self.queue.list())
     }
 
     /// Whether no packet has come to it yet.
@@ -198,7 +253,8 @@ impl Port {
             }
             None => {
                 self.settle(now);
-                self.queue.enqueue(packet, self.sending)
+                let until = self.busy_until;
+                self.queue.enqueue(now, until, packet, self.sending, &mut self.fates)
             }
         };
         if let Err(reason) = refused {
@@ -207,6 +263,7 @@ impl Port {
         }
         self.tally.accept(size);
         self.busy_until = (self.busy_until.max(now) + transmission).min(NEVER_SENT);
+        self.count_fates(0);
         let wait = match self.busy_until {
             NEVER_SENT => u64::MAX,
             until => (until - now).as_ps(),
@@ -218,9 +275,35 @@ impl Port {
         }
     }
 
+    /// Counts the fates from this place on.
+    fn count_fates(&mut self, from: usize) {
+        for &(packet, fate) in &self.fates[from..] {
+            match fate {
+                Fate::Marked => self.tally.marked += 1,
+                Fate::Dropped(_) => {
+                    self.tally.lose(packet.size());
+                    // A queue that takes for ever stays so.
+                    if self.busy_until < NEVER_SENT {
+                        let transmission = transmission_time(self.config.rate, packet.size());
+                        let until = self.busy_until.as_ps() - transmission.as_ps();
+                        self.busy_until = Time::from_ps(until);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Packets that the discipline has marked, or lost although they had been accepted, since this was asked last.
+    #[inline]
+    pub fn fates(&mut self) -> impl Iterator<Item = (Packet, Fate)> {
+        self.fates.drain(..)
+    }
+
     /// The transmitter is free.
     fn send_next(&mut self, now: Time) -> Option<Transmission> {
-        self.sending = self.queue.dequeue();
+        let told = self.fates.len();
+        self.sending = self.queue.dequeue(now, &mut self.fates);
+        self.count_fates(told);
         let packet = self.sending?;
         self.transmissions = self.transmissions.wrapping_add(1);
         self.delay = self.config.delay;
@@ -275,7 +358,15 @@ impl Port {
             lost(packet, reason);
         };
         under_way.into_iter().for_each(|packet| lose(packet, DropReason::LostInFlight));
-        let queued = self.sending.take().into_iter().chain(self.queue.drain());
+        let waiting = self.queue.list();
+        match &mut self.queue {
+            Queue::InOrder(state, fifo, _) => {
+                state.restart();
+                *fifo = Fifo::default();
+            }
+            kept @ Queue::Kept(_) => *kept = self.config.queue(),
+        }
+        let queued = self.sending.take().into_iter().chain(waiting);
         queued.for_each(|packet| lose(packet, DropReason::QueueFlushed));
     }
 

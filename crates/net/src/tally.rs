@@ -21,6 +21,8 @@ pub struct Tally {
     pub dropped: u64,
     /// Bytes dropped.
     pub dropped_bytes: u64,
+    /// Packets marked here.
+    pub marked: u64,
     /// The bytes in the queue, integrated over time: bytes times picoseconds.
     pub byte_time: u128,
     /// The longest time from a packet's arrival until everything in the queue, itself included, could have

@@ -5,8 +5,8 @@ use optcp_units::registry::Family;
 use serde_json::{Value, json};
 
 use crate::schema::{
-    CapacityKind, Chosen, DISTRIBUTIONS, Disjoint, FailedDirections, FailedPackets, File,
-    MembersKind, Metric, Weights,
+    CapacityKind, Chosen, CodepointKind, DISTRIBUTIONS, Disjoint, FailedDirections, FailedPackets,
+    File, MembersKind, Metric, Weights,
 };
 use crate::warnings::WarningKind;
 
@@ -30,6 +30,7 @@ fn families() -> impl Iterator<Item = Family> {
         FailedPackets::FAMILY,
         FailedDirections::FAMILY,
         MembersKind::FAMILY,
+        CodepointKind::FAMILY,
         Chosen::FAMILY,
         Metric::FAMILY,
         Weights::FAMILY,

@@ -5,10 +5,10 @@
 
 use std::collections::BTreeSet;
 
-use optcp_units::{Duration, Time};
+use optcp_units::{Codepoint, Duration, Time};
 use serde_json::{Map, Value, json};
 
-use optcp_net::{LossKind, Spoils};
+use optcp_net::{Discipline, LossKind, QueueLimit as Length, Setting, Spoils};
 use optcp_optical::burst::Assembly;
 use optcp_traffic::{FractalRenewal, PacketSize, ProcessKind, SizesKind, Volume};
 
@@ -17,7 +17,7 @@ use crate::plan::{
     LinkPlan, Loses, LossPlan, ObservePlan, Plan, PortPlan, ProcessPlan, ProtectionPlan,
     QueueLimit, RoutingPlan, Shape, Spread, TrafficPlan,
 };
-use crate::schema::{FailedPackets, resolved_tcp};
+use crate::schema::{CodepointKind, FailedPackets, resolved_tcp};
 
 /// The canonical text.
 pub(crate) fn json(plan: &Plan) -> String {
@@ -75,6 +75,9 @@ fn traffic(plan: &Plan, entry: &TrafficPlan) -> Value {
     map.remove("size_segments");
     map.insert("packets_per_s".into(), json!(entry.rate.per_second()));
     map.insert("until_ps".into(), json!(entry.until.as_ps()));
+    if entry.codepoint != Codepoint::NotEct {
+        map.insert("ecn".into(), json!(CodepointKind::of(entry.codepoint).name()));
+    }
     map.insert(
         "sizes".into(),
         match entry.sizes {
@@ -314,6 +317,9 @@ fn group(plan: &Plan, index: usize, among: impl Fn(&FlowPlan) -> bool) -> Map<St
         .collect();
     let mut map = Map::new();
     map.insert("group".into(), json!(plan.groups[index]));
+    if plan.classes[index] > 0 {
+        map.insert("class".into(), json!(plan.classes[index]));
+    }
     map.insert("routes".into(), json!(routes));
     if let Some(first) = flows.first() {
         if let Some(tcp) = first.tcp {
@@ -423,6 +429,33 @@ fn port(port: &PortPlan) -> Value {
     });
     if port.overtaking {
         value["overtaking"] = json!(true);
+    }
+    if port.is_managed() {
+        value["discipline"] = discipline(&port.discipline);
+    }
+    value
+}
+
+/// A queue discipline with those of its parameters that are not what they are unless somebody says so.
+fn discipline(discipline: &Discipline) -> Value {
+    let kind = discipline.kind();
+    let usual = Discipline::of(kind);
+    let mut value = json!({ "kind": kind.name() });
+    for parameter in kind.parameters() {
+        let setting = discipline.get(parameter.name);
+        if setting != usual.get(parameter.name) {
+            let (unit, set) = match setting {
+                Some(Setting::Time(time)) => ("_ps", json!(time.as_ps())),
+                Some(Setting::Number(number)) => ("", json!(number)),
+                Some(Setting::Count(count)) => ("", json!(count)),
+                Some(Setting::Size(size)) => ("_bytes", json!(size.count())),
+                Some(Setting::Length(Length::Packets(count))) => ("_packets", json!(count)),
+                Some(Setting::Length(Length::Bytes(bytes))) => ("_bytes", json!(bytes)),
+                Some(Setting::Length(Length::Unlimited)) | None => ("", Value::Null),
+                Some(Setting::Flag(flag)) => ("", json!(flag)),
+            };
+            value[format!("{}{unit}", parameter.name)] = set;
+        }
     }
     value
 }

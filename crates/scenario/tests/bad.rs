@@ -48,6 +48,8 @@ bad!(
     protected_links_around,
     protected_without_routers,
     protection,
+    queue_disciplines,
+    queue_tables,
     queues,
     routed_bundles,
     routing,

@@ -84,11 +84,17 @@ impl Fast {
             if O::TAKES_RECORDS {
                 self.set_event(model, now, &mut ingress);
             }
-            let arrival = self.admit(model, now, id, &packet, (label, header)).or_else(|| {
-                self.set_event(model, now, &mut ingress);
-                self.admit_otherwise(model, id, packet.onward(label, header))
-            });
-            let Some(arrival) = arrival else { return };
+            let surely = self.admit(model, now, id, &packet, (label, header));
+            let arrival = match surely {
+                Some(arrival) => arrival,
+                None => {
+                    self.set_event(model, now, &mut ingress);
+                    let otherwise = self.admit_otherwise(model, id, packet.onward(label, header));
+                    let Some((arrival, marked)) = otherwise else { return };
+                    header = marked;
+                    arrival
+                }
+            };
             if !self.forwarding.goes_on(entry.ahead(), packet) || arrival >= self.cut {
                 return self.park(arrival, id, packet.onward(label, header));
             }
@@ -124,14 +130,14 @@ impl Fast {
     }
 
     /// The same where it must be looked at more closely: it may be lost, wait for a burst, or have come to a
-    /// port of which it is not known yet when it leaves.
+    /// port of which it is not known yet when it leaves. Its header may say something else then.
     #[inline(never)]
     fn admit_otherwise<O: Observer>(
         &mut self,
         model: &mut Model<O>,
         id: PortId,
-        packet: Packet,
-    ) -> Option<Time> {
+        mut packet: Packet,
+    ) -> Option<(Time, Header)> {
         if let Some(assembler) = model.assembler_at(id) {
             self.gather(model, assembler, packet);
             return None;
@@ -141,7 +147,10 @@ impl Fast {
                 departures::enter(port, &mut self.calendar, model, id, packet);
                 None
             }
-            None => self.ports.get_mut(id).admit(model, id, packet),
+            None => {
+                let arrival = self.ports.get_mut(id).admit(model, id, &mut packet)?;
+                Some((arrival, packet.header()))
+            }
         }
     }
 
@@ -211,14 +220,20 @@ impl Fast {
             }
             Onward::Lost => return,
         };
-        for (port, packet) in ways.into_iter().flatten() {
+        for (port, mut packet) in ways.into_iter().flatten() {
             model.event = event;
             let ahead = self.forwarding.ahead(packet);
             let under = (packet.label, packet.header());
-            let arrival = self
-                .admit(model, event.time(), port, &packet, under)
-                .or_else(|| self.admit_otherwise(model, port, packet));
-            let Some(arrival) = arrival else { continue };
+            let arrival = match self.admit(model, event.time(), port, &packet, under) {
+                Some(arrival) => arrival,
+                None => {
+                    let Some((arrival, header)) = self.admit_otherwise(model, port, packet) else {
+                        continue;
+                    };
+                    packet = packet.onward(packet.label, header);
+                    arrival
+                }
+            };
             if ahead && arrival < self.cut {
                 self.set_event(model, arrival, &mut Ingress(port));
                 self.walk(model, packet, Some(port));

@@ -51,6 +51,7 @@ fn plain(record: Record) -> Record {
     match record {
         Record::Accepted { port, packet } => Record::Accepted { port, packet: strip(packet) },
         Record::Transmitted { port, packet } => Record::Transmitted { port, packet: strip(packet) },
+        Record::Marked { port, packet } => Record::Marked { port, packet: strip(packet) },
         Record::Dropped { port, packet, reason } => {
             Record::Dropped { port, packet: strip(packet), reason }
         }
@@ -124,7 +125,8 @@ impl WorldBuilder {
     /// Adds a port of `mbps` megabits a second.
     pub fn port(&mut self, mbps: u64, delay: Duration, limit: QueueLimit) -> PortId {
         let rate = Rate::from_bps(mbps * 1_000_000).expect("a rate above zero");
-        self.ports.push((PortConfig { rate, delay, limit, jitter: None }, Vec::new()));
+        self.ports
+            .push((PortConfig { rate, delay, limit, jitter: None, managed: None }, Vec::new()));
         PortId::at(self.ports.len() - 1)
     }
 

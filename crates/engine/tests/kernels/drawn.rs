@@ -1,12 +1,14 @@
 //! Random worlds.
 
 use std::num::NonZeroU32;
+use std::sync::Arc;
 
 use optcp_des::{Shape, Spread, Stream, Streams};
 use optcp_engine::{Blueprint, DatagramSpec};
 use optcp_net::{
-    Action, BundleId, Control, Corruption, Duplication, Entrance, Hop, IndependentLoss, Jitter,
-    Label, Loss, Lossy, PeriodicLoss, PortId, QueueLimit, Spoils,
+    Action, BundleId, Control, Corruption, Discipline, Duplication, Entrance, Hop, IndependentLoss,
+    Jitter, Label, Loss, Lossy, Managed, PeriodicLoss, PortId, QueueKind, QueueLimit, Setting,
+    Spoils,
 };
 use optcp_optical::bundle::{Bundle, Selection};
 use optcp_optical::burst::{Assembler, Assembly, BurstPath, Carrier, Hybrid, Size, Timer};
@@ -17,7 +19,7 @@ use optcp_traffic::{
     Constant, ExponentialSize, FractalRenewal, FractionalNoise, OnOff, PacketRate, PacketSize,
     Poisson, Process, RenewalShape,
 };
-use optcp_units::{Bytes, Duration, Rate, Time};
+use optcp_units::{Bytes, Codepoint, Duration, Rate, Time};
 
 use crate::common::WorldBuilder;
 
@@ -76,11 +78,20 @@ impl Draw {
             if self.one_in(3) { delay + Duration::from_ps(self.below(1_000_000)) } else { delay };
         let port = self.world.port(mbps, delay, limit);
         let (kept, overtaking) = (self.kept(), self.one_in(3));
-        let (config, losses) = &mut self.world.ports[port.index()];
+        let (config, _) = &mut self.world.ports[port.index()];
         let stream = Streams::new(u64::from(port.number())).stream("port");
         if self.stream.below(12) == 0 {
             config.jitter = Some(Jitter::new(kept, overtaking, stream.clone()));
         }
+        if self.stream.below(4) == 0 {
+            let kind = QueueKind::ALL[self.place(QueueKind::ALL)];
+            let discipline = self.discipline(kind);
+            let (config, _) = &mut self.world.ports[port.index()];
+            let stream = Some(stream.clone());
+            config.managed =
+                Some(Box::new(Managed { discipline, stream, classes: Arc::from([0, 3, 1]) }));
+        }
+        let (_, losses) = &mut self.world.ports[port.index()];
         if self.stream.below(10) == 0 {
             let period =
                 NonZeroU32::MIN.saturating_add(u32::try_from(self.stream.below(99)).unwrap_or(0));
@@ -96,6 +107,31 @@ impl Draw {
             losses.push(Loss::Corruption(Corruption::new(Lossy::Both, Spoils::Bits(2e-6), stream)));
         }
         port
+    }
+
+    /// A discipline that acts on the short queues of these worlds.
+    fn discipline(&mut self, kind: QueueKind) -> Discipline {
+        let mut discipline = Discipline::of(kind);
+        for parameter in kind.parameters() {
+            let setting = match discipline.get(parameter.name) {
+                Some(Setting::Flag(_)) => Setting::Flag(self.one_in(2)),
+                Some(Setting::Length(_)) if self.one_in(2) => {
+                    Setting::Length(QueueLimit::Packets(1 + self.number(4)))
+                }
+                Some(Setting::Length(_)) => {
+                    Setting::Length(QueueLimit::Bytes(500 + self.below(4000)))
+                }
+                Some(Setting::Time(_)) => {
+                    Setting::Time(Duration::from_us(100 + self.below(20_000)))
+                }
+                _ => continue,
+            };
+            if self.one_in(2) {
+                discipline.set(parameter.name, setting);
+            }
+        }
+        // What is drawn may not fit together.
+        if discipline.fault().is_some() { Discipline::of(kind) } else { discipline }
     }
 
     /// A port of a way, in whose place there may be an assembler.
@@ -313,7 +349,17 @@ impl Draw {
             let stream = Streams::new(self.stream.next_u64()).stream("sizes");
             let data = self.begin(path, &route);
             let until = self.at();
-            self.world.datagrams.push(DatagramSpec { process, sizes, stream, start, until, data });
+            let codepoint =
+                [Codepoint::NotEct, Codepoint::Ect0, Codepoint::Ect1][self.place(&[(); 3])];
+            self.world.datagrams.push(DatagramSpec {
+                process,
+                sizes,
+                stream,
+                start,
+                until,
+                data,
+                codepoint,
+            });
         }
         if from != to {
             let entry = self.world.paths.entry(path, &[&way[..], &[last]].concat());

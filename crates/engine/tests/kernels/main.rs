@@ -60,6 +60,7 @@ fn run(
 #[test]
 fn the_kernels_agree_in_random_worlds() {
     let (mut hops, mut drops, mut controls) = (0, 0, 0);
+    let (mut marked, mut managed) = (0, 0);
     let (mut bundled, mut sources, mut assemblers, mut contention) = (0, 0, 0, 0);
     for seed in 0..WORLDS {
         let blueprint = world(seed);
@@ -79,6 +80,9 @@ fn the_kernels_agree_in_random_worlds() {
             assert_eq!(tallies(&blueprint, &fast), counted, "{how}");
         }
         bundled += blueprint.bundles.len();
+        marked += plain.counts().marked;
+        let aqm = [DropReason::Aqm, DropReason::AqmForced];
+        managed += aqm.map(|reason| plain.counts().dropped[reason as usize]).iter().sum::<u64>();
         hops += plain.packet_hops();
         drops += plain.counts().dropped_in_all();
         controls += blueprint.controls.len();
@@ -88,12 +92,12 @@ fn the_kernels_agree_in_random_worlds() {
     }
     println!(
         "{WORLDS} worlds: {hops} packet-hops, {drops} drops, {controls} control actions, {bundled} bundles, \
-         {sources} sources of datagrams, {assemblers} assemblers, {contention} packets lost to contention"
+         {sources} sources of datagrams, {assemblers} assemblers, {contention} packets lost to contention, {marked} marked and {managed} dropped by disciplines"
     );
     // The worlds are worth comparing.
     assert!(hops > 2_000 * WORLDS && drops > 40 * WORLDS && controls as u64 > 6 * WORLDS);
     assert!(bundled as u64 > WORLDS / 2 && assemblers as u64 > WORLDS);
-    assert!(contention > 5 * WORLDS);
+    assert!(contention > 5 * WORLDS && marked > WORLDS / 2 && managed > 2 * WORLDS);
 }
 
 /// What ports count is the same wherever the run is cut.

@@ -163,7 +163,7 @@ fn port(link: &CaseLink, forward: bool) -> PortConfig {
         _ => QueueLimit::Unlimited,
     };
     let rate = Rate::from_bps(link.rate_bps).expect("a case's rates are above zero");
-    PortConfig { rate, delay: seconds(link.delay_s), limit, jitter: None }
+    PortConfig { rate, delay: seconds(link.delay_s), limit, jitter: None, managed: None }
 }
 
 fn seconds(value: f64) -> Duration {

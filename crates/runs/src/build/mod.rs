@@ -13,20 +13,20 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use optcp_des::Streams;
 use optcp_des::variates::exponential;
+use optcp_des::{Stream, Streams};
 use optcp_engine::observe::{Observations, Watched};
 use optcp_engine::{Blueprint, FlowSpec};
 use optcp_net::{
     Action, Control, Corruption, Duplication, FlowId, GilbertElliott, IndependentLoss, Jitter,
-    Loss, Paths, PeriodicLoss, PortConfig, PortId, QueueLimit, ScriptedLoss,
+    Loss, Managed, Paths, PeriodicLoss, PortConfig, PortId, ScriptedLoss,
 };
 use optcp_optical::protection::Outage;
 use optcp_tcp::Config;
 use optcp_units::{Duration, Time};
 
 use optcp_scenario::plan::{
-    self, Carries, DirectedLink, FailurePlan, Loses, ObservePlan, Plan, Spread,
+    self, Carries, DirectedLink, FailurePlan, Loses, ObservePlan, Plan, PortPlan, Spread,
 };
 
 pub use arrivals::Arrived;
@@ -89,7 +89,7 @@ pub(crate) fn world(
     }
     let datagrams =
         traffic::datagrams(full, streams, &mut paths, &mut entrances, tables.as_ref(), go_on)?;
-    let ports = ports(plan, streams);
+    let ports = ports(plan, &classes(full), streams);
     let (mut controls, mut switches, failed) =
         controls(plan, &ports, streams, &mut paths, &mut entrances);
     let mut routing = None;
@@ -180,7 +180,23 @@ fn recurring(failure: &FailurePlan, stop: Time, streams: Streams) -> Vec<Failure
     }
 }
 
-fn ports(plan: &Plan, streams: Streams) -> Vec<PortConfig> {
+/// The class of each flow and source, by number; none where all are of class 0.
+fn classes(plan: &Plan) -> Arc<[u8]> {
+    if plan.classes.iter().all(|&class| class == 0) {
+        return Arc::default();
+    }
+    let of = |sources: bool| {
+        let these = plan.flows.iter().filter(move |flow| match flow.carries {
+            Carries::Flow => !sources,
+            Carries::Datagrams(_) => sources,
+            Carries::Arrivals(_) | Carries::Drawn(_) => false,
+        });
+        these.map(|flow| plan.classes[flow.group])
+    };
+    of(false).chain(of(true)).collect()
+}
+
+fn ports(plan: &Plan, classes: &Arc<[u8]>, streams: Streams) -> Vec<PortConfig> {
     let mut ports = Vec::with_capacity(2 * plan.links.len());
     for link in &plan.links {
         let own = draw(&link.directions[0].delay, streams, || format!("links/{}/delay", link.name));
@@ -197,7 +213,15 @@ fn ports(plan: &Plan, streams: Streams) -> Vec<PortConfig> {
                 let name = format!("links/{}/jitter{way}", link.name);
                 Jitter::new(port.jitter.clone(), port.overtaking, streams.stream(&name))
             });
-            ports.push(PortConfig { rate: port.rate, delay, limit: limit(port.queue), jitter });
+            ports.push(PortConfig {
+                rate: port.rate,
+                delay,
+                limit: port.queue.into(),
+                jitter,
+                managed: managed(port, classes, || {
+                    streams.stream(&format!("links/{}/queue{way}", link.name))
+                }),
+            });
         }
     }
     ports
@@ -247,14 +271,18 @@ fn losses(plan: &Plan, streams: Streams) -> Vec<Vec<Loss>> {
     scripts.into_iter().zip(others).map(of_port).collect()
 }
 
-fn limit(queue: plan::QueueLimit) -> QueueLimit {
-    match queue {
-        plan::QueueLimit::Packets(count) => {
-            u32::try_from(count).map_or(QueueLimit::Unlimited, QueueLimit::Packets)
-        }
-        plan::QueueLimit::Bytes(bytes) => QueueLimit::Bytes(bytes.count()),
-        plan::QueueLimit::Unlimited => QueueLimit::Unlimited,
-    }
+/// The discipline of a port, if it is not drop-tail.
+fn managed(
+    port: &PortPlan,
+    classes: &Arc<[u8]>,
+    stream: impl Fn() -> Stream,
+) -> Option<Box<Managed>> {
+    let managed = || Managed {
+        discipline: port.discipline.clone(),
+        stream: Some(stream()),
+        classes: Arc::clone(classes),
+    };
+    port.is_managed().then(|| Box::new(managed()))
 }
 
 fn flows(

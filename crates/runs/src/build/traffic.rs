@@ -42,6 +42,7 @@ pub(super) fn datagrams<'p>(
             start,
             until: traffic.until,
             data,
+            codepoint: traffic.codepoint,
         })
     };
     let source = |flow: &'p FlowPlan| match flow.carries {

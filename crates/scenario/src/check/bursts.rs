@@ -4,7 +4,7 @@ use optcp_optical::burst::{Assembly, AssemblyKind, Hybrid, Size, Timer};
 use optcp_optical::switching::BurstCore;
 use optcp_units::Duration;
 
-use crate::plan::{BurstsPlan, QueueLimit, Spread};
+use crate::plan::{BurstsPlan, PortPlan, QueueLimit, Spread};
 use crate::problem::Problems;
 use crate::schema::{BurstsEntry, File};
 use crate::tree::{Step, place};
@@ -173,6 +173,7 @@ fn conflict(link: usize, plan: &Draft, network: &Network) -> Option<&'static str
     let directions = &network.links[link].directions;
     let conflicts = [
         (directions.iter().any(|port| port.queue != QueueLimit::Unlimited), "has a queue limit"),
+        (directions.iter().any(PortPlan::is_managed), "has a queue discipline"),
         (directions.iter().any(|port| port.jitter != Spread::ZERO), "has jitter"),
         (network.bundles.iter().any(|bundle| bundle.has(link)), "is in a bundle"),
         (plan.losses.iter().any(|loss| loss.hop.0 == link), "loses packets one by one"),

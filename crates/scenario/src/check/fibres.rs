@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use optcp_net::{Discipline, QueueKind};
 use optcp_optical::switching::{Conversion, Scheduling};
 use optcp_routing::{Link, Routes, Topology};
 use optcp_units::Duration;
@@ -275,6 +276,7 @@ impl Network {
             jitter: Spread::ZERO,
             overtaking: false,
             queue: QueueLimit::Unlimited,
+            discipline: Discipline::of(QueueKind::DropTail),
         };
         let link = self.links.len();
         let name = format!("bursts-{from}-{to}");

@@ -16,6 +16,7 @@ use optcp_units::nearest::list;
 use super::bounds::{MOST, check_name};
 use super::draft::Draft;
 use super::network::{Network, checked};
+use super::queues;
 use super::route::Route;
 use super::ways::{self, Way};
 use super::{arrivals, tcp};
@@ -146,6 +147,7 @@ fn group(i: usize, entry: &FlowsEntry, plan: &mut Draft, problems: &mut Problems
     check_name(&entry.group, place, problems);
     let Some(group) = plan.groups.iter().position(|group| *group == entry.group) else {
         plan.groups.push(entry.group.clone());
+        plan.classes.push(queues::class(entry.class, place!["flows", i, "class"], problems));
         return plan.groups.len() - 1;
     };
     let comes = |entry: &FlowsEntry| entry.arrivals.is_some() || entry.load.is_some();

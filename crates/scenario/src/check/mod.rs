@@ -18,6 +18,7 @@ mod observe;
 mod pairs;
 mod places;
 mod protection;
+mod queues;
 mod route;
 mod routing;
 mod tcp;

@@ -3,13 +3,14 @@
 use optcp_units::Duration;
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::plan::{BundlePlan, DirectedLink, LinkPlan, PortPlan, QueueLimit, Shape, Spread};
+use crate::plan::{BundlePlan, DirectedLink, LinkPlan, PortPlan, Shape, Spread};
 use crate::problem::Problems;
 use crate::schema::{Delay, File, LinksEntry, MembersKind};
 use crate::tree::{Step, place};
 
 use super::bounds::{MOST, check_name};
 use super::places::Place;
+use super::queues;
 use super::route::{Item, Smaller};
 
 /// The nodes and links found so far, with their names.
@@ -121,7 +122,11 @@ impl Network {
     /// Makes the links of all chains.
     pub(super) fn links(&mut self, file: &File, problems: &mut Problems<'_>) {
         for (i, entry) in file.links.iter().enumerate() {
-            check_queues(i, entry, problems);
+            queues::check(&entry.queue, file.stop.0, place!["links", i, "queue"], problems);
+            if let Some(queue) = &entry.reverse.queue {
+                let place = place!["links", i, "reverse", "queue"];
+                queues::check(queue, file.stop.0, place, problems);
+            }
             check_delays(i, entry, problems);
             let before = self.links.len();
             match (&entry.chain, &entry.chains) {
@@ -289,15 +294,18 @@ impl Network {
             delay: entry.delay.0.clone(),
             jitter: kept(entry.jitter.as_ref()),
             overtaking: entry.overtaking == Some(true),
-            queue: entry.queue.0,
+            queue: entry.queue.limit.0,
+            discipline: queues::discipline(&entry.queue),
         };
+        let back = entry.reverse.queue.as_ref().unwrap_or(&entry.queue);
         let back = PortPlan {
             rate: entry.reverse.rate.map_or(port.rate, |rate| rate.0),
             delay: entry.reverse.delay.as_ref().map_or(&port.delay, |delay| &delay.0).clone(),
             jitter: (entry.reverse.jitter.as_ref())
                 .map_or_else(|| port.jitter.clone(), |jitter| kept(Some(jitter))),
             overtaking: port.overtaking,
-            queue: entry.reverse.queue.map_or(port.queue, |queue| queue.0),
+            queue: back.limit.0,
+            discipline: queues::discipline(back),
         };
         let index = self.links.len();
         self.link.insert(name.clone(), index);
@@ -333,7 +341,7 @@ impl Network {
             delay: Spread::ZERO,
             jitter: Spread::ZERO,
             overtaking: false,
-            ..self.links[link].directions[direction]
+            ..self.links[link].directions[direction].clone()
         };
         self.links.push(LinkPlan {
             name,
@@ -368,25 +376,6 @@ impl Network {
     /// The names of the nodes, for messages.
     pub(super) fn name(&self, node: usize) -> &str {
         &self.nodes[node]
-    }
-}
-
-fn check_queues(i: usize, entry: &LinksEntry, problems: &mut Problems<'_>) {
-    let queues = [
-        (Some(entry.queue), place!["links", i, "queue"]),
-        (entry.reverse.queue, place!["links", i, "reverse", "queue"]),
-    ];
-    for (queue, place) in queues {
-        let empty = match queue.map(|queue| queue.0) {
-            Some(QueueLimit::Packets(packets)) => packets == 0,
-            Some(QueueLimit::Bytes(bytes)) => bytes.count() == 0,
-            Some(QueueLimit::Unlimited) | None => false,
-        };
-        if empty {
-            problems
-                .at(place, "a queue that holds nothing passes nothing")
-                .label("must hold a packet: the one in transmission counts");
-        }
     }
 }
 

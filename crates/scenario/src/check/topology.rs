@@ -9,6 +9,7 @@ use crate::schema::{Delay, File, LinksEntry, Reverse, TopologyTable};
 use crate::tree::{Step, place};
 
 use super::network::{Network, check_spread};
+use super::queues;
 
 /// Light in fibre, rounded as planners do.
 const PER_KM: Duration = Duration::from_us(5);
@@ -39,6 +40,7 @@ pub(super) fn topology(
             .at(place!["topology", "delay_per_km"], "`delay_per_km` has no meaning here")
             .label("`delay` takes the place of lengths");
     }
+    queues::check(&table.queue, file.stop.0, place!["topology", "queue"], problems);
     if let Some(delay) = &table.delay {
         check_spread(&delay.0, false, place!["topology", "delay"], problems);
     }
@@ -116,7 +118,7 @@ fn entry(
         delay,
         jitter: None,
         overtaking: None,
-        queue: table.queue,
+        queue: table.queue.clone(),
         wavelengths: table.wavelengths,
         cost: table.cost,
         reverse: Reverse::default(),

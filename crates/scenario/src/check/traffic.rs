@@ -7,12 +7,12 @@ use optcp_traffic::{
     ExponentialSize, FractalRenewal, FractionalNoise, NoiseError, PacketRate, PacketSize,
     ProcessKind, RenewalShape, SizesKind,
 };
-use optcp_units::{Duration, Time};
+use optcp_units::{Codepoint, Duration, Time};
 
 use crate::library::Library;
 use crate::plan::{Carries, FlowPlan, ProcessPlan, Spread, TrafficPlan};
 use crate::problem::Problems;
-use crate::schema::{File, Pace, SizesTable, TrafficEntry};
+use crate::schema::{CodepointKind, File, Pace, SizesTable, TrafficEntry};
 use crate::tree::place;
 
 use super::arrivals::keys_fit;
@@ -20,6 +20,7 @@ use super::bounds::{MOST, check_name};
 use super::draft::Draft;
 use super::flows::{check_room, varying};
 use super::network::{Network, checked};
+use super::queues;
 use super::ways::{self, Way, Ways};
 
 /// The headers of UDP (RFC 768) and IPv4 (RFC 791).
@@ -44,6 +45,7 @@ pub(super) fn traffic(
         }
         let group = plan.groups.len();
         plan.groups.push(entry.group.clone());
+        plan.classes.push(queues::class(entry.class, place!["traffic", i, "class"], problems));
         let way = Way {
             at: ("traffic", i),
             group: &entry.group,
@@ -106,7 +108,8 @@ pub(super) fn traffic(
             return;
         }
         let carries = Carries::Datagrams(plan.traffic.len());
-        plan.traffic.push(TrafficPlan { group, process, rate, sizes, until });
+        let codepoint = entry.ecn.map_or(Codepoint::NotEct, CodepointKind::codepoint);
+        plan.traffic.push(TrafficPlan { group, process, rate, sizes, until, codepoint });
         let varying = varying(&routes);
         let mut numbers: BTreeMap<String, usize> = BTreeMap::new();
         for route in routes {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use optcp_des::Spread;
 use optcp_routing::DirectedLink;
 use optcp_traffic::{PacketRate, PacketSize, RenewalShape, Volume};
-use optcp_units::{Duration, Time};
+use optcp_units::{Codepoint, Duration, Time};
 
 /// Flows that come at random.
 #[derive(Clone, Debug, PartialEq)]
@@ -50,6 +50,8 @@ pub struct TrafficPlan {
     pub sizes: PacketSize,
     /// From when on nothing is sent.
     pub until: Time,
+    /// What packets say of congestion.
+    pub codepoint: Codepoint,
 }
 
 /// An arrival process.

@@ -4,7 +4,7 @@ mod faults;
 mod flows;
 mod observe;
 
-use optcp_net::Hashing;
+use optcp_net::{Discipline, Hashing, QueueKind};
 use optcp_optical::bundle::Selection;
 use optcp_optical::burst::Assembly;
 use optcp_optical::switching::{Conversion, Scheduling};
@@ -29,6 +29,19 @@ pub enum QueueLimit {
     Bytes(Bytes),
     /// Everything.
     Unlimited,
+}
+
+/// A count beyond what ports know is no limit.
+impl From<QueueLimit> for optcp_net::QueueLimit {
+    fn from(limit: QueueLimit) -> Self {
+        match limit {
+            QueueLimit::Packets(count) => {
+                u32::try_from(count).map_or(Self::Unlimited, Self::Packets)
+            }
+            QueueLimit::Bytes(bytes) => Self::Bytes(bytes.count()),
+            QueueLimit::Unlimited => Self::Unlimited,
+        }
+    }
 }
 
 /// A checked scenario.
@@ -60,6 +73,8 @@ pub struct Plan {
     pub routing: Option<RoutingPlan>,
     /// Names of the flow groups.
     pub groups: Vec<String>,
+    /// The class of each of them, for queues that tell classes apart.
+    pub classes: Vec<u8>,
     /// The flows, entry by entry, member by member; then the routes from which runs draw flows, those of flows that come
     /// at random, and the sources of datagrams.
     pub flows: Vec<FlowPlan>,
@@ -181,6 +196,16 @@ pub struct PortPlan {
     pub overtaking: bool,
     /// How many can wait.
     pub queue: QueueLimit,
+    /// Which of them are taken, marked and sent next.
+    pub discipline: Discipline,
+}
+
+impl PortPlan {
+    /// Whether its queue has another discipline than drop-tail.
+    #[must_use]
+    pub fn is_managed(&self) -> bool {
+        self.discipline.kind() != QueueKind::DropTail
+    }
 }
 
 /// Routers find shortest paths, and ways around what fails.

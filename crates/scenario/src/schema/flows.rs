@@ -81,6 +81,8 @@ pub(crate) struct FlowsEntry {
     pub per_source: Option<Count>,
     /// A table of `[tcp]` or a profile; `rfc` if left out.
     pub tcp: Option<String>,
+    /// Its class, from 0 to 7, for queues that tell classes apart: `priority` and `drr`; 0 if left out.
+    pub class: Option<Count>,
     /// When the flows start, drawn for each; 0 s if left out.
     pub start: Option<Delay>,
     /// How much each flow sends; `greedy` if left out.

@@ -5,6 +5,7 @@ mod burst;
 mod flows;
 mod list_or;
 mod protection;
+mod queue;
 mod routing;
 mod tcp;
 mod topology;
@@ -26,12 +27,13 @@ pub(crate) use protection::{
     CapacityKind, Disjoint, FailedDirections, FailedPackets, FailureEntry, ProtectionEntry,
     RiskEntry,
 };
+pub(crate) use queue::QueueEntry;
 pub(crate) use routing::RoutingTable;
 pub(crate) use tcp::{TcpTable, belongs, resolved as resolved_tcp, written as written_tcp};
 pub(crate) use topology::TopologyTable;
-pub(crate) use traffic::{FlowPace, Pace, Real, SizesTable, TrafficEntry};
+pub(crate) use traffic::{CodepointKind, FlowPace, Pace, Real, SizesTable, TrafficEntry};
 pub(crate) use values::{
-    Cost, Count, DISTRIBUTIONS, Delay, LinkRef, Probability, Queue, Size, Span, Speed, SwitchDelay,
+    Cost, Count, DISTRIBUTIONS, Delay, LinkRef, Probability, Size, Span, Speed, SwitchDelay,
     Volume, drawn_from, said,
 };
 
@@ -187,7 +189,7 @@ pub(crate) struct LinksEntry {
     /// With `jitter`: whether packets overtake each other, in both directions; false if left out.
     pub overtaking: Option<bool>,
     /// Queue in front of the link, in both directions; the packet in transmission counts.
-    pub queue: Queue,
+    pub queue: QueueEntry,
     /// The link is a fibre of a core of burst switches, with so many wavelengths of `rate` in each direction.
     pub wavelengths: Option<Count>,
     /// With `[routing]`: what both directions cost; 1 if left out.
@@ -208,7 +210,7 @@ pub(crate) struct Reverse {
     /// How much longer a packet takes.
     pub jitter: Option<Delay>,
     /// Its queue.
-    pub queue: Option<Queue>,
+    pub queue: Option<QueueEntry>,
     /// Its cost.
     pub cost: Option<Cost>,
 }

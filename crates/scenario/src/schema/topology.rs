@@ -3,7 +3,8 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::values::{Cost, Count, Delay, Queue, Span, Speed};
+use super::QueueEntry;
+use super::values::{Cost, Count, Delay, Span, Speed};
 
 /// Nodes and links of a published network, or of a file, beside those of the scenario.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
@@ -18,7 +19,7 @@ pub(crate) struct TopologyTable {
     /// Rate of every link, in both directions.
     pub rate: Speed,
     /// Queue in front of every link, in both directions.
-    pub queue: Queue,
+    pub queue: QueueEntry,
     /// Propagation delay of a kilometre; 5 us if left out.
     pub delay_per_km: Option<Span>,
     /// In place of lengths: the propagation delay of every link, drawn once a link.

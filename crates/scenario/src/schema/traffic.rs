@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use optcp_traffic::{PacketRate, ProcessKind, SizesKind};
-use optcp_units::{Decimal, Dimension, Quantity, QuantityError, Rate};
+use optcp_units::{Codepoint, Decimal, Dimension, Quantity, QuantityError, Rate};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 use serde::de::Deserializer;
@@ -57,6 +57,10 @@ pub(crate) struct TrafficEntry {
     pub size: Option<Size>,
     /// In place of `size`: the distribution of sizes.
     pub sizes: Option<SizesTable>,
+    /// What packets say of congestion; `not-ect` if left out.
+    pub ecn: Option<CodepointKind>,
+    /// Its class, from 0 to 7, for queues that tell classes apart: `priority` and `drr`; 0 if left out.
+    pub class: Option<Count>,
     /// When sources start, drawn for each; 0 s if left out.
     pub start: Option<Delay>,
     /// From when on they send nothing; the stop of the run if left out.
@@ -76,6 +80,32 @@ pub(crate) struct TrafficEntry {
     pub slot: Option<Span>,
     /// For `fractional-noise`: variance of the packets a slot over their mean; 1 if left out.
     pub dispersion: Option<Real>,
+}
+
+optcp_units::registry! {
+    /// What the packets of a source say of congestion.
+    pub enum CodepointKind ("codepoints") {
+        "not-ect" => NotEct: "nothing: queues drop them", "RFC 3168 section 5";
+        "ect0" => Ect0: "queues may mark them in place of dropping them", "RFC 3168 section 5";
+        "ect1" => Ect1: "queues may mark them early and often", "RFC 9331 section 4.1";
+    }
+}
+
+impl CodepointKind {
+    /// The codepoint itself.
+    pub(crate) const fn codepoint(self) -> Codepoint {
+        match self {
+            CodepointKind::NotEct => Codepoint::NotEct,
+            CodepointKind::Ect0 => Codepoint::Ect0,
+            CodepointKind::Ect1 => Codepoint::Ect1,
+        }
+    }
+
+    /// Its name for a codepoint that sources have.
+    pub(crate) fn of(codepoint: Codepoint) -> Self {
+        let same = |kind: &&CodepointKind| kind.codepoint() == codepoint;
+        CodepointKind::ALL.iter().find(same).copied().unwrap_or(CodepointKind::NotEct)
+    }
 }
 
 written!(Pace, FlowPace, Real);

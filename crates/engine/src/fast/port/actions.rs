@@ -48,6 +48,9 @@ impl PortMut<'_> {
         }
         cold.jitters.clear();
         self.backlog.queue.clear();
+        if let Some(discipline) = &mut cold.discipline {
+            discipline.restart();
+        }
         cold.watched.iter_mut().for_each(VecDeque::clear);
     }
 

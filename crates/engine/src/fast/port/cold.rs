@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use optcp_des::{Class, Key};
-use optcp_net::{DarkQueue, Jitter, Loss, Packet, PortConfig, PortId, QueueLimit};
+use optcp_net::{ArrivalState, DarkQueue, Jitter, Loss, Packet, PortConfig, PortId, QueueLimit};
 use optcp_units::{Bytes, Duration, Time};
 
 use super::hot::Hot;
@@ -21,6 +21,10 @@ pub(super) struct Cold {
     /// What the transmitter does while the link is out of service.
     pub(super) dark: Option<Box<DarkQueue>>,
     pub(super) losses: Box<[Loss]>,
+    /// The queue discipline, if it is not drop-tail.
+    pub(super) discipline: Option<Box<ArrivalState>>,
+    /// Packets that it has marked.
+    pub(super) marked: u64,
     /// Packets of several sizes have come.
     pub(super) mixed: bool,
     /// Whether the delay has been changed: it no longer tells arrivals from ends of transmissions.
@@ -50,6 +54,8 @@ impl Cold {
             }),
             dark: None,
             losses: losses.into(),
+            discipline: config.decides_on_arrival().map(Box::new),
+            marked: 0,
             mixed: false,
             moved: false,
             tallied: wants.tallied,
@@ -80,13 +86,17 @@ impl Cold {
     fn keeps(&self) -> bool {
         let limited = self.config.limit != QueueLimit::Unlimited;
         let more = self.watched.is_some() || self.tallied || !self.losses.is_empty();
-        (limited && more) || self.counted || self.config.jitter.is_some()
+        (limited && more)
+            || self.counted
+            || self.config.jitter.is_some()
+            || self.discipline.is_some()
     }
 
     /// Whether packets need not take the lane for what is rare.
     pub(super) fn is_plain(&self) -> bool {
         self.dark.is_none()
             && self.losses.is_empty()
+            && self.discipline.is_none()
             && self.config.jitter.is_none()
             && self.watched.is_none()
             && !self.moved

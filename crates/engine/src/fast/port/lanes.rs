@@ -1,6 +1,6 @@
 //! What a packet that is looked at more closely finds, and which lane is opened for those behind it.
 
-use optcp_net::{DropReason, NEVER_SENT, Packet, PortId, QueueLimit};
+use optcp_net::{Backlog, DropReason, NEVER_SENT, Packet, PortId, QueueLimit};
 use optcp_units::Time;
 
 use super::PortMut;
@@ -26,16 +26,17 @@ impl PortMut<'_> {
         self.cold.report_sent(model, id, limit.as_ps());
     }
 
-    /// A packet comes to the port: when it arrives at the far end, unless it is lost.
+    /// A packet comes to the port: when it arrives at the far end, unless it is lost. It may have been marked then.
     pub(in crate::fast) fn admit<O: Observer>(
         &mut self,
         model: &mut Model<O>,
         id: PortId,
-        packet: Packet,
+        packet: &mut Packet,
     ) -> Option<Time> {
         let now = model.now();
+        let came = *packet;
         self.cold.report_sent(model, id, now.as_ps() + 1);
-        let refused = match self.cold.losses.iter_mut().find_map(|loss| loss.take(packet)) {
+        let refused = match self.cold.losses.iter_mut().find_map(|loss| loss.take(came)) {
             None if self.cold.dark.is_some() => {
                 self.cold.send_into_the_dark(now, packet.size());
                 Some(DropReason::LinkDown)
@@ -43,14 +44,14 @@ impl PortMut<'_> {
             None => {
                 self.choose_lane(now.as_ps(), packet.size());
                 let fits = self.fits(now.as_ps(), packet.size());
-                (!fits).then_some(DropReason::QueueFull)
+                self.judge(now, fits, packet).err()
             }
             lost => lost,
         };
         if let Some(reason) = refused {
             self.hot.counts.dropped += 1;
             self.cold.dropped_bytes += u64::from(packet.size());
-            model.lose(id, packet, reason);
+            model.lose(id, came, reason);
             return None;
         }
         let begins = self.hot.free_at.max(now.as_ps());
@@ -60,13 +61,28 @@ impl PortMut<'_> {
             self.backlog.longest_wait = u64::MAX;
         }
         let arrival = self.cold.arrival(Time::from_ps(self.hot.accept(sent)));
-        model.record(Record::Accepted { port: id, packet });
+        model.record(Record::Accepted { port: id, packet: came });
+        if *packet != came {
+            self.cold.marked += 1;
+            model.mark(id, *packet);
+        }
         if let Some(watched) = &mut self.cold.watched {
-            watched.push_back((sent, packet));
+            watched.push_back((sent, *packet));
             let packets = length(watched);
             model.record(Record::QueueLength { port: id, packets });
         }
         Some(arrival)
+    }
+
+    /// The discipline looks at a packet that comes, and may mark it: why it is lost, if it is.
+    fn judge(&mut self, now: Time, fits: bool, packet: &mut Packet) -> Result<(), DropReason> {
+        let Some(discipline) = &mut self.cold.discipline else {
+            return if fits { Ok(()) } else { Err(DropReason::QueueFull) };
+        };
+        let (queue, until) = (&self.backlog.queue, Time::from_ps(self.hot.free_at));
+        let (packets, bytes) = (queue.len(), queue.bytes());
+        *packet = discipline.judge(&Backlog { now, packets, bytes, until, fits }, *packet)?;
+        Ok(())
     }
 
     /// Decides which lane packets take from now on, of which one of this size has come.

@@ -77,6 +77,7 @@ impl PortRef<'_> {
             bytes: self.backlog.bytes,
             dropped: self.hot.counts.dropped,
             dropped_bytes: self.cold.dropped_bytes,
+            marked: self.cold.marked,
             byte_time: self.backlog.byte_time - self.byte_time_after(now, pending),
             longest: self.backlog.longest_wait,
         }

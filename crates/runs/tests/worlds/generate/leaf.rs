@@ -1,6 +1,7 @@
 //! Values of one key, by what the schema says that it takes.
 
-use toml::Value;
+use optcp_net::QueueKind;
+use toml::{Table, Value};
 
 use super::{Maker, text};
 use crate::schema::Takes;
@@ -79,6 +80,37 @@ impl Maker<'_> {
         }
     }
 
+    /// A queue, and now and then its discipline.
+    pub(super) fn managed_queue(&mut self) -> Value {
+        if self.draw.chance(70) {
+            return text(self.queue());
+        }
+        let kind = self.draw.pick(QueueKind::ALL);
+        let mut queue = Table::new();
+        queue.insert("kind".to_owned(), text(kind.name()));
+        queue.insert("limit".to_owned(), text(self.queue()));
+        for parameter in kind.parameters() {
+            if self.draw.chance(60) {
+                queue.insert(parameter.name.to_owned(), self.leaf("QueueTable", parameter.name));
+            }
+        }
+        // Thresholds in order, and short enough to matter.
+        if matches!(kind, QueueKind::Red) {
+            let (min, unit) =
+                (self.draw.between(1, 3), self.draw.pick(&[("packets", 1), ("B", 1500)]));
+            queue.insert("min".to_owned(), text(format!("{} {}", min * unit.1, unit.0)));
+            queue.insert("max".to_owned(), text(format!("{} {}", (min + 2) * unit.1, unit.0)));
+            queue.insert("weight".to_owned(), Value::Float(self.decimal(1, 100, 2)));
+        }
+        if matches!(kind, QueueKind::Step) {
+            queue.insert(
+                "threshold".to_owned(),
+                text(format!("{} packets", self.draw.between(0, 4))),
+            );
+        }
+        Value::Table(queue)
+    }
+
     /// A number with `places` decimal places, from `low` to `high` of the last of them.
     pub(super) fn decimal(&mut self, low: u64, high: u64, places: u32) -> f64 {
         let power = 10_u32.pow(places);
@@ -113,6 +145,7 @@ impl Maker<'_> {
             "Delay" => text(self.delay()),
             "Speed" => text(self.speed()),
             "Queue" => text(self.queue()),
+            "QueueEntry" => self.managed_queue(),
             "Size" => text(match self.draw.chance(5) {
                 true => self.draw.pick(&["0 B", "1 B", "65535 B", "65536 B", "1 GB"]).to_owned(),
                 false => format!("{} B", self.draw.between(20, 1460)),

@@ -112,7 +112,7 @@ impl Maker<'_> {
         let mut entry = Table::new();
         entry.insert("rate".to_owned(), text(self.speed()));
         entry.insert("delay".to_owned(), text(self.delay()));
-        entry.insert("queue".to_owned(), text(self.queue()));
+        entry.insert("queue".to_owned(), self.managed_queue());
         self.maybe(&mut entry, "LinksEntry", 12, &["jitter", "cost"]);
         if entry.contains_key("jitter") {
             self.maybe(&mut entry, "LinksEntry", 40, &["overtaking"]);
@@ -279,7 +279,7 @@ impl Maker<'_> {
         let key = self.draw.pick(&["name", "file"]);
         entry.insert(key.to_owned(), text("triangle"));
         entry.insert("rate".to_owned(), text(self.speed()));
-        entry.insert("queue".to_owned(), text(self.queue()));
+        entry.insert("queue".to_owned(), self.managed_queue());
         self.maybe(&mut entry, "TopologyTable", 30, &["delay_per_km", "cost"]);
         self.maybe(&mut entry, "TopologyTable", 60, &["delay"]);
         if self.draw.chance(70) {

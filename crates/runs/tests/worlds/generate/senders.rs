@@ -54,8 +54,16 @@ impl Maker<'_> {
             let writes = self.writes();
             entry.insert("writes".to_owned(), writes);
         }
+        self.class(&mut entry);
         self.push("flows", entry);
         self.groups.push(Group { name, datagrams: false, path, found });
+    }
+
+    fn class(&mut self, entry: &mut Table) {
+        if self.draw.chance(20) {
+            let class = i64::try_from(self.draw.below(8)).expect("small");
+            entry.insert("class".to_owned(), Value::Integer(class));
+        }
     }
 
     fn writes(&mut self) -> Value {
@@ -96,7 +104,8 @@ impl Maker<'_> {
             let sizes = self.sizes(&["exponential"], 700);
             entry.insert("sizes".to_owned(), Value::Table(sizes));
         }
-        self.maybe(&mut entry, "TrafficEntry", 30, &["start", "until"]);
+        self.maybe(&mut entry, "TrafficEntry", 30, &["start", "until", "ecn"]);
+        self.class(&mut entry);
         self.push("traffic", entry);
         self.groups.push(Group { name, datagrams: true, path, found });
     }

@@ -17,6 +17,10 @@ impl Evidence<'_> {
     /// with never more in its queue than fits, and turns away only what does not fit.
     pub(super) fn queues_and_lines(&self) -> Result<(), Failure> {
         for port in (0..self.ports.len()).filter(|&port| self.is_queue(port)) {
+            if self.keeps(port) {
+                self.kept_queue(port)?;
+                continue;
+            }
             let line = &self.plan.links[port / 2].directions[port % 2];
             let fits = |queue: &[(u128, Row<'_>)], bytes: u64| match line.queue {
                 QueueLimit::Packets(limit) => (queue.len() as u64) < limit,
@@ -71,6 +75,58 @@ impl Evidence<'_> {
         Ok(())
     }
 
+    /// A port whose discipline chooses what leaves: it is never idle while something waits, sends each packet as long as
+    /// its bits take, holds no more than fits, and sends and drops nothing that is not in it.
+    fn kept_queue(&self, port: usize) -> Result<(), Failure> {
+        let line = &self.plan.links[port / 2].directions[port % 2];
+        let mut inside: Vec<Row<'_>> = Vec::new();
+        // From when on the transmitter has had something to send.
+        let mut begun = 0;
+        for row in self.rows.iter().filter(|row| row.port == Some(port)) {
+            let wrong = |why: &str, inside: &[Row<'_>]| {
+                failure(why, format!("at {}: {row:?}; in it {inside:?}", self.ports[port]))
+            };
+            let same = |one: &Row<'_>| {
+                (one.flow, one.ack, one.seq, one.bytes) == (row.flow, row.ack, row.seq, row.bytes)
+            };
+            let leaves = self.left_queue(row) || row.reason == Some("queue-flushed");
+            match row.event {
+                "queued" => {
+                    if inside.is_empty() {
+                        begun = u128::from(row.at);
+                    }
+                    inside.push(*row);
+                }
+                "transmitted" => {
+                    if begun + self.takes(port, row.bytes) != u128::from(row.at) {
+                        return wrong("a transmission that is not as long as its bits", &inside);
+                    }
+                    begun = u128::from(row.at);
+                }
+                _ if !leaves => continue,
+                _ => {}
+            }
+            if row.event == "transmitted" || leaves {
+                let Some(place) = inside.iter().position(same) else {
+                    return wrong("a packet left a queue in which it was not", &inside);
+                };
+                inside.remove(place);
+            }
+            // What makes room is told after what takes its place.
+            let settled = row.event != "queued";
+            let held: u64 = inside.iter().map(|one| one.bytes).sum();
+            let fits = match line.queue {
+                QueueLimit::Packets(limit) => inside.len() as u64 <= limit,
+                QueueLimit::Bytes(limit) => held <= limit.count(),
+                QueueLimit::Unlimited => true,
+            };
+            if settled && row.reason != Some("pushed-out") && !fits {
+                return wrong("more in a queue than fits", &inside);
+            }
+        }
+        Ok(())
+    }
+
     pub(super) fn load(&self, series: &Series) -> Result<(), Failure> {
         let (intervals, ports) = (Intervals::of(series), names(series, "ports"));
         let mut sums = intervals.table(ports.len());
@@ -92,12 +148,17 @@ impl Evidence<'_> {
             return Vec::new();
         }
         let (mut packets, mut bytes) = (0, 0);
-        let mut held = Vec::new();
+        let mut held: Vec<(u64, u64, u64)> = Vec::new();
         for row in self.rows.iter().filter(|row| self.port(row).is_some_and(|name| name == port)) {
             match (row.event, row.reason) {
                 ("queued", _) => (packets, bytes) = (packets + 1, bytes + row.bytes),
                 ("transmitted", _) | ("dropped", Some("queue-flushed")) => {
                     (packets, bytes) = (packets - 1, bytes - row.bytes);
+                }
+                _ if self.left_queue(row) => {
+                    (packets, bytes) = (packets - 1, bytes - row.bytes);
+                    // What a discipline does at an instant it does at once.
+                    held.pop_if(|(at, ..)| *at == row.at);
                 }
                 _ => continue,
             }
@@ -202,6 +263,16 @@ impl Evidence<'_> {
                     waits.push((row.at, sent.map_or(u64::MAX, |sent| sent - row.at)));
                 }
                 ("dropped", Some("queue-flushed")) => free = 0,
+                _ if self.left_queue(row) && free < 1 << 63 => {
+                    free -= self.takes(port, row.bytes);
+                    // It makes room for the one that has come.
+                    if row.reason == Some("pushed-out")
+                        && let Some((came, wait)) = waits.last_mut()
+                    {
+                        let sent = u64::try_from(free).ok().filter(|free| *free < 1 << 63);
+                        *wait = sent.map_or(u64::MAX, |sent| sent - *came);
+                    }
+                }
                 _ => {}
             }
         }

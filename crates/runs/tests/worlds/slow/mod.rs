@@ -240,6 +240,24 @@ impl Evidence<'_> {
         self.listed[port] && !self.plan.bursts.iter().any(|bursts| bursts.link == port / 2)
     }
 
+    /// Whether a discipline dropped what a row tells of out of a queue, not on its way in.
+    fn left_queue(&self, row: &Row<'_>) -> bool {
+        let by_discipline = matches!(row.reason, Some("aqm" | "aqm-forced"));
+        row.reason == Some("pushed-out")
+            || (by_discipline && row.port.is_some_and(|port| self.keeps(port)))
+    }
+
+    /// Whether a discipline dropped what a row tells of on its way into a queue.
+    fn turned_away(&self, row: &Row<'_>) -> bool {
+        matches!(row.reason, Some("aqm" | "aqm-forced")) && !self.left_queue(row)
+    }
+
+    /// Whether the discipline of a port decides when packets leave.
+    fn keeps(&self, port: usize) -> bool {
+        let line = &self.plan.links[port / 2].directions[port % 2];
+        line.discipline.kind().decides_on_departure()
+    }
+
     /// Leaves the rows of ports whose packets are not listed as they were found.
     fn but_circuits<T: Copy>(&self, ports: &[String], found: &[T], expected: &mut [T]) {
         let each = found.len() / ports.len().max(1);

@@ -132,7 +132,8 @@ impl Evidence<'_> {
             let (Loses::Periodic { lossy, period }, true) = (&loss.loses, alone) else { continue };
             let comes = |row: &&Row<'_>| {
                 let came = row.event == "queued"
-                    || matches!(row.reason, Some("periodic-loss" | "queue-full" | "link-down"));
+                    || matches!(row.reason, Some("periodic-loss" | "queue-full" | "link-down"))
+                    || self.turned_away(row);
                 row.port == at(loss.hop) && came && concerns(*lossy, row.ack)
             };
             for (passed, row) in (1_u32..).zip(self.rows.iter().filter(comes)) {
@@ -213,6 +214,7 @@ impl Evidence<'_> {
                     Some(port),
                     Some("queue-full" | "link-down" | "scripted" | "random-loss" | "periodic-loss"),
                 ) => at(self.node(port, false)),
+                (_, Some(port), _) if self.turned_away(row) => at(self.node(port, false)),
                 _ => {}
             }
         }

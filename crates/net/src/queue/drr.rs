@@ -1,0 +1,213 @@
+//! Deficit round robin.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use optcp_units::{Bytes, Time};
+
+use super::fifo::Fifo;
+use super::parameters::parameters;
+use super::{Fate, Fates, Link, OnDeparture};
+use crate::{DropReason, Packet};
+
+/// Serves flows in turn, by bytes.
+///
+/// # Models
+/// A queue for each flow and direction. In its turn a flow sends as long as its deficit lasts, which grows by a quantum
+/// each turn, times one more than its class: classes are weights. A flow that has nothing left loses its deficit. Where
+/// there is no place left, the oldest packet of the flow with most bytes makes room.
+/// # Source
+/// M. Shreedhar, G. Varghese: Efficient fair queuing using deficit round-robin, IEEE/ACM ToN 4(3), 1996; the longest
+/// queue makes room after P. McKenney: Stochastic fairness queueing, 1990.
+/// # Parameters
+/// `quantum`; the limit, of all flows together, which counts the packet in transmission. The class of a flow is its key
+/// `class`.
+/// # Limits
+/// As many queues as there are flows: no hash lets two share one.
+#[derive(Clone, Debug)]
+pub struct Drr {
+    quantum: i64,
+    link: Link,
+    queues: BTreeMap<u64, FlowQueue>,
+    /// Flows with packets, in the order of their turns.
+    turns: VecDeque<u64>,
+    packets: usize,
+    bytes: u64,
+}
+
+parameters! {
+    /// What [`Drr`] is told.
+    pub struct DrrParameters {
+        /// What a flow of class 0 may send a turn.
+        quantum: Bytes = Bytes::new(1514), "Linux, drr: the MTU of the link";
+    }
+    wrong |it| {
+        "quantum" if it.quantum == Bytes::ZERO => "above zero";
+    }
+}
+
+#[derive(Clone, Debug, Default)]
+struct FlowQueue {
+    waiting: Fifo,
+    deficit: i64,
+}
+
+impl Drr {
+    fn count_off(&mut self, packet: Packet) {
+        self.packets -= 1;
+        self.bytes -= u64::from(packet.size());
+    }
+
+    /// The oldest packet of the flow with most bytes; of several, of that with the least number.
+    fn make_room(&mut self) -> Option<Packet> {
+        let (_, longest) =
+            self.queues.iter_mut().rev().max_by_key(|(_, queue)| queue.waiting.bytes())?;
+        let (packet, _) = longest.waiting.pop()?;
+        self.count_off(packet);
+        Some(packet)
+    }
+}
+
+impl OnDeparture for Drr {
+    type Parameters = DrrParameters;
+
+    fn new(parameters: &DrrParameters, link: &Link) -> Self {
+        Drr {
+            quantum: i64::try_from(parameters.quantum.count()).unwrap_or(i64::MAX / 16),
+            link: link.clone(),
+            queues: BTreeMap::new(),
+            turns: VecDeque::new(),
+            packets: 0,
+            bytes: 0,
+        }
+    }
+
+    fn enqueue(
+        &mut self,
+        now: Time,
+        packet: Packet,
+        sending: Option<Packet>,
+        fates: &mut Fates,
+    ) -> Result<(), DropReason> {
+        let (beside, bytes) =
+            (usize::from(sending.is_some()), sending.map_or(0, |p| u64::from(p.size())));
+        if !self.link.limit.has_room(beside, bytes, packet.size()) {
+            return Err(DropReason::QueueFull);
+        }
+        while !self.link.limit.has_room(beside + self.packets, bytes + self.bytes, packet.size())
+            && let Some(oldest) = self.make_room()
+        {
+            fates.push((oldest, Fate::Dropped(DropReason::PushedOut)));
+        }
+        let key = flow_and_direction(packet);
+        let turns = &mut self.turns;
+        let queue = self.queues.entry(key).or_insert_with(|| {
+            turns.push_back(key);
+            FlowQueue::default()
+        });
+        queue.waiting.push(now, packet);
+        self.packets += 1;
+        self.bytes += u64::from(packet.size());
+        Ok(())
+    }
+
+    fn dequeue(&mut self, _: Time, _: &mut Fates) -> Option<Packet> {
+        loop {
+            let &key = self.turns.front()?;
+            let queue = self.queues.get_mut(&key)?;
+            let Some(packet) = queue.waiting.first() else {
+                // Its packets have made room for others.
+                self.queues.remove(&key);
+                self.turns.pop_front();
+                continue;
+            };
+            if queue.deficit < i64::from(packet.size()) {
+                let weight = 1 + self.link.class(packet) as i64;
+                queue.deficit += self.quantum.saturating_mul(weight);
+                self.turns.rotate_left(1);
+                continue;
+            }
+            queue.deficit -= i64::from(packet.size());
+            queue.waiting.pop();
+            if queue.waiting.is_empty() {
+                self.queues.remove(&key);
+                self.turns.pop_front();
+            }
+            self.count_off(packet);
+            return Some(packet);
+        }
+    }
+
+    fn len(&self) -> usize {
+        self.packets
+    }
+
+    fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    fn list(&self, packets: &mut Vec<Packet>) {
+        packets.extend(self.turns.iter().flat_map(|key| self.queues[key].waiting.iter()));
+    }
+}
+
+fn flow_and_direction(packet: Packet) -> u64 {
+    u64::from(packet.flow().number()) << 1 | u64::from(packet.is_ack())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{FlowId, Label, QueueLimit};
+
+    fn of(flow: u32, seq: u32, size: u16) -> Packet {
+        Packet::data(FlowId::new(flow), Label(0), seq, size, 0)
+    }
+
+    /// Flow 2 is of class 2: its weight is 3.
+    fn queue(limit: QueueLimit) -> Drr {
+        let link = Link { classes: [0, 0, 2].into(), ..crate::queue::tests::link(limit) };
+        Drr::new(&DrrParameters::default(), &link)
+    }
+
+    fn fill(queue: &mut Drr, flow: u32, packets: u32, size: u16) -> Fates {
+        let mut fates = Fates::new();
+        for seq in 0..packets {
+            assert_eq!(queue.enqueue(Time::ZERO, of(flow, seq, size), None, &mut fates), Ok(()));
+        }
+        fates
+    }
+
+    /// Shreedhar and Varghese, lemma 2: what two flows that always have packets have sent differs by no more than a
+    /// quantum and two packets, weighted.
+    #[test]
+    fn flows_share_by_bytes_and_weights() {
+        let mut queue = queue(QueueLimit::Unlimited);
+        fill(&mut queue, 0, 500, 1500);
+        fill(&mut queue, 1, 1500, 400);
+        fill(&mut queue, 2, 500, 1500);
+        let (mut sent, mut fates) = ([0_i64; 3], Fates::new());
+        for _ in 0..600 {
+            let packet = queue.dequeue(Time::ZERO, &mut fates).unwrap();
+            sent[packet.flow().index()] += i64::from(packet.size());
+            let shares = [sent[0], sent[1], sent[2] / 3];
+            let spread = shares.iter().max().unwrap() - shares.iter().min().unwrap();
+            assert!(spread <= 1514 + 2 * 1500, "{shares:?}");
+        }
+    }
+
+    #[test]
+    fn the_longest_flow_makes_room_and_gives_way() {
+        let mut queue = queue(QueueLimit::Packets(4));
+        assert_eq!(fill(&mut queue, 0, 4, 1500), []);
+        let lost = fill(&mut queue, 1, 2, 100);
+        assert_eq!(
+            lost,
+            [0, 1].map(|seq| (of(0, seq, 1500), Fate::Dropped(DropReason::PushedOut)))
+        );
+        let mut fates = Fates::new();
+        let sent: Vec<Packet> =
+            (0..9).map_while(|_| queue.dequeue(Time::ZERO, &mut fates)).collect();
+        assert_eq!((sent.len(), queue.len(), queue.bytes()), (4, 0, 0));
+        assert_eq!(sent[..2], [of(0, 2, 1500), of(1, 0, 100)]);
+    }
+}

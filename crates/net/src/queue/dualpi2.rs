@@ -1,0 +1,352 @@
+//! Two coupled queues for low latency, low loss and scalable throughput (L4S).
+
+use optcp_units::{Bytes, Duration, Time};
+
+use super::fifo::Fifo;
+use super::parameters::parameters;
+use super::{Fate, Fates, Link, OnDeparture};
+use crate::{DropReason, Packet, QueueLimit};
+
+/// Marks packets of scalable senders early and often in a short queue of their own, and drops or marks the others so much
+/// more rarely that both sorts of flows get alike rates.
+///
+/// # Models
+/// Packets with ECT(1) or CE go to the L queue, the others to the C queue. Every `update` the base probability p' changes
+/// by `alpha` times how far the delay of the C queue is from `target`, plus `beta` times how much it has grown. A packet
+/// of the C queue is marked, or dropped if it takes no marks, with p'^2. One of the L queue is marked with the greater of
+/// `coupling` times p' and a ramp over how long it has waited, from `min` to `min` plus `range`. Where `coupling` times
+/// p' is one or more, packets of both queues are dropped with p'^2. Both are served by bytes, of which the C queue has
+/// `classic_share` where both have packets.
+/// # Source
+/// RFC 9332, appendix A: parameters (A.1), the dequeue loop with its recurrence in place of chance, the control law, and
+/// overload (A.2). The weighted round robin is that of Linux's `dualpi2`; RFC 9332 section 4.1.1 asks for one with a
+/// small weight for the C queue, or a time-shifted order.
+/// # Parameters
+/// Those of [`Dualpi2Parameters`]; the limit, of both queues together, which counts the packet in transmission.
+/// # Limits
+/// Updates fall on whole multiples of `update` since the start of the run, and are done when a packet next comes or leaves:
+/// nothing that they look at changes in between. Linux differs by name: chance in place of the recurrence, a step in place
+/// of the ramp, no drop while less than two packets wait, gains of 0.16 and 3.2 Hz with an update of 16 ms.
+#[derive(Clone, Debug)]
+pub struct Dualpi2 {
+    parameters: Dualpi2Parameters,
+    limit: QueueLimit,
+    low: Lane,
+    classic: Lane,
+    /// Bytes that the C queue is ahead of its share; below zero it is served next.
+    credit: f64,
+    base: f64,
+    delay: Duration,
+    /// The next update.
+    due: Time,
+}
+
+/// A queue, and its recurrence in place of chance.
+#[derive(Clone, Debug, Default)]
+struct Lane {
+    waiting: Fifo,
+    count: f64,
+}
+
+parameters! {
+    /// What [`Dualpi2`] is told.
+    pub struct Dualpi2Parameters {
+        /// How long packets of the C queue are to wait.
+        target: Duration = Duration::from_ms(15), "RFC 9332 appendix A.1";
+        /// The distance of updates.
+        update: Duration = Duration::from_ms(15), "RFC 9332 appendix A.1, Tupdate: the lesser of target and a third of 100 ms";
+        /// The gain for being off the target, in 1/s.
+        alpha: f64 = 0.15, "RFC 9332 appendix A.1: 0.1 Tupdate / RTT_max^2, with 100 ms";
+        /// The gain for the growth of the delay, in 1/s.
+        beta: f64 = 3.0, "RFC 9332 appendix A.1: 0.3 / RTT_max";
+        /// How many times likelier a mark in the L queue is than the base probability.
+        coupling: f64 = 2.0, "RFC 9332 appendix A.1, k";
+        /// From this wait on packets of the L queue are marked.
+        min_delay: Duration = Duration::from_us(800), "RFC 9332 appendix A.1, minTh";
+        /// So much later all are.
+        range: Duration = Duration::from_us(400), "RFC 9332 appendix A.1";
+        /// With no more packets than this left in the L queue, its own ramp marks none.
+        min_packets: u32 = 1, "RFC 9332 appendix A.1, Th_len";
+        /// The share of the C queue where both have packets.
+        classic_share: f64 = 0.1, "Linux, dualpi2: classic_protection of 10 %";
+        /// The largest packet: the scheduler may be ahead by one.
+        mtu: Bytes = Bytes::new(1500), "the MTU of the link";
+    }
+    wrong |it| {
+        "target" if it.target == Duration::ZERO => "above zero";
+        "update" if it.update < Duration::from_us(1) => "at least a microsecond";
+        "alpha" if !(it.alpha >= 0.0 && it.alpha <= 1e6) => "from 0 to a million";
+        "beta" if !(it.beta >= 0.0 && it.beta <= 1e6) => "from 0 to a million";
+        "coupling" if !(it.coupling > 0.0 && it.coupling <= 1e6) => "above 0, at most a million";
+        "classic_share" if !(it.classic_share > 0.0 && it.classic_share < 1.0) => "above 0, below 1";
+    }
+}
+
+impl OnDeparture for Dualpi2 {
+    type Parameters = Dualpi2Parameters;
+
+    fn new(parameters: &Dualpi2Parameters, link: &Link) -> Self {
+        Dualpi2 {
+            limit: link.limit,
+            low: Lane::default(),
+            classic: Lane::default(),
+            credit: parameters.first_credit(),
+            base: 0.0,
+            delay: Duration::ZERO,
+            due: Time::ZERO + parameters.update,
+            parameters: parameters.clone(),
+        }
+    }
+
+    fn enqueue(
+        &mut self,
+        now: Time,
+        packet: Packet,
+        sending: Option<Packet>,
+        _: &mut Fates,
+    ) -> Result<(), DropReason> {
+        self.catch_up(now);
+        let packets = self.len() + usize::from(sending.is_some());
+        let bytes = self.bytes() + sending.map_or(0, |sending| u64::from(sending.size()));
+        if !self.limit.has_room(packets, bytes, packet.size()) {
+            return Err(DropReason::QueueFull);
+        }
+        let lane = if is_low(packet) { &mut self.low } else { &mut self.classic };
+        lane.waiting.push(now, packet);
+        Ok(())
+    }
+
+    fn dequeue(&mut self, now: Time, fates: &mut Fates) -> Option<Packet> {
+        self.catch_up(now);
+        loop {
+            let low = self.schedules_low()?;
+            let (packet, since) =
+                if low { self.low.waiting.pop()? } else { self.classic.waiting.pop()? };
+            self.charge(low, packet.size());
+            let overload = self.parameters.coupling * self.base >= 1.0;
+            let squared = self.base * self.base;
+            let marks = if low {
+                if overload && self.low.recurs(squared) {
+                    fates.push((packet, Fate::Dropped(DropReason::AqmForced)));
+                    continue;
+                }
+                let native = self.ramp(now.saturating_since(since));
+                let coupled = (self.parameters.coupling * self.base).min(1.0);
+                self.low.recurs(native.max(coupled))
+            } else if self.classic.recurs(squared) {
+                if overload || !packet.marking().takes_marks() {
+                    let reason = if overload { DropReason::AqmForced } else { DropReason::Aqm };
+                    fates.push((packet, Fate::Dropped(reason)));
+                    continue;
+                }
+                true
+            } else {
+                false
+            };
+            let marked = if marks { packet.saying(packet.marking().with_ce()) } else { packet };
+            if marked != packet {
+                fates.push((marked, Fate::Marked));
+            }
+            return Some(marked);
+        }
+    }
+
+    fn len(&self) -> usize {
+        self.low.waiting.len() + self.classic.waiting.len()
+    }
+
+    fn bytes(&self) -> u64 {
+        self.low.waiting.bytes() + self.classic.waiting.bytes()
+    }
+
+    fn list(&self, packets: &mut Vec<Packet>) {
+        packets.extend(self.low.waiting.iter().chain(self.classic.waiting.iter()));
+    }
+}
+
+impl Dualpi2Parameters {
+    /// What the C queue is ahead of its share while it has nothing to send.
+    fn first_credit(&self) -> f64 {
+        self.mtu.count() as f64 * (1.0 - 2.0 * self.classic_share)
+    }
+}
+
+impl Dualpi2 {
+    /// Does the updates up to `now`, during which nothing has come or left.
+    fn catch_up(&mut self, now: Time) {
+        while self.due <= now {
+            let delay = self.classic.waiting.age(self.due);
+            let resting =
+                self.base == 0.0 && self.delay == Duration::ZERO && delay == Duration::ZERO;
+            self.update(delay);
+            self.due = self.due + self.parameters.update;
+            if resting && self.classic.waiting.is_empty() && self.due <= now {
+                let behind =
+                    now.saturating_since(self.due).as_ps() / self.parameters.update.as_ps();
+                self.due = self.due + self.parameters.update * behind;
+            }
+        }
+    }
+
+    /// RFC 9332, appendix A.1, `dualpi2_update`.
+    fn update(&mut self, delay: Duration) {
+        let Dualpi2Parameters { target, alpha, beta, .. } = self.parameters;
+        let [now, before, target] = [delay, self.delay, target].map(Duration::as_secs_f64);
+        let base = self.base + alpha * (now - target) + beta * (now - before);
+        self.base = base.clamp(0.0, 1.0);
+        self.delay = delay;
+    }
+
+    /// The probability that the L queue has of its own, for a packet that has waited so long.
+    fn ramp(&self, waited: Duration) -> f64 {
+        let Dualpi2Parameters { min_delay, range, min_packets, .. } = self.parameters;
+        if self.low.waiting.len() < min_packets as usize || waited <= min_delay {
+            return 0.0;
+        }
+        let beyond = waited - min_delay;
+        if beyond >= range { 1.0 } else { beyond.as_secs_f64() / range.as_secs_f64() }
+    }
+
+    /// Whether the L queue is served next; `None` where nothing waits.
+    fn schedules_low(&self) -> Option<bool> {
+        match (self.low.waiting.is_empty(), self.classic.waiting.is_empty()) {
+            (true, true) => None,
+            (true, false) => Some(false),
+            (false, true) => Some(true),
+            (false, false) => Some(self.credit > 0.0),
+        }
+    }
+
+    /// A packet of a queue is served: where both have packets, it counts against the share of its queue.
+    fn charge(&mut self, low: bool, size: u16) {
+        let share = self.parameters.classic_share;
+        if self.low.waiting.is_empty() && self.classic.waiting.is_empty() {
+            self.credit = self.parameters.first_credit();
+        } else if low && !self.classic.waiting.is_empty() {
+            self.credit -= share * f64::from(size);
+        } else if !low && !self.low.waiting.is_empty() {
+            self.credit += (1.0 - share) * f64::from(size);
+        }
+    }
+}
+
+impl Lane {
+    /// RFC 9332, appendix A.1, `recur`: whether something happens that has this likelihood.
+    fn recurs(&mut self, likelihood: f64) -> bool {
+        self.count += likelihood;
+        let happens = self.count > 1.0;
+        if happens {
+            self.count -= 1.0;
+        }
+        happens
+    }
+}
+
+/// RFC 9331 section 5.1: ECT(1) and CE.
+fn is_low(packet: Packet) -> bool {
+    packet.marking().bits() & 1 == 1
+}
+
+#[cfg(test)]
+mod tests {
+    use optcp_units::{Codepoint, Marking};
+
+    use super::*;
+    use crate::queue::tests::{link, packet};
+
+    fn queue() -> Dualpi2 {
+        Dualpi2::new(&Dualpi2Parameters::default(), &link(QueueLimit::Unlimited))
+    }
+
+    fn of(codepoint: Codepoint) -> Packet {
+        packet(0, 1500).saying(Marking::new(codepoint, 0))
+    }
+
+    fn ms(ms: u64) -> Duration {
+        Duration::from_ms(ms)
+    }
+
+    /// Worked by hand: 20 ms after 10 ms change p' by 0.15 * 0.005 + 3 * 0.01 = 0.030 75.
+    #[test]
+    fn the_base_probability_follows_the_control_law() {
+        let mut queue = queue();
+        (queue.base, queue.delay) = (0.1, ms(10));
+        queue.update(ms(20));
+        assert!((queue.base - 0.130_75).abs() < 1e-12);
+    }
+
+    /// At p' = 0.1 of a thousand packets each 10 of the C queue are dropped (p'^2) and 200 of the L queue marked (k p').
+    #[test]
+    fn probabilities_are_coupled_by_the_square() {
+        let mut found = Vec::new();
+        for codepoint in [Codepoint::NotEct, Codepoint::Ect0, Codepoint::Ect1] {
+            let (mut queue, mut fates) = (queue(), Fates::new());
+            queue.base = 0.1;
+            for _ in 0..1000 {
+                queue.enqueue(Time::ZERO, of(codepoint), None, &mut fates).unwrap();
+            }
+            while queue.dequeue(Time::ZERO, &mut fates).is_some() {}
+            let marked = fates.iter().filter(|(_, fate)| *fate == Fate::Marked).count();
+            found.push((marked, fates.len() - marked));
+        }
+        assert!((9..=10).contains(&found[0].1) && found[0].0 == 0, "{found:?}");
+        assert!((9..=10).contains(&found[1].0) && found[1].1 == 0, "{found:?}");
+        assert!((199..=200).contains(&found[2].0) && found[2].1 == 0, "{found:?}");
+    }
+
+    /// The ramp of appendix A.1: nothing up to 800 us, half at 1 ms, all from 1.2 ms on; nothing for the last packet.
+    #[test]
+    fn the_low_latency_queue_has_a_ramp() {
+        let (mut queue, mut fates) = (queue(), Fates::new());
+        assert_eq!(queue.ramp(ms(5)), 0.0);
+        (0..2).for_each(|_| {
+            queue.enqueue(Time::ZERO, of(Codepoint::Ect1), None, &mut fates).unwrap()
+        });
+        for (us, expected) in [(800, 0.0), (1000, 0.5), (1200, 1.0), (5000, 1.0)] {
+            assert!((queue.ramp(Duration::from_us(us)) - expected).abs() < 1e-12, "{us}");
+        }
+    }
+
+    /// While both have packets one byte in ten is of the C queue.
+    #[test]
+    fn the_classic_queue_has_its_share() {
+        let (mut queue, mut fates) = (queue(), Fates::new());
+        for _ in 0..1000 {
+            queue.enqueue(Time::ZERO, of(Codepoint::Ect1), None, &mut fates).unwrap();
+            queue.enqueue(Time::ZERO, of(Codepoint::NotEct), None, &mut fates).unwrap();
+        }
+        let sent: Vec<bool> =
+            (0..1000).map(|_| is_low(queue.dequeue(Time::ZERO, &mut fates).unwrap())).collect();
+        let classic = sent.iter().filter(|low| !**low).count();
+        assert!((99..=101).contains(&classic) && sent[0], "{classic}");
+    }
+
+    /// Appendix A.2: from k p' = 1 on packets of both queues are dropped, one in four, and all others of the L queue marked.
+    #[test]
+    fn overload_drops_from_both() {
+        for codepoint in [Codepoint::Ect0, Codepoint::Ect1] {
+            let (mut queue, mut fates) = (queue(), Fates::new());
+            queue.base = 0.5;
+            for _ in 0..1000 {
+                queue.enqueue(Time::ZERO, of(codepoint), None, &mut fates).unwrap();
+            }
+            while queue.dequeue(Time::ZERO, &mut fates).is_some() {}
+            let forced = Fate::Dropped(DropReason::AqmForced);
+            let dropped = fates.iter().filter(|(_, fate)| *fate == forced).count();
+            assert!((249..=250).contains(&dropped), "{dropped}");
+        }
+    }
+
+    /// The C queue's oldest packet came at 10 ms: the update at 15 ms sees 5 ms, that at 30 ms 20 ms.
+    #[test]
+    fn updates_in_between_are_made_up_for() {
+        let (mut one, mut fates) = (queue(), Fates::new());
+        one.base = 0.5;
+        one.enqueue(Time::ZERO + ms(10), of(Codepoint::NotEct), None, &mut fates).unwrap();
+        one.catch_up(Time::ZERO + ms(31));
+        let mut other = queue();
+        other.base = 0.5;
+        [5, 20].map(|delay| other.update(ms(delay)));
+        assert_eq!((one.base, one.delay), (other.base, other.delay));
+    }
+}

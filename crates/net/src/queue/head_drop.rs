@@ -1,0 +1,109 @@
+//! First in, first out; what has waited longest makes room.
+
+use optcp_units::Time;
+
+use super::fifo::Fifo;
+use super::{Fate, Fates, Link, OnDeparture};
+use crate::{DropReason, Packet, QueueLimit};
+
+/// Loses the packet that has waited longest where there is no place left for one that comes.
+///
+/// # Models
+/// One queue for all packets. They leave in the order in which they came; where one that comes does not fit, the oldest
+/// that wait are lost until it does. The news of a loss is ahead of the queue, not behind it.
+/// # Source
+/// T. V. Lakshman, A. Neidhardt, T. J. Ott: The drop from front strategy in TCP and in TCP over ATM, INFOCOM 1996;
+/// Linux's `pfifo_head_drop`.
+/// # Parameters
+/// The limit. It counts the packet in transmission, which is never lost for another one.
+/// # Limits
+/// A packet that does not fit beside the one in transmission is lost itself.
+#[derive(Clone, Debug)]
+pub struct HeadDrop {
+    limit: QueueLimit,
+    waiting: Fifo,
+}
+
+impl OnDeparture for HeadDrop {
+    type Parameters = ();
+
+    fn new((): &(), link: &Link) -> Self {
+        HeadDrop { limit: link.limit, waiting: Fifo::default() }
+    }
+
+    fn enqueue(
+        &mut self,
+        now: Time,
+        packet: Packet,
+        sending: Option<Packet>,
+        fates: &mut Fates,
+    ) -> Result<(), DropReason> {
+        let (least, ahead) = (usize::from(sending.is_some()), sending.map_or(0, size));
+        if !self.limit.has_room(least, ahead, packet.size()) {
+            return Err(DropReason::QueueFull);
+        }
+        while !self.limit.has_room(
+            least + self.waiting.len(),
+            ahead + self.waiting.bytes(),
+            packet.size(),
+        ) && let Some((oldest, _)) = self.waiting.pop()
+        {
+            fates.push((oldest, Fate::Dropped(DropReason::PushedOut)));
+        }
+        self.waiting.push(now, packet);
+        Ok(())
+    }
+
+    fn dequeue(&mut self, _: Time, _: &mut Fates) -> Option<Packet> {
+        self.waiting.pop().map(|(packet, _)| packet)
+    }
+
+    fn len(&self) -> usize {
+        self.waiting.len()
+    }
+
+    fn bytes(&self) -> u64 {
+        self.waiting.bytes()
+    }
+
+    fn list(&self, packets: &mut Vec<Packet>) {
+        packets.extend(self.waiting.iter());
+    }
+}
+
+fn size(packet: Packet) -> u64 {
+    u64::from(packet.size())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::queue::tests::{link, packet};
+
+    /// Three places, one of them taken by the packet in transmission: 1 and 2 wait, 1 makes room for 3.
+    #[test]
+    fn the_oldest_makes_room() {
+        let mut queue = HeadDrop::new(&(), &link(QueueLimit::Packets(3)));
+        let (mut fates, sending) = (Fates::new(), Some(packet(0, 100)));
+        for seq in 1..=3 {
+            assert_eq!(queue.enqueue(Time::ZERO, packet(seq, 100), sending, &mut fates), Ok(()));
+        }
+        assert_eq!(fates, [(packet(1, 100), Fate::Dropped(DropReason::PushedOut))]);
+        let order = [queue.dequeue(Time::ZERO, &mut fates), queue.dequeue(Time::ZERO, &mut fates)];
+        assert_eq!(order, [Some(packet(2, 100)), Some(packet(3, 100))]);
+    }
+
+    /// 250 B with 100 B in transmission: 150 B beside it fit once two packets of 60 B are gone, 151 B never.
+    #[test]
+    fn so_many_as_needed_make_room_for_a_long_one() {
+        let mut queue = HeadDrop::new(&(), &link(QueueLimit::Bytes(250)));
+        let (mut fates, sending) = (Fates::new(), Some(packet(0, 100)));
+        for seq in 1..=2 {
+            assert_eq!(queue.enqueue(Time::ZERO, packet(seq, 60), sending, &mut fates), Ok(()));
+        }
+        let too_long = queue.enqueue(Time::ZERO, packet(3, 151), sending, &mut fates);
+        assert_eq!((too_long, fates.len()), (Err(DropReason::QueueFull), 0));
+        assert_eq!(queue.enqueue(Time::ZERO, packet(4, 150), sending, &mut fates), Ok(()));
+        assert_eq!((fates.len(), queue.bytes()), (2, 150));
+    }
+}

@@ -1,0 +1,176 @@
+//! Which disciplines there are.
+
+/// Declares the disciplines, those that decide on arrival and those that decide on departure: their names for files
+/// ([`QueueKind`](super::QueueKind)), each with its parameters ([`Discipline`](super::Discipline)), and their states.
+/// Each is a module with a type of the member's name.
+macro_rules! disciplines {
+    (
+        on arrival { $( $a_name:literal => $A:ident in $a:ident: $a_summary:literal, $a_source:literal; )+ }
+        on departure { $( $d_name:literal => $D:ident in $d:ident: $d_summary:literal, $d_source:literal; )+ }
+    ) => {
+        optcp_units::registry! {
+            /// Which packets a port takes, marks and drops, and which it sends next.
+            pub enum QueueKind ("queues") {
+                $( $a_name => $A: $a_summary, $a_source; )+
+                $( $d_name => $D: $d_summary, $d_source; )+
+            }
+        }
+
+        impl QueueKind {
+            /// What may be said of it in scenario files.
+            #[must_use]
+            pub const fn parameters(self) -> &'static [Parameter] {
+                match self {
+                    $( Self::$A => <<$a::$A as OnArrival>::Parameters as Parameters>::ALL, )+
+                    $( Self::$D => <<$d::$D as OnDeparture>::Parameters as Parameters>::ALL, )+
+                }
+            }
+        }
+
+        impl QueueKind {
+            /// Whether it keeps what waits itself, and decides when the transmitter is free too.
+            #[must_use]
+            pub const fn decides_on_departure(self) -> bool {
+                match self {
+                    $( Self::$A )|+ => false,
+                    $( Self::$D )|+ => true,
+                }
+            }
+        }
+
+        /// A discipline, with what it is told.
+        #[derive(Clone, Debug, PartialEq)]
+        pub enum Discipline {
+            $( #[doc = concat!("See [`", stringify!($A), "`](", stringify!($a), "::", stringify!($A), ").")]
+               $A(<$a::$A as OnArrival>::Parameters), )+
+            $( #[doc = concat!("See [`", stringify!($D), "`](", stringify!($d), "::", stringify!($D), ").")]
+               $D(<$d::$D as OnDeparture>::Parameters), )+
+        }
+
+        impl Discipline {
+            /// The discipline with the parameters that it has unless a scenario says otherwise.
+            #[must_use]
+            pub fn of(kind: QueueKind) -> Self {
+                match kind {
+                    $( QueueKind::$A => Self::$A(Default::default()), )+
+                    $( QueueKind::$D => Self::$D(Default::default()), )+
+                }
+            }
+
+            /// Its name.
+            #[must_use]
+            pub const fn kind(&self) -> QueueKind {
+                match self {
+                    $( Self::$A(_) => QueueKind::$A, )+
+                    $( Self::$D(_) => QueueKind::$D, )+
+                }
+            }
+
+            /// What a parameter is; `None` of what is left out, or not there.
+            #[must_use]
+            pub fn get(&self, name: &str) -> Option<Setting> {
+                match self {
+                    $( Self::$A(parameters) => parameters.get(name), )+
+                    $( Self::$D(parameters) => parameters.get(name), )+
+                }
+            }
+
+            /// Sets a parameter; whether there is one with this name and of this kind.
+            pub fn set(&mut self, name: &str, setting: Setting) -> bool {
+                match self {
+                    $( Self::$A(parameters) => parameters.set(name, setting), )+
+                    $( Self::$D(parameters) => parameters.set(name, setting), )+
+                }
+            }
+
+            /// What is wrong with its parameters, if something is: with which, and what belongs there.
+            #[must_use]
+            pub fn fault(&self) -> Option<(&'static str, &'static str)> {
+                match self {
+                    $( Self::$A(parameters) => parameters.fault(), )+
+                    $( Self::$D(parameters) => parameters.fault(), )+
+                }
+            }
+
+            /// What waits under it, nothing yet.
+            pub(super) fn queue(&self, link: &Link) -> Queue {
+                match self {
+                    $( Self::$A(parameters) => {
+                        let state = <$a::$A as OnArrival>::new(parameters, link);
+                        Queue::InOrder(ArrivalState::$A(state), Fifo::default(), link.limit)
+                    } )+
+                    $( Self::$D(parameters) => {
+                        let state = <$d::$D as OnDeparture>::new(parameters, link);
+                        Queue::Kept(DepartureState::$D(state))
+                    } )+
+                }
+            }
+        }
+
+        /// The state of a discipline that decides on arrival.
+        #[derive(Clone, Debug)]
+        pub enum ArrivalState {
+            $( #[doc = concat!("See [`", stringify!($A), "`](", stringify!($a), "::", stringify!($A), ").")]
+               $A($a::$A), )+
+        }
+
+        impl ArrivalState {
+            /// The link has failed and the queue is gone.
+            pub fn restart(&mut self) {
+                match self { $( Self::$A(state) => state.restart(), )+ }
+            }
+
+            /// A packet comes and finds this: the packet that waits, which may be marked, or why it is lost.
+            ///
+            /// # Errors
+            ///
+            /// The reason for which it is lost.
+            #[inline]
+            pub fn judge(&mut self, backlog: &Backlog, packet: Packet) -> Result<Packet, DropReason> {
+                let verdict = match self {
+                    $( Self::$A(state) => state.decide(backlog, packet), )+
+                };
+                match verdict {
+                    Verdict::Drop(reason) => Err(reason),
+                    _ if !backlog.fits => Err(DropReason::QueueFull),
+                    Verdict::Take => Ok(packet),
+                    Verdict::Mark => Ok(packet.saying(packet.marking().with_ce())),
+                }
+            }
+        }
+
+        /// The state of a discipline that decides on departure, with what waits.
+        #[derive(Clone, Debug)]
+        pub(crate) enum DepartureState {
+            $( $D($d::$D), )+
+        }
+
+        impl DepartureState {
+            fn enqueue(
+                &mut self,
+                now: Time,
+                packet: Packet,
+                sending: Option<Packet>,
+                fates: &mut Fates,
+            ) -> Result<(), DropReason> {
+                match self { $( Self::$D(state) => state.enqueue(now, packet, sending, fates), )+ }
+            }
+
+            fn dequeue(&mut self, now: Time, fates: &mut Fates) -> Option<Packet> {
+                match self { $( Self::$D(state) => state.dequeue(now, fates), )+ }
+            }
+
+            fn len(&self) -> usize {
+                match self { $( Self::$D(state) => state.len(), )+ }
+            }
+
+            fn bytes(&self) -> u64 {
+                match self { $( Self::$D(state) => state.bytes(), )+ }
+            }
+
+            fn list(&self, packets: &mut Vec<Packet>) {
+                match self { $( Self::$D(state) => state.list(packets), )+ }
+            }
+        }
+    };
+}

@@ -1,0 +1,377 @@
+//! Random early detection.
+
+use optcp_des::Stream;
+use optcp_units::{Bytes, Duration, Time};
+
+use super::parameters::parameters;
+use super::{Backlog, Link, OnArrival, Verdict};
+use crate::transmission::transmission_time;
+use crate::{DropReason, Packet, QueueLimit};
+
+/// Drops or marks packets at random, the more often the longer the queue has been on average.
+///
+/// # Models
+/// Of every packet that comes the average length of the queue learns, by an exponentially weighted moving average; while
+/// the queue was empty, as if packets had come one after the other. Between `min` and `max` the probability grows from
+/// zero to `max_probability`; from there, with `gentle`, to one at twice `max`, or is one at once. What is dropped is
+/// spread over time: packets since the last one count. With `adaptive`, `max_probability` follows the average every
+/// `interval`, so that it comes to lie in the middle fifth between `min` and `max`.
+/// # Source
+/// S. Floyd, V. Jacobson: Random early detection gateways for congestion avoidance, IEEE/ACM ToN 1(4), 1993. S. Floyd,
+/// R. Gummadi, S. Shenker: Adaptive RED, 2001. RFC 3168 section 7: marks up to `max`, drops beyond. What these leave
+/// open is as in ns-2.35: the first packet beyond `min` is spared; whole transmissions of idle time count.
+/// # Parameters
+/// Those of [`RedParameters`]; `min` and `max` in packets or in bytes. In bytes the average is one of bytes, and the
+/// probability grows with the packet's size.
+/// # Limits
+/// The average counts the packet in transmission (ns-2's and Linux's do not), but not the one that comes. Beyond `max`
+/// nothing is marked; ns-2 stops marking at a probability of its own instead (`mark_p_`).
+#[derive(Clone, Debug)]
+pub struct Red {
+    parameters: RedParameters,
+    /// `min` and `max`, in packets or bytes.
+    thresholds: [f64; 2],
+    in_bytes: bool,
+    stream: Option<Stream>,
+    /// How long a packet of mean size is sent.
+    mean_transmission: Duration,
+    average: f64,
+    max_probability: f64,
+    adapted: Time,
+    /// Whether the average was beyond `min` at the last packet.
+    beyond: bool,
+    /// Packets and bytes since the last one that was dropped or marked, or since the average is beyond `min`.
+    since: (u64, u64),
+}
+
+parameters! {
+    /// What [`Red`] is told.
+    pub struct RedParameters {
+        /// Up to this average nothing is dropped.
+        min: QueueLimit = QueueLimit::Packets(5), "ns-2, thresh_";
+        /// From this average on everything is, unless it is gentle; three times `min` if left out.
+        max: Option<QueueLimit> = None, "Floyd and Jacobson 1993: at least twice `min`; ns-2: three times";
+        /// How likely a packet is dropped just below `max`, apart from how long ago the last one was.
+        max_probability: f64 = 0.1, "ns-2, linterm_ of 10";
+        /// How much the average learns of one packet.
+        weight: f64 = 0.002, "Floyd and Jacobson 1993, section 6";
+        /// Whether the probability grows to one between `max` and twice `max`.
+        gentle: bool = true, "ns-2, gentle_; recommended by Floyd 2000";
+        /// Whether drops keep a distance: uniform between one and two times the mean; else between nothing and twice it.
+        wait: bool = true, "ns-2, wait_";
+        /// Whether the probability adapts.
+        adaptive: bool = false, "Floyd and Jacobson 1993";
+        /// How often it does.
+        interval: Duration = Duration::from_ms(500), "Adaptive RED, section 4";
+        /// The size of packets of which there are as many while the queue is empty, and by which bytes are counted.
+        mean_packet: Bytes = Bytes::new(1000), "ns-2, mean_pktsize_ of most of its scripts";
+        /// Whether packets that take marks are marked where they would be dropped.
+        ecn: bool = false, "RFC 3168 leaves it to whoever runs the queue";
+    }
+    wrong |it| {
+        "min" if it.min == QueueLimit::Unlimited => "packets or bytes";
+        "max" if it.thresholds().is_none() => "more than `min`, both in packets or both in bytes";
+        "max_probability" if !(it.max_probability > 0.0 && it.max_probability <= 1.0) => "above 0, at most 1";
+        "weight" if !(it.weight > 0.0 && it.weight <= 1.0) => "above 0, at most 1";
+        "interval" if it.interval == Duration::ZERO => "above zero";
+        "mean_packet" if it.mean_packet == Bytes::ZERO => "above zero";
+    }
+}
+
+impl RedParameters {
+    /// `min` and `max` in packets or bytes, if they are in order; and whether in bytes.
+    fn thresholds(&self) -> Option<([f64; 2], bool)> {
+        let (ends, in_bytes) = match (self.min, self.max) {
+            (QueueLimit::Packets(min), None) => ([u64::from(min), 3 * u64::from(min)], false),
+            (QueueLimit::Packets(min), Some(QueueLimit::Packets(max))) => {
+                ([min, max].map(u64::from), false)
+            }
+            (QueueLimit::Bytes(min), None) => ([min, min.saturating_mul(3)], true),
+            (QueueLimit::Bytes(min), Some(QueueLimit::Bytes(max))) => ([min, max], true),
+            _ => return None,
+        };
+        (ends[0] < ends[1]).then_some((ends.map(|end| end as f64), in_bytes))
+    }
+}
+
+/// What follows for a packet from the average alone.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Region {
+    Below,
+    /// The probability apart from what happened since the last drop.
+    Between(f64),
+    Above,
+}
+
+impl OnArrival for Red {
+    type Parameters = RedParameters;
+
+    fn new(parameters: &RedParameters, link: &Link) -> Self {
+        let (thresholds, in_bytes) = parameters.thresholds().unwrap_or(([0.0, 1.0], false));
+        let mean = u16::try_from(parameters.mean_packet.count()).unwrap_or(u16::MAX);
+        Red {
+            thresholds,
+            in_bytes,
+            stream: link.stream.clone(),
+            mean_transmission: transmission_time(link.rate, mean),
+            average: 0.0,
+            max_probability: parameters.max_probability,
+            adapted: Time::ZERO,
+            beyond: false,
+            since: (0, 0),
+            parameters: parameters.clone(),
+        }
+    }
+
+    fn decide(&mut self, backlog: &Backlog, packet: Packet) -> Verdict {
+        self.learn(backlog);
+        self.since.0 += 1;
+        self.since.1 += u64::from(packet.size());
+        let chosen = match self.region() {
+            Region::Below => {
+                self.beyond = false;
+                return Verdict::Take;
+            }
+            Region::Above => {
+                self.start_again(0, 0);
+                return Verdict::Drop(DropReason::AqmForced);
+            }
+            Region::Between(_) if !self.beyond => {
+                self.beyond = true;
+                self.start_again(1, packet.size());
+                false
+            }
+            Region::Between(probability) => {
+                let probability = self.spread(probability, packet.size());
+                probability > 0.0 && self.draw() <= probability
+            }
+        };
+        if !chosen {
+            return Verdict::Take;
+        }
+        self.start_again(0, 0);
+        let marks = self.parameters.ecn && packet.marking().takes_marks();
+        match marks && self.average < self.thresholds[1] {
+            true => Verdict::Mark,
+            false => Verdict::Drop(DropReason::Aqm),
+        }
+    }
+
+    fn restart(&mut self) {
+        (self.average, self.beyond) = (0.0, false);
+        self.max_probability = self.parameters.max_probability;
+    }
+}
+
+impl Red {
+    /// The average learns of what a packet finds.
+    fn learn(&mut self, backlog: &Backlog) {
+        let mut kept = 1.0 - self.parameters.weight;
+        if backlog.packets == 0 {
+            let idle = backlog.now.saturating_since(backlog.until).as_ps();
+            let missed = idle / self.mean_transmission.as_ps().max(1);
+            kept = power(kept, missed.saturating_add(1));
+        }
+        let length = if self.in_bytes { backlog.bytes as f64 } else { backlog.packets as f64 };
+        self.average = self.average * kept + length * self.parameters.weight;
+        if self.parameters.adaptive
+            && backlog.now.saturating_since(self.adapted) > self.parameters.interval
+        {
+            self.adapt(backlog.now);
+        }
+    }
+
+    /// Adaptive RED, figure 1 and section 4.
+    fn adapt(&mut self, now: Time) {
+        let [min, max] = self.thresholds;
+        let part = 0.4 * (max - min);
+        if self.average < min + part && self.max_probability > 0.01 {
+            self.max_probability *= 0.9;
+        } else if self.average > max - part && self.max_probability < 0.5 {
+            self.max_probability += (0.25 * self.max_probability).min(0.01);
+        } else {
+            return;
+        }
+        self.adapted = now;
+    }
+
+    fn region(&self) -> Region {
+        let [min, max] = self.thresholds;
+        let most = self.max_probability;
+        match self.average {
+            average if average < min => Region::Below,
+            average if average < max => Region::Between(most * (average - min) / (max - min)),
+            average if self.parameters.gentle && average < 2.0 * max => {
+                Region::Between(most + (1.0 - most) * (average - max) / max)
+            }
+            _ => Region::Above,
+        }
+    }
+
+    /// The probability for a packet of this size, so that drops are spread over time.
+    fn spread(&self, probability: f64, size: u16) -> f64 {
+        let (packets, bytes) = self.since;
+        let mean = self.parameters.mean_packet.count() as f64;
+        let since = if self.in_bytes { bytes as f64 / mean } else { packets as f64 };
+        let due = since * probability;
+        let spread = match (self.parameters.wait, due) {
+            (true, due) if due < 1.0 => 0.0,
+            (true, due) if due < 2.0 => probability / (2.0 - due),
+            (false, due) if due < 1.0 => probability / (1.0 - due),
+            _ => 1.0,
+        };
+        let sized =
+            if self.in_bytes && spread < 1.0 { spread * f64::from(size) / mean } else { spread };
+        sized.min(1.0)
+    }
+
+    fn start_again(&mut self, packets: u64, size: u16) {
+        self.since = (packets, u64::from(size));
+    }
+
+    /// A number from 0 to 1.
+    fn draw(&mut self) -> f64 {
+        let Some(stream) = &mut self.stream else { return 1.0 };
+        (stream.next_u64() >> 11) as f64 / (1u64 << 53) as f64
+    }
+}
+
+/// A number to a whole power, the same on every machine.
+fn power(base: f64, exponent: u64) -> f64 {
+    let (mut result, mut square, mut left) = (1.0, base, exponent);
+    while left > 0 {
+        if left & 1 == 1 {
+            result *= square;
+        }
+        square *= square;
+        left >>= 1;
+    }
+    result
+}
+
+#[cfg(test)]
+mod tests {
+    use optcp_des::Streams;
+    use optcp_units::{Codepoint, Marking};
+
+    use super::*;
+    use crate::queue::tests::{backlog, link, packet};
+
+    fn red(parameters: &RedParameters) -> Red {
+        let stream = Some(Streams::new(1).stream("red"));
+        Red::new(parameters, &Link { stream, ..link(QueueLimit::Unlimited) })
+    }
+
+    fn close(a: f64, b: f64) -> bool {
+        (a - b).abs() < 1e-12 * b.abs().max(1.0)
+    }
+
+    /// Floyd and Jacobson 1993, equation 1: a queue of L packets that is empty before gives an average of
+    /// L + 1 + ((1-w)^(L+1) - 1)/w after L arrivals.
+    #[test]
+    fn the_average_of_a_burst_is_that_of_the_paper() {
+        let mut red = red(&RedParameters { weight: 0.001, ..RedParameters::default() });
+        for seen in 1..=50 {
+            red.learn(&backlog(seen, 0));
+        }
+        let expected = 51.0 + (0.999_f64.powi(51) - 1.0) / 0.001;
+        assert!((red.average - expected).abs() < 1e-9, "{} {expected}", red.average);
+    }
+
+    /// 8 Mb/s: a packet of 1000 B takes 1 ms. After 10.5 ms without packets ten have been missed.
+    #[test]
+    fn an_empty_queue_counts_as_packets_one_after_the_other() {
+        let mut red = red(&RedParameters { weight: 0.5, ..RedParameters::default() });
+        red.average = 2048.0;
+        let now = Time::ZERO + Duration::from_us(10_500);
+        red.learn(&Backlog { now, ..backlog(0, 0) });
+        assert!(close(red.average, 1.0), "{}", red.average);
+    }
+
+    /// Worked by hand, min 5, max 15, 0.1: half way at 10; gentle: 0.1 + 0.9/3 at 20, certain at 30.
+    #[test]
+    fn the_probability_grows_in_two_lines() {
+        let mut gentle = red(&RedParameters::default());
+        for (average, expected) in [(10.0, 0.05), (15.0, 0.1), (20.0, 0.4)] {
+            gentle.average = average;
+            let Region::Between(found) = gentle.region() else { panic!("{average}") };
+            assert!(close(found, expected), "{found} {expected}");
+        }
+        for (average, expected) in [(4.9, Region::Below), (30.0, Region::Above)] {
+            gentle.average = average;
+            assert_eq!(gentle.region(), expected);
+        }
+        let mut hard = red(&RedParameters { gentle: false, ..RedParameters::default() });
+        hard.average = 15.0;
+        assert_eq!(hard.region(), Region::Above);
+    }
+
+    /// 1993, section 7: p/(1 - count p) makes distances uniform over 1 to 1/p; ns-2's wait_: over 1/p to 2/p.
+    #[test]
+    fn drops_are_spread_over_time() {
+        let mut red = red(&RedParameters { wait: false, ..RedParameters::default() });
+        for (since, expected) in [(1, 0.2 / 0.8), (4, 1.0), (9, 1.0)] {
+            red.since = (since, 0);
+            assert!(close(red.spread(0.2, 1000), expected), "{since}");
+        }
+        red.parameters.wait = true;
+        for (since, expected) in [(4, 0.0), (5, 0.2), (8, 0.5), (10, 1.0)] {
+            red.since = (since, 0);
+            assert!(close(red.spread(0.2, 1000), expected), "{since} {}", red.spread(0.2, 1000));
+        }
+    }
+
+    /// In bytes a packet of half the mean size is half as likely dropped, and counts for half a packet.
+    #[test]
+    fn bytes_make_long_packets_likelier() {
+        let min = QueueLimit::Bytes(5000);
+        let mut red = red(&RedParameters { min, wait: false, ..RedParameters::default() });
+        red.since = (4, 2000);
+        assert!(close(red.spread(0.1, 500), 0.5 * 0.1 / 0.8));
+    }
+
+    /// Adaptive RED, figure 1: times 0.9 below the middle, plus the least of 0.01 and a quarter above; once an interval.
+    #[test]
+    fn the_greatest_probability_adapts() {
+        let mut red =
+            red(&RedParameters { adaptive: true, weight: 1.0, ..RedParameters::default() });
+        let mut at = |half_seconds: u64, packets| {
+            let now = Time::ZERO + Duration::from_ms(501 * half_seconds);
+            red.learn(&Backlog { now, ..backlog(packets, 0) });
+            red.max_probability
+        };
+        assert!(close(at(1, 6), 0.09));
+        assert!(close(at(1, 6), 0.09), "not yet again");
+        assert!(close(at(2, 10), 0.09), "in the middle");
+        assert!(close(at(3, 12), 0.1));
+        (4..200).for_each(|time| _ = at(time, 14));
+        assert!((0.5..0.51).contains(&at(200, 14)));
+    }
+
+    /// Between the thresholds a packet that takes marks is marked, beyond `max` it is dropped (RFC 3168 section 7).
+    #[test]
+    fn marks_end_at_max() {
+        let ect = packet(0, 1000).saying(Marking::new(Codepoint::Ect0, 0));
+        let certain = RedParameters { ecn: true, weight: 1.0, ..RedParameters::default() };
+        let mut red = red(&certain);
+        let of = |red: &mut Red, packets: usize, packet: Packet| {
+            red.beyond = true;
+            red.since = (100_000, 0);
+            red.decide(&backlog(packets, 0), packet)
+        };
+        assert_eq!(of(&mut red, 14, ect), Verdict::Mark);
+        assert_eq!(of(&mut red, 14, packet(0, 1000)), Verdict::Drop(DropReason::Aqm));
+        assert_eq!(of(&mut red, 16, ect), Verdict::Drop(DropReason::Aqm));
+        assert_eq!(of(&mut red, 31, ect), Verdict::Drop(DropReason::AqmForced));
+        assert_eq!(of(&mut red, 4, ect), Verdict::Take);
+    }
+
+    /// The first packet for which the average is beyond `min` is spared (ns-2).
+    #[test]
+    fn the_first_beyond_min_is_spared() {
+        let mut red =
+            red(&RedParameters { weight: 1.0, max_probability: 1.0, ..RedParameters::default() });
+        assert_eq!(red.decide(&backlog(14, 0), packet(0, 1000)), Verdict::Take);
+        assert_eq!(red.since, (1, 1000));
+    }
+}
