@@ -1,0 +1,673 @@
+"""Record what Linux's queue disciplines do, into ``queue_linux.json`` beside this file; no part of the program.
+
+``queue_linux_build.sh FOLDER TREE`` builds the kernel; then, as any user: ``python queue_linux.py FOLDER [WORLD ...]``.
+Called so, the file boots that kernel with itself as the first process there. Time in it is simulated
+(``time-travel=inf-cpu``): whatever is worked out takes no time, and a sleep ends at its instant. So nothing is late and
+nothing depends on the machine; what differs between repetitions is what the kernel draws at random (RED, PIE, DualPI2,
+the hash of FQ-CoDel) and the greater repetitions are many for those. Reading a clock takes 256 ns there.
+
+Three network namespaces are a line: sender, router, receiver, with veth pairs of MTU 1486 between them: a full packet
+has 1500 bytes with its Ethernet header, and that is what Linux's disciplines count. The discipline sits at the router
+below a token bucket of one packet (``tbf rate R burst 1501``), which is the link: there is no other queue. A token
+bucket asks for the next packet as soon as it has let one go, and holds it until its time has come. So the discipline
+gives a packet away when a link would begin to send it, and what comes out comes at the end of its sending time. Only
+the first packet of a busy period goes at once: it is as if the link had just sent an empty one. ``netem`` delays what
+the receiver sends back by the whole round trip.
+
+``udp`` worlds: a burst of four packets at instant 0 (the first leaves at once, the others wait), and from ``first_ns``
+on one packet each ``every_ns``, numbered from 0 in the order in which they are sent, burst included. Sources with other
+sizes and rates have tables of their own. What is kept of each run:
+
+* ``sent``, ``delivered``; ``lost``: numbers of lost packets, each as the difference to the one before (the first to -1);
+  ``marked``: in the same way, those that came with CE.
+* ``lost_at_ms``: of the first 100 lost packets the instant at which the next delivered one was taken from the queue;
+  the instant of the drop for disciplines that drop at the head.
+* ``off_grid_us``: by how much the instants of delivery are off a link's whole sending times, at most.
+* ``sojourn_ms``: quantiles 0.05, 0.25, 0.5, 0.75, 0.95, 1 of the time from arrival to leaving the queue, by source.
+* ``state``: what the discipline tells of itself, each 100 ms; names of columns in ``state_columns``.
+* ``counters``: at the end.
+
+``tcp`` worlds: greedy flows that start 0.1 s apart, from :data:`WARM_S` to the end: ``goodput_mbps`` of each flow,
+``queue_packets`` (quantiles as above, and mean, sampled each 2 ms), ``marks_per_s``, ``drops_per_s``, and from the start
+``cwnd`` of the first flow each 0.25 s. ``dctcp`` worlds tell ``alpha`` and ``queue_series`` as well.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import os
+import signal
+import socket
+import statistics
+import struct
+import subprocess
+import sys
+import time
+import traceback
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).resolve()
+OUT = HERE.with_suffix(".json")
+FRAME, HEADERS = 1500, 14 + 20 + 8
+FIRST_NS = 350_000
+"""Off the grid of whole sending times, so that nothing comes just when something leaves."""
+WARM_S = 5.0
+PORT = 9000
+CLOCK, ABSOLUTE, SLACK = 1, 1, 29
+STEP_MS = 100
+QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95, 1)
+CODEL = ("maxpacket", "count", "lastcount", "ldelay_us", "drop_next_us", "drop_overlimit", "ecn_mark", "dropping")
+PIE = ("prob", "delay_us", "avg_dq_rate", "dq_rate_estimating", "packets_in", "dropped", "overlimit", "maxq", "ecn_mark")
+RED = ("early", "pdrop", "other", "marked")
+FQ = ("type", "maxpacket", "drop_overlimit", "ecn_mark", "new_flow_count", "new_flows_len", "old_flows_len")
+DUAL = ("prob", "delay_c_us", "delay_l_us", "credit", "packets_in_c", "packets_in_l", "maxq", "ecn_mark", "step_marks")
+COLUMNS: dict[str, tuple[tuple[str, ...], str]] = {
+    "codel": (CODEL, "<4Ii3I"),
+    "pie": (PIE, "<Q8I"),
+    "red": (RED, "<4I"),
+    "fq_codel": (FQ, "<7I"),
+    "dualpi2": (DUAL, "<3Ii5I"),
+}
+"""What each discipline tells of itself: names, and how its bytes are read."""
+KEPT = {
+    "codel": ("count", "lastcount", "dropping"),
+    "pie": ("prob", "delay_us"),
+    "red": (),
+    "fq_codel": ("new_flows_len", "old_flows_len"),
+    "dualpi2": ("prob", "delay_c_us", "delay_l_us"),
+}
+"""Which of these columns are kept over time, after queue length and bytes."""
+RANDOM = {"pie", "red", "dualpi2"}
+
+FILTER = "tc filter add dev r1 parent 3: protocol ip prio {0} u32 match ip dport {1} 0xffff flowid 3:{0}"
+SOURCES = [FILTER.format(1, PORT), FILTER.format(2, PORT + 1), FILTER.format(3, PORT + 2)]
+DISCIPLINES: dict[str, list[str]] = {
+    "fifo": ["pfifo limit 100"],
+    "head-drop": ["pfifo_head_drop limit 100"],
+    "codel": ["codel"],
+    "codel-ecn": ["codel ecn"],
+    "codel-10-50": ["codel limit 2000 target 10ms interval 50ms"],
+    "codel-ce": ["codel ecn ce_threshold 1ms"],
+    "fq-codel": ["fq_codel"],
+    "fq-codel-small": ["fq_codel limit 200 quantum 300 target 5ms interval 50ms noecn"],
+    "pie": ["pie"],
+    "pie-ecn": ["pie ecn"],
+    "pie-20": ["pie limit 500 target 20ms tupdate 30ms alpha 2 beta 20"],
+    "red": ["red limit 300000 min 30000 max 90000 avpkt 1500 burst 33 bandwidth 10mbit probability 0.1"],
+    "red-ecn": ["red limit 300000 min 30000 max 90000 avpkt 1500 burst 33 bandwidth 10mbit probability 0.1 ecn"],
+    "red-adaptive": ["red limit 300000 min 30000 max 90000 avpkt 1500 burst 33 bandwidth 10mbit probability 0.1 adaptive"],
+    "step-20": ["step 20"],
+    "step-40": ["step 40"],
+    "dualpi2": ["dualpi2"],
+    "dualpi2-dctcp": ["dualpi2", FILTER.format(1, PORT)],
+    "prio": ["prio bands 3", *(f"tc qdisc add dev r1 parent 3:{k} pfifo limit 50" for k in (1, 2, 3)), *SOURCES],
+    "drr": [
+        "drr",
+        "tc class add dev r1 parent 3: classid 3:1 drr quantum 1500",
+        "tc class add dev r1 parent 3: classid 3:2 drr quantum 1500",
+        "tc class add dev r1 parent 3: classid 3:3 drr quantum 3000",
+        *(f"tc qdisc add dev r1 parent 3:{k} pfifo limit 50" for k in (1, 2, 3)),
+        *SOURCES,
+    ],
+}
+"""What is put below the token bucket: a discipline, and further commands."""
+
+
+def load(times: float, seconds: float = 10, **more: Any) -> dict[str, Any]:  # noqa: ANN401 - keys of a source
+    """A source of full packets, so many times as fast as a link of 10 Mb/s."""
+    return {"every_ns": round(1_200_000 / times), "first_ns": FIRST_NS, "bytes": FRAME, "until_s": seconds, "ect": 0} | more
+
+
+def three(*sources: dict[str, Any]) -> list[dict[str, Any]]:
+    """Sources that never send at the same instant."""
+    return [source | {"first_ns": FIRST_NS + 10_000 * number} for number, source in enumerate(sources)]
+
+
+SPARSE = {"every_ns": 20_000_000, "bytes": 200}
+UDP: dict[str, dict[str, Any]] = {}
+for one in ("codel", "codel-10-50", "pie", "pie-20", "red", "red-adaptive"):
+    for factor in (1.2, 1.5, 2.0):
+        UDP[f"{one} {factor}"] = {"discipline": one, "sources": [load(factor)]}
+UDP |= {
+    "fifo 1.5": {"discipline": "fifo", "sources": [load(1.5, 2)]},
+    "head-drop 1.5": {"discipline": "head-drop", "sources": [load(1.5, 2)]},
+    "codel-ecn 1.5": {"discipline": "codel-ecn", "sources": [load(1.5, ect=2)]},
+    "codel-ce 1.2": {"discipline": "codel-ce", "sources": [load(1.2, 5, ect=2)]},
+    "pie-ecn 1.05": {"discipline": "pie-ecn", "sources": [load(1.05, ect=2)]},
+    "pie-ecn 1.5": {"discipline": "pie-ecn", "sources": [load(1.5, ect=2)]},
+    "red-ecn 1.2": {"discipline": "red-ecn", "sources": [load(1.2, ect=2)]},
+    "codel 1.2 then 0.5 then 1.2": {"discipline": "codel", "sources": three(load(1.2, 4), load(0.5, 4.3, from_s=4), load(1.2, 8, from_s=4.3))},
+    "fq-codel three and a sparse one": {
+        "discipline": "fq-codel",
+        "sources": three(load(1.0), load(0.6), load(0.2), load(1) | SPARSE),
+    },
+    "fq-codel-small three and a sparse one": {
+        "discipline": "fq-codel-small",
+        "sources": three(load(1.0), load(0.6, bytes=750), load(0.2), load(1) | SPARSE),
+    },
+    "prio": {"discipline": "prio", "sources": three(load(0.5, 4), load(0.4, 4), load(0.6, 4))},
+    "drr": {"discipline": "drr", "sources": three(load(1, 4), load(3, 4, bytes=500), load(1, 4))},
+    "dualpi2 classic 1.2": {"discipline": "dualpi2", "sources": [load(1.2)]},
+    "dualpi2 l4s 1.2": {"discipline": "dualpi2", "sources": [load(1.2, ect=1)]},
+    "dualpi2 classic 0.6 l4s 0.45": {"discipline": "dualpi2", "sources": three(load(0.6), load(0.45, ect=1))},
+    "dualpi2 classic 0.6 l4s 0.6": {"discipline": "dualpi2", "sources": three(load(0.6), load(0.6, ect=1))},
+    "dualpi2 classic 1.0 l4s 1.0": {"discipline": "dualpi2", "sources": three(load(1.0), load(1.0, ect=1))},
+}
+TCP: dict[str, dict[str, Any]] = {}
+for one in ("fifo", "codel", "fq-codel", "pie", "red"):
+    for control in ("reno", "cubic"):
+        for flows in (1, 2, 10):
+            for ecn in (0, 1):
+                if not (ecn and one == "fifo"):
+                    name = {0: one, 1: one if one == "fq-codel" else one + "-ecn"}[ecn]
+                    TCP[f"{one} {control} x{flows}" + " ecn" * ecn] = {
+                        "discipline": name, "controls": [control] * flows, "ecn": ecn, "rate_mbps": 10, "rtt_ms": 40, "stop_s": 25,
+                    }  # fmt: skip
+for flows in (1, 2, 10, 40):
+    TCP[f"step-40 dctcp x{flows}"] = {
+        "discipline": "step-40", "controls": ["dctcp"] * flows, "ecn": 1, "rate_mbps": 100, "rtt_ms": 10, "stop_s": 10,
+    }  # fmt: skip
+TCP["step-20 dctcp x2"] = TCP["step-40 dctcp x2"] | {"discipline": "step-20"}
+for first, second in ((1, 1), (1, 4), (4, 1), (4, 4)):
+    TCP[f"dualpi2 dctcp x{first} cubic x{second}"] = {
+        "discipline": "dualpi2-dctcp", "controls": ["dctcp"] * first + ["cubic"] * second, "ecn": 1,
+        "rate_mbps": 40, "rtt_ms": 10, "stop_s": 25,
+    }  # fmt: skip
+
+library = ctypes.CDLL(None)
+
+
+class Timespec(ctypes.Structure):
+    """As the C library has it."""
+
+    _fields_ = (("s", ctypes.c_long), ("ns", ctypes.c_long))
+
+
+def sleep_until(at_ns: int) -> None:
+    """Sleep until an instant of the monotonic clock."""
+    library.clock_nanosleep(CLOCK, ABSOLUTE, ctypes.byref(Timespec(*divmod(at_ns, 10**9))), None)
+
+
+def shell(*lines: str) -> None:
+    """Run commands of the system."""
+    subprocess.run(";".join(("set -e", *lines)), check=True, shell=True)  # noqa: S602 - only what stands in this file
+
+
+def child(run: Any, *arguments: object) -> tuple[int, socket.socket]:  # noqa: ANN401 - any function
+    """Run a function in a process and a network namespace of its own; its number, and a connection to it."""
+    ours, theirs = socket.socketpair()
+    number = os.fork()
+    if not number:
+        try:
+            library.unshare(0x4000_0000)  # CLONE_NEWNET
+            library.prctl(SLACK, 1, 0, 0, 0)
+            theirs.send(b".")
+            theirs.recv(1)
+            run(theirs, *arguments)
+        except BaseException:  # noqa: BLE001 - nobody else would tell
+            traceback.print_exc()
+        finally:
+            os._exit(0)
+    ours.recv(1)
+    return number, ours
+
+
+def tell(end: socket.socket, what: object) -> None:
+    """Send something to another process."""
+    text = json.dumps(what).encode()
+    end.sendall(struct.pack("<Q", len(text)) + text)
+
+
+def hear(end: socket.socket) -> Any:  # noqa: ANN401 - whatever was sent
+    """What another process tells."""
+    (length,) = struct.unpack("<Q", end.recv(8, socket.MSG_WAITALL))
+    return json.loads(end.recv(length, socket.MSG_WAITALL))
+
+
+def network(sender: int, receiver: int, rtt_ms: float, rate_mbps: float, discipline: list[str]) -> None:
+    """Lay links between two namespaces, this one between them."""
+    lines = ["sysctl -qw net.ipv4.ip_forward=1 2>/dev/null || echo 1 > /proc/sys/net/ipv4/ip_forward"]
+    for number, (name, pid) in enumerate((("s0", sender), ("d0", receiver))):
+        mac = f"02:00:00:00:0{number}"
+        lines += [
+            f"ip link add name r{number} mtu 1486 address {mac}:01 type veth peer name {name} mtu 1486 address {mac}:02",
+            f"ip link set {name} netns {pid}",
+            f"ip addr add 10.{number}.0.2/24 dev r{number}",
+            f"ip link set r{number} up",
+            f"ip neigh add 10.{number}.0.1 lladdr {mac}:02 dev r{number} nud permanent",
+        ]
+    if rtt_ms:
+        lines.append(f"tc qdisc add dev r0 root netem delay {rtt_ms}ms limit 100000")
+    lines.append(f"tc qdisc add dev r1 root handle 1: tbf rate {rate_mbps}mbit burst 1501 limit 100000000")
+    kind, *more = discipline
+    if not kind.startswith("step"):
+        lines += [f"tc qdisc add dev r1 parent 1:1 handle 3: {kind}", *more]
+    shell(*lines)
+    if kind.startswith("step"):
+        step(int(kind.split()[1]) * FRAME)
+
+
+def own_network(number: int) -> None:
+    """Set this namespace's end of a link up."""
+    name = ("s0", "d0")[number]
+    mac = f"02:00:00:00:0{number}"
+    shell(
+        f"ip addr add 10.{number}.0.1/24 dev {name}",
+        f"ip link set {name} gso_max_segs 1 up",
+        f"ip neigh add 10.{number}.0.2 lladdr {mac}:01 dev {name} nud permanent",
+        f"ip route add default via 10.{number}.0.2",
+    )
+
+
+def netlink(kind: int, flags: int, body: bytes) -> list[tuple[int, bytes]]:
+    """Ask the kernel over a netlink socket for routes and queues."""
+    with socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 0) as end:
+        end.send(struct.pack("<IHHII", 16 + len(body), kind, flags, 1, 0) + body)
+        found = []
+        while True:
+            data = end.recv(1 << 16)
+            while data:
+                length, answer = struct.unpack_from("<IH", data)
+                if answer == 2 and (error := struct.unpack_from("<i", data, 16)[0]):
+                    raise OSError(-error, os.strerror(-error))
+                if answer in {2, 3}:
+                    return found
+                found.append((answer, data[16:length]))
+                data = data[(length + 3) & ~3 :]
+
+
+def attributes(data: bytes) -> dict[int, bytes]:
+    """Parts of a netlink message by number."""
+    found = {}
+    while len(data) >= 4:  # noqa: PLR2004
+        length, number = struct.unpack_from("<HH", data)
+        found[number & 0x3FFF] = data[4:length]
+        data = data[(length + 3) & ~3 :]
+    return found
+
+
+def part(number: int, data: bytes) -> bytes:
+    """One part of a netlink message."""
+    return struct.pack("<HH", 4 + len(data), number) + data + bytes(-len(data) % 4)
+
+
+def step(threshold: int) -> None:
+    """RED that marks what finds so many bytes waiting or more: both thresholds there, and no average.
+
+    The program ``tc`` does not let the weight be 1.
+    """
+    qopt = struct.pack("<IIIBBBB", 10**7, threshold, threshold, 0, 0, 0, 1)  # limit, min, max, Wlog, Plog, Scell, ECN
+    options = part(1, qopt) + part(2, bytes(256)) + part(3, struct.pack("<I", 2**32 - 1))
+    message = struct.pack("<BxxxiIII", 0, socket.if_nametoindex("r1"), 0x30000, 0x10001, 0)
+    netlink(36, 0x605, message + part(1, b"red\0") + part(2, options))  # RTM_NEWQDISC
+
+
+def state(index: int) -> dict[str, Any]:
+    """What the discipline tells of itself."""
+    for _, message in netlink(38, 0x301, struct.pack("<BxxxiIII", 0, index, 0, 0, 0)):  # RTM_GETQDISC, dump
+        _, at, handle = struct.unpack_from("<BxxxiI", message)
+        if at != index or handle != 0x30000:  # noqa: PLR2004
+            continue
+        given = attributes(message[20:])
+        kind = given[1].rstrip(b"\0").decode()
+        stats = attributes(given[7])
+        names = ("qlen", "backlog", "drops", "requeues", "overlimits")
+        found = dict(zip(names, struct.unpack("<5I", stats[3][:20]), strict=True))
+        if kind in COLUMNS and 4 in stats:  # noqa: PLR2004
+            columns, form = COLUMNS[kind]
+            found |= dict(zip(columns, struct.unpack_from(form, stats[4]), strict=True))
+            if "prob" in found:
+                found["prob"] = round(found["prob"] / 2 ** (64 if kind == "pie" else 32), 9)
+        return found
+    raise RuntimeError("the discipline is gone")
+
+
+def send_udp(end: socket.socket, world: dict[str, Any]) -> None:
+    """Send what the sources say, and tell when each packet was sent."""
+    own_network(0)
+    tell(end, 0)
+    begin = hear(end)
+    plan = []
+    for number, source in enumerate(world["sources"]):
+        if not number:
+            plan += [(0, number)] * 4
+        at = source["first_ns"] + round(source.get("from_s", 0) * 1e9)
+        while at < source["until_s"] * 1e9:
+            plan.append((at, number))
+            at += source["every_ns"]
+    plan.sort()
+    sockets, fillings = [], []
+    for number, source in enumerate(world["sources"]):
+        one = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        one.setsockopt(socket.IPPROTO_IP, socket.IP_TOS, source["ect"])
+        one.bind(("", 8000 + number))
+        one.connect(("10.1.0.1", PORT + number))
+        sockets.append(one)
+        fillings.append(bytes(source["bytes"] - HEADERS - 8))
+    for packet, (at, number) in enumerate(plan):
+        if at:
+            sleep_until(begin + at)
+        sockets[number].send(struct.pack("<Q", packet) + fillings[number])
+    tell(end, plan)
+    end.recv(1)
+
+
+def receive_udp(end: socket.socket, world: dict[str, Any]) -> None:
+    """Take packets until told to stop; tell number, instant and ECN field of each."""
+    own_network(1)
+    sockets = []
+    for number in range(len(world["sources"])):
+        one = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        one.setsockopt(socket.IPPROTO_IP, socket.IP_RECVTOS, 1)
+        one.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 20)
+        one.bind(("", PORT + number))
+        sockets.append(one)
+    tell(end, 0)
+    import select  # noqa: PLC0415 - only here
+
+    poll = select.poll()
+    for one in (*sockets, end):
+        poll.register(one.fileno(), select.POLLIN)
+    by_number = {one.fileno(): one for one in sockets}
+    rows = []
+    while True:
+        for number, _ in poll.poll():
+            if number == end.fileno():
+                tell(end, rows)
+                return
+            data, more, _, _ = by_number[number].recvmsg(2048, 64)
+            rows.append((struct.unpack_from("<Q", data)[0], time.monotonic_ns(), more[0][2][0] & 3))
+
+
+def quantiles(values: list[float], digits: int = 3) -> list[float]:
+    """The quantiles that are kept."""
+    values = sorted(values)
+    return [round(values[min(len(values) - 1, int(part * len(values)))], digits) for part in QUANTILES] if values else []
+
+
+def differences(numbers: list[int]) -> list[int]:
+    """Each number less the one before, the first less -1."""
+    return [now - then for then, now in zip([-1, *numbers], numbers, strict=False)]
+
+
+def udp(world: dict[str, Any]) -> dict[str, Any]:
+    """One run of sources that do not respond."""
+    sender, to_sender = child(send_udp, world)
+    receiver, to_receiver = child(receive_udp, world)
+    discipline = DISCIPLINES[world["discipline"]]
+    network(sender, receiver, 0, 10, discipline)
+    kind = discipline[0].split()[0]
+    for end in (to_sender, to_receiver):
+        end.send(b".")
+        hear(end)
+    index = socket.if_nametoindex("r1")
+    begin = (time.monotonic_ns() // 10**9 + 1) * 10**9
+    tell(to_sender, begin)
+    stop = max(source["until_s"] for source in world["sources"])
+    series: list[list[Any]] = []
+    told: dict[str, Any] = {}
+    for number in range(1, int(stop * 1000 / STEP_MS) + 1):
+        sleep_until(begin + number * STEP_MS * 10**6 - 50_000)
+        told = state(index)
+        series.append([told[key] for key in ("qlen", "backlog", "drops", *KEPT.get(kind, ()))])
+    plan = hear(to_sender)
+    sleep_until(begin + round(stop * 1e9) + 3 * 10**9)
+    to_receiver.send(b".")
+    rows = hear(to_receiver)
+    counters = state(index)
+    finish(sender, receiver, to_sender, to_receiver)
+    came = {number: (at - begin, field) for number, at, field in rows}
+    lost = [number for number in range(len(plan)) if number not in came]
+    after, then = {}, None
+    for number in reversed(range(len(plan))):
+        then = number if number in came else then
+        after[number] = then
+    times = [packet["bytes"] * 800 for packet in world["sources"]]
+    leaves = {number: came[number][0] - times[plan[number][1]] for number in came}
+    at_ms = [round(leaves[after[number]] / 1e6, 4) for number in lost[:100] if after[number] is not None]
+    sojourn: list[list[float]] = [[] for _ in world["sources"]]
+    for number in came:
+        sojourn[plan[number][1]].append((leaves[number] - plan[number][0]) / 1e6)
+    # From the second delivery on, while the sources overload the link, everything leaves a whole sending time apart.
+    at = sorted(arrived for arrived, _ in came.values())
+    off = [(arrived - at[1]) % 1_200_000 for arrived in at[1 : len(at) // 2]] if len(times) == 1 else [0]
+    return {
+        "sent": [sum(source == number for _, source in plan) for number in range(len(times))],
+        "delivered": [len(it) for it in sojourn],
+        "lost": differences(lost),
+        "marked": differences(sorted(number for number, (_, field) in came.items() if field == 3)),  # noqa: PLR2004
+        "lost_at_ms": at_ms,
+        "off_grid_us": max(min(it, 1_200_000 - it) for it in off) / 1000,
+        "sojourn_ms": [quantiles(it) for it in sojourn],
+        "state_columns": ["qlen", "backlog_bytes", "drops", *KEPT.get(kind, ())],
+        "state": series,
+        "counters": counters,
+    }
+
+
+def finish(sender: int, receiver: int, *ends: socket.socket) -> None:
+    """Take the network down."""
+    for process in (sender, receiver):
+        os.kill(process, signal.SIGKILL)
+        os.waitpid(process, 0)
+    for end in ends:
+        end.close()
+    shell("ip link del r0", "ip link del r1")
+    time.sleep(1)
+
+
+def send_tcp(end: socket.socket, world: dict[str, Any]) -> None:
+    """Send for ever; tell windows and the like over time."""
+    own_network(0)
+    settings(world)
+    tell(end, 0)
+    begin = hear(end)
+    ends: list[socket.socket] = []
+    rows = []
+    tick = 10_000_000
+    for number in range(int(world["stop_s"] * 1e9 / tick)):
+        sleep_until(begin + number * tick)
+        if not number % 10 and len(ends) < len(world["controls"]):
+            one = socket.socket()
+            control = world["controls"][len(ends)]
+            one.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, control.encode())
+            one.connect(("10.1.0.1", PORT + (control != world["controls"][0])))
+            one.setblocking(False)
+            ends.append(one)
+        row = []
+        for one, control in zip(ends, world["controls"], strict=False):
+            try:
+                while one.send(bytes(1 << 18)):
+                    pass
+            except BlockingIOError:
+                pass
+            info = struct.unpack_from("<8x24I", one.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 104))
+            alpha = 0
+            if control == "dctcp":
+                alpha = struct.unpack_from("<HHI", one.getsockopt(socket.IPPROTO_TCP, 26, 32))[2]  # TCP_CC_INFO
+            row.append((info[18], info[17], info[15], alpha))
+        rows.append(row)
+    tell(end, rows)
+    end.recv(1)
+
+
+def settings(world: dict[str, Any]) -> None:
+    """Settings of TCP in this namespace."""
+    ipv4 = Path("/proc/sys/net/ipv4")
+    for name, value in (
+        ("tcp_ecn", str(world["ecn"])),
+        ("tcp_no_metrics_save", "1"),
+        ("tcp_wmem", "4096 1000000 4000000"),
+        ("tcp_rmem", "4096 4000000 16000000"),
+    ):
+        (ipv4 / name).write_text(value, encoding="ascii")
+
+
+def receive_tcp(end: socket.socket, world: dict[str, Any]) -> None:
+    """Read what comes; tell how much of each flow each 10 ms."""
+    own_network(1)
+    settings(world)
+    servers = []
+    for number in range(2):
+        server = socket.socket()
+        if "dctcp" in world["controls"] and not number:
+            server.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, b"dctcp")
+        server.bind(("10.1.0.1", PORT + number))
+        server.listen(100)
+        server.setblocking(False)
+        servers.append(server)
+    tell(end, 0)
+    begin = hear(end)
+    ends: list[socket.socket] = []
+    bytes_read: list[int] = []
+    rows = []
+    for number in range(1, int(world["stop_s"] * 100) + 1):
+        sleep_until(begin + number * 10_000_000)
+        for server in servers:
+            try:
+                one, _ = server.accept()
+            except BlockingIOError:
+                continue
+            one.setblocking(False)
+            ends.append(one)
+            bytes_read.append(0)
+        for place, one in enumerate(ends):
+            try:
+                while got := len(one.recv(1 << 20)):
+                    bytes_read[place] += got
+            except BlockingIOError:
+                pass
+        if not number % 100:
+            rows.append(list(bytes_read))
+    tell(end, rows)
+    end.recv(1)
+
+
+def tcp(world: dict[str, Any]) -> dict[str, Any]:
+    """One run of greedy flows."""
+    sender, to_sender = child(send_tcp, world)
+    receiver, to_receiver = child(receive_tcp, world)
+    discipline = DISCIPLINES[world["discipline"]]
+    network(sender, receiver, world["rtt_ms"], world["rate_mbps"], discipline)
+    for end in (to_receiver, to_sender):
+        end.send(b".")
+        hear(end)
+    index = socket.if_nametoindex("r1")
+    begin = (time.monotonic_ns() // 10**9 + 1) * 10**9
+    tell(to_receiver, begin - 5_000_000)
+    tell(to_sender, begin)
+    queue, before, told = [], {}, {}
+    dual: list[list[float]] = []
+    for number in range(1, int(world["stop_s"] * 500)):
+        sleep_until(begin + number * 2_000_000 + 333_000)
+        told = state(index)
+        if number * 0.002 < WARM_S:
+            before = told
+        else:
+            queue.append(told["qlen"])
+            if "delay_c_us" in told:
+                dual.append([told["prob"], told["delay_c_us"] / 1000, told["delay_l_us"] / 1000])
+    rows, read = hear(to_sender), hear(to_receiver)
+    finish(sender, receiver, to_sender, to_receiver)
+    span = world["stop_s"] - WARM_S
+    warm = read[int(WARM_S) - 1]
+    goodput = [round((last - first) * 8e-6 / (len(read) - int(WARM_S)), 4) for first, last in zip(warm, read[-1], strict=True)]  # fmt: skip
+    found: dict[str, Any] = {
+        "goodput_mbps": goodput,
+        "queue_packets": [*quantiles(queue, 0), round(statistics.mean(queue), 3)],
+        "drops_per_s": round((told["drops"] - before["drops"]) / span, 4),
+        "cwnd": [row[0][0] for row in rows[24::25]],
+    }
+    for key in ("marked", "ecn_mark"):
+        if key in told:
+            found["marks_per_s"] = round((told[key] - before[key]) / span, 4)
+    if dual:
+        for place, name in enumerate(("prob", "delay_c_ms", "delay_l_ms")):
+            values = [row[place] for row in dual]
+            found[name] = [*quantiles(values, 6), round(statistics.mean(values), 6)]
+        found["step_marks_per_s"] = round((told["step_marks"] - before["step_marks"]) / span, 4)
+    if "dctcp" in world["controls"]:
+        late = [one for row in rows[int(WARM_S * 100) :] for one, control in zip(row, world["controls"], strict=True) if control == "dctcp"]  # fmt: skip
+        found["alpha"] = [*quantiles([one[3] / 1024 for one in late], 4), round(statistics.mean(one[3] for one in late) / 1024, 5)]  # fmt: skip
+        found["dctcp_cwnd"] = [*quantiles([one[0] for one in late], 0), round(statistics.mean(one[0] for one in late), 3)]
+        found["queue_series"] = queue[:500]
+    return found
+
+
+def text_of(discipline: list[str]) -> str:
+    """Every parameter of a discipline, as the program tc tells it."""
+    network(os.getpid(), os.getpid(), 0, 10, discipline)
+    told = subprocess.run(["tc", "-d", "qdisc", "show", "dev", "r1"], check=True, capture_output=True, text=True)  # noqa: S603, S607
+    shell("ip link del r0", "ip link del r1")
+    return " ".join(line.strip() for line in told.stdout.splitlines()[1:])
+
+
+def record(asked: list[str]) -> None:
+    """As the first process of the kernel: run every world, and stop."""
+    shell("mount -t proc proc /proc", "mount -t sysfs sys /sys", "ip link set lo up")
+    library.prctl(SLACK, 1, 0, 0, 0)
+    runs = json.loads(OUT.read_text(encoding="utf-8")) if OUT.exists() else {}
+    runs.setdefault("disciplines", {})
+    for name in DISCIPLINES:
+        runs["disciplines"][name] = DISCIPLINES[name] + [text_of(DISCIPLINES[name])]
+    for part_name, worlds, run in (("udp", UDP, udp), ("tcp", TCP, tcp)):
+        for name, world in worlds.items():
+            if asked and not any(word in f"{part_name} {name}" for word in asked):
+                continue
+            kind = DISCIPLINES[world["discipline"]][0].split()[0]
+            repetitions = 5 if kind in RANDOM else 2
+            started = time.monotonic()
+            done = [run(world) for _ in range(repetitions)]
+            runs.setdefault(part_name, {})[name] = world | {"runs": thin(done)}
+            first = {key: value for key, value in done[0].items() if key in {"delivered", "goodput_mbps", "sojourn_ms", "queue_packets", "off_grid_us"}}  # fmt: skip
+            sys.stdout.write(f"{part_name} {name}: {first} {time.monotonic() - started:.0f} s\n")
+            sys.stdout.flush()
+            write(runs)
+
+
+LONG = ("lost", "marked", "lost_at_ms", "state", "state_columns", "cwnd", "queue_series")
+
+
+def thin(done: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Of the second repetition on only what is short, and whether the rest is the same."""
+    first, *others = done
+    kept = [first]
+    for other in others:
+        short = {key: value for key, value in other.items() if key not in LONG}
+        same = {key: value for key, value in first.items()} == other
+        kept.append({"same_as_first": True} if same else short)
+    return kept
+
+
+def write(runs: dict[str, Any]) -> None:
+    """Write what is recorded, a line a world."""
+    text = '{"made_by": ' + json.dumps(f"Linux {os.uname().release}, as a process, time-travel=inf-cpu, HZ 1000, queue_linux.py")
+    for key in ("disciplines", "udp", "tcp"):
+        rows = runs.get(key, {})
+        lines = [f' "{name}": {json.dumps(row, separators=(",", ":"))}' for name, row in rows.items()]
+        text += f',\n"{key}": {{\n' + ",\n".join(lines) + "\n}"
+    OUT.write_text(text + "}\n", encoding="utf-8")
+    os.sync()
+
+
+def boot(folder: str, asked: list[str]) -> None:
+    """Run this file as the first process of a Linux of its own."""
+    place = Path(folder).resolve()
+    kernel = [str(place / "linux-source-6.1/linux"), "time-travel=inf-cpu", "root=/dev/root", "rootfstype=hostfs", "rootflags=/"]
+    kernel += ["rw", "quiet", "mem=1024M", "con=null", "con0=fd:0,fd:1", f"init={sys.executable}", "--", str(HERE), *asked]
+    subprocess.run(kernel, check=True, env=os.environ | {"LD_PRELOAD": str(place / "floating.so")})  # noqa: S603
+
+
+if __name__ == "__main__":
+    if os.getpid() == 1:
+        try:
+            record([word.replace("_", " ") for word in sys.argv[1:]])
+        except Exception:  # noqa: BLE001 - the kernel stops before anybody else could print it
+            traceback.print_exc()
+        os.sync()
+        sys.stdout.flush()
+        library.reboot(0x4321FEDC)
+    else:
+        boot(sys.argv[1], [word.replace(" ", "_") for word in sys.argv[2:]])

@@ -1,0 +1,81 @@
+#!/bin/sh
+# Build the Linux that queue_linux.py records: Linux 6.1 as a process (user mode), whose time is simulated.
+# usage: queue_linux_build.sh FOLDER [TREE WITH net/sched/sch_dualpi2.c]
+#
+# Needs Debian's packages linux-source-6.1, flex, bison, bc, gcc and make, and about 15 minutes of one core. Debian's
+# own package user-mode-linux is the same kernel without CONFIG_UML_TIME_TRAVEL_SUPPORT: it runs in real time only.
+# Nothing of the kernel is changed but HZ, which a user-mode Linux has at 100: it is 1000 here, so that timers which
+# count ticks (PIE's update each 15 ms, delayed ACKs) are not coarser than on other machines.
+#
+# The second argument, if any, is a tree of the L4S team's Linux 5.4 (git, net/sched/sch_dualpi2.c of 2019, draft 8 of
+# what became RFC 9332). Its DualPI2 is built in with three names brought up to date; there is none in 6.1.
+#
+# dlopened by queue_linux.py: floating.so, for processors whose floating-point state is larger than a user-mode Linux
+# of that time makes room for (AMX). It gives the kernel that runs underneath the rest of that state as zeros.
+set -eu
+folder=$1
+dualpi2=${2:-}
+mkdir -p "$folder"
+cd "$folder"
+[ -d linux-source-6.1 ] || tar xf /usr/src/linux-source-6.1.tar.xz
+cat > floating.c <<'C'
+#define _GNU_SOURCE
+#include <cpuid.h>
+#include <dlfcn.h>
+#include <stdarg.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/uio.h>
+static char whole[1 << 16];
+long ptrace(enum __ptrace_request request, ...) {
+  static long (*real)(enum __ptrace_request, ...);
+  va_list rest;
+  va_start(rest, request);
+  int pid = va_arg(rest, int);
+  void *address = va_arg(rest, void *), *data = va_arg(rest, void *);
+  va_end(rest);
+  if (!real) real = dlsym(RTLD_NEXT, "ptrace");
+  if (request == PTRACE_SETREGSET && address == (void *)0x202) {
+    struct iovec *given = data, all = {whole, 0};
+    unsigned a, size, c, d;
+    __cpuid_count(13, 0, a, size, c, d);
+    if (given->iov_len < size && size < sizeof whole) {
+      memset(whole, 0, size);
+      memcpy(whole, given->iov_base, given->iov_len);
+      *(unsigned long *)(whole + 512) &= 0x3ff;
+      all.iov_len = size;
+      return real(request, pid, address, &all);
+    }
+  }
+  return real(request, pid, address, data);
+}
+C
+cc -O2 -shared -fPIC -o floating.so floating.c -ldl
+cd linux-source-6.1
+sed -i '/^config HZ/,/default/ s/default 100$/default 1000/' arch/um/Kconfig
+if [ -n "$dualpi2" ] && [ ! -e net/sched/sch_dualpi2.c ]; then
+  git -C "$dualpi2" show HEAD:net/sched/sch_dualpi2.c > net/sched/sch_dualpi2.c
+  git -C "$dualpi2" show HEAD:include/uapi/linux/pkt_sched.h | sed -n '/^\/\* DUALPI2/,/^#endif/p' | sed '$d' \
+    > net/sched/dualpi2_uapi.h
+  sed -i 's|#include <net/pkt_cls.h>|&\n#include "dualpi2_uapi.h"|; s/prandom_u32()/get_random_u32()/
+    s/tcf_classify(skb, fl,/tcf_classify(skb, NULL, fl,/; s/tc_skb_protocol(skb)/skb_protocol(skb, true)/' \
+    net/sched/sch_dualpi2.c
+  echo 'obj-y += sch_dualpi2.o' >> net/sched/Makefile
+fi
+on="64BIT SLUB UML_TIME_TRAVEL_SUPPORT PRINTK BINFMT_ELF BINFMT_SCRIPT NO_HZ_IDLE HIGH_RES_TIMERS MULTIUSER POSIX_TIMERS
+FUTEX EPOLL SIGNALFD TIMERFD EVENTFD SHMEM AIO ADVISE_SYSCALLS MEMBARRIER FHANDLE SYSVIPC FILE_LOCKING NAMESPACES
+NET_NS TTY UNIX98_PTYS SSL STDERR_CONSOLE NULL_CHAN PROC_FS PROC_SYSCTL SYSFS TMPFS DEVTMPFS HOSTFS NET UNIX PACKET
+INET NET_CORE NETDEVICES VETH TUN INET_DIAG INET_TCP_DIAG TCP_CONG_ADVANCED TCP_CONG_CUBIC TCP_CONG_DCTCP TCP_CONG_BBR
+NET_SCHED NET_SCH_PRIO NET_SCH_RED NET_SCH_TBF NET_SCH_NETEM NET_SCH_DRR NET_SCH_CODEL NET_SCH_FQ_CODEL NET_SCH_FQ
+NET_SCH_PIE NET_SCH_FQ_PIE NET_SCH_FIFO NET_CLS NET_CLS_U32 NET_CLS_FW NET_CLS_MATCHALL NET_CLS_ACT NET_ACT_SKBEDIT"
+off="SLOB BLOCK STATIC_LINK IPV6 NETFILTER WIRELESS DEBUG_KERNEL MODULES PTP_1588_CLOCK TCP_CONG_WESTWOOD TCP_CONG_HTCP
+TCP_CONG_BIC"
+{
+  for name in $on; do echo "CONFIG_$name=y"; done
+  for name in $off; do echo "CONFIG_$name=n"; done
+} > ../fragment
+export ARCH=um
+make -s tinyconfig
+scripts/kconfig/merge_config.sh -m .config ../fragment > /dev/null
+make -s olddefconfig
+exec nice -n 19 make -s linux
