@@ -1,35 +1,46 @@
 """Record what Linux's queue disciplines do, into ``queue_linux.json`` beside this file; no part of the program.
 
-``queue_linux_build.sh FOLDER TREE`` builds the kernel; then, as any user: ``python queue_linux.py FOLDER [WORLD ...]``.
-Called so, the file boots that kernel with itself as the first process there. Time in it is simulated
-(``time-travel=inf-cpu``): whatever is worked out takes no time, and a sleep ends at its instant. So nothing is late and
-nothing depends on the machine; what differs between repetitions is what the kernel draws at random (RED, PIE, DualPI2,
-the hash of FQ-CoDel) and the greater repetitions are many for those. Reading a clock takes 256 ns there.
+``queue_linux_build.sh FOLDER [TREE]`` builds the kernel; then, as root: ``python queue_linux.py FOLDER [WORLD ...]``,
+half an hour for everything. Called so, the file boots that kernel with itself as the first process there. Time in it is
+simulated (``time-travel=inf-cpu``): whatever is worked out takes no time, and a sleep ends at its instant. Nothing is
+late, and nothing depends on the machine. What differs between repetitions is what the kernel draws at random: RED, PIE,
+DualPI2, the hash of FQ-CoDel, and in TCP worlds what the microseconds of a start change. Reading a clock takes 256 ns
+there, and the clock goes in such steps.
 
 Three network namespaces are a line: sender, router, receiver, with veth pairs of MTU 1486 between them: a full packet
 has 1500 bytes with its Ethernet header, and that is what Linux's disciplines count. The discipline sits at the router
 below a token bucket of one packet (``tbf rate R burst 1501``), which is the link: there is no other queue. A token
 bucket asks for the next packet as soon as it has let one go, and holds it until its time has come. So the discipline
 gives a packet away when a link would begin to send it, and what comes out comes at the end of its sending time. Only
-the first packet of a busy period goes at once: it is as if the link had just sent an empty one. ``netem`` delays what
-the receiver sends back by the whole round trip.
+the first packet of a busy period goes at once: it is as if the link had just sent one. The packet that the token bucket
+holds is none of the discipline's any more. ``netem`` delays what the receiver sends back by the whole round trip.
+``disciplines`` holds what was asked for, and last what ``tc -d qdisc show`` said of it.
 
 ``udp`` worlds: a burst of four packets at instant 0 (the first leaves at once, the others wait), and from ``first_ns``
-on one packet each ``every_ns``, numbered from 0 in the order in which they are sent, burst included. Sources with other
-sizes and rates have tables of their own. What is kept of each run:
+on one packet each ``every_ns``, numbered from 0 in the order in which they are sent, burst included. Each of
+``sources`` goes to a port of its own (and from one of its own), only the first sends a burst, and ``from_s`` is added
+to ``first_ns``. ``runs`` holds the repetitions; of the second on only what is short, or that it is the same:
 
-* ``sent``, ``delivered``; ``lost``: numbers of lost packets, each as the difference to the one before (the first to -1);
-  ``marked``: in the same way, those that came with CE.
+* ``sent``, ``delivered``: packets by source. ``lost``: numbers of lost packets, each as the difference to the one
+  before (the first to -1), of the first 1000 (200 where the discipline draws at random); ``marked``: in the same way,
+  those that came with CE; ``lost_in_all``, ``marked_in_all``.
 * ``lost_at_ms``: of the first 100 lost packets the instant at which the next delivered one was taken from the queue;
   the instant of the drop for disciplines that drop at the head.
-* ``off_grid_us``: by how much the instants of delivery are off a link's whole sending times, at most.
-* ``sojourn_ms``: quantiles 0.05, 0.25, 0.5, 0.75, 0.95, 1 of the time from arrival to leaving the queue, by source.
+* ``off_grid_us``: by how much the instants of delivery are off a link's whole sending times, at most; 0 where there
+  are several sources.
+* ``sojourn_ms``: quantiles 0.05, 0.25, 0.5, 0.75, 0.95, 1 of the time from arrival to leaving the queue, by source;
+  less than 0 where a packet found the link idle and the token bucket let it go at once.
 * ``state``: what the discipline tells of itself, each 100 ms; names of columns in ``state_columns``.
-* ``counters``: at the end.
+* ``prob_each_15_ms``: the probability of PIE and DualPI2, of the first 6 s. The kernel tells it without its whole part;
+  it is put together from looks each 5 ms.
+* ``counters``: at the end, as the kernel tells them.
 
-``tcp`` worlds: greedy flows that start 0.1 s apart, from :data:`WARM_S` to the end: ``goodput_mbps`` of each flow,
-``queue_packets`` (quantiles as above, and mean, sampled each 2 ms), ``marks_per_s``, ``drops_per_s``, and from the start
-``cwnd`` of the first flow each 0.25 s. ``dctcp`` worlds tell ``alpha`` and ``queue_series`` as well.
+``tcp`` worlds: greedy flows of ``controls`` that start 0.1 s apart, from :data:`WARM_S` to the end: ``goodput_mbps`` of
+each flow (what was acknowledged), ``queue_packets`` (quantiles as above, and the mean; sampled each 5 ms, each 2 ms with DCTCP),
+``marks_per_s``, ``drops_per_s``, and from the start ``cwnd`` of the first flow each 0.25 s. With DCTCP ``alpha`` and
+``dctcp_cwnd`` of all its flows, each 25 ms (quantiles and mean), and ``queue_series``, 400 samples. With DualPI2
+``prob`` and the delays of both queues, quantiles and mean. Flows to port 9000 are those of the first control, and with
+``dualpi2-dctcp`` a filter puts these into the L queue whatever their ECN field says.
 """
 
 from __future__ import annotations
@@ -55,11 +66,27 @@ FIRST_NS = 350_000
 """Off the grid of whole sending times, so that nothing comes just when something leaves."""
 WARM_S = 5.0
 PORT = 9000
-CLOCK, ABSOLUTE, SLACK = 1, 1, 29
-STEP_MS = 100
+CLOCK, ABSOLUTE, SLACK, TIMESTAMPS = 1, 1, 29, 35
+STEP_MS, LOOK_MS = 100, 5
+TICK_MS = 25
+"""How often senders look after their flows."""
+SAMPLE_MS = {True: 2, False: 5}
+"""How often the queue is looked at, by whether one of the flows is of DCTCP."""
+MOST = 1000
+"""How many numbers of packets are kept; of disciplines that draw at random 200."""
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95, 1)
 CODEL = ("maxpacket", "count", "lastcount", "ldelay_us", "drop_next_us", "drop_overlimit", "ecn_mark", "dropping")
-PIE = ("prob", "delay_us", "avg_dq_rate", "dq_rate_estimating", "packets_in", "dropped", "overlimit", "maxq", "ecn_mark")
+PIE = (
+    "prob",
+    "delay_us",
+    "avg_dq_rate",
+    "dq_rate_estimating",
+    "packets_in",
+    "dropped",
+    "overlimit",
+    "maxq",
+    "ecn_mark",
+)
 RED = ("early", "pdrop", "other", "marked")
 FQ = ("type", "maxpacket", "drop_overlimit", "ecn_mark", "new_flow_count", "new_flows_len", "old_flows_len")
 DUAL = ("prob", "delay_c_us", "delay_l_us", "credit", "packets_in_c", "packets_in_l", "maxq", "ecn_mark", "step_marks")
@@ -97,7 +124,9 @@ DISCIPLINES: dict[str, list[str]] = {
     "pie-20": ["pie limit 500 target 20ms tupdate 30ms alpha 2 beta 20"],
     "red": ["red limit 300000 min 30000 max 90000 avpkt 1500 burst 33 bandwidth 10mbit probability 0.1"],
     "red-ecn": ["red limit 300000 min 30000 max 90000 avpkt 1500 burst 33 bandwidth 10mbit probability 0.1 ecn"],
-    "red-adaptive": ["red limit 300000 min 30000 max 90000 avpkt 1500 burst 33 bandwidth 10mbit probability 0.1 adaptive"],
+    "red-adaptive": [
+        "red limit 300000 min 30000 max 90000 avpkt 1500 burst 33 bandwidth 10mbit probability 0.1 adaptive"
+    ],
     "step-20": ["step 20"],
     "step-40": ["step 40"],
     "dualpi2": ["dualpi2"],
@@ -115,9 +144,15 @@ DISCIPLINES: dict[str, list[str]] = {
 """What is put below the token bucket: a discipline, and further commands."""
 
 
-def load(times: float, seconds: float = 10, **more: Any) -> dict[str, Any]:  # noqa: ANN401 - keys of a source
+def load(times: float, seconds: float = 6, **more: Any) -> dict[str, Any]:  # noqa: ANN401 - keys of a source
     """A source of full packets, so many times as fast as a link of 10 Mb/s."""
-    return {"every_ns": round(1_200_000 / times), "first_ns": FIRST_NS, "bytes": FRAME, "until_s": seconds, "ect": 0} | more
+    return {
+        "every_ns": round(1_200_000 / times),
+        "first_ns": FIRST_NS,
+        "bytes": FRAME,
+        "until_s": seconds,
+        "ect": 0,
+    } | more
 
 
 def three(*sources: dict[str, Any]) -> list[dict[str, Any]]:
@@ -129,7 +164,7 @@ SPARSE = {"every_ns": 20_000_000, "bytes": 200}
 UDP: dict[str, dict[str, Any]] = {}
 for one in ("codel", "codel-10-50", "pie", "pie-20", "red", "red-adaptive"):
     for factor in (1.2, 1.5, 2.0):
-        UDP[f"{one} {factor}"] = {"discipline": one, "sources": [load(factor)]}
+        UDP[f"{one} {factor}"] = {"discipline": one, "sources": [load(factor, 10 if one == "codel" else 6)]}
 UDP |= {
     "fifo 1.5": {"discipline": "fifo", "sources": [load(1.5, 2)]},
     "head-drop 1.5": {"discipline": "head-drop", "sources": [load(1.5, 2)]},
@@ -138,7 +173,10 @@ UDP |= {
     "pie-ecn 1.05": {"discipline": "pie-ecn", "sources": [load(1.05, ect=2)]},
     "pie-ecn 1.5": {"discipline": "pie-ecn", "sources": [load(1.5, ect=2)]},
     "red-ecn 1.2": {"discipline": "red-ecn", "sources": [load(1.2, ect=2)]},
-    "codel 1.2 then 0.5 then 1.2": {"discipline": "codel", "sources": three(load(1.2, 4), load(0.5, 4.3, from_s=4), load(1.2, 8, from_s=4.3))},
+    "codel 1.2 then 0.5 then 1.2": {
+        "discipline": "codel",
+        "sources": three(load(1.2, 4), load(0.5, 4.3, from_s=4), load(1.2, 8, from_s=4.3)),
+    },
     "fq-codel three and a sparse one": {
         "discipline": "fq-codel",
         "sources": three(load(1.0), load(0.6), load(0.2), load(1) | SPARSE),
@@ -163,7 +201,8 @@ for one in ("fifo", "codel", "fq-codel", "pie", "red"):
                 if not (ecn and one == "fifo"):
                     name = {0: one, 1: one if one == "fq-codel" else one + "-ecn"}[ecn]
                     TCP[f"{one} {control} x{flows}" + " ecn" * ecn] = {
-                        "discipline": name, "controls": [control] * flows, "ecn": ecn, "rate_mbps": 10, "rtt_ms": 40, "stop_s": 25,
+                        "discipline": name, "controls": [control] * flows, "ecn": ecn,
+                        "rate_mbps": 10, "rtt_ms": 40, "stop_s": 20,
                     }  # fmt: skip
 for flows in (1, 2, 10, 40):
     TCP[f"step-40 dctcp x{flows}"] = {
@@ -177,6 +216,8 @@ for first, second in ((1, 1), (1, 4), (4, 1), (4, 4)):
     }  # fmt: skip
 
 library = ctypes.CDLL(None)
+route: list[socket.socket] = []
+"""The netlink socket, once there is one."""
 
 
 class Timespec(ctypes.Structure):
@@ -232,7 +273,8 @@ def network(sender: int, receiver: int, rtt_ms: float, rate_mbps: float, discipl
     for number, (name, pid) in enumerate((("s0", sender), ("d0", receiver))):
         mac = f"02:00:00:00:0{number}"
         lines += [
-            f"ip link add name r{number} mtu 1486 address {mac}:01 type veth peer name {name} mtu 1486 address {mac}:02",
+            f"ip link add name r{number} mtu 1486 address {mac}:01 type veth"
+            f" peer name {name} mtu 1486 address {mac}:02",
             f"ip link set {name} netns {pid}",
             f"ip addr add 10.{number}.0.2/24 dev r{number}",
             f"ip link set r{number} up",
@@ -263,25 +305,27 @@ def own_network(number: int) -> None:
 
 def netlink(kind: int, flags: int, body: bytes) -> list[tuple[int, bytes]]:
     """Ask the kernel over a netlink socket for routes and queues."""
-    with socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 0) as end:
-        end.send(struct.pack("<IHHII", 16 + len(body), kind, flags, 1, 0) + body)
-        found = []
-        while True:
-            data = end.recv(1 << 16)
-            while data:
-                length, answer = struct.unpack_from("<IH", data)
-                if answer == 2 and (error := struct.unpack_from("<i", data, 16)[0]):
-                    raise OSError(-error, os.strerror(-error))
-                if answer in {2, 3}:
-                    return found
-                found.append((answer, data[16:length]))
-                data = data[(length + 3) & ~3 :]
+    if not route:
+        route.append(socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 0))
+    (end,) = route
+    end.send(struct.pack("<IHHII", 16 + len(body), kind, flags, 1, 0) + body)
+    found: list[tuple[int, bytes]] = []
+    while True:
+        data = end.recv(1 << 16)
+        while data:
+            length, answer = struct.unpack_from("<IH", data)
+            if answer == 2 and (error := struct.unpack_from("<i", data, 16)[0]):
+                raise OSError(-error, os.strerror(-error))
+            if answer in {2, 3}:
+                return found
+            found.append((answer, data[16:length]))
+            data = data[(length + 3) & ~3 :]
 
 
 def attributes(data: bytes) -> dict[int, bytes]:
     """Parts of a netlink message by number."""
     found = {}
-    while len(data) >= 4:  # noqa: PLR2004
+    while len(data) >= 4:
         length, number = struct.unpack_from("<HH", data)
         found[number & 0x3FFF] = data[4:length]
         data = data[(length + 3) & ~3 :]
@@ -308,14 +352,14 @@ def state(index: int) -> dict[str, Any]:
     """What the discipline tells of itself."""
     for _, message in netlink(38, 0x301, struct.pack("<BxxxiIII", 0, index, 0, 0, 0)):  # RTM_GETQDISC, dump
         _, at, handle = struct.unpack_from("<BxxxiI", message)
-        if at != index or handle != 0x30000:  # noqa: PLR2004
+        if at != index or handle != 0x30000:
             continue
         given = attributes(message[20:])
         kind = given[1].rstrip(b"\0").decode()
         stats = attributes(given[7])
         names = ("qlen", "backlog", "drops", "requeues", "overlimits")
         found = dict(zip(names, struct.unpack("<5I", stats[3][:20]), strict=True))
-        if kind in COLUMNS and 4 in stats:  # noqa: PLR2004
+        if kind in COLUMNS and 4 in stats:
             columns, form = COLUMNS[kind]
             found |= dict(zip(columns, struct.unpack_from(form, stats[4]), strict=True))
             if "prob" in found:
@@ -329,7 +373,7 @@ def send_udp(end: socket.socket, world: dict[str, Any]) -> None:
     own_network(0)
     tell(end, 0)
     begin = hear(end)
-    plan = []
+    plan: list[tuple[int, int]] = []
     for number, source in enumerate(world["sources"]):
         if not number:
             plan += [(0, number)] * 4
@@ -347,7 +391,7 @@ def send_udp(end: socket.socket, world: dict[str, Any]) -> None:
         sockets.append(one)
         fillings.append(bytes(source["bytes"] - HEADERS - 8))
     for packet, (at, number) in enumerate(plan):
-        if at:
+        if at or not packet:
             sleep_until(begin + at)
         sockets[number].send(struct.pack("<Q", packet) + fillings[number])
     tell(end, plan)
@@ -355,36 +399,39 @@ def send_udp(end: socket.socket, world: dict[str, Any]) -> None:
 
 
 def receive_udp(end: socket.socket, world: dict[str, Any]) -> None:
-    """Take packets until told to stop; tell number, instant and ECN field of each."""
+    """Tell number, instant and ECN field of each packet, once told to stop."""
     own_network(1)
     sockets = []
     for number in range(len(world["sources"])):
         one = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         one.setsockopt(socket.IPPROTO_IP, socket.IP_RECVTOS, 1)
-        one.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 20)
+        one.setsockopt(socket.SOL_SOCKET, TIMESTAMPS, 1)
+        one.setsockopt(socket.SOL_SOCKET, 33, 1 << 27)  # SO_RCVBUFFORCE: nothing is read before the end
         one.bind(("", PORT + number))
         sockets.append(one)
     tell(end, 0)
-    import select  # noqa: PLC0415 - only here
-
-    poll = select.poll()
-    for one in (*sockets, end):
-        poll.register(one.fileno(), select.POLLIN)
-    by_number = {one.fileno(): one for one in sockets}
+    end.recv(1)
     rows = []
-    while True:
-        for number, _ in poll.poll():
-            if number == end.fileno():
-                tell(end, rows)
-                return
-            data, more, _, _ = by_number[number].recvmsg(2048, 64)
-            rows.append((struct.unpack_from("<Q", data)[0], time.monotonic_ns(), more[0][2][0] & 3))
+    for one in sockets:
+        one.setblocking(False)
+        while True:
+            try:
+                data, more, _, _ = one.recvmsg(2048, 128)
+            except BlockingIOError:
+                break
+            told = {kind: content for _, kind, content in more}
+            seconds, rest = struct.unpack("<qq", told[TIMESTAMPS])
+            rows.append((struct.unpack_from("<Q", data)[0], seconds * 10**9 + rest, told[socket.IP_TOS][0] & 3))
+    tell(end, sorted(rows))
+    end.recv(1)
 
 
 def quantiles(values: list[float], digits: int = 3) -> list[float]:
     """The quantiles that are kept."""
     values = sorted(values)
-    return [round(values[min(len(values) - 1, int(part * len(values)))], digits) for part in QUANTILES] if values else []
+    return (
+        [round(values[min(len(values) - 1, int(part * len(values)))], digits) for part in QUANTILES] if values else []
+    )
 
 
 def differences(numbers: list[int]) -> list[int]:
@@ -404,22 +451,34 @@ def udp(world: dict[str, Any]) -> dict[str, Any]:
         hear(end)
     index = socket.if_nametoindex("r1")
     begin = (time.monotonic_ns() // 10**9 + 1) * 10**9
+    # Packets are stamped with the other clock, which goes ahead by the same steps.
+    real = time.time_ns() - time.monotonic_ns() + 256
     tell(to_sender, begin)
     stop = max(source["until_s"] for source in world["sources"])
     series: list[list[Any]] = []
+    fine: list[float] = []
     told: dict[str, Any] = {}
-    for number in range(1, int(stop * 1000 / STEP_MS) + 1):
-        sleep_until(begin + number * STEP_MS * 10**6 - 50_000)
+    every = LOOK_MS if kind in {"pie", "dualpi2"} else STEP_MS
+    for number in range(1, int(stop * 1000 / every) + 1):
+        sleep_until(begin + number * every * 10**6 - 50_000)
         told = state(index)
-        series.append([told[key] for key in ("qlen", "backlog", "drops", *KEPT.get(kind, ()))])
+        if "prob" in told:
+            # What is told is the probability less its whole part, which PIE lets become 1 and more.
+            last = fine[-1] if fine else 0
+            told["prob"] = round(told["prob"] + round(last - told["prob"]), 9)
+            fine.append(told["prob"])
+        if not number * every % STEP_MS:
+            series.append([told[key] for key in ("qlen", "backlog", "drops", *KEPT.get(kind, ()))])
     plan = hear(to_sender)
     sleep_until(begin + round(stop * 1e9) + 3 * 10**9)
     to_receiver.send(b".")
     rows = hear(to_receiver)
     counters = state(index)
     finish(sender, receiver, to_sender, to_receiver)
-    came = {number: (at - begin, field) for number, at, field in rows}
+    came = {number: (at - real - begin, field) for number, at, field in rows}
     lost = [number for number in range(len(plan)) if number not in came]
+    marked = sorted(number for number, (_, field) in came.items() if field == 3)
+    most = 200 if kind in RANDOM else MOST
     after, then = {}, None
     for number in reversed(range(len(plan))):
         then = number if number in came else then
@@ -436,25 +495,28 @@ def udp(world: dict[str, Any]) -> dict[str, Any]:
     return {
         "sent": [sum(source == number for _, source in plan) for number in range(len(times))],
         "delivered": [len(it) for it in sojourn],
-        "lost": differences(lost),
-        "marked": differences(sorted(number for number, (_, field) in came.items() if field == 3)),  # noqa: PLR2004
+        "lost": differences(lost)[:most],
+        "lost_in_all": len(lost),
+        "marked": differences(marked)[:most],
+        "marked_in_all": len(marked),
         "lost_at_ms": at_ms,
         "off_grid_us": max(min(it, 1_200_000 - it) for it in off) / 1000,
         "sojourn_ms": [quantiles(it) for it in sojourn],
         "state_columns": ["qlen", "backlog_bytes", "drops", *KEPT.get(kind, ())],
         "state": series,
+        **({"prob_each_15_ms": [float(f"{it:.6g}") for it in fine[2::3]][:400]} if fine else {}),
         "counters": counters,
     }
 
 
 def finish(sender: int, receiver: int, *ends: socket.socket) -> None:
     """Take the network down."""
+    shell("ip link del r0", "ip link del r1")
     for process in (sender, receiver):
         os.kill(process, signal.SIGKILL)
         os.waitpid(process, 0)
     for end in ends:
         end.close()
-    shell("ip link del r0", "ip link del r1")
     time.sleep(1)
 
 
@@ -466,15 +528,15 @@ def send_tcp(end: socket.socket, world: dict[str, Any]) -> None:
     begin = hear(end)
     ends: list[socket.socket] = []
     rows = []
-    tick = 10_000_000
+    tick = TICK_MS * 10**6
     for number in range(int(world["stop_s"] * 1e9 / tick)):
         sleep_until(begin + number * tick)
-        if not number % 10 and len(ends) < len(world["controls"]):
+        if not number * TICK_MS % 100 and len(ends) < len(world["controls"]):
             one = socket.socket()
             control = world["controls"][len(ends)]
             one.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, control.encode())
-            one.connect(("10.1.0.1", PORT + (control != world["controls"][0])))
             one.setblocking(False)
+            one.connect_ex(("10.1.0.1", PORT + (control != world["controls"][0])))
             ends.append(one)
         row = []
         for one, control in zip(ends, world["controls"], strict=False):
@@ -483,11 +545,12 @@ def send_tcp(end: socket.socket, world: dict[str, Any]) -> None:
                     pass
             except BlockingIOError:
                 pass
-            info = struct.unpack_from("<8x24I", one.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 104))
-            alpha = 0
-            if control == "dctcp":
-                alpha = struct.unpack_from("<HHI", one.getsockopt(socket.IPPROTO_TCP, 26, 32))[2]  # TCP_CC_INFO
-            row.append((info[18], info[17], info[15], alpha))
+            told = one.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 192)
+            info = struct.unpack_from("<8x24I", told)
+            (acked,) = struct.unpack_from("<Q", told, 120)
+            more = one.getsockopt(socket.IPPROTO_TCP, 26, 32) if control == "dctcp" else b""  # TCP_CC_INFO
+            alpha = struct.unpack_from("<HHI", more)[2] if more else 0
+            row.append((info[18], info[17], acked, alpha))
         rows.append(row)
     tell(end, rows)
     end.recv(1)
@@ -506,7 +569,7 @@ def settings(world: dict[str, Any]) -> None:
 
 
 def receive_tcp(end: socket.socket, world: dict[str, Any]) -> None:
-    """Read what comes; tell how much of each flow each 10 ms."""
+    """Read what comes."""
     own_network(1)
     settings(world)
     servers = []
@@ -521,8 +584,6 @@ def receive_tcp(end: socket.socket, world: dict[str, Any]) -> None:
     tell(end, 0)
     begin = hear(end)
     ends: list[socket.socket] = []
-    bytes_read: list[int] = []
-    rows = []
     for number in range(1, int(world["stop_s"] * 100) + 1):
         sleep_until(begin + number * 10_000_000)
         for server in servers:
@@ -532,16 +593,12 @@ def receive_tcp(end: socket.socket, world: dict[str, Any]) -> None:
                 continue
             one.setblocking(False)
             ends.append(one)
-            bytes_read.append(0)
-        for place, one in enumerate(ends):
+        for one in ends:
             try:
-                while got := len(one.recv(1 << 20)):
-                    bytes_read[place] += got
+                while one.recv(1 << 20):
+                    pass
             except BlockingIOError:
                 pass
-        if not number % 100:
-            rows.append(list(bytes_read))
-    tell(end, rows)
     end.recv(1)
 
 
@@ -560,25 +617,27 @@ def tcp(world: dict[str, Any]) -> dict[str, Any]:
     tell(to_sender, begin)
     queue, before, told = [], {}, {}
     dual: list[list[float]] = []
-    for number in range(1, int(world["stop_s"] * 500)):
-        sleep_until(begin + number * 2_000_000 + 333_000)
+    every = SAMPLE_MS["dctcp" in world["controls"]]
+    for number in range(1, int(world["stop_s"] * 1000 / every)):
+        sleep_until(begin + number * every * 10**6 + 333_000)
         told = state(index)
-        if number * 0.002 < WARM_S:
+        if number * every < WARM_S * 1000:
             before = told
         else:
             queue.append(told["qlen"])
             if "delay_c_us" in told:
                 dual.append([told["prob"], told["delay_c_us"] / 1000, told["delay_l_us"] / 1000])
-    rows, read = hear(to_sender), hear(to_receiver)
+    rows = hear(to_sender)
     finish(sender, receiver, to_sender, to_receiver)
     span = world["stop_s"] - WARM_S
-    warm = read[int(WARM_S) - 1]
-    goodput = [round((last - first) * 8e-6 / (len(read) - int(WARM_S)), 4) for first, last in zip(warm, read[-1], strict=True)]  # fmt: skip
+    warm = [one[2] for one in rows[int(WARM_S * 1000 / TICK_MS) - 1]]
+    warm += [0] * (len(world["controls"]) - len(warm))
+    goodput = [round((last[2] - first) * 8e-6 / span, 4) for first, last in zip(warm, rows[-1], strict=True)]
     found: dict[str, Any] = {
         "goodput_mbps": goodput,
         "queue_packets": [*quantiles(queue, 0), round(statistics.mean(queue), 3)],
         "drops_per_s": round((told["drops"] - before["drops"]) / span, 4),
-        "cwnd": [row[0][0] for row in rows[24::25]],
+        "cwnd": [row[0][0] for row in rows[250 // TICK_MS - 1 :: 250 // TICK_MS]],
     }
     for key in ("marked", "ecn_mark"):
         if key in told:
@@ -589,45 +648,55 @@ def tcp(world: dict[str, Any]) -> dict[str, Any]:
             found[name] = [*quantiles(values, 6), round(statistics.mean(values), 6)]
         found["step_marks_per_s"] = round((told["step_marks"] - before["step_marks"]) / span, 4)
     if "dctcp" in world["controls"]:
-        late = [one for row in rows[int(WARM_S * 100) :] for one, control in zip(row, world["controls"], strict=True) if control == "dctcp"]  # fmt: skip
-        found["alpha"] = [*quantiles([one[3] / 1024 for one in late], 4), round(statistics.mean(one[3] for one in late) / 1024, 5)]  # fmt: skip
-        found["dctcp_cwnd"] = [*quantiles([one[0] for one in late], 0), round(statistics.mean(one[0] for one in late), 3)]
-        found["queue_series"] = queue[:500]
+        many = world["controls"].count("dctcp")
+        late = [one for row in rows[int(WARM_S * 1000 / TICK_MS) :] for one in row[:many]]
+        alpha = [one[3] / 1024 for one in late]
+        found["alpha"] = [*quantiles(alpha, 4), round(statistics.mean(alpha), 5)]
+        found["dctcp_cwnd"] = [
+            *quantiles([one[0] for one in late], 0),
+            round(statistics.mean(one[0] for one in late), 3),
+        ]
+        found["queue_series"] = queue[:400]
     return found
 
 
 def text_of(discipline: list[str]) -> str:
     """Every parameter of a discipline, as the program tc tells it."""
     network(os.getpid(), os.getpid(), 0, 10, discipline)
-    told = subprocess.run(["tc", "-d", "qdisc", "show", "dev", "r1"], check=True, capture_output=True, text=True)  # noqa: S603, S607
+    asked = ["tc", "-d", "qdisc", "show", "dev", "r1"]
+    told = subprocess.run(asked, check=True, capture_output=True, text=True)  # noqa: S603 - what stands above
     shell("ip link del r0", "ip link del r1")
     return " ".join(line.strip() for line in told.stdout.splitlines()[1:])
 
 
 def record(asked: list[str]) -> None:
     """As the first process of the kernel: run every world, and stop."""
+    os.environ["PATH"] = "/usr/sbin:/usr/bin:/sbin:/bin"
     shell("mount -t proc proc /proc", "mount -t sysfs sys /sys", "ip link set lo up")
     library.prctl(SLACK, 1, 0, 0, 0)
     runs = json.loads(OUT.read_text(encoding="utf-8")) if OUT.exists() else {}
     runs.setdefault("disciplines", {})
-    for name in DISCIPLINES:
-        runs["disciplines"][name] = DISCIPLINES[name] + [text_of(DISCIPLINES[name])]
+    for name, commands in DISCIPLINES.items():
+        if runs["disciplines"].get(name, [])[:-1] != commands:
+            runs["disciplines"][name] = [*commands, text_of(commands)]
+    write(runs)
     for part_name, worlds, run in (("udp", UDP, udp), ("tcp", TCP, tcp)):
         for name, world in worlds.items():
             if asked and not any(word in f"{part_name} {name}" for word in asked):
                 continue
             kind = DISCIPLINES[world["discipline"]][0].split()[0]
-            repetitions = 5 if kind in RANDOM else 2
+            repetitions = 3 if kind in RANDOM or (part_name == "tcp" and kind == "fq_codel") else 2
             started = time.monotonic()
             done = [run(world) for _ in range(repetitions)]
             runs.setdefault(part_name, {})[name] = world | {"runs": thin(done)}
-            first = {key: value for key, value in done[0].items() if key in {"delivered", "goodput_mbps", "sojourn_ms", "queue_packets", "off_grid_us"}}  # fmt: skip
+            shown = ("delivered", "goodput_mbps", "sojourn_ms", "queue_packets", "off_grid_us")
+            first = {key: done[0][key] for key in shown if key in done[0]}
             sys.stdout.write(f"{part_name} {name}: {first} {time.monotonic() - started:.0f} s\n")
             sys.stdout.flush()
             write(runs)
 
 
-LONG = ("lost", "marked", "lost_at_ms", "state", "state_columns", "cwnd", "queue_series")
+LONG = ("prob_each_15_ms", "lost", "marked", "lost_at_ms", "state", "state_columns", "cwnd", "queue_series")
 
 
 def thin(done: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -636,14 +705,16 @@ def thin(done: list[dict[str, Any]]) -> list[dict[str, Any]]:
     kept = [first]
     for other in others:
         short = {key: value for key, value in other.items() if key not in LONG}
-        same = {key: value for key, value in first.items()} == other
+        same = first == other
         kept.append({"same_as_first": True} if same else short)
     return kept
 
 
 def write(runs: dict[str, Any]) -> None:
     """Write what is recorded, a line a world."""
-    text = '{"made_by": ' + json.dumps(f"Linux {os.uname().release}, as a process, time-travel=inf-cpu, HZ 1000, queue_linux.py")
+    text = '{"made_by": ' + json.dumps(
+        f"Linux {os.uname().release}, as a process, time-travel=inf-cpu, HZ 1000, queue_linux.py"
+    )
     for key in ("disciplines", "udp", "tcp"):
         rows = runs.get(key, {})
         lines = [f' "{name}": {json.dumps(row, separators=(",", ":"))}' for name, row in rows.items()]
@@ -655,8 +726,24 @@ def write(runs: dict[str, Any]) -> None:
 def boot(folder: str, asked: list[str]) -> None:
     """Run this file as the first process of a Linux of its own."""
     place = Path(folder).resolve()
-    kernel = [str(place / "linux-source-6.1/linux"), "time-travel=inf-cpu", "root=/dev/root", "rootfstype=hostfs", "rootflags=/"]
-    kernel += ["rw", "quiet", "mem=1024M", "con=null", "con0=fd:0,fd:1", f"init={sys.executable}", "--", str(HERE), *asked]
+    kernel = [
+        str(place / "linux-source-6.1/linux"),
+        "time-travel=inf-cpu",
+        "root=/dev/root",
+        "rootfstype=hostfs",
+        "rootflags=/",
+    ]
+    kernel += [
+        "rw",
+        "quiet",
+        "mem=1024M",
+        "con=null",
+        "con0=fd:0,fd:1",
+        f"init={sys.executable}",
+        "--",
+        str(HERE),
+        *asked,
+    ]
     subprocess.run(kernel, check=True, env=os.environ | {"LD_PRELOAD": str(place / "floating.so")})  # noqa: S603
 
 

@@ -1,18 +1,17 @@
 """Record what RED of ns-2.35 does, into ``queue_ns2.json`` beside this file; no part of the program.
 
-Needs Debian's package ``ns2`` and a C compiler, and no rights: ``python queue_ns2.py``, half a minute. ns-2 is a
+Needs Debian's package ``ns2`` and a C compiler, and no rights: ``python queue_ns2.py``, three minutes. ns-2 is a
 simulator and gives the same numbers each time. ``queue_ns2.tcl`` is what it runs. ns-2 prints six digits of what it
-traces; a library of this file, put before the C library's, has it print fifteen.
+traces; a library of this file, put before the C library's, has it print fifteen, of which eleven are kept.
 
 ``law``: one queue of RED in front of one link, and a list of arrivals; what ns-2 holds after each of them. ``arrivals``
 are named lists of [instant in nanoseconds, bytes]. A world names its list, the link's rate and every variable of the
-queue that is not at ns-2's default (``defaults`` holds those that matter, as a fresh queue tells them); ``told`` is what
-ns-2 made of variables that are to be chosen by it. Its rows, one an arrival, are columns of the same length:
+queue that is not at its default in ``defaults``. What follows are columns with one value an arrival:
 
 * ``queue``: packets that wait at the arrival, without the one that arrives and the one that is being sent; bytes of
   them where ``queue_in_bytes_`` is true. It is what the average is fed with.
-* ``ave``: the average after this arrival, in packets, or in bytes where ``queue_in_bytes_`` is true (ns-2 multiplies the
-  thresholds by ``mean_pktsize_`` then).
+* ``ave``: the average after this arrival, in packets, or in bytes where ``queue_in_bytes_`` is true (ns-2 multiplies
+  the thresholds by ``mean_pktsize_`` then).
 * ``prob1``: the probability before the count of arrivals since the last drop is taken into account. It keeps its value
   while RED does not ask for one.
 * ``max_p``: ``cur_max_p_``, the greatest probability at ``maxthresh_``; only for worlds in which it changes.
@@ -21,7 +20,12 @@ ns-2 made of variables that are to be chosen by it. Its rows, one an arrival, ar
 
 ``draws`` are the numbers that RED gets from its generator, in order; it asks for one at each arrival for which a
 probability matters. :func:`check` works the whole record out again from the arrivals and these draws, and stops if one
-decision or one average differs: its text is how this file understands RED of ns-2.
+decision or one average differs: its text is how this file understands RED of ns-2. To be seen there: after a silence
+the average decays as if packets of ``mean_pktsize_`` had found the queue empty; the first packet with the average above
+the lower threshold is never dropped; with one packet that waits or none, nothing is dropped early; with
+``use_mark_p_`` (the default) what is above the upper threshold counts as an early drop with probability 1 and asks for
+a draw; the count in bytes mode is a whole number of mean packets; and when adaptive RED changes the greatest
+probability, the part above ``maxthresh_`` (gentle) keeps the one of the beginning.
 
 ``flows``: so many senders (TCP with SACK, 1000 bytes a segment, greedy, round trips from 44 ms up to 104 ms in even
 steps without the queue) share a link of 10 Mb/s; 20 seeds. Measured from 20 s to 120 s: for each figure the mean over
@@ -30,6 +34,7 @@ seeds and the half width of its 95 % interval.
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
 import os
@@ -59,10 +64,11 @@ int __sprintf_chk(char *to, int flag, size_t room, const char *format, ...) {
 }
 """
 ASKED = (
-    "thresh_ maxthresh_ mean_pktsize_ q_weight_ wait_ linterm_ gentle_ adaptive_ alpha_ beta_ interval_ top_ bottom_"
-    " targetdelay_ bytes_ queue_in_bytes_ setbit_ use_mark_p_ mark_p_ limit_ cautious_ drop_tail_ idle_pktsize_"
-    " feng_adaptive_ ns1_compat_"
-).split()
+    *("thresh_", "maxthresh_", "mean_pktsize_", "q_weight_", "wait_", "linterm_", "gentle_", "adaptive_", "alpha_"),
+    *("beta_", "interval_", "top_", "bottom_", "targetdelay_", "bytes_", "queue_in_bytes_", "setbit_", "use_mark_p_"),
+    *("mark_p_", "limit_", "cautious_", "drop_tail_", "idle_pktsize_", "feng_adaptive_", "ns1_compat_"),
+)
+"""Variables whose defaults are told."""
 BASE = {
     "bytes_": "false",
     "queue_in_bytes_": "false",
@@ -81,7 +87,10 @@ LAW: dict[str, dict[str, Any]] = {
     "wait": {"arrivals": "equal", "set": {}},
     "small-weight": {"arrivals": "equal", "set": {"q_weight_": "0.002", "thresh_": "2", "maxthresh_": "8"}},
     "gentle": {"arrivals": "equal", "set": {"gentle_": "true"}},
-    "gentle-steep": {"arrivals": "equal", "set": {"gentle_": "true", "thresh_": "3", "maxthresh_": "6", "linterm_": "5"}},
+    "gentle-steep": {
+        "arrivals": "equal",
+        "set": {"gentle_": "true", "thresh_": "3", "maxthresh_": "6", "linterm_": "5"},
+    },
     "full": {"arrivals": "equal", "set": {"gentle_": "true", "linterm_": "100", "limit_": "18", "maxthresh_": "30"}},
     "bytes": {"arrivals": "mixed", "set": {"bytes_": "true", "queue_in_bytes_": "true", "wait_": "false"}},
     "bytes-wait-gentle": {
@@ -135,7 +144,15 @@ T_19 = 2.093
 def arrivals() -> dict[str, list[list[int]]]:
     """Named lists of arrivals: [nanoseconds, bytes]."""
     # Each phase: how many, the load as a part of the link's rate, and the silence after it in nanoseconds.
-    phases = [(120, 1.4, 0), (60, 0.7, 0), (20, 0.3, 4_000_000), (80, 1.8, 60_000_000), (60, 1.2, 0), (30, 2.5, 0), (30, 0.5, 0)]
+    phases = [
+        (120, 1.4, 0),
+        (60, 0.7, 0),
+        (20, 0.3, 4_000_000),
+        (80, 1.8, 60_000_000),
+        (60, 1.2, 0),
+        (30, 2.5, 0),
+        (30, 0.5, 0),
+    ]
     done = {}
     for name, sizes, rate, stretched in (
         ("equal", [1000], FAST, 1),
@@ -149,7 +166,7 @@ def arrivals() -> dict[str, list[list[int]]]:
                 at += draw.expovariate(1) * statistics.mean(sizes) * 8e9 / rate / load
                 rows.append([round(at), draw.choice(sizes)])
             at += silence
-        done[name] = [rows[0], *(now for last, now in zip(rows, rows[1:], strict=False) if now[0] > last[0])]
+        done[name] = [rows[0], *(now for last, now in itertools.pairwise(rows) if now[0] > last[0])]
     return done
 
 
@@ -198,7 +215,8 @@ def short(value: float) -> float:
 
 def interval(values: list[float]) -> list[float]:
     """Mean, and half width of the 95 % interval."""
-    return [float(f"{it:.6g}") for it in (statistics.mean(values), T_19 * statistics.stdev(values) / len(values) ** 0.5)]
+    half = T_19 * statistics.stdev(values) / math.sqrt(len(values))
+    return [float(f"{it:.6g}") for it in (statistics.mean(values), half)]
 
 
 def flows(name: str, place: Path) -> dict[str, Any]:
@@ -273,7 +291,7 @@ class Red:
         count = float(self.count_bytes // int(self.mean)) if self.on["bytes_"] else float(self.count)
         share = count * self.prob1
         if self.on["wait_"]:
-            found = 0.0 if share < 1 else self.prob1 / (2 - share) if share < 2 else 1.0  # noqa: PLR2004
+            found = 0.0 if share < 1 else self.prob1 / (2 - share) if share < 2 else 1.0
         else:
             found = self.prob1 / (1 - share) if share < 1 else 1.0
         if self.on["bytes_"] and found < 1:
@@ -286,7 +304,8 @@ class Red:
         self.count_bytes += size
         did = "."
         if self.ave >= self.low and queue > 1:
-            if self.ave >= (2 * self.high if self.on["gentle_"] else self.high) and not self.on.get("use_mark_p_", True):
+            most = 2 * self.high if self.on["gentle_"] else self.high
+            if self.ave >= most and not self.on.get("use_mark_p_", True):
                 did = "f"
             elif not self.armed:
                 self.count, self.count_bytes, self.armed = 1, size, True
@@ -294,7 +313,7 @@ class Red:
                 self.prob1 = self.base()
                 if draws.pop(0) <= self.counted(size):
                     self.count = self.count_bytes = 0
-                    marks = self.on.get("setbit_") and (not self.on.get("use_mark_p_", True) or self.prob1 < 0.1)  # noqa: PLR2004
+                    marks = self.on.get("setbit_") and (not self.on.get("use_mark_p_", True) or self.prob1 < 0.1)
                     did = "m" if marks else "e"
         else:
             self.armed = False
@@ -306,10 +325,14 @@ class Red:
         return did
 
 
+def near(value: float, other: float) -> bool:
+    """Whether two numbers are the same but for rounding."""
+    return abs(value - other) <= 1e-9 * max(1, abs(other))
+
+
 def check(name: str, record: dict[str, Any], listed: list[list[int]], draws: list[float]) -> None:
     """Work a record out again: queue from the link's rate, averages, probabilities and decisions."""
-    values = record["set"] | {key: str(value) for key, value in record.get("told", {}).items()}
-    red, left = Red(values, record["rate_bps"]), list(draws)
+    red, left = Red(record["set"], record["rate_bps"]), list(draws)
     begun: list[tuple[float, int]] = []
     free, idle_since = 0.0, 0.0
     idle: float | None = 0.0
@@ -325,9 +348,9 @@ def check(name: str, record: dict[str, Any], listed: list[list[int]], draws: lis
         did = red.decide(queue, size, left)
         found = (queue, did, red.ave, red.prob1)
         told = (record["queue"][number], record["did"][number], record["ave"][number], record["prob1"][number])
-        same = found[:2] == told[:2] and all(abs(a - b) <= 1e-9 * max(1, abs(b)) for a, b in zip(found[2:], told[2:], strict=True))  # fmt: skip # noqa: E501
+        same = found[:2] == told[:2] and near(found[2], told[2]) and near(found[3], told[3])
         if "max_p" in record:
-            same = same and abs(red.max_p - record["max_p"][number]) < 1e-9  # noqa: PLR2004
+            same = same and near(red.max_p, record["max_p"][number])
         if not same:
             raise SystemExit(f"{name}, arrival {number}: ns-2 told {told}, worked out {found}")
         if did in ".m":
@@ -352,7 +375,8 @@ def main() -> None:
             print(name, {it: laws[name]["did"].count(it) for it in ".mef"}, max(laws[name]["ave"]))  # noqa: T201
             check(name, laws[name], listed[world["arrivals"]], draws)
         measured = {name: flows(name, place) for name in FLOWS}
-    head = {"made_by": "ns-2.35 (Debian 2.35+dfsg-5), queue_ns2.tcl", "draws": draws}
+        defaults = dict(line.split() for line in ns2("defaults", *ASKED, place=place))
+    head = {"made_by": "ns-2.35 (Debian 2.35+dfsg-5), queue_ns2.py", "defaults": defaults, "draws": draws}
     text = json.dumps(head, separators=(",", ":"))[:-1]
     for key, rows in (("arrivals", listed), ("law", laws), ("flows", measured)):
         lines = [f'"{name}": {json.dumps(row, separators=(",", ":"))}' for name, row in rows.items()]

@@ -1,5 +1,6 @@
 # ns-2's RED, for queue_ns2.py, which says what is recorded and how.
 # usage: ns queue_ns2.tcl draws <how many>
+#        ns queue_ns2.tcl defaults <variable of the queue>...
 #        ns queue_ns2.tcl law   <bit/s> <file of arrivals: nanoseconds and bytes> <variable=value of the queue>...
 #        ns queue_ns2.tcl flows <flows> <seed> <variable=value of the queue or, with tcp: before it, of the senders>...
 # draws: what the default generator of a fresh ns-2 gives; RED asks the same one.
@@ -10,6 +11,11 @@
 set world [lindex $argv 0]
 if {$world eq "draws"} {
   for {set k 0} {$k < [lindex $argv 1]} {incr k} { puts [$defaultRNG uniform 0 1] }
+  exit 0
+}
+if {$world eq "defaults"} {
+  set queue [new Queue/RED]
+  foreach name [lrange $argv 1 end] { puts "$name [$queue set $name]" }
   exit 0
 }
 set ns [new Simulator]
