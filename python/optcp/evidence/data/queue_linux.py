@@ -19,7 +19,8 @@ holds is none of the discipline's any more. ``netem`` delays what the receiver s
 ``udp`` worlds: a burst of four packets at instant 0 (the first leaves at once, the others wait), and from ``first_ns``
 on one packet each ``every_ns``, numbered from 0 in the order in which they are sent, burst included. Each of
 ``sources`` goes to a port of its own (and from one of its own), only the first sends a burst, and ``from_s`` is added
-to ``first_ns``. ``runs`` holds the repetitions; of the second on only what is short, or that it is the same:
+to ``first_ns``. ``runs`` holds the repetitions; of the second on only what is short, and whether the same packets
+were lost and marked (``lost_as_first``):
 
 * ``sent``, ``delivered``: packets by source. ``lost``: numbers of lost packets, each as the difference to the one
   before (the first to -1), of the first 1000 (200 where the discipline draws at random); ``marked``: in the same way,
@@ -36,11 +37,11 @@ to ``first_ns``. ``runs`` holds the repetitions; of the second on only what is s
 * ``counters``: at the end, as the kernel tells them.
 
 ``tcp`` worlds: greedy flows of ``controls`` that start 0.1 s apart, from :data:`WARM_S` to the end: ``goodput_mbps`` of
-each flow (what was acknowledged), ``queue_packets`` (quantiles as above, and the mean; sampled each 5 ms, each 2 ms with DCTCP),
-``marks_per_s``, ``drops_per_s``, and from the start ``cwnd`` of the first flow each 0.25 s. With DCTCP ``alpha`` and
-``dctcp_cwnd`` of all its flows, each 25 ms (quantiles and mean), and ``queue_series``, 400 samples. With DualPI2
-``prob`` and the delays of both queues, quantiles and mean. Flows to port 9000 are those of the first control, and with
-``dualpi2-dctcp`` a filter puts these into the L queue whatever their ECN field says.
+each flow (what was acknowledged), ``queue_packets`` (quantiles as above, and the mean; sampled each 5 ms, each 2 ms
+with DCTCP), ``marks_per_s``, ``drops_per_s``, and from the start ``cwnd`` of the first flow each 0.25 s. With DCTCP
+``alpha`` and ``dctcp_cwnd`` of all its flows, each 25 ms (quantiles and mean), and ``queue_series``, 400 samples. With
+DualPI2 ``prob`` and the delays of both queues, quantiles and mean. Flows to port 9000 are those of the first control,
+and with ``dualpi2-dctcp`` a filter puts these into the L queue whatever their ECN field says.
 """
 
 from __future__ import annotations
@@ -66,6 +67,8 @@ FIRST_NS = 350_000
 """Off the grid of whole sending times, so that nothing comes just when something leaves."""
 WARM_S = 5.0
 PORT = 9000
+WINDOW_BYTES = 600_000
+"""What a receiver offers: more than any link and queue here hold."""
 CLOCK, ABSOLUTE, SLACK, TIMESTAMPS = 1, 1, 29, 35
 STEP_MS, LOOK_MS = 100, 5
 TICK_MS = 25
@@ -194,16 +197,6 @@ UDP |= {
     "dualpi2 classic 1.0 l4s 1.0": {"discipline": "dualpi2", "sources": three(load(1.0), load(1.0, ect=1))},
 }
 TCP: dict[str, dict[str, Any]] = {}
-for one in ("fifo", "codel", "fq-codel", "pie", "red"):
-    for control in ("reno", "cubic"):
-        for flows in (1, 2, 10):
-            for ecn in (0, 1):
-                if not (ecn and one == "fifo"):
-                    name = {0: one, 1: one if one == "fq-codel" else one + "-ecn"}[ecn]
-                    TCP[f"{one} {control} x{flows}" + " ecn" * ecn] = {
-                        "discipline": name, "controls": [control] * flows, "ecn": ecn,
-                        "rate_mbps": 10, "rtt_ms": 40, "stop_s": 20,
-                    }  # fmt: skip
 for flows in (1, 2, 10, 40):
     TCP[f"step-40 dctcp x{flows}"] = {
         "discipline": "step-40", "controls": ["dctcp"] * flows, "ecn": 1, "rate_mbps": 100, "rtt_ms": 10, "stop_s": 10,
@@ -214,6 +207,16 @@ for first, second in ((1, 1), (1, 4), (4, 1), (4, 4)):
         "discipline": "dualpi2-dctcp", "controls": ["dctcp"] * first + ["cubic"] * second, "ecn": 1,
         "rate_mbps": 40, "rtt_ms": 10, "stop_s": 25,
     }  # fmt: skip
+for one in ("codel", "pie", "red", "fq-codel", "fifo"):
+    for control in ("reno", "cubic"):
+        for flows in (1, 2, 10):
+            for ecn in (0, 1):
+                if not (ecn and one == "fifo"):
+                    name = {0: one, 1: one if one == "fq-codel" else one + "-ecn"}[ecn]
+                    TCP[f"{one} {control} x{flows}" + " ecn" * ecn] = {
+                        "discipline": name, "controls": [control] * flows, "ecn": ecn,
+                        "rate_mbps": 10, "rtt_ms": 40, "stop_s": 20,
+                    }  # fmt: skip
 
 library = ctypes.CDLL(None)
 route: list[socket.socket] = []
@@ -536,6 +539,7 @@ def send_tcp(end: socket.socket, world: dict[str, Any]) -> None:
             control = world["controls"][len(ends)]
             one.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, control.encode())
             one.setblocking(False)
+            one.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("<ii", 1, 0))
             one.connect_ex(("10.1.0.1", PORT + (control != world["controls"][0])))
             ends.append(one)
         row = []
@@ -563,7 +567,6 @@ def settings(world: dict[str, Any]) -> None:
         ("tcp_ecn", str(world["ecn"])),
         ("tcp_no_metrics_save", "1"),
         ("tcp_wmem", "4096 1000000 4000000"),
-        ("tcp_rmem", "4096 4000000 16000000"),
     ):
         (ipv4 / name).write_text(value, encoding="ascii")
 
@@ -575,6 +578,10 @@ def receive_tcp(end: socket.socket, world: dict[str, Any]) -> None:
     servers = []
     for number in range(2):
         server = socket.socket()
+        # A reader that comes each 10 ms only must not show: with so much room the window never shrinks, and ACKs go
+        # out as they do where everything is read at once.
+        server.setsockopt(socket.SOL_SOCKET, 33, 1 << 25)  # SO_RCVBUFFORCE
+        server.setsockopt(socket.IPPROTO_TCP, socket.TCP_WINDOW_CLAMP, WINDOW_BYTES)
         if "dctcp" in world["controls"] and not number:
             server.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, b"dctcp")
         server.bind(("10.1.0.1", PORT + number))
@@ -674,6 +681,7 @@ def record(asked: list[str]) -> None:
     os.environ["PATH"] = "/usr/sbin:/usr/bin:/sbin:/bin"
     shell("mount -t proc proc /proc", "mount -t sysfs sys /sys", "ip link set lo up")
     library.prctl(SLACK, 1, 0, 0, 0)
+    Path("/proc/sys/net/ipv4/tcp_mem").write_text("1000000 1000000 1000000", encoding="ascii")
     runs = json.loads(OUT.read_text(encoding="utf-8")) if OUT.exists() else {}
     runs.setdefault("disciplines", {})
     for name, commands in DISCIPLINES.items():
@@ -685,7 +693,7 @@ def record(asked: list[str]) -> None:
             if asked and not any(word in f"{part_name} {name}" for word in asked):
                 continue
             kind = DISCIPLINES[world["discipline"]][0].split()[0]
-            repetitions = 3 if kind in RANDOM or (part_name == "tcp" and kind == "fq_codel") else 2
+            repetitions = 3 if kind in RANDOM and part_name == "udp" else 2
             started = time.monotonic()
             done = [run(world) for _ in range(repetitions)]
             runs.setdefault(part_name, {})[name] = world | {"runs": thin(done)}
@@ -705,8 +713,9 @@ def thin(done: list[dict[str, Any]]) -> list[dict[str, Any]]:
     kept = [first]
     for other in others:
         short = {key: value for key, value in other.items() if key not in LONG}
-        same = first == other
-        kept.append({"same_as_first": True} if same else short)
+        if "lost" in other:
+            short["lost_as_first"] = all(first[key] == other[key] for key in ("lost", "marked"))
+        kept.append({"same_as_first": True} if first == other else short)
     return kept
 
 
