@@ -45,7 +45,7 @@ impl Flow {
     #[inline]
     pub(crate) fn close(&self, id: FlowId, ack: Ack, kept: &mut KeptAcks) -> Packet {
         let (seq, marking) = (ack.seq.number(), ack.marking);
-        if ack.sack.is_none() {
+        if ack.sack.is_none() && ack.stamp.is_none() {
             return Packet::ack(id, self.acks, seq, self.plain_ack, ack.echo).saying(marking);
         }
         let size = wire(self.sender.config().ack_wire_size(&ack));
@@ -70,10 +70,9 @@ impl KeptAcks {
             // A queue may have marked it.
             Some(place) => Ack { marking: packet.marking(), ..self.0.remove(place as usize) },
             None => Ack {
-                seq: Seq::new(packet.seq),
                 echo: packet.options,
-                sack: None,
                 marking: packet.marking(),
+                ..Ack::cumulative(Seq::new(packet.seq))
             },
         }
     }

@@ -185,7 +185,7 @@ fn what_is_not_simulated_is_refused_with_the_reason() {
         server("+0...0.2 write(4, ..., 3000) = 3000"),
         server("+0 > R. 1:1(0) ack 1"),
         server("+0 < . 1:1(0) ack 2 win 9"),
-        server("+0 setsockopt(4, SOL_TCP, TCP_CONGESTION, [\"hybla\"], 5) = 0"),
+        server("+0 setsockopt(4, SOL_TCP, TCP_CONGESTION, [\"swift\"], 5) = 0"),
         server("+0 write(4, ..., 3000) = 2000"),
         server("+0 write(3, ..., 3000) = 3000"),
         server("+0 < . 1:1(0) ack 1 win 0"),

@@ -66,6 +66,8 @@ pub struct Ack {
     pub seq: Seq,
     /// The timestamp that it echoes; without meaning unless timestamps are in use.
     pub echo: Timestamp,
+    /// The receiver's own timestamp, if the sender's congestion control asks for one-way delays.
+    pub stamp: Option<Timestamp>,
     /// What has arrived beyond, if SACK is in use and there is something to report.
     pub sack: Option<SackBlocks>,
     /// What its headers say of congestion.
@@ -76,7 +78,7 @@ impl Ack {
     /// A cumulative ACK and nothing else.
     #[must_use]
     pub const fn cumulative(seq: Seq) -> Self {
-        Ack { seq, echo: 0, sack: None, marking: Marking::NONE }
+        Ack { seq, echo: 0, stamp: None, sack: None, marking: Marking::NONE }
     }
 }
 

@@ -11,7 +11,7 @@
 //! # Parameters
 //! `idle_restart`, `restart_after_idle`, `initial_window`.
 //! # Limits
-//! A window that is not used while data are outstanding does not shrink. A control that goes by deliveries keeps its window
+//! A window that is not used while data are outstanding does not shrink. A control that governs sending keeps its window
 //! with `restart_after_idle`.
 
 use optcp_units::{Duration, Time};
@@ -33,7 +33,7 @@ impl Tcb {
         let idle = now - self.last_sent;
         self.congestion.on_resume(now, idle);
         self.restart_if_idle(now);
-        if self.config.restart_after_idle && !self.config.congestion.wants_rates() {
+        if self.config.restart_after_idle && !self.config.congestion.paces() {
             self.halve_for(idle);
         }
     }

@@ -145,6 +145,7 @@ impl Sender {
         }
         tcb.allowance = u32::MAX;
         tcb.limited = 0;
+        tcb.read_stamps(now, ack);
         let (advances, answers) = (ack.seq > tcb.una, ack.seq >= tcb.una);
         let opens = tcb.opens() && advances;
         self.recovery.on_ack(tcb, now, ack);
@@ -162,7 +163,8 @@ impl Sender {
                 tcb.forget_lost_syn();
             } else {
                 if let Some(rtt) = tcb.timer.srtt() {
-                    tcb.congestion.on_handshake(now, rtt);
+                    let mss = tcb.mss();
+                    tcb.congestion.on_handshake(&mut tcb.window, mss, now, rtt);
                 }
                 tcb.congestion.on_open();
             }

@@ -9,7 +9,7 @@ use crate::config::{
     AfterTimeout, Config, FirstLoss, Halving, Measurement, Pacing, ReductionBasis, WindowValidation,
 };
 use crate::congestion::controller::Start;
-use crate::congestion::event::{AckEvent, DeliveryEvent};
+use crate::congestion::event::{AckEvent, DeliveryEvent, Stamps};
 use crate::congestion::{CongestionControl, SlowStart, WindowUse};
 use crate::delivery::DeliveryRate;
 use crate::info::Tally;
@@ -36,6 +36,8 @@ pub struct Tcb {
     mss: f64,
     /// The receiver's window in segments.
     window_limit: u32,
+    /// What the timestamps of the latest ACK say, where congestion control asks for one-way delays.
+    stamps: Option<Stamps>,
     /// Segments that duplicate ACKs add to the window during fast recovery.
     pub(crate) inflation: u32,
     /// When the window last let a segment out, or the timer expired.
@@ -83,6 +85,7 @@ impl Tcb {
             window,
             mss,
             window_limit: config.window_segments(),
+            stamps: None,
             inflation: 0,
             last_sent: Time::ZERO,
             una: Seq::ZERO,
@@ -155,6 +158,17 @@ impl Tcb {
     #[expect(clippy::cast_possible_truncation, reason = "timestamps count modulo 2^32")]
     pub(crate) fn stamp(&self, now: Time) -> Timestamp {
         self.ticks(now) as Timestamp
+    }
+
+    /// An ACK has come, perhaps with the receiver's timestamp on it.
+    #[inline]
+    pub(crate) fn read_stamps(&mut self, now: Time, ack: &Ack) {
+        self.stamps = ack.stamp.map(|sent| {
+            // The receiver's clock stands at nought at time zero.
+            let (now, here) = (self.stamp(now), self.stamp(Time::ZERO));
+            let echo = ack.echo;
+            Stamps { now, echo, one_way: sent.wrapping_add(here).wrapping_sub(echo) }
+        });
     }
 
     /// The beginning of the tick at which an echoed timestamp was read, `now` at the latest.
@@ -328,8 +342,9 @@ impl Tcb {
     ) -> AckEvent {
         let (srtt, una, max) = (self.timer.srtt(), self.una, self.max);
         let after_timeout = self.repairs_timeout();
+        let (limited, stamps) = (true, self.stamps);
         let event =
-            AckEvent { now, acked, delivered, rtt, srtt, una, max, limited: true, after_timeout };
+            AckEvent { now, acked, delivered, rtt, srtt, una, max, limited, after_timeout, stamps };
         self.congestion.observe(&event);
         event
     }

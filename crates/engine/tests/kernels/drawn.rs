@@ -248,6 +248,8 @@ impl Draw {
         let window_limit = 2 + self.number(60);
         let congestion = match base.congestion {
             CongestionKind::Bbr if window_limit % 2 == 1 => CongestionKind::Bbr3,
+            // Its ACKs carry a timestamp of their own.
+            CongestionKind::Cubic if window_limit % 3 == 1 => CongestionKind::Lp,
             other => other,
         };
         Config { window_limit, congestion, ack, ack_delay, duplicate_acks, ..base }

@@ -204,7 +204,7 @@ impl Endpoint {
         // RFC 5681 section 2: a duplicate ACK carries no data and leaves the window as it was.
         let plain = segment.span() == 0 && !opened;
         if seq > self.sender.una() || sack.is_some() || plain {
-            self.sender.handle_ack(now, &Ack { seq, echo, sack, marking: Marking::NONE });
+            self.sender.handle_ack(now, &Ack { echo, sack, ..Ack::cumulative(seq) });
         }
         Ok(())
     }

@@ -122,7 +122,7 @@ fn check(name: &str, config: &Config, problems: &mut Problems<'_>) {
         let message = "`dsack_undo` needs `dsack = true`".to_owned();
         problems.at(place!["tcp", name, "dsack_undo"], message);
     }
-    check_pacing(name, config, problems);
+    check_measures(name, config, problems);
     let every_ack = config.measurement == Measurement::EveryAck;
     let measured = config.timestamps || (every_ack && config.recovery == RecoveryKind::Sack);
     if config.slow_start != SlowStartKind::Standard && !measured {
@@ -143,15 +143,21 @@ fn check(name: &str, config: &Config, problems: &mut Problems<'_>) {
     }
 }
 
-/// Reports a congestion control that goes by the rate of delivery without what it needs, and pacing
-/// at such a rate without one that finds it.
-fn check_pacing(name: &str, config: &Config, problems: &mut Problems<'_>) {
+/// Reports a congestion control that goes by the rate of delivery or by one-way delays without what it needs,
+/// and pacing at such a rate without one that finds it.
+fn check_measures(name: &str, config: &Config, problems: &mut Problems<'_>) {
     let kind = config.congestion;
     if kind.wants_rates() && config.recovery != RecoveryKind::Sack {
         let message = format!("`congestion = \"{}\"` needs `recovery = \"sack\"`", kind.name());
         problems.at(place!["tcp", name, "congestion"], message).label(
             "it goes by what is delivered, which only SACK tells while something is missing",
         );
+    }
+    if kind.wants_delays() && !config.timestamps {
+        let message = format!("`congestion = \"{}\"` needs `timestamps = true`", kind.name());
+        problems
+            .at(place!["tcp", name, "congestion"], message)
+            .label("it goes by one-way delays, which only timestamps tell");
     }
     if kind.paces() && config.pacing != Pacing::Rate {
         let message = format!("`congestion = \"{}\"` needs `pacing = \"rate\"`", kind.name());

@@ -77,14 +77,17 @@ pub trait Controller: Clone + Sized {
     /// Whether it finds the rate at which segments leave: `interval` has an answer, and needs pacing at it.
     const PACES: bool = false;
 
+    /// Whether it asks for one-way delays, which need timestamps.
+    const WANTS_DELAYS: bool = false;
+
     /// The state at the start of a connection.
     fn new(keys: &Self::Keys, start: Start) -> Self;
 
     /// Data begin: the round trip of the SYN, of which `observe` was told, is none of data.
     fn on_open(&mut self) {}
 
-    /// The round trip of the SYN, if it was sent once; data begin after that.
-    fn on_handshake(&mut self, _now: Time, _rtt: Duration) {}
+    /// The round trip of the SYN, if it was sent once; data begin after that, with this window.
+    fn on_handshake(&mut self, _window: &mut Window, _mss: f64, _now: Time, _rtt: Duration) {}
 
     /// Data begin behind a SYN that had to be sent again, which says nothing of the path's capacity.
     fn on_lost_syn(&mut self, keys: &Self::Keys, start: Start) {

@@ -5,6 +5,17 @@ use optcp_units::{Duration, Time};
 use crate::delivery::RateSample;
 use crate::seq::Seq;
 
+/// What the timestamps of an ACK say, in ticks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stamps {
+    /// The sender's clock now.
+    pub now: u32,
+    /// And when the segment was sent that the ACK answers.
+    pub echo: u32,
+    /// From then until the ACK was sent, if both clocks show the same time.
+    pub one_way: u32,
+}
+
 /// What an ACK tells congestion control.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct AckEvent {
@@ -26,6 +37,8 @@ pub struct AckEvent {
     pub limited: bool,
     /// Whether something is not acknowledged yet that was outstanding at the last timeout.
     pub after_timeout: bool,
+    /// What timestamps say, where it asks for one-way delays.
+    pub stamps: Option<Stamps>,
 }
 
 /// What the sender is repairing.

@@ -5,24 +5,35 @@
 mod ack_counting;
 mod bbr;
 mod bbr3;
+mod bic;
+mod cdg;
+mod clock;
 pub mod controller;
 mod cubic;
 mod draw;
 pub mod event;
+mod growth;
 mod highspeed;
+mod htcp;
+mod hybla;
 mod hystart;
 mod hystart_plus_plus;
 mod illinois;
+mod lp;
+mod nv;
 #[cfg(test)]
 mod one_link;
+mod phase;
 #[cfg(test)]
 mod recorder;
 mod reno;
 mod scalable;
 mod slow_start;
 mod vegas;
+mod veno;
 mod westwood;
 mod window_validation;
+mod yeah;
 
 use optcp_units::{Duration, Time};
 
@@ -89,6 +100,12 @@ macro_rules! controllers {
                 match self { $( $(#[$attr])* Self::$Controller => $Controller::WANTS_RATES, )+ }
             }
 
+            /// Whether it asks for one-way delays.
+            #[must_use]
+            pub const fn wants_delays(self) -> bool {
+                match self { $( $(#[$attr])* Self::$Controller => $Controller::WANTS_DELAYS, )+ }
+            }
+
             /// Whether it finds the rate at which segments leave.
             #[must_use]
             pub const fn paces(self) -> bool {
@@ -124,6 +141,14 @@ controllers! { $
     "vegas" => vegas::Vegas in Box<Vegas>: "keeps two to four segments waiting in queues", "Brakmo and Peterson 1995; Linux";
     "westwood" => westwood::Westwood in Box<Westwood>: "Reno, but a loss leaves what the path has carried lately", "Grieco and Mascolo 2004; Linux";
     "bbr3" => bbr3::Bbr3 in Box<Bbr3>: "BBR version 3: looks for bandwidth every 2 to 3 s or 63 round trips at most, and gives way to losses of more than 2 %", "draft-ietf-ccwg-bbr-06";
+    "htcp" => htcp::HTcp in Box<HTcp>: "the longer ago the last loss, the faster it grows; a loss leaves the least over the greatest round trip", "Leith and Shorten 2004; Linux";
+    "hybla" => hybla::Hybla in Hybla: "grows over time as if the round trip were 25 ms; half after a loss", "Caini and Firrincieli 2004; Linux";
+    "veno" => veno::Veno in Veno: "Reno, but a loss leaves four fifths while fewer than three segments wait in queues", "Fu and Liew 2003; Linux";
+    "bic" => bic::Bic in Bic: "searches for the window before the last loss by quarters of the distance; four fifths after a loss", "Xu, Harfoush and Rhee 2004; Linux";
+    "yeah" => yeah::Yeah in Box<Yeah>: "Scalable TCP while few segments wait in queues, Reno otherwise; gives up what is more than 80", "Baiocchi, Castellani and Vacirca 2007; Linux";
+    "nv" => nv::Nv in Box<Nv>: "keeps ten segments more than the rate fills at the least round trip; four fifths after a loss", "Brakmo 2010; Linux";
+    "lp" => lp::Lp in Box<Lp>: "Reno that gives way when one-way delays rise", "Kuzmanovic and Knightly 2003; Linux";
+    "cdg" => cdg::Cdg in Box<Cdg>: "backs off at random the more, the faster round trips grow; Reno otherwise", "Hayes and Armitage 2011; Linux";
     #[cfg(test)]
     "recorder" => recorder::Recorder in Box<Recorder>: "Reno that remembers what it was told", "tests of this crate";
 }
@@ -136,8 +161,8 @@ impl CongestionControl {
     }
 
     /// See [`Controller::on_handshake`].
-    pub fn on_handshake(&mut self, now: Time, rtt: Duration) {
-        each!(self, it => it.on_handshake(now, rtt));
+    pub fn on_handshake(&mut self, window: &mut Window, mss: f64, now: Time, rtt: Duration) {
+        each!(self, it => it.on_handshake(window, mss, now, rtt));
     }
 
     /// See [`Controller::observe`].

@@ -17,13 +17,12 @@
 
 use optcp_units::Duration;
 
+use super::clock::Clock;
 use super::controller::{Controller, Start};
 use super::event::AckEvent;
 use super::reno::{Increase, Reno, RenoKeys};
 use crate::window::Window;
 
-/// The kernel's clock.
-const TICK: Duration = Duration::from_ms(4);
 /// A sample of the rate takes at least as long.
 const LEAST_SAMPLE: Duration = Duration::from_ms(50);
 /// The round trip before the first one.
@@ -35,19 +34,6 @@ pub struct Westwood {
     reno: Reno,
     clock: Clock,
     estimate: Estimate,
-}
-
-/// The kernel's clock.
-#[derive(Clone, Copy, Debug)]
-struct Clock {
-    tick: u64,
-    phase: u64,
-}
-
-impl Clock {
-    fn ticks(self, duration: Duration) -> u64 {
-        duration.as_ps() / self.tick
-    }
 }
 
 /// Times are in ticks, rates in segments a tick.
@@ -66,8 +52,8 @@ struct Estimate {
 }
 
 impl Estimate {
-    fn new(clock: Clock) -> Self {
-        let rtt = clock.ticks(INITIAL_ROUND_TRIP);
+    fn new() -> Self {
+        let rtt = Clock::ticks(INITIAL_ROUND_TRIP);
         Estimate { sample: None, rates: None, told: 0, rtt, least: rtt, forgets: true }
     }
 
@@ -109,22 +95,22 @@ impl Controller for Westwood {
     type Keys = ();
 
     fn new((): &(), start: Start) -> Self {
-        let clock = Clock { tick: TICK.as_ps(), phase: start.clock_phase.as_ps() };
+        let clock = Clock::new(start.clock_phase);
         let reno = Reno::new(&RenoKeys { increase: Increase::WholeSegments }, start);
-        Westwood { reno, clock, estimate: Estimate::new(clock) }
+        Westwood { reno, clock, estimate: Estimate::new() }
     }
 
     fn on_open(&mut self) {
-        self.estimate = Estimate::new(self.clock);
+        self.estimate = Estimate::new();
         self.reno.on_open();
     }
 
     fn observe(&mut self, ack: &AckEvent) {
         let Westwood { clock, estimate, .. } = self;
-        let now = (ack.now.as_ps() + clock.phase) / clock.tick;
+        let now = clock.at(ack.now);
         if let Some((begin, segments)) = estimate.sample {
             let ticks = now - begin;
-            let complete = ticks > estimate.rtt.max(clock.ticks(LEAST_SAMPLE));
+            let complete = ticks > estimate.rtt.max(Clock::ticks(LEAST_SAMPLE));
             if complete {
                 estimate.smooth(segments, ticks);
             }
@@ -133,12 +119,12 @@ impl Controller for Westwood {
         } else {
             // The connection opened when this segment was sent; what the first ACK says does not count.
             let rtt = ack.rtt.unwrap_or(Duration::ZERO);
-            estimate.sample = Some((now.saturating_sub(clock.ticks(rtt)), 0));
+            estimate.sample = Some((now.saturating_sub(Clock::ticks(rtt)), 0));
         }
         let least = if estimate.forgets { estimate.rtt } else { estimate.least.min(estimate.rtt) };
         (estimate.least, estimate.forgets) = (least, false);
         if let Some(rtt) = ack.rtt {
-            estimate.rtt = rtt.as_ps().div_ceil(clock.tick);
+            estimate.rtt = Clock::ticks_up(rtt);
         }
     }
 
@@ -198,7 +184,7 @@ mod tests {
     /// (7 a + b) / 8 twice: from 8 to 16 the first filter has 9, then 9.875; the second 8.125, then 8.34375.
     #[test]
     fn the_rate_is_smoothed_twice() {
-        let mut estimate = Estimate::new(Clock { tick: TICK.as_ps(), phase: 0 });
+        let mut estimate = Estimate::new();
         let rates = [0, 80, 160, 160].map(|segments| {
             estimate.smooth(segments, 10);
             estimate.rates
@@ -209,7 +195,7 @@ mod tests {
     /// Grieco and Mascolo 2004: a duplicate ACK counts for a segment, and the ACK that ends the row for the rest.
     #[test]
     fn what_duplicate_acks_told_of_counts_once() {
-        let mut estimate = Estimate::new(Clock { tick: TICK.as_ps(), phase: 0 });
+        let mut estimate = Estimate::new();
         let counts = [0, 0, 0, 5, 2, 0, 0, 0, 2, 3].map(|acked| estimate.count(acked));
         // 5 less 3; 2; then 2 of the three that were told of, which leaves one, and 3 less 1.
         assert_eq!(counts, [1, 1, 1, 2, 2, 1, 1, 1, 1, 2]);

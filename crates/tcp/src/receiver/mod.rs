@@ -52,6 +52,8 @@ pub struct Receiver {
     /// RFC 7323's TS.Recent and Last.ACK.sent.
     recent: Timestamp,
     last_acked: Seq,
+    /// The unit of its own timestamps, if the sender's congestion control asks for them.
+    stamps: Option<Duration>,
     /// When the ACK that waits must be sent.
     deadline: Option<Time>,
 }
@@ -64,7 +66,8 @@ impl Receiver {
         Receiver {
             plain: matches!(config.ack, AckKind::EveryPacket)
                 && !config.sack()
-                && config.duplicate_acks == DuplicateAckKind::Every,
+                && config.duplicate_acks == DuplicateAckKind::Every
+                && !config.congestion.wants_delays(),
             next: Seq::ZERO,
             beyond: Ranges::default(),
             policy: AckPolicy::new(config, clock_phase),
@@ -77,6 +80,8 @@ impl Receiver {
             report: SackReport::new(config).map(Box::new),
             recent: 0,
             last_acked: Seq::ZERO,
+            stamps: (config.timestamps && config.congestion.wants_delays())
+                .then_some(config.timestamp_tick),
             deadline: None,
         }
     }
@@ -218,7 +223,8 @@ impl Receiver {
             Some(report) if tells => report.take(self.next, &self.beyond),
             _ => None,
         };
-        Ack { echo: self.recent, sack, ..Ack::cumulative(self.next) }
+        let stamp = self.stamps.map(|tick| stamp(now, tick));
+        Ack { echo: self.recent, stamp, sack, ..Ack::cumulative(self.next) }
     }
 
     /// The time given by `deadline` has come: the ACK that waited, or one duplicate ACK of those that were
@@ -251,6 +257,12 @@ impl Receiver {
     pub fn next(&self) -> Seq {
         self.next
     }
+}
+
+/// The reading of a clock that stands at nought at time zero.
+#[expect(clippy::cast_possible_truncation, reason = "timestamps count modulo 2^32")]
+fn stamp(now: Time, tick: Duration) -> Timestamp {
+    (now.as_ps() / tick.as_ps()) as Timestamp
 }
 
 #[cfg(test)]

@@ -70,6 +70,15 @@ impl Draw {
             ..profile.config()
         };
         let config = if self.percent(40) { base } else { self.vary(base) };
+        if self.percent(20) {
+            let kinds: Vec<CongestionKind> =
+                CongestionKind::ALL.iter().copied().filter(|kind| !kind.paces()).collect();
+            let congestion = self.pick(&kinds);
+            if recovery == RecoveryKind::Sack || !congestion.wants_rates() {
+                let timestamps = config.timestamps || congestion.wants_delays();
+                return Config { congestion, timestamps, ..config };
+            }
+        }
         if recovery == RecoveryKind::Sack && self.percent(30) {
             let congestion = self.pick(&[CongestionKind::Bbr, CongestionKind::Bbr3]);
             return Config { congestion, pacing: Pacing::Rate, ..config };

@@ -130,8 +130,10 @@ impl Maker<'_> {
             // Keys that go together only.
             if self.draw.chance(12) {
                 one.insert("profile".to_owned(), text("linux-6"));
-                one.insert("congestion".to_owned(), text(self.draw.pick(&["bbr", "bbr3"])));
-                one.insert("pacing".to_owned(), text("rate"));
+                let congestion = self.draw.pick(&["bbr", "bbr3", "nv"]);
+                let pacing = if congestion == "nv" { "none" } else { "rate" };
+                one.insert("congestion".to_owned(), text(congestion));
+                one.insert("pacing".to_owned(), text(pacing));
             }
             tables.insert(format!("t{i}"), Value::Table(one));
         }

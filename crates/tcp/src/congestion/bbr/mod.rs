@@ -141,7 +141,7 @@ impl Controller for Bbr {
     fn on_lost_syn(&mut self, (): &(), _start: Start) {}
 
     /// Linux begins with the round trip of the SYN as the least one, which a full segment's serialization exceeds.
-    fn on_handshake(&mut self, now: Time, rtt: Duration) {
+    fn on_handshake(&mut self, _window: &mut Window, _mss: f64, now: Time, rtt: Duration) {
         self.min_rtt.on_measurement(Some(rtt), now);
     }
 

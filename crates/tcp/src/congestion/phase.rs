@@ -1,0 +1,93 @@
+//! What a congestion control knows of losses from what it is told: the states in which Linux's controls behave
+//! differently.
+
+use super::event::{AckEvent, Repair};
+
+/// See the module's text.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Phase {
+    repairs: Repair,
+    /// Segments beyond a hole that have arrived.
+    beyond: u32,
+}
+
+impl Phase {
+    /// An ACK has come: what was so before it.
+    pub(super) fn observe(&mut self, ack: &AckEvent) -> Phase {
+        let before = *self;
+        let outstanding = ack.max - ack.una;
+        self.beyond = (self.beyond + ack.delivered).saturating_sub(ack.acked).min(outstanding);
+        if self.repairs == Repair::Timeout && !ack.after_timeout {
+            self.repairs = Repair::Nothing;
+        }
+        before
+    }
+
+    /// The window may grow: no recovery of losses is under way, also if nobody said that it ended (Tahoe).
+    pub(super) fn on_ack(&mut self) {
+        if self.repairs == Repair::Losses {
+            self.repairs = Repair::Nothing;
+        }
+    }
+
+    pub(super) fn on_loss(&mut self) {
+        self.repairs = Repair::Losses;
+    }
+
+    pub(super) fn on_timeout(&mut self) {
+        self.repairs = Repair::Timeout;
+    }
+
+    /// A recovery is complete or taken back.
+    pub(super) fn on_recovered(&mut self) {
+        self.repairs = Repair::Nothing;
+    }
+
+    /// Nothing is amiss.
+    pub(super) fn open(self) -> bool {
+        !self.repairing() && self.in_order()
+    }
+
+    /// Nothing has arrived beyond a hole.
+    pub(super) fn in_order(self) -> bool {
+        self.beyond == 0
+    }
+
+    /// Segments that ACKs have told of beyond a hole.
+    pub(super) fn beyond(self) -> u32 {
+        self.beyond
+    }
+
+    /// Losses or a timeout are being repaired.
+    pub(super) fn repairing(self) -> bool {
+        self.repairs != Repair::Nothing
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::seq::Seq;
+
+    /// Of ten segments the first is lost: two that arrive leave it open whether one is; the ACK of its retransmission
+    /// tells of what had arrived.
+    #[test]
+    fn what_arrives_beyond_a_hole_is_not_all_well() {
+        let mut phase = Phase::default();
+        let ack = |acked, delivered, una| AckEvent {
+            acked,
+            delivered,
+            una: Seq::new(una),
+            max: Seq::new(10),
+            ..AckEvent::default()
+        };
+        assert!(phase.observe(&ack(0, 1, 0)).open() && !phase.open());
+        assert!(!phase.repairing());
+        phase.observe(&ack(0, 2, 0));
+        phase.on_loss();
+        assert_eq!((phase.beyond(), phase.repairing()), (3, true));
+        phase.observe(&ack(4, 1, 4));
+        phase.on_recovered();
+        assert!(phase.open());
+    }
+}
