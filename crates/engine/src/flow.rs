@@ -45,7 +45,7 @@ impl Flow {
     #[inline]
     pub(crate) fn close(&self, id: FlowId, ack: Ack, kept: &mut KeptAcks) -> Packet {
         let (seq, marking) = (ack.seq.number(), ack.marking);
-        if ack.sack.is_none() && ack.stamp.is_none() {
+        if ack.sack.is_none() && ack.stamp.is_none() && ack.counters.is_none() {
             return Packet::ack(id, self.acks, seq, self.plain_ack, ack.echo).saying(marking);
         }
         let size = wire(self.sender.config().ack_wire_size(&ack));

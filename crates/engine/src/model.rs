@@ -317,6 +317,13 @@ impl<O: Observer> Model<O> {
         arrival.ack.map(|ack| self.send_ack(id, ack))
     }
 
+    /// The ACK to send in front of the one that `receive` gave, if any.
+    #[inline]
+    pub(crate) fn earlier_ack(&mut self, id: FlowId) -> Option<Packet> {
+        let ack = self.flows[id.index()].receiver.take_earlier()?;
+        Some(self.send_ack(id, ack))
+    }
+
     /// The packet for an ACK that a receiver sends now.
     #[inline]
     pub(crate) fn send_ack(&mut self, id: FlowId, ack: Ack) -> Packet {

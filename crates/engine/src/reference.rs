@@ -211,7 +211,8 @@ impl Reference {
         } else if id.index() >= model.flows.len() {
             model.sink(packet);
         } else {
-            if let Some(ack) = model.receive(packet) {
+            let ack = model.receive(packet);
+            for ack in model.earlier_ack(id).into_iter().chain(ack) {
                 self.at_node(model, ack, None);
             }
             model.flows[id.index()].schedule_receiver(id, &mut self.calendar);

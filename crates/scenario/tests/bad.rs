@@ -24,6 +24,7 @@ bad!(
     decimal_comma,
     distributions,
     duplicates,
+    ecn,
     failures,
     files_of_a_run,
     hystart,

@@ -2,6 +2,7 @@
 
 use optcp_units::Marking;
 
+use crate::ecn::ByteCounters;
 use crate::seq::Seq;
 
 /// A reading of an endpoint's timestamp clock, modulo 2^32 (RFC 7323 section 3).
@@ -72,13 +73,15 @@ pub struct Ack {
     pub sack: Option<SackBlocks>,
     /// What its headers say of congestion.
     pub marking: Marking,
+    /// The bytes that came with each codepoint, if it has the AccECN option.
+    pub counters: Option<ByteCounters>,
 }
 
 impl Ack {
     /// A cumulative ACK and nothing else.
     #[must_use]
     pub const fn cumulative(seq: Seq) -> Self {
-        Ack { seq, echo: 0, stamp: None, sack: None, marking: Marking::NONE }
+        Ack { seq, echo: 0, stamp: None, sack: None, marking: Marking::NONE, counters: None }
     }
 }
 

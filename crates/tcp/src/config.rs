@@ -3,14 +3,15 @@
 //! Published results hang on choices that papers do not state; here each has a name, and a
 //! [`Profile`](crate::profile::Profile) is a named bundle of them.
 
-use optcp_units::{Bytes, Duration, registry};
+use optcp_units::{Bytes, Codepoint, Duration, registry};
 
 use crate::acknowledgment::Ack;
 
 pub use crate::congestion::{
-    AckCounting, CongestionKind, ControllerKeys, CubicVersion, Increase, SlowStartKind,
-    WindowValidation,
+    AckCounting, CongestionKind, ControllerKeys, CubicVersion, DctcpLoss, Increase, NeedsEcn,
+    SlowStartKind, WindowValidation,
 };
+pub use crate::ecn::{Ecn, EctPackets, ReceiverEcn};
 pub use crate::pacing::Pacing;
 
 registry! {
@@ -310,6 +311,16 @@ pub struct Config {
     pub syn_retransmissions_forgiven: u8,
     /// When a timer that is due expires.
     pub expiry: Expiry,
+    /// What the sender asks for about marks.
+    pub ecn: Ecn,
+    /// What the receiver agrees to.
+    pub receiver_ecn: ReceiverEcn,
+    /// Which packets may be marked.
+    pub ect_packets: EctPackets,
+    /// Whether ACKs carry the AccECN option (RFC 9768 section 3.2.3), with `Ecn::Accurate`.
+    pub accecn_option: bool,
+    /// Whether a mark reduces the window by less than a loss (RFC 8511).
+    pub abe: bool,
 }
 
 /// The TCP header's field without scaling (RFC 9293 section 3.1).
@@ -348,6 +359,14 @@ impl Config {
         let options = ack.sack.map_or(Bytes::ZERO, |sack| {
             sack.as_slice().iter().fold(self.sack_header, |size, _| size + SACK_BLOCK)
         });
-        self.ack_size + self.timestamp_size() + options
+        let counters = ack.counters.map_or(Bytes::ZERO, |counters| counters.size());
+        self.ack_size + self.timestamp_size() + options + counters
+    }
+
+    /// The codepoint of packets that may be marked: ECT(1) belongs to controls that answer marks as L4S asks (RFC 9331
+    /// section 4).
+    #[must_use]
+    pub const fn ect(&self) -> Codepoint {
+        if self.congestion.is_l4s() { Codepoint::Ect1 } else { Codepoint::Ect0 }
     }
 }

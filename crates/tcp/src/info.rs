@@ -11,6 +11,8 @@ pub enum CongestionState {
     Open = 0,
     /// Something has arrived out of order, and no recovery has begun.
     Disorder = 1,
+    /// The window was reduced for a mark.
+    Cwr = 2,
     /// Fast recovery.
     Recovery = 3,
     /// After a timeout.
@@ -42,6 +44,8 @@ pub struct TcpInfo {
     pub rto: Duration,
     /// The smoothed round trip, once measured.
     pub srtt: Option<Duration>,
+    /// Segments that were marked, as ACKs have reported.
+    pub delivered_ce: u64,
 }
 
 /// What a loss recovery knows of outstanding segments.

@@ -7,8 +7,10 @@ pub mod acknowledgment;
 pub mod config;
 pub mod congestion;
 pub mod delivery;
+mod ecn;
 mod idle;
 mod info;
+mod marks;
 mod pacing;
 pub mod profile;
 mod ranges;
@@ -22,6 +24,7 @@ mod window;
 
 pub use acknowledgment::{Ack, SackBlocks, Timestamp};
 pub use config::Config;
+pub use ecn::{ByteCounters, Feedback};
 pub use info::{CongestionState, TcpInfo};
 pub use profile::Profile;
 pub use receiver::{Arrival, Receiver};
@@ -56,4 +59,8 @@ pub const FAMILIES: &[optcp_units::registry::Family] = &[
     config::FirstLoss::FAMILY,
     config::AckKind::FAMILY,
     config::DuplicateAckKind::FAMILY,
+    config::DctcpLoss::FAMILY,
+    config::Ecn::FAMILY,
+    config::ReceiverEcn::FAMILY,
+    config::EctPackets::FAMILY,
 ];

@@ -7,6 +7,7 @@ use optcp_units::{Bytes, Duration, Marking, Time};
 use crate::acknowledgment::{Ack, Timestamp};
 use crate::config::{Config, Measurement, TimeoutBasis, WindowValidation};
 use crate::info::{CongestionState, Tally, TcpInfo};
+use crate::marks::Kind;
 use crate::recovery::LossRecovery;
 use crate::seq::Seq;
 use crate::tcb::Tcb;
@@ -70,6 +71,10 @@ pub struct SenderCounts {
     pub retransmissions: u64,
     /// Expiries of the retransmission timer with data outstanding.
     pub timeouts: u64,
+    /// Segments that were marked, as ACKs have reported.
+    pub delivered_ce: u64,
+    /// Reductions of the window that marks led to.
+    pub ecn_reductions: u64,
 }
 
 /// The sending end: tell it what happens, then take what it sends.
@@ -148,7 +153,13 @@ impl Sender {
         tcb.read_stamps(now, ack);
         let (advances, answers) = (ack.seq > tcb.una, ack.seq >= tcb.una);
         let opens = tcb.opens() && advances;
+        if answers && let Some(ecn) = &mut tcb.ecn {
+            if opens { ecn.open(ack.marking) } else { ecn.receive(ack) }
+        }
         self.recovery.on_ack(tcb, now, ack);
+        if answers && tcb.ecn.is_some() {
+            self.recovery.on_marks(tcb);
+        }
         if advances || (answers && self.recovery.in_recovery()) {
             tcb.restart_if_idle(now);
         }
@@ -161,11 +172,13 @@ impl Sender {
             tcb.window.cwnd = f64::from(initial) * tcb.mss();
             if lost {
                 tcb.forget_lost_syn();
+                tcb.tell_feedback();
             } else {
                 if let Some(rtt) = tcb.timer.srtt() {
                     let mss = tcb.mss();
                     tcb.congestion.on_handshake(&mut tcb.window, mss, now, rtt);
                 }
+                tcb.tell_feedback();
                 tcb.congestion.on_open();
             }
         }
@@ -189,7 +202,7 @@ impl Sender {
             return;
         }
         self.counts.timeouts += 1;
-        let interrupted = self.recovery.in_recovery();
+        let interrupted = self.recovery.in_recovery() || tcb.is_reduced_enough();
         let inflated = tcb.inflated_window();
         tcb.inflation = 0;
         tcb.limited = 0;
@@ -219,6 +232,9 @@ impl Sender {
         tcb.on_timeout();
         self.timed_out = Some(tcb.una);
         tcb.loss_until = tcb.max;
+        if let Some(ecn) = &mut tcb.ecn {
+            ecn.on_loss(tcb.max);
+        }
         tcb.window.cwnd = tcb.mss();
         tcb.recover = Some(tcb.max);
         let linear =
@@ -269,7 +285,14 @@ impl Sender {
         self.counts.sent += 1;
         self.counts.retransmissions += u64::from(retransmission);
         let stamp = if tcb.config.timestamps { tcb.stamp(now) } else { 0 };
-        let marking = Marking::NONE;
+        let marking = match &mut tcb.ecn {
+            None => Marking::NONE,
+            Some(ecn) => ecn.marking(match () {
+                () if tcb.config.handshake && seq == Seq::ZERO => Kind::Syn,
+                () if retransmission => Kind::Again,
+                () => Kind::New,
+            }),
+        };
         Some(Transmission { seq, size: tcb.wire_size(seq), retransmission, stamp, marking })
     }
 
@@ -348,6 +371,7 @@ impl Sender {
         let state = match () {
             () if self.recovery.in_recovery() => CongestionState::Recovery,
             () if self.recovery.in_loss(tcb) => CongestionState::Loss,
+            () if tcb.ecn.as_ref().is_some_and(|ecn| ecn.reducing(tcb.una)) => CongestionState::Cwr,
             () if sacked + lost > 0 => CongestionState::Disorder,
             () => CongestionState::Open,
         };
@@ -363,6 +387,7 @@ impl Sender {
             retransmissions: self.counts.retransmissions,
             rto: tcb.timer.rto(),
             srtt: tcb.timer.srtt(),
+            delivered_ce: tcb.ecn.as_ref().map_or(0, |ecn| ecn.delivered_ce),
         }
     }
 
@@ -375,7 +400,14 @@ impl Sender {
     /// What it has done so far.
     #[must_use]
     pub fn counts(&self) -> SenderCounts {
-        self.counts
+        match &self.tcb.ecn {
+            None => self.counts,
+            Some(ecn) => SenderCounts {
+                delivered_ce: ecn.delivered_ce,
+                ecn_reductions: ecn.reductions,
+                ..self.counts
+            },
+        }
     }
 
     #[cfg(test)]

@@ -13,6 +13,7 @@ use crate::congestion::event::{AckEvent, DeliveryEvent, Stamps};
 use crate::congestion::{CongestionControl, SlowStart, WindowUse};
 use crate::delivery::DeliveryRate;
 use crate::info::Tally;
+use crate::marks::EcnSender;
 use crate::pacing::{Pacer, UNMEASURED};
 use crate::rtt::{RetransmissionTimer, Span};
 use crate::seq::Seq;
@@ -25,6 +26,8 @@ pub struct Tcb {
     pub(crate) congestion: CongestionControl,
     /// Kept for a congestion control that asks for it.
     pub(crate) delivery: Option<Box<DeliveryRate>>,
+    /// What marks are known, if anything is asked for.
+    pub(crate) ecn: Option<Box<EcnSender>>,
     pub(crate) timer: RetransmissionTimer,
     pub(crate) pacer: Pacer,
     /// Whether it matters when a segment leaves: to pacing, or to the rate of delivery.
@@ -75,9 +78,10 @@ impl Tcb {
         let window = Window { cwnd: f64::from(initial) * mss, ssthresh: initial_ssthresh(&config) };
         let end = segments.map_or(Seq::MAX, |s| Seq::new(s) + u32::from(config.handshake));
         let start = start(&config, clock_phase);
-        Tcb {
+        let mut tcb = Tcb {
             congestion: CongestionControl::new(config.congestion, &config.controllers, start),
             delivery: config.congestion.wants_rates().then(Box::default),
+            ecn: EcnSender::new(&config).map(Box::new),
             timer: RetransmissionTimer::new(&config, clock_phase),
             times_departures: config.pacing != Pacing::None || config.congestion.wants_rates(),
             pacer: Pacer::new(config.pacing_burst),
@@ -101,6 +105,17 @@ impl Tcb {
             limited_sent: 0,
             allowance: 0,
             config,
+        };
+        if !tcb.config.handshake {
+            tcb.tell_feedback();
+        }
+        tcb
+    }
+
+    /// Congestion control learns what is understood of marks.
+    pub(crate) fn tell_feedback(&mut self) {
+        if let Some(ecn) = &self.ecn {
+            self.congestion.on_feedback(ecn.feedback());
         }
     }
 
@@ -211,33 +226,92 @@ impl Tcb {
     /// Reduces the window after duplicate ACKs: ssthresh and cwnd become what congestion control answers for
     /// what is at stake. Gives whether it asks for a reduction.
     pub(crate) fn reduce(&mut self) -> bool {
-        let amount = match self.config.reduction_basis {
-            // RFC 5681 section 3.2 step 2: segments sent by limited transmit do not count.
-            ReductionBasis::FlightSize => self.flight() - f64::from(self.limited_sent) * self.mss(),
-            ReductionBasis::Window => self.usable_window(),
-        };
-        let Some(half) = self.set_ssthresh(amount) else { return false };
-        self.window.cwnd = match self.config.halving {
-            Halving::Whole => self.whole(half),
-            Halving::Exact | Halving::WholeBytes => self.window.ssthresh,
-            Halving::WholeSsthresh => half,
+        if self.is_reduced_enough() {
+            self.window.cwnd = self.window.cwnd.min(self.window.ssthresh);
+            return true;
         }
-        .max(self.mss());
+        let Some(half) = self.set_ssthresh(self.at_stake()) else { return false };
+        self.shrink(half);
         true
     }
 
-    /// Sets ssthresh from the amount at stake, at least two segments (RFC 5681 equation 4); gives it as
-    /// it is before it is rounded, or nothing if congestion control leaves it.
+    /// What a fast retransmit or a mark puts at stake, in bytes.
+    fn at_stake(&self) -> f64 {
+        match self.config.reduction_basis {
+            // RFC 5681 section 3.2 step 2: segments sent by limited transmit do not count.
+            ReductionBasis::FlightSize => self.flight() - f64::from(self.limited_sent) * self.mss(),
+            ReductionBasis::Window => self.usable_window(),
+        }
+    }
+
+    /// The window falls to what ssthresh was set from.
+    fn shrink(&mut self, answer: f64) {
+        self.window.cwnd = match self.config.halving {
+            Halving::Whole => self.whole(answer),
+            Halving::Exact | Halving::WholeBytes => self.window.ssthresh,
+            Halving::WholeSsthresh => answer,
+        }
+        .max(self.mss());
+    }
+
+    /// Sets ssthresh after a loss from the amount at stake; gives it as it is before it is rounded, or nothing if
+    /// congestion control leaves it.
     pub(crate) fn set_ssthresh(&mut self, amount: f64) -> Option<f64> {
         let mss = self.mss();
+        if let Some(ecn) = &mut self.ecn {
+            ecn.on_loss(self.max);
+        }
         let answer = self.congestion.on_loss(&self.window, mss, amount)?;
+        self.round_ssthresh(answer);
+        Some(answer)
+    }
+
+    /// ssthresh becomes `answer`, at least two segments (RFC 5681 equation 4).
+    fn round_ssthresh(&mut self, answer: f64) {
         let half = match self.config.halving {
             Halving::Exact => answer,
             Halving::WholeBytes => answer.floor(),
             Halving::Whole | Halving::WholeSsthresh => self.whole(answer),
         };
         self.window.ssthresh = half.max(2.0 * self.mss());
-        Some(answer)
+    }
+
+    /// Whether a mark reduced the window in this window of data as a loss would have.
+    pub(crate) fn is_reduced_enough(&self) -> bool {
+        self.reduces_for_mark() && self.congestion.marks_are_losses()
+    }
+
+    /// Whether a mark reduced the window in this window of data.
+    pub(crate) fn reduces_for_mark(&self) -> bool {
+        self.ecn.as_ref().is_some_and(|ecn| ecn.reducing(self.una))
+    }
+
+    /// Whether the ACK that is being looked at reports marks, which keeps the window from growing (RFC 3168 section
+    /// 6.1.2).
+    pub(crate) fn echoes(&self) -> bool {
+        self.ecn.as_ref().is_some_and(|ecn| ecn.echoes())
+    }
+
+    /// Reduces the window if the ACK reports a mark, and none was answered in this window of data: ssthresh and cwnd
+    /// become what congestion control answers. Gives whether there is a reduction.
+    pub(crate) fn reduce_for_mark(&mut self) -> bool {
+        let Some(ecn) = &mut self.ecn else { return false };
+        // What no recovery has counted tells of nothing that was delivered.
+        ecn.deliver(0);
+        if !ecn.asks(self.una) {
+            return false;
+        }
+        ecn.on_reduction(self.max);
+        let (mss, amount) = (self.mss(), self.at_stake());
+        let Some(answer) = self.congestion.on_mark(&self.window, mss, amount) else { return false };
+        let beta = self.config.congestion.abe().filter(|_| self.config.abe);
+        let answer = beta.map_or(answer, |beta| amount * beta);
+        self.round_ssthresh(answer);
+        self.shrink(answer);
+        if let Some(ecn) = &mut self.ecn {
+            ecn.reductions += 1;
+        }
+        true
     }
 
     /// Tells congestion control that the retransmission timer has expired.
@@ -342,9 +416,20 @@ impl Tcb {
     ) -> AckEvent {
         let (srtt, una, max) = (self.timer.srtt(), self.una, self.max);
         let after_timeout = self.repairs_timeout();
-        let (limited, stamps) = (true, self.stamps);
-        let event =
-            AckEvent { now, acked, delivered, rtt, srtt, una, max, limited, after_timeout, stamps };
+        let marked = self.ecn.as_mut().map_or(0, |ecn| ecn.deliver(delivered));
+        let event = AckEvent {
+            now,
+            acked,
+            delivered,
+            marked,
+            rtt,
+            srtt,
+            una,
+            max,
+            limited: true,
+            after_timeout,
+            stamps: self.stamps,
+        };
         self.congestion.observe(&event);
         event
     }
@@ -353,6 +438,9 @@ impl Tcb {
     #[inline]
     pub(crate) fn grow(&mut self, mut ack: AckEvent) {
         let mss = self.mss();
+        if self.echoes() && !self.congestion.grows_with_marks() {
+            return;
+        }
         if self.config.window_validation == WindowValidation::Linux {
             let cwnd = self.window.segments(mss);
             ack.limited = self.window_use.limits(cwnd, self.window.in_slow_start());

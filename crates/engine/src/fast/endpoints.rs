@@ -37,6 +37,11 @@ impl Fast {
             self.catch_receiver_up(model, id);
         }
         let ack = model.receive(packet);
+        if let Some(earlier) = model.earlier_ack(id) {
+            let event = model.event;
+            self.walk(model, earlier, None);
+            model.event = event;
+        }
         model.flows[id.index()].schedule_receiver(id, &mut self.calendar);
         ack
     }

@@ -2,7 +2,8 @@
 
 use optcp_tcp::acknowledgment::MAX_SACK_BLOCKS;
 use optcp_tcp::config::{
-    AckKind, Config, CongestionKind, Measurement, Pacing, RecoveryKind, SlowStartKind,
+    AckKind, Config, CongestionKind, Ecn, Measurement, NeedsEcn, Pacing, RecoveryKind,
+    SlowStartKind,
 };
 use optcp_tcp::profile::Profile;
 use optcp_units::{Bytes, Duration};
@@ -123,6 +124,7 @@ fn check(name: &str, config: &Config, problems: &mut Problems<'_>) {
         problems.at(place!["tcp", name, "dsack_undo"], message);
     }
     check_measures(name, config, problems);
+    check_ecn(name, config, problems);
     let every_ack = config.measurement == Measurement::EveryAck;
     let measured = config.timestamps || (every_ack && config.recovery == RecoveryKind::Sack);
     if config.slow_start != SlowStartKind::Standard && !measured {
@@ -171,6 +173,56 @@ fn check_measures(name: &str, config: &Config, problems: &mut Problems<'_>) {
             finders.map(|kind| format!("`congestion = \"{}\"`", kind.name())).collect();
         let message = format!("`pacing = \"rate\"` needs {}", finders.join(" or "));
         problems.at(place!["tcp", name, "pacing"], message).label("no other finds a rate");
+    }
+}
+
+/// The greatest `dctcp_shift_g`, with which one window counts for the least that alpha can be.
+const LARGEST_SHIFT: u8 = 10;
+/// Alpha of 1 in DCTCP's arithmetic.
+const LARGEST_ALPHA: u16 = 1024;
+
+/// Reports a congestion control that goes by marks without any, and what ECN asks for beside.
+fn check_ecn(name: &str, config: &Config, problems: &mut Problems<'_>) {
+    let kind = config.congestion;
+    let (expected, why) = match kind.needs_ecn() {
+        NeedsEcn::Any if config.ecn == Ecn::Off => (
+            "`ecn = \"dctcp\"`, or `\"rfc3168\"` or `\"accurate\"`",
+            "it goes by the share of marked segments, and no packet would take a mark",
+        ),
+        NeedsEcn::Accurate if config.ecn != Ecn::Accurate => (
+            "`ecn = \"accurate\"`",
+            "ECT(1) is for senders that learn of every mark (RFC 9331 section 4.2)",
+        ),
+        _ => ("", ""),
+    };
+    if !expected.is_empty() {
+        let message = format!("`congestion = \"{}\"` needs {expected}", kind.name());
+        problems.at(place!["tcp", name, "congestion"], message).label(why);
+    }
+    if config.abe && kind.abe().is_none() {
+        let known = CongestionKind::ALL.iter().filter(|kind| kind.abe().is_some());
+        let known: Vec<String> =
+            known.map(|kind| format!("`congestion = \"{}\"`", kind.name())).collect();
+        let message = format!("`abe` needs {}", known.join(" or "));
+        problems
+            .at(place!["tcp", name, "abe"], message)
+            .label("RFC 8511 has no share for another control");
+    }
+    let dctcp = &config.controllers.dctcp;
+    if dctcp.dctcp_shift_g > LARGEST_SHIFT {
+        let message = format!("`dctcp_shift_g` ({}) is above {LARGEST_SHIFT}", dctcp.dctcp_shift_g);
+        problems
+            .at(place!["tcp", name, "dctcp_shift_g"], message)
+            .label("alpha has ten bits: it would never change");
+    }
+    if dctcp.dctcp_alpha_on_init > LARGEST_ALPHA {
+        let message = format!(
+            "`dctcp_alpha_on_init` ({}) is above {LARGEST_ALPHA}",
+            dctcp.dctcp_alpha_on_init
+        );
+        problems
+            .at(place!["tcp", name, "dctcp_alpha_on_init"], message)
+            .label("1024 is an alpha of 1, all segments marked");
     }
 }
 

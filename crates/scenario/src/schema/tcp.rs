@@ -1,10 +1,10 @@
 //! `[tcp.NAME]`: a profile, and single choices of it changed.
 
 use optcp_tcp::config::{
-    AckCounting, AckKind, AfterTimeout, Backoff, Config, CongestionKind, CubicVersion,
-    DuplicateAckKind, Expiry, FirstLoss, Halving, Increase, LossDetectionKind, Measurement,
-    NewRenoTimer, Pacing, PartialAck, RateReduction, RecoveryExit, RecoveryKind, ReductionBasis,
-    RttKind, SlowStartKind, TimeoutBasis, WindowValidation,
+    AckCounting, AckKind, AfterTimeout, Backoff, Config, CongestionKind, CubicVersion, DctcpLoss,
+    DuplicateAckKind, Ecn, EctPackets, Expiry, FirstLoss, Halving, Increase, LossDetectionKind,
+    Measurement, NewRenoTimer, Pacing, PartialAck, RateReduction, ReceiverEcn, RecoveryExit,
+    RecoveryKind, ReductionBasis, RttKind, SlowStartKind, TimeoutBasis, WindowValidation,
 };
 use optcp_tcp::profile::Profile;
 use optcp_units::registry::Entry;
@@ -64,13 +64,14 @@ macro_rules! choice {
 }
 
 choice! {
-    RecoveryKind, LossDetectionKind, RateReduction, AfterTimeout, CongestionKind, CubicVersion, Increase, AckCounting, SlowStartKind, WindowValidation, Pacing, Backoff, FirstLoss, RttKind, Measurement, Expiry, NewRenoTimer, ReductionBasis, TimeoutBasis, RecoveryExit, PartialAck, Halving, AckKind, DuplicateAckKind,
+    RecoveryKind, LossDetectionKind, RateReduction, AfterTimeout, CongestionKind, CubicVersion, Increase, AckCounting, SlowStartKind, WindowValidation, Pacing, Backoff, FirstLoss, RttKind, Measurement, Expiry, NewRenoTimer, ReductionBasis, TimeoutBasis, RecoveryExit, PartialAck, Halving, AckKind, DuplicateAckKind, DctcpLoss, Ecn, ReceiverEcn, EctPackets,
 }
 
 field! {
     optcp_units::Bytes, Size, "_bytes", |w| w.0, |v| json!(v.count());
     optcp_units::Duration, Span, "_ps", |w| w.0, |v| json!(v.as_ps());
     u32, Count, "_segments", |w| w.0, |v| json!(v);
+    u16, Count, "", |w| u16::try_from(w.0).unwrap_or(u16::MAX), |v| json!(v);
     u8, Count, "", |w| u8::try_from(w.0).unwrap_or(u8::MAX), |v| json!(v);
     Option<u32>, Limit, "_segments", |w| w.0, |v| json!(v);
     bool, bool, "", |w| *w, |v| json!(v);
@@ -101,6 +102,14 @@ const LATER: &[&str] = &[
     "syn_retransmissions_forgiven",
     "restart_after_idle",
     "limited_transmit_again",
+    "ecn",
+    "receiver_ecn",
+    "ect_packets",
+    "accecn_option",
+    "abe",
+    "dctcp_shift_g",
+    "dctcp_alpha_on_init",
+    "dctcp_loss",
 ];
 
 /// Declares the table from the fields of `Config`, and of what is in it: a controller's own key is flat in files.
@@ -342,4 +351,20 @@ tcp_table! {
     syn_retransmissions_forgiven: u8,
     /// When a timer that is due expires.
     expiry: Expiry,
+    /// What the sender asks for about marks (explicit congestion notification).
+    ecn: Ecn,
+    /// What the receiver agrees to about marks.
+    receiver_ecn: ReceiverEcn,
+    /// Which packets may be marked.
+    ect_packets: EctPackets,
+    /// Whether ACKs carry the AccECN option (RFC 9768 section 3.2.3), with `ecn = "accurate"`.
+    accecn_option: bool,
+    /// Whether a mark reduces the window by less than a loss (RFC 8511).
+    abe: bool,
+    /// The share with which a new window counts in DCTCP's alpha, as a power of 1/2.
+    dctcp_shift_g in controllers.dctcp: u8,
+    /// DCTCP's alpha at the start, in 1024ths.
+    dctcp_alpha_on_init in controllers.dctcp: u16,
+    /// What a loss takes from DCTCP's window.
+    dctcp_loss in controllers.dctcp: DctcpLoss,
 }

@@ -5,6 +5,7 @@ use optcp_units::{Duration, Time};
 use super::event::{AckEvent, DeliveryEvent};
 use super::slow_start::SlowStart;
 use crate::delivery::DeliveryRate;
+use crate::ecn::Feedback;
 use crate::seq::Seq;
 use crate::window::Window;
 
@@ -61,12 +62,24 @@ pub struct Start {
     pub clock_phase: Duration,
 }
 
+/// What a controller needs to know of marks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NeedsEcn {
+    /// It can do without.
+    Nothing,
+    /// Whether there were any.
+    Any,
+    /// How many.
+    Accurate,
+}
+
 /// A congestion control: how the window grows, what a loss leaves of it, at what rate segments leave. Its state
 /// is plain data. Everything but its start and its answer to losses has a default, which is what a controller does
 /// that only grows a window; one that governs sending overrides what it wants done otherwise.
 ///
 /// Windows are in bytes, of segments of `mss` bytes. Of an ACK it is told in this order: `observe`; `on_recovered`,
-/// `on_undo` or `on_loss`, if a recovery ends or begins; `on_ack`; `on_delivery`.
+/// `on_undo`, `on_loss` or `on_mark`, if a recovery ends or begins or a mark asks for a reduction; `on_ack`; `on_delivery`.
+/// Without SACK `on_mark` comes behind `on_ack`, if that comes at all.
 pub trait Controller: Clone + Sized {
     /// The choices that it alone has.
     type Keys: Keys;
@@ -79,6 +92,21 @@ pub trait Controller: Clone + Sized {
 
     /// Whether it asks for one-way delays, which need timestamps.
     const WANTS_DELAYS: bool = false;
+
+    /// What it needs to know of marks.
+    const ECN: NeedsEcn = NeedsEcn::Nothing;
+
+    /// Whether it answers marks as L4S asks for (RFC 9331 section 4.3), which ECT(1) says.
+    const L4S: bool = false;
+
+    /// Whether a mark counts for as much as a loss, so that one of them in a window of data is enough.
+    const MARKS_ARE_LOSSES: bool = true;
+
+    /// Whether ACKs that report marks grow the window too.
+    const GROWS_WITH_MARKS: bool = false;
+
+    /// What a mark leaves of what is at stake with ABE (RFC 8511), if that is defined for it.
+    const ABE: Option<f64> = None;
 
     /// The state at the start of a connection.
     fn new(keys: &Self::Keys, start: Start) -> Self;
@@ -135,6 +163,15 @@ pub trait Controller: Clone + Sized {
     /// [`ReductionBasis`](crate::config::ReductionBasis)): what ssthresh should be. `None` leaves ssthresh, and in a
     /// recovery the window too.
     fn on_loss(&mut self, window: &Window, mss: f64, amount: f64) -> Option<f64>;
+
+    /// An ACK reports a mark, the first in a window of data, with `amount` bytes at stake: what ssthresh and the window
+    /// should be. `None` leaves both.
+    fn on_mark(&mut self, window: &Window, mss: f64, amount: f64) -> Option<f64> {
+        self.on_loss(window, mss, amount)
+    }
+
+    /// The SYN exchange is over, or was none: what the sender understands of marks.
+    fn on_feedback(&mut self, _feedback: Feedback) {}
 
     /// The retransmission timer expired; ssthresh is set. The window falls to a segment after this.
     fn on_timeout(&mut self, window: &mut Window, mss: f64);

@@ -25,6 +25,8 @@ pub struct AckEvent {
     pub acked: u32,
     /// Segments of which no ACK had told before, be it cumulatively or by SACK.
     pub delivered: u32,
+    /// How many of these it reports to have been marked.
+    pub marked: u32,
     /// The round trip that it measures, if it does.
     pub rtt: Option<Duration>,
     /// The smoothed round trip, once there is one.

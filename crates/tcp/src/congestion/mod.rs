@@ -10,6 +10,7 @@ mod cdg;
 mod clock;
 pub mod controller;
 mod cubic;
+mod dctcp;
 mod draw;
 pub mod event;
 mod growth;
@@ -38,15 +39,18 @@ mod yeah;
 use optcp_units::{Duration, Time};
 
 use crate::delivery::DeliveryRate;
+use crate::ecn::Feedback;
 use crate::seq::Seq;
 use crate::window::Window;
 use optcp_units::{registry, states};
 
+pub use controller::NeedsEcn;
 use controller::{Controller, Keys, OwnKey, Start};
 use event::{AckEvent, DeliveryEvent};
 
 pub use ack_counting::AckCounting;
 pub use cubic::CubicVersion;
+pub use dctcp::DctcpLoss;
 pub use reno::Increase;
 pub use slow_start::{SlowStart, SlowStartKind};
 pub(crate) use window_validation::WindowUse;
@@ -106,6 +110,24 @@ macro_rules! controllers {
                 match self { $( $(#[$attr])* Self::$Controller => $Controller::WANTS_DELAYS, )+ }
             }
 
+            /// What it needs to know of marks.
+            #[must_use]
+            pub const fn needs_ecn(self) -> NeedsEcn {
+                match self { $( $(#[$attr])* Self::$Controller => $Controller::ECN, )+ }
+            }
+
+            /// Whether it answers marks as L4S asks for.
+            #[must_use]
+            pub const fn is_l4s(self) -> bool {
+                match self { $( $(#[$attr])* Self::$Controller => $Controller::L4S, )+ }
+            }
+
+            /// What a mark leaves of what is at stake with ABE, if that is defined for it.
+            #[must_use]
+            pub const fn abe(self) -> Option<f64> {
+                match self { $( $(#[$attr])* Self::$Controller => $Controller::ABE, )+ }
+            }
+
             /// Whether it finds the rate at which segments leave.
             #[must_use]
             pub const fn paces(self) -> bool {
@@ -121,6 +143,18 @@ macro_rules! controllers {
                     $( $(#[$attr])* CongestionKind::$Controller =>
                         Self::$Controller($Controller::new(&keys.$module, start).into()), )+
                 }
+            }
+
+            /// See [`Controller::MARKS_ARE_LOSSES`].
+            #[must_use]
+            pub const fn marks_are_losses(&self) -> bool {
+                match self { $( $(#[$attr])* Self::$Controller(_) => $Controller::MARKS_ARE_LOSSES, )+ }
+            }
+
+            /// See [`Controller::GROWS_WITH_MARKS`].
+            #[must_use]
+            pub const fn grows_with_marks(&self) -> bool {
+                match self { $( $(#[$attr])* Self::$Controller(_) => $Controller::GROWS_WITH_MARKS, )+ }
             }
 
             /// See [`Controller::on_lost_syn`].
@@ -149,6 +183,7 @@ controllers! { $
     "nv" => nv::Nv in Box<Nv>: "keeps ten segments more than the rate fills at the least round trip; four fifths after a loss", "Brakmo 2010; Linux";
     "lp" => lp::Lp in Box<Lp>: "Reno that gives way when one-way delays rise", "Kuzmanovic and Knightly 2003; Linux";
     "cdg" => cdg::Cdg in Box<Cdg>: "backs off at random the more, the faster round trips grow; Reno otherwise", "Hayes and Armitage 2011; Linux";
+    "dctcp" => dctcp::Dctcp in Box<Dctcp>: "Reno, but marks take half of the smoothed share of marked segments", "RFC 8257; Linux";
     #[cfg(test)]
     "recorder" => recorder::Recorder in Box<Recorder>: "Reno that remembers what it was told", "tests of this crate";
 }
@@ -208,6 +243,17 @@ impl CongestionControl {
     #[must_use]
     pub fn on_loss(&mut self, window: &Window, mss: f64, amount: f64) -> Option<f64> {
         each!(self, it => it.on_loss(window, mss, amount))
+    }
+
+    /// See [`Controller::on_mark`].
+    #[must_use]
+    pub fn on_mark(&mut self, window: &Window, mss: f64, amount: f64) -> Option<f64> {
+        each!(self, it => it.on_mark(window, mss, amount))
+    }
+
+    /// See [`Controller::on_feedback`].
+    pub fn on_feedback(&mut self, feedback: Feedback) {
+        each!(self, it => it.on_feedback(feedback));
     }
 
     /// See [`Controller::on_timeout`].

@@ -46,6 +46,9 @@ pub struct Reno {
 impl Controller for Reno {
     type Keys = RenoKeys;
 
+    /// RFC 8511 section 3.1.
+    const ABE: Option<f64> = Some(0.8);
+
     fn new(keys: &RenoKeys, start: Start) -> Self {
         Reno { increase: keys.increase, slow_start: start.slow_start, counted: 0.0 }
     }

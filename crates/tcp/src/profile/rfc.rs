@@ -4,9 +4,9 @@ use optcp_units::{Bytes, Duration};
 
 use super::bundle::bundle;
 use crate::config::{
-    AckCounting, AckKind, AfterTimeout, Backoff, CongestionKind, DuplicateAckKind, Expiry,
-    FirstLoss, Halving, LossDetectionKind, Measurement, NewRenoTimer, Pacing, PartialAck,
-    RateReduction, RecoveryExit, RecoveryKind, ReductionBasis, RttKind, SlowStartKind,
+    AckCounting, AckKind, AfterTimeout, Backoff, CongestionKind, DuplicateAckKind, Ecn, EctPackets,
+    Expiry, FirstLoss, Halving, LossDetectionKind, Measurement, NewRenoTimer, Pacing, PartialAck,
+    RateReduction, ReceiverEcn, RecoveryExit, RecoveryKind, ReductionBasis, RttKind, SlowStartKind,
     TimeoutBasis, WindowValidation,
 };
 
@@ -97,4 +97,14 @@ bundle! {
         syn_retransmissions_forgiven: 0;
     "RFC 6298 section 5 knows no rounding" =>
         expiry: Expiry::Exact;
+    "RFC 3168 makes ECN a choice of both ends, and without queues that mark it changes nothing" =>
+        ecn: Ecn::Off;
+    "one key asks for ECN at both ends" =>
+        receiver_ecn: ReceiverEcn::AsAsked;
+    "RFC 3168 sections 6.1.1, 6.1.4 and 6.1.5: neither SYNs nor ACKs nor retransmissions" =>
+        ect_packets: EctPackets::Data;
+    "RFC 9768 section 3.2.3.3 recommends it, where both ends count" =>
+        accecn_option: true;
+    "RFC 3168 section 6.1.2: as a loss; RFC 8511 is an experiment" =>
+        abe: false;
 }

@@ -1,6 +1,7 @@
 //! The receiving end of a connection.
 
 mod duplicates;
+mod marks;
 mod policy;
 mod report;
 mod round_trip;
@@ -12,6 +13,7 @@ use crate::config::{AckKind, Config, DuplicateAckKind};
 use crate::ranges::Ranges;
 use crate::seq::Seq;
 use duplicates::{Seen, Suppression};
+use marks::EcnReceiver;
 
 pub use policy::AckPolicy;
 pub use report::SackReport;
@@ -49,6 +51,10 @@ pub struct Receiver {
     suppression: Option<Box<Suppression>>,
     /// What SACK reports, if it is in use.
     report: Option<Box<SackReport>>,
+    /// What is reported of marks, if anything is.
+    ecn: Option<Box<EcnReceiver>>,
+    /// Whether the first segment is a SYN.
+    handshake: bool,
     /// RFC 7323's TS.Recent and Last.ACK.sent.
     recent: Timestamp,
     last_acked: Seq,
@@ -63,11 +69,13 @@ impl Receiver {
     /// matters where ACKs wait for a tick.
     #[must_use]
     pub fn new(config: &Config, clock_phase: Duration) -> Self {
+        let ecn = EcnReceiver::new(config).map(Box::new);
         Receiver {
             plain: matches!(config.ack, AckKind::EveryPacket)
                 && !config.sack()
                 && config.duplicate_acks == DuplicateAckKind::Every
-                && !config.congestion.wants_delays(),
+                && !config.congestion.wants_delays()
+                && ecn.is_none(),
             next: Seq::ZERO,
             beyond: Ranges::default(),
             policy: AckPolicy::new(config, clock_phase),
@@ -78,6 +86,8 @@ impl Receiver {
             delays_duplicates: config.delays_duplicates,
             suppression: Suppression::new(config).map(Box::new),
             report: SackReport::new(config).map(Box::new),
+            ecn,
+            handshake: config.handshake,
             recent: 0,
             last_acked: Seq::ZERO,
             stamps: (config.timestamps && config.congestion.wants_delays())
@@ -103,7 +113,7 @@ impl Receiver {
         seq: Seq,
         stamp: Timestamp,
         ttl: u8,
-        _marking: Marking,
+        marking: Marking,
     ) -> Arrival {
         if self.plain && seq == self.next && self.quick == 0 && self.beyond.is_empty() {
             if seq <= self.last_acked {
@@ -114,7 +124,50 @@ impl Receiver {
             let ack = Ack { echo: self.recent, ..Ack::cumulative(self.next) };
             return Arrival { progress: 1, ack: Some(ack) };
         }
+        if self.ecn.is_some() {
+            return self.handle_marked_segment(now, seq, stamp, ttl, marking);
+        }
         self.handle_any_segment(now, seq, stamp, ttl)
+    }
+
+    fn handle_marked_segment(
+        &mut self,
+        now: Time,
+        seq: Seq,
+        stamp: Timestamp,
+        ttl: u8,
+        marking: Marking,
+    ) -> Arrival {
+        let waits = self.deadline.is_some();
+        let syn = self.handshake && seq == Seq::ZERO;
+        let seen = self.ecn.as_mut().map_or_else(Default::default, |ecn| {
+            if syn {
+                ecn.on_syn(marking);
+                return Default::default();
+            }
+            ecn.on_segment(marking, waits)
+        });
+        let earlier = seen.first.then(|| self.acknowledge(now));
+        if let Some(ecn) = &mut self.ecn
+            && !syn
+        {
+            if let Some(ack) = earlier {
+                ecn.keep(ack);
+            }
+            ecn.count(marking);
+        }
+        self.quick = self.quick.max(seen.quick);
+        let arrival = self.handle_any_segment(now, seq, stamp, ttl);
+        if seen.at_once && arrival.ack.is_none() && self.deadline.is_some() {
+            return Arrival { ack: Some(self.acknowledge(now)), ..arrival };
+        }
+        arrival
+    }
+
+    /// An ACK that is to be sent in front of that of the segment which came last.
+    #[inline]
+    pub fn take_earlier(&mut self) -> Option<Ack> {
+        self.ecn.as_mut()?.take()
     }
 
     fn handle_any_segment(&mut self, now: Time, seq: Seq, stamp: Timestamp, ttl: u8) -> Arrival {
@@ -224,7 +277,14 @@ impl Receiver {
             _ => None,
         };
         let stamp = self.stamps.map(|tick| stamp(now, tick));
-        Ack { echo: self.recent, stamp, sack, ..Ack::cumulative(self.next) }
+        let ack = Ack { echo: self.recent, stamp, sack, ..Ack::cumulative(self.next) };
+        match &mut self.ecn {
+            None => ack,
+            Some(ecn) => {
+                let marking = ecn.marking();
+                Ack { marking, counters: ecn.option(sack.as_ref()), ..ack }
+            }
+        }
     }
 
     /// The time given by `deadline` has come: the ACK that waited, or one duplicate ACK of those that were

@@ -74,6 +74,11 @@ impl LossRecovery {
         each!(self, it => it.on_ack(tcb, now, ack));
     }
 
+    /// See [`Recovery::on_marks`].
+    pub(crate) fn on_marks(&mut self, tcb: &mut Tcb) {
+        each!(self, it => it.on_marks(tcb));
+    }
+
     /// See [`Recovery::on_timeout`].
     pub(crate) fn on_timeout(&mut self, tcb: &mut Tcb, now: Time) {
         each!(self, it => it.on_timeout(tcb, now));

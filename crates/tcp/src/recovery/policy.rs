@@ -34,6 +34,11 @@ pub(crate) trait Recovery {
     /// An ACK of data that was sent.
     fn on_ack(&mut self, tcb: &mut Tcb, now: Time, ack: &Ack);
 
+    /// The ACK was looked at, and may report marks.
+    fn on_marks(&mut self, tcb: &mut Tcb) {
+        reduce_at_once(self.in_recovery() || self.in_loss(tcb), tcb);
+    }
+
     /// The retransmission timer expired: whatever was under way is over. The window is still what it was.
     fn on_timeout(&mut self, tcb: &mut Tcb, now: Time);
 
@@ -57,6 +62,13 @@ pub(crate) trait Recovery {
 
     /// A timer of its own has expired.
     fn on_timer(&mut self, _tcb: &mut Tcb, _now: Time) {}
+}
+
+/// The window is reduced for a mark at once, unless losses are being `repaired`.
+fn reduce_at_once(repaired: bool, tcb: &mut Tcb) {
+    if !repaired && tcb.reduce_for_mark() {
+        tcb.on_recovered();
+    }
 }
 
 /// A recovery that knows of losses by duplicate ACKs alone.

@@ -135,6 +135,11 @@ impl Maker<'_> {
                 one.insert("congestion".to_owned(), text(congestion));
                 one.insert("pacing".to_owned(), text(pacing));
             }
+            if self.draw.chance(12) {
+                one.insert("congestion".to_owned(), text("dctcp"));
+                let ecn = self.draw.pick(&["rfc3168", "dctcp", "accurate"]);
+                one.insert("ecn".to_owned(), text(ecn));
+            }
             tables.insert(format!("t{i}"), Value::Table(one));
         }
         self.table.insert("tcp".to_owned(), Value::Table(tables));

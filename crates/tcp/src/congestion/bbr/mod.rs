@@ -120,6 +120,7 @@ impl Controller for Bbr {
 
     const WANTS_RATES: bool = true;
     const PACES: bool = true;
+    const MARKS_ARE_LOSSES: bool = false;
 
     fn new((): &(), start: Start) -> Self {
         Bbr {
@@ -148,6 +149,11 @@ impl Controller for Bbr {
     /// The window changes with deliveries only.
     fn on_loss(&mut self, window: &Window, mss: f64, _amount: f64) -> Option<f64> {
         self.keep(window.segments(mss));
+        None
+    }
+
+    /// Marks are not looked at.
+    fn on_mark(&mut self, _window: &Window, _mss: f64, _amount: f64) -> Option<f64> {
         None
     }
 

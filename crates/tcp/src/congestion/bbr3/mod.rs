@@ -117,6 +117,7 @@ impl Controller for Bbr3 {
 
     const WANTS_RATES: bool = true;
     const PACES: bool = true;
+    const MARKS_ARE_LOSSES: bool = false;
 
     fn new((): &(), start: Start) -> Self {
         Bbr3 {
@@ -191,6 +192,11 @@ impl Controller for Bbr3 {
     fn on_loss(&mut self, window: &Window, mss: f64, _amount: f64) -> Option<f64> {
         self.keep(window.segments(mss));
         self.save_bounds();
+        None
+    }
+
+    /// Marks are not looked at.
+    fn on_mark(&mut self, _window: &Window, _mss: f64, _amount: f64) -> Option<f64> {
         None
     }
 

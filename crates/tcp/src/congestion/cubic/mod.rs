@@ -26,6 +26,9 @@ states! { $
 impl Controller for Cubic {
     type Keys = CubicKeys;
 
+    /// RFC 8511 section 3.1.
+    const ABE: Option<f64> = Some(0.85);
+
     fn new(keys: &CubicKeys, start: Start) -> Self {
         match keys.cubic_version {
             CubicVersion::Rfc9438 => Cubic::Rfc9438(Rfc9438::new(keys, start)),

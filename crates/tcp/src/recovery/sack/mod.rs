@@ -228,7 +228,13 @@ impl Sack {
             tcb.timer.restart(now);
         }
         let before = tcb.window.cwnd;
+        let goes_on = tcb.is_reduced_enough();
         let reduces = tcb.reduce();
+        if goes_on && self.reduction.is_some() {
+            // The reduction that a mark began is that of the recovery.
+            tcb.window.cwnd = before;
+            return;
+        }
         let ssthresh = tcb.ssthresh_segments();
         let kind = tcb.config.rate_reduction;
         self.reduction = ProportionalRateReduction::begin(kind, outstanding, sacked, ssthresh)
@@ -236,6 +242,32 @@ impl Sack {
         if self.reduction.is_some() {
             // The window follows what is delivered from here on.
             tcb.window.cwnd = before;
+        }
+    }
+
+    /// Reduces the window for a mark that the ACK reports, spread over a round trip if reductions are. `outstanding` and
+    /// `sacked` were so before it.
+    fn reduce_for_mark(&mut self, tcb: &mut Tcb, outstanding: u32, sacked: u32) {
+        let before = tcb.window.cwnd;
+        if !tcb.reduce_for_mark() {
+            return;
+        }
+        let ssthresh = tcb.ssthresh_segments();
+        let kind = tcb.config.rate_reduction;
+        self.reduction = ProportionalRateReduction::begin(kind, outstanding, sacked, ssthresh);
+        if self.reduction.is_some() {
+            tcb.window.cwnd = before;
+        } else {
+            tcb.on_recovered();
+        }
+    }
+
+    /// A reduction for a mark that was spread over a round trip ends where it was to end.
+    fn end_reduction_for_mark(&mut self, tcb: &mut Tcb) {
+        if self.phase == Phase::Open && self.reduction.is_some() && !tcb.reduces_for_mark() {
+            self.reduction = None;
+            tcb.window.cwnd = tcb.window.ssthresh;
+            tcb.on_recovered();
         }
     }
 
@@ -346,9 +378,18 @@ impl Recovery for Sack {
         let Found { lost, again } = self.detect(tcb, now);
 
         let before = self.phase;
+        if tcb.ecn.is_some() {
+            if tcb.echoes() {
+                self.undo.on_mark();
+            }
+            self.end_reduction_for_mark(tcb);
+        }
         self.change_phase(tcb, ack, advanced, delivery);
         self.recover(tcb, now, outstanding, sacked_before, again);
-        if self.phase == Phase::Recovery {
+        if tcb.ecn.is_some() && self.phase == Phase::Open {
+            self.reduce_for_mark(tcb, outstanding, sacked_before);
+        }
+        if self.phase == Phase::Recovery || self.reduction.is_some() {
             self.reduce(tcb, delivery.segments, advanced && lost == 0);
         } else if let Some(event) = event
             && (before != Phase::Recovery || tcb.config.exit_ack_grows)
@@ -372,6 +413,8 @@ impl Recovery for Sack {
             self.schedule_probe(tcb, now);
         }
     }
+
+    fn on_marks(&mut self, _tcb: &mut Tcb) {}
 
     fn on_timeout(&mut self, tcb: &mut Tcb, now: Time) {
         let first = self.phase == Phase::Open;

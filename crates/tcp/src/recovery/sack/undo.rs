@@ -5,7 +5,7 @@
 //! has been reported as a duplicate, or when a timestamp shows that the ACK was for the original.
 //! # Source
 //! RFC 2883 and RFC 3708 (duplicates), RFC 3522 (timestamps), RFC 4015 (response); the response is that
-//! of Linux: cwnd and ssthresh are at least what they were.
+//! of Linux: cwnd and ssthresh are at least what they were. A reduction that a mark asked for too stays.
 //! # Parameters
 //! `dsack_undo`, `timestamp_undo`.
 //! # Limits
@@ -34,6 +34,8 @@ struct Episode {
     open: u32,
     /// Whether there was any.
     any: bool,
+    /// Whether a mark asked for the reduction too, so that it stays.
+    marked: bool,
 }
 
 impl Undo {
@@ -44,7 +46,15 @@ impl Undo {
             self.first = None;
         }
         let (marker, before) = (tcb.una, tcb.window);
-        self.episode = Some(Episode { marker, before, open: resent, any: resent > 0 });
+        let marked = tcb.echoes() || tcb.is_reduced_enough();
+        self.episode = Some(Episode { marker, before, open: resent, any: resent > 0, marked });
+    }
+
+    /// An ACK reports a mark, which is no error: the reduction stays, be it needless or not.
+    pub(super) fn on_mark(&mut self) {
+        if let Some(episode) = &mut self.episode {
+            episode.marked = true;
+        }
     }
 
     /// A segment is sent again, with `stamp` on it.
@@ -79,8 +89,13 @@ impl Undo {
 
     /// Takes the reduction back.
     pub(super) fn apply(&mut self, tcb: &mut Tcb) {
-        if let Some(episode) = self.episode.take() {
+        if let Some(episode) = self.episode.take()
+            && !episode.marked
+        {
             tcb.congestion.on_undo(&mut tcb.window, episode.before);
+            if let Some(ecn) = &mut tcb.ecn {
+                ecn.on_undo();
+            }
         }
     }
 }

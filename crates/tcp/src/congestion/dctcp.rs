@@ -1,0 +1,210 @@
+//! DCTCP.
+//!
+//! # Models
+//! Reno whose answer to marks goes by how many there are: alpha is the share of marked segments, taken once in a window of
+//! data and smoothed, and a window with a mark loses alpha / 2 of itself. A loss takes half, as from Reno, or alpha / 2 too.
+//! # Source
+//! RFC 8257 section 3.3 and 3.4; M. Alizadeh et al., *Data Center TCP (DCTCP)*, SIGCOMM 2010. Alpha in 1024ths, whole
+//! segments, and alpha as an answer to losses: Linux (until 5.0 for the last).
+//! # Parameters
+//! `dctcp_shift_g`, `dctcp_alpha_on_init`, `dctcp_loss`, `slow_start`, `ack_counting`. What is at stake is `reduction_basis`
+//! and `timeout_basis`.
+//! # Limits
+//! Alpha counts segments, not bytes, which are the same here. A timeout within the window of data of a mark halves ssthresh
+//! all the same, which Linux leaves.
+
+use super::controller::{Controller, NeedsEcn, Start, keys};
+use super::event::AckEvent;
+use super::reno::{Increase, Reno, RenoKeys};
+use crate::seq::Seq;
+use crate::window::Window;
+use optcp_units::registry;
+
+registry! {
+    /// What a loss takes from DCTCP's window.
+    pub enum DctcpLoss ("dctcp_loss") {
+        "halve" => Halve: "half, as from Reno's", "RFC 8257 section 3.4; Linux since 5.1";
+        "alpha" => Alpha: "alpha / 2, as a mark does", "Linux before 5.1";
+    }
+}
+
+keys! {
+    /// What DCTCP chooses for itself alone.
+    pub struct DctcpKeys {
+        /// The share with which a new window counts in alpha, as a power of 1/2.
+        dctcp_shift_g: u8 = 4, "RFC 8257 section 4.2: g = 1/16";
+        /// Alpha at the start, in 1024ths.
+        dctcp_alpha_on_init: u16 = 1024, "RFC 8257 section 3.3: 1, so that the first mark halves the window";
+        /// What a loss takes.
+        dctcp_loss: DctcpLoss = DctcpLoss::Halve, "RFC 8257 section 3.4";
+    }
+}
+
+/// Alpha of 1.
+const ONE: u32 = 1024;
+/// It is a power of 2.
+const ONE_BITS: u32 = 10;
+
+/// See the module's text.
+#[derive(Clone, Debug)]
+pub struct Dctcp {
+    reno: Reno,
+    keys: DctcpKeys,
+    /// In 1024ths.
+    alpha: u32,
+    /// Where the window of data ends that is being counted; its segments so far, and those that were marked.
+    until: Seq,
+    delivered: u64,
+    marked: u64,
+}
+
+impl Dctcp {
+    /// A window of data is complete.
+    fn smooth(&mut self) {
+        let shift = u32::from(self.keys.dctcp_shift_g);
+        // What is less than the share is forgotten.
+        let fall = if self.alpha >> shift == 0 { self.alpha } else { self.alpha >> shift };
+        let share = (self.marked << (ONE_BITS - shift)) / self.delivered.max(1);
+        let rise = u32::try_from(share).unwrap_or(ONE);
+        self.alpha = (self.alpha - fall + rise).min(ONE);
+        (self.delivered, self.marked) = (0, 0);
+    }
+
+    /// `amount` bytes less alpha / 2 of them, in whole segments.
+    fn less(&self, amount: f64, mss: f64) -> f64 {
+        let taken = (amount / mss).floor() * f64::from(self.alpha) / f64::from(2 * ONE);
+        amount - taken.floor() * mss
+    }
+}
+
+impl Controller for Dctcp {
+    type Keys = DctcpKeys;
+
+    const ECN: NeedsEcn = NeedsEcn::Any;
+    const MARKS_ARE_LOSSES: bool = false;
+
+    fn new(keys: &DctcpKeys, start: Start) -> Self {
+        Dctcp {
+            reno: Reno::new(&RenoKeys { increase: Increase::WholeSegments }, start),
+            keys: *keys,
+            alpha: u32::from(keys.dctcp_alpha_on_init).min(ONE),
+            until: Seq::ZERO,
+            delivered: 0,
+            marked: 0,
+        }
+    }
+
+    fn on_open(&mut self) {
+        self.reno.on_open();
+        self.alpha = u32::from(self.keys.dctcp_alpha_on_init).min(ONE);
+        (self.delivered, self.marked) = (0, 0);
+    }
+
+    fn observe(&mut self, ack: &AckEvent) {
+        self.delivered += u64::from(ack.delivered);
+        self.marked += u64::from(ack.marked);
+        if ack.una >= self.until {
+            self.smooth();
+            self.until = ack.max;
+        }
+    }
+
+    fn on_ack(&mut self, window: &mut Window, mss: f64, ack: &AckEvent) {
+        self.reno.on_ack(window, mss, ack);
+    }
+
+    fn on_loss(&mut self, window: &Window, mss: f64, amount: f64) -> Option<f64> {
+        let half = self.reno.on_loss(window, mss, amount);
+        match self.keys.dctcp_loss {
+            DctcpLoss::Halve => half,
+            DctcpLoss::Alpha => Some(self.less(amount, mss)),
+        }
+    }
+
+    fn on_mark(&mut self, window: &Window, mss: f64, amount: f64) -> Option<f64> {
+        let _half = self.reno.on_loss(window, mss, amount);
+        Some(self.less(amount, mss))
+    }
+
+    fn on_timeout(&mut self, window: &mut Window, mss: f64) {
+        self.reno.on_timeout(window, mss);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::{AckCounting, SlowStartKind};
+    use crate::congestion::SlowStart;
+    use optcp_units::Duration;
+
+    const MSS: f64 = 1000.0;
+
+    fn dctcp(keys: DctcpKeys) -> Dctcp {
+        let slow_start = SlowStart::new(SlowStartKind::Standard, AckCounting::Segments, false);
+        Dctcp::new(&keys, Start { slow_start, clock_phase: Duration::ZERO })
+    }
+
+    /// A window of data of which `marked` of `delivered` segments were marked.
+    fn window_of(dctcp: &mut Dctcp, delivered: u32, marked: u32) -> u32 {
+        let una = dctcp.until + 1;
+        dctcp.observe(&AckEvent { delivered, marked, una, max: una, ..AckEvent::default() });
+        dctcp.alpha
+    }
+
+    fn after_mark(dctcp: &mut Dctcp, segments: f64) -> f64 {
+        let window = Window { cwnd: segments * MSS, ssthresh: f64::INFINITY };
+        dctcp.on_mark(&window, MSS, window.cwnd).unwrap() / MSS
+    }
+
+    /// RFC 8257 section 3.3 with g = 1/16 in 1024ths, worked by hand: 1024 - 64 = 960; 960 - 60 = 900; 900 - 56 + 64 / 2 =
+    /// 876; 876 - 54 + 64 = 886; from 886 - 55 = 831 on.
+    #[test]
+    fn alpha_follows_the_share_of_marked_segments() {
+        let mut dctcp = dctcp(DctcpKeys::default());
+        let windows = [(10, 0), (10, 0), (10, 5), (10, 10), (10, 0)];
+        let alphas = windows.map(|(delivered, marked)| window_of(&mut dctcp, delivered, marked));
+        assert_eq!(alphas, [960, 900, 876, 886, 831]);
+    }
+
+    /// Below 16/1024 the share of 1/16 is less than 1/1024: Linux forgets it; without marks nothing is left in the end.
+    #[test]
+    fn a_small_alpha_is_forgotten() {
+        let keys = DctcpKeys { dctcp_alpha_on_init: 17, ..DctcpKeys::default() };
+        let mut dctcp = dctcp(keys);
+        assert_eq!([0; 3].map(|marked| window_of(&mut dctcp, 10, marked)), [16, 15, 0]);
+    }
+
+    /// Where all segments are marked alpha goes to 1, where a tenth is to about a tenth: what rounding leaves of 102/1024.
+    #[test]
+    fn a_steady_share_is_alpha() {
+        for (marked, least, most) in [(100, 1024, 1024), (10, 96, 111)] {
+            let mut dctcp = dctcp(DctcpKeys::default());
+            (0..200).for_each(|_| {
+                window_of(&mut dctcp, 100, marked);
+            });
+            assert!((least..=most).contains(&dctcp.alpha), "{marked}: {}", dctcp.alpha);
+        }
+    }
+
+    /// cwnd (1 - alpha / 2), in whole segments: 40 of alpha 1 are 20, of 1/2 they are 30, of 1/8 they are 40 - 2.5, cut to 38.
+    #[test]
+    fn a_mark_takes_half_of_alpha() {
+        for (alpha, want) in [(1024, 20.0), (512, 30.0), (128, 38.0), (0, 40.0)] {
+            let keys = DctcpKeys { dctcp_alpha_on_init: alpha, ..DctcpKeys::default() };
+            let got = after_mark(&mut dctcp(keys), 40.0);
+            assert_eq!(got.to_bits(), f64::to_bits(want), "{alpha}");
+        }
+    }
+
+    /// RFC 8257 section 3.4, and Linux before 5.1.
+    #[test]
+    fn a_loss_takes_half_or_what_a_mark_takes() {
+        for (dctcp_loss, want) in [(DctcpLoss::Halve, 20.0), (DctcpLoss::Alpha, 35.0)] {
+            let keys = DctcpKeys { dctcp_alpha_on_init: 256, dctcp_loss, ..DctcpKeys::default() };
+            let window = Window { cwnd: 40.0 * MSS, ssthresh: f64::INFINITY };
+            let got = dctcp(keys).on_loss(&window, MSS, window.cwnd).unwrap() / MSS;
+            assert_eq!(got.to_bits(), f64::to_bits(want));
+        }
+    }
+}
