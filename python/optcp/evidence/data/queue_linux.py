@@ -1,8 +1,8 @@
 """Record what Linux's queue disciplines do, into ``queue_linux.json`` beside this file; no part of the program.
 
 ``queue_linux_build.sh FOLDER [TREE]`` builds the kernel; then, as root: ``python queue_linux.py FOLDER [WORLD ...]``,
-half an hour for everything. Called so, the file boots that kernel with itself as the first process there. Time in it is
-simulated (``time-travel=inf-cpu``): whatever is worked out takes no time, and a sleep ends at its instant. Nothing is
+forty minutes for everything. Called so, the file boots that kernel with itself as the first process there. Time in it
+is simulated (``time-travel=inf-cpu``): whatever is worked out takes no time, and a sleep ends at its instant. Nothing is
 late, and nothing depends on the machine. What differs between repetitions is what the kernel draws at random: RED, PIE,
 DualPI2, the hash of FQ-CoDel, and in TCP worlds what the microseconds of a start change. Reading a clock takes 256 ns
 there, and the clock goes in such steps.

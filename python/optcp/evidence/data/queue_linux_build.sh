@@ -7,11 +7,13 @@
 # Nothing of the kernel is changed but HZ, which a user-mode Linux has at 100: it is 1000 here, so that timers which
 # count ticks (PIE's update each 15 ms, delayed ACKs) are not coarser than on other machines.
 #
-# The second argument, if any, is a tree of the L4S team's Linux 5.4 (git, net/sched/sch_dualpi2.c of 2019, draft 8 of
-# what became RFC 9332). Its DualPI2 is built in with three names brought up to date; there is none in 6.1.
+# The second argument, if any, is a git tree with the L4S team's DualPI2 for Linux 5.4 (net/sched/sch_dualpi2.c of 2019,
+# draft 8 of what became RFC 9332): dejeneboru/mdtcp-mprague at 99e8cd559 was used. It is built in with three names
+# brought up to date; there is none in 6.1.
 #
-# dlopened by queue_linux.py: floating.so, for processors whose floating-point state is larger than a user-mode Linux
-# of that time makes room for (AMX). It gives the kernel that runs underneath the rest of that state as zeros.
+# floating.so, which queue_linux.py puts before the C library, is for processors whose floating-point state is larger
+# than a user-mode Linux of that time makes room for (AMX). It gives the kernel that runs underneath the rest of that
+# state as zeros.
 set -eu
 folder=$1
 dualpi2=${2:-}
@@ -62,7 +64,8 @@ if [ -n "$dualpi2" ] && [ ! -e net/sched/sch_dualpi2.c ]; then
     net/sched/sch_dualpi2.c
   echo 'obj-y += sch_dualpi2.o' >> net/sched/Makefile
 fi
-on="64BIT SLUB UML_TIME_TRAVEL_SUPPORT PRINTK BINFMT_ELF BINFMT_SCRIPT NO_HZ_IDLE HIGH_RES_TIMERS MULTIUSER POSIX_TIMERS
+on="64BIT SLUB CC_OPTIMIZE_FOR_PERFORMANCE
+UML_TIME_TRAVEL_SUPPORT PRINTK BINFMT_ELF BINFMT_SCRIPT NO_HZ_IDLE HIGH_RES_TIMERS MULTIUSER POSIX_TIMERS
 FUTEX EPOLL SIGNALFD TIMERFD EVENTFD SHMEM AIO ADVISE_SYSCALLS MEMBARRIER FHANDLE SYSVIPC FILE_LOCKING NAMESPACES
 NET_NS TTY UNIX98_PTYS SSL STDERR_CONSOLE NULL_CHAN PROC_FS PROC_SYSCTL SYSFS TMPFS DEVTMPFS HOSTFS NET UNIX PACKET
 INET NET_CORE NETDEVICES VETH TUN INET_DIAG INET_TCP_DIAG TCP_CONG_ADVANCED TCP_CONG_CUBIC TCP_CONG_DCTCP TCP_CONG_BBR

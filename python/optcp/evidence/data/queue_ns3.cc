@@ -1,12 +1,13 @@
 // ns-3's queue disciplines, for queue_ns3.py, which says what is recorded and how.
-// usage: queue_ns3 cbr   <type of discipline> <name=value,...> <seconds> <first ns,every ns,bytes,ECN field[,from s]>...
+// usage: queue_ns3 cbr   <type of discipline> <name=value,...> <seconds>
+//                        <first ns,every ns,bytes,ECN field[,from s,until s]>...
 //        queue_ns3 red   <name=value,...> <bit/s> < arrivals: nanoseconds and bytes, a line each
 //        queue_ns3 dctcp <flows> <bit/s> <round trip in us> <threshold in packets> <seconds> <sample in us> <warm s>
 // cbr and red have no network: a discipline, and a link that takes a packet whenever the one before has been sent.
 // Lines of cbr: "a <number> <ns> <source>" arrives; "d <number> <ns> <reason>" is dropped; "m <number> <ns>" is
 //   marked; "q <number> <ns>" leaves the queue; "p <ns> <probability> <delay in ns>" is PIE after an update;
 //   "c <ns> <count>" is CoDel's count after a drop; "s <ns> <packets>" is the queue's length.
-// Lines of red: "<packets that wait> <average> <probability with the count> <greatest probability> <what became of it>".
+// Lines of red: "<packets that wait> <average> <probability with the count> <greatest probability> <its fate>".
 // Lines of dctcp: "s <packets in the queue>", "w <window in segments of the first flow> <its alpha>", and last
 //   "t <bytes received> <marks> <drops> <seconds>".
 // The members of PieQueueDisc and RedQueueDisc are read where they are: ns-3 does not trace all of them.
@@ -333,8 +334,10 @@ Dctcp(const std::vector<std::string>& words)
             });
         }
     }
-    disc->TraceConnectWithoutContext("Mark", Callback<void, Ptr<const QueueDiscItem>, const char*>([](auto, auto) { ++marks; }));
-    disc->TraceConnectWithoutContext("Drop", Callback<void, Ptr<const QueueDiscItem>>([](auto) { ++drops; }));
+    using Marking = Callback<void, Ptr<const QueueDiscItem>, const char*>;
+    using Dropping = Callback<void, Ptr<const QueueDiscItem>>;
+    disc->TraceConnectWithoutContext("Mark", Marking([](auto, auto) { ++marks; }));
+    disc->TraceConnectWithoutContext("Drop", Dropping([](auto) { ++drops; }));
     auto received = DynamicCast<PacketSink>(sink.Get(0));
     std::function<void()> sample = [&]() {
         std::cout << "s " << disc->GetNPackets() << "\n";
@@ -354,8 +357,8 @@ Dctcp(const std::vector<std::string>& words)
     });
     Simulator::Stop(Seconds(until));
     Simulator::Run();
-    std::cout << "t " << received->GetTotalRx() - bytes_then << " " << marks - marks_then << " " << drops - drops_then << " "
-              << until - warm << "\n";
+    std::cout << "t " << received->GetTotalRx() - bytes_then << " " << marks - marks_then << " "
+              << drops - drops_then << " " << until - warm << "\n";
     return 0;
 }
 } // namespace

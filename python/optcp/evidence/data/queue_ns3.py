@@ -33,7 +33,8 @@ counts as queue lacks two packets: the one that is being sent and one that its d
 
 Where ns-3 leaves the texts, as these records show: CoDel takes 1 / sqrt(count) from one step of Newton's method an
 update (Linux does the same, packet by packet), so the second and the third drop are 50 ms apart and not 71 ms. PIE
-holds its probability at 0 until the burst allowance of 150 ms is used up.
+holds its probability at 0 until the burst allowance of 150 ms is used up. CoDel that marks falls behind its own law: in
+``codel-ecn 1.5`` from the third mark on one packet later and more, where Linux marks when CoDel would have dropped.
 
 ``codel_text``: the numbers of packets that the pseudocode of RFC 8289 drops in the worlds ``codel`` with a square root
 in place of one step of Newton's method, worked out by :func:`codel_of_the_rfc` here, and what differs.
