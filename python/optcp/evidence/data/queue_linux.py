@@ -2,10 +2,10 @@
 
 ``queue_linux_build.sh FOLDER [TREE]`` builds the kernel; then, as root: ``python queue_linux.py FOLDER [WORLD ...]``,
 forty minutes for everything. Called so, the file boots that kernel with itself as the first process there. Time in it
-is simulated (``time-travel=inf-cpu``): whatever is worked out takes no time, and a sleep ends at its instant. Nothing is
-late, and nothing depends on the machine. What differs between repetitions is what the kernel draws at random: RED, PIE,
-DualPI2, the hash of FQ-CoDel, and in TCP worlds what the microseconds of a start change. Reading a clock takes 256 ns
-there, and the clock goes in such steps.
+is simulated (``time-travel=inf-cpu``): whatever is worked out takes no time, and a sleep ends at its instant. Nothing
+is late, and nothing depends on the machine. What differs between repetitions is what the kernel draws at random: RED,
+PIE, DualPI2, the hash of FQ-CoDel, and in TCP worlds what the microseconds of a start change. Reading a clock takes
+256 ns there, and the clock goes in such steps.
 
 Three network namespaces are a line: sender, router, receiver, with veth pairs of MTU 1486 between them: a full packet
 has 1500 bytes with its Ethernet header, and that is what Linux's disciplines count. The discipline sits at the router
