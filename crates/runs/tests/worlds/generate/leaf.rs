@@ -102,6 +102,10 @@ impl Maker<'_> {
             queue.insert("max".to_owned(), text(format!("{} {}", (min + 2) * unit.1, unit.0)));
             queue.insert("weight".to_owned(), Value::Float(self.decimal(1, 100, 2)));
         }
+        if matches!(kind, QueueKind::FqCodel) {
+            let flows = i64::try_from(self.draw.between(1, 16)).expect("small");
+            queue.insert("flows".to_owned(), Value::Integer(flows));
+        }
         if matches!(kind, QueueKind::Step) {
             queue.insert(
                 "threshold".to_owned(),
