@@ -353,8 +353,9 @@ def write_pcapng(
     blocks, and whether SYNs say so. ``sacks`` are blocks of bytes. ``frames`` has columns of one length, in the order
     of time: ``time_ps`` uint64[n]; ``interface``, ``connection``, ``sack`` and ``comment`` uint32[n], places in these
     lists (2^32 - 1: none); ``backward`` bool[n], towards the sender; ``opens`` bool[n], a SYN; ``number`` uint32[n],
-    the first byte, or of what goes backward the byte that is expected next; ``payload_bytes`` uint16[n]; ``stamp``
-    and ``echo`` uint32[n] where ``stamped`` bool[n].
+    the first byte, or of what goes backward the byte that is expected next; ``payload_bytes`` uint16[n]; ``marking``
+    uint8[n], the codepoint of IP in the two lowest bits, then ECE, CWR and AE; ``stamp`` and ``echo`` uint32[n] where
+    ``stamped`` bool[n].
 
     Raises :class:`ValueError` for a place that there is not, and for a packet of more than 65535 bytes;
     :class:`TypeError` for columns of other types.

@@ -2,7 +2,7 @@
 
 use numpy::{Element, PyArray1, PyArrayMethods};
 use optcp_runs::pcapng::{Agreed, Capture, Connection, Frame};
-use optcp_units::Time;
+use optcp_units::{Marking, Time};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
@@ -56,6 +56,7 @@ fn rows(frames: &Bound<'_, PyDict>) -> PyResult<Vec<Frame>> {
     let stamped: Vec<bool> = column(frames, "stamped")?;
     let sack: Vec<u32> = column(frames, "sack")?;
     let comment: Vec<u32> = column(frames, "comment")?;
+    let marking: Vec<u8> = column(frames, "marking")?;
     let length = times.len();
     let lengths = [
         interface.len(),
@@ -69,6 +70,7 @@ fn rows(frames: &Bound<'_, PyDict>) -> PyResult<Vec<Frame>> {
         stamped.len(),
         sack.len(),
         comment.len(),
+        marking.len(),
     ];
     if lengths.iter().any(|&other| other != length) {
         return Err(PyValueError::new_err("columns of unlike lengths"));
@@ -84,6 +86,7 @@ fn rows(frames: &Bound<'_, PyDict>) -> PyResult<Vec<Frame>> {
         stamps: stamped[row].then_some((stamp[row], echo[row])),
         sack: (sack[row] != NONE).then_some(sack[row]),
         comment: (comment[row] != NONE).then_some(comment[row]),
+        marking: Marking::from_bits(marking[row]),
     };
     Ok((0..length).map(frame).collect())
 }

@@ -5,18 +5,18 @@
 //! network. Hosts have names in it, and a packet may have a comment. Payloads are left out; how long a packet
 //! was is told.
 //! # Source
-//! IETF draft-ietf-opsawg-pcapng; RFC 791, 768, 2018, 6691, 7323, 9293.
+//! IETF draft-ietf-opsawg-pcapng; RFC 791, 768, 2018, 3168, 6691, 7323, 9293, 9768.
 //! # Parameters
 //! What was captured, and where.
 //! # Limits
 //! Times are cut to nanoseconds, the finest that readers of the format understand. Options are padded to four bytes as real
-//! ones are, and SACK blocks that no longer fit behind timestamps are left out.
+//! ones are, and SACK blocks that no longer fit behind timestamps are left out. The AccECN option is left out.
 
 use std::borrow::Cow;
 use std::time;
 
-use etherparse::{IpNumber, Ipv4Header, TcpHeader, TcpOptionElement, UdpHeader};
-use optcp_units::Time;
+use etherparse::{IpEcn, IpNumber, Ipv4Header, TcpHeader, TcpOptionElement, UdpHeader};
+use optcp_units::{Codepoint, Marking, Time};
 use pcap_file::pcapng::PcapNgWriter;
 use pcap_file::pcapng::blocks::enhanced_packet::{EnhancedPacketBlock, EnhancedPacketOption};
 use pcap_file::pcapng::blocks::interface_description::{
@@ -114,6 +114,8 @@ pub struct Frame {
     pub sack: Option<u32>,
     /// Place among [`Capture::comments`].
     pub comment: Option<u32>,
+    /// What its headers say of congestion.
+    pub marking: Marking,
 }
 
 impl Capture {
@@ -186,7 +188,8 @@ impl Connection {
         }
         let payload = &PAYLOAD[..usize::from(frame.payload)];
         if self.udp {
-            let ip = ip(IpNumber::UDP, UdpHeader::LEN + payload.len(), from.0, into.0)?;
+            let length = UdpHeader::LEN + payload.len();
+            let ip = ip(IpNumber::UDP, length, from.0, into.0, frame.marking)?;
             let udp = UdpHeader::with_ipv4_checksum(from.1, into.1, &ip, payload).ok()?;
             to.extend_from_slice(&ip.to_bytes());
             to.extend_from_slice(&udp.to_bytes());
@@ -194,7 +197,8 @@ impl Connection {
         }
         let mut tcp = tcp(frame, from.1, into.1, self.agreed);
         tcp.set_options(&self.agreed.options(frame, sack)).ok()?;
-        let ip = ip(IpNumber::TCP, tcp.header_len() + payload.len(), from.0, into.0)?;
+        let length = tcp.header_len() + payload.len();
+        let ip = ip(IpNumber::TCP, length, from.0, into.0, frame.marking)?;
         tcp.checksum = tcp.calc_checksum_ipv4(&ip, payload).ok()?;
         to.extend_from_slice(&ip.to_bytes());
         to.extend_from_slice(&tcp.to_bytes());
@@ -202,9 +206,21 @@ impl Connection {
     }
 }
 
-fn ip(protocol: IpNumber, carries: usize, from: [u8; 4], into: [u8; 4]) -> Option<Ipv4Header> {
+fn ip(
+    protocol: IpNumber,
+    carries: usize,
+    from: [u8; 4],
+    into: [u8; 4],
+    marking: Marking,
+) -> Option<Ipv4Header> {
     let (carries, ttl) = (u16::try_from(carries).ok()?, optcp_net::INITIAL_TTL);
     let mut header = Ipv4Header::new(carries, ttl, protocol, from, into).ok()?;
+    header.ecn = match marking.codepoint() {
+        Codepoint::NotEct => IpEcn::ZERO,
+        Codepoint::Ect1 => IpEcn::ONE,
+        Codepoint::Ect0 => IpEcn::TWO,
+        Codepoint::Ce => IpEcn::THREE,
+    };
     header.header_checksum = header.calc_header_checksum();
     Some(header)
 }
@@ -221,6 +237,10 @@ fn tcp(frame: &Frame, from: u16, into: u16, agreed: Agreed) -> TcpHeader {
     header.ack = frame.backward || !frame.opens;
     header.acknowledgment_number = acknowledged;
     header.psh = frame.payload > 0;
+    // What RFC 3540 called NS is AE (RFC 9768 section 3.1).
+    header.ns = frame.marking.has(Marking::AE);
+    header.cwr = frame.marking.has(Marking::CWR);
+    header.ece = frame.marking.has(Marking::ECE);
     header
 }
 

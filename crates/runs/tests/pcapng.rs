@@ -1,7 +1,7 @@
 //! Captures, byte by byte as the format's draft and the RFCs have them.
 
 use optcp_runs::pcapng::{Agreed, Capture, Connection, Frame};
-use optcp_units::Time;
+use optcp_units::{Codepoint, Marking, Time};
 
 fn tcp() -> Connection {
     let agreed = Agreed { mss: 1000, window: 0x20_0000, sack: true, handshake: true };
@@ -21,6 +21,7 @@ fn frame(number: u32) -> Frame {
         stamps: None,
         sack: None,
         comment: None,
+        marking: Marking::NONE,
     }
 }
 
@@ -168,5 +169,28 @@ fn what_is_not_there_is_refused() {
         Frame { sack: Some(1), ..frame(0) },
     ] {
         assert!(capture(tcp(), vec![frame]).to_pcapng().is_err());
+    }
+}
+
+/// RFC 3168 section 5: the codepoint is in the lowest two bits of the second byte of IP's header. RFC 9293 section 3.1 and RFC
+/// 9768 section 3.1: AE is the lowest bit of byte 12 of TCP's header; CWR is 0x80 of byte 13, ECE 0x40. Checksums hold.
+#[test]
+fn headers_say_what_is_known_of_congestion() {
+    let all = [
+        (Codepoint::NotEct, Marking::CWR | Marking::ECE, 0b00, 0, 0xC0),
+        (Codepoint::Ect0, Marking::CWR, 0b10, 0, 0x80),
+        (Codepoint::Ect1, Marking::AE | Marking::ECE, 0b01, 1, 0x40),
+        (Codepoint::Ce, 0, 0b11, 0, 0x00),
+    ];
+    for (codepoint, flags, tos, reserved, said) in all {
+        let seen = Frame { marking: Marking::new(codepoint, flags), ..frame(1) };
+        let bytes = capture(tcp(), vec![seen]).to_pcapng().expect("a capture");
+        let packet = &blocks(&bytes)[3].1;
+        let headers = &packet[20..60];
+        assert_eq!(headers[1], tos, "{codepoint:?}");
+        assert_eq!((headers[32] & 1, headers[33] & 0xC0), (reserved, said), "{flags}");
+        assert_eq!(ones_complement(&[&headers[..20]]), 0xffff);
+        let pseudo = [&headers[12..20], &[0, 6], &1020_u16.to_be_bytes()[..]].concat();
+        assert_eq!(ones_complement(&[&pseudo, &headers[20..], &[0; 1000]]), 0xffff);
     }
 }

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use optcp_tcp::config::{Ecn, ReceiverEcn};
 use optcp_units::{Bytes, Duration, Rate, Time};
 
 use crate::crossed::{Crossed, crossed};
@@ -29,6 +30,7 @@ optcp_units::registry! {
         "equal-starts" => EqualStarts: "flows that start at one instant on equal round trips without jitter: phase effects decide who loses", "Floyd and Jacobson 1992";
         "short-run" => ShortRun: "a run shorter than 20 round trips", "OpTCP";
         "warm-up" => WarmUp: "a measurement that begins before all flows have started", "OpTCP";
+        "ecn-mismatch" => EcnMismatch: "ends that want different things of marks", "RFC 9768 table 2";
         "few-seeds" => FewSeeds: "fewer seeds than an interval needs", "OpTCP";
     }
 }
@@ -86,6 +88,7 @@ pub(crate) fn warnings(plan: &Plan, tree: &Node, places: &Places<'_>) -> Vec<War
     finder.switches();
     finder.backups();
     finder.flows();
+    finder.ends();
     finder.measured();
     finder.found
 }
@@ -319,6 +322,27 @@ impl Finder<'_> {
                     self.warn(WarningKind::SharedRisk, place, message);
                     break;
                 }
+            }
+        }
+    }
+
+    /// Receivers that agree to something else than their senders ask for.
+    fn ends(&mut self) {
+        let plan = self.plan;
+        let used: BTreeSet<usize> = plan.flows.iter().filter_map(|flow| flow.tcp).collect();
+        for (name, config) in used.into_iter().map(|tcp| &plan.tcp[tcp]) {
+            let (asked, own) = (config.ecn, config.receiver_ecn);
+            if asked != Ecn::Off && own != ReceiverEcn::AsAsked && own.name() != asked.name() {
+                let message = format!(
+                    "senders of `{name}` ask for `ecn = \"{}\"`, and receivers agree to `\"{}\"`",
+                    asked.name(),
+                    own.name()
+                );
+                self.warn(
+                    WarningKind::EcnMismatch,
+                    place!["tcp", name.as_str(), "receiver_ecn"],
+                    message,
+                );
             }
         }
     }

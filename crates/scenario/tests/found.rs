@@ -326,6 +326,11 @@ fn warnings_name_what_is_hardly_meant() {
             format!("{web}[[observe]]\nname = \"p\"\nkind = \"ports\"\ninterval = \"1 s\"\n"),
             &[("flows.0.start", "1 s")],
         ),
+        (
+            "ecn-mismatch",
+            format!("{web}tcp = \"t\"\n[tcp.t]\necn = \"accurate\"\nreceiver_ecn = \"rfc3168\"\n"),
+            &[],
+        ),
     ];
     assert!(world(&web).warnings().is_empty(), "{:?}", world(&web).warnings());
     for (name, text, set) in causes {

@@ -3,13 +3,14 @@
 //! Published results hang on choices that papers do not state; here each has a name, and a
 //! [`Profile`](crate::profile::Profile) is a named bundle of them.
 
-use optcp_units::{Bytes, Codepoint, Duration, registry};
+use optcp_units::{Bytes, Codepoint, Duration, Marking, registry};
 
 use crate::acknowledgment::Ack;
+use crate::ecn::{answers, asks};
 
 pub use crate::congestion::{
     AckCounting, CongestionKind, ControllerKeys, CubicVersion, DctcpLoss, Increase, NeedsEcn,
-    SlowStartKind, WindowValidation,
+    PragueRttScaling, SlowStartKind, WindowValidation,
 };
 pub use crate::ecn::{Ecn, EctPackets, ReceiverEcn};
 pub use crate::pacing::Pacing;
@@ -361,6 +362,19 @@ impl Config {
         });
         let counters = ack.counters.map_or(Bytes::ZERO, |counters| counters.size());
         self.ack_size + self.timestamp_size() + options + counters
+    }
+
+    /// What a receiver with these choices does for a sender whose SYN said so.
+    #[must_use]
+    pub fn answers(&self, syn: Marking) -> Ecn {
+        answers(self.receiver_ecn.of(self.ecn), syn.flags(), syn.codepoint()).0
+    }
+
+    /// Whether ACKs have the AccECN option, if a SYN exchange agrees upon what both ends have configured.
+    #[must_use]
+    pub fn sends_accecn_option(&self) -> bool {
+        let syn = Marking::new(Codepoint::NotEct, asks(self.ecn));
+        self.accecn_option && self.answers(syn) == Ecn::Accurate
     }
 
     /// The codepoint of packets that may be marked: ECT(1) belongs to controls that answer marks as L4S asks (RFC 9331

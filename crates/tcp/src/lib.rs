@@ -60,6 +60,7 @@ pub const FAMILIES: &[optcp_units::registry::Family] = &[
     config::AckKind::FAMILY,
     config::DuplicateAckKind::FAMILY,
     config::DctcpLoss::FAMILY,
+    config::PragueRttScaling::FAMILY,
     config::Ecn::FAMILY,
     config::ReceiverEcn::FAMILY,
     config::EctPackets::FAMILY,

@@ -11,6 +11,7 @@
 //! # Limits
 //! A window of one segment is not made smaller by a mark (RFC 3168 would have it wait for the timer). A SYN that is sent
 //! again asks for nothing, and with `ecn = "accurate"` the third; what an earlier one asked for may be agreed to all the same.
+//! Behind a SYN exchange ACKs that acknowledge no data report nothing: they may be the SYN-ACK again.
 
 use optcp_units::{Codepoint, Marking};
 
@@ -26,8 +27,8 @@ pub(crate) struct EcnSender {
     feedback: Feedback,
     /// The codepoint of new data.
     ect: Codepoint,
-    /// Whether all other packets have it too.
-    everywhere: bool,
+    /// Which packets have it.
+    ect_packets: EctPackets,
     /// SYNs sent.
     syns: u32,
     /// How the first segment of data tells what codepoint the SYN-ACK had (RFC 9768 section 3.2.2.1).
@@ -71,7 +72,7 @@ impl EcnSender {
             asked,
             feedback: if config.handshake { Feedback::None } else { feedback },
             ect: ect(config.ect(), feedback),
-            everywhere: config.ect_packets == EctPackets::All,
+            ect_packets: config.ect_packets,
             syns: 0,
             tells: None,
             announces: false,
@@ -106,6 +107,11 @@ impl EcnSender {
         self.packets = self.packets.wrapping_add(u32::from(ack.marking.is_ce()));
         self.echoes = self.feedback == Feedback::Classic && ack.marking.has(Marking::ECE);
         self.pending = Some((ack.marking.flags(), ack.counters));
+    }
+
+    /// An ACK has come that reports nothing.
+    pub(crate) fn pass_over(&mut self) {
+        (self.pending, self.echoes) = (None, false);
     }
 
     /// It tells of `delivered` segments for the first time: how many of these were marked.
@@ -163,7 +169,14 @@ impl EcnSender {
 
     /// What the headers of a segment say that leaves now.
     pub(crate) fn marking(&mut self, kind: Kind) -> Marking {
-        let ect = if kind == Kind::New || self.everywhere { self.ect } else { Codepoint::NotEct };
+        let takes_marks = match self.ect_packets {
+            EctPackets::Data => kind == Kind::New,
+            EctPackets::Established => {
+                kind == Kind::New || (kind == Kind::Again && self.feedback == Feedback::Accurate)
+            }
+            EctPackets::All => true,
+        };
+        let ect = if takes_marks { self.ect } else { Codepoint::NotEct };
         match (kind, self.feedback) {
             (Kind::Syn, _) => {
                 self.syns += 1;

@@ -6,6 +6,7 @@ use optcp_units::{Bytes, Duration, Marking, Time};
 
 use crate::acknowledgment::{Ack, Timestamp};
 use crate::config::{Config, Measurement, TimeoutBasis, WindowValidation};
+use crate::ecn::Feedback;
 use crate::info::{CongestionState, Tally, TcpInfo};
 use crate::marks::Kind;
 use crate::recovery::LossRecovery;
@@ -154,7 +155,13 @@ impl Sender {
         let (advances, answers) = (ack.seq > tcb.una, ack.seq >= tcb.una);
         let opens = tcb.opens() && advances;
         if answers && let Some(ecn) = &mut tcb.ecn {
-            if opens { ecn.open(ack.marking) } else { ecn.receive(ack) }
+            // What acknowledges no data may be the SYN-ACK again, whose flags say something else.
+            let bare = tcb.config.handshake && ack.seq == Seq::ZERO.next();
+            match (opens, bare) {
+                (true, _) => ecn.open(ack.marking),
+                (false, true) => ecn.pass_over(),
+                (false, false) => ecn.receive(ack),
+            }
         }
         self.recovery.on_ack(tcb, now, ack);
         if answers && tcb.ecn.is_some() {
@@ -389,6 +396,12 @@ impl Sender {
             srtt: tcb.timer.srtt(),
             delivered_ce: tcb.ecn.as_ref().map_or(0, |ecn| ecn.delivered_ce),
         }
+    }
+
+    /// What it understands of marks that ACKs report.
+    #[must_use]
+    pub fn feedback(&self) -> Feedback {
+        self.tcb.ecn.as_ref().map_or(Feedback::None, |ecn| ecn.feedback())
     }
 
     /// What goes on a segment without data that is sent now, if timestamps are in use.

@@ -306,8 +306,13 @@ impl Tcb {
         let Some(answer) = self.congestion.on_mark(&self.window, mss, amount) else { return false };
         let beta = self.config.congestion.abe().filter(|_| self.config.abe);
         let answer = beta.map_or(answer, |beta| amount * beta);
-        self.round_ssthresh(answer);
-        self.shrink(answer);
+        if self.congestion.marks_exact() {
+            self.window.ssthresh = answer.max(2.0 * mss);
+            self.window.cwnd = self.window.ssthresh;
+        } else {
+            self.round_ssthresh(answer);
+            self.shrink(answer);
+        }
         if let Some(ecn) = &mut self.ecn {
             ecn.reductions += 1;
         }

@@ -80,6 +80,9 @@ def _captures(seen: packets.Observed) -> Iterator[Path]:
     frames = _frames(table, flows, of)
     ticks = {name: flow.tick_ps for name, flow in zip(flows, of, strict=True) if flow.tick_ps is not None}
     frames["stamp"], frames["echo"] = stamps(table, ticks)
+    # Runs that were stored before there were marks have none.
+    marks = table.numbers("marking") if "marking" in table.columns else np.zeros(len(table))
+    frames["marking"] = marks.astype(np.uint8)
     frames["stamped"] = _each(frames["connection"], [int(flow.tick_ps is not None) for flow in of]).astype(bool)
     sacks, frames["sack"] = _sacks(table, world)
     hosts = [(_address(number), name) for name, number in world.nodes.items()]

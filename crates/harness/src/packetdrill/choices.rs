@@ -1,7 +1,9 @@
 //! How the endpoint of a script behaves: a profile, what the script changes of it, and what the peer's
 //! SYN leaves.
 
-use optcp_tcp::config::{Config, CongestionKind, Pacing, RecoveryKind};
+use optcp_tcp::config::{
+    Config, CongestionKind, Ecn, EctPackets, NeedsEcn, Pacing, ReceiverEcn, RecoveryKind,
+};
 use optcp_tcp::profile::Profile;
 use optcp_units::Bytes;
 use serde::Deserialize;
@@ -33,7 +35,8 @@ pub(super) struct Choices {
 
 /// The choices that a script leads to.
 pub(super) fn choices(script: &Script) -> Result<Choices, Refusal> {
-    let mut config = LINUX.config();
+    // Linux agrees to ECN, and does not ask for it: `tcp_ecn` is 2.
+    let mut config = Config { receiver_ecn: ReceiverEcn::Rfc3168, ..LINUX.config() };
     for (line, text) in &script.commands {
         shell::apply(*line, text, &mut config)?;
     }
@@ -64,6 +67,20 @@ pub(super) fn choices(script: &Script) -> Result<Choices, Refusal> {
     if kind.wants_rates() && !sack {
         let name = kind.name().to_uppercase();
         return Err(Refusal::new(line, format!("{name} needs SACK at both ends")));
+    }
+    // A control that needs marks asks for them whatever `tcp_ecn` says, and all its packets take them.
+    match kind.needs_ecn() {
+        NeedsEcn::Nothing => {}
+        NeedsEcn::Any => {
+            if config.ecn != Ecn::Accurate {
+                (config.ecn, config.receiver_ecn) = (Ecn::Dctcp, ReceiverEcn::Dctcp);
+            }
+            config.ect_packets = EctPackets::All;
+        }
+        NeedsEcn::Accurate => {
+            (config.ecn, config.receiver_ecn) = (Ecn::Accurate, ReceiverEcn::Accurate);
+            config.ect_packets = EctPackets::All;
+        }
     }
     if kind.paces() {
         // By itself, whatever the queue.
@@ -97,6 +114,13 @@ fn peer_syn(script: &Script) -> Result<(usize, &Segment), Refusal> {
 fn negotiate(mut config: Config, syn: &Segment, our_mss: u64) -> Config {
     let options = &syn.options;
     config.handshake = true;
+    if syn.ack.is_none() {
+        config.ecn = config.answers(syn.marking());
+    }
+    if config.ecn == Ecn::Accurate && config.ect_packets == EctPackets::Data {
+        // As Linux has it, which takes counts for what may be marked everywhere.
+        config.ect_packets = EctPackets::Established;
+    }
     config.timestamps &= options.stamps.is_some();
     config.timestamp_undo &= config.timestamps;
     let mss = options.mss.unwrap_or(DEFAULT_MSS).min(our_mss);

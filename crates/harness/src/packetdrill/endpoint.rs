@@ -4,12 +4,15 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 use optcp_net::INITIAL_TTL;
-use optcp_tcp::{Ack, Config, Receiver, SackBlocks, Sender, Seq, Timestamp};
-use optcp_units::{Duration, Marking, Time};
+use optcp_tcp::config::Ecn;
+use optcp_tcp::{
+    Ack, ByteCounters, Config, Feedback, Receiver, SackBlocks, Sender, Seq, Timestamp,
+};
+use optcp_units::{Bytes, Codepoint, Duration, Marking, Time};
 
 use super::assertion::Names;
 use super::choices::Choices;
-use super::script::{Options, Segment};
+use super::script::{Ect, Options, Segment};
 use super::sequence::{Incoming, Outgoing};
 
 /// A segment that the endpoint sent.
@@ -38,6 +41,10 @@ pub(super) struct Endpoint {
     window: Option<u64>,
     /// Our timestamps by the names that the script gives them.
     stamps: BTreeMap<u32, Timestamp>,
+    /// Whether our segments carry the AccECN option: not where the peer's SYN-ACK or its answer to ours had none.
+    sends_option: Option<bool>,
+    /// How the next segment tells which codepoint the SYN-ACK had, if it does (RFC 9768 section 3.2.2.1).
+    tells: Option<u8>,
     /// Whether the application has closed its direction.
     closed: bool,
     /// Whether the peer has reset the connection.
@@ -53,6 +60,11 @@ impl Endpoint {
         let config = Arc::new(agreed);
         // The SYN is not among what the receiver counts.
         let receiver = Config { handshake: false, ..(*config).clone() };
+        // The AccECN option counts bytes, as the script's peer cuts them.
+        let receiver = match (config.ecn, incoming.size()) {
+            (Ecn::Accurate, Some(size)) => Config { mss: Bytes::new(size), ..receiver },
+            _ => receiver,
+        };
         Endpoint {
             sender: Sender::new(config.clone(), Some(0), Duration::ZERO),
             receiver: Receiver::new(&receiver, Duration::ZERO),
@@ -61,6 +73,8 @@ impl Endpoint {
             config,
             offered,
             our_mss,
+            sends_option: None,
+            tells: None,
             closed: false,
             peer: None,
             sent: VecDeque::new(),
@@ -147,26 +161,32 @@ impl Endpoint {
                 return Err("there is one connection in a script, and one SYN of the peer".into());
             }
             self.peer = Some(segment.clone());
-            self.receiver.handle_bare(stamp.map_or(0, |(value, _)| value));
+            self.receiver.handle_bare(stamp.map_or(0, |(value, _)| value), Marking::NONE);
             if segment.ack.is_none() {
+                self.receiver.handle_syn(segment.marking());
                 self.connect(now);
                 return Ok(());
             }
+        }
+        if segment.ack.is_some() {
+            self.sends_option.get_or_insert(segment.options.ecn.is_some());
         }
         if let Some(ack) = segment.ack {
             self.acknowledged(now, segment, ack, echo)?;
         }
         let value = stamp.map_or(0, |(value, _)| value);
         let mut reply = None;
-        for number in self.incoming.numbers(segment.seq.max(1), segment.seq + segment.span()) {
-            reply = self
-                .receiver
-                .handle_segment(now, number, value, INITIAL_TTL, Marking::NONE)
-                .ack
-                .or(reply);
+        let numbers = self.incoming.numbers(segment.seq.max(1), segment.seq + segment.span());
+        for number in numbers.collect::<Vec<_>>() {
+            let marking = segment.marking();
+            let arrival = self.receiver.handle_segment(now, number, value, INITIAL_TTL, marking);
+            if let Some(earlier) = self.receiver.take_earlier() {
+                self.acknowledge(now, &earlier);
+            }
+            reply = arrival.ack.or(reply);
         }
         if segment.span() == 0 {
-            self.receiver.handle_bare(value);
+            self.receiver.handle_bare(value, segment.marking());
         } else if segment.fin || segment.syn {
             // RFC 9293 sections 3.10.7.3 and 3.10.7.4: a SYN and a FIN are acknowledged at once.
             reply = reply.or_else(|| Some(self.receiver.acknowledge(now)));
@@ -204,7 +224,23 @@ impl Endpoint {
         // RFC 5681 section 2: a duplicate ACK carries no data and leaves the window as it was.
         let plain = segment.span() == 0 && !opened;
         if seq > self.sender.una() || sack.is_some() || plain {
-            self.sender.handle_ack(now, &Ack { echo, sack, ..Ack::cumulative(seq) });
+            let opens = self.sender.una() == Seq::ZERO;
+            let marking = match self.peer.as_ref().filter(|_| opens) {
+                // Our SYN-ACK agreed already.
+                Some(peer) if peer.ack.is_none() => told(&self.config),
+                _ => segment.marking(),
+            };
+            let counters = segment.options.ecn.map(counters);
+            self.sender
+                .handle_ack(now, &Ack { echo, sack, marking, counters, ..Ack::cumulative(seq) });
+            if opens && segment.syn {
+                let feedback = self.sender.feedback();
+                self.receiver.agree(feedback);
+                self.receiver
+                    .handle_bare(segment.options.stamps.map_or(0, |(value, _)| value), marking);
+                let accurate = feedback == Feedback::Accurate;
+                self.tells = accurate.then(|| answer_to(segment.marking().codepoint()));
+            }
         }
         Ok(())
     }
@@ -234,8 +270,20 @@ impl Endpoint {
             let syn = sent.seq == Seq::ZERO;
             let ack = self.receiver.acknowledge(now);
             let mut segment = Segment { syn, fin, seq, length, ..self.bare(&ack, sent.stamp) };
+            let classic = self.sender.feedback() == Feedback::Classic;
+            let ect = sent.marking.codepoint();
+            // A FIN alone is no data (RFC 3168 section 6.1.6).
+            let ect = if classic && length == 0 && !syn { Codepoint::NotEct } else { ect };
+            segment.codepoint = Some(Ect::This(ect));
+            if syn && sent.retransmission {
+                segment.options.ecn = None;
+            }
+            if classic && sent.marking.has(Marking::CWR) {
+                segment.flags |= Marking::CWR;
+            }
             if self.peer.is_none() {
-                segment.ack = None;
+                (segment.ack, segment.flags) = (None, sent.marking.flags());
+                segment.options.ecn = None;
             }
             if syn {
                 self.offer(now, &mut segment.options);
@@ -267,14 +315,21 @@ impl Endpoint {
     }
 
     /// A segment with what every segment carries.
-    fn bare(&self, ack: &Ack, stamp: Timestamp) -> Segment {
+    fn bare(&mut self, ack: &Ack, stamp: Timestamp) -> Segment {
         let start = |number| self.incoming.start(number);
         let sack = ack.sack.map_or(Vec::new(), |sack| {
             sack.as_slice().iter().map(|&(from, to)| (start(from), start(to))).collect()
         });
         let stamps = self.config.timestamps.then_some((stamp, ack.echo));
-        let options = Options { stamps, sack, ..Options::default() };
-        Segment { ack: Some(start(ack.seq)), options, ..Segment::default() }
+        let counters = ack.counters.filter(|_| self.sends_option != Some(false));
+        let ecn = counters.map(|all| {
+            let has = |least: u8, count| (all.count >= least).then_some(count);
+            [has(3, all.ect0), has(2, all.ce), has(1, all.ect1)]
+        });
+        let options = Options { stamps, sack, ecn, ..Options::default() };
+        let flags = self.tells.take().unwrap_or(ack.marking.flags());
+        let codepoint = Some(Ect::This(ack.marking.codepoint()));
+        Segment { ack: Some(start(ack.seq)), options, flags, codepoint, ..Segment::default() }
     }
 
     /// What our timestamps count.
@@ -304,10 +359,38 @@ impl Endpoint {
             ("tcpi_advmss", self.our_mss.cast_signed()),
             ("tcpi_snd_mss", self.config.mss.count().cast_signed()),
             ("tcpi_rto", microseconds(info.rto)),
+            ("tcpi_delivered_ce", info.delivered_ce.cast_signed()),
             ("tcpi_rtt", info.srtt.map_or(0, microseconds)),
         ];
         values.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
     }
+}
+
+/// What the ACK of our SYN-ACK must say for our sender to understand what was agreed upon before.
+fn told(config: &Config) -> Marking {
+    let flags = match config.ecn {
+        Ecn::Off => 0,
+        Ecn::Rfc3168 | Ecn::Dctcp => Marking::ECE,
+        Ecn::Accurate => Marking::CWR,
+    };
+    Marking::new(Codepoint::NotEct, flags)
+}
+
+/// How a SYN-ACK with this codepoint is answered (RFC 9768 table 3).
+fn answer_to(codepoint: Codepoint) -> u8 {
+    match codepoint {
+        Codepoint::NotEct => Marking::CWR,
+        Codepoint::Ect1 => Marking::CWR | Marking::ECE,
+        Codepoint::Ect0 => Marking::AE,
+        Codepoint::Ce => Marking::AE | Marking::CWR,
+    }
+}
+
+/// The counters of the option, of which all but those of CE may be left out.
+fn counters([ect0, ce, ect1]: [Option<u32>; 3]) -> ByteCounters {
+    let count = if ce.is_some() { 2 } else { 1 };
+    let [ect0, ce, ect1] = [ect0, ce, ect1].map(Option::unwrap_or_default);
+    ByteCounters { ect0, ce, ect1, count }
 }
 
 /// Linux's scale for its default buffers; it is not compared.

@@ -1,10 +1,10 @@
 //! Reading a script.
 
-use optcp_units::Duration;
+use optcp_units::{Codepoint, Duration, Marking};
 
 use super::assertion;
 use super::cursor::Cursor;
-use super::script::{Action, Call, Event, Options, Refusal, Script, Segment, When};
+use super::script::{Action, COUNTERS, Call, Ect, Event, Options, Refusal, Script, Segment, When};
 
 /// What a comment to us begins with.
 const DIRECTIVE: &str = "optcp:";
@@ -12,7 +12,6 @@ const DIRECTIVE: &str = "optcp:";
 /// The longest time in a script: the clock counts picoseconds, and all times of a script must fit.
 const LONGEST: Duration = Duration::from_secs(10_000);
 
-const NO_ECN: &str = "congestion notification (ECN) is not simulated";
 const NO_FAST_OPEN: &str = "TCP Fast Open is not simulated";
 const NO_URGENT: &str = "urgent data is not simulated";
 
@@ -108,7 +107,9 @@ fn when(at: &mut Cursor<'_>) -> Result<When, Refusal> {
     let relative = at.take("+");
     let from = seconds(at)?;
     let mut until = None;
+    at.skip_blanks();
     if at.take("~") {
+        at.skip_blanks();
         if relative {
             at.expect("+")?;
         }
@@ -148,7 +149,11 @@ fn action(at: &mut Cursor<'_>, when: When) -> Result<Action, Refusal> {
     match at.peek() {
         Some('<') => {
             at.take("<");
-            Ok(Action::Inbound(segment(at)?))
+            let segment = segment(at)?;
+            if segment.codepoint == Some(Ect::Either) {
+                return Err(Refusal::new(line, "a segment of the peer has one codepoint"));
+            }
+            Ok(Action::Inbound(segment))
         }
         Some('>') => {
             at.take(">");
@@ -182,21 +187,25 @@ fn action(at: &mut Cursor<'_>, when: When) -> Result<Action, Refusal> {
 
 fn segment(at: &mut Cursor<'_>) -> Result<Segment, Refusal> {
     at.skip_blanks();
+    let mut codepoint = None;
     if at.rest().starts_with('[') {
         at.take("[");
         let code = at.take_while(|c| c != ']').trim();
         at.expect("]")?;
-        match code {
-            "noecn" => {}
-            "ce" | "ect0" | "ect1" => return Err(at.refuse(NO_ECN)),
+        codepoint = Some(match code {
+            "noecn" => Ect::This(Codepoint::NotEct),
+            "ect0" => Ect::This(Codepoint::Ect0),
+            "ect1" => Ect::This(Codepoint::Ect1),
+            "ce" => Ect::This(Codepoint::Ce),
+            "ect01" => Ect::Either,
             _ => return Err(at.refuse(format!("[{code}]: the IP header is not simulated"))),
-        }
+        });
         at.skip_blanks();
     }
     if at.rest().starts_with("icmp") || at.rest().starts_with("udp") {
         return Err(at.refuse("only TCP segments are simulated"));
     }
-    let mut segment = Segment::default();
+    let mut segment = Segment { codepoint, ..Segment::default() };
     let flags = at.take_while(|c| !c.is_whitespace());
     let mut acknowledges = false;
     for flag in flags.chars() {
@@ -207,15 +216,24 @@ fn segment(at: &mut Cursor<'_>) -> Result<Segment, Refusal> {
             '.' => acknowledges = true,
             // Pushing moves nothing here: data reaches the application at once.
             'P' | '-' => {}
-            'E' | 'W' | 'A' | '0'..='9' => return Err(at.refuse(NO_ECN)),
+            'E' => segment.flags |= Marking::ECE,
+            'W' => segment.flags |= Marking::CWR,
+            'A' => segment.flags |= Marking::AE,
+            // The three as a number.
+            '0'..='7' => segment.flags |= u8::try_from(flag.to_digit(8).unwrap_or(0)).unwrap_or(0),
             'U' => return Err(at.refuse(NO_URGENT)),
             _ => {
-                return Err(at.refuse(format!("`{flag}` is not one of the flags S, F, R, P and .")));
+                return Err(at.refuse(format!(
+                    "`{flag}` is not one of the flags S, F, R, P, E, W, A and ."
+                )));
             }
         }
     }
     at.skip_blanks();
     segment.seq = at.number("a sequence number")?;
+    if segment.syn && segment.seq != 0 {
+        return Err(at.refuse("sequence numbers count from a SYN, which is 0"));
+    }
     at.expect(":")?;
     let end = at.number("a sequence number")?;
     at.expect("(")?;
@@ -277,7 +295,14 @@ fn options(at: &mut Cursor<'_>) -> Result<Options, Refusal> {
                 }
             }
             ["FO" | "FOEXP", ..] => return Err(start.refuse(NO_FAST_OPEN)),
-            ["ECN", ..] => return Err(start.refuse(NO_ECN)),
+            ["ECN", ref counts @ ..] if !counts.is_empty() && counts.len() % 2 == 0 => {
+                let mut all = [None; 3];
+                for pair in counts.chunks(2) {
+                    let place = COUNTERS.iter().position(|name| *name == pair[0]);
+                    all[place.ok_or_else(wrong)?] = Some(stamp(pair[1])?);
+                }
+                options.ecn = Some(all);
+            }
             _ => return Err(wrong()),
         }
     }

@@ -1,13 +1,13 @@
 //! Running a script: its events in their order, and whether the endpoint does what it expects.
 
 use optcp_tcp::Timestamp;
-use optcp_units::{Duration, Time};
+use optcp_units::{Duration, Marking, Time};
 
 use super::assertion::{Failure, Names};
 use super::choices;
 use super::endpoint::{Endpoint, Sent};
 use super::parse::WRITES;
-use super::script::{Action, Call, Event, Refusal, Script, Segment, When};
+use super::script::{Action, Call, Ect, Event, Refusal, Script, Segment, When};
 use super::sequence::Incoming;
 
 /// What a script shows not to be so.
@@ -310,10 +310,16 @@ fn difference(expected: &Segment, whole: Option<&Segment>, sent: &Segment) -> Op
         (want != found).then(|| format!("{what} {}", if found { "is set" } else { "is missing" }))
     };
     let (options, wanted) = (&sent.options, &expected.options);
+    // With AE CWR is a digit of a count.
+    let accurate = expected.has(Marking::AE) || options.ecn.is_some();
     let compared = [
         flag("SYN", expected.syn, sent.syn),
         flag("FIN", expected.fin && last, sent.fin),
         flag("RST", expected.reset, sent.reset),
+        flag("ECE", expected.has(Marking::ECE), sent.has(Marking::ECE)),
+        // One packet for several says CWR if the first of them does.
+        flag("CWR", expected.has(Marking::CWR) && (done == 0 || accurate), sent.has(Marking::CWR)),
+        flag("AE", expected.has(Marking::AE), sent.has(Marking::AE)),
         number("sequence number", expected.seq + done, sent.seq),
         (done + sent.length > expected.length).then(|| {
             format!("{} bytes where {} are expected", done + sent.length, expected.length)
@@ -324,7 +330,12 @@ fn difference(expected: &Segment, whole: Option<&Segment>, sent: &Segment) -> Op
         expected.ack.zip(sent.ack).and_then(|(want, found)| number("ack", want, found)),
     ];
     let first = compared.into_iter().flatten().next();
-    first.or_else(|| {
+    let found = sent.marking().codepoint();
+    let codepoint = expected.codepoint.filter(|expected| !expected.is(found)).map(|expected| {
+        let found = Ect::This(found).name();
+        format!("the codepoint {found} where {} is expected", expected.name())
+    });
+    first.or(codepoint).or_else(|| {
         if wanted.any {
             return None;
         }
@@ -336,6 +347,7 @@ fn difference(expected: &Segment, whole: Option<&Segment>, sent: &Segment) -> Op
             (wanted.stamps.map(|stamps| stamps.1) != options.stamps.map(|stamps| stamps.1))
                 .then_some("the echoed timestamp"),
             (wanted.sack != options.sack).then_some("sack"),
+            (wanted.ecn != options.ecn).then_some("ECN"),
         ];
         let first = compared.into_iter().flatten().next();
         first.map(|option| format!("the option {option} differs"))

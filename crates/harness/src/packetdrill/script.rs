@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use optcp_units::Duration;
+use optcp_units::{Codepoint, Duration, Marking};
 
 use super::assertion::Statement;
 
@@ -63,9 +63,56 @@ pub(super) struct Segment {
     /// The window field, not scaled.
     pub window: Option<u64>,
     pub options: Options,
+    /// The flags AE, CWR and ECE, as [`Marking::flags`] has them.
+    pub flags: u8,
+    /// What IP's header says, if it is said or to be compared.
+    pub codepoint: Option<Ect>,
+}
+
+/// A codepoint, or one of two that are expected.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Ect {
+    This(Codepoint),
+    /// `[ect01]`: ECT(0) or ECT(1).
+    Either,
+}
+
+impl Ect {
+    /// Whether a segment with this codepoint is what is expected.
+    pub(super) fn is(self, codepoint: Codepoint) -> bool {
+        match self {
+            Ect::This(this) => this == codepoint,
+            Ect::Either => matches!(codepoint, Codepoint::Ect0 | Codepoint::Ect1),
+        }
+    }
+
+    /// As scripts write it.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Ect::This(Codepoint::NotEct) => "noecn",
+            Ect::This(Codepoint::Ect0) => "ect0",
+            Ect::This(Codepoint::Ect1) => "ect1",
+            Ect::This(Codepoint::Ce) => "ce",
+            Ect::Either => "ect01",
+        }
+    }
 }
 
 impl Segment {
+    /// What its headers say of congestion.
+    pub(super) fn marking(&self) -> Marking {
+        let codepoint = match self.codepoint {
+            Some(Ect::This(codepoint)) => codepoint,
+            Some(Ect::Either) | None => Codepoint::NotEct,
+        };
+        Marking::new(codepoint, self.flags)
+    }
+
+    /// Whether a flag of [`Marking`] is set.
+    pub(super) fn has(&self, flag: u8) -> bool {
+        self.flags & flag != 0
+    }
+
     /// What it takes of the sequence space.
     pub(super) fn span(&self) -> u64 {
         self.length + u64::from(self.syn) + u64::from(self.fin)
@@ -83,6 +130,8 @@ pub(super) struct Options {
     /// Timestamp and echo.
     pub stamps: Option<(u32, u32)>,
     pub sack: Vec<(u64, u64)>,
+    /// The AccECN option: bytes with ECT(0), CE and ECT(1), as far as it has them.
+    pub ecn: Option<[Option<u32>; 3]>,
 }
 
 /// A system call.
@@ -106,7 +155,18 @@ impl Call {
 
 impl fmt::Display for Segment {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (set, flag) in [(self.syn, "S"), (self.fin, "F"), (self.reset, "R")] {
+        if let Some(codepoint) = self.codepoint.filter(|one| *one != Ect::This(Codepoint::NotEct)) {
+            write!(f, "[{}] ", codepoint.name())?;
+        }
+        let flags = [
+            (self.syn, "S"),
+            (self.fin, "F"),
+            (self.reset, "R"),
+            (self.has(Marking::ECE), "E"),
+            (self.has(Marking::CWR), "W"),
+            (self.has(Marking::AE), "A"),
+        ];
+        for (set, flag) in flags {
             f.write_str(if set { flag } else { "" })?;
         }
         f.write_str(if self.ack.is_some() { "." } else { "" })?;
@@ -132,6 +192,11 @@ impl fmt::Display for Options {
             let blocks: Vec<String> = self.sack.iter().map(|(a, b)| format!("{a}:{b}")).collect();
             parts.push(format!("sack {}", blocks.join(" ")));
         }
+        parts.extend(self.ecn.map(|counts| {
+            let counts = COUNTERS.into_iter().zip(counts);
+            let known = counts.filter_map(|(name, count)| Some(format!("{name} {}", count?)));
+            format!("ECN {}", known.collect::<Vec<_>>().join(" "))
+        }));
         match (self.any, parts.is_empty()) {
             (true, _) => f.write_str(" <...>"),
             (false, true) => Ok(()),
@@ -139,6 +204,9 @@ impl fmt::Display for Options {
         }
     }
 }
+
+/// What the counters of the AccECN option are called.
+pub(super) const COUNTERS: [&str; 3] = ["e0b", "ceb", "e1b"];
 
 /// A script, or a line of it, that is not run, and why.
 #[derive(Clone, Debug, PartialEq, Eq)]

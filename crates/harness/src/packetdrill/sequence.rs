@@ -132,6 +132,11 @@ impl Incoming {
         seq(place(from)).until(seq(place(to)))
     }
 
+    /// The payload of the first segment with data, if there is one.
+    pub(super) fn size(&self) -> Option<u64> {
+        self.cuts.windows(2).map(|cuts| cuts[1] - cuts[0]).find(|&size| size > 1)
+    }
+
     /// Where a segment begins.
     pub(super) fn start(&self, segment: Seq) -> u64 {
         self.cuts[segment.number() as usize]

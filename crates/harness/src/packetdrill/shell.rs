@@ -3,7 +3,7 @@
 //! Nothing is executed. A command is known to make no difference here, or to be a choice of ours by
 //! another name, or it is refused.
 
-use optcp_tcp::config::{Config, LossDetectionKind, Pacing, RecoveryKind};
+use optcp_tcp::config::{Config, Ecn, LossDetectionKind, Pacing, ReceiverEcn, RecoveryKind};
 
 use super::choices::congestion;
 use super::script::Refusal;
@@ -131,8 +131,22 @@ fn set(name: &str, value: &str, config: &mut Config) -> Result<(), String> {
             config.pacing_burst = segments.ok_or("it is no number of segments")?;
         }
         ("tcp_pacing_ss_ratio", "200") | ("tcp_pacing_ca_ratio", "120") => {}
-        // It is not asked for; what the peer asks for is refused where it does.
-        ("tcp_ecn", "0" | "2" | "5") | ("tcp_reordering", "3") | ("tcp_mtu_probing", "0") => {}
+        ("tcp_ecn", how) => {
+            let (asks, agrees) = match how {
+                "0" => (Ecn::Off, ReceiverEcn::Off),
+                "1" => (Ecn::Rfc3168, ReceiverEcn::Rfc3168),
+                "2" => (Ecn::Off, ReceiverEcn::Rfc3168),
+                "3" => (Ecn::Accurate, ReceiverEcn::Accurate),
+                "4" => (Ecn::Rfc3168, ReceiverEcn::Accurate),
+                "5" => (Ecn::Off, ReceiverEcn::Accurate),
+                _ => return Err(format!("`{name} = {value}` is not supported")),
+            };
+            (config.ecn, config.receiver_ecn) = (asks, agrees);
+        }
+        ("tcp_ecn_option", "0") => config.accecn_option = false,
+        // With 1 and 2 it is sent here on every ACK.
+        ("tcp_ecn_option", "1" | "2") => config.accecn_option = true,
+        ("tcp_ecn_fallback", "1") | ("tcp_reordering", "3") | ("tcp_mtu_probing", "0") => {}
         _ if HARMLESS.contains(&name) => {}
         _ => return Err(format!("`{name} = {value}` is not supported")),
     }

@@ -74,6 +74,11 @@ fn check(name: &str, config: &Config, problems: &mut Problems<'_>) {
             "no ACK would wait: `ack = \"every-packet\"` says so",
         ),
         ("tick", *tick == Duration::ZERO, "the clock would stand still"),
+        (
+            "prague_rtt_target",
+            config.controllers.prague.prague_rtt_target == Duration::ZERO,
+            "`prague_rtt_scaling = \"unscaled\"` says so",
+        ),
         ("timestamp_tick", config.timestamp_tick == Duration::ZERO, "the clock would stand still"),
         ("sack_blocks", config.sack_blocks == 0, "an ACK could report nothing"),
         ("initial_rto", *initial_rto == Duration::ZERO, "the timer would expire at once"),
@@ -163,9 +168,12 @@ fn check_measures(name: &str, config: &Config, problems: &mut Problems<'_>) {
     }
     if kind.paces() && config.pacing != Pacing::Rate {
         let message = format!("`congestion = \"{}\"` needs `pacing = \"rate\"`", kind.name());
-        problems
-            .at(place!["tcp", name, "congestion"], message)
-            .label("its window is twice what the path holds: the rate is what it controls");
+        let why = if kind.wants_rates() {
+            "its window is twice what the path holds: the rate is what it controls"
+        } else {
+            "it spreads its window over a round trip"
+        };
+        problems.at(place!["tcp", name, "congestion"], message).label(why);
     }
     if !kind.paces() && config.pacing == Pacing::Rate {
         let finders = CongestionKind::ALL.iter().filter(|kind| kind.paces());

@@ -3,8 +3,9 @@
 use optcp_tcp::config::{
     AckCounting, AckKind, AfterTimeout, Backoff, Config, CongestionKind, CubicVersion, DctcpLoss,
     DuplicateAckKind, Ecn, EctPackets, Expiry, FirstLoss, Halving, Increase, LossDetectionKind,
-    Measurement, NewRenoTimer, Pacing, PartialAck, RateReduction, ReceiverEcn, RecoveryExit,
-    RecoveryKind, ReductionBasis, RttKind, SlowStartKind, TimeoutBasis, WindowValidation,
+    Measurement, NewRenoTimer, Pacing, PartialAck, PragueRttScaling, RateReduction, ReceiverEcn,
+    RecoveryExit, RecoveryKind, ReductionBasis, RttKind, SlowStartKind, TimeoutBasis,
+    WindowValidation,
 };
 use optcp_tcp::profile::Profile;
 use optcp_units::registry::Entry;
@@ -64,7 +65,7 @@ macro_rules! choice {
 }
 
 choice! {
-    RecoveryKind, LossDetectionKind, RateReduction, AfterTimeout, CongestionKind, CubicVersion, Increase, AckCounting, SlowStartKind, WindowValidation, Pacing, Backoff, FirstLoss, RttKind, Measurement, Expiry, NewRenoTimer, ReductionBasis, TimeoutBasis, RecoveryExit, PartialAck, Halving, AckKind, DuplicateAckKind, DctcpLoss, Ecn, ReceiverEcn, EctPackets,
+    RecoveryKind, LossDetectionKind, RateReduction, AfterTimeout, CongestionKind, CubicVersion, Increase, AckCounting, SlowStartKind, WindowValidation, Pacing, Backoff, FirstLoss, RttKind, Measurement, Expiry, NewRenoTimer, ReductionBasis, TimeoutBasis, RecoveryExit, PartialAck, Halving, AckKind, DuplicateAckKind, DctcpLoss, PragueRttScaling, Ecn, ReceiverEcn, EctPackets,
 }
 
 field! {
@@ -110,6 +111,9 @@ const LATER: &[&str] = &[
     "dctcp_shift_g",
     "dctcp_alpha_on_init",
     "dctcp_loss",
+    "prague_rtt_scaling",
+    "prague_rtt_target",
+    "prague_rtt_transition",
 ];
 
 /// Declares the table from the fields of `Config`, and of what is in it: a controller's own key is flat in files.
@@ -367,4 +371,10 @@ tcp_table! {
     dctcp_alpha_on_init in controllers.dctcp: u16,
     /// What a loss takes from DCTCP's window.
     dctcp_loss in controllers.dctcp: DctcpLoss,
+    /// Whether Prague makes up for short round trips.
+    prague_rtt_scaling in controllers.prague: PragueRttScaling,
+    /// The round trip that Prague scales shorter ones to.
+    prague_rtt_target in controllers.prague: optcp_units::Duration,
+    /// Round trips of congestion avoidance before Prague does so.
+    prague_rtt_transition in controllers.prague: u16,
 }

@@ -105,6 +105,10 @@ pub trait Controller: Clone + Sized {
     /// Whether ACKs that report marks grow the window too.
     const GROWS_WITH_MARKS: bool = false;
 
+    /// Whether the window is its answer to a mark at once and to the fraction of a segment, whatever `rate_reduction` and
+    /// `halving` say.
+    const MARKS_EXACT: bool = false;
+
     /// What a mark leaves of what is at stake with ABE (RFC 8511), if that is defined for it.
     const ABE: Option<f64> = None;
 

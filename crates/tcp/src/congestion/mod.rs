@@ -25,6 +25,7 @@ mod nv;
 #[cfg(test)]
 mod one_link;
 mod phase;
+mod prague;
 #[cfg(test)]
 mod recorder;
 mod reno;
@@ -51,6 +52,7 @@ use event::{AckEvent, DeliveryEvent};
 pub use ack_counting::AckCounting;
 pub use cubic::CubicVersion;
 pub use dctcp::DctcpLoss;
+pub use prague::PragueRttScaling;
 pub use reno::Increase;
 pub use slow_start::{SlowStart, SlowStartKind};
 pub(crate) use window_validation::WindowUse;
@@ -157,6 +159,12 @@ macro_rules! controllers {
                 match self { $( $(#[$attr])* Self::$Controller(_) => $Controller::GROWS_WITH_MARKS, )+ }
             }
 
+            /// See [`Controller::MARKS_EXACT`].
+            #[must_use]
+            pub const fn marks_exact(&self) -> bool {
+                match self { $( $(#[$attr])* Self::$Controller(_) => $Controller::MARKS_EXACT, )+ }
+            }
+
             /// See [`Controller::on_lost_syn`].
             pub fn on_lost_syn(&mut self, keys: &ControllerKeys, start: Start) {
                 match self { $( $(#[$attr])* Self::$Controller(it) => it.on_lost_syn(&keys.$module, start), )+ }
@@ -184,6 +192,7 @@ controllers! { $
     "lp" => lp::Lp in Box<Lp>: "Reno that gives way when one-way delays rise", "Kuzmanovic and Knightly 2003; Linux";
     "cdg" => cdg::Cdg in Box<Cdg>: "backs off at random the more, the faster round trips grow; Reno otherwise", "Hayes and Armitage 2011; Linux";
     "dctcp" => dctcp::Dctcp in Box<Dctcp>: "Reno, but marks take half of the smoothed share of marked segments", "RFC 8257; Linux";
+    "prague" => prague::Prague in Box<Prague>: "DCTCP to the fraction of a segment, paced, and as if round trips were 25 ms at least", "draft-briscoe-iccrg-prague-congestion-control-04; Linux's tcp_prague";
     #[cfg(test)]
     "recorder" => recorder::Recorder in Box<Recorder>: "Reno that remembers what it was told", "tests of this crate";
 }

@@ -37,7 +37,8 @@ registry! {
     /// Which packets of a connection with ECN may be marked.
     pub enum EctPackets ("ect_packets") {
         "data" => Data: "data that is sent for the first time", "RFC 3168 sections 6.1.1, 6.1.4 and 6.1.5";
-        "all" => All: "every packet: retransmissions, ACKs and the SYN exchange too", "RFC 8311 section 4.3; Linux with DCTCP";
+        "established" => Established: "where marks are counted, every packet but those of the SYN exchange; else data", "RFC 8311 section 4.3; Linux";
+        "all" => All: "every packet, the SYN exchange too", "RFC 8311 section 4.3; Linux with DCTCP";
     }
 }
 

@@ -50,10 +50,9 @@ pub(crate) const fn agreed(asked: Ecn, flags: u8) -> Feedback {
     const ECT1_TOLD: u8 = CWR | ECE;
     const NONCE: u8 = AE | ECE;
     match (asked, flags) {
-        (Ecn::Accurate, CWR | ECT1_TOLD | AE | CE_TOLD) => Feedback::Accurate,
-        (Ecn::Accurate, ECE | NONCE) | (Ecn::Rfc3168 | Ecn::Dctcp, ECE | NONCE) => {
-            Feedback::Classic
-        }
+        // What is reserved counts as counting (RFC 9768 section 3.1.3).
+        (Ecn::Accurate, CWR | ECT1_TOLD | AE | CE_TOLD | NONCE) => Feedback::Accurate,
+        (Ecn::Accurate, ECE) | (Ecn::Rfc3168 | Ecn::Dctcp, ECE | NONCE) => Feedback::Classic,
         _ => Feedback::None,
     }
 }
@@ -107,7 +106,9 @@ mod tests {
             assert_eq!(agreed(Ecn::Accurate, flags), Feedback::Accurate);
         }
         assert_eq!(agreed(Ecn::Accurate, 0b111), Feedback::None);
-        assert_eq!(agreed(Ecn::Accurate, 0b101), Feedback::Classic);
+        // RFC 9768 section 3.1.3: reserved for later versions, which an earlier one takes for its own.
+        assert_eq!(agreed(Ecn::Accurate, 0b101), Feedback::Accurate);
+        assert_eq!(agreed(Ecn::Rfc3168, 0b101), Feedback::Classic);
         // RFC 3168 section 6.1.1: an ECN-setup SYN-ACK has ECE and not CWR.
         assert_eq!(agreed(Ecn::Rfc3168, 0b011), Feedback::None);
     }

@@ -18,7 +18,7 @@ use optcp_units::{Codepoint, Marking};
 
 use crate::acknowledgment::{Ack, SackBlocks};
 use crate::config::{AckKind, Config, Ecn, EctPackets};
-use crate::ecn::{ByteCounters, INITIAL_COUNT, ace, answers, asks};
+use crate::ecn::{ByteCounters, Feedback, INITIAL_COUNT, ace, answers, asks};
 
 /// Marks since the last ACK that bring one (RFC 9768 section 3.2.2.5.1).
 const MARKS_AN_ACK: u32 = 2;
@@ -36,6 +36,8 @@ pub(super) struct EcnReceiver {
     /// Whether a SYN has come, and the flags of the SYN-ACK until data comes.
     asked: bool,
     syn_ack: Option<u8>,
+    /// Whether the SYN has come again.
+    bare_syn_ack: bool,
     /// ECE: until CWR comes, or while the last segment was marked.
     echo: bool,
     /// Whether anything came that could have been marked.
@@ -51,8 +53,9 @@ pub(super) struct EcnReceiver {
 #[derive(Clone, Copy, Debug)]
 struct Choices {
     own: Ecn,
-    /// What ACKs carry.
-    codepoint: Codepoint,
+    /// What ACKs carry, if they may be marked.
+    ect: Codepoint,
+    ect_packets: EctPackets,
     linux: bool,
     option: bool,
     timestamps: u64,
@@ -76,13 +79,10 @@ impl EcnReceiver {
     pub(super) fn new(config: &Config) -> Option<Self> {
         let own = config.receiver_ecn.of(config.ecn);
         let (mode, _) = answers(own, asks(config.ecn), Codepoint::NotEct);
-        let codepoint = match config.ect_packets {
-            EctPackets::Data => Codepoint::NotEct,
-            EctPackets::All => config.ect(),
-        };
         let choices = Choices {
             own,
-            codepoint,
+            ect: config.ect(),
+            ect_packets: config.ect_packets,
             linux: config.ack == AckKind::Linux,
             option: config.accecn_option,
             timestamps: config.timestamp_size().count(),
@@ -94,6 +94,7 @@ impl EcnReceiver {
             mode: if config.handshake { Ecn::Off } else { mode },
             asked: false,
             syn_ack: None,
+            bare_syn_ack: false,
             echo: false,
             seen: false,
             packets: INITIAL_COUNT,
@@ -105,9 +106,31 @@ impl EcnReceiver {
 
     /// A SYN has come. The first one decides.
     pub(super) fn on_syn(&mut self, marking: Marking) {
-        if !self.asked {
+        if self.asked {
+            // The option may be why the SYN-ACK was lost (RFC 9768 section 3.2.3.2.1).
+            self.bare_syn_ack = true;
+        } else {
             let (mode, flags) = answers(self.config.own, marking.flags(), marking.codepoint());
             (self.asked, self.mode, self.syn_ack) = (true, mode, Some(flags));
+        }
+    }
+
+    /// The other end has agreed to `feedback`.
+    pub(super) fn agree(&mut self, feedback: Feedback) {
+        self.asked = true;
+        self.mode = match feedback {
+            Feedback::None => Ecn::Off,
+            Feedback::Classic if self.config.own == Ecn::Dctcp => Ecn::Dctcp,
+            Feedback::Classic => Ecn::Rfc3168,
+            Feedback::Accurate => Ecn::Accurate,
+        };
+    }
+
+    /// A segment without data has come.
+    pub(super) fn count_bare(&mut self, marking: Marking) {
+        self.syn_ack = None;
+        if self.mode == Ecn::Accurate && marking.is_ce() {
+            self.packets = self.packets.wrapping_add(1);
         }
     }
 
@@ -174,13 +197,20 @@ impl EcnReceiver {
             }
             (Ecn::Accurate, _) => ace(self.packets),
         };
-        Marking::new(self.config.codepoint, flags)
+        let takes_marks = match self.config.ect_packets {
+            EctPackets::Data => false,
+            EctPackets::Established => self.mode == Ecn::Accurate && self.syn_ack.is_none(),
+            EctPackets::All => true,
+        };
+        let ect = if self.mode == Ecn::Accurate { self.config.ect } else { Codepoint::Ect0 };
+        Marking::new(if takes_marks { ect } else { Codepoint::NotEct }, flags)
     }
 
     /// The AccECN option of an ACK that is sent now with these SACK blocks, if it carries one.
     pub(super) fn option(&mut self, sack: Option<&SackBlocks>) -> Option<ByteCounters> {
         self.unreported = 0;
-        if self.mode != Ecn::Accurate || !self.config.option {
+        let bare = self.syn_ack.is_some() && self.bare_syn_ack;
+        if self.mode != Ecn::Accurate || !self.config.option || bare {
             return None;
         }
         let blocks =

@@ -10,6 +10,7 @@ use optcp_units::{Duration, Marking, Time};
 
 use crate::acknowledgment::{Ack, Timestamp};
 use crate::config::{AckKind, Config, DuplicateAckKind};
+use crate::ecn::Feedback;
 use crate::ranges::Ranges;
 use crate::seq::Seq;
 use duplicates::{Seen, Suppression};
@@ -243,8 +244,26 @@ impl Receiver {
         }
     }
 
-    /// A segment without data has come, with `stamp` on it if timestamps are in use.
-    pub fn handle_bare(&mut self, stamp: Timestamp) {
+    /// A SYN has come that is not among the segments that are counted.
+    pub fn handle_syn(&mut self, marking: Marking) {
+        if let Some(ecn) = &mut self.ecn {
+            ecn.on_syn(marking);
+        }
+    }
+
+    /// The other end has answered a SYN of this one, so that both understand `feedback`.
+    pub fn agree(&mut self, feedback: Feedback) {
+        if let Some(ecn) = &mut self.ecn {
+            ecn.agree(feedback);
+        }
+    }
+
+    /// A segment without data has come, with `stamp` on it if timestamps are in use, and saying `marking` of
+    /// congestion.
+    pub fn handle_bare(&mut self, stamp: Timestamp, marking: Marking) {
+        if let Some(ecn) = &mut self.ecn {
+            ecn.count_bare(marking);
+        }
         // As above: it stands at the left edge unless an ACK waits.
         if self.next <= self.last_acked {
             self.recent = stamp;

@@ -6,10 +6,11 @@
 //! # Source
 //! RFC 2018 section 4; RFC 2883 section 4 (duplicates).
 //! # Parameters
-//! `sack_blocks`, `dsack`, `timestamps`.
+//! `sack_blocks`, `dsack`, `timestamps`, `ecn`, `receiver_ecn`, `accecn_option`.
 //! # Limits
 //! Received data is never given up again (no reneging). Room is filled with the lowest ranges; a receiver
-//! that forgets blocks, as ns-2's does beyond three, reports fewer now and then.
+//! that forgets blocks, as ns-2's does beyond three, reports fewer now and then. Beside the AccECN option there is room for one
+//! less, also where the SYN exchange has not agreed upon it.
 
 use crate::acknowledgment::{MAX_SACK_BLOCKS, MAX_SACK_BLOCKS_WITH_TIMESTAMPS, SackBlocks};
 use crate::config::Config;
@@ -34,6 +35,8 @@ impl SackReport {
     pub fn new(config: &Config) -> Option<Self> {
         let room =
             if config.timestamps { MAX_SACK_BLOCKS_WITH_TIMESTAMPS } else { MAX_SACK_BLOCKS };
+        // The AccECN option has the place of one, as in Linux.
+        let room = room - usize::from(config.sends_accecn_option());
         config.sack().then_some(SackReport {
             limit: room.min(usize::from(config.sack_blocks)),
             duplicates: config.dsack,

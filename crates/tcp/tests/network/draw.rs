@@ -2,9 +2,10 @@
 
 use optcp_tcp::config::{
     AckCounting, AckKind, AfterTimeout, Backoff, Config, CongestionKind, ControllerKeys,
-    CubicVersion, DuplicateAckKind, Expiry, FirstLoss, Halving, Increase, LossDetectionKind,
-    Measurement, NewRenoTimer, Pacing, PartialAck, RateReduction, RecoveryExit, RecoveryKind,
-    ReductionBasis, RttKind, SlowStartKind, TimeoutBasis, WindowValidation,
+    CubicVersion, DctcpLoss, DuplicateAckKind, Ecn, EctPackets, Expiry, FirstLoss, Halving,
+    Increase, LossDetectionKind, Measurement, NewRenoTimer, Pacing, PartialAck, PragueRttScaling,
+    RateReduction, ReceiverEcn, RecoveryExit, RecoveryKind, ReductionBasis, RttKind, SlowStartKind,
+    TimeoutBasis, WindowValidation,
 };
 use optcp_tcp::profile::Profile;
 use optcp_units::{Bytes, Duration};
@@ -70,18 +71,63 @@ impl Draw {
             ..profile.config()
         };
         let config = if self.percent(40) { base } else { self.vary(base) };
-        if self.percent(20) {
-            let kinds: Vec<CongestionKind> =
-                CongestionKind::ALL.iter().copied().filter(|kind| !kind.paces()).collect();
-            let congestion = self.pick(&kinds);
-            if recovery == RecoveryKind::Sack || !congestion.wants_rates() {
-                let timestamps = config.timestamps || congestion.wants_delays();
-                return Config { congestion, timestamps, ..config };
-            }
-        }
+        let config = self.control(config);
+        let config = self.marks(config);
         if recovery == RecoveryKind::Sack && self.percent(30) {
             let congestion = self.pick(&[CongestionKind::Bbr, CongestionKind::Bbr3]);
-            return Config { congestion, pacing: Pacing::Rate, ..config };
+            return Config { congestion, pacing: Pacing::Rate, abe: false, ..config };
+        }
+        config
+    }
+
+    /// Perhaps another control, of all that do not find a rate themselves.
+    fn control(&mut self, config: Config) -> Config {
+        if !self.percent(20) {
+            return config;
+        }
+        let kinds: Vec<CongestionKind> =
+            CongestionKind::ALL.iter().copied().filter(|kind| !kind.paces()).collect();
+        let congestion = self.pick(&kinds);
+        if config.recovery != RecoveryKind::Sack && congestion.wants_rates() {
+            return config;
+        }
+        let timestamps = config.timestamps || congestion.wants_delays();
+        Config { congestion, timestamps, ..config }
+    }
+
+    /// What is agreed upon about marks, and controls that go by them.
+    fn marks(&mut self, base: Config) -> Config {
+        let ecn = self.pick(&[Ecn::Off, Ecn::Rfc3168, Ecn::Dctcp, Ecn::Accurate]);
+        let mut config = Config {
+            ecn,
+            receiver_ecn: match self.percent(70) {
+                true => ReceiverEcn::AsAsked,
+                false => self.pick(ReceiverEcn::ALL),
+            },
+            ect_packets: self.pick(EctPackets::ALL),
+            accecn_option: self.percent(50),
+            ..base
+        };
+        let dctcp = &mut config.controllers.dctcp;
+        dctcp.dctcp_shift_g = self.pick(&[0, 1, 4, 10]);
+        dctcp.dctcp_alpha_on_init = self.pick(&[0, 16, 1024]);
+        dctcp.dctcp_loss = self.pick(DctcpLoss::ALL);
+        let prague = &mut config.controllers.prague;
+        prague.prague_rtt_scaling = self.pick(PragueRttScaling::ALL);
+        prague.prague_rtt_target = Duration::from_ms(self.pick(&[1, 25, 300]));
+        prague.prague_rtt_transition = self.pick(&[0, 3, 500]);
+        match ecn {
+            Ecn::Off => {}
+            Ecn::Accurate if self.percent(30) => {
+                config.congestion = CongestionKind::Prague;
+                config.pacing = Pacing::Rate;
+            }
+            _ if self.percent(30) => config.congestion = CongestionKind::Dctcp,
+            _ => {
+                let known =
+                    matches!(config.congestion, CongestionKind::Reno | CongestionKind::Cubic);
+                config.abe = known && self.percent(30);
+            }
         }
         config
     }

@@ -6,10 +6,11 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use optcp_tcp::config::{
-    AfterTimeout, CongestionKind, DuplicateAckKind, Measurement, Pacing, RecoveryKind,
+    AfterTimeout, CongestionKind, DuplicateAckKind, Ecn, EctPackets, Measurement, Pacing,
+    ReceiverEcn, RecoveryKind,
 };
 use optcp_tcp::{Ack, Config, Receiver, Sender, Seq, Timestamp};
-use optcp_units::{Duration, Marking, Time};
+use optcp_units::{Bytes, Duration, Marking, Time};
 
 pub use draw::Draw;
 
@@ -18,10 +19,10 @@ type Packet = (Time, u64, Content);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Content {
-    /// Its number, its timestamp, and the time to live that will be left of it.
-    Segment(Seq, Timestamp, u8),
-    /// An ACK, by its place in the list of all.
-    Ack(usize),
+    /// Its number, its timestamp, the time to live that will be left of it, and the bits of its marking.
+    Segment(Seq, Timestamp, u8, u8),
+    /// An ACK, by its place in the list of all, and the bits of its marking.
+    Ack(usize, u8),
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -37,6 +38,8 @@ struct Weather {
     loss_percent: u64,
     ack_loss_percent: u64,
     duplicate_percent: u64,
+    /// Of what takes marks.
+    mark_percent: u64,
     /// One way, without jitter.
     delay: Duration,
     /// Greater than the time between packets: it reorders.
@@ -65,6 +68,10 @@ struct World {
     duplicates: u32,
     /// In-order segments that no ACK has covered.
     unacknowledged: u32,
+    /// ACKs that reached the sender.
+    echoed: u64,
+    /// Whether a packet was marked.
+    marked: bool,
 }
 
 /// Runs the transfer that `seed` stands for and checks every step; gives the number of steps.
@@ -102,6 +109,7 @@ impl World {
             loss_percent: draw.pick(&[0, 1, 5, 20, 60]),
             ack_loss_percent: draw.pick(&[0, 0, 5, 30, 80]),
             duplicate_percent: draw.pick(&[0, 0, 3, 20]),
+            mark_percent: draw.pick(&[0, 1, 10, 50, 100]),
             delay: Duration::from_us(draw.pick(&[0, 100, 5_000, 50_000, 400_000])),
             jitter: Duration::from_us(draw.pick(&[0, 10, 1_000, 30_000, 300_000])),
             trouble_ends: Time::ZERO + Duration::from_ms(draw.pick(&[0, 50, 500, 3_000, 20_000])),
@@ -122,6 +130,8 @@ impl World {
             weather,
             duplicates: 0,
             unacknowledged: 0,
+            echoed: 0,
+            marked: false,
         }
     }
 
@@ -169,8 +179,13 @@ impl World {
             Event::Arrival(packet) => {
                 self.underway.remove(&packet);
                 match packet.2 {
-                    Content::Segment(seq, stamp, ttl) => self.segment_arrives(seq, stamp, ttl),
-                    Content::Ack(place) => self.ack_arrives(self.acks[place]),
+                    Content::Segment(seq, stamp, ttl, marking) => {
+                        self.segment_arrives(seq, stamp, ttl, Marking::from_bits(marking));
+                    }
+                    Content::Ack(place, marking) => {
+                        let marking = Marking::from_bits(marking);
+                        self.ack_arrives(Ack { marking, ..self.acks[place] });
+                    }
                 }
             }
             Event::SenderTimer => {
@@ -219,9 +234,14 @@ impl World {
         self.sender.max_sent() > self.sender.una()
     }
 
-    fn segment_arrives(&mut self, seq: Seq, stamp: Timestamp, ttl: u8) {
+    fn segment_arrives(&mut self, seq: Seq, stamp: Timestamp, ttl: u8, marking: Marking) {
         let before = self.receiver.next();
-        let arrival = self.receiver.handle_segment(self.now, seq, stamp, ttl, Marking::NONE);
+        let arrival = self.receiver.handle_segment(self.now, seq, stamp, ttl, marking);
+        if let Some(earlier) = self.receiver.take_earlier() {
+            assert_eq!(earlier.seq, before, "what waited goes in front");
+            self.unacknowledged = 0;
+            self.put_ack(earlier);
+        }
         self.arrived.insert(seq);
         let next = self.receiver.next();
         assert_eq!(arrival.progress, next - before, "progress is what came into order");
@@ -261,14 +281,37 @@ impl World {
         assert!(tells || bounded, "SACK tells of a hole");
         assert!(self.config.sack() || blocks.is_empty());
         self.unacknowledged = 0;
+        self.put_ack(ack);
+    }
+
+    fn put_ack(&mut self, ack: Ack) {
+        assert!(self.agrees() || ack.marking == Marking::NONE, "nothing was agreed upon");
+        // RFC 3168 section 6.1.4: pure ACKs take no marks.
+        assert!(self.config.ect_packets != EctPackets::Data || !ack.marking.takes_marks());
+        let room = self.config.ack_wire_size(&ack) <= self.config.ack_size + Bytes::new(40);
+        assert!(room, "options have 40 bytes");
         self.acks.push(ack);
-        self.put(Content::Ack(self.acks.len() - 1), self.weather.ack_loss_percent);
+        let marking = self.marked(ack.marking).bits();
+        self.put(Content::Ack(self.acks.len() - 1, marking), self.weather.ack_loss_percent);
+    }
+
+    /// Whether both ends may come to terms about marks.
+    fn agrees(&self) -> bool {
+        self.config.ecn != Ecn::Off && self.config.receiver_ecn != ReceiverEcn::Off
+    }
+
+    /// What is left of a marking on the way.
+    fn marked(&mut self, marking: Marking) -> Marking {
+        let marks = self.draw.percent(self.weather.mark_percent) && marking.takes_marks();
+        self.marked |= marks;
+        if marks { marking.with_ce() } else { marking }
     }
 
     fn ack_arrives(&mut self, said: Ack) {
         let ack = said.seq;
         let (una, recovering) = (self.sender.una(), self.sender.in_recovery());
         let duplicate = ack == una && self.outstanding();
+        self.echoed += 1;
         self.sender.handle_ack(self.now, &said);
         let blocks = said.sack.unwrap_or_default();
         // Sack1 listens in recovery and to duplicate ACKs; other ACKs of new data wipe its memory.
@@ -328,8 +371,28 @@ impl World {
             }
             // Some come a shorter way than others.
             let ttl = self.draw.pick(&[60, 60, 60, 62]);
-            self.put(Content::Segment(sent.seq, sent.stamp, ttl), self.weather.loss_percent);
+            self.check_marking(sent.seq < max, sent.seq, sent.marking);
+            let marking = self.marked(sent.marking).bits();
+            let content = Content::Segment(sent.seq, sent.stamp, ttl, marking);
+            self.put(content, self.weather.loss_percent);
         }
+    }
+
+    /// What a segment says of congestion: nothing without ECN, no codepoint if it is sent again or a SYN.
+    fn check_marking(&self, again: bool, seq: Seq, marking: Marking) {
+        assert!(self.config.ecn != Ecn::Off || marking == Marking::NONE);
+        let syn = self.config.handshake && seq == Seq::ZERO;
+        if again || syn {
+            let all = match self.config.ect_packets {
+                EctPackets::Data => false,
+                EctPackets::Established => !syn,
+                EctPackets::All => true,
+            };
+            assert!(all || !marking.takes_marks(), "{seq:?} takes marks");
+        } else if !self.agrees() {
+            assert_eq!(marking, Marking::NONE);
+        }
+        assert!(!marking.is_ce(), "a sender marks");
     }
 
     /// The greatest flight that a segment sent in turn may make.
@@ -388,5 +451,10 @@ impl World {
         assert!(untouched || window.ssthresh >= least, "ssthresh {}", window.ssthresh);
         assert!(!self.outstanding() || sender.deadline().is_some(), "data out and no timer");
         assert!(!sender.in_recovery() || self.outstanding(), "nothing to recover");
+        let counts = sender.counts();
+        assert!(counts.ecn_reductions <= self.echoed, "more reductions than ACKs");
+        // Three bits may have gone round: without marks too, to be safe.
+        let told = (counts.delivered_ce, counts.ecn_reductions);
+        assert!(self.marked || self.config.ecn == Ecn::Accurate || told == (0, 0), "{told:?}");
     }
 }

@@ -139,6 +139,10 @@ impl Maker<'_> {
                 one.insert("congestion".to_owned(), text("dctcp"));
                 let ecn = self.draw.pick(&["rfc3168", "dctcp", "accurate"]);
                 one.insert("ecn".to_owned(), text(ecn));
+            } else if self.draw.chance(8) {
+                one.insert("congestion".to_owned(), text("prague"));
+                one.insert("ecn".to_owned(), text("accurate"));
+                one.insert("pacing".to_owned(), text("rate"));
             }
             tables.insert(format!("t{i}"), Value::Table(one));
         }

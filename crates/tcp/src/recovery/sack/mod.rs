@@ -254,7 +254,8 @@ impl Sack {
         }
         let ssthresh = tcb.ssthresh_segments();
         let kind = tcb.config.rate_reduction;
-        self.reduction = ProportionalRateReduction::begin(kind, outstanding, sacked, ssthresh);
+        self.reduction = ProportionalRateReduction::begin(kind, outstanding, sacked, ssthresh)
+            .filter(|_| !tcb.congestion.marks_exact());
         if self.reduction.is_some() {
             tcb.window.cwnd = before;
         } else {

@@ -1,0 +1,407 @@
+//! Prague.
+//!
+//! # Models
+//! DCTCP for L4S: alpha is the smoothed share of marked segments, taken once a round trip, and a round trip with a mark takes
+//! alpha / 2 of the window at once, to the fraction of a segment. Every segment that was not marked adds its share of a
+//! segment a round trip, also in a round trip with marks. Segments have the codepoint ECT(1) and are paced at the window a
+//! round trip, twice that while the window is below half of ssthresh. After some round trips a flow of less than the target
+//! round trip behaves as if it had that: it adds and takes as much a second. A loss takes half.
+//! # Source
+//! draft-briscoe-iccrg-prague-congestion-control-04 section 2; requirements of RFC 9331 section 4. The scaling of the
+//! additive increase by the square of the round trip, the target of 25 ms, the transition after 500 round trips and what is
+//! done before the first mark: behaviour of Linux's `tcp_prague` (L4STeam, 2024).
+//! # Parameters
+//! `prague_rtt_scaling`, `prague_rtt_target`, `prague_rtt_transition`, `slow_start`, `ack_counting`. What is at stake is
+//! `reduction_basis` and `timeout_basis`; `pacing = "rate"`.
+//! # Limits
+//! Linux changes cwnd by a segment an ACK until it is at the fractional window rounded up; here it is there at once, and the
+//! part of a segment does not count for what may be sent. Of Linux's heuristics for short round trips `rate` is there, not
+//! `scalable` and `additive`; nor is the detection of classic queues by the variation of round trips, which is off there too.
+//! Its alpha has 20 bits; here it is a fraction. How many segments leave together is `pacing_burst`, not 250 microseconds'
+//! worth. At a receiver that does not count marks it is Reno with ECT(0), as in Linux where nothing was agreed upon.
+
+use optcp_units::{Duration, Time, registry};
+
+use super::controller::{Controller, NeedsEcn, Start, keys};
+use super::event::AckEvent;
+use super::reno::{Increase, Reno, RenoKeys};
+use super::slow_start::SlowStart;
+use crate::ecn::Feedback;
+use crate::pacing::UNMEASURED;
+use crate::seq::Seq;
+use crate::window::Window;
+
+registry! {
+    /// Whether Prague makes up for short round trips.
+    pub enum PragueRttScaling ("prague_rtt_scaling") {
+        "unscaled" => Unscaled: "a segment a round trip, however short that is", "RFC 8257";
+        "rate" => Rate: "below the target a segment each target round trip, scaled so that rates are those of the target", "draft-briscoe-iccrg-prague-congestion-control-04 section 2.4; Linux's tcp_prague";
+    }
+}
+
+keys! {
+    /// What Prague chooses for itself alone.
+    pub struct PragueKeys {
+        /// Whether it makes up for short round trips.
+        prague_rtt_scaling: PragueRttScaling = PragueRttScaling::Rate,
+            "RFC 9331 section 4.3 asks that rates depend little on short round trips; the default of tcp_prague";
+        /// The round trip that shorter ones are scaled to.
+        prague_rtt_target: Duration = Duration::from_ms(25), "the default of tcp_prague";
+        /// Round trips of congestion avoidance before that.
+        prague_rtt_transition: u16 = 500, "the default of tcp_prague";
+    }
+}
+
+/// With which share a new round trip counts in alpha (section 2.3.2).
+const GAIN: f64 = 1.0 / 16.0;
+/// Longer round trips are not scaled, whatever the target.
+const LONGEST_SCALED: Duration = Duration::from_ms(100);
+
+/// See the module's text.
+#[derive(Clone, Debug)]
+pub struct Prague {
+    keys: PragueKeys,
+    slow_start: SlowStart,
+    /// What it is where marks are not counted, if they are not.
+    classic: Option<Reno>,
+    reno: Reno,
+    alpha: f64,
+    /// Whether a mark has come.
+    marked_once: bool,
+    round: Round,
+    /// When alpha was updated, and when a mark reduced the window.
+    updated: Time,
+    reduced: Option<Time>,
+    now: Time,
+    srtt: Option<Duration>,
+    /// The window in segments, once an ACK was looked at; whether it is below half of ssthresh.
+    window: Option<f64>,
+    doubles: bool,
+    in_slow_start: bool,
+}
+
+/// A round trip that is being counted.
+#[derive(Clone, Copy, Debug, Default)]
+struct Round {
+    until: Seq,
+    delivered: u32,
+    marked: u32,
+    /// Round trips of congestion avoidance so far.
+    count: u16,
+}
+
+impl Prague {
+    /// The target, if round trips are scaled to it now.
+    fn target(&self) -> Option<Duration> {
+        let scales = self.keys.prague_rtt_scaling == PragueRttScaling::Rate
+            && self.round.count >= self.keys.prague_rtt_transition;
+        Some(self.keys.prague_rtt_target).filter(|_| scales)
+    }
+
+    /// What a round trip adds to the window, in segments.
+    fn increase(&self) -> f64 {
+        let Some((target, srtt)) = self.target().zip(self.srtt) else { return 1.0 };
+        if srtt >= target || srtt > LONGEST_SCALED {
+            return 1.0;
+        }
+        let share = srtt.as_ps() as f64 / target.as_ps() as f64;
+        share * share
+    }
+
+    /// Whether a target round trip has passed since `then`, or none needs to.
+    fn has_passed(&self, then: Time) -> bool {
+        self.target().is_none_or(|target| self.now.saturating_since(then) >= target)
+    }
+
+    fn end_slow_start(&mut self) {
+        self.slow_start.on_loss();
+        (self.in_slow_start, self.doubles) = (false, false);
+    }
+
+    fn note(&mut self, window: f64, mss: f64) {
+        self.window = Some(window / mss);
+    }
+}
+
+impl Controller for Prague {
+    type Keys = PragueKeys;
+
+    const PACES: bool = true;
+    const ECN: NeedsEcn = NeedsEcn::Accurate;
+    const L4S: bool = true;
+    const MARKS_ARE_LOSSES: bool = false;
+    const GROWS_WITH_MARKS: bool = true;
+    const MARKS_EXACT: bool = true;
+
+    fn new(keys: &PragueKeys, start: Start) -> Self {
+        Prague {
+            keys: *keys,
+            slow_start: start.slow_start.clone(),
+            classic: None,
+            reno: Reno::new(&RenoKeys { increase: Increase::WholeSegments }, start),
+            alpha: 1.0,
+            marked_once: false,
+            round: Round::default(),
+            updated: Time::ZERO,
+            reduced: None,
+            now: Time::ZERO,
+            srtt: None,
+            window: None,
+            doubles: true,
+            in_slow_start: true,
+        }
+    }
+
+    fn on_open(&mut self) {
+        self.slow_start.on_open();
+        self.reno.on_open();
+    }
+
+    fn on_feedback(&mut self, feedback: Feedback) {
+        self.classic = (feedback != Feedback::Accurate).then(|| self.reno.clone());
+    }
+
+    fn observe(&mut self, ack: &AckEvent) {
+        (self.now, self.srtt) = (ack.now, ack.srtt);
+        self.round.delivered += ack.delivered;
+        self.round.marked += ack.marked;
+        if ack.una >= self.round.until && self.has_passed(self.updated) {
+            if self.marked_once {
+                let share = f64::from(self.round.marked) / f64::from(self.round.delivered.max(1));
+                self.alpha += (share.min(1.0) - self.alpha) * GAIN;
+                self.updated = ack.now;
+            }
+            let count = self.round.count.saturating_add(u16::from(!self.in_slow_start));
+            self.round = Round { until: ack.max, count, ..Round::default() };
+        }
+        self.marked_once |= ack.marked > 0;
+    }
+
+    fn on_ack(&mut self, window: &mut Window, mss: f64, ack: &AckEvent) {
+        if let Some(reno) = &mut self.classic {
+            if ack.marked == 0 {
+                reno.on_ack(window, mss, ack);
+            }
+        } else {
+            let unmarked = ack.delivered.saturating_sub(ack.marked);
+            if unmarked > 0 {
+                let acked = ack.acked.min(unmarked);
+                let ack = AckEvent { delivered: unmarked, acked, ..*ack };
+                let count = self.slow_start.on_ack(window, mss, &ack);
+                window.cwnd += count * self.increase() * mss * mss / window.cwnd;
+            }
+        }
+        self.in_slow_start = window.in_slow_start();
+        self.doubles = window.cwnd < window.ssthresh / 2.0;
+        self.note(window.cwnd, mss);
+    }
+
+    fn on_loss(&mut self, window: &Window, mss: f64, amount: f64) -> Option<f64> {
+        self.end_slow_start();
+        let half = match &mut self.classic {
+            Some(reno) => reno.on_loss(window, mss, amount)?,
+            None => amount / 2.0,
+        };
+        self.note(half, mss);
+        Some(half)
+    }
+
+    fn on_mark(&mut self, window: &Window, mss: f64, amount: f64) -> Option<f64> {
+        if self.classic.is_some() {
+            return self.on_loss(window, mss, amount);
+        }
+        if !self.reduced.is_none_or(|then| self.has_passed(then)) {
+            return None;
+        }
+        self.reduced = Some(self.now);
+        self.end_slow_start();
+        let left = window.cwnd * (1.0 - self.alpha / 2.0);
+        self.note(left, mss);
+        Some(left)
+    }
+
+    fn on_timeout(&mut self, window: &mut Window, mss: f64) {
+        self.slow_start.on_timeout();
+        if let Some(reno) = &mut self.classic {
+            reno.on_timeout(window, mss);
+        }
+        self.window = None;
+    }
+
+    fn on_recovered(&mut self, window: &mut Window, mss: f64) {
+        self.note(window.cwnd, mss);
+    }
+
+    /// The window a round trip, or twice that.
+    fn interval(&self, window: u32, srtt: Option<Duration>) -> Option<Duration> {
+        let segments = self.window.unwrap_or(f64::from(window)).max(1.0);
+        let speed = if self.doubles { 2.0 } else { 1.0 };
+        let round_trip = srtt.unwrap_or(UNMEASURED).as_secs_f64();
+        Duration::from_secs_f64(round_trip / (segments * speed))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::{AckCounting, SlowStartKind};
+
+    const MSS: f64 = 1000.0;
+
+    fn prague(keys: PragueKeys) -> Prague {
+        let slow_start = SlowStart::new(SlowStartKind::Standard, AckCounting::Segments, false);
+        Prague::new(&keys, Start { slow_start, clock_phase: Duration::ZERO })
+    }
+
+    fn unscaled() -> Prague {
+        prague(PragueKeys {
+            prague_rtt_scaling: PragueRttScaling::Unscaled,
+            ..PragueKeys::default()
+        })
+    }
+
+    fn ms(ms: u64) -> Time {
+        Time::ZERO + Duration::from_ms(ms)
+    }
+
+    /// A round trip of 10 segments of which `marked` were marked.
+    fn round(prague: &mut Prague, marked: u32) -> f64 {
+        let una = prague.round.until + 1;
+        let srtt = Some(Duration::from_ms(10));
+        prague.observe(&AckEvent {
+            delivered: 10,
+            marked,
+            una,
+            max: una,
+            srtt,
+            ..AckEvent::default()
+        });
+        prague.alpha
+    }
+
+    /// Draft section 2.3.2 with g = 1/16, worked by hand: 1 until the first mark, whose share does not count; then
+    /// 1 - 1/16 = 0.9375; 0.9375 + (1/2 - 0.9375)/16 = 0.91015625; 0.91015625 + (1 - 0.91015625)/16 = 0.915771484375.
+    #[test]
+    fn alpha_follows_the_share_of_marked_segments_from_the_first_mark_on() {
+        let mut prague = unscaled();
+        let alphas = [0, 3, 0, 5, 10].map(|marked| round(&mut prague, marked).to_bits());
+        let want = [1.0, 1.0, 0.9375, 0.910_156_25, 0.915_771_484_375].map(f64::to_bits);
+        assert_eq!(alphas, want);
+    }
+
+    /// Section 2.3.3: alpha / 2 of the window, to the byte: 40.5 segments of alpha 1 are 20.25; of 0.9375 they are 21.515625.
+    #[test]
+    fn a_mark_takes_half_of_alpha_to_the_fraction_of_a_segment() {
+        let mut prague = unscaled();
+        let window = Window { cwnd: 40.5 * MSS, ssthresh: f64::INFINITY };
+        let mut left = || prague.on_mark(&window, MSS, window.cwnd).map(|left| left / MSS);
+        assert_eq!(left(), Some(20.25));
+        round(&mut prague, 1);
+        round(&mut prague, 0);
+        assert_eq!(prague.on_mark(&window, MSS, window.cwnd), Some(21.515_625 * MSS));
+    }
+
+    /// Section 2.4: of a round trip of 5 ms with a target of 25 ms each adds 1/25 of a segment; alpha is updated and the
+    /// window reduced once in 25 ms. From the target on nothing is scaled.
+    #[test]
+    fn short_round_trips_are_scaled_to_the_target() {
+        let keys = PragueKeys { prague_rtt_transition: 0, ..PragueKeys::default() };
+        let mut window = Window { cwnd: 50.0 * MSS, ssthresh: 2.0 * MSS };
+        for (rtt, want) in [(5, 50.04), (25, 51.0), (50, 51.0)] {
+            let mut prague = prague(keys);
+            window.cwnd = 50.0 * MSS;
+            let srtt = Some(Duration::from_ms(rtt));
+            let ack =
+                AckEvent { delivered: 1, acked: 1, srtt, limited: true, ..AckEvent::default() };
+            for _ in 0..50 {
+                prague.observe(&ack);
+                prague.on_ack(&mut window, MSS, &ack);
+            }
+            assert!((window.cwnd / MSS - want).abs() < 0.02, "{rtt}: {}", window.cwnd);
+        }
+        let mut prague = prague(keys);
+        let mut mark = |at| {
+            let (now, srtt) = (ms(at), Some(Duration::from_ms(5)));
+            prague.observe(&AckEvent { now, srtt, delivered: 1, marked: 1, ..AckEvent::default() });
+            prague.on_mark(&window, MSS, window.cwnd).is_some()
+        };
+        assert_eq!(
+            [100, 105, 120, 124, 125, 130].map(&mut mark),
+            [true, false, false, false, true, false]
+        );
+    }
+
+    /// What was not marked grows the window, also in an ACK that reports marks: 3 of 4 segments at a window of 30 add 3/30.
+    #[test]
+    fn segments_without_marks_grow_the_window_beside_those_with_marks() {
+        let mut prague = unscaled();
+        let mut window = Window { cwnd: 30.0 * MSS, ssthresh: 2.0 * MSS };
+        let ack =
+            AckEvent { delivered: 4, acked: 4, marked: 1, limited: true, ..AckEvent::default() };
+        prague.on_ack(&mut window, MSS, &ack);
+        assert_eq!(window.cwnd.to_bits(), f64::to_bits(30.1 * MSS));
+        let all = AckEvent { marked: 4, ..ack };
+        prague.on_ack(&mut window, MSS, &all);
+        assert_eq!(window.cwnd.to_bits(), f64::to_bits(30.1 * MSS));
+    }
+
+    /// Steady state by hand: a round trip adds 1 - p, and takes p / 2 of the window where each has a mark: W = 2 (1 - p) / p.
+    /// With every tenth segment marked that is 18 segments.
+    #[test]
+    fn the_window_is_two_shares_of_what_is_not_marked() {
+        let mut prague = unscaled();
+        let mut window = Window { cwnd: 40.0 * MSS, ssthresh: 2.0 * MSS };
+        let (mut una, mut until, mut number, mut sum, mut count) =
+            (Seq::ZERO, Seq::ZERO, 0_u32, 0.0, 0.0);
+        for step in 0..40_000 {
+            number += 1;
+            una += 1;
+            let marked = u32::from(number % 10 == 0);
+            let max = una + window.segments(MSS);
+            let ack = AckEvent {
+                delivered: 1,
+                acked: 1,
+                marked,
+                una,
+                max,
+                limited: true,
+                ..AckEvent::default()
+            };
+            prague.observe(&ack);
+            if marked > 0 && una > until {
+                window.cwnd = prague.on_mark(&window, MSS, window.cwnd).unwrap();
+                until = max;
+            }
+            prague.on_ack(&mut window, MSS, &ack);
+            if step > 10_000 {
+                (sum, count) = (sum + window.cwnd / MSS, count + 1.0);
+            }
+        }
+        let mean: f64 = sum / count;
+        assert!((mean / 18.0 - 1.0).abs() < 0.1, "{mean}");
+    }
+
+    /// Draft section 2.2: paced at the window a round trip, twice that while it is below half of ssthresh; with 20 segments and
+    /// 100 ms each 5 ms or 2.5 ms.
+    #[test]
+    fn segments_leave_spread_over_the_round_trip() {
+        let mut prague = unscaled();
+        let srtt = Some(Duration::from_ms(100));
+        assert_eq!(prague.interval(20, srtt), Some(Duration::from_us(2500)));
+        let mut window = Window { cwnd: 20.0 * MSS, ssthresh: 30.0 * MSS };
+        prague.on_ack(&mut window, MSS, &AckEvent::default());
+        assert_eq!(prague.interval(20, srtt), Some(Duration::from_ms(5)));
+    }
+
+    /// RFC 9331 section 4.3: what cannot learn of every mark answers as Reno.
+    #[test]
+    fn without_counts_it_is_reno() {
+        let mut prague = unscaled();
+        prague.on_feedback(Feedback::Classic);
+        (0..50).for_each(|_| {
+            round(&mut prague, 1);
+        });
+        let window = Window { cwnd: 40.0 * MSS, ssthresh: f64::INFINITY };
+        assert_eq!(prague.on_mark(&window, MSS, window.cwnd), Some(20.0 * MSS));
+    }
+}
