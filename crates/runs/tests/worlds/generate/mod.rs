@@ -143,6 +143,10 @@ impl Maker<'_> {
                 one.insert("congestion".to_owned(), text("prague"));
                 one.insert("ecn".to_owned(), text("accurate"));
                 one.insert("pacing".to_owned(), text("rate"));
+            } else if self.draw.chance(12) {
+                // One of many, with timestamps, which some of them need.
+                one.insert("congestion".to_owned(), self.leaf("TcpTable", "congestion"));
+                one.insert("timestamps".to_owned(), Value::Boolean(true));
             }
             tables.insert(format!("t{i}"), Value::Table(one));
         }
