@@ -88,11 +88,6 @@ impl Blueprint {
             || !losses.iter().all(Loss::is_before_queue)
     }
 
-    /// Whether a port may mark packets, so that it is told how many.
-    pub(crate) fn may_mark(&self) -> bool {
-        self.ports.iter().any(|(config, _)| config.managed.is_some())
-    }
-
     /// The instant before which runs of both are the same: nothing at or after it may be shared.
     /// Zero where they differ from the start.
     ///
@@ -107,8 +102,7 @@ impl Blueprint {
             && self.assemblers == other.assemblers
             && self.core == other.core
             && self.labels.same_keys(&other.labels)
-            && self.tallied == other.tallied
-            && self.may_mark() == other.may_mark();
+            && self.tallied == other.tallied;
         if !alike {
             return Time::ZERO;
         }

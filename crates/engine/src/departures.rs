@@ -64,7 +64,7 @@ pub(crate) fn finish<O: Observer>(
         calendar.push(end(id, transmission));
     }
     if model.observer.watches(id) {
-        model.record(Record::Transmitted { port: id, packet: sent.packet });
+        model.record(Record::Transmitted { port: id, packet: sent.packet, waited: sent.waited });
     }
     tell_fates(port, model, id);
     if model.observer.watches(id) {

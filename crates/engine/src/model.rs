@@ -281,7 +281,8 @@ impl<O: Observer> Model<O> {
         let now = self.now();
         let packet = self.source(id).send(id, now);
         self.counts.sent += 1;
-        self.record(Record::DatagramSent { flow: id, seq: packet.seq, size: packet.size() });
+        let (seq, size, marking) = (packet.seq, packet.size(), packet.marking());
+        self.record(Record::DatagramSent { flow: id, seq, size, marking });
         packet
     }
 
@@ -292,8 +293,8 @@ impl<O: Observer> Model<O> {
         self.counts.delivered += 1;
         let (flow, now) = (packet.flow(), self.now());
         let delay = self.source(flow).take(packet, now);
-        let (seq, size) = (packet.seq, packet.size());
-        self.record(Record::DatagramArrived { flow, seq, size, delay });
+        let (seq, size, marking) = (packet.seq, packet.size(), packet.marking());
+        self.record(Record::DatagramArrived { flow, seq, size, delay, marking });
     }
 
     /// A data segment has come to its receiver: the ACK to send at once, if any.

@@ -107,6 +107,8 @@ pub enum Admission {
 pub struct Sent {
     /// The packet that left the transmitter.
     pub packet: Packet,
+    /// How long it waited for the transmitter.
+    pub waited: Duration,
     /// When it arrives at the far end.
     pub arrival: Time,
     /// Whether the line has spoilt it: it does not arrive.
@@ -127,6 +129,8 @@ pub struct Port {
     fates: Fates,
     /// The packet in transmission.
     sending: Option<Packet>,
+    /// How long that waited.
+    waited: Duration,
     /// The propagation delay of the packet in transmission: the one in force when its first bit left.
     delay: Duration,
     /// Transmissions begun, modulo 2^32; a failure counts too, so that the end of a transmission
@@ -155,6 +159,7 @@ impl Port {
             config,
             dark: None,
             sending: None,
+            waited: Duration::ZERO,
             transmissions: 0,
             losses: Box::default(),
             sending_until: Time::ZERO,
@@ -302,9 +307,11 @@ impl Port {
     /// The transmitter is free.
     fn send_next(&mut self, now: Time) -> Option<Transmission> {
         let told = self.fates.len();
-        self.sending = self.queue.dequeue(now, &mut self.fates);
+        let next = self.queue.dequeue(now, &mut self.fates);
         self.count_fates(told);
-        let packet = self.sending?;
+        self.sending = next.map(|(packet, _)| packet);
+        let (packet, since) = next?;
+        self.waited = now.saturating_since(since);
         self.transmissions = self.transmissions.wrapping_add(1);
         self.delay = self.config.delay;
         self.sending_until = now + transmission_time(self.config.rate, packet.size());
@@ -317,7 +324,7 @@ impl Port {
             return None;
         }
         self.settle(now);
-        let packet = self.sending.take()?;
+        let (packet, waited) = (self.sending.take()?, self.waited);
         let spoilt = self.losses.iter_mut().any(|loss| loss.spoils(packet));
         let mut arrival = now + self.delay;
         if spoilt {
@@ -326,7 +333,7 @@ impl Port {
             arrival = jitter.arrival(arrival, self.last_arrival);
             self.last_arrival = Some(arrival);
         }
-        Some(Sent { packet, arrival, spoilt, next: self.send_next(now) })
+        Some(Sent { packet, waited, arrival, spoilt, next: self.send_next(now) })
     }
 
     /// Something in the place of queue and transmitter has sent a packet: its ordinal.

@@ -85,7 +85,8 @@ pub struct Run {
     pub records_sha256: Option<String>,
     /// Digest of all counts and series.
     pub metrics_sha256: String,
-    /// Numbers of packets: sent, delivered, dropped, in_flight, packet_hops; events; and, where there are any, copied.
+    /// Numbers of packets: sent, delivered, dropped, in_flight, packet_hops; events; and, where there are any, copied and
+    /// marked.
     pub counts: Vec<(&'static str, u64)>,
     /// Dropped packets by reason, those above zero only.
     pub drops: Vec<(&'static str, u64)>,
@@ -328,6 +329,9 @@ fn result<O: Observer + AsRef<Observations>>(
     };
     if counts.copied > 0 {
         run.counts.push(("copied", counts.copied));
+    }
+    if counts.marked > 0 {
+        run.counts.push(("marked", counts.marked));
     }
     run.metrics_sha256 = metrics_sha256(&run, cancel)?;
     Ok(run)

@@ -34,7 +34,8 @@ impl Series {
     /// Feeds the series to a digest.
     pub(crate) fn digest(&self, sha: &mut Sha256) {
         sha.update(&self.name);
-        for column in &self.columns {
+        let said = |column: &&Column| !column.later || !column.values.are_zero();
+        for column in self.columns.iter().filter(said) {
             sha.update(column.name);
             match &column.values {
                 Values::U64(v) => v.iter().for_each(|x| sha.update(x.to_le_bytes())),

@@ -55,13 +55,14 @@ pub(crate) fn names_choices(entry: &Entry) -> bool {
     table && !entry.key.contains('.') && !SECTIONS.contains(&entry.key.as_str())
 }
 
-/// The settings of a named choice: tables in it are walked down to values.
+/// The settings of a named choice: tables in it are walked down to values. A queue with its kind is one.
 pub(crate) fn settings_in(choice: &Node) -> Vec<Setting> {
     fn walk(node: &Node, prefix: &str, found: &mut Vec<Setting>) {
         for Entry { key, key_origin, node } in node.entries() {
             let key = format!("{prefix}{key}");
+            let queue = key.rsplit('.').next() == Some("queue") && node.get("kind").is_some();
             match node.value {
-                Value::Table(_) => walk(node, &format!("{key}."), found),
+                Value::Table(_) if !queue => walk(node, &format!("{key}."), found),
                 _ => found.push(Setting { key, value: node.clone(), origin: *key_origin }),
             }
         }

@@ -1,7 +1,9 @@
 //! Pairs, paths and backups that are found, values of `every`, and choices: worked by hand on a small network.
 
+use optcp_net::Setting;
 use optcp_scenario::plan::{Carries, Plan};
 use optcp_scenario::{Library, Matrix, Scenario, Shelf};
+use optcp_units::Duration;
 
 /// A trap: the shortest path from A to F, over B and E, leaves no other without its links; two disjoint ones exist.
 /// H is a host of A with one link.
@@ -261,6 +263,28 @@ fn choices_have_names_and_stand_for_settings() {
     let misspelt = read(&format!("{base}[sweep]\nparameter.rate = [\"1 Mbps\"]\n"), &[])
         .expect_err("no section");
     assert!(misspelt.contains("did you mean `parameters`?"), "{misspelt}");
+}
+
+/// A queue is one value, whatever stands in its place; what has no kind changes the one that is there.
+#[test]
+fn a_choice_may_be_a_queue() {
+    let sweep = "[sweep.queue]\nshort = { links.0.queue = \"5 packets\" }\n\
+        codel = { links.0.queue = { kind = \"codel\", limit = \"9 packets\", target = \"2 ms\" } }\n\
+        red = { links.0.queue = { kind = \"red\", limit = \"90 packets\" } }\nlate = { links.0.queue.target = \"9 ms\" }\n";
+    let set =
+        [("links.0.queue", "{ kind = \"codel\", limit = \"90 packets\", target = \"7 ms\" }")];
+    let world = read(&format!("{}{sweep}", flows("path = \"shortest\"")), &set).expect("possible");
+    let queue = |name: &str| {
+        let cell = world.with_overrides(&[("sweep.queue".to_owned(), name.to_owned())]);
+        let cell = cell.expect("a cell");
+        let discipline = &cell.plan().links[0].directions[0].discipline;
+        (discipline.kind().name(), discipline.get("target"))
+    };
+    let ms = |ms: u64| Some(Setting::Time(Duration::from_ms(ms)));
+    assert_eq!(queue("short"), ("drop-tail", None));
+    assert_eq!(queue("codel"), ("codel", ms(2)));
+    assert_eq!(queue("red"), ("red", None));
+    assert_eq!(queue("late"), ("codel", ms(9)));
 }
 
 #[test]

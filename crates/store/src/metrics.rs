@@ -39,6 +39,8 @@ metrics! {
     UTILISATION "utilisation" "" "port" "Bits whose transmission ended in the run, over what the port's rate allows.";
     HURST "hurst" "" "group" "Hurst parameter of the packets sent an interval, by the local Whittle method.";
     HURST_ERROR "hurst_error" "" "group" "The asymptotic standard error of that estimate.";
+    SOJOURN "sojourn_mean_s" "s" "port" "Mean time that the packets which it sent had waited in its queue, from arrival until the first bit left.";
+    SOJOURN_LONGEST "sojourn_longest_s" "s" "port" "The longest of these times.";
     BURSTS "bursts" "bursts" "fibre" "Bursts that asked for a wavelength.";
     BURST_LOSS "burst_loss" "" "fibre" "The share of them that got none.";
     WAVELENGTHS "wavelength_utilisation" "" "fibre" "The share of time that wavelengths were reserved, mean over intervals.";
@@ -49,6 +51,7 @@ metrics! {
     DROPPED "dropped" "packets" "" "Packets dropped for any reason.";
     IN_FLIGHT "in_flight" "packets" "" "Packets in flight when the run ended.";
     COPIED "copied" "packets" "" "Second copies of packets, that 1+1 protection sends or a link makes.";
+    MARKED "marked" "packets" "" "Packets that queues marked, each time one did; none where no queue has.";
     HOPS "packet_hops" "hops" "" "Transmissions of a packet by a port.";
     EVENTS "events" "events" "" "Events that the kernel took.";
     ANNOUNCEMENTS "announcements" "messages" "" "Link states that routers originated.";
@@ -75,6 +78,7 @@ pub(crate) fn scalars(run: &Run, plan: &Plan) -> Vec<Scalar> {
             "completions" => completions(series, plan, &mut found),
             "datagrams" => datagrams(series, &mut found),
             "fibres" => fibres(series, &mut found),
+            "sojourn" => sojourn(series, &mut found),
             _ => {}
         }
     }
@@ -229,6 +233,21 @@ fn datagrams(series: &Series, found: &mut Found) {
         if let Some(estimate) = local_whittle(&counts[..whole.min(counts.len())]) {
             found.add(HURST, group, estimate.hurst);
             found.add(HURST_ERROR, group, estimate.standard_error);
+        }
+    }
+}
+
+fn sojourn(series: &Series, found: &mut Found) {
+    let (packets, means) = (column(series, "packets"), column(series, "mean_ps"));
+    let longest = column(series, "longest_ps");
+    let by_port = rows(series, &packets).zip(rows(series, &means)).zip(rows(series, &longest));
+    for (((port, packets), (_, means)), (_, longest)) in by_port {
+        let sent = packets.iter().sum::<f64>();
+        if sent > 0.0 {
+            let sum: f64 = packets.iter().zip(means).map(|(packets, mean)| packets * mean).sum();
+            found.add(SOJOURN, port, sum / sent / 1e12);
+            let longest = longest.iter().copied().fold(0.0, f64::max);
+            found.add(SOJOURN_LONGEST, port, longest / 1e12);
         }
     }
 }

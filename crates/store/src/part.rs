@@ -14,8 +14,8 @@ use crate::metrics::scalars;
 pub const TABLES: [&str; 5] = ["scalars", "runs", "switches", "reroutes", "arrived"];
 
 /// Of each run, in the table of runs.
-const COUNTS: [&str; 7] =
-    ["sent", "delivered", "dropped", "in_flight", "copied", "packet_hops", "events"];
+const COUNTS: [&str; 8] =
+    ["sent", "delivered", "dropped", "in_flight", "copied", "marked", "packet_hops", "events"];
 
 /// The form of the files.
 const FORMAT: u32 = 1;

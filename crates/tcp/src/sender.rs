@@ -61,6 +61,8 @@ pub struct Snapshot {
     pub phase: Phase,
     /// Expiries of the retransmission timer so far.
     pub timeouts: u64,
+    /// Reductions of the window that marks led to, so far.
+    pub ecn_reductions: u64,
 }
 
 /// What a sender has done so far.
@@ -367,6 +369,7 @@ impl Sender {
             flight: tcb.max - tcb.una,
             phase,
             timeouts: self.counts.timeouts,
+            ecn_reductions: tcb.ecn.as_ref().map_or(0, |ecn| ecn.reductions),
         }
     }
 

@@ -1,5 +1,7 @@
 //! What a packet says of congestion: the codepoint of IP and the flags of TCP.
 
+use std::fmt;
+
 /// The codepoint in the IP header (RFC 3168 section 5).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(u8)]
@@ -38,6 +40,11 @@ impl Marking {
     #[must_use]
     pub const fn new(codepoint: Codepoint, flags: u8) -> Self {
         Marking(codepoint as u8 | (flags & 7) << FLAGS_SHIFT)
+    }
+
+    /// All that can be said, by their bits.
+    pub fn all() -> impl Iterator<Item = Marking> {
+        (0..32).map(Marking)
     }
 
     /// The five bits of a word.
@@ -102,6 +109,23 @@ impl Marking {
     }
 }
 
+/// The codepoint and the flags that are set, as in `ect0`, `ce ece` and `ect1 ae cwr`; nothing of a packet that takes
+/// no part.
+impl fmt::Display for Marking {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let codepoint = match self.codepoint() {
+            Codepoint::NotEct => None,
+            Codepoint::Ect1 => Some("ect1"),
+            Codepoint::Ect0 => Some("ect0"),
+            Codepoint::Ce => Some("ce"),
+        };
+        let flags = [(Self::AE, "ae"), (Self::CWR, "cwr"), (Self::ECE, "ece")];
+        let flags = flags.into_iter().filter(|&(flag, _)| self.has(flag)).map(|(_, name)| name);
+        let words: Vec<&str> = codepoint.into_iter().chain(flags).collect();
+        f.write_str(&words.join(" "))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -126,5 +150,7 @@ mod tests {
         assert_eq!(marking.with_ce().flags(), 0b101);
         assert!(marking.has(Marking::ECE) && !marking.has(Marking::CWR));
         assert_eq!(Marking::from_bits(marking.bits()), marking);
+        assert_eq!([marking.to_string(), Marking::NONE.to_string()], ["ect0 ae ece", ""]);
+        assert!(Marking::all().enumerate().all(|(bits, one)| usize::from(one.bits()) == bits));
     }
 }

@@ -35,6 +35,8 @@ DATAGRAM_HEADERS = 28
 NONE = 2**32 - 1
 """Stands for no place in a list."""
 NEVER = 2**64 - 1
+MARKS = {"ect1": 1, "ect0": 2, "ce": 3, "ece": 4, "cwr": 8, "ae": 16}
+"""What words of the column ``marking`` stand for, in bits."""
 ENDS = {"senders": ("sent", "resent", "acked"), "receivers": ("arrived",)}
 """What is seen at the ends of flows."""
 
@@ -80,9 +82,7 @@ def _captures(seen: packets.Observed) -> Iterator[Path]:
     frames = _frames(table, flows, of)
     ticks = {name: flow.tick_ps for name, flow in zip(flows, of, strict=True) if flow.tick_ps is not None}
     frames["stamp"], frames["echo"] = stamps(table, ticks)
-    # Runs that were stored before there were marks have none.
-    marks = table.numbers("marking") if "marking" in table.columns else np.zeros(len(table))
-    frames["marking"] = marks.astype(np.uint8)
+    frames["marking"] = _markings(table)
     frames["stamped"] = _each(frames["connection"], [int(flow.tick_ps is not None) for flow in of]).astype(bool)
     sacks, frames["sack"] = _sacks(table, world)
     hosts = [(_address(number), name) for name, number in world.nodes.items()]
@@ -171,6 +171,16 @@ def _sacks(table: Table, world: World) -> tuple[list[list[tuple[int, int]]], NDA
         numbers = _first_byte(edges, int(tcp["handshake"]), tcp["mss_bytes"]).tolist()
         blocks.append(list(zip(numbers[::2], numbers[1::2], strict=True)))
     return blocks, place
+
+
+def _markings(table: Table) -> NDArray[np.uint8]:
+    """What headers say of congestion: IP's codepoint in the lowest two bits, then the flags ECE, CWR and AE."""
+    if "marking" not in table.columns:  # of a run that was stored before there were marks
+        return np.zeros(len(table), dtype=np.uint8)
+    codes, texts = table.coded("marking")
+    bits = np.array([sum(MARKS[word] for word in text.split()) for text in texts], dtype=np.uint8)
+    markings: NDArray[np.uint8] = bits[codes]
+    return markings
 
 
 def _each(places: NDArray[np.uint32], values: Sequence[int]) -> NDArray[np.int64]:

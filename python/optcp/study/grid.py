@@ -25,10 +25,11 @@ SUFFIXES = {"": "", "s": "_s", "bit/s": "_bps", "B": "_bytes", "packets": "_pack
 # fmt: off
 OTHERS = {
     "ack", "acks", "arrived", "bursts", "bytes", "cause", "cell", "cwnd_bytes", "dropped", "dropped_bytes",
-    "entries", "event", "fibre", "finished", "flight_segments", "flow", "from", "group", "longest_ps", "lost",
-    "lost_bytes", "max_packets", "mean_bytes", "mean_packets", "metric", "node", "of", "packets", "phase", "port",
-    "protection", "reason", "route", "router", "sack", "seed", "segments", "seq", "source", "ssthresh_bytes",
-    "start_ps", "time_ps", "timeouts", "to", "unit", "utilisation", "value",
+    "ecn_reductions", "entries", "event", "fibre", "finished", "flight_segments", "flow", "from", "group",
+    "longest_ps", "lost", "lost_bytes", "marked", "marking", "max_packets", "mean_bytes", "mean_packets", "mean_ps",
+    "metric", "node", "of", "p50_ps", "p95_ps", "p99_ps", "packets", "phase", "port", "protection", "reason", "route",
+    "router", "sack", "seed", "segments", "seq", "source", "ssthresh_bytes", "start_ps", "time_ps", "timeouts", "to",
+    "unit", "utilisation", "value",
 }
 # fmt: on
 """Columns of tables, whose names no axis may take."""

@@ -49,16 +49,23 @@ def _seconds(value: float) -> str:
     return f"{value:.4g} s"
 
 
+def _milliseconds(value: float) -> str:
+    return f"{1000 * value:.4g} ms"
+
+
 TEXTS: dict[str, Callable[[float], str]] = {
     "goodput_bps": rate_text,
     "active_goodput_bps": rate_text,
     "active_from_s": _seconds,
     "active_to_s": _seconds,
     "completion_mean_s": _seconds,
+    "sojourn_mean_s": _milliseconds,
+    "sojourn_longest_s": _milliseconds,
     "drop_share": _share,
     "burst_loss": _share,
     "drops": "{:.1f}".format,
     "bursts": "{:.1f}".format,
+    "marked": "{:.1f}".format,
 }
 """How values of a metric are written, where it is not with three decimals."""
 
@@ -124,6 +131,7 @@ def show_done(console: Console, done: Done) -> None:
     shown.active()
     shown.completions()
     shown.metrics("load of ports over their rates", "utilisation")
+    shown.metrics("time that packets waited in queues", "sojourn_mean_s", "sojourn_longest_s")
     shown.metrics("bursts that found no wavelength", "burst_loss", "bursts", "wavelength_utilisation")
     shown.metrics("Hurst parameter of packets sent an interval", "hurst")
     shown.spare()
@@ -134,6 +142,7 @@ def show_done(console: Console, done: Done) -> None:
         shown.metrics("dropped packets a run", "drops", zeros=False)
     else:
         console.print("no packet was dropped")
+    shown.metrics("marked packets a run", "marked", zeros=False)
     show_where(console, done)
 
 

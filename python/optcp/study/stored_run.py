@@ -144,8 +144,8 @@ class StoredRun(Observing):
     def counts(self) -> dict[str, int]:
         """Packets ``sent``, ``delivered``, ``dropped``, ``in_flight``; ``packet_hops``, ``events``."""
         found = {name: int(value) for name, value in self._run.items() if not name.endswith("sha256")}
-        # Only protection 1+1 has copies.
-        return {name: count for name, count in found.items() if count or name != "copied"}
+        # Few runs have copies or marks.
+        return {name: count for name, count in found.items() if count or name not in ("copied", "marked")}
 
     @property
     def drops(self) -> dict[str, int]:

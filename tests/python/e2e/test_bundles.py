@@ -25,7 +25,7 @@ def test_a_run_writes_what_its_ports_counted(command, tmp_path):
     command("export", "out", "--format", "csv")
     with (tmp_path / "out" / "export" / "lightpaths.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
-    counted = ["packets", "bytes", "dropped", "dropped_bytes", "mean_bytes", "longest_ps"]
+    counted = ["packets", "bytes", "dropped", "dropped_bytes", "mean_bytes", "longest_ps", "marked"]
     assert list(rows[0]) == ["cell", "seed", "time_ps", "port", *counted]
     # Two lightpaths, two directions, batches that end at 3 s and at 4 s.
     assert [(row["seed"], row["time_ps"], row["port"]) for row in rows[:2]] == [

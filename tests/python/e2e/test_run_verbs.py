@@ -42,6 +42,7 @@ COLUMNS = {
         "flight_segments": pa.uint32(),
         "phase": pa.string(),
         "timeouts": pa.uint64(),
+        "ecn_reductions": pa.uint64(),
     },
     "packets": {
         "time_ps": pa.uint64(),
@@ -53,6 +54,7 @@ COLUMNS = {
         "bytes": pa.uint32(),
         "reason": pa.string(),
         "sack": pa.string(),
+        "marking": pa.string(),
     },
     "scalars": {"metric": pa.string(), "of": pa.string(), "unit": pa.string(), "value": pa.float64()},
 }

@@ -59,7 +59,7 @@ def test_a_picture_of_chosen_flows_and_times_is_the_same_every_time(study, comma
     [
         (["--kind", "cwnd"], "--kind cwnd: there is no such picture"),
         (["--flow", "protcted"], "did you mean 'protected'?"),
-        (["--kind", "tcp", "--port", "R1->R2"], "--port R1->R2: chooses in queue, load, drops only"),
+        (["--kind", "tcp", "--port", "R1->R2"], "--port R1->R2: chooses in queue, sojourn, load, drops, marks only"),
         (["--port", "R1->R9"], "--port R1->R9: the run observed no such port; did you mean"),
         (["--from", "4 h"], "--from 4 h: expected a time such as"),
         (["--from", "7", "--to", "4"], "no time of the run"),

@@ -11,6 +11,16 @@ pub struct Column {
     pub values: Values,
     /// The list of names that the values are indices into.
     pub index_into: Option<&'static str>,
+    /// Whether it is left out of digests as long as all its values are zero: what came later leaves older results
+    /// as they were.
+    pub later: bool,
+}
+
+impl Column {
+    /// The same, of which digests say nothing as long as all its values are zero.
+    pub(super) fn later(self) -> Self {
+        Column { later: true, ..self }
+    }
 }
 
 /// The values of a column.
@@ -38,6 +48,18 @@ impl Values {
             Values::U8(v) => v.len(),
             Values::Bool(v) => v.len(),
             Values::F64(v) => v.len(),
+        }
+    }
+
+    /// Whether all are zero.
+    #[must_use]
+    pub fn are_zero(&self) -> bool {
+        match self {
+            Values::U64(v) => v.iter().all(|&value| value == 0),
+            Values::U32(v) => v.iter().all(|&value| value == 0),
+            Values::U8(v) => v.iter().all(|&value| value == 0),
+            Values::Bool(v) => v.iter().all(|&value| !value),
+            Values::F64(v) => v.iter().all(|&value| value == 0.0),
         }
     }
 
@@ -86,12 +108,12 @@ impl Names {
 
 /// A column of values.
 pub(super) fn column(name: &'static str, values: Values) -> Column {
-    Column { name, values, index_into: None }
+    Column { name, values, index_into: None, later: false }
 }
 
 /// A column of indices into a list of names.
 pub(super) fn index(name: &'static str, values: Values, into: &'static str) -> Column {
-    Column { name, values, index_into: Some(into) }
+    Column { name, values, index_into: Some(into), later: false }
 }
 
 /// The instants of rows.

@@ -59,7 +59,7 @@ impl Digest {
             Record::Marked { port, packet } => {
                 (&mut self.ports[port.index()], 10, of_packet(packet))
             }
-            Record::DatagramSent { flow, seq, size } => {
+            Record::DatagramSent { flow, seq, size, .. } => {
                 (&mut self.senders[flow.index()], 6, [u64::from(seq), u64::from(size)])
             }
             Record::DatagramArrived { flow, seq, delay, .. } => {

@@ -25,7 +25,7 @@ impl Observed for Load {
 
     #[inline]
     fn record(&mut self, event: Key, record: &Record) {
-        if let Record::Transmitted { port, packet } = *record {
+        if let Record::Transmitted { port, packet, .. } = *record {
             self.table.add(&mut self.bytes, event.time(), port.number(), u64::from(packet.size()));
         }
     }

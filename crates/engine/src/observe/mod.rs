@@ -15,6 +15,7 @@ mod intervals;
 mod kinds;
 mod listed;
 mod load;
+mod marks;
 mod observed;
 mod observer;
 mod packets;
@@ -25,6 +26,7 @@ mod record;
 mod reordering;
 mod segments_per_burst;
 mod senders;
+mod sojourn;
 
 use optcp_des::Key;
 use optcp_net::PortId;
@@ -43,6 +45,8 @@ kinds! { $
     "goodput" => Goodput(goodput::Goodput) : "newly acknowledged in-order bytes at the receivers, by group and interval", "gmpls paper, equations 4 and 5";
     "load" => Load(load::Load) : "bytes whose transmission ended, by port and interval", "OpTCP";
     "drops" => Drops(drops::Drops) : "every dropped packet with its reason", "OpTCP";
+    "marks" => Marks(marks::Marks) : "every packet that a queue marked", "RFC 3168 section 5";
+    "sojourn" => Sojourn(sojourn::Sojourn) : "how long packets waited in queues: mean and quantiles, by port and interval", "RFC 8289 section 3.1";
     "queue" => Queue(queue::Queue) : "time-weighted mean and greatest queue, by port and interval", "OpTCP";
     "tcp" => Tcp(senders::Senders) : "cwnd, ssthresh, flight and phase of each sender whenever one changes", "RFC 5681 section 2";
     "packets" => Packets(packets::Packets) : "packets sent, arrived, acknowledged and dropped, one by one", "OpTCP";

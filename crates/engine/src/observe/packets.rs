@@ -5,7 +5,7 @@ use std::ops::Range;
 use optcp_des::Key;
 use optcp_net::{DropReason, FlowId, Packet, PortId};
 use optcp_tcp::SackBlocks;
-use optcp_units::Time;
+use optcp_units::{Marking, Time};
 
 use super::column::{Findings, Names, bools, column, index, times, u8s, u32s};
 use super::listed::Listed;
@@ -30,12 +30,14 @@ enum PacketEvent {
     Transmitted = 5,
     /// It was lost.
     Dropped = 6,
+    /// A queue marked it.
+    Marked = 7,
 }
 
 impl PacketEvent {
     /// Names in results, in the order of their numbers.
-    const NAMES: [&'static str; 7] =
-        ["sent", "resent", "arrived", "acked", "queued", "transmitted", "dropped"];
+    const NAMES: [&'static str; 8] =
+        ["sent", "resent", "arrived", "acked", "queued", "transmitted", "dropped", "marked"];
 }
 
 /// One event.
@@ -56,6 +58,8 @@ struct Row {
     reason: Option<DropReason>,
     /// What SACK reports in it, as a place in [`Packets::sacks`].
     sack: Option<u32>,
+    /// What its headers say of congestion: of what came to a port and is marked there, before.
+    marking: Marking,
 }
 
 /// Events of chosen flows: at their endpoints, every loss, and what chosen ports do.
@@ -88,6 +92,7 @@ impl Observed for Packets {
         RecordKind::Accepted,
         RecordKind::Transmitted,
         RecordKind::Dropped,
+        RecordKind::Marked,
     ];
 
     fn new(watched: &Watched<'_>) -> Self {
@@ -103,7 +108,7 @@ impl Observed for Packets {
         if !self.window.contains(&at) {
             return;
         }
-        let endpoint = |event, flow, ack, seq, size| Row {
+        let endpoint = |event, flow, ack, seq, size, marking| Row {
             at,
             event,
             flow,
@@ -113,36 +118,43 @@ impl Observed for Packets {
             port: None,
             reason: None,
             sack: None,
+            marking,
         };
         let at_port = |event, port, packet: Packet| Row {
             port: Some(port),
-            ..endpoint(event, packet.flow(), packet.is_ack(), packet.seq, packet.size())
+            ..endpoint(
+                event,
+                packet.flow(),
+                packet.is_ack(),
+                packet.seq,
+                packet.size(),
+                packet.marking(),
+            )
         };
         let row = match *record {
-            Record::Sent { flow, seq, again: false, size, .. } => {
-                endpoint(PacketEvent::Sent, flow, false, seq, size)
+            Record::Sent { flow, seq, again: true, size, marking } => {
+                endpoint(PacketEvent::Resent, flow, false, seq, size, marking)
             }
-            Record::Sent { flow, seq, again: true, size, .. } => {
-                endpoint(PacketEvent::Resent, flow, false, seq, size)
+            Record::Sent { flow, seq, size, marking, .. }
+            | Record::DatagramSent { flow, seq, size, marking } => {
+                endpoint(PacketEvent::Sent, flow, false, seq, size, marking)
             }
-            Record::DatagramSent { flow, seq, size } => {
-                endpoint(PacketEvent::Sent, flow, false, seq, size)
+            Record::Arrived { flow, seq, size, marking }
+            | Record::DatagramArrived { flow, seq, size, marking, .. } => {
+                endpoint(PacketEvent::Arrived, flow, false, seq, size, marking)
             }
-            Record::Arrived { flow, seq, size, .. }
-            | Record::DatagramArrived { flow, seq, size, .. } => {
-                endpoint(PacketEvent::Arrived, flow, false, seq, size)
-            }
-            Record::Acknowledged { flow, seq, size, sack, .. } if self.flows[flow.index()] => {
+            Record::Acknowledged { flow, seq, size, sack, marking } if self.flows[flow.index()] => {
                 let sack = sack.map(|blocks| self.keep(blocks));
-                Row { sack, ..endpoint(PacketEvent::Acked, flow, true, seq, size) }
+                Row { sack, ..endpoint(PacketEvent::Acked, flow, true, seq, size, marking) }
             }
             Record::Dropped { port, packet, reason } => {
                 Row { reason: Some(reason), ..at_port(PacketEvent::Dropped, port, packet) }
             }
+            Record::Marked { port, packet } => at_port(PacketEvent::Marked, port, packet),
             Record::Accepted { port, packet } if self.ports[port.index()] => {
                 at_port(PacketEvent::Queued, port, packet)
             }
-            Record::Transmitted { port, packet } if self.ports[port.index()] => {
+            Record::Transmitted { port, packet, .. } if self.ports[port.index()] => {
                 at_port(PacketEvent::Transmitted, port, packet)
             }
             _ => return,
@@ -175,6 +187,10 @@ impl Observed for Packets {
                 ("events", Names::these(&PacketEvent::NAMES)),
                 ("reasons", Names::these(&DropReason::ALL.map(DropReason::name))),
                 ("sacks", Names::These(self.sacks.iter().map(blocks).collect())),
+                (
+                    "markings",
+                    Names::These(Marking::all().map(|marking| marking.to_string()).collect()),
+                ),
             ],
             columns: vec![
                 times(rows, |row| row.at),
@@ -186,6 +202,7 @@ impl Observed for Packets {
                 column("bytes", u32s(rows, |row| u32::from(row.size))),
                 index("reason", u32s(rows, reason), "reasons"),
                 index("sack", u32s(rows, |row| row.sack.unwrap_or(u32::MAX)), "sacks"),
+                index("marking", u8s(rows, |row| row.marking.bits()), "markings").later(),
             ],
         }
     }

@@ -14,8 +14,6 @@ use super::readings::Readings;
 pub(super) struct Ports {
     ports: Vec<PortId>,
     readings: Readings<Tally>,
-    /// Whether a port of the network may mark packets.
-    marks: bool,
 }
 
 impl Observed for Ports {
@@ -24,11 +22,7 @@ impl Observed for Ports {
     const TALLIES: bool = true;
 
     fn new(watched: &Watched<'_>) -> Self {
-        Ports {
-            ports: watched.ports.to_vec(),
-            readings: Readings::new(watched),
-            marks: watched.blueprint.may_mark(),
-        }
+        Ports { ports: watched.ports.to_vec(), readings: Readings::new(watched) }
     }
 
     fn next_reading(&self) -> Option<Time> {
@@ -42,21 +36,17 @@ impl Observed for Ports {
     fn findings(&self) -> Findings {
         let readings = &self.readings;
         let longest = readings.rows(|_, _, _, after| after.longest);
-        let marked =
-            self.marks.then(|| column("marked", U64(readings.growth(|tally| tally.marked))));
         Findings {
             names: vec![("ports", Names::ChosenPorts)],
-            columns: [
+            columns: vec![
                 column("packets", U64(readings.growth(|tally| tally.packets))),
                 column("bytes", U64(readings.growth(|tally| tally.bytes))),
                 column("dropped", U64(readings.growth(|tally| tally.dropped))),
                 column("dropped_bytes", U64(readings.growth(|tally| tally.dropped_bytes))),
                 column("mean_bytes", F64(readings.rows(mean_bytes))),
                 column("longest_ps", U64(longest)),
-            ]
-            .into_iter()
-            .chain(marked)
-            .collect(),
+                column("marked", U64(readings.growth(|tally| tally.marked))).later(),
+            ],
         }
     }
 }

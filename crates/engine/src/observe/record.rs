@@ -117,6 +117,8 @@ records! {
         seq: u32,
         /// Its size on the wire in bytes.
         size: u16,
+        /// What its header says of congestion.
+        marking: Marking,
     }
     /// A datagram came to its sink.
     DatagramArrived {
@@ -128,6 +130,8 @@ records! {
         size: u16,
         /// How long it was under way, queues included.
         delay: Duration,
+        /// What its header says of congestion.
+        marking: Marking,
     }
     /// A port took a packet.
     Accepted {
@@ -142,6 +146,8 @@ records! {
         port: PortId,
         /// The packet.
         packet: Packet,
+        /// How long it had waited when its first bit was sent.
+        waited: Duration,
     }
     /// The queue of a watched port has another length.
     QueueLength {

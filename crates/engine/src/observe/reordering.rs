@@ -167,7 +167,14 @@ mod tests {
         let snapshot = |phase, timeouts| Record::Updated {
             flow: FlowId::new(0),
             cause: super::super::record::Cause::Ack,
-            snapshot: Snapshot { cwnd: 1.0, ssthresh: 1.0, flight: 1, phase, timeouts },
+            snapshot: Snapshot {
+                cwnd: 1.0,
+                ssthresh: 1.0,
+                flight: 1,
+                phase,
+                timeouts,
+                ecn_reductions: 0,
+            },
         };
         let marking = Marking::NONE;
         let came = |flow, seq| {

@@ -73,6 +73,7 @@ impl Observed for Senders {
                 column("flight_segments", u32s(rows, |row| row.snapshot.flight)),
                 index("phase", u8s(rows, |row| row.snapshot.phase as u8), "phases"),
                 column("timeouts", u64s(rows, |row| row.snapshot.timeouts)),
+                column("ecn_reductions", u64s(rows, |row| row.snapshot.ecn_reductions)).later(),
             ],
         }
     }

@@ -50,7 +50,9 @@ fn plain(record: Record) -> Record {
     };
     match record {
         Record::Accepted { port, packet } => Record::Accepted { port, packet: strip(packet) },
-        Record::Transmitted { port, packet } => Record::Transmitted { port, packet: strip(packet) },
+        Record::Transmitted { port, packet, waited } => {
+            Record::Transmitted { port, packet: strip(packet), waited }
+        }
         Record::Marked { port, packet } => Record::Marked { port, packet: strip(packet) },
         Record::Dropped { port, packet, reason } => {
             Record::Dropped { port, packet: strip(packet), reason }

@@ -71,7 +71,7 @@ impl Law {
         parameters: &CodelParameters,
         waiting: &mut Fifo,
         fates: &mut Fates,
-    ) -> Option<Packet> {
+    ) -> Option<(Packet, Time)> {
         let (mut packet, mut ok_to_drop, mut since) = self.look(now, parameters, waiting)?;
         let interval = parameters.interval;
         if self.dropping {
@@ -119,7 +119,7 @@ impl Law {
         if late && !packet.marking().is_ce() {
             packet = marks(true, packet, fates).unwrap_or(packet);
         }
-        Some(packet)
+        Some((packet, since))
     }
 
     /// The oldest packet, whether it may be dropped, and when it came (`dodequeue` of RFC 8289).
@@ -191,7 +191,7 @@ impl OnDeparture for Codel {
         self.waiting.admit(now, packet, sending, self.limit)
     }
 
-    fn dequeue(&mut self, now: Time, fates: &mut Fates) -> Option<Packet> {
+    fn dequeue(&mut self, now: Time, fates: &mut Fates) -> Option<(Packet, Time)> {
         self.law.dequeue(now, &self.parameters, &mut self.waiting, fates)
     }
 
@@ -252,9 +252,8 @@ mod tests {
         let mut codel = Codel::new(&CodelParameters::default(), &link(QueueLimit::Unlimited));
         let found: Vec<u64> =
             drops(packet(0, 1000), 0, 420, &mut codel).into_iter().map(|(at, _)| at).collect();
-        let expected: Vec<u64> =
-            [120.0, 220.0, 290.7, 348.4, 398.4].map(|at: f64| at.ceil() as u64).into();
-        assert_eq!(found, expected);
+        // At 120, 220, 290.7, 348.4 and 398.4 ms, where a packet leaves each millisecond.
+        assert_eq!(found, [120, 220, 291, 349, 399]);
     }
 
     #[test]

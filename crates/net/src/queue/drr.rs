@@ -110,7 +110,7 @@ impl OnDeparture for Drr {
         Ok(())
     }
 
-    fn dequeue(&mut self, _: Time, _: &mut Fates) -> Option<Packet> {
+    fn dequeue(&mut self, _: Time, _: &mut Fates) -> Option<(Packet, Time)> {
         loop {
             let &key = self.turns.front()?;
             let queue = self.queues.get_mut(&key)?;
@@ -127,13 +127,13 @@ impl OnDeparture for Drr {
                 continue;
             }
             queue.deficit -= i64::from(packet.size());
-            queue.waiting.pop();
+            let sent = queue.waiting.pop();
             if queue.waiting.is_empty() {
                 self.queues.remove(&key);
                 self.turns.pop_front();
             }
             self.count_off(packet);
-            return Some(packet);
+            return sent;
         }
     }
 
@@ -187,7 +187,7 @@ mod tests {
         fill(&mut queue, 2, 500, 1500);
         let (mut sent, mut fates) = ([0_i64; 3], Fates::new());
         for _ in 0..600 {
-            let packet = queue.dequeue(Time::ZERO, &mut fates).unwrap();
+            let packet = queue.dequeue(Time::ZERO, &mut fates).unwrap().0;
             sent[packet.flow().index()] += i64::from(packet.size());
             let shares = [sent[0], sent[1], sent[2] / 3];
             let spread = shares.iter().max().unwrap() - shares.iter().min().unwrap();
@@ -205,8 +205,10 @@ mod tests {
             [0, 1].map(|seq| (of(0, seq, 1500), Fate::Dropped(DropReason::PushedOut)))
         );
         let mut fates = Fates::new();
-        let sent: Vec<Packet> =
-            (0..9).map_while(|_| queue.dequeue(Time::ZERO, &mut fates)).collect();
+        let sent: Vec<Packet> = (0..9)
+            .map_while(|_| queue.dequeue(Time::ZERO, &mut fates))
+            .map(|(packet, _)| packet)
+            .collect();
         assert_eq!((sent.len(), queue.len(), queue.bytes()), (4, 0, 0));
         assert_eq!(sent[..2], [of(0, 2, 1500), of(1, 0, 100)]);
     }

@@ -116,7 +116,7 @@ impl OnDeparture for Dualpi2 {
         Ok(())
     }
 
-    fn dequeue(&mut self, now: Time, fates: &mut Fates) -> Option<Packet> {
+    fn dequeue(&mut self, now: Time, fates: &mut Fates) -> Option<(Packet, Time)> {
         self.catch_up(now);
         loop {
             let low = self.schedules_low()?;
@@ -147,7 +147,7 @@ impl OnDeparture for Dualpi2 {
             if marked != packet {
                 fates.push((marked, Fate::Marked));
             }
-            return Some(marked);
+            return Some((marked, since));
         }
     }
 
@@ -298,7 +298,7 @@ mod tests {
     #[test]
     fn the_low_latency_queue_has_a_ramp() {
         let (mut queue, mut fates) = (queue(), Fates::new());
-        assert_eq!(queue.ramp(ms(5)), 0.0);
+        assert_eq!(queue.ramp(ms(5)).to_bits(), 0);
         (0..2).for_each(|_| {
             queue.enqueue(Time::ZERO, of(Codepoint::Ect1), None, &mut fates).unwrap()
         });
@@ -316,7 +316,7 @@ mod tests {
             queue.enqueue(Time::ZERO, of(Codepoint::NotEct), None, &mut fates).unwrap();
         }
         let sent: Vec<bool> =
-            (0..1000).map(|_| is_low(queue.dequeue(Time::ZERO, &mut fates).unwrap())).collect();
+            (0..1000).map(|_| is_low(queue.dequeue(Time::ZERO, &mut fates).unwrap().0)).collect();
         let classic = sent.iter().filter(|low| !**low).count();
         assert!((99..=101).contains(&classic) && sent[0], "{classic}");
     }
@@ -346,7 +346,7 @@ mod tests {
         one.catch_up(Time::ZERO + ms(31));
         let mut other = queue();
         other.base = 0.5;
-        [5, 20].map(|delay| other.update(ms(delay)));
+        [5, 20].into_iter().for_each(|delay| other.update(ms(delay)));
         assert_eq!((one.base, one.delay), (other.base, other.delay));
     }
 }

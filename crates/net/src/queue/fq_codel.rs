@@ -77,6 +77,7 @@ struct FlowQueue {
 
 impl FqCodel {
     /// The queue of a packet.
+    #[expect(clippy::cast_possible_truncation, reason = "less than the number of queues")]
     fn queue_of(&self, packet: Packet) -> u32 {
         let key = u64::from(packet.flow().number()) << 1 | u64::from(packet.is_ack());
         let hash = mix(self.seed ^ mix(key));
@@ -149,7 +150,7 @@ impl OnDeparture for FqCodel {
         Ok(())
     }
 
-    fn dequeue(&mut self, now: Time, fates: &mut Fates) -> Option<Packet> {
+    fn dequeue(&mut self, now: Time, fates: &mut Fates) -> Option<(Packet, Time)> {
         loop {
             let fresh = !self.new.is_empty();
             let list = if fresh { &mut self.new } else { &mut self.old };
@@ -163,7 +164,7 @@ impl OnDeparture for FqCodel {
             }
             let told = fates.len();
             let sent = queue.law.dequeue(now, &self.parameters, &mut queue.waiting, fates);
-            if let Some(packet) = sent {
+            if let Some((packet, _)) = sent {
                 queue.deficit -= i64::from(packet.size());
             } else {
                 list.pop_front();
@@ -177,7 +178,8 @@ impl OnDeparture for FqCodel {
             }
             let dropped = fates[told..].iter().filter(|(_, fate)| *fate != Fate::Marked);
             let lost: Vec<Packet> = dropped.map(|&(packet, _)| packet).collect();
-            lost.into_iter().chain(sent).for_each(|packet| self.count_off(packet));
+            let gone = sent.map(|(packet, _)| packet);
+            lost.into_iter().chain(gone).for_each(|packet| self.count_off(packet));
             if sent.is_some() {
                 return sent;
             }
@@ -215,7 +217,7 @@ mod tests {
     fn sent(queue: &mut FqCodel, packets: usize) -> Vec<(u32, u32)> {
         let mut fates = Fates::new();
         let sent = (0..packets).map_while(|_| queue.dequeue(Time::ZERO, &mut fates));
-        sent.map(|packet| (packet.flow().number(), packet.seq)).collect()
+        sent.map(|(packet, _)| (packet.flow().number(), packet.seq)).collect()
     }
 
     fn fill(queue: &mut FqCodel, flow: u32, packets: u32, size: u16) -> Fates {

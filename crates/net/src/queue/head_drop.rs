@@ -54,8 +54,8 @@ impl OnDeparture for HeadDrop {
         Ok(())
     }
 
-    fn dequeue(&mut self, _: Time, _: &mut Fates) -> Option<Packet> {
-        self.waiting.pop().map(|(packet, _)| packet)
+    fn dequeue(&mut self, _: Time, _: &mut Fates) -> Option<(Packet, Time)> {
+        self.waiting.pop()
     }
 
     fn len(&self) -> usize {
@@ -89,7 +89,7 @@ mod tests {
             assert_eq!(queue.enqueue(Time::ZERO, packet(seq, 100), sending, &mut fates), Ok(()));
         }
         assert_eq!(fates, [(packet(1, 100), Fate::Dropped(DropReason::PushedOut))]);
-        let order = [queue.dequeue(Time::ZERO, &mut fates), queue.dequeue(Time::ZERO, &mut fates)];
+        let order = [0, 1].map(|_| queue.dequeue(Time::ZERO, &mut fates).map(|(packet, _)| packet));
         assert_eq!(order, [Some(packet(2, 100)), Some(packet(3, 100))]);
     }
 

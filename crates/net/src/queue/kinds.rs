@@ -156,7 +156,7 @@ macro_rules! disciplines {
                 match self { $( Self::$D(state) => state.enqueue(now, packet, sending, fates), )+ }
             }
 
-            fn dequeue(&mut self, now: Time, fates: &mut Fates) -> Option<Packet> {
+            fn dequeue(&mut self, now: Time, fates: &mut Fates) -> Option<(Packet, Time)> {
                 match self { $( Self::$D(state) => state.dequeue(now, fates), )+ }
             }
 

@@ -145,8 +145,8 @@ pub trait OnDeparture: Clone {
         fates: &mut Fates,
     ) -> Result<(), DropReason>;
 
-    /// The transmitter is free: the packet that it sends now.
-    fn dequeue(&mut self, now: Time, fates: &mut Fates) -> Option<Packet>;
+    /// The transmitter is free: the packet that it sends now, and when that came.
+    fn dequeue(&mut self, now: Time, fates: &mut Fates) -> Option<(Packet, Time)>;
 
     /// Packets that wait.
     fn len(&self) -> usize;
@@ -192,10 +192,10 @@ impl Queue {
         Ok(())
     }
 
-    /// The transmitter is free: the packet that it sends now.
-    pub(super) fn dequeue(&mut self, now: Time, fates: &mut Fates) -> Option<Packet> {
+    /// The transmitter is free: the packet that it sends now, and when that came.
+    pub(super) fn dequeue(&mut self, now: Time, fates: &mut Fates) -> Option<(Packet, Time)> {
         match self {
-            Queue::InOrder(_, fifo, _) => fifo.pop().map(|(packet, _)| packet),
+            Queue::InOrder(_, fifo, _) => fifo.pop(),
             Queue::Kept(state) => state.dequeue(now, fates),
         }
     }
@@ -284,9 +284,9 @@ pub(crate) mod tests {
         }
         assert_eq!((queue.bytes(), queue.list()), (140, vec![packet(0, 100), packet(1, 40)]));
         let fates = &mut Fates::new();
-        assert_eq!(queue.dequeue(Time::ZERO, fates), Some(packet(0, 100)));
+        assert_eq!(queue.dequeue(Time::ZERO, fates), Some((packet(0, 100), Time::ZERO)));
         assert_eq!((queue.bytes(), queue.list()), (40, vec![packet(1, 40)]));
-        assert_eq!(queue.dequeue(Time::ZERO, fates), Some(packet(1, 40)));
+        assert_eq!(queue.dequeue(Time::ZERO, fates), Some((packet(1, 40), Time::ZERO)));
         assert_eq!((queue.bytes(), queue.dequeue(Time::ZERO, fates)), (0, None));
     }
 

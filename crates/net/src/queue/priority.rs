@@ -65,10 +65,10 @@ impl OnDeparture for Priority {
         Ok(())
     }
 
-    fn dequeue(&mut self, _: Time, _: &mut Fates) -> Option<Packet> {
-        let (packet, _) = self.classes.iter_mut().rev().find_map(Fifo::pop)?;
+    fn dequeue(&mut self, _: Time, _: &mut Fates) -> Option<(Packet, Time)> {
+        let (packet, since) = self.classes.iter_mut().rev().find_map(Fifo::pop)?;
         self.count_off(packet);
-        Some(packet)
+        Some((packet, since))
     }
 
     fn len(&self) -> usize {
@@ -112,8 +112,10 @@ mod tests {
         for packet in [of(0, 0), of(0, 1), of(1, 0), of(1, 1)] {
             assert_eq!(queue.enqueue(Time::ZERO, packet, None, &mut fates), Ok(()));
         }
-        let order: Vec<Packet> =
-            (0..4).map_while(|_| queue.dequeue(Time::ZERO, &mut fates)).collect();
+        let order: Vec<Packet> = (0..4)
+            .map_while(|_| queue.dequeue(Time::ZERO, &mut fates))
+            .map(|(packet, _)| packet)
+            .collect();
         assert_eq!(order, [of(1, 0), of(1, 1), of(0, 0), of(0, 1)]);
     }
 

@@ -243,6 +243,7 @@ mod tests {
                 name: "bytes",
                 values: Values::U64(vec![1, 2, 3, 4]),
                 index_into: None,
+                later: false,
             }],
         };
         let table = Table::of(&series);
@@ -257,6 +258,7 @@ mod tests {
             name: "port",
             values: Values::U32(vec![1, u32::MAX, 0]),
             index_into: Some("ports"),
+            later: false,
         };
         let Data::Text(ports) = &Table::of(&series).columns[0].1 else { panic!("not names") };
         assert_eq!(ports.iter().collect::<Vec<_>>(), ["B->A", "", "A->B"]);

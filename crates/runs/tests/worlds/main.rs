@@ -209,8 +209,11 @@ fn worlds_of_all_kinds_hold() {
         let reasons = DropReason::ALL.iter().map(|reason| format!("drop {}", reason.name()));
         let kinds = schema.words("ObserveEntry", "kind");
         let kinds = kinds.iter().map(|kind| format!("kind {kind}"));
-        let unseen: Vec<String> =
-            reasons.chain(kinds).filter(|it| !total.seen.contains(it)).collect();
+        let unseen: Vec<String> = reasons
+            .chain(kinds)
+            .chain(["marks".to_owned()])
+            .filter(|it| !total.seen.contains(it))
+            .collect();
         assert!(unseen.is_empty(), "no world had {unseen:?}");
         assert!(missing.is_empty(), "no possible world had {missing:?}");
         assert!(total.possible * 10 >= (to - from) * 8, "too few worlds are possible");

@@ -259,11 +259,11 @@ pub(crate) struct ObserveEntry {
     /// For `goodput`, `tcp`, `packets`, `completions`, `bursts`, `segments-per-burst` and `reordering`: the
     /// groups of flows; for `datagrams` and `packets`: the groups of sources; all if left out.
     pub groups: Option<Vec<String>>,
-    /// For `load`, `queue`, `drops` and `ports`: the links, both directions of each; all if left out. For
-    /// `bursts` and `segments-per-burst`: links over which packets travel in bursts; all such if left out. For `packets`: links whose
+    /// For `load`, `queue`, `sojourn`, `drops`, `marks` and `ports`: the links, both directions of each; all if left out.
+    /// For `bursts` and `segments-per-burst`: links over which packets travel in bursts; all such if left out. For `packets`: links whose
     /// queueing and transmission are listed too; none if left out. For `fibres`: fibres; all if left out.
     pub links: Option<Vec<LinkRef>>,
-    /// For `goodput`, `load`, `queue`, `ports`, `datagrams` and `fibres`: the length of an interval.
+    /// For `goodput`, `load`, `queue`, `sojourn`, `ports`, `datagrams` and `fibres`: the length of an interval.
     pub interval: Option<Span>,
     /// For `ports`, `fibres` and `packets`: from when on, 0 s if left out.
     pub after: Option<Span>,

@@ -61,14 +61,17 @@ KINDS = {
     "tcp": Kind("tcp", "flow", windows.draw),
     "sequence": Kind("packets", "flow", sequence.draw),
     "queue": Kind("queue", "port", intervals.queue, most="mean_packets", worth=intervals.queueing),
+    "sojourn": Kind("sojourn", "port", intervals.sojourn, most="mean_ps", worth=intervals.waiting),
     "load": Kind("load", "port", intervals.load, most="bytes"),
     "goodput": Kind("goodput", "group", intervals.goodput, one_panel=True),
-    "drops": Kind("drops", "port", losses.draw, one_panel=True),
+    "drops": Kind("drops", "port", losses.drops, one_panel=True),
+    "marks": Kind("marks", "port", losses.marks, one_panel=True),
 }
 EXAMPLES = {
     "goodput": 'interval = "10 ms"',
     "load": 'interval = "10 ms"',
     "queue": 'interval = "10 ms"',
+    "sojourn": 'interval = "10 ms"',
 }
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from matplotlib.ticker import MaxNLocator
 
-from optcp.plots.trace.frame import BLACK, BLUE, GREEN, ORANGE, PURPLE, SKY, VERMILION, line
+from optcp.plots.trace.frame import BLACK, BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILION, line
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
@@ -46,6 +46,26 @@ def queue(frame: Frame, table: Table, ports: list[str], figure: Figure) -> None:
     ]
     if limits:
         handles.append(line(BLACK, "room", linewidth=0.9, linestyle=(0, (5, 3))))
+    frame.legend(figure, handles)
+
+
+def sojourn(frame: Frame, table: Table, ports: list[str], figure: Figure) -> None:
+    """One panel a port: how long packets waited, from the median to the longest."""
+    panels = frame.panels(figure, len(ports), "Time in the queue", "ms")
+    for panel, port in zip(panels, ports, strict=True):
+        rows = table.where(port=port)
+        edges = _edges(rows)
+        p50, p95, longest = (rows.numbers(name) / 1e9 for name in ("p50_ps", "p95_ps", "longest_ps"))
+        panel.stairs(longest, edges, color=GREY, fill=True, alpha=0.45)
+        panel.stairs(p95, edges, color=SKY, fill=True, alpha=0.7)
+        panel.stairs(p50, edges, color=BLUE, linewidth=1.1, baseline=None)
+        panel.set_ylim(0, 1.1 * max(_in_sight(frame, edges, longest), 0.001))
+        panel.set_title(port)
+    handles: list[Artist] = [
+        line(BLUE, "median of an interval"),
+        line(SKY, "95th percentile", linewidth=6, alpha=0.7),
+        line(GREY, "longest", linewidth=6, alpha=0.45),
+    ]
     frame.legend(figure, handles)
 
 
@@ -90,6 +110,12 @@ def queueing(table: Table) -> list[str]:
     """Ports at which a packet ever waited for another; all ports if there is none."""
     ports = table.distinct("port")
     return [port for port in ports if table.where(port=port).numbers("max_packets").max() > 1] or ports
+
+
+def waiting(table: Table) -> list[str]:
+    """Ports at which a packet ever waited; all ports if there is none."""
+    ports = table.distinct("port")
+    return [port for port in ports if table.where(port=port).numbers("longest_ps").max() > 0] or ports
 
 
 def busiest(table: Table, row: str, column: str) -> list[str]:

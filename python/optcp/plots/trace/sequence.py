@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.collections import LineCollection
 from matplotlib.ticker import MaxNLocator
 
-from optcp.plots.trace.frame import BLACK, BLUE, GREEN, VERMILION, line
+from optcp.plots.trace.frame import BLACK, BLUE, GREEN, ORANGE, VERMILION, line
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
@@ -26,8 +26,9 @@ VECTOR_LIMIT = 20_000
 def draw(frame: Frame, table: Table, flows: list[str], figure: Figure) -> None:
     """One panel a flow."""
     panels = frame.panels(figure, len(flows), "Time-sequence graph", "segment number")
+    marked = False
     for panel, flow in zip(panels, flows, strict=True):
-        _flow(frame, panel, table.where(flow=flow))
+        marked |= _flow(frame, panel, table.where(flow=flow))
         panel.yaxis.set_major_locator(MaxNLocator(5, integer=True))
         panel.set_title(flow)
     handles: list[Artist] = [
@@ -37,10 +38,13 @@ def draw(frame: Frame, table: Table, flows: list[str], figure: Figure) -> None:
         line(BLACK, "segment dropped", marker="x", markersize=5, linestyle="none"),
         line(GREEN, "ACK dropped", marker="x", markersize=5, linestyle="none"),
     ]
+    if marked:
+        handles.append(line(ORANGE, "segment marked", marker="d", markersize=5, linestyle="none"))
     frame.legend(figure, handles)
 
 
-def _flow(frame: Frame, panel: Axes, rows: Table) -> None:
+def _flow(frame: Frame, panel: Axes, rows: Table) -> bool:
+    """Draw one flow; whether a segment was marked in sight."""
     acked_at, acked = _points(rows.where(event="acked"))
     seen = frame.visible(acked_at, before=True)
     acked_at, acked = acked_at[seen], acked[seen]
@@ -57,10 +61,15 @@ def _flow(frame: Frame, panel: Axes, rows: Table) -> None:
         y = number[seen] if of_ack else number[seen] + 0.5
         panel.plot(at[seen], y, "x", color=colour, markersize=5, markeredgewidth=1.1, zorder=4)
         bounds.append(y)
+    marked = rows.where(event="marked")
+    at, number = _points(marked.rows(marked.numbers("ack") == 0))
+    seen = frame.visible(at)
+    panel.plot(at[seen], number[seen] + 0.5, "d", color=ORANGE, markersize=4, linestyle="none", zorder=4)
     everything = np.concatenate(bounds)
     if len(everything):
         low, high = everything.min(), everything.max() + 1
         panel.set_ylim(max(0, low - 0.04 * (high - low)), high + 0.04 * (high - low))
+    return bool(len(at[seen]))
 
 
 def _ticks(frame: Frame, panel: Axes, rows: Table, event: str, colour: str, width: float) -> NDArray[np.float64]:

@@ -19,16 +19,18 @@ if TYPE_CHECKING:
     from optcp.table import Table
 
 PHASES = {"slow-start": GREEN, "avoidance": SKY, "recovery": ORANGE, "loss": VERMILION}
+EVENTS = {"timeouts": ("timeout", BLACK, "v", 0.94), "ecn_reductions": ("reduced for a mark", VERMILION, "|", 0.86)}
+"""Columns that count something: its name, colour and marker, and how high it is marked in a panel."""
 STRIP = (1.0, 0.05)
 """Where above a panel its phases are, in its heights."""
 
 
 def draw(frame: Frame, table: Table, flows: list[str], figure: Figure) -> None:
-    """One panel a flow: cwnd, ssthresh and what is in flight, in segments; phases above, timeouts marked."""
+    """One panel a flow: cwnd, ssthresh and what is in flight, in segments; phases above, timeouts and marks below."""
     panels = frame.panels(figure, len(flows), "Congestion window", "segments")
-    timeouts = False
+    shown: set[str] = set()
     for panel, flow in zip(panels, flows, strict=True):
-        timeouts |= _flow(frame, panel, table.where(flow=flow), _segment_bytes(frame, flow))
+        shown |= _flow(frame, panel, table.where(flow=flow), _segment_bytes(frame, flow))
         panel.set_title(flow, pad=9)
     handles: list[Artist] = [
         line(BLUE, "cwnd"),
@@ -36,8 +38,9 @@ def draw(frame: Frame, table: Table, flows: list[str], figure: Figure) -> None:
         Patch(color=GREY, alpha=0.45, linewidth=0, label="in flight"),
     ]
     handles += [Patch(color=colour, label=phase) for phase, colour in PHASES.items()]
-    if timeouts:
-        handles.append(line(BLACK, "timeout", marker="v", markersize=6, linestyle="none"))
+    for name, (label, colour, marker, _) in EVENTS.items():
+        if name in shown:
+            handles.append(line(colour, label, marker=marker, markersize=6, linestyle="none"))
     frame.legend(figure, handles)
 
 
@@ -49,15 +52,17 @@ def _segment_bytes(frame: Frame, flow: str) -> float:
     raise ValueError(f"the scenario has no flow {flow}")
 
 
-def _flow(frame: Frame, panel: Axes, rows: Table, segment: float) -> bool:
-    """Draw one flow; whether it had a timeout in sight."""
-    times, timeouts = rows.seconds, rows.numbers("timeouts")
-    expired = times[1:][np.diff(timeouts.astype(np.int64)) > 0]
-    expired = expired[(expired >= frame.start_s) & (expired <= frame.end_s)]
+def _flow(frame: Frame, panel: Axes, rows: Table, segment: float) -> set[str]:
+    """Draw one flow; which of what is counted grew in sight."""
+    times = rows.seconds
+    # Runs that were stored before there were marks count none.
+    counted = {name: rows.numbers(name).astype(np.int64) for name in EVENTS if name in rows.columns}
+    grew = {name: times[1:][np.diff(count) > 0] for name, count in counted.items()}
+    grew = {name: at[(at >= frame.start_s) & (at <= frame.end_s)] for name, at in grew.items()}
     seen = frame.visible(times, before=True)
     times, phases = times[seen], rows.texts("phase")[seen]
     if not len(times):
-        return False
+        return set()
     # The last values hold until the end.
     ends = np.append(times, frame.end_s)
     values = {
@@ -73,9 +78,11 @@ def _flow(frame: Frame, panel: Axes, rows: Table, segment: float) -> bool:
     panel.plot(ends, values["ssthresh"], color=PURPLE, drawstyle="steps-post", linewidth=1.0, linestyle="--")
     top = 1.12 * max(values["cwnd"].max(), values["flight"].max(), 1.0)
     panel.set_ylim(0, top)
-    panel.plot(expired, np.full(len(expired), 0.94 * top), "v", color=BLACK, markersize=6, linestyle="none")
+    for name, at in grew.items():
+        _, colour, marker, height = EVENTS[name]
+        panel.plot(at, np.full(len(at), height * top), marker, color=colour, markersize=6, linestyle="none")
     _strip(frame, panel, times, phases)
-    return bool(len(expired))
+    return {name for name, at in grew.items() if len(at)}
 
 
 def _strip(frame: Frame, panel: Axes, times: NDArray[np.float64], phases: list[str]) -> None:

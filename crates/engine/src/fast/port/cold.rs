@@ -40,7 +40,7 @@ pub(super) struct Cold {
     /// The latest arrival at the far end so far.
     pub(super) last_arrival: Option<Time>,
     /// Transmissions that are still to be told to the observer, if it watches the port.
-    pub(super) watched: Option<VecDeque<(u64, Packet)>>,
+    pub(super) watched: Option<VecDeque<Watched>>,
 }
 
 impl Cold {
@@ -141,17 +141,27 @@ impl Cold {
     ) {
         let Some(watched) = &mut self.watched else { return };
         let event = model.event;
-        while let Some(&(sent, packet)) = watched.front()
+        while let Some(&Watched { sent, waited, packet }) = watched.front()
             && sent < limit
         {
             watched.pop_front();
             model.event = Key::new(Time::from_ps(sent), Class::TransmissionEnd, id.number(), 0);
-            model.record(Record::Transmitted { port: id, packet });
+            model.record(Record::Transmitted { port: id, packet, waited });
             let packets = length(watched);
             model.record(Record::QueueLength { port: id, packets });
         }
         model.event = event;
     }
+}
+
+/// A packet in a queue that is watched.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Watched {
+    /// When its last bit is sent.
+    pub(super) sent: u64,
+    /// How long it waits for its first one to be.
+    pub(super) waited: Duration,
+    pub(super) packet: Packet,
 }
 
 /// What somebody wants of a port.

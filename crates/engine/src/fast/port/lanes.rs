@@ -1,10 +1,10 @@
 //! What a packet that is looked at more closely finds, and which lane is opened for those behind it.
 
 use optcp_net::{Backlog, DropReason, NEVER_SENT, Packet, PortId, QueueLimit};
-use optcp_units::Time;
+use optcp_units::{Duration, Time};
 
 use super::PortMut;
-use super::cold::length;
+use super::cold::{Watched, length};
 use super::hot::Lane;
 use super::sizes::SizeQueue;
 use crate::model::Model;
@@ -67,7 +67,8 @@ impl PortMut<'_> {
             model.mark(id, *packet);
         }
         if let Some(watched) = &mut self.cold.watched {
-            watched.push_back((sent, *packet));
+            let waited = Duration::from_ps(begins - now.as_ps());
+            watched.push_back(Watched { sent, waited, packet: *packet });
             let packets = length(watched);
             model.record(Record::QueueLength { port: id, packets });
         }

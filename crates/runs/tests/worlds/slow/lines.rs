@@ -8,7 +8,7 @@ use crate::check::{Failure, failure};
 
 impl Evidence<'_> {
     /// How long the bits of a packet take at a port, in picoseconds, rounded up.
-    fn takes(&self, port: usize, bytes: u64) -> u128 {
+    pub(super) fn takes(&self, port: usize, bytes: u64) -> u128 {
         let rate = self.plan.links[port / 2].directions[port % 2].rate.bps();
         (u128::from(bytes) * 8 * 1_000_000_000_000).div_ceil(u128::from(rate))
     }
@@ -208,7 +208,7 @@ impl Evidence<'_> {
             intervals.push((from, to));
             from = to;
         }
-        let mut expected: [Vec<u64>; 5] = Default::default();
+        let mut expected: [Vec<u64>; 6] = Default::default();
         let mut means = Vec::new();
         for port in names(series, "ports") {
             let at_port = || self.rows.iter().filter(|row| self.port(row) == Some(port));
@@ -229,6 +229,8 @@ impl Evidence<'_> {
                 expected[3].push(lost().map(|row| row.bytes).sum());
                 let so_far = waits.iter().filter(|(at, _)| *at < to || (last && *at == to));
                 expected[4].push(so_far.map(|(_, wait)| *wait).max().unwrap_or(0));
+                let marked = at_port().filter(|row| row.event == "marked" && within(row.at));
+                expected[5].push(marked.count() as u64);
                 let (mut area, mut since) = (0_u128, (0, 0));
                 for &(at, _, bytes) in held.iter().chain([&(self.stop, 0, 0)]) {
                     let stood = at.min(to).saturating_sub(since.0.max(from));
@@ -238,7 +240,7 @@ impl Evidence<'_> {
                 means.push(area as f64 / (to - from) as f64);
             }
         }
-        let columns = ["packets", "bytes", "dropped", "dropped_bytes", "longest_ps"];
+        let columns = ["packets", "bytes", "dropped", "dropped_bytes", "longest_ps", "marked"];
         let ports = names(series, "ports");
         for (name, expected) in columns.iter().zip(&mut expected) {
             let found = whole(series, name);

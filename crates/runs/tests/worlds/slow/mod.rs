@@ -3,6 +3,8 @@
 mod bursts;
 mod flows;
 mod lines;
+mod marks;
+mod sojourn;
 mod ways;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -24,6 +26,7 @@ struct Row<'r> {
     port: Option<usize>,
     bytes: u64,
     reason: Option<&'r str>,
+    marking: &'r str,
 }
 
 /// What the packets say, and what is needed to read it.
@@ -68,6 +71,7 @@ pub(crate) fn derived_again(
     };
     evidence.totals(seen)?;
     evidence.queues_and_lines()?;
+    evidence.marked(seen)?;
     evidence.ways()?;
     for (observed, series) in plan.observe.iter().zip(&run.series) {
         if observed.name != series.name {
@@ -79,6 +83,8 @@ pub(crate) fn derived_again(
             ObserveKind::Load => evidence.load(series)?,
             ObserveKind::Queue => evidence.queue(series)?,
             ObserveKind::Drops => evidence.drops(series)?,
+            ObserveKind::Marks => evidence.marks(series)?,
+            ObserveKind::Sojourn => evidence.sojourn(series)?,
             ObserveKind::Ports => evidence.counted_ports(series)?,
             ObserveKind::Datagrams => evidence.datagrams(series)?,
             ObserveKind::Completions => evidence.completions(series, groups)?,
@@ -146,6 +152,7 @@ fn packet_rows(series: &Series) -> Vec<Row<'_>> {
     let (ack, port, bytes) = (whole(series, "ack"), whole(series, "port"), whole(series, "bytes"));
     let event = called(series, "event", "events");
     let reason = called(series, "reason", "reasons");
+    let marking = called(series, "marking", "markings");
     let ports = names(series, "ports").len();
     let row = |i: usize| Row {
         at: at[i],
@@ -156,6 +163,7 @@ fn packet_rows(series: &Series) -> Vec<Row<'_>> {
         port: usize::try_from(port[i]).ok().filter(|&port| port < ports),
         bytes: bytes[i],
         reason: reason[i],
+        marking: marking[i].expect("every row has a marking"),
     };
     (0..at.len()).map(row).collect()
 }

@@ -1,0 +1,56 @@
+//! What queues mark, and who hears of it.
+
+use std::collections::BTreeSet;
+
+use optcp_runs::Series;
+
+use super::{Evidence, called, equal, names, whole};
+use crate::check::{Failure, count, failure};
+
+impl Evidence<'_> {
+    /// Only what says that it takes marks is marked, and what comes with a mark has been marked.
+    pub(super) fn marked(&self, seen: &mut BTreeSet<String>) -> Result<(), Failure> {
+        let mut marked = BTreeSet::new();
+        for row in &self.rows {
+            let ce = row.marking.split(' ').next() == Some("ce");
+            let packet = (row.flow, row.ack, row.seq);
+            match row.event {
+                "marked" if !ce => return failure("a mark that is none", format!("{row:?}")),
+                "marked" => _ = marked.insert(packet),
+                "sent" | "resent" if ce => {
+                    return failure("a mark from the start", format!("{row:?}"));
+                }
+                _ if ce && !marked.contains(&packet) => {
+                    return failure("a mark of nobody", format!("{row:?}"));
+                }
+                _ => {}
+            }
+        }
+        if !marked.is_empty() {
+            seen.insert("marks".to_owned());
+        }
+        let rows = self.rows.iter().filter(|row| row.event == "marked").count() as u64;
+        let counted = self.run.counts.iter().any(|(name, _)| *name == "marked");
+        if (rows > 0) != counted || (counted && count(self.run, "marked") != rows) {
+            return failure("marks counted", format!("{rows} rows, {:?}", self.run.counts));
+        }
+        Ok(())
+    }
+
+    pub(super) fn marks(&self, series: &Series) -> Result<(), Failure> {
+        let (at, ack) = (whole(series, "time_ps"), whole(series, "ack"));
+        let (port, group) = (called(series, "port", "ports"), called(series, "group", "groups"));
+        let found: Vec<_> =
+            (0..at.len()).map(|i| (at[i], port[i], group[i], ack[i] == 1)).collect();
+        let ports = names(series, "ports");
+        let marked = self.rows.iter().filter(|row| row.event == "marked");
+        let watched = marked.filter(|row| self.port(row).is_some_and(|port| ports.contains(port)));
+        let expected: Vec<_> = watched
+            .map(|row| {
+                let port = self.port(row).map(String::as_str);
+                (row.at, port, Some(self.group(row.flow)), row.ack)
+            })
+            .collect();
+        equal(series, "rows", &found, &expected)
+    }
+}
