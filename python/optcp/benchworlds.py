@@ -1,23 +1,27 @@
-"""Worlds of ``optcp bench`` that a few lines of code write: a mesh, short flows at random, a fat-tree.
+"""Worlds of ``optcp bench`` that a few lines of code write: a mesh, short flows at random, a fat-tree, queues.
 
 What is drawn is drawn by hashes, so that every machine and every version of Python has the same worlds.
 """
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import json
 from typing import TYPE_CHECKING
 
+from optcp import _core
 from optcp.topologies import find
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
 #: Flows of the mesh, by TCP.
 CUBIC, BBR = 40, 10
 #: Ports of a switch of the fat-tree.
 K = 8
+#: Every queue discipline, drop-tail first.
+QUEUES = [entry["name"] for entry in _core.catalogue() if entry["family"] == "queues"]
 
 
 def mesh() -> str:
@@ -134,6 +138,78 @@ queue = "100 packets"
 {flows}"""
 
 
+def bottleneck(kind: str) -> str:
+    """A discipline at the one port where the packets of 100 flows wait."""
+    return f"""
+title = "Bottleneck: {kind}"
+stop = "10 s"
+
+[[nodes]]
+names = ["A", "B", "D"]
+
+[[nodes]]
+group = "S"
+count = 100
+
+[[links]]
+chain = ["S", "A"]
+rate = "1 Gbps"
+delay = "uniform(1 ms, 20 ms)"
+queue = "1000 packets"
+
+[[links]]
+chain = ["A", "B"]
+rate = "1 Gbps"
+delay = "10 ms"
+queue = {_queue(kind, 1000)}
+reverse = {{ queue = "1000 packets" }}
+
+[[links]]
+chain = ["B", "D"]
+rate = "10 Gbps"
+delay = "1 ms"
+queue = "1000 packets"
+
+[[flows]]
+group = "web"
+path = ["S", "A", "B", "D"]
+tcp = "linux-6"
+start = "uniform(0 s, 1 s)"
+"""
+
+
+def queues(kind: str) -> str:
+    """Ten ports with a discipline in a row; datagrams fill 80 % of each, and none is dropped: all have the same."""
+    names = json.dumps([f"Q{place}" for place in range(11)])
+    return f"""
+title = "Ten queues in a row: {kind}"
+stop = "4 s"
+
+[[nodes]]
+names = {names}
+
+[[links]]
+chain = {names}
+rate = "1 Gbps"
+delay = "100 us"
+queue = {_queue(kind, 5000)}
+
+[[traffic]]
+group = "datagrams"
+from = "Q0"
+to = "Q10"
+path = "shortest"
+process = "poisson"
+rate = "800 Mbps"
+size = "1250 B"
+"""
+
+
+def _queue(kind: str, packets: int) -> str:
+    red = f', min = "{packets // 5} packets"' if kind == "red" else ""
+    return f'{{ kind = "{kind}", limit = "{packets} packets"{red} }}'
+
+
 def _up_and_down(source: str, target: str) -> list[str]:
     """A path in the fat-tree, by the switches that a hash chooses."""
     drawn = _number(f"{source} to {target}")
@@ -163,9 +239,11 @@ def _shuffled(members: Sequence[str], of: str) -> list[str]:
 
 
 #: The worlds by name.
-WORLDS = {
+WORLDS: dict[str, Callable[[], str]] = {
     "mesh": mesh,
     "short flows, load 0.6": lambda: short_flows(0.6),
     "short flows, load 0.9": lambda: short_flows(0.9),
     "fat-tree": fat_tree,
+    **{f"bottleneck, {kind}": functools.partial(bottleneck, kind) for kind in QUEUES},
+    **{f"10 queues, {kind}": functools.partial(queues, kind) for kind in ("drop-tail", "red", "codel", "fq-codel")},
 }

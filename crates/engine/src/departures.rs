@@ -80,6 +80,9 @@ pub(crate) fn finish<O: Observer>(
 /// What the queue discipline has done to other packets than the one that came or left, or to this one besides.
 #[inline]
 fn tell_fates<O: Observer>(port: &mut Port, model: &mut Model<O>, id: PortId) {
+    if !port.has_fates() {
+        return;
+    }
     for (packet, fate) in port.fates() {
         match fate {
             Fate::Marked => model.mark(id, packet),

@@ -298,6 +298,13 @@ impl Port {
         }
     }
 
+    /// Whether [`fates`](Self::fates) has any.
+    #[inline]
+    #[must_use]
+    pub fn has_fates(&self) -> bool {
+        !self.fates.is_empty()
+    }
+
     /// Packets that the discipline has marked, or lost although they had been accepted, since this was asked last.
     #[inline]
     pub fn fates(&mut self) -> impl Iterator<Item = (Packet, Fate)> {

@@ -1,6 +1,8 @@
 //! Deficit round robin.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::cmp::Reverse;
+use std::collections::VecDeque;
+use std::num::NonZeroU32;
 
 use optcp_units::{Bytes, Time};
 
@@ -27,9 +29,13 @@ use crate::{DropReason, Packet};
 pub struct Drr {
     quantum: i64,
     link: Link,
-    queues: BTreeMap<u64, FlowQueue>,
-    /// Flows with packets, in the order of their turns.
-    turns: VecDeque<u64>,
+    /// By flow and direction, the place of its queue among `queues` while it has one.
+    places: Vec<Option<NonZeroU32>>,
+    queues: Vec<FlowQueue>,
+    /// Places of queues that no flow has.
+    free: Vec<usize>,
+    /// Places of flows with packets, in the order of their turns.
+    turns: VecDeque<usize>,
     packets: usize,
     bytes: u64,
 }
@@ -47,6 +53,8 @@ parameters! {
 
 #[derive(Clone, Debug, Default)]
 struct FlowQueue {
+    /// Whose it is: flow and direction.
+    of: usize,
     waiting: Fifo,
     deficit: i64,
 }
@@ -57,11 +65,40 @@ impl Drr {
         self.bytes -= u64::from(packet.size());
     }
 
+    /// The place of the queue of a flow and direction, which has a turn if it had none.
+    fn place(&mut self, of: usize) -> usize {
+        if self.places.len() <= of {
+            self.places.resize(of + 1, None);
+        }
+        if let Some(place) = self.places[of] {
+            return place.get() as usize - 1;
+        }
+        let place = self.free.pop().unwrap_or(self.queues.len());
+        if place == self.queues.len() {
+            self.queues.push(FlowQueue::default());
+        }
+        (self.queues[place].of, self.queues[place].deficit) = (of, 0);
+        self.places[of] = u32::try_from(place + 1).ok().and_then(NonZeroU32::new);
+        self.turns.push_back(place);
+        place
+    }
+
+    /// The flow whose turn it is has no packets left.
+    fn end_turn(&mut self) {
+        if let Some(place) = self.turns.pop_front() {
+            self.places[self.queues[place].of] = None;
+            self.free.push(place);
+        }
+    }
+
     /// The oldest packet of the flow with most bytes; of several, of that with the least number.
     fn make_room(&mut self) -> Option<Packet> {
-        let (_, longest) =
-            self.queues.iter_mut().rev().max_by_key(|(_, queue)| queue.waiting.bytes())?;
-        let (packet, _) = longest.waiting.pop()?;
+        let fat = |&place: &usize| {
+            let queue = &self.queues[place];
+            (queue.waiting.bytes(), Reverse(queue.of))
+        };
+        let longest = self.turns.iter().copied().max_by_key(fat)?;
+        let (packet, _) = self.queues[longest].waiting.pop()?;
         self.count_off(packet);
         Some(packet)
     }
@@ -74,7 +111,9 @@ impl OnDeparture for Drr {
         Drr {
             quantum: i64::try_from(parameters.quantum.count()).unwrap_or(i64::MAX / 16),
             link: link.clone(),
-            queues: BTreeMap::new(),
+            places: Vec::new(),
+            queues: Vec::new(),
+            free: Vec::new(),
             turns: VecDeque::new(),
             packets: 0,
             bytes: 0,
@@ -98,13 +137,8 @@ impl OnDeparture for Drr {
         {
             fates.push((oldest, Fate::Dropped(DropReason::PushedOut)));
         }
-        let key = flow_and_direction(packet);
-        let turns = &mut self.turns;
-        let queue = self.queues.entry(key).or_insert_with(|| {
-            turns.push_back(key);
-            FlowQueue::default()
-        });
-        queue.waiting.push(now, packet);
+        let place = self.place(flow_and_direction(packet));
+        self.queues[place].waiting.push(now, packet);
         self.packets += 1;
         self.bytes += u64::from(packet.size());
         Ok(())
@@ -112,12 +146,11 @@ impl OnDeparture for Drr {
 
     fn dequeue(&mut self, _: Time, _: &mut Fates) -> Option<(Packet, Time)> {
         loop {
-            let &key = self.turns.front()?;
-            let queue = self.queues.get_mut(&key)?;
+            let &place = self.turns.front()?;
+            let queue = &mut self.queues[place];
             let Some(packet) = queue.waiting.first() else {
                 // Its packets have made room for others.
-                self.queues.remove(&key);
-                self.turns.pop_front();
+                self.end_turn();
                 continue;
             };
             if queue.deficit < i64::from(packet.size()) {
@@ -129,8 +162,7 @@ impl OnDeparture for Drr {
             queue.deficit -= i64::from(packet.size());
             let sent = queue.waiting.pop();
             if queue.waiting.is_empty() {
-                self.queues.remove(&key);
-                self.turns.pop_front();
+                self.end_turn();
             }
             self.count_off(packet);
             return sent;
@@ -146,12 +178,12 @@ impl OnDeparture for Drr {
     }
 
     fn list(&self, packets: &mut Vec<Packet>) {
-        packets.extend(self.turns.iter().flat_map(|key| self.queues[key].waiting.iter()));
+        packets.extend(self.turns.iter().flat_map(|&place| self.queues[place].waiting.iter()));
     }
 }
 
-fn flow_and_direction(packet: Packet) -> u64 {
-    u64::from(packet.flow().number()) << 1 | u64::from(packet.is_ack())
+fn flow_and_direction(packet: Packet) -> usize {
+    packet.flow().index() << 1 | usize::from(packet.is_ack())
 }
 
 #[cfg(test)]

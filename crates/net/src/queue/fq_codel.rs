@@ -1,6 +1,8 @@
 //! Fair queueing with controlled delay.
 
+use std::cmp::Reverse;
 use std::collections::VecDeque;
+use std::num::NonZeroU32;
 
 use optcp_des::mix;
 use optcp_units::{Bytes, Duration, Time};
@@ -30,10 +32,12 @@ pub struct FqCodel {
     quantum: i64,
     limit: QueueLimit,
     seed: u64,
+    /// By number, the place of a queue among `queues` once a packet has come to it.
+    places: Vec<Option<NonZeroU32>>,
     queues: Vec<FlowQueue>,
-    /// Queues that have just become active, and the others that hold packets or did a turn ago.
-    new: VecDeque<u32>,
-    old: VecDeque<u32>,
+    /// Places of queues that have just become active, and the others that hold packets or did a turn ago.
+    new: VecDeque<usize>,
+    old: VecDeque<usize>,
     packets: usize,
     bytes: u64,
 }
@@ -69,6 +73,7 @@ const BATCH: usize = 64;
 
 #[derive(Clone, Debug, Default)]
 struct FlowQueue {
+    number: usize,
     waiting: Fifo,
     law: Law,
     deficit: i64,
@@ -76,18 +81,27 @@ struct FlowQueue {
 }
 
 impl FqCodel {
-    /// The queue of a packet.
+    /// The place of the queue of a packet.
     #[expect(clippy::cast_possible_truncation, reason = "less than the number of queues")]
-    fn queue_of(&self, packet: Packet) -> u32 {
+    fn place(&mut self, packet: Packet) -> usize {
         let key = u64::from(packet.flow().number()) << 1 | u64::from(packet.is_ack());
         let hash = mix(self.seed ^ mix(key));
-        ((u128::from(hash) * self.queues.len() as u128) >> 64) as u32
+        let number = ((u128::from(hash) * self.places.len() as u128) >> 64) as usize;
+        if let Some(place) = self.places[number] {
+            return place.get() as usize - 1;
+        }
+        self.queues.push(FlowQueue { number, ..FlowQueue::default() });
+        self.places[number] = u32::try_from(self.queues.len()).ok().and_then(NonZeroU32::new);
+        self.queues.len() - 1
     }
 
-    /// Drops from the head of the queue with most bytes.
+    /// Drops from the head of the queue with most bytes; of several, of that with the least number.
     fn make_room(&mut self, fates: &mut Fates) {
-        let fattest =
-            (0..self.queues.len()).rev().max_by_key(|&queue| self.queues[queue].waiting.bytes());
+        let fat = |&place: &usize| {
+            let queue = &self.queues[place];
+            (queue.waiting.bytes(), Reverse(queue.number))
+        };
+        let fattest = (0..self.queues.len()).max_by_key(fat);
         let Some(fattest) = fattest else { return };
         let half = self.queues[fattest].waiting.len().div_ceil(2);
         for _ in 0..half.min(BATCH) {
@@ -114,7 +128,8 @@ impl OnDeparture for FqCodel {
             quantum: i64::try_from(quantum.count()).unwrap_or(i64::MAX / 2),
             limit: link.limit,
             seed: link.stream.clone().map_or(0, |mut stream| stream.next_u64()),
-            queues: vec![FlowQueue::default(); flows as usize],
+            places: vec![None; flows as usize],
+            queues: Vec::new(),
             new: VecDeque::new(),
             old: VecDeque::new(),
             packets: 0,
@@ -137,13 +152,13 @@ impl OnDeparture for FqCodel {
         while !self.limit.has_room(beside + self.packets, bytes + self.bytes, packet.size()) {
             self.make_room(fates);
         }
-        let number = self.queue_of(packet);
-        let queue = &mut self.queues[number as usize];
+        let place = self.place(packet);
+        let queue = &mut self.queues[place];
         queue.waiting.push(now, packet);
         if !queue.active {
             queue.active = true;
             queue.deficit = self.quantum;
-            self.new.push_back(number);
+            self.new.push_back(place);
         }
         self.packets += 1;
         self.bytes += u64::from(packet.size());
@@ -154,12 +169,12 @@ impl OnDeparture for FqCodel {
         loop {
             let fresh = !self.new.is_empty();
             let list = if fresh { &mut self.new } else { &mut self.old };
-            let &number = list.front()?;
-            let queue = &mut self.queues[number as usize];
+            let &place = list.front()?;
+            let queue = &mut self.queues[place];
             if queue.deficit <= 0 {
                 queue.deficit += self.quantum;
                 list.pop_front();
-                self.old.push_back(number);
+                self.old.push_back(place);
                 continue;
             }
             let told = fates.len();
@@ -171,7 +186,7 @@ impl OnDeparture for FqCodel {
                 // A queue that was new goes to the end of the old ones once: else it could be new again at once and
                 // starve them (RFC 8290 section 4.2).
                 if fresh && !self.old.is_empty() {
-                    self.old.push_back(number);
+                    self.old.push_back(place);
                 } else {
                     queue.active = false;
                 }
@@ -196,7 +211,7 @@ impl OnDeparture for FqCodel {
 
     fn list(&self, packets: &mut Vec<Packet>) {
         let active = self.new.iter().chain(&self.old);
-        packets.extend(active.flat_map(|&number| self.queues[number as usize].waiting.iter()));
+        packets.extend(active.flat_map(|&place| self.queues[place].waiting.iter()));
     }
 }
 
