@@ -13,7 +13,7 @@ from optcp.papers.assume import Assumed, built_in, overrides
 from optcp.papers.exhibit import Exhibit, Findings, Setup, defined, rows
 from optcp.papers.gmpls import section5
 from optcp.papers.gmpls.fig7 import settling
-from optcp.papers.gmpls.paper import FAILURE_S, PAPER, PS, SOURCES, WINDOW_S
+from optcp.papers.gmpls.paper import PAPER, PS, SOURCES
 from optcp.papers.gmpls.section5_2 import resampled, settled_s
 from optcp.papers.verdict import row
 
@@ -35,13 +35,12 @@ SEEDS, QUICK_SEEDS = 60, 3
 MESH_SEEDS, QUICK_MESH_SEEDS = 30, 2
 DELTA_MS = (0, 50, 250)
 WITHOUT = "no failure"
-BEFORE_S = 1.0
-"""Over how long the queue before the failure is taken."""
+BEFORE_S, WINDOW_S, AFTER_S = 1.0, 1.5, 5.0
+"""How long the queue is watched before the failure, how long goodput behind it, and how much longer runs last."""
 
 MESH = "germany50"
 MESH_DELTA_MS = 50
 MESH_FAILURE_S = 3.0
-MESH_WINDOW_S = (3.0, 4.5)
 MESH_STARTS_S = (2.5, 4.5)
 """When the flows start whose completion times count."""
 MESH_BEFORE, MESH_AFTER = "Erfurt->Wuerzburg", "Kassel->Fulda"
@@ -68,7 +67,7 @@ DISCIPLINES: dict[str, tuple[str, dict[str, str]]] = {
     "pie": ('{{ kind = "pie", limit = "{deep} packets" }}', {}),
     "pie, ecn": ('{{ kind = "pie", limit = "{deep} packets", ecn = true }}', ECN),
     "step, dctcp": ('{{ kind = "step", limit = "{deep} packets", threshold = "{step} packets" }}', DCTCP),
-    "dualpi2, prague": ('{{ kind = "dualpi2", limit = "{deep} packets" }}', PRAGUE),
+    "dualpi2, prague": ('{{ kind = "dualpi2", limit = "{deep} packets", min_delay = "{mark_us} us" }}', PRAGUE),
 }
 """The queue of each, and what its senders do differently."""
 BASE = next(iter(DISCIPLINES))
@@ -100,6 +99,11 @@ def window_settings(value: Value) -> list[tuple[str, str]]:
     return [("tcp.all.window_limit", text), ("tcp.all.initial_ssthresh", text)]
 
 
+def failure_settings(value: Value) -> list[tuple[str, str]]:
+    """When the link fails, and so when the run ends."""
+    return [("failures.0.at", f"{value} s"), ("stop", f"{float(value) + AFTER_S:g} s")]
+
+
 def ruled_ports(text: str) -> str:
     """Read which ports have the discipline."""
     if text not in ("all", "backbone"):
@@ -120,6 +124,7 @@ SECTION5 = (
         for one in section5.ASSUMED
         if one.name in ("backbone_bps", "access_share", "queue_packets", "link_delay_ms", "packet_bytes")
     ),
+    Assumed("failure_s", 20, assume.positive_int, failure_settings),
     Assumed("window_packets", "unlimited", window, window_settings),
     Assumed("flows", "10+10, 100+100", section5.flow_readings, lambda _: []),
     *(one for one in section5.ASSUMED if one.name == "start_spread_ms"),
@@ -133,6 +138,7 @@ ASSUMED = (
     *SECTION5,
     of_queues("deep_times", 10),
     of_queues("step_packets", 20),
+    of_queues("dualpi2_min_delay_us", 800),
     Assumed("ruled_ports", "all", ruled_ports, lambda _: []),
     *ON_MESH[1:],
     of_queues("mesh_queue_packets", 200),
@@ -144,7 +150,8 @@ ASSUMED = (
 
 def queues(chosen: Chosen, shallow: Value, step: Value, path: str) -> dict[str, dict[str, str]]:
     """Each discipline's settings: the queue at a key path, and its senders."""
-    sizes = {"shallow": shallow, "deep": int(shallow) * int(chosen["deep_times"]), "step": step}
+    deep, mark_us = int(shallow) * int(chosen["deep_times"]), chosen["dualpi2_min_delay_us"]
+    sizes = {"shallow": shallow, "deep": deep, "step": step, "mark_us": mark_us}
     return {name: {path: queue.format(**sizes), **tcp} for name, (queue, tcp) in DISCIPLINES.items()}
 
 
@@ -180,16 +187,18 @@ def readings(chosen: Chosen) -> list[str]:
 
 
 def seeds(grid: str, size: Size) -> int:
-    """Fewer on the mesh, whose runs are longer."""
+    """Fewer on the mesh, whose runs are longer; a quick look leaves out what is largest."""
+    if size.is_quick and grid == "100+100":
+        return 0
     return size.of(MESH_SEEDS, QUICK_MESH_SEEDS) if grid == MESH else size.of(SEEDS, QUICK_SEEDS)
 
 
 def find(found: Found) -> Findings:
     """What a failure costs in goodput and time under each discipline, and how long the queue is before and after."""
-    backbone_bps, access_share = found.number("backbone_bps"), found.number("access_share")
     shown = []
     for reading in readings(found.chosen):
-        shown += of_section5(found.done[reading], f"section 5, {reading}", backbone_bps, access_share)
+        if found.done[reading].seeds:
+            shown += of_section5(found, reading)
     return Findings([*shown, *of_mesh(found.done[MESH], found.number("mesh_bps"))], notes=NOTES)
 
 
@@ -200,9 +209,9 @@ def costs(good: Cells, delta_ms: int) -> dict[str, Estimates]:
     return {"cost_pct": cost.mean(), "cost_minus_drop_tail_points": (cost - cost.at(queue=BASE)).mean()}
 
 
-def goodputs(good: Cells, delta_ms: str, rate_bps: float, span_s: float) -> dict[str, Estimates]:
+def goodputs(good: Cells, delta_ms: str, rate_bps: float) -> dict[str, Estimates]:
     """Goodput in per cent of a rate, and against drop-tail."""
-    pct = 100 * 8 / span_s / rate_bps * good.at(delta_ms=delta_ms)
+    pct = 100 * 8 / WINDOW_S / rate_bps * good.at(delta_ms=delta_ms)
     return {"goodput_pct": pct.mean(), "minus_drop_tail_points": (pct - pct.at(queue=BASE)).mean()}
 
 
@@ -248,46 +257,48 @@ class Queues:
         return (1000 / PS * self.longest_ps.at(delta_ms=delta_ms, port=port, time=until_s)).mean()
 
 
-def of_section5(done: Done, world: str, backbone_bps: float, access_share: float) -> list[Row]:
+def of_section5(found: Found, reading: str) -> list[Row]:
     """The rows of an interpretation of section 5's world."""
+    done, world, failure_s = found.done[reading], f"section 5, {reading}", found.number("failure_s")
+    backbone_bps, end_s = found.number("backbone_bps"), failure_s + WINDOW_S
     goodput, held = done["goodput"].cells(), done.once(Queues.of)
-    good = goodput.between(*WINDOW_S).total("group")
-    span_s = (FAILURE_S - BEFORE_S, FAILURE_S)
-    before = held.mean_ms(WITHOUT, BEFORE, span_s, access_share * backbone_bps)
-    window_s = WINDOW_S[1] - WINDOW_S[0]
-    found = rows({"queue_before_ms": before, **goodputs(good, WITHOUT, backbone_bps, window_s)}, key={"world": world})
+    good = goodput.between(failure_s, end_s).total("group")
+    access_bps = found.number("access_share") * backbone_bps
+    before = held.mean_ms(WITHOUT, BEFORE, (failure_s - BEFORE_S, failure_s), access_bps)
+    shown = rows({"queue_before_ms": before, **goodputs(good, WITHOUT, backbone_bps)}, key={"world": world})
     for delta_ms in DELTA_MS:
-        metrics = {**goodputs(good, str(delta_ms), backbone_bps, window_s), **costs(good, delta_ms)}
+        delta, switch_s = str(delta_ms), failure_s + delta_ms / 1000
+        metrics = {**goodputs(good, delta, backbone_bps), **costs(good, delta_ms)}
         if delta_ms:
-            gain = 100 * (good.at(delta_ms=str(delta_ms)) / good.at(delta_ms=str(DELTA_MS[0])) - 1)
+            gain = 100 * (good.at(delta_ms=delta) / good.at(delta_ms=str(DELTA_MS[0])) - 1)
             metrics["rel_goodput_pct"] = gain.mean()
-        switch_s = FAILURE_S + delta_ms / 1000
-        metrics["queue_after_ms"] = held.mean_ms(str(delta_ms), AFTER, (switch_s, WINDOW_S[1]), backbone_bps)
-        metrics["longest_ms"] = held.longest_ms(str(delta_ms), AFTER, WINDOW_S[1])
-        found += rows(metrics, key=key_of(world, delta_ms))
+        metrics["queue_after_ms"] = held.mean_ms(delta, AFTER, (switch_s, end_s), backbone_bps)
+        metrics["longest_ms"] = held.longest_ms(delta, AFTER, end_s)
+        shown += rows(metrics, key=key_of(world, delta_ms))
         for queue in DISCIPLINES:
-            switched = goodput.at(queue=queue, delta_ms=str(delta_ms), group="switched")
-            settled = resampled(settling(switched, switch_s), settled_s)
-            found.append(row({"world": world, "queue": queue, "delta_ms": delta_ms}, "settle_s", None, settled, ""))
-    return found
+            switched = goodput.at(queue=queue, delta_ms=delta, group="switched")
+            settled = resampled(settling(switched, switch_s, failure_s + AFTER_S), settled_s)
+            shown.append(row({"world": world, "queue": queue, "delta_ms": delta_ms}, "settle_s", None, settled, ""))
+    return shown
 
 
 def of_mesh(done: Done, rate_bps: float) -> list[Row]:
     """The rows of the mesh."""
-    good, held = done["goodput"].between(*MESH_WINDOW_S).total("group"), done.once(Queues.of)
-    span_s = (MESH_FAILURE_S - BEFORE_S, MESH_FAILURE_S)
-    found = rows({"queue_before_ms": held.mean_ms(WITHOUT, MESH_BEFORE, span_s, rate_bps)}, key={"world": MESH})
-    delta_ms = str(MESH_DELTA_MS)
+    end_s = MESH_FAILURE_S + WINDOW_S
+    good, held = done["goodput"].between(MESH_FAILURE_S, end_s).total("group"), done.once(Queues.of)
+    before = held.mean_ms(WITHOUT, MESH_BEFORE, (MESH_FAILURE_S - BEFORE_S, MESH_FAILURE_S), rate_bps)
+    delta = str(MESH_DELTA_MS)
     metrics = costs(good, MESH_DELTA_MS)
     for name, times_ms in (("mean", done.once(mean_time_ms)), ("p95", done.once(slow_time_ms))):
-        extra = times_ms.at(delta_ms=delta_ms) - times_ms.at(delta_ms=WITHOUT)
-        metrics[f"completion_{name}_ms"] = times_ms.at(delta_ms=delta_ms).mean()
+        extra = times_ms.at(delta_ms=delta) - times_ms.at(delta_ms=WITHOUT)
+        metrics[f"completion_{name}_ms"] = times_ms.at(delta_ms=delta).mean()
         metrics[f"extra_{name}_ms"] = extra.mean()
         metrics[f"extra_{name}_minus_drop_tail_ms"] = (extra - extra.at(queue=BASE)).mean()
-    after_s = (MESH_FAILURE_S + MESH_DELTA_MS / 1000, MESH_WINDOW_S[1])
-    metrics["queue_after_ms"] = held.mean_ms(delta_ms, MESH_AFTER, after_s, rate_bps)
-    metrics["longest_ms"] = held.longest_ms(delta_ms, MESH_AFTER, MESH_WINDOW_S[1])
-    return [*found, *rows(metrics, key=key_of(MESH, MESH_DELTA_MS))]
+    switch_s = MESH_FAILURE_S + MESH_DELTA_MS / 1000
+    metrics["queue_after_ms"] = held.mean_ms(delta, MESH_AFTER, (switch_s, end_s), rate_bps)
+    metrics["longest_ms"] = held.longest_ms(delta, MESH_AFTER, end_s)
+    shown = rows({"queue_before_ms": before}, key={"world": MESH})
+    return [*shown, *rows(metrics, key=key_of(MESH, MESH_DELTA_MS))]
 
 
 def key_of(world: str, delta_ms: int) -> Callable[[Key], Key]:
