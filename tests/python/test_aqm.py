@@ -71,29 +71,36 @@ def study(run, delays):
 
 def test_every_discipline_with_and_without_a_failure():
     grids = AQM.studies(chosen(), Options())
-    assert {name: len(grid.branches) for name, grid in grids.items()} == {"10+10": 40, "100+100": 40, MESH: 20}
+    assert {name: len(grid.branches) for name, grid in grids.items()} == {
+        "10+10": 40,
+        "100+100": 40,
+        "10+10, backbone only": 40,
+        "100+100, backbone only": 40,
+        MESH: 20,
+    }
     first, *_, last = grids["10+10"].branches
     assert first.resolved["failures"] == []
     assert [axis.values for axis in grids["10+10"].axes] == [tuple(DISCIPLINES), DELAYS]
     assert last.resolved["tcp"]["all"]["congestion"] == "prague"
     assert {link[way]["discipline"]["kind"] for link in last.resolved["links"] for way in WAYS} == {"dualpi2"}
-    assert AQM.seeds(MESH, Size.asked(quick=True, seeds=None)) == 2
+    quick = Size.asked(quick=True, seeds=None)
+    assert [AQM.seeds(name, quick) for name in grids] == [3, 0, 0, 0, 2]
 
 
 def test_the_discipline_may_rule_the_backbone_alone():
     grids = AQM.studies(chosen(ruled_ports="backbone", flows="10+10"), Options())
-    codel = grids["10+10"].branches[2 * len(DELAYS)]
+    codel = grids["10+10, backbone only"].branches[2 * len(DELAYS)]
     ruled = {link["name"] for link in codel.resolved["links"] if "discipline" in link["forward"]}
     assert ruled == {f"{one}-{two}" for one, two in pairwise(["L0", "L1", "L2", "L3"])} | {
         f"{one}-{two}" for one, two in pairwise(["L4", "L5", "L6", "L7"])
     } | {"L1-L5", "L6-L2"}
-    with pytest.raises(InputError, match="expected all or backbone"):
+    with pytest.raises(InputError, match="expected all, backbone"):
         chosen(ruled_ports="none")
 
 
 def test_rows_of_hand_made_runs():
     done = {"10+10": study(section5_run, DELAYS), "100+100": study(section5_run, DELAYS)}
-    evaluation = AQM.evaluate(chosen(), {**done, MESH: study(mesh_run, MESH_DELAYS)})
+    evaluation = AQM.evaluate(chosen(ruled_ports="all", failure_s="5"), {**done, MESH: study(mesh_run, MESH_DELAYS)})
     rows = {row.name: row.measured for row in evaluation.rows}
     assert len(rows) == len(evaluation.rows)
     assert not evaluation.claims
@@ -109,6 +116,7 @@ def test_rows_of_hand_made_runs():
     assert of(world, "pie", "cost_pct", 50) == pytest.approx(25)
     assert of(world, "pie", "cost_minus_drop_tail_points", 50) == pytest.approx(-25)
     assert of(world, "pie", "rel_goodput_pct", 250) == 0
+    assert of(world, "pie", "cost_minus_dropping_points", 250) == pytest.approx(25)
     assert of(world, "codel, ecn", "queue_before_ms") == pytest.approx(10)
     assert of(world, "codel, ecn", "queue_after_ms", 250) == pytest.approx(10)
     assert of(world, "codel, ecn", "queue_after_ms", 0) == pytest.approx(10 * 25 / 30, abs=1e-4)
@@ -118,6 +126,7 @@ def test_rows_of_hand_made_runs():
     assert of(MESH, "codel", "cost_pct", 50) == pytest.approx(10)
     assert of(MESH, "codel", "extra_mean_ms", 50) == pytest.approx(200)
     assert of(MESH, "codel", "completion_p95_ms", 50) == pytest.approx(1200)
+    assert of(MESH, "fq-codel", "extra_p95_minus_dropping_ms", 50) == pytest.approx(100)
     assert of(MESH, "fq-codel", "extra_p95_minus_drop_tail_ms", 50) == pytest.approx(-100)
     assert of(MESH, "codel", "queue_before_ms") == pytest.approx(10)
     assert of(MESH, "codel", "queue_after_ms", 50) == pytest.approx(20)

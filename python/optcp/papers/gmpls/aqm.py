@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from optcp.study import Done, Grid
     from optcp.study.stored_run import StoredRun
 
-SEEDS, QUICK_SEEDS = 60, 3
+SEEDS, QUICK_SEEDS = 40, 3
 MESH_SEEDS, QUICK_MESH_SEEDS = 30, 2
 DELTA_MS = (0, 50, 250)
 WITHOUT = "no failure"
@@ -76,14 +76,16 @@ BASE = next(iter(DISCIPLINES))
 NOTES = [
     "Goodput is of all flows together in the first 1.5 s after the failure: in section 5's world in per cent of the "
     "backbone's rate (two sets of flows of 9 Mb/s each come to share 10 Mb/s), and `minus_drop_tail_points` against "
-    "drop-tail, by seed. `cost_pct` is how much less it is than in the same world without the failure, by seed, and "
-    "`cost_minus_drop_tail_points` that against drop-tail. Rows without `delta_ms` are of the world without a failure.",
+    "drop-tail. `cost_pct` is how much less it is than in the same world without the failure; "
+    "`cost_minus_drop_tail_points` is that against drop-tail, `cost_minus_dropping_points` with ECN against the same "
+    "queue that drops. All are by seed. Rows without `delta_ms` are of the world without a failure.",
     f"`queue_before_ms` is the mean queue of the last second before the failure, at {BEFORE} and on {MESH} at "
     f"{MESH_BEFORE}; `queue_after_ms` that at {AFTER} and {MESH_AFTER} from the switch until 1.5 s after the failure; "
     "`longest_ms` is the longest that a packet has taken there by then. `settle_s` is of the switched flows, by the "
     "rule of gmpls/fig7.",
     f"Completion times are of the flows that start from {MESH_STARTS_S[0]} to {MESH_STARTS_S[1]} s; `extra_mean_ms` "
     "and `extra_p95_ms` are against the same world without the failure, by seed.",
+    "`backbone only`: the access, A->L0 among it, stays drop-tail with the paper's queue.",
     "With step and dualpi2 the senders are others too, as these queues ask for.",
 ]
 
@@ -105,10 +107,11 @@ def failure_settings(value: Value) -> list[tuple[str, str]]:
 
 
 def ruled_ports(text: str) -> str:
-    """Read which ports have the discipline."""
-    if text not in ("all", "backbone"):
-        raise ValueError("expected all or backbone")
-    return text
+    """Read which ports have the discipline: ``all``, ``backbone``, or both of these worlds."""
+    places = [part.strip() for part in text.split(",")]
+    if not set(places) <= {"all", "backbone"}:
+        raise ValueError("expected all, backbone, or all, backbone")
+    return ", ".join(dict.fromkeys(places))
 
 
 def of_queues(name: str, value: int) -> Assumed:
@@ -139,7 +142,7 @@ ASSUMED = (
     of_queues("deep_times", 10),
     of_queues("step_packets", 20),
     of_queues("dualpi2_min_delay_us", 800),
-    Assumed("ruled_ports", "all", ruled_ports, lambda _: []),
+    Assumed("ruled_ports", "all, backbone", ruled_ports, lambda _: []),
     *ON_MESH[1:],
     of_queues("mesh_queue_packets", 200),
     of_queues("mesh_step_packets", 12),
@@ -156,12 +159,12 @@ def queues(chosen: Chosen, shallow: Value, step: Value, path: str) -> dict[str, 
 
 
 def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
-    """Section 5's world under each interpretation of its flows, and the mesh: every discipline and delay."""
+    """Section 5's worlds and the mesh: every discipline and delay."""
 
-    def section5_world(reading: str) -> Grid:
+    def section5_world(reading: str, place: str) -> Grid:
         per_source = int(reading.partition("+")[0]) // SOURCES
         settings = [*overrides(SECTION5, chosen), ("parameters.flows_per_source", f"{per_source}")]
-        path = "parameters.queue" if chosen["ruled_ports"] == "all" else BACKBONE
+        path = "parameters.queue" if place == "all" else BACKBONE
         axes = {
             "queue": queues(chosen, chosen["queue_packets"], chosen["step_packets"], path),
             "delta_ms": {
@@ -170,7 +173,7 @@ def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
             },
         }
         return options.grid(
-            section5.SCENARIO, [*settings, ("observe", OBSERVE)], axes, f"gmpls aqm, section 5, {reading}"
+            section5.SCENARIO, [*settings, ("observe", OBSERVE)], axes, f"gmpls aqm, section 5, {reading}, {place}"
         )
 
     mesh_axes = {
@@ -178,17 +181,22 @@ def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
         "delta_ms": {WITHOUT: {"failures": "[]"}, str(MESH_DELTA_MS): {}},
     }
     mesh = options.grid(MESH_SCENARIO, overrides(ON_MESH, chosen), mesh_axes, f"gmpls aqm, {MESH}")
-    return {**{reading: section5_world(reading) for reading in readings(chosen)}, MESH: mesh}
+    return {**{name: section5_world(*world) for name, world in worlds(chosen).items()}, MESH: mesh}
 
 
-def readings(chosen: Chosen) -> list[str]:
-    """The interpretations of section 5's number of flows."""
-    return str(chosen["flows"]).split(", ")
+def worlds(chosen: Chosen) -> dict[str, tuple[str, str]]:
+    """Names of section 5's worlds, to an interpretation of its number of flows and which ports have the discipline."""
+    readings, places = (str(chosen[name]).split(", ") for name in ("flows", "ruled_ports"))
+    return {
+        reading if place == "all" else f"{reading}, backbone only": (reading, place)
+        for place in places
+        for reading in readings
+    }
 
 
 def seeds(grid: str, size: Size) -> int:
     """Fewer on the mesh, whose runs are longer; a quick look leaves out what is largest."""
-    if size.is_quick and grid == "100+100":
+    if size.is_quick and grid not in ("10+10", MESH):
         return 0
     return size.of(MESH_SEEDS, QUICK_MESH_SEEDS) if grid == MESH else size.of(SEEDS, QUICK_SEEDS)
 
@@ -196,17 +204,29 @@ def seeds(grid: str, size: Size) -> int:
 def find(found: Found) -> Findings:
     """What a failure costs in goodput and time under each discipline, and how long the queue is before and after."""
     shown = []
-    for reading in readings(found.chosen):
-        if found.done[reading].seeds:
-            shown += of_section5(found, reading)
+    for name in worlds(found.chosen):
+        if found.done[name].seeds:
+            shown += of_section5(found, name)
     return Findings([*shown, *of_mesh(found.done[MESH], found.number("mesh_bps"))], notes=NOTES)
 
 
-def costs(good: Cells, delta_ms: int) -> dict[str, Estimates]:
-    """What a failure costs in goodput, of bytes over ``queue`` and ``delta_ms``."""
+def cost_pct(good: Cells, delta_ms: int) -> Cells:
+    """What a failure costs, in per cent of the goodput without it, of bytes over ``queue`` and ``delta_ms``."""
     lost = "a run without any goodput in the window where nothing fails: its cost has no meaning"
-    cost = 100 * (1 - defined(good.at(delta_ms=str(delta_ms)) / good.at(delta_ms=WITHOUT), lost))
+    return 100 * (1 - defined(good.at(delta_ms=str(delta_ms)) / good.at(delta_ms=WITHOUT), lost))
+
+
+def costs(cost: Cells) -> dict[str, Estimates]:
+    """That, and against drop-tail."""
     return {"cost_pct": cost.mean(), "cost_minus_drop_tail_points": (cost - cost.at(queue=BASE)).mean()}
+
+
+def of_marking(cells: Cells, metric: str, world: str, delta_ms: int) -> list[Row]:
+    """What is different where a queue marks by ECN in place of dropping."""
+    marking = {name: f"{name}, ecn" for name in DISCIPLINES if f"{name}, ecn" in DISCIPLINES}
+    dropping = cells.part(queue=tuple(marking))
+    difference = replace(cells.part(queue=tuple(marking.values())), axes=dropping.axes) - dropping
+    return rows({metric: difference.mean()}, key=key_of(world, delta_ms))
 
 
 def goodputs(good: Cells, delta_ms: str, rate_bps: float) -> dict[str, Estimates]:
@@ -257,9 +277,9 @@ class Queues:
         return (1000 / PS * self.longest_ps.at(delta_ms=delta_ms, port=port, time=until_s)).mean()
 
 
-def of_section5(found: Found, reading: str) -> list[Row]:
-    """The rows of an interpretation of section 5's world."""
-    done, world, failure_s = found.done[reading], f"section 5, {reading}", found.number("failure_s")
+def of_section5(found: Found, name: str) -> list[Row]:
+    """The rows of one of section 5's worlds."""
+    done, world, failure_s = found.done[name], f"section 5, {name}", found.number("failure_s")
     backbone_bps, end_s = found.number("backbone_bps"), failure_s + WINDOW_S
     goodput, held = done["goodput"].cells(), done.once(Queues.of)
     good = goodput.between(failure_s, end_s).total("group")
@@ -268,13 +288,15 @@ def of_section5(found: Found, reading: str) -> list[Row]:
     shown = rows({"queue_before_ms": before, **goodputs(good, WITHOUT, backbone_bps)}, key={"world": world})
     for delta_ms in DELTA_MS:
         delta, switch_s = str(delta_ms), failure_s + delta_ms / 1000
-        metrics = {**goodputs(good, delta, backbone_bps), **costs(good, delta_ms)}
+        cost = cost_pct(good, delta_ms)
+        metrics = {**goodputs(good, delta, backbone_bps), **costs(cost)}
         if delta_ms:
             gain = 100 * (good.at(delta_ms=delta) / good.at(delta_ms=str(DELTA_MS[0])) - 1)
             metrics["rel_goodput_pct"] = gain.mean()
         metrics["queue_after_ms"] = held.mean_ms(delta, AFTER, (switch_s, end_s), backbone_bps)
         metrics["longest_ms"] = held.longest_ms(delta, AFTER, end_s)
         shown += rows(metrics, key=key_of(world, delta_ms))
+        shown += of_marking(cost, "cost_minus_dropping_points", world, delta_ms)
         for queue in DISCIPLINES:
             switched = goodput.at(queue=queue, delta_ms=delta, group="switched")
             settled = resampled(settling(switched, switch_s, failure_s + AFTER_S), settled_s)
@@ -288,17 +310,19 @@ def of_mesh(done: Done, rate_bps: float) -> list[Row]:
     good, held = done["goodput"].between(MESH_FAILURE_S, end_s).total("group"), done.once(Queues.of)
     before = held.mean_ms(WITHOUT, MESH_BEFORE, (MESH_FAILURE_S - BEFORE_S, MESH_FAILURE_S), rate_bps)
     delta = str(MESH_DELTA_MS)
-    metrics = costs(good, MESH_DELTA_MS)
+    cost = cost_pct(good, MESH_DELTA_MS)
+    metrics, marking = costs(cost), of_marking(cost, "cost_minus_dropping_points", MESH, MESH_DELTA_MS)
     for name, times_ms in (("mean", done.once(mean_time_ms)), ("p95", done.once(slow_time_ms))):
         extra = times_ms.at(delta_ms=delta) - times_ms.at(delta_ms=WITHOUT)
         metrics[f"completion_{name}_ms"] = times_ms.at(delta_ms=delta).mean()
         metrics[f"extra_{name}_ms"] = extra.mean()
         metrics[f"extra_{name}_minus_drop_tail_ms"] = (extra - extra.at(queue=BASE)).mean()
+        marking += of_marking(extra, f"extra_{name}_minus_dropping_ms", MESH, MESH_DELTA_MS)
     switch_s = MESH_FAILURE_S + MESH_DELTA_MS / 1000
     metrics["queue_after_ms"] = held.mean_ms(delta, MESH_AFTER, (switch_s, end_s), rate_bps)
     metrics["longest_ms"] = held.longest_ms(delta, MESH_AFTER, end_s)
     shown = rows({"queue_before_ms": before}, key={"world": MESH})
-    return [*shown, *rows(metrics, key=key_of(MESH, MESH_DELTA_MS))]
+    return [*shown, *rows(metrics, key=key_of(MESH, MESH_DELTA_MS)), *marking]
 
 
 def key_of(world: str, delta_ms: int) -> Callable[[Key], Key]:
