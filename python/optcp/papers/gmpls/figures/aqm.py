@@ -48,7 +48,8 @@ def _section5(result: Result) -> Figure:
                     panel.set_xscale("log")
                     panel.set_xticks([1, 10, 100], ["1", "10", "100"])
                     panel.set_xticks([], minor=True)
-            line[len(worlds) // 2].set_xlabel(label)
+            # Under all panels, of which there may be an even number.
+            line[(len(worlds) - 1) // 2].set_xlabel(label, x=0.5 if len(worlds) % 2 else 1.1)
         for panel, world in zip(panels[0], worlds, strict=True):
             panel.set_title(world.removeprefix("section 5, ").replace(", ", ",\n"))
         marks, labels = panels[0][0].get_legend_handles_labels()
