@@ -53,6 +53,7 @@ OBSERVE = (
     '{ name = "ports", kind = "ports", links = [["A", "L0"], ["L5", "L6"]], interval = "50 ms" }]'
 )
 BACKBONE = "links.3.queue"
+"""The key path of the backbone's queues in the scenario."""
 
 ECN = {"tcp.all.ecn": "rfc3168"}
 DCTCP = {"tcp.all.congestion": "dctcp", "tcp.all.ecn": "dctcp", "tcp.all.ect_packets": "all"}

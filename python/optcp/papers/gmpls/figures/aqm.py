@@ -30,15 +30,16 @@ MESH_METRICS = {
 @draws("gmpls/aqm")
 def aqm(result: Result) -> list[Figure]:
     """One figure for section 5's worlds, a column a world, and one for the mesh."""
-    return [_section5(result), _mesh(result)]
+    worlds = [world for world in dict.fromkeys(str(row.key["world"]) for row in result.rows) if world != MESH]
+    # A quick look may have none of section 5's worlds.
+    return [*([_section5(result, worlds)] if worlds else []), _mesh(result)]
 
 
-def _section5(result: Result) -> Figure:
+def _section5(result: Result, worlds: list[str]) -> Figure:
     caption = (
         "Section 5's world: what the failure costs in goodput of the first 1.5 s against the same world without it, "
         "less the same with drop-tail; and the mean queue at L5->L6; by δ, with 95 % intervals."
     )
-    worlds = [world for world in dict.fromkeys(str(row.key["world"]) for row in result.rows) if world != MESH]
     with canvas(8.2, 5.6) as figure:
         panels = figure.subplots(len(METRICS), len(worlds), sharey=True, sharex="row", squeeze=False)
         for line, (metric, label) in zip(panels, METRICS.items(), strict=True):
