@@ -2,7 +2,8 @@
 
 After ``optcp reproduce gmpls --seeds 600 --out DIR``: ``python docs/images/draw.py gmpls DIR`` draws figures of the
 report; only the ink is fixed, because a picture in a Markdown page does not follow light and dark. After the commands
-of docs/papers/todays-tcp.md: ``python docs/images/draw.py today DIR``. After ``optcp reproduce das --out DIR``:
+of docs/papers/todays-tcp.md: ``python docs/images/draw.py today DIR``. After ``optcp reproduce gmpls/aqm --out DIR``:
+``python docs/images/draw.py aqm DIR``. After ``optcp reproduce das --out DIR``:
 ``python docs/images/draw.py das DIR``, and likewise lbas and obs. From the stored studies of
 docs/papers/sensitivity.md: ``python docs/images/draw.py sensitivity docs/papers``.
 """
@@ -20,7 +21,7 @@ from PIL import Image
 
 from optcp import stored
 from optcp.papers.das import figures as das
-from optcp.papers.gmpls.figures import section5
+from optcp.papers.gmpls.figures import aqm, section5
 from optcp.papers.lbas.figures import smaller, tables
 from optcp.papers.model import Result
 from optcp.papers.obs.figures import curves, windows
@@ -32,6 +33,7 @@ HERE = Path(__file__).parent
 WANTED = {
     "gmpls/fig7-10+10-mean over seeds": "gmpls-fig7.png",
     "gmpls/table3": "gmpls-table3.png",
+    "gmpls/aqm-section 5": "gmpls-aqm.png",
     "das/fig1": "das-fig1.png",
     "das/fig2-run": "das-fig2.png",
     "das/fig4": "das-fig4.png",
@@ -88,6 +90,12 @@ def report(directory: Path) -> None:
     with mock.patch.object(section5, "render", save):
         for name, draw in (("fig7", section5.fig7), ("table3", section5.table3)):
             draw(read(directory, name))
+
+
+def queues(directory: Path) -> None:
+    """Draw a protection switch under several queue disciplines."""
+    with mock.patch.object(aqm, "render", save):
+        aqm.aqm(read(directory, "aqm"))
 
 
 def reroute(directory: Path) -> None:
@@ -155,6 +163,7 @@ def studies(directory: Path) -> None:
 if __name__ == "__main__":
     draw = {
         "gmpls": report,
+        "aqm": queues,
         "today": today,
         "das": reroute,
         "lbas": bundles,

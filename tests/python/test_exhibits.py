@@ -21,6 +21,7 @@ from optcp.tables import rate_text, show_result
 
 IDS = [*MADE]
 ALL = [
+    "gmpls/aqm",
     "gmpls/every-scheme",
     *(f"gmpls/fig{number}" for number in (4, 7, 8, 10, 11, 12, 13, 14, 15, 16, 18, 19)),
     *(f"gmpls/section{number}" for number in ("5.2", "5.3", "7.2")),

@@ -492,7 +492,7 @@ def test_where_nothing_can_be_evaluated_the_verb_fails(stored_runs, table3):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["gmpls"], "gmpls is a paper; name one of its exhibits: gmpls/every-scheme, gmpls/fig4"),
+        (["gmpls"], "gmpls is a paper; name one of its exhibits: gmpls/aqm, gmpls/every-scheme, gmpls/fig4"),
         (["gmpls/table33"], "did you mean 'gmpls/table3'"),
         (["gmpls/table3", "--over", "queue_packets=200..15"], "from a lower to a higher"),
         (["gmpls/table3", "--samples", "6"], "power of two"),

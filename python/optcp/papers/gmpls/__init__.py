@@ -1,5 +1,6 @@
 """The GMPLS paper: protection switching speed, change of RTT, switch-back, and four protection schemes."""
 
+from optcp.papers.gmpls.aqm import AQM
 from optcp.papers.gmpls.every_scheme import EVERY_SCHEME
 from optcp.papers.gmpls.fig4 import FIG4
 from optcp.papers.gmpls.fig7 import FIG7
@@ -24,6 +25,6 @@ from optcp.papers.gmpls.table8 import TABLE8
 
 # fmt: off
 EXHIBITS = (
-    EVERY_SCHEME, FIG4, FIG7, FIG8, FIG10, FIG11, FIG12, FIG13, FIG14, FIG15, FIG16, FIG18, FIG19,
+    AQM, EVERY_SCHEME, FIG4, FIG7, FIG8, FIG10, FIG11, FIG12, FIG13, FIG14, FIG15, FIG16, FIG18, FIG19,
     SECTION5_2, SECTION5_3, SECTION7_2, TABLE3, TABLE4, TABLE5, TABLE6, TABLE8,
 )

@@ -142,19 +142,21 @@ def settles_in_a_second(world: World, **_: float) -> Parts:
     return parts
 
 
-def settling(goodput: Cells, switch_s: float) -> NDArray[np.float64]:
-    """Goodput as :func:`settle_s` wants it, a row a seed: from the switch on, and the mean of (9 s, 10 s].
+def settling(goodput: Cells, switch_s: float, end_s: float = END_S) -> NDArray[np.float64]:
+    """Goodput as :func:`settle_s` wants it, a row a seed: from the switch on, and the mean of the last second.
 
     Parameters
     ----------
     goodput
         Bytes over ``time`` alone.
+    end_s
+        When the last second ends.
     """
     interval_s = goodput.axes[0].numbers[0]  # type: ignore[index]
     step, first = round(SETTLE_STEP_S / interval_s), round(switch_s / interval_s)
-    count = (goodput.axes[0].bound(END_S) - first) // step
+    count = (goodput.axes[0].bound(end_s) - first) // step
     intervals = goodput.values[:, first : first + count * step].reshape(-1, count, step).sum(axis=2)
-    return np.column_stack([intervals, goodput.between(END_S - 1, END_S) * SETTLE_STEP_S])
+    return np.column_stack([intervals, goodput.between(end_s - 1, end_s) * SETTLE_STEP_S])
 
 
 def settle_s(curves: NDArray[np.float64]) -> NDArray[np.float64]:
