@@ -14,7 +14,9 @@ use optcp_optical::bundle::{Bundle, Selection};
 use optcp_optical::burst::{Assembler, Assembly, BurstPath, Carrier, Hybrid, Size, Timer};
 use optcp_optical::switching::{BurstCore, Conversion, Fibre, FibreId, Scheduling};
 use optcp_tcp::Profile;
-use optcp_tcp::config::{AckKind, Config, CongestionKind, DuplicateAckKind, Pacing, RecoveryKind};
+use optcp_tcp::config::{
+    AckKind, Config, CongestionKind, DuplicateAckKind, Ecn, Pacing, RecoveryKind,
+};
 use optcp_traffic::{
     Constant, ExponentialSize, FractalRenewal, FractionalNoise, OnOff, PacketRate, PacketSize,
     Poisson, Process, RenewalShape,
@@ -252,7 +254,8 @@ impl Draw {
             CongestionKind::Cubic if window_limit % 3 == 1 => CongestionKind::Lp,
             other => other,
         };
-        Config { window_limit, congestion, ack, ack_delay, duplicate_acks, ..base }
+        let ecn = if self.one_in(2) { Ecn::ALL[self.place(Ecn::ALL)] } else { base.ecn };
+        Config { window_limit, congestion, ack, ack_delay, duplicate_acks, ecn, ..base }
     }
 
     fn at(&mut self) -> Time {
