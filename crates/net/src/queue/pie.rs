@@ -191,6 +191,9 @@ fn scale(probability: f64) -> f64 {
 }
 
 #[cfg(test)]
+mod recorded;
+
+#[cfg(test)]
 mod tests {
     use optcp_des::Streams;
 
@@ -265,7 +268,7 @@ mod tests {
         let mut one = pie(&PieParameters::default());
         one.catch_up(Time::ZERO + ms(60), Time::ZERO + ms(35));
         let mut other = pie(&PieParameters::default());
-        [20, 5, 0, 0].map(|delay| other.update(ms(delay)));
+        [20, 5, 0, 0].into_iter().for_each(|delay| other.update(ms(delay)));
         assert_eq!((one.probability, one.old_delay), (other.probability, other.old_delay));
         assert_eq!(one.due, Time::ZERO + ms(75));
     }

@@ -124,6 +124,23 @@ impl OnArrival for Red {
     }
 
     fn decide(&mut self, backlog: &Backlog, packet: Packet) -> Verdict {
+        self.judge(backlog, packet, Red::draw)
+    }
+
+    fn restart(&mut self) {
+        (self.average, self.beyond) = (0.0, false);
+        self.max_probability = self.parameters.max_probability;
+    }
+}
+
+impl Red {
+    /// Decides, with a number from 0 to 1 where chance is asked.
+    fn judge(
+        &mut self,
+        backlog: &Backlog,
+        packet: Packet,
+        draw: impl FnOnce(&mut Red) -> f64,
+    ) -> Verdict {
         self.learn(backlog);
         self.since.0 += 1;
         self.since.1 += u64::from(packet.size());
@@ -143,7 +160,7 @@ impl OnArrival for Red {
             }
             Region::Between(probability) => {
                 let probability = self.spread(probability, packet.size());
-                probability > 0.0 && self.draw() <= probability
+                probability > 0.0 && draw(self) <= probability
             }
         };
         if !chosen {
@@ -157,13 +174,6 @@ impl OnArrival for Red {
         }
     }
 
-    fn restart(&mut self) {
-        (self.average, self.beyond) = (0.0, false);
-        self.max_probability = self.parameters.max_probability;
-    }
-}
-
-impl Red {
     /// The average learns of what a packet finds.
     fn learn(&mut self, backlog: &Backlog) {
         let mut kept = 1.0 - self.parameters.weight;
@@ -248,6 +258,9 @@ fn power(base: f64, exponent: u64) -> f64 {
     }
     result
 }
+
+#[cfg(test)]
+mod recorded;
 
 #[cfg(test)]
 mod tests {
