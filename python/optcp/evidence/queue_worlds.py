@@ -18,40 +18,40 @@ CODEPOINTS = ("not-ect", "ect1", "ect0")
 """By the number of the ECN field."""
 LINUX_RED: Tables = {
     "kind": "red",
-    "limit": "301500 B",
-    "min": "31500 B",
-    "max": "91500 B",
+    "limit": "300000 B",
+    "min": "30000 B",
+    "max": "90000 B",
     "weight": 1 / 16,
     "gentle": False,
     "wait": False,
     "mean_packet": "1500 B",
 }
 LINUX: dict[str, Tables] = {
-    "fifo": {"kind": "drop-tail", "limit": "101 packets"},
-    "head-drop": {"kind": "head-drop", "limit": "101 packets"},
-    "codel": {"kind": "codel", "limit": "1001 packets"},
-    "codel-ecn": {"kind": "codel", "limit": "1001 packets", "ecn": True},
-    "codel-10-50": {"kind": "codel", "limit": "2001 packets", "target": "10 ms", "interval": "50 ms"},
-    "codel-ce": {"kind": "codel", "limit": "1001 packets", "ecn": True, "ce_threshold": "999 us"},
-    "fq-codel": {"kind": "fq-codel", "limit": "10241 packets", "quantum": "1500 B"},
+    "fifo": {"kind": "drop-tail", "limit": "100 packets"},
+    "head-drop": {"kind": "head-drop", "limit": "100 packets"},
+    "codel": {"kind": "codel", "limit": "1000 packets"},
+    "codel-ecn": {"kind": "codel", "limit": "1000 packets", "ecn": True},
+    "codel-10-50": {"kind": "codel", "limit": "2000 packets", "target": "10 ms", "interval": "50 ms"},
+    "codel-ce": {"kind": "codel", "limit": "1000 packets", "ecn": True, "ce_threshold": "999 us"},
+    "fq-codel": {"kind": "fq-codel", "limit": "10240 packets", "quantum": "1500 B"},
     "fq-codel-small": {
         "kind": "fq-codel",
-        "limit": "201 packets",
+        "limit": "200 packets",
         "quantum": "300 B",
         "interval": "50 ms",
         "ecn": False,
     },
-    "pie": {"kind": "pie", "limit": "1001 packets"},
-    "pie-ecn": {"kind": "pie", "limit": "1001 packets", "ecn": True},
-    "pie-20": {"kind": "pie", "limit": "501 packets", "target": "20 ms", "update": "30 ms"},
+    "pie": {"kind": "pie", "limit": "1000 packets"},
+    "pie-ecn": {"kind": "pie", "limit": "1000 packets", "ecn": True},
+    "pie-20": {"kind": "pie", "limit": "500 packets", "target": "20 ms", "update": "30 ms"},
     "red": LINUX_RED,
     "red-ecn": LINUX_RED | {"ecn": True},
     "red-adaptive": LINUX_RED | {"adaptive": True},
-    "step-20": {"kind": "step", "limit": "6668 packets", "threshold": "20 packets"},
-    "step-40": {"kind": "step", "limit": "6668 packets", "threshold": "40 packets"},
+    "step-20": {"kind": "step", "limit": "6666 packets", "threshold": "19 packets"},
+    "step-40": {"kind": "step", "limit": "6666 packets", "threshold": "39 packets"},
     "dualpi2": {
         "kind": "dualpi2",
-        "limit": "10001 packets",
+        "limit": "10000 packets",
         "update": "16 ms",
         "alpha": 0.16,
         "beta": 3.2,
@@ -59,18 +59,23 @@ LINUX: dict[str, Tables] = {
         "range": "0 s",
     },
 }
-"""Disciplines of Linux. Limits and thresholds are one packet more than there: the packet in transmission counts here.
-A threshold of ``step`` is not, since it is one to exceed here, and one to reach there.
+"""Disciplines of Linux, as ``tc`` told them. Lengths are the same: what the token bucket is about to send still counts there
+(``qdisc_peek_head`` leaves it in the queue, ``qdisc_peek_dequeued`` counts it on). ``step`` marks from its threshold on
+there, beyond it here.
 """
 NS3_PIE: Tables = {"kind": "pie", "limit": "1001 packets", "mean_packet": "1000 B", "derandomize": False}
 NS3: dict[str, Tables] = {
-    **{name: LINUX[name] for name in ("codel", "codel-ecn", "codel-10-50", "fq-codel", "fq-codel-small")},
+    "codel": {"kind": "codel", "limit": "1001 packets"},
+    "codel-ecn": {"kind": "codel", "limit": "1001 packets", "ecn": True},
+    "codel-10-50": {"kind": "codel", "limit": "2001 packets", "target": "10 ms", "interval": "50 ms"},
+    "fq-codel": LINUX["fq-codel"] | {"limit": "10241 packets"},
+    "fq-codel-small": LINUX["fq-codel-small"] | {"limit": "201 packets"},
     "pie": NS3_PIE,
     "pie-20": NS3_PIE | {"limit": "501 packets", "target": "20 ms", "update": "30 ms"},
     "pie-derandomised": NS3_PIE | {"derandomize": True},
     "pie-ecn": NS3_PIE | {"ecn": True},
 }
-"""Disciplines of ns-3, in the same way."""
+"""Disciplines of ns-3; limits are one packet more: the packet in transmission counts here, and not there."""
 NOT_STATED = {
     "Linux, `prio` and `drr`": "each class has a limit of its own there, and the longest loses nothing to the others",
     "Linux, DualPI2 with DCTCP": "a filter puts DCTCP's ECT(0) into the L queue; here the codepoint alone decides",
