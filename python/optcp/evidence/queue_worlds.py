@@ -59,9 +59,9 @@ LINUX: dict[str, Tables] = {
         "range": "0 s",
     },
 }
-"""Disciplines of Linux, as ``tc`` told them. Lengths are the same: what the token bucket is about to send still counts there
-(``qdisc_peek_head`` leaves it in the queue, ``qdisc_peek_dequeued`` counts it on). ``step`` marks from its threshold on
-there, beyond it here.
+"""Disciplines of Linux, as ``tc`` told them. Lengths are the same: what the token bucket is about to send still counts
+there (``qdisc_peek_head`` leaves it in the queue, ``qdisc_peek_dequeued`` counts it on). ``step`` marks from its
+threshold on there, beyond it here.
 """
 NS3_PIE: Tables = {"kind": "pie", "limit": "1001 packets", "mean_packet": "1000 B", "derandomize": False}
 NS3: dict[str, Tables] = {
@@ -77,12 +77,12 @@ NS3: dict[str, Tables] = {
 }
 """Disciplines of ns-3; limits are one packet more: the packet in transmission counts here, and not there."""
 NOT_STATED = {
-    "Linux, `prio` and `drr`": "each class has a limit of its own there, and the longest loses nothing to the others",
-    "Linux, DualPI2 with DCTCP": "a filter puts DCTCP's ECT(0) into the L queue; here the codepoint alone decides",
+    "Linux, `prio` and `drr`": "each class has a limit of its own there, all share one here",
+    "Linux, DualPI2 with DCTCP": "a filter puts DCTCP's ECT(0) into the L queue, here the codepoint alone decides",
     "ns-3, `pie-rate`": "it estimates the departure rate, which is known here",
-    "ns-2, worlds `law`": "their arrivals and draws are given: the test `ns_2_decides_alike_at_each_arrival` in "
-    "`crates/net/src/queue/red.rs` has them",
-    "ns-3, worlds `red`": "the same arrivals with draws that are not recorded",
+    "ns-2, RED in bytes": "it counts whole packets since the last drop",
+    "ns-2, RED with thresholds of its own choice": "they follow from a target delay there",
+    "ns-3, RED at ns-2's arrivals": "its draws are not recorded",
 }
 """Recorded worlds that are not run, and why."""
 
@@ -95,7 +95,7 @@ def recorded(program: str) -> dict[str, Any]:
 
 def discipline(name: str, known: Mapping[str, Tables]) -> Tables | None:
     """The discipline of a world, which begins its name; None where there is none that does the same."""
-    return known.get(name.split(" ")[0])
+    return known.get(name.split(" ", maxsplit=1)[0])
 
 
 def constant(queue: Tables, sources: Sequence[Mapping[str, Any]], seconds: float) -> Scenario:
@@ -136,7 +136,7 @@ def constant(queue: Tables, sources: Sequence[Mapping[str, Any]], seconds: float
 FAST: Tables = {"rate": "100 Gbps", "queue": "unlimited"}
 
 
-def greedy(  # noqa: PLR0913 - what a world consists of
+def greedy(
     queue: Tables,
     flows: Sequence[Mapping[str, str]],
     tcp: Mapping[str, Tables],
@@ -166,10 +166,7 @@ def greedy(  # noqa: PLR0913 - what a world consists of
             "nodes": [{"names": ["L", "R", *(f"S{number}" for number in range(len(flows)))]}],
             "links": [
                 {"chain": ["L", "R"], "rate": rate, "delay": delay, "queue": queue, "reverse": FAST},
-                *(
-                    {"chain": [f"S{number}", "L"], "delay": flow["delay"], **own}
-                    for number, flow in enumerate(flows)
-                ),
+                *({"chain": [f"S{number}", "L"], "delay": flow["delay"], **own} for number, flow in enumerate(flows)),
             ],
             "flows": [
                 {
@@ -249,10 +246,15 @@ def linux_flows(world: Mapping[str, Any], queue: Tables) -> Scenario:
     )
 
 
-def ns3_dctcp(world: Mapping[str, Any]) -> Scenario:
+NS3_ACKS = {"ack": "delayed", "ack_counting": "segments", "increase": "whole-segments"}
+"""ACKs of ns-3 (``DelAckCount`` of 2), and what its ``TcpLinuxReno``, of which DCTCP is a child, makes of them."""
+
+
+def dctcp(world: Mapping[str, Any], acks: Mapping[str, str]) -> Scenario:
     """DCTCP over a threshold; ns-3's queue lacks the packet in transmission and one that its device holds."""
     queue = {"kind": "step", "limit": "10002 packets", "threshold": f"{world['threshold_packets'] + 1} packets"}
     sender = {"profile": "rfc", "recovery": "sack", "mss": "1448 B", "header": "52 B", "initial_window": 10}
+    sender |= {"congestion": "dctcp", "ecn": "dctcp", **acks}
     rtt_us = world["rtt_us"]
     flows = [
         {
@@ -265,7 +267,7 @@ def ns3_dctcp(world: Mapping[str, Any]) -> Scenario:
     return greedy(
         queue,
         flows,
-        {"dctcp": {**sender, "congestion": "dctcp", "ecn": "dctcp"}},
+        {"dctcp": sender},
         rate=f"{world['bps'] / 1e6:g} Mbps",
         access_rate=f"{world['bps'] / 1e5:g} Mbps",
         delay=f"{rtt_us / 4!r} us",
