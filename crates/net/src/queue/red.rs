@@ -24,8 +24,10 @@ use crate::{DropReason, Packet, QueueLimit};
 /// Those of [`RedParameters`]; `min` and `max` in packets or in bytes. In bytes the average is one of bytes, and the
 /// probability grows with the packet's size.
 /// # Limits
-/// The average counts the packet in transmission (ns-2's and Linux's do not), but not the one that comes. Beyond `max`
-/// nothing is marked; ns-2 stops marking at a probability of its own instead (`mark_p_`).
+/// The average counts the packet in transmission (ns-2's does not; Linux's does where the link is a token bucket), but not
+/// the one that comes. Beyond `max` nothing is marked; Linux marks there too, ns-2 unless it has a probability from which on
+/// it drops (`mark_p_`). ns-2 lets pass what finds no more than one packet waiting, however great the average, and spares the
+/// first one afterwards even beyond `max`.
 #[derive(Clone, Debug)]
 pub struct Red {
     parameters: RedParameters,
