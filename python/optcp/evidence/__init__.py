@@ -11,6 +11,7 @@ from optcp.evidence.friendliness import FRIENDLINESS
 from optcp.evidence.kernel import KERNEL
 from optcp.evidence.loss import DELAYED_ACK, LOSS
 from optcp.evidence.packetdrill import PACKETDRILL
+from optcp.evidence.queues import QUEUES
 from optcp.evidence.share import SHARE
 
 EXPERIMENTS = (
@@ -28,5 +29,6 @@ EXPERIMENTS = (
     FRIENDLINESS,
     BBR_SHARE,
     BBR3_SHARE,
+    QUEUES,
 )
 """In the order of the page."""

@@ -19,6 +19,8 @@ FOLDER = "evidence"
 """Where stored results are, beside the page."""
 QUANTITY = "quantity"
 """The part of a key that makes columns in place of rows."""
+TABLE = "rows"
+"""The part of a key by which such a table is cut into several."""
 
 HEAD = """\
 # TCP: evidence from outside
@@ -84,11 +86,17 @@ def _table(headings: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
 
 
 def _folded(result: Result) -> str:
-    """The table of a result with several quantities of each case: a line a case, a column a quantity."""
-    quantities = list(dict.fromkeys(row.key[QUANTITY] for row in result.rows))
-    keys = [name for name in dict.fromkeys(name for row in result.rows for name in row.key) if name != QUANTITY]
+    """The tables of a result with several quantities of each case: a line a case, a column a quantity."""
+    tables = dict.fromkeys(row.key.get(TABLE, "") for row in result.rows)
+    cut = {name: [row for row in result.rows if row.key.get(TABLE, "") == name] for name in tables}
+    return "\n".join((f"`{name}`:\n\n" if name else "") + _lines(rows, result) for name, rows in cut.items())
+
+
+def _lines(rows: Sequence[Row], result: Result) -> str:
+    quantities = list(dict.fromkeys(row.key[QUANTITY] for row in rows))
+    keys = [name for name in dict.fromkeys(name for row in rows for name in row.key) if name not in {QUANTITY, TABLE}]
     lines: dict[tuple[str, ...], dict[str, str]] = {}
-    for row in result.rows:
+    for row in rows:
         case = tuple(row.key.get(name, "") for name in keys)
         beside = "".join(f" ({_missed(row.value, one)})" for one in row.outside)
         lines.setdefault(case, {})[row.key[QUANTITY]] = f"{row.value:.{_digits(row, result)}f}{beside}"

@@ -20,8 +20,8 @@ use crate::{DropReason, Packet, QueueLimit};
 /// # Limits
 /// Distances are whole picoseconds, rounded down: the square root is one of integers, of interval^2 / count. Linux has an
 /// approximation of the reciprocal root instead (a Newton step for each drop, 16 bits), and so have simulators that
-/// follow it: the second distance is 0.18 % longer there, later ones differ less. What would be dropped and can be marked
-/// is marked and sent, as in Linux: RFC 8289 does not say.
+/// follow it: the distance at a count of two is half an interval there, not 0.71 of it, later ones differ less. What would
+/// be dropped and can be marked is marked and sent, as in Linux: RFC 8289 does not say.
 #[derive(Clone, Debug)]
 pub struct Codel {
     parameters: CodelParameters,

@@ -26,6 +26,8 @@ use crate::{DropReason, Packet, QueueLimit};
 /// Those of [`FqCodelParameters`], and the limit, which counts the packet in transmission.
 /// # Limits
 /// The hash is SplitMix64 of flow and direction, with a seed of the port's own that each run draws.
+/// CoDel spares the last packet of each queue (`mtu`), as RFC 8290 applies RFC 8289; Linux spares it only where no other queue
+/// holds one.
 #[derive(Clone, Debug)]
 pub struct FqCodel {
     parameters: CodelParameters,

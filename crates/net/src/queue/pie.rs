@@ -21,7 +21,8 @@ use crate::{DropReason, Packet};
 /// Those of [`PieParameters`].
 /// # Limits
 /// The delay is that of a packet that comes now, known exactly from what stands in front of a link of known rate: the
-/// departure rate is not estimated (section 4.2 leaves the way open). Updates fall on whole multiples of `update` since
+/// departure rate is not estimated (section 4.2 leaves the way open); Linux takes how long the packet waited that left last,
+/// adds 2 % an update above 250 ms, and lets the probability exceed one. Updates fall on whole multiples of `update` since
 /// the start of the run. What is done at the instants between two packets is done when the second comes. A failure of the
 /// link, which empties the queue, begins anew.
 #[derive(Clone, Debug)]
@@ -189,6 +190,9 @@ fn scale(probability: f64) -> f64 {
         [(1e-6, 2048.0), (1e-5, 512.0), (1e-4, 128.0), (1e-3, 32.0), (1e-2, 8.0), (0.1, 2.0)];
     STEPS.iter().find(|(below, _)| probability < *below).map_or(1.0, |&(_, by)| by)
 }
+
+#[cfg(test)]
+mod recorded;
 
 #[cfg(test)]
 mod tests {

@@ -24,8 +24,10 @@ use crate::{DropReason, Packet, QueueLimit};
 /// Those of [`RedParameters`]; `min` and `max` in packets or in bytes. In bytes the average is one of bytes, and the
 /// probability grows with the packet's size.
 /// # Limits
-/// The average counts the packet in transmission (ns-2's and Linux's do not), but not the one that comes. Beyond `max`
-/// nothing is marked; ns-2 stops marking at a probability of its own instead (`mark_p_`).
+/// The average counts the packet in transmission (ns-2's does not; Linux's does where the link is a token bucket), but not
+/// the one that comes. Beyond `max` nothing is marked; Linux marks there too, ns-2 unless it has a probability from which on
+/// it drops (`mark_p_`). ns-2 lets pass what finds no more than one packet waiting, however great the average, and spares the
+/// first one afterwards even beyond `max`.
 #[derive(Clone, Debug)]
 pub struct Red {
     parameters: RedParameters,
@@ -124,6 +126,23 @@ impl OnArrival for Red {
     }
 
     fn decide(&mut self, backlog: &Backlog, packet: Packet) -> Verdict {
+        self.judge(backlog, packet, Red::draw)
+    }
+
+    fn restart(&mut self) {
+        (self.average, self.beyond) = (0.0, false);
+        self.max_probability = self.parameters.max_probability;
+    }
+}
+
+impl Red {
+    /// Decides, with a number from 0 to 1 where chance is asked.
+    fn judge(
+        &mut self,
+        backlog: &Backlog,
+        packet: Packet,
+        draw: impl FnOnce(&mut Red) -> f64,
+    ) -> Verdict {
         self.learn(backlog);
         self.since.0 += 1;
         self.since.1 += u64::from(packet.size());
@@ -143,7 +162,7 @@ impl OnArrival for Red {
             }
             Region::Between(probability) => {
                 let probability = self.spread(probability, packet.size());
-                probability > 0.0 && self.draw() <= probability
+                probability > 0.0 && draw(self) <= probability
             }
         };
         if !chosen {
@@ -157,13 +176,6 @@ impl OnArrival for Red {
         }
     }
 
-    fn restart(&mut self) {
-        (self.average, self.beyond) = (0.0, false);
-        self.max_probability = self.parameters.max_probability;
-    }
-}
-
-impl Red {
     /// The average learns of what a packet finds.
     fn learn(&mut self, backlog: &Backlog) {
         let mut kept = 1.0 - self.parameters.weight;
@@ -248,6 +260,9 @@ fn power(base: f64, exponent: u64) -> f64 {
     }
     result
 }
+
+#[cfg(test)]
+mod recorded;
 
 #[cfg(test)]
 mod tests {

@@ -13,7 +13,8 @@ below a token bucket of one packet (``tbf rate R burst 1501``), which is the lin
 bucket asks for the next packet as soon as it has let one go, and holds it until its time has come. So the discipline
 gives a packet away when a link would begin to send it, and what comes out comes at the end of its sending time. Only
 the first packet of a busy period goes at once: it is as if the link had just sent one. The packet that the token bucket
-holds is none of the discipline's any more. ``netem`` delays what the receiver sends back by the whole round trip.
+holds still counts in the discipline's length: ``qdisc_peek_head`` leaves it in the queue (FIFOs, RED), and
+``qdisc_peek_dequeued`` counts it on (the others). ``netem`` delays what the receiver sends back by the round trip.
 ``disciplines`` holds what was asked for, and last what ``tc -d qdisc show`` said of it.
 
 ``udp`` worlds: a burst of four packets at instant 0 (the first leaves at once, the others wait), and from ``first_ns``
