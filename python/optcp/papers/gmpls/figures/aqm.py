@@ -44,9 +44,10 @@ def _section5(result: Result, worlds: list[str]) -> Figure:
         panels = figure.subplots(len(METRICS), len(worlds), sharey=True, sharex="row", squeeze=False)
         for line, (metric, label) in zip(panels, METRICS.items(), strict=True):
             for panel, world in zip(line, worlds, strict=True):
-                _panel(panel, _rows(result, world, metric))
                 if metric == QUEUE:
                     panel.set_xscale("log")
+                _panel(panel, _rows(result, world, metric))
+                if metric == QUEUE:
                     panel.set_xticks([1, 10, 100], ["1", "10", "100"])
                     panel.set_xticks([], minor=True)
             # Under all panels, of which there may be an even number.
