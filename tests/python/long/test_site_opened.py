@@ -119,7 +119,7 @@ def test_dark_and_light_are_switched_and_kept(page, built):
 def test_the_gallerys_pictures_of_runs_and_studies_are_made_by_their_commands(tmp_path):
     chapters = (ROOT / "docs" / "gallery.md").read_text(encoding="utf-8").split("\n## ")[1:3]
     shown = re.findall(r"images/([^)]+)\)\n\n```\n(.*?)\n```", "".join(chapters), re.DOTALL)
-    assert len(shown) == 6
+    assert len(shown) == 7
     for command in dict.fromkeys(command for _, commands in shown for command in commands.splitlines()):
         command_in(tmp_path, *shlex.split(command)[1:])
     for name, _ in shown:
