@@ -8,7 +8,6 @@ use crate::acknowledgment::{Ack, Timestamp};
 use crate::config::{Config, Measurement, TimeoutBasis, WindowValidation};
 use crate::ecn::Feedback;
 use crate::info::{CongestionState, Tally, TcpInfo};
-use crate::marks::Kind;
 use crate::recovery::LossRecovery;
 use crate::seq::Seq;
 use crate::tcb::Tcb;
@@ -156,17 +155,12 @@ impl Sender {
         tcb.read_stamps(now, ack);
         let (advances, answers) = (ack.seq > tcb.una, ack.seq >= tcb.una);
         let opens = tcb.opens() && advances;
-        if answers && let Some(ecn) = &mut tcb.ecn {
-            // What acknowledges no data may be the SYN-ACK again, whose flags say something else.
-            let bare = tcb.config.handshake && ack.seq == Seq::ZERO.next();
-            match (opens, bare) {
-                (true, _) => ecn.open(ack.marking),
-                (false, true) => ecn.pass_over(),
-                (false, false) => ecn.receive(ack),
-            }
+        let hears = answers && tcb.ecn.is_some();
+        if hears {
+            tcb.hear(ack, opens);
         }
         self.recovery.on_ack(tcb, now, ack);
-        if answers && tcb.ecn.is_some() {
+        if hears {
             self.recovery.on_marks(tcb);
         }
         if advances || (answers && self.recovery.in_recovery()) {
@@ -294,13 +288,9 @@ impl Sender {
         self.counts.sent += 1;
         self.counts.retransmissions += u64::from(retransmission);
         let stamp = if tcb.config.timestamps { tcb.stamp(now) } else { 0 };
-        let marking = match &mut tcb.ecn {
+        let marking = match tcb.ecn {
             None => Marking::NONE,
-            Some(ecn) => ecn.marking(match () {
-                () if tcb.config.handshake && seq == Seq::ZERO => Kind::Syn,
-                () if retransmission => Kind::Again,
-                () => Kind::New,
-            }),
+            Some(_) => tcb.marking(seq, retransmission),
         };
         Some(Transmission { seq, size: tcb.wire_size(seq), retransmission, stamp, marking })
     }

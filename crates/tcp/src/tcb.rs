@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use optcp_units::{Bytes, Duration, Time};
+use optcp_units::{Bytes, Duration, Marking, Time};
 
 use crate::acknowledgment::{Ack, Timestamp};
 use crate::config::{
@@ -13,7 +13,7 @@ use crate::congestion::event::{AckEvent, DeliveryEvent, Stamps};
 use crate::congestion::{CongestionControl, SlowStart, WindowUse};
 use crate::delivery::DeliveryRate;
 use crate::info::Tally;
-use crate::marks::EcnSender;
+use crate::marks::{EcnSender, Kind};
 use crate::pacing::{Pacer, UNMEASURED};
 use crate::rtt::{RetransmissionTimer, Span};
 use crate::seq::Seq;
@@ -112,6 +112,32 @@ impl Tcb {
         tcb
     }
 
+    /// An ACK that is no older than others may say something of marks; whether it `opens` the connection.
+    // Apart from what every ACK does, as few connections know of marks.
+    #[inline(never)]
+    pub(crate) fn hear(&mut self, ack: &Ack, opens: bool) {
+        let Some(ecn) = &mut self.ecn else { return };
+        // What acknowledges no data may be the SYN-ACK again, whose flags say something else.
+        let bare = self.config.handshake && ack.seq == Seq::ZERO.next();
+        match (opens, bare) {
+            (true, _) => ecn.open(ack.marking),
+            (false, true) => ecn.pass_over(),
+            (false, false) => ecn.receive(ack),
+        }
+    }
+
+    /// What the headers of a segment that is sent now say of congestion.
+    #[inline(never)]
+    pub(crate) fn marking(&mut self, seq: Seq, again: bool) -> Marking {
+        let syn = self.config.handshake && seq == Seq::ZERO;
+        let kind = match () {
+            () if syn => Kind::Syn,
+            () if again => Kind::Again,
+            () => Kind::New,
+        };
+        self.ecn.as_mut().map_or(Marking::NONE, |ecn| ecn.marking(kind))
+    }
+
     /// Congestion control learns what is understood of marks.
     pub(crate) fn tell_feedback(&mut self) {
         if let Some(ecn) = &self.ecn {
@@ -178,12 +204,14 @@ impl Tcb {
     /// An ACK has come, perhaps with the receiver's timestamp on it.
     #[inline]
     pub(crate) fn read_stamps(&mut self, now: Time, ack: &Ack) {
-        self.stamps = ack.stamp.map(|sent| {
+        // Either all ACKs have one or none has.
+        if let Some(sent) = ack.stamp {
             // The receiver's clock stands at nought at time zero.
             let (now, here) = (self.stamp(now), self.stamp(Time::ZERO));
             let echo = ack.echo;
-            Stamps { now, echo, one_way: sent.wrapping_add(here).wrapping_sub(echo) }
-        });
+            let one_way = sent.wrapping_add(here).wrapping_sub(echo);
+            self.stamps = Some(Stamps { now, echo, one_way });
+        }
     }
 
     /// The beginning of the tick at which an echoed timestamp was read, `now` at the latest.

@@ -75,6 +75,8 @@ impl LossRecovery {
     }
 
     /// See [`Recovery::on_marks`].
+    // Apart from what every ACK does, as few connections know of marks.
+    #[inline(never)]
     pub(crate) fn on_marks(&mut self, tcb: &mut Tcb) {
         each!(self, it => it.on_marks(tcb));
     }
