@@ -37,8 +37,7 @@ def section5_run(queue, delay):
     held, longest = np.zeros((2, 200)), np.zeros((2, 200), dtype="u8")
     held[0, 80:100], held[1, 105:] = 11_250, 12_500
     longest[1, 100:] = 20 * PS // 1000
-    more = {"marked": np.zeros((2, 200), dtype="u8")} if "ecn" in queue else {}
-    ports = {"interval_s": 0.05, "ports": ["A->L0", "L5->L6"], "mean_bytes": held, "longest_ps": longest, **more}
+    ports = {"interval_s": 0.05, "ports": ["A->L0", "L5->L6"], "mean_bytes": held, "longest_ps": longest}
     return {"goodput": {"interval_s": 0.05, "groups": ["switched", "fixed"], "bytes": bytes_}, "ports": ports}
 
 

@@ -19,6 +19,7 @@ use crate::acknowledgment::Ack;
 use crate::config::{Config, Ecn, EctPackets};
 use crate::ecn::{ByteCounters, Feedback, INITIAL_COUNT, Known, ace, agreed, answers, asks, told};
 use crate::seq::Seq;
+use crate::tcb::Tcb;
 
 /// See the module's text.
 #[derive(Clone, Debug)]
@@ -51,7 +52,7 @@ pub(crate) struct EcnSender {
 
 /// What a segment is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+enum Kind {
     /// It opens the connection.
     Syn,
     /// Data that was never sent before.
@@ -93,7 +94,7 @@ impl EcnSender {
     }
 
     /// The SYN-ACK has come.
-    pub(crate) fn open(&mut self, marking: Marking) {
+    fn open(&mut self, marking: Marking) {
         self.feedback = agreed(self.asked, marking.flags());
         self.ect = ect(self.ect, self.feedback);
         if self.feedback == Feedback::Accurate {
@@ -103,14 +104,14 @@ impl EcnSender {
     }
 
     /// An ACK has come that is not older than others.
-    pub(crate) fn receive(&mut self, ack: &Ack) {
+    fn receive(&mut self, ack: &Ack) {
         self.packets = self.packets.wrapping_add(u32::from(ack.marking.is_ce()));
         self.echoes = self.feedback == Feedback::Classic && ack.marking.has(Marking::ECE);
         self.pending = Some((ack.marking.flags(), ack.counters));
     }
 
     /// An ACK has come that reports nothing.
-    pub(crate) fn pass_over(&mut self) {
+    fn pass_over(&mut self) {
         (self.pending, self.echoes) = (None, false);
     }
 
@@ -140,7 +141,7 @@ impl EcnSender {
     }
 
     /// Whether it asks for a reduction, with everything below `una` acknowledged.
-    pub(crate) fn asks(&self, una: Seq) -> bool {
+    fn asks(&self, una: Seq) -> bool {
         let over = |until: Option<Seq>| until.is_none_or(|until| una > until);
         self.echoes && over(self.marked_until) && over(self.lost_until)
     }
@@ -151,7 +152,7 @@ impl EcnSender {
     }
 
     /// A mark leads to a reduction, with everything below `max` sent.
-    pub(crate) fn on_reduction(&mut self, max: Seq) {
+    fn on_reduction(&mut self, max: Seq) {
         self.marked_until = Some(max);
         self.announces = true;
     }
@@ -168,7 +169,7 @@ impl EcnSender {
     }
 
     /// What the headers of a segment say that leaves now.
-    pub(crate) fn marking(&mut self, kind: Kind) -> Marking {
+    fn marking(&mut self, kind: Kind) -> Marking {
         let takes_marks = match self.ect_packets {
             EctPackets::Data => kind == Kind::New,
             EctPackets::Established => {
@@ -193,6 +194,85 @@ impl EcnSender {
                 Marking::new(ect, flags)
             }
         }
+    }
+}
+
+/// What a connection does about marks.
+impl Tcb {
+    /// An ACK that is no older than others may say something of marks; whether it `opens` the connection.
+    // Apart from what every ACK does, as few connections know of marks.
+    #[inline(never)]
+    pub(crate) fn hear(&mut self, ack: &Ack, opens: bool) {
+        let Some(ecn) = &mut self.ecn else { return };
+        // What acknowledges no data may be the SYN-ACK again, whose flags say something else.
+        let bare = self.config.handshake && ack.seq == Seq::ZERO.next();
+        match (opens, bare) {
+            (true, _) => ecn.open(ack.marking),
+            (false, true) => ecn.pass_over(),
+            (false, false) => ecn.receive(ack),
+        }
+    }
+
+    /// What the headers of a segment that is sent now say of congestion.
+    #[inline(never)]
+    pub(crate) fn marking(&mut self, seq: Seq, again: bool) -> Marking {
+        let syn = self.config.handshake && seq == Seq::ZERO;
+        let kind = match () {
+            () if syn => Kind::Syn,
+            () if again => Kind::Again,
+            () => Kind::New,
+        };
+        self.ecn.as_mut().map_or(Marking::NONE, |ecn| ecn.marking(kind))
+    }
+
+    /// Congestion control learns what is understood of marks.
+    pub(crate) fn tell_feedback(&mut self) {
+        if let Some(ecn) = &self.ecn {
+            self.congestion.on_feedback(ecn.feedback());
+        }
+    }
+
+    /// Whether a mark reduced the window in this window of data as a loss would have.
+    pub(crate) fn is_reduced_enough(&self) -> bool {
+        self.reduces_for_mark() && self.congestion.marks_are_losses()
+    }
+
+    /// Whether a mark reduced the window in this window of data.
+    pub(crate) fn reduces_for_mark(&self) -> bool {
+        self.ecn.as_ref().is_some_and(|ecn| ecn.reducing(self.una))
+    }
+
+    /// Whether the ACK that is being looked at reports marks, which keeps the window from growing (RFC 3168 section
+    /// 6.1.2).
+    pub(crate) fn echoes(&self) -> bool {
+        self.ecn.as_ref().is_some_and(|ecn| ecn.echoes())
+    }
+
+    /// Reduces the window if the ACK reports a mark, and none was answered in this window of data: ssthresh and cwnd
+    /// become what congestion control answers. Gives whether there is a reduction.
+    pub(crate) fn reduce_for_mark(&mut self) -> bool {
+        let Some(ecn) = &mut self.ecn else { return false };
+        // What no recovery has counted tells of nothing that was delivered.
+        ecn.deliver(0);
+        if !ecn.asks(self.una) {
+            return false;
+        }
+        ecn.on_reduction(self.max);
+        let (mss, amount) = (self.mss(), self.at_stake());
+        let Some(answer) = self.congestion.on_mark(&self.window, mss, amount) else { return false };
+        let beta = self.config.congestion.abe().filter(|_| self.config.abe);
+        let answer = beta.map_or(answer, |beta| amount * beta);
+        if self.congestion.marks_exact() {
+            self.window.ssthresh = answer.max(2.0 * mss);
+            self.window.cwnd = self.window.ssthresh;
+        } else {
+            self.round_ssthresh(answer);
+            self.shrink(answer);
+        }
+        if let Some(ecn) = &mut self.ecn {
+            ecn.reductions += 1;
+        }
+        true
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use optcp_units::{Bytes, Duration, Marking, Time};
+use optcp_units::{Bytes, Duration, Time};
 
 use crate::acknowledgment::{Ack, Timestamp};
 use crate::config::{
@@ -13,7 +13,7 @@ use crate::congestion::event::{AckEvent, DeliveryEvent, Stamps};
 use crate::congestion::{CongestionControl, SlowStart, WindowUse};
 use crate::delivery::DeliveryRate;
 use crate::info::Tally;
-use crate::marks::{EcnSender, Kind};
+use crate::marks::EcnSender;
 use crate::pacing::{Pacer, UNMEASURED};
 use crate::rtt::{RetransmissionTimer, Span};
 use crate::seq::Seq;
@@ -110,39 +110,6 @@ impl Tcb {
             tcb.tell_feedback();
         }
         tcb
-    }
-
-    /// An ACK that is no older than others may say something of marks; whether it `opens` the connection.
-    // Apart from what every ACK does, as few connections know of marks.
-    #[inline(never)]
-    pub(crate) fn hear(&mut self, ack: &Ack, opens: bool) {
-        let Some(ecn) = &mut self.ecn else { return };
-        // What acknowledges no data may be the SYN-ACK again, whose flags say something else.
-        let bare = self.config.handshake && ack.seq == Seq::ZERO.next();
-        match (opens, bare) {
-            (true, _) => ecn.open(ack.marking),
-            (false, true) => ecn.pass_over(),
-            (false, false) => ecn.receive(ack),
-        }
-    }
-
-    /// What the headers of a segment that is sent now say of congestion.
-    #[inline(never)]
-    pub(crate) fn marking(&mut self, seq: Seq, again: bool) -> Marking {
-        let syn = self.config.handshake && seq == Seq::ZERO;
-        let kind = match () {
-            () if syn => Kind::Syn,
-            () if again => Kind::Again,
-            () => Kind::New,
-        };
-        self.ecn.as_mut().map_or(Marking::NONE, |ecn| ecn.marking(kind))
-    }
-
-    /// Congestion control learns what is understood of marks.
-    pub(crate) fn tell_feedback(&mut self) {
-        if let Some(ecn) = &self.ecn {
-            self.congestion.on_feedback(ecn.feedback());
-        }
     }
 
     pub(crate) fn mss(&self) -> f64 {
@@ -264,7 +231,7 @@ impl Tcb {
     }
 
     /// What a fast retransmit or a mark puts at stake, in bytes.
-    fn at_stake(&self) -> f64 {
+    pub(crate) fn at_stake(&self) -> f64 {
         match self.config.reduction_basis {
             // RFC 5681 section 3.2 step 2: segments sent by limited transmit do not count.
             ReductionBasis::FlightSize => self.flight() - f64::from(self.limited_sent) * self.mss(),
@@ -273,7 +240,7 @@ impl Tcb {
     }
 
     /// The window falls to what ssthresh was set from.
-    fn shrink(&mut self, answer: f64) {
+    pub(crate) fn shrink(&mut self, answer: f64) {
         self.window.cwnd = match self.config.halving {
             Halving::Whole => self.whole(answer),
             Halving::Exact | Halving::WholeBytes => self.window.ssthresh,
@@ -295,56 +262,13 @@ impl Tcb {
     }
 
     /// ssthresh becomes `answer`, at least two segments (RFC 5681 equation 4).
-    fn round_ssthresh(&mut self, answer: f64) {
+    pub(crate) fn round_ssthresh(&mut self, answer: f64) {
         let half = match self.config.halving {
             Halving::Exact => answer,
             Halving::WholeBytes => answer.floor(),
             Halving::Whole | Halving::WholeSsthresh => self.whole(answer),
         };
         self.window.ssthresh = half.max(2.0 * self.mss());
-    }
-
-    /// Whether a mark reduced the window in this window of data as a loss would have.
-    pub(crate) fn is_reduced_enough(&self) -> bool {
-        self.reduces_for_mark() && self.congestion.marks_are_losses()
-    }
-
-    /// Whether a mark reduced the window in this window of data.
-    pub(crate) fn reduces_for_mark(&self) -> bool {
-        self.ecn.as_ref().is_some_and(|ecn| ecn.reducing(self.una))
-    }
-
-    /// Whether the ACK that is being looked at reports marks, which keeps the window from growing (RFC 3168 section
-    /// 6.1.2).
-    pub(crate) fn echoes(&self) -> bool {
-        self.ecn.as_ref().is_some_and(|ecn| ecn.echoes())
-    }
-
-    /// Reduces the window if the ACK reports a mark, and none was answered in this window of data: ssthresh and cwnd
-    /// become what congestion control answers. Gives whether there is a reduction.
-    pub(crate) fn reduce_for_mark(&mut self) -> bool {
-        let Some(ecn) = &mut self.ecn else { return false };
-        // What no recovery has counted tells of nothing that was delivered.
-        ecn.deliver(0);
-        if !ecn.asks(self.una) {
-            return false;
-        }
-        ecn.on_reduction(self.max);
-        let (mss, amount) = (self.mss(), self.at_stake());
-        let Some(answer) = self.congestion.on_mark(&self.window, mss, amount) else { return false };
-        let beta = self.config.congestion.abe().filter(|_| self.config.abe);
-        let answer = beta.map_or(answer, |beta| amount * beta);
-        if self.congestion.marks_exact() {
-            self.window.ssthresh = answer.max(2.0 * mss);
-            self.window.cwnd = self.window.ssthresh;
-        } else {
-            self.round_ssthresh(answer);
-            self.shrink(answer);
-        }
-        if let Some(ecn) = &mut self.ecn {
-            ecn.reductions += 1;
-        }
-        true
     }
 
     /// Tells congestion control that the retransmission timer has expired.

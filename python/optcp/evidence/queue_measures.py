@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from optcp.run import OneRun
 
 FIRST = 200
@@ -61,8 +63,7 @@ def _quantile(values: list[float], part: float) -> float:
 def unresponsive(run: OneRun, sources: int) -> dict[Name, float]:
     """Packets lost and marked, and how long they waited, by source where there are several."""
     numbers, _ = lost(run)
-    marked = run["ports"]["marked"] if "marked" in run["ports"].columns else [0]
-    found: dict[Name, float] = {("", LOST): len(numbers), ("", MARKED): int(np.sum(marked))}
+    found: dict[Name, float] = {("", LOST): len(numbers), ("", MARKED): int(np.sum(run["ports"]["marked"]))}
     for source in range(sources):
         case = f"source {source + 1}" if sources > 1 else ""
         values = waits(run, source)
@@ -78,6 +79,11 @@ def shares(run: OneRun, sources: int) -> Measured:
     return {(f"source {n + 1}", SHARE): sizes[flows == f"source{n}/S"].sum() * 8 / 5e7 for n in range(sources)}
 
 
+def jain(shares: NDArray[np.float64]) -> float:
+    """How evenly some share, 1 where all have the same (Jain, Chiu and Hawe 1984)."""
+    return float(shares.sum() ** 2 / len(shares) / np.square(shares).sum())
+
+
 def greedy(run: OneRun, rate_mbps: float) -> dict[Name, float]:
     """What flows and the link did after the warm-up."""
     ports, goodput = run["ports"], run["goodput"]
@@ -86,16 +92,15 @@ def greedy(run: OneRun, rate_mbps: float) -> dict[Name, float]:
     groups = sorted(set(goodput["group"].tolist()))
     sums = np.array([goodput["bytes"][late & (goodput["group"] == group)].sum() for group in groups], float)
     span_s = float(ports["time_ps"][0] - goodput["time_ps"][0]) / 1e12
-    marked = row.get("marked", 0)
     size = row["bytes"] / row["packets"]
     arrived = row["packets"] + row["dropped"]
     return {
         ("", GOODPUT): sums.sum() * 8e-6 / span_s,
         ("", QUEUE): row["mean_bytes"] / size,
-        ("", SIGNALS): row["dropped"] + marked,
-        ("", JAIN): sums.sum() ** 2 / len(sums) / np.square(sums).sum(),
+        ("", SIGNALS): row["dropped"] + row["marked"],
+        ("", JAIN): jain(sums),
         ("", DROPPED): row["dropped"] / arrived,
-        ("", MARKS): marked / arrived,
+        ("", MARKS): row["marked"] / arrived,
         ("", USE): row["bytes"] * 8e-6 / span_s / rate_mbps,
     }
 

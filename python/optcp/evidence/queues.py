@@ -37,6 +37,7 @@ from optcp.evidence.queue_measures import (
     Measured,
     Name,
     greedy,
+    jain,
     lost,
     same,
     shares,
@@ -151,6 +152,11 @@ def _range(rows: Iterable[Measured]) -> dict[Name, tuple[float, float]]:
     return {name: (min(values), max(values)) for name, values in found.items() if any(values)}
 
 
+def _repetitions(world: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """The runs of a world of Linux."""
+    return [world["runs"][0] if run.get("same_as_first") else run for run in world["runs"]]
+
+
 def _record(lost_in_all: float, marked: float, sojourn_ms: list[list[float]]) -> dict[Name, float]:
     """The same of a record."""
     found: dict[Name, float] = {("", LOST): lost_in_all, ("", MARKED): marked}
@@ -213,8 +219,6 @@ def _constant_linux() -> Iterable[World]:
         if not (queue := worlds.discipline(world["discipline"], worlds.LINUX)):
             continue
         family, seeds = _kind(queue)
-        first = world["runs"][0]
-        runs = [first if run.get("same_as_first") else run for run in world["runs"]]
 
         def measure(run: OneRun, world: Any = world, family: Family = family) -> Measured:  # noqa: ANN401 - JSON
             found = unresponsive(run, len(world["sources"]))
@@ -222,6 +226,7 @@ def _constant_linux() -> Iterable[World]:
                 found["", SAME] = same(lost(run)[0], world["runs"][0]["lost"], 1)
             return found
 
+        runs = _repetitions(world)
         theirs = _range(_record(run["lost_in_all"], run["marked_in_all"], run["sojourn_ms"]) for run in runs)
         if family is EXACT:
             theirs = {("", LOST): theirs["", LOST], ("", SAME): (FIRST, FIRST)}
@@ -294,7 +299,6 @@ def _dctcp() -> Iterable[World]:
         yield World(CLOSED, FORMULA, name, scenario, TCP_SEEDS, paper, _alike({("", k): v for k, v in form.items()}))
     for name, world in worlds.recorded("linux")["tcp"].items():
         if world["discipline"].startswith("step"):
-            runs = [world["runs"][0] if run.get("same_as_first") else run for run in world["runs"]]
             rows = [
                 {
                     ("", GOODPUT): sum(run["goodput_mbps"]),
@@ -303,7 +307,7 @@ def _dctcp() -> Iterable[World]:
                     ("", MOST): run["queue_packets"][4],
                     ("", SIGNALS): run["marks_per_s"] * (world["stop_s"] - 5),
                 }
-                for run in runs
+                for run in _repetitions(world)
             ]
 
             def linux(run: OneRun) -> Measured:
@@ -319,9 +323,8 @@ def _tcp() -> Iterable[World]:
         if "dctcp" in world["controls"]:
             continue
         span_s = world["stop_s"] - 5
-        runs = [world["runs"][0] if run.get("same_as_first") else run for run in world["runs"]]
         rows = []
-        for run in runs:
+        for run in _repetitions(world):
             each = np.array(run["goodput_mbps"])
             row = {
                 ("", GOODPUT): float(each.sum()),
@@ -329,7 +332,7 @@ def _tcp() -> Iterable[World]:
                 ("", SIGNALS): (run["drops_per_s"] + run.get("marks_per_s", 0)) * span_s,
             }
             if len(each) > 1:
-                row["", JAIN] = float(each.sum() ** 2 / len(each) / np.square(each).sum())
+                row["", JAIN] = jain(each)
             rows.append(row)
         measure = functools.partial(greedy, rate_mbps=world["rate_mbps"])
         scenario = functools.partial(worlds.linux_flows, world, worlds.LINUX[world["discipline"]])
@@ -383,9 +386,9 @@ QUEUES = Experiment(
         "flows share a link. `python/optcp/evidence/queue_worlds.py` makes each world; `queue_linux.py`, "
         "`queue_ns2.py` and `queue_ns3.py` in `data` beside it say how it was recorded. `lost` and `marked` are of "
         "all packets; drops and marks of TCP are those of 15 s; queues are in packets.",
-        "Each kind of rows has one tolerance, set before the runs: the outside range, widened by it, is what the "
-        "page's rule is applied to. It is shown as it was recorded. "
-        + " ".join(f"`{one.name}`: {one.why}." for one in FAMILIES),
+        "Each kind of rows has one tolerance, set before any row was judged, when numbers of lost packets of some "
+        "worlds had been seen: the outside range, widened by it, is what the page's rule is applied to. It is shown as "
+        "it was recorded. " + " ".join(f"`{one.name}`: {one.why}." for one in FAMILIES),
         "What is decided step by step is compared so in tests: RED at each of 400 to 600 arrivals with ns-2's own "
         "draws (`ns_2_decides_alike_at_each_arrival` in `crates/net/src/queue/red/recorded.rs`), PIE at each of a "
         "thousand updates of ns-3 (`ns_3_updates_alike` in `crates/net/src/queue/pie/recorded.rs`). `drop behind "

@@ -77,6 +77,11 @@ impl Intervals {
         self.rows.get(entity as usize).copied().flatten()
     }
 
+    /// How many rows there are.
+    pub(super) fn height(&self) -> usize {
+        self.height
+    }
+
     /// How many entities there are.
     pub(super) fn entities(&self) -> usize {
         self.rows.len()

@@ -2,6 +2,7 @@
 //!
 //! To add a kind: write its file, and two lines here, the module and the registration.
 
+mod at_ports;
 mod bursts;
 mod column;
 mod completions;

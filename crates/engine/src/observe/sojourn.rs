@@ -8,6 +8,7 @@
 //! Packets that are lost in the queue, and those that wait when the run ends, are not in it.
 
 use optcp_des::Key;
+use optcp_units::Time;
 
 use super::column::{Findings, Names, Values, column};
 use super::intervals::Intervals;
@@ -37,16 +38,13 @@ impl Sojourn {
             sums: table.filled(0),
             longest: table.filled(0),
             quantiles: QUANTILES.map(|_| table.filled(0)),
-            now: Vec::new(),
+            now: vec![(0, Vec::new()); table.height()],
             table,
         }
     }
 
     /// A packet of an interval had waited so long; a port sends in the order of time.
     fn add(&mut self, row: usize, place: usize, waited: u64) {
-        if self.now.len() <= row {
-            self.now.resize(row + 1, (place, Vec::new()));
-        }
         if self.now[row].0 != place {
             self.settle(row);
             self.now[row].0 = place;
@@ -102,7 +100,7 @@ impl Observed for Sojourn {
         }
     }
 
-    fn finish(&mut self, _: optcp_units::Time) {
+    fn finish(&mut self, _: Time) {
         (0..self.now.len()).for_each(|row| self.settle(row));
     }
 
@@ -125,7 +123,7 @@ impl Observed for Sojourn {
 
 #[cfg(test)]
 mod tests {
-    use optcp_units::{Duration, Time};
+    use optcp_units::Duration;
 
     use super::*;
 

@@ -254,7 +254,10 @@ impl Draw {
             CongestionKind::Cubic if window_limit % 3 == 1 => CongestionKind::Lp,
             other => other,
         };
-        let ecn = if self.one_in(2) { Ecn::ALL[self.place(Ecn::ALL)] } else { base.ecn };
+        let ecn = match window_limit % 5 {
+            0 => Ecn::ALL[window_limit as usize / 5 % Ecn::ALL.len()],
+            _ => base.ecn,
+        };
         Config { window_limit, congestion, ack, ack_delay, duplicate_acks, ecn, ..base }
     }
 

@@ -97,7 +97,7 @@ fn the_kernels_agree_in_random_worlds() {
     // The worlds are worth comparing.
     assert!(hops > 2_000 * WORLDS && drops > 40 * WORLDS && controls as u64 > 6 * WORLDS);
     assert!(bundled as u64 > WORLDS / 2 && assemblers as u64 > WORLDS);
-    assert!(contention > 5 * WORLDS && marked > 2 * WORLDS && managed > WORLDS);
+    assert!(contention > 5 * WORLDS && marked > WORLDS && managed > 2 * WORLDS);
 }
 
 /// What ports count is the same wherever the run is cut.

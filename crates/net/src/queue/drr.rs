@@ -8,7 +8,7 @@ use optcp_units::{Bytes, Time};
 
 use super::fifo::Fifo;
 use super::parameters::parameters;
-use super::{Fate, Fates, Link, OnDeparture};
+use super::{Fate, Fates, Link, OnDeparture, flow_and_direction};
 use crate::{DropReason, Packet};
 
 /// Serves flows in turn, by bytes.
@@ -180,10 +180,6 @@ impl OnDeparture for Drr {
     fn list(&self, packets: &mut Vec<Packet>) {
         packets.extend(self.turns.iter().flat_map(|&place| self.queues[place].waiting.iter()));
     }
-}
-
-fn flow_and_direction(packet: Packet) -> usize {
-    packet.flow().index() << 1 | usize::from(packet.is_ack())
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use optcp_units::{Bytes, Duration, Time};
 use super::codel::{CodelParameters, Law};
 use super::fifo::Fifo;
 use super::parameters::parameters;
-use super::{Fate, Fates, Link, OnDeparture};
+use super::{Fate, Fates, Link, OnDeparture, flow_and_direction};
 use crate::{DropReason, Packet, QueueLimit};
 
 /// A queue for each flow, served in turn by bytes, flows that have just begun first; in each queue the control law of
@@ -86,8 +86,7 @@ impl FqCodel {
     /// The place of the queue of a packet.
     #[expect(clippy::cast_possible_truncation, reason = "less than the number of queues")]
     fn place(&mut self, packet: Packet) -> usize {
-        let key = u64::from(packet.flow().number()) << 1 | u64::from(packet.is_ack());
-        let hash = mix(self.seed ^ mix(key));
+        let hash = mix(self.seed ^ mix(flow_and_direction(packet) as u64));
         let number = ((u128::from(hash) * self.places.len() as u128) >> 64) as usize;
         if let Some(place) = self.places[number] {
             return place.get() as usize - 1;

@@ -158,6 +158,11 @@ pub trait OnDeparture: Clone {
     fn list(&self, packets: &mut Vec<Packet>);
 }
 
+/// What has a queue of its own where flows have.
+fn flow_and_direction(packet: Packet) -> usize {
+    packet.flow().index() << 1 | usize::from(packet.is_ack())
+}
+
 /// What waits in front of a transmitter.
 #[derive(Clone, Debug)]
 pub(crate) enum Queue {

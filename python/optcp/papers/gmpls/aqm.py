@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from optcp.axes import Axis
 from optcp.papers import assume
 from optcp.papers.assume import Assumed, built_in, overrides
 from optcp.papers.exhibit import Exhibit, Findings, Setup, defined, rows
@@ -251,21 +250,9 @@ class Queues:
 
     @classmethod
     def of(cls, done: Done) -> Queues:
-        """Read run by run: the table of a cell in which queues mark has a column more than those of others."""
-        series = done.run(done.grid.branches[0], done.seeds[0]).series["ports"]
-        count = series["mean_bytes"].shape[1]
-        ends_s = tuple(round(series["interval_s"] * (at + 1), 6) for at in range(count))
-        axes = (
-            Axis("port", tuple(series["ports"])),
-            Axis("time", tuple(f"{end_s:g} s" for end_s in ends_s), "s", ends_s),
-        )
-        columns = ("mean_bytes", "longest_ps")
-        both = done.each(
-            lambda run: np.array([run.series["ports"][column].astype(np.float64) for column in columns]),
-            Axis("column", columns),
-            *axes,
-        )
-        return cls(*(both.at(column=column) for column in columns))
+        """What a study observed."""
+        ports = done["ports"]
+        return cls(ports.cells("mean_bytes"), ports.cells("longest_ps"))
 
     def mean_ms(self, delta_ms: str, port: str, span_s: tuple[float, float], rate_bps: float) -> Estimates:
         """How long the mean queue of a port takes to be sent."""

@@ -108,14 +108,17 @@ def goodput(frame: Frame, table: Table, groups: list[str], figure: Figure) -> No
 
 def queueing(table: Table) -> list[str]:
     """Ports at which a packet ever waited for another; all ports if there is none."""
-    ports = table.distinct("port")
-    return [port for port in ports if table.where(port=port).numbers("max_packets").max() > 1] or ports
+    return _above(table, "max_packets", 1)
 
 
 def waiting(table: Table) -> list[str]:
     """Ports at which a packet ever waited; all ports if there is none."""
+    return _above(table, "longest_ps", 0)
+
+
+def _above(table: Table, column: str, bound: float) -> list[str]:
     ports = table.distinct("port")
-    return [port for port in ports if table.where(port=port).numbers("longest_ps").max() > 0] or ports
+    return [port for port in ports if table.where(port=port).numbers(column).max() > bound] or ports
 
 
 def busiest(table: Table, row: str, column: str) -> list[str]:

@@ -42,26 +42,29 @@ impl Evidence<'_> {
     }
 
     pub(super) fn drops(&self, series: &Series) -> Result<(), Failure> {
-        type Drop<'d> = (u64, Option<&'d str>, Option<&'d str>, bool, Option<&'d str>);
+        let dropped = self.at_ports(series, "dropped")?;
+        let reasons: Vec<Option<&str>> = dropped.iter().map(|row| row.reason).collect();
+        equal(series, "reason", &called(series, "reason", "reasons"), &reasons)
+    }
+
+    /// The rows of an event at the ports of a series, which has one of its own for each.
+    pub(super) fn at_ports(&self, series: &Series, event: &str) -> Result<Vec<&Row<'_>>, Failure> {
         let (at, ack) = (whole(series, "time_ps"), whole(series, "ack"));
         let (port, group) = (called(series, "port", "ports"), called(series, "group", "groups"));
-        let reason = called(series, "reason", "reasons");
-        let found: Vec<Drop<'_>> =
-            (0..at.len()).map(|i| (at[i], port[i], group[i], ack[i] == 1, reason[i])).collect();
+        let found: Vec<_> =
+            (0..at.len()).map(|i| (at[i], port[i], group[i], ack[i] == 1)).collect();
         let ports = names(series, "ports");
-        let dropped = self.rows.iter().filter(|row| row.event == "dropped");
-        let watched = dropped.filter(|row| self.port(row).is_some_and(|port| ports.contains(port)));
-        let row = |row: &Row<'_>| {
+        let happened = self.rows.iter().filter(|row| row.event == event);
+        let rows: Vec<&Row<'_>> = happened
+            .filter(|row| self.port(row).is_some_and(|port| ports.contains(port)))
+            .collect();
+        let one = |row: &&Row<'_>| {
             let port = self.port(row).map(String::as_str);
             (row.at, port, Some(self.group(row.flow)), row.ack)
         };
-        let expected: Vec<Drop<'_>> = watched
-            .map(|one| {
-                let (at, port, group, ack) = row(one);
-                (at, port, group, ack, one.reason)
-            })
-            .collect();
-        equal(series, "rows", &found, &expected)
+        let expected: Vec<_> = rows.iter().map(one).collect();
+        equal(series, "rows", &found, &expected)?;
+        Ok(rows)
     }
 
     pub(super) fn datagrams(&self, series: &Series) -> Result<(), Failure> {
