@@ -135,6 +135,8 @@ def kind(value: dict[str, Any], known: dict[str, Any], named: dict[str, str]) ->
             return ", ".join(dict.fromkeys(kinds))
     if "const" in value:
         return f"`{value['const']}`"
+    if "prefixItems" in value:
+        return str(value["description"])
     if value.get("type") == "array":
         return f"list of {kind(value.get('items', {}), known, named)}"
     if value.get("type") == "object" and isinstance(value.get("additionalProperties"), dict):

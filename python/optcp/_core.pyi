@@ -198,6 +198,14 @@ class Run:
         """Which ports failed, in order of time; each entry has ``port``, ``at_ps``, ``repair_ps`` (None is never)."""
 
     @property
+    def cuts(self) -> list[dict[str, Any]]:
+        """When the ways of flows led nowhere, as tables and ports were; by flow, data first, in order of time.
+
+        Each entry has ``flow``, ``group``, ``ack`` (whether it is the way of ACKs), ``from_ps`` and ``until_ps`` (the
+        end of the run where it lasted).
+        """
+
+    @property
     def routing(self) -> dict[str, Any] | None:
         """What routing did; None without ``[routing]``.
 

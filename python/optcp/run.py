@@ -46,6 +46,10 @@ class OneRun(Protocol):
     def arrived(self) -> dict[str, list[int]]:
         """By group, the flows that came at random, in the order of their numbers: places of their routes."""
 
+    @property
+    def cuts(self) -> list[dict[str, Any]]:
+        """When the ways of flows led nowhere, as tables and ports were; as in ``optcp._core.Run``."""
+
     def __getitem__(self, name: str) -> Table:
         """An observation by the name that it has in ``[[observe]]``."""
 
@@ -197,6 +201,14 @@ class Run(Observing):
     def arrived(self) -> dict[str, list[int]]:
         """By group, the flows that came at random, in the order of their numbers: places of their routes."""
         return self.core.arrived
+
+    @property
+    def cuts(self) -> list[dict[str, Any]]:
+        """When the ways of flows led nowhere, as tables and ports were.
+
+        Each entry has ``flow``, ``group``, ``ack``, ``from_ps`` and ``until_ps``.
+        """
+        return self.core.cuts
 
     @property
     def metrics_sha256(self) -> str:

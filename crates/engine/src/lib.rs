@@ -7,6 +7,7 @@ mod alarms;
 mod blueprint;
 mod controls;
 mod counts;
+mod cuts;
 mod datagrams;
 mod departures;
 mod fast;
@@ -19,6 +20,7 @@ mod timers;
 
 pub use blueprint::{Blueprint, DatagramSpec, FlowSpec};
 pub use counts::{Conservation, Counts};
+pub use cuts::{Cut, cuts};
 pub use simulation::{Kernel, Simulation};
 
 /// The families of names that are registered here, as `optcp list` has them.

@@ -1,7 +1,9 @@
 //! Forwarding by label swapping.
 
 use crate::multipath::key;
-use crate::{Action, BundleId, Label, Multipath, Packet, PortId, Selector, SelectorId, Side};
+use crate::{
+    Action, BundleId, FlowId, Label, Multipath, Packet, PortId, Selector, SelectorId, Side,
+};
 
 /// What a node does with a packet that arrives under a label.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -178,8 +180,34 @@ impl LabelTable {
     #[inline]
     #[must_use]
     pub fn spread(&self, number: u32, packet: Packet) -> Label {
-        self.multipaths[number as usize]
-            .choose(key(self.keys[packet.flow().index()], packet.is_ack()))
+        self.spread_by(number, key(self.keys[packet.flow().index()], packet.is_ack()))
+    }
+
+    /// What routers hash of a flow's data or of its ACKs; zero where nothing is spread.
+    #[must_use]
+    pub fn key(&self, flow: FlowId, acks: bool) -> u64 {
+        self.keys.get(flow.index()).map_or(0, |&of_flow| key(of_flow, acks))
+    }
+
+    /// The label that what has this key is handled under where flows are spread.
+    #[inline]
+    #[must_use]
+    pub fn spread_by(&self, number: u32, key: u64) -> Label {
+        self.multipaths[number as usize].choose(key)
+    }
+
+    /// A gate.
+    #[must_use]
+    pub fn gate(&self, number: u32) -> Gate {
+        self.gates[number as usize]
+    }
+
+    /// The label behind a gate, if a packet that came now would pass; none does.
+    #[must_use]
+    pub fn may_pass(&self, number: u32) -> Option<Label> {
+        let gate = self.gates[number as usize];
+        let mut selector = self.selectors[gate.selector as usize];
+        selector.admits(gate.side).then_some(gate.next)
     }
 
     /// A packet comes to a gate: the label behind it.

@@ -150,6 +150,21 @@ impl Run {
         dict(py, groups)
     }
 
+    /// A dictionary for each time that the way of a flow led nowhere.
+    #[getter]
+    fn cuts<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyDict>>> {
+        let one = |cut: &optcp_runs::CutOff| {
+            let entry = PyDict::new(py);
+            entry.set_item("flow", &cut.flow)?;
+            entry.set_item("group", &cut.group)?;
+            entry.set_item("ack", cut.acks)?;
+            entry.set_item("from_ps", cut.from.as_ps())?;
+            entry.set_item("until_ps", cut.until.as_ps())?;
+            Ok(entry)
+        };
+        self.0.cuts.iter().map(one).collect()
+    }
+
     /// What routing did; None without routing.
     #[getter]
     fn routing<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {

@@ -12,7 +12,7 @@
 //! RFC 5714 for fast reroute before convergence; hold-down after Mao, Wen and Yeung (ICC 2012), section I
 //! and Fig. 1; flooding, computation and update as RFC 5715 section 1 takes the times apart.
 //! # Parameters
-//! `detection`, `detection_up`, `hold_down`, `flooding`, `computation`, and `update` by router.
+//! `detection`, `detection_up`, `hold_down`, `flooding`, `computation`, `update` by router, and `hold`: see [`crate::hold`].
 //! # Limits
 //! Announcements need no capacity and are not lost. They go over the links that work when they are sent.
 //! A table is rewritten at one instant, not entry by entry. There is no back-off between computations.
@@ -53,6 +53,8 @@ pub struct Timing {
     pub computation: Duration,
     /// How long each router takes to rewrite its forwarding table.
     pub update: Vec<Duration>,
+    /// How much longer after a failure routers keep the table that they have.
+    pub hold: Duration,
     /// The propagation delay of each link, from its first end and back.
     pub delay: Vec<[Duration; 2]>,
 }
@@ -80,8 +82,19 @@ pub struct Announcement {
     pub at: Time,
     /// How many routers send one of their own.
     pub senders: usize,
-    /// When each router has rewritten its table; `None` if the news does not come to it.
+    /// Of a link that is down: the routers that see it themselves.
+    pub beside: Vec<usize>,
+    /// When each router has the news; `None` if it does not come to it.
+    pub heard: Vec<Option<Time>>,
+    /// When each router is ready with its table: it rewrites it then, unless it holds the old one.
     pub installed: Vec<Option<Time>>,
+}
+
+impl Timing {
+    /// When a router that has news at an instant is ready with its table.
+    fn ready(&self, router: usize, heard: Time) -> Time {
+        heard + self.computation + self.update[router]
+    }
 }
 
 /// What routers see of failures, in order of time. A failure that is over before it is known is not
@@ -142,8 +155,15 @@ pub fn announcements(
     }
     found.sort_by_key(|&(at, link, up, _)| (at, link, up));
     let mut announcement = |(at, link, up, senders): (Time, usize, bool, Vec<usize>)| {
-        let installed = go_on().then(|| installed(topology, failures, timing, at, &senders))?;
-        Some(Announcement { link, up, at, installed, senders: senders.len() })
+        let heard = go_on().then(|| heard(topology, failures, timing, at, &senders))?;
+        let ends = topology.links()[link].map_or([0; 2], |link| link.ends);
+        let sees = |one: &&Sighting| {
+            one.hop.0 == link && one.down <= at && one.up.is_none_or(|up| at < up)
+        };
+        let beside = seen.iter().filter(sees).map(|one| ends[one.hop.1]);
+        let beside = if up { Vec::new() } else { beside.collect() };
+        let (senders, installed) = (senders.len(), Vec::new());
+        Some(Announcement { link, up, at, senders, beside, heard, installed })
     };
     let mut all: Vec<Announcement> =
         found.into_iter().map(&mut announcement).collect::<Option<_>>()?;
@@ -152,6 +172,8 @@ pub fn announcements(
     repairs.dedup();
     for one in &mut all {
         catch_up(one, topology, failures, timing, &repairs, go_on)?;
+        let ready = |(node, heard): (usize, &Option<Time>)| Some(timing.ready(node, (*heard)?));
+        one.installed = one.heard.iter().enumerate().map(ready).collect();
     }
     Some(all)
 }
@@ -181,25 +203,26 @@ fn catch_up(
     go_on: &mut dyn FnMut() -> bool,
 ) -> Option<()> {
     for &at in repairs.iter().filter(|&&at| at > news.at) {
-        if news.installed.iter().all(Option::is_some) {
+        if news.heard.iter().all(Option::is_some) {
             break;
         }
         if !go_on() {
             return None;
         }
-        let knows = |(_, known): &(usize, &Option<Time>)| known.is_some_and(|known| known <= at);
-        let senders: Vec<usize> =
-            news.installed.iter().enumerate().filter(knows).map(|(router, _)| router).collect();
-        let later = installed(topology, failures, timing, at, &senders);
-        for (known, later) in news.installed.iter_mut().zip(later) {
+        let knows = |&router: &usize| {
+            news.heard[router].is_some_and(|heard| timing.ready(router, heard) <= at)
+        };
+        let senders: Vec<usize> = (0..news.heard.len()).filter(knows).collect();
+        let later = heard(topology, failures, timing, at, &senders);
+        for (known, later) in news.heard.iter_mut().zip(later) {
             *known = known.or(later);
         }
     }
     Some(())
 }
 
-/// When each router has acted on what `senders` say at an instant.
-fn installed(
+/// When each router has what `senders` say at an instant.
+fn heard(
     topology: &Topology,
     failures: &[Failure],
     timing: &Timing,
@@ -224,9 +247,5 @@ fn installed(
         graph.add_edge(source, nodes[sender], Duration::ZERO);
     }
     let found = dijkstra(&graph, source, None, |edge| *edge.weight());
-    let of_router = |(node, &update): (usize, &Duration)| {
-        let way = found.get(&nodes[node])?;
-        Some(at + *way + timing.computation + update)
-    };
-    timing.update.iter().enumerate().map(of_router).collect()
+    nodes.iter().map(|node| found.get(node).map(|&way| at + way)).collect()
 }

@@ -6,6 +6,8 @@
 //! # Source
 //! J. W. Suurballe, "Disjoint Paths in a Network", Networks 4, 1974, as a flow of two units of least cost (R. Bhandari,
 //! "Survivable Networks", 1999).
+//! Where the network is held together by single links, of which every path needs some, the pair is found between them: bridges by
+//! the depth-first search of R. E. Tarjan, "A Note on Finding the Bridges of a Graph", 1974.
 //! # Parameters
 //! Whether they may share nodes.
 //! # Limits
@@ -79,9 +81,105 @@ pub fn disjoint_pair(
     Some(pair)
 }
 
+/// The links without which two nodes that are linked now are not, by number: those of hosts, for example.
+#[must_use]
+pub fn bridges(topology: &Topology) -> Vec<bool> {
+    let mut found = vec![false; topology.links().len()];
+    // When a node was come to, and the earliest node that is reached from it and from what was come to behind it.
+    let mut order: Vec<Option<usize>> = vec![None; topology.nodes()];
+    let mut earliest = vec![usize::MAX; topology.nodes()];
+    let mut count = 0;
+    for root in 0..topology.nodes() {
+        if order[root].is_some() {
+            continue;
+        }
+        // Nodes that are being looked at, each with the link by which it was come to and how many of its links are done.
+        let mut open: Vec<(usize, Option<usize>, usize)> = vec![(root, None, 0)];
+        while let Some(&mut (node, by, ref mut done)) = open.last_mut() {
+            let here = *order[node].get_or_insert_with(|| {
+                count += 1;
+                count
+            });
+            if *done == 0 {
+                earliest[node] = here;
+            }
+            if let Some(next) = topology.adjacencies(node).get(*done) {
+                *done += 1;
+                if by == Some(next.hop.0) {
+                    continue;
+                }
+                match order[next.to] {
+                    Some(known) => earliest[node] = earliest[node].min(known),
+                    None => open.push((next.to, Some(next.hop.0), 0)),
+                }
+                continue;
+            }
+            open.pop();
+            if let (Some(&(before, ..)), Some(by)) = (open.last(), by) {
+                found[by] = earliest[node] > order[before].unwrap_or(0);
+                earliest[before] = earliest[before].min(earliest[node]);
+            }
+        }
+    }
+    found
+}
+
+/// A network whose bridges are known: pairs of paths are found between them.
+#[derive(Clone, Debug)]
+pub struct Bridged {
+    bridges: Vec<bool>,
+    /// The network without them: what is left is where two paths are.
+    between: Topology,
+}
+
+impl Bridged {
+    /// Finds the bridges.
+    #[must_use]
+    pub fn new(topology: &Topology) -> Self {
+        let bridges = bridges(topology);
+        let between = topology.without((0..bridges.len()).filter(|&link| bridges[link]));
+        Bridged { bridges, between }
+    }
+
+    /// The shorter path of a pair that shares no link but the bridges that every path needs; empty where there is no path.
+    ///
+    /// `shortest` is the shortest path of all from there.
+    ///
+    /// # Panics
+    /// If that is not of the same topology.
+    #[must_use]
+    pub fn shorter_of_pair(
+        &self,
+        topology: &Topology,
+        from: usize,
+        shortest: Vec<DirectedLink>,
+    ) -> Vec<DirectedLink> {
+        let (mut begin, mut path) = (from, Vec::new());
+        let mut end = from;
+        for hop in shortest {
+            let beyond = topology.adjacency(hop).expect("a hop of a path is there").to;
+            if self.bridges[hop.0] {
+                path.extend(self.between(begin, end));
+                path.push(hop);
+                begin = beyond;
+            }
+            end = beyond;
+        }
+        path.extend(self.between(begin, end));
+        path
+    }
+
+    /// The shorter of two disjoint paths between nodes that no bridge separates.
+    fn between(&self, from: usize, to: usize) -> Vec<DirectedLink> {
+        let pair = disjoint_pair(&self.between, from, to, Apart::Links);
+        debug_assert!(from == to || pair.is_some(), "no bridge is between them");
+        pair.map_or(Vec::new(), |[shorter, _]| shorter)
+    }
+}
+
 fn arcs(topology: &Topology, ends: [usize; 2], apart: Apart) -> Vec<Arc> {
     let mut arcs = Vec::new();
-    for node in 0..topology.nodes() {
+    for node in (0..topology.nodes()).filter(|&node| !topology.adjacencies(node).is_empty()) {
         let inside = Arc { from: 2 * node, to: 2 * node + 1, cost: [0; 2], hop: None, used: false };
         // Two paths through a node need two units.
         let units = if apart == Apart::Links && !ends.contains(&node) { 2 } else { 1 };
@@ -134,7 +232,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::Link;
+    use crate::{Link, Tree};
 
     fn graph(nodes: usize, links: &[(usize, usize, u32)]) -> Topology {
         let link = |&(a, b, cost)| Some(Link { ends: [a, b], costs: [cost; 2] });
@@ -170,6 +268,29 @@ mod tests {
         assert_eq!(disjoint_pair(&topology, 0, 6, Apart::Nodes), None);
     }
 
+    /// Behind the host's link the pair goes around both triangles; the link between them has no other beside it.
+    #[test]
+    fn what_every_path_needs_is_shared() {
+        // 0 is a host at 1; triangles 1 2 3 and 4 5 6, with 3-4 between them.
+        let links = [
+            (0, 1, 1),
+            (1, 2, 1),
+            (2, 3, 1),
+            (1, 3, 3),
+            (3, 4, 1),
+            (4, 5, 1),
+            (5, 6, 1),
+            (4, 6, 1),
+        ];
+        let topology = graph(7, &links);
+        let bridges = bridges(&topology);
+        assert_eq!(bridges, [true, false, false, false, true, false, false, false]);
+        let shortest = Tree::new(&topology, 6).path(&topology, 0);
+        let path = Bridged::new(&topology).shorter_of_pair(&topology, 0, shortest);
+        assert_eq!(path, [(0, 0), (1, 0), (2, 0), (4, 0), (7, 0)]);
+        assert_eq!(disjoint_pair(&topology, 0, 6, Apart::Links), None);
+    }
+
     /// All paths without loops between two nodes.
     fn all_paths(topology: &Topology, from: usize, to: usize) -> Vec<Vec<DirectedLink>> {
         fn walk(
@@ -200,6 +321,23 @@ mod tests {
     }
 
     proptest! {
+        /// A link is a bridge exactly where no path is left between its ends without it.
+        #[test]
+        fn bridges_are_what_nothing_goes_around(links in prop::collection::vec((0..6_usize, 0..6_usize, 1..9_u32), 0..12)) {
+            let links: Vec<_> = links.into_iter().filter(|(a, b, _)| a != b).collect();
+            let topology = graph(6, &links);
+            let found = bridges(&topology);
+            for (number, &(a, b, _)) in links.iter().enumerate() {
+                let left = topology.without([number]);
+                prop_assert_eq!(found[number], all_paths(&left, a, b).is_empty());
+            }
+            // Where two disjoint paths are, it is the shorter one.
+            if let Some([shorter, _]) = disjoint_pair(&topology, 0, 5, Apart::Links) {
+                let shortest = Tree::new(&topology, 5).path(&topology, 0);
+                prop_assert_eq!(Bridged::new(&topology).shorter_of_pair(&topology, 0, shortest), shorter);
+            }
+        }
+
         /// No pair among all paths is shorter, and where there is one, one is found.
         #[test]
         fn no_other_pair_is_shorter(links in prop::collection::vec((0..6_usize, 0..6_usize, 1..9_u32), 0..12)) {

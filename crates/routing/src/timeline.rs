@@ -13,7 +13,7 @@
 //! (ICC 2012), Fig. 1. Acting all at once is the synchronized update of RFC 5715 section 6.
 //! # Parameters
 //! `Forwarding`: which backups, and whether several next hops; `Converge`: whether routers act each in
-//! its own time or all at once.
+//! its own time or all at once; `hold` of [`Timing`]: see [`crate::hold`].
 //! # Limits
 //! A router without a way to a destination keeps its entry, and so does one that sees all next hops of
 //! a set fail. A backup whose first link is seen to fail too is not used, and packets in a tunnel are not repaired a second time: both are lost at the failed
@@ -25,6 +25,7 @@ use optcp_units::{Time, registry};
 
 use crate::backup::{Mechanism, Protect, Repair};
 use crate::convergence::{Announcement, Failure, Timing, announcements, sightings};
+use crate::hold;
 use crate::repair::repair;
 use crate::{DirectedLink, Routes, Topology};
 
@@ -157,13 +158,12 @@ pub fn timeline(
             see(up, false);
         }
     }
-    for (announcement, one) in announced.iter().enumerate() {
-        let last = one.installed.iter().flatten().max();
-        for (router, own) in one.installed.iter().enumerate() {
-            let at = match converge {
-                Converge::Own => *own,
-                Converge::Synchronized => own.and(last.copied()),
-            };
+    let acted = match converge {
+        Converge::Own => hold::own(&announced, timing.hold),
+        Converge::Synchronized => hold::synchronized(&announced, timing.hold),
+    };
+    for (announcement, acted) in acted.into_iter().enumerate() {
+        for (router, at) in acted.into_iter().enumerate() {
             events.extend(at.map(|at| (at, router, Event::Installs { announcement })));
         }
     }

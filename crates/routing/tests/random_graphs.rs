@@ -111,6 +111,7 @@ fn timing(topology: &Topology, spread: u64) -> Timing {
         flooding: Duration::from_ms(1),
         computation: Duration::from_ms(2),
         update: (0..topology.nodes() as u64).map(|n| Duration::from_ms(n * spread % 37)).collect(),
+        hold: Duration::ZERO,
         delay: vec![[Duration::from_ms(3); 2]; topology.links().len()],
     }
 }

@@ -9,8 +9,8 @@
 use std::collections::BTreeSet;
 
 use optcp_routing::{
-    Cause, Converge, Entry, Failure, Forwarding, Link, Mechanism, Protect, Timeline, Timing,
-    Topology, announcements, sightings, timeline,
+    Cause, Converge, Entry, Failure, Forwarding, Link, Mechanism, Protect, Routes, Timeline,
+    Timing, Topology, announcements, sightings, timeline,
 };
 use optcp_units::{Duration, Time};
 
@@ -30,6 +30,7 @@ fn timing() -> Timing {
         flooding: ms(1),
         computation: ms(5),
         update: [10, 20, 40, 80].map(ms).to_vec(),
+        hold: Duration::ZERO,
         delay: [10, 20, 10, 10].map(|delay| [ms(delay); 2]).to_vec(),
     }
 }
@@ -273,4 +274,106 @@ fn a_next_hop_that_fails_leaves_its_set() {
         (1057, 1, 2, vec![0, 3], Back),
     ];
     assert_eq!(told(&line.expect("nobody says no")), expected);
+}
+
+/// With routers that hold their tables after a failure.
+fn holding(failures: &[Failure], hold: u64, converge: Converge) -> Timeline {
+    let timing = Timing { hold: Duration::from_ms(hold), ..timing() };
+    let by = one(Mechanism::TiLfa);
+    timeline(&square(), failures, &timing, by, converge, &mut || true).expect("nobody says no")
+}
+
+/// After which changes packets of a destination go round for ever: (ms, destination).
+fn loops(timeline: &Timeline) -> Vec<(u64, usize)> {
+    let (square, routes) = (square(), Routes::new(&square()));
+    let first = |router| [0, 1, 2, 3].map(|to| routes.next(router, to).map(Entry::Next));
+    let mut tables = [0, 1, 2, 3].map(first);
+    let hop_end = |(link, direction): (usize, usize)| {
+        square.links()[link].expect("a link").ends[1 - direction]
+    };
+    let mut found = Vec::new();
+    for same in timeline.changes.chunk_by(|a, b| a.at == b.at) {
+        for change in same {
+            tables[change.router][change.destination] = Some(change.entry.clone());
+        }
+        for destination in [0, 1, 2, 3] {
+            let goes_round = |from: usize| {
+                let mut node = from;
+                for _ in 0..8 {
+                    let hops = match &tables[node][destination] {
+                        _ if node == destination => return false,
+                        Some(Entry::Next(hop)) => vec![*hop],
+                        Some(Entry::Backup(backup)) => backup.hops.clone(),
+                        Some(Entry::Spread(_)) | None => panic!("one next hop each"),
+                    };
+                    if hops[0].0 == AC {
+                        return false;
+                    }
+                    node = hop_end(hops[hops.len() - 1]);
+                }
+                true
+            };
+            if (0..4).any(goes_round) {
+                found.push((same[0].at.as_ps() / 1_000_000_000, destination));
+            }
+        }
+    }
+    found
+}
+
+/// A has its new table at 3020 ms and sends what is for C to B, which sends it back until 3071; what is for A goes to and fro
+/// between C, which is ready at 3030, and D, at 3101. Held for 60 ms, A acts at 3080, and C at 3090 is still before D; held for
+/// 100 ms, both act when B and D have, and their backups loop nowhere.
+#[test]
+fn routers_beside_a_failure_that_hold_their_tables_make_no_loops() {
+    let after = |hold| holding(&[failure(2000, None)], hold, Converge::Own);
+    assert_eq!(loops(&after(0)), [(3020, 1), (3030, 0), (3030, 1), (3071, 0)]);
+    assert_eq!(loops(&after(60)), [(3090, 0)]);
+    assert_eq!(loops(&after(100)), []);
+    let then = vec![
+        (3071, 2, 1, vec![2], Conv),
+        (3101, 3, 0, vec![2], Conv),
+        (3120, 0, 1, vec![1], Conv),
+        (3120, 0, 3, vec![1], Conv),
+        (3130, 1, 0, vec![3], Conv),
+        (3130, 1, 2, vec![3], Conv),
+    ];
+    assert_eq!(told(&after(100)), [beside(2005), then].concat());
+}
+
+#[test]
+fn or_all_of_them_hold_theirs() {
+    let timeline = holding(&[failure(2000, None)], 100, Converge::Synchronized);
+    let late: Vec<u64> = told(&timeline).iter().skip(4).map(|change| change.0).collect();
+    assert_eq!(late, [3201; 6]);
+}
+
+/// A and C see at 3107 that the link works again, while they hold: they never leave it. B and D, which were ready at 3071 and
+/// 3101, go back when they are ready for the news, which is there 21 and 11 ms later. One that is seen before they are ready,
+/// at 3017, is nothing to hold for.
+#[test]
+fn a_repair_ends_the_hold() {
+    let timeline = holding(&[failure(2000, Some(3100))], 100, Converge::Own);
+    let others = vec![(3071, 2, 1, vec![2], Conv), (3101, 3, 0, vec![2], Conv)];
+    let back = vec![(3173, 2, 1, vec![1], Conv), (3203, 3, 0, vec![3], Conv)];
+    assert_eq!(told(&timeline), [beside(2005), others, beside_back(3107), back].concat());
+
+    let early = [failure(2000, Some(3010))];
+    for converge in [Converge::Own, Converge::Synchronized] {
+        assert_eq!(holding(&early, 100, converge), holding(&early, 0, converge));
+    }
+
+    // All together they would be ready at 3101 for the failure and at 3203 for its end.
+    let timeline = holding(&[failure(2000, Some(3100))], 100, Converge::Synchronized);
+    assert_eq!(told(&timeline), [beside(2005), beside_back(3107)].concat());
+}
+
+/// D and C say at 3105 that the link between them fails too. A hears of it over B at 3137, while it holds, and has its tables
+/// for both 15 ms later: D is behind B, and there is no way to C.
+#[test]
+fn other_news_ends_the_hold() {
+    let second = Failure { link: 3, ..failure(2100, None) };
+    let timeline = holding(&[failure(2000, None), second], 200, Converge::Own);
+    let of_a = told(&timeline).into_iter().filter(|change| change.1 == 0 && change.4 == Conv);
+    assert_eq!(of_a.collect::<Vec<_>>(), [(3152, 0, 3, vec![1], Conv)]);
 }

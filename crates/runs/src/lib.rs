@@ -14,5 +14,5 @@ pub use build::{Arrived, Failed, Rerouted, RoutingRecord, Switched};
 pub use optcp_engine::Kernel;
 pub use optcp_engine::observe::{Column, Values};
 pub use parquet::{Data, ParquetError, Table, Texts};
-pub use run::{Active, Cancel, Cancelled, Run, RunOptions, run_branches};
+pub use run::{Active, Cancel, Cancelled, CutOff, Run, RunOptions, run_branches};
 pub use series::Series;

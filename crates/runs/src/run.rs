@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use optcp_engine::observe::{Observations, Observer, Quiet, hex};
-use optcp_engine::{Kernel, Simulation};
+use optcp_engine::{Blueprint, Cut, Kernel, Simulation, cuts};
 use optcp_net::DropReason;
 use optcp_units::{Duration, Time};
 use sha2::{Digest as _, Sha256};
@@ -100,11 +100,28 @@ pub struct Run {
     pub routing: Option<RoutingRecord>,
     /// Which routes the flows took that came at random, group by group.
     pub arrived: Vec<Arrived>,
+    /// When the ways of flows led nowhere: by flow, data first, in order of time. No part of the digests.
+    pub cuts: Vec<CutOff>,
     /// What was observed, in the order of the scenario.
     pub series: Vec<Series>,
     /// When each group was active whose goodput was observed, in the order of the scenario, without the groups that
     /// never were. No part of the digests.
     pub active: Vec<Active>,
+}
+
+/// For so long the way of a flow led nowhere, as forwarding tables and ports were.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CutOff {
+    /// The flow or source of datagrams.
+    pub flow: String,
+    /// Its group.
+    pub group: String,
+    /// Whether it is the way of its ACKs; of its data otherwise.
+    pub acks: bool,
+    /// From when on.
+    pub from: Time,
+    /// Up to when: the run's end where it lasted.
+    pub until: Time,
 }
 
 /// When the flows of a group were active.
@@ -236,6 +253,7 @@ impl Family {
             let starts = worlds[index].blueprint.flows.iter().map(|flow| flow.start);
             let mut made = result(branches[index], plan, seed, forked_at, &run.simulation, cancel)?;
             made.active = active(plan, &starts.collect::<Vec<_>>(), &run.simulation);
+            made.cuts = cut_off(plan, &worlds[index].blueprint, run.simulation.stop());
             Ok((index, made))
         };
         let (trunk, others) = (self.members[0], &self.members[1..]);
@@ -324,6 +342,7 @@ fn result<O: Observer + AsRef<Observations>>(
         failed: Vec::new(),
         routing: None,
         arrived: Vec::new(),
+        cuts: Vec::new(),
         series: series(plan, observations),
         active: Vec::new(),
     };
@@ -335,6 +354,15 @@ fn result<O: Observer + AsRef<Observations>>(
     }
     run.metrics_sha256 = metrics_sha256(&run, cancel)?;
     Ok(run)
+}
+
+fn cut_off(plan: &Plan, blueprint: &Blueprint, stop: Time) -> Vec<CutOff> {
+    let named = |cut: Cut| {
+        let flow = &plan.flows[cut.flow.index()];
+        let group = plan.groups[flow.group].clone();
+        CutOff { flow: flow.name.clone(), group, acks: cut.acks, from: cut.from, until: cut.until }
+    };
+    cuts(blueprint, stop).into_iter().map(named).collect()
 }
 
 fn active<O: Observer + AsRef<Observations>>(

@@ -113,7 +113,7 @@ fn traffic(plan: &Plan, entry: &TrafficPlan) -> Value {
     Value::Object(map)
 }
 
-fn volume(volume: Volume) -> Value {
+fn volume(volume: &Volume) -> Value {
     match volume {
         Volume::Fixed(bytes) => json!({ "fixed_bytes": bytes }),
         Volume::Exponential(mean) => {
@@ -126,8 +126,14 @@ fn volume(volume: Volume) -> Value {
         }
         Volume::Web(web) => json!({ "kind": SizesKind::WebLike.name(),
             "largest_bytes": web.largest(), "mean_bytes": volume.mean() }),
-        Volume::Measured(workload) => json!({ "kind": workload.kind().name(),
-            "largest_bytes": workload.largest(), "mean_bytes": volume.mean() }),
+        Volume::Measured(workload) => {
+            let mut value = json!({ "kind": workload.kind().name(),
+                "largest_bytes": workload.largest(), "mean_bytes": volume.mean() });
+            if workload.kind() == SizesKind::Points {
+                value["points_bytes_share"] = json!(workload.points()[1..]);
+            }
+            value
+        }
     }
 }
 
@@ -199,6 +205,10 @@ fn routing(plan: &Plan, entry: &RoutingPlan) -> Value {
         "update_ps": spread(&entry.update),
         "ttl": entry.ttl.name(),
     });
+    // Later than the others: digests of worlds without it hold.
+    if entry.hold > Duration::ZERO {
+        routing["hold_ps"] = json!(entry.hold.as_ps());
+    }
     if let Some(hashing) = entry.ecmp {
         routing["ecmp"] = json!(hashing.name());
     }
@@ -335,7 +345,7 @@ fn group(plan: &Plan, index: usize, among: impl Fn(&FlowPlan) -> bool) -> Map<St
             let arrivals = &plan.arrivals[arrivals];
             map.insert("arrivals_per_s".into(), json!(arrivals.rate.per_second()));
             map.insert("until_ps".into(), json!(arrivals.until.as_ps()));
-            map.insert("sizes".into(), volume(arrivals.volume));
+            map.insert("sizes".into(), volume(&arrivals.volume));
             map.remove("size_segments");
             if !arrivals.weights.is_empty() {
                 map.insert("weights".into(), json!(arrivals.weights));

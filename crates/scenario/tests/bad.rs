@@ -56,6 +56,8 @@ bad!(
     routing,
     routing_as_written,
     schemes,
+    sizes,
+    sizes_as_written,
     small_byte_queue,
     sweep,
     syntax,

@@ -197,6 +197,22 @@ fn a_load_says_how_many_flows_come() {
     assert!((rate - 50.0).abs() < 1e-3, "{rate}");
 }
 
+/// In kB 0.3 x 0.5 + 0.2 x 1 + 0.5 x 7 = 3.85 on average, with headers 3.85 x 1250 / 1210: 5 Mb/s are 157.143 of them a second.
+#[test]
+fn sizes_may_come_from_a_table() {
+    let flows = "[tcp.t]\nmss = \"1210 B\"\nheader = \"40 B\"\n[[flows]]\ngroup = \"web\"\nfrom = \"H\"\nto = \"F\"\npath = \"shortest\"\ntcp = \"t\"\nload = 0.5\n";
+    let points = "[[\"1 kB\", 30], [\"1 kB\", 50], [\"4 kB\", 50], [\"10 kB\", 100]]";
+    let found = world(&format!("{flows}sizes = {{ kind = \"points\", points = {points} }}\n"));
+    let arrivals = &found.plan().arrivals[0];
+    assert!((arrivals.volume.mean() - 3850.0).abs() < 1e-9);
+    assert!((arrivals.rate.per_second() - 157.143).abs() < 1e-3);
+    let resolved = found.resolved_json();
+    assert!(
+        resolved.contains("[[1000.0,0.3],[1000.0,0.5],[4000.0,0.5],[10000.0,1.0]]"),
+        "{resolved}"
+    );
+}
+
 #[test]
 fn ecmp_spreads_flows_over_paths_of_equal_cost() {
     let more = "[[flows]]\ngroup = \"web\"\nfrom = \"A\"\nto = \"F\"\npath = \"ecmp\"\nmetric = \"hops\"\nper_source = 600\nsize = \"1 segments\"\n";

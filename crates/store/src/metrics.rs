@@ -36,6 +36,9 @@ metrics! {
     P99 "completion_p99_s" "s" "group" "Their 99th percentile.";
     ENDED "completed_flows" "flows" "group" "Flows that ended.";
     UNFINISHED "unfinished_flows" "flows" "group" "Flows that had started and did not end.";
+    OUTAGE "outage_p50_s" "s" "group" "Of flows that lost packets to a failure, how much longer the longest gap without new in-order bytes was than is usual: their median.";
+    OUTAGE_LONGEST "outage_longest_s" "s" "group" "The longest of these times.";
+    HIT "hit_flows" "flows" "group" "Flows that lost packets to a failure.";
     UTILISATION "utilisation" "" "port" "Bits whose transmission ended in the run, over what the port's rate allows.";
     HURST "hurst" "" "group" "Hurst parameter of the packets sent an interval, by the local Whittle method.";
     HURST_ERROR "hurst_error" "" "group" "The asymptotic standard error of that estimate.";
@@ -76,6 +79,7 @@ pub(crate) fn scalars(run: &Run, plan: &Plan) -> Vec<Scalar> {
             "goodput" => goodput(series, run, &mut found),
             "load" => load(series, plan, &mut found),
             "completions" => completions(series, plan, &mut found),
+            "outages" => outages(series, plan, &mut found),
             "datagrams" => datagrams(series, &mut found),
             "fibres" => fibres(series, &mut found),
             "sojourn" => sojourn(series, &mut found),
@@ -185,18 +189,26 @@ fn load(series: &Series, plan: &Plan, found: &mut Found) {
     }
 }
 
-fn completions(series: &Series, plan: &Plan, found: &mut Found) {
-    let list =
-        |name: &str| series.names.iter().find(|(list, _)| *list == name).map(|(_, names)| names);
-    let groups = list("groups").map_or(&[][..], |names| names);
-    let (ends, starts) = (column(series, "time_ps"), column(series, "start_ps"));
-    let (of, finished) = (column(series, "group"), column(series, "finished"));
+/// The chosen groups of a series with a row a flow: each name with the places of its rows.
+fn by_group<'a>(series: &'a Series, plan: &Plan) -> Vec<(&'a str, Vec<usize>)> {
+    let names = series.names.iter().find(|(list, _)| *list == "groups");
+    let names = names.map_or(&[][..], |(_, names)| names);
+    let of = column(series, "group");
     let observed = plan.observe.iter().find(|observed| observed.name == series.name);
-    for &group in observed.map_or(&[][..], |observed| &observed.groups) {
-        let Some(name) = groups.get(group) else { continue };
-        // Flows are many: what compares groups is a whole number in both.
-        let ours = (0..of.len()).filter(|&row| (of[row] - float(group as u64)).abs() < 0.5);
-        let (ended, left): (Vec<usize>, Vec<usize>) = ours.partition(|&row| finished[row] > 0.5);
+    // Flows are many: what compares groups is a whole number in both.
+    let ours = |group: usize| {
+        (0..of.len()).filter(|&row| (of[row] - float(group as u64)).abs() < 0.5).collect()
+    };
+    let chosen = observed.map_or(&[][..], |observed| &observed.groups).iter();
+    chosen.filter_map(|&group| Some((names.get(group)?.as_str(), ours(group)))).collect()
+}
+
+fn completions(series: &Series, plan: &Plan, found: &mut Found) {
+    let (ends, starts) = (column(series, "time_ps"), column(series, "start_ps"));
+    let finished = column(series, "finished");
+    for (name, ours) in by_group(series, plan) {
+        let (ended, left): (Vec<usize>, Vec<usize>) =
+            ours.into_iter().partition(|&row| finished[row] > 0.5);
         let mut times: Vec<f64> =
             ended.iter().map(|&row| (ends[row] - starts[row]) / 1e12).collect();
         times.sort_by(f64::total_cmp);
@@ -207,6 +219,21 @@ fn completions(series: &Series, plan: &Plan, found: &mut Found) {
             for (metric, share) in [(P50, 0.5), (P95, 0.95), (P99, 0.99)] {
                 found.add(metric, name, quantile(&times, share));
             }
+        }
+    }
+}
+
+fn outages(series: &Series, plan: &Plan, found: &mut Found) {
+    let (gaps, usual) = (column(series, "gap_ps"), column(series, "usual_gap_ps"));
+    let lost = column(series, "lost_packets");
+    for (name, ours) in by_group(series, plan) {
+        let hit = ours.into_iter().filter(|&row| lost[row] > 0.5);
+        let mut times: Vec<f64> = hit.map(|row| (gaps[row] - usual[row]) / 1e12).collect();
+        times.sort_by(f64::total_cmp);
+        found.add(HIT, name, float(times.len() as u64));
+        if let Some(&longest) = times.last() {
+            found.add(OUTAGE, name, quantile(&times, 0.5));
+            found.add(OUTAGE_LONGEST, name, longest);
         }
     }
 }

@@ -11,7 +11,7 @@ use crate::block::Cell;
 use crate::metrics::scalars;
 
 /// Tables that every study has, or may have, beside its observations.
-pub const TABLES: [&str; 5] = ["scalars", "runs", "switches", "reroutes", "arrived"];
+pub const TABLES: [&str; 6] = ["scalars", "runs", "switches", "reroutes", "arrived", "cuts"];
 
 /// Of each run, in the table of runs.
 const COUNTS: [&str; 8] =
@@ -73,6 +73,7 @@ impl Part {
             ("switches", switch_table(&run)),
             ("reroutes", reroute_table(&run)),
             ("arrived", arrived_table(&run)),
+            ("cuts", cut_table(&run)),
         ] {
             self.put(name, table);
         }
@@ -268,5 +269,16 @@ fn arrived_table(run: &Run) -> Table {
     table([
         ("group", texts(all().map(|(group, _)| group))),
         ("route", Data::U32(all().map(|(_, route)| route).collect())),
+    ])
+}
+
+fn cut_table(run: &Run) -> Table {
+    let all = || run.cuts.iter();
+    table([
+        ("flow", texts(all().map(|one| one.flow.as_str()))),
+        ("group", texts(all().map(|one| one.group.as_str()))),
+        ("ack", Data::Bool(all().map(|one| one.acks).collect())),
+        ("from_ps", Data::U64(all().map(|one| one.from.as_ps()).collect())),
+        ("until_ps", Data::U64(all().map(|one| one.until.as_ps()).collect())),
     ])
 }

@@ -144,6 +144,39 @@ fn the_goodput_of_a_file_is_over_its_active_time_too() {
     assert!((scalar(&scalars, "early", 1, "utilisation", "A->B") - 0.2).abs() < 1e-12);
 }
 
+/// The line of the endless flow fails at 3 s for good. It takes 8 ms for a segment and 5 ms to the receiver, and has always
+/// something to send: the last segment comes 2.005 + 124 * 0.008 = 2.997 s after the start, 1.003 s before the end. The
+/// other flow had ended.
+#[test]
+fn an_outage_is_the_longest_gap_beyond_the_usual_one() {
+    let failing = scenario(&[
+        ("failures", r#"[{ link = ["A", "C"], at = "3 s" }]"#),
+        ("observe", r#"[{ name = "outages", kind = "outages", after = "3 s" }]"#),
+    ]);
+    let cells = [Cell { id: "one", values: &[], scenario: &failing }];
+    let mut files = BTreeMap::new();
+    let mut take = |more: Vec<File>| {
+        files.extend(more.into_iter().map(|file| (file.path, file.content)));
+        Ok::<(), std::io::Error>(())
+    };
+    let block = Block { axes: &[], cells: &cells, todo: &[(1, vec![0])] };
+    run_block(block, RunOptions::default(), &Cancel::default(), &mut take).expect("runs");
+    let outages = table(&files, "outages");
+    assert_eq!(texts(&outages, "flow"), ["endless/A/0"]);
+    assert_eq!(column(&outages, "gap_ps"), &Data::U64(vec![1_003_000_000_000]));
+    assert_eq!(column(&outages, "usual_gap_ps"), &Data::U64(vec![8_000_000_000]));
+    assert_eq!(column(&outages, "ended"), &Data::Bool(vec![false]));
+    let scalars = table(&files, "scalars");
+    let of = |metric, group| scalar(&scalars, "one", 1, metric, group);
+    for metric in ["outage_p50_s", "outage_longest_s"] {
+        assert!((of(metric, "endless") - 0.995).abs() < 1e-9);
+    }
+    assert!((of("hit_flows", "endless") - 1.0).abs() < 1e-9);
+    assert!(of("hit_flows", "short").abs() < 1e-9);
+    let hit: Vec<_> = texts(&scalars, "metric").into_iter().zip(texts(&scalars, "of")).collect();
+    assert!(!hit.contains(&("outage_p50_s", "short")));
+}
+
 #[test]
 fn every_scalar_is_a_metric_that_is_listed() {
     let scalars = table(&made(&[(1, vec![0])]), "scalars");

@@ -8,7 +8,7 @@ use optcp_des::{
 use crate::Workload;
 
 /// Bytes of one flow.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Volume {
     /// All alike.
     Fixed(u64),

@@ -1,13 +1,15 @@
-//! Sizes of flows that were measured in datacenters.
+//! Sizes of flows by the points of a curve: those that were measured in datacenters, and others.
+
+use std::borrow::Cow;
 
 use optcp_des::{Stream, variates::unit};
 
 use crate::SizesKind;
 
-/// A distribution of flow sizes by the points of its published curve.
+/// A distribution of flow sizes by points of its curve.
 ///
 /// # Models
-/// What the servers of three datacenters send: `web-search` (queries, coordination and updates of an index), `data-mining`
+/// Points that somebody has, or what the servers of three datacenters send: `web-search` (queries, coordination and updates of an index), `data-mining`
 /// (a cluster for analysis, where half of the flows have a kilobyte and a few per cent of them carry nearly all), and
 /// `hadoop` (a cluster of one task).
 /// # Source
@@ -16,15 +18,17 @@ use crate::SizesKind;
 /// (datacenter) network", SIGCOMM 2015. The papers print curves; the points are those that later studies read off them
 /// and share with their generators of traffic (W. Bai et al., NSDI 2016; Y. Li et al., "HPCC", SIGCOMM 2019).
 /// # Parameters
-/// The greatest value: sizes above it are left out, and the others keep their proportions.
+/// The points, where they are not those of a paper. The greatest value: sizes above it are left out, and the others keep
+/// their proportions.
 /// # Limits
-/// Between two points all sizes are equally likely. Sizes are drawn one by one: the curves say nothing of how flows
+/// Between two points all sizes are equally likely, and so are they from nothing to the first one. Two points of one size are
+/// a share of flows that have it. Sizes are drawn one by one: the curves say nothing of how flows
 /// depend on each other.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Workload {
     kind: SizesKind,
     /// Bytes, and the share of flows that are not larger; from (0, 0) to (..., 1).
-    points: &'static [(f64, f64)],
+    points: Cow<'static, [(f64, f64)]>,
     largest: f64,
     /// The share of flows that are not larger than `largest`.
     within: f64,
@@ -90,14 +94,35 @@ impl Workload {
             SizesKind::WebSearch => WEB_SEARCH,
             SizesKind::DataMining => DATA_MINING,
             SizesKind::Hadoop => HADOOP,
-            SizesKind::Exponential | SizesKind::Pareto | SizesKind::WebLike => return None,
+            _ => return None,
         };
-        let end = points[points.len() - 1].0;
+        Self::up_to(kind, Cow::Borrowed(points), largest)
+    }
+
+    /// That of these points, each some bytes and the share of flows that are not larger; neither falls, and the last share is 1.
+    /// `None` if nothing is left of it up to `largest` bytes.
+    #[must_use]
+    pub fn of_points(points: &[(f64, f64)], largest: Option<f64>) -> Option<Self> {
+        let points = std::iter::once((0.0, 0.0)).chain(points.iter().copied()).collect();
+        Self::up_to(SizesKind::Points, Cow::Owned(points), largest)
+    }
+
+    fn up_to(
+        kind: SizesKind,
+        points: Cow<'static, [(f64, f64)]>,
+        largest: Option<f64>,
+    ) -> Option<Self> {
+        let end = points.last()?.0;
         let largest = largest.unwrap_or(end).min(end);
-        let within = pieces(points)
-            .find(|&[_, (size, _)]| largest <= size)
-            .map(|[(a, p), (b, q)]| p + (q - p) * (largest - a) / (b - a))?;
-        (largest >= 1.0).then_some(Workload { kind, points, largest, within })
+        if largest < 1.0 {
+            return None;
+        }
+        let place = points.windows(2).position(|two| largest <= two[1].0)?;
+        let [(a, p), (b, q)] = [points[place], points[place + 1]];
+        // Those that have just this size are not above it.
+        let same = points[place + 2..].iter().take_while(|&&(size, _)| size <= largest).last();
+        let within = same.map_or(p + (q - p) * (largest - a) / (b - a), |&(_, share)| share);
+        (within > 0.0).then_some(Workload { kind, points, largest, within })
     }
 
     /// Its name.
@@ -112,10 +137,16 @@ impl Workload {
         self.largest
     }
 
+    /// The points, each some bytes and the share of flows that are not larger; the first one is (0, 0).
+    #[must_use]
+    pub fn points(&self) -> &[(f64, f64)] {
+        &self.points
+    }
+
     /// The mean: that of each piece, the middle of its ends, by its share.
     pub(crate) fn mean(&self) -> f64 {
-        let sum: f64 = pieces(self.points)
-            .take_while(|&[(a, _), _]| a < self.largest)
+        let sum: f64 = pieces(&self.points)
+            .take_while(|&[(a, _), (b, _)]| a < self.largest || b <= self.largest)
             .map(|[(a, p), (b, q)]| {
                 let (b, q) = if b > self.largest { (self.largest, self.within) } else { (b, q) };
                 (q - p) * f64::midpoint(a, b)
@@ -126,13 +157,13 @@ impl Workload {
 
     pub(crate) fn draw(&self, stream: &mut Stream) -> f64 {
         let share = self.within * unit(stream);
-        let piece = pieces(self.points).find(|&[_, (_, q)]| share <= q);
+        let piece = pieces(&self.points).find(|&[_, (_, q)]| share <= q);
         piece.map_or(self.largest, |[(a, p), (b, q)]| a + (b - a) * (share - p) / (q - p))
     }
 }
 
 /// What lies between two points each.
-fn pieces(points: &'static [(f64, f64)]) -> impl Iterator<Item = [(f64, f64); 2]> {
+fn pieces(points: &[(f64, f64)]) -> impl Iterator<Item = [(f64, f64); 2]> {
     points.windows(2).map(|two| [two[0], two[1]])
 }
 
@@ -160,7 +191,7 @@ mod tests {
             let workload = Workload::new(kind, None).expect("a workload");
             let mut stream = Streams::new(3).stream("sizes");
             let drawn: Vec<f64> = (0..n).map(|_| workload.draw(&mut stream)).collect();
-            for &(size, share) in workload.points {
+            for &(size, share) in workload.points() {
                 let below = drawn.iter().filter(|&&drawn| drawn <= size).count() as f64;
                 // Four deviations of a share of n draws: at most 4 x 0.5 / sqrt(1e5) = 0.0063.
                 assert!((below / f64::from(n) - share).abs() < 0.0064, "{kind:?} {size}");
@@ -175,5 +206,43 @@ mod tests {
         assert!((0..10_000).all(|_| workload.draw(&mut stream) <= 5e3));
         assert_eq!(Workload::new(SizesKind::Hadoop, Some(0.0)), None);
         assert_eq!(Workload::new(SizesKind::Pareto, None), None);
+    }
+
+    /// 30 % up to 1 kB, 20 % of just 1 kB, none up to 4 kB, and 50 % up to 10 kB. By hand, in kB: 0.3 x 0.5 + 0.2 x 1 + 0.5 x 7
+    /// = 3.85; up to 1 kB 0.35 of 0.5, and up to 7 kB 0.35 + 0.25 x 5.5 = 1.725 of 0.75.
+    #[test]
+    fn sizes_of_a_table_by_hand() {
+        let points = [(1e3, 0.3), (1e3, 0.5), (4e3, 0.5), (10e3, 1.0)];
+        let of = |largest| Workload::of_points(&points, largest).expect("a workload");
+        for (largest, mean) in [
+            (None, 3850.0),
+            (Some(20e3), 3850.0),
+            (Some(1e3), 700.0),
+            (Some(4e3), 700.0),
+            (Some(7e3), 2300.0),
+        ] {
+            assert!(
+                (of(largest).mean() - mean).abs() < 1e-9,
+                "{largest:?}: {}",
+                of(largest).mean()
+            );
+        }
+        let mut stream = Streams::new(5).stream("sizes");
+        let n = 100_000_u32;
+        let drawn: Vec<f64> = (0..n).map(|_| of(None).draw(&mut stream)).collect();
+        let share = |fits: &dyn Fn(f64) -> bool| {
+            drawn.iter().filter(|&&size| fits(size)).count() as f64 / f64::from(n)
+        };
+        // Four deviations of a share of n draws: at most 0.0063.
+        assert!((share(&|size| size < 1e3) - 0.3).abs() < 0.0064);
+        assert!((share(&|size| (size - 1e3).abs() < 1e-9) - 0.2).abs() < 0.0064);
+        assert!((share(&|size| size > 7e3) - 0.25).abs() < 0.0064);
+        assert!(!drawn.iter().any(|size| (1000.1..=4000.0).contains(size)));
+        // All of one size, and nothing at all.
+        let one = Workload::of_points(&[(500.0, 0.0), (500.0, 1.0)], None).expect("a workload");
+        assert!((0..100).all(|_| (one.draw(&mut stream) - 500.0).abs() < 1e-9));
+        assert!((one.mean() - 500.0).abs() < 1e-9);
+        assert_eq!(Workload::of_points(&[(500.0, 0.0), (500.0, 1.0)], Some(400.0)), None);
+        assert_eq!(Workload::of_points(&[(0.0, 1.0)], None), None);
     }
 }

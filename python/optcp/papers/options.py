@@ -52,15 +52,26 @@ class Size:
 
 @dataclass(frozen=True)
 class Options:
-    """How runs are made and how many are wanted, apart from what they simulate."""
+    """How runs are made and how many are wanted, apart from what they simulate.
+
+    Attributes
+    ----------
+    digest, fork
+        As of :class:`optcp.study.Study`.
+    size
+        How many.
+    check
+        Whether every world of a grid is made at once, as before they run; else when it is asked for.
+    """
 
     digest: bool = False
     fork: bool = True
     size: Size = Size("default")
+    check: bool = True
 
     def grid(
         self, scenario: Path, overrides: Sequence[tuple[str, str]], axes: Mapping[str, Values], title: str
     ) -> Grid:
         """Every combination of the axes' values: :meth:`optcp.study.grid.Grid.grid`."""
         axes_ = list(axes.items())
-        return Grid.grid(scenario, overrides, axes_, title=title, digest=self.digest, fork=self.fork)
+        return Grid.grid(scenario, overrides, axes_, title=title, digest=self.digest, fork=self.fork, check=self.check)

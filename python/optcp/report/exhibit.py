@@ -130,7 +130,7 @@ def scenarios(result: Result) -> dict[str, str]:
         return {}
     size = Size(result.size["name"])
     try:
-        grids = exhibit.studies(result.assumed, Options(size=size))
+        grids = exhibit.studies(result.assumed, Options(size=size, check=False))
         return {name: worlds.toml(grid, grid.branches[0].scenario.to_toml()) for name, grid in grids.items()}
     except (_core.ScenarioError, InputError, LookupError, ValueError, TypeError):
         # A result of another version of its exhibit: what it assumed need not be what is assumed now.

@@ -185,7 +185,7 @@ class Done:
         return (whole, run) if (run >= 0).all() else (whole.rows(run >= 0), run[run >= 0])
 
     def table(self, name: str, columns: Sequence[str] | None = None) -> Table:
-        """A table of all runs: an observation, ``scalars``, ``runs``, ``switches``, ``reroutes`` or ``arrived``."""
+        """A table of all runs: an observation, ``scalars``, ``runs``, ``switches`` and what else the study has."""
         return self.rows(name, columns)[0]
 
     def digests(self, name: str) -> list[str]:

@@ -8,7 +8,7 @@ import itertools
 import json
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -24,12 +24,13 @@ SUFFIXES = {"": "", "s": "_s", "bit/s": "_bps", "B": "_bytes", "packets": "_pack
 
 # fmt: off
 OTHERS = {
-    "ack", "acks", "arrived", "bursts", "bytes", "cause", "cell", "cwnd_bytes", "dropped", "dropped_bytes",
-    "ecn_reductions", "entries", "event", "fibre", "finished", "flight_segments", "flow", "from", "group",
-    "longest_ps", "lost", "lost_bytes", "marked", "marking", "max_packets", "mean_bytes", "mean_packets", "mean_ps",
-    "metric", "node", "of", "p50_ps", "p95_ps", "p99_ps", "packets", "phase", "port", "protection", "reason", "route",
-    "router", "sack", "seed", "segments", "seq", "source", "ssthresh_bytes", "start_ps", "time_ps", "timeouts", "to",
-    "unit", "utilisation", "value",
+    "ack", "acks", "arrived", "bursts", "bytes", "bytes_before", "cause", "cell", "cwnd_bytes", "dropped",
+    "dropped_bytes", "dropped_packets", "ecn_reductions", "ended", "entries", "event", "fibre", "finished",
+    "flight_segments", "flow", "from", "from_ps", "gap_ps", "group", "longest_ps", "lost", "lost_bytes", "lost_packets",
+    "marked", "marking", "max_packets", "mean_bytes", "mean_packets", "mean_ps", "metric", "needless", "node",
+    "of", "p50_ps", "p95_ps", "p99_ps", "packets", "phase", "port", "protection", "reason", "resent", "route",
+    "router", "sack", "seed", "segments", "seq", "source", "ssthresh_bytes", "start_ps", "time_ps", "timeouts",
+    "to", "unit", "until_ps", "usual_gap_ps", "utilisation", "value",
 }
 # fmt: on
 """Columns of tables, whose names no axis may take."""
@@ -67,6 +68,20 @@ class Branch:
         """The world with every default filled in."""
         found: dict[str, Any] = json.loads(self.scenario.resolved())
         return found
+
+
+class UncheckedBranch(Branch):
+    """A cell whose world is made when it is asked for: thousands of worlds of a large network take minutes."""
+
+    def __init__(self, key: dict[str, str], make: Callable[[], _core.Scenario]) -> None:
+        for name, value in (("key", key), ("_make", make)):
+            object.__setattr__(self, name, value)
+
+    @functools.cached_property
+    def scenario(self) -> _core.Scenario:
+        """The world with these values in it."""
+        made: _core.Scenario = self._make()  # type: ignore[attr-defined]
+        return made
 
 
 class StoredBranch(Branch):
@@ -120,6 +135,7 @@ class Grid:
         digest: bool = False,
         fork: bool = True,
         kernel: str = KERNELS[0],
+        check: bool = True,
     ) -> Grid:
         """Every combination of the axes' values, each on top of ``overrides``.
 
@@ -130,6 +146,8 @@ class Grid:
         axes
             Each a key path and its values as written; or a name, and for each of its values the settings that it
             stands for.
+        check
+            Whether every branch is made now; else but for the first one when it is asked for.
 
         Raises
         ------
@@ -141,7 +159,7 @@ class Grid:
             for name, values in axes
         ]
         cells = [dict(itertools.chain(*(one.items() for one in cell))) for cell in itertools.product(*points)]
-        made = cls.of_cells(world, cells, overrides, title=title, digest=digest, fork=fork, kernel=kernel)
+        made = cls.of_cells(world, cells, overrides, title=title, digest=digest, fork=fork, kernel=kernel, check=check)
         if not any(isinstance(values, Mapping) for _, values in axes):
             return made
         short = short_names([name for name, _ in axes])
@@ -158,6 +176,7 @@ class Grid:
         digest: bool = False,
         fork: bool = True,
         kernel: str = KERNELS[0],
+        check: bool = True,
     ) -> Grid:
         """One branch a cell, its settings on top of ``overrides``: for cells in which several settings change together.
 
@@ -172,8 +191,8 @@ class Grid:
             alike = branches and branches[0].key.keys() == cell.keys()
             settings = list(cell.items()) if alike else [*overrides, *cell.items()]
             base = branches[0].scenario if alike else world
-            made = _core.Scenario.load(str(base), settings) if isinstance(base, Path) else base.override(settings)
-            branches.append(Branch(cell, made))
+            make = functools.partial(_made, base, settings)
+            branches.append(Branch(cell, make()) if check or not branches else UncheckedBranch(cell, make))
         name = world.stem if isinstance(world, Path) else world.summary()["title"]
         return cls(title or name, tuple(branches), digest, fork, kernel)
 
@@ -236,6 +255,10 @@ class Grid:
         parts: list[Any] = [extension_sha256(), self.digest, self.fork, self.kernel, *self.columns]
         parts += [branch.scenario.sha256 for branch in self.branches]
         return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+
+
+def _made(base: Path | _core.Scenario, settings: list[tuple[str, str]]) -> _core.Scenario:
+    return _core.Scenario.load(str(base), settings) if isinstance(base, Path) else base.override(settings)
 
 
 def short_names(keys: Sequence[str]) -> Mapping[str, str]:

@@ -59,6 +59,9 @@ TEXTS: dict[str, Callable[[float], str]] = {
     "active_from_s": _seconds,
     "active_to_s": _seconds,
     "completion_mean_s": _seconds,
+    "outage_p50_s": _milliseconds,
+    "outage_longest_s": _milliseconds,
+    "hit_flows": "{:.1f}".format,
     "sojourn_mean_s": _milliseconds,
     "sojourn_longest_s": _milliseconds,
     "drop_share": _share,
@@ -130,6 +133,10 @@ def show_done(console: Console, done: Done) -> None:
         console.print("the scenario observes no goodput")
     shown.active()
     shown.completions()
+    shown.metrics("flows that lost packets to a failure", "hit_flows", zeros=False)
+    shown.metrics(
+        "of these flows the longest gap without new data, beyond their usual gap", "outage_p50_s", "outage_longest_s"
+    )
     shown.metrics("load of ports over their rates", "utilisation")
     shown.metrics("time that packets waited in queues", "sojourn_mean_s", "sojourn_longest_s")
     shown.metrics("bursts that found no wavelength", "burst_loss", "bursts", "wavelength_utilisation")

@@ -38,7 +38,7 @@ OLD = ("meta.json", "seed-*/meta.json", "cell-*-seed-*/meta.json")
 """What runs of the versions before left in a directory."""
 MOST_DIFFERENCES = 5
 """A message names no more of them."""
-FOLDERS = ("parts", "cells", "scalars", "runs", "switches", "reroutes", "arrived")
+FOLDERS = ("parts", "cells", "scalars", "runs", "switches", "reroutes", "arrived", "cuts")
 """What a study's directory holds beside its observations."""
 
 MOST_TABLES = 24
@@ -469,9 +469,11 @@ def described(branch: Branch) -> str:
         "cell": branch.key,
         "toml": branch.scenario.to_toml(),
         "scenario_sha256": branch.scenario.sha256,
-        "scenario": branch.resolved,
+        # Not kept with the branch: of thousands of cells of a large network it would fill the memory.
+        "scenario": json.loads(branch.scenario.resolved()),
     }
-    return stored.sealed(json.dumps(about, ensure_ascii=False, indent=1) + "\n")
+    # Without indentation, which makes such a file half as long again and takes ten times as long.
+    return stored.sealed(json.dumps(about, ensure_ascii=False).removesuffix("}") + "\n}\n")
 
 
 def identity(grid: Grid) -> dict[str, Any]:

@@ -166,6 +166,14 @@ class StoredRun(Observing):
         return {group: table.where(group=group)["route"].tolist() for group in groups}
 
     @property
+    def cuts(self) -> list[dict[str, Any]]:
+        """When the ways of flows led nowhere, as tables and ports were.
+
+        Each entry has ``flow``, ``group``, ``ack``, ``from_ps`` and ``until_ps``.
+        """
+        return _rows(self._table("cuts"))
+
+    @property
     def routing(self) -> dict[str, Any] | None:
         """What routing did; None without ``[routing]``."""
         announced = self._table("scalars").where(metric="announcements")

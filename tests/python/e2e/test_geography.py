@@ -1,5 +1,6 @@
-"""Risks by geography: the links that pass near a place."""
+"""Risks by geography: the links that pass near a place, and those that leave one together."""
 
+import itertools
 import math
 
 import pytest
@@ -96,4 +97,107 @@ def test_a_storm_may_come_anywhere():
 def test_what_is_nowhere_is_named(text, says):
     with pytest.raises(_core.ScenarioError) as error:
         optcp.Scenario.parse(text, "storm.toml")
+    assert says in str(error.value)
+
+
+NETWORK = """
+stop = "1 s"
+[topology]
+name = "{name}"
+group = "city"
+rate = "1 Gbps"
+queue = "100 packets"
+[routing]
+repair = "none"
+[[flows]]
+group = "f"
+pairs = {{ among = "city" }}
+"""
+
+DUCTS = """
+[[risks]]
+name = "duct"
+leaving = "every"
+within_degrees = {degrees}
+[[risks]]
+name = "one"
+links = [{link}]
+[[failures]]
+risk = "one"
+at = "0.5 s"
+[sweep]
+failures.0.risk = "every matching duct*"
+"""
+
+
+def network(name):
+    return optcp.Scenario.parse(NETWORK.format(name=name), "network.toml")
+
+
+def ducts(name, degrees):
+    """The ducts by their names, as values of an axis; every link carries something."""
+    link = network(name).resolved["links"][0]["ends"]
+    text = NETWORK.format(name=name) + DUCTS.format(degrees=degrees, link=link)
+    return optcp.Scenario.parse(text, "ducts.toml").axes["failures.0.risk"]
+
+
+def bearing(a, b):
+    """From a place to another, by vectors: how much of the other lies along north and along east."""
+    longitude, latitude = map(math.radians, a)
+    to, high = map(math.radians, b)
+    north = (-math.sin(latitude) * math.cos(longitude), -math.sin(latitude) * math.sin(longitude), math.cos(latitude))
+    east = (-math.sin(longitude), math.cos(longitude), 0.0)
+    there = (math.cos(high) * math.cos(to), math.cos(high) * math.sin(to), math.sin(high))
+    along = [sum(x * y for x, y in zip(there, way, strict=True)) for way in (east, north)]
+    return math.degrees(math.atan2(*along)) % 360
+
+
+def reckoned(name, degrees):
+    """The same from places."""
+    scenario = network(name)
+    at = places(dict(scenario.core.settings()), "")
+    found = []
+    for node in scenario.resolved["nodes"]:
+        ends = [link["ends"] for link in scenario.resolved["links"] if node in link["ends"]]
+        others = {bearing(at[node], at[end]): end for pair in ends for end in pair if end != node}
+        around = sorted(others)
+        for first, second in itertools.pairwise([*around, *around[:1]] if len(around) > 2 else around):
+            angle = (second - first) % 360 if len(around) > 2 else min(second - first, 360 - second + first)
+            if angle <= degrees:
+                found.append(f"duct-{node}-{others[first]}-{others[second]}")
+    return found
+
+
+# Of all pairs at a node, not of neighbours alone, germany50 has a twelfth within 30 degrees: at Erfurt, 29.7 degrees
+# apart, with a third link between the two.
+@pytest.mark.parametrize(
+    ("name", "within_30", "neighbours"), [("geant", 16, 62), ("nobel-eu", 1, 73), ("germany50", 11, 166)]
+)
+def test_ducts_are_those_of_bearings_reckoned_anew(name, within_30, neighbours):
+    found = ducts(f"sndlib/{name}", 30)
+    assert len(found) == within_30
+    assert sorted(found) == sorted(reckoned(f"sndlib/{name}", 30))
+    assert len(ducts(f"sndlib/{name}", 360)) == neighbours
+
+
+def test_a_network_may_have_no_ducts():
+    with pytest.raises(_core.ScenarioError, match="the network has none"):
+        ducts("sndlib/abilene", 30)
+    assert len(ducts("sndlib/abilene", 360)) == 24
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "says"),
+    [
+        ('leaving = "every"', 'leaving = "Erfrut"', "did you mean `Erfurt`?"),
+        ("within_degrees = 30\n", "", "or `leaving` and `within_degrees`"),
+        ("within_degrees = 30", "within_degrees = 361", "at most 360"),
+        ("within_degrees = 30", 'within_degrees = 30\nnear = "Erfurt"\nwithin_km = 3', "which links share the risk"),
+    ],
+)
+def test_what_is_no_duct_is_named(old, new, says):
+    text = NETWORK.format(name="sndlib/germany50") + DUCTS.format(degrees=30, link=["Erfurt", "Leipzig"])
+    assert old in text
+    with pytest.raises(_core.ScenarioError) as error:
+        optcp.Scenario.parse(text.replace(old, new), "ducts.toml")
     assert says in str(error.value)

@@ -72,7 +72,16 @@ def the_run(directory):
 
 def test_a_study_has_a_folder_a_table_and_nothing_else(a_run):
     names = sorted(path.name for path in a_run.iterdir() if path.name != "plots")
-    assert names == sorted([*COLUMNS, "cells", "parts", "runs", "study.json", "switches"])
+    assert names == sorted([*COLUMNS, "cells", "cuts", "parts", "runs", "study.json", "switches"])
+
+
+def test_switches_and_cuts_are_stored_as_they_were(a_run):
+    stored = the_run(a_run)
+    made = optcp.load("single-failure").run(stored.seed)
+    assert made.metrics_sha256 == stored.metrics_sha256
+    for name in ("switches", "cuts"):
+        assert getattr(made, name)
+        assert getattr(stored, name) == getattr(made, name)
 
 
 @pytest.mark.parametrize("name", COLUMNS)

@@ -4,6 +4,7 @@
 
 mod at_ports;
 mod bursts;
+mod came;
 mod column;
 mod completions;
 mod datagrams;
@@ -19,6 +20,7 @@ mod load;
 mod marks;
 mod observed;
 mod observer;
+mod outages;
 mod packets;
 mod ports;
 mod queue;
@@ -58,6 +60,7 @@ kinds! { $
     "segments-per-burst" => SegmentsPerBurst(segments_per_burst::SegmentsPerBurst) : "how many bursts carried so many segments of chosen flows, by port", "obs paper, section IV.B";
     "fibres" => Fibres(fibres::Fibres) : "bursts that asked for a wavelength, those that got none, and the time reserved, by fibre and interval", "OpTCP";
     "reordering" => Reordering(reordering::Reordering) : "segments that were overtaken or sent again, recoveries and timeouts, one by one", "RFC 4737 section 3.3";
+    "outages" => Outages(outages::Outages) : "the longest time without new data of every flow, and what it lost, from an instant on", "OpTCP";
 }
 
 /// The observations of a run, and the digest of its records.

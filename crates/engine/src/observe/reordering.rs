@@ -7,6 +7,7 @@ use optcp_net::FlowId;
 use optcp_tcp::{Phase, Snapshot};
 use optcp_units::Time;
 
+use super::came::{Came, Order};
 use super::column::{Findings, Names, column, index, times, u8s, u32s};
 use super::listed::Listed;
 use super::observed::{Groups, Keys, Observed, Watched};
@@ -54,10 +55,7 @@ pub(super) struct Reordering {
 
 #[derive(Clone, Debug, Default)]
 struct Known {
-    /// One more than the greatest number that has come.
-    reached: u32,
-    /// Numbers below that which have not come.
-    missing: BTreeSet<u32>,
+    came: Came,
     recovering: bool,
     timeouts: u64,
 }
@@ -89,7 +87,7 @@ impl Observed for Reordering {
         let Some(known) = &mut self.watched[flow.index()] else { return };
         let (kind, seq) = match *record {
             Record::Sent { seq, again: true, .. } => (ReorderingEvent::Resent, Some(seq)),
-            Record::Arrived { seq, .. } if known.arrives_late(seq) => {
+            Record::Arrived { seq, .. } if known.came.take(seq) == Order::Late => {
                 (ReorderingEvent::Overtaken, Some(seq))
             }
             Record::Updated { snapshot, .. } => match known.change(snapshot) {
@@ -132,15 +130,6 @@ impl Observed for Reordering {
 }
 
 impl Known {
-    fn arrives_late(&mut self, seq: u32) -> bool {
-        if seq < self.reached {
-            return self.missing.remove(&seq);
-        }
-        self.missing.extend(self.reached..seq);
-        self.reached = seq + 1;
-        false
-    }
-
     fn change(&mut self, snapshot: Snapshot) -> Option<ReorderingEvent> {
         let recovering = snapshot.phase == Phase::Recovery;
         let event = if snapshot.timeouts > self.timeouts {

@@ -129,7 +129,8 @@ impl Bundle {
 
     /// What is chosen from: the lightpaths in service; all where none is.
     #[inline]
-    fn candidates(&self) -> &[PortId] {
+    #[must_use]
+    pub fn candidates(&self) -> &[PortId] {
         if self.in_service.is_empty() { &self.members } else { &self.in_service }
     }
 

@@ -333,6 +333,7 @@ fn timing(plan: &Plan, routing: &RoutingPlan, ports: &[PortConfig], streams: Str
         flooding: routing.flooding,
         computation: routing.spf,
         update: plan.nodes.iter().map(update).collect(),
+        hold: routing.hold,
         delay: (0..plan.links.len()).map(delay).collect(),
     }
 }

@@ -10,13 +10,14 @@ use toml::Value;
 use crate::{slow, stated};
 
 /// The network that every name stands for.
-pub(crate) const TOWNS: [&str; 3] = ["Hamburg", "Kiel", "Muenchen"];
-pub(crate) const ROADS: [[usize; 2]; 3] = [[0, 1], [0, 2], [1, 2]];
+pub(crate) const TOWNS: [&str; 4] = ["Hamburg", "Kiel", "Muenchen", "Bonn"];
+pub(crate) const ROADS: [[usize; 2]; 5] = [[0, 1], [0, 2], [1, 2], [0, 3], [2, 3]];
 
 /// Names that generated worlds do not use.
 pub(crate) const PACKETS: &str = "zz-packets";
 pub(crate) const SENDERS: &str = "zz-senders";
 pub(crate) const BURSTS: &str = "zz-bursts";
+pub(crate) const ENDS: &str = "zz-ends";
 
 /// No run of such a world takes as long, on any machine.
 const LONGEST: std::time::Duration = std::time::Duration::from_secs(120);
@@ -44,10 +45,10 @@ impl Shelf for Atlas {
         let link = |ends| GraphLink { ends, name: None, length_mm: Some(100_000_000) };
         let links = ROADS.into_iter().map(link).collect();
         let demands = (1..TOWNS.len()).flat_map(|to| [(0, to, 1000), (to, 0, to as u64)]).collect();
-        // All but the last one on a square of about 110 km.
+        // All but the last one on a square of about 55 km, the first in its corner.
         let place = |town: usize| {
             let town = i64::try_from(town).expect("few towns");
-            [town % 3 * 500_000, town / 3 * 500_000]
+            [town % 2 * 500_000, town / 2 * 500_000]
         };
         let places = (0..TOWNS.len()).map(|town| (town + 1 < TOWNS.len()).then(|| place(town)));
         let (nodes, places) = (TOWNS.map(str::to_owned).to_vec(), places.collect());
@@ -173,6 +174,9 @@ fn watched(text: &str, plain: &Scenario) -> Result<Scenario, Failure> {
         more += &format!("links = {}\n", Value::Array(links));
     }
     more += &format!("[[observe]]\nname = \"{SENDERS}\"\nkind = \"tcp\"\n");
+    if plan.flows.iter().any(|flow| flow.tcp.is_some()) {
+        more += &format!("[[observe]]\nname = \"{ENDS}\"\nkind = \"completions\"\n");
+    }
     if !plan.bursts.is_empty() {
         more += &format!("[[observe]]\nname = \"{BURSTS}\"\nkind = \"bursts\"\n");
     }
@@ -265,6 +269,7 @@ fn same_but_digest(what: &str, a: &Run, b: &Run) -> Result<(), Failure> {
         ("switches", a.switches == b.switches),
         ("routing", a.routing == b.routing),
         ("arrived", a.arrived == b.arrived),
+        ("cuts", a.cuts == b.cuts),
         ("number of series", a.series.len() == b.series.len()),
         ("metrics_sha256", a.metrics_sha256 == b.metrics_sha256),
         ("scenario_sha256", a.scenario_sha256 == b.scenario_sha256),

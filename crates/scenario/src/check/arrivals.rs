@@ -8,7 +8,7 @@ use optcp_units::Time;
 
 use crate::plan::{ArrivalsPlan, Carries, DirectedLink, Spread};
 use crate::problem::Problems;
-use crate::schema::{self, FlowsEntry, Size, SizesTable};
+use crate::schema::{self, FlowsEntry, Size, SizePoint, SizesTable};
 use crate::tree::{Step, place};
 
 use super::bounds::MOST;
@@ -189,6 +189,7 @@ fn drawn(i: usize, sizes: &SizesTable, problems: &mut Problems<'_>) -> Option<Vo
         SizesKind::Pareto => (&["mean", "shape", "largest"], &["mean", "shape", "largest"]),
         SizesKind::WebLike => (&["largest"], &["largest"]),
         SizesKind::WebSearch | SizesKind::DataMining | SizesKind::Hadoop => (&["largest"], &[]),
+        SizesKind::Points => (&["points", "largest"], &["points"]),
     };
     let place = place!["flows", i, "sizes"];
     if !keys_fit(place, sizes, allowed, needed, problems) {
@@ -197,14 +198,18 @@ fn drawn(i: usize, sizes: &SizesTable, problems: &mut Problems<'_>) -> Option<Vo
     let bytes = |size: Option<Size>| size.map_or(0, |size| size.0.count());
     let (mean, largest) = (bytes(sizes.mean), bytes(sizes.largest));
     let shape = sizes.shape.map_or(0.0, |shape| shape.0);
+    let most = sizes.largest.map(|size| size.0.count() as f64);
     let volume = match sizes.kind {
         SizesKind::Exponential => (mean > 0).then_some(Volume::Exponential(mean)),
         SizesKind::Pareto => {
             BoundedPareto::with_mean(mean as f64, shape, largest as f64).map(Volume::Pareto)
         }
         SizesKind::WebLike => WebLike::new(largest as f64).map(Volume::Web),
-        kind => Workload::new(kind, sizes.largest.map(|size| size.0.count() as f64))
-            .map(Volume::Measured),
+        SizesKind::Points => {
+            let points = points(i, sizes, problems)?;
+            Workload::of_points(&points, most).map(Volume::Measured)
+        }
+        kind => Workload::new(kind, most).map(Volume::Measured),
     };
     if volume.is_none() {
         problems.at(place, "there is no such distribution of sizes").label(match sizes.kind {
@@ -217,10 +222,53 @@ fn drawn(i: usize, sizes: &SizesTable, problems: &mut Problems<'_>) -> Option<Vo
             SizesKind::WebLike => {
                 format!("the tail begins at {} B: the largest must be above", WebLike::TAIL_FROM)
             }
+            SizesKind::Points => {
+                "the largest must be above zero, and some flows must not be above it".to_owned()
+            }
             _ => "the largest must be above zero".to_owned(),
         });
     }
     volume
+}
+
+/// More points than any curve needs.
+const MOST_POINTS: usize = 1000;
+
+/// The points of a table, as bytes and shares; `None` if they are no distribution.
+fn points(i: usize, sizes: &SizesTable, problems: &mut Problems<'_>) -> Option<Vec<(f64, f64)>> {
+    let all = sizes.points.as_deref().unwrap_or_default();
+    let place = place!["flows", i, "sizes", "points"];
+    let Some(last) = all.last() else {
+        problems.at(place, "a list without a point").label("needs one at least");
+        return None;
+    };
+    if all.len() > MOST_POINTS {
+        problems.at(place, format!("{} points", all.len())).label(format!("at most {MOST_POINTS}"));
+        return None;
+    }
+    let mut good = true;
+    for (j, two) in all.windows(2).enumerate() {
+        let here = place!["flows", i, "sizes", "points", j + 1];
+        if two[1].size.0 < two[0].size.0 {
+            let message = format!("{} after {}", two[1].size.0, two[0].size.0);
+            problems.at(here, message).label("sizes must not fall");
+            good = false;
+        }
+        if two[1].percent.0 < two[0].percent.0 {
+            let message = format!("{} % after {} %", two[1].percent.0, two[0].percent.0);
+            problems.at(here, message).label("the share of flows up to a size must not fall");
+            good = false;
+        }
+    }
+    if good && last.percent.0.total_cmp(&100.0).is_ne() {
+        let place = place!["flows", i, "sizes", "points", all.len() - 1];
+        problems
+            .at(place, format!("the last point has {} %", last.percent.0))
+            .label("must be 100: no flow is larger");
+        good = false;
+    }
+    let share = |point: &SizePoint| (point.size.0.count() as f64, point.percent.0 / 100.0);
+    good.then(|| all.iter().map(share).collect())
 }
 
 /// Whether a table of sizes has the keys of its kind, and no others.
@@ -237,6 +285,7 @@ pub(super) fn keys_fit(
         ("shape", sizes.shape.is_some()),
         ("smallest", sizes.smallest.is_some()),
         ("largest", sizes.largest.is_some()),
+        ("points", sizes.points.is_some()),
     ];
     for (key, given) in keys {
         if given && !allowed.contains(&key) {

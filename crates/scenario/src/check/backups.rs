@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use optcp_optical::protection::Scheme;
-use optcp_routing::{Topology, Tree};
+use optcp_routing::{Topology, Tree, bridges};
 
 use crate::plan::{DirectedLink, FlowPlan};
 use crate::problem::Problems;
@@ -73,6 +73,7 @@ fn shared(plan: &Draft) -> BTreeMap<usize, BTreeSet<usize>> {
 /// Looks for backups.
 pub(super) struct Search<'n> {
     topology: Topology,
+    bridges: Vec<bool>,
     risks: BTreeMap<usize, BTreeSet<usize>>,
     network: &'n Network,
 }
@@ -88,7 +89,8 @@ impl<'n> Search<'n> {
     ) -> Option<Self> {
         let metric = entry.metric.unwrap_or(Metric::Cost);
         let finder = Finder::new(network, metric, place!["protection", i, "metric"], problems)?;
-        let search = Search { topology: finder.topology, risks: shared(plan), network };
+        let bridges = bridges(&finder.topology);
+        let search = Search { topology: finder.topology, bridges, risks: shared(plan), network };
         (!network.incomplete).then_some(search)
     }
 
@@ -208,8 +210,13 @@ impl<'n> Search<'n> {
         let spans = (1..=last)
             .rev()
             .flat_map(|length| (0..=last - length).map(move |at| [at, at + length]));
-        let span =
-            spans.into_iter().find(|&span| try_between(span, weakest.0, weakest.1).is_some())?;
+        // Around a bridge there is no way: the link of a host, for example.
+        let possible =
+            |&[from, to]: &[usize; 2]| !links(from, to).iter().any(|&link| self.bridges[link]);
+        let span = spans
+            .into_iter()
+            .filter(possible)
+            .find(|&span| try_between(span, weakest.0, weakest.1).is_some())?;
         attempts.iter().find_map(|&(nodes, risks)| try_between(span, nodes, risks))
     }
 }

@@ -2,16 +2,14 @@
 
 use optcp_units::{Duration, Time};
 
-use crate::plan::{DirectedLink, FailurePlan, RiskPlan, Spread};
+use crate::plan::{DirectedLink, FailurePlan, Spread};
 use crate::problem::Problems;
 use crate::schema::{FailedDirections, FailedPackets, FailureEntry, File, LinkRef, Span};
 use crate::tree::{Step, place};
 use optcp_units::nearest::suggestion;
 
-use super::bounds::check_name;
 use super::draft::Draft;
 use super::network::{Network, checked};
-use super::places::distance_km;
 
 /// Places the failures.
 pub(super) fn failures(
@@ -148,7 +146,7 @@ fn failing(
 }
 
 /// The links of a list, each in the direction in which it is written.
-fn listed(
+pub(super) fn listed(
     place: &[Step<'_>],
     links: &[LinkRef],
     network: &mut Network,
@@ -229,83 +227,3 @@ fn process(
 
 /// Each of them is an action of the run, for every link of the entry.
 const MOST_FAILURES: f64 = 10_000.0;
-
-/// Names the risks that links share.
-pub(super) fn risks(
-    file: &File,
-    plan: &mut Draft,
-    network: &mut Network,
-    problems: &mut Problems<'_>,
-) {
-    for (i, entry) in file.risks.iter().enumerate() {
-        check_name(&entry.name, place!["risks", i, "name"], problems);
-        if plan.risks.iter().any(|risk| risk.name == entry.name) {
-            let message = format!("there is already a risk `{}`", entry.name);
-            problems.at(place!["risks", i, "name"], message);
-        }
-        match (&entry.links, &entry.near, entry.within_km) {
-            (Some(links), None, None) => {
-                let links = listed(place!["risks", i, "links"], links, network, problems);
-                let links = links.into_iter().map(|hop| hop.0).collect();
-                plan.risks.push(RiskPlan { name: entry.name.clone(), links });
-            }
-            (None, Some(near), Some(within)) => {
-                let around = around(i, near, within.0, network, problems);
-                let named = |(node, links)| {
-                    let name = match near.as_str() {
-                        EVERY => format!("{}-{}", entry.name, network.nodes[node]),
-                        _ => entry.name.clone(),
-                    };
-                    RiskPlan { name, links }
-                };
-                plan.risks.extend(around.into_iter().map(named));
-            }
-            _ => {
-                problems
-                    .at(place!["risks", i], "which links share the risk is not clear")
-                    .label("needs either `links`, or `near` and `within_km`");
-            }
-        }
-    }
-}
-
-/// What stands for each node.
-const EVERY: &str = "every";
-
-/// Nodes, and the links that pass near each of them.
-fn around(
-    i: usize,
-    near: &str,
-    within_km: f64,
-    network: &Network,
-    problems: &mut Problems<'_>,
-) -> Vec<(usize, Vec<usize>)> {
-    let place = place!["risks", i, "near"];
-    let known = |node: usize| network.places.get(node).copied().flatten();
-    let places = (0..network.places.len()).filter(|&node| known(node).is_some());
-    let centres: Vec<usize> = match near {
-        EVERY => places.collect(),
-        name => places.filter(|&node| network.nodes[node] == name).collect(),
-    };
-    if centres.is_empty() {
-        let names = (0..network.places.len()).filter(|&node| known(node).is_some());
-        let names = names.map(|node| network.nodes[node].as_str());
-        match network.places.iter().any(Option::is_some) {
-            true => problems
-                .at(place, format!("no node `{near}` whose place is known"))
-                .help(suggestion(near, "nodes", names)),
-            false => problems
-                .at(place, "it is not known where nodes are")
-                .label("needs a [topology] with places"),
-        };
-    }
-    let beside = |centre: usize| {
-        let near = |&link: &usize| {
-            let [a, b] = network.links[link].ends.map(known);
-            let all = known(centre).zip(a.zip(b));
-            all.is_some_and(|(at, (a, b))| distance_km(at, [a, b]) <= within_km)
-        };
-        (0..network.links.len()).filter(near).collect()
-    };
-    centres.into_iter().map(|centre| (centre, beside(centre))).collect()
-}

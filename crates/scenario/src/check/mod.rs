@@ -19,6 +19,7 @@ mod pairs;
 mod places;
 mod protection;
 mod queues;
+mod risks;
 mod route;
 mod routing;
 mod tcp;
@@ -57,7 +58,7 @@ pub(crate) fn plan(file: &File, library: &Library, problems: &mut Problems<'_>) 
     fibres::core(file, &mut plan, &mut network, problems);
     tcp::tables(file, &mut plan, problems);
     let routes = routing::routing(file, &mut plan, &mut network, problems);
-    failures::risks(file, &mut plan, &mut network, problems);
+    risks::risks(file, &mut plan, &mut network, problems);
     flows::flows(file, library, &mut plan, &mut network, routes.as_ref(), problems);
     traffic::traffic(file, library, &mut plan, &mut network, routes.as_ref(), problems);
     failures::failures(file, &mut plan, &mut network, problems);

@@ -31,6 +31,8 @@ pub(super) struct Network {
     pub burst_links: Vec<(usize, usize)>,
     pub bundles: Vec<BundlePlan>,
     pub bundle: BTreeMap<String, usize>,
+    /// How many nodes, the first ones, are those of the topology.
+    pub of_topology: usize,
     /// Demands that come with the topology: two nodes, and a weight.
     pub demands: Vec<(usize, usize, u64)>,
     /// Where the nodes of a topology are, by their indices; see [`super::places`].
@@ -355,6 +357,17 @@ impl Network {
             entry: self.links[link].entry,
         });
         self.links.len() - 1
+    }
+
+    /// The node of the topology that a node stands for: itself, or the only one to which a host is linked.
+    pub(super) fn stands_for(&self, node: usize) -> Option<usize> {
+        if node < self.of_topology {
+            return Some(node);
+        }
+        let beside = self.beside.get(&node).map_or(&[][..], Vec::as_slice);
+        let mut cities = beside.iter().copied().filter(|&other| other < self.of_topology);
+        let city = cities.next()?;
+        cities.all(|other| other == city).then_some(city)
     }
 
     /// The number of each node: its place in its group, or among all nodes where it is in none.

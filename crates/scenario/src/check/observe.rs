@@ -17,8 +17,8 @@ use super::network::Network;
 const MOST_VALUES: u64 = 100_000_000;
 
 /// What a study has beside its observations, in folders like theirs.
-const RESERVED: [&str; 7] =
-    ["scalars", "runs", "switches", "reroutes", "arrived", "cells", "parts"];
+const RESERVED: [&str; 8] =
+    ["scalars", "runs", "switches", "reroutes", "arrived", "cuts", "cells", "parts"];
 
 /// Names of files have at most 255 bytes, of which endings and the names of places in captures need some.
 const LONGEST_NAME: usize = 100;
@@ -59,7 +59,7 @@ pub(super) fn observe(
         };
         let after = entry.after.filter(|_| keys.after).map_or(Duration::ZERO, |after| after.0);
         let until = entry.until.filter(|_| keys.until).map(|until| until.0);
-        if keys.until {
+        if keys.after && !keys.interval {
             check_window(i, after, until, plan, problems);
         }
         let (name, kind) = (entry.name.clone(), entry.kind);

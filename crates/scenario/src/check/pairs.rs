@@ -98,14 +98,19 @@ fn weights(
     library: &Library,
     problems: &mut Problems<'_>,
 ) -> Option<Vec<u64>> {
-    let listed = |entries: &[(usize, usize, u64)]| {
+    let listed = |entries: &[(usize, usize, u64)],
+                  key: &dyn Fn([usize; 2]) -> Option<[usize; 2]>| {
         let mut of = std::collections::BTreeMap::new();
         for &(a, b, weight) in entries {
             let sum: &mut u64 = of.entry([a, b]).or_default();
             *sum = sum.saturating_add(weight);
         }
-        pairs.iter().map(|pair| u128::from(of.get(pair).copied().unwrap_or(0))).collect()
+        let weight = |&pair: &[usize; 2]| of.get(&key(pair)?).copied();
+        pairs.iter().map(|pair| u128::from(weight(pair).unwrap_or(0))).collect()
     };
+    // What hosts send is of the node of the topology that they stand for.
+    let stood_for: Vec<Option<usize>> =
+        (0..network.nodes.len()).map(|node| network.stands_for(node)).collect();
     let weights: Vec<u128> = match (table.weights, &table.matrix) {
         (Some(_), Some(_)) => {
             let place = [place, place!["matrix"]].concat();
@@ -123,7 +128,11 @@ fn weights(
                 rate.map(|rate| u128::from(rate.bps() / 1000).max(1)).sum::<u128>()
             };
             let masses: Vec<u128> = (0..network.nodes.len()).map(mass).collect();
-            pairs.iter().map(|&[a, b]| masses[a].saturating_mul(masses[b])).collect()
+            let weight = |&[a, b]: &[usize; 2]| {
+                let [a, b] = [a, b].map(|node| stood_for[node].unwrap_or(node));
+                if a == b { 0 } else { masses[a].saturating_mul(masses[b]) }
+            };
+            pairs.iter().map(weight).collect()
         }
         (Some(Weights::Demands), None) => {
             if network.demands.is_empty() {
@@ -133,7 +142,11 @@ fn weights(
                     .label("the topology comes without; those of `sndlib/...` have some");
                 return None;
             }
-            listed(&network.demands)
+            let cities = |[a, b]: [usize; 2]| {
+                let cities = [stood_for[a]?, stood_for[b]?];
+                (cities[0] != cities[1]).then_some(cities)
+            };
+            listed(&network.demands, &cities)
         }
         (None, Some(file)) => {
             let place = [place, place!["matrix"]].concat();
@@ -155,7 +168,7 @@ fn weights(
                 };
                 found.push((a, b, *weight));
             }
-            listed(&found)
+            listed(&found, &Some)
         }
     };
     Some(fitting(&weights))

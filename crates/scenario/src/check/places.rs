@@ -1,4 +1,4 @@
-//! Where nodes are on earth, and which links pass near a place.
+//! Where nodes are on earth, which links pass near a place, and where they lead.
 
 use std::f64::consts::PI;
 
@@ -50,6 +50,18 @@ pub(crate) fn distance_km(from: Place, ends: [Place; 2]) -> f64 {
     EARTH_KM * angle
 }
 
+/// In which direction a place is, along the great circle, in degrees from north over east: from 0 to 360.
+pub(crate) fn bearing_degrees(from: Place, to: Place) -> f64 {
+    let radians = |micro: i64| micro as f64 / 1e6 * PI / 180.0;
+    let east = radians(to[0] - from[0]);
+    let [here, there] = [from, to].map(|place| radians(place[1]));
+    let to_east = libm::sin(east) * libm::cos(there);
+    let to_north =
+        libm::cos(here) * libm::sin(there) - libm::sin(here) * libm::cos(there) * libm::cos(east);
+    let degrees = libm::atan2(to_east, to_north) * 180.0 / PI;
+    if degrees < 0.0 { degrees + 360.0 } else { degrees }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -77,5 +89,26 @@ mod tests {
         assert!(distance_km(place(1.0, 0.0), [place(0.0, 0.0); 2]) - 111.195 < 1e-3);
         let across = [place(179.0, 0.0), place(-179.0, 0.0)];
         assert!((distance_km(place(180.0, 1.0), across) - 111.194_93).abs() < 1e-3);
+    }
+    /// From 50 N a place ten degrees to the east and as far north has its great circle begin a little to the north: with
+    /// latitudes p and q and the longitudes l apart tan b = sin l cos q / (cos p sin q - sin p cos q cos l), here
+    /// 0.173648 x 0.642788 / (0.642788 x 0.766044 - 0.766044 x 0.642788 x 0.984808) = 0.111619 / 0.007481, so 86.166.
+    #[test]
+    fn bearings_are_those_of_the_sphere() {
+        let from = place(10.0, 0.0);
+        for (to, degrees) in [
+            (place(10.0, 5.0), 0.0),
+            (place(15.0, 0.0), 90.0),
+            (place(10.0, -5.0), 180.0),
+            (place(5.0, 0.0), 270.0),
+        ] {
+            let found = bearing_degrees(from, to);
+            assert!((found - degrees).abs() < 1e-9, "{to:?}: {found}");
+        }
+        let found = bearing_degrees(place(0.0, 50.0), place(10.0, 50.0));
+        assert!((found - 86.166).abs() < 1e-3, "{found}");
+        // Across the line of dates.
+        let found = bearing_degrees(place(179.0, 0.0), place(-179.0, 0.0));
+        assert!((found - 90.0).abs() < 1e-9, "{found}");
     }
 }

@@ -41,6 +41,7 @@ pub(super) fn routing(
         flooding: span(table.flooding),
         spf: span(table.spf),
         update,
+        hold: span(table.hold),
         ttl: table.ttl.unwrap_or(TunnelTtl::Uniform),
         ecmp: table.ecmp,
         ecmp_seed: table.ecmp_seed.map(|seed| seed.0),

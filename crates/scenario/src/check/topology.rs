@@ -59,6 +59,7 @@ pub(super) fn topology(
         network.incomplete = true;
         return;
     }
+    network.of_topology = graph.nodes.len();
     (network.demands, network.places) = (graph.demands, graph.places);
     if let Some(group) = &table.group {
         network.add_group(group, 0, place!["topology", "group"], problems);

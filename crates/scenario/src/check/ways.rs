@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, btree_map};
 
 use optcp_des::Streams;
-use optcp_routing::{Apart, Link, Routes, Topology, Tree, disjoint_pair, k_shortest};
+use optcp_routing::{Bridged, Link, Routes, Topology, Tree, k_shortest};
 
 use crate::library::Library;
 use crate::plan::{DirectedLink, LinkPlan};
@@ -170,9 +170,7 @@ pub(super) fn ways(
             _ => routed(network, shortest?, [a, b]),
         };
         if found.is_empty() {
-            let pair =
-                if chosen == Some(Chosen::ShortestPair) { "two disjoint paths" } else { "path" };
-            let message = format!("no {pair} from `{}` to `{}`", network.name(a), network.name(b));
+            let message = format!("no path from `{}` to `{}`", network.name(a), network.name(b));
             problems.at(&place, message);
             return None;
         }
@@ -225,6 +223,8 @@ pub(super) struct Finder {
     pub topology: Topology,
     /// The shortest paths to nodes that were asked for.
     trees: BTreeMap<usize, Tree>,
+    /// The same with its bridges, once they were asked for.
+    bridged: Option<Bridged>,
 }
 
 impl Finder {
@@ -266,7 +266,8 @@ impl Finder {
             usable.then_some(Link { ends: link.ends, costs: link.costs })
         };
         let links = links.iter().enumerate().map(usable).collect();
-        Some(Finder { topology: Topology::new(network.nodes.len(), links), trees: BTreeMap::new() })
+        let topology = Topology::new(network.nodes.len(), links);
+        Some(Finder { topology, trees: BTreeMap::new(), bridged: None })
     }
 
     /// The shortest paths to a node.
@@ -295,8 +296,10 @@ impl Finder {
                 self.trees[&to].path(&self.topology, from)
             }
             Chosen::ShortestPair => {
-                let pair = disjoint_pair(&self.topology, from, to, Apart::Links);
-                pair.map_or(Vec::new(), |[working, _]| working)
+                self.tree(to);
+                let shortest = self.trees[&to].path(&self.topology, from);
+                let bridged = self.bridged.get_or_insert_with(|| Bridged::new(&self.topology));
+                bridged.shorter_of_pair(&self.topology, from, shortest)
             }
             Chosen::Ecmp => self.hashed(from, to, key),
             Chosen::Routed => Vec::new(),

@@ -229,6 +229,8 @@ pub struct RoutingPlan {
     pub spf: Duration,
     /// How long it takes to rewrite its table, drawn for each.
     pub update: Spread,
+    /// How much longer after a failure routers keep their old tables.
+    pub hold: Duration,
     /// What tunnels do to the time to live.
     pub ttl: TunnelTtl,
     /// How routers spread flows over next hops of equal cost; `None` is over one.

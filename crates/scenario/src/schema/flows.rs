@@ -29,8 +29,8 @@ optcp_units::registry! {
     /// How likely each pair of nodes is.
     pub enum Weights ("pair-weights") {
         "uniform" => Uniform: "all pairs alike", "OpTCP";
-        "gravity" => Gravity: "in proportion to the product of both nodes' capacities, each the sum of the rates of its links", "gravity model, as in Zhang et al., SIGMETRICS 2003";
-        "demands" => Demands: "in proportion to the demands that the topology comes with", "SNDlib, TopoHub";
+        "gravity" => Gravity: "in proportion to the product of both nodes' capacities, each the sum of the rates of its links; hosts have that of their node of the topology", "gravity model, as in Zhang et al., SIGMETRICS 2003";
+        "demands" => Demands: "in proportion to the demands that the topology comes with; hosts have those of their node", "SNDlib, TopoHub";
     }
 }
 

@@ -31,7 +31,9 @@ pub(crate) use queue::QueueEntry;
 pub(crate) use routing::RoutingTable;
 pub(crate) use tcp::{TcpTable, belongs, resolved as resolved_tcp, written as written_tcp};
 pub(crate) use topology::TopologyTable;
-pub(crate) use traffic::{CodepointKind, FlowPace, Pace, Real, SizesTable, TrafficEntry};
+pub(crate) use traffic::{
+    CodepointKind, FlowPace, Pace, Real, SizePoint, SizesTable, TrafficEntry,
+};
 pub(crate) use values::{
     Cost, Count, DISTRIBUTIONS, Delay, LinkRef, Probability, Size, Span, Speed, SwitchDelay,
     Volume, drawn_from, said,
@@ -256,7 +258,7 @@ pub(crate) struct ObserveEntry {
     pub name: String,
     /// What is measured.
     pub kind: ObserveKind,
-    /// For `goodput`, `tcp`, `packets`, `completions`, `bursts`, `segments-per-burst` and `reordering`: the
+    /// For `goodput`, `tcp`, `packets`, `completions`, `bursts`, `segments-per-burst`, `reordering` and `outages`: the
     /// groups of flows; for `datagrams` and `packets`: the groups of sources; all if left out.
     pub groups: Option<Vec<String>>,
     /// For `load`, `queue`, `sojourn`, `drops`, `marks` and `ports`: the links, both directions of each; all if left out.
@@ -265,7 +267,7 @@ pub(crate) struct ObserveEntry {
     pub links: Option<Vec<LinkRef>>,
     /// For `goodput`, `load`, `queue`, `sojourn`, `ports`, `datagrams` and `fibres`: the length of an interval.
     pub interval: Option<Span>,
-    /// For `ports`, `fibres` and `packets`: from when on, 0 s if left out.
+    /// For `ports`, `fibres`, `packets` and `outages`: from when on, 0 s if left out.
     pub after: Option<Span>,
     /// For `packets`: up to when, the end of the run if left out.
     pub until: Option<Span>,

@@ -37,6 +37,11 @@ pub(crate) struct RiskEntry {
     pub near: Option<String>,
     /// With `near`: how near links must pass, in km.
     pub within_km: Option<Real>,
+    /// In place of `links`, in a topology of known places: a node, or `every` for each; each two of its links that leave it
+    /// beside each other, in directions that are near, share a duct, and so a risk.
+    pub leaving: Option<String>,
+    /// With `leaving`: how far apart the directions of both are at most, in degrees.
+    pub within_degrees: Option<Real>,
 }
 
 /// A link, several that share a risk, or a node that fails; a node fails with all of its links.

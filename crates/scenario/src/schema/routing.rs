@@ -30,6 +30,9 @@ pub(crate) struct RoutingTable {
     pub spf: Option<Span>,
     /// How long a router takes to rewrite its forwarding table, drawn for each; 0 s if left out.
     pub update: Option<Delay>,
+    /// How much longer after a failure routers keep their old table and the backups once they are ready for the new one: those
+    /// beside the failure with `converge` `own`, all together with `synchronized`; 0 s if left out.
+    pub hold: Option<Span>,
     /// How routers spread flows over next hops of equal cost; one next hop for all if left out.
     pub ecmp: Option<Hashing>,
     /// The seed from which the routers' hashes have theirs, the same in all runs; each run has its own if left out.

@@ -1,18 +1,19 @@
 //! Sources of datagrams, and flows that come and go.
 
 use std::borrow::Cow;
+use std::fmt;
 
 use optcp_traffic::{PacketRate, ProcessKind, SizesKind};
 use optcp_units::{Codepoint, Decimal, Dimension, Quantity, QuantityError, Rate};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
-use serde::de::Deserializer;
+use serde::de::{Deserializer, Error, IgnoredAny, SeqAccess, Visitor};
 
 use super::values::{Written, WrittenVisitor, written, written_schema};
 use super::{Chosen, Count, Delay, ListOr, Metric, PairsTable, Size, Span};
 
 /// Sizes that are drawn, one for each packet or flow.
-#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct SizesTable {
     /// The distribution.
@@ -23,8 +24,64 @@ pub(crate) struct SizesTable {
     pub shape: Option<Real>,
     /// For `exponential` sizes of packets: the smallest; 28 B if left out, the headers of UDP and IP.
     pub smallest: Option<Size>,
-    /// The largest: **required** for `pareto` and `web-like`; of packets 1500 B if left out, of a measured workload its own.
+    /// The largest: **required** for `pareto` and `web-like`; of packets 1500 B if left out, of a measured workload and of
+    /// `points` the last.
     pub largest: Option<Size>,
+    /// For `points`: sizes, each with the per cent of flows that are not larger, up to 100; between two of them all sizes are
+    /// equally likely.
+    pub points: Option<Vec<SizePoint>>,
+}
+
+/// A size, and how many per cent are not larger.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct SizePoint {
+    pub size: Size,
+    pub percent: Real,
+}
+
+/// What `SizePoint` accepts.
+const SIZE_POINT: &str = "a size and a per cent such as `[\"10 kB\", 15]`";
+
+impl<'de> Deserialize<'de> for SizePoint {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct PointVisitor;
+
+        impl<'de> Visitor<'de> for PointVisitor {
+            type Value = SizePoint;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(SIZE_POINT)
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut point: A) -> Result<SizePoint, A::Error> {
+                match (point.next_element()?, point.next_element()?) {
+                    (Some(size), Some(percent))
+                        if point.next_element::<IgnoredAny>()?.is_none() =>
+                    {
+                        Ok(SizePoint { size, percent })
+                    }
+                    _ => {
+                        let message = "a point has two values";
+                        Err(A::Error::custom(format!("{message}\nexpected {SIZE_POINT}")))
+                    }
+                }
+            }
+        }
+
+        deserializer.deserialize_any(PointVisitor)
+    }
+}
+
+impl JsonSchema for SizePoint {
+    fn schema_name() -> Cow<'static, str> {
+        "SizePoint".into()
+    }
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let (size, percent) =
+            (generator.subschema_for::<Size>(), generator.subschema_for::<Real>());
+        json_schema!({ "description": SIZE_POINT, "type": "array", "prefixItems": [size, percent],
+            "minItems": 2, "maxItems": 2 })
+    }
 }
 
 /// Sources of datagrams (UDP) on one path, or one for each member of the groups on it.

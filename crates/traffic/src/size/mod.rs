@@ -16,6 +16,7 @@ registry! {
         "web-search" => WebSearch: "of flows, as measured: half above 73 kB, up to 30 MB", "Alizadeh et al. 2010 (DCTCP)";
         "data-mining" => DataMining: "of flows, as measured: half below 1.1 kB, up to 1 GB", "Greenberg et al. 2009 (VL2)";
         "hadoop" => Hadoop: "of flows, as measured: half below 700 B, up to 10 MB", "Roy et al. 2015 (Facebook)";
+        "points" => Points: "of flows: a table of sizes, each with the per cent of flows that are not larger", "the inverse of an empirical distribution function";
     }
 }
 

@@ -15,7 +15,12 @@ impl Maker<'_> {
         for i in 0..self.draw.below(3) {
             let mut entry = Table::new();
             entry.insert("name".to_owned(), text(format!("risk{i}")));
-            if self.table.contains_key("topology") && self.draw.chance(60) {
+            let known = self.table.contains_key("topology");
+            if known && self.draw.chance(30) {
+                let node = self.draw.pick(&["every", "Kiel"]);
+                entry.insert("leaving".to_owned(), text(node));
+                entry.insert("within_degrees".to_owned(), Value::Float(self.decimal(0, 1800, 1)));
+            } else if known && self.draw.chance(60) {
                 // Failures name the first one.
                 let near = match i > 0 && self.draw.chance(50) {
                     true => "every".to_owned(),
@@ -29,6 +34,17 @@ impl Maker<'_> {
             }
             self.push("risks", entry);
         }
+    }
+
+    /// The first risk, or the duct in which the two links of Kiel leave it, which are 45 degrees apart.
+    fn some_risk(&mut self) -> String {
+        let risks = self.table.get("risks").and_then(Value::as_array);
+        let duct = risks.into_iter().flatten().find_map(|risk| {
+            let within = risk.get("within_degrees").and_then(Value::as_float)?;
+            let name = risk.get("name").and_then(Value::as_str)?;
+            (within > 46.0).then(|| format!("{name}-Kiel-Hamburg-Muenchen"))
+        });
+        duct.unwrap_or_else(|| "risk0".to_owned())
     }
 
     pub(super) fn failures(&mut self) {
@@ -53,8 +69,9 @@ impl Maker<'_> {
                     }
                     entry.insert("links".to_owned(), Value::Array(links));
                 }
-                3 if self.count("risks") > 0 => {
-                    entry.insert("risk".to_owned(), text("risk0"));
+                3 | 4 if self.count("risks") > 0 => {
+                    let risk = self.some_risk();
+                    entry.insert("risk".to_owned(), text(risk));
                 }
                 _ => _ = entry.insert("link".to_owned(), self.some_link()),
             }

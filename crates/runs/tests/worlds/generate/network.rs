@@ -86,7 +86,7 @@ impl Maker<'_> {
             let mut routing = Table::new();
             let keys = ["repair", "protect", "detection", "detection_up", "hold_down", "converge"];
             self.maybe(&mut routing, "RoutingTable", 50, &keys);
-            self.maybe(&mut routing, "RoutingTable", 50, &["flooding", "spf", "ttl"]);
+            self.maybe(&mut routing, "RoutingTable", 50, &["flooding", "spf", "ttl", "hold"]);
             self.maybe(&mut routing, "RoutingTable", 35, &["ecmp"]);
             if routing.contains_key("ecmp") {
                 self.maybe(&mut routing, "RoutingTable", 40, &["ecmp_seed"]);
@@ -277,7 +277,7 @@ impl Maker<'_> {
     fn known(&mut self) {
         let mut entry = Table::new();
         let key = self.draw.pick(&["name", "file"]);
-        entry.insert(key.to_owned(), text("triangle"));
+        entry.insert(key.to_owned(), text("towns"));
         entry.insert("rate".to_owned(), text(self.speed()));
         entry.insert("queue".to_owned(), self.managed_queue());
         self.maybe(&mut entry, "TopologyTable", 30, &["delay_per_km", "cost"]);

@@ -41,8 +41,8 @@ impl Maker<'_> {
             entry.remove("per_source");
             if self.draw.chance(50) {
                 entry.remove("size");
-                let kinds =
-                    ["exponential", "pareto", "web-like", "web-search", "data-mining", "hadoop"];
+                let kinds = self.schema.words("SizesTable", "kind");
+                let kinds: Vec<&str> = kinds.iter().map(String::as_str).collect();
                 let sizes = self.sizes(&kinds, 20_000);
                 entry.insert("sizes".to_owned(), Value::Table(sizes));
             } else {
@@ -121,6 +121,13 @@ impl Maker<'_> {
         if kind == "pareto" {
             sizes.insert("shape".to_owned(), Value::Float(self.decimal(11, 25, 1)));
         }
+        if kind == "points" {
+            let points = self.points();
+            sizes.insert("points".to_owned(), points);
+            if self.draw.chance(70) {
+                return sizes;
+            }
+        }
         if kind != "exponential" {
             let largest = self.draw.between(140_000, 500_000);
             sizes.insert("largest".to_owned(), text(format!("{largest} B")));
@@ -129,6 +136,23 @@ impl Maker<'_> {
             sizes.insert("largest".to_owned(), text("1500 B"));
         }
         sizes
+    }
+
+    /// Sizes with per cents; some come twice.
+    fn points(&mut self) -> Value {
+        let (mut size, mut percent) = (self.draw.between(0, 3000), self.draw.between(0, 40));
+        let mut points = Vec::new();
+        while percent < 100 {
+            points.push((size, percent));
+            size += self.draw.pick(&[0, 500, 20_000]);
+            percent += self.draw.between(0, 60);
+        }
+        points.push((size + 1, 100));
+        let point = |(size, percent)| {
+            let percent = i64::try_from(percent).expect("small");
+            Value::Array(vec![text(format!("{size} B")), Value::Integer(percent)])
+        };
+        Value::Array(points.into_iter().map(point).collect())
     }
 
     /// Pairs of nodes, and how their paths are found.
@@ -169,7 +193,14 @@ impl Maker<'_> {
                 ("weights", "demands")
             };
             pairs.insert(from.0.to_owned(), text(from.1));
-            if let Some(towns) = groups.last() {
+            let hosts = ["Host0", "Host1"].map(str::to_owned);
+            let stand_for_towns = hosts.iter().all(|host| self.net.nodes.contains(host));
+            if from.0 == "weights" && stand_for_towns && self.draw.chance(50) {
+                pairs.remove("among");
+                for (key, host) in ["from", "to"].into_iter().zip(hosts) {
+                    pairs.insert(key.to_owned(), text(host));
+                }
+            } else if let Some(towns) = groups.last() {
                 pairs.remove("from");
                 pairs.remove("to");
                 pairs.insert("among".to_owned(), text(towns.clone()));

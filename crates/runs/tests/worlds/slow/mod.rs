@@ -1,9 +1,11 @@
 //! Series of every kind, derived again from the list of packets: plainly, slowly, and by code of their own.
 
 mod bursts;
+mod cuts;
 mod flows;
 mod lines;
 mod marks;
+mod outages;
 mod sojourn;
 mod ways;
 
@@ -73,6 +75,7 @@ pub(crate) fn derived_again(
     evidence.queues_and_lines()?;
     evidence.marked(seen)?;
     evidence.ways()?;
+    evidence.cut_off(seen)?;
     for (observed, series) in plan.observe.iter().zip(&run.series) {
         if observed.name != series.name {
             return failure("order of series", format!("{} and {}", observed.name, series.name));
@@ -95,6 +98,9 @@ pub(crate) fn derived_again(
                 evidence.packets(series, observed, &ports)?;
             }
             ObserveKind::Reordering => evidence.reordering(series, groups)?,
+            ObserveKind::Outages => {
+                evidence.outages(series, groups, observed.after.as_ps())?;
+            }
             ObserveKind::Bursts => evidence.bursts(series, groups)?,
             ObserveKind::SegmentsPerBurst => evidence.segments_per_burst(series, groups)?,
             ObserveKind::Fibres => {

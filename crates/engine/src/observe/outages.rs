@@ -1,0 +1,393 @@
+//! What an outage was to each flow: its longest gap, and what it lost, from an instant on.
+//!
+//! # Models
+//! A gap is the time between two instants at which new in-order bytes came to a flow's receiver. The first one begins with
+//! the flow; the last one of a flow that has not everything ends with the run, and counts like the others, although it would have
+//! gone on (it is censored).
+//! # Limits
+//! A flow that an application or its window holds back has gaps without any outage: what is usual before the instant stands
+//! beside the longest one.
+
+use std::collections::VecDeque;
+
+use optcp_des::Key;
+use optcp_net::{DropReason, FlowId};
+use optcp_units::{Duration, Time};
+
+use super::came::{Came, Order};
+use super::column::{Findings, Names, bools, column, index, times, u32s, u64s};
+use super::observed::{Groups, Keys, Observed, Watched};
+use super::record::{Record, RecordKind};
+use crate::blueprint::FlowSpec;
+
+/// The usual gap is the median of so many, the last ones.
+const USUAL: usize = 101;
+
+/// How the loss of a packet counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Loss {
+    /// To a failure.
+    Failure,
+    /// To anything else.
+    Other,
+    /// Not at all.
+    Ordinary,
+}
+
+/// What a flow has gone through.
+#[derive(Clone, Debug)]
+struct Flow {
+    start: Time,
+    /// When it last had new in-order bytes, or else when it starts.
+    since: Time,
+    /// What has not come of what it is to transfer; `None` of data without end.
+    left: Option<u64>,
+    /// The last gaps that ended up to the instant.
+    usual: VecDeque<Duration>,
+    came: Came,
+    /// The longest gap that ended after the instant, and its end.
+    longest: Option<(Duration, Time)>,
+    /// Whether it ended because bytes came.
+    ended: bool,
+    /// In-order bytes up to the instant, and after it.
+    bytes: [u64; 2],
+    /// Packets lost to failures.
+    lost: u64,
+    /// Packets lost otherwise.
+    dropped: u64,
+    /// Timeouts before the instant, and in all.
+    timeouts: [u64; 2],
+    resent: u64,
+    needless: u64,
+}
+
+/// Flows that had not ended up to an instant.
+#[derive(Clone, Debug)]
+pub(super) struct Outages {
+    after: Time,
+    /// By flow; `None` of those that are not watched or had ended up to the instant.
+    flows: Vec<Option<Flow>>,
+    /// By flow.
+    groups: Vec<u32>,
+    /// The flows with a row.
+    rows: Vec<FlowId>,
+}
+
+impl Flow {
+    fn new(spec: &FlowSpec) -> Self {
+        Flow {
+            start: spec.start,
+            since: spec.start,
+            left: spec.segments.map(|segments| u64::from(segments) * spec.config.mss.count()),
+            usual: VecDeque::new(),
+            came: Came::default(),
+            longest: None,
+            ended: false,
+            bytes: [0; 2],
+            lost: 0,
+            dropped: 0,
+            timeouts: [0; 2],
+            resent: 0,
+            needless: 0,
+        }
+    }
+
+    /// New in-order bytes have come.
+    fn progress(&mut self, at: Time, after: Time, bytes: u64) {
+        // A SYN is in order and brings no byte.
+        if bytes == 0 {
+            return;
+        }
+        let gap = at.saturating_since(self.since);
+        self.since = at;
+        self.left = self.left.map(|left| left.saturating_sub(bytes));
+        self.bytes[usize::from(at > after)] += bytes;
+        if at > after {
+            self.end_gap(gap, at, true);
+            return;
+        }
+        if self.usual.len() == USUAL {
+            self.usual.pop_front();
+        }
+        self.usual.push_back(gap);
+    }
+
+    fn end_gap(&mut self, gap: Duration, at: Time, ended: bool) {
+        if self.longest.is_none_or(|(longest, _)| gap > longest) {
+            self.longest = Some((gap, at));
+            self.ended = ended;
+        }
+    }
+
+    fn has_everything(&self) -> bool {
+        self.left == Some(0)
+    }
+
+    /// The median of the last gaps up to the instant, the lower one of two; zero without any.
+    fn usual_gap(&self) -> Duration {
+        let mut gaps: Vec<Duration> = self.usual.iter().copied().collect();
+        gaps.sort_unstable();
+        gaps.get(gaps.len().saturating_sub(1) / 2).copied().unwrap_or(Duration::ZERO)
+    }
+}
+
+impl Loss {
+    const fn of(reason: DropReason) -> Loss {
+        match reason {
+            DropReason::LinkDown
+            | DropReason::QueueFlushed
+            | DropReason::LostInFlight
+            | DropReason::TtlExpired => Loss::Failure,
+            // The second copies of 1+1 end so, all the time: nothing is missing.
+            DropReason::NotSelected => Loss::Ordinary,
+            _ => Loss::Other,
+        }
+    }
+}
+
+impl Outages {
+    fn of(flows: Vec<Option<Flow>>, groups: Vec<u32>, after: Time) -> Self {
+        Outages { after, flows, groups, rows: Vec::new() }
+    }
+
+    fn row(&self, flow: FlowId) -> &Flow {
+        self.flows[flow.index()].as_ref().expect("flows with a row are watched")
+    }
+
+    // Few packets are lost; the others do not pay for them.
+    #[cold]
+    fn dropped(&mut self, at: Time, id: FlowId, reason: DropReason) {
+        let Some(Some(flow)) = self.flows.get_mut(id.index()) else { return };
+        match Loss::of(reason) {
+            _ if at < self.after => {}
+            Loss::Failure => flow.lost += 1,
+            Loss::Other => flow.dropped += 1,
+            Loss::Ordinary => {}
+        }
+    }
+}
+
+impl Observed for Outages {
+    const KEYS: Keys = Keys { groups: Some(Groups::Flows), after: true, ..Keys::NONE };
+    const TAKES: &'static [RecordKind] = &[
+        RecordKind::Sent,
+        RecordKind::Progress,
+        RecordKind::Arrived,
+        RecordKind::Updated,
+        RecordKind::Dropped,
+    ];
+
+    fn new(watched: &Watched<'_>) -> Self {
+        let chosen = watched.flows().into_iter().zip(&watched.blueprint.flows);
+        let flows = chosen.map(|(chosen, spec)| chosen.then(|| Flow::new(spec)));
+        Outages::of(flows.collect(), watched.groups_of_flows(), Time::ZERO + watched.after)
+    }
+
+    #[inline]
+    fn record(&mut self, event: Key, record: &Record) {
+        let (Record::Sent { flow: id, .. }
+        | Record::Progress { flow: id, .. }
+        | Record::Arrived { flow: id, .. }
+        | Record::Updated { flow: id, .. }) = *record
+        else {
+            if let Record::Dropped { packet, reason, .. } = *record {
+                self.dropped(event.time(), packet.flow(), reason);
+            }
+            return;
+        };
+        let (at, after) = (event.time(), self.after);
+        let counts = at >= after;
+        let Some(slot) = self.flows.get_mut(id.index()) else { return };
+        let Some(flow) = slot else { return };
+        match *record {
+            Record::Sent { again, .. } => flow.resent += u64::from(counts && again),
+            Record::Arrived { seq, .. } => {
+                let again = flow.came.take(seq) == Order::Again;
+                flow.needless += u64::from(counts && again);
+            }
+            Record::Updated { snapshot, .. } => {
+                flow.timeouts[1] = snapshot.timeouts;
+                if !counts {
+                    flow.timeouts[0] = snapshot.timeouts;
+                }
+            }
+            Record::Progress { bytes, .. } => {
+                flow.progress(at, after, bytes);
+                if at <= after && flow.has_everything() {
+                    *slot = None;
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn finish(&mut self, at: Time) {
+        // A run that ends with its flows may end before the instant.
+        if at <= self.after {
+            return;
+        }
+        for (id, slot) in FlowId::all().zip(&mut self.flows) {
+            let Some(flow) = slot.as_mut().filter(|flow| flow.start < at) else { continue };
+            if !flow.has_everything() {
+                flow.end_gap(at.saturating_since(flow.since), at, false);
+            }
+            self.rows.push(id);
+        }
+    }
+
+    fn findings(&self) -> Findings {
+        let longest = |id: &FlowId| self.row(*id).longest.unwrap_or_default();
+        let number = |name, value: fn(&Flow) -> u64| {
+            column(name, u64s(&self.rows, |&id| value(self.row(id))))
+        };
+        Findings {
+            names: vec![("groups", Names::Groups), ("flows", Names::Flows)],
+            columns: vec![
+                times(&self.rows, |id| longest(id).1),
+                index("group", u32s(&self.rows, |id| self.groups[id.index()]), "groups"),
+                index("flow", u32s(&self.rows, |id| id.number()), "flows"),
+                column("gap_ps", u64s(&self.rows, |id| longest(id).0.as_ps())),
+                column("ended", bools(&self.rows, |&id| self.row(id).ended)),
+                number("usual_gap_ps", |flow| flow.usual_gap().as_ps()),
+                number("bytes_before", |flow| flow.bytes[0]),
+                number("bytes", |flow| flow.bytes[1]),
+                number("lost_packets", |flow| flow.lost),
+                number("dropped_packets", |flow| flow.dropped),
+                number("timeouts", |flow| flow.timeouts[1] - flow.timeouts[0]),
+                number("resent", |flow| flow.resent),
+                number("needless", |flow| flow.needless),
+            ],
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use optcp_net::{Hop, LabelTable, Packet, PortId};
+    use optcp_tcp::{Phase, Profile, Snapshot};
+    use optcp_units::Marking;
+
+    use super::super::column::Values;
+    use super::super::record::Cause;
+    use super::*;
+
+    /// Worked by hand, with 12 ms for the instant. Flow 0 has gaps of 2, 1, 4 and 3 ms up to there, the lower middle one
+    /// is 2 ms; then one of 30 ms, which began before, and one of 58 ms up to the end. Flow 1 has everything 5 ms after
+    /// the instant and no gap after that, flow 2 has it before and no row, flow 3 starts late and gets nothing. Flow 4
+    /// starts with the end, flow 5 is not watched.
+    #[test]
+    fn gaps_and_losses_are_those_from_the_instant_on() {
+        let ms = Duration::from_ms;
+        let at = |now| Time::ZERO + ms(now);
+        let config = Arc::new(Profile::Rfc.config());
+        let label = LabelTable::default().add(Hop::Deliver);
+        let flow = |start, segments| {
+            Some(Flow::new(&FlowSpec {
+                config: Arc::clone(&config),
+                segments,
+                writes: Vec::new(),
+                start: at(start),
+                clock_phase: Duration::ZERO,
+                ack_clock_phase: Duration::ZERO,
+                data: label,
+                acks: label,
+            }))
+        };
+        let mss = config.mss.count();
+        let flows = vec![
+            flow(0, None),
+            flow(1, Some(2)),
+            flow(1, Some(1)),
+            flow(50, Some(1)),
+            flow(100, None),
+            None,
+        ];
+        let mut outages = Outages::of(flows, vec![0, 1, 1, 1, 0, 0], at(12));
+        let mut tell = |now, record| {
+            outages.record(Key::new(at(now), optcp_des::Class::Timer, 0, 0), &record);
+        };
+        let came = |flow, bytes| Record::Progress { flow: FlowId::new(flow), bytes };
+        let arrived =
+            |seq| Record::Arrived { flow: FlowId::new(0), seq, size: 1000, marking: Marking::NONE };
+        let sent = |again| Record::Sent {
+            flow: FlowId::new(0),
+            seq: 3,
+            again,
+            size: 1000,
+            marking: Marking::NONE,
+        };
+        let timeouts = |timeouts| Record::Updated {
+            flow: FlowId::new(0),
+            cause: Cause::Timer,
+            snapshot: Snapshot {
+                cwnd: 1.0,
+                ssthresh: 1.0,
+                flight: 1,
+                phase: Phase::Loss,
+                timeouts,
+                ecn_reductions: 0,
+            },
+        };
+        let lost = |flow, reason| Record::Dropped {
+            port: PortId::new(0),
+            packet: Packet::data(FlowId::new(flow), label, 3, 1000, 0),
+            reason,
+        };
+        // What is before the instant is none of it.
+        for now in [2, 3, 7, 10] {
+            tell(now, came(0, mss));
+        }
+        tell(4, came(1, mss));
+        tell(4, came(2, mss));
+        tell(5, sent(true));
+        tell(6, arrived(0));
+        tell(7, arrived(0));
+        tell(8, timeouts(2));
+        tell(9, lost(0, DropReason::LinkDown));
+        // The instant itself is.
+        tell(12, lost(0, DropReason::LinkDown));
+        tell(13, lost(0, DropReason::QueueFull));
+        tell(13, lost(0, DropReason::NotSelected));
+        tell(13, lost(2, DropReason::LinkDown));
+        tell(13, lost(5, DropReason::LinkDown));
+        tell(14, sent(false));
+        tell(15, sent(true));
+        // 2 overtakes 1, and comes again.
+        for (now, seq) in [(15, 2), (16, 1), (17, 2)] {
+            tell(now, arrived(seq));
+        }
+        tell(17, came(1, mss));
+        tell(18, timeouts(3));
+        // A SYN in order is no byte.
+        tell(19, came(0, 0));
+        tell(20, timeouts(4));
+        tell(40, came(0, 3 * mss));
+        tell(42, came(0, mss));
+        outages.finish(at(100));
+        let found = outages.findings().columns.into_iter().map(|column| match column.values {
+            Values::U64(values) => (column.name, values),
+            Values::U32(values) => (column.name, values.into_iter().map(u64::from).collect()),
+            Values::Bool(values) => (column.name, values.into_iter().map(u64::from).collect()),
+            other => panic!("{other:?}"),
+        });
+        let ps = |times: [u64; 3]| times.map(|time| ms(time).as_ps()).to_vec();
+        let expected = [
+            ("time_ps", ps([100, 17, 100])),
+            ("group", vec![0, 1, 1]),
+            ("flow", vec![0, 1, 3]),
+            ("gap_ps", ps([58, 13, 50])),
+            ("ended", vec![0, 1, 0]),
+            ("usual_gap_ps", ps([2, 3, 0])),
+            ("bytes_before", vec![4 * mss, mss, 0]),
+            ("bytes", vec![4 * mss, mss, 0]),
+            ("lost_packets", vec![1, 0, 0]),
+            ("dropped_packets", vec![1, 0, 0]),
+            ("timeouts", vec![2, 0, 0]),
+            ("resent", vec![1, 0, 0]),
+            ("needless", vec![1, 0, 0]),
+        ];
+        assert_eq!(found.collect::<Vec<_>>(), expected);
+    }
+}
