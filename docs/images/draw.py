@@ -4,7 +4,7 @@ After ``optcp reproduce gmpls --seeds 600 --out DIR``: ``python docs/images/draw
 report; only the ink is fixed, because a picture in a Markdown page does not follow light and dark. After the commands
 of docs/papers/todays-tcp.md: ``python docs/images/draw.py today DIR``. After ``optcp reproduce gmpls/aqm --out DIR``:
 ``python docs/images/draw.py aqm DIR``. After ``optcp reproduce das --out DIR``:
-``python docs/images/draw.py das DIR``, and likewise lbas and obs. From the stored studies of
+``python docs/images/draw.py das DIR``, and likewise lbas, obs and outage. From the stored studies of
 docs/papers/sensitivity.md: ``python docs/images/draw.py sensitivity docs/papers``.
 """
 
@@ -25,6 +25,7 @@ from optcp.papers.gmpls.figures import aqm, section5
 from optcp.papers.lbas.figures import smaller, tables
 from optcp.papers.model import Result
 from optcp.papers.obs.figures import curves, windows
+from optcp.papers.outage.figures import population, staircase
 from optcp.plots import sensitivity
 from optcp.plots.svg import canvas
 from optcp.results import sensitivities
@@ -50,6 +51,10 @@ WANTED = {
     "lbas/today": "lbas-today.png",
     "lbas/mix": "lbas-mix.png",
     "lbas/buffer": "lbas-buffer.png",
+    "outage/staircase": "outage-staircase.png",
+    "outage/links": "outage-links.png",
+    "outage/detection": "outage-detection.png",
+    "outage/availability": "outage-availability.png",
 }
 
 
@@ -124,6 +129,14 @@ def bundles(directory: Path) -> None:
             getattr(smaller, name)(read(directory, name, "lbas"))
 
 
+def outages(directory: Path) -> None:
+    """Draw the wanted figures of the outage study."""
+    with mock.patch.object(staircase, "render", save), mock.patch.object(population, "render", save):
+        staircase.staircase(read(directory, "staircase", "outage"))
+        for name in ("links", "detection", "availability"):
+            getattr(population, name)(read(directory, name, "outage"))
+
+
 def today(directory: Path) -> None:
     """Draw the gain of a delayed switch by TCP, with 95 % intervals, for both interpretations of the flow count."""
     figure = Figure(figsize=(8, 3.2), layout="constrained")
@@ -168,6 +181,7 @@ if __name__ == "__main__":
         "das": reroute,
         "lbas": bundles,
         "obs": bursts,
+        "outage": outages,
         "sensitivity": studies,
     }
     draw[sys.argv[1]](Path(sys.argv[2]))

@@ -48,6 +48,20 @@ def families() -> list[str]:
     return sorted({"exhibits", "scenarios", "topologies", *of_core, *networks()})
 
 
+def networks() -> list[str]:
+    """The networks that are known by name."""
+    from optcp.topologies import networks as collections
+
+    return [name for names in collections().values() for name in names]
+
+
+def mechanisms() -> list[str]:
+    """What can answer a failure of a network."""
+    from optcp.outage.mechanisms import MECHANISMS
+
+    return list(MECHANISMS)
+
+
 def metrics() -> list[str]:
     """The metrics that runs of a study can have."""
     from optcp import _core

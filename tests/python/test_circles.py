@@ -197,7 +197,9 @@ def test_no_modules_of_the_package_import_each_other_in_a_circle():
 
 
 PAPERS = {"papers", "evidence", "sensitivity"}
-STUDIES = ("study", "axes", "cells", "samples", "estimates", "compare", "labelled", "scenario", "run", "table")
+STUDIES = (
+    "study", "axes", "cells", "samples", "estimates", "compare", "labelled", "scenario", "run", "table", "outage",
+)  # fmt: skip
 
 
 def test_studies_and_what_they_are_made_of_know_no_paper():

@@ -79,6 +79,65 @@ def of_core(core: _core.Scenario, scenario: str = "", *, alone: bool = False) ->
     return of_world(with_hashes(json.loads(core.resolved()), core.hashed(1)), found, alone=alone)
 
 
+def of_costs(
+    nodes: Sequence[str], links: Mapping[str, tuple[str, str]], costs: Mapping[str, float], said: str,
+    known: Mapping[str, Place] | None = None,
+) -> str:  # fmt: skip
+    """Draw a network whose links, or nodes, are as wide and red as their failure costs.
+
+    Parameters
+    ----------
+    links
+        By name: the two nodes.
+    costs
+        By the name of a link or node, in the unit of ``said``; others are drawn thin.
+    said
+        What costs are, such as "MB lost".
+    known
+        As in :func:`of_world`.
+
+    Returns
+    -------
+    str
+        SVG text; empty for a network of more than :data:`MOST_NODES` nodes.
+    """
+    if not nodes or len(nodes) > MOST_NODES:
+        return ""
+    at, height = placed(nodes, [{"ends": ends} for ends in links.values()], known or {})
+    most = max((*costs.values(), 1e-9))
+    most_said = f"up to {most:.3g} {said}"
+    entries = [(FAILED, "", most_said)]
+    if not costs.keys() >= links.keys() and costs.keys() & links.keys():
+        entries.append(("currentColor", "", "left out"))
+    below = _keys(entries, height)
+    parts = [_head(height + below[1], alone=False)]
+    for name, (a, b) in links.items():
+        (x1, y1), (x2, y2) = at[a], at[b]
+        drawn = f'<line x1="{x1}" y1="{y1}" x2="{x2}" y2="{y2}" {_ink(costs.get(name), most)}>'
+        parts.append(f"{drawn}<title>{_cost_said(name, costs, said)}</title></line>")
+    for name in nodes:
+        if name in costs:
+            share = max(costs[name], 0.0) / most
+            drawn = f'<circle cx="{at[name][0]}" cy="{at[name][1]}" r="{4 + 6 * share:.1f}" fill="{FAILED}">'
+            parts.append(f"{drawn}<title>{_cost_said(name, costs, said)}</title></circle>")
+        else:
+            parts.append(_node(name, at[name]))
+    parts += [_label(name, place) for name, place in _labels(nodes, at, height)]
+    return "".join([*parts, below[0], "</svg>"])
+
+
+def _ink(cost: float | None, most: float) -> str:
+    """How a link is drawn whose failure costs so much; nothing is known of the others."""
+    if cost is None:
+        return 'stroke-width="1.5" stroke="currentColor" opacity="0.4"'
+    share = max(cost, 0.0) / most
+    return f'stroke-width="{2 + 6 * share:.1f}" stroke="{FAILED}" opacity="{0.25 + 0.75 * share:.2f}"'
+
+
+def _cost_said(name: str, costs: Mapping[str, float], said: str) -> str:
+    return html.escape(f"{name}: {costs[name]:.3g} {said}" if name in costs else name)
+
+
 def laid(resolved: Mapping[str, Any]) -> tuple[list[str], list[dict[str, Any]], dict[str, str]]:
     """What is drawn of a network.
 
@@ -303,6 +362,11 @@ def _legend(
         entries.append((INKS[number % len(INKS)], ' stroke-dasharray="2 3"' if dashed else "", name))
     if most:
         entries.append(("currentColor", "", f"width: flows, {most:.3g} at most"))
+    return _keys(entries, height)
+
+
+def _keys(entries: Sequence[tuple[str, str, str]], height: float) -> tuple[str, float]:
+    """Lines with their ink, their dashes and what they mean; and how much room that takes."""
     parts, x, y = [], float(MARGIN), height + 4
     for ink, dash, text in entries:
         needed = 34 + LETTER * len(text) + 18

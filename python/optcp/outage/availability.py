@@ -1,0 +1,54 @@
+"""A year of failures of links: how available a flow is, as the network sees it and as TCP does."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from optcp.outage import resampled
+from optcp.outage.study import network_ms, outages_ms
+
+if TYPE_CHECKING:
+    from optcp.outage.resampled import Resampled
+    from optcp.outage.study import Costs
+
+YEAR_MS = 365.25 * 86_400_000
+
+
+@dataclass(frozen=True)
+class Year:
+    """A year of failures of links, for one flow on average: seconds without a path, and without goodput."""
+
+    network_ms: Resampled
+    tcp_ms: Resampled
+
+    @property
+    def nines_net(self) -> Resampled:
+        """As the network sees it."""
+        return nines(self.network_ms)
+
+    @property
+    def nines_tcp(self) -> Resampled:
+        """As TCP does."""
+        return nines(self.tcp_ms)
+
+
+def nines(silent_ms: Resampled) -> Resampled:
+    """-log10 of a share of the year; none where nothing was silent."""
+    samples = np.where(silent_ms.samples > 0, silent_ms.samples, np.nan)
+    estimate = -math.log10(silent_ms.estimate / YEAR_MS) if silent_ms.estimate > 0 else math.nan
+    return replace(silent_ms, estimate=estimate, samples=-np.log10(samples / YEAR_MS))
+
+
+def year(costs: Costs, at: tuple[str, ...], cuts_a_1000_km: float) -> Year:
+    """Of what each failure did to the flows that it hit."""
+    a_year = cuts_a_1000_km / 1000 * float(costs.weights.sum())
+    flows = costs.cells[at][0].flows
+    network, tcp = (
+        resampled.mean([float(of(one).sum()) / flows for one in costs.cells[at]], costs.weights).times(a_year)
+        for of in (network_ms, outages_ms)
+    )
+    return Year(network, tcp)

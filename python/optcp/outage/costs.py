@@ -1,0 +1,224 @@
+"""What a failure cost the flows of a run: against the same run without it, flow by flow."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from optcp.table import PICOSECONDS_A_SECOND as PS
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+    from optcp.study.stored_run import StoredRun
+
+LONG, SHORT = "long", "short"
+"""The groups of flows of a world."""
+UNCOVERED_MS = 15.0
+"""Routers that detect a failure in 10 ms and have a backup are faster, and those that must converge slower."""
+AFTER_S = 1.0
+"""Short flows count that are under way while a path is cut or so long afterwards."""
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What one failure cost.
+
+    Attributes
+    ----------
+    lost_mb
+        In-order bytes that were missing by the end of the run, in MB, by group of flows.
+    lost_hit_mb, lost_bystanders_mb
+        The same of flows whose path the failure lay on, and of the others.
+    lost_uncovered_mb
+        Of those that were hit: of flows whose path was cut for longer than routers take that have a backup.
+    outage_ms
+        Of each long flow that was hit: the longest time without new in-order bytes, less the usual one.
+    censored
+        Of these flows, how many were silent at the end: their outage is a lower bound.
+    network_ms
+        Of each of these flows: how long its path, or that of its ACKs, led nowhere.
+    flows
+        All long flows.
+    inflation
+        Of each short flow that was under way: its completion time over that without the failure.
+    carried_mb
+        What flows got in the run without the failure, in MB.
+    hit_timeouts
+        How many long flows that were hit had a timer expire.
+    longer_pct
+        How much longer long flows that were hit and have a size took, on average, in per cent; NaN where none has.
+    timeouts, needless, looped
+        Expiries of timers and segments that came twice, of all flows; packets that routers sent to and fro.
+    """
+
+    lost_mb: Mapping[str, float]
+    lost_hit_mb: float
+    lost_bystanders_mb: float
+    lost_uncovered_mb: float
+    outage_ms: NDArray[np.float64]
+    censored: int
+    network_ms: NDArray[np.float64]
+    flows: int
+    inflation: NDArray[np.float64]
+    carried_mb: float
+    hit_timeouts: int
+    longer_pct: float
+    timeouts: int
+    needless: int
+    looped: int
+
+    @property
+    def total_mb(self) -> float:
+        """What all flows lost."""
+        return sum(self.lost_mb.values())
+
+
+@dataclass(frozen=True)
+class Flows:
+    """What became of the flows of a run.
+
+    Attributes
+    ----------
+    names
+        In the order of the rows of the other attributes.
+    long
+        Which are long flows.
+    bytes
+        In-order bytes from the instant on from which outages count.
+    gap_ms
+        The longest time without any, less the usual one.
+    ended
+        Whether that was over before the end of the run.
+    """
+
+    names: list[str]
+    long: NDArray[np.bool_]
+    bytes: NDArray[np.float64]
+    gap_ms: NDArray[np.float64]
+    ended: NDArray[np.bool_]
+    timeouts: NDArray[np.int64]
+    needless: int
+
+    @classmethod
+    def of(cls, run: StoredRun) -> Flows:
+        """Read them."""
+        seen = run["outages"]
+        gap = seen["gap_ps"].astype(np.float64) - seen["usual_gap_ps"].astype(np.float64)
+        return cls(
+            seen["flow"].tolist(),
+            seen["group"] == LONG,
+            seen["bytes"].astype(np.float64),
+            np.maximum(gap, 0) / PS * 1000,
+            seen["ended"].astype(bool),
+            seen["timeouts"].astype(np.int64),
+            int(seen["needless"].sum()),
+        )
+
+
+@dataclass(frozen=True)
+class Route:
+    """The path of a flow before anything fails: its nodes, and the ports that its data take."""
+
+    nodes: tuple[str, ...]
+    ports: frozenset[str]
+
+
+def routes(run: StoredRun) -> dict[str, Route]:
+    """The path of each flow of a run, by the flow's name."""
+    arrived = run.arrived
+    found: dict[str, Route] = {}
+    for entry in run.scenario["flows"]:
+        ways = [Route(tuple(way["path"]), frozenset(way["ports"])) for way in entry["routes"]]
+        if entry["group"] in arrived:
+            places = arrived[entry["group"]]
+            found.update({f"{entry['group']}/{number}": ways[place] for number, place in enumerate(places)})
+        else:
+            named = zip(entry["routes"], ways, strict=True)
+            found.update({name: way for written, way in named for name in written["flows"]})
+    return found
+
+
+def cut_ms(run: StoredRun) -> dict[str, float]:
+    """How long each flow's path, or that of its ACKs, led nowhere: whichever was longer; of those that were cut."""
+    found: dict[tuple[str, bool], float] = {}
+    for one in run.cuts:
+        key = one["flow"], one["ack"]
+        found[key] = found.get(key, 0.0) + (one["until_ps"] - one["from_ps"]) / PS * 1000
+    longest: dict[str, float] = {}
+    for (flow, _), much in found.items():
+        longest[flow] = max(longest.get(flow, 0.0), much)
+    return longest
+
+
+def cost(run: StoredRun, twin: StoredRun, ports: frozenset[str], nodes: frozenset[str]) -> Cost:
+    """Compare a run with its twin without the failure.
+
+    Parameters
+    ----------
+    ports, nodes
+        What fails: ports of links, in both directions, and nodes. Flows from or to a node that fails are left out.
+    """
+    after, before = Flows.of(run), Flows.of(twin)
+    ways = routes(twin)
+    gone = {name for name, way in ways.items() if not nodes.isdisjoint((*way.nodes[:2], *way.nodes[-2:]))}
+    bytes_before = dict(zip(before.names, before.bytes.tolist(), strict=True))
+    kept = np.array([name in bytes_before and name not in gone for name in after.names], dtype=bool)
+    on_it = {name for name, way in ways.items() if not (ports.isdisjoint(way.ports) and nodes.isdisjoint(way.nodes))}
+    hit = np.array([name in on_it for name in after.names], dtype=bool)
+    was = np.array([bytes_before.get(name, 0.0) for name in after.names])
+    lost_mb = np.where(kept, was - after.bytes, 0.0) / 1e6
+    cut = cut_ms(run)
+    cuts_ms = np.array([cut.get(name, 0.0) for name in after.names])
+    counted = kept & after.long & hit
+    return Cost(
+        lost_mb={name: float(lost_mb[after.long == (name == LONG)].sum()) for name in (LONG, SHORT)},
+        lost_hit_mb=float(lost_mb[hit].sum()),
+        lost_bystanders_mb=float(lost_mb[~hit].sum()),
+        lost_uncovered_mb=float(lost_mb[hit & (cuts_ms > UNCOVERED_MS)].sum()),
+        outage_ms=after.gap_ms[counted],
+        censored=int((~after.ended[counted]).sum()),
+        network_ms=cuts_ms[counted],
+        flows=int((after.long & kept).sum()),
+        inflation=inflation(run, twin, gone, max(cut.values(), default=0.0) / 1000),
+        carried_mb=float(was[kept].sum()) / 1e6,
+        hit_timeouts=int((after.timeouts[counted] > 0).sum()),
+        longer_pct=_longer_pct(run, twin, {name for name, one in zip(after.names, counted, strict=True) if one}),
+        timeouts=int(after.timeouts.sum() - before.timeouts.sum()),
+        needless=after.needless - before.needless,
+        looped=run.drops.get("ttl-expired", 0),
+    )
+
+
+def inflation(run: StoredRun, twin: StoredRun, left_out: set[str], cut_s: float) -> NDArray[np.float64]:
+    """Completion times over those without the failure, of short flows under way while a path was cut or soon after.
+
+    A flow that has not ended counts up to the end of the run: its ratio is a lower bound.
+    """
+    failed_s = min((one["from_ps"] for one in run.cuts), default=None)
+    if failed_s is None:
+        return np.array([])
+    begin_s, end_s = failed_s / PS, failed_s / PS + cut_s + AFTER_S
+    took = {name: (start, end) for name, start, end in _completions(twin)}
+    found = [
+        (end - start) / (took[name][1] - start)
+        for name, start, end in _completions(run)
+        if name in took and name not in left_out and start < end_s and took[name][1] > begin_s
+    ]
+    return np.array(found)
+
+
+def _longer_pct(run: StoredRun, twin: StoredRun, names: set[str]) -> float:
+    took = {name: end - start for name, start, end in _completions(twin)}
+    found = [(end - start) / took[name] for name, start, end in _completions(run) if name in names and name in took]
+    return 100 * (float(np.mean(found)) - 1) if found else float("nan")
+
+
+def _completions(run: StoredRun) -> list[tuple[str, float, float]]:
+    ends = run["ends"]
+    start, end = (ends[key].astype(np.float64) / PS for key in ("start_ps", "time_ps"))
+    return list(zip(ends["flow"].tolist(), start.tolist(), end.tolist(), strict=True))

@@ -1,0 +1,129 @@
+"""What may fail in a network: each link, each node, links that share a duct, and pairs of links one after the other."""
+
+from __future__ import annotations
+
+import json
+import random
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from optcp import _core
+
+if TYPE_CHECKING:
+    from optcp.outage.network import Network
+
+LIKELY_DEGREES = 30.0
+"""Neighbouring links whose bearings differ by no more are likely to leave a town in one duct."""
+
+
+@dataclass(frozen=True)
+class Event:
+    """What fails.
+
+    Attributes
+    ----------
+    name
+        In results.
+    links
+        By name.
+    nodes
+        By name.
+    later_s
+        Of the second of two links: how much later than the first.
+    km
+        What is cut, in km: what cuts are as frequent as. Zero of nodes.
+    """
+
+    name: str
+    links: tuple[str, ...]
+    nodes: tuple[str, ...]
+    later_s: float
+    km: float
+
+    def settings(self, at_s: float) -> dict[str, str]:
+        """The event in a world's scenario, from up to 100 ms after ``at_s`` on."""
+        common = f'at = "{at_s:g} s", later = "uniform(0 s, 100 ms)"'
+        if self.nodes:
+            return {"failures": f'[{{ node = "{self.nodes[0]}", {common} }}]'}
+        if self.later_s:
+            first, second = self.links
+            after = f'at = "{at_s + self.later_s:.4f} s", later = "uniform(0 s, 100 ms)"'
+            return {"failures": f'[{{ link = "{first}", {common} }}, {{ link = "{second}", {after} }}]'}
+        listed = ", ".join(f'"{link}"' for link in self.links)
+        return {"failures": f"[{{ links = [{listed}], {common} }}]"}
+
+
+def ports(network: Network, event: Event) -> frozenset[str]:
+    """The ports of its links, in both directions, as results call them."""
+    found = []
+    for name, (a, b, own, _) in zip(network.link_names(), network.links, strict=True):
+        if name in event.links:
+            prefix = f"{own}:" if own else ""
+            found += [f"{prefix}{a}->{b}", f"{prefix}{b}->{a}"]
+    return frozenset(found)
+
+
+def links(network: Network) -> list[Event]:
+    """Each link."""
+    names = network.link_names()
+    return [Event(name, (name,), (), 0.0, link[3]) for name, link in zip(names, network.links, strict=True)]
+
+
+def bridges(network: Network) -> set[str]:
+    """The links without which the network falls apart."""
+    import networkx as nx
+
+    graph = nx.MultiGraph((a, b) for a, b, *_ in network.links)
+    simple = nx.Graph(graph)
+    alone = {frozenset(edge) for edge in nx.bridges(simple) if graph.number_of_edges(*edge) == 1}
+    return {
+        name for name, link in zip(network.link_names(), network.links, strict=True) if frozenset(link[:2]) in alone
+    }
+
+
+def nodes(network: Network) -> list[Event]:
+    """Each node, with all of its links."""
+    return [Event(name, (), (name,), 0.0, 0.0) for name in network.nodes]
+
+
+def doubles(network: Network, count: int, seed: int) -> list[Event]:
+    """Pairs of links, drawn, of which the second fails up to two seconds after the first."""
+    drawn = random.Random(seed)  # noqa: S311 - a draw of an experiment
+    found = []
+    km = dict(zip(network.link_names(), (link[3] for link in network.links), strict=True))
+    for _ in range(count):
+        first, second = drawn.sample(list(km), 2)
+        later_s = round(drawn.uniform(0.1, 2.0), 4)
+        found.append(Event(f"{first}, then {second}", (first, second), (), later_s, km[first]))
+    return found
+
+
+def ducts(network: Network, within_degrees: float = 360.0) -> list[Event]:
+    """Links that leave a node side by side, two at a time (``leaving`` of ``[[risks]]``).
+
+    Parameters
+    ----------
+    within_degrees
+        How far apart their bearings are at most.
+    """
+    a, b, *_ = network.links[0]
+    reference = json.dumps(network.reference, ensure_ascii=False)
+    text = (
+        f'stop = "1 s"\n[topology]\n{network.kind} = {reference}\nrate = "1 Gbps"\nqueue = "1 packets"\n'
+        f'[[risks]]\nname = "duct"\nleaving = "every"\nwithin_degrees = {within_degrees:g}\n'
+        f'[[risks]]\nname = "first"\nlinks = [["{a}", "{b}"]]\n[[failures]]\nrisk = "first"\nat = "0.5 s"\n'
+        '[sweep]\n"failures.0.risk" = "every"\n'
+    )
+    # What no traffic crosses is no value of `every`.
+    for one, two, own, _ in network.links:
+        way = f'"{one}", "{own}", "{two}"' if own else f'"{one}", "{two}"'
+        text += f'[[flows]]\ngroup = "each"\npath = [{way}]\n'
+    world = _core.Scenario.parse(text, "ducts.toml")
+    km = dict(zip(network.link_names(), (link[3] for link in network.links), strict=True))
+    found = []
+    for risk in dict(world.axes)["failures.0.risk"]:
+        if risk != "first":
+            failed = json.loads(world.override([("failures.0.risk", risk)]).resolved())["failures"]
+            of = tuple(one["link"] for one in failed)
+            found.append(Event(risk, of, (), 0.0, max(km[name] for name in of)))
+    return found

@@ -1,0 +1,173 @@
+"""A network and its traffic: who sends how much to whom over which links."""
+
+from __future__ import annotations
+
+import bisect
+import itertools
+import random
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from optcp import topologies
+from optcp.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+US_A_KM = 5.0
+"""Light in glass."""
+
+
+@dataclass(frozen=True)
+class Network:
+    """A topology with its demands.
+
+    Attributes
+    ----------
+    kind, reference
+        As in ``[topology]``: "name" or "file", and which.
+    nodes
+        Names, in the order of the topology.
+    links
+        The two nodes of each, its name where it needs one, and its length in km.
+    demands
+        From one node to another, in any unit.
+    """
+
+    kind: str
+    reference: str
+    nodes: tuple[str, ...]
+    links: tuple[tuple[str, str, str | None, float], ...]
+    demands: Mapping[tuple[str, str], float] = field(repr=False, hash=False)
+
+    @classmethod
+    def find(cls, reference: str, matrix: str | None = None) -> Network:
+        """Read a topology by its name (``sndlib/abilene``) or from a GML or GraphML file.
+
+        Parameters
+        ----------
+        matrix
+            A CSV file of ``from,to,weight``; left out, the topology's own demands, or else gravity: the product of
+            the numbers of links that two nodes have.
+
+        Raises
+        ------
+        InputError
+            If there is no such topology, it has a link without a length, or the matrix names no pair of its nodes.
+        """
+        kind = "file" if reference.lower().endswith((".gml", ".graphml")) else "name"
+        names, links, demands, _ = topologies.find(kind, reference, "scenario.toml")
+        lengths = [length for *_, length in links]
+        if None in lengths:
+            a, b, *_ = links[lengths.index(None)]
+            raise InputError(f"{reference}: the link {names[a]}-{names[b]} has no length, and its ends no places")
+        laid = tuple((names[a], names[b], name, (length or 0) / 1e6) for a, b, name, length in links)
+        if matrix is not None:
+            wanted = {(a, b): float(weight) for a, b, weight in topologies.matrix(matrix, "scenario.toml")}
+            unknown = sorted({node for pair in wanted for node in pair} - set(names))
+            if unknown:
+                raise InputError(f"{matrix}: no node {unknown[0]!r} in {reference}")
+        else:
+            wanted = {(names[a], names[b]): float(much) for a, b, much in demands}
+        wanted = {pair: much for pair, much in wanted.items() if pair[0] != pair[1] and much > 0}
+        if not wanted:
+            if matrix is not None:
+                raise InputError(f"{matrix}: no pair of nodes has a weight above zero")
+            degree = {name: sum(name in link[:2] for link in laid) for name in names}
+            wanted = {(a, b): float(degree[a] * degree[b]) for a, b in itertools.permutations(names, 2)}
+        return cls(kind, reference, tuple(names), laid, wanted)
+
+    def has_demands(self) -> bool:
+        """Whether the topology comes with demands."""
+        return bool(topologies.find(self.kind, self.reference, "scenario.toml")[2])
+
+    def has_places(self) -> bool:
+        """Whether it is known where each node is."""
+        return None not in topologies.find(self.kind, self.reference, "scenario.toml")[3]
+
+    def link_names(self) -> list[str]:
+        """What scenarios call each link."""
+        return [name or f"{a}-{b}" for a, b, name, _ in self.links]
+
+    def ends(self, link: str) -> tuple[str, str]:
+        """The two nodes of a link."""
+        a, b, *_ = self.links[self.link_names().index(link)]
+        return a, b
+
+    def without(self, link: str) -> Network:
+        """The network without a link."""
+        return replace(
+            self, links=tuple(one for name, one in zip(self.link_names(), self.links, strict=True) if name != link)
+        )
+
+    def path(self, a: str, b: str, us_a_km: float) -> list[str] | None:
+        """The path of least delay between two nodes; None where there is none."""
+        import networkx as nx
+
+        try:
+            found: list[str] = nx.dijkstra_path(self._graph(us_a_km), a, b, weight="delay_us")
+        except nx.NetworkXNoPath:
+            return None
+        return found
+
+    def pair_hops(self, a: str, b: str, us_a_km: float) -> tuple[int, int]:
+        """Links of the two disjoint paths that are shortest together, the shorter one first; it alone has bridges."""
+        import networkx as nx
+
+        graph = self._graph(us_a_km)
+        flow = nx.DiGraph()
+        bridges = {frozenset(edge) for edge in nx.bridges(graph)}
+        for u, v, data in graph.edges(data=True):
+            capacity = 2 if frozenset((u, v)) in bridges else 1
+            for one, two in ((u, v), (v, u)):
+                flow.add_edge(one, two, weight=round(1000 * data["delay_us"]), capacity=capacity)
+        flow.add_node(a, demand=-2)
+        flow.add_node(b, demand=2)
+        used = nx.min_cost_flow(flow)
+        hops = [(u, v) for u, row in used.items() for v, units in row.items() for _ in range(units)]
+        shared = [hop for hop in dict.fromkeys(hops) if frozenset(hop) in bridges]
+        both = nx.MultiDiGraph(hops)
+        first = nx.shortest_path_length(both, a, b)
+        return first, len(hops) - len(shared) - first
+
+    def paths(self, us_a_km: float) -> dict[tuple[str, str], list[str]]:
+        """The path of least delay of each pair with demand, as nodes; pairs that no path joins are left out."""
+        import networkx as nx
+
+        graph = self._graph(us_a_km)
+        found: dict[tuple[str, str], list[str]] = {}
+        for a in dict.fromkeys(pair[0] for pair in self.demands):
+            ways = nx.single_source_dijkstra_path(graph, a, weight="delay_us")
+            found.update({(a, b): ways[b] for x, b in self.demands if x == a and b in ways})
+        return found
+
+    def _graph(self, us_a_km: float) -> Any:  # noqa: ANN401 - networkx ships no types
+        import networkx as nx
+
+        graph = nx.Graph()
+        graph.add_nodes_from(self.nodes)
+        for a, b, _, km in self.links:
+            known = graph.get_edge_data(a, b, {"delay_us": float("inf")})["delay_us"]
+            graph.add_edge(a, b, delay_us=min(known, max(1.0, km * us_a_km)))
+        return graph
+
+
+def busiest(paths: Mapping[tuple[str, str], Sequence[str]], demands: Mapping[tuple[str, str], float]) -> float:
+    """What the busiest direction of a link carries, in the unit of the demands."""
+    over: dict[tuple[str, str], float] = {}
+    for pair, path in paths.items():
+        for hop in itertools.pairwise(path):
+            over[hop] = over.get(hop, 0.0) + demands[pair]
+    return max(over.values())
+
+
+def systematic(demands: Mapping[tuple[str, str], float], count: int, seed: int) -> list[tuple[str, str]]:
+    """Draw pairs in proportion to their demands, at equal steps along their sum from a random beginning.
+
+    Each pair is drawn as often as its share of ``count`` says, rounded down or up.
+    """
+    pairs = list(demands)
+    ends = list(itertools.accumulate(demands.values()))
+    first = random.Random(seed).random()  # noqa: S311 - a draw of an experiment
+    step = ends[-1] / count
+    return [pairs[bisect.bisect_right(ends, (place + first) * step)] for place in range(count)]

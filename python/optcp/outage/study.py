@@ -1,0 +1,184 @@
+"""A study of a network: worlds over mechanism and failure, and what each failure cost in them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from optcp.outage import costs, events, resampled
+from optcp.outage.mechanisms import MECHANISMS
+from optcp.study import Grid
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from optcp.outage.costs import Cost
+    from optcp.outage.events import Event
+    from optcp.outage.network import Network
+    from optcp.outage.resampled import Resampled
+    from optcp.outage.world import Assumptions, World
+    from optcp.study import Done
+
+WITHOUT = "none"
+"""The failure that is none."""
+LONGER_S = {"restoration, 2 s": 10.0, "restoration, 8 s": 28.0}
+"""How long the loss counts at least where the network takes longer than half a second: three times that, and 4 s."""
+LATER_S = 0.1
+"""By how much a failure comes later at most."""
+
+SENDERS: dict[str, dict[str, str]] = {
+    "newreno": {"profile": "rfc"},
+    "newreno-linux": {"profile": "rfc", "rtt": "linux", "min_rto": "200 ms", "measurement": "every-ack"},
+    "cubic": {"profile": "linux-6"},
+    "bbr": {"profile": "linux-6-bbr"},
+}
+"""NewReno as the RFCs have it, with timeouts of 1 s at least; with Linux's timers; Linux 6 with CUBIC, and with BBR."""
+
+Axes = dict[str, dict[str, str]]
+"""The values of an axis, and the settings that each stands for."""
+
+
+def failing(chosen: Sequence[Event], assumed: Assumptions) -> Axes:
+    """The axis ``failure``: none, and each event."""
+    return {WITHOUT: {"failures": "[]"}, **{one.name: one.settings(assumed.warm_up_s) for one in chosen}}
+
+
+def mechanisms(names: Iterable[str], assumed: Assumptions) -> Axes:
+    """The axis ``mechanism``; where the network takes long, runs are longer."""
+    return {name: {**MECHANISMS[name].settings, **_lasting(name, assumed)} for name in names}
+
+
+def window_s(mechanism: str, assumed: Assumptions) -> float:
+    """How long what is lost counts."""
+    return max(LONGER_S.get(mechanism, 0.0), assumed.window_s)
+
+
+def _lasting(name: str, assumed: Assumptions) -> dict[str, str]:
+    lasts_s = window_s(name, assumed)
+    return {} if lasts_s == assumed.window_s else {"stop": f"{assumed.warm_up_s + LATER_S + lasts_s:g} s"}
+
+
+def sender(name: str) -> dict[str, str]:
+    """The long flows' sender. Short flows are as they are."""
+    return {f"tcp.long.{key}": value for key, value in SENDERS[name].items()}
+
+
+def cut(network: Network) -> tuple[Event, ...]:
+    """Every link of a network but for bridges, whose failure no mechanism can answer."""
+    alone = events.bridges(network)
+    return tuple(one for one in events.links(network) if one.name not in alone)
+
+
+def grid(
+    title: str, of: World, axes: Mapping[str, Mapping[str, Mapping[str, str]]],
+    settings: Mapping[str, str] | None = None, *, digest: bool = False, fork: bool = True, check: bool = True,
+) -> Grid:  # fmt: skip
+    """A grid of worlds of one network; its last axis is ``failure``."""
+    return Grid.grid(
+        of.core, list((settings or {}).items()), list(axes.items()), title=f"outage, {title}", digest=digest, fork=fork,
+        check=check,
+    )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Costs:
+    """What each failure cost in each cell of a study.
+
+    Attributes
+    ----------
+    network
+        Whose.
+    events
+        The failures, in order, once a seed.
+    weights
+        Of each, in means.
+    cells
+        By the other axes' values: what each failure cost.
+    """
+
+    network: Network
+    events: tuple[Event, ...]
+    weights: np.ndarray
+    cells: Mapping[tuple[str, ...], list[Cost]]
+
+    def mean(self, at: tuple[str, ...], value: Callable[[Cost], float]) -> Resampled:
+        """The weighted mean of a number a failure."""
+        return resampled.mean([value(one) for one in self.cells[at]], self.weights)
+
+    def quantile(self, at: tuple[str, ...], values: Callable[[Cost], np.ndarray], q: float) -> Resampled:
+        """A quantile of values of flows, over all failures."""
+        return resampled.quantile([values(one) for one in self.cells[at]], self.weights, q)
+
+    def part(self, keep: Callable[[Event], bool]) -> Costs:
+        """Some of the failures."""
+        places = [at for at, one in enumerate(self.events) if keep(one)]
+        cells = {at: [all_[place] for place in places] for at, all_ in self.cells.items()}
+        return Costs(self.network, tuple(self.events[place] for place in places), self.weights[places], cells)
+
+
+@dataclass(frozen=True)
+class CostsOf:
+    """Compares every run of a study with its twin without the failure; once, however many exhibits ask.
+
+    Attributes
+    ----------
+    network
+        Whose.
+    events
+        The values of ``failure``, the last axis, behind none. Cuts are as frequent as links are long; nodes fail alike.
+    """
+
+    network: Network
+    events: tuple[Event, ...]
+
+    def __call__(self, done: Done) -> Costs:
+        """Of a study's runs."""
+        *others, failure = done.grid.axes
+        branches = done.grid.branches
+        found: dict[tuple[str, ...], list[Cost]] = {}
+        for first in range(0, len(branches), len(failure)):
+            at = tuple(done.grid.written(branches[first])[: len(others)])
+            by_failure = dict(zip(failure.values, branches[first:], strict=False))
+            found[at] = []
+            for seed in done.seeds:
+                twin = done.run(by_failure[WITHOUT], seed)
+                for one in self.events:
+                    run = done.run(by_failure[one.name], seed)
+                    found[at].append(costs.cost(run, twin, events.ports(self.network, one), frozenset(one.nodes)))
+        happened = self.events * len(done.seeds)
+        return Costs(self.network, happened, np.array([one.km or 1.0 for one in happened]), found)
+
+
+METRICS: dict[str, Callable[[Costs, tuple[str, ...]], Resampled]] = {
+    "lost_mb": lambda of, at: of.mean(at, lambda one: one.total_mb),
+    "lost_mb_long": lambda of, at: of.mean(at, lambda one: one.lost_mb["long"]),
+    "lost_mb_short": lambda of, at: of.mean(at, lambda one: one.lost_mb["short"]),
+    "lost_mb_hit": lambda of, at: of.mean(at, lambda one: one.lost_hit_mb),
+    "lost_mb_bystanders": lambda of, at: of.mean(at, lambda one: one.lost_bystanders_mb),
+    "hit_pct": lambda of, at: of.mean(at, lambda one: 100 * one.outage_ms.size / max(one.flows, 1)),
+    "outage_p50_ms": lambda of, at: of.quantile(at, lambda one: one.outage_ms, 0.5),
+    "outage_p99_ms": lambda of, at: of.quantile(at, lambda one: one.outage_ms, 0.99),
+    "network_p50_ms": lambda of, at: of.quantile(at, lambda one: one.network_ms, 0.5),
+    "stretch": lambda of, at: (
+        of.mean(at, lambda one: one.outage_ms.sum()) / of.mean(at, lambda one: one.network_ms.sum())
+    ),
+    "fct_infl_p50": lambda of, at: of.quantile(at, lambda one: one.inflation, 0.5),
+    "fct_infl_p99": lambda of, at: of.quantile(at, lambda one: one.inflation, 0.99),
+    "timeouts": lambda of, at: of.mean(at, lambda one: float(one.timeouts)),
+    "spurious": lambda of, at: of.mean(at, lambda one: float(one.needless)),
+    "longer_pct": lambda of, at: of.mean(at, lambda one: one.longer_pct),
+    "censored": lambda of, at: of.mean(at, lambda one: float(one.censored)),
+}
+"""Metrics over failures, each weighted with the km that are cut: means, and quantiles of flows."""
+
+
+def outages_ms(one: Cost) -> np.ndarray:
+    """Of the long flows that a failure hit."""
+    return one.outage_ms
+
+
+def network_ms(one: Cost) -> np.ndarray:
+    """Of each of these flows: how long its path led nowhere."""
+    return one.network_ms

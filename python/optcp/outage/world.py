@@ -1,0 +1,250 @@
+"""Worlds of a network with long flows and short ones, in which something fails: the text of their scenario."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING
+
+from optcp import _core
+from optcp.errors import InputError
+from optcp.outage.network import US_A_KM, busiest, systematic
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from optcp.outage.network import Network
+
+MOST_FLOWS = 50_000
+"""Long flows; each has a host of its own."""
+MSS_SHARE = 1448 / 1500
+"""Payload of what a full segment of Linux takes on the wire."""
+ACCESS_MS = (1.0, 5.0)
+"""One-way delay of hosts, evenly."""
+ACCESS_COST = 1_000_000
+"""No path leads through a host."""
+
+WEB_SEARCH = (
+    (10_000, 15.0), (20_000, 20.0), (30_000, 30.0), (50_000, 40.0), (80_000, 53.0), (200_000, 60.0), (1_000_000, 70.0),
+    (2_000_000, 80.0), (5_000_000, 90.0), (10_000_000, 97.0), (30_000_000, 100.0),
+)  # fmt: skip
+"""Sizes in bytes, and the per cent of flows up to them: a cluster for search, as HPCC's generator has it."""
+HADOOP = (
+    (100, 1.0), (300, 5.0), (400, 20.0), (500, 30.0), (600, 40.0), (700, 50.0), (1_000, 60.0), (2_000, 67.0),
+    (7_000, 70.0), (30_000, 72.0), (50_000, 82.0), (80_000, 87.0), (120_000, 90.0), (300_000, 95.0), (1_000_000, 97.5),
+    (2_000_000, 99.0), (10_000_000, 100.0),
+)  # fmt: skip
+"""The same of a Hadoop cluster."""
+SIZES = {"web-search": WEB_SEARCH, "hadoop": HADOOP}
+
+
+@dataclass(frozen=True)
+class Assumptions:
+    """What a study of a network stands on beside the network: every one can be set, and each at its default is named.
+
+    Attributes
+    ----------
+    rate_mbps
+        Rate of every link, in Mb/s.
+    peak
+        What the busiest link carries of that before anything fails.
+    flow_mbps
+        What the host of a long flow sends at most, in Mb/s.
+    short_share
+        Which share of the traffic of each pair is short flows.
+    short_mbps
+        Rate of the hosts that send them.
+    sizes, clamp_mb
+        How much a short flow sends: "web-search" or "hadoop", at most so many MB.
+    detour
+        How much longer fibre is than the great circle.
+    queue_ms
+        What a port holds, as the time it takes to send it.
+    hosts_seed
+        Which draw of the pairs of long flows.
+    warm_up_s, window_s
+        When the failure comes (up to 100 ms later), and how long what is lost counts.
+    """
+
+    rate_mbps: float = 100.0
+    peak: float = 0.6
+    flow_mbps: float = 4.0
+    short_share: float = 0.2
+    short_mbps: float = 20.0
+    sizes: str = "web-search"
+    clamp_mb: float = 5.0
+    detour: float = 1.3
+    queue_ms: float = 40.0
+    hosts_seed: int = 1
+    warm_up_s: float = 4.0
+    window_s: float = 4.0
+
+    @classmethod
+    def names(cls) -> list[str]:
+        """The names of all."""
+        return [one.name for one in fields(cls)]
+
+    @property
+    def points(self) -> tuple[tuple[float, float], ...]:
+        """The distribution of sizes: bytes, and the per cent of flows up to them; none is larger than the clamp."""
+        largest = self.clamp_mb * 1e6
+        return (*((size, share) for size, share in SIZES[self.sizes] if size < largest), *self._clamped(largest))
+
+    def _clamped(self, largest: float) -> list[tuple[float, float]]:
+        known = SIZES[self.sizes]
+        if largest >= known[-1][0]:
+            return [known[-1]]
+        place = next(at for at, (size, _) in enumerate(known) if size >= largest)
+        (below, low), (above, high) = known[place - 1] if place else (0.0, 0.0), known[place]
+        return [(largest, low + (high - low) * (largest - below) / (above - below)), (largest, 100.0)]
+
+    @property
+    def mean_size(self) -> float:
+        """The mean size of a short flow in bytes."""
+        mean, size_before, share_before = 0.0, 0.0, 0.0
+        for size, share in self.points:
+            mean += (share - share_before) / 100 * (size + size_before) / 2
+            size_before, share_before = size, share
+        return mean
+
+
+@dataclass(frozen=True)
+class World:
+    """A network under assumptions, as a scenario.
+
+    Attributes
+    ----------
+    long
+        The pairs of the long flows, one a flow.
+    """
+
+    network: Network
+    assumed: Assumptions
+    long: tuple[tuple[str, str], ...]
+    text: str
+
+    @classmethod
+    def of(cls, network: Network, assumed: Assumptions, matrix: str | None = None) -> World:
+        """Scale the demands to the peak, and draw who has long flows.
+
+        Parameters
+        ----------
+        matrix
+            The file that :func:`matrix_of` is written to, where the demands are not those of the topology.
+
+        Raises
+        ------
+        InputError
+            If no pair has a path, or there would be too many flows.
+        """
+        paths = network.paths(US_A_KM * assumed.detour)
+        if not paths:
+            raise InputError(f"{network.reference}: no pair of nodes with a demand has a path")
+        demands = {pair: network.demands[pair] for pair in paths}
+        scale = assumed.peak * assumed.rate_mbps / busiest(paths, demands)
+        total_mbps = scale * sum(demands.values())
+        count = max(1, round(total_mbps * (1 - assumed.short_share) / assumed.flow_mbps))
+        if count > MOST_FLOWS:
+            raise InputError(
+                f"{network.reference}: {count} long flows of {assumed.flow_mbps:g} Mb/s, and at most "
+                f"{MOST_FLOWS} are simulated; raise flow_mbps, or lower rate_mbps"
+            )
+        long = tuple(systematic(demands, count, assumed.hosts_seed))
+        return cls(network, assumed, long, _text(network, assumed, long, total_mbps * assumed.short_share, matrix))
+
+    @property
+    def core(self) -> _core.Scenario:
+        """The checked world."""
+        return _core.Scenario.parse(self.text, "outage.toml")
+
+
+def matrix_of(network: Network) -> str:
+    """The demands between the hosts of short flows, as a CSV file that a world can name."""
+    place = {name: at for at, name in enumerate(network.nodes)}
+    return "".join(f"source{place[a]},sink{place[b]},{much:.3f}\n" for (a, b), much in network.demands.items())
+
+
+def _text(
+    network: Network, assumed: Assumptions, long: Iterable[tuple[str, str]], short_mbps: float, matrix: str | None
+) -> str:
+    rtt_ms = {
+        pair: 2 * sum(_delays_ms(network, path, assumed)) + 2 * sum(ACCESS_MS)
+        for pair, path in network.paths(US_A_KM * assumed.detour).items()
+    }
+    groups = ("long", "short") if short_mbps else ("long",)
+    delay = f'"uniform({ACCESS_MS[0]:g} ms, {ACCESS_MS[1]:g} ms)"'
+    end_s = assumed.warm_up_s + 0.1 + assumed.window_s
+    lines = [
+        f"title = {_quoted(f'What a failure costs on {network.reference}')}",
+        f'stop = "{end_s:g} s"',
+        'silence = ["idle-failure", "shallow-queue", "not-covered", "cut-for-good", "few-seeds"]',
+        "[parameters]",
+        'path = "routed"',
+        'size = "greedy"',
+        f"protected = {json.dumps(groups)}",
+        'detection = "10 ms"',
+        "[tcp.long]",
+        'profile = "linux-6"',
+        "[tcp.short]",
+        'profile = "linux-6"',
+        "handshake = true",
+        "[topology]",
+        f"{network.kind} = {_quoted(network.reference)}",
+        'group = "router"',
+        f'rate = "{assumed.rate_mbps:g} Mbps"',
+        f'queue = "{round(assumed.queue_ms * assumed.rate_mbps * 125)} B"',
+        f'delay_per_km = "{round(1000 * US_A_KM * assumed.detour)} ns"',
+        'cost = "delay"',
+        "[routing]",
+        'repair = "none"',
+        'detection = "$detection"',
+        'flooding = "2 ms"',
+        'spf = "20 ms"',
+        'update = "uniform(20 ms, 200 ms)"',
+    ]
+    for side in ("source", "sink"):
+        lines += ["[[nodes]]", f'group = "{side}"', f"count = {len(network.nodes)}"]
+    lines += [
+        "[[links]]", 'chain = ["source", "router"]', f'rate = "{assumed.short_mbps:g} Mbps"', f"delay = {delay}",
+        'queue = "1000 packets"', f"cost = {ACCESS_COST}", 'reverse = { rate = "1 Gbps" }',
+        "[[links]]", 'chain = ["router", "sink"]', 'rate = "1 Gbps"', f"delay = {delay}", 'queue = "1000 packets"',
+        f"cost = {ACCESS_COST}",
+    ]  # fmt: skip
+    place = {name: at for at, name in enumerate(network.nodes)}
+    lines += ["[[nodes]]", 'group = "host"', f"count = {len(list(long))}"]
+    for at, pair in enumerate(long):
+        queue_bytes = max(3000, round(assumed.flow_mbps * rtt_ms[pair] * 125))
+        lines += [
+            "[[links]]", f'chain = ["host{at}", "{pair[0]}"]', f'rate = "{assumed.flow_mbps:g} Mbps"',
+            f"delay = {delay}",
+            f'queue = "{queue_bytes} B"', f"cost = {ACCESS_COST}", 'reverse = { rate = "1 Gbps" }',
+            "[[flows]]", 'group = "long"', f'from = "host{at}"', f'to = "sink{place[pair[1]]}"', 'path = "$path"',
+            'tcp = "long"', 'size = "$size"', 'start = "uniform(0 s, 1 s)"',
+        ]  # fmt: skip
+    if short_mbps:
+        flows_a_s = 1e6 * short_mbps * MSS_SHARE / 8 / assumed.mean_size
+        weights = 'weights = "demands"' if matrix is None else f"matrix = {_quoted(matrix)}"
+        points = ", ".join(f'["{size:.0f} B", {share:g}]' for size, share in assumed.points)
+        lines += [
+            "[[flows]]", 'group = "short"', f'pairs = {{ from = "source", to = "sink", {weights} }}',
+            'path = "$path"', 'tcp = "short"', f'arrivals = "{flows_a_s:.4g} flows/s"',
+            f'sizes = {{ kind = "points", points = [{points}] }}',
+        ]  # fmt: skip
+    lines += [
+        "[[failures]]", f'node = "{network.nodes[0]}"', f'at = "{assumed.warm_up_s:g} s"',
+        'later = "uniform(0 s, 100 ms)"',
+        "[[observe]]", 'name = "outages"', 'kind = "outages"', f'after = "{assumed.warm_up_s:g} s"',
+        "[[observe]]", 'name = "ends"', 'kind = "completions"',
+    ]  # fmt: skip
+    return "\n".join(lines) + "\n"
+
+
+def _quoted(text: str) -> str:
+    """A text of TOML, which has the escapes of JSON."""
+    return json.dumps(text, ensure_ascii=False)
+
+
+def _delays_ms(network: Network, path: list[str], assumed: Assumptions) -> list[float]:
+    km = {frozenset(link[:2]): link[3] for link in reversed(network.links)}
+    return [km[frozenset(hop)] * US_A_KM * assumed.detour / 1000 for hop in itertools.pairwise(path)]

@@ -1,0 +1,98 @@
+"""Every failure of real networks, by mechanism and sender: what exhibits over a population of failures share."""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from optcp.outage import study
+from optcp.outage.network import Network
+from optcp.outage.study import METRICS
+from optcp.outage.world import Assumptions, World
+from optcp.papers import judge
+from optcp.papers.assume import Assumed, built_in, positive, positive_int, share
+from optcp.papers.verdict import row
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from optcp.outage.events import Event
+    from optcp.outage.resampled import Resampled
+    from optcp.outage.study import Costs
+    from optcp.papers.exhibit import Chosen
+    from optcp.papers.judge import Part
+    from optcp.papers.model import Key, Row
+    from optcp.papers.options import Options
+    from optcp.study import Grid
+
+NETWORKS = {name: f"sndlib/{name}" for name in ("abilene", "geant", "nobel-eu", "germany50")}
+QUICK_NETWORK = "abilene"
+
+ASSUMED = (
+    Assumed("rate_mbps", 100, positive_int, lambda _: []),
+    Assumed("peak", 0.6, share, lambda _: []),
+    Assumed("flow_mbps", 4.0, positive, lambda _: []),
+    Assumed("short_share", 0.2, share, lambda _: []),
+    Assumed("sizes", "web-search", str, lambda _: []),
+    Assumed("clamp_mb", 5.0, positive, lambda _: []),
+    Assumed("detour", 1.3, positive, lambda _: []),
+    Assumed("queue_ms", 40.0, positive, lambda _: []),
+    Assumed("hosts_seed", 1, positive_int, lambda _: []),
+    built_in("detection_ms", "10"),
+    built_in("convergence", "2 ms a hop, SPF 20 ms, tables within 20 to 200 ms"),
+)
+
+
+@functools.cache
+def network(name: str) -> Network:
+    """A network of the study."""
+    return Network.find(NETWORKS[name])
+
+
+def assumptions(chosen: Chosen, **changed: float) -> Assumptions:
+    """What the worlds stand on."""
+    known = {name: chosen[name] for name in Assumptions.names() if name in chosen}
+    return replace(Assumptions(**known), **changed)  # type: ignore[arg-type]
+
+
+@functools.cache
+def world(name: str, assumed: Assumptions) -> World:
+    """The world of a network."""
+    return World.of(network(name), assumed)
+
+
+def grid(
+    title: str, of: World, axes: Mapping[str, Mapping[str, Mapping[str, str]]], options: Options,
+    settings: Mapping[str, str] | None = None,
+) -> Grid:  # fmt: skip
+    """A grid of worlds of one network."""
+    return study.grid(title, of, axes, settings, digest=options.digest, fork=options.fork, check=options.check)
+
+
+def side(name: str, value: Resampled, towards: judge.Side, unit: str) -> Part:
+    """Judge whether a statistic of failures lies above or below zero."""
+    return judge.side_part(name, value.comparison, towards, unit)
+
+
+def inside(name: str, value: Resampled, margin: float, unit: str) -> Part:
+    """Judge whether it lies within ``+-margin``."""
+    return judge.within_part(name, value.samples, value.estimate, value.n, (-margin, margin), 1, unit)
+
+
+def per_cent_of(value: Resampled, of: Resampled) -> Resampled:
+    """A statistic in per cent of another one of the same failures."""
+    return (value / of).times(100)
+
+
+def cut(name: str) -> tuple[Event, ...]:
+    """Every link of a network of the study but for bridges."""
+    return study.cut(network(name))
+
+
+def rows_of(of: Costs, at: tuple[str, ...], key: Key, names: Sequence[str] = tuple(METRICS)) -> list[Row]:
+    """The rows of a cell; those without a value are left out."""
+    found = {name: METRICS[name](of, at) for name in names}
+    return [row(key, name, None, one.interval, "") for name, one in found.items() if not np.isnan(one.estimate)]

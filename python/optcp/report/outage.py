@@ -1,0 +1,65 @@
+"""One page of what failures of a network cost: what was assumed, tables by mechanism, a figure and a map."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from optcp import _core
+from optcp.labelled import missing
+from optcp.plots.network import of_costs
+from optcp.report.packed import Files
+from optcp.report.templating import templates
+from optcp.topologies import places
+
+if TYPE_CHECKING:
+    from optcp.outage.result import Result
+    from optcp.plots.registry import Figure
+
+
+def page(result: Result, command: str) -> str:
+    """Make the page; ``command`` is what makes it again."""
+    asked = result.asked
+    files = Files()
+    files.add("outage.json", result.to_json())
+    return (
+        templates()
+        .get_template("outage.html.j2")
+        .render(
+            title=f"What a failure costs on {asked.network.reference}",
+            about=f"{len(asked.events)} failures of {asked.failures}, {len(asked.mechanisms)} mechanisms, long flows "
+            f"with {asked.sender}; demands: {asked.demands}",
+            version=_core.version(),
+            command=command,
+            answered=[one.message for one in asked.not_answered()],
+            standing=[one.message for one in asked.standing()],
+            assumed=[(one["name"], one["value"], one["summary"]) for one in asked.listed() if not one["default"]],
+            tables=result.tables(),
+            figure=_figure(result),
+            map=map_of(result),
+            first=asked.mechanisms[0],
+            files=files,
+            bare=missing("matplotlib"),
+        )
+    )
+
+
+def _figure(result: Result) -> Figure | None:
+    if missing("matplotlib"):
+        return None
+    from optcp.plots.outage import draw
+
+    return draw(result.values)
+
+
+def map_of(result: Result) -> str:
+    """The network, each link as red as the worst failure costs that it is part of, under the first mechanism."""
+    asked = result.asked
+    network = asked.network
+    worst: dict[str, float] = {}
+    lost = result.lost_mb(asked.mechanisms[0])
+    for event in asked.events:
+        for name in (*event.links, *event.nodes):
+            worst[name] = max(worst.get(name, lost[event.name]), lost[event.name])
+    links = dict(zip(network.link_names(), ((a, b) for a, b, *_ in network.links), strict=True))
+    known = places({f"topology.{network.kind}": network.reference}, "outage.toml")
+    return of_costs(network.nodes, links, worst, f"MB lost (mechanism: {asked.mechanisms[0]})", known)

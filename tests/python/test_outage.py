@@ -1,0 +1,186 @@
+"""The outage study: closed forms by hand, networks and their traffic, statistics over failures, what runs lost."""
+
+import math
+
+import numpy as np
+import pytest
+
+import optcp
+from optcp import stats
+from optcp.errors import InputError
+from optcp.outage import capacity, costs, events, resampled
+from optcp.outage.mechanisms import MECHANISMS
+from optcp.outage.network import Network, busiest, systematic
+from optcp.outage.study import CostsOf, grid
+from optcp.outage.world import Assumptions, World
+from optcp.papers.outage import law
+from optcp.study import Study
+
+# TopoHub leaves its data files to the garbage collector.
+pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning", "ignore::ResourceWarning")
+
+# 20 Mb/s, 8 + 4 + 8 ms one way: segments of 1500 B every 0.6 ms, a round trip of 40.6 ms.
+WAY = law.Way(0.008, 0.004, 0.008, 20e6)
+LINUX = law.Timers(0.0406, 0.2406, 120.0, modern=True, ack_delay_s=0.04)
+RFC = law.Timers(0.0406, 1.0, 60.0, modern=False)
+LAST_S = 0.008
+
+
+def comes_back(timers, length_s):
+    return law.wait(WAY, timers, LAST_S, law.Outage.of_link(WAY, length_s))
+
+
+def test_the_way_by_hand():
+    assert (WAY.rtt_s, WAY.to_failure_s) == pytest.approx((0.0406, 0.0086))
+    assert WAY.window == 67
+
+
+@pytest.mark.parametrize(
+    ("timers", "length_s", "case", "timeouts", "resume_ms", "repair_ms"),
+    [
+        # What comes through first is sent 8.6 ms before the repair; three duplicate ACKs are a round trip later.
+        (RFC, 0.015, "near clock", 0, 6.4, 6.4 + 40.6 + 1.2),
+        # Timers of 1, 2, 4, 8 s, from the last ACK on.
+        (RFC, 0.05, "timeout", 1, 1008, 1008 + 40.6),
+        (RFC, 1.5, "timeout", 2, 3008, 3008 + 40.6),
+        (RFC, 5.0, "timeout", 3, 7008, 7008 + 40.6),
+        # The ACK that was delayed for 40 ms passes B at 56 ms, and is at the sender 12 ms later.
+        (LINUX, 0.05, "delayed ACK", 0, 68, 68 + 40.6),
+        # A probe two round trips after the last segment; 1.2406 s of timers behind it.
+        (LINUX, 0.08, "probe", 0, 89.2, 89.2 + 40.6 + 30.75),
+        (LINUX, 0.3, "timeout", 1, 329.8, 329.8 + 81.2),
+        (LINUX, 0.6, "timeout", 2, 811.0, 811.0 + 40.6),
+    ],
+)
+def test_how_a_flow_comes_back_by_hand(timers, length_s, case, timeouts, resume_ms, repair_ms):
+    found = comes_back(timers, length_s)
+    assert (found.case, found.timeouts) == (case, timeouts)
+    assert (1000 * found.resume_s, 1000 * found.repair_s) == pytest.approx((resume_ms, repair_ms), abs=1e-9)
+
+
+def test_acks_of_the_far_end_come_through():
+    way = law.Way(0.002, 0.004, 0.014, 20e6)
+    found = law.wait(way, LINUX, 0.002, law.Outage.of_link(way, 0.02))
+    # What the receiver acknowledged last passes B at 28 ms; the first ACK after 20 ms is at the sender 6 ms later.
+    assert (found.case, found.resume_s) == ("far clock", pytest.approx(0.026))
+
+
+def test_the_stretch_over_long_outages_tends_to_what_the_page_says():
+    # Steps of 1, 3, 7, ... units without anything in front: the mean in each is (r - 1) / ln r, r = 3, 7/3, ...
+    by_hand = []
+    before = 1.0
+    for after in (3.0, 7.0, 15.0):
+        ratio = after / before
+        by_hand.append((ratio - 1) / math.log(ratio))
+        expiries = law.expiries_s(0.0, 1.0, math.inf)
+        assert law.mean_stretch(expiries, 0.0, before, after) == pytest.approx(by_hand[-1])
+        before = after
+    assert by_hand == pytest.approx([1.820, 1.574, 1.4995], abs=1e-3)
+    assert [law.step_bound(k) for k in (1, 2, 3)] == pytest.approx([3, 7 / 3, 15 / 7])
+
+
+def test_what_a_timeout_costs_newreno():
+    waited = comes_back(RFC, 0.05)
+    found = law.shortfall(WAY, waited, LAST_S, 0.0406, law.Outage.of_link(WAY, 0.05), law.REGROWTHS["newreno"])
+    # From 12.6 ms before the failure to the timer at 1008 ms; then slow start to 33, and a segment a round trip.
+    assert found.silent == pytest.approx(1.0206 * 67 / 0.0406)
+    half = 67 / 2
+    assert found.regrow == pytest.approx(67 * math.log2(half) - (half - 1) + 67 * 67 / 8)
+
+
+def test_networks_have_demands_and_say_what_is_wrong():
+    abilene = Network.find("sndlib/abilene")
+    assert (len(abilene.nodes), len(abilene.links), len(abilene.demands)) == (12, 15, 132)
+    assert events.bridges(abilene) == {"ATLAM5-ATLAng"}
+    with pytest.raises(InputError, match="did you mean"):
+        Network.find("sndlib/abilen")
+
+
+def test_pairs_are_drawn_by_their_demands():
+    demands = {("a", "b"): 3.0, ("b", "c"): 1.0, ("c", "a"): 0.5}
+    drawn = systematic(demands, 9, seed=5)
+    assert [drawn.count(pair) for pair in demands] == [6, 2, 1]
+
+
+def test_the_busiest_link_carries_what_was_asked():
+    assumed = Assumptions(peak=0.5, short_share=0.0, flow_mbps=1.0)
+    network = Network.find("sndlib/abilene")
+    world = World.of(network, assumed)
+    paths = network.paths(6.5)
+    wanted = {pair: float(world.long.count(pair)) for pair in dict.fromkeys(world.long)}
+    # 1 Mb/s a flow, whole flows: within a flow a hop of 50 Mb/s.
+    assert busiest({pair: paths[pair] for pair in wanted}, wanted) == pytest.approx(50, abs=3)
+
+
+def test_the_mean_of_the_sizes_is_the_page_s():
+    assert Assumptions().mean_size == pytest.approx(1.09e6, rel=0.01)
+    assert Assumptions(clamp_mb=1000).mean_size == pytest.approx(1.71e6, rel=0.01)
+    assert Assumptions(sizes="hadoop", clamp_mb=1000).mean_size == pytest.approx(120e3, rel=0.02)
+
+
+def square(directory):
+    """Four towns in a ring, of which neighbours are 100, 200, 300 and 400 km apart."""
+    file = directory / "square.gml"
+    links = [("A", "B", 100), ("B", "C", 200), ("C", "D", 300), ("D", "A", 400)]
+    nodes = "".join(f'  node [ id {at} label "{name}" ]\n' for at, name in enumerate("ABCD"))
+    edges = "".join(f"  edge [ source {'ABCD'.index(a)} target {'ABCD'.index(b)} length {km} ]\n" for a, b, km in links)
+    file.write_text(f"graph [\n{nodes}{edges}]\n")
+    return Network.find(str(file))
+
+
+def test_spare_capacity_of_a_ring_by_hand(tmp_path):
+    network = square(tmp_path)
+    one = {("A", "B"): 1.0}
+    network = Network(network.kind, network.reference, network.nodes, network.links, one)
+    loads = capacity.rerouted(network, Assumptions(), ["A-B"])
+    # Its 60 Mb/s over one link take three others.
+    assert (loads.spare, loads.added, loads.busiest_detour("A-B")) == pytest.approx((3.0, 0.0, 0.6))
+    spare = capacity.spare_of(network, Assumptions(), ["A-B"])
+    assert spare["1+1"].spare == spare["local"].spare == 3.0
+
+
+def test_statistics_over_failures():
+    values, weights = np.array([1.0, 2.0, 6.0]), np.array([1.0, 1.0, 2.0])
+    found = resampled.mean(values, weights)
+    assert found.estimate == pytest.approx(15 / 4)
+    # The same resamples: a difference of a statistic from itself is none.
+    apart = found - found
+    assert apart.interval == stats.Interval(0.0, 0.0, 0.0, 3)
+    pooled = resampled.quantile([[1.0, 1.0], [], [9.0]], [1.0, 5.0, 4.0], 0.5)
+    assert (pooled.estimate, pooled.n) == (9.0, 2)
+    assert resampled.mean([np.nan, 3.0], [1.0, 1.0]).estimate == 3.0
+
+
+def test_a_failure_costs_what_the_twin_got_more():
+    """On abilene: nothing is lost by flows elsewhere that nobody disturbs, and all of it where nothing answers."""
+    assumed = Assumptions(short_share=0.0, window_s=1.0)
+    of = World.of(Network.find("sndlib/abilene"), assumed)
+    chosen = [one for one in events.links(of.network) if one.name == "DNVRng-KSCYng"]
+    axes = {
+        "mechanism": {name: MECHANISMS[name].settings for name in ("none", "1+1")},
+        "failure": {"none": {"failures": "[]"}, chosen[0].name: chosen[0].settings(assumed.warm_up_s)},
+    }
+    done = Study(grid("test", of, axes), seeds=1).run()
+    found = CostsOf(of.network, tuple(chosen))(done)
+    none, both = (found.cells[name,][0] for name in ("none", "1+1"))
+    assert none.total_mb == pytest.approx(none.lost_hit_mb + none.lost_bystanders_mb)
+    assert none.lost_hit_mb > both.lost_hit_mb > 0
+    assert (none.network_ms > 100).all()
+    assert (none.outage_ms >= none.network_ms).all()
+    assert (both.network_ms < 50).all()
+    assert none.flows == both.flows == len(of.long)
+
+
+def test_routes_name_ports_and_nodes():
+    world = optcp.load("single-failure")
+    done = Study(world, {}, seeds=1).run()
+    (run,) = done.runs(1)
+    ways = costs.routes(run)
+    assert set(ways) == {name for entry in run.scenario["flows"] for way in entry["routes"] for name in way["flows"]}
+    assert all(len(way.ports) == len(way.nodes) - 1 for way in ways.values())
+
+
+def test_ducts_are_neighbours_by_bearing():
+    geant = Network.find("sndlib/geant")
+    assert len(events.ducts(geant)) == 62
+    assert len(events.ducts(geant, events.LIKELY_DEGREES)) == 16

@@ -1,0 +1,157 @@
+"""`optcp outage`: a small network from end to end, what stands at defaults, and what is refused."""
+
+import json
+import re
+
+import pytest
+
+from optcp.outage import study
+from optcp.outage.asked import SETTINGS, Asked, Assumed
+from optcp.outage.capacity import spare_of
+from optcp.outage.network import Network
+from optcp.outage.result import WORST, grid_of
+from optcp.outage.world import Assumptions, World
+from optcp.study import Done
+
+# TopoHub leaves its data files to the garbage collector.
+pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning", "ignore::ResourceWarning")
+
+LINKS = [("A", "B", 100), ("B", "C", 200), ("C", "D", 300), ("D", "A", 400), ("D", "E", 50)]
+DEMANDS = "from,to,weight\nA,B,3\nC,A,1.5\nD,E,1\n"
+ASKED = ("--mechanism", "none", "--mechanism", "1+1", "--jobs", "1")
+SET = ("--set", "rate_mbps=20", "--set", "window_s=1")
+
+
+@pytest.fixture
+def ring(tmp_path, monkeypatch):
+    """Four towns in a ring, a fifth behind a bridge, and a matrix."""
+    nodes = "".join(f'  node [ id {at} label "{name}" ]\n' for at, name in enumerate("ABCDE"))
+    place = "ABCDE".index
+    edges = "".join(f"  edge [ source {place(a)} target {place(b)} length {km} ]\n" for a, b, km in LINKS)
+    (tmp_path / "ring.gml").write_text(f"graph [\n{nodes}{edges}]\n")
+    (tmp_path / "demands.csv").write_text(DEMANDS)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_a_network_of_ones_own_from_end_to_end(optcp, ring):
+    status, out, err = optcp("outage", "ring.gml", "--demands", "demands.csv", *ASKED, *SET)
+    assert status == 0, err
+    directory = ring / "results" / "outage-ring"
+    text = (directory / "outage.json").read_text()
+    found = json.loads(text)
+    assert (found["network"], found["demands"], found["left_out"]) == ("ring.gml", "demands.csv", ["D-E"])
+    assumed = {one["name"]: (one["value"], one["default"]) for one in found["assumed"]}
+    assert (assumed["rate_mbps"], assumed["peak"]) == ((20, False), (0.6, True))
+    # What a failure cost is what the functions say of the stored runs.
+    asked = Asked.of("ring.gml", "demands.csv", ["none", "1+1"], settings={"rate_mbps": "20", "window_s": "1"})
+    done = Done.open(directory)
+    assert len(done.grid.branches) == 2 * (1 + 4)
+    costs = study.CostsOf(asked.network, asked.events)(done)
+    values = {(row["mechanism"], row["metric"]): row for row in found["rows"]}
+    for mechanism in asked.mechanisms:
+        of = costs.cells[mechanism,]
+        by_hand = sum(one.total_mb * event.km for one, event in zip(of, asked.events, strict=True)) / 1000
+        row = values[mechanism, "lost_mb"]
+        assert row["value"] == pytest.approx(by_hand)
+        assert row["ci95"][0] <= row["value"] <= row["ci95"][1]
+        listed = [one["lost_mb"] for one in found["costs"] if one["mechanism"] == mechanism]
+        assert listed == pytest.approx([one.total_mb for one in of])
+    assert values["none", "network_p50_ms"]["value"] > 100 > values["1+1", "network_p50_ms"]["value"]
+    spare = spare_of(asked.network, asked.assumed.world, [one.name for one in asked.events])
+    assert values["1+1", "spare_x"]["value"] == pytest.approx(spare["1+1"].spare)
+    # The worst ones, by mechanism, on the terminal and the page.
+    page = (directory / "index.html").read_text()
+    worst = sorted((one["lost_mb"], one["failure"]) for one in found["costs"] if one["mechanism"] == "none")
+    assert re.search(rf"^failure +none +1\+1\n{worst[-1][1]} ", out, re.MULTILINE)
+    for shown in ("peak = 0.6", "no mechanism can answer these, left out: D-E", "have no disjoint path"):
+        assert shown in page
+        assert shown in err
+    assert "<svg" in page
+    assert "rate_mbps" not in err
+    # The same again makes no runs.
+    before = {path: path.stat().st_mtime_ns for path in directory.rglob("parts/*.json")}
+    status, again, _ = optcp("outage", "ring.gml", "--demands", "demands.csv", *ASKED, *SET)
+    assert (status, again) == (0, out)
+    assert before == {path: path.stat().st_mtime_ns for path in directory.rglob("parts/*.json")}
+    assert (directory / "outage.json").read_text() == text
+
+
+def test_another_mechanism_reuses_the_runs_and_gravity_is_said(optcp, ring):
+    first = ("--mechanism", "ti-lfa", "--jobs", "1", *SET, "--out", "out")
+    assert optcp("outage", "ring.gml", *first)[0] == 0
+    runs = set((ring / "out" / "parts").glob("*.json"))
+    status, _, err = optcp("outage", "ring.gml", "--mechanism", "none", *first)
+    assert status == 0
+    assert "demands = gravity" in err
+    assert runs < set((ring / "out" / "parts").glob("*.json"))
+    # Another question to the same directory is another study.
+    status, _, err = optcp("outage", "ring.gml", *first, "--set", "peak=0.3")
+    assert status == 2
+    assert "another study is there" in err
+    assert optcp("outage", "ring.gml", *first, "--set", "peak=0.3", "--force")[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["sndlib/abilen"], "did you mean 'sndlib/abilene'?"),
+        (["absent.gml"], "cannot read `absent.gml`"),
+        (["single-failure"], "`optcp run single-failure` runs"),
+        (["world.toml"], "`optcp run world.toml` runs"),
+        (["ring.gml", "--mechanism", "tilfa"], "did you mean 'ti-lfa'?"),
+        (["ring.gml", "--set", "detection=3"], "did you mean 'detection_ms'?"),
+        (["ring.gml", "--set", "peak=2"], "expected a number above 0 to 1"),
+        (["ring.gml", "--set", "hosts_seed=1.5"], "expected a whole number from 0"),
+        (["ring.gml", "--set", "sizes=hadop"], "did you mean 'hadoop'?"),
+        (["ring.gml", "--set", "flow_mbps=0.0001"], "raise flow_mbps"),
+        (["ring.gml", "--demands", "bad.csv"], "`bad.csv`, line 2: expected `from,to,weight`"),
+        (["ring.gml", "--demands", "foreign.csv"], "no node 'Z' in ring.gml"),
+        (["ring.gml", "--failures", "ducts"], "it is not known where nodes are"),
+        (["ring.gml", "--failures", "doubles", "--set", "window_s=1"], "fails up to 2 s later"),
+    ],
+    ids=lambda one: " ".join(one) if isinstance(one, list) else "",
+)
+def test_bad_input_is_status_2_and_writes_nothing(optcp, ring, arguments, said):
+    (ring / "bad.csv").write_text("A,B,1\nA,B\n")
+    (ring / "foreign.csv").write_text("A,Z,1\n")
+    before = sorted(ring.rglob("*"))
+    status, out, err = optcp("outage", *arguments)
+    assert (status, out) == (2, "")
+    assert said in err
+    assert sorted(ring.rglob("*")) == before
+
+
+def test_every_assumption_can_be_set_and_has_words():
+    assert set(SETTINGS) | {"sizes"} == {*Assumptions.names(), "detection_ms", "cuts_a_1000_km"}
+    defaults = Assumed()
+    assert all(one.read(str(getattr(defaults, name))) == getattr(defaults, name) for name, one in SETTINGS.items())
+    # Detection that takes long is waited for.
+    assert Assumed.read({"detection_ms": "3000"}).world.window_s == 13
+
+
+def test_worlds_have_the_demands_that_were_given(ring):
+    network = Network.find("ring.gml", "demands.csv")
+    world = World.of(network, Assumptions(rate_mbps=20), "between.csv")
+    assert 'matrix = "between.csv"' in world.text
+    assert set(world.long) <= set(network.demands)
+
+
+def test_nodes_and_pairs_of_links_fail_too(optcp, ring):
+    for failures in ("nodes", "doubles"):
+        asked = Asked.of("ring.gml", mechanisms=["ti-lfa"], failures=failures)
+        assert len({one.name for one in asked.events}) == len(asked.events)
+        assert not asked.left_out
+    set_ = ("--set", "rate_mbps=10", "--set", "window_s=1")
+    status, out, _ = optcp("outage", "ring.gml", "--failures", "nodes", "--mechanism", "ti-lfa", "--jobs", "1", *set_)
+    assert status == 0
+    assert "nines" not in out
+    assert "spare" not in out.partition("Spare")[0]
+    assert len("ABCDE") < WORST
+
+
+def test_own_demands_need_no_file():
+    asked = Asked.of("sndlib/abilene", mechanisms=["none"])
+    assert asked.own_demands
+    assert not any("gravity" in str(one) for one in asked.standing())
+    assert len(grid_of(asked).branches) == 1 + 14
