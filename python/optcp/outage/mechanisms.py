@@ -28,11 +28,6 @@ class Mechanism:
     settings: dict[str, str]
     stands_on: tuple[str, ...] = ()
 
-    @property
-    def routed(self) -> bool:
-        """Whether routers forward, by their tables; or else paths are laid once."""
-        return "parameters.path" not in self.settings
-
 
 def _protected(scheme: str, **more: str) -> dict[str, str]:
     entry = {"flows": '"$protected"', "scheme": f'"{scheme}"', "backup": '"auto"'}

@@ -41,6 +41,9 @@ class Resampled:
     samples: NDArray[np.float64]
     n: int
 
+    def __add__(self, other: Resampled) -> Resampled:
+        return Resampled(self.estimate + other.estimate, self.samples + other.samples, min(self.n, other.n))
+
     def __sub__(self, other: Resampled | float) -> Resampled:
         if isinstance(other, Resampled):
             return Resampled(self.estimate - other.estimate, self.samples - other.samples, min(self.n, other.n))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from optcp.outage.capacity import spare_of
@@ -78,7 +79,7 @@ def worth(costs: Costs, who: str) -> list[Part]:
         gain = per_cent_of(best - other, other)
         same = inside(f"1+1 against {mechanism}", gain, SAME_PCT, "%")
         if same.holds is True and same.p is not None and same.p < 0.05:
-            parts.append(type(same)(f"{same.text}: the same", False, same.p))
+            parts.append(replace(same, text=f"{same.text}: the same", holds=False))
         else:
             parts.append(
                 side(

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from optcp.outage import capacity, resampled
+from optcp.outage.availability import YEAR_MS
 from optcp.outage.mechanisms import MECHANISMS
-from optcp.outage.study import Costs, CostsOf, failing, mechanisms, outages_ms, sender
+from optcp.outage.study import LATER_S, Costs, CostsOf, failing, mechanisms, outages_ms, sender, window_s
 from optcp.papers.exhibit import Exhibit, Findings, Setup
 from optcp.papers.outage.paper import PAPER, not_run
 from optcp.papers.outage.population import (
@@ -115,7 +116,9 @@ def find(found: Found) -> Findings:
     assumed = assumptions(found.chosen)
     missing = [not_run("other networks")] if len(by_network) < len(NETWORKS) else []
     claims: dict[str, Mapping[str, list[Part]]] = {
-        "outage-seconds-suffice": {name: [*seconds_suffice(costs), *missing] for name, costs in by_network.items()},
+        "outage-seconds-suffice": {
+            name: [*seconds_suffice(costs, assumed), *missing] for name, costs in by_network.items()
+        },
         "outage-tilfa-like-1plus1": {
             name: [*like_one_plus_one(costs, assumed), *missing] for name, costs in by_network.items()
         },
@@ -124,7 +127,7 @@ def find(found: Found) -> Findings:
     return Findings(shown, claims, [], NOTES)
 
 
-def seconds_suffice(costs: Costs) -> list[Part]:
+def seconds_suffice(costs: Costs, assumed: Assumptions) -> list[Part]:
     """Judge: what restoration in 2 s loses of a year's bytes, and how many flows it silences for twice as long."""
     at = ("cubic", "restoration, 2 s")
     if at not in costs.cells:
@@ -132,14 +135,14 @@ def seconds_suffice(costs: Costs) -> list[Part]:
     parts = []
     for mechanism in ("restoration, 2 s", "1:1"):
         if ("cubic", mechanism) in costs.cells:
-            share_ = year_share(costs, ("cubic", mechanism))
+            share_ = year_share(costs, ("cubic", mechanism), assumed)
             less = share_ - YEAR_SHARE
             parts.append(
                 side(f"{mechanism}: share of a year's bytes, in millionths, less 1", less.times(1e6), "below", "")
             )
     waits = [one.outage_ms > 2 * one.network_ms + 2 * RTT_MS for one in costs.cells[at]]
     silent = resampled.mean([100 * one.sum() for one in waits], costs.weights) / resampled.mean(
-        [max(one.size, 0) for one in waits], costs.weights
+        [one.size for one in waits], costs.weights
     )
     parts.append(side("flows silent for longer than 2 L + 2 R, less 5 %", silent - 5.0, "below", "points"))
     return parts
@@ -150,16 +153,15 @@ RTT_MS = 30.0
 """About the round trip of a flow, hosts included."""
 CUTS_A_YEAR = 2.7 / 1000
 """Cuts of a km of fibre in a year."""
-YEAR_S = 365.25 * 86_400
 
 
-def year_share(costs: Costs, at: tuple[str, ...]) -> Resampled:
+def year_share(costs: Costs, at: tuple[str, ...], assumed: Assumptions) -> Resampled:
     """The share of a year's bytes that failures of links take."""
     lost = costs.mean(at, lambda one: one.total_mb)
     carried_mb = np.mean([one.carried_mb for one in costs.cells[at]])
-    window_s = {"restoration, 2 s": 10.1, "restoration, 8 s": 28.1}.get(at[1], 4.1)
+    counted_s = LATER_S + window_s(at[1], assumed)
     a_year = CUTS_A_YEAR * costs.weights.sum()
-    return lost.times(a_year / (carried_mb / window_s * YEAR_S))
+    return lost.times(a_year / (carried_mb / counted_s * YEAR_MS / 1000))
 
 
 def like_one_plus_one(costs: Costs, assumed: Assumptions) -> list[Part]:

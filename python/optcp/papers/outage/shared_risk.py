@@ -3,15 +3,26 @@
 from __future__ import annotations
 
 import functools
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from optcp.outage import events
+from optcp.outage.costs import UNCOVERED_MS
 from optcp.outage.study import METRICS, CostsOf, failing, mechanisms
 from optcp.papers.exhibit import Exhibit, Findings, Setup
 from optcp.papers.outage.paper import PAPER, not_run
-from optcp.papers.outage.population import ASSUMED, NETWORKS, assumptions, cut, grid, network, rows_of, side, world
+from optcp.papers.outage.population import (
+    ASSUMED,
+    NETWORKS,
+    assumptions,
+    cut,
+    grid,
+    network,
+    per_cent_of,
+    rows_of,
+    side,
+    world,
+)
 from optcp.papers.verdict import row
 
 if TYPE_CHECKING:
@@ -106,41 +117,24 @@ def find(found: Found) -> Findings:
 def unprotected_pct(costs: Costs, at: tuple[str, ...]) -> Resampled:
     """The share of the flows that were hit whose path was cut for longer than a backup takes."""
     hit = costs.mean(at, lambda one: float(one.outage_ms.size))
-    return (costs.mean(at, lambda one: float((one.network_ms > 15).sum())) / hit).times(100)
+    return (costs.mean(at, lambda one: float((one.network_ms > UNCOVERED_MS).sum())) / hit).times(100)
 
 
 def dominates(costs: Mapping[str, Costs]) -> list[Part]:
     """Judge: of what a year loses with TI-LFA, more than half comes from failures of several links."""
     at = ("ti-lfa",)
     single = METRICS["lost_mb"](costs["link"], at)
-    shared = [METRICS["lost_mb"](costs[kind], at) for kind in ("node", "duct")]
-    several = Several.of(shared)
+    # Failures of nodes and of ducts, as likely as each other.
+    several = (METRICS["lost_mb"](costs["node"], at) + METRICS["lost_mb"](costs["duct"], at)).times(0.5)
 
     def half(share: float) -> Resampled:
-        lost = several.times(share).estimate, single.times(1 - share).estimate
-        samples = several.times(share).samples, single.times(1 - share).samples
-        return type(single)(
-            100 * lost[0] / sum(lost), 100 * samples[0] / (samples[0] + samples[1]), min(single.n, several.n)
-        )
+        lost = several.times(share)
+        return per_cent_of(lost, lost + single.times(1 - share))
 
     text = "from several links"
-    parts = [side(f"{text} at a share of {SHARED_SHARE:g}, less half", half(SHARED_SHARE) - 50.0, "above", "points")]
-    return [_noted(parts[0], [(share, half(share)) for share in SHARED_SHARES])]
-
-
-class Several:
-    """Failures of nodes and of ducts, as likely as each other."""
-
-    @staticmethod
-    def of(both: list[Resampled]) -> Resampled:
-        """Their mean."""
-        estimate = float(np.mean([one.estimate for one in both]))
-        return type(both[0])(estimate, np.mean([one.samples for one in both], axis=0), min(one.n for one in both))
-
-
-def _noted(part: Part, others: list[tuple[float, Resampled]]) -> Part:
-    more = ", ".join(f"{one.estimate:.0f} % at {share:g}" for share, one in others)
-    return type(part)(f"{part.text} ({more})", part.holds, part.p, part.default, part.not_run)
+    part = side(f"{text} at a share of {SHARED_SHARE:g}, less half", half(SHARED_SHARE) - 50.0, "above", "points")
+    others = ", ".join(f"{half(share).estimate:.0f} % at {share:g}" for share in SHARED_SHARES)
+    return [replace(part, text=f"{part.text} ({others})")]
 
 
 SHARED_RISK = Exhibit(
