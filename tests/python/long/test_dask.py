@@ -84,6 +84,8 @@ def test_a_killed_workers_tasks_are_made_again(cluster, in_threads, tmp_path, mo
     with connected(address) as client:
         client.wait_for_workers(3, timeout=30)
         (mine,) = (name for name, pid in client.run(os.getpid).items() if pid == third.pid)
+        # It takes tasks and finishes none, so that it has some whenever it is killed.
+        third.send_signal(signal.SIGSTOP)
 
         class Killing(Silent):
             def advance(self, runs):
