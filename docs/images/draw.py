@@ -25,7 +25,7 @@ from optcp.papers.gmpls.figures import aqm, section5
 from optcp.papers.lbas.figures import smaller, tables
 from optcp.papers.model import Result
 from optcp.papers.obs.figures import curves, windows
-from optcp.papers.outage.figures import population, staircase
+from optcp.papers.outage.figures import budget, population, staircase
 from optcp.plots import sensitivity
 from optcp.plots.svg import canvas
 from optcp.results import sensitivities
@@ -52,6 +52,7 @@ WANTED = {
     "lbas/mix": "lbas-mix.png",
     "lbas/buffer": "lbas-buffer.png",
     "outage/staircase": "outage-staircase.png",
+    "outage/budget": "outage-budget.png",
     "outage/links": "outage-links.png",
     "outage/detection": "outage-detection.png",
     "outage/availability": "outage-availability.png",
@@ -65,7 +66,9 @@ TODAY = {
     "linux-6-unlimited": ("linux-6, no window limit", "#CC79A7"),
 }
 """Directories below DIR, with the name and colour of each."""
-OF_STUDIES = ("effects", "conclusions", "slices-rel_goodput_pct")
+WORST = "nobel-eu"
+"""The network whose worst failures the outage page shows."""
+OF_STUDIES = ("effects", "conclusions", "slices-rel_goodput_pct", "slices-spared_pct")
 """The drawings of a sensitivity study that the page shows."""
 
 
@@ -133,8 +136,12 @@ def outages(directory: Path) -> None:
     """Draw the wanted figures of the outage study."""
     with mock.patch.object(staircase, "render", save), mock.patch.object(population, "render", save):
         staircase.staircase(read(directory, "staircase", "outage"))
+        with mock.patch.object(budget, "render", save):
+            budget.budget(read(directory, "budget", "outage"))
         for name in ("links", "detection", "availability"):
             getattr(population, name)(read(directory, name, "outage"))
+    links = read(directory, "links", "outage")
+    (HERE / "outage-worst.svg").write_text(population.worst(links, WORST, alone=True), encoding="utf-8")
 
 
 def today(directory: Path) -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import difflib
 import errno
+import functools
 import io
 import itertools
 import math
@@ -23,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 from optcp.errors import InputError, nearest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
 EARTH_KM = 6371.0
 """Mean radius of the earth."""
@@ -60,11 +61,14 @@ Demand = tuple[int, int, int]
 """Two nodes by index, and how much the first sends to the second, in thousandths of the unit of the network."""
 
 
+Found = tuple[list[str], list[Link], list[Demand], list[Place | None]]
+"""Nodes by name, links, demands, and places of the nodes."""
+
 _noted: ContextVar[dict[str, bytes] | None] = ContextVar("noted", default=None)
 _given: ContextVar[Mapping[str, bytes] | None] = ContextVar("given", default=None)
 
 
-def find(kind: str, reference: str, scenario: str) -> tuple[list[str], list[Link], list[Demand], list[Place | None]]:
+def find(kind: str, reference: str, scenario: str) -> Found:
     """Return nodes by name, links, demands (none where it comes without) and places of the nodes of a topology.
 
     Parameters
@@ -82,10 +86,24 @@ def find(kind: str, reference: str, scenario: str) -> tuple[list[str], list[Link
         If there is no such topology, or the file cannot be read.
     """
     if kind == "name":
-        nodes, edges, demands = _named(reference)
-    else:
-        nodes, edges = _file(reference, scenario)
-        demands = {}
+        return _found_by_name(reference)
+    nodes, edges = _file(reference, scenario)
+    return _as_found(reference, nodes, edges, {})
+
+
+@functools.cache
+def _found_by_name(name: str) -> Found:
+    """Thousands of worlds of a study are of one network."""
+    nodes, edges, demands = _named(name)
+    return _as_found(name, nodes, edges, demands)
+
+
+def _as_found(
+    reference: str,
+    nodes: dict[Any, dict[str, Any]],
+    edges: Iterable[Edge],
+    demands: Mapping[tuple[Any, Any], float],
+) -> Found:
     names = _names(nodes)
     index = {node: place for place, node in enumerate(nodes)}
     positions = [_position(attributes) for attributes in nodes.values()]
@@ -220,6 +238,7 @@ def _lines(file: str, scenario: str) -> list[tuple[int, str]]:
     return [(number, line) for number, line in said if line]
 
 
+@functools.cache
 def networks() -> dict[str, list[str]]:
     """The names of TopoHub's networks by collection."""
     import topohub

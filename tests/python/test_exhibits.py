@@ -35,7 +35,7 @@ ALL = [
     *(f"obs/fig{number}" for number in (3, 4, 5, 6, 7, 10, 11, 12, 13, 14, 15, 16, 17)),
     "obs/today",
     *(f"outage/{name}" for name in ("staircase", "budget", "short", "links", "detection", "loops", "shared-risk")),
-    *(f"outage/{name}" for name in ("return", "partial", "capacity", "availability", "scale")),
+    *(f"outage/{name}" for name in ("return", "partial", "capacity", "availability", "scale", "ranking")),
 ]
 
 

@@ -11,9 +11,9 @@ from optcp.errors import InputError
 from optcp.outage import capacity, costs, events, resampled
 from optcp.outage.mechanisms import MECHANISMS
 from optcp.outage.network import Network, busiest, systematic
-from optcp.outage.study import CostsOf, grid
+from optcp.outage.study import Costs, CostsOf, grid
 from optcp.outage.world import Assumptions, World
-from optcp.papers.outage import law
+from optcp.papers.outage import law, ranking
 from optcp.study import Study
 
 # TopoHub leaves its data files to the garbage collector.
@@ -184,3 +184,13 @@ def test_ducts_are_neighbours_by_bearing():
     geant = Network.find("sndlib/geant")
     assert len(events.ducts(geant)) == 62
     assert len(events.ducts(geant, events.LIKELY_DEGREES)) == 16
+
+
+def test_failures_count_as_often_as_they_are_said_to_happen():
+    """Links of 100 and 300 km, ducts of 100 and 100 km; a fifth of failures are ducts."""
+    happened = [events.Event(name, (name,), (), 0.0, km) for name, km in (("a", 100.0), ("b", 300.0))]
+    happened += [events.Event(name, ("a", name), (), 0.0, 100.0) for name in ("c", "d")]
+    of = Costs(None, tuple(happened), np.ones(4), {})
+    chosen = {"shared_share": 0.2, "cuts_follow": "km"}
+    assert ranking.weights(of, chosen) == pytest.approx([0.2, 0.6, 0.1, 0.1])
+    assert ranking.weights(of, chosen | {"cuts_follow": "links"}) == pytest.approx([0.4, 0.4, 0.1, 0.1])

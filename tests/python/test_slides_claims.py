@@ -256,7 +256,7 @@ def test_conclusions_of_the_best_delay_by_hand():
     # Two seeds; f at 0, 50, 250, 500 and 1000 ms.
     ratio = over_delays([[1, 1.5, 1.25, 1.5, 0.75], [1, 1.25, 1.25, 0.75, 0.5]], delta_ms=best_delay.DELTA_MS)
     conclusions = best_delay.conclusions(found(best_delay.BEST_DELAY, ratio))
-    assert {name: list(cells.values) for name, cells in conclusions.items()} == {
+    assert {name: list(values) for name, values in conclusions.items()} == {
         "gain at 50 ms (%)": [50, 25],
         "gain at 250 ms (%)": [25, 25],
         "gain at 500 ms (%)": [50, -25],

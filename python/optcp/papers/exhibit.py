@@ -17,6 +17,9 @@ from optcp.papers.verdict import row
 if TYPE_CHECKING:
     from pathlib import Path
 
+    import numpy as np
+    from numpy.typing import NDArray
+
     from optcp.axes import Axis
     from optcp.cells import Cells
     from optcp.estimates import Estimates
@@ -31,6 +34,7 @@ if TYPE_CHECKING:
 Chosen = Mapping[str, Value]
 """Every unstated parameter's value, by name."""
 Parts = Sequence[Part]
+Differences = Mapping[str, "NDArray[np.float64]"]
 
 
 @dataclass(frozen=True)
@@ -159,8 +163,9 @@ class Exhibit:
     find
         From their finished runs to rows, claims and curves.
     conclusions
-        From the same to the paper's conclusions as differences, a value a seed, that are above zero on average if the
-        paper is right: name, with its unit, to cells without axes. None where no conclusion is a plain difference.
+        From the same to the paper's conclusions as differences that are above zero on average if the paper is right:
+        name, with its unit, to a value a seed (where failures are what is drawn, a value a failure), shape (n,). None
+        where no conclusion is a plain difference.
     figures
         From the result to its figures, such as :func:`optcp.plots.registry.curves`. None where a module registers what
         draws it.
@@ -171,7 +176,7 @@ class Exhibit:
     where: str
     setup: Setup
     find: Callable[[Found], Findings]
-    conclusions: Callable[[Found], dict[str, Cells]] | None = None
+    conclusions: Callable[[Found], Differences] | None = None
     figures: Callable[[Result], list[Figure]] | None = None
 
     @property
@@ -220,10 +225,9 @@ class Exhibit:
         claims = judge.judge_each(self.id, own) + [_of_another(id_, by_id[id_]) for id_ in by_id if id_ not in own]
         return Evaluation(findings.rows, claims, findings.series, findings.notes, findings.kept)
 
-    def contrasts(self, chosen: Chosen, done: Mapping[str, Done]) -> dict[str, Any]:
-        """See ``conclusions``: name to one value a seed, shape (seeds,)."""
-        found = self.conclusions(self.found(chosen, done)) if self.conclusions else {}
-        return {name: cells.values for name, cells in found.items()}
+    def contrasts(self, chosen: Chosen, done: Mapping[str, Done]) -> Differences:
+        """See ``conclusions``."""
+        return self.conclusions(self.found(chosen, done)) if self.conclusions else {}
 
     def long_runs(self, chosen: Chosen, seeds: Sequence[int]) -> list[LongRun]:
         """Runs of hours, whose outcome is stored with the project; ``--paper-scale`` makes those that are missing."""

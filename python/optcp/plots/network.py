@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from optcp import _core
+    from optcp.outage.network import Network
 
 WIDTH, MARGIN, LEGEND = 760, 46, 22
 HEIGHTS = (240, 620)
@@ -79,21 +80,16 @@ def of_core(core: _core.Scenario, scenario: str = "", *, alone: bool = False) ->
     return of_world(with_hashes(json.loads(core.resolved()), core.hashed(1)), found, alone=alone)
 
 
-def of_costs(
-    nodes: Sequence[str], links: Mapping[str, tuple[str, str]], costs: Mapping[str, float], said: str,
-    known: Mapping[str, Place] | None = None,
-) -> str:  # fmt: skip
+def of_costs(network: Network, costs: Mapping[str, float], said: str, *, alone: bool = False) -> str:
     """Draw a network whose links, or nodes, are as wide and red as their failure costs.
 
     Parameters
     ----------
-    links
-        By name: the two nodes.
     costs
         By the name of a link or node, in the unit of ``said``; others are drawn thin.
     said
         What costs are, such as "MB lost".
-    known
+    alone
         As in :func:`of_world`.
 
     Returns
@@ -101,16 +97,19 @@ def of_costs(
     str
         SVG text; empty for a network of more than :data:`MOST_NODES` nodes.
     """
+    nodes = network.nodes
     if not nodes or len(nodes) > MOST_NODES:
         return ""
-    at, height = placed(nodes, [{"ends": ends} for ends in links.values()], known or {})
+    links = dict(zip(network.link_names(), ((a, b) for a, b, *_ in network.links), strict=True))
+    known = places({f"topology.{network.kind}": network.reference}, "")
+    at, height = placed(nodes, [{"ends": ends} for ends in links.values()], known)
     most = max((*costs.values(), 1e-9))
     most_said = f"up to {most:.3g} {said}"
     entries = [(FAILED, "", most_said)]
     if not costs.keys() >= links.keys() and costs.keys() & links.keys():
         entries.append(("currentColor", "", "left out"))
     below = _keys(entries, height)
-    parts = [_head(height + below[1], alone=False)]
+    parts = [_head(height + below[1], alone=alone)]
     for name, (a, b) in links.items():
         (x1, y1), (x2, y2) = at[a], at[b]
         drawn = f'<line x1="{x1}" y1="{y1}" x2="{x2}" y2="{y2}" {_ink(costs.get(name), most)}>'

@@ -9,7 +9,6 @@ from optcp.labelled import missing
 from optcp.plots.network import of_costs
 from optcp.report.packed import Files
 from optcp.report.templating import templates
-from optcp.topologies import places
 
 if TYPE_CHECKING:
     from optcp.outage.result import Result
@@ -54,12 +53,9 @@ def _figure(result: Result) -> Figure | None:
 def map_of(result: Result) -> str:
     """The network, each link as red as the worst failure costs that it is part of, under the first mechanism."""
     asked = result.asked
-    network = asked.network
     worst: dict[str, float] = {}
     lost = result.lost_mb(asked.mechanisms[0])
     for event in asked.events:
         for name in (*event.links, *event.nodes):
             worst[name] = max(worst.get(name, lost[event.name]), lost[event.name])
-    links = dict(zip(network.link_names(), ((a, b) for a, b, *_ in network.links), strict=True))
-    known = places({f"topology.{network.kind}": network.reference}, "outage.toml")
-    return of_costs(network.nodes, links, worst, f"MB lost (mechanism: {asked.mechanisms[0]})", known)
+    return of_costs(asked.network, worst, f"MB lost (mechanism: {asked.mechanisms[0]})")

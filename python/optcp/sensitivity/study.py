@@ -13,7 +13,7 @@ import numpy as np
 
 from optcp.errors import InputError, RunFailed
 from optcp.papers import assume
-from optcp.papers.options import Options
+from optcp.papers.options import Options, Size
 from optcp.sensitivity.answer import Answer
 from optcp.sensitivity.design import design
 from optcp.study import Study, execute
@@ -44,7 +44,8 @@ class Request:
     samples
         N of the design, a power of two.
     seeds
-        How many seeds each setting runs, 1, 2, ..., the same for all; at least two, for an interval.
+        How many seeds each setting runs, 1, 2, ..., the same for all; at least two, for an interval, unless the exhibit
+        itself has one.
     settings
         ``--set``: what else is not at its default.
     """
@@ -103,12 +104,18 @@ def run(request: Request, out: Path, jobs: Jobs, progress: Progress, say: Callab
     optcp.errors.Interrupted, optcp.errors.RunFailed
         See :func:`optcp.study.runner.execute`; and if no sample can be evaluated.
     """
-    if request.seeds < 2:
+    if request.seeds < 2 and not _has_one_seed(request.exhibit):
         raise InputError("--seeds 1: one seed has no interval to compare with the printed values; expected 2 or more")
     planned = design(request.space, request.samples)
     found = evaluate(request, planned.settings, range(1, request.seeds + 1), out, jobs, progress, say)
     a, b, ab = _replace(planned, np.array([answer is not None for answer in found.answers]))
     return Finished(request, planned, found.answers, a, b, ab, found.left_out, found.runs, found.metrics_sha256)
+
+
+def _has_one_seed(exhibit: Exhibit) -> bool:
+    """Whether the exhibit itself is of one seed: its intervals are over something else."""
+    grids = exhibit.studies(assume.values(exhibit.assumed, {}), Options(check=False))
+    return all(exhibit.seeds(name, Size("default")) == 1 for name in grids)
 
 
 @dataclass

@@ -15,7 +15,7 @@ from optcp.papers.printed import tables
 if TYPE_CHECKING:
     from optcp.cells import Cells
     from optcp.estimates import Estimates
-    from optcp.papers.exhibit import Found
+    from optcp.papers.exhibit import Differences, Found
     from optcp.papers.gmpls.section5 import World
     from optcp.papers.judge import Part
     from optcp.papers.model import Key
@@ -96,7 +96,7 @@ def shares_as_printed(world: World) -> list[Part]:
     return [*parts, judge.share_part("best, 50 ms, above 50 %", best.at(delta_ms=50).values.sum(), n, 0.5)]
 
 
-def conclusions(found: Found) -> dict[str, Cells]:
+def conclusions(found: Found) -> Differences:
     """What sections 5.1 and 5.2 conclude: a delayed switch gains, 50 ms the most, and longer delays less."""
     shown: dict[str, Cells] = {}
     for reading, world in worlds(found).items():
@@ -112,7 +112,7 @@ def conclusions(found: Found) -> dict[str, Cells]:
             difference = worse.at(delta_ms=longer) - worse.at(delta_ms=one)
             shown[f"{name}runs worse than 0 ms, {longer} ms minus {one} ms (points)"] = difference
         shown[f"{name}runs in which {DELAYED[0]} ms is best, above half (points)"] = best - 50
-    return shown
+    return {name: cells.values for name, cells in shown.items()}
 
 
 def pairs() -> list[tuple[int, int]]:

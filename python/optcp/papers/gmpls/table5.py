@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from optcp.cells import Cells
-    from optcp.papers.exhibit import Found
+    from optcp.papers.exhibit import Differences, Found
     from optcp.papers.gmpls.goodput import Goodput
 
 WHY = (
@@ -104,7 +104,7 @@ def _opposite(signs: NDArray[np.float64]) -> int:
     return int(np.sum((signs > 0).any(axis=0) & (signs < 0).any(axis=0)))
 
 
-def conclusions(found: Found) -> dict[str, Cells]:
+def conclusions(found: Found) -> Differences:
     """What section 6.2 concludes: a longer backup path costs goodput, and the more the slower the switch."""
     loss, fast, slow = 100 * (1 - relative(goodput(found))), DELTA_MS[0], DELTA_MS[-1]
     shown = {
@@ -113,9 +113,8 @@ def conclusions(found: Found) -> dict[str, Cells]:
         for delta in (fast, slow)
     }
     more = loss.at(delta_ms=slow) - loss.at(delta_ms=fast)
-    return shown | {
-        f"loss at d = {d} ms, delta = {slow} ms minus {fast} ms (points)": more.at(d_ms=d) for d in LONGER_MS
-    }
+    shown |= {f"loss at d = {d} ms, delta = {slow} ms minus {fast} ms (points)": more.at(d_ms=d) for d in LONGER_MS}
+    return {name: cells.values for name, cells in shown.items()}
 
 
 TABLE5 = Exhibit(

@@ -8,6 +8,7 @@ from optcp.papers.outage.detection import DETECTION
 from optcp.papers.outage.links import LINKS
 from optcp.papers.outage.loops import LOOPS
 from optcp.papers.outage.partial import PARTIAL
+from optcp.papers.outage.ranking import RANKING
 from optcp.papers.outage.scale import SCALE
 from optcp.papers.outage.shared_risk import SHARED_RISK
 from optcp.papers.outage.short import SHORT
@@ -26,4 +27,5 @@ EXHIBITS = (
     CAPACITY,
     AVAILABILITY,
     SCALE,
+    RANKING,
 )

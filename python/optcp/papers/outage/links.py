@@ -26,6 +26,8 @@ from optcp.papers.outage.population import (
     side,
     world,
 )
+from optcp.papers.verdict import row
+from optcp.stats import exact
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
     from optcp.outage.world import Assumptions
     from optcp.papers.exhibit import Chosen, Found
     from optcp.papers.judge import Part
+    from optcp.papers.model import Row
     from optcp.papers.options import Options, Size
     from optcp.study import Grid
 
@@ -113,6 +116,7 @@ def find(found: Found) -> Findings:
         for who, mechanism in costs.cells
         for one in rows_of(costs, (who, mechanism), {"network": name, "sender": who, "mechanism": mechanism})
     ]
+    shown += [one for name, costs in by_network.items() for one in each_failure(costs, name)]
     assumed = assumptions(found.chosen)
     missing = [not_run("other networks")] if len(by_network) < len(NETWORKS) else []
     claims: dict[str, Mapping[str, list[Part]]] = {
@@ -125,6 +129,21 @@ def find(found: Found) -> Findings:
         "outage-lfa-coverage-bill": {name: [*coverage_bill(costs), *missing] for name, costs in by_network.items()},
     }
     return Findings(shown, claims, [], NOTES)
+
+
+def each_failure(costs: Costs, name: str) -> list[Row]:
+    """What the failure of each link costs under the mechanism of the map."""
+    who, mechanism = at = ("cubic", "ti-lfa")
+    return [
+        row(
+            {"network": name, "sender": who, "mechanism": mechanism, "failure": event.name},
+            "lost_mb",
+            None,
+            exact(one.total_mb),
+            "",
+        )
+        for event, one in zip(costs.events, costs.cells[at], strict=True)
+    ]
 
 
 def seconds_suffice(costs: Costs, assumed: Assumptions) -> list[Part]:

@@ -15,7 +15,7 @@ from optcp.papers.slides.first import PAPER
 
 if TYPE_CHECKING:
     from optcp.cells import Cells
-    from optcp.papers.exhibit import Chosen, Found
+    from optcp.papers.exhibit import Chosen, Differences, Found
     from optcp.papers.judge import Part
     from optcp.papers.options import Options
     from optcp.study import Done, Grid
@@ -85,7 +85,7 @@ def every_delay_beats_none(ratio: Cells) -> list[Part]:
     return [judge.paired_part(name, gain[one], gain[other], "above", unit) for name, one, other, unit in pairs]
 
 
-def conclusions(found: Found) -> dict[str, Cells]:
+def conclusions(found: Found) -> Differences:
     """What the slides conclude: every delay gains, and the gain falls with the delay."""
     ratio = found.only.once(relative)
     gain = {delta: 100 * (ratio.at(delta_ms=delta) - 1) for delta in DELAYED}
@@ -93,7 +93,8 @@ def conclusions(found: Found) -> dict[str, Cells]:
         f"gain, {one} ms minus {longer} ms (points)": gain[one] - gain[longer]
         for one, longer in itertools.pairwise(DELAYED)
     }
-    return {f"gain at {delta} ms (%)": cells for delta, cells in gain.items()} | differences
+    shown = {f"gain at {delta} ms (%)": cells for delta, cells in gain.items()} | differences
+    return {name: cells.values for name, cells in shown.items()}
 
 
 BEST_DELAY = Exhibit(

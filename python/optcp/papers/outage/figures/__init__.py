@@ -1,5 +1,5 @@
 """Figures of the outage study."""
 
-from optcp.papers.outage.figures import population, staircase
+from optcp.papers.outage.figures import budget, population, staircase
 
-__all__ = ["population", "staircase"]
+__all__ = ["budget", "population", "staircase"]

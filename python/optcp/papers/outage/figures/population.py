@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
+from optcp.papers.outage.population import network
+from optcp.plots.network import of_costs
 from optcp.plots.registry import Figure, draws
 from optcp.plots.svg import canvas, render
 
@@ -51,7 +53,8 @@ def _legend(panel: Axes) -> dict[str, Any]:
 @draws("outage/links")
 def links(result: Result) -> list[Figure]:
     """A column a network: what is lost, and how long hit flows are silent, by mechanism and sender."""
-    networks, mechanisms = _distinct(result.rows, "network"), _distinct(result.rows, "mechanism")
+    means = [one for one in result.rows if "failure" not in one.key]
+    networks, mechanisms = _distinct(means, "network"), _distinct(means, "mechanism")
     caption = (
         "What the failure of a link costs, on average over every link of a network, weighted with its length; and the "
         "median time for which a long flow that was hit gets nothing. With 95 % intervals over failures."
@@ -61,7 +64,7 @@ def links(result: Result) -> list[Figure]:
         panels = figure.subplots(len(metrics), len(networks), sharey=True, squeeze=False)
         for line, (metric, label) in zip(panels, metrics.items(), strict=True):
             for panel, network in zip(line, networks, strict=True):
-                for one in result.rows:
+                for one in means:
                     if one.metric == metric and one.key["network"] == network:
                         marker, colour = SENDERS[str(one.key["sender"])]
                         shift = 0.15 * (list(SENDERS).index(str(one.key["sender"])) - 0.5)
@@ -78,7 +81,30 @@ def links(result: Result) -> list[Figure]:
         panels[0, 0].invert_yaxis()
         named = _legend(panels[0, 0])
         figure.legend(list(named.values()), list(named), loc="outside upper right", ncols=2)
-        return [Figure(caption, render(figure, result.exhibit, caption))]
+        overview = Figure(caption, render(figure, result.exhibit, caption))
+    return [overview, *(Figure(worst_said(result, name), worst(result, name)) for name in networks)]
+
+
+def worst(result: Result, name: str, *, alone: bool = False) -> str:
+    """A map of a network: the worst failures of links with TI-LFA and CUBIC."""
+    costs = {
+        str(one.key["failure"]): one.value
+        for one in result.rows
+        if one.key.get("failure") and one.key["network"] == name
+    }
+    return of_costs(network(name), costs, "MB lost (TI-LFA, CUBIC)", alone=alone)
+
+
+def worst_said(result: Result, name: str) -> str:
+    """Which are the worst, in words."""
+    rows = [one for one in result.rows if one.key.get("failure") and one.key["network"] == name]
+    rows.sort(key=lambda one: one.value, reverse=True)
+    lost = sum(max(one.value, 0.0) for one in rows)
+    first = ", ".join(f"{one.key['failure']} {one.value:.2g} MB" for one in rows[:3])
+    part = 100 * sum(one.value for one in rows[:3]) / lost if lost else 0.0
+    return (
+        f"{name}: what the failure of each link costs with TI-LFA and CUBIC. The worst: {first}, {part:.0f} % of all."
+    )
 
 
 @draws("outage/detection")

@@ -1,0 +1,86 @@
+"""The figure of the budget: what each mechanism and sender spend of an outage on what."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from optcp.plots.registry import Figure, draws
+from optcp.plots.svg import canvas, render
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from optcp.papers.model import Result
+
+PHASES = {
+    "detect_ms": ("detect", "#000000"),
+    "notify_ms": ("notify, switch", "#E69F00"),
+    "wait_ms": ("wait", "#D55E00"),
+    "repair_ms": ("repair", "#0072B2"),
+    "regrow_ms": ("regrow", "#56B4E9"),
+}
+"""One after the other; what is drawn of each."""
+SWITCHED = ("detect_ms", "notify_ms")
+SECONDS_MS = 1000
+"""Mechanisms that switch later have panels of their own."""
+FITS = ("cubic", "bbr")
+"""Today's senders: a panel is as wide as theirs, and says of a longer bar how long it is."""
+
+
+@draws("outage/budget")
+def budget(result: Result) -> list[Figure]:
+    """A column a round trip: bars a mechanism and sender, stacked; those of seconds below the others."""
+    spent: dict[tuple[int, str, str], dict[str, float]] = {}
+    for one in result.rows:
+        if one.metric in PHASES and "mechanism" in one.key:
+            at = (int(one.key["rtt_ms"]), str(one.key["mechanism"]), str(one.key["sender"]))
+            spent.setdefault(at, {})[one.metric] = one.value
+    if not spent:
+        return []
+    rtts = sorted({at[0] for at in spent})
+    mechanisms = list(dict.fromkeys(at[1] for at in spent))
+    slow = [
+        one
+        for one in mechanisms
+        if any(sum(of[part] for part in SWITCHED) > SECONDS_MS for at, of in spent.items() if at[1] == one)
+    ]
+    parts = [part for part in ([one for one in mechanisms if one not in slow], slow) if part]
+    caption = (
+        "What one flow spends of an outage, by round trip: its failure is detected, segments are switched, the sender "
+        "waits until it sends again what comes through, repairs what was lost, and is back at 95 % of its rate."
+    )
+    senders = list(dict.fromkeys(at[2] for at in spent))
+    with canvas(2.6 * len(rtts) + 1.6, 0.2 * len(senders) * len(mechanisms) + 1.8) as figure:
+        heights = [len(part) for part in parts]
+        panels = figure.subplots(len(parts), len(rtts), sharey="row", squeeze=False, height_ratios=heights)
+        for line, part in zip(panels, parts, strict=True):
+            scale, unit = (1000, "s") if part is slow else (1, "ms")
+            for panel, rtt in zip(line, rtts, strict=True):
+                names = [(one, who) for one in part for who in senders]
+                here = [spent.get((rtt, *name), {}) for name in names]
+                fits = max(sum(of.values()) for of, (_, who) in zip(here, names, strict=True) if who in FITS)
+                _bars(panel, here, scale, 1.1 * fits / scale, unit)
+                panel.set_yticks(range(len(names)), [f"{one}: {who}" for one, who in names])
+                panel.set_xlabel(f"since the failure ({unit})")
+            line[0].invert_yaxis()
+        for panel, rtt in zip(panels[0], rtts, strict=True):
+            panel.set_title(f"round trip {rtt} ms")
+        handles, labels = panels[0, 0].get_legend_handles_labels()
+        figure.legend(handles, labels, loc="outside upper center", ncols=len(PHASES))
+        return [Figure(caption, render(figure, result.exhibit, caption))]
+
+
+def _bars(panel: Axes, spent: list[dict[str, float]], scale: float, reach: float, unit: str) -> None:
+    """One below the other, up to ``reach``."""
+    ends = [0.0] * len(spent)
+    for metric, (label, colour) in PHASES.items():
+        # A flow with a clock may repair before its network has switched in both directions.
+        widths = [max(of.get(metric, 0.0), 0.0) / scale for of in spent]
+        panel.barh(range(len(spent)), widths, left=ends, color=colour, label=label, height=0.75)
+        ends = [end + width for end, width in zip(ends, widths, strict=True)]
+    panel.set_xlim(0, reach)
+    for height, end in enumerate(ends):
+        if end > reach:
+            said = f"{end:.3g} {unit}" if end < SECONDS_MS else f"{end / 1000:.2g} s"
+            box = {"facecolor": "white", "edgecolor": "none", "pad": 0.8}
+            panel.text(reach, height, f"{said} \u2192", ha="right", va="center", fontsize=7, color="black", bbox=box)
