@@ -4,7 +4,7 @@ After ``optcp reproduce gmpls --seeds 600 --out DIR``: ``python docs/images/draw
 report; only the ink is fixed, because a picture in a Markdown page does not follow light and dark. After the commands
 of docs/papers/todays-tcp.md: ``python docs/images/draw.py today DIR``. After ``optcp reproduce gmpls/aqm --out DIR``:
 ``python docs/images/draw.py aqm DIR``. After ``optcp reproduce das --out DIR``:
-``python docs/images/draw.py das DIR``, and likewise lbas, obs and outage. From the stored studies of
+``python docs/images/draw.py das DIR``, and likewise lbas, obs, outage and rdcn. From the stored studies of
 docs/papers/sensitivity.md: ``python docs/images/draw.py sensitivity docs/papers``.
 """
 
@@ -26,6 +26,7 @@ from optcp.papers.lbas.figures import smaller, tables
 from optcp.papers.model import Result
 from optcp.papers.obs.figures import curves, windows
 from optcp.papers.outage.figures import budget, population, staircase
+from optcp.papers.rdcn import figures as rdcn
 from optcp.plots import sensitivity
 from optcp.plots.svg import canvas
 from optcp.results import sensitivities
@@ -51,6 +52,8 @@ WANTED = {
     "lbas/today": "lbas-today.png",
     "lbas/mix": "lbas-mix.png",
     "lbas/buffer": "lbas-buffer.png",
+    "rdcn/voq": "rdcn-voq.png",
+    "rdcn/resize": "rdcn-resize.png",
     "outage/staircase": "outage-staircase.png",
     "outage/budget": "outage-budget.png",
     "outage/links": "outage-links.png",
@@ -144,6 +147,13 @@ def outages(directory: Path) -> None:
     (HERE / "outage-worst.svg").write_text(population.worst(links, WORST, alone=True), encoding="utf-8")
 
 
+def racks(directory: Path) -> None:
+    """Draw the wanted figures of the rdcn paper."""
+    with mock.patch.object(rdcn, "render", save):
+        for name in ("voq", "resize"):
+            getattr(rdcn, name)(read(directory, name, "rdcn"))
+
+
 def today(directory: Path) -> None:
     """Draw the gain of a delayed switch by TCP, with 95 % intervals, for both interpretations of the flow count."""
     figure = Figure(figsize=(8, 3.2), layout="constrained")
@@ -189,6 +199,7 @@ if __name__ == "__main__":
         "lbas": bundles,
         "obs": bursts,
         "outage": outages,
+        "rdcn": racks,
         "sensitivity": studies,
     }
     draw[sys.argv[1]](Path(sys.argv[2]))

@@ -391,7 +391,7 @@ def run(
 @click.option("--seed", type=int, default=1, metavar="N", help="With --paths: the run whose hashes are shown; 1.")
 def validate(scenario: Path, settings: tuple[str, ...], *, paths: bool, seed: int) -> None:
     """Check a scenario file, say what it holds, and warn of what is hardly meant."""
-    from optcp import _core, warned
+    from optcp import _core, schedules, warned
 
     world = _core.Scenario.load(str(scenario), list(pairs(settings).items()))
     summary = world.summary()
@@ -400,6 +400,8 @@ def validate(scenario: Path, settings: tuple[str, ...], *, paths: bool, seed: in
         click.echo(f"  {name}: {_plain(value)}")
     for axis, values in world.axes:
         click.echo(f"  sweep {axis.removeprefix('sweep.')}: {', '.join(values)}")
+    for line in schedules.lines(json.loads(world.resolved())):
+        click.echo(f"  {line}")
     if paths:
         from optcp.paths import show_paths
         from optcp.scenario import check_seed

@@ -61,6 +61,8 @@ def test_tolerances():
         "hurst": 0.05,
         "packets_per_s": 18.0,
         "packet_bits": 20.0,
+        "circuit_util_pct": 2.0,
+        **{f"{quantile}_{of}_us": 3.0 for quantile in ("p50", "p99") for of in ("all", "circuit", "packet")},
     }
 
 

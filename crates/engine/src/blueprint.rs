@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use optcp_des::Stream;
+use optcp_net::schedule::Schedule;
 use optcp_net::{Action, Control, Hop, Jitter, Label, LabelTable, Loss, PortConfig, PortId};
 use optcp_optical::bundle::Bundle;
 use optcp_optical::burst::Assembler;
@@ -52,6 +53,24 @@ pub struct DatagramSpec {
     pub codepoint: Codepoint,
 }
 
+/// A queue without a transmitter of its own.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct QueueSpec {
+    /// The port whose queue it is; its transmitter is held.
+    pub port: PortId,
+    /// The ports of each way. The first one is a transmitter that takes packets out of the queue while it serves it.
+    pub ways: Vec<Vec<PortId>>,
+    /// Over which way it is served at the start.
+    pub served: Option<u8>,
+}
+
+impl QueueSpec {
+    /// The first port of each way.
+    pub fn transmitters(&self) -> impl Iterator<Item = PortId> {
+        self.ways.iter().map(|way| way[0])
+    }
+}
+
 /// Everything that a run starts from, with all random choices made.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Blueprint {
@@ -66,6 +85,10 @@ pub struct Blueprint {
     pub assemblers: Vec<Assembler>,
     /// The burst switches between assemblers.
     pub core: BurstCore,
+    /// Queues that are served over one of several ways at a time.
+    pub queues: Vec<QueueSpec>,
+    /// What happens by plan.
+    pub schedules: Vec<Schedule>,
     /// Flows by number.
     pub flows: Vec<FlowSpec>,
     /// Sources of datagrams; their numbers, as flows, follow those of the flows.
@@ -83,9 +106,18 @@ impl Blueprint {
     /// the line spoils it, or whether it overtakes others.
     pub(crate) fn needs_turns(&self, port: PortId) -> bool {
         let (config, losses) = &self.ports[port.index()];
-        config.jitter.as_ref().is_some_and(Jitter::overtakes)
+        self.is_planned(port)
+            || config.jitter.as_ref().is_some_and(Jitter::overtakes)
             || config.decides_on_departure()
             || !losses.iter().all(Loss::is_before_queue)
+    }
+
+    /// Whether schedules change a port, or it is a queue of several ways or serves one.
+    pub(crate) fn is_planned(&self, port: PortId) -> bool {
+        self.queues
+            .iter()
+            .any(|queue| queue.port == port || queue.transmitters().any(|one| one == port))
+            || self.schedules.iter().any(|schedule| schedule.ports().any(|one| one == port))
     }
 
     /// The instant before which runs of both are the same: nothing at or after it may be shared.
@@ -101,12 +133,17 @@ impl Blueprint {
             && self.bundles == other.bundles
             && self.assemblers == other.assemblers
             && self.core == other.core
+            && self.queues == other.queues
+            && self.schedules == other.schedules
             && self.labels.same_keys(&other.labels)
             && self.tallied == other.tallied;
         if !alike {
             return Time::ZERO;
         }
-        if !self.same_way(other, &[]) {
+        let planned = |&port: &PortId| self.is_planned(port);
+        let mut planned = PortId::all().take(self.ports.len()).filter(planned);
+        let same_port = |port: PortId| self.ports[port.index()] == other.ports[port.index()];
+        if !planned.all(same_port) || !self.same_way(other, &[]) {
             return Time::ZERO;
         }
         let same = self.controls.iter().zip(&other.controls).take_while(|(a, b)| a == b).count();

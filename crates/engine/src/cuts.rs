@@ -7,7 +7,8 @@
 //! # Limits
 //! What is on its way when tables change is not followed: a cut says when packets that come in would be lost if all happened
 //! at once. A selector that waits for the first packet of a side admits both sides. Of a bundle one link that works
-//! is enough, unless the selection is by destination; bursts, wavelengths and queues are not looked at.
+//! is enough, unless the selection is by destination, and so is one way behind a virtual output queue; bursts, wavelengths and
+//! queues are not looked at.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -207,6 +208,11 @@ impl Network {
             match self.labels.hop(label) {
                 Hop::Deliver => return true,
                 Hop::Goto(next) => pending.push((next, routers)),
+                // Whatever serves it: what waits is held, not lost.
+                hop @ Hop::Ways(_) => {
+                    let ways = self.labels.leads_to(hop).into_iter();
+                    pending.extend(ways.map(|(_, next)| (next, routers)));
+                }
                 Hop::Spread(set) => pending.push((self.labels.spread_by(set, key), routers)),
                 Hop::Carry { port, next } => {
                     pending.extend(works(port).then_some((next, routers)));

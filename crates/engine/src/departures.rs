@@ -2,7 +2,7 @@
 
 use optcp_des::{Calendar, Class, Key};
 use optcp_net::{Admission, DropReason, Fate, Packet, Port, PortId, Transmission};
-use optcp_units::Time;
+use optcp_units::{Duration, Time};
 
 use crate::model::Model;
 use crate::observe::{Observer, Record};
@@ -16,6 +16,7 @@ pub(crate) fn enter<O: Observer>(
     id: PortId,
     packet: Packet,
 ) {
+    let packet = port.enters(packet);
     let admission = port.admit(model.now(), packet);
     follow(admission, port, calendar, model, id, packet);
     if matches!(admission, Admission::Dropped(_)) {
@@ -77,6 +78,28 @@ pub(crate) fn finish<O: Observer>(
     Some((sent.arrival, sent.packet))
 }
 
+/// A port's queue has been asked for a packet other than at the end of a transmission: what another transmitter has taken,
+/// if one has, and how long that had waited. The discipline may have done something either way.
+#[inline]
+pub(crate) fn released<O: Observer>(
+    port: &mut Port,
+    model: &mut Model<O>,
+    id: PortId,
+    taken: Option<(Packet, Duration)>,
+) {
+    if taken.is_none() && !port.has_fates() {
+        return;
+    }
+    // What was lost or marked was so before the other one left.
+    tell_fates(port, model, id);
+    if model.observer.watches(id) {
+        if let Some((packet, waited)) = taken {
+            model.record(Record::Transmitted { port: id, packet, waited });
+        }
+        record_queue(port, model, id);
+    }
+}
+
 /// What the queue discipline has done to other packets than the one that came or left, or to this one besides.
 #[inline]
 fn tell_fates<O: Observer>(port: &mut Port, model: &mut Model<O>, id: PortId) {
@@ -91,7 +114,7 @@ fn tell_fates<O: Observer>(port: &mut Port, model: &mut Model<O>, id: PortId) {
     }
 }
 
-fn end(port: PortId, Transmission { until, ordinal }: Transmission) -> Key {
+pub(crate) fn end(port: PortId, Transmission { until, ordinal }: Transmission) -> Key {
     Key::new(until, Class::TransmissionEnd, port.number(), ordinal)
 }
 

@@ -14,11 +14,13 @@ mod fast;
 mod flow;
 mod model;
 pub mod observe;
+mod planned;
 mod reference;
 mod simulation;
+mod stepping;
 mod timers;
 
-pub use blueprint::{Blueprint, DatagramSpec, FlowSpec};
+pub use blueprint::{Blueprint, DatagramSpec, FlowSpec, QueueSpec};
 pub use counts::{Conservation, Counts};
 pub use cuts::{Cut, cuts};
 pub use simulation::{Kernel, Simulation};

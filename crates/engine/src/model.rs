@@ -11,6 +11,7 @@ use optcp_units::Time;
 use crate::datagrams::Datagrams;
 use crate::flow::{Flow, KeptAcks, wire};
 use crate::observe::{Cause, Observer, Record};
+use crate::planned::Planned;
 use crate::{Blueprint, Counts};
 
 /// The parts of a run that all kernels share. Queues, pipes and what is pending are the kernel's.
@@ -26,6 +27,8 @@ pub(crate) struct Model<O> {
     assembler_at: Vec<Option<u32>>,
     pub(crate) flows: Vec<Flow>,
     kept: KeptAcks,
+    /// Queues of several ways, and schedules.
+    pub(crate) planned: Planned,
     /// Sources whose numbers, as flows, follow those of the flows.
     pub(crate) datagrams: Vec<Datagrams>,
     pub(crate) counts: Counts,
@@ -64,6 +67,7 @@ impl<O: Observer> Model<O> {
             assemblers: blueprint.assemblers.clone(),
             core: blueprint.core.clone(),
             assembler_at,
+            planned: Planned::new(blueprint),
             flows: blueprint.flows.iter().map(Flow::new).collect(),
             kept: KeptAcks::default(),
             datagrams: blueprint.datagrams.iter().map(Datagrams::new).collect(),
@@ -122,6 +126,7 @@ impl<O: Observer> Model<O> {
                 packet.label = self.labels.spread(set, packet);
                 self.at_node(packet, from)
             }
+            Hop::Ways(_) => unreachable!("a transmitter takes what is behind such a queue"),
         }
     }
 

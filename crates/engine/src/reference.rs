@@ -13,6 +13,7 @@ use crate::controls::Controls;
 use crate::departures;
 use crate::model::{Model, Onward};
 use crate::observe::{Cause, Observer, Record};
+use crate::stepping::Stepping;
 use crate::timers::first_alarms;
 
 /// Explicit queues and pipes, and everything that is pending.
@@ -79,9 +80,13 @@ impl Reference {
 
     /// See [`crate::Simulation::continue_as`].
     pub(crate) fn continue_as(&mut self, blueprint: &Blueprint, past: &[Control]) {
-        let untouched: Vec<bool> = self.ports.iter().map(Port::is_untouched).collect();
-        for (port, (config, losses)) in self.ports.iter_mut().zip(&blueprint.ports) {
-            if port.is_untouched() {
+        // What happens by plan is the same in both worlds, and so are the ports that it concerns.
+        let replaced =
+            |(id, port): (PortId, &Port)| port.is_untouched() && !blueprint.is_planned(id);
+        let untouched: Vec<bool> = PortId::all().zip(&self.ports).map(replaced).collect();
+        let ports = self.ports.iter_mut().zip(&blueprint.ports).zip(&untouched);
+        for ((port, (config, losses)), &untouched) in ports {
+            if untouched {
                 *port = Port::new(config.clone()).with_losses(losses.clone());
             }
         }
@@ -134,7 +139,10 @@ impl Reference {
                 model.record(Record::QueueLength { port: id, packets: 0 });
             }
             Action::PortClosed(id) => self.ports[id.index()].close(),
-            Action::PortUp(id) => self.ports[id.index()].restore(),
+            Action::PortUp(id) => {
+                self.ports[id.index()].restore();
+                self.feed(model, id);
+            }
             Action::SetDelay(id, delay) => self.ports[id.index()].set_delay(delay),
             Action::SetHop(..)
             | Action::Expect(..)
@@ -155,11 +163,15 @@ impl Reference {
     }
 
     fn end_transmission<O: Observer>(&mut self, model: &mut Model<O>) {
+        if let Some(schedule) = model.planned.schedule_of(model.event) {
+            return self.step_of(model, schedule);
+        }
         let (id, ordinal) = (PortId::new(model.event.entity()), model.event.ordinal());
         let port = &mut self.ports[id.index()];
         if let Some((arrival, packet)) = departures::finish(port, &mut self.calendar, model) {
             self.put_under_way(id, arrival, ordinal, packet);
         }
+        self.feed(model, id);
     }
 
     fn put_under_way(&mut self, id: PortId, arrival: Time, ordinal: u32, packet: Packet) {
@@ -201,6 +213,7 @@ impl Reference {
             return self.gather(model, assembler, packet);
         }
         departures::enter(&mut self.ports[id.index()], &mut self.calendar, model, id, packet);
+        self.came(model, id);
     }
 
     fn deliver<O: Observer>(&mut self, model: &mut Model<O>, packet: Packet) {
@@ -217,6 +230,12 @@ impl Reference {
             }
             model.flows[id.index()].schedule_receiver(id, &mut self.calendar);
         }
+    }
+}
+
+impl Stepping for Reference {
+    fn stepped(&mut self, id: PortId) -> (&mut Port, &mut Calendar) {
+        (&mut self.ports[id.index()], &mut self.calendar)
     }
 }
 

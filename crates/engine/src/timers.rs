@@ -22,6 +22,7 @@ pub(crate) fn first_alarms<O>(blueprint: &Blueprint, model: &mut Model<O>) -> Ca
     for (id, source) in FlowId::all().skip(blueprint.flows.len()).zip(&mut model.datagrams) {
         source.schedule(id, &mut calendar);
     }
+    model.planned.begin(&mut calendar);
     calendar
 }
 

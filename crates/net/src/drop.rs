@@ -34,11 +34,13 @@ pub enum DropReason {
     AqmForced = 13,
     /// It waited in the queue, and made room for another packet.
     PushedOut = 14,
+    /// It waited in a queue that became shorter than what it held.
+    QueueShrunk = 15,
 }
 
 impl DropReason {
     /// Every reason, in the order of their numbers.
-    pub const ALL: [DropReason; 15] = [
+    pub const ALL: [DropReason; 16] = [
         DropReason::QueueFull,
         DropReason::LinkDown,
         DropReason::QueueFlushed,
@@ -54,6 +56,7 @@ impl DropReason {
         DropReason::Aqm,
         DropReason::AqmForced,
         DropReason::PushedOut,
+        DropReason::QueueShrunk,
     ];
 
     /// The name in results.
@@ -75,6 +78,7 @@ impl DropReason {
             DropReason::Aqm => "aqm",
             DropReason::AqmForced => "aqm-forced",
             DropReason::PushedOut => "pushed-out",
+            DropReason::QueueShrunk => "queue-shrunk",
         }
     }
 }

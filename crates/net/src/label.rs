@@ -35,6 +35,9 @@ pub enum Hop {
     /// Handles it under the label, at the same node, that the hash of its flow chooses: a [`Multipath`] of the table, by
     /// number.
     Spread(u32),
+    /// Behind a queue that is served over one of several ways at a time: the port of each and the label beyond it, by number in
+    /// the table. No packet arrives under it; the transmitter that takes one out of the queue looks it up.
+    Ways(u32),
 }
 
 /// What a non-merging node does with packets of one side.
@@ -74,6 +77,7 @@ pub struct LabelTable {
     bridges: Vec<Bridge>,
     entrances: Vec<Entrance>,
     multipaths: Vec<Multipath>,
+    ways: Vec<Vec<(PortId, Label)>>,
     /// By flow, then by source: what routers hash. None where nothing is spread.
     keys: Vec<u64>,
     selectors: Vec<Selector>,
@@ -160,6 +164,28 @@ impl LabelTable {
         self.multipaths.push(multipath);
         let number = u32::try_from(self.multipaths.len() - 1);
         Hop::Spread(number.expect("fewer than 2^32 sets of next hops"))
+    }
+
+    /// Adds the ways of a queue, in their order, and returns what the entry behind the queue does.
+    ///
+    /// # Panics
+    /// Beyond 2^32 such entries.
+    pub fn add_ways(&mut self, ways: Vec<(PortId, Label)>) -> Hop {
+        self.ways.push(ways);
+        Hop::Ways(u32::try_from(self.ways.len() - 1).expect("fewer than 2^32 queues' entries"))
+    }
+
+    /// The label under which a packet from a queue goes on through the port of a way.
+    ///
+    /// # Panics
+    /// If `label` is not behind a queue with such a way.
+    #[inline]
+    #[must_use]
+    pub fn beyond(&self, label: Label, way: u8) -> Label {
+        let Hop::Ways(number) = self.hop(label) else {
+            unreachable!("what waits in a queue of several ways is under their label")
+        };
+        self.ways[number as usize][usize::from(way)].1
     }
 
     /// Says what routers hash of each flow, then of each source.
@@ -264,7 +290,7 @@ impl LabelTable {
         ours == *theirs && self.same_behind(other, ours)
     }
 
-    /// Whether what a hop names, a gate, a bridge, an entrance or a set of next hops, is the same here and there.
+    /// Whether what a hop names, a gate, a bridge, an entrance, a set of next hops or of ways, is the same here and there.
     #[must_use]
     pub fn same_behind(&self, other: &LabelTable, hop: Hop) -> bool {
         match hop {
@@ -273,6 +299,7 @@ impl LabelTable {
             Hop::Bridge(n) => self.bridges.get(n as usize) == other.bridges.get(n as usize),
             Hop::Bundle(n) => self.entrances.get(n as usize) == other.entrances.get(n as usize),
             Hop::Spread(n) => self.multipaths.get(n as usize) == other.multipaths.get(n as usize),
+            Hop::Ways(n) => self.ways.get(n as usize) == other.ways.get(n as usize),
         }
     }
 
@@ -291,6 +318,9 @@ impl LabelTable {
             Hop::Spread(n) => {
                 let next_hops = &self.multipaths[n as usize].next_hops;
                 next_hops.iter().map(|&(_, label)| (None, label)).collect()
+            }
+            Hop::Ways(n) => {
+                self.ways[n as usize].iter().map(|&(port, next)| (Some(port), next)).collect()
             }
         }
     }

@@ -17,6 +17,7 @@ mod paths;
 mod pipe;
 mod port;
 mod queue;
+pub mod schedule;
 mod tally;
 mod transmission;
 

@@ -182,6 +182,16 @@ impl Packet {
         Packet { header: self.header.with(marking), ..self }
     }
 
+    /// The same packet with TCP's flag ECE set, if it is one of TCP.
+    #[inline]
+    #[must_use]
+    pub const fn with_ece(self) -> Self {
+        if self.header.kind().0 == Kind::DATAGRAM.0 {
+            return self;
+        }
+        self.saying(self.marking().with_flag(Marking::ECE))
+    }
+
     /// Where the endpoints keep its options, or what a datagram says, if they do.
     #[inline]
     #[must_use]

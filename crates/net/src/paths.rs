@@ -61,6 +61,22 @@ impl Paths {
         self.labels.add_multipath(multipath)
     }
 
+    /// What the entry behind a queue does that is served over one of several ways at a time: each a list of ports that ends
+    /// under the label `onto`.
+    ///
+    /// # Panics
+    /// If a way is empty.
+    pub fn ways(&mut self, ways: &[Vec<PortId>], onto: Label) -> Hop {
+        let lay = |way: &Vec<PortId>| {
+            let (&port, beyond) = way.split_first().expect("a way has a link at least");
+            let ports = beyond.iter().rev();
+            let next = ports.fold(onto, |next, &port| self.labels.add(Hop::Forward { port, next }));
+            (port, next)
+        };
+        let ways = ways.iter().map(lay).collect();
+        self.labels.add_ways(ways)
+    }
+
     /// Says what routers hash of each flow, then of each source.
     pub fn set_keys(&mut self, keys: Vec<u64>) {
         self.labels.set_keys(keys);

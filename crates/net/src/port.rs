@@ -9,12 +9,14 @@
 //! `rate`, `delay`, `limit`, `jitter`.
 //! # Limits
 //! A failure empties the port: what waits, what is being sent, what is under way.
+//! A port that is held has a transmitter that takes nothing out of the queue: how long packets will wait there, of which
+//! bundles and disciplines may ask, is told as if it were not held.
 //! Maintenance closes it instead: nothing comes in, what is in it still arrives.
 
 use std::sync::Arc;
 
 use optcp_des::Stream;
-use optcp_units::{Duration, Rate, Time};
+use optcp_units::{Bytes, Duration, Rate, Time};
 
 use crate::queue::{Discipline, Fate, Fates, Fifo, Link, Queue, QueueKind};
 use crate::transmission::{NEVER_SENT, transmission_time};
@@ -35,6 +37,10 @@ pub struct PortConfig {
     pub jitter: Option<Jitter>,
     /// Its queue discipline; `None` is drop-tail.
     pub managed: Option<Box<Managed>>,
+    /// Whether its transmitter takes nothing out of the queue until it is opened, or ever, since others take what waits.
+    pub held: bool,
+    /// Whether packets behind it keep their order although its delay changes.
+    pub ordered: bool,
 }
 
 /// A queue discipline, and what a run has for it.
@@ -127,6 +133,10 @@ pub struct Port {
     queue: Queue,
     /// What became of packets otherwise, and is still to be told.
     fates: Fates,
+    /// Whether its transmitter takes nothing out of the queue.
+    held: bool,
+    /// Whether it sets the flag ECE in what comes.
+    sets_ece: bool,
     /// The packet in transmission.
     sending: Option<Packet>,
     /// How long that waited.
@@ -156,8 +166,10 @@ impl Port {
             delay: config.delay,
             queue: config.queue(),
             fates: Fates::new(),
-            config,
             dark: None,
+            held: config.held,
+            sets_ece: false,
+            config,
             sending: None,
             waited: Duration::ZERO,
             transmissions: 0,
@@ -231,7 +243,19 @@ impl Port {
         self.counts() == PortCounts::default()
     }
 
-    /// A packet comes to the port.
+    /// What becomes of the flag ECE from now on in TCP packets that come: it is set, or stays as it is.
+    pub fn set_ece(&mut self, sets: bool) {
+        self.sets_ece = sets;
+    }
+
+    /// A packet that comes to the port, as it enters it.
+    #[inline]
+    #[must_use]
+    pub fn enters(&self, packet: Packet) -> Packet {
+        if self.sets_ece { packet.with_ece() } else { packet }
+    }
+
+    /// A packet comes to the port, as [`enters`](Self::enters) gives it.
     pub fn admit(&mut self, now: Time, packet: Packet) -> Admission {
         match self.losses.iter_mut().find_map(|loss| loss.take(packet)) {
             Some(lost) => {
@@ -267,8 +291,13 @@ impl Port {
             return Admission::Dropped(reason);
         }
         self.tally.accept(size);
-        self.busy_until = (self.busy_until.max(now) + transmission).min(NEVER_SENT);
+        if !self.held {
+            self.busy_until = (self.busy_until.max(now) + transmission).min(NEVER_SENT);
+        }
         self.count_fates(0);
+        if self.held {
+            self.busy_until = self.if_sent_from(now);
+        }
         let wait = match self.busy_until {
             NEVER_SENT => u64::MAX,
             until => (until - now).as_ps(),
@@ -287,8 +316,8 @@ impl Port {
                 Fate::Marked => self.tally.marked += 1,
                 Fate::Dropped(_) => {
                     self.tally.lose(packet.size());
-                    // A queue that takes for ever stays so.
-                    if self.busy_until < NEVER_SENT {
+                    // A queue that takes for ever stays so, and of one that is held it is told anew.
+                    if self.busy_until < NEVER_SENT && !self.held {
                         let transmission = transmission_time(self.config.rate, packet.size());
                         let until = self.busy_until.as_ps() - transmission.as_ps();
                         self.busy_until = Time::from_ps(until);
@@ -311,8 +340,85 @@ impl Port {
         self.fates.drain(..)
     }
 
+    /// Whether its transmitter could send a packet at once.
+    #[must_use]
+    pub fn is_free(&self) -> bool {
+        self.sending.is_none() && self.dark.is_none() && !self.held && self.queue.len() == 0
+    }
+
+    /// Another transmitter takes a packet out of the queue: the packet, and how long it waited.
+    pub fn release(&mut self, now: Time) -> Option<(Packet, Duration)> {
+        if self.queue.len() == 0 {
+            return None;
+        }
+        self.settle(now);
+        let told = self.fates.len();
+        let next = self.queue.dequeue(now, &mut self.fates);
+        self.count_fates(told);
+        self.busy_until = self.if_sent_from(now);
+        next.map(|(packet, since)| (packet, now.saturating_since(since)))
+    }
+
+    /// When the transmitter could begin what waits.
+    fn may_begin(&self, now: Time) -> Time {
+        if self.sending.is_some() { self.sending_until } else { now }
+    }
+
+    /// When everything that waits would have been sent if it were not held.
+    fn if_sent_from(&self, now: Time) -> Time {
+        let bytes = Bytes::new(self.queue.bytes());
+        (self.may_begin(now) + self.config.rate.transmission_time(bytes)).min(NEVER_SENT)
+    }
+
+    /// When everything in the queue will have been sent at the present rate.
+    fn last_sent(&self, now: Time) -> Time {
+        let waiting = self.queue.list().into_iter();
+        let sum =
+            |until, packet: Packet| until + transmission_time(self.config.rate, packet.size());
+        waiting.fold(self.may_begin(now), sum).min(NEVER_SENT)
+    }
+
+    /// Transmissions that begin from now on are this fast.
+    pub fn set_rate(&mut self, now: Time, rate: Rate) {
+        self.config.rate = rate;
+        if self.busy_until > now {
+            self.busy_until = self.last_sent(now);
+        }
+    }
+
+    /// The queue holds so much from now on: what it loses for that, the youngest packets that it has.
+    pub fn set_limit(&mut self, now: Time, limit: QueueLimit) -> Vec<Packet> {
+        self.settle(now);
+        self.config.limit = limit;
+        let lost = self.queue.limit(limit, self.sending);
+        lost.iter().for_each(|packet| self.tally.lose(packet.size()));
+        if !lost.is_empty() {
+            self.busy_until = self.last_sent(now);
+        }
+        lost
+    }
+
+    /// Its transmitter takes packets out of the queue from now on, or no longer: the transmission that begins, if one does.
+    /// What is being sent goes on.
+    pub fn open(&mut self, now: Time, open: bool) -> Option<Transmission> {
+        self.held = !open;
+        if self.held || self.queue.len() == 0 {
+            return None;
+        }
+        self.busy_until = self.last_sent(now);
+        if self.sending.is_some() {
+            return None;
+        }
+        // One that is taken out of service in an orderly way sends what it has.
+        self.settle(now);
+        self.send_next(now)
+    }
+
     /// The transmitter is free.
     fn send_next(&mut self, now: Time) -> Option<Transmission> {
+        if self.held {
+            return None;
+        }
         let told = self.fates.len();
         let next = self.queue.dequeue(now, &mut self.fates);
         self.count_fates(told);
@@ -338,6 +444,9 @@ impl Port {
             self.tally.lose(packet.size());
         } else if let Some(jitter) = &mut self.config.jitter {
             arrival = jitter.arrival(arrival, self.last_arrival);
+            self.last_arrival = Some(arrival);
+        } else if self.config.ordered {
+            arrival = self.last_arrival.map_or(arrival, |last| arrival.max(last));
             self.last_arrival = Some(arrival);
         }
         Some(Sent { packet, waited, arrival, spoilt, next: self.send_next(now) })

@@ -5,8 +5,8 @@ use optcp_units::registry::Family;
 use serde_json::{Value, json};
 
 use crate::schema::{
-    CapacityKind, Chosen, CodepointKind, DISTRIBUTIONS, Disjoint, FailedDirections, FailedPackets,
-    File, MembersKind, Metric, Weights,
+    CapacityKind, Chosen, CodepointKind, DISTRIBUTIONS, Directions, Disjoint, EceFlag,
+    FailedDirections, FailedPackets, File, MembersKind, Metric, Transmitter, Weights,
 };
 use crate::warnings::WarningKind;
 
@@ -30,6 +30,9 @@ fn families() -> impl Iterator<Item = Family> {
         FailedPackets::FAMILY,
         FailedDirections::FAMILY,
         MembersKind::FAMILY,
+        Directions::FAMILY,
+        Transmitter::FAMILY,
+        EceFlag::FAMILY,
         CodepointKind::FAMILY,
         Chosen::FAMILY,
         Metric::FAMILY,

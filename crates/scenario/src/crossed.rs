@@ -25,6 +25,11 @@ pub(crate) fn crossed(plan: &Plan, group: Option<usize>) -> Crossed {
         found.links.extend(bundles.flat_map(|bundle| &bundle.members).map(|member| member.0));
     }
     ways_that_are_routed(plan, flows(), &mut found);
+    // A virtual output queue may be served over any of its ways.
+    let voqs = found.links.iter().filter_map(|&link| plan.links[link].voq.as_ref());
+    let behind: Vec<usize> =
+        voqs.flat_map(|voq| &voq.ways).flat_map(|way| &way.hops).map(|hop| hop.0).collect();
+    found.links.extend(behind);
     // A circuit is there as long as what it goes over.
     let over: Vec<usize> =
         found.links.iter().flat_map(|&link| &plan.links[link].over).map(|hop| hop.0).collect();

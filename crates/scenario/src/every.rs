@@ -113,7 +113,9 @@ impl Every {
         };
         let carries = |link: usize| crossing.links.contains(&link);
         // Circuits fail with the links that they go over; fibres of bursts do not.
-        let fails = |link: &LinkPlan| link.over.is_empty() && link.wavelengths.is_none();
+        let fails = |link: &LinkPlan| {
+            link.over.is_empty() && link.wavelengths.is_none() && link.voq.is_none()
+        };
         let links = || {
             let all = plan.links.iter().enumerate();
             all.filter(|(_, link)| fails(link) && inside(&link.ends) && named(&link.name))

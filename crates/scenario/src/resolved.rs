@@ -3,6 +3,8 @@
 //! The text is what identifies a world: equal worlds written in the same order give equal bytes. Keys
 //! are sorted because `serde_json` keeps objects in a `BTreeMap`.
 
+mod planned;
+
 use std::collections::BTreeSet;
 
 use optcp_units::{Codepoint, Duration, Time};
@@ -41,6 +43,10 @@ pub(crate) fn json(plan: &Plan) -> String {
     // Only where they are used: the digests of worlds without them hold.
     if !plan.bundles.is_empty() {
         resolved["bundles"] = plan.bundles.iter().map(|one| bundle(plan, one)).collect();
+    }
+    if !plan.schedules.is_empty() {
+        let schedules = plan.schedules.iter().map(|one| planned::schedule(plan, one));
+        resolved["schedules"] = schedules.collect();
     }
     if plan.end_with_flows {
         resolved["end_with_flows"] = json!(true);
@@ -259,6 +265,9 @@ fn link(plan: &Plan, link: &LinkPlan) -> Value {
     if !link.over.is_empty() {
         value["circuit_over"] = ports(plan, &link.over);
     }
+    if let Some(voq) = &link.voq {
+        planned::voq(plan, voq, &mut value);
+    }
     value
 }
 
@@ -420,12 +429,17 @@ fn ports(plan: &Plan, hops: &[DirectedLink]) -> Value {
     hops.iter().map(|&hop| plan.port_name(hop)).collect()
 }
 
-fn port(port: &PortPlan) -> Value {
-    let (key, queue) = match port.queue {
+/// What a queue holds, under a key with its unit.
+fn queue_limit(limit: QueueLimit) -> (&'static str, Value) {
+    match limit {
         QueueLimit::Packets(packets) => ("queue_packets", json!(packets)),
         QueueLimit::Bytes(bytes) => ("queue_bytes", json!(bytes.count())),
         QueueLimit::Unlimited => ("queue_packets", Value::Null),
-    };
+    }
+}
+
+fn port(port: &PortPlan) -> Value {
+    let (key, queue) = queue_limit(port.queue);
     let jitter = match &port.jitter {
         // As it was written while there was nothing else.
         Spread::Uniform { low: Duration::ZERO, high } => json!(high.as_ps()),

@@ -120,7 +120,11 @@ impl Finder<'_> {
 
     fn links(&mut self) {
         let plan = self.plan;
-        for (index, link) in plan.links.iter().enumerate().filter(|(_, link)| link.over.is_empty())
+        for (index, link) in plan
+            .links
+            .iter()
+            .enumerate()
+            .filter(|(_, link)| link.over.is_empty() && link.voq.is_none())
         {
             for port in &link.directions {
                 let delay = port.delay.long();

@@ -55,6 +55,7 @@ bad!(
     routed_bundles,
     routing,
     routing_as_written,
+    schedules,
     schemes,
     sizes,
     sizes_as_written,
@@ -78,6 +79,7 @@ bad!(
     writes,
     wrong_type,
     zero_rate,
+    voqs,
 );
 
 /// The message for a good file with one bad override.

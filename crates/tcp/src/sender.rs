@@ -152,7 +152,7 @@ impl Sender {
         }
         tcb.allowance = u32::MAX;
         tcb.limited = 0;
-        tcb.read_stamps(now, ack);
+        tcb.read(now, ack);
         let (advances, answers) = (ack.seq > tcb.una, ack.seq >= tcb.una);
         let opens = tcb.opens() && advances;
         let hears = answers && tcb.ecn.is_some();

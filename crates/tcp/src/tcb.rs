@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use optcp_units::{Bytes, Duration, Time};
+use optcp_units::{Bytes, Duration, Marking, Time};
 
 use crate::acknowledgment::{Ack, Timestamp};
 use crate::config::{
@@ -41,6 +41,8 @@ pub struct Tcb {
     window_limit: u32,
     /// What the timestamps of the latest ACK say, where congestion control asks for one-way delays.
     stamps: Option<Stamps>,
+    /// Whether the latest ACK has the flag ECE.
+    ece: bool,
     /// Segments that duplicate ACKs add to the window during fast recovery.
     pub(crate) inflation: u32,
     /// When the window last let a segment out, or the timer expired.
@@ -90,6 +92,7 @@ impl Tcb {
             mss,
             window_limit: config.window_segments(),
             stamps: None,
+            ece: false,
             inflation: 0,
             last_sent: Time::ZERO,
             una: Seq::ZERO,
@@ -168,9 +171,11 @@ impl Tcb {
         self.ticks(now) as Timestamp
     }
 
-    /// An ACK has come, perhaps with the receiver's timestamp on it.
+    /// An ACK has come, perhaps with the receiver's timestamp on it, and with a flag that concerns congestion control also
+    /// where nothing was agreed upon about marks.
     #[inline]
-    pub(crate) fn read_stamps(&mut self, now: Time, ack: &Ack) {
+    pub(crate) fn read(&mut self, now: Time, ack: &Ack) {
+        self.ece = ack.marking.has(Marking::ECE);
         // Either all ACKs have one or none has.
         if let Some(sent) = ack.stamp {
             // The receiver's clock stands at nought at time zero.
@@ -379,6 +384,7 @@ impl Tcb {
             acked,
             delivered,
             marked,
+            ece: self.ece,
             rtt,
             srtt,
             una,

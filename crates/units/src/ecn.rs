@@ -87,6 +87,13 @@ impl Marking {
         self.flags() & flag != 0
     }
 
+    /// The same with one of TCP's flags set.
+    #[inline]
+    #[must_use]
+    pub const fn with_flag(self, flag: u8) -> Self {
+        Marking(self.0 | (flag & 7) << FLAGS_SHIFT)
+    }
+
     /// Whether a queue may mark the packet in place of dropping it.
     #[inline]
     #[must_use]
@@ -148,6 +155,8 @@ mod tests {
         let marking = Marking::new(Codepoint::Ect0, Marking::AE | Marking::ECE);
         assert_eq!((marking.flags(), marking.codepoint()), (0b101, Codepoint::Ect0));
         assert_eq!(marking.with_ce().flags(), 0b101);
+        assert_eq!(marking.with_flag(Marking::CWR).to_string(), "ect0 ae cwr ece");
+        assert_eq!(marking.with_flag(Marking::ECE), marking);
         assert!(marking.has(Marking::ECE) && !marking.has(Marking::CWR));
         assert_eq!(Marking::from_bits(marking.bits()), marking);
         assert_eq!([marking.to_string(), Marking::NONE.to_string()], ["ect0 ae ece", ""]);

@@ -14,6 +14,7 @@ use super::eager::Survey;
 use crate::controls::Controls;
 use crate::model::Model;
 use crate::observe::{Observer, Record};
+use crate::stepping::Stepping;
 
 /// When to look again what has become of a packet in an assembler that no timer empties, or in a port that
 /// does not tell when it leaves.
@@ -114,6 +115,9 @@ impl Fast {
                 }
                 Action::PortClosed(_) | Action::PortUp(_) | Action::SetDelay(..) => {
                     self.act_on_port(action, now, &mut pending, |_, _| ());
+                    if let Action::PortUp(id) = action {
+                        self.feed(model, id);
+                    }
                 }
             }
         }

@@ -215,7 +215,7 @@ impl<'a> Survey<'a> {
                 }
                 Hop::Goto(label) => at = label,
                 Hop::Spread(_) => break self.last_of_spread(at),
-                Hop::Deliver | Hop::Gate(_) | Hop::Bridge(_) => break Feeder::Many,
+                Hop::Deliver | Hop::Gate(_) | Hop::Bridge(_) | Hop::Ways(_) => break Feeder::Many,
             }
         };
         trail.into_iter().for_each(|label| self.last[label.0 as usize] = Some(found));
@@ -244,7 +244,7 @@ impl<'a> Survey<'a> {
             hop @ (Hop::Spread(_) | Hop::Goto(_)) => {
                 self.labels.leads_to(hop).into_iter().all(|(_, next_hop)| self.is_eager(next_hop))
             }
-            Hop::Deliver | Hop::Gate(_) | Hop::Bridge(_) | Hop::Bundle(_) => false,
+            Hop::Deliver | Hop::Gate(_) | Hop::Bridge(_) | Hop::Bundle(_) | Hop::Ways(_) => false,
         }
     }
 
@@ -257,7 +257,7 @@ impl<'a> Survey<'a> {
                 Feeder::One(feeder) => feeder >= self.ports && feeder != SPECIAL,
                 Feeder::None | Feeder::Many => false,
             },
-            Hop::Goto(_) | Hop::Spread(_) => false,
+            Hop::Goto(_) | Hop::Spread(_) | Hop::Ways(_) => false,
             Hop::Deliver | Hop::Gate(_) | Hop::Bridge(_) | Hop::Bundle(_) => false,
         };
         let receiver = self.lone_pipe(delivered[0]) && alone(acks);
@@ -309,7 +309,7 @@ impl<'a> Survey<'a> {
             }
             Hop::Goto(other) => self.entry(other),
             Hop::Spread(set) => Entry::new(Entry::SPREAD, set, 0, Ahead::Wait),
-            Hop::Gate(_) | Hop::Bridge(_) => Entry::end(Entry::SPECIAL),
+            Hop::Gate(_) | Hop::Bridge(_) | Hop::Ways(_) => Entry::end(Entry::SPECIAL),
         }
     }
 }

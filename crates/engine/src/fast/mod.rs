@@ -22,7 +22,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use optcp_des::{Buckets, Calendar, Class, Due};
-use optcp_net::{Control, Packet, PortCounts, PortId, QueueLimit, Tally};
+use optcp_net::{Control, Packet, Port, PortCounts, PortId, QueueLimit, Tally};
 use optcp_optical::bundle::Bundle;
 use optcp_units::{Bytes, Duration, Time};
 
@@ -31,6 +31,7 @@ use crate::alarms::Alarms;
 use crate::controls::Controls;
 use crate::model::Model;
 use crate::observe::Observer;
+use crate::stepping::Stepping;
 use crate::timers::first_alarms;
 
 use forwarding::Forwarding;
@@ -190,7 +191,9 @@ impl Fast {
     pub(crate) fn continue_as(&mut self, blueprint: &Blueprint, past: &[Control]) {
         self.stale = true;
         let ids = self.ports.ids();
-        let untouched: Vec<bool> = ids.map(|id| self.ports.get(id).is_untouched()).collect();
+        // What happens by plan is the same in both worlds, and so are the ports that it concerns.
+        let replaced = |id| self.ports.get(id).is_untouched() && !blueprint.is_planned(id);
+        let untouched: Vec<bool> = ids.map(replaced).collect();
         for (id, (config, losses)) in PortId::all().zip(&blueprint.ports) {
             if untouched[id.index()] {
                 self.ports.get_mut(id).replace(config, losses);
@@ -208,6 +211,13 @@ impl Fast {
         for control in past.iter().filter(|control| untouched_port(&control.action)) {
             self.act_on_port(control.action, control.at, &mut Vec::new(), |_, _| ());
         }
+    }
+}
+
+impl Stepping for Fast {
+    fn stepped(&mut self, id: PortId) -> (&mut Port, &mut Calendar) {
+        let port = self.ports.get_mut(id).stepped();
+        (port.expect("what is planned takes the stepped lane"), &mut self.calendar)
     }
 }
 

@@ -12,6 +12,7 @@ use crate::alarms::Alarms;
 use crate::departures;
 use crate::model::{Model, Onward};
 use crate::observe::{Observer, Record};
+use crate::stepping::Stepping;
 
 impl Fast {
     /// A packet comes out of a pipe.
@@ -145,6 +146,7 @@ impl Fast {
         match self.ports.get_mut(id).stepped() {
             Some(port) => {
                 departures::enter(port, &mut self.calendar, model, id, packet);
+                self.came(model, id);
                 None
             }
             None => {
@@ -156,11 +158,15 @@ impl Fast {
 
     /// Executes the event, which is the end of a transmission of a port in the stepped lane.
     pub(super) fn end_transmission<O: Observer>(&mut self, model: &mut Model<O>) {
+        if let Some(schedule) = model.planned.schedule_of(model.event) {
+            return self.step_of(model, schedule);
+        }
         let (entity, ordinal) = (model.event.entity(), model.event.ordinal());
         let Some(port) = self.ports.get_mut(PortId::new(entity)).stepped() else { return };
         if let Some((at, item)) = departures::finish(port, &mut self.calendar, model) {
             self.waiting.push(Due { at, entity, ordinal, item });
         }
+        self.feed(model, PortId::new(entity));
     }
 
     /// A packet waits for its turn behind the port that has accepted it last.

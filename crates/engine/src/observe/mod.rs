@@ -23,6 +23,7 @@ mod observer;
 mod outages;
 mod packets;
 mod ports;
+mod quantiles;
 mod queue;
 mod readings;
 mod record;
@@ -30,6 +31,7 @@ mod reordering;
 mod segments_per_burst;
 mod senders;
 mod sojourn;
+mod transit;
 
 use optcp_des::Key;
 use optcp_net::PortId;
@@ -50,6 +52,7 @@ kinds! { $
     "drops" => Drops(drops::Drops) : "every dropped packet with its reason", "OpTCP";
     "marks" => Marks(marks::Marks) : "every packet that a queue marked", "RFC 3168 section 5";
     "sojourn" => Sojourn(sojourn::Sojourn) : "how long packets waited in queues: mean and quantiles, by port and interval", "RFC 8289 section 3.1";
+    "transit" => Transit(transit::Transit) : "how long packets took through a virtual output queue and the way behind it: mean and quantiles, by port and interval", "NSDI 2020, rdcn";
     "queue" => Queue(queue::Queue) : "time-weighted mean and greatest queue, by port and interval", "OpTCP";
     "tcp" => Tcp(senders::Senders) : "cwnd, ssthresh, flight and phase of each sender whenever one changes", "RFC 5681 section 2";
     "packets" => Packets(packets::Packets) : "packets sent, arrived, acknowledged and dropped, one by one", "OpTCP";

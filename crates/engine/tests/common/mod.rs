@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use optcp_des::{Key, Streams};
 use optcp_engine::observe::{Column, Observations, ObserveKind, Observer, Record, Values, Watched};
-use optcp_engine::{Blueprint, DatagramSpec, FlowSpec, Kernel};
+use optcp_engine::{Blueprint, DatagramSpec, FlowSpec, Kernel, QueueSpec};
+use optcp_net::schedule::Schedule;
 use optcp_net::{Control, Label, Loss, Packet, PathId, Paths, PortConfig, PortId, QueueLimit};
 use optcp_optical::bundle::Bundle;
 use optcp_optical::burst::Assembler;
@@ -120,6 +121,8 @@ pub struct WorldBuilder {
     pub tallied: Vec<PortId>,
     pub flows: Vec<FlowSpec>,
     pub datagrams: Vec<DatagramSpec>,
+    pub queues: Vec<QueueSpec>,
+    pub schedules: Vec<Schedule>,
     pub controls: Vec<Control>,
 }
 
@@ -127,8 +130,18 @@ impl WorldBuilder {
     /// Adds a port of `mbps` megabits a second.
     pub fn port(&mut self, mbps: u64, delay: Duration, limit: QueueLimit) -> PortId {
         let rate = Rate::from_bps(mbps * 1_000_000).expect("a rate above zero");
-        self.ports
-            .push((PortConfig { rate, delay, limit, jitter: None, managed: None }, Vec::new()));
+        self.ports.push((
+            PortConfig {
+                rate,
+                delay,
+                limit,
+                jitter: None,
+                managed: None,
+                held: false,
+                ordered: false,
+            },
+            Vec::new(),
+        ));
         PortId::at(self.ports.len() - 1)
     }
 
@@ -179,6 +192,8 @@ impl WorldBuilder {
             labels: self.paths.into_labels(),
             flows: self.flows,
             datagrams: self.datagrams,
+            queues: self.queues,
+            schedules: self.schedules,
             controls: self.controls,
             stop,
         }

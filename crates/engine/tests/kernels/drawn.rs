@@ -4,7 +4,8 @@ use std::num::NonZeroU32;
 use std::sync::Arc;
 
 use optcp_des::{Shape, Spread, Stream, Streams};
-use optcp_engine::{Blueprint, DatagramSpec};
+use optcp_engine::{Blueprint, DatagramSpec, QueueSpec};
+use optcp_net::schedule::{Change, Schedule, Step};
 use optcp_net::{
     Action, BundleId, Control, Corruption, Discipline, Duplication, Entrance, Hop, IndependentLoss,
     Jitter, Label, Loss, Lossy, Managed, PeriodicLoss, PortId, QueueKind, QueueLimit, Setting,
@@ -35,6 +36,8 @@ struct Draw {
     links: Vec<([usize; 2], [PortId; 2])>,
     /// Bundles, by their first port.
     bundles: Vec<(PortId, BundleId)>,
+    /// Queues that are served over one of several ways, by the first port of the first way, with the others.
+    served: Vec<(PortId, PortId, Vec<Vec<PortId>>)>,
     /// How many fibres the core has, and how long its switches work on a control packet.
     fibres: FibreId,
     processing: Duration,
@@ -252,6 +255,8 @@ impl Draw {
             CongestionKind::Bbr if window_limit % 2 == 1 => CongestionKind::Bbr3,
             // Its ACKs carry a timestamp of their own.
             CongestionKind::Cubic if window_limit % 3 == 1 => CongestionKind::Lp,
+            // It listens to ports that set ECE.
+            CongestionKind::Reno if window_limit % 3 == 1 => CongestionKind::Retcp,
             other => other,
         };
         let ecn = match window_limit % 5 {
@@ -399,6 +404,9 @@ impl Draw {
             return self.world.paths.entry(path, route);
         }
         let at = 1 + self.place(between);
+        if self.one_in(3) {
+            return self.queued(path, route, at);
+        }
         let bundle = self.bundle(route[at]);
         let next = self.world.paths.entry(path, &route[at + 1..]);
         let destination = self.number(5);
@@ -413,6 +421,93 @@ impl Draw {
             self.control(Action::SetHop(node, into));
         }
         self.world.paths.lay(&route[..at], node)
+    }
+
+    /// The same where one of the links is one of several ways behind a queue.
+    fn queued(&mut self, path: u32, route: &[PortId], at: usize) -> Label {
+        let first = route[at];
+        let known = self.served.iter().find(|&&(port, ..)| port == first).cloned();
+        let (_, queue, ways) = known.unwrap_or_else(|| {
+            let queue = self.port();
+            self.world.ports[queue.index()].0.held = true;
+            let mut ways = vec![vec![first]];
+            for _ in 0..1 + self.below(2) {
+                let way = (0..1 + self.below(2)).map(|_| self.port()).collect();
+                ways.push(way);
+            }
+            // One that serves another queue, too.
+            if let Some((_, _, others)) = self.served.last()
+                && self.stream.below(2) == 0
+            {
+                ways.push(vec![others[others.len() - 1][0]]);
+            }
+            let served = self.way_of(&ways);
+            self.world.queues.push(QueueSpec { port: queue, ways: ways.clone(), served });
+            self.served.push((first, queue, ways));
+            self.served[self.served.len() - 1].clone()
+        });
+        let next = self.world.paths.entry(path, &route[at + 1..]);
+        let behind = self.world.paths.ways(&ways, next);
+        let behind = self.world.paths.add(behind);
+        let node = self.world.paths.add(Hop::Forward { port: queue, next: behind });
+        self.world.paths.lay(&route[..at], node)
+    }
+
+    /// One of the ways of a queue, or none.
+    fn way_of(&mut self, ways: &[Vec<PortId>]) -> Option<u8> {
+        (!self.one_in(4)).then(|| u8::try_from(self.place(ways)).expect("few ways"))
+    }
+
+    /// Changes of queues and of other ports, by plan.
+    fn schedule(&mut self, plain: &[PortId]) {
+        let mut steps: Vec<Step> = Vec::new();
+        let queues = self.world.queues.clone();
+        let period = Duration::from_ms(1 + self.below(200));
+        for _ in 0..1 + self.below(6) {
+            let after = Duration::from_us(self.below(period.as_ps() / 1_000_000));
+            let mut changes = Vec::new();
+            for _ in 0..1 + self.below(3) {
+                changes.push(self.change(&queues, plain));
+            }
+            steps.push(Step { after, changes });
+        }
+        steps.sort_by_key(|step| step.after);
+        let first = Time::ZERO + Duration::from_ms(self.below(400));
+        let period = (!self.one_in(4)).then_some(period);
+        self.world.schedules.push(Schedule { first, period, steps: steps.into() });
+    }
+
+    fn change(&mut self, queues: &[QueueSpec], plain: &[PortId]) -> Change {
+        if !queues.is_empty() && !self.one_in(3) {
+            let queue = &queues[self.place(queues)];
+            return match self.below(4) {
+                0 => self.limit(queue.port),
+                _ => Change::Serve(queue.port, self.way_of(&queue.ways)),
+            };
+        }
+        let port = plain[self.place(plain)];
+        match self.below(5) {
+            0 => {
+                let mbps = 1 + self.below(30);
+                Change::Rate(port, Rate::from_bps(mbps * 1_000_000).expect("above zero"))
+            }
+            1 => Change::Delay(port, Duration::from_ms(self.below(20))),
+            2 => self.limit(port),
+            3 => Change::Ece(port, !self.one_in(3)),
+            _ => Change::Open(port, !self.one_in(3)),
+        }
+    }
+
+    fn limit(&mut self, port: PortId) -> Change {
+        // What waits under such a discipline is its own.
+        if self.world.ports[port.index()].0.decides_on_departure() {
+            return Change::Delay(port, Duration::from_ms(self.below(20)));
+        }
+        let limit = match self.below(3) {
+            0 => QueueLimit::Bytes(1500 * (1 + self.below(10))),
+            _ => QueueLimit::Packets(1 + self.number(20)),
+        };
+        Change::Limit(port, limit)
     }
 
     /// The bundle of which a port is the first one.
@@ -470,6 +565,7 @@ pub(crate) fn world(seed: u64) -> Blueprint {
         world: WorldBuilder::default(),
         links: Vec::new(),
         bundles: Vec::new(),
+        served: Vec::new(),
         fibres: 0,
         processing: Duration::ZERO,
     };
@@ -493,7 +589,20 @@ pub(crate) fn world(seed: u64) -> Blueprint {
         draw.source(100 + path, &routers);
     }
     let ports: Vec<PortId> = PortId::all().take(draw.world.ports.len()).collect();
-    let plain: Vec<PortId> = ports.into_iter().filter(|&port| !draw.assembles(port)).collect();
+    let queues: Vec<PortId> = draw.world.queues.iter().map(|queue| queue.port).collect();
+    let plain: Vec<PortId> = (ports.into_iter())
+        .filter(|&port| !draw.assembles(port) && !queues.contains(&port))
+        .collect();
+    if !queues.is_empty() || draw.one_in(3) {
+        for _ in 0..1 + draw.below(2) {
+            draw.schedule(&plain);
+        }
+    }
+    for &port in &plain {
+        let ordered = draw.one_in(2);
+        draw.world.ports[port.index()].0.ordered = ordered
+            && draw.world.schedules.iter().any(|one| one.ports().any(|other| other == port));
+    }
     for _ in 0..draw.below(8) {
         let port = plain[draw.place(&plain)];
         let action = match draw.below(8) {

@@ -9,7 +9,7 @@ mod drawn;
 use common::{Log, columns, everything};
 use drawn::world;
 use optcp_engine::observe::{Column, Observations, ObserveKind};
-use optcp_engine::{Blueprint, Counts, Kernel, Simulation};
+use optcp_engine::{Blueprint, Counts, Kernel, QueueSpec, Simulation};
 use optcp_net::{DropReason, Tally};
 use optcp_units::Time;
 
@@ -61,6 +61,7 @@ fn run(
 fn the_kernels_agree_in_random_worlds() {
     let (mut hops, mut drops, mut controls) = (0, 0, 0);
     let (mut marked, mut managed) = (0, 0);
+    let (mut queues, mut served, mut schedules, mut shrunk) = (0, 0, 0, 0);
     let (mut bundled, mut sources, mut assemblers, mut contention) = (0, 0, 0, 0);
     for seed in 0..WORLDS {
         let blueprint = world(seed);
@@ -83,6 +84,11 @@ fn the_kernels_agree_in_random_worlds() {
         marked += plain.counts().marked;
         let aqm = [DropReason::Aqm, DropReason::AqmForced];
         managed += aqm.map(|reason| plain.counts().dropped[reason as usize]).iter().sum::<u64>();
+        queues += blueprint.queues.len();
+        let accepted = |queue: &QueueSpec| plain.port_counts(queue.port).accepted;
+        served += blueprint.queues.iter().map(accepted).sum::<u64>();
+        schedules += blueprint.schedules.len();
+        shrunk += plain.counts().dropped[DropReason::QueueShrunk as usize];
         hops += plain.packet_hops();
         drops += plain.counts().dropped_in_all();
         controls += blueprint.controls.len();
@@ -92,11 +98,14 @@ fn the_kernels_agree_in_random_worlds() {
     }
     println!(
         "{WORLDS} worlds: {hops} packet-hops, {drops} drops, {controls} control actions, {bundled} bundles, \
-         {sources} sources of datagrams, {assemblers} assemblers, {contention} packets lost to contention, {marked} marked and {managed} dropped by disciplines"
+         {sources} sources of datagrams, {assemblers} assemblers, {contention} packets lost to contention, {marked} marked and {managed} dropped by disciplines, \
+         {queues} queues of several ways with {served} packets, {schedules} schedules, {shrunk} packets lost as queues shrank"
     );
     // The worlds are worth comparing.
     assert!(hops > 2_000 * WORLDS && drops > 40 * WORLDS && controls as u64 > 6 * WORLDS);
     assert!(bundled as u64 > WORLDS / 2 && assemblers as u64 > WORLDS);
+    assert!(queues as u64 > WORLDS / 4 && served > 30 * WORLDS);
+    assert!(schedules as u64 > WORLDS / 2 && shrunk > WORLDS / 5);
     assert!(contention > 5 * WORLDS && marked > WORLDS && managed > 2 * WORLDS);
 }
 

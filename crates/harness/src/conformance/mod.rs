@@ -144,6 +144,8 @@ fn blueprint(case: &Case) -> Result<Blueprint, String> {
     };
     let stop = Time::ZERO + TIME_LIMIT;
     Ok(Blueprint {
+        queues: Vec::new(),
+        schedules: Vec::new(),
         ports,
         labels,
         bundles: Vec::new(),
@@ -163,7 +165,15 @@ fn port(link: &CaseLink, forward: bool) -> PortConfig {
         _ => QueueLimit::Unlimited,
     };
     let rate = Rate::from_bps(link.rate_bps).expect("a case's rates are above zero");
-    PortConfig { rate, delay: seconds(link.delay_s), limit, jitter: None, managed: None }
+    PortConfig {
+        rate,
+        delay: seconds(link.delay_s),
+        limit,
+        jitter: None,
+        managed: None,
+        held: false,
+        ordered: false,
+    }
 }
 
 fn seconds(value: f64) -> Duration {

@@ -71,6 +71,7 @@ pub(super) fn choices(script: &Script) -> Result<Choices, Refusal> {
     // A control that needs marks asks for them whatever `tcp_ecn` says, and all its packets take them.
     match kind.needs_ecn() {
         NeedsEcn::Nothing => {}
+        NeedsEcn::Off => (config.ecn, config.receiver_ecn) = (Ecn::Off, ReceiverEcn::Off),
         NeedsEcn::Any => {
             if config.ecn != Ecn::Accurate {
                 (config.ecn, config.receiver_ecn) = (Ecn::Dctcp, ReceiverEcn::Dctcp);

@@ -23,6 +23,16 @@ impl QueueLimit {
         }
     }
 
+    /// Whether so many packets of so many bytes are no more than it allows.
+    #[must_use]
+    pub const fn holds(self, packets: usize, bytes: u64) -> bool {
+        match self {
+            QueueLimit::Unlimited => true,
+            QueueLimit::Packets(limit) => packets <= limit as usize,
+            QueueLimit::Bytes(limit) => bytes <= limit,
+        }
+    }
+
     /// How many packets of `size` bytes, which is above zero, have a place beside so many packets of so many bytes.
     #[must_use]
     pub const fn room(self, packets: usize, bytes: u64, size: u16) -> u64 {

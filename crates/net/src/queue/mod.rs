@@ -205,6 +205,24 @@ impl Queue {
         }
     }
 
+    /// It holds so much from now on, the packet in transmission included: takes the youngest out of what it has beyond
+    /// that. Only of a queue in order.
+    pub(super) fn limit(&mut self, to: QueueLimit, sending: Option<Packet>) -> Vec<Packet> {
+        let Queue::InOrder(_, fifo, limit) = self else {
+            unreachable!("a queue whose discipline keeps packets keeps its limit");
+        };
+        *limit = to;
+        let mut out = Vec::new();
+        let sent = sending.map_or(0, |sending| u64::from(sending.size()));
+        while !to.holds(fifo.len() + usize::from(sending.is_some()), fifo.bytes() + sent)
+            && let Some((packet, _)) = fifo.pop_last()
+        {
+            out.push(packet);
+        }
+        out.reverse();
+        out
+    }
+
     /// Bytes that wait.
     pub(super) fn bytes(&self) -> u64 {
         match self {

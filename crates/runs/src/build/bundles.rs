@@ -11,6 +11,7 @@ use optcp_scenario::plan::{BundlePlan, DirectedLink, FlowPlan, Plan};
 use optcp_scenario::protected::reverse;
 
 use super::places::{outages, path_ids, port_id, united};
+use super::planned;
 
 /// The number of one direction of a bundle: from its first end to its second (0) or back (1).
 pub(super) fn bundle_id(bundle: usize, way: usize) -> BundleId {
@@ -27,10 +28,11 @@ pub(super) fn bundles(plan: &Plan) -> Vec<Bundle> {
     .collect()
 }
 
-/// The entries of paths that may go through bundles. In front of a bundle there is one for all flows of a
-/// path that go to the same number.
+/// The entries of paths that may go through bundles and virtual output queues. In front of a bundle there is one for all
+/// flows of a path that go to the same number.
 #[derive(Default)]
 pub(super) struct Entrances {
+    voqs: BTreeMap<(PathId, DirectedLink, Label), Label>,
     labels: BTreeMap<(PathId, BundleId, u32, Label), Label>,
 }
 
@@ -62,6 +64,10 @@ impl Entrances {
             let hop = flow.hops[place];
             let hop = if direction == 0 { hop } else { reverse(hop) };
             next = match flow.bundles.get(&place) {
+                None if plan.links[hop.0].voq.is_some() => *self
+                    .voqs
+                    .entry((path, hop, next))
+                    .or_insert_with(|| planned::entry(plan, hop, next, paths)),
                 None => paths.before(path, port_id(hop), next),
                 Some(&number) => {
                     let bundle = bundle_id(number, plan.bundles[number].way(&plan.links, hop));

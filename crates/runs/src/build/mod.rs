@@ -5,6 +5,7 @@ mod bundles;
 mod bursts;
 mod drawn;
 mod places;
+mod planned;
 mod protection;
 mod routing;
 mod traffic;
@@ -116,6 +117,8 @@ pub(crate) fn world(
         assemblers,
         core,
         labels: paths.into_labels(),
+        queues: planned::queues(plan),
+        schedules: planned::schedules(plan),
         flows,
         datagrams,
         tallied: tallied(plan),
@@ -198,7 +201,7 @@ fn classes(plan: &Plan) -> Arc<[u8]> {
 
 fn ports(plan: &Plan, classes: &Arc<[u8]>, streams: Streams) -> Vec<PortConfig> {
     let mut ports = Vec::with_capacity(2 * plan.links.len());
-    for link in &plan.links {
+    for (number, link) in plan.links.iter().enumerate() {
         let own = draw(&link.directions[0].delay, streams, || format!("links/{}/delay", link.name));
         let over = link.over.iter().fold(own, |sum, &hop| sum + delay_of(&ports, hop));
         // What is longer than the longest run comes never either way.
@@ -208,7 +211,8 @@ fn ports(plan: &Plan, classes: &Arc<[u8]>, streams: Streams) -> Vec<PortConfig> 
         } else {
             draw(&link.directions[1].delay, streams, || format!("links/{}/delay/back", link.name))
         };
-        for (port, (delay, way)) in link.directions.iter().zip([(there, ""), (back, "/back")]) {
+        let ways = [(there, ""), (back, "/back")];
+        for (direction, (port, (delay, way))) in link.directions.iter().zip(ways).enumerate() {
             let jitter = (port.jitter != Spread::ZERO).then(|| {
                 let name = format!("links/{}/jitter{way}", link.name);
                 Jitter::new(port.jitter.clone(), port.overtaking, streams.stream(&name))
@@ -221,6 +225,8 @@ fn ports(plan: &Plan, classes: &Arc<[u8]>, streams: Streams) -> Vec<PortConfig> 
                 managed: managed(port, classes, || {
                     streams.stream(&format!("links/{}/queue{way}", link.name))
                 }),
+                held: link.voq.is_some(),
+                ordered: planned::ordered(plan, (number, direction)),
             });
         }
     }

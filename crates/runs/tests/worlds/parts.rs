@@ -46,7 +46,7 @@ pub(crate) fn mended(mut world: Table, last: &mut Table) -> Option<Table> {
             None => {
                 let mut smaller = world.clone();
                 // The entry itself, not a table within it.
-                let entry = place.iter().position(|step| matches!(step, Step::Index(_)));
+                let entry = place.iter().rposition(|step| matches!(step, Step::Index(_)));
                 let place = &place[..entry.map_or(place.len(), |at| at + 1)];
                 if !remove(&mut smaller, place) {
                     return None;
@@ -73,15 +73,20 @@ fn located(text: &str, line: usize) -> Option<(Place, Option<String>)> {
     let Some(header) = header else { return Some((Vec::new(), key)) };
     let name = lines[header].trim_matches(['[', ']']);
     let mut place = Place::new();
-    let mut steps = name.split('.');
-    let list = steps.next()?.to_owned();
-    let list_header = format!("[[{list}]]");
-    let entries = lines.iter().filter(|line| **line == list_header).count();
-    place.push(Step::Key(list));
-    if entries > 0 {
-        place.push(Step::Index(entries - 1));
+    // Lists of entries may have lists of entries.
+    let (mut within, mut first) = (String::new(), 0);
+    for step in name.split('.') {
+        let dot = if within.is_empty() { "" } else { "." };
+        within = format!("{within}{dot}{step}");
+        place.push(Step::Key(step.to_owned()));
+        let header = format!("[[{within}]]");
+        let entries: Vec<usize> =
+            (first..lines.len()).filter(|&line| lines[line] == header).collect();
+        if let Some(last) = entries.last() {
+            place.push(Step::Index(entries.len() - 1));
+            first = *last;
+        }
     }
-    place.extend(steps.map(|step| Step::Key(step.to_owned())));
     Some((place, key))
 }
 

@@ -79,6 +79,12 @@ impl Network {
                         .label("links of a bundle are parallel");
                     return None;
                 }
+                if self.links[link].voq.is_some() {
+                    problems
+                        .at(place, format!("`{name}` is a virtual output queue"))
+                        .label("a bundle is of links");
+                    return None;
+                }
                 let other = self.bundles.iter().find(|bundle| bundle.has(link));
                 if let Some(other) = other {
                     problems.at(place, format!("`{name}` is already in bundle `{}`", other.name));

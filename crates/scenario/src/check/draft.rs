@@ -5,7 +5,7 @@ use optcp_units::Time;
 
 use crate::plan::{
     ArrivalsPlan, BurstsPlan, CorePlan, DrawnPlan, FailurePlan, FlowPlan, LossPlan, ObservePlan,
-    Plan, ProtectionPlan, RiskPlan, RoutingPlan, TrafficPlan,
+    Plan, ProtectionPlan, RiskPlan, RoutingPlan, SchedulePlan, TrafficPlan,
 };
 
 use super::network::Network;
@@ -27,6 +27,7 @@ pub(super) struct Draft {
     pub(super) traffic: Vec<TrafficPlan>,
     pub(super) tcp: Vec<(String, Config)>,
     pub(super) losses: Vec<LossPlan>,
+    pub(super) schedules: Vec<SchedulePlan>,
     pub(super) risks: Vec<RiskPlan>,
     pub(super) failures: Vec<FailurePlan>,
     pub(super) protections: Vec<ProtectionPlan>,
@@ -47,6 +48,7 @@ impl Draft {
             numbers: network.numbers(),
             nodes: network.nodes,
             node_groups: network.group.into_iter().collect(),
+            schedules: self.schedules,
             risks: self.risks,
             links: network.links,
             bundles: network.bundles,

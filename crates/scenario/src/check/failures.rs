@@ -21,6 +21,13 @@ pub(super) fn failures(
     let stop = plan.stop;
     for (i, entry) in file.failures.iter().enumerate() {
         let links = failing(i, entry, plan, network, problems);
+        if let Some((link, _)) = links.iter().find(|(link, _)| network.links[*link].voq.is_some()) {
+            let name = &network.links[*link].name;
+            problems
+                .at(place!["failures", i], format!("the virtual output queue `{name}` fails"))
+                .label("the links of its ways do");
+            continue;
+        }
         let instant = |span: Span| Time::ZERO + span.0;
         let process = process(i, entry, stop, problems);
         let Some(at) = entry.at.map(instant).or(process.map(|_| Time::ZERO)) else { continue };
@@ -133,7 +140,11 @@ fn failing(
                     .at(place!["failures", i, "direction"], "`direction` has no meaning here")
                     .label("a node fails with both directions of its links");
             }
-            let ends = |link: &usize| network.links[*link].ends.contains(&node);
+            // What waits in a virtual output queue is held; its links fail.
+            let ends = |link: &usize| {
+                let link = &network.links[*link];
+                link.ends.contains(&node) && link.voq.is_none()
+            };
             (0..network.links.len()).filter(ends).map(|link| (link, [true; 2])).collect()
         }
         _ => {

@@ -293,6 +293,7 @@ impl Network {
             costs: [1, 1],
             shared_delay: true,
             over: route.hops,
+            voq: None,
             wavelengths: None,
             entry: None,
         });

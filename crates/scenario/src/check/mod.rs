@@ -17,6 +17,7 @@ mod network;
 mod observe;
 mod pairs;
 mod places;
+mod planned;
 mod protection;
 mod queues;
 mod risks;
@@ -54,6 +55,7 @@ pub(crate) fn plan(file: &File, library: &Library, problems: &mut Problems<'_>) 
     topology::topology(file, library, &mut network, problems);
     network.nodes(file, problems);
     network.links(file, problems);
+    network.voqs(file, problems);
     network.bundles(file, problems);
     fibres::core(file, &mut plan, &mut network, problems);
     tcp::tables(file, &mut plan, problems);
@@ -61,6 +63,7 @@ pub(crate) fn plan(file: &File, library: &Library, problems: &mut Problems<'_>) 
     risks::risks(file, &mut plan, &mut network, problems);
     flows::flows(file, library, &mut plan, &mut network, routes.as_ref(), problems);
     traffic::traffic(file, library, &mut plan, &mut network, routes.as_ref(), problems);
+    planned::schedules(file, &mut plan, &mut network, problems);
     failures::failures(file, &mut plan, &mut network, problems);
     protection::protections(file, &mut plan, &mut network, problems);
     losses::losses(file, &mut plan, &mut network, problems);

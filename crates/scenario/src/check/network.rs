@@ -129,7 +129,7 @@ impl Network {
                 let place = place!["links", i, "reverse", "queue"];
                 queues::check(queue, file.stop.0, place, problems);
             }
-            check_delays(i, entry, problems);
+            check_delays(i, entry, file, problems);
             let before = self.links.len();
             match (&entry.chain, &entry.chains) {
                 (Some(chain), None) => {
@@ -325,6 +325,7 @@ impl Network {
             costs: [1, 1],
             shared_delay: entry.reverse.delay.is_none(),
             over: Vec::new(),
+            voq: None,
             wavelengths: entry.wavelengths.map(|count| count.0),
             entry: i,
         });
@@ -353,6 +354,7 @@ impl Network {
             costs: [1, 1],
             shared_delay: true,
             over,
+            voq: None,
             wavelengths: None,
             entry: self.links[link].entry,
         });
@@ -392,7 +394,7 @@ impl Network {
     }
 }
 
-fn check_delays(i: usize, entry: &LinksEntry, problems: &mut Problems<'_>) {
+fn check_delays(i: usize, entry: &LinksEntry, file: &File, problems: &mut Problems<'_>) {
     let delays = [
         (Some(&entry.delay), place!["links", i, "delay"]),
         (entry.reverse.delay.as_ref(), place!["links", i, "reverse", "delay"]),
@@ -404,9 +406,16 @@ fn check_delays(i: usize, entry: &LinksEntry, problems: &mut Problems<'_>) {
             check_spread(&delay.0, false, place, problems);
         }
     }
-    if entry.overtaking == Some(true) && entry.jitter.is_none() && entry.reverse.jitter.is_none() {
+    let mut changes = file.schedules.iter().flat_map(|schedule| &schedule.changes);
+    let moves = entry.jitter.is_some()
+        || entry.reverse.jitter.is_some()
+        || changes.any(|change| change.delay.is_some());
+    if entry.overtaking == Some(true) && !moves {
         problems
-            .at(place!["links", i, "overtaking"], "`overtaking` needs `jitter`")
+            .at(
+                place!["links", i, "overtaking"],
+                "`overtaking` needs `jitter`, or a delay that changes by plan",
+            )
             .help("for example: jitter = \"exponential(2 ms)\"".to_owned());
     }
 }

@@ -79,6 +79,11 @@ fn check(name: &str, config: &Config, problems: &mut Problems<'_>) {
             config.controllers.prague.prague_rtt_target == Duration::ZERO,
             "`prague_rtt_scaling = \"unscaled\"` says so",
         ),
+        (
+            "retcp_jump",
+            config.controllers.retcp.retcp_jump == 0,
+            "nothing of the window would be left",
+        ),
         ("timestamp_tick", config.timestamp_tick == Duration::ZERO, "the clock would stand still"),
         ("sack_blocks", config.sack_blocks == 0, "an ACK could report nothing"),
         ("initial_rto", *initial_rto == Duration::ZERO, "the timer would expire at once"),
@@ -186,6 +191,8 @@ fn check_measures(name: &str, config: &Config, problems: &mut Problems<'_>) {
 
 /// The greatest `dctcp_shift_g`, with which one window counts for the least that alpha can be.
 const LARGEST_SHIFT: u8 = 10;
+/// The greatest `retcp_jump`.
+const LARGEST_JUMP: u8 = 100;
 /// Alpha of 1 in DCTCP's arithmetic.
 const LARGEST_ALPHA: u16 = 1024;
 
@@ -201,6 +208,10 @@ fn check_ecn(name: &str, config: &Config, problems: &mut Problems<'_>) {
             "`ecn = \"accurate\"`",
             "ECT(1) is for senders that learn of every mark (RFC 9331 section 4.2)",
         ),
+        NeedsEcn::Off if config.ecn != Ecn::Off => (
+            "`ecn = \"off\"`",
+            "it takes ECE for a circuit's, which here would be the echo of a mark",
+        ),
         _ => ("", ""),
     };
     if !expected.is_empty() {
@@ -215,6 +226,12 @@ fn check_ecn(name: &str, config: &Config, problems: &mut Problems<'_>) {
         problems
             .at(place!["tcp", name, "abe"], message)
             .label("RFC 8511 has no share for another control");
+    }
+    if config.controllers.retcp.retcp_jump > LARGEST_JUMP {
+        let message = format!("`retcp_jump` is above {LARGEST_JUMP}");
+        problems
+            .at(place!["tcp", name, "retcp_jump"], message)
+            .label("what the jump adds to the window leaves at one instant");
     }
     let dctcp = &config.controllers.dctcp;
     if dctcp.dctcp_shift_g > LARGEST_SHIFT {

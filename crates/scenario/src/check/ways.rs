@@ -1,12 +1,12 @@
 //! The paths of what an entry sends: written node by node, found by a rule, or left to the routing.
 
-use std::collections::{BTreeMap, btree_map};
+use std::collections::{BTreeMap, BTreeSet, btree_map};
 
 use optcp_des::Streams;
 use optcp_routing::{Bridged, Link, Routes, Topology, Tree, k_shortest};
 
 use crate::library::Library;
-use crate::plan::{DirectedLink, LinkPlan};
+use crate::plan::{DirectedLink, LinkPlan, VoqPlan};
 use crate::problem::Problems;
 use crate::schema::{Chosen, Count, ListOr, Metric, PairsTable};
 use crate::tree::{Step, place};
@@ -260,9 +260,13 @@ impl Finder {
         let led = |link: usize| {
             network.bundles.iter().any(|bundle| bundle.has(link) && bundle.leader() != link)
         };
+        // What takes packets out of virtual output queues is behind them.
+        let voqs = network.links.iter().filter_map(|link| link.voq.as_ref());
+        let serving: BTreeSet<usize> = voqs.flat_map(VoqPlan::transmitters).collect();
         let usable = |(index, link): (usize, &LinkPlan)| {
             let circuit = !link.over.is_empty() && !bursts(index);
             let usable = link.wavelengths.is_none() && !circuit && !led(index);
+            let usable = usable && !serving.contains(&index);
             usable.then_some(Link { ends: link.ends, costs: link.costs })
         };
         let links = links.iter().enumerate().map(usable).collect();

@@ -3,6 +3,7 @@
 mod faults;
 mod flows;
 mod observe;
+mod planned;
 
 use optcp_net::{Discipline, Hashing, QueueKind};
 use optcp_optical::bundle::Selection;
@@ -19,6 +20,7 @@ pub use flows::{ArrivalsPlan, Carries, DrawnPlan, FlowPlan, ProcessPlan, Traffic
 pub use observe::{ObserveKind, ObservePlan};
 pub use optcp_des::{Shape, Spread};
 pub use optcp_routing::DirectedLink;
+pub use planned::{ChangePlan, SchedulePlan, StepPlan, VoqPlan, WayPlan};
 
 /// What a queue holds at most, the packet in transmission included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,6 +63,8 @@ pub struct Plan {
     pub node_groups: Vec<(String, Vec<usize>)>,
     /// The links.
     pub links: Vec<LinkPlan>,
+    /// What changes by plan, in the order of the file.
+    pub schedules: Vec<SchedulePlan>,
     /// Links that share a risk, in the order of the file.
     pub risks: Vec<RiskPlan>,
     /// The bundles.
@@ -114,6 +118,8 @@ pub struct LinkPlan {
     /// The ports over which a circuit goes, whose delays it adds up, or the fibres of a route of bursts; none
     /// for a link.
     pub over: Vec<DirectedLink>,
+    /// For a virtual output queue: what serves it.
+    pub voq: Option<VoqPlan>,
     /// For a fibre of a core of burst switches: how many wavelengths it has in each direction.
     pub wavelengths: Option<u32>,
     /// The entry of `[[links]]` that it comes from, for messages; `None` is `[topology]`, or a route of bursts.

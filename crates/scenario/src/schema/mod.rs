@@ -4,6 +4,7 @@ mod bundle;
 mod burst;
 mod flows;
 mod list_or;
+mod planned;
 mod protection;
 mod queue;
 mod routing;
@@ -23,6 +24,7 @@ pub(crate) use bundle::BundleEntry;
 pub(crate) use burst::{BurstsEntry, CoreTable};
 pub(crate) use flows::{Chosen, FlowsEntry, Metric, PairsTable, Weights};
 pub(crate) use list_or::ListOr;
+pub(crate) use planned::{ChangeEntry, Directions, EceFlag, ScheduleEntry, Transmitter, VoqEntry};
 pub(crate) use protection::{
     CapacityKind, Disjoint, FailedDirections, FailedPackets, FailureEntry, ProtectionEntry,
     RiskEntry,
@@ -98,6 +100,9 @@ sections! {
         /// The links.
         #[schemars(default)]
         links: Vec<LinksEntry>,
+        /// Virtual output queues: each is served over one of several ways at a time.
+        #[schemars(default)]
+        voqs: Vec<VoqEntry>,
         /// Parallel links that are one link to whoever routes.
         #[schemars(default)]
         bundles: Vec<BundleEntry>,
@@ -117,6 +122,9 @@ sections! {
         /// Links that share a risk.
         #[schemars(default)]
         risks: Vec<RiskEntry>,
+        /// When links and virtual output queues change by plan.
+        #[schemars(default)]
+        schedules: Vec<ScheduleEntry>,
         /// Links and nodes that fail.
         #[schemars(default)]
         failures: Vec<FailureEntry>,
@@ -188,7 +196,8 @@ pub(crate) struct LinksEntry {
     /// How much longer than the propagation delay a packet takes, drawn for each: a duration, up to which all
     /// are equally likely, or a distribution; 0 s if left out.
     pub jitter: Option<Delay>,
-    /// With `jitter`: whether packets overtake each other, in both directions; false if left out.
+    /// With `jitter`, or a delay that changes by plan: whether packets overtake each other, in both directions; false if left
+    /// out.
     pub overtaking: Option<bool>,
     /// Queue in front of the link, in both directions; the packet in transmission counts.
     pub queue: QueueEntry,
@@ -261,11 +270,11 @@ pub(crate) struct ObserveEntry {
     /// For `goodput`, `tcp`, `packets`, `completions`, `bursts`, `segments-per-burst`, `reordering` and `outages`: the
     /// groups of flows; for `datagrams` and `packets`: the groups of sources; all if left out.
     pub groups: Option<Vec<String>>,
-    /// For `load`, `queue`, `sojourn`, `drops`, `marks` and `ports`: the links, both directions of each; all if left out.
+    /// For `load`, `queue`, `sojourn`, `transit`, `drops`, `marks` and `ports`: the links, both directions of each; all if left out.
     /// For `bursts` and `segments-per-burst`: links over which packets travel in bursts; all such if left out. For `packets`: links whose
     /// queueing and transmission are listed too; none if left out. For `fibres`: fibres; all if left out.
     pub links: Option<Vec<LinkRef>>,
-    /// For `goodput`, `load`, `queue`, `sojourn`, `ports`, `datagrams` and `fibres`: the length of an interval.
+    /// For `goodput`, `load`, `queue`, `sojourn`, `transit`, `ports`, `datagrams` and `fibres`: the length of an interval.
     pub interval: Option<Span>,
     /// For `ports`, `fibres`, `packets` and `outages`: from when on, 0 s if left out.
     pub after: Option<Span>,

@@ -114,6 +114,7 @@ const LATER: &[&str] = &[
     "prague_rtt_scaling",
     "prague_rtt_target",
     "prague_rtt_transition",
+    "retcp_jump",
 ];
 
 /// Declares the table from the fields of `Config`, and of what is in it: a controller's own key is flat in files.
@@ -377,4 +378,6 @@ tcp_table! {
     prague_rtt_target in controllers.prague: optcp_units::Duration,
     /// Round trips of congestion avoidance before Prague does so.
     prague_rtt_transition in controllers.prague: u16,
+    /// What reTCP multiplies its window by when a circuit comes, and divides it by when it goes.
+    retcp_jump in controllers.retcp: u8,
 }

@@ -67,6 +67,8 @@ pub struct Start {
 pub enum NeedsEcn {
     /// It can do without.
     Nothing,
+    /// That there are none: it takes the flags for something else.
+    Off,
     /// Whether there were any.
     Any,
     /// How many.

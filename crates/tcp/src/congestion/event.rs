@@ -27,6 +27,8 @@ pub struct AckEvent {
     pub delivered: u32,
     /// How many of these it reports to have been marked.
     pub marked: u32,
+    /// Whether its flag ECE is set, whatever was agreed upon about marks.
+    pub ece: bool,
     /// The round trip that it measures, if it does.
     pub rtt: Option<Duration>,
     /// The smoothed round trip, once there is one.

@@ -29,6 +29,7 @@ mod prague;
 #[cfg(test)]
 mod recorder;
 mod reno;
+mod retcp;
 mod scalable;
 mod slow_start;
 mod vegas;
@@ -193,6 +194,7 @@ controllers! { $
     "cdg" => cdg::Cdg in Box<Cdg>: "backs off at random the more, the faster round trips grow; Reno otherwise", "Hayes and Armitage 2011; Linux";
     "dctcp" => dctcp::Dctcp in Box<Dctcp>: "Reno, but marks take half of the smoothed share of marked segments", "RFC 8257; Linux";
     "prague" => prague::Prague in Box<Prague>: "DCTCP to the fraction of a segment, paced, and as if round trips were 25 ms at least", "draft-briscoe-iccrg-prague-congestion-control-04; Linux's tcp_prague";
+    "retcp" => retcp::Retcp in Retcp: "Reno, but doubles its window when ACKs tell of a circuit, and halves it when they no longer do", "Mukerjee et al. 2020; their module for Linux";
     #[cfg(test)]
     "recorder" => recorder::Recorder in Box<Recorder>: "Reno that remembers what it was told", "tests of this crate";
 }

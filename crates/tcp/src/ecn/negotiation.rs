@@ -8,7 +8,8 @@
 //! # Parameters
 //! `ecn`, `receiver_ecn`, `handshake`.
 //! # Limits
-//! Nothing on the way clears or changes flags, so that what looks for it is left out.
+//! Nothing on the way clears flags, so that what looks for it is left out; a switch that sets ECE (`ece` of `[[schedules]]`) is
+//! taken for the other end.
 
 use optcp_units::{Codepoint, Marking};
 

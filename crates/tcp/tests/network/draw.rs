@@ -3,9 +3,9 @@
 use optcp_tcp::config::{
     AckCounting, AckKind, AfterTimeout, Backoff, Config, CongestionKind, ControllerKeys,
     CubicVersion, DctcpLoss, DuplicateAckKind, Ecn, EctPackets, Expiry, FirstLoss, Halving,
-    Increase, LossDetectionKind, Measurement, NewRenoTimer, Pacing, PartialAck, PragueRttScaling,
-    RateReduction, ReceiverEcn, RecoveryExit, RecoveryKind, ReductionBasis, RttKind, SlowStartKind,
-    TimeoutBasis, WindowValidation,
+    Increase, LossDetectionKind, Measurement, NeedsEcn, NewRenoTimer, Pacing, PartialAck,
+    PragueRttScaling, RateReduction, ReceiverEcn, RecoveryExit, RecoveryKind, ReductionBasis,
+    RttKind, SlowStartKind, TimeoutBasis, WindowValidation,
 };
 use optcp_tcp::profile::Profile;
 use optcp_units::{Bytes, Duration};
@@ -97,7 +97,10 @@ impl Draw {
 
     /// What is agreed upon about marks, and controls that go by them.
     fn marks(&mut self, base: Config) -> Config {
-        let ecn = self.pick(&[Ecn::Off, Ecn::Rfc3168, Ecn::Dctcp, Ecn::Accurate]);
+        let ecn = match base.congestion.needs_ecn() {
+            NeedsEcn::Off => Ecn::Off,
+            _ => self.pick(&[Ecn::Off, Ecn::Rfc3168, Ecn::Dctcp, Ecn::Accurate]),
+        };
         let mut config = Config {
             ecn,
             receiver_ecn: match self.percent(70) {
@@ -116,6 +119,7 @@ impl Draw {
         prague.prague_rtt_scaling = self.pick(PragueRttScaling::ALL);
         prague.prague_rtt_target = Duration::from_ms(self.pick(&[1, 25, 300]));
         prague.prague_rtt_transition = self.pick(&[0, 3, 500]);
+        config.controllers.retcp.retcp_jump = self.pick(&[1, 2, 10]);
         match ecn {
             Ecn::Off => {}
             Ecn::Accurate if self.percent(30) => {

@@ -44,6 +44,8 @@ struct Weather {
     delay: Duration,
     /// Greater than the time between packets: it reorders.
     jitter: Duration,
+    /// How long a circuit is there at a time, and then is not, where the sender listens to that.
+    circuit: Duration,
     trouble_ends: Time,
 }
 
@@ -113,6 +115,7 @@ impl World {
             delay: Duration::from_us(draw.pick(&[0, 100, 5_000, 50_000, 400_000])),
             jitter: Duration::from_us(draw.pick(&[0, 10, 1_000, 30_000, 300_000])),
             trouble_ends: Time::ZERO + Duration::from_ms(draw.pick(&[0, 50, 500, 3_000, 20_000])),
+            circuit: Duration::from_ms(draw.pick(&[1, 100, 2_000])),
         };
         World {
             sender: Sender::new(Arc::clone(&config), Some(segments), phase),
@@ -291,7 +294,8 @@ impl World {
         let room = self.config.ack_wire_size(&ack) <= self.config.ack_size + Bytes::new(40);
         assert!(room, "options have 40 bytes");
         self.acks.push(ack);
-        let marking = self.marked(ack.marking).bits();
+        let marked = self.marked(ack.marking);
+        let marking = self.told_of_circuit(marked).bits();
         self.put(Content::Ack(self.acks.len() - 1, marking), self.weather.ack_loss_percent);
     }
 
@@ -305,6 +309,13 @@ impl World {
         let marks = self.draw.percent(self.weather.mark_percent) && marking.takes_marks();
         self.marked |= marks;
         if marks { marking.with_ce() } else { marking }
+    }
+
+    /// What a switch makes of the marking of an ACK.
+    fn told_of_circuit(&self, marking: Marking) -> Marking {
+        let there = self.now.as_ps() / self.weather.circuit.as_ps() % 2 == 1;
+        let listens = self.config.congestion == CongestionKind::Retcp;
+        if there && listens { marking.with_flag(Marking::ECE) } else { marking }
     }
 
     fn ack_arrives(&mut self, said: Ack) {

@@ -5,10 +5,25 @@ use toml::{Table, Value};
 use super::{Maker, leaf, text, texts};
 
 impl Maker<'_> {
+    /// A link, not a virtual output queue.
     fn some_link(&mut self) -> Value {
-        let edge = self.draw.index(self.net.edges.len());
+        let of_links = |edge: &usize| self.net.edges[*edge].ways.is_empty();
+        let edges: Vec<usize> = (0..self.net.edges.len()).filter(of_links).collect();
+        let edge = self.draw.pick(&edges);
         let links = self.net.edges[edge].links.clone();
         self.draw.pick(&links)
+    }
+
+    /// A link, or a virtual output queue.
+    fn some_port(&mut self) -> Value {
+        let queues: Vec<Value> = (self.net.edges.iter())
+            .filter(|edge| !edge.ways.is_empty())
+            .flat_map(|edge| edge.links.clone())
+            .collect();
+        match !queues.is_empty() && self.draw.chance(30) {
+            true => self.draw.pick(&queues),
+            false => self.some_link(),
+        }
     }
 
     pub(super) fn risks(&mut self) {
@@ -99,6 +114,10 @@ impl Maker<'_> {
     }
 
     pub(super) fn protection(&mut self) {
+        // Flows over virtual output queues have no backup.
+        if self.count("voqs") > 0 {
+            return;
+        }
         if self.net.routed && self.draw.chance(30) {
             self.protected_links();
         }
@@ -215,7 +234,7 @@ impl Maker<'_> {
         }
         for _ in 0..self.draw.between(1, 2) {
             let mut entry = Table::new();
-            entry.insert("link".to_owned(), self.some_link());
+            entry.insert("link".to_owned(), self.some_port());
             match self.draw.below(6) {
                 0 => {
                     let tcp: Vec<String> = (self.groups.iter())
@@ -293,6 +312,8 @@ impl Maker<'_> {
             ("traffic", "TrafficEntry", "until"),
             ("bundles", "BundleEntry", "selection"),
             ("bursts", "BurstsEntry", "offset"),
+            ("voqs", "VoqEntry", "queue"),
+            ("schedules", "ScheduleEntry", "period"),
         ];
         // Schemes along a path do not go with links alone.
         let of_links = self.net.routed && self.count("protection") > 0;

@@ -7,6 +7,7 @@
 mod faults;
 mod leaf;
 mod network;
+mod planned;
 mod senders;
 mod watching;
 
@@ -78,6 +79,7 @@ pub(crate) fn world(number: u64, schema: &Schema) -> Table {
     maker.tcp();
     maker.network();
     maker.senders();
+    maker.schedules();
     maker.risks();
     maker.failures();
     maker.protection();

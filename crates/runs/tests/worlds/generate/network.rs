@@ -27,6 +27,22 @@ pub(super) struct Edge {
     pub(super) bundle: Option<String>,
     /// Whether packets travel over it in bursts.
     pub(super) bursts: bool,
+    /// Of a virtual output queue: the ways over which it is served.
+    pub(super) ways: Vec<String>,
+}
+
+impl Edge {
+    /// A link that is named wherever it is meant.
+    pub(super) fn named(ends: [usize; 2], name: String) -> Self {
+        Edge {
+            ends,
+            words: vec![Some(name.clone())],
+            links: vec![text(name)],
+            bundle: None,
+            bursts: false,
+            ways: Vec::new(),
+        }
+    }
 }
 
 impl Net {
@@ -43,6 +59,7 @@ impl Net {
             links: vec![ends],
             bundle: None,
             bursts,
+            ways: Vec::new(),
         });
     }
 
@@ -99,6 +116,7 @@ impl Maker<'_> {
             }
             self.table.insert("routing".to_owned(), Value::Table(routing));
         }
+        self.voqs();
     }
 
     fn nodes(&mut self, names: &[String]) {
@@ -108,7 +126,7 @@ impl Maker<'_> {
     }
 
     /// What every link has.
-    fn line(&mut self) -> Table {
+    pub(super) fn line(&mut self) -> Table {
         let mut entry = Table::new();
         entry.insert("rate".to_owned(), text(self.speed()));
         entry.insert("delay".to_owned(), text(self.delay()));
@@ -153,7 +171,7 @@ impl Maker<'_> {
         self.push("links", entry);
         let links: Vec<Value> = names.iter().map(|name| text(name.clone())).collect();
         let words = names.into_iter().map(Some).collect();
-        self.net.edges.push(Edge { ends: [a, b], words, links, bundle: None, bursts: false });
+        self.net.edges.push(Edge { words, links, ..Edge::named([a, b], name) });
     }
 
     fn bundles(&mut self) {

@@ -2,6 +2,7 @@
 
 use toml::{Table, Value};
 
+use super::network::Edge;
 use super::{Group, Leg, Maker, leaf, text, texts};
 
 impl Maker<'_> {
@@ -270,11 +271,13 @@ impl Maker<'_> {
             entry.insert("between".to_owned(), texts(ends));
             return None;
         }
-        // Most paths of worlds with bursts are to go over them.
+        // Most paths of worlds with bursts or virtual output queues are to go over them.
+        let special = |edge: &Edge| edge.bursts || !edge.ways.is_empty();
+        let wanted = self.net.edges.iter().any(special);
         for _ in 0..6 {
             let path = self.walk()?;
-            let bursts = path.iter().any(|hop| self.net.edges[hop.edge].bursts);
-            if bursts || !self.net.bursts || self.draw.chance(20) {
+            let passes = path.iter().any(|hop| special(&self.net.edges[hop.edge]));
+            if passes || !wanted || self.draw.chance(20) {
                 let written = self.written(&path);
                 entry.insert("path".to_owned(), written);
                 return Some(path);

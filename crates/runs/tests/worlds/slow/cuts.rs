@@ -45,7 +45,10 @@ impl Evidence<'_> {
             if first < row.at && changes.range(first + 1..=row.at).next().is_some() {
                 continue;
             }
-            let lost = |row: &Row<'_>| matches!(row.reason, Some("link-down" | "ttl-expired"));
+            // Behind a virtual output queue one way that works is enough.
+            let behind = row.port.is_some_and(|port| self.is_behind_queue(port));
+            let lost =
+                |row: &Row<'_>| matches!(row.reason, Some("link-down" | "ttl-expired")) && !behind;
             match (row.event, cut) {
                 ("arrived", Some(&(from, _))) if from <= first => {
                     return failure("a way that leads nowhere", format!("{row:?}, from {from}"));

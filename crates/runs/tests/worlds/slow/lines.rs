@@ -1,18 +1,136 @@
 //! What ports take, hold and send.
 
-use optcp_runs::Series;
-use optcp_scenario::plan::QueueLimit;
+use std::collections::VecDeque;
 
+use optcp_runs::Series;
+use optcp_scenario::plan::{ChangePlan, QueueLimit};
+
+use super::planned::{Told, bits, holds};
 use super::{Evidence, Intervals, Row, equal, names, real, whole};
 use crate::check::{Failure, failure};
 
-impl Evidence<'_> {
-    /// How long the bits of a packet take at a port, in picoseconds, rounded up.
-    pub(super) fn takes(&self, port: usize, bytes: u64) -> u128 {
-        let rate = self.plan.links[port / 2].directions[port % 2].rate.bps();
-        (u128::from(bytes) * 8 * 1_000_000_000_000).div_ceil(u128::from(rate))
+/// What is not sent by then never is, in picoseconds.
+const NEVER: u128 = 1 << 63;
+
+/// A port that sends what it takes in order.
+#[derive(Debug)]
+struct Line<'r> {
+    /// A virtual output queue, out of which others take.
+    voq: bool,
+    rate: u64,
+    limit: QueueLimit,
+    held: bool,
+    queue: Vec<Row<'r>>,
+    /// When the first of them will have been sent, if it is being sent.
+    ends: Option<u128>,
+    /// What it is to lose because its queue has become shorter.
+    shed: VecDeque<Row<'r>>,
+}
+
+impl<'r> Line<'r> {
+    fn new(evidence: &Evidence<'r>, port: usize) -> Self {
+        let line = &evidence.plan.links[port / 2].directions[port % 2];
+        let voq = evidence.is_voq(port);
+        Line {
+            voq,
+            rate: line.rate.bps(),
+            limit: line.queue,
+            held: voq,
+            queue: Vec::new(),
+            ends: None,
+            shed: VecDeque::new(),
+        }
     }
 
+    fn bytes(&self) -> u64 {
+        self.queue.iter().map(|row| row.bytes).sum()
+    }
+
+    fn begin(&mut self, at: u64) {
+        if let Some(row) = self.queue.first()
+            && !self.held
+            && self.ends.is_none()
+        {
+            self.ends = Some(u128::from(at) + bits(self.rate, row.bytes));
+        }
+    }
+
+    fn goes_on(&mut self, told: &Told<'_, 'r>) -> Result<(), &'static str> {
+        let at = match told {
+            Told::Row(row) => row.at,
+            Told::Change(change) => change.at,
+        };
+        if self.ends.is_some_and(|ends| ends < u128::from(at)) {
+            return Err("a packet that never left");
+        }
+        match told {
+            Told::Change(change) => match change.what {
+                ChangePlan::Rate(rate) => self.rate = rate.bps(),
+                ChangePlan::Sends(sends) => self.held = !sends,
+                ChangePlan::Limit(limit) => {
+                    self.limit = limit;
+                    let sending = usize::from(self.ends.is_some());
+                    while self.queue.len() > sending
+                        && !holds(limit, self.queue.len(), self.bytes())
+                        && let Some(youngest) = self.queue.pop()
+                    {
+                        self.shed.push_front(youngest);
+                    }
+                }
+                ChangePlan::Delay(_) | ChangePlan::Serve(_) | ChangePlan::Ece(_) => {}
+            },
+            Told::Row(row) => self.row(row)?,
+        }
+        let flushed = matches!(told, Told::Row(row) if row.reason == Some("queue-flushed"));
+        if flushed {
+            // The rest of it follows.
+            self.ends = None;
+        } else {
+            self.begin(at);
+        }
+        Ok(())
+    }
+
+    fn row(&mut self, row: &Row<'r>) -> Result<(), &'static str> {
+        let same = |one: &Row<'_>| (one.flow, one.ack, one.seq) == (row.flow, row.ack, row.seq);
+        if row.reason == Some("queue-shrunk") {
+            let place = self.shed.iter().position(same);
+            place.and_then(|place| self.shed.remove(place));
+            return place.map(|_| ()).ok_or("a packet lost that has a place");
+        }
+        if !self.shed.is_empty() {
+            return Err("more in a queue than fits");
+        }
+        let fits = holds(self.limit, self.queue.len() + 1, self.bytes() + row.bytes);
+        match (row.event, row.reason) {
+            ("queued", _) if !fits => Err("more in a queue than fits"),
+            ("queued", _) => {
+                self.queue.push(*row);
+                Ok(())
+            }
+            ("transmitted", _) => {
+                let in_time = self.voq || self.ends == Some(u128::from(row.at));
+                if !in_time || !self.queue.first().is_some_and(same) {
+                    return Err("a transmission out of turn");
+                }
+                self.queue.remove(0);
+                self.ends = None;
+                Ok(())
+            }
+            ("dropped", Some("queue-flushed")) => {
+                if self.queue.is_empty() {
+                    return Err("something was flushed out of an empty queue");
+                }
+                self.queue.remove(0);
+                Ok(())
+            }
+            ("dropped", Some("queue-full")) if fits => Err("a packet was turned away that fits"),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Evidence<'_> {
     /// Every port sends what it takes in the order in which it came, each packet as long as its bits take,
     /// with never more in its queue than fits, and turns away only what does not fit.
     pub(super) fn queues_and_lines(&self) -> Result<(), Failure> {
@@ -21,55 +139,18 @@ impl Evidence<'_> {
                 self.kept_queue(port)?;
                 continue;
             }
-            let line = &self.plan.links[port / 2].directions[port % 2];
-            let fits = |queue: &[(u128, Row<'_>)], bytes: u64| match line.queue {
-                QueueLimit::Packets(limit) => (queue.len() as u64) < limit,
-                QueueLimit::Bytes(limit) => {
-                    let held: u64 = queue.iter().map(|(_, row)| row.bytes).sum();
-                    held + bytes <= limit.count()
-                }
-                QueueLimit::Unlimited => true,
-            };
-            let mut queue: Vec<(u128, Row<'_>)> = Vec::new();
-            let mut free = 0;
-            for row in self.rows.iter().filter(|row| row.port == Some(port)) {
-                let wrong = |why: &str| {
-                    failure(why, format!("at {}: {row:?}; in it {queue:?}", self.ports[port]))
-                };
-                match (row.event, row.reason) {
-                    ("queued", _) => {
-                        if !fits(&queue, row.bytes) {
-                            return wrong("more in a queue than fits");
-                        }
-                        free = u128::from(row.at).max(free) + self.takes(port, row.bytes);
-                        queue.push((free, *row));
-                    }
-                    ("transmitted", _) => match queue.first() {
-                        Some(&(at, first))
-                            if at == u128::from(row.at)
-                                && (first.flow, first.ack, first.seq)
-                                    == (row.flow, row.ack, row.seq) =>
-                        {
-                            queue.remove(0);
-                        }
-                        _ => return wrong("a transmission out of turn"),
-                    },
-                    ("dropped", Some("queue-flushed")) => {
-                        if queue.is_empty() {
-                            return wrong("something was flushed out of an empty queue");
-                        }
-                        queue.remove(0);
-                        free = 0;
-                    }
-                    ("dropped", Some("queue-full")) if fits(&queue, row.bytes) => {
-                        return wrong("a packet was turned away that fits");
-                    }
-                    _ => {}
+            let mut line = Line::new(self, port);
+            for told in self.story(port) {
+                if let Err(why) = line.goes_on(&told) {
+                    let detail = format!("at {}: {told:?}; {line:?}", self.ports[port]);
+                    return failure(why, detail);
                 }
             }
-            if let Some((at, row)) = queue.first().filter(|(at, _)| *at <= u128::from(self.stop)) {
-                let detail = format!("{row:?} was to leave {} at {at}", self.ports[port]);
-                return failure("a packet that never left", detail);
+            if line.ends.is_some_and(|at| at <= u128::from(self.stop)) || !line.shed.is_empty() {
+                return failure(
+                    "a packet that never left",
+                    format!("{}: {line:?}", self.ports[port]),
+                );
             }
         }
         Ok(())
@@ -80,8 +161,7 @@ impl Evidence<'_> {
     fn kept_queue(&self, port: usize) -> Result<(), Failure> {
         let line = &self.plan.links[port / 2].directions[port % 2];
         let mut inside: Vec<Row<'_>> = Vec::new();
-        // From when on the transmitter has had something to send.
-        let mut begun = 0;
+        let mut transmissions = self.transmissions(port).into_iter();
         for row in self.rows.iter().filter(|row| row.port == Some(port)) {
             let wrong = |why: &str, inside: &[Row<'_>]| {
                 failure(why, format!("at {}: {row:?}; in it {inside:?}", self.ports[port]))
@@ -89,37 +169,26 @@ impl Evidence<'_> {
             let same = |one: &Row<'_>| {
                 (one.flow, one.ack, one.seq, one.bytes) == (row.flow, row.ack, row.seq, row.bytes)
             };
-            let leaves = self.left_queue(row) || row.reason == Some("queue-flushed");
-            match row.event {
-                "queued" => {
-                    if inside.is_empty() {
-                        begun = u128::from(row.at);
-                    }
-                    inside.push(*row);
-                }
-                "transmitted" => {
-                    if begun + self.takes(port, row.bytes) != u128::from(row.at) {
-                        return wrong("a transmission that is not as long as its bits", &inside);
-                    }
-                    begun = u128::from(row.at);
-                }
-                _ if !leaves => continue,
-                _ => {}
-            }
-            if row.event == "transmitted" || leaves {
+            if row.event == "queued" {
+                inside.push(*row);
+            } else if self.leaves(row) {
                 let Some(place) = inside.iter().position(same) else {
                     return wrong("a packet left a queue in which it was not", &inside);
                 };
                 inside.remove(place);
+            } else {
+                continue;
+            }
+            if row.event == "transmitted"
+                && let Some(sent) = transmissions.next().filter(|_| !self.is_voq(port))
+                && u128::from(sent.began) + bits(sent.rate, row.bytes) != u128::from(row.at)
+            {
+                return wrong("a transmission that is not as long as its bits", &inside);
             }
             // What makes room is told after what takes its place.
             let settled = row.event != "queued";
             let held: u64 = inside.iter().map(|one| one.bytes).sum();
-            let fits = match line.queue {
-                QueueLimit::Packets(limit) => inside.len() as u64 <= limit,
-                QueueLimit::Bytes(limit) => held <= limit.count(),
-                QueueLimit::Unlimited => true,
-            };
+            let fits = holds(line.queue, inside.len(), held);
             if settled && row.reason != Some("pushed-out") && !fits {
                 return wrong("more in a queue than fits", &inside);
             }
@@ -144,21 +213,22 @@ impl Evidence<'_> {
     /// Changes of what a port holds, in packets and bytes: when, and what it holds from then on.
     pub(super) fn held(&self, port: &str) -> Vec<(u64, u64, u64)> {
         let number = self.ports.iter().position(|name| name == port);
-        if !number.is_some_and(|number| self.listed[number]) {
+        let Some(number) = number.filter(|&number| self.listed[number]) else {
             return Vec::new();
-        }
+        };
         let (mut packets, mut bytes) = (0, 0);
         let mut held: Vec<(u64, u64, u64)> = Vec::new();
         for row in self.rows.iter().filter(|row| self.port(row).is_some_and(|name| name == port)) {
             match (row.event, row.reason) {
                 ("queued", _) => (packets, bytes) = (packets + 1, bytes + row.bytes),
-                ("transmitted", _) | ("dropped", Some("queue-flushed")) => {
+                ("transmitted", _) | ("dropped", Some("queue-flushed" | "queue-shrunk")) => {
                     (packets, bytes) = (packets - 1, bytes - row.bytes);
                 }
                 _ if self.left_queue(row) => {
                     (packets, bytes) = (packets - 1, bytes - row.bytes);
-                    // What a discipline does at an instant it does at once.
-                    held.pop_if(|(at, ..)| *at == row.at);
+                    // What a discipline does at an instant it does at once; what another transmitter asks for comes later.
+                    let at_once = !self.is_voq(number) || row.reason == Some("pushed-out");
+                    held.pop_if(|(at, ..)| at_once && *at == row.at);
                 }
                 _ => continue,
             }
@@ -210,10 +280,12 @@ impl Evidence<'_> {
         }
         let mut expected: [Vec<u64>; 6] = Default::default();
         let mut means = Vec::new();
+        let found_longest = whole(series, "longest_ps");
         for port in names(series, "ports") {
             let at_port = || self.rows.iter().filter(|row| self.port(row) == Some(port));
             let held = self.held(port);
             let waits = self.waits(port);
+            let (waits, known) = (waits.as_deref().unwrap_or_default(), waits.is_some());
             for &(from, to) in &intervals {
                 // What happens at the very end of the run is in the last interval.
                 let last = to == self.stop;
@@ -228,7 +300,9 @@ impl Evidence<'_> {
                 expected[2].push(lost().count() as u64);
                 expected[3].push(lost().map(|row| row.bytes).sum());
                 let so_far = waits.iter().filter(|(at, _)| *at < to || (last && *at == to));
-                expected[4].push(so_far.map(|(_, wait)| *wait).max().unwrap_or(0));
+                let longest = so_far.map(|(_, wait)| *wait).max().unwrap_or(0);
+                let place = expected[4].len();
+                expected[4].push(if known { longest } else { found_longest[place] });
                 let marked = at_port().filter(|row| row.event == "marked" && within(row.at));
                 expected[5].push(marked.count() as u64);
                 let (mut area, mut since) = (0_u128, (0, 0));
@@ -251,33 +325,115 @@ impl Evidence<'_> {
         equal(series, "mean_bytes", real(series, "mean_bytes"), &means)
     }
 
-    /// When each packet came that a port took, and how long it was to take until its last bit.
-    pub(super) fn waits(&self, name: &str) -> Vec<(u64, u64)> {
+    /// When each packet came that a port took, and how long it was to take until its last bit, at the rate of that
+    /// instant; of a transmitter that is held as if it were not. `None` where that is not known.
+    pub(super) fn waits(&self, name: &str) -> Option<Vec<(u64, u64)>> {
         let port = self.ports.iter().position(|port| port == name).expect("a port of the list");
+        let voq = self.is_voq(port);
+        let matters =
+            |what: &ChangePlan| matches!(what, ChangePlan::Rate(_) | ChangePlan::Sends(_));
+        let changes = self.changes_of(port, matters);
+        if !self.listed[port] || (self.keeps(port) && changes) {
+            return None;
+        }
+        let line = &self.plan.links[port / 2].directions[port % 2];
+        let (mut rate, mut held) = (line.rate.bps(), voq);
+        let mut inside: Vec<u64> = Vec::new();
+        // When the first of them will have been sent, if it is being sent.
+        let mut ends: Option<u128> = None;
         let mut free = 0;
         let mut waits = Vec::new();
-        for row in self.rows.iter().filter(|row| row.port == Some(port)) {
-            match (row.event, row.reason) {
-                ("queued", _) => {
-                    free = u128::from(row.at).max(free) + self.takes(port, row.bytes);
-                    // What is not sent by 2^63 ps never is.
-                    let sent = u64::try_from(free).ok().filter(|free| *free < 1 << 63);
-                    waits.push((row.at, sent.map_or(u64::MAX, |sent| sent - row.at)));
-                }
-                ("dropped", Some("queue-flushed")) => free = 0,
-                _ if self.left_queue(row) && free < 1 << 63 => {
-                    free -= self.takes(port, row.bytes);
-                    // It makes room for the one that has come.
-                    if row.reason == Some("pushed-out")
-                        && let Some((came, wait)) = waits.last_mut()
-                    {
-                        let sent = u64::try_from(free).ok().filter(|free| *free < 1 << 63);
-                        *wait = sent.map_or(u64::MAX, |sent| sent - *came);
+        for told in self.story(port) {
+            let at = match told {
+                Told::Row(row) => row.at,
+                Told::Change(change) => change.at,
+            };
+            let begins = |ends: Option<u128>| ends.unwrap_or(u128::from(at));
+            let waiting = |inside: &[u64], ends: Option<u128>| -> Vec<u64> {
+                inside.iter().skip(usize::from(ends.is_some())).copied().collect()
+            };
+            let sum = |rate: u64, inside: &[u64], ends: Option<u128>| {
+                let each = waiting(inside, ends).into_iter().map(|bytes| bits(rate, bytes));
+                (begins(ends) + each.sum::<u128>()).min(NEVER)
+            };
+            // Of what is held, all bits one after the other.
+            let at_once = |rate: u64, inside: &[u64], ends: Option<u128>| {
+                let bytes: u64 = waiting(inside, ends).iter().sum();
+                (begins(ends) + bits(rate, bytes)).min(NEVER)
+            };
+            let wait = |free: u128| match free < NEVER {
+                true => u64::try_from(free - u128::from(at)).expect("below 2^63"),
+                false => u64::MAX,
+            };
+            match told {
+                Told::Change(change) => match change.what {
+                    ChangePlan::Rate(new) => {
+                        rate = new.bps();
+                        if free > u128::from(at) {
+                            free = sum(rate, &inside, ends);
+                        }
                     }
-                }
-                _ => {}
+                    ChangePlan::Sends(sends) => {
+                        held = !sends;
+                        if sends {
+                            free = sum(rate, &inside, ends);
+                        }
+                    }
+                    ChangePlan::Limit(_)
+                    | ChangePlan::Delay(_)
+                    | ChangePlan::Serve(_)
+                    | ChangePlan::Ece(_) => {}
+                },
+                Told::Row(row) => match (row.event, row.reason) {
+                    ("queued", _) => {
+                        inside.push(row.bytes);
+                        free = match held {
+                            true => at_once(rate, &inside, ends),
+                            // What takes for ever goes on to do so.
+                            false => free.max(u128::from(at)) + bits(rate, row.bytes),
+                        };
+                        waits.push((at, wait(free)));
+                    }
+                    ("transmitted", _) => {
+                        let place = inside.iter().position(|&bytes| bytes == row.bytes);
+                        inside.remove(place.expect("it was there"));
+                        ends = None;
+                    }
+                    ("dropped", Some("queue-flushed")) => {
+                        (free, ends) = (0, None);
+                        inside.clear();
+                    }
+                    ("dropped", Some("queue-shrunk")) => {
+                        inside.pop();
+                        free = sum(rate, &inside, ends);
+                    }
+                    _ if self.left_queue(row) => {
+                        let place = inside.iter().position(|&bytes| bytes == row.bytes);
+                        inside.remove(place.expect("it was there"));
+                        if held {
+                            free = at_once(rate, &inside, ends);
+                        } else if free < NEVER {
+                            free -= bits(rate, row.bytes);
+                        }
+                        // It makes room for the one that has come.
+                        if row.reason == Some("pushed-out")
+                            && let Some((_, last)) = waits.last_mut()
+                        {
+                            *last = wait(free);
+                        }
+                    }
+                    _ => {}
+                },
+            }
+            let flushed = matches!(told, Told::Row(row) if row.reason == Some("queue-flushed"));
+            if let Some(&first) = inside.first()
+                && !held
+                && !flushed
+                && ends.is_none()
+            {
+                ends = Some(u128::from(at) + bits(rate, first));
             }
         }
-        waits
+        Some(waits)
     }
 }

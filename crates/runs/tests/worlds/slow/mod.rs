@@ -6,7 +6,9 @@ mod flows;
 mod lines;
 mod marks;
 mod outages;
+mod planned;
 mod sojourn;
+mod transit;
 mod ways;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -41,6 +43,10 @@ struct Evidence<'r> {
     /// By port, whether its queueing and transmission are listed.
     listed: Vec<bool>,
     stop: u64,
+    /// What happens by plan, in order.
+    changes: Vec<planned::Changed>,
+    /// By row, how many of them come before it.
+    before: Vec<usize>,
 }
 
 /// Compares every series of a run with what its packets say.
@@ -62,17 +68,22 @@ pub(crate) fn derived_again(
         true => rows.last().map_or(0, |row| row.at),
         false => packets.stop.as_ps(),
     };
+    let ports = names(packets, "ports");
+    let changes = planned::changes(plan, end);
     let evidence = Evidence {
         plan,
         run,
         flows: names(packets, "flows"),
-        ports: names(packets, "ports"),
+        ports,
+        before: planned::changed_before(plan, run, ports, &rows, &changes),
+        changes,
         listed,
         stop: end,
         rows,
     };
     evidence.totals(seen)?;
     evidence.queues_and_lines()?;
+    evidence.queues_are_served()?;
     evidence.marked(seen)?;
     evidence.ways()?;
     evidence.cut_off(seen)?;
@@ -88,6 +99,7 @@ pub(crate) fn derived_again(
             ObserveKind::Drops => evidence.drops(series)?,
             ObserveKind::Marks => evidence.marks(series)?,
             ObserveKind::Sojourn => evidence.sojourn(series)?,
+            ObserveKind::Transit => evidence.transit(series)?,
             ObserveKind::Ports => evidence.counted_ports(series)?,
             ObserveKind::Datagrams => evidence.datagrams(series)?,
             ObserveKind::Completions => evidence.completions(series, groups)?,
@@ -306,7 +318,10 @@ impl Evidence<'_> {
         }
         seen.extend(reasons.keys().map(|reason| format!("drop {reason}")));
         if self.plan.bursts.is_empty() && self.plan.links.iter().all(|link| link.over.is_empty()) {
-            let queued = number(|row| row.event == "queued");
+            // What comes out of a virtual output queue is sent by a port of a way.
+            let queued = self.rows.iter().filter(|row| row.event == "queued");
+            let sent = |row: &&Row<'_>| row.port.is_some_and(|port| !self.is_voq(port));
+            let queued = queued.filter(sent).count() as u64;
             if queued != count(self.run, "packet_hops") {
                 return failure("packet_hops", format!("{queued} queued, {:?}", self.run.counts));
             }

@@ -9,6 +9,9 @@ impl Evidence<'_> {
     /// When each packet that a port sent had left it, and how long it had waited until its first bit went.
     fn sojourns(&self, name: &str) -> Vec<(u64, u64)> {
         let port = self.ports.iter().position(|port| port == name).expect("a port of the list");
+        if !self.listed[port] {
+            return Vec::new();
+        }
         let line = &self.plan.links[port / 2].directions[port % 2];
         let newest = line.discipline.kind().name() == "priority";
         let rows: Vec<&Row<'_>> = self.rows.iter().filter(|row| row.port == Some(port)).collect();
@@ -22,6 +25,7 @@ impl Evidence<'_> {
             (who(a), takes_marks(a)) == (who(b), takes_marks(b))
         };
         let mut inside: Vec<&Row<'_>> = Vec::new();
+        let mut transmissions = self.transmissions(port).into_iter();
         let mut sojourns = Vec::new();
         for (place, row) in rows.iter().enumerate() {
             let mut copies = (0..inside.len())
@@ -31,21 +35,25 @@ impl Evidence<'_> {
             match (row.event, row.reason) {
                 ("queued", _) => inside.push(row),
                 ("transmitted", _) => {
+                    let sent = transmissions.next().expect("each row is of one");
                     if let Some(at) = copies.next() {
-                        let began = u128::from(row.at) - self.takes(port, row.bytes);
-                        let waited = began - u128::from(inside.remove(at).at);
-                        sojourns.push((row.at, u64::try_from(waited).expect("it was there")));
+                        sojourns.push((row.at, sent.began - inside.remove(at).at));
                     }
                 }
                 ("dropped", Some("pushed-out")) => {
-                    // What is being sent stays.
+                    // What is being sent stays; out of a virtual output queue nothing is.
                     let next = rows[place..].iter().find(|row| row.event == "transmitted");
-                    let sending = next.is_some_and(|next| same(next, row) && copies.len() > 1);
+                    let sending = !self.is_voq(port)
+                        && next.is_some_and(|next| same(next, row) && copies.len() > 1);
                     let gone = match newest {
                         true => copies.last(),
                         false => copies.nth(usize::from(sending)),
                     };
                     inside.remove(gone.expect("it was there"));
+                }
+                // The youngest goes.
+                ("dropped", Some("queue-shrunk")) => {
+                    inside.remove(copies.last().expect("it was there"));
                 }
                 ("dropped", Some("queue-flushed")) => {
                     inside.remove(copies.next().expect("it was there"));

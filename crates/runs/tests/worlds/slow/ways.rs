@@ -49,7 +49,7 @@ impl Evidence<'_> {
     }
 
     /// What goes over a route that is the flow's, or may be.
-    fn routes(&self, flow: usize) -> impl Iterator<Item = &FlowPlan> {
+    pub(super) fn routes(&self, flow: usize) -> impl Iterator<Item = &FlowPlan> {
         let pair = |name: &str| name.rsplit_once('/').map(|(pair, _)| pair.to_owned());
         self.plan.flows.iter().filter(move |route| match route.carries {
             Carries::Drawn(_) => pair(&route.name) == pair(&self.flows[flow]),
@@ -218,38 +218,50 @@ impl Evidence<'_> {
                 _ => {}
             }
         }
-        for port in (0..self.ports.len()).filter(|&port| self.is_queue(port)) {
+        // What is taken out of a virtual output queue is at the same node still.
+        let lines = |&port: &usize| self.is_queue(port) && !self.is_voq(port);
+        for port in (0..self.ports.len()).filter(lines) {
             let line = &plan.links[port / 2].directions[port % 2];
             let of_port = || self.rows.iter().filter(|row| row.port == Some(port));
             if of_port().any(|row| row.reason == Some("lost-in-flight")) {
                 continue;
             }
-            let [low, high] = ends(&line.delay);
+            let spread = ends(&line.delay);
             let [_, jitter] = ends(&line.jitter);
-            let latest = |at: u64| at.saturating_add(high).saturating_add(jitter);
             let spoilt: BTreeSet<_> = of_port()
                 .filter(|row| row.reason == Some("corrupted"))
                 .map(|row| (row.flow, row.ack, row.seq, row.at))
                 .collect();
-            let sent = || {
-                let sent = of_port().filter(|row| row.event == "transmitted");
-                sent.filter(|row| !spoilt.contains(&(row.flow, row.ack, row.seq, row.at)))
-            };
-            let come = |row: &Row<'_>, until: u64| {
+            // Each packet with when it comes at the earliest and at the latest. What does not overtake comes no earlier than
+            // what is before it.
+            let mut sent = Vec::new();
+            let mut before = 0;
+            let rows = of_port().filter(|row| row.event == "transmitted");
+            for (row, transmission) in rows.zip(self.transmissions(port)) {
+                if spoilt.contains(&(row.flow, row.ack, row.seq, row.at)) {
+                    continue;
+                }
+                let [low, high] = transmission.delay.map_or(spread, |delay| [delay; 2]);
+                let latest = row.at.saturating_add(high).saturating_add(jitter);
+                before = if line.overtaking { latest } else { latest.max(before) };
+                sent.push((row, row.at.saturating_add(low), before));
+            }
+            let come = |row: &Row<'_>, from: u64, until: u64| {
                 let place = |at| (row.flow, row.ack, row.seq, self.node(port, true), at);
-                seen.range(place(row.at + low)..=place(until)).next().is_some()
+                seen.range(place(from)..=place(until)).next().is_some()
             };
-            let due = || sent().filter(|row| latest(row.at) < self.stop);
-            if let Some(row) = due().find(|row| !come(row, latest(row.at))) {
-                let detail =
-                    format!("{row:?} over {}, {low} to {high} + {jitter}", self.ports[port]);
+            sent.retain(|&(_, _, until)| until < self.stop);
+            if let Some((row, from, until)) =
+                sent.iter().find(|&&(row, from, until)| !come(row, from, until))
+            {
+                let detail = format!("{row:?} over {}, {from} to {until}", self.ports[port]);
                 return failure("a packet that does not come in time", detail);
             }
             if matches!(line.jitter, Spread::Uniform { .. })
                 && jitter > MUCH
-                && low == high
-                && due().count() > 3
-                && due().all(|r| come(r, r.at + low))
+                && spread[0] == spread[1]
+                && sent.len() > 3
+                && sent.iter().all(|&(row, from, _)| come(row, from, from))
             {
                 return failure("no jitter", self.ports[port].clone());
             }

@@ -1,0 +1,247 @@
+//! How long packets took through a virtual output queue and over the way behind it.
+//!
+//! # Models
+//! The time from the instant at which the queue takes a packet until it is at the end of the way that it took: until the next port
+//! takes it, or its endpoint. Of a queue: of all of its packets; of a port that a way begins with: of those that took it.
+//! # Source
+//! M. K. Mukerjee and others, NSDI 2020: the latency of their switch.
+//! # Limits
+//! Packets that are lost on the way, and those that are under way when the run ends, are not in it. On a way on which packets
+//! overtake each other or lose some, two copies of one segment may be taken for each other.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use optcp_des::Key;
+use optcp_net::{DropReason, FlowId, Hop, Label, LabelTable, Packet, PortId};
+use optcp_units::Time;
+
+use super::column::Findings;
+use super::intervals::Intervals;
+use super::observed::{Keys, Links, Observed, Watched};
+use super::quantiles::Quantiles;
+use super::record::{Record, RecordKind};
+use crate::Blueprint;
+
+/// What a port is to virtual output queues.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Place {
+    /// Neither a queue, nor where a way begins.
+    Beyond,
+    /// It is a queue.
+    Queue,
+    /// A way of these queues begins with it.
+    First(Vec<PortId>),
+}
+
+/// The labels behind a queue.
+#[derive(Clone, Debug, Default)]
+struct Behind {
+    /// Those under which ports of its ways take packets.
+    inside: BTreeSet<Label>,
+    /// That under which the port behind the ways does; `None` where packets are delivered there.
+    next: Option<Label>,
+}
+
+/// A packet that is in a queue or on a way.
+#[derive(Clone, Copy, Debug)]
+struct UnderWay {
+    queue: PortId,
+    since: Time,
+    /// The first port of the way that it has taken.
+    first: Option<PortId>,
+    /// The label under which the queue took it.
+    under: Label,
+}
+
+/// The times of the packets that were through in an interval, by port.
+#[derive(Clone, Debug)]
+pub(super) struct Transit {
+    places: Vec<Place>,
+    /// By the label under which a queue takes a packet.
+    behind: BTreeMap<Label, Behind>,
+    /// By port, whether its discipline loses what it has taken.
+    keeps: Vec<bool>,
+    /// By what tells packets apart; several are copies of each other.
+    under_way: BTreeMap<u64, Vec<UnderWay>>,
+    times: Quantiles,
+}
+
+/// What tells a packet from others.
+fn key(flow: FlowId, is_ack: bool, seq: u32) -> u64 {
+    u64::from(flow.number()) << 33 | u64::from(is_ack) << 32 | u64::from(seq)
+}
+
+fn key_of(packet: Packet) -> u64 {
+    key(packet.flow(), packet.is_ack(), packet.seq)
+}
+
+impl Transit {
+    /// A packet is taken by a port.
+    fn accepted(&mut self, now: Time, port: PortId, packet: Packet) {
+        let key = key_of(packet);
+        match &self.places[port.index()] {
+            Place::Beyond => self.through(now, key, Some(packet.label)),
+            Place::Queue => {
+                // From one queue into the next.
+                self.through(now, key, Some(packet.label));
+                let new = UnderWay { queue: port, since: now, first: None, under: packet.label };
+                self.under_way.entry(key).or_default().push(new);
+            }
+            Place::First(queues) => {
+                let copies = self.under_way.get_mut(&key).into_iter().flatten();
+                let mut waiting = copies.filter(|one| one.first.is_none());
+                if let Some(one) = waiting.find(|one| queues.contains(&one.queue)) {
+                    one.first = Some(port);
+                } else {
+                    self.through(now, key, Some(packet.label));
+                }
+            }
+        }
+    }
+
+    /// A packet is taken under a label, or delivered: it is at the end of its way, if it was on one that leads there. Others that
+    /// look like it, as those that are sent again, may be elsewhere.
+    fn through(&mut self, now: Time, key: u64, under: Option<Label>) {
+        let at_end = |one: &UnderWay, behind: &Behind| one.first.filter(|_| behind.next == under);
+        if let Some((one, first)) = self.take(key, at_end) {
+            let took = (now - one.since).as_ps();
+            self.times.add(one.queue, now, took);
+            self.times.add(first, now, took);
+        }
+    }
+
+    /// Takes the first copy out of which `of` makes something.
+    fn take<T>(
+        &mut self,
+        key: u64,
+        of: impl Fn(&UnderWay, &Behind) -> Option<T>,
+    ) -> Option<(UnderWay, T)> {
+        let copies = self.under_way.get_mut(&key)?;
+        let (place, found) = copies.iter().enumerate().find_map(|(place, one)| {
+            let behind = self.behind.get(&one.under).expect("the label of a queue");
+            Some((place, of(one, behind)?))
+        })?;
+        let one = copies.remove(place);
+        if copies.is_empty() {
+            self.under_way.remove(&key);
+        }
+        Some((one, found))
+    }
+
+    /// A packet is lost at or behind a port.
+    fn lost(&mut self, port: PortId, packet: Packet, reason: DropReason) {
+        let entered = match reason {
+            DropReason::Aqm | DropReason::AqmForced => self.keeps[port.index()],
+            DropReason::QueueFlushed
+            | DropReason::LostInFlight
+            | DropReason::Corrupted
+            | DropReason::PushedOut
+            | DropReason::QueueShrunk
+            | DropReason::TtlExpired
+            | DropReason::NotSelected => true,
+            // Whatever refuses a packet does so before the queue.
+            _ => false,
+        };
+        let place = self.places[port.index()].clone();
+        let gone = |one: &UnderWay, behind: &Behind| {
+            let inside = behind.inside.contains(&packet.label);
+            let gone = match (&place, one.first) {
+                (Place::Queue, None) => entered && one.queue == port,
+                (Place::First(queues), None) => !entered && inside && queues.contains(&one.queue),
+                (Place::Beyond, None) => false,
+                // The port behind the way may not take it.
+                (_, Some(_)) => inside || (!entered && behind.next == Some(packet.label)),
+            };
+            gone.then_some(())
+        };
+        self.take(key_of(packet), gone);
+    }
+}
+
+/// What is behind queues, by the labels under which they take packets.
+fn behind(blueprint: &Blueprint) -> BTreeMap<Label, Behind> {
+    let labels = &blueprint.labels;
+    let queue = |port: PortId| blueprint.queues.iter().find(|queue| queue.port == port);
+    let mut found = BTreeMap::new();
+    for number in 0..labels.len() {
+        let label = Label(u32::try_from(number).expect("fewer than 2^32 labels"));
+        let Hop::Forward { port, next } = labels.hop(label) else { continue };
+        let Some(queue) = queue(port) else { continue };
+        let mut behind = Behind::default();
+        for (way, (_, beyond)) in queue.ways.iter().zip(labels.leads_to(labels.hop(next))) {
+            let mut label = beyond;
+            behind.inside.insert(label);
+            for _ in 1..way.len() {
+                label = taken_under(labels, label).expect("a port of a way");
+                behind.inside.insert(label);
+            }
+            // All ways lead to the same label.
+            behind.next = taken_under(labels, label);
+        }
+        found.insert(next, behind);
+    }
+    found
+}
+
+/// The label under which the next port takes what comes under a label; `None` if it is delivered.
+fn taken_under(labels: &LabelTable, label: Label) -> Option<Label> {
+    match labels.hop(label) {
+        Hop::Deliver => None,
+        hop => labels.leads_to(hop).first().map(|&(_, next)| next),
+    }
+}
+
+impl Observed for Transit {
+    const KEYS: Keys = Keys { links: Some(Links::Queues), interval: true, ..Keys::NONE };
+    const TAKES: &'static [RecordKind] = &[
+        RecordKind::Accepted,
+        RecordKind::Dropped,
+        RecordKind::Arrived,
+        RecordKind::Acknowledged,
+        RecordKind::DatagramArrived,
+    ];
+
+    fn new(watched: &Watched<'_>) -> Self {
+        let blueprint = watched.blueprint;
+        let mut places = vec![Place::Beyond; blueprint.ports.len()];
+        for queue in &blueprint.queues {
+            places[queue.port.index()] = Place::Queue;
+            for first in queue.transmitters() {
+                match &mut places[first.index()] {
+                    Place::First(queues) => queues.push(queue.port),
+                    other => *other = Place::First(vec![queue.port]),
+                }
+            }
+        }
+        Transit {
+            places,
+            behind: behind(blueprint),
+            keeps: blueprint.ports.iter().map(|(port, _)| port.decides_on_departure()).collect(),
+            under_way: BTreeMap::new(),
+            times: Quantiles::over(Intervals::of_ports(watched)),
+        }
+    }
+
+    fn record(&mut self, event: Key, record: &Record) {
+        let now = event.time();
+        match *record {
+            Record::Accepted { port, packet } => self.accepted(now, port, packet),
+            Record::Dropped { port, packet, reason, .. } => self.lost(port, packet, reason),
+            Record::Arrived { flow, seq, .. } | Record::DatagramArrived { flow, seq, .. } => {
+                self.through(now, key(flow, false, seq), None);
+            }
+            Record::Acknowledged { flow, seq, .. } => {
+                self.through(now, key(flow, true, seq), None);
+            }
+            _ => {}
+        }
+    }
+
+    fn finish(&mut self, _: Time) {
+        self.times.finish();
+    }
+
+    fn findings(&self) -> Findings {
+        self.times.findings()
+    }
+}

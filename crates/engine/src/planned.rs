@@ -1,0 +1,188 @@
+//! What happens by plan: which transmitters serve which queues, and how far schedules have come.
+//!
+//! # Models
+//! A queue without a transmitter of its own; the first ports of its ways are transmitters that take packets out of it, one
+//! whenever they have nothing to send, while the schedule says so. One that serves several queues takes them in turn, packet
+//! by packet. Which of the ways serves a queue, and what else schedules change, is an event.
+//! # Source
+//! Virtual output queues behind which the network changes: M. K. Mukerjee and others, NSDI 2020; their switch in Click.
+//! # Parameters
+//! Those of a [`QueueSpec`], and [`optcp_net::schedule::Schedule`].
+//! # Limits
+//! A transmitter that is out of service takes nothing, and knows at once that it is.
+
+use optcp_des::{Calendar, Class, Key};
+use optcp_net::PortId;
+use optcp_net::schedule::{Change, Progress};
+
+use crate::blueprint::{Blueprint, QueueSpec};
+
+/// What a port is to queues that are served over several ways.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Role {
+    None,
+    Queue(u32),
+    Server(u32),
+}
+
+/// A transmitter that takes packets out of queues.
+#[derive(Clone, Debug, Default)]
+struct Server {
+    /// The queues that it serves at present.
+    queues: Vec<u32>,
+    /// Which of them had its turn last.
+    turn: usize,
+}
+
+/// Queues, their transmitters, and how far schedules have come.
+#[derive(Clone, Debug)]
+pub(crate) struct Planned {
+    /// By port; empty where there is no such queue.
+    roles: Vec<Role>,
+    queues: Vec<QueueSpec>,
+    servers: Vec<Server>,
+    schedules: Vec<Progress>,
+    ports: u32,
+}
+
+impl Planned {
+    pub(crate) fn new(blueprint: &Blueprint) -> Self {
+        let mut planned = Planned {
+            roles: Vec::new(),
+            queues: blueprint.queues.clone(),
+            servers: Vec::new(),
+            schedules: blueprint.schedules.iter().cloned().map(Progress::new).collect(),
+            ports: u32::try_from(blueprint.ports.len()).expect("fewer than 2^30 ports"),
+        };
+        if !planned.queues.is_empty() {
+            planned.roles = vec![Role::None; blueprint.ports.len()];
+        }
+        for (number, queue) in (0..).zip(&blueprint.queues) {
+            planned.roles[queue.port.index()] = Role::Queue(number);
+            for way in queue.transmitters() {
+                if planned.roles[way.index()] == Role::None {
+                    let server = u32::try_from(planned.servers.len()).expect("as many as ports");
+                    planned.roles[way.index()] = Role::Server(server);
+                    planned.servers.push(Server::default());
+                }
+            }
+        }
+        for number in 0..planned.queues.len() {
+            let served = planned.queues[number].served.take();
+            planned.serve(number, served);
+        }
+        planned
+    }
+
+    fn role(&self, port: PortId) -> Role {
+        self.roles.get(port.index()).copied().unwrap_or(Role::None)
+    }
+
+    /// Whether a port is a queue of several ways.
+    pub(crate) fn is_queue(&self, port: PortId) -> bool {
+        matches!(self.role(port), Role::Queue(_))
+    }
+
+    /// The transmitter that serves a queue at present; `None` of another port.
+    #[inline]
+    pub(crate) fn transmitter_of(&self, port: PortId) -> Option<PortId> {
+        match self.role(port) {
+            Role::Queue(number) => self.server_of(number as usize),
+            Role::None | Role::Server(_) => None,
+        }
+    }
+
+    /// How many queues a port serves at present.
+    #[inline]
+    pub(crate) fn serves(&self, port: PortId) -> usize {
+        match self.role(port) {
+            Role::Server(number) => self.servers[number as usize].queues.len(),
+            Role::None | Role::Queue(_) => 0,
+        }
+    }
+
+    /// The queue whose turn it is with a transmitter, and the way that begins there.
+    pub(crate) fn next_turn(&mut self, port: PortId) -> Option<(PortId, u8)> {
+        let server = self.server(port)?;
+        server.turn = (server.turn + 1) % server.queues.len().max(1);
+        let number = *server.queues.get(server.turn)?;
+        let queue = &self.queues[number as usize];
+        Some((queue.port, queue.served?))
+    }
+
+    /// A queue is served over this of its ways from now on: by which transmitter.
+    pub(crate) fn serve_port(&mut self, port: PortId, way: Option<u8>) -> Option<PortId> {
+        let Role::Queue(queue) = self.role(port) else {
+            unreachable!("what is served is a queue of several ways")
+        };
+        self.serve(queue as usize, way)
+    }
+
+    /// The next step of a schedule: how many changes it has, and its number for [`change`](Self::change).
+    pub(crate) fn advance(&mut self, schedule: usize) -> (usize, usize) {
+        let step = self.schedules[schedule].advance();
+        (self.schedules[schedule].changes(step), step)
+    }
+
+    /// One of the changes of a step.
+    pub(crate) fn change(&self, schedule: usize, step: usize, number: usize) -> Change {
+        self.schedules[schedule].change(step, number)
+    }
+
+    /// The port of the way over which a queue is served.
+    fn server_of(&self, queue: usize) -> Option<PortId> {
+        let QueueSpec { ref ways, served, .. } = self.queues[queue];
+        served.map(|way| ways[usize::from(way)][0])
+    }
+
+    fn server(&mut self, port: PortId) -> Option<&mut Server> {
+        match self.role(port) {
+            Role::Server(number) => Some(&mut self.servers[number as usize]),
+            Role::None | Role::Queue(_) => None,
+        }
+    }
+
+    /// A queue is served over this of its ways from now on: its port.
+    fn serve(&mut self, queue: usize, way: Option<u8>) -> Option<PortId> {
+        if self.queues[queue].served == way {
+            return self.server_of(queue);
+        }
+        let number = u32::try_from(queue).expect("fewer than 2^30 queues");
+        if let Some(port) = self.server_of(queue)
+            && let Some(server) = self.server(port)
+            && let Some(place) = server.queues.iter().position(|&one| one == number)
+        {
+            server.queues.remove(place);
+            // The turn stays with the queue that had it, or comes to be that of the one before it.
+            if server.turn >= place {
+                let last = server.queues.len().saturating_sub(1);
+                server.turn = server.turn.checked_sub(1).unwrap_or(last);
+            }
+        }
+        self.queues[queue].served = way;
+        let port = self.server_of(queue)?;
+        self.server(port)?.queues.push(number);
+        Some(port)
+    }
+
+    /// The event of the next step of a schedule.
+    pub(crate) fn key(&self, number: usize) -> Option<Key> {
+        let (at, step) = self.schedules[number].due()?;
+        // Behind the ends of transmissions of all ports.
+        let entity = self.ports + u32::try_from(number).expect("fewer than 2^30 schedules");
+        Some(Key::new(at, Class::TransmissionEnd, entity, step))
+    }
+
+    /// Puts the first steps into a calendar.
+    pub(crate) fn begin(&self, calendar: &mut Calendar) {
+        (0..self.schedules.len())
+            .filter_map(|number| self.key(number))
+            .for_each(|key| calendar.push(key));
+    }
+
+    /// The schedule of which an event is a step, if it is one.
+    #[inline]
+    pub(crate) fn schedule_of(&self, event: Key) -> Option<usize> {
+        event.entity().checked_sub(self.ports).map(|number| number as usize)
+    }
+}

@@ -1,0 +1,95 @@
+//! What kernels do with queues that are served over several ways, and with steps of schedules.
+
+use optcp_des::Calendar;
+use optcp_net::schedule::Change;
+use optcp_net::{DropReason, Packet, Port, PortId};
+
+use crate::alarms::Alarms;
+use crate::departures;
+use crate::model::Model;
+use crate::observe::{Observer, Record};
+
+/// A kernel in which the departures of the ports in question are events.
+pub(crate) trait Stepping: Alarms {
+    /// A port whose departures are events, and the calendar.
+    fn stepped(&mut self, id: PortId) -> (&mut Port, &mut Calendar);
+
+    /// A packet has come to a port whose departures are events: who serves it may take it at once.
+    #[inline]
+    fn came<O: Observer>(&mut self, model: &mut Model<O>, id: PortId) {
+        if let Some(transmitter) = model.planned.transmitter_of(id) {
+            self.feed(model, transmitter);
+        }
+    }
+
+    /// A transmitter may be free: it takes packets out of the queues that it serves.
+    #[inline]
+    fn feed<O: Observer>(&mut self, model: &mut Model<O>, id: PortId) {
+        while model.planned.serves(id) > 0
+            && self.stepped(id).0.is_free()
+            && let Some(packet) = self.take(model, id)
+        {
+            let (port, calendar) = self.stepped(id);
+            departures::enter(port, calendar, model, id, packet);
+        }
+    }
+
+    /// The next packet for a transmitter, under the label that it has behind it.
+    fn take<O: Observer>(&mut self, model: &mut Model<O>, transmitter: PortId) -> Option<Packet> {
+        for _ in 0..model.planned.serves(transmitter) {
+            let (id, way) = model.planned.next_turn(transmitter)?;
+            let (port, _) = self.stepped(id);
+            let released = port.release(model.now());
+            // The discipline may have lost all that waited.
+            departures::released(port, model, id, released);
+            if let Some((packet, _)) = released {
+                return Some(packet.under(model.labels.beyond(packet.label, way)));
+            }
+        }
+        None
+    }
+
+    /// Executes the event, which is a step of a schedule.
+    fn step_of<O: Observer>(&mut self, model: &mut Model<O>, schedule: usize) {
+        let (changes, step) = model.planned.advance(schedule);
+        for number in 0..changes {
+            let change = model.planned.change(schedule, step, number);
+            self.change(model, change);
+        }
+        if let Some(key) = model.planned.key(schedule) {
+            self.calendar().push(key);
+        }
+    }
+
+    /// Something changes.
+    fn change<O: Observer>(&mut self, model: &mut Model<O>, change: Change) {
+        let (now, id) = (model.now(), change.port());
+        let (port, calendar) = self.stepped(id);
+        match change {
+            Change::Rate(_, rate) => port.set_rate(now, rate),
+            Change::Delay(_, delay) => port.set_delay(delay),
+            Change::Ece(_, sets) => port.set_ece(sets),
+            Change::Open(_, open) => {
+                if let Some(transmission) = port.open(now, open) {
+                    calendar.push(departures::end(id, transmission));
+                }
+                departures::released(port, model, id, None);
+                self.feed(model, id);
+            }
+            Change::Limit(_, limit) => {
+                let lost = port.set_limit(now, limit);
+                let packets = u32::try_from(port.queue_length()).unwrap_or(u32::MAX);
+                if !lost.is_empty() {
+                    lost.into_iter()
+                        .for_each(|packet| model.lose(id, packet, DropReason::QueueShrunk));
+                    model.record(Record::QueueLength { port: id, packets });
+                }
+            }
+            Change::Serve(_, way) => {
+                if let Some(transmitter) = model.planned.serve_port(id, way) {
+                    self.feed(model, transmitter);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,256 @@
+//! Queues that are served over one of several ways, and links that change by plan: by hand, with every kernel.
+
+mod common;
+
+use common::{KERNELS, Log, WorldBuilder};
+use optcp_des::Streams;
+use optcp_engine::observe::Record;
+use optcp_engine::{Blueprint, DatagramSpec, Kernel, QueueSpec, Simulation};
+use optcp_net::schedule::{Change, Schedule, Step};
+use optcp_net::{DropReason, Hop, PathId, PortId, QueueLimit};
+use optcp_tcp::config::{AckKind, Ecn};
+use optcp_tcp::{Config, Profile};
+use optcp_traffic::{Constant, PacketRate, PacketSize, Process};
+use optcp_units::{Bytes, Codepoint, Duration, Marking, Rate, Time};
+
+/// 0.9 us at 80 Gb/s, 7.2 us at 10 Gb/s.
+const SIZE: u16 = 9000;
+const STOP: Duration = Duration::from_ms(5);
+
+fn us(us: u64) -> Duration {
+    Duration::from_us(us)
+}
+
+fn at(tenths_us: u64) -> Time {
+    Time::from_ps(tenths_us * 100_000)
+}
+
+/// Sends `count` packets, one a microsecond, from the label of a path on.
+fn source(world: &mut WorldBuilder, data: optcp_net::Label, count: u64) {
+    let rate = PacketRate::new(1, 1_000_000).expect("a rate above zero");
+    world.datagrams.push(DatagramSpec {
+        process: Process::Constant(Constant::new(rate)),
+        sizes: PacketSize::Fixed(SIZE),
+        stream: Streams::new(1).stream("sizes"),
+        start: Time::ZERO,
+        until: Time::ZERO + us(count),
+        data,
+        codepoint: Codepoint::NotEct,
+    });
+}
+
+/// A queue of 1000 packets that `ways` may serve; a source of so many packets sends into it.
+fn queue(
+    world: &mut WorldBuilder,
+    path: PathId,
+    ways: &[PortId],
+    served: Option<u8>,
+    count: u64,
+) -> PortId {
+    let port = world.port(10_000, Duration::ZERO, QueueLimit::Packets(1000));
+    world.ports[port.index()].0.held = true;
+    let end = world.paths.entry(path, &[]);
+    let each: Vec<Vec<PortId>> = ways.iter().map(|&way| vec![way]).collect();
+    let behind = world.paths.ways(&each, end);
+    let next = world.paths.add(behind);
+    let data = world.paths.add(Hop::Forward { port, next });
+    source(world, data, count);
+    world.queues.push(QueueSpec { port, ways: each, served });
+    port
+}
+
+fn once(steps: Vec<(u64, Vec<Change>)>) -> Schedule {
+    let steps = steps.into_iter().map(|(after, changes)| Step { after: us(after), changes });
+    Schedule { first: Time::ZERO, period: None, steps: steps.collect() }
+}
+
+fn run(blueprint: &Blueprint, kernel: Kernel) -> Vec<(Time, Record)> {
+    let mut simulation = Simulation::new(blueprint, kernel, Log::default());
+    simulation.run();
+    assert_eq!(simulation.audit(), Ok(()));
+    simulation.observer().clone().in_order()
+}
+
+/// When a port sent the last bit of which packet.
+fn sent(records: &[(Time, Record)], from: PortId) -> Vec<(Time, u32)> {
+    let of = |&(at, record): &(Time, Record)| match record {
+        Record::Transmitted { port, packet, .. } if port == from => Some((at, packet.seq)),
+        _ => None,
+    };
+    records.iter().filter_map(of).collect()
+}
+
+/// A day of 180 us has room for 200 packets of 0.9 us, and one that begins at its very end; what is left waits for the
+/// packet network, each 7.2 us.
+#[test]
+fn a_day_carries_a_packet_more_than_fit_into_it() {
+    let mut world = WorldBuilder::default();
+    let packet = world.port(10_000, us(5), QueueLimit::Packets(1));
+    let circuit = world.port(80_000, us(30), QueueLimit::Packets(1));
+    let voq = queue(&mut world, 0, &[packet, circuit], None, 300);
+    world.schedules.push(once(vec![
+        (400, vec![Change::Serve(voq, Some(1))]),
+        (580, vec![Change::Serve(voq, None)]),
+        (700, vec![Change::Serve(voq, Some(0))]),
+    ]));
+    let blueprint = world.build(Time::ZERO + STOP);
+    for kernel in KERNELS {
+        let records = run(&blueprint, kernel);
+        let day: Vec<(Time, u32)> = (0..201).map(|n| (at(4009 + 9 * u64::from(n)), n)).collect();
+        assert_eq!(sent(&records, circuit), day, "{kernel:?}");
+        let rest: Vec<(Time, u32)> =
+            (201..300).map(|n| (at(7072 + 72 * u64::from(n - 201)), n)).collect();
+        assert_eq!(sent(&records, packet), rest, "{kernel:?}");
+    }
+}
+
+/// Thirty packets wait when the queue is cut down to sixteen: the oldest stay.
+#[test]
+fn a_queue_that_shrinks_loses_the_youngest() {
+    let mut world = WorldBuilder::default();
+    let packet = world.port(10_000, us(5), QueueLimit::Packets(1));
+    let voq = queue(&mut world, 0, &[packet], None, 30);
+    world.schedules.push(once(vec![(
+        100,
+        vec![Change::Limit(voq, QueueLimit::Packets(16)), Change::Serve(voq, Some(0))],
+    )]));
+    let blueprint = world.build(Time::ZERO + STOP);
+    for kernel in KERNELS {
+        let records = run(&blueprint, kernel);
+        let left: Vec<u32> = sent(&records, packet).into_iter().map(|(_, seq)| seq).collect();
+        assert_eq!(left, (0..16).collect::<Vec<u32>>(), "{kernel:?}");
+        let lost = |&(_, record): &(Time, Record)| match record {
+            Record::Dropped { packet, reason: DropReason::QueueShrunk, .. } => Some(packet.seq),
+            _ => None,
+        };
+        let lost: Vec<u32> = records.iter().filter_map(lost).collect();
+        assert_eq!(lost, (16..30).collect::<Vec<u32>>(), "{kernel:?}");
+    }
+}
+
+/// Ten packets wait in each of two queues of one transmitter.
+#[test]
+fn a_transmitter_takes_queues_in_turn() {
+    let mut world = WorldBuilder::default();
+    let shared = world.port(10_000, us(5), QueueLimit::Packets(1));
+    let queues = [0, 1].map(|path| queue(&mut world, path, &[shared], None, 10));
+    let serve = queues.iter().map(|&queue| Change::Serve(queue, Some(0))).collect();
+    world.schedules.push(once(vec![(100, serve)]));
+    let blueprint = world.build(Time::ZERO + STOP);
+    for kernel in KERNELS {
+        let records = run(&blueprint, kernel);
+        // The first queue is served at once, before the second one is.
+        let order: Vec<u32> = sent(&records, shared).into_iter().map(|(_, seq)| seq).collect();
+        let turns: Vec<u32> = (0..10).flat_map(|seq| [seq, seq]).collect();
+        assert_eq!(order, turns, "{kernel:?}");
+        let ends: Vec<Time> = sent(&records, shared).into_iter().map(|(at, _)| at).collect();
+        assert_eq!(ends, (1..=20).map(|n| at(1000 + 72 * n)).collect::<Vec<_>>(), "{kernel:?}");
+    }
+}
+
+/// Ten packets at 10 Gb/s; at 10 us, while the second is being sent (7.2 to 14.4 us), the link has 80 Gb/s, and from 20 us
+/// on its transmitter is held for 10 us.
+#[test]
+fn what_is_being_sent_when_a_link_changes_goes_on() {
+    let mut world = WorldBuilder::default();
+    let link = world.port(10_000, us(5), QueueLimit::Packets(100));
+    let data = world.paths.entry(0, &[link]);
+    source(&mut world, data, 30);
+    let fast = Rate::from_bps(80_000_000_000).expect("a rate");
+    world.schedules.push(once(vec![
+        (10, vec![Change::Rate(link, fast)]),
+        (20, vec![Change::Open(link, false)]),
+        (30, vec![Change::Open(link, true)]),
+    ]));
+    let blueprint = world.build(Time::ZERO + STOP);
+    for kernel in KERNELS {
+        let ends: Vec<u64> = sent(&run(&blueprint, kernel), link)
+            .into_iter()
+            .map(|(at, _)| at.as_ps() / 100_000)
+            .collect();
+        // Behind 14.4 us those that wait, one every 0.9 us: at 19.8 us the eighth has left, and the ninth at 20.7 us.
+        let mut expected = vec![72, 144];
+        expected.extend((1..=7).map(|n| 144 + 9 * n));
+        assert_eq!(&ends[..9], &expected[..], "{kernel:?}");
+        assert_eq!(ends[9], 309, "{kernel:?}");
+        assert_eq!(ends.len(), 30, "{kernel:?}");
+    }
+}
+
+/// A path becomes 20 us shorter while packets are on it: they are overtaken, or the others wait for them.
+#[test]
+fn packets_overtake_on_a_path_that_becomes_shorter_or_keep_their_order() {
+    for ordered in [false, true] {
+        let mut world = WorldBuilder::default();
+        let link = world.port(80_000, us(30), QueueLimit::Packets(100));
+        world.ports[link.index()].0.ordered = ordered;
+        let data = world.paths.entry(0, &[link]);
+        source(&mut world, data, 20);
+        world.schedules.push(once(vec![(10, vec![Change::Delay(link, us(10))])]));
+        let blueprint = world.build(Time::ZERO + STOP);
+        for kernel in KERNELS {
+            let arrived = |&(at, record): &(Time, Record)| match record {
+                Record::DatagramArrived { seq, .. } => Some((seq, at.as_ps() / 100_000)),
+                _ => None,
+            };
+            let arrived: Vec<(u32, u64)> =
+                run(&blueprint, kernel).iter().filter_map(arrived).collect();
+            let of = |seq: u32| arrived.iter().find(|one| one.0 == seq).expect("it arrives").1;
+            // Sent at 9.9 and 10.9 us: one with the old delay, one with the new.
+            assert_eq!(of(9), 99 + 300, "{kernel:?}");
+            assert_eq!(of(10), if ordered { 399 } else { 109 + 100 }, "{kernel:?}");
+            let in_order = arrived.is_sorted_by_key(|one| one.0);
+            assert_eq!(in_order, ordered, "{kernel:?}");
+        }
+    }
+}
+
+/// Segments of 1000 bytes, one a millisecond, over a link of 8 Mb/s, and their ACKs over one that sets ECE from 10 ms to 20 ms:
+/// of an ACK that comes at these very instants, the first has it and the second does not. Datagrams on the same link never do.
+#[test]
+fn a_port_sets_ece_between_two_instants() {
+    let mut world = WorldBuilder::default();
+    let data = world.port(8, Duration::ZERO, QueueLimit::Unlimited);
+    let acks = world.port(1_000_000, us(100), QueueLimit::Unlimited);
+    let config = Config {
+        mss: Bytes::new(960),
+        ack_size: Bytes::new(40),
+        initial_window: 40,
+        ack: AckKind::EveryPacket,
+        handshake: false,
+        timestamps: false,
+        ..Profile::Rfc.config()
+    };
+    assert_eq!((config.header, config.ecn), (Bytes::new(40), Ecn::Off));
+    world.flow(&config, Some(30), Time::ZERO, 0, (&[data], &[acks]));
+    let label = world.paths.entry(2, &[acks]);
+    source(&mut world, label, 30);
+    let flag = |sets| vec![Change::Ece(acks, sets)];
+    world.schedules.push(once(vec![(10_000, flag(true)), (20_000, flag(false))]));
+    let blueprint = world.build(Time::ZERO + Duration::from_ms(40));
+    for kernel in KERNELS {
+        let records = run(&blueprint, kernel);
+        let accepted = |&(at, record): &(Time, Record)| match record {
+            Record::Accepted { port, packet } if port == acks && packet.is_ack() => {
+                Some((at.as_ps() / 1_000_000, packet.marking()))
+            }
+            _ => None,
+        };
+        let ece = Marking::new(Codepoint::NotEct, Marking::ECE);
+        let said = |ms: u64| if (10..20).contains(&ms) { ece } else { Marking::NONE };
+        let accepted: Vec<(u64, Marking)> = records.iter().filter_map(accepted).collect();
+        let expected: Vec<(u64, Marking)> = (1..=30).map(|ms| (1000 * ms, said(ms))).collect();
+        assert_eq!(accepted, expected, "{kernel:?}");
+        // The sender hears what the port said, and datagrams pass as they came.
+        let heard = |&(_, record): &(Time, Record)| match record {
+            Record::Acknowledged { marking, .. } => Some(marking),
+            Record::DatagramArrived { marking, .. } => {
+                assert_eq!(marking, Marking::NONE);
+                None
+            }
+            _ => None,
+        };
+        let heard: Vec<Marking> = records.iter().filter_map(heard).collect();
+        assert_eq!(heard, (1..=30).map(said).collect::<Vec<_>>(), "{kernel:?}");
+    }
+}

@@ -1,0 +1,74 @@
+//! Virtual output queues, and what changes by plan.
+
+use optcp_engine::QueueSpec;
+use optcp_net::schedule::{Change, Schedule, Step};
+use optcp_net::{Hop, Label, Paths, PortId};
+
+use optcp_scenario::plan::{ChangePlan, DirectedLink, Plan, SchedulePlan, VoqPlan};
+
+use super::places::port_id;
+
+/// The queues, both directions of each.
+pub(super) fn queues(plan: &Plan) -> Vec<QueueSpec> {
+    let voqs = plan.links.iter().enumerate();
+    let voqs = voqs.filter_map(|(link, one)| Some((link, one.voq.as_ref()?)));
+    let both = voqs.flat_map(|(link, voq)| [0, 1].map(|direction| (link, voq, direction)));
+    both.map(|(link, voq, direction)| QueueSpec {
+        port: port_id((link, direction)),
+        ways: ports_of(voq, direction),
+        served: voq.served[direction],
+    })
+    .collect()
+}
+
+/// The ports of each way of a virtual output queue in a direction.
+fn ports_of(voq: &VoqPlan, direction: usize) -> Vec<Vec<PortId>> {
+    let ports = |way| voq.hops(way, direction).into_iter().map(port_id).collect();
+    (0..voq.ways.len()).map(ports).collect()
+}
+
+/// The entry in front of a virtual output queue, whose ways end under the label `onto`.
+pub(super) fn entry(plan: &Plan, hop: DirectedLink, onto: Label, paths: &mut Paths) -> Label {
+    let ways = plan.links[hop.0].voq.as_ref().map_or_else(Vec::new, |voq| ports_of(voq, hop.1));
+    let ways = paths.ways(&ways, onto);
+    let next = paths.add(ways);
+    paths.add(Hop::Forward { port: port_id(hop), next })
+}
+
+/// The schedules.
+pub(super) fn schedules(plan: &Plan) -> Vec<Schedule> {
+    let change = |&(hop, change): &(DirectedLink, ChangePlan)| {
+        let port = port_id(hop);
+        match change {
+            ChangePlan::Serve(way) => Change::Serve(port, way),
+            ChangePlan::Rate(rate) => Change::Rate(port, rate),
+            ChangePlan::Delay(delay) => Change::Delay(port, delay),
+            ChangePlan::Limit(limit) => Change::Limit(port, limit.into()),
+            ChangePlan::Sends(sends) => Change::Open(port, sends),
+            ChangePlan::Ece(sets) => Change::Ece(port, sets),
+        }
+    };
+    let of = |plan: &SchedulePlan| Schedule {
+        first: plan.start,
+        period: plan.period,
+        steps: plan
+            .steps
+            .iter()
+            .map(|step| Step {
+                after: step.after,
+                changes: step.changes.iter().map(change).collect(),
+            })
+            .collect(),
+    };
+    plan.schedules.iter().map(of).collect()
+}
+
+/// Whether packets on a port keep their order although its delay changes.
+pub(super) fn ordered(plan: &Plan, hop: DirectedLink) -> bool {
+    let moves = |&(other, change): &(DirectedLink, ChangePlan)| {
+        other == hop && matches!(change, ChangePlan::Delay(_))
+    };
+    let mut steps = plan.schedules.iter().flat_map(|schedule| &schedule.steps);
+    !plan.links[hop.0].directions[hop.1].overtaking
+        && steps.any(|step| step.changes.iter().any(moves))
+}

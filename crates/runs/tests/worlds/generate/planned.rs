@@ -1,0 +1,196 @@
+//! Virtual output queues, and what changes by plan.
+
+use toml::{Table, Value};
+
+use super::network::Edge;
+use super::{Leg, Maker, leaf, text, texts};
+
+impl Maker<'_> {
+    /// Virtual output queues over ways that the network has, or gets for them.
+    pub(super) fn voqs(&mut self) {
+        if self.net.routed || !self.draw.chance(45) {
+            return;
+        }
+        // The ways of the queue before, which another one may share or follow.
+        let mut before: Vec<Vec<Leg>> = Vec::new();
+        for number in 0..self.draw.between(1, 3) {
+            let ways = match self.draw.below(10) {
+                0..4 if !before.is_empty() => before.clone(),
+                4..7 if !before.is_empty() => vec![self.prefix(&before)],
+                _ => {
+                    let Some(path) = self.walk() else { continue };
+                    vec![path]
+                }
+            };
+            if let Some(ways) = self.other_ways(ways) {
+                self.voq(format!("voq{number}"), &ways);
+                before = ways;
+            }
+        }
+    }
+
+    /// The beginning of a way.
+    fn prefix(&mut self, ways: &[Vec<Leg>]) -> Vec<Leg> {
+        let way = self.draw.pick(ways);
+        let length = self.draw.index(way.len()) + 1;
+        way[..length].to_vec()
+    }
+
+    /// More ways between the ends of the first one; `None` if one is not of links alone.
+    fn other_ways(&mut self, mut ways: Vec<Vec<Leg>>) -> Option<Vec<Vec<Leg>>> {
+        let plain = |edge: &Edge| !edge.bursts && edge.ways.is_empty();
+        let of_links = |way: &Vec<Leg>| way.iter().all(|leg| plain(&self.net.edges[leg.edge]));
+        if !ways.iter().all(of_links) {
+            return None;
+        }
+        let (from, to) = (ways[0][0].from, ways[0][ways[0].len() - 1].to);
+        while ways.len() < 4 && self.draw.chance(if ways.len() == 1 { 90 } else { 30 }) {
+            let taken = ways.iter().flat_map(|way| [way[0].edge, way[way.len() - 1].edge]);
+            let special = (0..self.net.edges.len()).filter(|&edge| !plain(&self.net.edges[edge]));
+            let avoid: Vec<usize> = taken.chain(special).collect();
+            let around = self.around(from, to, &avoid);
+            let way = match around.filter(|_| self.draw.chance(70)) {
+                Some(way) => way,
+                None => vec![Leg { from, edge: self.circuit(from, to), to }],
+            };
+            ways.push(way);
+        }
+        Some(ways)
+    }
+
+    /// One more link between two nodes.
+    fn circuit(&mut self, a: usize, b: usize) -> usize {
+        let mut entry = self.line();
+        let name = format!("light{}a", self.net.edges.len());
+        entry.insert("name".to_owned(), text(name.clone()));
+        entry.insert("chain".to_owned(), texts([a, b].map(|node| self.net.nodes[node].clone())));
+        self.push("links", entry);
+        self.net.edges.push(Edge::named([a, b], name));
+        self.net.edges.len() - 1
+    }
+
+    fn voq(&mut self, name: String, ways: &[Vec<Leg>]) {
+        let ends = [ways[0][0].from, ways[0][ways[0].len() - 1].to];
+        let mut entry = Table::new();
+        entry.insert("name".to_owned(), text(name.clone()));
+        let words = ends.map(|node| self.net.nodes[node].clone());
+        entry.insert("between".to_owned(), texts(words.clone()));
+        let mut written = Table::new();
+        for (number, way) in ways.iter().enumerate() {
+            let path = self.of_links(way);
+            written.insert(format!("way{number}"), path);
+        }
+        let ways: Vec<String> = written.keys().cloned().collect();
+        entry.insert("ways".to_owned(), Value::Table(written));
+        entry.insert("served".to_owned(), self.served(&ways));
+        entry.insert("queue".to_owned(), self.managed_queue());
+        if self.draw.chance(40) {
+            let mut reverse = Table::new();
+            if self.draw.chance(70) {
+                reverse.insert("served".to_owned(), self.served(&ways));
+            }
+            self.maybe(&mut reverse, "VoqReverse", 50, &["queue"]);
+            entry.insert("reverse".to_owned(), Value::Table(reverse));
+        }
+        self.push("voqs", entry);
+        // Groups reach it, too.
+        for mut template in self.net.templates.clone() {
+            if let Some(place) = template.windows(2).position(|pair| *pair == words) {
+                template.insert(place + 1, name.clone());
+                self.net.templates.push(template);
+            }
+        }
+        self.net.edges.push(Edge { ways, ..Edge::named(ends, name) });
+    }
+
+    /// A path that names no bundle.
+    fn of_links(&mut self, path: &[Leg]) -> Value {
+        let mut words = vec![self.net.nodes[path[0].from].clone()];
+        for leg in path {
+            let edge = &self.net.edges[leg.edge];
+            let links: Vec<&Option<String>> =
+                edge.words.iter().filter(|&word| *word != edge.bundle || word.is_none()).collect();
+            words.extend(self.draw.pick(&links).clone());
+            words.push(self.net.nodes[leg.to].clone());
+        }
+        texts(words)
+    }
+
+    fn served(&mut self, ways: &[String]) -> Value {
+        match self.draw.chance(15) {
+            true => text("none"),
+            false => text(self.draw.pick(ways)),
+        }
+    }
+
+    pub(super) fn schedules(&mut self) {
+        let of_voqs = |edge: &&Edge| !edge.ways.is_empty();
+        let voqs = self.net.edges.iter().filter(of_voqs).count();
+        if !self.draw.chance(if voqs > 0 { 85 } else { 20 }) {
+            return;
+        }
+        for _ in 0..self.draw.between(1, 3) {
+            let mut entry = Table::new();
+            let period = match self.draw.chance(70) {
+                true => self.some_span(20, 3 * self.units).max(2 * self.unit_ps),
+                false => self.units * self.unit_ps,
+            };
+            if self.draw.chance(80) {
+                entry.insert("period".to_owned(), text(leaf::span(period)));
+            }
+            if self.draw.chance(30) {
+                let start = self.some_span(0, 5 * self.units);
+                entry.insert("start".to_owned(), text(leaf::span(start)));
+            }
+            // Several changes at one instant are common.
+            let instants: Vec<u64> = (0..3).map(|_| self.within(period)).collect();
+            let changes = (0..self.draw.between(1, 6)).map(|_| {
+                let at = match self.draw.chance(60) {
+                    true => self.draw.pick(&instants),
+                    false => self.within(period),
+                };
+                Value::Table(self.change(at, voqs))
+            });
+            let changes = changes.collect();
+            entry.insert("changes".to_owned(), Value::Array(changes));
+            self.push("schedules", entry);
+        }
+    }
+
+    /// An instant of a period, often a whole number of units.
+    fn within(&mut self, period: u64) -> u64 {
+        match self.draw.chance(60) {
+            true => self.draw.below(period.div_ceil(self.unit_ps)) * self.unit_ps,
+            false => self.draw.below(period),
+        }
+    }
+
+    fn change(&mut self, at: u64, voqs: usize) -> Table {
+        let mut entry = Table::new();
+        entry.insert("at".to_owned(), text(leaf::span(at)));
+        self.maybe(&mut entry, "ChangeEntry", 50, &["direction"]);
+        let of_voq = voqs > 0 && self.draw.chance(60);
+        let fitting: Vec<usize> = (0..self.net.edges.len())
+            .filter(|&edge| self.net.edges[edge].ways.is_empty() != of_voq)
+            .collect();
+        let edge = self.draw.pick(&fitting);
+        let links = self.net.edges[edge].links.clone();
+        entry.insert("link".to_owned(), self.draw.pick(&links));
+        let ways = self.net.edges[edge].ways.clone();
+        if of_voq {
+            if self.draw.chance(85) {
+                entry.insert("served".to_owned(), self.served(&ways));
+            }
+            self.maybe(&mut entry, "ChangeEntry", 20, &["queue"]);
+        } else {
+            let keys = ["rate", "delay", "queue", "transmitter", "ece"];
+            self.maybe(&mut entry, "ChangeEntry", 35, &keys);
+        }
+        let said = ["served", "rate", "delay", "queue", "transmitter", "ece"];
+        if !said.iter().any(|key| entry.contains_key(*key)) {
+            let key = if of_voq { "queue" } else { "transmitter" };
+            self.maybe(&mut entry, "ChangeEntry", 100, &[key]);
+        }
+        entry
+    }
+}

@@ -1,0 +1,152 @@
+//! How long packets take through virtual output queues.
+
+use optcp_runs::Series;
+
+use super::{Evidence, Intervals, Row, equal, names, real, whole};
+use crate::check::Failure;
+
+/// A packet that was through: the queue, the first port of its way, when it was, and how long it had taken.
+struct Through {
+    queue: usize,
+    first: usize,
+    at: u64,
+    took: u64,
+}
+
+/// A packet in a queue, or on a way behind it.
+struct Known {
+    who: (usize, bool, u64),
+    queue: usize,
+    since: u64,
+    /// Whether a transmitter has taken it out of the queue.
+    taken: bool,
+    /// The first port of the way that it is on.
+    first: Option<usize>,
+}
+
+impl Evidence<'_> {
+    /// The ports of the ways behind a port; none of a port that is no such queue.
+    fn behind(&self, port: usize) -> Vec<usize> {
+        let Some(voq) = &self.plan.links[port / 2].voq else { return Vec::new() };
+        let hops = (0..voq.ways.len()).flat_map(|way| voq.hops(way, port % 2));
+        hops.map(|(link, direction)| 2 * link + direction).collect()
+    }
+
+    /// Whether a packet whose row this is stands directly behind a queue on its path: the port behind it, or the endpoint.
+    fn is_next(&self, queue: usize, row: &Row<'_>) -> bool {
+        self.routes(row.flow).any(|route| {
+            let back = usize::from(row.ack);
+            let hops = route.hops.iter().map(|&(link, direction)| 2 * link + (direction ^ back));
+            let mut hops: Vec<usize> = hops.collect();
+            let mut bundles: Vec<Option<usize>> =
+                (0..hops.len()).map(|place| route.bundles.get(&place).copied()).collect();
+            if row.ack {
+                hops.reverse();
+                bundles.reverse();
+            }
+            let Some(place) = hops.iter().position(|&hop| hop == queue) else { return false };
+            match (hops.get(place + 1), row.port) {
+                (None, None) => true,
+                (Some(&hop), Some(port)) => match bundles[place + 1] {
+                    Some(bundle) => self.plan.bundles[bundle].has(port / 2),
+                    None => hop == port,
+                },
+                _ => false,
+            }
+        })
+    }
+
+    /// Packets that were through, in the order in which they were.
+    fn through(&self) -> Vec<Through> {
+        let who = |row: &Row<'_>| (row.flow, row.ack, row.seq);
+        // Who has waited in which queue since when, whether it was taken out, and the first port of the way that took it.
+        let mut known: Vec<Known> = Vec::new();
+        let mut found = Vec::new();
+        for row in &self.rows {
+            let mine = |one: &Known| one.who == who(row);
+            let enters = |one: &Known| mine(one) && one.taken && one.first.is_none();
+            let waits = |one: &Known| mine(one) && Some(one.queue) == row.port && !one.taken;
+            let is_voq = row.port.is_some_and(|port| self.is_voq(port));
+            match row.event {
+                "transmitted" if is_voq => {
+                    let taken = known.iter_mut().find(|one| waits(one));
+                    taken.expect("it was there").taken = true;
+                }
+                "queued" | "arrived" | "acked" => {
+                    if let Some(one) = known.iter_mut().find(|one| enters(one)) {
+                        one.first = row.port;
+                        continue;
+                    }
+                    let at_end = |one: &Known| {
+                        mine(one) && one.first.is_some() && self.is_next(one.queue, row)
+                    };
+                    if let Some(place) = known.iter().position(at_end) {
+                        let Known { queue, since, first, .. } = known.remove(place);
+                        let first = first.expect("it has taken a way");
+                        found.push(Through { queue, first, at: row.at, took: row.at - since });
+                    }
+                    if let Some(queue) = row.port.filter(|_| is_voq) {
+                        let (who, since) = (who(row), row.at);
+                        known.push(Known { who, queue, since, taken: false, first: None });
+                    }
+                }
+                "dropped" => {
+                    let entered = self.leaves(row)
+                        || matches!(row.reason, Some("lost-in-flight" | "corrupted"));
+                    let goes = |one: &Known| {
+                        let inside = row.port.is_some_and(|p| self.behind(one.queue).contains(&p));
+                        let refused = !entered && self.is_next(one.queue, row);
+                        mine(one) && one.first.is_some() && (inside || refused)
+                    };
+                    let gone = (known.iter().position(enters))
+                        .or_else(|| known.iter().position(waits).filter(|_| entered))
+                        .or_else(|| known.iter().position(goes));
+                    if let Some(gone) = gone {
+                        known.remove(gone);
+                    }
+                }
+                _ => {}
+            }
+        }
+        found
+    }
+
+    pub(super) fn transit(&self, series: &Series) -> Result<(), Failure> {
+        let intervals = Intervals::of(series);
+        let columns = ["packets", "p50_ps", "p95_ps", "p99_ps", "longest_ps"];
+        let mut expected: [Vec<u64>; 5] = Default::default();
+        let mut means = Vec::new();
+        let through = self.through();
+        for name in names(series, "ports") {
+            let port = self.ports.iter().position(|port| port == name).expect("a port of the list");
+            for index in 0..intervals.count {
+                let of = through.iter().filter(|one| intervals.index(one.at) == index);
+                let of = of.filter(|one| one.queue == port || one.first == port);
+                let mut times: Vec<u64> = of.map(|one| one.took).collect();
+                times.sort_unstable();
+                // The least of which so many percent are no greater.
+                let quantile = |percent: usize| {
+                    let enough = |time: &&u64| {
+                        let within = times.iter().filter(|other| other <= time).count();
+                        within * 100 >= times.len() * percent
+                    };
+                    times.iter().find(enough).copied().unwrap_or(0)
+                };
+                let sum: u128 = times.iter().map(|&time| u128::from(time)).sum();
+                means.push(if times.is_empty() { 0.0 } else { sum as f64 / times.len() as f64 });
+                let values = [
+                    times.len() as u64,
+                    quantile(50),
+                    quantile(95),
+                    quantile(99),
+                    times.last().copied().unwrap_or(0),
+                ];
+                expected.iter_mut().zip(values).for_each(|(column, value)| column.push(value));
+            }
+        }
+        for (name, expected) in columns.into_iter().zip(expected) {
+            equal(series, name, &whole(series, name), &expected)?;
+        }
+        equal(series, "mean_ps", real(series, "mean_ps"), &means)
+    }
+}

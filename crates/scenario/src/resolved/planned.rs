@@ -1,0 +1,54 @@
+//! Virtual output queues and schedules.
+
+use optcp_units::Duration;
+use serde_json::{Value, json};
+
+use super::{ports, queue_limit};
+use crate::plan::{ChangePlan, DirectedLink, Plan, SchedulePlan, StepPlan, VoqPlan};
+use crate::schema::{EceFlag, Transmitter};
+
+/// Says of a link that it is a virtual output queue.
+pub(super) fn voq(plan: &Plan, voq: &VoqPlan, value: &mut Value) {
+    let ways = voq.ways.iter().map(|way| (way.name.clone(), ports(plan, &way.hops)));
+    value["ways"] = Value::Object(ways.collect());
+    value["served"] = json!(voq.served.map(|way| served(voq, way)));
+}
+
+fn served(voq: &VoqPlan, way: Option<u8>) -> &str {
+    way.map_or("none", |way| &voq.ways[usize::from(way)].name)
+}
+
+/// A table of changes.
+pub(super) fn schedule(plan: &Plan, schedule: &SchedulePlan) -> Value {
+    let change = |&(hop, change): &(DirectedLink, ChangePlan)| {
+        let mut value = json!({ "port": plan.port_name(hop) });
+        match (change, &plan.links[hop.0].voq) {
+            (ChangePlan::Serve(way), Some(voq)) => value["served"] = json!(served(voq, way)),
+            (ChangePlan::Serve(_), None) => unreachable!("only such queues are served"),
+            (ChangePlan::Rate(rate), _) => value["rate_bps"] = json!(rate.bps()),
+            (ChangePlan::Delay(delay), _) => value["delay_ps"] = json!(delay.as_ps()),
+            (ChangePlan::Limit(limit), _) => {
+                let (key, limit) = queue_limit(limit);
+                value[key] = limit;
+            }
+            (ChangePlan::Sends(sends), _) => {
+                let does = if sends { Transmitter::Sends } else { Transmitter::Holds };
+                value["transmitter"] = json!(does.name());
+            }
+            (ChangePlan::Ece(sets), _) => {
+                let flag = if sets { EceFlag::Set } else { EceFlag::Kept };
+                value["ece"] = json!(flag.name());
+            }
+        }
+        value
+    };
+    let step = |step: &StepPlan| {
+        let changes = step.changes.iter().map(change).collect::<Vec<_>>();
+        json!({ "after_ps": step.after.as_ps(), "changes": changes })
+    };
+    json!({
+        "start_ps": schedule.start.as_ps(),
+        "period_ps": schedule.period.map(Duration::as_ps),
+        "steps": schedule.steps.iter().map(step).collect::<Vec<_>>(),
+    })
+}

@@ -1,0 +1,8 @@
+"""The rdcn paper: TCP between racks with a packet network and an optical circuit by schedule."""
+
+from optcp.papers.rdcn.reconfiguration import RECONFIGURATION
+from optcp.papers.rdcn.resize import RESIZE
+from optcp.papers.rdcn.variants import VARIANTS
+from optcp.papers.rdcn.voq import VOQ
+
+EXHIBITS = (VOQ, RESIZE, VARIANTS, RECONFIGURATION)

@@ -1,0 +1,98 @@
+"""Figures of the rdcn paper: utilisation and times through the switch beside the printed values."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from optcp.plots.registry import Figure, draws
+from optcp.plots.svg import canvas, render
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from optcp.papers.model import Result, Row
+
+TIMES = {"p50_all_us": ("median", "#0072B2"), "p99_all_us": ("99th percentile", "#D55E00")}
+PRINTED = "#888888"
+AXES = {"voq": "size of the queue (packets)", "resize_us": "how long before its day the queue grows (us)"}
+LEADS = {"static": ("16 packets", "#0072B2"), "1200": ("50 packets from 1200 us before the day", "#D55E00")}
+
+
+def _points(panel: Axes, rows: list[Row], axis: str, colour: str, label: str) -> None:
+    """Values with their intervals over an axis, and what was printed as crosses."""
+    x = [float(one.key[axis]) for one in rows]
+    y = [one.value for one in rows]
+    ends = [[one.value - (one.ci95[0] or one.value), (one.ci95[1] or one.value) - one.value] for one in rows]
+    panel.errorbar(
+        x, y, yerr=list(zip(*ends, strict=True)), color=colour, marker="o", markersize=4, capsize=2, label=label
+    )
+    printed = [(place, one.paper) for place, one in zip(x, rows, strict=True) if one.paper is not None]
+    if printed:
+        panel.plot(*zip(*printed, strict=True), "x", color=PRINTED, markersize=7, label="printed", zorder=3)
+
+
+def _sweep(result: Result, axis: str, *, log: bool) -> list[Figure]:
+    caption = (
+        "How well the circuit is used, and how long packets take through the switch, with 95 % intervals over seeds. "
+        "Crosses: printed values, of one run each."
+    )
+    with canvas(7.6, 3.2) as figure:
+        util, times = figure.subplots(1, 2)
+        of = {name: [one for one in result.rows if one.metric == name] for name in ("circuit_util_pct", *TIMES)}
+        _points(util, of["circuit_util_pct"], axis, "#0072B2", "measured")
+        for name, (label, colour) in TIMES.items():
+            _points(times, of[name], axis, colour, label)
+        for panel in (util, times):
+            panel.set_xlabel(AXES[axis])
+            if log:
+                panel.set_xscale("log", base=2)
+                values = [float(one.key[axis]) for one in of["circuit_util_pct"]]
+                panel.set_xticks(values, [f"{value:g}" for value in values])
+        util.set_ylabel("utilisation of the circuit (%)")
+        times.set_ylabel("time through the switch (us)")
+        util.legend()
+        handles, labels = times.get_legend_handles_labels()
+        known = dict(zip(labels, handles, strict=True))
+        times.legend(list(known.values()), list(known))
+        return [Figure(caption, render(figure, result.exhibit, caption))]
+
+
+@draws("rdcn/voq")
+def voq(result: Result) -> list[Figure]:
+    """Over the size of the queue."""
+    return _sweep(result, "voq", log=True)
+
+
+@draws("rdcn/resize")
+def resize(result: Result) -> list[Figure]:
+    """Over the lead."""
+    return _sweep(result, "resize_us", log=False)
+
+
+@draws("rdcn/variants")
+def variants(result: Result) -> list[Figure]:
+    """A line a variant: on the small queue, beside what was printed, and on the one that grows."""
+    rows = [one for one in result.rows if one.metric == "circuit_util_pct"]
+    names = list(dict.fromkeys(str(one.key["tcp"]) for one in rows))
+    caption = (
+        "How well the circuit is used by TCP variant, on a queue of 16 packets and on one of 50 from 1200 us before "
+        "its day, with 95 % intervals over seeds. Crosses: printed values on the small queue."
+    )
+    with canvas(6.4, 0.26 * len(names) + 1.2) as figure:
+        panel = figure.subplots()
+        for lead, (label, colour) in LEADS.items():
+            these = [one for one in rows if str(one.key["resize_us"]) == lead]
+            ends = [[one.value - (one.ci95[0] or one.value), (one.ci95[1] or one.value) - one.value] for one in these]
+            heights = [names.index(str(one.key["tcp"])) for one in these]
+            panel.errorbar(
+                [one.value for one in these], heights, xerr=list(zip(*ends, strict=True)), fmt="o", color=colour,
+                markersize=4, capsize=2, label=label,
+            )  # fmt: skip
+            printed = [(one.paper, height) for one, height in zip(these, heights, strict=True) if one.paper is not None]
+            if printed:
+                panel.plot(*zip(*printed, strict=True), "x", color=PRINTED, markersize=7, label="printed", zorder=3)
+        panel.set_yticks(range(len(names)), names)
+        panel.invert_yaxis()
+        panel.set_xlabel("utilisation of the circuit (%)")
+        figure.legend(loc="outside upper center", ncols=3)
+        return [Figure(caption, render(figure, result.exhibit, caption))]

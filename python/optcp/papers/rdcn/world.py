@@ -1,0 +1,295 @@
+"""The world of the paper: its times, its schedule, and what it leaves unstated.
+
+All times of the paper are multiplied by :data:`DILATION`, and rates divided by it, as in the emulator: the kernel's
+timers were not scaled there, and are not here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from optcp.papers.assume import Assumed, built_in, not_negative, overrides, positive, positive_int
+from optcp.papers.plausible import Choices, Plausible, Span
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from optcp.papers.assume import Value
+    from optcp.papers.exhibit import Chosen
+    from optcp.papers.options import Options, Size
+    from optcp.study import Grid
+    from optcp.study.grid import Values
+
+PAPER = (
+    "M. K. Mukerjee, C. Canel, W. Wang, D. Kim, S. Seshan, A. C. Snoeren: Adapting TCP for Reconfigurable Datacenter "
+    "Networks, NSDI 2020"
+)
+DILATION = 20
+NIGHT_US, DAY_US, DAYS = 20, 180, 24
+SMALL, BIG = 16, 50
+"""Packets of a virtual output queue, before and while it is large."""
+RUNS, QUICK_RUNS = 5, 1
+WEEKS, QUICK_WEEKS = 3000, 100
+SCENARIO = Path(__file__).with_name("scenarios") / "rdcn.toml"
+
+
+@dataclass(frozen=True)
+class Week:
+    """What happens when in a week, in the paper's microseconds.
+
+    Attributes
+    ----------
+    night_us, day_us, days
+        A night comes before each day.
+    resize_us
+        How long before its day a queue becomes large; None is never.
+    acks
+        What the ACKs have: the circuit that the emulator gave them, on all days but that of the data ("reverse"); or
+        that of the data ("with-data").
+    held
+        Whether nothing serves a queue in the night before its circuit.
+    closed
+        Whether a packet may begin at the very end of a day.
+    """
+
+    night_us: float = NIGHT_US
+    day_us: float = DAY_US
+    days: int = DAYS
+    resize_us: float | None = None
+    acks: str = "reverse"
+    held: bool = True
+    closed: bool = True
+
+    @property
+    def length_us(self) -> float:
+        """How long it is."""
+        return self.days * (self.day_us + self.night_us)
+
+    def days_of(self, direction: str) -> list[float]:
+        """When the days begin on which a queue has the circuit."""
+        slot = self.day_us + self.night_us
+        # Of a slot the day comes first, as the emulator lists them.
+        own = [(self.days - 1) * slot]
+        if direction == "forward" or self.acks == "with-data":
+            return own
+        return [day * slot for day in range(self.days - 1)]
+
+    @property
+    def changes(self) -> list[tuple[float, str]]:
+        """Instants and what changes then, as a scenario says it."""
+        found: list[tuple[float, str]] = []
+        for direction in ("forward", "backward"):
+            begins = self.days_of(direction)
+            for begin in begins:
+                before, end = (begin - self.night_us) % self.length_us, begin + self.day_us
+                # A packet that begins at the end of the day is one that a day a picosecond shorter has not.
+                end -= 0 if self.closed else 1e-6 / DILATION
+                if self.held:
+                    found.append((before, _served(direction, "none")))
+                found.append((begin, _served(direction, "circuit")))
+                # The night behind a day may be the one before the next.
+                if not self.held or end % self.length_us not in [
+                    (one - self.night_us) % self.length_us for one in begins
+                ]:
+                    found.append((end, _served(direction, "packet")))
+            if self.resize_us is not None:
+                found += self._sizes(direction, begins)
+        return sorted(found, key=lambda one: one[0])
+
+    def _sizes(self, direction: str, begins: list[float]) -> list[tuple[float, str]]:
+        """When a queue becomes large, and small again: not where its next day is so near."""
+        lead = float(self.resize_us or 0.0)
+        found = []
+        for number, begin in enumerate(begins):
+            end = begin + self.day_us
+            behind = begins[(number + 1) % len(begins)]
+            until_next = (behind - end) % self.length_us
+            if until_next > lead:
+                found.append((end, f'{_link(direction)}, queue = "{SMALL} packets" }}'))
+                found.append(((behind - lead) % self.length_us, f'{_link(direction)}, queue = "{BIG} packets" }}'))
+        return found
+
+    @property
+    def settings(self) -> dict[str, str]:
+        """The schedule of a scenario."""
+        listed = ", ".join(f'{{ at = "{_dilated(at)}", {change}' for at, change in self.changes)
+        return {"schedules": f'[{{ period = "{_dilated(self.length_us)}", changes = [{listed}] }}]'}
+
+
+def _link(direction: str) -> str:
+    return f'link = "voq", direction = "{direction}"'
+
+
+def _served(direction: str, way: str) -> str:
+    return f'{_link(direction)}, served = "{way}" }}'
+
+
+def _dilated(us: float) -> str:
+    """A time of the paper in that of the scenario, in whole picoseconds."""
+    return f"{round(us * DILATION * 1e6)} ps"
+
+
+def _time(name: str) -> Callable[[Value], list[tuple[str, str]]]:
+    return lambda value: [(f"parameters.{name}", _dilated(float(value)))]
+
+
+def _switch(value: Value) -> list[tuple[str, str]]:
+    forwarding = float(value)
+    return [
+        ("parameters.circuit_delay", _dilated(30 + forwarding)),
+        ("parameters.packet_delay", _dilated(5 + forwarding)),
+    ]
+
+
+def _one_of(*known: str) -> Callable[[str], str]:
+    def read(text: str) -> str:
+        if text not in known:
+            raise ValueError(f"expected {' or '.join(known)}")
+        return text
+
+    return read
+
+
+TIMERS = {"kernel": {}, "scaled": {"tcp.sender.min_rto": "4 s", "tcp.sender.ack_delay": "800 ms"}}
+"""The kernel's timers as they are, while everything else is slow; or as slow as the rest."""
+
+
+ASSUMED = (
+    Assumed(
+        "host_delay_us",
+        0.6,
+        positive,
+        _time("host_delay"),
+        Plausible(Span(0.2, 3, log=True), "of a host and its link, one way; nobody says it"),
+    ),
+    Assumed(
+        "to_hosts_gbps",
+        800.0,
+        positive,
+        lambda value: [("parameters.to_hosts", f"{float(value) / DILATION:g} Gbps")],
+        Plausible(Choices((40.0, 800.0)), "only what hosts send was shaped, to 40 Gb/s; a rack has one port of 800"),
+    ),
+    Assumed(
+        "jitter_us", 0.5, not_negative, _time("jitter"), Plausible(Span(0.1, 5, log=True), "of hosts; nobody says it")
+    ),
+    Assumed(
+        "switch_us",
+        0.5,
+        not_negative,
+        _switch,
+        Plausible(Span(0, 1), "the emulator's forwarding; its medians are 1 us higher"),
+    ),
+    Assumed(
+        "acks",
+        "reverse",
+        _one_of("reverse", "with-data"),
+        lambda _: [],
+        Plausible(Choices(("reverse", "with-data")), "the emulator's schedule, or what one would expect"),
+    ),
+    Assumed(
+        "night",
+        "held",
+        _one_of("held", "packet"),
+        lambda _: [],
+        Plausible(Choices(("held", "packet")), "the switch's code, or the paper's words alone"),
+    ),
+    Assumed(
+        "timers",
+        "kernel",
+        _one_of(*TIMERS),
+        lambda value: list(TIMERS[str(value)].items()),
+        Plausible(Choices(tuple(TIMERS)), "only the hosts' programs had their time dilated"),
+    ),
+    Assumed(
+        "tail_loss_probe",
+        "on",
+        _one_of("on", "off"),
+        lambda value: [("tcp.sender.tail_loss_probe", str(value == "on").lower())],
+        Plausible(Choices(("on", "off")), "on in the kernel by default"),
+    ),
+    Assumed(
+        "acknowledge",
+        "linux",
+        _one_of("linux", "every"),
+        lambda value: [("tcp.sender.ack", "linux" if value == "linux" else "every-segment")],
+        Plausible(Choices(("linux", "every")), "the kernel's delayed ACKs; coalescing may leave none"),
+    ),
+    Assumed(
+        "initial_window",
+        10,
+        positive_int,
+        lambda value: [("tcp.sender.initial_window", str(value))],
+        Plausible(Choices((1, 10)), "the kernel's, or none to speak of"),
+    ),
+    Assumed(
+        "start_spread_ms",
+        1.0,
+        positive,
+        lambda value: [("parameters.start", f"uniform(0 s, {_dilated(1000 * float(value))})")],
+        Plausible(Span(0.1, 100, log=True), "flows start together"),
+    ),
+    Assumed(
+        "day_end",
+        "closed",
+        _one_of("closed", "open"),
+        lambda _: [],
+        Plausible(
+            Choices(("closed", "open")),
+            "whether a packet begins at the very end of a day: printed values saturate at 201",
+        ),
+    ),
+    Assumed("weeks", WEEKS, positive_int, lambda _: []),
+    built_in("time_dilation", "20: the kernel's timers are as they are, and the network is slower"),
+    built_in("segments", "one by one, without segmentation offload"),
+)
+
+
+def week(chosen: Chosen, **more: float | None) -> Week:
+    """The week of the study, under what is chosen."""
+    return Week(acks=str(chosen["acks"]), held=chosen["night"] == "held", closed=chosen["day_end"] == "closed", **more)  # type: ignore[arg-type]
+
+
+def weeks(chosen: Chosen, options: Options) -> int:
+    """How many a run has: fewer in a quick look."""
+    return min(int(chosen["weeks"]), QUICK_WEEKS) if options.size.is_quick else int(chosen["weeks"])
+
+
+def length_us(chosen: Chosen, options: Options) -> float:
+    """How long a run is: its weeks, and a tenth of a second of the hosts."""
+    return weeks(chosen, options) * Week().length_us + 100_000 / DILATION
+
+
+def lasting(length_us: float) -> dict[str, str]:
+    """A run of this length."""
+    return {"parameters.length": _dilated(length_us)}
+
+
+def sender(name: str) -> dict[str, str]:
+    """A TCP variant of the kernel."""
+    return {"tcp.sender.congestion": name, **MORE.get(name, {})}
+
+
+MORE = {
+    "bbr": {"tcp.sender.pacing": "rate"},
+    "dctcp": {
+        "tcp.sender.ecn": "dctcp",
+        "voqs.0.queue": '{ kind = "step", limit = "$voq", threshold = "9 packets" }',
+    },
+}
+"""What a variant needs beside its name. DCTCP's marks: a packet that would be the eleventh is marked."""
+
+
+def grid(title: str, axes: Mapping[str, Values], chosen: Chosen, options: Options, of: Week | None = None) -> Grid:
+    """Worlds over axes, as long as the study's; without a week of its own the axes say what happens when."""
+    settings = overrides(ASSUMED, chosen)
+    if of is not None:
+        settings += of.settings.items()
+    settings += lasting(length_us(chosen, options)).items()
+    return options.grid(SCENARIO, settings, axes, f"rdcn {title}")
+
+
+def seeds(_: str, size: Size) -> int:
+    """Five runs; the paper has one."""
+    return size.of(RUNS, QUICK_RUNS)
