@@ -82,9 +82,14 @@ impl Maker<'_> {
 
     /// A queue, and now and then its discipline.
     pub(super) fn managed_queue(&mut self) -> Value {
-        if self.draw.chance(70) {
-            return text(self.queue());
+        match self.draw.chance(70) {
+            true => text(self.queue()),
+            false => self.disciplined_queue(),
         }
+    }
+
+    /// A queue under a discipline.
+    pub(super) fn disciplined_queue(&mut self) -> Value {
         let kind = self.draw.pick(QueueKind::ALL);
         let mut queue = Table::new();
         queue.insert("kind".to_owned(), text(kind.name()));

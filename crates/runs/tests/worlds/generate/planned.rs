@@ -89,7 +89,9 @@ impl Maker<'_> {
             if self.draw.chance(70) {
                 reverse.insert("served".to_owned(), self.served(&ways));
             }
-            self.maybe(&mut reverse, "VoqReverse", 50, &["queue"]);
+            if self.draw.chance(70) {
+                reverse.insert("queue".to_owned(), self.disciplined_queue());
+            }
             entry.insert("reverse".to_owned(), Value::Table(reverse));
         }
         self.push("voqs", entry);
