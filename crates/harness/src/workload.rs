@@ -75,20 +75,7 @@ impl Tcp {
 fn dumbbell(tcp: Tcp, flows: u32, seconds: u64) -> Blueprint {
     let rate = |mbps: u64| Rate::from_bps(mbps * 1_000_000).expect("at least one flow");
     let (bottleneck, access) = (rate(u64::from(flows) * 10), rate(u64::from(flows) * 100));
-    let port = |rate, delay, limit| {
-        (
-            PortConfig {
-                rate,
-                delay,
-                limit,
-                jitter: None,
-                managed: None,
-                held: false,
-                ordered: false,
-            },
-            Vec::new(),
-        )
-    };
+    let port = |rate, delay, limit| (PortConfig::new(rate, delay, limit), Vec::new());
     // A tenth of the bandwidth-delay product of 100 ms, in packets of 1500 bytes: 8 1/3 a flow.
     let buffer = QueueLimit::Packets(flows * 25 / 3);
     let span = Duration::from_ms(48);

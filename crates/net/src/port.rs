@@ -55,6 +55,12 @@ pub struct Managed {
 }
 
 impl PortConfig {
+    /// A drop-tail port without jitter, of which no schedule changes anything.
+    #[must_use]
+    pub const fn new(rate: Rate, delay: Duration, limit: QueueLimit) -> Self {
+        PortConfig { rate, delay, limit, jitter: None, managed: None, held: false, ordered: false }
+    }
+
     fn link(&self) -> Link {
         let managed = self.managed.as_deref();
         Link {

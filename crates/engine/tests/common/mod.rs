@@ -130,18 +130,7 @@ impl WorldBuilder {
     /// Adds a port of `mbps` megabits a second.
     pub fn port(&mut self, mbps: u64, delay: Duration, limit: QueueLimit) -> PortId {
         let rate = Rate::from_bps(mbps * 1_000_000).expect("a rate above zero");
-        self.ports.push((
-            PortConfig {
-                rate,
-                delay,
-                limit,
-                jitter: None,
-                managed: None,
-                held: false,
-                ordered: false,
-            },
-            Vec::new(),
-        ));
+        self.ports.push((PortConfig::new(rate, delay, limit), Vec::new()));
         PortId::at(self.ports.len() - 1)
     }
 

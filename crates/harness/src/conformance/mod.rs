@@ -165,15 +165,7 @@ fn port(link: &CaseLink, forward: bool) -> PortConfig {
         _ => QueueLimit::Unlimited,
     };
     let rate = Rate::from_bps(link.rate_bps).expect("a case's rates are above zero");
-    PortConfig {
-        rate,
-        delay: seconds(link.delay_s),
-        limit,
-        jitter: None,
-        managed: None,
-        held: false,
-        ordered: false,
-    }
+    PortConfig::new(rate, seconds(link.delay_s), limit)
 }
 
 fn seconds(value: f64) -> Duration {
