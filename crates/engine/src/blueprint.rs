@@ -106,18 +106,16 @@ impl Blueprint {
     /// the line spoils it, or whether it overtakes others.
     pub(crate) fn needs_turns(&self, port: PortId) -> bool {
         let (config, losses) = &self.ports[port.index()];
-        self.is_planned(port)
-            || config.jitter.as_ref().is_some_and(Jitter::overtakes)
+        config.jitter.as_ref().is_some_and(Jitter::overtakes)
             || config.decides_on_departure()
             || !losses.iter().all(Loss::is_before_queue)
     }
 
-    /// Whether schedules change a port, or it is a queue of several ways or serves one.
-    pub(crate) fn is_planned(&self, port: PortId) -> bool {
-        self.queues
-            .iter()
-            .any(|queue| queue.port == port || queue.transmitters().any(|one| one == port))
-            || self.schedules.iter().any(|schedule| schedule.ports().any(|one| one == port))
+    /// The ports that schedules change, and the queues of several ways with the ports that serve them.
+    pub(crate) fn planned(&self) -> BTreeSet<PortId> {
+        let queues = self.queues.iter();
+        let queues = queues.flat_map(|queue| queue.transmitters().chain([queue.port]));
+        queues.chain(self.schedules.iter().flat_map(Schedule::ports)).collect()
     }
 
     /// The instant before which runs of both are the same: nothing at or after it may be shared.
@@ -140,10 +138,8 @@ impl Blueprint {
         if !alike {
             return Time::ZERO;
         }
-        let planned = |&port: &PortId| self.is_planned(port);
-        let mut planned = PortId::all().take(self.ports.len()).filter(planned);
         let same_port = |port: PortId| self.ports[port.index()] == other.ports[port.index()];
-        if !planned.all(same_port) || !self.same_way(other, &[]) {
+        if !self.planned().into_iter().all(same_port) || !self.same_way(other, &[]) {
             return Time::ZERO;
         }
         let same = self.controls.iter().zip(&other.controls).take_while(|(a, b)| a == b).count();

@@ -81,8 +81,8 @@ impl Reference {
     /// See [`crate::Simulation::continue_as`].
     pub(crate) fn continue_as(&mut self, blueprint: &Blueprint, past: &[Control]) {
         // What happens by plan is the same in both worlds, and so are the ports that it concerns.
-        let replaced =
-            |(id, port): (PortId, &Port)| port.is_untouched() && !blueprint.is_planned(id);
+        let planned = blueprint.planned();
+        let replaced = |(id, port): (PortId, &Port)| port.is_untouched() && !planned.contains(&id);
         let untouched: Vec<bool> = PortId::all().zip(&self.ports).map(replaced).collect();
         let ports = self.ports.iter_mut().zip(&blueprint.ports).zip(&untouched);
         for ((port, (config, losses)), &untouched) in ports {

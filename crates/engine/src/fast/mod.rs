@@ -69,13 +69,14 @@ impl Fast {
         stepped: impl Fn(PortId) -> bool,
     ) -> Self {
         let calendar = first_alarms(blueprint, model);
+        let planned = blueprint.planned();
         let mut wants: Vec<Wants> = PortId::all()
             .take(blueprint.ports.len())
             .map(|id| Wants {
                 watched: model.observer.watches(id),
                 tallied: false,
                 counted: false,
-                stepped: stepped(id) || blueprint.needs_turns(id),
+                stepped: stepped(id) || planned.contains(&id) || blueprint.needs_turns(id),
             })
             .collect();
         blueprint.tallied.iter().for_each(|&port| wants[port.index()].tallied = true);
@@ -192,7 +193,8 @@ impl Fast {
         self.stale = true;
         let ids = self.ports.ids();
         // What happens by plan is the same in both worlds, and so are the ports that it concerns.
-        let replaced = |id| self.ports.get(id).is_untouched() && !blueprint.is_planned(id);
+        let planned = blueprint.planned();
+        let replaced = |id| self.ports.get(id).is_untouched() && !planned.contains(&id);
         let untouched: Vec<bool> = ids.map(replaced).collect();
         for (id, (config, losses)) in PortId::all().zip(&blueprint.ports) {
             if untouched[id.index()] {

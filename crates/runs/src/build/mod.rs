@@ -201,6 +201,7 @@ fn classes(plan: &Plan) -> Arc<[u8]> {
 
 fn ports(plan: &Plan, classes: &Arc<[u8]>, streams: Streams) -> Vec<PortConfig> {
     let mut ports = Vec::with_capacity(2 * plan.links.len());
+    let moved = planned::moved(plan);
     for (number, link) in plan.links.iter().enumerate() {
         let own = draw(&link.directions[0].delay, streams, || format!("links/{}/delay", link.name));
         let over = link.over.iter().fold(own, |sum, &hop| sum + delay_of(&ports, hop));
@@ -226,7 +227,7 @@ fn ports(plan: &Plan, classes: &Arc<[u8]>, streams: Streams) -> Vec<PortConfig> 
                     streams.stream(&format!("links/{}/queue{way}", link.name))
                 }),
                 held: link.voq.is_some(),
-                ordered: planned::ordered(plan, (number, direction)),
+                ordered: !port.overtaking && moved.contains(&(number, direction)),
             });
         }
     }

@@ -1,5 +1,7 @@
 //! Virtual output queues, and what changes by plan.
 
+use std::collections::BTreeSet;
+
 use optcp_engine::QueueSpec;
 use optcp_net::schedule::{Change, Schedule, Step};
 use optcp_net::{Hop, Label, Paths, PortId};
@@ -63,12 +65,10 @@ pub(super) fn schedules(plan: &Plan) -> Vec<Schedule> {
     plan.schedules.iter().map(of).collect()
 }
 
-/// Whether packets on a port keep their order although its delay changes.
-pub(super) fn ordered(plan: &Plan, hop: DirectedLink) -> bool {
-    let moves = |&(other, change): &(DirectedLink, ChangePlan)| {
-        other == hop && matches!(change, ChangePlan::Delay(_))
-    };
-    let mut steps = plan.schedules.iter().flat_map(|schedule| &schedule.steps);
-    !plan.links[hop.0].directions[hop.1].overtaking
-        && steps.any(|step| step.changes.iter().any(moves))
+/// The ports whose delay changes.
+pub(super) fn moved(plan: &Plan) -> BTreeSet<DirectedLink> {
+    let steps = plan.schedules.iter().flat_map(|schedule| &schedule.steps);
+    let changes = steps.flat_map(|step| &step.changes);
+    let moves = changes.filter(|(_, change)| matches!(change, ChangePlan::Delay(_)));
+    moves.map(|&(hop, _)| hop).collect()
 }

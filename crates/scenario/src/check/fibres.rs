@@ -278,15 +278,8 @@ impl Network {
             queue: QueueLimit::Unlimited,
             discipline: Discipline::of(QueueKind::DropTail),
         };
-        let link = self.links.len();
-        let name = format!("bursts-{from}-{to}");
-        self.link.insert(name.clone(), link);
-        self.between.insert(between, vec![link]);
-        self.beside.entry(a).or_default().push(b);
-        self.beside.entry(b).or_default().push(a);
-        self.burst_links.push((i, link));
-        self.links.push(LinkPlan {
-            name,
+        let link = self.join(LinkPlan {
+            name: format!("bursts-{from}-{to}"),
             named: false,
             ends,
             directions: [port(there), port(back)],
@@ -297,5 +290,6 @@ impl Network {
             wavelengths: None,
             entry: None,
         });
+        self.burst_links.push((i, link));
     }
 }

@@ -309,15 +309,7 @@ impl Network {
             queue: back.limit.0,
             discipline: queues::discipline(back),
         };
-        let index = self.links.len();
-        self.link.insert(name.clone(), index);
-        let links = self.between.entry(ends).or_default();
-        links.push(index);
-        if links.len() == 1 {
-            self.beside.entry(a).or_default().push(b);
-            self.beside.entry(b).or_default().push(a);
-        }
-        self.links.push(LinkPlan {
+        self.join(LinkPlan {
             name,
             named: entry.name.is_some(),
             ends: [a, b],
@@ -330,6 +322,20 @@ impl Network {
             entry: i,
         });
         true
+    }
+
+    /// Adds a link of a new name, which paths may take, and returns its number.
+    pub(super) fn join(&mut self, link: LinkPlan) -> usize {
+        let (number, [a, b]) = (self.links.len(), link.ends);
+        self.link.insert(link.name.clone(), number);
+        let links = self.between.entry((a.min(b), a.max(b))).or_default();
+        links.push(number);
+        if links.len() == 1 {
+            self.beside.entry(a).or_default().push(b);
+            self.beside.entry(b).or_default().push(a);
+        }
+        self.links.push(link);
+        number
     }
 
     /// Adds a circuit over ports, like the port that it replaces; its other direction stands idle.

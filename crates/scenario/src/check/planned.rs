@@ -91,15 +91,7 @@ impl Network {
             }
         };
         let directions = [port(0), port(1)];
-        self.link.insert(entry.name.clone(), self.links.len());
-        let ends = (a.min(b), a.max(b));
-        let links = self.between.entry(ends).or_default();
-        links.push(self.links.len());
-        if links.len() == 1 {
-            self.beside.entry(a).or_default().push(b);
-            self.beside.entry(b).or_default().push(a);
-        }
-        self.links.push(LinkPlan {
+        self.join(LinkPlan {
             name: entry.name.clone(),
             named: true,
             ends: [a, b],
@@ -356,12 +348,7 @@ fn changes_of(
                 .at(&at("queue"), format!("the queue of `{name}` changes"))
                 .label("its discipline keeps packets itself, and has one limit");
         }
-        let holds_nothing = match queue.0 {
-            crate::plan::QueueLimit::Packets(packets) => packets == 0,
-            crate::plan::QueueLimit::Bytes(bytes) => bytes.count() == 0,
-            crate::plan::QueueLimit::Unlimited => false,
-        };
-        if holds_nothing {
+        if queue.0.is_nothing() {
             problems.at(&at("queue"), "a queue that holds nothing passes nothing");
         }
         // What it loses for that comes before what it sends then.

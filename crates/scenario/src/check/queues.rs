@@ -3,7 +3,6 @@
 use optcp_net::{CLASSES, Discipline, QueueKind, Setting};
 use optcp_units::Duration;
 
-use crate::plan::QueueLimit;
 use crate::problem::Problems;
 use crate::schema::{Count, QueueEntry};
 use crate::tree::Step;
@@ -37,12 +36,7 @@ pub(super) fn check(
         Some(_) => [place, &[Step::from(key)]].concat(),
         None => place.to_vec(),
     };
-    let empty = match queue.limit.0 {
-        QueueLimit::Packets(packets) => packets == 0,
-        QueueLimit::Bytes(bytes) => bytes.count() == 0,
-        QueueLimit::Unlimited => false,
-    };
-    if empty {
+    if queue.limit.0.is_nothing() {
         problems
             .at(&at("limit"), "a queue that holds nothing passes nothing")
             .label("must hold a packet: the one in transmission counts");

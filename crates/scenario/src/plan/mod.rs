@@ -33,6 +33,13 @@ pub enum QueueLimit {
     Unlimited,
 }
 
+impl QueueLimit {
+    /// Whether it lets no packet in at all, which no queue may.
+    pub(crate) fn is_nothing(self) -> bool {
+        matches!(self, Self::Packets(0)) || self == Self::Bytes(Bytes::ZERO)
+    }
+}
+
 /// A count beyond what ports know is no limit.
 impl From<QueueLimit> for optcp_net::QueueLimit {
     fn from(limit: QueueLimit) -> Self {
