@@ -11,7 +11,7 @@ from optcp.axes import Axis
 from optcp.cells import Cells
 from optcp.outage.study import SENDERS
 from optcp.papers import judge
-from optcp.papers.assume import Assumed, built_in, not_negative, positive_int
+from optcp.papers.assume import Assumed, built_in, not_negative, overrides, positive_int
 from optcp.papers.exhibit import Exhibit, Findings, Setup, rows
 from optcp.papers.outage.law import SEGMENT_BITS
 from optcp.papers.outage.paper import PAPER, not_run, scenario
@@ -84,7 +84,7 @@ def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
     """Every recovery, return and length of the backup."""
     rate_mbps, jitter_ms = float(chosen["rate_mbps"]), float(chosen["jitter_ms"])
     quick = options.size.is_quick
-    settings = [pair for one in ASSUMED for pair in one.overrides(chosen[one.name])]
+    settings = overrides(ASSUMED, chosen)
     axes = {
         "recovery": {name: _sender(of) for name, of in RECOVERIES.items()},
         "revert": REVERTS,

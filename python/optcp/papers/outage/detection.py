@@ -20,6 +20,7 @@ from optcp.papers.outage.population import (
     network,
     per_cent_of,
     rows_of,
+    seeds,
     side,
     world,
 )
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from optcp.papers.exhibit import Chosen, Found
     from optcp.papers.judge import Part
     from optcp.papers.model import Key
-    from optcp.papers.options import Options, Size
+    from optcp.papers.options import Options
     from optcp.study import Grid
 
 MECHANISM = "ti-lfa"
@@ -91,11 +92,6 @@ def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
 def _detected(detection_ms: int, **more: str) -> dict[str, str]:
     stop = {"stop": f"{4.1 + window_s(detection_ms):g} s"}
     return {"parameters.detection": f"{detection_ms} ms", **stop, **more}
-
-
-def seeds(_: str, size: Size) -> int:
-    """One draw of hosts: failures are the unit."""
-    return size.seeds or 1
 
 
 def find(found: Found) -> Findings:

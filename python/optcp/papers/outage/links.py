@@ -23,6 +23,7 @@ from optcp.papers.outage.population import (
     inside,
     network,
     rows_of,
+    seeds,
     side,
     world,
 )
@@ -85,11 +86,6 @@ def _grids(assumed: Assumptions, options: Options) -> dict[str, Grid]:
 def networks(size: Size) -> list[str]:
     """All of them; a quick look has one."""
     return [QUICK_NETWORK] if size.is_quick else list(NETWORKS)
-
-
-def seeds(_: str, size: Size) -> int:
-    """One draw of hosts: failures are the unit."""
-    return size.seeds or 1
 
 
 SETUP = Setup(PAPER, None, grids, seeds, ASSUMED)

@@ -17,6 +17,7 @@ from optcp.papers.outage.population import (
     network,
     per_cent_of,
     rows_of,
+    seeds,
     side,
     world,
 )
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from optcp.papers.exhibit import Chosen, Found
     from optcp.papers.judge import Part
     from optcp.papers.model import Key
-    from optcp.papers.options import Options, Size
+    from optcp.papers.options import Options
     from optcp.study import Grid
 
 NETWORKS = ("nobel-eu", "germany50")
@@ -65,11 +66,6 @@ def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
         axes = {"hold_s": {one: {"routing.hold": f"{one} s"} for one in HOLDS_S}, "failure": failure}
         found[f"{name}, held"] = grid(f"held tables on {name}", world(name, assumed), axes, options, held)
     return found
-
-
-def seeds(_: str, size: Size) -> int:
-    """One draw of hosts: failures are the unit."""
-    return size.seeds or 1
 
 
 def find(found: Found) -> Findings:

@@ -9,7 +9,7 @@ import numpy as np
 
 from optcp.outage.world import MSS_SHARE, Assumptions
 from optcp.papers import judge
-from optcp.papers.assume import Assumed, built_in, positive
+from optcp.papers.assume import Assumed, built_in, overrides, positive
 from optcp.papers.exhibit import Exhibit, Findings, Setup, rows
 from optcp.papers.outage.paper import PAPER, not_run, scenario, senders
 from optcp.papers.outage.short import Flows, points
@@ -102,7 +102,7 @@ def world(chosen: Chosen) -> list[tuple[str, str]]:
     arrivals = 1e6 * float(chosen["short_mbps"]) * MSS_SHARE / 8 / mean_bytes
     queue_bytes = 125 * float(chosen["queue_ms"]) * float(chosen["lightpath_mbps"])
     return [
-        *(pair for one in ASSUMED for pair in one.overrides(chosen[one.name])),
+        *overrides(ASSUMED, chosen),
         ("parameters.queue", f"{queue_bytes:.0f} B"),
         ("parameters.arrivals", f"{arrivals:.4g} flows/s"),
         ("flows.1.sizes", points("web-search", clamp_mb)),

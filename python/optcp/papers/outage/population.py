@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from optcp.papers.exhibit import Chosen
     from optcp.papers.judge import Part
     from optcp.papers.model import Key, Row
-    from optcp.papers.options import Options
+    from optcp.papers.options import Options, Size
     from optcp.study import Grid
 
 NETWORKS = {name: f"sndlib/{name}" for name in ("abilene", "geant", "nobel-eu", "germany50")}
@@ -70,6 +70,11 @@ def grid(
 ) -> Grid:  # fmt: skip
     """A grid of worlds of one network."""
     return study.grid(title, of, axes, settings, digest=options.digest, fork=options.fork, check=options.check)
+
+
+def seeds(_: str, size: Size) -> int:
+    """One draw of hosts: failures are the unit."""
+    return size.seeds or 1
 
 
 def side(name: str, value: Resampled, towards: judge.Side, unit: str) -> Part:

@@ -16,7 +16,7 @@ from optcp.papers.assume import Assumed, overrides, positive, share
 from optcp.papers.exhibit import Exhibit, Findings, Setup
 from optcp.papers.outage import population
 from optcp.papers.outage.paper import PAPER
-from optcp.papers.outage.population import assumptions, cut, grid, network, per_cent_of, world
+from optcp.papers.outage.population import assumptions, cut, grid, network, per_cent_of, seeds, world
 from optcp.papers.plausible import Choices, Plausible, Span
 from optcp.papers.verdict import row
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from optcp.outage.world import Assumptions
     from optcp.papers.assume import Value
     from optcp.papers.exhibit import Chosen, Differences, Found
-    from optcp.papers.options import Options, Size
+    from optcp.papers.options import Options
     from optcp.study import Grid
 
 NETWORKS = ("abilene", "nobel-eu")
@@ -129,11 +129,6 @@ def _grids(assumed: Assumptions, settings: tuple[tuple[str, str], ...], options:
         }
         found[name] = grid(f"ranking on {name}", world(name, assumed), axes, options, dict(settings))
     return found
-
-
-def seeds(_: str, size: Size) -> int:
-    """One draw of hosts: failures are the unit."""
-    return size.seeds or 1
 
 
 def every_cost(found: Found) -> dict[str, Costs]:

@@ -8,7 +8,18 @@ from typing import TYPE_CHECKING
 from optcp.outage.study import CostsOf, failing, outages_ms, sender
 from optcp.papers.exhibit import Exhibit, Findings, Setup
 from optcp.papers.outage.paper import PAPER, not_run
-from optcp.papers.outage.population import ASSUMED, assumptions, cut, grid, inside, network, per_cent_of, rows_of, world
+from optcp.papers.outage.population import (
+    ASSUMED,
+    assumptions,
+    cut,
+    grid,
+    inside,
+    network,
+    per_cent_of,
+    rows_of,
+    seeds,
+    world,
+)
 from optcp.papers.verdict import row
 
 if TYPE_CHECKING:
@@ -16,7 +27,7 @@ if TYPE_CHECKING:
     from optcp.papers.exhibit import Chosen, Found
     from optcp.papers.judge import Part
     from optcp.papers.model import Key
-    from optcp.papers.options import Options, Size
+    from optcp.papers.options import Options
     from optcp.study import Grid
 
 NETWORK = "abilene"
@@ -43,11 +54,6 @@ def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
         }
         found[str(rate)] = grid(f"abilene at {rate} Mb/s", world(NETWORK, assumed), axes, options, MECHANISM)
     return found
-
-
-def seeds(_: str, size: Size) -> int:
-    """One draw of hosts: failures are the unit."""
-    return size.seeds or 1
 
 
 def find(found: Found) -> Findings:

@@ -20,6 +20,7 @@ from optcp.papers.outage.population import (
     network,
     per_cent_of,
     rows_of,
+    seeds,
     side,
     world,
 )
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
     from optcp.papers.exhibit import Chosen, Found
     from optcp.papers.judge import Part
     from optcp.papers.model import Key
-    from optcp.papers.options import Options, Size
+    from optcp.papers.options import Options
     from optcp.study import Grid
 
 ACTING = ("none", "ti-lfa", "1+1")
@@ -81,11 +82,6 @@ def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
             }
             found[f"{name}, {kind}"] = grid(f"{kind}s of {name}", world(name, assumed), axes, options)
     return found
-
-
-def seeds(_: str, size: Size) -> int:
-    """One draw of hosts: failures are the unit."""
-    return size.seeds or 1
 
 
 def find(found: Found) -> Findings:

@@ -9,7 +9,7 @@ import numpy as np
 
 from optcp.outage.world import SIZES, Assumptions
 from optcp.papers import judge
-from optcp.papers.assume import Assumed, built_in, positive, positive_int, share
+from optcp.papers.assume import Assumed, built_in, overrides, positive, positive_int, share
 from optcp.papers.exhibit import Exhibit, Findings, Setup, rows
 from optcp.papers.outage.paper import PAPER, not_run, scenario, senders
 from optcp.papers.outage.path import way
@@ -74,7 +74,7 @@ def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
     """Lengths of the outage by round trip and sizes, and the flow whose end is lost."""
     quick = options.size.is_quick
     queue_bytes = 125 * float(chosen["queue_ms"]) * float(chosen["rate_mbps"])
-    settings = [pair for one in ASSUMED for pair in one.overrides(chosen[one.name])]
+    settings = overrides(ASSUMED, chosen)
     settings += [("parameters.queue", f"{queue_bytes:.0f} B"), ("stop", f"{FIRST_S + FAILURES * EVERY_S:g} s")]
     axes = {
         "sizes": {name: {"flows.0.sizes": points(name, float(chosen["clamp_mb"]))} for name in SIZES},

@@ -14,10 +14,9 @@ from optcp.outage.study import SENDERS
 from optcp.papers import judge
 from optcp.papers.assume import Assumed, positive_int
 from optcp.papers.exhibit import Exhibit, Findings, Setup, rows
-from optcp.papers.judge import Part
 from optcp.papers.model import Series
 from optcp.papers.outage import law, path
-from optcp.papers.outage.paper import PAPER, scenario
+from optcp.papers.outage.paper import PAPER, not_run, scenario
 from optcp.papers.verdict import row
 from optcp.stats import exact
 
@@ -25,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from optcp.papers.exhibit import Chosen, Found
+    from optcp.papers.judge import Part
     from optcp.papers.model import Key, Row
     from optcp.papers.options import Options, Size
     from optcp.study import Done, Grid
@@ -221,7 +221,8 @@ def find(found: Found) -> Findings:
     middle = path.way(RTT_MS, PLACE, rate_bps)
     cases = list(Runs(done["cases"], middle, 1e-3))
     shown = [one for back in cases for one in of_case(back)]
-    claims: dict[str, list[Part] | dict[str, list[Part]]] = {"outage-staircase": climbs([*cases])}
+    long = list(Runs(done["stretch"], middle, 1.0)) if "stretch" in done else []
+    claims: dict[str, list[Part] | dict[str, list[Part]]] = {"outage-staircase": climbs([*cases, *long])}
     series: list[Series] = []
 
     clocks = [
@@ -253,19 +254,12 @@ def find(found: Found) -> Findings:
         )
     claims["outage-bbr-coasts"] = coasts(reaches)
 
-    if "stretch" in done:
-        backs = list(Runs(done["stretch"], middle, 1.0))
-        shown += of_stretch(backs)
-        claims["outage-staircase"] = climbs([*cases, *backs])
-        claims["outage-waits-as-long-again"] = {name: as_long_again(name, backs) for name in SENDERS}
+    if long:
+        shown += of_stretch(long)
+        claims["outage-waits-as-long-again"] = {name: as_long_again(name, long) for name in SENDERS}
     else:
         claims["outage-waits-as-long-again"] = [not_run("long outages")]
     return Findings(shown, claims, series, NOTES)
-
-
-def not_run(what: str) -> Part:
-    """Stands for comparisons whose runs a quick look leaves out."""
-    return Part(f"{what}: not run", "undecided", not_run=True)
 
 
 def of_case(back: Back) -> list[Row]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from optcp.plots.intervals import marks, marks_across
 from optcp.plots.registry import Figure, draws
 from optcp.plots.svg import canvas, render
 
@@ -21,11 +22,7 @@ LEADS = {"static": ("16 packets", "#0072B2"), "1200": ("50 packets from 1200 us 
 def _points(panel: Axes, rows: list[Row], axis: str, colour: str, label: str) -> None:
     """Values with their intervals over an axis, and what was printed as crosses."""
     x = [float(one.key[axis]) for one in rows]
-    y = [one.value for one in rows]
-    ends = [[one.value - (one.ci95[0] or one.value), (one.ci95[1] or one.value) - one.value] for one in rows]
-    panel.errorbar(
-        x, y, yerr=list(zip(*ends, strict=True)), color=colour, marker="o", markersize=4, capsize=2, label=label
-    )
+    marks(panel, x, rows, colour, label, "o-")
     printed = [(place, one.paper) for place, one in zip(x, rows, strict=True) if one.paper is not None]
     if printed:
         panel.plot(*zip(*printed, strict=True), "x", color=PRINTED, markersize=7, label="printed", zorder=3)
@@ -82,12 +79,8 @@ def variants(result: Result) -> list[Figure]:
         panel = figure.subplots()
         for lead, (label, colour) in LEADS.items():
             these = [one for one in rows if str(one.key["resize_us"]) == lead]
-            ends = [[one.value - (one.ci95[0] or one.value), (one.ci95[1] or one.value) - one.value] for one in these]
             heights = [names.index(str(one.key["tcp"])) for one in these]
-            panel.errorbar(
-                [one.value for one in these], heights, xerr=list(zip(*ends, strict=True)), fmt="o", color=colour,
-                markersize=4, capsize=2, label=label,
-            )  # fmt: skip
+            marks_across(panel, these, heights, colour, label)
             printed = [(one.paper, height) for one, height in zip(these, heights, strict=True) if one.paper is not None]
             if printed:
                 panel.plot(*zip(*printed, strict=True), "x", color=PRINTED, markersize=7, label="printed", zorder=3)

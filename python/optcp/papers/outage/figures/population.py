@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from optcp.papers.outage.population import network
+from optcp.plots.bars import lengths
 from optcp.plots.network import of_costs
 from optcp.plots.registry import Figure, draws
 from optcp.plots.svg import canvas, render
@@ -30,8 +31,7 @@ def _distinct(rows: Iterable[Row], name: str) -> list[str]:
 
 def _at(panel: Axes, row: Row, height: float, marker: str, colour: str, label: str) -> None:
     """A value with its interval, at a height."""
-    low, high = row.ci95
-    ends = [[row.value - (low or row.value)], [(high or row.value) - row.value]]
+    ends = lengths([row])
     panel.errorbar(
         row.value, height, xerr=ends, fmt=marker, color=colour, markersize=4, elinewidth=0.9, label=label, capsize=2
     )
@@ -129,13 +129,7 @@ def detection(result: Result) -> list[Figure]:
                 ]
                 if curve:
                     x, y = [float(one.key["detection_ms"]) for one in curve], [one.value for one in curve]
-                    ends = [
-                        [one.value - (one.ci95[0] or one.value), (one.ci95[1] or one.value) - one.value]
-                        for one in curve
-                    ]
-                    panel.errorbar(
-                        x, y, yerr=list(zip(*ends, strict=True)), color=colour, marker="o", markersize=3, label=network
-                    )
+                    panel.errorbar(x, y, yerr=lengths(curve), color=colour, marker="o", markersize=3, label=network)
             panel.set_xscale("log")
             panel.set_yscale("log")
             _decades(panel.xaxis)
