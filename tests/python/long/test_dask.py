@@ -45,11 +45,13 @@ def worker(place, address):
 def scheduler(place):
     """The address of a scheduler, and its process; those that are added to it end with it."""
     processes = [dask(place, "scheduler", "--port", "0", "--scheduler-file", "scheduler.json")]
+    written = place / "scheduler.json"
     try:
         deadline = time.monotonic() + 30
-        while not (place / "scheduler.json").is_file() and time.monotonic() < deadline:
+        # The file is there before its text is, which ends with a brace.
+        while not (written.is_file() and written.read_text().rstrip().endswith("}")) and time.monotonic() < deadline:
             time.sleep(0.05)
-        yield json.loads((place / "scheduler.json").read_text())["address"], processes
+        yield json.loads(written.read_text())["address"], processes
     finally:
         for process in processes:
             # A worker that is asked to go while its scheduler goes may wait for it.
