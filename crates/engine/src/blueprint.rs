@@ -32,6 +32,8 @@ pub struct FlowSpec {
     pub data: Label,
     /// Where its ACKs enter the network.
     pub acks: Label,
+    /// The queue that tells the sender over which way it is served.
+    pub told_by: Option<PortId>,
 }
 
 /// A source of datagrams, which asks nobody how much it may send.
@@ -62,6 +64,8 @@ pub struct QueueSpec {
     pub ways: Vec<Vec<PortId>>,
     /// Over which way it is served at the start.
     pub served: Option<u8>,
+    /// How long it takes until senders know over which way it is served, if it tells them.
+    pub notify: Option<Duration>,
 }
 
 impl QueueSpec {

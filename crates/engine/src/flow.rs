@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use optcp_net::{FlowId, Label, Packet};
+use optcp_net::{FlowId, Label, Packet, PortId};
 use optcp_tcp::{Ack, Receiver, Sender, Seq};
 use optcp_units::{Bytes, Time};
 use slab::Slab;
 
-use crate::FlowSpec;
+use crate::{FlowSpec, QueueSpec};
 
 /// A flow's two ends and where they put their packets.
 #[derive(Clone, Debug)]
@@ -16,6 +16,8 @@ pub(crate) struct Flow {
     pub(crate) receiver: Receiver,
     pub(crate) data: Label,
     pub(crate) acks: Label,
+    /// The queue that tells the sender over which way it is served.
+    pub(crate) told_by: Option<PortId>,
     /// The size of an ACK that carries no SACK blocks.
     plain_ack: u16,
     /// Pending calendar entries of the sender's and the receiver's timer: each timer has one at
@@ -36,9 +38,20 @@ impl Flow {
             receiver,
             data: spec.data,
             acks: spec.acks,
+            told_by: spec.told_by,
             plain_ack: wire(spec.config.ack_wire_size(&Ack::cumulative(Seq::ZERO))),
             timer_entries: [Time::MAX; 2],
         }
+    }
+
+    /// The same where one of `queues` may tell the sender over which way it is served.
+    pub(crate) fn of(spec: &FlowSpec, queues: &[QueueSpec]) -> Self {
+        let mut flow = Flow::new(spec);
+        if let Some(queue) = queues.iter().find(|queue| Some(queue.port) == spec.told_by) {
+            let ways = u8::try_from(queue.ways.len()).expect("ways are numbered in a byte");
+            flow.sender.divide(ways, queue.served.unwrap_or(0));
+        }
+        flow
     }
 
     /// The packet that carries an ACK.

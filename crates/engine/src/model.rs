@@ -68,7 +68,7 @@ impl<O: Observer> Model<O> {
             core: blueprint.core.clone(),
             assembler_at,
             planned: Planned::new(blueprint),
-            flows: blueprint.flows.iter().map(Flow::new).collect(),
+            flows: blueprint.flows.iter().map(|spec| Flow::of(spec, &blueprint.queues)).collect(),
             kept: KeptAcks::default(),
             datagrams: blueprint.datagrams.iter().map(Datagrams::new).collect(),
             counts: Counts::default(),
@@ -346,6 +346,15 @@ impl<O: Observer> Model<O> {
         let (seq, size, sack, marking) = (packet.seq, packet.size(), ack.sack, ack.marking);
         self.record(Record::Acknowledged { flow: id, seq, size, sack, marking });
         self.flows[id.index()].sender.handle_ack(now, &ack);
+    }
+
+    /// A sender is told over which network its data go. Whether it must be asked for segments now.
+    pub(crate) fn notice(&mut self, id: FlowId) -> bool {
+        let now = self.now();
+        let flow = &mut self.flows[id.index()];
+        let Some(queue) = flow.told_by else { return false };
+        let network = self.planned.known(queue, now);
+        flow.sender.change_network(now, network) && flow.sender.max_sent() > Seq::ZERO
     }
 
     /// The next segment that a sender sends now, if any.

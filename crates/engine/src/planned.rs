@@ -3,17 +3,23 @@
 //! # Models
 //! A queue without a transmitter of its own; the first ports of its ways are transmitters that take packets out of it, one
 //! whenever they have nothing to send, while the schedule says so. One that serves several queues takes them in turn, packet
-//! by packet. Which of the ways serves a queue, and what else schedules change, is an event.
+//! by packet. Which of the ways serves a queue, and what else schedules change, is an event. A queue may tell senders over which
+//! way it is served, which they know a time later; that none serves it is not told.
 //! # Source
-//! Virtual output queues behind which the network changes: M. K. Mukerjee and others, NSDI 2020; their switch in Click.
+//! Virtual output queues behind which the network changes: M. K. Mukerjee and others, NSDI 2020; their switch in Click. Switches
+//! that tell senders which network is in use: S. Chen and others, SIGCOMM 2022.
 //! # Parameters
 //! Those of a [`QueueSpec`], and [`optcp_net::schedule::Schedule`].
 //! # Limits
-//! A transmitter that is out of service takes nothing, and knows at once that it is.
+//! A transmitter that is out of service takes nothing, and knows at once that it is. What queues tell takes no room in the network,
+//! is not lost, and takes as long to all senders.
+
+use std::collections::VecDeque;
 
 use optcp_des::{Calendar, Class, Key};
-use optcp_net::PortId;
 use optcp_net::schedule::{Change, Progress};
+use optcp_net::{FlowId, PortId};
+use optcp_units::Time;
 
 use crate::blueprint::{Blueprint, QueueSpec};
 
@@ -34,6 +40,16 @@ struct Server {
     turn: usize,
 }
 
+/// What senders know of a queue.
+#[derive(Clone, Debug, Default)]
+struct Told {
+    flows: Vec<FlowId>,
+    /// Over which way it is served, as far as they know.
+    known: u8,
+    /// What they have yet to hear, and when.
+    pending: VecDeque<(Time, u8)>,
+}
+
 /// Queues, their transmitters, and how far schedules have come.
 #[derive(Clone, Debug)]
 pub(crate) struct Planned {
@@ -41,8 +57,22 @@ pub(crate) struct Planned {
     roles: Vec<Role>,
     queues: Vec<QueueSpec>,
     servers: Vec<Server>,
+    /// By queue.
+    told: Vec<Told>,
     schedules: Vec<Progress>,
     ports: u32,
+}
+
+impl Told {
+    fn new(queue: &QueueSpec, blueprint: &Blueprint) -> Self {
+        let flows = FlowId::all().zip(&blueprint.flows);
+        let hears = flows.filter(|(_, flow)| flow.told_by == Some(queue.port));
+        Told {
+            flows: hears.map(|(id, _)| id).collect(),
+            known: queue.served.unwrap_or(0),
+            pending: VecDeque::new(),
+        }
+    }
 }
 
 impl Planned {
@@ -51,6 +81,7 @@ impl Planned {
             roles: Vec::new(),
             queues: blueprint.queues.clone(),
             servers: Vec::new(),
+            told: blueprint.queues.iter().map(|queue| Told::new(queue, blueprint)).collect(),
             schedules: blueprint.schedules.iter().cloned().map(Progress::new).collect(),
             ports: u32::try_from(blueprint.ports.len()).expect("fewer than 2^30 ports"),
         };
@@ -116,6 +147,39 @@ impl Planned {
             unreachable!("what is served is a queue of several ways")
         };
         self.serve(queue as usize, way)
+    }
+
+    /// A queue is served over this of its ways from now on: which senders hear of it, and when.
+    pub(crate) fn notify(
+        &mut self,
+        port: PortId,
+        way: Option<u8>,
+        now: Time,
+    ) -> Option<(Time, &[FlowId])> {
+        let Role::Queue(queue) = self.role(port) else { return None };
+        let due = now + self.queues[queue as usize].notify?;
+        let told = &mut self.told[queue as usize];
+        match told.pending.back_mut().filter(|(at, _)| *at == due) {
+            // They hear of the last change of an instant.
+            Some((_, last)) => *last = way?,
+            None => told.pending.push_back((due, way?)),
+        }
+        Some((due, &told.flows))
+    }
+
+    /// Over which way the queue is served of which a sender hears, as far as it knows now.
+    pub(crate) fn known(&mut self, port: PortId, now: Time) -> u8 {
+        let Role::Queue(queue) = self.role(port) else {
+            unreachable!("what tells senders is a queue of several ways")
+        };
+        let told = &mut self.told[queue as usize];
+        while let Some(&(due, way)) = told.pending.front()
+            && due <= now
+        {
+            told.known = way;
+            told.pending.pop_front();
+        }
+        told.known
     }
 
     /// The next step of a schedule: how many changes it has, and its number for [`change`](Self::change).

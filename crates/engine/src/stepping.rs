@@ -8,6 +8,7 @@ use crate::alarms::Alarms;
 use crate::departures;
 use crate::model::Model;
 use crate::observe::{Observer, Record};
+use crate::timers::Alarm;
 
 /// A kernel in which the departures of the ports in question are events.
 pub(crate) trait Stepping: Alarms {
@@ -86,6 +87,9 @@ pub(crate) trait Stepping: Alarms {
                 }
             }
             Change::Serve(_, way) => {
+                if let Some((due, flows)) = model.planned.notify(id, way, now) {
+                    flows.iter().for_each(|&flow| calendar.push(Alarm::Notice.key(flow, due)));
+                }
                 if let Some(transmitter) = model.planned.serve_port(id, way) {
                     self.feed(model, transmitter);
                 }

@@ -37,6 +37,8 @@ pub(crate) enum Alarm {
     Datagram = 3,
     /// A burst leaves because its time is over. Assemblers are numbered behind flows and sources.
     Burst = 4,
+    /// A sender is told over which network its data go.
+    Notice = 5,
     /// A flow's application writes. Ordinals from this one on count segments.
     Write = 1 << 30,
     /// The control packet of an assembler's burst comes to a burst switch. Ordinals from this one on count
@@ -60,6 +62,7 @@ impl Alarm {
             2 => Alarm::Receiver,
             3 => Alarm::Datagram,
             4 => Alarm::Burst,
+            5 => Alarm::Notice,
             write if write < Alarm::SetUp as u32 => Alarm::Write,
             _ => Alarm::SetUp,
         }

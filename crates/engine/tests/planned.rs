@@ -55,7 +55,7 @@ fn queue(
     let next = world.paths.add(behind);
     let data = world.paths.add(Hop::Forward { port, next });
     source(world, data, count);
-    world.queues.push(QueueSpec { port, ways: each, served });
+    world.queues.push(QueueSpec { port, ways: each, served, notify: None });
     port
 }
 

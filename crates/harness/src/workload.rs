@@ -100,6 +100,7 @@ fn dumbbell(tcp: Tcp, flows: u32, seconds: u64) -> Blueprint {
             ack_clock_phase: Duration::ZERO,
             data: paths.entry(2 * flow, &there),
             acks: paths.entry(2 * flow + 1, &back),
+            told_by: None,
         });
     }
     let stop = Time::ZERO + Duration::from_secs(seconds);

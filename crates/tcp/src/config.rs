@@ -54,6 +54,14 @@ registry! {
 }
 
 registry! {
+    /// What a sender knows of the path, for all of it or for each network that it leads over by turns.
+    pub enum PathState ("path_state") {
+        "one" => One: "one for the connection", "RFC 5681; RFC 6298";
+        "per-network" => PerNetwork: "a window, losses and round trips for each network of which a virtual output queue tells", "Chen et al. 2022 (TDTCP)";
+    }
+}
+
+registry! {
     /// How the retransmission timer is estimated.
     pub enum RttKind ("rtt") {
         "rfc6298" => Rfc6298: "exact measurements; RTO = SRTT + max(G, 4 RTTVAR)", "RFC 6298 section 2";
@@ -220,6 +228,8 @@ pub struct Config {
     pub congestion: CongestionKind,
     /// What single controllers choose beside.
     pub controllers: ControllerKeys,
+    /// Whether each network has a window, losses and round trips of its own, with SACK.
+    pub path_state: PathState,
     /// What an ACK counts for when the window grows.
     pub ack_counting: AckCounting,
     /// What may end slow start before a loss does.

@@ -11,6 +11,7 @@ mod ecn;
 mod idle;
 mod info;
 mod marks;
+mod networks;
 mod pacing;
 pub mod profile;
 mod ranges;
@@ -40,6 +41,7 @@ pub const FAMILIES: &[optcp_units::registry::Family] = &[
     config::RateReduction::FAMILY,
     config::AfterTimeout::FAMILY,
     config::CongestionKind::FAMILY,
+    config::PathState::FAMILY,
     config::Increase::FAMILY,
     config::CubicVersion::FAMILY,
     config::AckCounting::FAMILY,

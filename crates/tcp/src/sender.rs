@@ -5,7 +5,7 @@ use std::sync::Arc;
 use optcp_units::{Bytes, Duration, Marking, Time};
 
 use crate::acknowledgment::{Ack, Timestamp};
-use crate::config::{Config, Measurement, TimeoutBasis, WindowValidation};
+use crate::config::{Config, Measurement, PathState, TimeoutBasis, WindowValidation};
 use crate::ecn::Feedback;
 use crate::info::{CongestionState, Tally, TcpInfo};
 use crate::recovery::LossRecovery;
@@ -137,6 +137,25 @@ impl Sender {
         self.tcb.allowance = u32::MAX;
     }
 
+    /// Its data go over one of `networks` networks at a time, at present over `present`: keeps what it knows of each apart, if
+    /// it was made to (`path_state`) and goes by SACK. To be said before it starts.
+    pub fn divide(&mut self, networks: u8, present: u8) {
+        if self.tcb.config.path_state == PathState::PerNetwork {
+            self.recovery.divide(&mut self.tcb, networks, present);
+        }
+    }
+
+    /// Whether it keeps apart what it knows of several networks.
+    #[must_use]
+    pub const fn is_divided(&self) -> bool {
+        self.tcb.networks.is_some()
+    }
+
+    /// It is told over which network its data go from now on: whether that is another one.
+    pub fn change_network(&mut self, now: Time, network: u8) -> bool {
+        self.recovery.change_network(&mut self.tcb, now, network)
+    }
+
     /// The receiver's window is `segments` from now on.
     pub fn set_receiver_window(&mut self, segments: u32) {
         self.tcb.set_receiver_window(segments);
@@ -173,6 +192,7 @@ impl Sender {
             let again = self.counts.timeouts > u64::from(tcb.config.syn_retransmissions_forgiven);
             let initial = if again { 1 } else { tcb.config.initial_window };
             tcb.window.cwnd = f64::from(initial) * tcb.mss();
+            tcb.open_networks(tcb.window.cwnd);
             if lost {
                 tcb.forget_lost_syn();
                 tcb.tell_feedback();

@@ -14,6 +14,7 @@ use crate::congestion::{CongestionControl, SlowStart, WindowUse};
 use crate::delivery::DeliveryRate;
 use crate::info::Tally;
 use crate::marks::EcnSender;
+use crate::networks::Networks;
 use crate::pacing::{Pacer, UNMEASURED};
 use crate::rtt::{RetransmissionTimer, Span};
 use crate::seq::Seq;
@@ -33,7 +34,7 @@ pub struct Tcb {
     /// Whether it matters when a segment leaves: to pacing, or to the rate of delivery.
     pub(crate) times_departures: bool,
     /// Where the sender's clock stands at time zero.
-    clock_phase: Duration,
+    pub(crate) clock_phase: Duration,
     pub(crate) window: Window,
     /// `mss` in bytes, as windows count them.
     mss: f64,
@@ -56,7 +57,7 @@ pub struct Tcb {
     /// One past the last segment of the transfer.
     pub(crate) end: Seq,
     /// How the window was used, where that decides its growth.
-    window_use: WindowUse,
+    pub(crate) window_use: WindowUse,
     /// Duplicate ACKs in a row.
     pub(crate) duplicates: u32,
     /// `max` when the window was last reduced: RFC 6582's `recover`, plus one.
@@ -71,6 +72,8 @@ pub struct Tcb {
     pub(crate) limited_sent: u32,
     /// Window-permitted segments that may still be sent before the next input.
     pub(crate) allowance: u32,
+    /// What is known of each network, if that is kept apart; what is above is of one of them then.
+    pub(crate) networks: Option<Box<Networks>>,
 }
 
 impl Tcb {
@@ -107,6 +110,7 @@ impl Tcb {
             limited: 0,
             limited_sent: 0,
             allowance: 0,
+            networks: None,
             config,
         };
         if !tcb.config.handshake {
@@ -140,9 +144,13 @@ impl Tcb {
         self.timer.begin_behind_lost_syn();
     }
 
-    /// Data sent and not yet acknowledged, in bytes (RFC 5681's FlightSize).
+    /// Data sent and not yet acknowledged, in bytes (RFC 5681's FlightSize); where networks are kept apart, that on one.
     pub(crate) fn flight(&self) -> f64 {
-        f64::from(self.max - self.una) * self.mss()
+        let segments = match &self.networks {
+            None => self.max - self.una,
+            Some(networks) => networks.outstanding,
+        };
+        f64::from(segments) * self.mss()
     }
 
     /// Segments that the receiver's window still takes, beyond the highest sent.
@@ -187,7 +195,7 @@ impl Tcb {
     }
 
     /// The beginning of the tick at which an echoed timestamp was read, `now` at the latest.
-    fn sent_at(&self, echo: Timestamp, now: Time) -> Time {
+    pub(crate) fn sent_at(&self, echo: Timestamp, now: Time) -> Time {
         let age = u64::from(self.stamp(now).wrapping_sub(echo));
         let read = self.ticks(now).saturating_sub(age) * self.config.timestamp_tick.as_ps();
         Time::from_ps(read.saturating_sub(self.clock_phase.as_ps()))
@@ -355,7 +363,14 @@ impl Tcb {
         rtt: Option<Duration>,
     ) -> AckEvent {
         let acked = ack.seq - self.una;
-        self.advance(ack.seq);
+        self.move_on(now, ack.seq);
+        self.observe(now, acked, delivered, rtt)
+    }
+
+    /// Everything below `ack` has arrived, and was not known to: restarts or stops the timer.
+    #[inline]
+    pub(crate) fn move_on(&mut self, now: Time, ack: Seq) {
+        self.advance(ack);
         self.duplicates = 0;
         self.limited_sent = 0;
         if self.outstanding() {
@@ -363,7 +378,6 @@ impl Tcb {
         } else {
             self.timer.stop();
         }
-        self.observe(now, acked, delivered, rtt)
     }
 
     /// Tells congestion control of `delivered` segments that an ACK tells of for the first time, `acked`
@@ -567,13 +581,13 @@ impl Tcb {
 }
 
 /// The initial slow-start threshold in bytes.
-fn initial_ssthresh(config: &Config) -> f64 {
+pub(crate) fn initial_ssthresh(config: &Config) -> f64 {
     let mss = config.mss.count() as f64;
     config.initial_ssthresh.map_or(f64::INFINITY, |segments| f64::from(segments) * mss)
 }
 
 /// What congestion control starts from.
-fn start(config: &Config, clock_phase: Duration) -> Start {
+pub(crate) fn start(config: &Config, clock_phase: Duration) -> Start {
     let paced = config.pacing != Pacing::None;
     let slow_start = SlowStart::new(config.slow_start, config.ack_counting, paced);
     Start { slow_start, clock_phase }

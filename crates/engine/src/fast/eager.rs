@@ -261,8 +261,9 @@ impl<'a> Survey<'a> {
             Hop::Deliver | Hop::Gate(_) | Hop::Bridge(_) | Hop::Bundle(_) => false,
         };
         let receiver = self.lone_pipe(delivered[0]) && alone(acks);
-        // An ACK does not overtake what the application writes before it comes.
-        let sender = self.lone_pipe(delivered[1]) && alone(data) && !sender.withholds();
+        // An ACK overtakes neither what the application writes before it comes, nor what the sender is told.
+        let waits = sender.withholds() || sender.is_divided();
+        let sender = self.lone_pipe(delivered[1]) && alone(data) && !waits;
         // Where every step of the circle could be taken early, one must wait for the others to go on.
         let all_early = receiver && sender && self.all_eager(data) && self.all_eager(acks);
         [receiver, sender && !all_early]

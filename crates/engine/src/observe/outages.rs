@@ -293,6 +293,7 @@ mod tests {
                 ack_clock_phase: Duration::ZERO,
                 data: label,
                 acks: label,
+                told_by: None,
             }))
         };
         let mss = config.mss.count();

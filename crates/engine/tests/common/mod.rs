@@ -166,6 +166,7 @@ impl WorldBuilder {
             ack_clock_phase: Duration::ZERO,
             data,
             acks,
+            told_by: None,
         });
     }
 

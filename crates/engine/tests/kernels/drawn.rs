@@ -442,7 +442,12 @@ impl Draw {
                 ways.push(vec![others[others.len() - 1][0]]);
             }
             let served = self.way_of(&ways);
-            self.world.queues.push(QueueSpec { port: queue, ways: ways.clone(), served });
+            self.world.queues.push(QueueSpec {
+                port: queue,
+                ways: ways.clone(),
+                served,
+                notify: None,
+            });
             self.served.push((first, queue, ways));
             self.served[self.served.len() - 1].clone()
         });

@@ -141,6 +141,7 @@ fn blueprint(case: &Case) -> Result<Blueprint, String> {
         ack_clock_phase: Duration::ZERO,
         data,
         acks,
+        told_by: None,
     };
     let stop = Time::ZERO + TIME_LIMIT;
     Ok(Blueprint {

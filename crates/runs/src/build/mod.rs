@@ -24,6 +24,7 @@ use optcp_net::{
 };
 use optcp_optical::protection::Outage;
 use optcp_tcp::Config;
+use optcp_tcp::config::PathState;
 use optcp_units::{Duration, Time};
 
 use optcp_scenario::plan::{
@@ -318,7 +319,10 @@ fn flows(
         let from = Time::ZERO + start;
         let writes =
             flow.writes.iter().map(|&(after, segments)| (from + after, segments)).collect();
+        // Who goes on as before need not hear of it.
+        let hears = config.path_state == PathState::PerNetwork;
         Some(FlowSpec {
+            told_by: planned::told_by(plan, flow).filter(|_| hears),
             clock_phase: clock("clock", config.tick),
             ack_clock_phase: clock("ack-clock", config.ack_delay.max(Duration::from_ps(1))),
             config,

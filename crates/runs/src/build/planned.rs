@@ -6,7 +6,7 @@ use optcp_engine::QueueSpec;
 use optcp_net::schedule::{Change, Schedule, Step};
 use optcp_net::{Hop, Label, Paths, PortId};
 
-use optcp_scenario::plan::{ChangePlan, DirectedLink, Plan, SchedulePlan, VoqPlan};
+use optcp_scenario::plan::{ChangePlan, DirectedLink, FlowPlan, Plan, SchedulePlan, VoqPlan};
 
 use super::places::port_id;
 
@@ -19,8 +19,15 @@ pub(super) fn queues(plan: &Plan) -> Vec<QueueSpec> {
         port: port_id((link, direction)),
         ways: ports_of(voq, direction),
         served: voq.served[direction],
+        notify: voq.notify,
     })
     .collect()
+}
+
+/// The queue on the way of a flow's data that tells senders over which way it is served.
+pub(super) fn told_by(plan: &Plan, flow: &FlowPlan) -> Option<PortId> {
+    let tells = |link: usize| plan.links[link].voq.as_ref().is_some_and(|voq| voq.notify.is_some());
+    flow.hops.iter().copied().find(|&(link, _)| tells(link)).map(port_id)
 }
 
 /// The ports of each way of a virtual output queue in a direction.

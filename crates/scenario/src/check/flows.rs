@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use optcp_routing::Routes;
-use optcp_tcp::config::Config;
+use optcp_tcp::config::{Config, PathState};
 use optcp_units::{Bytes, Duration, Time};
 
 use crate::library::Library;
@@ -57,6 +57,9 @@ pub(super) fn flows(
         let found = ways::ways(&way, plan, network, shortest, library, problems);
         let (Some(tcp), Some(found)) = (tcp, found) else { continue };
         let config = plan.tcp[tcp].1.clone();
+        if config.path_state == PathState::PerNetwork {
+            told(i, entry, &found.routes, network, problems);
+        }
         arrivals::check_keys(i, entry, problems);
         let comes = arrivals::arrivals(
             i,
@@ -125,6 +128,37 @@ pub(super) fn flows(
     }
     plan.flows.append(&mut drawn_routes);
     plan.flows.append(&mut routes_of_arrivals);
+}
+
+/// Reports senders with a state for each network that nobody tells which one is in use, or several do.
+fn told(
+    i: usize,
+    entry: &FlowsEntry,
+    routes: &[Route],
+    network: &Network,
+    problems: &mut Problems<'_>,
+) {
+    for route in routes {
+        let links = route.hops.iter().map(|&(link, _)| &network.links[link]);
+        let telling =
+            links.filter(|link| link.voq.as_ref().is_some_and(|voq| voq.notify.is_some()));
+        let names: Vec<&str> = telling.map(|link| link.name.as_str()).collect();
+        let (message, why) = match names[..] {
+            [_] => continue,
+            [] => (
+                "nothing tells its senders which network is in use".to_owned(),
+                "`path_state = \"per-network\"` needs a virtual output queue with `notify` on the path",
+            ),
+            _ => (
+                format!("{} tell its senders which network is in use", list(&names)),
+                "`path_state = \"per-network\"` goes by one virtual output queue with `notify`",
+            ),
+        };
+        let key = if entry.tcp.is_some() { "tcp" } else { "group" };
+        let message = format!("group `{}`: {message}", entry.group);
+        problems.at(place!["flows", i, key], message).label(why);
+        return;
+    }
 }
 
 /// The numbers that flows of a group with one member's name have taken so far.

@@ -68,7 +68,8 @@ impl Network {
             return None;
         }
         let ways = self.ways_of(i, entry, [a, b], problems)?;
-        let mut voq = VoqPlan { ways, served: [None; 2] };
+        let notify = entry.notify.map(|notify| notify.0);
+        let mut voq = VoqPlan { ways, served: [None; 2], notify };
         let there = served(&voq, &entry.served, place!["voqs", i, "served"], problems)?;
         let back = match &entry.reverse.served {
             None => there,

@@ -2,7 +2,7 @@
 
 use optcp_tcp::acknowledgment::MAX_SACK_BLOCKS;
 use optcp_tcp::config::{
-    AckKind, Config, CongestionKind, Ecn, Measurement, NeedsEcn, Pacing, RecoveryKind,
+    AckKind, Config, CongestionKind, Ecn, Measurement, NeedsEcn, Pacing, PathState, RecoveryKind,
     SlowStartKind,
 };
 use optcp_tcp::profile::Profile;
@@ -134,6 +134,7 @@ fn check(name: &str, config: &Config, problems: &mut Problems<'_>) {
         problems.at(place!["tcp", name, "dsack_undo"], message);
     }
     check_measures(name, config, problems);
+    check_path_state(name, config, problems);
     check_ecn(name, config, problems);
     let every_ack = config.measurement == Measurement::EveryAck;
     let measured = config.timestamps || (every_ack && config.recovery == RecoveryKind::Sack);
@@ -186,6 +187,27 @@ fn check_measures(name: &str, config: &Config, problems: &mut Problems<'_>) {
             finders.map(|kind| format!("`congestion = \"{}\"`", kind.name())).collect();
         let message = format!("`pacing = \"rate\"` needs {}", finders.join(" or "));
         problems.at(place!["tcp", name, "pacing"], message).label("no other finds a rate");
+    }
+}
+
+/// Reports what does not go with a state for each network.
+fn check_path_state(name: &str, config: &Config, problems: &mut Problems<'_>) {
+    if config.path_state == PathState::One {
+        return;
+    }
+    let mut needs = |what: &str, why: &str| {
+        let message = format!("`path_state = \"per-network\"` needs {what}");
+        problems.at(place!["tcp", name, "path_state"], message).label(why);
+    };
+    if config.recovery != RecoveryKind::Sack {
+        needs("`recovery = \"sack\"`", "only SACK tells which network lost a segment");
+    }
+    if config.ecn != Ecn::Off {
+        needs("`ecn = \"off\"`", "what a mark means for each network is not defined");
+    }
+    if config.congestion.wants_rates() {
+        let what = "a congestion control that goes by ACKs and losses";
+        needs(what, "the rate of delivery is that of the connection");
     }
 }
 

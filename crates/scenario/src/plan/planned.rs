@@ -12,6 +12,8 @@ pub struct VoqPlan {
     pub ways: Vec<WayPlan>,
     /// Over which of them each direction is served at the start; `None` is none.
     pub served: [Option<u8>; 2],
+    /// How long it takes until senders know over which way it is served, if it tells them.
+    pub notify: Option<Duration>,
 }
 
 impl VoqPlan {

@@ -12,6 +12,9 @@ pub(super) fn voq(plan: &Plan, voq: &VoqPlan, value: &mut Value) {
     let ways = voq.ways.iter().map(|way| (way.name.clone(), ports(plan, &way.hops)));
     value["ways"] = Value::Object(ways.collect());
     value["served"] = json!(voq.served.map(|way| served(voq, way)));
+    if let Some(notify) = voq.notify {
+        value["notify_ps"] = json!(notify.as_ps());
+    }
 }
 
 fn served(voq: &VoqPlan, way: Option<u8>) -> &str {

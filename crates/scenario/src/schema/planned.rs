@@ -22,6 +22,9 @@ pub(crate) struct VoqEntry {
     pub ways: BTreeMap<String, Vec<String>>,
     /// The way over which both directions are served at the start; over `none`, nothing leaves the queue.
     pub served: String,
+    /// How long after a change of what serves it the senders whose data pass it know of that. They hear of ways, not of `none`;
+    /// nobody hears of anything if left out.
+    pub notify: Option<Span>,
     /// Queue of both directions. What a transmitter has taken out of it counts no longer.
     pub queue: QueueEntry,
     /// What is different from the second node to the first.

@@ -3,8 +3,8 @@
 use optcp_tcp::config::{
     AckCounting, AckKind, AfterTimeout, Backoff, Config, CongestionKind, CubicVersion, DctcpLoss,
     DuplicateAckKind, Ecn, EctPackets, Expiry, FirstLoss, Halving, Increase, LossDetectionKind,
-    Measurement, NewRenoTimer, Pacing, PartialAck, PragueRttScaling, RateReduction, ReceiverEcn,
-    RecoveryExit, RecoveryKind, ReductionBasis, RttKind, SlowStartKind, TimeoutBasis,
+    Measurement, NewRenoTimer, Pacing, PartialAck, PathState, PragueRttScaling, RateReduction,
+    ReceiverEcn, RecoveryExit, RecoveryKind, ReductionBasis, RttKind, SlowStartKind, TimeoutBasis,
     WindowValidation,
 };
 use optcp_tcp::profile::Profile;
@@ -65,7 +65,7 @@ macro_rules! choice {
 }
 
 choice! {
-    RecoveryKind, LossDetectionKind, RateReduction, AfterTimeout, CongestionKind, CubicVersion, Increase, AckCounting, SlowStartKind, WindowValidation, Pacing, Backoff, FirstLoss, RttKind, Measurement, Expiry, NewRenoTimer, ReductionBasis, TimeoutBasis, RecoveryExit, PartialAck, Halving, AckKind, DuplicateAckKind, DctcpLoss, PragueRttScaling, Ecn, ReceiverEcn, EctPackets,
+    RecoveryKind, LossDetectionKind, RateReduction, AfterTimeout, CongestionKind, CubicVersion, Increase, AckCounting, SlowStartKind, WindowValidation, Pacing, Backoff, FirstLoss, RttKind, Measurement, Expiry, NewRenoTimer, ReductionBasis, TimeoutBasis, RecoveryExit, PartialAck, Halving, AckKind, DuplicateAckKind, DctcpLoss, PragueRttScaling, Ecn, ReceiverEcn, EctPackets, PathState,
 }
 
 field! {
@@ -115,6 +115,7 @@ const LATER: &[&str] = &[
     "prague_rtt_target",
     "prague_rtt_transition",
     "retcp_jump",
+    "path_state",
 ];
 
 /// Declares the table from the fields of `Config`, and of what is in it: a controller's own key is flat in files.
@@ -268,6 +269,8 @@ tcp_table! {
     congestion: CongestionKind,
     /// How Reno's congestion avoidance rounds what an ACK adds to the window.
     increase in controllers.reno: Increase,
+    /// Whether each network has a window, losses and round trips of its own, with SACK.
+    path_state: PathState,
     /// What an ACK counts for when the window grows.
     ack_counting: AckCounting,
     /// What may end slow start before a loss does.

@@ -6,8 +6,8 @@ use super::bundle::bundle;
 use crate::config::{
     AckCounting, AckKind, AfterTimeout, Backoff, CongestionKind, DuplicateAckKind, Ecn, EctPackets,
     Expiry, FirstLoss, Halving, LossDetectionKind, Measurement, NewRenoTimer, Pacing, PartialAck,
-    RateReduction, ReceiverEcn, RecoveryExit, RecoveryKind, ReductionBasis, RttKind, SlowStartKind,
-    TimeoutBasis, WindowValidation,
+    PathState, RateReduction, ReceiverEcn, RecoveryExit, RecoveryKind, ReductionBasis, RttKind,
+    SlowStartKind, TimeoutBasis, WindowValidation,
 };
 
 bundle! {
@@ -37,6 +37,8 @@ bundle! {
         timestamps: false, timestamp_tick: Duration::from_ms(1);
     "RFC 5681 section 3.1: slow start, then a segment a round trip" =>
         congestion: CongestionKind::Reno;
+    "the RFCs know one path of a connection at a time" =>
+        path_state: PathState::One;
     "RFC 5681 section 3.1 lets an ACK count once; counting bytes (RFC 3465) is a choice beside it" =>
         ack_counting: AckCounting::Once;
     "RFC 5681 section 3.1; HyStart++ (RFC 9406) is of 2023" =>

@@ -110,6 +110,16 @@ impl LossRecovery {
         each!(self, it => it.deadline())
     }
 
+    /// See [`Recovery::divide`].
+    pub(crate) fn divide(&mut self, tcb: &mut Tcb, networks: u8, present: u8) {
+        each!(self, it => it.divide(tcb, networks, present));
+    }
+
+    /// See [`Recovery::change_network`].
+    pub(crate) fn change_network(&mut self, tcb: &mut Tcb, now: Time, network: u8) -> bool {
+        each!(self, it => it.change_network(tcb, now, network))
+    }
+
     /// See [`Recovery::on_timer`].
     pub(crate) fn on_timer(&mut self, tcb: &mut Tcb, now: Time) {
         each!(self, it => it.on_timer(tcb, now));

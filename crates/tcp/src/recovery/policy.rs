@@ -60,6 +60,15 @@ pub(crate) trait Recovery {
         None
     }
 
+    /// From now on `networks` networks are kept apart, of which `present` is in use. Only SACK can tell which of them lost
+    /// what.
+    fn divide(&mut self, _tcb: &mut Tcb, _networks: u8, _present: u8) {}
+
+    /// This network is in use from now on: whether it was not before.
+    fn change_network(&mut self, _tcb: &mut Tcb, _now: Time, _network: u8) -> bool {
+        false
+    }
+
     /// A timer of its own has expired.
     fn on_timer(&mut self, _tcb: &mut Tcb, _now: Time) {}
 }

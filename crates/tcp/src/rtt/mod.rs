@@ -17,7 +17,7 @@ pub use rfc6298::Rfc6298;
 
 /// The state of the chosen estimator.
 #[derive(Clone, Debug)]
-enum Estimator {
+pub(crate) enum Estimator {
     Rfc6298(Rfc6298),
     BsdTicks(BsdTicks),
     Inet(Inet),
@@ -51,6 +51,8 @@ pub struct RetransmissionTimer {
     rto: Duration,
     /// What the estimate is at least until something is measured.
     fallback: Duration,
+    /// The greatest estimate of another network by which ACKs may come, if there is one; zero if not.
+    slowest: Duration,
     /// The tick at which timers expire and where the clock stands at time zero, unless they expire at once.
     clock: Option<(Duration, Duration)>,
 }
@@ -64,18 +66,8 @@ impl RetransmissionTimer {
     /// A timer at rest, of a sender whose clock stands at `clock_phase` at time zero.
     #[must_use]
     pub fn new(config: &Config, clock_phase: Duration) -> Self {
-        let estimator = match config.rtt {
-            RttKind::Rfc6298 => Estimator::Rfc6298(Rfc6298::new(config.tick, config.initial_rto)),
-            RttKind::BsdTicks => {
-                Estimator::BsdTicks(BsdTicks::new(config.tick, clock_phase, config.initial_rto))
-            }
-            RttKind::Inet => Estimator::Inet(Inet::new(config.initial_rto)),
-            RttKind::Linux => {
-                Estimator::Linux(Linux::new(config.initial_rto, config.min_rto.max(config.tick)))
-            }
-        };
         let mut timer = RetransmissionTimer {
-            estimator,
+            estimator: Estimator::new(config, clock_phase),
             backoff: 0,
             deadline: None,
             timed: None,
@@ -87,6 +79,7 @@ impl RetransmissionTimer {
             max_rto: config.max_rto,
             rto: Duration::ZERO,
             fallback: Duration::ZERO,
+            slowest: Duration::ZERO,
             clock: (config.expiry == Expiry::OnTick).then_some((config.tick, clock_phase)),
         };
         timer.set_rto();
@@ -108,12 +101,9 @@ impl RetransmissionTimer {
 
     /// Takes a changed estimate or back-off over.
     fn set_rto(&mut self) {
-        let estimate = match &self.estimator {
-            Estimator::Rfc6298(e) => e.rto(),
-            Estimator::BsdTicks(e) => e.rto(),
-            Estimator::Inet(e) => e.rto(),
-            Estimator::Linux(e) => e.rto(),
-        };
+        let own = self.estimator.rto();
+        // Data by this network, the ACK by the slowest.
+        let estimate = if self.slowest > own { halfway(own, self.slowest) } else { own };
         let least = self.min_rto.max(self.fallback);
         let backed_off = estimate.max(least) * (1 << self.backoff);
         self.rto = backed_off.min(self.max_rto);
@@ -222,11 +212,62 @@ impl RetransmissionTimer {
     /// The smoothed round trip, once measured.
     #[must_use]
     pub fn srtt(&self) -> Option<Duration> {
-        match &self.estimator {
+        self.estimator.srtt()
+    }
+
+    /// Goes on with the round trips of another network, and keeps `other` of this one. The timer runs on.
+    pub(crate) fn exchange(&mut self, other: &mut Estimator) {
+        std::mem::swap(&mut self.estimator, other);
+    }
+
+    /// ACKs may come by other networks, of which the slowest has this estimate; zero if none is measured.
+    pub(crate) fn set_slowest(&mut self, slowest: Duration) {
+        self.slowest = slowest;
+        self.set_rto();
+    }
+}
+
+/// The mean of two times.
+pub(crate) fn halfway(one: Duration, other: Duration) -> Duration {
+    Duration::from_ps((one + other).as_ps() / 2)
+}
+
+impl Estimator {
+    /// An estimator without a measurement.
+    pub(crate) fn new(config: &Config, clock_phase: Duration) -> Self {
+        match config.rtt {
+            RttKind::Rfc6298 => Estimator::Rfc6298(Rfc6298::new(config.tick, config.initial_rto)),
+            RttKind::BsdTicks => {
+                Estimator::BsdTicks(BsdTicks::new(config.tick, clock_phase, config.initial_rto))
+            }
+            RttKind::Inet => Estimator::Inet(Inet::new(config.initial_rto)),
+            RttKind::Linux => {
+                Estimator::Linux(Linux::new(config.initial_rto, config.min_rto.max(config.tick)))
+            }
+        }
+    }
+
+    fn rto(&self) -> Duration {
+        match self {
+            Estimator::Rfc6298(e) => e.rto(),
+            Estimator::BsdTicks(e) => e.rto(),
+            Estimator::Inet(e) => e.rto(),
+            Estimator::Linux(e) => e.rto(),
+        }
+    }
+
+    /// The smoothed round trip, once measured.
+    fn srtt(&self) -> Option<Duration> {
+        match self {
             Estimator::Rfc6298(e) => e.srtt(),
             Estimator::BsdTicks(e) => e.srtt(),
             Estimator::Inet(e) => e.srtt(),
             Estimator::Linux(e) => e.srtt(),
         }
+    }
+
+    /// The estimate, once something is measured.
+    pub(crate) fn measured(&self) -> Option<Duration> {
+        self.srtt().map(|_| self.rto())
     }
 }

@@ -4,8 +4,8 @@ use optcp_tcp::config::{
     AckCounting, AckKind, AfterTimeout, Backoff, Config, CongestionKind, ControllerKeys,
     CubicVersion, DctcpLoss, DuplicateAckKind, Ecn, EctPackets, Expiry, FirstLoss, Halving,
     Increase, LossDetectionKind, Measurement, NeedsEcn, NewRenoTimer, Pacing, PartialAck,
-    PragueRttScaling, RateReduction, ReceiverEcn, RecoveryExit, RecoveryKind, ReductionBasis,
-    RttKind, SlowStartKind, TimeoutBasis, WindowValidation,
+    PathState, PragueRttScaling, RateReduction, ReceiverEcn, RecoveryExit, RecoveryKind,
+    ReductionBasis, RttKind, SlowStartKind, TimeoutBasis, WindowValidation,
 };
 use optcp_tcp::profile::Profile;
 use optcp_units::{Bytes, Duration};
@@ -73,11 +73,25 @@ impl Draw {
         let config = if self.percent(40) { base } else { self.vary(base) };
         let config = self.control(config);
         let config = self.marks(config);
+        let config = self.networks(config);
         if recovery == RecoveryKind::Sack && self.percent(30) {
             let congestion = self.pick(&[CongestionKind::Bbr, CongestionKind::Bbr3]);
-            return Config { congestion, pacing: Pacing::Rate, abe: false, ..config };
+            let path_state = PathState::One;
+            return Config { congestion, pacing: Pacing::Rate, abe: false, path_state, ..config };
         }
         config
+    }
+
+    /// Perhaps a state for each network.
+    fn networks(&mut self, config: Config) -> Config {
+        let possible = config.recovery == RecoveryKind::Sack
+            && config.ecn == Ecn::Off
+            && !config.congestion.wants_rates();
+        let path_state = match possible && self.percent(50) {
+            true => PathState::PerNetwork,
+            false => PathState::One,
+        };
+        Config { path_state, ..config }
     }
 
     /// Perhaps another control, of all that do not find a rate themselves.

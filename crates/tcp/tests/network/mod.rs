@@ -44,7 +44,8 @@ struct Weather {
     delay: Duration,
     /// Greater than the time between packets: it reorders.
     jitter: Duration,
-    /// How long a circuit is there at a time, and then is not, where the sender listens to that.
+    /// How long a circuit is there at a time, and then is not, where the sender listens to that; how long each of three
+    /// networks is in use, where it knows of them.
     circuit: Duration,
     trouble_ends: Time,
 }
@@ -117,8 +118,10 @@ impl World {
             trouble_ends: Time::ZERO + Duration::from_ms(draw.pick(&[0, 50, 500, 3_000, 20_000])),
             circuit: Duration::from_ms(draw.pick(&[1, 100, 2_000])),
         };
+        let mut sender = Sender::new(Arc::clone(&config), Some(segments), phase);
+        sender.divide(3, 0);
         World {
-            sender: Sender::new(Arc::clone(&config), Some(segments), phase),
+            sender,
             receiver: Receiver::new(&config, ack_phase),
             config,
             segments,
@@ -178,6 +181,11 @@ impl World {
     }
 
     fn execute(&mut self, event: Event) {
+        let network = self.now.as_ps() / self.weather.circuit.as_ps() % 3;
+        let network = u8::try_from(network).expect("below 3");
+        if self.sender.is_divided() && self.sender.change_network(self.now, network) {
+            self.transmit();
+        }
         match event {
             Event::Arrival(packet) => {
                 self.underway.remove(&packet);

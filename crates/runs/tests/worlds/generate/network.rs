@@ -29,6 +29,8 @@ pub(super) struct Edge {
     pub(super) bursts: bool,
     /// Of a virtual output queue: the ways over which it is served.
     pub(super) ways: Vec<String>,
+    /// Whether it tells senders which of them serves it.
+    pub(super) tells: bool,
 }
 
 impl Edge {
@@ -41,6 +43,7 @@ impl Edge {
             bundle: None,
             bursts: false,
             ways: Vec::new(),
+            tells: false,
         }
     }
 }
@@ -60,6 +63,7 @@ impl Net {
             bundle: None,
             bursts,
             ways: Vec::new(),
+            tells: false,
         });
     }
 

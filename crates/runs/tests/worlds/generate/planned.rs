@@ -84,6 +84,12 @@ impl Maker<'_> {
         entry.insert("ways".to_owned(), Value::Table(written));
         entry.insert("served".to_owned(), self.served(&ways));
         entry.insert("queue".to_owned(), self.managed_queue());
+        let tells = self.draw.chance(50);
+        if tells {
+            // Often sooner than a round trip, and at once.
+            let after = if self.draw.chance(40) { 0 } else { self.some_span(0, 20) };
+            entry.insert("notify".to_owned(), text(leaf::span(after)));
+        }
         if self.draw.chance(40) {
             let mut reverse = Table::new();
             if self.draw.chance(70) {
@@ -102,7 +108,7 @@ impl Maker<'_> {
                 self.net.templates.push(template);
             }
         }
-        self.net.edges.push(Edge { ways, ..Edge::named(ends, name) });
+        self.net.edges.push(Edge { ways, tells, ..Edge::named(ends, name) });
     }
 
     /// A path that names no bundle.

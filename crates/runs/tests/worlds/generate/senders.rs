@@ -22,7 +22,12 @@ impl Maker<'_> {
         entry.insert("group".to_owned(), text(name.clone()));
         let (path, found) = self.route(&mut entry, "FlowsEntry");
         let tables = ["t0", "t0", "t1", "t2", "rfc", "linux-6", "ns2-2001"];
-        entry.insert("tcp".to_owned(), text(self.draw.pick(&tables)));
+        let told = path.iter().flatten().filter(|leg| self.net.edges[leg.edge].tells).count();
+        let table = match told == 1 && self.draw.chance(70) {
+            true => self.divided(),
+            false => self.draw.pick(&tables).to_owned(),
+        };
+        entry.insert("tcp".to_owned(), text(table));
         self.maybe(&mut entry, "FlowsEntry", 60, &["size"]);
         if self.draw.chance(50) {
             let at = self.some_span(0, 3 * self.units);
@@ -58,6 +63,39 @@ impl Maker<'_> {
         self.class(&mut entry);
         self.push("flows", entry);
         self.groups.push(Group { name, datagrams: false, path, found });
+    }
+
+    /// A table of senders that keep networks apart, with what else concerns losses and round trips.
+    fn divided(&mut self) -> String {
+        let mut one = Table::new();
+        one.insert("profile".to_owned(), text(self.draw.pick(&["linux-6", "rfc"])));
+        one.insert("recovery".to_owned(), text("sack"));
+        one.insert("path_state".to_owned(), text("per-network"));
+        let keys = [
+            "loss_detection",
+            "rate_reduction",
+            "tail_loss_probe",
+            "frto",
+            "measurement",
+            "limited_transmit",
+            "after_timeout",
+            "window_validation",
+            "reduction_basis",
+            "handshake",
+        ];
+        self.maybe(&mut one, "TcpTable", 25, &keys);
+        let least = self.draw.between(2, 40).saturating_mul(self.unit_ps);
+        one.insert("min_rto".to_owned(), text(leaf::span(least)));
+        one.insert("initial_rto".to_owned(), text(leaf::span(least.saturating_mul(2))));
+        one.insert("max_rto".to_owned(), text(leaf::span(least.saturating_mul(64))));
+        if self.draw.chance(40) {
+            let controls = ["reno", "cubic", "vegas", "bic", "retcp", "htcp"];
+            one.insert("congestion".to_owned(), text(self.draw.pick(&controls)));
+        }
+        let name = format!("divided{}", self.groups.len());
+        let tables = self.table.get_mut("tcp").and_then(Value::as_table_mut);
+        tables.expect("there are tables").insert(name.clone(), Value::Table(one));
+        name
     }
 
     fn class(&mut self, entry: &mut Table) {

@@ -8,6 +8,7 @@ mod marks;
 mod outages;
 mod planned;
 mod sojourn;
+mod told;
 mod transit;
 mod ways;
 

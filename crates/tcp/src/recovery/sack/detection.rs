@@ -3,7 +3,7 @@
 use optcp_units::{Duration, Time};
 
 use super::duplicates::Duplicates;
-use super::rack::Rack;
+use super::rack::{Rack, Sent, View};
 use super::scoreboard::{Outstanding, Scoreboard};
 use crate::config::LossDetectionKind;
 use crate::recovery::policy::DUP_THRESH;
@@ -42,10 +42,16 @@ impl LossDetection {
         }
     }
 
-    pub(super) fn on_sent(&mut self, board: &Scoreboard, seq: Seq, now: Time) {
+    pub(super) fn on_sent(
+        &mut self,
+        board: &Scoreboard,
+        seq: Seq,
+        now: Time,
+        looks_at: impl Fn(&Scoreboard, Seq) -> bool,
+    ) {
         match self {
             LossDetection::Duplicates(_) => {}
-            LossDetection::Rack(d) => d.on_sent(board, seq, now),
+            LossDetection::Rack(d) => d.on_sent(board, seq, now, looks_at),
         }
     }
 
@@ -66,17 +72,24 @@ impl LossDetection {
         }
     }
 
-    /// Marks what is lost; how many segments are so now that were not before.
+    /// Marks what is lost of the segments that it `looks_at`; how many are so now that were not before.
     pub(super) fn detect(
         &mut self,
         board: &mut Scoreboard,
-        recovering: bool,
-        srtt: Option<Duration>,
-        now: Time,
+        view: View,
+        looks_at: impl Fn(&Scoreboard, Seq) -> bool,
     ) -> u32 {
         match self {
-            LossDetection::Duplicates(d) => d.detect(board),
-            LossDetection::Rack(d) => d.detect(board, recovering, srtt, now),
+            LossDetection::Duplicates(d) => d.detect(board, looks_at),
+            LossDetection::Rack(d) => d.detect(board, view, looks_at),
+        }
+    }
+
+    /// The latest sent of all segments that have arrived, and its round trip, where losses are told by time.
+    pub(super) fn evidence(&self) -> Option<(Sent, Duration)> {
+        match self {
+            LossDetection::Duplicates(_) => None,
+            LossDetection::Rack(d) => d.evidence(),
         }
     }
 
@@ -105,10 +118,15 @@ impl LossDetection {
     }
 
     /// The retransmission timer expired.
-    pub(super) fn on_timeout(&mut self, board: &mut Scoreboard, srtt: Option<Duration>, now: Time) {
+    pub(super) fn on_timeout(
+        &mut self,
+        board: &mut Scoreboard,
+        view: View,
+        looks_at: impl Fn(&Scoreboard, Seq) -> bool,
+    ) {
         match self {
             LossDetection::Duplicates(d) => d.on_timeout(board),
-            LossDetection::Rack(d) => d.on_timeout(board, srtt, now),
+            LossDetection::Rack(d) => d.on_timeout(board, view, looks_at),
         }
     }
 }

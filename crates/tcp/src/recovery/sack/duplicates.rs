@@ -34,12 +34,16 @@ impl Duplicates {
         }
     }
 
-    /// Marks what is lost; how many segments are so for the first time.
-    pub(super) fn detect(&mut self, board: &mut Scoreboard) -> u32 {
+    /// Marks what is lost of the segments that it `looks_at`; how many are so for the first time.
+    pub(super) fn detect(
+        &mut self,
+        board: &mut Scoreboard,
+        looks_at: impl Fn(&Scoreboard, Seq) -> bool,
+    ) -> u32 {
         let third = self.highest[2].saturating_sub(1);
         let mut lost = 0;
         for seq in self.checked.max(board.una()).until(third) {
-            lost += u32::from(board.mark_lost(seq));
+            lost += u32::from(looks_at(board, seq) && board.mark_lost(seq));
         }
         self.checked = self.checked.max(third);
         lost

@@ -19,6 +19,8 @@ mod delivered;
 mod detection;
 mod duplicates;
 mod frto;
+mod lanes;
+mod networks;
 mod probe;
 mod prr;
 mod rack;
@@ -38,8 +40,10 @@ use crate::tcb::Tcb;
 use delivered::Delivery;
 use detection::LossDetection;
 use frto::{Conclusion, Evidence, ForwardRto};
+use networks::Networks;
 use probe::{TailLossProbe, Verdict};
 use prr::{Progress, ProportionalRateReduction};
+use rack::View;
 use scoreboard::{Outstanding, Scoreboard};
 use undo::Undo;
 
@@ -64,6 +68,8 @@ pub struct Sack {
     /// New segments that F-RTO still sends.
     frto_new: u32,
     undo: Undo,
+    /// What is known of each network, if that is kept apart.
+    networks: Option<Box<Networks>>,
 }
 
 /// What loss detection has found.
@@ -97,6 +103,7 @@ impl Sack {
             frto: ForwardRto::Off,
             frto_new: 0,
             undo: Undo::default(),
+            networks: None,
         }
     }
 
@@ -134,17 +141,30 @@ impl Sack {
     /// Looks for lost segments. A retransmission among them is a new loss: what repairs a timeout becomes a recovery, as
     /// in Linux.
     fn detect(&mut self, tcb: &mut Tcb, now: Time) -> Found {
-        let recovering = self.phase != Phase::Open;
         let resent = self.board.resent();
-        let lost = self.detection.detect(&mut self.board, recovering, tcb.timer.srtt(), now);
+        let view = self.view(tcb, now, self.phase != Phase::Open);
+        let lost = self.detection.detect(&mut self.board, view, |_, _| true);
         self.board.newly_lost().for_each(|seq| tcb.on_lost(seq, now));
         Found { lost, again: self.board.resent() < resent }
     }
 
-    /// Ends a recovery or the repair after a timeout, or takes it back.
-    fn change_phase(&mut self, tcb: &mut Tcb, ack: &Ack, advanced: bool, delivery: Delivery) {
+    /// What loss detection goes by beside the scoreboard.
+    fn view(&self, tcb: &Tcb, now: Time, recovering: bool) -> View {
+        let (sacked, srtt) = (self.board.sacked(), tcb.timer.srtt());
+        View { recovering, sacked, srtt, now, beyond: None }
+    }
+
+    /// Ends a recovery or the repair after a timeout, or takes it back. The ACK `answers` a retransmission or what was taken
+    /// for lost, if a timestamp tells.
+    fn change_phase(
+        &mut self,
+        tcb: &mut Tcb,
+        ack: &Ack,
+        (advanced, answers): (bool, bool),
+        delivery: Delivery,
+    ) {
         let needless = (tcb.config.dsack_undo && self.undo.all_came_twice())
-            || (tcb.config.timestamp_undo && advanced && self.undo.answers_original(ack.echo));
+            || (tcb.config.timestamp_undo && answers && self.undo.answers_original(ack.echo));
         let complete = ack.seq >= self.until;
         match self.phase {
             Phase::Open if needless => self.undo.apply(tcb),
@@ -194,8 +214,21 @@ impl Sack {
     /// Begins a recovery if a segment is lost and nothing is being repaired, or if a timeout is and it was lost `again`.
     /// `outstanding` and `sacked` were so before that was found.
     fn recover(&mut self, tcb: &mut Tcb, now: Time, outstanding: u32, sacked: u32, again: bool) {
+        let lost = self.board.next_lost().is_some();
+        self.recover_if(lost, tcb, now, (outstanding, sacked), again);
+    }
+
+    /// The same where it is known whether a segment is `lost`.
+    fn recover_if(
+        &mut self,
+        lost: bool,
+        tcb: &mut Tcb,
+        now: Time,
+        (outstanding, sacked): (u32, u32),
+        again: bool,
+    ) {
         let begins = match self.phase {
-            Phase::Open => self.board.next_lost().is_some() && !tcb.first_waits_for_timer(),
+            Phase::Open => lost && !tcb.first_waits_for_timer(),
             Phase::Loss => again,
             Phase::Recovery => false,
         };
@@ -215,7 +248,8 @@ impl Sack {
 
     /// RFC 6675 section 5 step 4. `outstanding` and `sacked` were so before the ACK that starts it.
     fn enter_recovery(&mut self, tcb: &mut Tcb, now: Time, outstanding: u32, sacked: u32) {
-        self.undo.begin(tcb, self.board.resent());
+        let resent = self.resent();
+        self.undo.begin(tcb, resent);
         self.probe.forget();
         self.phase = Phase::Recovery;
         self.until = tcb.max;
@@ -322,6 +356,7 @@ impl Sack {
         // nothing may be sent behind it.
         if tcb.opens()
             || self.phase != Phase::Open
+            || self.repairs_elsewhere()
             || self.board.sacked() > 0
             || self.board.lost() > 0
         {
@@ -352,6 +387,9 @@ impl Recovery for Sack {
     }
 
     fn on_ack(&mut self, tcb: &mut Tcb, now: Time, ack: &Ack) {
+        if self.networks.is_some() {
+            return self.on_ack_of_networks(tcb, now, ack);
+        }
         let (advanced, outstanding) = (ack.seq > tcb.una, tcb.max - tcb.una);
         let (sacked_before, prior_in_flight) = (self.board.sacked(), self.board.pipe());
         let duplicate = ack.sack.and_then(|sack| sack.duplicate(ack.seq));
@@ -385,7 +423,7 @@ impl Recovery for Sack {
             }
             self.end_reduction_for_mark(tcb);
         }
-        self.change_phase(tcb, ack, advanced, delivery);
+        self.change_phase(tcb, ack, (advanced, advanced), delivery);
         self.recover(tcb, now, outstanding, sacked_before, again);
         if tcb.ecn.is_some() && self.phase == Phase::Open {
             self.reduce_for_mark(tcb, outstanding, sacked_before);
@@ -417,10 +455,19 @@ impl Recovery for Sack {
 
     fn on_marks(&mut self, _tcb: &mut Tcb) {}
 
+    fn divide(&mut self, tcb: &mut Tcb, networks: u8, present: u8) {
+        self.keep_apart(tcb, networks, present);
+    }
+
+    fn change_network(&mut self, tcb: &mut Tcb, now: Time, network: u8) -> bool {
+        self.go_on(tcb, now, network)
+    }
+
     fn on_timeout(&mut self, tcb: &mut Tcb, now: Time) {
         let first = self.phase == Phase::Open;
         if first {
-            self.undo.begin(tcb, self.board.resent());
+            let resent = self.resent();
+            self.undo.begin(tcb, resent);
         }
         self.frto = if tcb.config.frto && first { ForwardRto::Step2 } else { ForwardRto::Off };
         self.frto_new = 0;
@@ -434,7 +481,12 @@ impl Recovery for Sack {
             self.board.forget_sacked();
             self.detection.forget_sacked();
         }
-        self.detection.on_timeout(&mut self.board, tcb.timer.srtt(), now);
+        if self.networks.is_some() {
+            self.on_timeout_of_networks(tcb, now);
+        } else {
+            let view = self.view(tcb, now, true);
+            self.detection.on_timeout(&mut self.board, view, |_, _| true);
+        }
         self.board.newly_lost().for_each(|seq| tcb.on_lost(seq, now));
         tcb.timer.forget();
     }
@@ -446,9 +498,14 @@ impl Recovery for Sack {
         let cwnd = tcb.window.segments(tcb.mss());
         match self.phase {
             Phase::Open => {
-                let outstanding = tcb.max - tcb.una;
+                let outstanding = self.board.lane().outstanding;
                 if self.carried(tcb) >= cwnd {
                     return None;
+                }
+                if self.networks.is_some()
+                    && let Some(lost) = self.board.next_lost()
+                {
+                    return Some(lost);
                 }
                 let new = new_segment(tcb)?;
                 // RFC 5681 section 3.2: what limited transmit sends does not count as flight.
@@ -471,17 +528,21 @@ impl Recovery for Sack {
 
     fn carried(&self, tcb: &Tcb) -> u32 {
         match self.phase {
-            Phase::Open if !tcb.config.limited_transmit => tcb.max - tcb.una,
+            Phase::Open if !tcb.config.limited_transmit => self.board.lane().outstanding,
             _ => self.board.pipe(),
         }
     }
 
     fn on_sent(&mut self, tcb: &mut Tcb, seq: Seq, now: Time) {
         let again = seq < self.board.end();
-        self.board.on_sent(seq, now);
-        self.detection.on_sent(&self.board, seq, now);
+        if self.networks.is_some() {
+            self.on_sent_to_network(tcb, seq, now);
+        } else {
+            self.board.on_sent(seq, now);
+            self.detection.on_sent(&self.board, seq, now, |_, _| true);
+        }
         tcb.on_sent(seq, self.board.pipe());
-        if again {
+        if again && self.networks.is_none() {
             self.undo.on_retransmission(tcb.stamp(now));
         }
         if let Some(reduction) = &mut self.reduction {
@@ -492,7 +553,11 @@ impl Recovery for Sack {
 
     /// When its own timers are due: the probe's and the reordering window's.
     fn deadline(&self) -> Option<Time> {
-        [self.probe.deadline(), self.detection.deadline()].into_iter().flatten().min()
+        let looks = match &self.networks {
+            None => self.detection.deadline(),
+            Some(_) => self.deadline_of_networks(),
+        };
+        [self.probe.deadline(), looks].into_iter().flatten().min()
     }
 
     fn on_timer(&mut self, tcb: &mut Tcb, now: Time) {
@@ -502,7 +567,9 @@ impl Recovery for Sack {
             // RFC 8985 section 7.3: the retransmission timer starts anew behind the probe.
             tcb.timer.restart(now);
         }
-        if self.detection.deadline().is_some_and(|at| at <= now) {
+        if self.networks.is_some() {
+            self.on_timer_of_networks(tcb, now);
+        } else if self.detection.deadline().is_some_and(|at| at <= now) {
             let (outstanding, sacked) = (tcb.max - tcb.una, self.board.sacked());
             // As in Linux, whatever this timer finds makes a recovery.
             let again = self.detect(tcb, now).lost > 0;

@@ -28,7 +28,20 @@ use crate::seq::Seq;
 const PERSIST: u32 = 16;
 
 /// When a segment was sent, and which: the order of transmissions.
-type Sent = (Time, Seq);
+pub(super) type Sent = (Time, Seq);
+
+/// What it goes by beside the scoreboard.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct View {
+    /// Whether losses are being repaired.
+    pub(super) recovering: bool,
+    /// Segments that SACK covers.
+    pub(super) sacked: u32,
+    pub(super) srtt: Option<Duration>,
+    pub(super) now: Time,
+    /// The latest sent of all that have arrived on other networks, and what round trip it allows.
+    pub(super) beyond: Option<(Sent, Duration)>,
+}
 
 /// See the module's text.
 #[derive(Clone, Debug, Default)]
@@ -71,12 +84,19 @@ impl Rack {
     }
 
     /// The segment `seq` was sent, which the scoreboard knows already.
-    pub(super) fn on_sent(&mut self, board: &Scoreboard, seq: Seq, now: Time) {
+    pub(super) fn on_sent(
+        &mut self,
+        board: &Scoreboard,
+        seq: Seq,
+        now: Time,
+        looks_at: impl Fn(&Scoreboard, Seq) -> bool,
+    ) {
         if !board.get(seq).is_some_and(|segment| segment.again) {
             return;
         }
         // The first transmission of `seq` itself would be stale.
         let rest = board.iter_from(self.unlisted).filter(|(_, segment)| !segment.again);
+        let rest = rest.filter(|&(seq, _)| looks_at(board, seq));
         self.order.extend(rest.map(|(seq, segment)| (segment.sent, seq)));
         self.unlisted = board.end();
         self.order.push_back((now, seq));
@@ -118,8 +138,8 @@ impl Rack {
     }
 
     /// The reordering window (RACK_update_reo_wnd).
-    fn window(&self, board: &Scoreboard, recovering: bool, srtt: Option<Duration>) -> Duration {
-        if self.reordering == 0 && (recovering || board.sacked() >= DUP_THRESH) {
+    fn window(&self, View { recovering, sacked, srtt, .. }: View) -> Duration {
+        if self.reordering == 0 && (recovering || sacked >= DUP_THRESH) {
             return Duration::ZERO;
         }
         let quarter = Duration::from_ps(self.min_rtt.unwrap_or(Duration::ZERO).as_ps() / 4);
@@ -127,25 +147,35 @@ impl Rack {
         srtt.map_or(window, |srtt| window.min(srtt))
     }
 
-    /// Step 5: marks what is lost, sets the timer for what may yet be; how many are lost now.
+    /// The latest sent of all that have arrived, and the last round trip.
+    pub(super) fn evidence(&self) -> Option<(Sent, Duration)> {
+        self.latest.map(|latest| (latest, self.rtt))
+    }
+
+    /// Step 5: marks what is lost of the segments that it `looks_at`, sets the timer for what may yet be; how many are
+    /// lost now.
     pub(super) fn detect(
         &mut self,
         board: &mut Scoreboard,
-        recovering: bool,
-        srtt: Option<Duration>,
-        now: Time,
+        view: View,
+        looks_at: impl Fn(&Scoreboard, Seq) -> bool,
     ) -> u32 {
         self.deadline = None;
         self.advanced = false;
         let Some(latest) = self.latest else { return 0 };
-        let allowed = self.rtt + self.window(board, recovering, srtt);
+        let (now, window) = (view.now, self.window(view));
+        let own = self.rtt + window;
+        // What is later than all that have arrived on its own network may be behind one on another.
+        let (last, other) =
+            view.beyond.map_or((latest, own), |(sent, rtt)| (latest.max(sent), rtt + window));
+        let allowed = |sent: Sent| if sent < latest { own } else { other };
         let mut lost = 0;
         let mut waiting = 0;
         while let Some(&sent) = self.order.get(waiting) {
-            if sent >= latest {
+            if sent >= last {
                 return lost;
             }
-            match judge(board, sent, allowed, now) {
+            match judge(board, sent, allowed(sent), now) {
                 Verdict::Waits(due) => {
                     waiting += 1;
                     self.deadline = Some(due);
@@ -168,10 +198,14 @@ impl Rack {
         let mut seq = self.unlisted.max(board.una());
         while let Some(segment) = board.get(seq) {
             let sent = (segment.sent, seq);
-            if sent >= latest {
+            if !looks_at(board, seq) {
+                seq = seq.next();
+                continue;
+            }
+            if sent >= last {
                 break;
             }
-            match judge(board, sent, allowed, now) {
+            match judge(board, sent, allowed(sent), now) {
                 Verdict::Waits(due) => {
                     self.order.push_back(sent);
                     self.deadline = Some(due);
@@ -188,11 +222,17 @@ impl Rack {
 
     /// The retransmission timer expired: what was sent a round trip and a window ago is lost too
     /// (RFC 8985 section 6.3).
-    pub(super) fn on_timeout(&mut self, board: &mut Scoreboard, srtt: Option<Duration>, now: Time) {
-        let allowed = self.rtt + self.window(board, true, srtt);
+    pub(super) fn on_timeout(
+        &mut self,
+        board: &mut Scoreboard,
+        view: View,
+        looks_at: impl Fn(&Scoreboard, Seq) -> bool,
+    ) {
+        let allowed = self.rtt + self.window(view);
         board.mark_last_lost(board.una());
         for seq in board.una().next().until(board.end()) {
-            if board.get(seq).is_some_and(|s| s.sent + allowed <= now) {
+            let old = board.get(seq).is_some_and(|s| s.sent + allowed <= view.now);
+            if old && looks_at(board, seq) {
                 board.mark_last_lost(seq);
             }
         }

@@ -14,6 +14,7 @@ use std::collections::{BTreeSet, VecDeque};
 
 use optcp_units::Time;
 
+use super::lanes::{Lane, Lanes, News, Sent};
 use crate::acknowledgment::SackBlocks;
 use crate::ranges::Ranges;
 use crate::seq::Seq;
@@ -57,6 +58,8 @@ pub(super) struct Scoreboard {
     waiting: BTreeSet<Seq>,
     /// Those found lost since they were last told of, where anybody asks.
     untold: Option<Vec<Seq>>,
+    /// What each network carries, where networks are kept apart.
+    pub(super) lanes: Option<Box<Lanes>>,
 }
 
 impl Scoreboard {
@@ -104,9 +107,37 @@ impl Scoreboard {
         self.resent_count
     }
 
-    /// Segments that the network is held to carry (RFC 6675's pipe).
+    /// Segments that the network is held to carry (RFC 6675's pipe): that which is looked at, of several.
     pub(super) fn pipe(&self) -> u32 {
-        self.outstanding() - self.sacked_count - self.lost_count + self.resent_count
+        match &self.lanes {
+            None => self.outstanding() - self.sacked_count - self.lost_count + self.resent_count,
+            Some(lanes) => lanes.lane().carried,
+        }
+    }
+
+    /// What the network carries: that which is looked at, of several.
+    pub(super) fn lane(&self) -> Lane {
+        match &self.lanes {
+            None => Lane {
+                outstanding: self.outstanding(),
+                sacked: self.sacked_count,
+                carried: self.pipe(),
+            },
+            Some(lanes) => lanes.lane(),
+        }
+    }
+
+    /// On which networks an outstanding segment was sent, where they are kept apart.
+    pub(super) fn networks_of(&self, seq: Seq) -> Option<Sent> {
+        self.lanes.as_ref()?.sent(seq.checked_since(self.una)? as usize)
+    }
+
+    /// What was told since the last call, where networks are kept apart, and how much of each network is acknowledged
+    /// cumulatively.
+    pub(super) fn take_news(&mut self) -> (Vec<News>, Vec<u32>) {
+        let Some(lanes) = &mut self.lanes else { return Default::default() };
+        let none = vec![0; lanes.each.len()];
+        (std::mem::take(&mut lanes.news), std::mem::replace(&mut lanes.acked, none))
     }
 
     /// What is known of an outstanding segment.
@@ -117,7 +148,8 @@ impl Scoreboard {
 
     /// The segment `seq` is sent now: the next new one, or an outstanding one again.
     pub(super) fn on_sent(&mut self, seq: Seq, now: Time) {
-        let Some(segment) = self.segments.get_mut((seq - self.una) as usize) else {
+        let place = (seq - self.una) as usize;
+        let Some(segment) = self.segments.get_mut(place) else {
             debug_assert_eq!(seq, self.end(), "new segments are sent in order");
             self.segments.push_back(Outstanding {
                 sent: now,
@@ -126,15 +158,20 @@ impl Scoreboard {
                 lost: false,
                 resent: false,
             });
+            self.lanes.iter_mut().for_each(|lanes| lanes.push());
             return;
         };
         if segment.waits() {
             self.waiting.remove(&seq);
         }
+        let before = *segment;
         segment.sent = now;
         segment.again = true;
         self.resent_count += u32::from(!segment.resent);
         segment.resent = true;
+        if let Some(lanes) = &mut self.lanes {
+            lanes.again(place, before, *segment);
+        }
     }
 
     /// Everything below `ack` has arrived; calls `delivered` for what SACK had not told.
@@ -146,6 +183,9 @@ impl Scoreboard {
             self.resent_count -= u32::from(segment.resent);
             if segment.waits() {
                 self.waiting.remove(&self.una);
+            }
+            if let Some(lanes) = &mut self.lanes {
+                lanes.pop(self.una, segment);
             }
             if segment.sacked {
                 self.sacked_count -= 1;
@@ -182,12 +222,14 @@ impl Scoreboard {
         if start >= end {
             return;
         }
-        let Scoreboard { una, segments, sacked, waiting, .. } = self;
+        let Scoreboard { una, segments, sacked, waiting, lanes, .. } = self;
         let (mut news, mut lost, mut resent) = (0, 0, 0);
         sacked.insert(start, end, |from, to| {
             for seq in from.until(to) {
-                let segment = &mut segments[(seq - *una) as usize];
-                delivered(seq, *segment);
+                let place = (seq - *una) as usize;
+                let segment = &mut segments[place];
+                let before = *segment;
+                delivered(seq, before);
                 if segment.waits() {
                     waiting.remove(&seq);
                 }
@@ -195,6 +237,9 @@ impl Scoreboard {
                 lost += u32::from(std::mem::take(&mut segment.lost));
                 resent += u32::from(std::mem::take(&mut segment.resent));
                 segment.sacked = true;
+                if let Some(lanes) = lanes {
+                    lanes.sack(place, seq, before, *segment);
+                }
             }
         });
         self.sacked_count += news;
@@ -204,11 +249,16 @@ impl Scoreboard {
 
     /// Holds an outstanding segment to be lost; a retransmission under way is not doubted.
     pub(super) fn mark_lost(&mut self, seq: Seq) -> bool {
-        let segment = &mut self.segments[(seq - self.una) as usize];
+        let place = (seq - self.una) as usize;
+        let segment = &mut self.segments[place];
         if segment.sacked || segment.lost {
             return false;
         }
+        let before = *segment;
         segment.lost = true;
+        if let Some(lanes) = &mut self.lanes {
+            lanes.turn(place, before, *segment);
+        }
         self.lost_count += 1;
         if segment.waits() {
             self.waiting.insert(seq);
@@ -219,14 +269,19 @@ impl Scoreboard {
 
     /// Holds the last transmission of an outstanding segment to be lost, retransmission or not.
     pub(super) fn mark_last_lost(&mut self, seq: Seq) -> bool {
-        let segment = &mut self.segments[(seq - self.una) as usize];
+        let place = (seq - self.una) as usize;
+        let segment = &mut self.segments[place];
         if segment.sacked || (segment.lost && !segment.resent) {
             return false;
         }
+        let before = *segment;
         self.lost_count += u32::from(!segment.lost);
         self.resent_count -= u32::from(segment.resent);
         segment.lost = true;
         segment.resent = false;
+        if let Some(lanes) = &mut self.lanes {
+            lanes.turn(place, before, *segment);
+        }
         self.waiting.insert(seq);
         self.untold.as_mut().into_iter().for_each(|lost| lost.push(seq));
         true
@@ -236,12 +291,16 @@ impl Scoreboard {
     pub(super) fn clear_lost(&mut self) {
         // They are among the lowest.
         let mut left = self.lost_count + self.resent_count;
-        for segment in &mut self.segments {
+        for (place, segment) in self.segments.iter_mut().enumerate() {
             if left == 0 {
                 break;
             }
+            let before = *segment;
             left -= u32::from(segment.lost) + u32::from(segment.resent);
             (segment.lost, segment.resent) = (false, false);
+            if let Some(lanes) = &mut self.lanes {
+                lanes.turn(place, before, *segment);
+            }
         }
         self.waiting.clear();
         (self.lost_count, self.resent_count) = (0, 0);
@@ -249,8 +308,12 @@ impl Scoreboard {
 
     /// Forgets what SACK has covered (RFC 2018 section 8, after a timeout).
     pub(super) fn forget_sacked(&mut self) {
-        for segment in &mut self.segments {
+        for (place, segment) in self.segments.iter_mut().enumerate() {
+            let before = *segment;
             segment.sacked = false;
+            if let Some(lanes) = &mut self.lanes {
+                lanes.turn(place, before, *segment);
+            }
         }
         self.sacked.clear();
         self.reported = SackBlocks::new();

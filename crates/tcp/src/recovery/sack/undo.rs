@@ -50,6 +50,11 @@ impl Undo {
         self.episode = Some(Episode { marker, before, open: resent, any: resent > 0, marked });
     }
 
+    /// The oldest segment outstanding when the reduction began that may be taken back.
+    pub(super) fn marker(&self) -> Option<Seq> {
+        self.episode.map(|episode| episode.marker)
+    }
+
     /// An ACK reports a mark, which is no error: the reduction stays, be it needless or not.
     pub(super) fn on_mark(&mut self) {
         if let Some(episode) = &mut self.episode {
