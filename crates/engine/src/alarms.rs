@@ -49,11 +49,7 @@ pub(crate) trait Alarms {
             }
             Alarm::Sender => self.sender_timer(model, id),
             Alarm::Receiver => self.receiver_timer(model, id),
-            Alarm::Notice => {
-                if model.notice(id) {
-                    self.drain_sender(model, id, Cause::Network);
-                }
-            }
+            Alarm::Notice => model.notice(id),
             Alarm::Datagram => {
                 let packet = model.send_datagram(id);
                 self.emit(model, packet);

@@ -348,13 +348,13 @@ impl<O: Observer> Model<O> {
         self.flows[id.index()].sender.handle_ack(now, &ack);
     }
 
-    /// A sender is told over which network its data go. Whether it must be asked for segments now.
-    pub(crate) fn notice(&mut self, id: FlowId) -> bool {
+    /// A sender is told over which network its data go. It sends when something else comes to it.
+    pub(crate) fn notice(&mut self, id: FlowId) {
         let now = self.now();
         let flow = &mut self.flows[id.index()];
-        let Some(queue) = flow.told_by else { return false };
-        let network = self.planned.known(queue, now);
-        flow.sender.change_network(now, network) && flow.sender.max_sent() > Seq::ZERO
+        if let Some(queue) = flow.told_by {
+            flow.sender.change_network(now, self.planned.known(queue, now));
+        }
     }
 
     /// The next segment that a sender sends now, if any.

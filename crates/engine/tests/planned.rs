@@ -8,7 +8,7 @@ use optcp_engine::observe::Record;
 use optcp_engine::{Blueprint, DatagramSpec, Kernel, QueueSpec, Simulation};
 use optcp_net::schedule::{Change, Schedule, Step};
 use optcp_net::{DropReason, Hop, PathId, PortId, QueueLimit};
-use optcp_tcp::config::{AckKind, Ecn};
+use optcp_tcp::config::{AckKind, Ecn, PathState, RecoveryKind};
 use optcp_tcp::{Config, Profile};
 use optcp_traffic::{Constant, PacketRate, PacketSize, Process};
 use optcp_units::{Bytes, Codepoint, Duration, Marking, Rate, Time};
@@ -252,5 +252,49 @@ fn a_port_sets_ece_between_two_instants() {
         };
         let heard: Vec<Marking> = records.iter().filter_map(heard).collect();
         assert_eq!(heard, (1..=30).map(said).collect::<Vec<_>>(), "{kernel:?}");
+    }
+}
+
+/// Senders hear 50 us later over which way the queue is served: of the last change of an instant, and not of none. Both have a
+/// window of two segments on each network, and a round trip of 561.2 us. The first hears of the circuit at 550 us: the first ACK
+/// lets two go there, and both have let the window on the packet network grow to four, which is what goes when the next comes,
+/// since that network is back from 950 us on. The second begins on the circuit, at 600 us.
+#[test]
+fn senders_hear_of_the_way_after_a_time() {
+    let mut world = WorldBuilder::default();
+    let far = world.port(10_000, us(280), QueueLimit::Unlimited);
+    let ways = [(); 2].map(|()| world.port(10_000, us(5), QueueLimit::Packets(1)));
+    let voq = queue(&mut world, 2, &ways, Some(0), 1);
+    world.queues[0].notify = Some(us(50));
+    let config = Config {
+        initial_window: 2,
+        handshake: false,
+        recovery: RecoveryKind::Sack,
+        path_state: PathState::PerNetwork,
+        ..Profile::Rfc.config()
+    };
+    for (path, start) in [(0, 0), (1, 600)] {
+        world.flow(&config, None, Time::ZERO + us(start), path, (&[far], &[far]));
+    }
+    world.flows.iter_mut().for_each(|flow| flow.told_by = Some(voq));
+    let serve = |way| Change::Serve(voq, way);
+    world.schedules.push(once(vec![
+        (400, vec![serve(None)]),
+        (500, vec![serve(Some(0)), serve(Some(1))]),
+        (700, vec![serve(None)]),
+        (800, vec![serve(Some(1))]),
+        (900, vec![serve(Some(0))]),
+    ]));
+    let blueprint = world.build(Time::ZERO + us(1200));
+    for kernel in KERNELS {
+        let sent = |&(at, record): &(Time, Record)| match record {
+            Record::Sent { flow, seq, .. } => Some((at.as_ps() / 1_000_000, flow.index(), seq)),
+            _ => None,
+        };
+        let sent: Vec<_> = run(&blueprint, kernel).iter().filter_map(sent).collect();
+        let many = |at, flow, seqs: std::ops::Range<u32>| seqs.map(move |seq| (at, flow, seq));
+        let expected = many(0, 0, 0..2).chain(many(561, 0, 2..4)).chain(many(600, 1, 0..2));
+        let expected = expected.chain(many(1122, 0, 4..8)).chain(many(1161, 1, 2..4));
+        assert_eq!(sent, expected.collect::<Vec<_>>(), "{kernel:?}");
     }
 }

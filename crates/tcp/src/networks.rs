@@ -9,7 +9,8 @@
 //! present network's and the greatest of all that were measured.
 //! # Source
 //! S. Chen and others, *Time-division TCP for Reconfigurable Data Center Networks*, SIGCOMM 2022; behaviour of the authors'
-//! kernel: which segments count against a window, whose window an ACK moves, and that a timeout is one of the present network.
+//! kernel: which segments count against a window, whose window an ACK moves, that a timeout is one of the present network, and
+//! that nothing leaves for a change of networks alone, but with the next ACK, timer or data.
 //! # Parameters
 //! `path_state`. Who tells senders, and when, is `notify` of `[[voqs]]`.
 //! # Limits

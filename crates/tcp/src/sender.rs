@@ -151,9 +151,10 @@ impl Sender {
         self.tcb.networks.is_some()
     }
 
-    /// It is told over which network its data go from now on: whether that is another one.
-    pub fn change_network(&mut self, now: Time, network: u8) -> bool {
-        self.recovery.change_network(&mut self.tcb, now, network)
+    /// It is told over which network its data go from now on. Its owner need not ask for segments now: the authors' kernel sends
+    /// when the next ACK, timer or data come.
+    pub fn change_network(&mut self, now: Time, network: u8) {
+        self.recovery.change_network(&mut self.tcb, now, network);
     }
 
     /// The receiver's window is `segments` from now on.

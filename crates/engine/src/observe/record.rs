@@ -15,13 +15,11 @@ pub enum Cause {
     Ack = 1,
     /// Its retransmission timer expired.
     Timer = 2,
-    /// It was told of another network.
-    Network = 3,
 }
 
 impl Cause {
     /// Names in results, in the order of their numbers.
-    pub const NAMES: [&'static str; 4] = ["start", "ack", "timer", "network"];
+    pub const NAMES: [&'static str; 3] = ["start", "ack", "timer"];
 }
 
 /// Declares the records, and their kinds without what is in them.

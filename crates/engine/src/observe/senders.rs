@@ -57,14 +57,11 @@ impl Observed for Senders {
 
     fn findings(&self) -> Findings {
         let rows = self.rows.rows();
-        // Names that came later leave results without them as they were.
-        let told = rows.iter().any(|row| row.cause == Cause::Network);
-        let causes = &Cause::NAMES[..if told { 4 } else { 3 }];
         let real = |name, value: fn(&Row) -> f64| -> Column { column(name, f64s(rows, value)) };
         Findings {
             names: vec![
                 ("flows", Names::Flows),
-                ("causes", Names::these(causes)),
+                ("causes", Names::these(&Cause::NAMES)),
                 ("phases", Names::these(&Phase::NAMES)),
             ],
             columns: vec![

@@ -16,7 +16,7 @@ use optcp_optical::burst::{Assembler, Assembly, BurstPath, Carrier, Hybrid, Size
 use optcp_optical::switching::{BurstCore, Conversion, Fibre, FibreId, Scheduling};
 use optcp_tcp::Profile;
 use optcp_tcp::config::{
-    AckKind, Config, CongestionKind, DuplicateAckKind, Ecn, Pacing, RecoveryKind,
+    AckKind, Config, CongestionKind, DuplicateAckKind, Ecn, Pacing, PathState, RecoveryKind,
 };
 use optcp_traffic::{
     Constant, ExponentialSize, FractalRenewal, FractionalNoise, OnOff, PacketRate, PacketSize,
@@ -442,12 +442,8 @@ impl Draw {
                 ways.push(vec![others[others.len() - 1][0]]);
             }
             let served = self.way_of(&ways);
-            self.world.queues.push(QueueSpec {
-                port: queue,
-                ways: ways.clone(),
-                served,
-                notify: None,
-            });
+            let notify = self.one_in(2).then(|| Duration::from_ms(self.below(30)));
+            self.world.queues.push(QueueSpec { port: queue, ways: ways.clone(), served, notify });
             self.served.push((first, queue, ways));
             self.served[self.served.len() - 1].clone()
         });
@@ -456,6 +452,23 @@ impl Draw {
         let behind = self.world.paths.add(behind);
         let node = self.world.paths.add(Hop::Forward { port: queue, next: behind });
         self.world.paths.lay(&route[..at], node)
+    }
+
+    /// Some senders listen to a queue, be it on their way or not.
+    fn listeners(&mut self) {
+        let queues: Vec<PortId> = self.world.queues.iter().map(|queue| queue.port).collect();
+        for flow in 0..self.world.flows.len() {
+            let config = &self.world.flows[flow].config;
+            let possible = config.recovery == RecoveryKind::Sack
+                && config.ecn == Ecn::Off
+                && !config.congestion.wants_rates();
+            if possible && !queues.is_empty() && !self.one_in(3) {
+                let config = Config { path_state: PathState::PerNetwork, ..(**config).clone() };
+                let queue = queues[self.place(&queues)];
+                let flow = &mut self.world.flows[flow];
+                (flow.config, flow.told_by) = (Arc::new(config), Some(queue));
+            }
+        }
     }
 
     /// One of the ways of a queue, or none.
@@ -598,6 +611,7 @@ pub(crate) fn world(seed: u64) -> Blueprint {
     let plain: Vec<PortId> = (ports.into_iter())
         .filter(|&port| !draw.assembles(port) && !queues.contains(&port))
         .collect();
+    draw.listeners();
     if !queues.is_empty() || draw.one_in(3) {
         for _ in 0..1 + draw.below(2) {
             draw.schedule(&plain);

@@ -116,8 +116,8 @@ impl LossRecovery {
     }
 
     /// See [`Recovery::change_network`].
-    pub(crate) fn change_network(&mut self, tcb: &mut Tcb, now: Time, network: u8) -> bool {
-        each!(self, it => it.change_network(tcb, now, network))
+    pub(crate) fn change_network(&mut self, tcb: &mut Tcb, now: Time, network: u8) {
+        each!(self, it => it.change_network(tcb, now, network));
     }
 
     /// See [`Recovery::on_timer`].

@@ -64,10 +64,8 @@ pub(crate) trait Recovery {
     /// what.
     fn divide(&mut self, _tcb: &mut Tcb, _networks: u8, _present: u8) {}
 
-    /// This network is in use from now on: whether it was not before.
-    fn change_network(&mut self, _tcb: &mut Tcb, _now: Time, _network: u8) -> bool {
-        false
-    }
+    /// This network is in use from now on.
+    fn change_network(&mut self, _tcb: &mut Tcb, _now: Time, _network: u8) {}
 
     /// A timer of its own has expired.
     fn on_timer(&mut self, _tcb: &mut Tcb, _now: Time) {}

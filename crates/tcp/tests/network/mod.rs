@@ -183,7 +183,8 @@ impl World {
     fn execute(&mut self, event: Event) {
         let network = self.now.as_ps() / self.weather.circuit.as_ps() % 3;
         let network = u8::try_from(network).expect("below 3");
-        if self.sender.is_divided() && self.sender.change_network(self.now, network) {
+        if self.sender.is_divided() {
+            self.sender.change_network(self.now, network);
             self.transmit();
         }
         match event {

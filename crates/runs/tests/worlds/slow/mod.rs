@@ -8,7 +8,6 @@ mod marks;
 mod outages;
 mod planned;
 mod sojourn;
-mod told;
 mod transit;
 mod ways;
 

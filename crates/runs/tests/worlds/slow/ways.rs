@@ -38,7 +38,6 @@ impl Evidence<'_> {
     pub(super) fn ways(&self) -> Result<(), Failure> {
         self.names_of_ports()?;
         self.senders_keep_their_times()?;
-        self.senders_hear_of_networks()?;
         self.links_lose_what_they_are_to_lose()?;
         self.links_fail_when_they_are_to_fail()?;
         self.nobody_switches_too_early()?;

@@ -459,8 +459,8 @@ impl Recovery for Sack {
         self.keep_apart(tcb, networks, present);
     }
 
-    fn change_network(&mut self, tcb: &mut Tcb, now: Time, network: u8) -> bool {
-        self.go_on(tcb, now, network)
+    fn change_network(&mut self, tcb: &mut Tcb, now: Time, network: u8) {
+        self.go_on(tcb, now, network);
     }
 
     fn on_timeout(&mut self, tcb: &mut Tcb, now: Time) {

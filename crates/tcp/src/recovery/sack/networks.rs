@@ -70,14 +70,13 @@ impl Sack {
     }
 
     /// See [`crate::recovery::policy::Recovery::change_network`].
-    pub(super) fn go_on(&mut self, tcb: &mut Tcb, now: Time, network: u8) -> bool {
+    pub(super) fn go_on(&mut self, tcb: &mut Tcb, now: Time, network: u8) {
         let Some(networks) = self.networks.as_mut().filter(|it| it.here != network) else {
-            return false;
+            return;
         };
         networks.here = network;
         self.select(tcb, network);
         tcb.on_network(now);
-        true
     }
 
     fn numbers(&self) -> std::ops::Range<u8> {
