@@ -495,6 +495,9 @@ impl Recovery for Sack {
         if self.probe.due {
             return self.probe_segment(tcb);
         }
+        if let Some(seq) = self.forced_elsewhere() {
+            return Some(seq);
+        }
         let cwnd = tcb.window.segments(tcb.mss());
         match self.phase {
             Phase::Open => {

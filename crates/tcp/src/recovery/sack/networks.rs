@@ -40,6 +40,8 @@ pub(super) struct Networks {
     at: u8,
     /// The one in use.
     here: u8,
+    /// A recovery has begun on a network that is not in use: its first retransmission is sent whatever the window.
+    forced: bool,
     /// On which network what was sent again had been lost, from the oldest reduction on that may be taken back.
     repaired: BTreeMap<Seq, u8>,
 }
@@ -66,7 +68,13 @@ impl Sack {
         let parked = vec![Sack::new(&tcb.config); usize::from(networks)];
         self.board.lanes = Some(Box::new(Lanes::new(networks, present)));
         let repaired = BTreeMap::new();
-        self.networks = Some(Box::new(Networks { parked, at: present, here: present, repaired }));
+        self.networks = Some(Box::new(Networks {
+            parked,
+            at: present,
+            here: present,
+            forced: false,
+            repaired,
+        }));
     }
 
     /// See [`crate::recovery::policy::Recovery::change_network`].
@@ -248,13 +256,26 @@ impl Sack {
             self.select(tcb, network);
             let rtt = rtt.filter(|_| network == here);
             self.take_share(tcb, now, ack, advanced, &share, rtt);
-            // What goes beyond the window goes on the network in use.
-            self.forced &= network == here;
+            self.pass_on_forced(network == here);
         }
         self.select(tcb, here);
+        debug_assert!(self.board.adds_up(), "a segment is counted on no network, or on two");
         if advanced || delivered > 0 {
             self.schedule_probe(tcb, now);
         }
+    }
+
+    /// What goes beyond the window goes on the network in use, be it the one that is looked at or not.
+    fn pass_on_forced(&mut self, in_use: bool) {
+        if let Some(networks) = self.networks.as_mut().filter(|_| !in_use) {
+            networks.forced |= std::mem::take(&mut self.forced);
+        }
+    }
+
+    /// The first retransmission of a recovery that has begun on a network that is not in use.
+    pub(super) fn forced_elsewhere(&mut self) -> Option<Seq> {
+        let forced = std::mem::take(&mut self.networks.as_mut()?.forced);
+        self.board.next_lost().filter(|_| forced)
     }
 
     /// What follows from an ACK for the network that is looked at.
@@ -320,7 +341,7 @@ impl Sack {
             if self.phase == Phase::Recovery {
                 self.reduce(tcb, 0, false);
             }
-            self.forced &= network == here;
+            self.pass_on_forced(network == here);
         }
         self.select(tcb, here);
     }

@@ -127,6 +127,16 @@ impl Scoreboard {
         }
     }
 
+    /// Whether what networks carry is together what the connection has under way.
+    pub(super) fn adds_up(&self) -> bool {
+        let Some(lanes) = &self.lanes else { return true };
+        let sum = |of: fn(&Lane) -> u32| lanes.each.iter().map(of).sum::<u32>();
+        let carried = self.outstanding() - self.sacked_count - self.lost_count + self.resent_count;
+        sum(|lane| lane.outstanding) == self.outstanding()
+            && sum(|lane| lane.sacked) == self.sacked_count
+            && sum(|lane| lane.carried) == carried
+    }
+
     /// On which networks an outstanding segment was sent, where they are kept apart.
     pub(super) fn networks_of(&self, seq: Seq) -> Option<Sent> {
         self.lanes.as_ref()?.sent(seq.checked_since(self.una)? as usize)
