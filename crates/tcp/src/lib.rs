@@ -7,6 +7,7 @@ pub mod acknowledgment;
 pub mod config;
 pub mod congestion;
 pub mod delivery;
+mod divided;
 mod ecn;
 mod idle;
 mod info;

@@ -25,96 +25,28 @@ use optcp_units::Time;
 use crate::congestion::{CongestionControl, WindowUse};
 use crate::rtt::Estimator;
 use crate::seq::Seq;
-use crate::tcb::{Tcb, initial_ssthresh, start};
 use crate::window::Window;
 
-/// What is known of a network while another one's is in the [`Tcb`].
+/// What is known of a network while another one's is in the control block.
 #[derive(Clone, Debug)]
-struct Path {
-    congestion: CongestionControl,
-    window: Window,
-    window_use: WindowUse,
-    estimator: Estimator,
-    recover: Option<Seq>,
-    loss_until: Seq,
+pub(crate) struct Path {
+    pub(crate) congestion: CongestionControl,
+    pub(crate) window: Window,
+    pub(crate) window_use: WindowUse,
+    pub(crate) estimator: Estimator,
+    pub(crate) recover: Option<Seq>,
+    pub(crate) loss_until: Seq,
 }
 
 /// See the module's text.
 #[derive(Clone, Debug)]
 pub(crate) struct Networks {
-    /// By network; nothing in the place of the one that is in the [`Tcb`].
-    parked: Vec<Path>,
-    /// The network whose state is in the [`Tcb`].
-    at: usize,
+    /// By network; nothing in the place of the one that is in the control block.
+    pub(crate) parked: Vec<Path>,
+    /// The network whose state is in the control block.
+    pub(crate) at: usize,
     /// Segments outstanding that were sent on it.
     pub(crate) outstanding: u32,
     /// Since when the present network is known to be it.
     pub(crate) since: Time,
-}
-
-impl Tcb {
-    /// From now on `networks` networks are kept apart, of which `present` is in use.
-    pub(crate) fn divide(&mut self, networks: u8, present: u8) {
-        let path = self.path();
-        self.networks = Some(Box::new(Networks {
-            parked: vec![path; usize::from(networks)],
-            at: usize::from(present),
-            outstanding: 0,
-            since: Time::ZERO,
-        }));
-    }
-
-    /// What a network begins with.
-    fn path(&self) -> Path {
-        let config = &self.config;
-        let start = start(config, self.clock_phase);
-        let initial = f64::from(config.initial_window) * self.mss();
-        Path {
-            congestion: CongestionControl::new(config.congestion, &config.controllers, start),
-            window: Window { cwnd: initial, ssthresh: initial_ssthresh(config) },
-            window_use: WindowUse::default(),
-            estimator: Estimator::new(config, self.clock_phase),
-            recover: None,
-            loss_until: Seq::ZERO,
-        }
-    }
-
-    /// Takes the state of a network, with so many segments outstanding on it, and puts that of the one before away.
-    pub(crate) fn select(&mut self, network: usize, outstanding: u32) {
-        let Some(mut networks) = self.networks.take() else { return };
-        if network != networks.at {
-            self.exchange(&mut networks.parked[networks.at]);
-            self.exchange(&mut networks.parked[network]);
-            networks.at = network;
-        }
-        networks.outstanding = outstanding;
-        self.networks = Some(networks);
-    }
-
-    fn exchange(&mut self, path: &mut Path) {
-        std::mem::swap(&mut self.congestion, &mut path.congestion);
-        std::mem::swap(&mut self.window, &mut path.window);
-        std::mem::swap(&mut self.window_use, &mut path.window_use);
-        std::mem::swap(&mut self.recover, &mut path.recover);
-        std::mem::swap(&mut self.loss_until, &mut path.loss_until);
-        self.timer.exchange(&mut path.estimator);
-    }
-
-    /// The network whose state it has has come into use.
-    pub(crate) fn on_network(&mut self, now: Time) {
-        let Some(networks) = &mut self.networks else { return };
-        networks.since = now;
-        let others =
-            networks.parked.iter().enumerate().filter(|&(number, _)| number != networks.at);
-        let slowest = others.filter_map(|(_, path)| path.estimator.measured()).max();
-        self.timer.forget();
-        self.timer.set_slowest(slowest.unwrap_or_default());
-    }
-
-    /// The connection is open: all networks begin with this window.
-    pub(crate) fn open_networks(&mut self, window: f64) {
-        if let Some(networks) = &mut self.networks {
-            networks.parked.iter_mut().for_each(|path| path.window.cwnd = window);
-        }
-    }
 }
