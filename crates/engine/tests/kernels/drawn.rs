@@ -458,12 +458,12 @@ impl Draw {
     fn listeners(&mut self) {
         let queues: Vec<PortId> = self.world.queues.iter().map(|queue| queue.port).collect();
         for flow in 0..self.world.flows.len() {
-            let config = &self.world.flows[flow].config;
+            let config = Arc::clone(&self.world.flows[flow].config);
             let possible = config.recovery == RecoveryKind::Sack
                 && config.ecn == Ecn::Off
                 && !config.congestion.wants_rates();
             if possible && !queues.is_empty() && !self.one_in(3) {
-                let config = Config { path_state: PathState::PerNetwork, ..(**config).clone() };
+                let config = Config { path_state: PathState::PerNetwork, ..(*config).clone() };
                 let queue = queues[self.place(&queues)];
                 let flow = &mut self.world.flows[flow];
                 (flow.config, flow.told_by) = (Arc::new(config), Some(queue));
