@@ -442,7 +442,9 @@ impl Draw {
                 ways.push(vec![others[others.len() - 1][0]]);
             }
             let served = self.way_of(&ways);
-            let notify = self.one_in(2).then(|| Duration::from_ms(self.below(30)));
+            // From a stream of its own, so that what else is drawn stays.
+            let mut own = Streams::new(u64::from(queue.number())).stream("notify");
+            let notify = (own.below(2) == 0).then(|| Duration::from_ms(own.below(30)));
             self.world.queues.push(QueueSpec { port: queue, ways: ways.clone(), served, notify });
             self.served.push((first, queue, ways));
             self.served[self.served.len() - 1].clone()
@@ -457,14 +459,16 @@ impl Draw {
     /// Some senders listen to a queue, be it on their way or not.
     fn listeners(&mut self) {
         let queues: Vec<PortId> = self.world.queues.iter().map(|queue| queue.port).collect();
+        let mut own = Streams::new(self.world.ports.len() as u64).stream("listeners");
         for flow in 0..self.world.flows.len() {
             let config = Arc::clone(&self.world.flows[flow].config);
             let possible = config.recovery == RecoveryKind::Sack
                 && config.ecn == Ecn::Off
                 && !config.congestion.wants_rates();
-            if possible && !queues.is_empty() && !self.one_in(3) {
+            if possible && !queues.is_empty() && own.below(3) > 0 {
                 let config = Config { path_state: PathState::PerNetwork, ..(*config).clone() };
-                let queue = queues[self.place(&queues)];
+                let place = own.below(queues.len() as u64);
+                let queue = queues[usize::try_from(place).expect("a place")];
                 let flow = &mut self.world.flows[flow];
                 (flow.config, flow.told_by) = (Arc::new(config), Some(queue));
             }
