@@ -10,7 +10,7 @@ from optcp.axes import Axis
 from optcp.outage.world import MSS_SHARE
 from optcp.papers import judge
 from optcp.papers.assume import Assumed, built_in, overrides, positive
-from optcp.papers.exhibit import Exhibit, Findings, Setup, behind, rows
+from optcp.papers.exhibit import Exhibit, Findings, Setup, behind, key_value, rows
 from optcp.papers.outage.paper import not_run
 from optcp.papers.over import Axis as Label
 from optcp.papers.over import curves_over
@@ -48,7 +48,7 @@ HALF, ALL, QUARTER = "0.5", "1", "0.25"
 NEVER, EARLY, AT, LATE = "never", "2", "8", "30"
 """When a part of the capacity is back, in seconds behind the cut."""
 FULL_GBPS = 200.0
-SCALE_CUT_S, SCALE_PHASE_S = 2.0, 2.0
+SCALE_CUT_S, SCALE_PHASE_S = 1.5, 1.5
 SCALE_EVENTS = ("cut", "return")
 ALIKE = 0.25
 SCALE_SENDER = "cubic"
@@ -62,20 +62,24 @@ ASSUMED = (
     Assumed("gap_ms", 35.0, positive, lambda _: []),
     Assumed("detection_ms", 10.0, positive, lambda value: [("routing.detection", f"{value:g} ms")]),
     Assumed("way_ms", 1.853, positive, lambda value: [("parameters.way", f"{value:g} ms")]),
+    Assumed("jitter_us", 50.0, positive, lambda value: [("parameters.jitter", f"{value:g} us")]),
     built_in("link_gbps", f"{FULL_GBPS:g}, divided by scaled_by"),
+    built_in("hosts", "1 to 5 ms from their city, links twice as fast as the network's, which hold all that waits"),
     built_in("flows", "the six largest demands over Essen-Dortmund, and over Koeln-Koblenz of the others"),
     built_in("convergence", "2 ms a hop, SPF 20 ms, tables within 20 to 200 ms, then all together"),
 )
 """Times of the network are not scaled."""
 NOTES = [
     f"The link is cut {CUT_S:g} s after the start; `return` is when a `share` of its rate is back, "
-    f"{AT} s later, and `step`, {PHASE_S:g} s behind that, a gap and then half of this rate. `hit_pct` and `own_pct` are "
-    "what the flows that cross the link, and those that the detour has of its own, get from the event to the next one, "
-    "in per cent of a link's payload.",
+    f"{AT} s later, and `step`, {PHASE_S:g} s behind that, a gap and then half of this rate. `hit_pct` and `own_pct` "
+    "are what the flows that cross the link, and those that the detour has of its own, get from the event to the next "
+    "one, in per cent of a link's payload.",
     "`lost_ms` is what all flows lack in that time against a fluid that fills every link at once, over what a link "
     "carries: behind the cut one link for all flows, then a link and the share, then a link and half the share, whose "
-    "gap is no loss. `back_s` is when the first half second begins in which all have 90 per cent of that (a phase's "
-    "length where there is none, a lower bound): behind the cut all flows together, then both groups.",
+    "gap is no loss. It is below zero where they get more: until tables are rewritten, packets that fast reroute leads "
+    "from Essen to Hannover, Hamburg and Berlin go over Oldenburg, where there is room.",
+    "`back_s` is when the first half second begins in which all have 90 per cent of that (a phase's length where there "
+    "is none, a lower bound): behind the cut all flows together, then both groups.",
     "`timeouts`, `resent`, `needless` (segments that came although they had come before) and `overtaken` (that came "
     "after a later one) are of all flows from the event to the next one.",
     f"`gained_mb` is what all flows get more in the {PHASE_S:g} s behind the return than without it, `hit_gained_mb` "
@@ -83,8 +87,8 @@ NOTES = [
     f"`earlier_mb_a_s` is what a second is worth that half of the capacity is back at {EARLY} s and not at {AT} s.",
     "Prague has queues that mark what finds more than `mark_ms` in them; the others' drop what does not fit.",
     "Routers take no notice of the gap, as if they had been told.",
-    f"The runs at {FULL_GBPS:g} Gb/s are one seed of {SCALE_SENDER}, beside the same at the scaled rate, with phases of "
-    f"{SCALE_PHASE_S:g} s.",
+    f"With `gbps`: one seed of {SCALE_SENDER} at {FULL_GBPS:g} Gb/s beside the same at the scaled rate, half of the "
+    f"capacity back, cut after {SCALE_CUT_S:g} s, with phases of {SCALE_PHASE_S:g} s.",
 ]
 
 
@@ -195,7 +199,7 @@ def find(found: Found) -> Findings:
         found_rows += of_events(scale, SCALE_EVENTS)
     judged = claims(seen, gains, 10 * float(found.chosen["gap_ms"]))
     judged["reconfigurable-scaling-is-free"] = [not_run("200 Gb/s")] if scale is None else alike(scale)
-    return Findings(found_rows, judged, over_time(found.done["steps"], bps), NOTES)
+    return Findings(found_rows, judged, over_time(found.done["steps"]), NOTES)
 
 
 def of_events(seen: Cells, events: Sequence[str]) -> list[Row]:
@@ -222,12 +226,12 @@ def of_gains(gains: Mapping[str, Cells], bps: float) -> list[Row]:
             "gained_pct": (every * (100 / (float(share) * whole_mb))).mean(),
             "hit_gained_mb": cells.at(flows="hit").mean(),
         }
-        found += rows(metrics, key=behind({"share": share, "restored_at_s": at}))
+        found += rows(metrics, key=behind({"share": key_value(Axis("share", (share,)), 0), "restored_at_s": int(at)}))
     earlier = gains["both"].at(flows="all") * (1 / (float(AT) - float(EARLY)))
     return [*found, *rows({"earlier_mb_a_s": earlier.mean()})]
 
 
-def claims(seen: Cells, gains: Mapping[str, Cells], gaps_ms: float) -> dict[str, Mapping[str, Parts]]:
+def claims(seen: Cells, gains: Mapping[str, Cells], gaps_ms: float) -> dict[str, Parts | Mapping[str, Parts]]:
     """Each statement but the one about scaling, by sender."""
     of: dict[str, dict[str, Parts]] = {}
     for name in seen.axis("sender").values:
@@ -257,8 +261,7 @@ def claims(seen: Cells, gains: Mapping[str, Cells], gaps_ms: float) -> dict[str,
         }
         for id_, parts in found.items():
             of.setdefault(f"reconfigurable-{id_}", {})[name] = parts
-    of["reconfigurable-bbr-before-cubic"] = {"as assumed": sooner(seen)}
-    return of
+    return {**of, "reconfigurable-bbr-before-cubic": sooner(seen)}
 
 
 def side(name: str, difference: Cells, towards: judge.Side, unit: str) -> Part:
@@ -286,7 +289,7 @@ def alike(scale: Cells) -> list[Part]:
     return parts
 
 
-def over_time(done: Done, bps: float) -> list[Series]:
+def over_time(done: Done) -> list[Series]:
     """What flows get around the events where half of the capacity comes back, by sender and group."""
     steps = round(SHOWN_S * A_SECOND)
     first_s = CUT_S - 1
@@ -294,7 +297,8 @@ def over_time(done: Done, bps: float) -> list[Series]:
     def of(run: StoredRun) -> NDArray[np.float64]:
         got = goodput(run)
         shown = [in_time(got[name], (first_s, first_s + 3 * PHASE_S + 1)).reshape(-1, steps) for name in GROUPS]
-        return np.array(shown).sum(axis=2) * (8 / SHOWN_S / 1e9)
+        gbps: NDArray[np.float64] = np.array(shown).sum(axis=2) * (8 / SHOWN_S / 1e9)
+        return gbps
 
     ends = [f"{first_s - CUT_S + SHOWN_S * (at + 1):g}" for at in range(round((3 * PHASE_S + 1) / SHOWN_S))]
     curves = done.each(of, Axis("flows", GROUPS), Axis("since_cut_s", tuple(ends))).at(share=HALF)
