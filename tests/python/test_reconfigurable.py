@@ -2,7 +2,7 @@
 
 import itertools
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -124,6 +124,13 @@ def test_what_comes_late_is_lost_and_counts_until_it_is_there():
 
 def test_flows_that_are_never_back_count_with_the_phase():
     assert back_s([np.full(20, 0.89), np.ones(20)]) == 2
+
+
+def test_a_run_without_a_step_has_nothing_behind_it():
+    short = replace(TIMES, end_s=TIMES.step_s, gap_s=0)
+    found = measure(Run(0.5), short, 0.5, RATE_BPS)
+    assert np.isnan(found[EVENTS.index("step")]).all()
+    assert not np.isnan(found[EVENTS.index("return")]).any()
 
 
 def test_counts_are_those_from_an_event_to_the_next():

@@ -107,6 +107,8 @@ def measure(run: StoredRun, times: Timeline, share: float, link_bps: float) -> N
     found = np.full((len(EVENTS), len(MEASURED)), np.nan)
     for place, event in enumerate(EVENTS):
         begins, ends = times.phase(event)
+        if begins == ends:
+            continue
         mine = {name: in_time(values, (begins, ends)) for name, values in got.items()}
         found[place, :2] = [100 * mine[name].sum() / (whole * (ends - begins)) for name in GROUPS]
         if event == "before":

@@ -283,7 +283,8 @@ def alike(scale: Cells) -> list[Part]:
     scaled, full = scale.axis("gbps").values
     parts = []
     for event in SCALE_EVENTS:
-        one, two = (float(scale.at(gbps=at, event=event, metric="lost_ms").values) for at in (scaled, full))
+        lost = scale.at(share=HALF, event=event, metric="lost_ms")
+        one, two = (float(lost.at(gbps=at).values.item()) for at in (scaled, full))
         text = f"{event}: {two:.1f} ms at {full} Gb/s, {one:.1f} at {scaled}"
         parts.append(judge.exact_part(text, abs(two - one) <= ALIKE * abs(one)))
     return parts
