@@ -86,7 +86,7 @@ NOTES = [
     "what the flows get more that return, and `gained_pct` is that of all over what a fluid gains. "
     f"`earlier_mb_a_s` is what a second is worth that half of the capacity is back at {EARLY} s and not at {AT} s.",
     "Prague has queues that mark what finds more than `mark_ms` in them; the others' drop what does not fit.",
-    "Routers take no notice of the gap, as if they had been told.",
+    "Routers take no notice of the gap: it is announced to them.",
     f"With `gbps`: one seed of {SCALE_SENDER} at {FULL_GBPS:g} Gb/s beside the same at the scaled rate, half of the "
     f"capacity back, cut after {SCALE_CUT_S:g} s, with phases of {SCALE_PHASE_S:g} s.",
 ]
@@ -242,25 +242,27 @@ def claims(seen: Cells, gains: Mapping[str, Cells], gaps_ms: float) -> dict[str,
         late = {share: back.at(share=share, metric="back_s") for share in SHARES}
         timeouts = {share: back.at(share=share, metric="timeouts").values for share in SHARES}
         found: dict[str, list[Part]] = {
-            "fast-reroute-is-cheap": [side("lost_ms of the cut less 100", lost[0] - 100, "below", "ms")],
-            "back-in-two-seconds": [
+            "reconfigurable-fast-reroute-is-cheap": [side("lost_ms of the cut less 100", lost[0] - 100, "below", "ms")],
+            "reconfigurable-back-in-two-seconds": [
                 side(f"share {share}, back_s less 2", one - 2, "below", "s") for share, one in late.items()
             ],
-            "half-is-worth-half": [
+            "reconfigurable-half-is-worth-half": [
                 side("a half less half of all", every.at(share=HALF) - every.at(share=ALL) / 2, "above", "MB")
             ],
-            "quarter-hurts-who-returns": [
+            "reconfigurable-quarter-hurts-who-returns": [
                 side("flows that return", hit.at(share=QUARTER), "below", "MB"),
                 side("all flows", every.at(share=QUARTER), "above", "MB"),
             ],
-            "return-without-timeouts": [
+            "reconfigurable-return-without-timeouts": [
                 judge.exact_part(f"share {share}: {one.sum():.0f} timeouts in {one.size} runs", bool(one.sum() == 0))
                 for share, one in timeouts.items()
             ],
-            "step-is-cheap": [side(f"lost_ms of the step less {gaps_ms:g}", lost[1] - gaps_ms, "below", "ms")],
+            "reconfigurable-step-is-cheap": [
+                side(f"lost_ms of the step less {gaps_ms:g}", lost[1] - gaps_ms, "below", "ms")
+            ],
         }
         for id_, parts in found.items():
-            of.setdefault(f"reconfigurable-{id_}", {})[name] = parts
+            of.setdefault(id_, {})[name] = parts
     return {**of, "reconfigurable-bbr-before-cubic": sooner(seen)}
 
 
