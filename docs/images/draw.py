@@ -4,8 +4,8 @@ After ``optcp reproduce gmpls --seeds 600 --out DIR``: ``python docs/images/draw
 report; only the ink is fixed, because a picture in a Markdown page does not follow light and dark. After the commands
 of docs/papers/todays-tcp.md: ``python docs/images/draw.py today DIR``. After ``optcp reproduce gmpls/aqm --out DIR``:
 ``python docs/images/draw.py aqm DIR``. After ``optcp reproduce das --out DIR``:
-``python docs/images/draw.py das DIR``, and likewise lbas, obs, outage and rdcn. From the stored studies of
-docs/papers/sensitivity.md: ``python docs/images/draw.py sensitivity docs/papers``.
+``python docs/images/draw.py das DIR``, and likewise lbas, obs, outage, rdcn and reconfigurable. From the stored
+studies of docs/papers/sensitivity.md: ``python docs/images/draw.py sensitivity docs/papers``.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from optcp.papers.model import Result
 from optcp.papers.obs.figures import curves, windows
 from optcp.papers.outage.figures import budget, population, staircase
 from optcp.papers.rdcn import figures as rdcn
+from optcp.papers.reconfigurable.figures import restoration
 from optcp.plots import sensitivity
 from optcp.plots.svg import canvas
 from optcp.results import sensitivities
@@ -54,6 +55,8 @@ WANTED = {
     "lbas/buffer": "lbas-buffer.png",
     "rdcn/voq": "rdcn-voq.png",
     "rdcn/resize": "rdcn-resize.png",
+    "reconfigurable/restoration-time": "reconfigurable-restoration.png",
+    "reconfigurable/restoration-worth": "reconfigurable-worth.png",
     "outage/staircase": "outage-staircase.png",
     "outage/budget": "outage-budget.png",
     "outage/links": "outage-links.png",
@@ -154,6 +157,12 @@ def racks(directory: Path) -> None:
             getattr(rdcn, name)(read(directory, name, "rdcn"))
 
 
+def reconfigured(directory: Path) -> None:
+    """Draw the wanted figures of the reconfigurable study."""
+    with mock.patch.object(restoration, "render", save):
+        restoration.restoration(read(directory, "restoration", "reconfigurable"))
+
+
 def today(directory: Path) -> None:
     """Draw the gain of a delayed switch by TCP, with 95 % intervals, for both interpretations of the flow count."""
     figure = Figure(figsize=(8, 3.2), layout="constrained")
@@ -200,6 +209,7 @@ if __name__ == "__main__":
         "obs": bursts,
         "outage": outages,
         "rdcn": racks,
+        "reconfigurable": reconfigured,
         "sensitivity": studies,
     }
     draw[sys.argv[1]](Path(sys.argv[2]))

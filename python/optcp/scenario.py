@@ -226,8 +226,8 @@ class Scenario:
     def links(self) -> Table:
         """A row a direction of each link.
 
-        ``port`` ("A->B"), ``from``, ``to``, ``rate_bps``, ``delay_s``, and ``queue`` in ``queue_unit``, infinite where
-        it is unlimited.
+        ``port`` ("A->B"), ``from``, ``to``, ``rate_bps``, ``delay_s`` (NaN where it is drawn), and ``queue`` in
+        ``queue_unit``, infinite where it is unlimited.
         """
         rows = []
         for link in self.resolved["links"]:
@@ -236,7 +236,8 @@ class Scenario:
                 unit = "bytes" if "queue_bytes" in way else "packets"
                 limit = way[f"queue_{unit}"]
                 queue = np.inf if limit is None else float(limit)
-                delay_s = way["delay_ps"] / PICOSECONDS_A_SECOND
+                # A run draws what is a distribution here.
+                delay_s = np.nan if isinstance(way["delay_ps"], dict) else way["delay_ps"] / PICOSECONDS_A_SECOND
                 rows.append((link["name"], *ends, float(way["rate_bps"]), delay_s, queue, unit))
         return _table(("link", "from", "to", "rate_bps", "delay_s", "queue", "queue_unit"), rows)
 

@@ -37,6 +37,7 @@ ALL = [
     *(f"outage/{name}" for name in ("staircase", "budget", "short", "links", "detection", "loops", "shared-risk")),
     *(f"outage/{name}" for name in ("return", "partial", "capacity", "availability", "scale", "ranking")),
     *(f"rdcn/{name}" for name in ("voq", "resize", "variants", "reconfiguration")),
+    "reconfigurable/restoration",
 ]
 
 

@@ -1,0 +1,5 @@
+"""Links that are reconfigured, and what today's TCPs make of them."""
+
+from optcp.papers.reconfigurable.restoration import RESTORATION
+
+EXHIBITS = (RESTORATION,)

@@ -1,0 +1,25 @@
+"""What all exhibits of the study share: its name, its scenarios and its senders."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+PAPER = "Today's TCPs on links that are reconfigured (a study of this project)"
+
+SENDERS: dict[str, dict[str, str]] = {
+    "reno": {"congestion": "reno"},
+    "cubic": {},
+    "bbr3": {"profile": "linux-6-bbr", "congestion": "bbr3"},
+    "prague": {"congestion": "prague", "ecn": "accurate", "pacing": "rate"},
+}
+"""What is set of a table of ``[tcp]`` with the profile ``linux-6``. Prague needs queues that mark."""
+
+
+def scenario(name: str) -> Path:
+    """A shipped scenario of this study."""
+    return Path(__file__).with_name("scenarios") / f"reconfigurable-{name}.toml"
+
+
+def sender(name: str) -> dict[str, str]:
+    """The settings of a sender: of the table ``sender``."""
+    return {f"tcp.sender.{key}": value for key, value in SENDERS[name].items()}

@@ -1,0 +1,150 @@
+"""The study of links that are reconfigured: its world is what its page says, and a fluid lacks nothing."""
+
+import itertools
+from collections import Counter
+from dataclasses import dataclass, replace
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from optcp.outage.network import Network
+from optcp.outage.world import MSS_SHARE
+from optcp.papers.assume import values
+from optcp.papers.reconfigurable.paper import scenario
+from optcp.papers.reconfigurable.phases import A_SECOND, EVENTS, MEASURED, Timeline, back_s, measure, shares
+from optcp.papers.reconfigurable.restoration import ASSUMED, AT, EARLY, LATE, NEVER, timeline
+from optcp.scenario import load
+
+# topohub leaves its files to the garbage collector.
+pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning", "ignore::ResourceWarning")
+
+US_A_KM = 6.5
+CUT, DETOUR = ("Essen", "Dortmund"), ("Koeln", "Koblenz")
+TIMES = Timeline(cut_s=2, works_s=4, step_s=6, end_s=8, gap_s=0.1)
+RATE_BPS = 1e9
+
+
+@pytest.fixture(scope="module")
+def germany():
+    return Network.find("sndlib/germany50")
+
+
+def crosses(way, link):
+    return link in itertools.pairwise(way)
+
+
+def test_the_busiest_link_is_cut_and_the_largest_demands_cross_it(germany):
+    ways = germany.paths(US_A_KM)
+    loads = Counter()
+    for pair, way in ways.items():
+        for link in itertools.pairwise(way):
+            loads[link] += germany.demands[pair]
+    assert loads.most_common(1)[0][0] == CUT
+    hit = [pair for pair, way in ways.items() if crosses(way, CUT)]
+    own = [pair for pair, way in ways.items() if crosses(way, DETOUR) and not crosses(way, CUT)]
+    listed = load(scenario("restoration")).flows
+    routes = zip(listed["group"], listed["path"], strict=True)
+    ends = [(group, (path.split()[1], path.split()[-1])) for group, path in routes]
+    for group, pairs in (("hit", hit), ("own", own)):
+        largest = sorted(pairs, key=lambda pair: -germany.demands[pair])[:6]
+        assert sorted(pair for name, pair in ends if name == group) == sorted(largest)
+
+
+def test_delays_that_a_run_draws_are_unknown_before():
+    links = load(scenario("restoration")).links
+    drawn = np.isnan(links["delay_s"])
+    assert drawn.sum() == 24
+    assert all(name.startswith(("hit", "own")) for name in links["link"][drawn])
+
+
+def test_the_other_wavelength_is_as_long_as_the_detour(germany):
+    way = germany.without("Dortmund-Essen").path(*CUT, US_A_KM)
+    km = {frozenset(link[:2]): link[3] for link in germany.links}
+    delay_ms = sum(km[frozenset(link)] for link in itertools.pairwise(way)) * US_A_KM / 1000
+    assert values(ASSUMED, {})["way_ms"] == pytest.approx(delay_ms, abs=0.001)
+
+
+@dataclass
+class Order:
+    """The instants at which segments came that others had overtaken."""
+
+    time_ps: list[int]
+
+    def where(self, **_):
+        return self
+
+    def __getitem__(self, name):
+        return np.array(getattr(self, name))
+
+
+class Run(dict):
+    """A run of flows that get what they should, of whatever share comes back."""
+
+    def __init__(self, share, lag_s=0.0):
+        since = {"timeouts": np.array([3, 2]), "resent": np.array([7, 0]), "needless": np.array([1, 0])}
+        later = {name: np.array([1, 0]) for name in since}
+        super().__init__({"since-cut": since, "since-works": later, "since-step": later, "order": Order([int(4.5e12)])})
+        instants = (np.arange(8 * A_SECOND) + 0.5) / A_SECOND
+        whole = RATE_BPS * MSS_SHARE / 8 / A_SECOND
+        found = np.full((2, instants.size), whole)
+        found[:, instants > TIMES.cut_s] = whole / 2
+        found[0, instants > TIMES.works_s] = whole * share
+        found[1, instants > TIMES.works_s + lag_s] = whole
+        found[0, (instants > TIMES.step_s) & (instants < TIMES.step_s + TIMES.gap_s)] = 0
+        found[0, instants > TIMES.step_s + TIMES.gap_s] = whole * share / 2
+        self.series = {"goodput": {"groups": ["own", "hit"], "bytes": found[::-1]}}
+
+
+def measured(run, share):
+    found = measure(run, TIMES, share, RATE_BPS)
+    return {
+        event: SimpleNamespace(**dict(zip(MEASURED, line, strict=True)))
+        for event, line in zip(EVENTS, found, strict=True)
+    }
+
+
+@pytest.mark.parametrize("share", [0.25, 0.5, 1.0])
+def test_a_fluid_lacks_nothing(share):
+    found = measured(Run(share), share)
+    assert (found["before"].hit_pct, found["before"].own_pct) == pytest.approx((100, 100))
+    for event in ("cut", "return", "step"):
+        assert found[event].lost_ms == pytest.approx(0, abs=1e-9)
+    assert (found["cut"].back_s, found["return"].back_s) == (0, 0)
+    assert found["step"].back_s <= TIMES.gap_s
+    assert sum(shares("return", share).values()) == 1 + share
+
+
+def test_what_comes_late_is_lost_and_counts_until_it_is_there():
+    found = measured(Run(0.5, lag_s=1.0), 0.5)["return"]
+    assert found.lost_ms == pytest.approx(500)
+    # Half of the rate until then: four tenths of half a second may lack it.
+    assert found.back_s == pytest.approx(0.9)
+
+
+def test_flows_that_are_never_back_count_with_the_phase():
+    assert back_s([np.full(20, 0.89), np.ones(20)]) == 2
+
+
+def test_a_run_without_a_step_has_nothing_behind_it():
+    short = replace(TIMES, end_s=TIMES.step_s, gap_s=0)
+    found = measure(Run(0.5), short, 0.5, RATE_BPS)
+    assert np.isnan(found[EVENTS.index("step")]).all()
+    assert not np.isnan(found[EVENTS.index("return")]).any()
+
+
+def test_counts_are_those_from_an_event_to_the_next():
+    found = measured(Run(0.5), 0.5)
+    assert (found["cut"].timeouts, found["cut"].resent, found["cut"].needless) == (4, 6, 0)
+    assert (found["return"].timeouts, found["step"].timeouts) == (0, 1)
+    assert (found["cut"].overtaken, found["return"].overtaken, found["step"].overtaken) == (0, 1, 0)
+
+
+@pytest.mark.parametrize("at", [NEVER, EARLY, AT, LATE])
+def test_what_is_planned_lies_before_the_end_of_a_run(at):
+    settings = timeline(values(ASSUMED, {}), at).settings
+    stop = float(settings["stop"].removesuffix(" s"))
+    instants = [float(settings[f"parameters.{name}"].removesuffix(" s")) for name in ("cut", "works", "step", "light")]
+    assert instants == sorted(instants)
+    assert instants[-1] < stop
+    assert load(scenario("restoration")).set(settings).stop_s == stop
