@@ -54,6 +54,8 @@ WANTED = {
     "lbas/buffer": "lbas-buffer.png",
     "rdcn/voq": "rdcn-voq.png",
     "rdcn/resize": "rdcn-resize.png",
+    "rdcn/variants": "rdcn-variants.png",
+    "rdcn/retcp-resize": "rdcn-retcp-resize.png",
     "outage/staircase": "outage-staircase.png",
     "outage/budget": "outage-budget.png",
     "outage/links": "outage-links.png",
@@ -150,8 +152,8 @@ def outages(directory: Path) -> None:
 def racks(directory: Path) -> None:
     """Draw the wanted figures of the rdcn paper."""
     with mock.patch.object(rdcn, "render", save):
-        for name in ("voq", "resize"):
-            getattr(rdcn, name)(read(directory, name, "rdcn"))
+        for name in ("voq", "resize", "variants", "retcp-resize"):
+            getattr(rdcn, name.replace("-", "_"))(read(directory, name, "rdcn"))
 
 
 def today(directory: Path) -> None:

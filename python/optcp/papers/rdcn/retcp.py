@@ -80,7 +80,7 @@ def static_grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
     leads = readings(chosen, STATIC_LEAD.name)
     axes = {
         "voq": {str(one): {"parameters.voq": f"{one} packets"} for one in PACKETS},
-        "lead_us": {one: {**sender("retcp"), **week(chosen, mark_us=float(one)).settings} for one in leads},
+        STATIC_LEAD.name: {one: {**sender("retcp"), **week(chosen, mark_us=float(one)).settings} for one in leads},
     }
     return {"retcp": grid("reTCP, voq", axes, chosen, options), **cubic_grids(chosen, options)}
 
@@ -110,7 +110,7 @@ def find_static(found: Found) -> Findings:
     leads = readings(found.chosen, STATIC_LEAD.name)
     return Findings(
         rows(metrics),
-        {"rdcn-retcp-alone-is-little": {f"mark {one} us ahead": little(more.at(lead_us=one)) for one in leads}},
+        {"rdcn-retcp-alone-is-little": {f"mark {one} us ahead": little(more.at(static_lead_us=one)) for one in leads}},
         notes=[
             "On these queues the lead of the mark decides all: the emulator's experiment does not set it, so that its "
             "default of 600 us holds. `more_than_cubic_points` is paired by seed."
