@@ -73,7 +73,7 @@ TODAY = {
 """Directories below DIR, with the name and colour of each."""
 WORST = "nobel-eu"
 """The network whose worst failures the outage page shows."""
-OF_STUDIES = ("effects", "conclusions", "slices-rel_goodput_pct", "slices-spared_pct")
+OF_STUDIES = ("effects", "conclusions", "slices-rel_goodput_pct", "slices-spared_pct", "slices-circuit_util_pct")
 """The drawings of a sensitivity study that the page shows."""
 
 

@@ -90,7 +90,7 @@ def _readings(result: Result, axis: str, by: str, names: dict[str, str]) -> list
                 _doubling(panel, of)
         panels["circuit_util_pct"].set_ylabel("utilisation of the circuit (%)")
         panels["p99_all_us"].set_ylabel("99th percentile (us)")
-        panels["circuit_util_pct"].legend()
+        panels["circuit_util_pct"].legend(loc="lower right")
         return [Figure(caption, render(figure, result.exhibit, caption))]
 
 
@@ -103,7 +103,7 @@ def retcp_voq(result: Result) -> list[Figure]:
 @draws("rdcn/retcp-resize")
 def retcp_resize(result: Result) -> list[Figure]:
     """Over the lead."""
-    names = {"recomputed": "marks end when the switch looks again", "exact": "with the day"}
+    names = {"recomputed": "marks end when the switch looks again", "exact": "marks end with the day"}
     return _readings(result, "resize_us", "mark_end", names)
 
 
