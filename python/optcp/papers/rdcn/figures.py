@@ -97,7 +97,9 @@ def _readings(result: Result, axis: str, by: str, names: dict[str, str]) -> list
 @draws("rdcn/retcp-voq")
 def retcp_voq(result: Result) -> list[Figure]:
     """Over the size of the queue."""
-    return _readings(result, "voq", "static_lead_us", {"600": "marks from 600 us before the day", "0": "from its begin"})
+    return _readings(
+        result, "voq", "static_lead_us", {"600": "marks from 600 us before the day", "0": "from its begin"}
+    )
 
 
 @draws("rdcn/retcp-resize")
