@@ -90,7 +90,8 @@ def _readings(result: Result, axis: str, by: str, names: dict[str, str]) -> list
                 _doubling(panel, of)
         panels["circuit_util_pct"].set_ylabel("utilisation of the circuit (%)")
         panels["p99_all_us"].set_ylabel("99th percentile (us)")
-        panels["circuit_util_pct"].legend(loc="lower right")
+        handles = panels["circuit_util_pct"].get_legend_handles_labels()
+        figure.legend(*handles, loc="outside upper center", ncols=2)
         return [Figure(caption, render(figure, result.exhibit, caption))]
 
 
