@@ -55,6 +55,8 @@ WANTED = {
     "lbas/buffer": "lbas-buffer.png",
     "rdcn/voq": "rdcn-voq.png",
     "rdcn/resize": "rdcn-resize.png",
+    "rdcn/variants": "rdcn-variants.png",
+    "rdcn/retcp-resize": "rdcn-retcp-resize.png",
     "reconfigurable/restoration-time": "reconfigurable-restoration.png",
     "reconfigurable/restoration-worth": "reconfigurable-worth.png",
     "outage/staircase": "outage-staircase.png",
@@ -74,7 +76,7 @@ TODAY = {
 """Directories below DIR, with the name and colour of each."""
 WORST = "nobel-eu"
 """The network whose worst failures the outage page shows."""
-OF_STUDIES = ("effects", "conclusions", "slices-rel_goodput_pct", "slices-spared_pct")
+OF_STUDIES = ("effects", "conclusions", "slices-rel_goodput_pct", "slices-spared_pct", "slices-circuit_util_pct")
 """The drawings of a sensitivity study that the page shows."""
 
 
@@ -153,8 +155,8 @@ def outages(directory: Path) -> None:
 def racks(directory: Path) -> None:
     """Draw the wanted figures of the rdcn paper."""
     with mock.patch.object(rdcn, "render", save):
-        for name in ("voq", "resize"):
-            getattr(rdcn, name)(read(directory, name, "rdcn"))
+        for name in ("voq", "resize", "variants", "retcp-resize"):
+            getattr(rdcn, name.replace("-", "_"))(read(directory, name, "rdcn"))
 
 
 def reconfigured(directory: Path) -> None:

@@ -36,7 +36,10 @@ ALL = [
     "obs/today",
     *(f"outage/{name}" for name in ("staircase", "budget", "short", "links", "detection", "loops", "shared-risk")),
     *(f"outage/{name}" for name in ("return", "partial", "capacity", "availability", "scale", "ranking")),
-    *(f"rdcn/{name}" for name in ("voq", "resize", "variants", "reconfiguration")),
+    *(
+        f"rdcn/{name}"
+        for name in ("voq", "resize", "variants", "reconfiguration", "retcp-voq", "retcp-resize", "rules")
+    ),
     "reconfigurable/restoration",
 ]
 

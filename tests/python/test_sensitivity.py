@@ -206,6 +206,7 @@ def test_bound_and_rounding():
     assert compatible.bound(10) == pytest.approx(2.7996, abs=1e-3)  # 0.95 ** 0.1 = 0.994884, two-sided
     assert compatible.rounding([9.85, 5, 4.4]) == pytest.approx(0.005)
     assert compatible.rounding([20, 30]) == 0.5
+    assert compatible.rounding([48.6681323576, 21.5]) == pytest.approx(5e-7)
 
 
 def test_what_is_no_measurement_is_not_compared():

@@ -103,8 +103,9 @@ def bound(values: int, level: float = LEVEL) -> float:
 
 
 def rounding(printed: Sequence[float]) -> float:
-    """Half of the last printed digit of some values of one metric."""
-    decimals = next(digits for digits in range(DECIMALS + 1) if all(round(one, digits) == one for one in printed))
+    """Half of the last printed digit of some values of one metric, or of the last one that is looked at."""
+    some = (digits for digits in range(DECIMALS) if all(round(one, digits) == one for one in printed))
+    decimals = next(some, DECIMALS)
     return 0.5 * 10.0**-decimals
 
 

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 TIMES = {"p50_all_us": ("median", "#0072B2"), "p99_all_us": ("99th percentile", "#D55E00")}
 PRINTED = "#888888"
+COLOURS = ("#0072B2", "#D55E00")
 AXES = {"voq": "size of the queue (packets)", "resize_us": "how long before its day the queue grows (us)"}
 LEADS = {"static": ("16 packets", "#0072B2"), "1200": ("50 packets from 1200 us before the day", "#D55E00")}
 
@@ -26,6 +27,13 @@ def _points(panel: Axes, rows: list[Row], axis: str, colour: str, label: str) ->
     printed = [(place, one.paper) for place, one in zip(x, rows, strict=True) if one.paper is not None]
     if printed:
         panel.plot(*zip(*printed, strict=True), "x", color=PRINTED, markersize=7, label="printed", zorder=3)
+
+
+def _doubling(panel: Axes, rows: list[Row]) -> None:
+    """Sizes of queues on a logarithmic axis, with their own values."""
+    values = sorted({float(one.key["voq"]) for one in rows})
+    panel.set_xscale("log", base=2)
+    panel.set_xticks(values, [f"{value:g}" for value in values])
 
 
 def _sweep(result: Result, axis: str, *, log: bool) -> list[Figure]:
@@ -42,9 +50,7 @@ def _sweep(result: Result, axis: str, *, log: bool) -> list[Figure]:
         for panel in (util, times):
             panel.set_xlabel(AXES[axis])
             if log:
-                panel.set_xscale("log", base=2)
-                values = [float(one.key[axis]) for one in of["circuit_util_pct"]]
-                panel.set_xticks(values, [f"{value:g}" for value in values])
+                _doubling(panel, of["circuit_util_pct"])
         util.set_ylabel("utilisation of the circuit (%)")
         times.set_ylabel("time through the switch (us)")
         util.legend()
@@ -64,6 +70,44 @@ def voq(result: Result) -> list[Figure]:
 def resize(result: Result) -> list[Figure]:
     """Over the lead."""
     return _sweep(result, "resize_us", log=False)
+
+
+def _readings(result: Result, axis: str, by: str, names: dict[str, str]) -> list[Figure]:
+    """Over an axis a line a reading of what is unstated."""
+    caption = (
+        "How well the circuit is used with reTCP, and the 99th percentile of the time through the switch, under both "
+        "readings of what is unstated, with 95 % intervals over seeds."
+    )
+    with canvas(7.6, 3.2) as figure:
+        panels = dict(zip(("circuit_util_pct", "p99_all_us"), figure.subplots(1, 2), strict=True))
+        for metric, panel in panels.items():
+            of = [one for one in result.rows if one.metric == metric]
+            for reading, colour in zip(dict.fromkeys(str(one.key[by]) for one in of), COLOURS, strict=False):
+                these = [one for one in of if str(one.key[by]) == reading]
+                _points(panel, these, axis, colour, names.get(reading, reading))
+            panel.set_xlabel(AXES[axis])
+            if axis == "voq":
+                _doubling(panel, of)
+        panels["circuit_util_pct"].set_ylabel("utilisation of the circuit (%)")
+        panels["p99_all_us"].set_ylabel("99th percentile (us)")
+        handles = panels["circuit_util_pct"].get_legend_handles_labels()
+        figure.legend(*handles, loc="outside upper center", ncols=2)
+        return [Figure(caption, render(figure, result.exhibit, caption))]
+
+
+@draws("rdcn/retcp-voq")
+def retcp_voq(result: Result) -> list[Figure]:
+    """Over the size of the queue."""
+    return _readings(
+        result, "voq", "static_lead_us", {"600": "marks from 600 us before the day", "0": "from its begin"}
+    )
+
+
+@draws("rdcn/retcp-resize")
+def retcp_resize(result: Result) -> list[Figure]:
+    """Over the lead."""
+    names = {"recomputed": "marks end when the switch looks again", "exact": "marks end with the day"}
+    return _readings(result, "resize_us", "mark_end", names)
 
 
 @draws("rdcn/variants")

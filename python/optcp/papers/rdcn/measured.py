@@ -15,7 +15,9 @@ if TYPE_CHECKING:
     from optcp.study.stored_run import StoredRun
 
 CIRCUIT_BPS = 80e9 / DILATION
-PAYLOAD_SHARE = 8948 / 9000
+WIRE_BYTES = 9000
+"""Of a full segment; 8948 of them are payload."""
+PAYLOAD_SHARE = 8948 / WIRE_BYTES
 PS_A_US = 1e6 * DILATION
 CLASSES = {"all": "voq:tor2->tor3", "circuit": "circuit:tor2->tor3", "packet": "tor2->core"}
 """The port whose times are those of a class of packets."""
@@ -34,14 +36,18 @@ def utilisation(done: Done, share: float) -> Cells:
     def of(run: StoredRun, stop_s: float) -> float:
         series = run.series["load"]
         port = list(series["ports"]).index(CLASSES["circuit"])
-        carried = 8 * PAYLOAD_SHARE * float(series["bytes"][port].sum())
-        return 100 * carried / (CIRCUIT_BPS * share * stop_s)
+        return circuit_pct(float(series["bytes"][port].sum()), share * stop_s)
 
     found = [
         [of(done.run(branch, seed), stop_s) for branch, stop_s in zip(branches, stops_s, strict=True)]
         for seed in done.seeds
     ]
     return done.cells(np.array(found), name="circuit_util_pct", unit="%")
+
+
+def circuit_pct(carried_bytes: float, days_s: float) -> float:
+    """Payload of what was carried over what days of so many seconds, together, could carry."""
+    return 100 * 8 * PAYLOAD_SHARE * carried_bytes / (CIRCUIT_BPS * days_s)
 
 
 def latencies_us(done: Done) -> dict[str, Cells]:

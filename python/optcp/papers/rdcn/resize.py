@@ -17,8 +17,10 @@ from optcp.papers.rdcn.voq import grids as static_grids
 from optcp.papers.rdcn.world import ASSUMED, BIG, PAPER, grid, seeds, week
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from optcp.cells import Cells
-    from optcp.papers.exhibit import Chosen, Found
+    from optcp.papers.exhibit import Chosen, Differences, Found
     from optcp.papers.judge import Part
     from optcp.papers.options import Options
     from optcp.study import Grid
@@ -80,6 +82,18 @@ def find(found: Found) -> Findings:
     )
 
 
+def conclusions(found: Found) -> Differences:
+    """What a longer lead adds, and that one of 0 adds nothing, nor one beyond 2400 us."""
+    resized, static = found.done[RESIZED].once(circuit_util_pct), found.done[STATIC].once(circuit_util_pct)
+    shown = {f"{lead} us less {lead - 600} us (points)": (lead, lead - 600) for lead in (600, 1200, 1800, 2400)}
+    gains = {
+        name: resized.at(resize_us=later) - resized.at(resize_us=earlier) for name, (later, earlier) in shown.items()
+    }
+    gains["2400 us less 3000 us (points)"] = resized.at(resize_us=2400) - resized.at(resize_us=3000)
+    gains["1800 us less 32 packets (points)"] = resized.at(resize_us=1800) - static.at(voq=32)
+    return {name: gain.values for name, gain in gains.items()}
+
+
 def raises(util: Cells) -> list[Part]:
     """Judge: upward to 2400 us, and a little down behind."""
     longer = util.at(resize_us=3000) - util.at(resize_us=2400)
@@ -116,14 +130,18 @@ def against(now: dict[str, Cells], before: dict[str, Cells]) -> list[Part]:
 
 def ratio_part(name: str, first: np.ndarray, second: np.ndarray, printed: float) -> Part:
     """Judge a ratio of means against a printed one."""
-    both = np.column_stack([first, second])
-    estimate, drawn = stats.bootstrap(both, lambda curve: curve[..., 0] / curve[..., 1] / printed)
+    estimate, drawn = ratio(first, second, printed)
     text = f"{name}, over {printed:g} printed"
-    inside = judge.within_part(text, drawn, estimate, len(both), (0.95, 1.05), 1, "")
+    inside = judge.within_part(text, drawn, estimate, len(first), (0.95, 1.05), 1, "")
     low, high = np.percentile(drawn, [2.5, 97.5])
     if inside.holds is not True and high >= 0.9 and low <= 1.1:
         return judge.Part(inside.text, "undecided")
     return inside
+
+
+def ratio(first: np.ndarray, second: np.ndarray, by: float = 1.0) -> tuple[float, NDArray[np.float64]]:
+    """The ratio of the means of two, over another one, and that of each resample of the seeds that they share."""
+    return stats.bootstrap(np.column_stack([first, second]), lambda curve: curve[..., 0] / curve[..., 1] / by)
 
 
 RESIZE = Exhibit(
@@ -132,4 +150,5 @@ RESIZE = Exhibit(
     "graphs 6-2 to 6-4",
     Setup(PAPER, 1, grids, seeds, ASSUMED),
     find,
+    conclusions,
 )

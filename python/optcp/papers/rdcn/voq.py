@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,7 +15,7 @@ from optcp.papers.rdcn.world import ASSUMED, PAPER, SMALL, grid, seeds, week
 
 if TYPE_CHECKING:
     from optcp.cells import Cells
-    from optcp.papers.exhibit import Chosen, Found
+    from optcp.papers.exhibit import Chosen, Differences, Found
     from optcp.papers.judge import Part
     from optcp.papers.options import Options
     from optcp.study import Grid
@@ -58,6 +59,15 @@ def find(found: Found) -> Findings:
         },
         notes=[f"Utilisation: {distance(util, printed['circuit_util_pct'])}."],
     )
+
+
+def conclusions(found: Found) -> Differences:
+    """What each doubling of the queue adds, up to where the circuit is full."""
+    util = found.only.once(circuit_util_pct)
+    return {
+        f"{larger} packets less {smaller} (points)": (util.at(voq=larger) - util.at(voq=smaller)).values
+        for smaller, larger in itertools.pairwise(one for one in PACKETS if one <= 64)
+    }
 
 
 def distance(util: Cells, printed: list[float | None]) -> str:
@@ -125,4 +135,5 @@ VOQ = Exhibit(
     "graphs 5-2 to 5-4",
     Setup(PAPER, 1, grids, seeds, ASSUMED),
     find,
+    conclusions,
 )

@@ -14,7 +14,7 @@ from optcp.papers.assume import Assumed, built_in, not_negative, overrides, posi
 from optcp.papers.plausible import Choices, Plausible, Span
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from optcp.papers.assume import Value
     from optcp.papers.exhibit import Chosen
@@ -30,6 +30,8 @@ DILATION = 20
 NIGHT_US, DAY_US, DAYS = 20, 180, 24
 SMALL, BIG = 16, 50
 """Packets of a virtual output queue, before and while it is large."""
+MARK_ENDS = ("recomputed", "exact")
+"""Until when ACKs tell of the circuit."""
 RUNS, QUICK_RUNS = 5, 1
 WEEKS, QUICK_WEEKS = 3000, 100
 SCENARIO = Path(__file__).with_name("scenarios") / "rdcn.toml"
@@ -52,6 +54,11 @@ class Week:
         Whether nothing serves a queue in the night before its circuit.
     closed
         Whether a packet may begin at the very end of a day.
+    mark_us
+        How long before their day senders are told of the circuit by the flag ECE in ACKs; None is never.
+    mark_end
+        Until when they are: to the next instant at which the emulator looks which circuits are near ("recomputed"), or
+        to the end of the day ("exact").
     """
 
     night_us: float = NIGHT_US
@@ -61,6 +68,8 @@ class Week:
     acks: str = "reverse"
     held: bool = True
     closed: bool = True
+    mark_us: float | None = None
+    mark_end: str = "recomputed"
 
     @property
     def length_us(self) -> float:
@@ -96,7 +105,21 @@ class Week:
                     found.append((end, _served(direction, "packet")))
             if self.resize_us is not None:
                 found += self._sizes(direction, begins)
-        return sorted(found, key=lambda one: one[0])
+        return sorted([*found, *self.marks], key=lambda one: one[0])
+
+    @property
+    def marks(self) -> list[tuple[float, str]]:
+        """When the ACKs of the data begin to carry the flag, and no longer do: as they leave the switch."""
+        if self.mark_us is None:
+            return []
+        link, lead, slot = 'link = ["a", "tor2"], direction = "backward"', self.mark_us, self.day_us + self.night_us
+        # The emulator looks again whenever the begin of a day or of a night is exactly the lead away.
+        late = min(-lead % slot, (self.night_us - lead) % slot) if self.mark_end == "recomputed" else 0.0
+        found = []
+        for begin in self.days_of("forward"):
+            found.append(((begin - lead) % self.length_us, f'{link}, ece = "set" }}'))
+            found.append(((begin + self.day_us + late) % self.length_us, f'{link}, ece = "kept" }}'))
+        return found
 
     def _sizes(self, direction: str, begins: list[float]) -> list[tuple[float, str]]:
         """When a queue becomes large, and small again: not where its next day is so near."""
@@ -107,23 +130,30 @@ class Week:
             behind = begins[(number + 1) % len(begins)]
             until_next = (behind - end) % self.length_us
             if until_next > lead:
-                found.append((end, f'{_link(direction)}, queue = "{SMALL} packets" }}'))
-                found.append(((behind - lead) % self.length_us, f'{_link(direction)}, queue = "{BIG} packets" }}'))
+                found.append((end, f'{voq(direction)}, queue = "{SMALL} packets" }}'))
+                found.append(((behind - lead) % self.length_us, f'{voq(direction)}, queue = "{BIG} packets" }}'))
         return found
 
     @property
     def settings(self) -> dict[str, str]:
         """The schedule of a scenario."""
-        listed = ", ".join(f'{{ at = "{_dilated(at)}", {change}' for at, change in self.changes)
-        return {"schedules": f'[{{ period = "{_dilated(self.length_us)}", changes = [{listed}] }}]'}
+        return {"schedules": schedule(self.changes, self.length_us)}
 
 
-def _link(direction: str) -> str:
+def schedule(changes: Iterable[tuple[float, str]], period_us: float | None = None) -> str:
+    """Changes at instants of the paper's microseconds, as a scenario lists them: once, or in every period."""
+    listed = ", ".join(f'{{ at = "{_dilated(at)}", {change}' for at, change in changes)
+    again = "" if period_us is None else f'period = "{_dilated(period_us)}", '
+    return f"[{{ {again}changes = [{listed}] }}]"
+
+
+def voq(direction: str) -> str:
+    """Say of a change that it is one of the virtual output queue in a direction."""
     return f'link = "voq", direction = "{direction}"'
 
 
 def _served(direction: str, way: str) -> str:
-    return f'{_link(direction)}, served = "{way}" }}'
+    return f'{voq(direction)}, served = "{way}" }}'
 
 
 def _dilated(us: float) -> str:
@@ -213,7 +243,7 @@ ASSUMED = (
         "acknowledge",
         "linux",
         _one_of("linux", "every"),
-        lambda value: [("tcp.sender.ack", "linux" if value == "linux" else "every-segment")],
+        lambda value: [("tcp.sender.ack", "linux" if value == "linux" else "every-packet")],
         Plausible(Choices(("linux", "every")), "the kernel's delayed ACKs; coalescing may leave none"),
     ),
     Assumed(
@@ -246,7 +276,7 @@ ASSUMED = (
 )
 
 
-def week(chosen: Chosen, **more: float | None) -> Week:
+def week(chosen: Chosen, **more: float | str | None) -> Week:
     """The week of the study, under what is chosen."""
     return Week(acks=str(chosen["acks"]), held=chosen["night"] == "held", closed=chosen["day_end"] == "closed", **more)  # type: ignore[arg-type]
 

@@ -1,0 +1,76 @@
+"""The rdcn paper: its week, the emulator's rules as they are measured, and what is unstated."""
+
+import pytest
+
+from conftest import Silent
+from optcp.errors import InputError
+from optcp.papers import assume
+from optcp.papers.options import Options, Size
+from optcp.papers.plausible import Choices
+from optcp.papers.rdcn import rules
+from optcp.papers.rdcn.world import Week
+from optcp.papers.registry import select
+from optcp.papers.reproduce import Request, planned
+from optcp.study import execute
+
+
+def settings_of(exhibit):
+    """Each end of every range, and every choice, alone."""
+    for one in exhibit.assumed:
+        if one.plausible:
+            values = one.plausible.values
+            for value in values.values if isinstance(values, Choices) else (values.low, values.high):
+                yield {one.name: str(value)}
+
+
+@pytest.mark.parametrize("name", ["rdcn/voq", "rdcn/retcp-voq", "rdcn/retcp-resize"])
+def test_whatever_may_be_chosen_is_a_world(name):
+    (exhibit,) = select([name])
+    for settings in settings_of(exhibit):
+        assert exhibit.studies(assume.values(exhibit.assumed, settings), Options()), settings
+
+
+@pytest.mark.parametrize(("lead", "late"), rules.LATE_US.items())
+def test_a_mark_ends_when_the_switch_looks_again(lead, late):
+    (begins, begun), (ends, ended) = Week(mark_us=lead).marks
+    assert (begins, ends) == (4600 - lead, (4780 + late) % 4800)
+    assert ('ece = "set"' in begun, 'ece = "kept"' in ended) == (True, True)
+    assert [at for at, _ in Week(mark_us=lead, mark_end="exact").marks] == [4600 - lead, 4780]
+
+
+def test_a_mark_may_end_behind_its_week():
+    assert [at for at, _ in Week(mark_us=50).marks] == [4550, 130]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "claim"),
+    [
+        (("MOST_ROUND_TRIPS", 4), "rdcn-short-days"),
+        (("DAY_ENDS", 4700), "rdcn-rule-service"),
+        (("A_DAY", {"closed": 200, "open": 200}), "rdcn-rule-201"),
+        (("LATE_US", {**rules.LATE_US, 150: 100}), "rdcn-rule-mark"),
+        (("SMALL", 15), "rdcn-rule-shrink"),
+    ],
+)
+def test_the_rules_hold_and_others_would_not(ruled, monkeypatch, wrong, claim):
+    assert set(ruled().values()) == {True}
+    monkeypatch.setattr(rules, *wrong)
+    assert ruled()[claim] is False
+
+
+@pytest.fixture(scope="module")
+def ruled(tmp_path_factory):
+    """Judge the rules from runs that are made once."""
+    (plan,) = planned(Request(select(["rdcn/rules"]), Size("default")))
+    done = execute(list(plan.tasks.values()), tmp_path_factory.mktemp("rules"), 1, Silent())
+    by_name = dict(zip(plan.tasks, done, strict=True))
+    return lambda: {one.id: one.holds for one in plan.exhibit.evaluate(plan.chosen, by_name).claims}
+
+
+def test_readings_are_one_or_several():
+    (still,), (grows,) = select(["rdcn/retcp-voq"]), select(["rdcn/retcp-resize"])
+    assert assume.values(still.assumed, {"static_lead_us": "0, 300,0"})["static_lead_us"] == "0, 300"
+    assert list(grows.studies(assume.values(grows.assumed, {"mark_end": "exact"}), Options())) == ["exact", "voq"]
+    for exhibit, name, text in ((still, "static_lead_us", "-1"), (grows, "mark_end", "exact, late")):
+        with pytest.raises(InputError, match="expected"):
+            assume.values(exhibit.assumed, {name: text})
