@@ -179,6 +179,16 @@ def test_equal_points_of_a_design_are_one_setting():
     assert (found.a.shape, found.b.shape, found.ab.shape) == ((8,), (8,), (2, 8))
 
 
+def test_a_parameter_that_a_small_sample_never_exchanges_is_named():
+    over = {"partial_ack": "reset|keep", "tick_ms": "10|100"}
+    # Of the sequence's four points both samples have the same half of the second axis.
+    u = places(2, 4)
+    assert ((u[3, :, 1] < 0.5) == (u[0, :, 1] < 0.5)).all()
+    narrow = space(select(["gmpls/table3"])[0], over, {})
+    with pytest.raises(InputError, match=f"--samples 4: too few to give {narrow.names[1]} another value"):
+        design(narrow, 4)
+
+
 @pytest.mark.parametrize("samples", [1, 3, 48])
 def test_samples_are_a_power_of_two(samples):
     with pytest.raises(InputError, match="power of two"):
@@ -443,7 +453,7 @@ def test_the_report_shows_a_study(stored_runs, table3):
 
 def test_rows_keep_their_name_where_the_flows_vary(optcp):
     words = ("sensitivity", "gmpls/table3", "--over", "flows=10+10|20+20", "--over", "backbone_bps=5e6|1e7")
-    assert optcp(*words, "--samples", "2", *SMALL[2:])[0] == 0
+    assert optcp(*words, "--samples", "8", *SMALL[2:])[0] == 0
     assert "delta_ms=50 rel_goodput_pct" in json.loads(FILE.read_text())["values"]
 
 

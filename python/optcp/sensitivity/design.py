@@ -80,7 +80,14 @@ def places(dimensions: int, samples: int, seed: int = SEED) -> NDArray[np.float6
 
 
 def design(space: Space, samples: int) -> Design:
-    """Lay the sample into a space."""
+    """Lay the sample into a space.
+
+    Raises
+    ------
+    InputError
+        If a parameter is exchanged for another value at no point, as one of two values may be in a small sample: its
+        effect would come out as nothing.
+    """
     known: dict[tuple[Any, ...], int] = {}
     settings: list[dict[str, Value]] = []
     index = np.empty((len(space) + 2, samples), dtype=np.int64)
@@ -92,4 +99,7 @@ def design(space: Space, samples: int) -> Design:
                 known[key] = len(settings)
                 settings.append(setting)
             index[row, column] = known[key]
+    idle = [name for name, exchanged in zip(space.names, index[2:], strict=True) if (exchanged == index[0]).all()]
+    if idle:
+        raise InputError(f"--samples {samples}: too few to give {' and '.join(idle)} another value at any point")
     return Design(settings, index[0], index[1], index[2:])
