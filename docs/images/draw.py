@@ -27,7 +27,7 @@ from optcp.papers.model import Result
 from optcp.papers.obs.figures import curves, windows
 from optcp.papers.outage.figures import budget, population, staircase
 from optcp.papers.rdcn import figures as rdcn
-from optcp.papers.reconfigurable.figures import restoration
+from optcp.papers.reconfigurable.figures import days, restoration, rotor
 from optcp.plots import sensitivity
 from optcp.plots.svg import canvas
 from optcp.results import sensitivities
@@ -57,8 +57,11 @@ WANTED = {
     "rdcn/resize": "rdcn-resize.png",
     "rdcn/variants": "rdcn-variants.png",
     "rdcn/retcp-resize": "rdcn-retcp-resize.png",
+    "reconfigurable/days": "reconfigurable-days.png",
     "reconfigurable/restoration-time": "reconfigurable-restoration.png",
     "reconfigurable/restoration-worth": "reconfigurable-worth.png",
+    "reconfigurable/rotor-carried": "reconfigurable-rotor-carried.png",
+    "reconfigurable/rotor-times": "reconfigurable-rotor.png",
     "outage/staircase": "outage-staircase.png",
     "outage/budget": "outage-budget.png",
     "outage/links": "outage-links.png",
@@ -161,8 +164,10 @@ def racks(directory: Path) -> None:
 
 def reconfigured(directory: Path) -> None:
     """Draw the wanted figures of the reconfigurable study."""
-    with mock.patch.object(restoration, "render", save):
-        restoration.restoration(read(directory, "restoration", "reconfigurable"))
+    for module in (days, restoration, rotor):
+        name = module.__name__.rpartition(".")[2]
+        with mock.patch.object(module, "render", save):
+            getattr(module, name)(read(directory, name, "reconfigurable"))
 
 
 def today(directory: Path) -> None:

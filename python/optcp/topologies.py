@@ -8,6 +8,7 @@ differ between machines.
 from __future__ import annotations
 
 import contextlib
+import csv
 import difflib
 import errno
 import functools
@@ -189,6 +190,37 @@ def values(file: str, scenario: str) -> list[str]:
                 f"`{file}`, line {number}: expected one value, such as `12.5 ms`, or `12.5` with a unit apart"
             )
         found.append(line)
+    return found
+
+
+def table(file: str, scenario: str) -> list[tuple[int, list[tuple[str, str]]]]:
+    """Return the lines of a CSV file: their numbers, and what is not empty by the names that its first line has.
+
+    ``#`` begins a comment. A name such as ``delay (ms)`` gives its column a unit.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read, its first line has a name twice, or another one more fields than the first.
+    """
+    found: list[tuple[int, list[tuple[str, str]]]] = []
+    names: list[str] = []
+    units: list[str] = []
+    for number, line in _lines(file, scenario):
+        fields = [field.strip() for field in next(csv.reader([line], skipinitialspace=True))]
+        if not names:
+            headings = [re.fullmatch(r"(.*?)(?:\s*\((.+)\))?", field) for field in fields]
+            names = [heading[1] for heading in headings if heading]
+            units = [f" {heading[2]}" if heading and heading[2] else "" for heading in headings]
+            if len(set(names)) < len(names) or "" in names:
+                raise InputError(f"`{file}`, line {number}: expected a name for each column, no two alike")
+            continue
+        if len(fields) > len(names):
+            raise InputError(
+                f"`{file}`, line {number}: {len(fields)} fields, and {len(names)} columns in the first line"
+            )
+        said = zip(names, fields, units, strict=False)
+        found.append((number, [(name, field + unit) for name, field, unit in said if field]))
     return found
 
 

@@ -40,7 +40,9 @@ ALL = [
         f"rdcn/{name}"
         for name in ("voq", "resize", "variants", "reconfiguration", "retcp-voq", "retcp-resize", "rules")
     ),
+    "reconfigurable/days",
     "reconfigurable/restoration",
+    "reconfigurable/rotor",
 ]
 
 

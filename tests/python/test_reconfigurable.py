@@ -11,6 +11,8 @@ import pytest
 from optcp.outage.network import Network
 from optcp.outage.world import MSS_SHARE
 from optcp.papers.assume import values
+from optcp.papers.reconfigurable import days
+from optcp.papers.reconfigurable.circuits import PHASES, Circuit
 from optcp.papers.reconfigurable.paper import scenario
 from optcp.papers.reconfigurable.phases import A_SECOND, EVENTS, MEASURED, Timeline, back_s, measure, shares
 from optcp.papers.reconfigurable.restoration import ASSUMED, AT, EARLY, LATE, NEVER, timeline
@@ -148,3 +150,42 @@ def test_what_is_planned_lies_before_the_end_of_a_run(at):
     assert instants == sorted(instants)
     assert instants[-1] < stop
     assert load(scenario("restoration")).set(settings).stop_s == stop
+
+
+def served(wire_bytes, first_s, second_s, circuit, step_s=1e-6):
+    """When a fluid has come over one circuit or two, step by step; phases are where in its cycle each circuit is."""
+    room, came, gone, time_s = circuit.bps / 8 * step_s, 0.0, 0.0, 0.0
+    while (came if second_s is None else gone) < wire_bytes - 1e-6:
+        if second_s is not None and (second_s + time_s) % circuit.cycle_s < circuit.day_s:
+            gone = min(gone + room, came)
+        if (first_s + time_s) % circuit.cycle_s < circuit.day_s:
+            came = min(came + room, wire_bytes)
+        time_s += step_s
+    return time_s
+
+
+@pytest.mark.parametrize("wire_bytes", [10e3, 100e3, 200e3])
+def test_bounds_are_what_a_fluid_takes_step_by_step(wire_bytes):
+    circuit = Circuit(10e9, 90e-6, 1.8e-3, 2)
+    phases_s = (np.arange(PHASES) + 0.5) / PHASES * circuit.cycle_s
+    one, two = (circuit.alone_s(np.array([wire_bytes]), hops=hops)[0] for hops in (1, 2))
+    for at in (0, 1, 5, 31):
+        assert one[at] == pytest.approx(served(wire_bytes, phases_s[at], None, circuit), abs=2.5e-6)
+        for behind in (0, 1, 30):
+            expected = served(wire_bytes, phases_s[at], phases_s[behind], circuit)
+            assert two[at, behind] == pytest.approx(expected, abs=2.5e-6)
+
+
+def test_days_are_whole_weeks_of_eight_slots():
+    settings = days.schedule(90, 160, 16)
+    world = load(scenario("days"))
+    for key, value in settings.items():
+        world = world.set(key, value)
+    resolved = world.resolved
+    (schedule,) = resolved["schedules"]
+    week_ps = 8 * 100 * 10**6
+    assert schedule["period_ps"] == week_ps
+    assert [step["after_ps"] for step in schedule["steps"]] == [0, 700 * 10**6, 710 * 10**6]
+    (observed,) = (one for one in resolved["observe"] if one["name"] == "ports")
+    assert resolved["stop_ps"] - observed["after_ps"] == 200 * week_ps
+    assert resolved["stop_ps"] == 300 * week_ps

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use optcp_runs::RunOptions;
 use optcp_scenario::hashed;
-use optcp_scenario::{Graph, GraphLink, Library, Matrix, Reference, Shelf, WarningKind};
+use optcp_scenario::{Graph, GraphLink, Library, Matrix, Reference, Rows, Shelf, WarningKind};
 use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -51,6 +51,13 @@ impl Shelf for Beside {
     fn values(&self, file: &str) -> Result<Vec<String>, String> {
         self.ask(|py, scenario| {
             let found = py.import("optcp.topologies")?.call_method1("values", (file, scenario))?;
+            found.extract()
+        })
+    }
+
+    fn table(&self, file: &str) -> Result<Rows, String> {
+        self.ask(|py, scenario| {
+            let found = py.import("optcp.topologies")?.call_method1("table", (file, scenario))?;
             found.extract()
         })
     }

@@ -9,13 +9,20 @@ use optcp_units::{Duration, Time};
 
 /// Longer runs are cut here: nothing new happens in them.
 const LONGEST: Duration = Duration::from_secs(100);
-/// Worlds of 10 and 2 Gb/s, with a thousandth and a hundredth of the rate and of the buffers.
-const SLOWER: [(&str, &str, &str); 5] = [
+/// Worlds of 10 and 2 Gb/s, with a thousandth and a hundredth of the rate and of the buffers; and a smaller and a shorter one.
+const SLOWER: [(&str, &str, &str); 12] = [
     ("lbas.toml", "parameters.rate", "10 Mbps"),
     ("lbas.toml", "parameters.buffer", "12.5 kB"),
     ("lbas.toml", "parameters.far_buffer", "12.5 kB"),
     ("reconfigurable-restoration.toml", "parameters.rate", "20 Mbps"),
     ("reconfigurable-restoration.toml", "parameters.queue", "25 kB"),
+    ("reconfigurable-rotor.toml", "parameters.racks", "8"),
+    ("reconfigurable-rotor.toml", "parameters.hosts", "16"),
+    ("reconfigurable-rotor.toml", "parameters.until", "10 ms"),
+    ("reconfigurable-rotor.toml", "parameters.length", "20 ms"),
+    ("reconfigurable-days.toml", "parameters.length", "24 ms"),
+    ("reconfigurable-days.toml", "parameters.warm", "8 ms"),
+    ("reconfigurable-days.toml", "parameters.measured", "16 ms"),
 ];
 
 /// Stands for whatever network a scenario names: the front end has the real ones.

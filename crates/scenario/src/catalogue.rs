@@ -6,7 +6,8 @@ use serde_json::{Value, json};
 
 use crate::schema::{
     CapacityKind, Chosen, CodepointKind, DISTRIBUTIONS, Directions, Disjoint, EceFlag,
-    FailedDirections, FailedPackets, File, MembersKind, Metric, Transmitter, Weights,
+    FailedDirections, FailedPackets, File, GeneratorKind, LinkState, MembersKind, Metric, Phases,
+    Transmitter, Weights,
 };
 use crate::warnings::WarningKind;
 
@@ -32,6 +33,9 @@ fn families() -> impl Iterator<Item = Family> {
         MembersKind::FAMILY,
         Directions::FAMILY,
         Transmitter::FAMILY,
+        LinkState::FAMILY,
+        GeneratorKind::FAMILY,
+        Phases::FAMILY,
         EceFlag::FAMILY,
         CodepointKind::FAMILY,
         Chosen::FAMILY,

@@ -30,7 +30,7 @@ mod written;
 
 pub use catalogue::{CatalogueEntry, catalogue, json_schema};
 pub use check::{pick, tcp_choices};
-pub use library::{Graph, GraphLink, Library, Matrix, Reference, Shelf};
+pub use library::{Graph, GraphLink, Library, Matrix, Reference, Rows, Shelf};
 pub use optcp_routing::Coverage;
 pub use plan::Plan;
 pub use problem::Diagnostic;

@@ -39,6 +39,9 @@ pub struct Graph {
 /// Weights of pairs of nodes by name, in thousandths.
 pub type Matrix = Vec<(String, String, u64)>;
 
+/// Lines of a table, each with its number in the file and its fields by the names of their columns; without those that are empty.
+pub type Rows = Vec<(u64, Vec<(String, String)>)>;
+
 /// Who looks things up; what is wrong with a reference comes back as a message.
 pub trait Shelf: Send + Sync {
     /// A network.
@@ -60,6 +63,14 @@ pub trait Shelf: Send + Sync {
     /// # Errors
     /// What is wrong with the file.
     fn values(&self, file: &str) -> Result<Vec<String>, String> {
+        Err(format!("there is no library in which `{file}` could be"))
+    }
+
+    /// The table in a file.
+    ///
+    /// # Errors
+    /// What is wrong with the file.
+    fn table(&self, file: &str) -> Result<Rows, String> {
         Err(format!("there is no library in which `{file}` could be"))
     }
 }
@@ -87,6 +98,11 @@ impl Library {
     /// The values in a file.
     pub(crate) fn values(&self, file: &str) -> Result<Vec<String>, String> {
         self.0.values(file)
+    }
+
+    /// The table in a file.
+    pub(crate) fn table(&self, file: &str) -> Result<Rows, String> {
+        self.0.table(file)
     }
 }
 

@@ -108,6 +108,14 @@ impl Node {
         }
     }
 
+    /// How many items an array has; none for other values.
+    pub(crate) fn items(&self) -> usize {
+        match &self.value {
+            Value::Array(items) => items.len(),
+            _ => 0,
+        }
+    }
+
     /// The entry of that key.
     pub(crate) fn entry(&self, key: &str) -> Option<&Entry> {
         self.entries().iter().find(|entry| entry.key == key)

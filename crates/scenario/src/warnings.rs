@@ -207,7 +207,10 @@ impl Finder<'_> {
             let names: Vec<&str> =
                 of_entry().map(|one| plan.links[one.link].name.as_str()).collect();
             let names = some(&names);
-            let path = place!["failures", entry];
+            let path = match self.tree.get("failures").map_or(0, Node::items) {
+                count if entry < count => place!["failures", entry],
+                count => place!["schedules", entry - count],
+            };
             let on_backup = |link: usize| {
                 plan.protections.iter().any(|one| one.hops.iter().any(|hop| hop.0 == link))
             };

@@ -1,7 +1,10 @@
 //! What schedules change, worked by hand.
 
-use optcp_scenario::Scenario;
-use optcp_scenario::plan::ChangePlan;
+use std::collections::BTreeMap;
+
+use optcp_scenario::plan::{ChangePlan, Plan, SchedulePlan};
+use optcp_scenario::{Graph, Library, Reference, Rows, Scenario, Shelf};
+use optcp_units::{Duration, Time};
 
 const WORLD: &str = r#"
 stop = "1 s"
@@ -40,4 +43,193 @@ fn a_change_is_of_every_link_that_it_names() {
     let both = r#"link = ["tor", "core"], transmitter = "holds", ece = "set""#;
     let ports = ["tor->core", "tor->core", "core->tor", "core->tor"];
     assert_eq!(changed(both, &[ChangePlan::Sends(false), ChangePlan::Ece(true)]), ports);
+}
+
+const RACKS: &str = r#"
+stop = "1 ms"
+[[nodes]]
+group = "T"
+count = 4
+[[links]]
+mesh = "T"
+rate = "10 Gbps"
+delay = "1 us"
+queue = "50 packets"
+"#;
+
+fn plan(text: &str) -> Plan {
+    let scenario = Scenario::parse(text, "changes.toml", &[])
+        .unwrap_or_else(|problem| panic!("{}", problem.render(false)));
+    scenario.plan().clone()
+}
+
+/// From when to when each link sends in a cycle, in us, and how long that takes.
+fn days(plan: &Plan, schedule: &SchedulePlan) -> (BTreeMap<String, Vec<(u64, bool)>>, u64) {
+    let mut found: BTreeMap<String, Vec<(u64, bool)>> = BTreeMap::new();
+    for step in &schedule.steps {
+        for &((link, direction), change) in &step.changes {
+            let ChangePlan::Sends(sends) = change else { panic!("{change:?}") };
+            let at = (step.after.as_ps() / 1_000_000, sends);
+            let changes = found.entry(plan.links[link].name.clone()).or_default();
+            match direction {
+                0 => changes.push(at),
+                _ => assert_eq!(changes.last(), Some(&at), "both directions are alike"),
+            }
+        }
+    }
+    (found, schedule.period.map_or(0, |period| period.as_ps() / 1_000_000))
+}
+
+/// Four members: matching 0 joins 1 and 3 (0 and 2 wait), 1 joins 0-1 and 2-3, 2 joins 0-2 (1 and 3 wait), 3 joins 0-3 and 1-2.
+#[test]
+fn a_round_robin_has_each_pair_once_in_a_cycle() {
+    let text = format!(
+        "{RACKS}[[schedules]]\ngenerator = {{ kind = \"round-robin\", among = \"T\", day = \"90 us\", night = \"10 us\" }}\n"
+    );
+    let plan = plan(&text);
+    let [once, cycle] = &plan.schedules[..] else { panic!("{:?}", plan.schedules) };
+    let (found, length) = days(&plan, cycle);
+    assert_eq!(length, 400);
+    let day = |at| vec![(at, true), (at + 90, false)];
+    let expected = [
+        ("T1-T3", 0),
+        ("T0-T1", 100),
+        ("T2-T3", 100),
+        ("T0-T2", 200),
+        ("T0-T3", 300),
+        ("T1-T2", 300),
+    ];
+    assert_eq!(found, expected.map(|(link, at)| (link.to_owned(), day(at))).into());
+    let (first, _) = days(&plan, once);
+    let sending: Vec<_> =
+        first.iter().filter(|(_, at)| at[0] == (0, true)).map(|(link, _)| link).collect();
+    assert_eq!(sending, ["T1-T3"]);
+    assert_eq!(first.len(), 6);
+}
+
+/// Of two switches the first has the matchings 0 and 2, the second 1 and 3, half a slot later; its last day lasts into the
+/// next cycle.
+#[test]
+fn switches_of_a_rotor_turn_one_after_the_other() {
+    let text = format!(
+        "{RACKS}[[schedules]]\ngenerator = {{ kind = \"rotor\", among = \"T\", switches = 2, day = \"90 us\", night = \"10 us\", phases = \"staggered\" }}\n"
+    );
+    let plan = plan(&text);
+    let (found, length) = days(&plan, &plan.schedules[1]);
+    assert_eq!(length, 200);
+    let day = |at| vec![(at, true), (at + 90, false)];
+    let later = vec![(40, false), (150, true)];
+    let expected = [
+        ("T1-T3", day(0)),
+        ("T0-T2", day(100)),
+        ("T0-T1", day(50)),
+        ("T2-T3", day(50)),
+        ("T0-T3", later.clone()),
+        ("T1-T2", later),
+    ];
+    assert_eq!(found, expected.map(|(link, days)| (link.to_owned(), days)).into());
+    let (first, _) = days(&plan, &plan.schedules[0]);
+    let sending: Vec<_> =
+        first.iter().filter(|(_, at)| at[0] == (0, true)).map(|(link, _)| link).collect();
+    assert_eq!(sending, ["T0-T3", "T1-T2", "T1-T3"]);
+}
+
+#[test]
+fn a_state_by_schedule_is_a_failure_in_each_period() {
+    let changes = r#"[[schedules]]
+period = "400 us"
+changes = [
+  { at = "100 us", link = "T0-T1", state = "down" },
+  { at = "150 us", link = "T0-T1", direction = "forward", state = "up" },
+  { at = "200 us", link = "T0-T1", state = "up", rate = "1 Gbps" },
+]
+"#;
+    let plan = plan(&format!("{RACKS}{changes}"));
+    let us = |us| Time::ZERO + Duration::from_us(us);
+    let found = plan.failures.iter().map(|one| (one.at, one.repair, one.directions));
+    let mut found: Vec<_> = found.collect();
+    found.sort();
+    let mut expected = Vec::new();
+    for period in [0, 400] {
+        expected.push((us(period + 100), Some(us(period + 150)), [true, false]));
+        expected.push((us(period + 100), Some(us(period + 200)), [false, true]));
+    }
+    // The run ends when it would work again.
+    expected.push((us(900), None, [false, true]));
+    expected.push((us(900), Some(us(950)), [true, false]));
+    assert_eq!(found, expected);
+    assert_eq!(plan.schedules.len(), 1);
+    assert_eq!(plan.schedules[0].steps.len(), 1, "the rate alone changes by schedule");
+}
+
+/// Slot 0 has the circuits 1-3 of switch 0, and 0-1 and 2-3 of switch 1; slot 1 has 0-2, and 0-3 and 1-2.
+#[test]
+fn queues_are_served_over_the_member_to_which_a_circuit_is_there() {
+    let text = format!(
+        "{RACKS}[[voqs]]\nname = \"q\"\nmesh = \"T\"\nserved = \"none\"\nqueue = \"50 packets\"\n[[schedules]]\ngenerator = {{ kind = \"rotor\", among = \"T\", switches = 2, day = \"90 us\", night = \"10 us\", two_hops = true }}\n"
+    );
+    let plan = plan(&text);
+    let mut served: BTreeMap<String, Vec<(u64, String)>> = BTreeMap::new();
+    for step in &plan.schedules[1].steps {
+        for &(hop, change) in &step.changes {
+            let ChangePlan::Serve(way) = change else { continue };
+            let ways = &plan.links[hop.0].voq.as_ref().expect("only queues are served").ways;
+            let way = way.map_or("none", |way| &ways[usize::from(way)].name);
+            let at = step.after.as_ps() / 1_000_000;
+            served.entry(plan.port_name(hop)).or_default().push((at, way.to_owned()));
+        }
+    }
+    let is = |port: &str, expected: &[(u64, &str)]| {
+        let expected: Vec<_> = expected.iter().map(|&(at, way)| (at, way.to_owned())).collect();
+        assert_eq!(served[port], expected, "{port}");
+    };
+    is("q-T0-T1:T0->T1", &[(0, "direct"), (90, "none"), (100, "T3"), (190, "none")]);
+    is("q-T0-T1:T1->T0", &[(0, "direct"), (90, "none"), (100, "T2"), (190, "none")]);
+    // Switch 0 joins member 0 to itself in slot 0.
+    is("q-T0-T2:T0->T2", &[(0, "none"), (100, "direct"), (190, "none")]);
+    is("q-T0-T3:T0->T3", &[(0, "T1"), (90, "none"), (100, "direct"), (190, "none")]);
+    assert_eq!(served.len(), 12);
+    let sends = plan.schedules[1].steps[0].changes.iter();
+    let links = sends.filter(|(_, change)| *change == ChangePlan::Sends(true));
+    let links: Vec<String> = links.map(|&(hop, _)| plan.port_name(hop)).collect();
+    assert_eq!(links, ["T1->T3", "T3->T1", "T0->T1", "T1->T0", "T2->T3", "T3->T2"]);
+}
+
+struct Trace;
+
+impl Shelf for Trace {
+    fn graph(&self, _: Reference<'_>) -> Result<Graph, String> {
+        Err("no topology here".to_owned())
+    }
+
+    fn table(&self, file: &str) -> Result<Rows, String> {
+        let row = |line, fields: &[(&str, &str)]| {
+            let own = |&(key, value): &(&str, &str)| (key.to_owned(), value.to_owned());
+            (line, fields.iter().map(own).collect())
+        };
+        let delay = if file == "bad.csv" { "12 MHz" } else { "3 us" };
+        Ok(vec![
+            row(2, &[("at", "10 us"), ("link", "T0-T1"), ("delay", "2 us")]),
+            row(
+                4,
+                &[("at", "20 us"), ("link", "T0-T1"), ("delay", delay), ("direction", "forward")],
+            ),
+        ])
+    }
+}
+
+#[test]
+fn changes_come_from_a_file() {
+    let read = |file: &str| {
+        let text = format!("{RACKS}[[schedules]]\nfile = \"{file}\"\n");
+        Scenario::parse_with(&text, "changes.toml", &[], &Library::new(Trace))
+    };
+    let scenario = read("trace.csv").unwrap_or_else(|problem| panic!("{}", problem.render(false)));
+    let steps = &scenario.plan().schedules[0].steps;
+    let delay = |us| ChangePlan::Delay(Duration::from_us(us));
+    assert_eq!(steps[0].changes, [((0, 0), delay(2)), ((0, 1), delay(2))]);
+    assert_eq!(steps[1].changes, [((0, 0), delay(3))]);
+    let problem = read("bad.csv").expect_err("a frequency is no delay").render(false);
+    assert!(problem.contains("`bad.csv`, line 4: "), "{problem}");
+    assert!(problem.contains("changes.toml:12"), "{problem}");
 }

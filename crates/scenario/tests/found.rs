@@ -224,6 +224,26 @@ fn ecmp_spreads_flows_over_paths_of_equal_cost() {
     }
 }
 
+/// Shortest from A to C or D or E and on to F: over A C E F, A B D F, and A B E F or A C E F.
+#[test]
+fn valiant_spreads_flows_over_nodes() {
+    let group = "[[nodes]]\nnames = [\"G\"]\ngroup = \"far\"\n";
+    let more = |via: &str| {
+        format!(
+            "{group}[[flows]]\ngroup = \"web\"\nfrom = \"A\"\nto = \"F\"\npath = \"valiant\"\n{via}metric = \"hops\"\nper_source = 300\nsize = \"1 segments\"\n"
+        )
+    };
+    let found = read(&more("via = \"core\"\n"), &[]).unwrap_or_else(|problem| panic!("{problem}"));
+    let paths = paths(found.plan());
+    let through = |node: &str| paths.iter().filter(|one| one.contains(node)).count();
+    assert!(paths.iter().all(|path| path.starts_with("A ") && path.ends_with(" F")), "{paths:?}");
+    assert!(through("C") > 50 && through("D") > 50, "{paths:?}");
+    let none = read(&more("via = \"far\"\n"), &[]).expect_err("G is not linked");
+    assert!(none.contains("no path from `A` to `F`"), "{none}");
+    let unsaid = read(&more(""), &[]).expect_err("no group");
+    assert!(unsaid.contains("needs `via`, a group of nodes"), "{unsaid}");
+}
+
 #[test]
 fn every_link_node_risk_and_pair_can_be_filtered() {
     let base = format!(

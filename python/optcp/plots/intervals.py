@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from optcp.plots.bars import lengths
@@ -10,6 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from matplotlib.axes import Axes
+    from matplotlib.axis import XAxis, YAxis
 
     from optcp.papers.model import Row, Series
 
@@ -66,3 +68,11 @@ def marks_across(panel: Axes, rows: Sequence[Row], y: Sequence[float], colour: s
     """The same along x, at the heights ``y``."""
     x = [row.value for row in rows]
     panel.errorbar(x, y, xerr=lengths(rows), fmt="o", markersize=4, capsize=2, color=colour, label=label)
+
+
+def decades(axis: XAxis | YAxis) -> None:
+    """A logarithmic axis with a number at each decade."""
+    low, high = sorted(axis.get_view_interval())
+    powers = range(math.ceil(math.log10(low)), math.floor(math.log10(high)) + 1)
+    axis.set_ticks([10.0**power for power in powers], [f"{10.0**power:g}" for power in powers])
+    axis.set_ticks([], minor=True)

@@ -14,6 +14,7 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, Any
 
 from optcp.paths import with_hashes
+from optcp.schedules import bands, cycle, time
 from optcp.topologies import places
 
 if TYPE_CHECKING:
@@ -27,6 +28,8 @@ HEIGHTS = (240, 620)
 """The least and the greatest: the shape of the network decides."""
 MOST_NODES = 250
 """Of a larger network nothing could be told apart."""
+MOST_BANDS = 8
+"""More ports that change by plan, each in its own way, are no picture any more."""
 MOST_PATHS = 6
 """More paths than these are told by the width of links alone."""
 INKS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#b8860b", "#56b4e9")
@@ -65,13 +68,14 @@ def of_world(resolved: Mapping[str, Any], known: Mapping[str, Place] | None = No
     most = max(load.values(), default=0)
     shown = _paths(resolved, drawn_as)
     below = _legend(shown, failing=bool(failing), most=most, height=height)
-    parts = [_head(height + below[1], alone=alone)]
+    planned = _schedules(resolved, height + below[1])
+    parts = [_head(height + below[1] + planned[1], alone=alone)]
     parts += [_link(link, at, load, most, fails=link["name"] in failing) for link in links]
     for number, (_, path, dashed) in enumerate(shown):
         parts.append(_way([at[node] for node in path], INKS[number % len(INKS)], number, dashed=dashed))
     parts += [_node(name, at[name]) for name in nodes]
     parts += [_label(name, place) for name, place in _labels(nodes, at, height)]
-    return "".join([*parts, below[0], "</svg>"])
+    return "".join([*parts, below[0], planned[0], "</svg>"])
 
 
 def of_core(core: _core.Scenario, scenario: str = "", *, alone: bool = False) -> str:
@@ -348,6 +352,36 @@ def _meet(a: tuple[float, ...], b: tuple[float, ...]) -> bool:
 
 def _label(name: str, place: Place) -> str:
     return f'<text x="{place[0]}" y="{place[1]}" fill="currentColor">{html.escape(name)}</text>'
+
+
+def _schedules(resolved: Mapping[str, Any], top: float) -> tuple[str, float]:
+    """What changes by plan, as bands over a period; and how much room that takes."""
+    window = cycle(resolved)
+    found = bands(resolved, *window) if window else []
+    if not window or not found:
+        return "", 0.0
+    start, end = window
+    shown = found[:MOST_BANDS]
+    states = dict.fromkeys(state for band in shown for _, _, state in band.spans)
+    inks = {state: INKS[number % len(INKS)] for number, state in enumerate(states)}
+    left = MARGIN + LETTER * max(len(band.name) for band in shown) + 10
+    width = WIDTH - MARGIN - left
+    parts, y = [], top + 8
+    for band in shown:
+        parts.append(f'<text x="{MARGIN}" y="{y + 10:.0f}" fill="currentColor">{html.escape(band.name)}</text>')
+        for since, until, state in band.spans:
+            x, wide = left + width * (since - start) / (end - start), width * (until - since) / (end - start)
+            said = html.escape(f"{state} from {time(since)} to {time(until)}")
+            parts.append(
+                f'<rect x="{x:.2f}" y="{y:.0f}" width="{wide:.2f}" height="12" fill="{inks[state]}">'
+                f"<title>{said}</title></rect>"
+            )
+        y += LEGEND
+    more = f", {len(found) - len(shown)} more not shown" if len(found) > len(shown) else ""
+    for x, anchor, text in ((left, "start", time(start)), (left + width, "end", f"{time(end)}{more}")):
+        parts.append(f'<text x="{x:.0f}" y="{y + 6:.0f}" text-anchor="{anchor}" fill="currentColor">{text}</text>')
+    keys = _keys([(inks[state], "", state) for state in states], y + LEGEND)
+    return "".join(parts) + keys[0], y + LEGEND + keys[1] - top
 
 
 def _legend(

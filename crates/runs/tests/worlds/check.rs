@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 
 use optcp_des::Streams;
 use optcp_runs::{Cancel, Data, Kernel, Run, RunOptions, Series, Table, run_branches};
-use optcp_scenario::{Diagnostic, Graph, GraphLink, Library, Matrix, Reference, Scenario, Shelf};
+use optcp_scenario::{
+    Diagnostic, Graph, GraphLink, Library, Matrix, Reference, Rows, Scenario, Shelf,
+};
 use toml::Value;
 
 use crate::{slow, stated};
@@ -58,6 +60,15 @@ impl Shelf for Atlas {
     fn matrix(&self, _: &str) -> Result<Matrix, String> {
         let [from, to] = [0, 1].map(|town| TOWNS[town].to_owned());
         Ok(vec![(from.clone(), to.clone(), 10), (to, from, 1)])
+    }
+
+    /// What the name of the file says: `at=1 ms;link=A-B|at=...`.
+    fn table(&self, file: &str) -> Result<Rows, String> {
+        let field = |field: &str| {
+            field.split_once('=').map(|(key, value)| (key.to_owned(), value.to_owned()))
+        };
+        let row = |row: &str| row.split(';').filter_map(field).collect();
+        Ok((2..).zip(file.split('|').map(row)).collect())
     }
 }
 

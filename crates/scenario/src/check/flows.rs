@@ -48,6 +48,7 @@ pub(super) fn flows(
             path: &entry.path,
             metric: entry.metric,
             paths: entry.paths,
+            via: entry.via.as_deref(),
             between: &entry.between,
             from: &entry.from,
             to: &entry.to,

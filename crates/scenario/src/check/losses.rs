@@ -40,6 +40,17 @@ pub(super) fn losses(
             LossKind::Duplication => probability(i, kind, entry, problems)
                 .map(|probability| Loses::Duplication { lossy: lossy(entry), probability }),
         };
+        if kind == LossKind::Corruption
+            && let Some(hop) = hops.iter().find(|hop| network.links[hop.0].voq.is_some())
+        {
+            let name = &network.links[hop.0].name;
+            problems
+                .at(
+                    place!["losses", i, "link"],
+                    format!("`{name}` has no line that spoils packets"),
+                )
+                .label("the links of its ways have one each");
+        }
         check_traffic(i, lossy(entry), &hops, plan, network, problems);
         if let Some(loses) = loses {
             let everywhere = hops.iter().map(|&hop| LossPlan { hop, loses: loses.clone() });

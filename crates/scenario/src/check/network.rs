@@ -1,6 +1,7 @@
 //! Nodes and links.
 
 use optcp_units::Duration;
+use optcp_units::nearest::suggestion;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::plan::{BundlePlan, DirectedLink, LinkPlan, PortPlan, Shape, Spread};
@@ -131,19 +132,20 @@ impl Network {
             }
             check_delays(i, entry, file, problems);
             let before = self.links.len();
-            match (&entry.chain, &entry.chains) {
-                (Some(chain), None) => {
+            match (&entry.chain, &entry.chains, &entry.mesh) {
+                (Some(chain), None, None) => {
                     self.chain(i, entry, chain, place!["links", i, "chain"], problems);
                 }
-                (None, Some(chains)) => {
+                (None, Some(chains), None) => {
                     for (j, chain) in chains.iter().enumerate() {
                         self.chain(i, entry, chain, place!["links", i, "chains", j], problems);
                     }
                 }
+                (None, None, Some(group)) => self.mesh(i, entry, group, problems),
                 _ => {
                     problems
                         .at(place!["links", i], "these links have no ends")
-                        .label("needs either `chain` or `chains`");
+                        .label("needs one of `chain`, `chains` and `mesh`");
                     self.incomplete = true;
                 }
             }
@@ -188,6 +190,41 @@ impl Network {
                 problems.at(place, format!("one name for {} links", made.len()));
             }
             None => {}
+        }
+    }
+
+    /// Links each two members of a group.
+    fn mesh(&mut self, i: usize, entry: &LinksEntry, group: &str, problems: &mut Problems<'_>) {
+        let place = place!["links", i, "mesh"];
+        let Some(members) = self.group.get(group).cloned() else {
+            if self.reported.insert(group.to_owned()) {
+                let help = suggestion(group, "groups", self.group.keys().map(String::as_str));
+                problems.at(place, format!("no group `{group}`")).help(help);
+            }
+            self.incomplete = true;
+            return;
+        };
+        if let Some(key) = ["name", "count", "members"]
+            .into_iter()
+            .zip([entry.name.is_some(), entry.count.is_some(), entry.members.is_some()])
+            .find_map(|(key, given)| given.then_some(key))
+        {
+            problems
+                .at(place!["links", i, key], format!("`{key}` has no meaning here"))
+                .label("each two members of the group have one link, called after both");
+            self.incomplete = true;
+            return;
+        }
+        if members.len() < 2 {
+            problems.at(place, format!("`{group}` has no two members"));
+            self.incomplete = true;
+        }
+        for (number, &a) in members.iter().enumerate() {
+            for &b in &members[number + 1..] {
+                if !self.add_link(Some(i), entry, [a, b], place, problems) {
+                    return;
+                }
+            }
         }
     }
 
@@ -415,7 +452,8 @@ fn check_delays(i: usize, entry: &LinksEntry, file: &File, problems: &mut Proble
     let mut changes = file.schedules.iter().flat_map(|schedule| &schedule.changes);
     let moves = entry.jitter.is_some()
         || entry.reverse.jitter.is_some()
-        || changes.any(|change| change.delay.is_some());
+        || changes.any(|change| change.delay.is_some())
+        || file.schedules.iter().any(|schedule| schedule.file.is_some());
     if entry.overtaking == Some(true) && !moves {
         problems
             .at(

@@ -11,6 +11,9 @@ use crate::tree::{Step, place};
 use super::bounds::MOST;
 use super::network::Network;
 
+/// Pairs of which some are drawn.
+const MOST_DRAWN_FROM: usize = 2_000_000;
+
 /// Sources and destinations, and how likely each pair is; no weights where all are alike.
 #[derive(Default)]
 pub(super) struct Pairs {
@@ -43,8 +46,9 @@ pub(super) fn pairs(
             return None;
         }
     };
-    if from.len().saturating_mul(to.len()) > MOST {
-        problems.at(place, format!("more than {MOST} pairs"));
+    let most = if table.count.is_some() { MOST_DRAWN_FROM } else { MOST };
+    if from.len().saturating_mul(to.len()) > most {
+        problems.at(place, format!("more than {most} pairs"));
         return None;
     }
     if table.count.is_none() && table.seed.is_some() {

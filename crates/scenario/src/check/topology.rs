@@ -114,6 +114,7 @@ fn entry(
         count: None,
         chain: None,
         chains: None,
+        mesh: None,
         name: link.name.clone(),
         rate: table.rate,
         delay,

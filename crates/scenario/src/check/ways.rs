@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, btree_map};
 
 use optcp_des::Streams;
 use optcp_routing::{Bridged, Link, Routes, Topology, Tree, k_shortest};
+use optcp_units::nearest::suggestion;
 
 use crate::library::Library;
 use crate::plan::{DirectedLink, LinkPlan, VoqPlan};
@@ -25,6 +26,7 @@ pub(super) struct Way<'e> {
     pub path: &'e Option<ListOr<Chosen>>,
     pub metric: Option<Metric>,
     pub paths: Option<Count>,
+    pub via: Option<&'e str>,
     pub between: &'e Option<Vec<String>>,
     pub from: &'e Option<String>,
     pub to: &'e Option<String>,
@@ -73,12 +75,13 @@ pub(super) fn ways(
     for (key, given, fits) in [
         ("metric", way.metric.is_some(), chosen.is_some()),
         ("paths", way.paths.is_some(), chosen == Some(Chosen::Shortest)),
+        ("via", way.via.is_some(), chosen == Some(Chosen::Valiant)),
     ] {
         if given && !fits {
-            let label = if key == "paths" {
-                "with path = \"shortest\" only"
-            } else {
-                "with a `path` that is found"
+            let label = match key {
+                "paths" => "with path = \"shortest\" only",
+                "via" => "with path = \"valiant\" only",
+                _ => "with a `path` that is found",
             };
             problems.at(&at(key), format!("`{key}` has no meaning here")).label(label);
         }
@@ -132,9 +135,10 @@ pub(super) fn ways(
     let drawn = drawn_once(way, ends);
     let ends = drawn.pairs;
     let each_run = drawn.count;
-    if each_run.is_some() && chosen == Some(Chosen::Ecmp) {
+    let hashed = chosen.filter(|chosen| matches!(chosen, Chosen::Ecmp | Chosen::Valiant));
+    if let (Some(_), Some(hashed)) = (each_run, hashed) {
         problems
-            .at(&at("path"), "`ecmp` with pairs that each run draws")
+            .at(&at("path"), format!("`{}` with pairs that each run draws", hashed.name()))
             .label("the hash of a flow is known before the run")
             .help("draw the pairs once for all runs: give `pairs` a `seed`".to_owned());
         return None;
@@ -152,6 +156,10 @@ pub(super) fn ways(
         }
         None => None,
     };
+    let via = match chosen {
+        Some(Chosen::Valiant) => network.via(way.via, &at("via"), &at("path"), problems)?,
+        _ => Vec::new(),
+    };
     for (number, &[a, b]) in ends.ends.iter().enumerate() {
         if a == b {
             let message = format!("{what} from `{}` to itself", network.name(a));
@@ -161,11 +169,12 @@ pub(super) fn ways(
         let found = match (chosen, &mut finder) {
             (Some(chosen), Some(finder)) => {
                 // A path for each flow: their hashes differ.
-                let flows = if chosen == Chosen::Ecmp { way.per_source } else { 1 };
+                let flows = if hashed.is_some() { way.per_source } else { 1 };
                 let name = network.pair_name(&[a, b]);
                 let key = |k: usize| format!("{}/{name}/{number}/{k}", way.group);
                 let paths = way.paths.map_or(1, |paths| paths.0);
-                (0..flows).flat_map(|k| finder.paths([a, b], chosen, paths, &key(k))).collect()
+                let found = |k| finder.paths([a, b], chosen, (paths, &via), &key(k));
+                (0..flows).flat_map(found).collect()
             }
             _ => routed(network, shortest?, [a, b]),
         };
@@ -179,7 +188,7 @@ pub(super) fn ways(
         }
         ways.routes.extend(found.iter().map(|hops| network.along(a, hops)));
     }
-    if chosen == Some(Chosen::Ecmp) {
+    if hashed.is_some() {
         ways.each = 1;
     }
     Some(ways)
@@ -236,19 +245,24 @@ impl Finder {
         problems: &mut Problems<'_>,
     ) -> Option<Self> {
         let mut links = network.links.clone();
-        for link in &mut links {
+        for (number, link) in links.iter_mut().enumerate() {
             for direction in [0, 1] {
                 link.costs[direction] = match metric {
                     Metric::Cost => link.costs[direction],
                     Metric::Hops => 1,
                     Metric::Delay => {
-                        let delay = &link.directions[direction].delay;
-                        let Some(cost) = delay_cost(delay) else {
-                            problems
-                                .at(place, format!("the delay of `{}` is drawn", link.name))
-                                .label("by `delay` paths are found only where every link has one for all seeds");
-                            return None;
-                        };
+                        let mut cost = 0_u32;
+                        for hop in network.behind((number, direction)) {
+                            let port = &network.links[hop.0].directions[hop.1];
+                            let Some(delay) = delay_cost(&port.delay) else {
+                                let name = &network.links[hop.0].name;
+                                problems
+                                    .at(place, format!("the delay of `{name}` is drawn"))
+                                    .label("by `delay` paths are found only where every link has one for all seeds");
+                                return None;
+                            };
+                            cost = cost.saturating_add(delay);
+                        }
                         cost
                     }
                 };
@@ -287,7 +301,7 @@ impl Finder {
         &mut self,
         [from, to]: [usize; 2],
         chosen: Chosen,
-        count: u32,
+        (count, via): (u32, &[usize]),
         key: &str,
     ) -> Vec<Vec<DirectedLink>> {
         let found = match chosen {
@@ -306,9 +320,42 @@ impl Finder {
                 bridged.shorter_of_pair(&self.topology, from, shortest)
             }
             Chosen::Ecmp => self.hashed(from, to, key),
+            Chosen::Valiant => self.over_one_of(via, [from, to], key),
             Chosen::Routed => Vec::new(),
         };
         if found.is_empty() { Vec::new() } else { vec![found] }
+    }
+
+    /// The shortest path to one of these nodes, and on from there, by a hash of the flow. Over which a node would be passed
+    /// twice is passed over; the shortest path where they all would, as between hosts of one rack.
+    fn over_one_of(
+        &mut self,
+        via: &[usize],
+        [from, to]: [usize; 2],
+        key: &str,
+    ) -> Vec<DirectedLink> {
+        let first = pick(via.len(), &[], &mut Streams::new(0).stream(key));
+        self.tree(to);
+        let mut reached = false;
+        for &middle in via[first..].iter().chain(&via[..first]) {
+            self.tree(middle);
+            let there = self.trees[&middle].path(&self.topology, from);
+            let on = self.trees[&to].path(&self.topology, middle);
+            let on_the_way = middle == from || middle == to;
+            if !on_the_way && (there.is_empty() || on.is_empty()) {
+                continue;
+            }
+            reached = true;
+            let mut passed = BTreeSet::from([from]);
+            let mut once = |&(link, direction): &DirectedLink| {
+                let ends = self.topology.links()[link].as_ref().map(|link| link.ends);
+                ends.is_some_and(|ends| passed.insert(ends[1 - direction]))
+            };
+            if !on_the_way && there.iter().chain(&on).all(&mut once) {
+                return [there, on].concat();
+            }
+        }
+        if reached { self.trees[&to].path(&self.topology, from) } else { Vec::new() }
     }
 
     /// The path on which every node takes one of its next hops of least cost, by a hash of its own number and the flow.
@@ -337,6 +384,37 @@ impl Finder {
 }
 
 impl Network {
+    /// The ports that a packet passes over a port: of a virtual output queue those of the way over which it is served at the
+    /// start, or of its first one.
+    fn behind(&self, port: DirectedLink) -> Vec<DirectedLink> {
+        match &self.links[port.0].voq {
+            None => vec![port],
+            Some(voq) => voq.hops(voq.served[port.1].map_or(0, usize::from), port.1),
+        }
+    }
+
+    /// The group over one of whose nodes paths lead.
+    fn via(
+        &self,
+        name: Option<&str>,
+        via: &[Step<'_>],
+        path: &[Step<'_>],
+        problems: &mut Problems<'_>,
+    ) -> Option<Vec<usize>> {
+        let Some(name) = name else {
+            problems
+                .at(path, "over which nodes `valiant` leads is not said")
+                .label("needs `via`, a group of nodes");
+            return None;
+        };
+        let members = self.group.get(name).cloned();
+        if members.is_none() {
+            let help = suggestion(name, "groups", self.group.keys().map(String::as_str));
+            problems.at(via, format!("no group `{name}`")).help(help);
+        }
+        members
+    }
+
     /// Two nodes, or a pair for each member of the groups that they are.
     fn ends(
         &mut self,

@@ -13,6 +13,7 @@ optcp_units::registry! {
         "shortest" => Shortest: "the path of least cost; of equal ones that of the fewest hops, then that over the neighbour that comes first in the file", "Dijkstra 1959";
         "shortest-pair" => ShortestPair: "the shorter of the two link-disjoint paths that are shortest together, so that there is a disjoint backup", "Suurballe 1974";
         "ecmp" => Ecmp: "at each node one of the next hops of least cost, by a hash of the node's and the flow's name", "RFC 2992; the hash is XXH3";
+        "valiant" => Valiant: "the shortest path to a node of `via`, and the shortest from there: that node by a hash of the flow's name, or the next one in the group over which no node is passed twice, or the shortest path where there is none", "L. G. Valiant and G. J. Brebner, STOC 1981; the hash is XXH3";
     }
 }
 
@@ -68,6 +69,8 @@ pub(crate) struct FlowsEntry {
     pub metric: Option<Metric>,
     /// With path `shortest`: how many of the shortest paths of each pair have flows; 1 if left out.
     pub paths: Option<Count>,
+    /// With path `valiant`: a group of nodes.
+    pub via: Option<String>,
     /// In place of `path`: nodes and groups; one from each of these nodes to each other, over the link
     /// between the two.
     pub between: Option<Vec<String>>,

@@ -24,7 +24,10 @@ pub(crate) use bundle::BundleEntry;
 pub(crate) use burst::{BurstsEntry, CoreTable};
 pub(crate) use flows::{Chosen, FlowsEntry, Metric, PairsTable, Weights};
 pub(crate) use list_or::ListOr;
-pub(crate) use planned::{ChangeEntry, Directions, EceFlag, ScheduleEntry, Transmitter, VoqEntry};
+pub(crate) use planned::{
+    ChangeEntry, Directions, EceFlag, GeneratorEntry, GeneratorKind, LinkState, Phases,
+    ScheduleEntry, Transmitter, VoqEntry,
+};
 pub(crate) use protection::{
     CapacityKind, Disjoint, FailedDirections, FailedPackets, FailureEntry, ProtectionEntry,
     RiskEntry,
@@ -183,6 +186,8 @@ pub(crate) struct LinksEntry {
     pub chain: Option<Vec<String>>,
     /// Several chains.
     pub chains: Option<Vec<Vec<String>>>,
+    /// In place of chains: a group, of which each two members are linked.
+    pub mesh: Option<String>,
     /// Which node of a smaller group a member of a larger one is linked to; `in-blocks` if left out.
     pub members: Option<MembersKind>,
     /// The name of the link, to tell parallel links apart.

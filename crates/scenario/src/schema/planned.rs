@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::queue::QueueEntry;
-use super::values::{LinkRef, Queue, Span, Speed};
+use super::values::{Count, LinkRef, Queue, Span, Speed};
 
 /// A virtual output queue in both directions between two nodes: what is behind it changes. It is served over one of several
 /// ways at a time, or over none.
@@ -16,10 +16,14 @@ pub(crate) struct VoqEntry {
     /// The name; in a path it stands between the two nodes, as that of a link.
     pub name: String,
     /// The two nodes.
-    pub between: [String; 2],
+    pub between: Option<[String; 2]>,
     /// By name, the ways from the first node to the second, node by node; backwards they lead back. The transmitter of its first
     /// link takes a packet out of the queue whenever it has nothing else to send.
+    #[serde(default)]
     pub ways: BTreeMap<String, Vec<String>>,
+    /// In place of both: a group, of which each two members are linked. Each two have a queue, whose ways are `direct` and one
+    /// over each other member, which is called after it.
+    pub mesh: Option<String>,
     /// The way over which both directions are served at the start; over `none`, nothing leaves the queue.
     pub served: String,
     /// How long after a change of what serves it the senders whose data pass it know of that. They hear of ways, not of `none`;
@@ -51,7 +55,55 @@ pub(crate) struct ScheduleEntry {
     /// When the first period begins; 0 s if left out.
     pub start: Option<Span>,
     /// What changes when. What a change says holds until another one.
+    #[serde(default)]
     pub changes: Vec<ChangeEntry>,
+    /// In place of `changes`: a CSV file, beside the scenario, with a change a line; its first line names the keys of a change.
+    pub file: Option<String>,
+    /// In place of `changes` and `period`: circuits that come in turn.
+    pub generator: Option<GeneratorEntry>,
+}
+
+optcp_units::registry! {
+    /// Which circuits come in turn.
+    pub enum GeneratorKind ("schedule-generators") {
+        "round-robin" => RoundRobin: "one circuit switch: with matching m, of as many as there are members, member i is joined to member m - i, modulo their number", "1-factorization of a complete graph, as in M. K. Mukerjee and others, NSDI 2020";
+        "rotor" => Rotor: "several switches, each with its share of these matchings: with s of them switch k has the matchings k, k + s, k + 2 s and so on", "W. M. Mellette and others, SIGCOMM 2017 (RotorNet)";
+    }
+}
+
+optcp_units::registry! {
+    /// How the days of several switches lie to each other.
+    pub enum Phases ("phases") {
+        "together" => Together: "all switches turn at once", "W. M. Mellette and others, SIGCOMM 2017 (RotorNet)";
+        "staggered" => Staggered: "one after the other, in equal steps, so that the others have their day meanwhile", "W. M. Mellette and others, NSDI 2020 (Opera)";
+    }
+}
+
+/// Circuits between each two members of a group, one day each in a cycle.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct GeneratorEntry {
+    /// Which circuits come in turn.
+    pub kind: GeneratorKind,
+    /// The group. Between each two of its members there is a link, whose transmitters send in its day and hold otherwise; or a
+    /// virtual output queue.
+    pub among: String,
+    /// How long a circuit is there.
+    pub day: Span,
+    /// How long there is none from one day to the next.
+    pub night: Span,
+    /// For `rotor`: how many switches there are; 1 if left out.
+    pub switches: Option<Count>,
+    /// For `rotor`: how their days lie to each other; `together` if left out.
+    pub phases: Option<Phases>,
+    /// Of virtual output queues: the way over which they are served in their day.
+    pub served: Option<String>,
+    /// Of virtual output queues: the way over which they are served otherwise; `none` if left out.
+    pub otherwise: Option<String>,
+    /// In place of `served` and `otherwise`, of the queues of a `mesh`: links are there in their day. In its own day a queue is
+    /// served `direct`, at other times over the member to which a circuit is there; of several switches over that of number
+    /// i + j, modulo theirs, for the queue from member i to member j.
+    pub two_hops: Option<bool>,
 }
 
 optcp_units::registry! {
@@ -59,6 +111,14 @@ optcp_units::registry! {
     pub enum Transmitter ("transmitters") {
         "sends" => Sends: "it sends what waits", "OpTCP";
         "holds" => Holds: "it takes nothing out of the queue; what is being sent, and what is on its way, arrives", "OpTCP";
+    }
+}
+
+optcp_units::registry! {
+    /// Whether a link is in service.
+    pub enum LinkState ("link-states") {
+        "up" => Up: "it works", "OpTCP";
+        "down" => Down: "it has failed: what waits, is sent, is in flight, or comes, is lost", "OpTCP";
     }
 }
 
@@ -101,6 +161,8 @@ pub(crate) struct ChangeEntry {
     pub queue: Option<Queue>,
     /// What the transmitter does from now on.
     pub transmitter: Option<Transmitter>,
+    /// Whether the link is in service from now on, as if it failed and were repaired.
+    pub state: Option<LinkState>,
     /// What becomes of the flag ECE in TCP packets that come from now on.
     pub ece: Option<EceFlag>,
 }

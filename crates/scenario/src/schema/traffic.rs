@@ -97,6 +97,8 @@ pub(crate) struct TrafficEntry {
     pub metric: Option<Metric>,
     /// With path `shortest`: how many of the shortest paths of each pair have sources; 1 if left out.
     pub paths: Option<Count>,
+    /// With path `valiant`: a group of nodes.
+    pub via: Option<String>,
     /// In place of `path`: nodes and groups; one from each of these nodes to each other, over the link
     /// between the two.
     pub between: Option<Vec<String>>,

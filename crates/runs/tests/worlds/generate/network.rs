@@ -4,6 +4,9 @@ use toml::{Table, Value};
 
 use super::{Leg, Maker, leaf, text, texts};
 
+/// A group of which each two members may be joined by schedule.
+pub(super) const RACKS: &str = "P";
+
 /// The network as paths see it.
 #[derive(Default)]
 pub(super) struct Net {
@@ -87,7 +90,8 @@ impl Maker<'_> {
             0..5 => self.chain(),
             5..10 => self.mesh(),
             10..14 => self.hosts(),
-            14..17 => self.known(),
+            14..16 => self.known(),
+            16..18 => self.racks(),
             _ => self.core(),
         }
         self.bundles();
@@ -102,7 +106,9 @@ impl Maker<'_> {
             self.net.node("Alone");
             self.nodes(&names);
         }
-        if self.net.templates.is_empty() && !self.net.bursts && self.draw.chance(65) {
+        let plain = self.net.templates.is_empty() && !self.net.bursts;
+        let plain = plain && self.net.edges.iter().all(|edge| edge.ways.is_empty());
+        if plain && self.draw.chance(65) {
             self.net.routed = true;
             let mut routing = Table::new();
             let keys = ["repair", "protect", "detection", "detection_up", "hold_down", "converge"];
@@ -292,6 +298,52 @@ impl Maker<'_> {
             let detour = self.net.node("E");
             self.nodes(&["E".to_owned()]);
             self.link(vec![r, detour, d]);
+        }
+    }
+
+    /// A group of which each two members are linked, or have a virtual output queue between them.
+    fn racks(&mut self) {
+        let count = self.draw.between(2, 5);
+        let mut group = Table::new();
+        group.insert("group".to_owned(), text(RACKS));
+        group.insert("count".to_owned(), Value::Integer(i64::try_from(count).expect("small")));
+        self.push("nodes", group);
+        self.net.groups.push(RACKS.to_owned());
+        let racks: Vec<usize> = (0..count).map(|i| self.net.node(format!("{RACKS}{i}"))).collect();
+        let pairs = racks.iter().enumerate();
+        let pairs = pairs.flat_map(|(i, &a)| racks[i + 1..].iter().map(move |&b| [a, b]));
+        let pairs: Vec<[usize; 2]> = pairs.collect();
+        if self.draw.chance(60) {
+            let mut entry = self.line();
+            entry.insert("mesh".to_owned(), text(RACKS));
+            self.push("links", entry);
+            pairs.iter().for_each(|&[a, b]| self.net.plain(a, b, false));
+            if self.draw.chance(50) {
+                self.queues_of_mesh(&racks, &pairs);
+            }
+            return;
+        }
+        for (number, [a, b]) in pairs.into_iter().enumerate() {
+            let ways = [0, 1].map(|_| vec![Leg { from: a, edge: self.circuit(a, b), to: b }]);
+            self.voq(format!("rackvoq{number}"), &ways);
+        }
+    }
+
+    /// Virtual output queues in front of links between each two nodes.
+    fn queues_of_mesh(&mut self, racks: &[usize], pairs: &[[usize; 2]]) {
+        let mut entry = Table::new();
+        entry.insert("name".to_owned(), text("m"));
+        entry.insert("mesh".to_owned(), text(RACKS));
+        let served = self.draw.pick(&["none", "direct"]);
+        entry.insert("served".to_owned(), text(served));
+        entry.insert("queue".to_owned(), self.managed_queue());
+        self.push("voqs", entry);
+        for &[a, b] in pairs {
+            let over = racks.iter().filter(|&&rack| rack != a && rack != b);
+            let ways = over.map(|&rack| self.net.nodes[rack].clone());
+            let ways = ways.chain(["direct".to_owned()]).collect();
+            let name = format!("m-{}-{}", self.net.nodes[a], self.net.nodes[b]);
+            self.net.edges.push(Edge { ways, ..Edge::named([a, b], name) });
         }
     }
 

@@ -2,7 +2,7 @@
 
 use toml::{Table, Value};
 
-use super::network::Edge;
+use super::network::{Edge, RACKS};
 use super::{Leg, Maker, leaf, text, texts};
 
 impl Maker<'_> {
@@ -59,7 +59,7 @@ impl Maker<'_> {
     }
 
     /// One more link between two nodes.
-    fn circuit(&mut self, a: usize, b: usize) -> usize {
+    pub(super) fn circuit(&mut self, a: usize, b: usize) -> usize {
         let mut entry = self.line();
         let name = format!("light{}a", self.net.edges.len());
         entry.insert("name".to_owned(), text(name.clone()));
@@ -69,7 +69,7 @@ impl Maker<'_> {
         self.net.edges.len() - 1
     }
 
-    fn voq(&mut self, name: String, ways: &[Vec<Leg>]) {
+    pub(super) fn voq(&mut self, name: String, ways: &[Vec<Leg>]) {
         let ends = [ways[0][0].from, ways[0][ways[0].len() - 1].to];
         let mut entry = Table::new();
         entry.insert("name".to_owned(), text(name.clone()));
@@ -134,6 +134,9 @@ impl Maker<'_> {
     pub(super) fn schedules(&mut self) {
         let of_voqs = |edge: &&Edge| !edge.ways.is_empty();
         let voqs = self.net.edges.iter().filter(of_voqs).count();
+        if self.net.groups.iter().any(|group| group == RACKS) && self.draw.chance(85) {
+            self.generated(voqs > 0);
+        }
         if !self.draw.chance(if voqs > 0 { 85 } else { 20 }) {
             return;
         }
@@ -150,6 +153,12 @@ impl Maker<'_> {
                 let start = self.some_span(0, 5 * self.units);
                 entry.insert("start".to_owned(), text(leaf::span(start)));
             }
+            if self.draw.chance(15) {
+                let trace = self.trace(period);
+                entry.insert("file".to_owned(), text(trace));
+                self.push("schedules", entry);
+                continue;
+            }
             // Several changes at one instant are common.
             let instants: Vec<u64> = (0..3).map(|_| self.within(period)).collect();
             let changes = (0..self.draw.between(1, 6)).map(|_| {
@@ -163,6 +172,60 @@ impl Maker<'_> {
             entry.insert("changes".to_owned(), Value::Array(changes));
             self.push("schedules", entry);
         }
+    }
+
+    /// Circuits that come in turn.
+    fn generated(&mut self, voqs: bool) {
+        let members = self.net.nodes.iter().filter(|name| name.starts_with(RACKS)).count() as u64;
+        let mut generator = Table::new();
+        let kind = self.leaf("GeneratorEntry", "kind");
+        let rotor = kind.as_str() == Some("rotor");
+        generator.insert("kind".to_owned(), kind);
+        generator.insert("among".to_owned(), text(RACKS));
+        for key in ["day", "night"] {
+            let span = self.some_span(1, self.units / 4 + 2);
+            generator.insert(key.to_owned(), text(leaf::span(span.max(1))));
+        }
+        if rotor {
+            let fit: Vec<u64> = (1..=members).filter(|one| members.is_multiple_of(*one)).collect();
+            let switches = i64::try_from(self.draw.pick(&fit)).expect("small");
+            generator.insert("switches".to_owned(), Value::Integer(switches));
+            self.maybe(&mut generator, "GeneratorEntry", 60, &["phases"]);
+        }
+        let of_mesh = self.net.edges.iter().any(|edge| edge.ways.iter().any(|way| way == "direct"));
+        if of_mesh && self.draw.chance(80) {
+            generator.insert("two_hops".to_owned(), Value::Boolean(true));
+        } else if voqs {
+            let [day, other] = if of_mesh { ["direct", "none"] } else { ["way0", "way1"] };
+            generator.insert("served".to_owned(), text(day));
+            if self.draw.chance(60) {
+                generator.insert("otherwise".to_owned(), text(other));
+            }
+        }
+        let mut entry = Table::new();
+        entry.insert("generator".to_owned(), Value::Table(generator));
+        if self.draw.chance(30) {
+            let start = self.some_span(0, 5 * self.units);
+            entry.insert("start".to_owned(), text(leaf::span(start)));
+        }
+        self.push("schedules", entry);
+    }
+
+    /// What a file says, as the library of the tests reads it from its name.
+    fn trace(&mut self, period: u64) -> String {
+        let rows = (0..self.draw.between(1, 4)).map(|_| {
+            let edge = self.draw.index(self.net.edges.len());
+            let name = match &self.net.edges[edge].links[0] {
+                Value::String(name) => name.clone(),
+                _ => self.net.edges[edge].ends.map(|node| self.net.nodes[node].clone()).join("-"),
+            };
+            let (key, value) = match self.net.edges[edge].ways.is_empty() {
+                true => ("delay", leaf::span(self.some_span(0, self.units / 2))),
+                false => ("served", "none".to_owned()),
+            };
+            format!("at={};link={name};{key}={value}", leaf::span(self.within(period)))
+        });
+        rows.collect::<Vec<String>>().join("|")
     }
 
     /// An instant of a period, often a whole number of units.
@@ -191,10 +254,10 @@ impl Maker<'_> {
             }
             self.maybe(&mut entry, "ChangeEntry", 20, &["queue"]);
         } else {
-            let keys = ["rate", "delay", "queue", "transmitter", "ece"];
+            let keys = ["rate", "delay", "queue", "transmitter", "state", "ece"];
             self.maybe(&mut entry, "ChangeEntry", 35, &keys);
         }
-        let said = ["served", "rate", "delay", "queue", "transmitter", "ece"];
+        let said = ["served", "rate", "delay", "queue", "transmitter", "state", "ece"];
         if !said.iter().any(|key| entry.contains_key(*key)) {
             let key = if of_voq { "queue" } else { "transmitter" };
             self.maybe(&mut entry, "ChangeEntry", 100, &[key]);

@@ -272,6 +272,10 @@ impl Maker<'_> {
                 if word == "shortest" && self.draw.chance(30) {
                     entry.insert("paths".to_owned(), Value::Integer(2));
                 }
+                if word == "valiant" && !self.net.groups.is_empty() {
+                    let via = self.draw.pick(&self.net.groups);
+                    entry.insert("via".to_owned(), text(via));
+                }
                 if word != "routed" {
                     self.maybe(entry, table, 60, &["metric"]);
                 }

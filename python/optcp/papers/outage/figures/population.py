@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Any
 
 from optcp.papers.outage.population import network
 from optcp.plots.bars import lengths
+from optcp.plots.intervals import decades
 from optcp.plots.network import of_costs
 from optcp.plots.registry import Figure, draws
 from optcp.plots.svg import canvas, render
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from matplotlib.axes import Axes
-    from matplotlib.axis import XAxis, YAxis
 
     from optcp.papers.model import Result, Row
 
@@ -35,14 +34,6 @@ def _at(panel: Axes, row: Row, height: float, marker: str, colour: str, label: s
     panel.errorbar(
         row.value, height, xerr=ends, fmt=marker, color=colour, markersize=4, elinewidth=0.9, label=label, capsize=2
     )
-
-
-def _decades(axis: XAxis | YAxis) -> None:
-    """A logarithmic axis with a number at each decade."""
-    low, high = sorted(axis.get_view_interval())
-    powers = range(math.ceil(math.log10(low)), math.floor(math.log10(high)) + 1)
-    axis.set_ticks([10.0**power for power in powers], [f"{10.0**power:g}" for power in powers])
-    axis.set_ticks([], minor=True)
 
 
 def _legend(panel: Axes) -> dict[str, Any]:
@@ -71,7 +62,7 @@ def links(result: Result) -> list[Figure]:
                         height = mechanisms.index(str(one.key["mechanism"])) + shift
                         _at(panel, one, height, marker, colour, str(one.key["sender"]))
                 panel.set_xscale("log")
-                _decades(panel.xaxis)
+                decades(panel.xaxis)
                 panel.set_xlabel(label)
                 panel.set_yticks(range(len(mechanisms)), mechanisms)
                 panel.grid(axis="y", linewidth=0.3)
@@ -132,8 +123,8 @@ def detection(result: Result) -> list[Figure]:
                     panel.errorbar(x, y, yerr=lengths(curve), color=colour, marker="o", markersize=3, label=network)
             panel.set_xscale("log")
             panel.set_yscale("log")
-            _decades(panel.xaxis)
-            _decades(panel.yaxis)
+            decades(panel.xaxis)
+            decades(panel.yaxis)
             panel.axvline(50, linestyle=":", color="#888888", linewidth=0.8)
             panel.set_xlabel("detection (ms)")
             panel.set_ylabel(label)

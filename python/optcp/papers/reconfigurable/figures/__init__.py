@@ -1,5 +1,5 @@
 """Figures of the study, a module an exhibit."""
 
-from optcp.papers.reconfigurable.figures import restoration
+from optcp.papers.reconfigurable.figures import days, restoration, rotor
 
-__all__ = ["restoration"]
+__all__ = ["days", "restoration", "rotor"]

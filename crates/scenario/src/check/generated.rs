@@ -1,0 +1,259 @@
+//! Circuits that come in turn between the members of a group.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use optcp_units::nearest::suggestion;
+use optcp_units::{Duration, Time};
+
+use crate::plan::{ChangePlan, DirectedLink, SchedulePlan, StepPlan, VoqPlan};
+use crate::problem::Problems;
+use crate::schema::{GeneratorEntry, GeneratorKind, Phases};
+use crate::tree::{Step, place};
+
+use super::network::Network;
+use super::two_hops;
+use super::voqs::served;
+
+/// The circuit between two members: what its day changes, and what its night does.
+struct Circuit {
+    link: usize,
+    day: [ChangePlan; 2],
+    night: [ChangePlan; 2],
+}
+
+impl Circuit {
+    fn is(&self, there: bool, direction: usize) -> ChangePlan {
+        if there { self.day[direction] } else { self.night[direction] }
+    }
+}
+
+/// A step at the start, which says what is not there yet; and what the switches do in each cycle.
+pub(super) fn generated(
+    i: usize,
+    entry: &GeneratorEntry,
+    start: Time,
+    network: &Network,
+    problems: &mut Problems<'_>,
+) -> Option<Vec<SchedulePlan>> {
+    let at = |key: &'static str| [place!["schedules", i, "generator"], &[Step::from(key)]].concat();
+    let Some(members) = network.group.get(&entry.among) else {
+        let groups = network.group.keys().map(String::as_str);
+        let help = suggestion(&entry.among, "groups", groups);
+        problems.at(&at("among"), format!("no group `{}`", entry.among)).help(help);
+        return None;
+    };
+    let switches = switches(entry, members.len(), &at, problems)?;
+    let (day, night) = (entry.day.0, entry.night.0);
+    for (key, span) in [("day", day), ("night", night)] {
+        if span == Duration::ZERO {
+            problems.at(&at(key), format!("a {key} of nothing")).label("must be above zero");
+            return None;
+        }
+    }
+    let matchings = members.len() / switches;
+    let (slot, count) = (day + night, matchings as u64);
+    let Some(cycle) = slot.as_ps().checked_mul(count).map(Duration::from_ps) else {
+        problems
+            .at(&at("day"), "a cycle that does not end")
+            .label("shorter days, or fewer members");
+        return None;
+    };
+    let mut days = Vec::new();
+    for matching in 0..members.len() {
+        let (switch, number) = (matching % switches, (matching / switches) as u64);
+        let later = match entry.phases.unwrap_or(Phases::Together) {
+            Phases::Together => 0,
+            Phases::Staggered => slot.as_ps() / switches as u64 * switch as u64,
+        };
+        // The switches have turned like that all along.
+        let begin = (start.as_ps() % cycle.as_ps() + number * slot.as_ps() + later) % cycle.as_ps();
+        let end = (begin + day.as_ps()) % cycle.as_ps();
+        let [begin, end] = [begin, end].map(Duration::from_ps);
+        let pairs = joined(matching, members).collect();
+        days.push(Day { switch, begin, end, pairs });
+    }
+    let mut cycles = Cycle::default();
+    if entry.two_hops == Some(true) {
+        for (key, given) in
+            [("served", entry.served.is_some()), ("otherwise", entry.otherwise.is_some())]
+        {
+            if given {
+                problems
+                    .at(&at(key), format!("`{key}` has no meaning here"))
+                    .label("`two_hops` says over which way queues are served when");
+                return None;
+            }
+        }
+        two_hops::changes(members, switches, &days, network, &mut cycles).or_else(|| {
+            problems
+                .at(&at("two_hops"), "two hops without queues for them")
+                .label("needs [[voqs]] with mesh = the group");
+            None
+        })?;
+    } else {
+        for day in &days {
+            for &[a, b] in &day.pairs {
+                let circuit = circuit([a, b], entry, network, &at, problems)?;
+                for direction in [0, 1] {
+                    let (port, is) =
+                        ((circuit.link, direction), |there| circuit.is(there, direction));
+                    cycles.day(day, port, is);
+                }
+            }
+        }
+    }
+    Some(cycles.schedules(cycle))
+}
+
+/// When a matching is there.
+pub(super) struct Day {
+    pub switch: usize,
+    pub begin: Duration,
+    pub end: Duration,
+    pub pairs: Vec<[usize; 2]>,
+}
+
+impl Day {
+    /// Whether it is there at an instant of the cycle.
+    pub(super) fn has(&self, at: Duration) -> bool {
+        // A day that lasts into the next cycle is there at its start, too.
+        match self.begin < self.end {
+            true => (self.begin..self.end).contains(&at),
+            false => at >= self.begin || at < self.end,
+        }
+    }
+}
+
+/// What changes in a cycle, and what is so at its start.
+#[derive(Default)]
+pub(super) struct Cycle {
+    first: Vec<(DirectedLink, ChangePlan)>,
+    steps: BTreeMap<Duration, Vec<(DirectedLink, ChangePlan)>>,
+}
+
+impl Cycle {
+    /// A port is so while a day lasts, and otherwise at other times.
+    pub(super) fn day(&mut self, day: &Day, port: DirectedLink, is: impl Fn(bool) -> ChangePlan) {
+        self.first.push((port, is(day.has(Duration::ZERO))));
+        self.change(day.begin, port, is(true));
+        self.change(day.end, port, is(false));
+    }
+
+    /// What is so at the start.
+    pub(super) fn start(&mut self, port: DirectedLink, change: ChangePlan) {
+        self.first.push((port, change));
+    }
+
+    /// What changes at an instant.
+    pub(super) fn change(&mut self, at: Duration, port: DirectedLink, change: ChangePlan) {
+        self.steps.entry(at).or_default().push((port, change));
+    }
+
+    fn schedules(self, cycle: Duration) -> Vec<SchedulePlan> {
+        let once = StepPlan { after: Duration::ZERO, changes: self.first };
+        let steps = self.steps.into_iter().map(|(after, changes)| StepPlan { after, changes });
+        vec![
+            SchedulePlan { start: Time::ZERO, period: None, steps: vec![once] },
+            SchedulePlan { start: Time::ZERO, period: Some(cycle), steps: steps.collect() },
+        ]
+    }
+}
+
+/// How many switches there are.
+fn switches(
+    entry: &GeneratorEntry,
+    members: usize,
+    at: &impl Fn(&'static str) -> Vec<Step<'static>>,
+    problems: &mut Problems<'_>,
+) -> Option<usize> {
+    if entry.kind == GeneratorKind::RoundRobin {
+        for (key, given) in
+            [("switches", entry.switches.is_some()), ("phases", entry.phases.is_some())]
+        {
+            if given {
+                problems
+                    .at(&at(key), format!("`{key}` has no meaning here"))
+                    .label("a `round-robin` has one circuit switch");
+                return None;
+            }
+        }
+    }
+    let switches = entry.switches.map_or(1, |count| usize::try_from(count.0).unwrap_or(usize::MAX));
+    if switches == 0 || members < 2 || !members.is_multiple_of(switches) {
+        problems.at(&at("switches"), format!("{members} matchings for {switches} switches")).label(
+            "each has the same number of them, and there are as many as members of the group",
+        );
+        return None;
+    }
+    Some(switches)
+}
+
+/// The pairs that a matching joins: member i and member m - i, modulo their number.
+fn joined(matching: usize, members: &[usize]) -> impl Iterator<Item = [usize; 2]> {
+    let other = move |one: usize| (matching + members.len() - one) % members.len();
+    let pairs = (0..members.len()).filter(move |&one| one < other(one));
+    pairs.map(move |one| [members[one], members[other(one)]])
+}
+
+/// What stands between two members: a link, or a virtual output queue.
+fn circuit(
+    [a, b]: [usize; 2],
+    entry: &GeneratorEntry,
+    network: &Network,
+    at: &impl Fn(&'static str) -> Vec<Step<'static>>,
+    problems: &mut Problems<'_>,
+) -> Option<Circuit> {
+    let between = network.between.get(&(a.min(b), a.max(b))).map_or(&[][..], Vec::as_slice);
+    // Links that serve a virtual output queue are behind it.
+    let voqs = between.iter().filter_map(|&link| network.links[link].voq.as_ref());
+    let behind: BTreeSet<usize> = voqs.flat_map(VoqPlan::transmitters).collect();
+    let between: Vec<usize> =
+        between.iter().copied().filter(|link| !behind.contains(link)).collect();
+    let &[link] = &between[..] else {
+        let [one, other] = [a, b].map(|node| network.name(node));
+        let many = if between.is_empty() { "no link" } else { "several links" };
+        problems
+            .at(&at("among"), format!("{many} between `{one}` and `{other}`"))
+            .label("each two members of the group need one")
+            .help("for example: [[links]] with mesh = the group".to_owned());
+        return None;
+    };
+    let Some(voq) = &network.links[link].voq else {
+        for (key, given) in
+            [("served", entry.served.is_some()), ("otherwise", entry.otherwise.is_some())]
+        {
+            if given {
+                let name = &network.links[link].name;
+                problems
+                    .at(&at(key), format!("`{name}` is no virtual output queue"))
+                    .label("only these are served over ways");
+                return None;
+            }
+        }
+        let [day, night] = [true, false].map(|sends| [ChangePlan::Sends(sends); 2]);
+        return Some(Circuit { link, day, night });
+    };
+    let [day, night] = ways(voq, entry, at, problems)?;
+    Some(Circuit { link, day, night })
+}
+
+/// The ways over which a queue is served in its day, and otherwise.
+fn ways(
+    voq: &VoqPlan,
+    entry: &GeneratorEntry,
+    at: &impl Fn(&'static str) -> Vec<Step<'static>>,
+    problems: &mut Problems<'_>,
+) -> Option<[[ChangePlan; 2]; 2]> {
+    let Some(day) = &entry.served else {
+        problems
+            .at(&at("served"), "over which way queues are served in their day is not said")
+            .label("virtual output queues need `served`");
+        return None;
+    };
+    let day = served(voq, day, &at("served"), problems)?;
+    let night = match &entry.otherwise {
+        None => None,
+        Some(way) => served(voq, way, &at("otherwise"), problems)?,
+    };
+    Some([day, night].map(|way| [ChangePlan::Serve(way); 2]))
+}

@@ -1,0 +1,277 @@
+//! Virtual output queues.
+
+use std::collections::BTreeMap;
+
+use optcp_units::nearest::suggestion;
+
+use crate::plan::{DirectedLink, LinkPlan, PortPlan, Spread, VoqPlan, WayPlan};
+use crate::problem::Problems;
+use crate::schema::{File, VoqEntry};
+use crate::tree::{Step, place};
+
+use super::bounds::{MOST, check_name};
+use super::network::Network;
+use super::queues;
+
+/// What a queue is served over while nothing serves it.
+const NONE: &str = "none";
+/// The way between two members of a mesh that leads over no other one.
+pub(super) const DIRECT: &str = "direct";
+/// Ways are numbered in a byte.
+const MOST_WAYS: usize = 200;
+
+impl Network {
+    /// Makes the virtual output queues.
+    pub(super) fn voqs(&mut self, file: &File, problems: &mut Problems<'_>) {
+        let with = [
+            ("[routing]", file.routing.is_some()),
+            ("[[protection]]", !file.protection.is_empty()),
+        ];
+        for (other, given) in with {
+            if given && !file.voqs.is_empty() {
+                problems
+                    .at(place!["voqs", 0], format!("virtual output queues in a world with {other}"))
+                    .label("their flows have a `path` each, and no backup");
+            }
+        }
+        for (i, entry) in file.voqs.iter().enumerate() {
+            let stop = file.stop.0;
+            queues::check(&entry.queue, stop, place!["voqs", i, "queue"], problems);
+            if let Some(queue) = &entry.reverse.queue {
+                queues::check(queue, stop, place!["voqs", i, "reverse", "queue"], problems);
+            }
+            check_name(&entry.name, place!["voqs", i, "name"], problems);
+            let made = match (&entry.between, &entry.mesh) {
+                (Some(between), None) => self.voq_between(i, entry, between, problems),
+                (None, Some(group)) => self.voqs_of_mesh(i, entry, group, problems),
+                _ => {
+                    problems
+                        .at(place!["voqs", i], "between which nodes is not clear")
+                        .label("needs either `between` and `ways`, or `mesh`");
+                    None
+                }
+            };
+            if made.is_none() {
+                self.incomplete = true;
+            }
+        }
+    }
+
+    /// A queue between each two members of a group, with ways over the others.
+    fn voqs_of_mesh(
+        &mut self,
+        i: usize,
+        entry: &VoqEntry,
+        group: &str,
+        problems: &mut Problems<'_>,
+    ) -> Option<()> {
+        let place = place!["voqs", i, "mesh"];
+        let Some(members) = self.group.get(group).cloned() else {
+            let help = suggestion(group, "groups", self.group.keys().map(String::as_str));
+            problems.at(place, format!("no group `{group}`")).help(help);
+            return None;
+        };
+        if members.len() < 2 || members.len() > MOST_WAYS {
+            problems
+                .at(place, format!("`{group}` has {} members", members.len()))
+                .label(format!("needs two at least, and at most {MOST_WAYS}"));
+            return None;
+        }
+        if !entry.ways.is_empty() {
+            problems
+                .at(place!["voqs", i, "ways"], "`ways` has no meaning here")
+                .label("those of a `mesh` are `direct`, and one over each other member");
+            return None;
+        }
+        let mut hops = BTreeMap::new();
+        for &a in &members {
+            for &b in members.iter().filter(|&&b| b != a) {
+                let route = self.direct(a, b, place, problems)?;
+                hops.insert((a, b), route.hops[0]);
+            }
+        }
+        for (number, &a) in members.iter().enumerate() {
+            for &b in &members[number + 1..] {
+                let over = members.iter().filter(|&&over| over != a && over != b);
+                let mut ways: Vec<WayPlan> = over
+                    .map(|&over| WayPlan {
+                        name: self.name(over).to_owned(),
+                        hops: vec![hops[&(a, over)], hops[&(over, b)]],
+                    })
+                    .collect();
+                ways.push(WayPlan { name: DIRECT.to_owned(), hops: vec![hops[&(a, b)]] });
+                ways.sort_by(|one, other| one.name.cmp(&other.name));
+                let name = format!("{}-{}-{}", entry.name, self.name(a), self.name(b));
+                self.voq(i, entry, name, [a, b], ways, problems)?;
+            }
+        }
+        Some(())
+    }
+
+    fn voq_between(
+        &mut self,
+        i: usize,
+        entry: &VoqEntry,
+        between: &[String; 2],
+        problems: &mut Problems<'_>,
+    ) -> Option<()> {
+        let [Some(a), Some(b)] = [0, 1].map(|end| {
+            let name = &between[end];
+            let node = self.node.get(name).copied();
+            if node.is_none() && self.reported.insert(name.clone()) {
+                let help = suggestion(name, "nodes", self.nodes.iter().map(String::as_str));
+                let place = place!["voqs", i, "between", end];
+                problems.at(place, format!("no node `{name}`")).help(help);
+            }
+            node
+        }) else {
+            return None;
+        };
+        let ways = self.ways_of(i, entry, [a, b], problems)?;
+        self.voq(i, entry, entry.name.clone(), [a, b], ways, problems)
+    }
+
+    /// Adds a queue.
+    fn voq(
+        &mut self,
+        i: usize,
+        entry: &VoqEntry,
+        name: String,
+        ends: [usize; 2],
+        ways: Vec<WayPlan>,
+        problems: &mut Problems<'_>,
+    ) -> Option<()> {
+        let taken = self.node.contains_key(&name)
+            || self.group.contains_key(&name)
+            || self.link.contains_key(&name)
+            || self.parallel.contains_key(&name);
+        if taken {
+            let message = format!("there is already something called `{name}`");
+            problems
+                .at(place!["voqs", i, "name"], message)
+                .label("nodes, links and virtual output queues share their names");
+            return None;
+        }
+        if self.links.len() == MOST {
+            problems.at(place!["voqs", i], format!("more than {MOST} links"));
+            return None;
+        }
+        let notify = entry.notify.map(|notify| notify.0);
+        let mut voq = VoqPlan { ways, served: [None; 2], notify };
+        let there = served(&voq, &entry.served, place!["voqs", i, "served"], problems)?;
+        let back = match &entry.reverse.served {
+            None => there,
+            Some(way) => served(&voq, way, place!["voqs", i, "reverse", "served"], problems)?,
+        };
+        voq.served = [there, back];
+        // Where somebody asks how long packets wait: at the rate of what serves it, or of its first way.
+        let port = |direction: usize| {
+            let way = voq.served[direction].map_or(0, usize::from);
+            let (link, to) = voq.hops(way, direction)[0];
+            let queue = entry.reverse.queue.as_ref().filter(|_| direction == 1);
+            let queue = queue.unwrap_or(&entry.queue);
+            PortPlan {
+                rate: self.links[link].directions[to].rate,
+                delay: Spread::ZERO,
+                jitter: Spread::ZERO,
+                overtaking: false,
+                queue: queue.limit.0,
+                discipline: queues::discipline(queue),
+            }
+        };
+        let directions = [port(0), port(1)];
+        self.join(LinkPlan {
+            name,
+            named: true,
+            ends,
+            directions,
+            costs: [1, 1],
+            shared_delay: true,
+            over: Vec::new(),
+            voq: Some(voq),
+            wavelengths: None,
+            entry: None,
+        });
+        Some(())
+    }
+
+    fn ways_of(
+        &mut self,
+        i: usize,
+        entry: &VoqEntry,
+        [a, b]: [usize; 2],
+        problems: &mut Problems<'_>,
+    ) -> Option<Vec<WayPlan>> {
+        if entry.ways.is_empty() || entry.ways.len() > MOST_WAYS {
+            let message = format!("a virtual output queue with {} ways", entry.ways.len());
+            problems
+                .at(place!["voqs", i, "ways"], message)
+                .label(format!("needs one at least, and at most {MOST_WAYS}"));
+            return None;
+        }
+        let mut ways: Vec<WayPlan> = Vec::new();
+        for (name, nodes) in &entry.ways {
+            let place = [place!["voqs", i, "ways"], &[Step::from(name.as_str())]].concat();
+            if name == NONE {
+                problems
+                    .at(&place, "a way called `none`")
+                    .label("over `none` nothing leaves the queue");
+                return None;
+            }
+            let routes = self.routes(nodes, &place, problems)?;
+            let [route] = &routes[..] else {
+                problems.at(&place, "several ways of one name").label("only nodes make a way");
+                return None;
+            };
+            if route.nodes[0] != a || route.nodes[route.nodes.len() - 1] != b {
+                let [a, b] = [a, b].map(|node| self.name(node));
+                problems
+                    .at(&place, format!("the way `{name}` does not lead from `{a}` to `{b}`"))
+                    .label("ways lead between the two nodes of the queue");
+                return None;
+            }
+            let plain = |&(link, _): &DirectedLink| {
+                let link = &self.links[link];
+                link.voq.is_none() && link.over.is_empty() && link.wavelengths.is_none()
+            };
+            if !route.bundles.is_empty() || !route.hops.iter().all(plain) {
+                problems
+                    .at(&place, format!("the way `{name}` is not of links alone"))
+                    .label("no bundles, fibres, or other virtual output queues");
+                return None;
+            }
+            let hops = route.hops.clone();
+            let first = [hops[0], hops[hops.len() - 1]];
+            let taken = ways.iter().find(|other| {
+                other.hops[0].0 == first[0].0 || other.hops[other.hops.len() - 1].0 == first[1].0
+            });
+            if let Some(other) = taken {
+                let message = format!("the ways `{}` and `{name}` share a transmitter", other.name);
+                problems.at(&place, message).label("begins and ends with links of its own");
+                return None;
+            }
+            ways.push(WayPlan { name: name.clone(), hops });
+        }
+        Some(ways)
+    }
+}
+
+/// The number of the way that serves a queue, or that none does.
+#[expect(clippy::option_option, reason = "the outer one is a problem")]
+pub(super) fn served(
+    voq: &VoqPlan,
+    name: &str,
+    place: &[Step<'_>],
+    problems: &mut Problems<'_>,
+) -> Option<Option<u8>> {
+    if name == NONE {
+        return Some(None);
+    }
+    let way = voq.way(name);
+    if way.is_none() {
+        let names = voq.ways.iter().map(|way| way.name.as_str()).chain([NONE]);
+        let help = suggestion(name, "ways", names);
+        problems.at(place, format!("no way `{name}`")).help(help);
+    }
+    way.map(Some)
+}
