@@ -63,6 +63,11 @@ pub(super) struct Transit {
     keeps: Vec<bool>,
     /// By what tells packets apart; several are copies of each other.
     under_way: BTreeMap<u64, Vec<UnderWay>>,
+    /// What has come and is still to be looked at, as far as it is known: kernels come to events of one instant in
+    /// different orders, and to what happens at ports that are no queue ahead of time.
+    ahead: Vec<(Key, Record)>,
+    /// Everything before has come.
+    until: Time,
     times: Quantiles,
 }
 
@@ -158,6 +163,43 @@ impl Transit {
     }
 }
 
+impl Transit {
+    /// Whether kernels come to it when its time has come, as to all that happens at queues and endpoints.
+    fn is_in_time(&self, record: &Record) -> bool {
+        match *record {
+            Record::Accepted { port, .. } | Record::Dropped { port, .. } => {
+                self.places[port.index()] != Place::Beyond
+            }
+            _ => true,
+        }
+    }
+
+    /// Looks at what has come of the time before [`until`](Self::until), in the order of its events.
+    fn settle(&mut self) {
+        let mut ahead = std::mem::take(&mut self.ahead);
+        ahead.sort_by_key(|&(event, _)| event);
+        let known = ahead.partition_point(|(event, _)| event.time() < self.until);
+        for (event, record) in ahead.drain(..known) {
+            self.happened(event.time(), record);
+        }
+        self.ahead = ahead;
+    }
+
+    fn happened(&mut self, now: Time, record: Record) {
+        match record {
+            Record::Accepted { port, packet } => self.accepted(now, port, packet),
+            Record::Dropped { port, packet, reason, .. } => self.lost(port, packet, reason),
+            Record::Arrived { flow, seq, .. } | Record::DatagramArrived { flow, seq, .. } => {
+                self.through(now, key(flow, false, seq), None);
+            }
+            Record::Acknowledged { flow, seq, .. } => {
+                self.through(now, key(flow, true, seq), None);
+            }
+            _ => {}
+        }
+    }
+}
+
 /// What is behind queues, by the labels under which they take packets.
 fn behind(blueprint: &Blueprint) -> BTreeMap<Label, Behind> {
     let labels = &blueprint.labels;
@@ -218,26 +260,23 @@ impl Observed for Transit {
             behind: behind(blueprint),
             keeps: blueprint.ports.iter().map(|(port, _)| port.decides_on_departure()).collect(),
             under_way: BTreeMap::new(),
+            ahead: Vec::new(),
+            until: Time::ZERO,
             times: Quantiles::over(Intervals::of_ports(watched)),
         }
     }
 
     fn record(&mut self, event: Key, record: &Record) {
-        let now = event.time();
-        match *record {
-            Record::Accepted { port, packet } => self.accepted(now, port, packet),
-            Record::Dropped { port, packet, reason, .. } => self.lost(port, packet, reason),
-            Record::Arrived { flow, seq, .. } | Record::DatagramArrived { flow, seq, .. } => {
-                self.through(now, key(flow, false, seq), None);
-            }
-            Record::Acknowledged { flow, seq, .. } => {
-                self.through(now, key(flow, true, seq), None);
-            }
-            _ => {}
+        if event.time() > self.until && self.is_in_time(record) {
+            self.until = event.time();
+            self.settle();
         }
+        self.ahead.push((event, *record));
     }
 
     fn finish(&mut self, _: Time) {
+        self.until = Time::MAX;
+        self.settle();
         self.times.finish();
     }
 

@@ -22,7 +22,7 @@ pub(super) fn changes(
     let mut queues = BTreeMap::new();
     for (number, &a) in members.iter().enumerate() {
         for &b in &members[number + 1..] {
-            let between = &network.between[&(a.min(b), a.max(b))];
+            let between = network.between.get(&(a.min(b), a.max(b)))?;
             let queue = between.iter().copied().find(|&link| network.links[link].voq.is_some())?;
             queues.insert((a, b), (queue, 0));
             queues.insert((b, a), (queue, 1));
