@@ -142,7 +142,9 @@ def _spans(
         if said == state:
             continue
         if at > since:
-            spans.append((since, at, state))
+            # What changes and is changed back at one instant has not changed.
+            again = bool(spans) and spans[-1][2] == state
+            spans.append((spans.pop()[0] if again else since, at, state))
             since = at
         state = said
     return tuple(spans)

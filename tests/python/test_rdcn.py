@@ -3,14 +3,16 @@
 import pytest
 
 from conftest import Silent
+from optcp import schedules
 from optcp.errors import InputError
 from optcp.papers import assume
 from optcp.papers.options import Options, Size
 from optcp.papers.plausible import Choices
 from optcp.papers.rdcn import rules
-from optcp.papers.rdcn.world import Week
+from optcp.papers.rdcn.world import DILATION, SCENARIO, Week
 from optcp.papers.registry import select
 from optcp.papers.reproduce import Request, planned
+from optcp.scenario import load
 from optcp.study import execute
 
 
@@ -74,3 +76,16 @@ def test_readings_are_one_or_several():
     for exhibit, name, text in ((still, "static_lead_us", "-1"), (grows, "mark_end", "exact, late")):
         with pytest.raises(InputError, match="expected"):
             assume.values(exhibit.assumed, {name: text})
+
+
+def test_the_shipped_world_has_the_week_of_the_study():
+    shipped = load(SCENARIO)
+    studied = shipped
+    for key, value in Week().settings.items():
+        studied = studied.set(key, value)
+    week_ps = round(Week().length_us * DILATION * 1e6)
+
+    def bands(world):
+        return {band.name: band.spans for band in schedules.bands(world.resolved, week_ps, 3 * week_ps)}
+
+    assert bands(shipped) == bands(studied)

@@ -64,7 +64,7 @@ pub(super) struct Transit {
     /// By what tells packets apart; several are copies of each other.
     under_way: BTreeMap<u64, Vec<UnderWay>>,
     /// What has come and is still to be looked at, as far as it is known: kernels come to events of one instant in
-    /// different orders, and to what happens at ports that are no queue ahead of time.
+    /// different orders, and to what happens elsewhere than at queues ahead of time.
     ahead: Vec<(Key, Record)>,
     /// Everything before has come.
     until: Time,
@@ -164,14 +164,12 @@ impl Transit {
 }
 
 impl Transit {
-    /// Whether kernels come to it when its time has come, as to all that happens at queues and endpoints.
+    /// Whether kernels come to it when its time has come: to all that happens at queues, and where their ways begin.
     fn is_in_time(&self, record: &Record) -> bool {
-        match *record {
-            Record::Accepted { port, .. } | Record::Dropped { port, .. } => {
-                self.places[port.index()] != Place::Beyond
-            }
-            _ => true,
-        }
+        let (Record::Accepted { port, .. } | Record::Dropped { port, .. }) = *record else {
+            return false;
+        };
+        self.places[port.index()] != Place::Beyond
     }
 
     /// Looks at what has come of the time before [`until`](Self::until), in the order of its events.
