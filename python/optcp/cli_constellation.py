@@ -55,7 +55,7 @@ def constellation(
     out: Path | None,
     force: bool,
 ) -> None:
-    """Say how the path between two places changes over moving satellites, and make a scenario of it.
+    """Say how a path over moving satellites changes, and make a scenario of it.
 
     SHELL is kuiper-630, starlink-550, telesat-1015 or iridium; --set changes its planes, satellites (in a plane),
     inclination_deg, altitude_km or revs_a_day, spread_deg, phasing, seam, elevation_deg or gsl_km. With --out a

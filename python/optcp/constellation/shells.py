@@ -218,9 +218,10 @@ SHELLS = {
             planes=72,
             satellites=22,
             inclination_deg=53.0,
-            revs_a_day=15.19,
+            revs_a_day=revs_a_day(550.0),
             gsl_km=math.hypot(550.0, 940.7),
-            source=f"FCC SAT-MOD-20190830-00087, SAT-MOD-20181108-00083 (cone of 940.7 km); {HYPATIA}",
+            source=f"FCC SAT-MOD-20190830-00087, SAT-MOD-20181108-00083 (cone of 940.7 km); {HYPATIA}, but for its "
+            "15.19 orbits a day, which are those of 509 km",
         ),
         # Hypatia's slant range over a flat earth, 1015 km / sin 10 deg = 5845 km, reaches below the horizon.
         Shell(
