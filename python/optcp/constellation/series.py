@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 
 MOST_STEPS = 200_000
 """Of a series: it takes a millisecond or so for each."""
+LEAST_STEP_S = 0.001
+LATEST_S = 1e10
+"""Three hundred years: later, times have too few digits."""
 
 
 @dataclass(frozen=True)
@@ -158,7 +161,7 @@ def series(
     Raises
     ------
     InputError
-        If the stations are one, or there are no or too many steps.
+        If the stations are one, the steps too short or too many, or the times impossible.
 
     Examples
     --------
@@ -169,8 +172,10 @@ def series(
     """
     if (start.latitude_deg, start.longitude_deg) == (end.latitude_deg, end.longitude_deg):
         raise InputError(f"{start.name} is both ends of the path; expected two places")
-    if not (step_s > 0 and length_s >= step_s and first_s >= 0):
-        raise InputError("expected a step above zero, and a length of a step or more")
+    if not (step_s >= LEAST_STEP_S and length_s >= step_s):
+        raise InputError(f"expected a step of {1000 * LEAST_STEP_S:g} ms or more, and a length of a step or more")
+    if not 0 <= first_s <= LATEST_S:
+        raise InputError(f"expected a beginning from 0 to {LATEST_S:g} s after 2000-01-01")
     steps = round(length_s / step_s)
     if steps > MOST_STEPS:
         raise InputError(f"{length_s:g} s in steps of {step_s:g} s are {steps} steps; at most are {MOST_STEPS}")

@@ -81,6 +81,7 @@ class Shell:
             "planes": (1, MOST_SATELLITES, "a whole number from 1"),
             "satellites": (1, MOST_SATELLITES, "a whole number from 1"),
             "inclination_deg": (0, 180, "degrees from 0 to 180"),
+            "revs_a_day": (0.01, 20, "an orbit from 160 to 40000 km above ground"),
             "spread_deg": (1, 360, "degrees from 1 to 360"),
             "elevation_deg": (0, 90, "degrees from 0 to 90"),
             "gsl_km": (1, math.inf, "km from 1"),
@@ -91,10 +92,10 @@ class Shell:
                 raise InputError(f"{name} = {value:g}: expected {expected}")
         if self.planes * self.satellites > MOST_SATELLITES:
             raise InputError(f"{self.planes} planes of {self.satellites} satellites: at most are {MOST_SATELLITES}")
-        if not self.revs_a_day > 0 or not 160 <= self.altitude_km <= 40_000:
+        if not 160 <= self.altitude_km <= 40_000:
             raise InputError(f"revs_a_day = {self.revs_a_day:g}: expected an orbit from 160 to 40000 km above ground")
-        if self.phasing is not None and not math.isfinite(self.phasing):
-            raise InputError("phasing: expected a number, or `half`")
+        if self.phasing is not None and not abs(self.phasing) <= MOST_SATELLITES:
+            raise InputError(f"phasing = {self.phasing:g}: expected a number of satellites, or `half`")
 
     @property
     def size(self) -> int:

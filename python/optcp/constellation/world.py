@@ -38,13 +38,15 @@ LINKS = 2
 """How many links of the path are links of the scenario."""
 EVERY_S = 0.01
 """How often the delay changes: by half a microsecond or less."""
+LEAST_S = 0.1
+"""The interval of what the scenario observes."""
 MOST_ROWS = 2_000_000
 """Of a trace."""
 
 TEMPLATE = """\
 # {start} to {end} over {shell}, one TCP flow, as in Hypatia's experiment (IMC 2020).
 #
-#   {a} ==== sky ---- {b}     ==== 10 Mb/s and the queue that fills; ---- the path, whose delay path.csv has
+#   {a} ==== sky ---- {b}     ==== {rate} Mb/s and the queue that fills; ---- the path, whose delay path.csv has
 #
 # path.csv: the propagation delay of the path, and {satellite} for each satellite but the first, which is what
 # its link takes to transmit a segment (an ACK: {ack}). It was written for this rate and these sizes.
@@ -151,13 +153,15 @@ def world(found: Series, rate_mbps: float = 10.0) -> World:
     Raises
     ------
     InputError
-        If there is no path all the time, the rate is impossible, or the trace would be too long.
+        If there is no path all the time, the rate is impossible, or the time too short or too long.
     """
     if not 0.001 <= rate_mbps <= 1_000_000:
         raise InputError(f"a rate of {rate_mbps:g} Mb/s: expected one from 0.001 to 1000000")
     if not any(found.paths):
         raise InputError(f"there is no path from {found.start.name} to {found.end.name} in all of this time")
     length_s = found.end_s - float(found.seconds[0])
+    if length_s < LEAST_S:
+        raise InputError(f"{length_s:g} s: a scenario of {LEAST_S:g} s or more is expected")
     first_ns, rows = _rows(found, rate_mbps)
     text = TEMPLATE.format(
         start=found.start.name,
