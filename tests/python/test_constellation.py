@@ -20,6 +20,7 @@ from optcp.constellation import (
     isls,
     length_km,
     orbits,
+    recorded,
     revs_a_day,
     series,
     shell,
@@ -214,6 +215,71 @@ def test_a_series_without_any_path_makes_no_world():
     assert [one.change for one in found.stretches()] == ["outage"]
     with pytest.raises(InputError, match="no path from 60,0 to Paris"):
         world(found)
+
+
+HYPATIA = {
+    "networkx_rtt_1173_to_1241.txt": "0,29423138.5\n100000000,29420275.5\n200000000,0.0\n300000000,25318684.0\n",
+    "networkx_path_1173_to_1241.txt": "0,1173-184-183-1241\n200000000,Unreachable\n300000000,1173-218-1241\n",
+}
+
+
+def test_series_of_hypatia_are_read_and_make_a_world(optcp, tmp_path):
+    for name, text in HYPATIA.items():
+        (tmp_path / name).write_text(text)
+    file = next(iter(HYPATIA))
+    found = recorded(tmp_path / file)
+    assert [(one.start_s, one.end_s, one.change, one.satellites) for one in found.stretches()] == [
+        (0, 0.2, "first", (184, 183)),
+        (0.2, 0.3, "outage", ()),
+        (0.3, 0.4, "back", (218,)),
+    ]
+    status, out, err = optcp("constellation", file, "--out", "leo")
+    assert (status, err) == (0, "")
+    assert re.search(r"^rtt from 25\.319 to 29\.423 ms; 0\.1 s without a path$", out, re.MULTILINE)
+    rows = (tmp_path / "leo" / "path.csv").read_text().splitlines()
+    assert rows[1:4] == [
+        f"0, forward, path, {29_423_138 // 2 + 1_147_200},",
+        f"0, backward, path, {29_423_138 // 2 + 43_200},",
+        f"10, forward, path, {29_423_138 // 2 + 1_147_200},",
+    ]
+    assert rows[-1].startswith("390, backward, path, 12659342,")
+    assert optcp("validate", "leo/world.toml")[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("which", "text", "said"),
+    [
+        (0, "0,1\n", "two lines `time,round trip` or more"),
+        (0, "0,1\n0,2\n", "line 2: expected a later time"),
+        (0, "0,1\n5,soon\n", "line 2: expected a round trip in ns"),
+        (0, "0;1\n", "line 1: expected a time in ns, a comma"),
+        (0, "0,0\n5,7\n", "round trip 1 is 0 ns, and the path in networkx_path_1173_to_1241.txt says otherwise"),
+        (1, "0,1173\n", "line 1: expected Unreachable, or nodes"),
+        (1, "5,Unreachable\n", "expected the path at the first time"),
+        (1, None, "networkx_path_1173_to_1241.txt: cannot be read: No such file or directory"),
+    ],
+)
+def test_files_of_hypatia_that_are_none_are_named(optcp, tmp_path, which, text, said):
+    for number, (name, good) in enumerate(HYPATIA.items()):
+        content = text if number == which else good
+        if content is not None:
+            (tmp_path / name).write_text(content)
+    status, out, err = optcp("constellation", next(iter(HYPATIA)), "--out", "leo")
+    assert (status, out) == (2, "")
+    assert said in err
+    assert not (tmp_path / "leo").exists()
+
+
+def test_a_file_and_places_do_not_go_together(optcp):
+    status, _, err = optcp("constellation", "paths.txt")
+    assert status == 2
+    assert "expected a shell, or a file networkx_rtt_A_to_B.txt" in err
+    status, _, err = optcp("constellation", "networkx_rtt_1_to_2.txt", "--from", "Manila")
+    assert status == 2
+    assert "the file says all of places and times" in err
+    status, _, err = optcp("constellation", "iridium", "--from", "Manila")
+    assert status == 2
+    assert "--from and --to are needed" in err
 
 
 def test_cities_are_found_however_they_are_written():

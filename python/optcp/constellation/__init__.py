@@ -14,13 +14,16 @@ Examples
 from __future__ import annotations
 
 from optcp.constellation.paths import Seen, Snapshot, isls, length_km
-from optcp.constellation.series import Series, Stretch, series
+from optcp.constellation.recorded import Recorded, recorded
+from optcp.constellation.series import Paths, Series, Stretch, series
 from optcp.constellation.shells import SHELLS, Shell, revs_a_day, shell
 from optcp.constellation.stations import Station, cities, station
 from optcp.constellation.world import World, world
 
 __all__ = [
     "SHELLS",
+    "Paths",
+    "Recorded",
     "Seen",
     "Series",
     "Shell",
@@ -31,6 +34,7 @@ __all__ = [
     "cities",
     "isls",
     "length_km",
+    "recorded",
     "revs_a_day",
     "series",
     "shell",

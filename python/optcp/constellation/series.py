@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
@@ -60,6 +60,53 @@ class Stretch:
     before_ms: float
     change: str
 
+    @classmethod
+    def of(
+        cls, start_s: float, end_s: float, satellites: tuple[int, ...], rtt_ms: float, before_ms: float, later: bool
+    ) -> Stretch:
+        """Say what the change is; ``later`` if it is not the first stretch."""
+        if not satellites:
+            change = "outage"
+        elif np.isnan(before_ms):
+            change = "back" if later else "first"
+        else:
+            change = "longer" if rtt_ms > before_ms else "shorter"
+        return cls(start_s, end_s, satellites, rtt_ms, before_ms, change)
+
+
+class Paths(Protocol):
+    """What a scenario and figures need of a series."""
+
+    @property
+    def names(self) -> tuple[str, str]:
+        """Both ends."""
+
+    @property
+    def over(self) -> str:
+        """Whose satellites."""
+
+    @property
+    def seconds(self) -> NDArray[np.float64]:
+        """When each path begins, shape (steps,)."""
+
+    @property
+    def end_s(self) -> float:
+        """When the last step ends."""
+
+    @property
+    def rtt_ms(self) -> NDArray[np.float64]:
+        """Round trips, shape (steps,); NaN in an outage."""
+
+    @property
+    def paths(self) -> list[tuple[int, ...]]:
+        """Satellites of each path; none in an outage."""
+
+    def delay_s(self, seconds: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Propagation delay at some times, NaN in an outage."""
+
+    def stretches(self) -> list[Stretch]:
+        """Times for which the path does not change, in order."""
+
 
 @dataclass(frozen=True)
 class Series:
@@ -85,9 +132,19 @@ class Series:
     paths: list[tuple[int, ...]]
 
     @property
+    def names(self) -> tuple[str, str]:
+        """Both ends."""
+        return self.start.name, self.end.name
+
+    @property
+    def over(self) -> str:
+        """The name of the shell."""
+        return self.shell.name
+
+    @property
     def end_s(self) -> float:
         """When the last step ends."""
-        return float(self.seconds[-1]) + self.step_s
+        return round(float(self.seconds[-1]) + self.step_s, 9)
 
     @property
     def rtt_ms(self) -> NDArray[np.float64]:
@@ -111,11 +168,7 @@ class Series:
         for one in self._runs():
             path, at = self.paths[one.start], float(self.seconds[one.start])
             rtt_ms, before_ms = self._rtt(path, at), self._rtt(before, at)
-            if not (path and before):
-                change = "outage" if not path else "back" if found else "first"
-            else:
-                change = "longer" if rtt_ms > before_ms else "shorter"
-            found.append(Stretch(at, self._until(one.stop), path, rtt_ms, before_ms, change))
+            found.append(Stretch.of(at, self._until(one.stop), path, rtt_ms, before_ms, bool(found)))
             before = path
         return found
 

@@ -28,7 +28,7 @@ import numpy as np
 from optcp.errors import InputError
 
 if TYPE_CHECKING:
-    from optcp.constellation.series import Series
+    from optcp.constellation.series import Paths
 
 SEGMENT_BYTES = 1434
 """On the wire: 1380 B of payload, headers of IPv4 and TCP with timestamps, 2 B of PPP."""
@@ -140,7 +140,7 @@ class World:
     trace: str
 
 
-def world(found: Series, rate_mbps: float = 10.0) -> World:
+def world(found: Paths, rate_mbps: float = 10.0) -> World:
     """Make a scenario of a series of paths.
 
     Parameters
@@ -157,18 +157,19 @@ def world(found: Series, rate_mbps: float = 10.0) -> World:
     """
     if not 0.001 <= rate_mbps <= 1_000_000:
         raise InputError(f"a rate of {rate_mbps:g} Mb/s: expected one from 0.001 to 1000000")
+    start, end = found.names
     if not any(found.paths):
-        raise InputError(f"there is no path from {found.start.name} to {found.end.name} in all of this time")
+        raise InputError(f"there is no path from {start} to {end} in all of this time")
     length_s = found.end_s - float(found.seconds[0])
     if length_s < LEAST_S:
         raise InputError(f"{length_s:g} s: a scenario of {LEAST_S:g} s or more is expected")
     first_ns, rows = _rows(found, rate_mbps)
     text = TEMPLATE.format(
-        start=found.start.name,
-        end=found.end.name,
-        shell=found.shell.name,
-        a=node(found.start.name, "from"),
-        b=node(found.end.name, "to"),
+        start=start,
+        end=end,
+        shell=found.over,
+        a=node(start, "from"),
+        b=node(end, "to"),
         satellite=f"{_transmission_ns(SEGMENT_BYTES, rate_mbps) / 1e6:.4g} ms",
         ack=f"{_transmission_ns(ACK_BYTES, rate_mbps) / 1e6:.4g} ms",
         stop=f"{length_s:.9g}",
@@ -178,7 +179,7 @@ def world(found: Series, rate_mbps: float = 10.0) -> World:
     return World(text, "\n".join(["at (ms), direction, link, delay (ns), state", *rows, ""]))
 
 
-def _rows(found: Series, rate_mbps: float) -> tuple[int, list[str]]:
+def _rows(found: Paths, rate_mbps: float) -> tuple[int, list[str]]:
     """The delay at first, and the lines of the trace."""
     begins = float(found.seconds[0])
     rows: list[str] = []

@@ -8,10 +8,10 @@ from optcp.plots.registry import COLOURS
 from optcp.plots.svg import canvas, save
 
 if TYPE_CHECKING:
-    from optcp.constellation import Series
+    from optcp.constellation import Paths
 
 
-def draw(found: Series, file: IO[bytes], form: str = "svg") -> None:
+def draw(found: Paths, file: IO[bytes], form: str = "svg") -> None:
     """Draw round trips over time: a line a path, with as many satellites as written; bands where there is no path."""
     begin_s = float(found.seconds[0])
     rtt = found.rtt_ms
@@ -32,5 +32,5 @@ def draw(found: Series, file: IO[bytes], form: str = "svg") -> None:
         panel.margins(y=0.15)
         panel.set_xlabel("time (s)")
         panel.set_ylabel("round trip (ms)")
-        panel.set_title(f"{found.start.name} to {found.end.name} over {found.shell.name}: satellites on the path")
+        panel.set_title(f"{found.names[0]} to {found.names[1]} over {found.over}: satellites on the path")
         save(figure, file, form)
