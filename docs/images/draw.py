@@ -11,6 +11,7 @@ studies of docs/papers/sensitivity.md: ``python docs/images/draw.py sensitivity 
 from __future__ import annotations
 
 import io
+import shutil
 import sys
 from pathlib import Path
 from unittest import mock
@@ -195,6 +196,11 @@ def today(directory: Path) -> None:
     write(figure, "todays-tcp.png")
 
 
+def satellites(directory: Path) -> None:
+    """Take over the figure that `optcp constellation` drew."""
+    shutil.copyfile(directory / "rtt.svg", HERE / "constellation-rtt.svg")
+
+
 def studies(directory: Path) -> None:
     """Draw every stored sensitivity study."""
     for study in sensitivities(directory):
@@ -217,6 +223,7 @@ if __name__ == "__main__":
         "outage": outages,
         "rdcn": racks,
         "reconfigurable": reconfigured,
+        "constellation": satellites,
         "sensitivity": studies,
     }
     draw[sys.argv[1]](Path(sys.argv[2]))

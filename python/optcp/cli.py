@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from optcp import cli_checks, cli_outage, cli_picture, cli_start, cli_study, completion
+from optcp import cli_checks, cli_constellation, cli_outage, cli_picture, cli_start, cli_study, completion
 from optcp.errors import InputError, nearest
 from optcp.exits import status_of
 from optcp.options import (
@@ -47,7 +47,7 @@ def _print_version(context: click.Context, _: click.Parameter, value: bool) -> N
 
 
 SECTIONS = {
-    "Your scenarios": ("new", "validate", "map", "routing", "run", "animate"),
+    "Your scenarios": ("new", "constellation", "validate", "map", "routing", "run", "animate"),
     "Studies": ("outage", "trace", "compare", "plot", "report", "export"),
     "The papers": ("reproduce", "sensitivity"),
     "Checks": ("evidence", "conformance", "packetdrill", "bench"),
@@ -482,6 +482,7 @@ for verb in (
     *cli_start.VERBS,
     cli_picture.draw_map,
     cli_picture.animate,
+    *cli_constellation.VERBS,
     *cli_outage.VERBS,
     *cli_study.VERBS,
     *cli_checks.VERBS,

@@ -62,6 +62,20 @@ def mechanisms() -> list[str]:
     return list(MECHANISMS)
 
 
+def shells() -> list[str]:
+    """The shells of satellites that have a name."""
+    from optcp.constellation import SHELLS
+
+    return list(SHELLS)
+
+
+def cities() -> list[str]:
+    """The cities that have a ground station."""
+    from optcp.constellation import cities as known
+
+    return list(known())
+
+
 def metrics() -> list[str]:
     """The metrics that runs of a study can have."""
     from optcp import _core

@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from optcp import stored, topologies
+from optcp.constellation import recorded
 from optcp.errors import InputError, RunFailed
 from optcp.evidence.base import Result as Evidence
 from optcp.papers.kept import LongRun
@@ -93,6 +94,21 @@ def matrix(data):
     except InputError as error:
         return named(path, error)
     assert all(isinstance(weight, int) and 0 <= weight < 2**63 for _, _, weight in entries)
+    return None
+
+
+def paths(data):
+    """Hypatia's two files of a pair, with a line `--` between."""
+    round_trips, _, changes = data.partition(b"--\n")
+    written("networkx_path_1_to_2.txt", changes)
+    path = written("networkx_rtt_1_to_2.txt", round_trips)
+    try:
+        found = recorded(path)
+    except InputError as error:
+        return named(Path("_1_to_2.txt"), error)  # of either file
+    stretches = found.stretches()
+    assert all(one.start_s < one.end_s for one in stretches)
+    assert np.isfinite(found.rtt_ms).sum() == sum(map(bool, found.paths))
     return None
 
 
@@ -184,6 +200,7 @@ TARGETS = {
     "gml": lambda data: topology(data, "gml"),
     "graphml": lambda data: topology(data, "graphml"),
     "matrix": matrix,
+    "paths": paths,
     "results": results,
     "kept": kept,
     **{target: functools.partial(study, target) for target in ("study", "cell", "part", "table")},

@@ -1,0 +1,43 @@
+"""Satellites that move: shells of a Walker constellation, paths over them, and worlds out of their delays.
+
+What there is: :func:`shell` and :class:`Shell`, :func:`station` and :class:`Station`, :class:`Snapshot` of an instant,
+:func:`series` of paths, and :func:`world`, which makes a scenario of one.
+
+Examples
+--------
+>>> from optcp.constellation import series, shell, station
+>>> found = series(shell("kuiper-630"), station("Manila"), station("Dalian"), length_s=1.0)
+>>> round(float(found.rtt_ms[0]), 1)
+29.4
+"""
+
+from __future__ import annotations
+
+from optcp.constellation.paths import Seen, Snapshot, isls, length_km
+from optcp.constellation.recorded import Recorded, recorded
+from optcp.constellation.series import Paths, Series, Stretch, series
+from optcp.constellation.shells import SHELLS, Shell, revs_a_day, shell
+from optcp.constellation.stations import Station, cities, station
+from optcp.constellation.world import World, world
+
+__all__ = [
+    "SHELLS",
+    "Paths",
+    "Recorded",
+    "Seen",
+    "Series",
+    "Shell",
+    "Snapshot",
+    "Station",
+    "Stretch",
+    "World",
+    "cities",
+    "isls",
+    "length_km",
+    "recorded",
+    "revs_a_day",
+    "series",
+    "shell",
+    "station",
+    "world",
+]

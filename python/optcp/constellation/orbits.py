@@ -1,0 +1,103 @@
+"""Where satellites and ground stations are: circular orbits over an earth that turns.
+
+Models
+    Satellites on circles, stations on the ellipsoid, both in coordinates that do not turn, in km; time is in seconds
+    from 2000-01-01 00:00 UT.
+Source
+    WGS72, as SGP-4 has it; the positions of Hypatia's generator (snkas/hypatia at 0ac531c, satgenpy).
+Choices
+    A shell (:class:`optcp.constellation.Shell`), a place on the ground.
+Limits
+    No drift of planes by the earth's shape (J2), and none of SGP-4's short periods: some km, and within 200 s at most
+    2 s of when a satellite rises or sets.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    from optcp.constellation.shells import Shell
+
+GRAVITY = 398_600.8
+"""Of the earth: gravitational parameter in km^3/s^2 (WGS72)."""
+EARTH_KM = 6378.135
+"""Radius of the equator (WGS72)."""
+FLATTENING = 1 / 298.26
+"""Of the earth (WGS72)."""
+TURN = 7.29211585e-5
+"""Radians that the earth turns in a second."""
+GREENWICH_DEG = 99.967795
+"""Angle of Greenwich at time zero."""
+ATMOSPHERE_KM = 80.0
+"""How far up it disturbs light: links between satellites do not dip below."""
+SECONDS_A_DAY = 86_400.0
+LIGHT_KM_S = 299_792.458
+"""Speed of light in vacuum."""
+
+
+def positions(shell: Shell, seconds: ArrayLike, which: ArrayLike | None = None) -> NDArray[np.float64]:
+    """Return where satellites are.
+
+    Parameters
+    ----------
+    shell
+        Whose satellites.
+    seconds
+        When, shape (...).
+    which
+        Numbers of satellites, shape (n,); all by default.
+
+    Returns
+    -------
+    numpy.ndarray
+        Positions in km, shape (..., n, 3).
+    """
+    number = np.arange(shell.size) if which is None else np.asarray(which)
+    plane, place = np.divmod(number, shell.satellites)
+    node = np.radians(shell.spread_deg / shell.planes) * plane
+    spacing = 2 * math.pi / shell.satellites
+    ahead = plane % 2 / 2 if shell.phasing is None else shell.phasing / shell.planes * plane
+    angle = spacing * (place + ahead) + shell.motion * np.asarray(seconds, dtype=float)[..., None]
+    tilt = math.radians(shell.inclination_deg)
+    along, across = np.cos(angle), np.sin(angle)
+    x = along * np.cos(node) - across * math.cos(tilt) * np.sin(node)
+    y = along * np.sin(node) + across * math.cos(tilt) * np.cos(node)
+    return shell.radius_km * np.stack([x, y, across * math.sin(tilt)], axis=-1)
+
+
+def ground(latitude_deg: float, longitude_deg: float, seconds: ArrayLike) -> NDArray[np.float64]:
+    """Return where a place on the ellipsoid is, at height zero.
+
+    Parameters
+    ----------
+    latitude_deg, longitude_deg
+        Geodetic latitude, and longitude to the east.
+    seconds
+        When, shape (...).
+
+    Returns
+    -------
+    numpy.ndarray
+        Positions in km, shape (..., 3).
+    """
+    latitude = math.radians(latitude_deg)
+    squared = 2 * FLATTENING - FLATTENING**2
+    radius = EARTH_KM / math.sqrt(1 - squared * math.sin(latitude) ** 2)
+    turned = math.radians(longitude_deg + GREENWICH_DEG) + TURN * np.asarray(seconds, dtype=float)
+    level = radius * math.cos(latitude)
+    height = np.full_like(turned, radius * (1 - squared) * math.sin(latitude))
+    return np.stack([level * np.cos(turned), level * np.sin(turned), height], axis=-1)
+
+
+def up(latitude_deg: float, longitude_deg: float, seconds: ArrayLike) -> NDArray[np.float64]:
+    """Return the direction away from the ground at a place, of length 1, shape (..., 3)."""
+    latitude = math.radians(latitude_deg)
+    turned = math.radians(longitude_deg + GREENWICH_DEG) + TURN * np.asarray(seconds, dtype=float)
+    height = np.full_like(turned, math.sin(latitude))
+    return np.stack([math.cos(latitude) * np.cos(turned), math.cos(latitude) * np.sin(turned), height], axis=-1)

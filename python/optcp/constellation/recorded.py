@@ -1,0 +1,146 @@
+"""Series of paths that Hypatia has computed, as its files hold them.
+
+Source
+    ``networkx_rtt_A_to_B.txt`` with lines ``time,round trip``, both in ns and 0 for no path, and beside it
+    ``networkx_path_A_to_B.txt`` with lines ``time,A-184-183-B`` or ``time,Unreachable``, of each change; as of
+    snkas/hypatia at 0ac531c, satgenpy/satgen/post_analysis.
+Limits
+    Round trips hold from one line to the next; both directions take half of one.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from optcp.constellation.series import Stretch
+from optcp.errors import InputError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+NAME = re.compile(r"networkx_rtt_([0-9A-Za-z.-]+)_to_([0-9A-Za-z.-]+)\.txt")
+MOST_LINES = 200_000
+MOST_NS = 10**15
+"""No time and no round trip is longer: 11 days."""
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """A series of paths out of files; what it has is as of :class:`optcp.constellation.Series`.
+
+    Attributes
+    ----------
+    names
+        Nodes at both ends.
+    over
+        Where the series is from.
+    seconds
+        When each round trip begins, shape (steps,).
+    rtt_ms
+        Round trips, shape (steps,); NaN in an outage.
+    paths
+        Satellites of each path; none in an outage.
+    """
+
+    names: tuple[str, str]
+    over: str
+    seconds: NDArray[np.float64]
+    rtt_ms: NDArray[np.float64]
+    paths: list[tuple[int, ...]]
+
+    @property
+    def end_s(self) -> float:
+        """When the last step ends, which is as long as the one before it."""
+        return round(float(2 * self.seconds[-1] - self.seconds[-2]), 9)
+
+    def delay_s(self, seconds: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Propagation delay from one end to the other at some times of the series, NaN in an outage."""
+        return self.rtt_ms[np.searchsorted(self.seconds, seconds, side="right") - 1] / 2e3
+
+    def stretches(self) -> list[Stretch]:
+        """Times for which the path does not change, in order."""
+        count = len(self.paths)
+        begins = [at for at in range(count) if not at or self.paths[at] != self.paths[at - 1]]
+        found: list[Stretch] = []
+        for at, until in zip(begins, [*begins[1:], count], strict=True):
+            end_s = float(self.seconds[until]) if until < count else self.end_s
+            before = float(self.rtt_ms[at - 1]) if at else math.nan
+            found.append(
+                Stretch.of(float(self.seconds[at]), end_s, self.paths[at], float(self.rtt_ms[at]), before, bool(found))
+            )
+        return found
+
+
+def recorded(file: Path) -> Recorded:
+    """Read a series that Hypatia has computed.
+
+    Parameters
+    ----------
+    file
+        ``networkx_rtt_A_to_B.txt``, beside which ``networkx_path_A_to_B.txt`` lies.
+
+    Raises
+    ------
+    InputError
+        If a file is missing, or holds something else; the message names file and line.
+    """
+    name = NAME.fullmatch(file.name)
+    if name is None:
+        raise InputError(f"{file}: expected a shell, or a file networkx_rtt_A_to_B.txt of Hypatia")
+    beside = file.with_name(f"networkx_path_{name[1]}_to_{name[2]}.txt")
+    times, rtt_ns = [], []
+    for number, at, text in _lines(file):
+        try:
+            rtt = float(text)
+        except ValueError:
+            rtt = math.nan
+        if not 0 <= rtt <= MOST_NS:
+            raise InputError(f"{file}, line {number}: expected a round trip in ns")
+        times.append(at)
+        rtt_ns.append(rtt)
+    if len(times) < 2:
+        raise InputError(f"{file}: expected two lines `time,round trip` or more")
+    changes: list[tuple[int, tuple[int, ...]]] = []
+    for number, at, text in _lines(beside):
+        nodes = text.split("-")
+        if text != "Unreachable" and not (len(nodes) >= 3 and all(re.fullmatch("[0-9]{1,9}", one) for one in nodes)):
+            raise InputError(f"{beside}, line {number}: expected Unreachable, or nodes such as 1173-184-183-1241")
+        changes.append((at, () if text == "Unreachable" else tuple(map(int, nodes[1:-1]))))
+    places = np.searchsorted([at for at, _ in changes], times, side="right") - 1
+    if not changes or places[0] < 0:
+        raise InputError(f"{beside}: expected the path at the first time of {file.name}")
+    paths = [changes[place][1] for place in places]
+    for number, (path, rtt) in enumerate(zip(paths, rtt_ns, strict=True), 1):
+        if bool(path) != bool(rtt):
+            raise InputError(f"{file}: round trip {number} is {rtt:g} ns, and the path in {beside.name} says otherwise")
+    rtt_ms = np.array([rtt / 1e6 if rtt else math.nan for rtt in rtt_ns])
+    return Recorded((name[1], name[2]), "Hypatia's satellites", np.array(times) / 1e9, rtt_ms, paths)
+
+
+def _lines(file: Path) -> list[tuple[int, int, str]]:
+    """Number, time in ns and what follows, of each line."""
+    try:
+        text = file.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "not UTF-8 text"
+        raise InputError(f"{file}: cannot be read: {reason}") from None
+    found: list[tuple[int, int, str]] = []
+    for number, line in enumerate(text.splitlines(), 1):
+        at, comma, said = line.partition(",")
+        if not line.strip():
+            continue
+        if not comma or not re.fullmatch("[0-9]{1,15}", at):
+            raise InputError(f"{file}, line {number}: expected a time in ns, a comma, and what holds from then on")
+        if found and int(at) <= found[-1][1]:
+            raise InputError(f"{file}, line {number}: expected a later time than that of the line before")
+        found.append((number, int(at), said.strip()))
+    if len(found) > MOST_LINES:
+        raise InputError(f"{file}: {len(found)} lines; at most are {MOST_LINES}")
+    return found

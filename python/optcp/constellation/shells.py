@@ -1,0 +1,270 @@
+"""Shells of satellites: which there are by name, and what makes one.
+
+Models
+    A Walker constellation: circular orbits of one height and inclination, in planes whose ascending nodes are equally
+    far apart. In a *delta* the nodes go all around the equator. In a *star* they go half around, so that between
+    the last plane and the first satellites meet in opposite directions: the *seam*, over which there is no link.
+Source
+    J. G. Walker, "Satellite constellations", Journal of the British Interplanetary Society 37 (1984); the numbers of
+    each shell are from what its ``source`` says.
+Limits
+    Planned shells, not the satellites that are in orbit: none is missing, spare or out of its place.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from optcp.constellation.orbits import ATMOSPHERE_KM, EARTH_KM, GRAVITY, SECONDS_A_DAY
+from optcp.errors import InputError, nearest
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+MOST_SATELLITES = 10_000
+"""A shell has no more: the largest that was ever filed for has 7 500 or so."""
+
+
+@dataclass(frozen=True)
+class Shell:
+    """Satellites in circular orbits of one height.
+
+    Parameters
+    ----------
+    name
+        What it is called.
+    planes
+        How many orbital planes.
+    satellites
+        How many satellites in each plane, equally far apart. Number ``satellites * p + j`` is satellite j of plane p.
+    inclination_deg
+        Angle of the planes to the equator.
+    revs_a_day
+        Orbits in 86 400 s.
+    spread_deg
+        Over how much of the equator the ascending nodes are spread: 360 in a delta, 180 or a little more in a star.
+    phasing
+        By how much satellites of a plane are ahead of those of the plane before, in ``360 / (planes * satellites)``
+        degrees: F of Walker. None: every second plane is half a distance ahead.
+    seam
+        Whether there is no link between the last plane and the first.
+    gsl_km
+        The longest link between a satellite and the ground.
+    elevation_deg
+        The least elevation of a satellite over the horizon of a ground station.
+    source
+        Where the numbers are from.
+
+    Raises
+    ------
+    InputError
+        If a value is impossible.
+    """
+
+    name: str
+    planes: int
+    satellites: int
+    inclination_deg: float
+    revs_a_day: float
+    spread_deg: float = 360.0
+    phasing: float | None = None
+    seam: bool = False
+    gsl_km: float = math.inf
+    elevation_deg: float = 0.0
+    source: str = ""
+
+    def __post_init__(self) -> None:
+        bounds = {
+            "planes": (1, MOST_SATELLITES, "a whole number from 1"),
+            "satellites": (1, MOST_SATELLITES, "a whole number from 1"),
+            "inclination_deg": (0, 180, "degrees from 0 to 180"),
+            "revs_a_day": (0.01, 20, "an orbit from 160 to 40000 km above ground"),
+            "spread_deg": (1, 360, "degrees from 1 to 360"),
+            "elevation_deg": (0, 90, "degrees from 0 to 90"),
+            "gsl_km": (1, math.inf, "km from 1"),
+        }
+        for name, (least, most, expected) in bounds.items():
+            value = getattr(self, name)
+            if not least <= value <= most:
+                raise InputError(f"{name} = {value:g}: expected {expected}")
+        if self.planes * self.satellites > MOST_SATELLITES:
+            raise InputError(f"{self.planes} planes of {self.satellites} satellites: at most are {MOST_SATELLITES}")
+        if not 160 <= self.altitude_km <= 40_000:
+            raise InputError(f"revs_a_day = {self.revs_a_day:g}: expected an orbit from 160 to 40000 km above ground")
+        if self.phasing is not None and not abs(self.phasing) <= MOST_SATELLITES:
+            raise InputError(f"phasing = {self.phasing:g}: expected a number of satellites, or `half`")
+
+    @property
+    def size(self) -> int:
+        """How many satellites there are."""
+        return self.planes * self.satellites
+
+    @property
+    def radius_km(self) -> float:
+        """Radius of the orbits, from the third law of Kepler."""
+        return float((GRAVITY / self.motion**2) ** (1 / 3))
+
+    @property
+    def altitude_km(self) -> float:
+        """Radius of the orbits over that of the equator."""
+        return self.radius_km - EARTH_KM
+
+    @property
+    def motion(self) -> float:
+        """Radians that a satellite goes in a second."""
+        return self.revs_a_day * 2 * math.pi / SECONDS_A_DAY
+
+    @property
+    def period_s(self) -> float:
+        """How long an orbit takes."""
+        return SECONDS_A_DAY / self.revs_a_day
+
+    @property
+    def isl_km(self) -> float:
+        """The longest link between satellites: longer ones would dip into the atmosphere, below 80 km."""
+        return 2 * math.sqrt(max(0.0, self.radius_km**2 - (EARTH_KM + ATMOSPHERE_KM) ** 2))
+
+    def changed(self, settings: Mapping[str, str]) -> Shell:
+        """Return the shell with other values, as written on a command line.
+
+        Parameters
+        ----------
+        settings
+            Values by the names of this class's parameters, or by ``altitude_km`` in place of ``revs_a_day``. Of
+            ``elevation_deg`` and ``gsl_km`` one that is set takes the place of both.
+
+        Raises
+        ------
+        InputError
+            If there is no such name, or a value is impossible.
+        """
+        made: dict[str, object] = {}
+        for name, text in settings.items():
+            if name not in SETTINGS:
+                raise InputError(f"--set {name}={text}: there is no such value; {nearest(name, SETTINGS)}")
+            if name == "altitude_km" and "revs_a_day" in settings:
+                raise InputError("altitude_km and revs_a_day are two names of one thing: set one of them")
+            made.update(_read(name, text))
+        if not made:
+            return self
+        if "elevation_deg" in made or "gsl_km" in made:
+            made = {"elevation_deg": 0.0, "gsl_km": math.inf, **made}
+        try:
+            return dataclasses.replace(self, **made)  # type: ignore[arg-type]
+        except InputError as error:
+            raise InputError(f"--set: {error}") from None
+
+
+SETTINGS = {
+    "planes": int,
+    "satellites": int,
+    "inclination_deg": float,
+    "revs_a_day": float,
+    "altitude_km": float,
+    "spread_deg": float,
+    "phasing": float,
+    "seam": bool,
+    "gsl_km": float,
+    "elevation_deg": float,
+}
+"""What can be set of a shell, by name."""
+
+
+def _read(name: str, text: str) -> dict[str, object]:
+    kind = SETTINGS[name]
+    if kind is bool:
+        if text not in ("true", "false"):
+            raise InputError(f"--set {name}={text}: expected true or false")
+        return {name: text == "true"}
+    if name == "phasing" and text == "half":
+        return {name: None}
+    try:
+        value = kind(text)
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value):
+        raise InputError(f"--set {name}={text}: expected a {'whole ' if kind is int else ''}number")
+    if name == "altitude_km":
+        if value <= -EARTH_KM:
+            raise InputError(f"--set {name}={text}: expected km from 160 to 40000")
+        return {"revs_a_day": revs_a_day(value)}
+    return {name: value}
+
+
+def revs_a_day(altitude_km: float) -> float:
+    """Return how many orbits a satellite makes in a day, whose height over the equator is given."""
+    return math.sqrt(GRAVITY / (EARTH_KM + altitude_km) ** 3) * SECONDS_A_DAY / (2 * math.pi)
+
+
+HYPATIA = "Hypatia (IMC 2020), snkas/hypatia at 0ac531c, paper/satellite_networks_state"
+"""Where phases, orbits a day and lengths of links are from."""
+
+SHELLS = {
+    one.name: one
+    for one in (
+        Shell(
+            "kuiper-630",
+            planes=34,
+            satellites=34,
+            inclination_deg=51.9,
+            revs_a_day=14.80,
+            gsl_km=1260.0,
+            source=f"FCC SAT-LOA-20190704-00057; {HYPATIA}: 630 km / sin 30 deg",
+        ),
+        Shell(
+            "starlink-550",
+            planes=72,
+            satellites=22,
+            inclination_deg=53.0,
+            revs_a_day=revs_a_day(550.0),
+            gsl_km=math.hypot(550.0, 940.7),
+            source=f"FCC SAT-MOD-20190830-00087, SAT-MOD-20181108-00083 (cone of 940.7 km); {HYPATIA}, but for its "
+            "15.19 orbits a day, which are those of 509 km",
+        ),
+        # Hypatia's slant range over a flat earth, 1015 km / sin 10 deg = 5845 km, reaches below the horizon.
+        Shell(
+            "telesat-1015",
+            planes=27,
+            satellites=13,
+            inclination_deg=98.98,
+            revs_a_day=13.66,
+            elevation_deg=10.0,
+            source=f"FCC SAT-MPL-20200526-00053; {HYPATIA}, but for the elevation, which is exact here",
+        ),
+        Shell(
+            "iridium",
+            planes=6,
+            satellites=11,
+            inclination_deg=86.4,
+            revs_a_day=revs_a_day(780.0),
+            spread_deg=6 * 31.6,
+            seam=True,
+            elevation_deg=8.2,
+            source="S. R. Pratt et al., An operational and performance overview of the IRIDIUM low earth orbit "
+            "satellite system, IEEE Communications Surveys 2(2), 1999: planes 31.6 deg apart, 22 deg at the seam",
+        ),
+    )
+}
+"""The shells that have a name."""
+
+
+def shell(name: str) -> Shell:
+    """Return a shell by its name.
+
+    Raises
+    ------
+    InputError
+        If there is none; the message names the nearest.
+
+    Examples
+    --------
+    >>> kuiper = shell("kuiper-630")
+    >>> kuiper.size, round(kuiper.altitude_km), round(kuiper.period_s)
+    (1156, 629, 5838)
+    """
+    if name not in SHELLS:
+        raise InputError(f"there is no shell {name!r}; {nearest(name, SHELLS)}")
+    return SHELLS[name]

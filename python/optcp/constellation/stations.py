@@ -1,0 +1,108 @@
+"""Ground stations: cities by name, and places by coordinates.
+
+Source
+    The 100 cities with most inhabitants as estimated for 2025 (United Nations, World Urbanization Prospects), with the
+    coordinates that Hypatia has for them (snkas/hypatia at 0ac531c).
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+import re
+import unicodedata
+from dataclasses import dataclass
+from importlib import resources
+from typing import TYPE_CHECKING
+
+from optcp.constellation import orbits
+from optcp.errors import InputError, nearest
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import ArrayLike, NDArray
+
+
+@dataclass(frozen=True)
+class Station:
+    """A ground station, at height zero.
+
+    Parameters
+    ----------
+    name
+        What it is called.
+    latitude_deg, longitude_deg
+        Geodetic latitude to the north, longitude to the east.
+
+    Raises
+    ------
+    InputError
+        If there is no such place.
+    """
+
+    name: str
+    latitude_deg: float
+    longitude_deg: float
+
+    def __post_init__(self) -> None:
+        if not -90 <= self.latitude_deg <= 90:
+            raise InputError(f"{self.name}: expected a latitude from -90 to 90 degrees")
+        if not -180 <= self.longitude_deg <= 360:
+            raise InputError(f"{self.name}: expected a longitude from -180 to 360 degrees")
+
+    def position(self, seconds: ArrayLike) -> NDArray[np.float64]:
+        """Where it is, in km, shape (..., 3) for times of shape (...)."""
+        return orbits.ground(self.latitude_deg, self.longitude_deg, seconds)
+
+    def up(self, seconds: ArrayLike) -> NDArray[np.float64]:
+        """Away from the ground, of length 1, shape (..., 3)."""
+        return orbits.up(self.latitude_deg, self.longitude_deg, seconds)
+
+
+@functools.cache
+def cities() -> dict[str, Station]:
+    """Return the cities that have a name here."""
+    text = (resources.files("optcp.constellation") / "cities.csv").read_text(encoding="utf-8")
+    found = {}
+    for line in text.splitlines():
+        if not line.startswith("#"):
+            name, latitude, longitude = line.split(",")
+            found[name] = Station(name, float(latitude), float(longitude))
+    return found
+
+
+def _plain(name: str) -> str:
+    """Letters alone, without accents and case."""
+    return re.sub(r"[^a-z]", "", unicodedata.normalize("NFKD", name).casefold().replace("st.", "saint"))
+
+
+def station(text: str) -> Station:
+    """Return a ground station by the name of a city, or by ``latitude,longitude``.
+
+    Parameters
+    ----------
+    text
+        Such as ``Manila``, ``St. Petersburg`` or ``14.6,120.98``. Case, accents and spaces do not matter.
+
+    Raises
+    ------
+    InputError
+        If there is no such city, and the message names the nearest; or no such place.
+
+    Examples
+    --------
+    >>> station("rio de janeiro").latitude_deg
+    -22.90278
+    """
+    if re.fullmatch(r"[-+0-9.eE\s]+,[-+0-9.eE\s]+", text):
+        try:
+            latitude, longitude = (float(part) for part in text.split(","))
+        except ValueError:
+            latitude = math.nan
+        if math.isnan(latitude):
+            raise InputError(f"{text!r}: expected latitude,longitude in degrees, such as 14.6,120.98")
+        return Station(f"{latitude:g},{longitude:g}", latitude, longitude)
+    known = {_plain(name): one for name, one in cities().items()}
+    if _plain(text) not in known:
+        raise InputError(f"there is no city {text!r}; {nearest(text, cities())}; or give latitude,longitude")
+    return known[_plain(text)]

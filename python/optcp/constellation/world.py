@@ -1,0 +1,229 @@
+"""A scenario out of a series of paths: two hosts, and a link whose delay is that of the path.
+
+Models
+    All links of the path, satellites and ground alike, have one rate, so that packets wait at the sender alone. Of the
+    links of the path two are links of the scenario, the first with the sender's queue; what the others take to
+    transmit a packet is added to the propagation delay of the second, for segments and ACKs apart.
+    A packet's delay is that of the path when it leaves the first link, and after a change to a shorter path packets
+    overtake those before them. In an outage packets that leave the first link are lost.
+Source
+    The experiment a_b of Hypatia (S. Kassing et al., IMC 2020; snkas/hypatia at 0ac531c, snkas/basic-sim at 3b32597):
+    10 Mb/s, 100 packets, segments of 1380 B, ten at first, SACK, timestamps, every second segment acknowledged.
+Limits
+    In Hypatia a node decides where a packet goes next when it comes, so that one on its way at a change goes on over
+    the new path from where it is; here it stays on the old one. Packets that overtake do not meet in a queue of a
+    satellite. What is on its way when an outage begins is lost here, and there only at a node without a route.
+    Packets of other sizes than the scenario's take as long for the links that are no links of it.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from optcp.errors import InputError
+
+if TYPE_CHECKING:
+    from optcp.constellation.series import Paths
+
+SEGMENT_BYTES = 1434
+"""On the wire: 1380 B of payload, headers of IPv4 and TCP with timestamps, 2 B of PPP."""
+ACK_BYTES = 54
+"""On the wire."""
+LINKS = 2
+"""How many links of the path are links of the scenario."""
+EVERY_S = 0.01
+"""How often the delay changes: by half a microsecond or less."""
+LEAST_S = 0.1
+"""The interval of what the scenario observes."""
+MOST_ROWS = 2_000_000
+"""Of a trace."""
+
+TEMPLATE = """\
+# {start} to {end} over {shell}, one TCP flow, as in Hypatia's experiment (IMC 2020).
+#
+#   {a} ==== sky ---- {b}     ==== {rate} Mb/s and the queue that fills; ---- the path, whose delay path.csv has
+#
+# path.csv: the propagation delay of the path, and {satellite} for each satellite but the first, which is what
+# its link takes to transmit a segment (an ACK: {ack}). It was written for this rate and these sizes.
+# Change first: congestion (`optcp list congestion`), queue.
+title = "{start} to {end} over {shell}"
+stop = "{stop} s"
+
+[parameters]
+congestion = "reno"           # with recovery "sack": what ns-3 calls NewReno; vegas is the other one of Hypatia
+queue = "101 packets"         # 100 wait, and the one that is sent counts here
+rate = "{rate} Mbps"
+
+[tcp.long]                    # ns-3's TCP as basic-sim sets it
+profile = "rfc"
+congestion = "$congestion"
+recovery = "sack"
+mss = "1380 B"
+header = "42 B"               # IPv4 20, TCP 20, PPP 2; timestamps add 12
+ack_size = "42 B"
+timestamps = true
+handshake = true
+initial_window = "10 segments"
+ack = "delayed"
+ack_delay = "200 ms"
+min_rto = "1 s"
+
+[[nodes]]
+names = ["{a}", "sky", "{b}"]
+
+[[links]]
+name = "up"
+chain = ["{a}", "sky"]
+rate = "$rate"
+delay = "0 s"
+queue = "$queue"
+
+[[links]]
+name = "path"
+chain = ["sky", "{b}"]
+rate = "$rate"
+delay = "{delay} ns"
+queue = "$queue"
+overtaking = true
+
+[[schedules]]
+file = "path.csv"
+
+[[flows]]
+group = "long"
+path = ["{a}", "sky", "{b}"]
+tcp = "long"
+
+[[observe]]
+name = "tcp"
+kind = "tcp"
+
+[[observe]]
+name = "goodput"
+kind = "goodput"
+interval = "100 ms"
+
+[[observe]]
+name = "queue"
+kind = "queue"
+links = [["{a}", "sky"]]
+interval = "100 ms"
+
+[[observe]]
+name = "drops"
+kind = "drops"
+
+[[observe]]
+name = "reordering"
+kind = "reordering"
+"""
+
+
+@dataclass(frozen=True)
+class World:
+    """A scenario and the trace that it reads.
+
+    Attributes
+    ----------
+    toml
+        The scenario.
+    trace
+        The file ``path.csv`` beside it.
+    """
+
+    toml: str
+    trace: str
+
+
+def world(found: Paths, rate_mbps: float = 10.0) -> World:
+    """Make a scenario of a series of paths.
+
+    Parameters
+    ----------
+    found
+        The series; time zero of the scenario is its beginning.
+    rate_mbps
+        Rate of every link in Mb/s.
+
+    Raises
+    ------
+    InputError
+        If there is no path all the time, the rate is impossible, or the time too short or too long.
+    """
+    if not 0.001 <= rate_mbps <= 1_000_000:
+        raise InputError(f"a rate of {rate_mbps:g} Mb/s: expected one from 0.001 to 1000000")
+    start, end = found.names
+    if not any(found.paths):
+        raise InputError(f"there is no path from {start} to {end} in all of this time")
+    length_s = found.end_s - float(found.seconds[0])
+    if length_s < LEAST_S:
+        raise InputError(f"{length_s:g} s: a scenario of {LEAST_S:g} s or more is expected")
+    first_ns, rows = _rows(found, rate_mbps)
+    text = TEMPLATE.format(
+        start=start,
+        end=end,
+        shell=found.over,
+        a=node(start, "from"),
+        b=node(end, "to"),
+        satellite=f"{_transmission_ns(SEGMENT_BYTES, rate_mbps) / 1e6:.4g} ms",
+        ack=f"{_transmission_ns(ACK_BYTES, rate_mbps) / 1e6:.4g} ms",
+        stop=f"{length_s:.9g}",
+        rate=f"{rate_mbps:.9g}",
+        delay=first_ns,
+    )
+    return World(text, "\n".join(["at (ms), direction, link, delay (ns), state", *rows, ""]))
+
+
+def _rows(found: Paths, rate_mbps: float) -> tuple[int, list[str]]:
+    """The delay at first, and the lines of the trace."""
+    begins = float(found.seconds[0])
+    rows: list[str] = []
+    first_ns: int | None = None
+    count = round((found.end_s - begins) / EVERY_S)
+    if count > MOST_ROWS:
+        raise InputError(f"{found.end_s - begins:g} s are {count} steps of {EVERY_S:g} s; at most are {MOST_ROWS}")
+    down = False
+    for one in found.stretches():
+        if not one.satellites:
+            rows.append(f"{_ms(one.start_s - begins)}, both, path, , down")
+            down = True
+            continue
+        # The instant of the change itself, and then all multiples of the step.
+        inner = np.arange(np.floor((one.start_s - begins) / EVERY_S) + 1, np.ceil((one.end_s - begins) / EVERY_S))
+        times = np.unique(np.concatenate([[one.start_s], np.round(begins + inner * EVERY_S, 9)]))
+        times = times[(times >= one.start_s) & (times < one.end_s)]
+        further = max(0, len(one.satellites) + 1 - LINKS)
+        flight = np.round(found.delay_s(times) * 1e9).astype(np.int64)
+        segment, ack = (further * _transmission_ns(size, rate_mbps) for size in (SEGMENT_BYTES, ACK_BYTES))
+        if first_ns is None:
+            first_ns = int(flight[0]) + segment
+        state = "up" if down else ""
+        for at, ns in zip(times, flight, strict=True):
+            when = _ms(float(at) - begins)
+            rows.append(f"{when}, forward, path, {ns + segment},")
+            rows.append(f"{when}, backward, path, {ns + ack},")
+            if state:
+                rows.append(f"{when}, both, path, , {state}")
+                state = ""
+        down = False
+    return first_ns or 0, rows
+
+
+def _ms(seconds: float) -> str:
+    return f"{seconds * 1000:.6f}".rstrip("0").rstrip(".")
+
+
+def _transmission_ns(size: int, rate_mbps: float) -> int:
+    return round(size * 8e3 / rate_mbps)
+
+
+def node(name: str, otherwise: str) -> str:
+    """Return a name for a node: that of a city in plain letters; places by coordinates have no name."""
+    plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode()
+    plain = re.sub(r"[^A-Za-z]+", "-", plain).strip("-")
+    return plain or otherwise
