@@ -9,16 +9,15 @@ import numpy as np
 from optcp.axes import Axis
 from optcp.papers.assume import Assumed, built_in, not_negative, overrides, positive, positive_int
 from optcp.papers.exhibit import Exhibit, Findings, Setup, rows
-from optcp.papers.judge import paired_part
 from optcp.papers.outage.paper import not_run
-from optcp.papers.reconfigurable.paper import PAPER, SENDERS, scenario
+from optcp.papers.reconfigurable.paper import PAPER, SENDERS, scenario, side
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from optcp.cells import Cells
     from optcp.papers.exhibit import Chosen, Found
-    from optcp.papers.judge import Part, Side
+    from optcp.papers.judge import Part
     from optcp.papers.options import Options, Size
     from optcp.study import Grid
     from optcp.study.stored_run import StoredRun
@@ -155,34 +154,35 @@ def fills_from(util: Cells) -> str:
 
 def claims(util: Cells) -> dict[str, list[Part]]:
     """Each statement; a quick look does not judge."""
-    ids = {
-        "fill": "reconfigurable-days-long-days-are-filled",
-        "short": "reconfigurable-days-short-days-are-filled-by-the-queue",
-        "between": "reconfigurable-days-worst-in-between",
-        "tdtcp": "reconfigurable-days-tdtcp-fills-sooner",
-    }
     days = set(util.axis("day_us").values)
     if not {str(day) for day in DAYS_US} <= days:
-        return {id_: [not_run("all days")] for id_ in ids.values()}
+        return {
+            id_: [not_run("all days")]
+            for id_ in (
+                "reconfigurable-days-long-days-are-filled",
+                "reconfigurable-days-short-days-are-filled-by-the-queue",
+                "reconfigurable-days-worst-in-between",
+                "reconfigurable-days-tdtcp-fills-sooner",
+            )
+        }
     at = {day: util.at(day_us=day) for day in ("10", "300", "1000", "10000")}
     return {
-        ids["fill"]: [part(name, at["10000"].at(sender=name) - FULL_PCT, "above") for name in NAMES],
-        ids["short"]: [part(name, at["10"].at(sender=name) - FULL_PCT, "above") for name in NAMES],
-        ids["between"]: [
-            part(f"{name}, against {day} us", (at[day] - at["300"]).at(sender=name), "above")
+        "reconfigurable-days-long-days-are-filled": [
+            side(name, at["10000"].at(sender=name) - FULL_PCT, "above", "points") for name in NAMES
+        ],
+        "reconfigurable-days-short-days-are-filled-by-the-queue": [
+            side(name, at["10"].at(sender=name) - FULL_PCT, "above", "points") for name in NAMES
+        ],
+        "reconfigurable-days-worst-in-between": [
+            side(f"{name}, against {day} us", (at[day] - at["300"]).at(sender=name), "above", "points")
             for name in NAMES
             for day in ("10", "10000")
         ],
-        ids["tdtcp"]: [
-            part(f"{day} us", at[day].at(sender="tdtcp") - at[day].at(sender="cubic"), "above")
+        "reconfigurable-days-tdtcp-fills-sooner": [
+            side(f"{day} us", at[day].at(sender="tdtcp") - at[day].at(sender="cubic"), "above", "points")
             for day in ("300", "1000")
         ],
     }
-
-
-def part(name: str, difference: Cells, side: Side) -> Part:
-    """PAIRED of differences by seed, above or below zero, in points."""
-    return paired_part(name, difference.values, np.zeros_like(difference.values), side, "points")
 
 
 DAYS = Exhibit(

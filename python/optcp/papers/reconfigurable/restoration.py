@@ -14,7 +14,7 @@ from optcp.papers.exhibit import Exhibit, Findings, Setup, behind, key_value, ro
 from optcp.papers.outage.paper import not_run
 from optcp.papers.over import Axis as Label
 from optcp.papers.over import curves_over
-from optcp.papers.reconfigurable.paper import PAPER, SENDERS, scenario, sender
+from optcp.papers.reconfigurable.paper import PAPER, SENDERS, scenario, sender, side
 from optcp.papers.reconfigurable.phases import (
     A_SECOND,
     EVENTS,
@@ -264,11 +264,6 @@ def claims(seen: Cells, gains: Mapping[str, Cells], gaps_ms: float) -> dict[str,
         for id_, parts in found.items():
             of.setdefault(id_, {})[name] = parts
     return {**of, "reconfigurable-bbr-before-cubic": sooner(seen)}
-
-
-def side(name: str, difference: Cells, towards: judge.Side, unit: str) -> Part:
-    """PAIRED of differences by seed, above or below zero."""
-    return judge.paired_part(name, difference.values, np.zeros_like(difference.values), towards, unit)
 
 
 def sooner(seen: Cells) -> list[Part]:

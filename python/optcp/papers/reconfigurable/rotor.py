@@ -9,17 +9,16 @@ import numpy as np
 from optcp.axes import Axis
 from optcp.papers.assume import Assumed, built_in, not_negative, overrides, positive, positive_int
 from optcp.papers.exhibit import Exhibit, Findings, Setup, behind, rows
-from optcp.papers.judge import paired_part
 from optcp.papers.outage.paper import not_run
 from optcp.papers.reconfigurable.circuits import Circuit
-from optcp.papers.reconfigurable.paper import PAPER, scenario
+from optcp.papers.reconfigurable.paper import PAPER, scenario, side
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from optcp.cells import Cells
     from optcp.papers.exhibit import Chosen, Found
-    from optcp.papers.judge import Part, Side
+    from optcp.papers.judge import Part
     from optcp.papers.model import Row
     from optcp.papers.options import Options, Size
     from optcp.study import Grid
@@ -176,17 +175,17 @@ def claims(cells: Cells, whole: Cells) -> dict[str, list[Part]]:
     short = {"flows_of": "short"}
     found = {
         "reconfigurable-rotor-short-waits-for-its-circuit": [
-            part(f"{sizes}, {hops}", twice_the_bound, "above", "us")
+            side(f"{sizes}, {hops}", twice_the_bound, "above", "us")
             for sizes in WORKLOADS
             for hops in (ONE, PINNED)
             for twice_the_bound in [(fct - bound * 2).at(sizes=sizes, hops=hops, **short)]
         ],
         "reconfigurable-rotor-spreading-helps-long": [
-            part("web-search", longer("long", "web-search", SPREAD, ONE), "below", "us")
+            side("web-search", longer("long", "web-search", SPREAD, ONE), "below", "us")
         ],
         "reconfigurable-rotor-pinning-helps-nobody": [
-            *(part(f"{sizes}, short", longer("short", sizes, PINNED, ONE), "above", "us") for sizes in WORKLOADS),
-            part("web-search, long", longer("long", "web-search", PINNED, ONE), "above", "us"),
+            *(side(f"{sizes}, short", longer("short", sizes, PINNED, ONE), "above", "us") for sizes in WORKLOADS),
+            side("web-search, long", longer("long", "web-search", PINNED, ONE), "above", "us"),
         ],
         "reconfigurable-rotor-two-hops-fail-at-high-load": [not_run("all loads")],
         "reconfigurable-rotor-everything-arrives": [not_run("all loads")],
@@ -194,20 +193,14 @@ def claims(cells: Cells, whole: Cells) -> dict[str, list[Part]]:
     if HIGH in carries.axis("load").values:
         high = carries.at(load=HIGH)
         found["reconfigurable-rotor-two-hops-fail-at-high-load"] = [
-            part(hops, high.at(hops=ONE) - high.at(hops=hops), "above", "points") for hops in (PINNED, SPREAD)
+            side(hops, high.at(hops=ONE) - high.at(hops=hops), "above", "points") for hops in (PINNED, SPREAD)
         ]
         found["reconfigurable-rotor-everything-arrives"] = [
-            part(f"{hops}, load {load}", carries.at(hops=hops, load=load) - MOST_PCT, "above", "points")
+            side(f"{hops}, load {load}", carries.at(hops=hops, load=load) - MOST_PCT, "above", "points")
             for hops in HOPS
             for load in (LOW, JUDGED)
         ]
     return found
-
-
-def part(name: str, difference: Cells, side: Side, unit: str) -> Part:
-    """PAIRED of differences by seed, above or below zero."""
-    values = difference.values
-    return paired_part(name, values, np.zeros_like(values), side, unit)
 
 
 ROTOR = Exhibit(
