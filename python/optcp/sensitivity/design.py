@@ -47,12 +47,16 @@ class Design:
         Index into ``settings`` of each point of the two samples, shape (N,).
     ab
         The same with one parameter exchanged, shape (k, N).
+    idle
+        Parameters that are exchanged for another value at no point, as one of two values may be in a small sample:
+        their effects come out as nothing.
     """
 
     settings: list[dict[str, Value]]
     a: NDArray[np.int64]
     b: NDArray[np.int64]
     ab: NDArray[np.int64]
+    idle: tuple[str, ...] = ()
 
     @property
     def samples(self) -> int:
@@ -80,14 +84,7 @@ def places(dimensions: int, samples: int, seed: int = SEED) -> NDArray[np.float6
 
 
 def design(space: Space, samples: int) -> Design:
-    """Lay the sample into a space.
-
-    Raises
-    ------
-    InputError
-        If a parameter is exchanged for another value at no point, as one of two values may be in a small sample: its
-        effect would come out as nothing.
-    """
+    """Lay the sample into a space."""
     known: dict[tuple[Any, ...], int] = {}
     settings: list[dict[str, Value]] = []
     index = np.empty((len(space) + 2, samples), dtype=np.int64)
@@ -99,7 +96,6 @@ def design(space: Space, samples: int) -> Design:
                 known[key] = len(settings)
                 settings.append(setting)
             index[row, column] = known[key]
-    idle = [name for name, exchanged in zip(space.names, index[2:], strict=True) if (exchanged == index[0]).all()]
-    if idle:
-        raise InputError(f"--samples {samples}: too few to give {' and '.join(idle)} another value at any point")
-    return Design(settings, index[0], index[1], index[2:])
+    same = (exchanged == index[0] for exchanged in index[2:])
+    idle = tuple(name for name, alike in zip(space.names, same, strict=True) if alike.all())
+    return Design(settings, index[0], index[1], index[2:], idle)

@@ -107,6 +107,11 @@ def run(request: Request, out: Path, jobs: Jobs, progress: Progress, say: Callab
     if request.seeds < 2 and not _has_one_seed(request.exhibit):
         raise InputError("--seeds 1: one seed has no interval to compare with the printed values; expected 2 or more")
     planned = design(request.space, request.samples)
+    if planned.idle:
+        say(
+            f"warning: --samples {request.samples} are too few to give {' and '.join(planned.idle)} another value at "
+            "any point: their effects come out as nothing"
+        )
     found = evaluate(request, planned.settings, range(1, request.seeds + 1), out, jobs, progress, say)
     a, b, ab = _replace(planned, np.array([answer is not None for answer in found.answers]))
     return Finished(request, planned, found.answers, a, b, ab, found.left_out, found.runs, found.metrics_sha256)

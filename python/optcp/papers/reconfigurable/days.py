@@ -50,7 +50,7 @@ ASSUMED = (
     built_in(
         "week", "eight slots, each a night and a day nine times as long; the circuit, for data and ACKs, in the last"
     ),
-    built_in("flows", "16, from a host of 40 Gb/s each"),
+    built_in("long_flows", "16, from a host of 40 Gb/s each"),
 )
 NOTES = [
     "`circuit_util_pct` and `packet_util_pct` are payload over what each network carries while it serves the queue, in "

@@ -65,7 +65,7 @@ ASSUMED = (
     Assumed("jitter_us", 50.0, positive, lambda value: [("parameters.jitter", f"{value:g} us")]),
     built_in("link_gbps", f"{FULL_GBPS:g}, divided by scaled_by"),
     built_in("hosts", "1 to 5 ms from their city, links twice as fast as the network's, which hold all that waits"),
-    built_in("flows", "the six largest demands over Essen-Dortmund, and over Koeln-Koblenz of the others"),
+    built_in("long_flows", "the six largest demands over Essen-Dortmund, and over Koeln-Koblenz of the others"),
     built_in("convergence", "2 ms a hop, SPF 20 ms, tables within 20 to 200 ms, then all together"),
 )
 """Times of the network are not scaled."""
