@@ -139,8 +139,6 @@ pub struct Port {
     queue: Queue,
     /// What became of packets otherwise, and is still to be told.
     fates: Fates,
-    /// Whether its transmitter takes nothing out of the queue.
-    held: bool,
     /// Whether it sets the flag ECE in what comes.
     sets_ece: bool,
     /// The packet in transmission.
@@ -173,7 +171,6 @@ impl Port {
             queue: config.queue(),
             fates: Fates::new(),
             dark: None,
-            held: config.held,
             sets_ece: false,
             config,
             sending: None,
@@ -297,11 +294,11 @@ impl Port {
             return Admission::Dropped(reason);
         }
         self.tally.accept(size);
-        if !self.held {
+        if !self.config.held {
             self.busy_until = (self.busy_until.max(now) + transmission).min(NEVER_SENT);
         }
         self.count_fates(0);
-        if self.held {
+        if self.config.held {
             self.busy_until = self.if_sent_from(now);
         }
         let wait = match self.busy_until {
@@ -323,7 +320,7 @@ impl Port {
                 Fate::Dropped(_) => {
                     self.tally.lose(packet.size());
                     // A queue that takes for ever stays so, and of one that is held it is told anew.
-                    if self.busy_until < NEVER_SENT && !self.held {
+                    if self.busy_until < NEVER_SENT && !self.config.held {
                         let transmission = transmission_time(self.config.rate, packet.size());
                         let until = self.busy_until.as_ps() - transmission.as_ps();
                         self.busy_until = Time::from_ps(until);
@@ -349,7 +346,7 @@ impl Port {
     /// Whether its transmitter could send a packet at once.
     #[must_use]
     pub fn is_free(&self) -> bool {
-        self.sending.is_none() && self.dark.is_none() && !self.held && self.queue.len() == 0
+        self.sending.is_none() && self.dark.is_none() && !self.config.held && self.queue.len() == 0
     }
 
     /// Another transmitter takes a packet out of the queue: the packet, and how long it waited.
@@ -407,8 +404,8 @@ impl Port {
     /// Its transmitter takes packets out of the queue from now on, or no longer: the transmission that begins, if one does.
     /// What is being sent goes on.
     pub fn open(&mut self, now: Time, open: bool) -> Option<Transmission> {
-        self.held = !open;
-        if self.held || self.queue.len() == 0 {
+        self.config.held = !open;
+        if self.config.held || self.queue.len() == 0 {
             return None;
         }
         self.busy_until = self.last_sent(now);
@@ -422,7 +419,7 @@ impl Port {
 
     /// The transmitter is free.
     fn send_next(&mut self, now: Time) -> Option<Transmission> {
-        if self.held {
+        if self.config.held {
             return None;
         }
         let told = self.fates.len();

@@ -38,6 +38,8 @@ from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, TypeVar
 
+import numpy as np
+
 from optcp import stats
 from optcp.errors import nearest
 from optcp.papers.model import Claim, Holds
@@ -47,7 +49,6 @@ from optcp.sequential import LEVEL
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    import numpy as np
     from numpy.typing import ArrayLike, NDArray
 
     from optcp.papers.printed import Statement
@@ -133,6 +134,11 @@ def paired_part(
 ) -> Part:
     """PAIRED: ``first - second`` per seed, or per batch of one run, lies above (or below) zero."""
     return side_part(name, stats.paired(first, second, batches=batches), side, unit, batches=batches)
+
+
+def difference_part(name: str, difference: ArrayLike, side: Side, unit: str) -> Part:
+    """PAIRED, of differences per seed: they lie above (or below) zero."""
+    return paired_part(name, difference, np.zeros(np.shape(difference)), side, unit)
 
 
 def equivalence_part(name: str, difference: ArrayLike, margin: float, unit: str, *, batches: bool = False) -> Part:

@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use optcp_units::nearest::suggestion;
 use optcp_units::{Duration, Time};
 
 use crate::plan::{ChangePlan, DirectedLink, SchedulePlan, StepPlan, VoqPlan};
@@ -36,12 +35,7 @@ pub(super) fn generated(
     problems: &mut Problems<'_>,
 ) -> Option<Vec<SchedulePlan>> {
     let at = |key: &'static str| [place!["schedules", i, "generator"], &[Step::from(key)]].concat();
-    let Some(members) = network.group.get(&entry.among) else {
-        let groups = network.group.keys().map(String::as_str);
-        let help = suggestion(&entry.among, "groups", groups);
-        problems.at(&at("among"), format!("no group `{}`", entry.among)).help(help);
-        return None;
-    };
+    let members = network.group_named(&entry.among, &at("among"), problems)?;
     let switches = switches(entry, members.len(), &at, problems)?;
     let (day, night) = (entry.day.0, entry.night.0);
     for (key, span) in [("day", day), ("night", night)] {
@@ -74,15 +68,11 @@ pub(super) fn generated(
     }
     let mut cycles = Cycle::default();
     if entry.two_hops == Some(true) {
-        for (key, given) in
-            [("served", entry.served.is_some()), ("otherwise", entry.otherwise.is_some())]
-        {
-            if given {
-                problems
-                    .at(&at(key), format!("`{key}` has no meaning here"))
-                    .label("`two_hops` says over which way queues are served when");
-                return None;
-            }
+        if let Some(key) = way_given(entry) {
+            problems
+                .at(&at(key), format!("`{key}` has no meaning here"))
+                .label("`two_hops` says over which way queues are served when");
+            return None;
         }
         two_hops::changes(members, switches, &days, network, &mut cycles).or_else(|| {
             problems
@@ -219,22 +209,24 @@ fn circuit(
         return None;
     };
     let Some(voq) = &network.links[link].voq else {
-        for (key, given) in
-            [("served", entry.served.is_some()), ("otherwise", entry.otherwise.is_some())]
-        {
-            if given {
-                let name = &network.links[link].name;
-                problems
-                    .at(&at(key), format!("`{name}` is no virtual output queue"))
-                    .label("only these are served over ways");
-                return None;
-            }
+        if let Some(key) = way_given(entry) {
+            let name = &network.links[link].name;
+            problems
+                .at(&at(key), format!("`{name}` is no virtual output queue"))
+                .label("only these are served over ways");
+            return None;
         }
         let [day, night] = [true, false].map(|sends| [ChangePlan::Sends(sends); 2]);
         return Some(Circuit { link, day, night });
     };
     let [day, night] = ways(voq, entry, at, problems)?;
     Some(Circuit { link, day, night })
+}
+
+/// The first key that says over which way queues are served.
+fn way_given(entry: &GeneratorEntry) -> Option<&'static str> {
+    let served = entry.served.as_ref().map(|_| "served");
+    served.or(entry.otherwise.as_ref().map(|_| "otherwise"))
 }
 
 /// The ways over which a queue is served in its day, and otherwise.

@@ -193,14 +193,30 @@ impl Network {
         }
     }
 
+    /// The members of a group.
+    pub(super) fn group_named(
+        &self,
+        name: &str,
+        place: &[Step<'_>],
+        problems: &mut Problems<'_>,
+    ) -> Option<&[usize]> {
+        let members = self.group.get(name);
+        if members.is_none() {
+            let help = suggestion(name, "groups", self.group.keys().map(String::as_str));
+            problems.at(place, format!("no group `{name}`")).help(help);
+        }
+        members.map(Vec::as_slice)
+    }
+
     /// Links each two members of a group.
     fn mesh(&mut self, i: usize, entry: &LinksEntry, group: &str, problems: &mut Problems<'_>) {
         let place = place!["links", i, "mesh"];
-        let Some(members) = self.group.get(group).cloned() else {
-            if self.reported.insert(group.to_owned()) {
-                let help = suggestion(group, "groups", self.group.keys().map(String::as_str));
-                problems.at(place, format!("no group `{group}`")).help(help);
-            }
+        if self.reported.contains(group) {
+            self.incomplete = true;
+            return;
+        }
+        let Some(members) = self.group_named(group, place, problems).map(<[usize]>::to_vec) else {
+            self.reported.insert(group.to_owned());
             self.incomplete = true;
             return;
         };

@@ -1,6 +1,6 @@
 //! Links that a schedule takes out of service: failures whose instants are known.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use optcp_units::Time;
 
@@ -78,9 +78,10 @@ impl Outages {
                 over(began, None);
             }
         }
+        let failing: BTreeSet<usize> = plan.failures.iter().map(|failure| failure.link).collect();
         for ((link, at, repair, entry), directions) in of_ports {
-            let name = &network.links[link].name;
-            if plan.failures.iter().any(|other| other.link == link && other.entry < behind) {
+            if failing.contains(&link) {
+                let name = &network.links[link].name;
                 problems
                     .at(
                         place!["schedules", entry],

@@ -66,11 +66,7 @@ impl Network {
         problems: &mut Problems<'_>,
     ) -> Option<()> {
         let place = place!["voqs", i, "mesh"];
-        let Some(members) = self.group.get(group).cloned() else {
-            let help = suggestion(group, "groups", self.group.keys().map(String::as_str));
-            problems.at(place, format!("no group `{group}`")).help(help);
-            return None;
-        };
+        let members = self.group_named(group, place, problems)?.to_vec();
         if members.len() < 2 || members.len() > MOST_WAYS {
             problems
                 .at(place, format!("`{group}` has {} members", members.len()))

@@ -4,7 +4,6 @@ use std::collections::{BTreeMap, BTreeSet, btree_map};
 
 use optcp_des::Streams;
 use optcp_routing::{Bridged, Link, Routes, Topology, Tree, k_shortest};
-use optcp_units::nearest::suggestion;
 
 use crate::library::Library;
 use crate::plan::{DirectedLink, LinkPlan, VoqPlan};
@@ -407,12 +406,7 @@ impl Network {
                 .label("needs `via`, a group of nodes");
             return None;
         };
-        let members = self.group.get(name).cloned();
-        if members.is_none() {
-            let help = suggestion(name, "groups", self.group.keys().map(String::as_str));
-            problems.at(via, format!("no group `{name}`")).help(help);
-        }
-        members
+        self.group_named(name, via, problems).map(<[usize]>::to_vec)
     }
 
     /// Two nodes, or a pair for each member of the groups that they are.

@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from optcp.cells import stack
 from optcp.papers import judge
 from optcp.papers.assume import Assumed, overrides, positive_int
@@ -130,7 +128,7 @@ def falls_with_n(one: Network) -> list[Part]:
     first = one.gain_pct.at(n=1)
     gains, shares = ([cells.at(n=n) for n in ns] for cells in (one.gain_pct, one.false_recoveries_pct))
     return [
-        judge.paired_part("gain at n = 1", first, np.zeros(len(first.seeds)), "above", "%"),
+        judge.difference_part("gain at n = 1", first, "above", "%"),
         *judge.trend_parts("gain", steps, gains, "down", "points"),
         *judge.trend_parts("false recoveries", steps, shares, "down", "points"),
     ]

@@ -337,9 +337,7 @@ def of_detour(rate_mbps: int, done: Done) -> tuple[list[Row], list[Part]]:
         bbr = shares.at(rtt_ms=rtt, sender="bbr")
         name = f"{rate_mbps} Mb/s, {rtt} ms: share less {window_pct:.0f} %"
         starved = judge.equivalence_part(name, bbr - window_pct, 10, "points")
-        above = judge.paired_part(
-            f"{name} (bound {bound_pct:.0f} %)", bbr - (bound_pct - 10), np.zeros(len(bbr.seeds)), "below", "points"
-        )
+        above = judge.difference_part(f"{name} (bound {bound_pct:.0f} %)", bbr - (bound_pct - 10), "below", "points")
         # Above the bound less ten points it is false, whatever lies between.
         parts.append(above if above.holds is False else starved)
     return shown, parts

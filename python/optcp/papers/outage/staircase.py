@@ -378,9 +378,7 @@ def coasts(reaches: Mapping[int, Cells]) -> list[Part]:
         name = f"round trip of {rtt_ms} ms"
         bounds: tuple[tuple[float, judge.Side], ...] = ((SPARE_RTTS[0], "above"), (SPARE_RTTS[1], "below"))
         for bound, side in bounds:
-            parts.append(
-                judge.paired_part(f"{name}, spare less {bound}", spare - bound, np.zeros(len(spare.seeds)), side, "")
-            )
+            parts.append(judge.difference_part(f"{name}, spare less {bound}", spare - bound, side, ""))
     return [*parts, *([not_run("other round trips")] if len(reaches) < len(COAST_RTTS_MS) else [])]
 
 

@@ -121,12 +121,12 @@ def trend(name: str, cells: Cells, side: str, unit: str) -> list[Part]:
 
 def above(name: str, cells: Cells, unit: str) -> Part:
     """PAIRED above zero."""
-    return judge.paired_part(name, cells.values, np.zeros_like(cells.values), "above", unit)
+    return judge.difference_part(name, cells, "above", unit)
 
 
 def below(name: str, cells: Cells, unit: str) -> Part:
     """PAIRED below zero."""
-    return judge.paired_part(name, cells.values, np.zeros_like(cells.values), "below", unit)
+    return judge.difference_part(name, cells, "below", unit)
 
 
 VOQ = Exhibit(

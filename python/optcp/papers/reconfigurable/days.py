@@ -9,8 +9,9 @@ import numpy as np
 from optcp.axes import Axis
 from optcp.papers.assume import Assumed, built_in, not_negative, overrides, positive, positive_int
 from optcp.papers.exhibit import Exhibit, Findings, Setup, rows
+from optcp.papers.judge import difference_part
 from optcp.papers.outage.paper import not_run
-from optcp.papers.reconfigurable.paper import PAPER, SENDERS, scenario, side
+from optcp.papers.reconfigurable.paper import PAPER, SENDERS, scenario
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -168,18 +169,18 @@ def claims(util: Cells) -> dict[str, list[Part]]:
     at = {day: util.at(day_us=day) for day in ("10", "300", "1000", "10000")}
     return {
         "reconfigurable-days-long-days-are-filled": [
-            side(name, at["10000"].at(sender=name) - FULL_PCT, "above", "points") for name in NAMES
+            difference_part(name, at["10000"].at(sender=name) - FULL_PCT, "above", "points") for name in NAMES
         ],
         "reconfigurable-days-short-days-are-filled-by-the-queue": [
-            side(name, at["10"].at(sender=name) - FULL_PCT, "above", "points") for name in NAMES
+            difference_part(name, at["10"].at(sender=name) - FULL_PCT, "above", "points") for name in NAMES
         ],
         "reconfigurable-days-worst-in-between": [
-            side(f"{name}, against {day} us", (at[day] - at["300"]).at(sender=name), "above", "points")
+            difference_part(f"{name}, against {day} us", (at[day] - at["300"]).at(sender=name), "above", "points")
             for name in NAMES
             for day in ("10", "10000")
         ],
         "reconfigurable-days-tdtcp-fills-sooner": [
-            side(f"{day} us", at[day].at(sender="tdtcp") - at[day].at(sender="cubic"), "above", "points")
+            difference_part(f"{day} us", at[day].at(sender="tdtcp") - at[day].at(sender="cubic"), "above", "points")
             for day in ("300", "1000")
         ],
     }

@@ -3,14 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
-
-import numpy as np
-
-from optcp.papers import judge
-
-if TYPE_CHECKING:
-    from optcp.cells import Cells
 
 PAPER = "Today's TCPs on links that are reconfigured (a study of this project)"
 
@@ -31,8 +23,3 @@ def scenario(name: str) -> Path:
 def sender(name: str) -> dict[str, str]:
     """The settings of a sender: of the table ``sender``."""
     return {f"tcp.sender.{key}": value for key, value in SENDERS[name].items()}
-
-
-def side(name: str, difference: Cells, towards: judge.Side, unit: str) -> judge.Part:
-    """PAIRED of differences by seed, above or below zero."""
-    return judge.paired_part(name, difference.values, np.zeros_like(difference.values), towards, unit)

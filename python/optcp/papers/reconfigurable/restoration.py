@@ -11,10 +11,11 @@ from optcp.outage.world import MSS_SHARE
 from optcp.papers import judge
 from optcp.papers.assume import Assumed, built_in, overrides, positive
 from optcp.papers.exhibit import Exhibit, Findings, Setup, behind, key_value, rows
+from optcp.papers.judge import difference_part
 from optcp.papers.outage.paper import not_run
 from optcp.papers.over import Axis as Label
 from optcp.papers.over import curves_over
-from optcp.papers.reconfigurable.paper import PAPER, SENDERS, scenario, sender, side
+from optcp.papers.reconfigurable.paper import PAPER, SENDERS, scenario, sender
 from optcp.papers.reconfigurable.phases import (
     A_SECOND,
     EVENTS,
@@ -242,23 +243,27 @@ def claims(seen: Cells, gains: Mapping[str, Cells], gaps_ms: float) -> dict[str,
         late = {share: back.at(share=share, metric="back_s") for share in SHARES}
         timeouts = {share: back.at(share=share, metric="timeouts").values for share in SHARES}
         found: dict[str, list[Part]] = {
-            "reconfigurable-fast-reroute-is-cheap": [side("lost_ms of the cut less 100", lost[0] - 100, "below", "ms")],
+            "reconfigurable-fast-reroute-is-cheap": [
+                difference_part("lost_ms of the cut less 100", lost[0] - 100, "below", "ms")
+            ],
             "reconfigurable-back-in-two-seconds": [
-                side(f"share {share}, back_s less 2", one - 2, "below", "s") for share, one in late.items()
+                difference_part(f"share {share}, back_s less 2", one - 2, "below", "s") for share, one in late.items()
             ],
             "reconfigurable-half-is-worth-half": [
-                side("a half less half of all", every.at(share=HALF) - every.at(share=ALL) / 2, "above", "MB")
+                difference_part(
+                    "a half less half of all", every.at(share=HALF) - every.at(share=ALL) / 2, "above", "MB"
+                )
             ],
             "reconfigurable-quarter-hurts-who-returns": [
-                side("flows that return", hit.at(share=QUARTER), "below", "MB"),
-                side("all flows", every.at(share=QUARTER), "above", "MB"),
+                difference_part("flows that return", hit.at(share=QUARTER), "below", "MB"),
+                difference_part("all flows", every.at(share=QUARTER), "above", "MB"),
             ],
             "reconfigurable-return-without-timeouts": [
                 judge.exact_part(f"share {share}: {one.sum():.0f} timeouts in {one.size} runs", bool(one.sum() == 0))
                 for share, one in timeouts.items()
             ],
             "reconfigurable-step-is-cheap": [
-                side(f"lost_ms of the step less {gaps_ms:g}", lost[1] - gaps_ms, "below", "ms")
+                difference_part(f"lost_ms of the step less {gaps_ms:g}", lost[1] - gaps_ms, "below", "ms")
             ],
         }
         for id_, parts in found.items():
@@ -272,7 +277,9 @@ def sooner(seen: Cells) -> list[Part]:
         return [not_run("other senders")]
     back = seen.at(event="return", metric="back_s")
     between = back.at(sender="bbr3") - back.at(sender="cubic")
-    return [side(f"share {share}, BBRv3 less CUBIC", between.at(share=share), "below", "s") for share in SHARES]
+    return [
+        difference_part(f"share {share}, BBRv3 less CUBIC", between.at(share=share), "below", "s") for share in SHARES
+    ]
 
 
 def alike(scale: Cells) -> list[Part]:

@@ -9,9 +9,10 @@ import numpy as np
 from optcp.axes import Axis
 from optcp.papers.assume import Assumed, built_in, not_negative, overrides, positive, positive_int
 from optcp.papers.exhibit import Exhibit, Findings, Setup, behind, rows
+from optcp.papers.judge import difference_part
 from optcp.papers.outage.paper import not_run
 from optcp.papers.reconfigurable.circuits import Circuit
-from optcp.papers.reconfigurable.paper import PAPER, scenario, side
+from optcp.papers.reconfigurable.paper import PAPER, scenario
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -175,17 +176,20 @@ def claims(cells: Cells, whole: Cells) -> dict[str, list[Part]]:
     short = {"flows_of": "short"}
     found = {
         "reconfigurable-rotor-short-waits-for-its-circuit": [
-            side(f"{sizes}, {hops}", twice_the_bound, "above", "us")
+            difference_part(f"{sizes}, {hops}", twice_the_bound, "above", "us")
             for sizes in WORKLOADS
             for hops in (ONE, PINNED)
             for twice_the_bound in [(fct - bound * 2).at(sizes=sizes, hops=hops, **short)]
         ],
         "reconfigurable-rotor-spreading-helps-long": [
-            side("web-search", longer("long", "web-search", SPREAD, ONE), "below", "us")
+            difference_part("web-search", longer("long", "web-search", SPREAD, ONE), "below", "us")
         ],
         "reconfigurable-rotor-pinning-helps-nobody": [
-            *(side(f"{sizes}, short", longer("short", sizes, PINNED, ONE), "above", "us") for sizes in WORKLOADS),
-            side("web-search, long", longer("long", "web-search", PINNED, ONE), "above", "us"),
+            *(
+                difference_part(f"{sizes}, short", longer("short", sizes, PINNED, ONE), "above", "us")
+                for sizes in WORKLOADS
+            ),
+            difference_part("web-search, long", longer("long", "web-search", PINNED, ONE), "above", "us"),
         ],
         "reconfigurable-rotor-two-hops-fail-at-high-load": [not_run("all loads")],
         "reconfigurable-rotor-everything-arrives": [not_run("all loads")],
@@ -193,10 +197,11 @@ def claims(cells: Cells, whole: Cells) -> dict[str, list[Part]]:
     if HIGH in carries.axis("load").values:
         high = carries.at(load=HIGH)
         found["reconfigurable-rotor-two-hops-fail-at-high-load"] = [
-            side(hops, high.at(hops=ONE) - high.at(hops=hops), "above", "points") for hops in (PINNED, SPREAD)
+            difference_part(hops, high.at(hops=ONE) - high.at(hops=hops), "above", "points")
+            for hops in (PINNED, SPREAD)
         ]
         found["reconfigurable-rotor-everything-arrives"] = [
-            side(f"{hops}, load {load}", carries.at(hops=hops, load=load) - MOST_PCT, "above", "points")
+            difference_part(f"{hops}, load {load}", carries.at(hops=hops, load=load) - MOST_PCT, "above", "points")
             for hops in HOPS
             for load in (LOW, JUDGED)
         ]

@@ -24,13 +24,14 @@ mod networks;
 mod probe;
 mod prr;
 mod rack;
+mod round_trip;
 mod scoreboard;
 mod undo;
 
-use optcp_units::{Duration, Time};
+use optcp_units::Time;
 
 use crate::acknowledgment::Ack;
-use crate::config::{AfterTimeout, Config, Measurement};
+use crate::config::{AfterTimeout, Config};
 use crate::congestion::event::{DeliveryEvent, Repair};
 use crate::info::Tally;
 use crate::recovery::policy::Recovery;
@@ -44,6 +45,7 @@ use networks::Networks;
 use probe::{TailLossProbe, Verdict};
 use prr::{Progress, ProportionalRateReduction};
 use rack::View;
+use round_trip::measure;
 use scoreboard::{Outstanding, Scoreboard};
 use undo::Undo;
 
@@ -582,27 +584,6 @@ impl Recovery for Sack {
             }
         }
     }
-}
-
-/// The round trip of an ACK that is not yet counted, if it measures one: of the newest segment for
-/// congestion control; the timer is given that of the oldest.
-fn measure(
-    tcb: &mut Tcb,
-    now: Time,
-    ack: &Ack,
-    delivery: Delivery,
-    advanced: bool,
-) -> Option<Duration> {
-    if tcb.config.measurement == Measurement::EveryAck {
-        if let Some(times) = delivery.unambiguous() {
-            tcb.measure_sent(now, ack, times.first);
-            return Some(now - times.last);
-        }
-        if !tcb.config.timestamps {
-            return None;
-        }
-    }
-    if advanced { tcb.measure(now, ack) } else { None }
 }
 
 /// The next segment that was never sent, if the receiver has room for it.

@@ -23,10 +23,10 @@ use super::delivered::Delivery;
 use super::lanes::{Lane, Lanes, News};
 use super::probe::Verdict;
 use super::rack::View;
+use super::round_trip::measure;
 use super::scoreboard::Scoreboard;
 use super::{Found, Phase, Sack};
 use crate::acknowledgment::Ack;
-use crate::config::Measurement;
 use crate::rtt::halfway;
 use crate::seq::Seq;
 use crate::tcb::Tcb;
@@ -345,25 +345,4 @@ impl Sack {
         }
         self.select(tcb, here);
     }
-}
-
-/// The round trip of an ACK that is not yet counted, if it measures one of the present network: as where there is one, of
-/// segments that were sent since the network changed.
-fn measure(
-    tcb: &mut Tcb,
-    now: Time,
-    ack: &Ack,
-    delivery: Delivery,
-    advanced: bool,
-) -> Option<Duration> {
-    let since = tcb.networks.as_ref().map_or(Time::ZERO, |networks| networks.since);
-    let every_ack = tcb.config.measurement == Measurement::EveryAck;
-    let before = match delivery.unambiguous().filter(|_| every_ack) {
-        Some(times) => times.first < since,
-        None => tcb.config.timestamps && tcb.sent_at(ack.echo, now) < since,
-    };
-    if before {
-        return None;
-    }
-    super::measure(tcb, now, ack, delivery, advanced)
 }
