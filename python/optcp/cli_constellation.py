@@ -108,11 +108,7 @@ def _round_trips(found: Paths) -> str:
 
 
 def _say(shell: Shell) -> None:
-    console().print(
-        f"{shell.name}: {shell.planes} planes of {shell.satellites} satellites, {shell.inclination_deg:g} deg, "
-        f"{shell.altitude_km:.0f} km, {shell.period_s / 60:.1f} min an orbit",
-        soft_wrap=True,
-    )
+    console().print(f"{shell.name}: {shell.summary}", soft_wrap=True)
 
 
 def _show(found: Paths) -> None:

@@ -123,6 +123,16 @@ class Shell:
         return SECONDS_A_DAY / self.revs_a_day
 
     @property
+    def summary(self) -> str:
+        """Its parameters in a line."""
+        phasing = "half" if self.phasing is None else f"{self.phasing:g}"
+        return (
+            f"{self.planes} planes of {self.satellites} satellites, {self.inclination_deg:g} deg, "
+            f"{self.altitude_km:.0f} km, {self.period_s / 60:.1f} min an orbit; nodes over {self.spread_deg:g} deg"
+            f"{' and a seam' if self.seam else ''}, phasing {phasing}, {reach(self.gsl_km, self.elevation_deg)}"
+        )
+
+    @property
     def isl_km(self) -> float:
         """The longest link between satellites: longer ones would dip into the atmosphere, below 80 km."""
         return 2 * math.sqrt(max(0.0, self.radius_km**2 - (EARTH_KM + ATMOSPHERE_KM) ** 2))
@@ -192,6 +202,13 @@ def _read(name: str, text: str) -> dict[str, object]:
             raise InputError(f"--set {name}={text}: expected km from 160 to 40000")
         return {"revs_a_day": revs_a_day(value)}
     return {name: value}
+
+
+def reach(gsl_km: float, elevation_deg: float) -> str:
+    """Say which satellites a ground station reaches."""
+    near = [f"GSLs up to {gsl_km:.0f} km"] if gsl_km < math.inf else []
+    high = [f"from {elevation_deg:g} deg over the horizon"] if elevation_deg or not near else []
+    return " ".join(near + high)
 
 
 def revs_a_day(altitude_km: float) -> float:
