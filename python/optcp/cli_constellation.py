@@ -14,11 +14,11 @@ from optcp.errors import InputError
 from optcp.options import DIRECTORY, FILE, console, pairs
 
 if TYPE_CHECKING:
-    from optcp.constellation import Paths, Shell, Stretch, Tles
+    from optcp.constellation import Paths, Stretch
 
 
 @click.command()
-@click.argument("name", metavar="SHELL|FILE", shell_complete=completion.among(completion.shells))
+@click.argument("name", metavar="SHELL|FILE|DIR", shell_complete=completion.among(completion.shells))
 @click.option(
     "--from",
     "start",
@@ -60,26 +60,15 @@ def constellation(
     inclination_deg, altitude_km or revs_a_day, spread_deg, phasing, seam, elevation_deg or gsl_km. With --out a
     scenario is written, and `optcp run DIR/world.toml` runs a TCP flow over the path. FILE holds satellites as two-line
     elements (TLEs), of which --set changes elevation_deg or gsl_km. A file networkx_rtt_A_to_B.txt of Hypatia says
-    itself what the path was, and networkx_path_A_to_B.txt beside it.
+    itself what the path was, and networkx_path_A_to_B.txt beside it. DIR is a network of Hypatia with its forwarding
+    states, dynamic_state_*: a path follows next hops, and a PLACE may also be the name or number of a ground station.
     """
-    from optcp.constellation import Series, recorded, series, station, world
+    from optcp.constellation import Series, world
     from optcp.files import check_directory, write_text
-    from optcp.plots.trace.request import seconds
 
     if out is not None:
         check_directory(out)
-    found: Paths
-    if Path(name).name.startswith("networkx_"):
-        if given := [one for one in (start, end, length, step, at, isls, *settings) if one is not None]:
-            raise click.UsageError(f"{given[0]}: the file says all of places and times; --rate and --out go with one")
-        found = recorded(Path(name))
-    else:
-        if start is None or end is None:
-            raise click.UsageError("--from and --to are needed: two places")
-        times = [("--length", length or "200s"), ("--step", step or "100ms"), ("--at", at or "0s")]
-        length_s, step_s, first_s = (seconds(text, option) or 0.0 for option, text in times)
-        chosen = _satellites(name, isls).changed(pairs(settings))
-        found = series(chosen, station(start), station(end), length_s, step_s, first_s)
+    found = _found(name, (start, end), (length, step, at), isls, settings)
     files = {}
     if out is not None:
         made = world(found, rate)
@@ -98,16 +87,36 @@ def constellation(
         click.echo(f"Next:\n  optcp run {shlex.quote(str(out / 'world.toml'))}")
 
 
-def _satellites(name: str, isls: Path | None) -> Shell | Tles:
-    """A shell by its name, or those of a file."""
-    from optcp.constellation import shell, tles
+def _found(
+    name: str,
+    places: tuple[str | None, str | None],
+    times: tuple[str | None, str | None, str | None],
+    isls: Path | None,
+    settings: tuple[str, ...],
+) -> Paths:
+    """The paths between two places over a shell, the satellites of a file, or as files of Hypatia have them."""
+    from optcp.constellation import network, recorded, series, shell, station, tles
+    from optcp.plots.trace.request import seconds
 
-    file = Path(name)
-    if "." in name or file.exists():
-        return tles(file, isls)
-    if isls is not None:
+    file, (start, end) = Path(name), places
+    is_file = "." in file.name or file.exists()
+    given = [one for one in (*times, isls, *settings) if one is not None]
+    if file.name.startswith("networkx_"):
+        if given := [one for one in (*places, *given) if one is not None]:
+            raise click.UsageError(f"{given[0]}: the file says all of places and times; --rate and --out go with one")
+        return recorded(file)
+    if start is None or end is None:
+        raise click.UsageError("--from and --to are needed: two places")
+    if file.is_dir():
+        if given:
+            raise click.UsageError(f"{given[0]}: the directory says all of satellites and times")
+        return network(file).series(start, end)
+    if isls is not None and not is_file:
         raise click.UsageError("--isls goes with a file of TLEs; a shell has links of its own")
-    return shell(name)
+    texts = zip(("--length", "--step", "--at"), times, ("200s", "100ms", "0s"), strict=True)
+    length_s, step_s, first_s = (seconds(text or default, option) or 0.0 for option, text, default in texts)
+    chosen = (tles(file, isls) if is_file else shell(name)).changed(pairs(settings))
+    return series(chosen, station(start), station(end), length_s, step_s, first_s)
 
 
 def _same(file: Path, text: str) -> bool:

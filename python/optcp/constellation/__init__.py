@@ -1,18 +1,20 @@
 """Satellites that move: shells of a Walker constellation, paths over them, and worlds out of their delays.
 
-What there is: :func:`shell` and :class:`Shell`, :func:`tles` and :class:`Tles`, :func:`station` and :class:`Station`,
-:class:`Snapshot` of an instant, :func:`series` of paths, and :func:`world`, which makes a scenario of one.
+What there is: :func:`shell` and :class:`Shell`, :func:`tles` and :class:`Tles`, :func:`network` and :class:`Network` of
+Hypatia's files, :func:`station` and :class:`Station`, :class:`Snapshot` of an instant, :func:`series` of paths, and
+:func:`world`, which makes a scenario of one.
 
 Examples
 --------
 >>> from optcp.constellation import series, shell, station
 >>> found = series(shell("kuiper-630"), station("Manila"), station("Dalian"), length_s=1.0)
 >>> round(float(found.rtt_ms[0]), 1)
-29.4
+29.5
 """
 
 from __future__ import annotations
 
+from optcp.constellation.hypatia import Network, States, network
 from optcp.constellation.paths import Constellation, Seen, Snapshot, length_km
 from optcp.constellation.recorded import Recorded, recorded
 from optcp.constellation.series import Paths, Series, Stretch, series
@@ -24,18 +26,21 @@ from optcp.constellation.world import World, world
 __all__ = [
     "SHELLS",
     "Constellation",
+    "Network",
     "Paths",
     "Recorded",
     "Seen",
     "Series",
     "Shell",
     "Snapshot",
+    "States",
     "Station",
     "Stretch",
     "Tles",
     "World",
     "cities",
     "length_km",
+    "network",
     "recorded",
     "revs_a_day",
     "series",
