@@ -22,7 +22,21 @@ MORE = {
     "packetdrill": ["tests/packetdrill"],
 }
 RUST = ("scenario", "overrides", "packetdrill", "conformance", "parquet")
-PYTHON = ("gml", "graphml", "matrix", "paths", "tles", "network", "results", "kept", "study", "cell", "part", "table")
+PYTHON = (
+    "gml",
+    "graphml",
+    "matrix",
+    "mahimahi",
+    "paths",
+    "tles",
+    "network",
+    "results",
+    "kept",
+    "study",
+    "cell",
+    "part",
+    "table",
+)
 ATHERIS = "atheris==3.0.0"
 
 

@@ -14,6 +14,7 @@ mod flows;
 mod generated;
 mod links;
 mod losses;
+mod mahimahi;
 mod network;
 mod observe;
 mod outages;
