@@ -403,11 +403,12 @@ def validate(scenario: Path, settings: tuple[str, ...], *, paths: bool, seed: in
     for line in schedules.lines(json.loads(world.resolved())):
         click.echo(f"  {line}")
     if paths:
-        from optcp.paths import show_paths
+        from optcp.paths import show_paths, show_routes
         from optcp.scenario import check_seed
 
         check_seed(seed)
         show_paths(_console(), json.loads(world.resolved()), world.hashed(seed), seed)
+        show_routes(_console(), world.written_routes())
     warned.show(warned.of_world(world), whole=True)
 
 

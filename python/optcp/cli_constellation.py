@@ -80,7 +80,8 @@ def constellation(
     files = {}
     if out is not None:
         made = world(found, rate)
-        files = {out / "path.csv": made.trace, out / "rtt.csv": _round_trips(found), out / "world.toml": made.toml}
+        files = {out / name: text for name, text in made.files.items()}
+        files |= {out / "rtt.csv": _round_trips(found), out / "world.toml": made.toml}
         for file, text in files.items():
             if file.exists() and not force and not _same(file, text):
                 raise InputError(f"{file}: there is another file already; --force overwrites it")

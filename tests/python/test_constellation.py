@@ -190,7 +190,7 @@ def test_an_outage_is_down_in_the_trace_and_the_world_reads_it(tmp_path, monkeyp
     [(start_s, end_s)] = found.outages()
     assert (start_s, end_s) == pytest.approx((155, 166), abs=1)
     made = world(found)
-    rows = [line.split(", ") for line in made.trace.splitlines()]
+    rows = [line.split(", ") for line in made.files["path.csv"].splitlines()]
     assert rows[0] == ["at (ms)", "direction", "link", "delay (ns)", "state"]
     assert [(float(row[0]), row[4]) for row in rows[1:] if len(row) == 5] == [
         (1000 * (start_s - 150), "down"),
@@ -204,7 +204,7 @@ def test_an_outage_is_down_in_the_trace_and_the_world_reads_it(tmp_path, monkeyp
     assert int(rows[1][3].rstrip(",")) == pytest.approx(flight_ns + 7 * 1_147_200, abs=1)
     assert int(rows[2][3].rstrip(",")) == pytest.approx(flight_ns + 7 * 43_200, abs=1)
     (tmp_path / "world.toml").write_text(made.toml)
-    (tmp_path / "path.csv").write_text(made.trace)
+    (tmp_path / "path.csv").write_text(made.files["path.csv"])
     loaded = _core.Scenario.load(str(tmp_path / "world.toml"), [])
     assert loaded.summary()["stop_s"] == 20
 
@@ -361,7 +361,7 @@ def test_a_segment_takes_the_path_and_a_transmission_a_link(tmp_path):
     (tmp_path / "world.toml").write_text(
         made.toml + '\n[[observe]]\nname = "packets"\nkind = "packets"\nuntil = "60 ms"\n'
     )
-    (tmp_path / "path.csv").write_text(made.trace)
+    (tmp_path / "path.csv").write_text(made.files["path.csv"])
     packets = load(str(tmp_path / "world.toml")).run(seed=1)["packets"]
     of = {
         (event, seq): at

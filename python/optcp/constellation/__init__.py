@@ -1,7 +1,8 @@
 """Satellites that move: shells of a Walker constellation, paths over them, and worlds out of their delays.
 
 What there is: :func:`shell` and :class:`Shell`, :func:`station` and :class:`Station`, :class:`Snapshot` of an instant,
-:func:`series` of paths, and :func:`world`, which makes a scenario of one.
+:func:`series` of paths, :func:`world`, which makes a scenario of one path, and :func:`network`, which makes one of all
+satellites that some flows meet.
 
 Examples
 --------
@@ -13,6 +14,7 @@ Examples
 
 from __future__ import annotations
 
+from optcp.constellation.network import network
 from optcp.constellation.paths import Seen, Snapshot, isls, length_km
 from optcp.constellation.recorded import Recorded, recorded
 from optcp.constellation.series import Paths, Series, Stretch, series
@@ -34,6 +36,7 @@ __all__ = [
     "cities",
     "isls",
     "length_km",
+    "network",
     "recorded",
     "revs_a_day",
     "series",

@@ -43,6 +43,49 @@ LEAST_S = 0.1
 MOST_ROWS = 2_000_000
 """Of a trace."""
 
+SENDER = """\
+[tcp.long]                    # ns-3's TCP as basic-sim sets it
+profile = "rfc"
+congestion = "$congestion"
+recovery = "sack"
+mss = "1380 B"
+header = "42 B"               # IPv4 20, TCP 20, PPP 2; timestamps add 12
+ack_size = "42 B"
+timestamps = true
+handshake = true
+initial_window = "10 segments"
+ack = "delayed"
+ack_delay = "200 ms"
+min_rto = "1 s"
+"""
+"""How flows send, in both forms of a world."""
+
+OBSERVED = """\
+[[observe]]
+name = "tcp"
+kind = "tcp"
+
+[[observe]]
+name = "goodput"
+kind = "goodput"
+interval = "100 ms"
+
+[[observe]]
+name = "queue"
+kind = "queue"
+links = [{first}]
+interval = "100 ms"
+
+[[observe]]
+name = "drops"
+kind = "drops"
+
+[[observe]]
+name = "reordering"
+kind = "reordering"
+"""
+"""What is observed, in both forms of a world; ``first`` are the ports at which packets wait."""
+
 TEMPLATE = """\
 # {start} to {end} over {shell}, one TCP flow, as in Hypatia's experiment (IMC 2020).
 #
@@ -59,20 +102,7 @@ congestion = "reno"           # with recovery "sack": what ns-3 calls NewReno; v
 queue = "101 packets"         # 100 wait, and the one that is sent counts here
 rate = "{rate} Mbps"
 
-[tcp.long]                    # ns-3's TCP as basic-sim sets it
-profile = "rfc"
-congestion = "$congestion"
-recovery = "sack"
-mss = "1380 B"
-header = "42 B"               # IPv4 20, TCP 20, PPP 2; timestamps add 12
-ack_size = "42 B"
-timestamps = true
-handshake = true
-initial_window = "10 segments"
-ack = "delayed"
-ack_delay = "200 ms"
-min_rto = "1 s"
-
+{sender}
 [[nodes]]
 names = ["{a}", "sky", "{b}"]
 
@@ -99,45 +129,23 @@ group = "long"
 path = ["{a}", "sky", "{b}"]
 tcp = "long"
 
-[[observe]]
-name = "tcp"
-kind = "tcp"
-
-[[observe]]
-name = "goodput"
-kind = "goodput"
-interval = "100 ms"
-
-[[observe]]
-name = "queue"
-kind = "queue"
-links = [["{a}", "sky"]]
-interval = "100 ms"
-
-[[observe]]
-name = "drops"
-kind = "drops"
-
-[[observe]]
-name = "reordering"
-kind = "reordering"
-"""
+{observed}"""
 
 
 @dataclass(frozen=True)
 class World:
-    """A scenario and the trace that it reads.
+    """A scenario and the files that it reads.
 
     Attributes
     ----------
     toml
         The scenario.
-    trace
-        The file ``path.csv`` beside it.
+    files
+        By name, the text of each file beside it.
     """
 
     toml: str
-    trace: str
+    files: dict[str, str]
 
 
 def world(found: Paths, rate_mbps: float = 10.0) -> World:
@@ -175,8 +183,10 @@ def world(found: Paths, rate_mbps: float = 10.0) -> World:
         stop=f"{length_s:.9g}",
         rate=f"{rate_mbps:.9g}",
         delay=first_ns,
+        sender=SENDER,
+        observed=OBSERVED.format(first=f'["{node(start, "from")}", "sky"]'),
     )
-    return World(text, "\n".join(["at (ms), direction, link, delay (ns), state", *rows, ""]))
+    return World(text, {"path.csv": "\n".join(["at (ms), direction, link, delay (ns), state", *rows, ""])})
 
 
 def _rows(found: Paths, rate_mbps: float) -> tuple[int, list[str]]:
