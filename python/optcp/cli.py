@@ -439,18 +439,18 @@ def list_names(family: str | None) -> None:
     """List what scenario files and commands can name: exhibits, profiles, policies, units, ...
 
     `optcp list profiles` prints what each TCP profile chooses, and why: all of rfc, and what differs from it.
-    `optcp list topologies` prints the collections of networks; `optcp list sndlib` what is in one.
+    `optcp list topologies` prints the collections of networks; `optcp list sndlib` what is in one. `optcp list
+    constellations` prints the shells of satellites; `optcp list cities` the ground stations.
     """
-    from optcp.listing import families, profile_lines
-    from optcp.topologies import networks
+    from optcp.listing import collections, families, profile_lines
 
-    collections = networks()
-    if family in collections:
-        click.echo("\n".join(collections[family]))
+    lists = collections()
+    if family in lists:
+        click.echo("\n".join(lists[family]))
         return
     known = families()
     if family is not None and family not in known:
-        raise InputError(f"there is no family {family!r}; {nearest(family, [*known, *collections])}")
+        raise InputError(f"there is no family {family!r}; {nearest(family, [*known, *lists])}")
     if family == "profiles":
         click.echo("\n".join(profile_lines()))
         return

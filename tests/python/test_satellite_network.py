@@ -77,9 +77,7 @@ def test_delays_are_those_of_the_orbits_within_the_tolerance():
     for (a, b), at, delay_ns in forwarding.delays(KUIPER, pair, found, 0.0, 30.0):
         when = np.linspace(at[0], at[-1], 997)
         ends = [
-            orbits.positions(KUIPER, when, [node])[:, 0]
-            if node < KUIPER.size
-            else pair[node - KUIPER.size].position(when)
+            KUIPER.positions(when, [node])[:, 0] if node < KUIPER.size else pair[node - KUIPER.size].position(when)
             for node in (a, b)
         ]
         exact_ns = np.linalg.norm(ends[0] - ends[1], axis=1) / orbits.LIGHT_KM_S * 1e9

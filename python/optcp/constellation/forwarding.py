@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from optcp.constellation.shells import Shell
+    from optcp.constellation.paths import Constellation
     from optcp.constellation.stations import Station
 
 NOWHERE = -1
@@ -40,7 +40,7 @@ State = tuple[float, "NDArray[np.int64]"]
 number, then stations by their place; :data:`NOWHERE` without a route."""
 
 
-def states(shell: Shell, stations: Sequence[Station], seconds: NDArray[np.float64]) -> Iterator[State]:
+def states(shell: Constellation, stations: Sequence[Station], seconds: NDArray[np.float64]) -> Iterator[State]:
     """Find the tables of some instants.
 
     Parameters
@@ -236,7 +236,7 @@ class _Towards:
 
 
 def delays(
-    shell: Shell, stations: Sequence[Station], made: Tables, begins: float, ends: float
+    shell: Constellation, stations: Sequence[Station], made: Tables, begins: float, ends: float
 ) -> Iterator[tuple[tuple[int, int], NDArray[np.float64], NDArray[np.int64]]]:
     """Find the delays of all links in use, so often that those between differ by 10 ns at most.
 
@@ -269,13 +269,13 @@ def _knots(where: _Places, link: tuple[int, int], since: float, until: float) ->
 class _Places:
     """Where nodes are, by their numbers."""
 
-    def __init__(self, shell: Shell, stations: Sequence[Station]) -> None:
+    def __init__(self, shell: Constellation, stations: Sequence[Station]) -> None:
         self.shell, self.stations = shell, stations
 
     def at(self, node: int, seconds: NDArray[np.float64]) -> NDArray[np.float64]:
         if node >= self.shell.size:
-            return self.stations[node - self.shell.size].position(seconds)
-        return orbits.positions(self.shell, seconds, [node])[..., 0, :]
+            return self.stations[node - self.shell.size].position(seconds, self.shell.greenwich_deg)
+        return self.shell.positions(seconds, [node])[..., 0, :]
 
     def delay_ns(self, link: tuple[int, int], seconds: NDArray[np.float64]) -> NDArray[np.float64]:
         a, b = (self.at(node, seconds) for node in link)

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from optcp.constellation.forwarding import Tables
-    from optcp.constellation.shells import Shell
+    from optcp.constellation.paths import Constellation
     from optcp.constellation.stations import Station
 
 AT_ONCE = "8 Tbps"
@@ -104,7 +104,7 @@ tcp = "long"
 
 
 def network(
-    shell: Shell,
+    shell: Constellation,
     pairs: Sequence[tuple[Station, Station]],
     length_s: float,
     step_s: float = 0.1,
@@ -150,7 +150,7 @@ def network(
 
 
 def of_tables(
-    shell: Shell, stations: Sequence[Station], found: Tables, span_s: tuple[float, float], rate_mbps: float
+    shell: Constellation, stations: Sequence[Station], found: Tables, span_s: tuple[float, float], rate_mbps: float
 ) -> World:
     """Make a scenario of tables that are known; ``span_s`` is when it begins and ends."""
     if not 0.001 <= rate_mbps <= 1_000_000:
@@ -191,7 +191,7 @@ def of_tables(
     return World(text, {"delays.csv": delays, "forwarding.csv": _forwarding(found, begins, names)})
 
 
-def _title(shell: Shell, stations: Sequence[Station], pairs: Sequence[tuple[int, int]]) -> str:
+def _title(shell: Constellation, stations: Sequence[Station], pairs: Sequence[tuple[int, int]]) -> str:
     if len(pairs) > 1:
         return f"{len(pairs)} flows over {shell.name}"
     ((a, b),) = pairs
@@ -236,7 +236,7 @@ def _forwarding(found: Tables, begins: float, names: _Names) -> str:
 
 
 def _delays(
-    shell: Shell, stations: Sequence[Station], found: Tables, span_s: tuple[float, float], names: _Names
+    shell: Constellation, stations: Sequence[Station], found: Tables, span_s: tuple[float, float], names: _Names
 ) -> str:
     rows: list[tuple[float, str]] = []
     for link, at, delay_ns in forwarding.delays(shell, stations, found, *span_s):

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from optcp.constellation.shells import Shell
+    from optcp.constellation.paths import Constellation
     from optcp.constellation.stations import Station
 
 MOST_STEPS = 200_000
@@ -124,7 +124,7 @@ class Series:
         Satellites of each path; none in an outage.
     """
 
-    shell: Shell
+    shell: Constellation
     start: Station
     end: Station
     seconds: NDArray[np.float64]
@@ -138,7 +138,7 @@ class Series:
 
     @property
     def over(self) -> str:
-        """The name of the shell."""
+        """What the satellites are called."""
         return self.shell.name
 
     @property
@@ -210,7 +210,7 @@ def steps(length_s: float, step_s: float, first_s: float) -> NDArray[np.float64]
     if not (step_s >= LEAST_STEP_S and length_s >= step_s):
         raise InputError(f"expected a step of {1000 * LEAST_STEP_S:g} ms or more, and a length of a step or more")
     if not 0 <= first_s <= LATEST_S:
-        raise InputError(f"expected a beginning from 0 to {LATEST_S:g} s after 2000-01-01")
+        raise InputError(f"expected a beginning from 0 to {LATEST_S:g} s after time zero")
     count = round(length_s / step_s)
     if count > MOST_STEPS:
         raise InputError(f"{length_s:g} s in steps of {step_s:g} s are {count} steps; at most are {MOST_STEPS}")
@@ -218,7 +218,7 @@ def steps(length_s: float, step_s: float, first_s: float) -> NDArray[np.float64]
 
 
 def series(
-    shell: Shell, start: Station, end: Station, length_s: float, step_s: float = 0.1, first_s: float = 0.0
+    shell: Constellation, start: Station, end: Station, length_s: float, step_s: float = 0.1, first_s: float = 0.0
 ) -> Series:
     """Find the path between two ground stations every step.
 
@@ -233,7 +233,7 @@ def series(
     step_s
         How often the path is found anew.
     first_s
-        When the series begins, from 2000-01-01 00:00 UT.
+        When the series begins, from time zero: 2000-01-01 00:00 UT for a shell.
 
     Raises
     ------
