@@ -352,6 +352,7 @@ def run(
     study: scalars and each observation as tables of all runs (Parquet). Stored runs are used again.
     """
     from optcp import warned
+    from optcp.constellation import beside
     from optcp.files import check_directory
     from optcp.study import single
     from optcp.study.done import Done
@@ -372,6 +373,7 @@ def run(
         show_plan(_console(), study, store, single.probe(study, store), where)
         return
     store.open(study.grid, force=force)
+    beside.keep(scenario.parent, target)
     warned.show(study.warnings)
     run_missing([(study, store)], where, for_console(_console(stderr=True)))
     done = Done(study.grid, study.seeds, store)

@@ -14,7 +14,7 @@ from optcp.errors import InputError
 from optcp.options import DIRECTORY, console, pairs
 
 if TYPE_CHECKING:
-    from optcp.constellation import Paths, Shell, Stretch
+    from optcp.constellation import Paths, Series, Shell, Stretch
 
 
 @click.command()
@@ -59,7 +59,8 @@ def constellation(
     scenario is written, and `optcp run DIR/world.toml` runs a TCP flow over the path. In place of SHELL and its options
     a file networkx_rtt_A_to_B.txt of Hypatia says what the path was, and networkx_path_A_to_B.txt beside it.
     """
-    from optcp.constellation import Series, recorded, series, shell, station, world
+    from optcp.constellation import Series, beside, recorded, series, shell, station, world
+    from optcp.constellation.recorded import written
     from optcp.files import check_directory, write_text
     from optcp.plots.trace.request import seconds
 
@@ -80,7 +81,9 @@ def constellation(
     files = {}
     if out is not None:
         made = world(found, rate)
-        files = {out / "path.csv": made.trace, out / "rtt.csv": _round_trips(found), out / "world.toml": made.toml}
+        files = {out / "path.csv": made.trace, out / beside.ROUND_TRIPS: written(found), out / "world.toml": made.toml}
+        if isinstance(found, Series):
+            files[out / beside.PLACES] = _places(found)
         for file, text in files.items():
             if file.exists() and not force and not _same(file, text):
                 raise InputError(f"{file}: there is another file already; --force overwrites it")
@@ -99,12 +102,15 @@ def _same(file: Path, text: str) -> bool:
     return file.is_file() and file.read_bytes() == text.encode()
 
 
-def _round_trips(found: Paths) -> str:
-    """A line a step."""
-    lines = ["at (s),rtt (ms),satellites"]
-    for at, rtt_ms, path in zip(found.seconds - found.seconds[0], found.rtt_ms, found.paths, strict=True):
-        lines.append(f"{at:.9g},{'' if math.isnan(rtt_ms) else f'{rtt_ms:.6f}'},{'-'.join(map(str, path))}")
-    return "\n".join([*lines, ""])
+def _places(found: Series) -> str:
+    """Where both ends and every satellite of a path are."""
+    from optcp.constellation import places
+    from optcp.constellation.world import node
+
+    ends = {node(found.start.name, "from"): found.start, node(found.end.name, "to"): found.end}
+    satellites = sorted({number for path in found.paths for number in path})
+    when = places.times(float(found.seconds[0]), found.end_s)
+    return places.written(places.places(ends, found.shell, satellites, when))
 
 
 def _say(shell: Shell) -> None:

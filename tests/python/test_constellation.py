@@ -336,7 +336,7 @@ def test_the_command_shows_changes_and_writes_a_world_that_runs(optcp, tmp_path)
     assert re.search(r"^ *1\.\d s +shorter +25\.3\d+ ms +28\.\d+ ms +218 217 *$", out, re.MULTILINE)
     assert "  optcp run leo/world.toml" in out
     names = {path.name for path in (tmp_path / "leo").iterdir()}
-    assert names == {"world.toml", "path.csv", "rtt.csv", "rtt.svg"}
+    assert names == {"world.toml", "path.csv", "rtt.csv", "places.csv", "rtt.svg"}
     lines = (tmp_path / "leo" / "rtt.csv").read_text().splitlines()
     assert (lines[0], len(lines)) == ("at (s),rtt (ms),satellites", 21)
     before = {path: path.read_bytes() for path in (tmp_path / "leo").iterdir()}
