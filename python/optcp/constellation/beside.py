@@ -14,6 +14,7 @@ from optcp.constellation.recorded import round_trips
 from optcp.files import write_bytes
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
     from pathlib import Path
 
     from optcp.constellation.places import Track
@@ -36,6 +37,10 @@ class Beside:
 
     places: dict[str, Track]
     paths: Recorded | None
+
+    def of(self, nodes: Collection[str]) -> Beside:
+        """The same; nothing where the ends of the path are no nodes of a world."""
+        return self if set(list(self.places)[:2]) <= set(nodes) else Beside({}, None)
 
 
 def beside(folder: Path) -> Beside:
