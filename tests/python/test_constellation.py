@@ -358,9 +358,7 @@ def test_the_command_shows_changes_and_writes_a_world_that_runs(optcp, tmp_path)
 def test_a_segment_takes_the_path_and_a_transmission_a_link(tmp_path):
     found = series(KUIPER, station("Manila"), station("Dalian"), 1)
     made = world(found)
-    (tmp_path / "world.toml").write_text(
-        made.toml + '\n[[observe]]\nname = "packets"\nkind = "packets"\nuntil = "60 ms"\n'
-    )
+    (tmp_path / "world.toml").write_text(made.toml)
     (tmp_path / "path.csv").write_text(made.trace)
     packets = load(str(tmp_path / "world.toml")).run(seed=1)["packets"]
     of = {

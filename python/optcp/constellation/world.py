@@ -103,6 +103,10 @@ tcp = "long"
 name = "tcp"
 kind = "tcp"
 
+[[observe]]                   # the round trips of segments: `optcp trace DIR --kind rtt`
+name = "packets"
+kind = "packets"
+
 [[observe]]
 name = "goodput"
 kind = "goodput"
