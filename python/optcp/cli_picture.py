@@ -56,7 +56,8 @@ def animate(
     """Show a run in one HTML file: packets, queues, failures and switches over time.
 
     SCENARIO is a file or a shipped name, which is run; of its sweep the values stand that are in the file. DIRECTORY
-    is what `optcp run` made: --cell and --seed choose one of its runs, which is made again.
+    is what `optcp run` made: --cell and --seed choose one of its runs, which is made again. A world of satellites that
+    `optcp constellation` made is drawn on the globe.
     """
     from optcp import _core
     from optcp.animation import animate as page

@@ -100,7 +100,8 @@ class Observing(abc.ABC):
         Parameters
         ----------
         kind
-            "tcp" (windows), "sequence" (segments and ACKs), "queue", "load", "goodput" or "drops".
+            "tcp" (windows), "rtt" (and round trips over satellites, of a stored run), "sequence" (segments and ACKs),
+            "queue", "load", "goodput" or "drops".
         flow, port
             Only these; a group stands for its flows, and a number for the place of a flow.
         start, end
