@@ -104,7 +104,7 @@ def up(latitude_deg: float, longitude_deg: float, seconds: ArrayLike) -> NDArray
 
 
 def geodetic(
-    places: NDArray[np.float64], seconds: ArrayLike
+    places: NDArray[np.float64], seconds: ArrayLike, greenwich_deg: float = GREENWICH_DEG
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
     """Return over which place of the ellipsoid something is, and how high.
 
@@ -114,6 +114,8 @@ def geodetic(
         In km, shape (..., 3), in coordinates that do not turn.
     seconds
         When, shape (...).
+    greenwich_deg
+        Angle of Greenwich at time zero.
 
     Returns
     -------
@@ -122,7 +124,7 @@ def geodetic(
         Latitudes are 1e-6 degrees off at most (B. R. Bowring, Survey Review 23, 1976).
     """
     x, y, z = np.moveaxis(places, -1, 0)
-    longitude = np.degrees(np.arctan2(y, x)) - GREENWICH_DEG - np.degrees(TURN * np.asarray(seconds, dtype=float))
+    longitude = np.degrees(np.arctan2(y, x)) - greenwich_deg - np.degrees(TURN * np.asarray(seconds, dtype=float))
     squared, polar_km = 2 * FLATTENING - FLATTENING**2, EARTH_KM * (1 - FLATTENING)
     away = np.hypot(x, y)
     reduced = np.arctan2(z * EARTH_KM, away * polar_km)
