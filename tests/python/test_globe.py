@@ -109,6 +109,11 @@ def test_changes_are_sentences():
     ]
 
 
+def test_a_long_path_is_said_by_its_ends():
+    long = Recorded(("A", "B"), "", np.array([0.0, 1.0]), np.array([100.0, 100.0]), [tuple(range(1, 11))] * 2)
+    assert [one.text for one in globe.changes(long)] == ["the path: 100.0 ms, over 10 satellites, 1 to 10"]
+
+
 def test_packets_are_drawn_around_an_outage_or_the_greatest_change():
     assert globe.story(PATHS) == 10**12
     lasting = Recorded(("A", "B"), "", np.array([0, 1, 2, 3.0]), np.array([40, 41, 60, 61.0]), [(1,), (2,), (3,), (3,)])
@@ -132,6 +137,12 @@ def test_an_outage_of_the_link_that_is_the_path_is_said_once(optcp, tmp_path):
     down = next(one for one in stretches if not one.satellites)
     assert [(start, end) for _, start, end in found["down"]] == [(down.start_s, down.end_s)] * 2
     assert found["from"] < down.start_s < found["to"]
+    # The directory of a run has all that its page needs.
+    assert optcp("run", "leo/world.toml", "--out", "run")[0] == 0
+    (tmp_path / "leo").rename(tmp_path / "elsewhere")
+    assert optcp("animate", "run", "--out", "again.html")[0] == 0
+    again = about((tmp_path / "again.html").read_text())
+    assert (again["events"], again["globe"]) == (found["events"], found["globe"])
 
 
 def test_land_is_that_of_the_earth():

@@ -32,6 +32,8 @@ ENDS = 2
 """The first places are those of the path's ends."""
 LEAST = 0.25
 """How wide and high what is in sight is at least, in radii of the earth."""
+MOST_NAMES = 9
+"""A sentence names no more satellites."""
 KINDS = {"longer": "path", "shorter": "path", "back": "up", "outage": "down"}
 """Of events."""
 
@@ -116,7 +118,10 @@ def stand(beside: Beside, resolved: Mapping[str, Any]) -> dict[str, str]:
 def changes(paths: Recorded | None) -> Iterator[Event]:
     """Changes of the path as sentences."""
     for one in paths.stretches() if paths else []:
-        over = f"over {' '.join(map(str, one.satellites))}"
+        names = [str(number) for number in one.satellites]
+        over = f"over {' '.join(names)}"
+        if len(names) > MOST_NAMES:
+            over = f"over {len(names)} satellites, {names[0]} to {names[-1]}"
         text = {
             "first": f"the path: {one.rtt_ms:.1f} ms, {over}",
             "longer": f"the path is longer, {one.rtt_ms:.1f} ms instead of {one.before_ms:.1f}, {over}",

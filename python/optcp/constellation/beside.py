@@ -7,6 +7,7 @@ The first two nodes of ``places.csv`` are the ends of the path whose round trips
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from optcp.constellation import places
@@ -14,8 +15,7 @@ from optcp.constellation.recorded import round_trips
 from optcp.files import write_bytes
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
-    from pathlib import Path
+    from collections.abc import Collection, Mapping
 
     from optcp.constellation.places import Track
     from optcp.constellation.recorded import Recorded
@@ -57,8 +57,16 @@ def beside(folder: Path) -> Beside:
     return Beside(found, round_trips(folder / ROUND_TRIPS, (names[0], names[1])) if there else None)
 
 
-def keep(folder: Path, directory: Path) -> None:
-    """Copy what lies in the folder of a scenario into the directory of its runs."""
-    for name in (PLACES, ROUND_TRIPS):
-        if (folder / name).is_file():
-            write_bytes(directory / name, (folder / name).read_bytes())
+def keep(folder: Path, directory: Path, named: Mapping[str, bytes]) -> None:
+    """Copy what lies in the folder of a scenario into the directory of its runs, and with it what the scenario names.
+
+    Parameters
+    ----------
+    named
+        Files that the scenario reads, by their names in it: with those in its own folder its world can be made again
+        from the directory, as ``optcp animate`` does.
+    """
+    there = {name: (folder / name).read_bytes() for name in (PLACES, ROUND_TRIPS) if (folder / name).is_file()}
+    for name, content in (there | dict(named)).items():
+        if Path(name).name == name:
+            write_bytes(directory / name, content)

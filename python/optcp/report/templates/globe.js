@@ -1,6 +1,6 @@
 "use strict";
 // The globe from far away, over the middle of a path, with satellites that move.
-const makeGlobe = ({ land, middle, box, places, stands, ports, path }, apart) => {
+const makeGlobe = ({ land, middle, box, places, ports, path }, apart) => {
   const radius = 6378.135, margin = 44;
   const direction = (latitude, longitude) => {
     const [up, turned] = [latitude * Math.PI / 180, longitude * Math.PI / 180];
