@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import shlex
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,7 +15,12 @@ from optcp.errors import InputError
 from optcp.options import DIRECTORY, FILE, console, pairs
 
 if TYPE_CHECKING:
-    from optcp.constellation import Paths, Shell, Stretch, Tles
+    from collections.abc import Callable, Iterable, Mapping
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from optcp.constellation import Paths, Shell, Stretch, Tles, World
 
 
 @click.command()
@@ -39,7 +45,9 @@ if TYPE_CHECKING:
 @click.option("--isls", type=FILE, metavar="FILE", help="Links between satellites of TLEs: two numbers a line, from 0.")
 @click.option("settings", "--set", multiple=True, metavar="NAME=VALUE", help="Change the shell; may be repeated.")
 @click.option("--rate", type=float, default=10.0, show_default=True, metavar="MBPS", help="Of every link, in Mb/s.")
-@click.option("--out", type=DIRECTORY, help="Write a scenario, its trace and the round trips there.")
+@click.option("--pairs", "count", type=int, metavar="N", help="N flows: each of N cities sends to one of them.")
+@click.option("--seed", type=click.IntRange(0), metavar="N", help="Draws who sends to whom. [default: 1]")
+@click.option("--out", type=DIRECTORY, help="Write a scenario, the files that it reads and the round trips there.")
 @click.option("--force", is_flag=True, help="Overwrite a scenario that is there and was changed.")
 def constellation(
     name: str,
@@ -51,6 +59,8 @@ def constellation(
     isls: Path | None,
     settings: tuple[str, ...],
     rate: float,
+    count: int | None,
+    seed: int | None,
     out: Path | None,
     force: bool,
 ) -> None:
@@ -58,45 +68,83 @@ def constellation(
 
     SHELL is kuiper-630, starlink-550, telesat-1015 or iridium; --set changes its planes, satellites (in a plane),
     inclination_deg, altitude_km or revs_a_day, spread_deg, phasing, seam, elevation_deg or gsl_km. With --out a
-    scenario is written, and `optcp run DIR/world.toml` runs a TCP flow over the path. FILE holds satellites as two-line
-    elements (TLEs), of which --set changes elevation_deg or gsl_km. A file networkx_rtt_A_to_B.txt of Hypatia says
-    itself what the path was, and networkx_path_A_to_B.txt beside it.
+    scenario is written, and `optcp run DIR/world.toml` runs a TCP flow over it, or with --pairs N of them. FILE holds
+    satellites as two-line elements (TLEs), of which --set changes elevation_deg or gsl_km. A file
+    networkx_rtt_A_to_B.txt of Hypatia says itself what the path was, and networkx_path_A_to_B.txt beside it.
     """
-    from optcp.constellation import Series, recorded, series, station, world
-    from optcp.files import check_directory, write_text
+    from optcp.constellation import network, network_of, recorded, series, station, world
+    from optcp.constellation.stations import permutation
+    from optcp.files import check_directory
     from optcp.plots.trace.request import seconds
 
     if out is not None:
         check_directory(out)
-    found: Paths
     if Path(name).name.startswith("networkx_"):
-        if given := [one for one in (start, end, length, step, at, isls, *settings) if one is not None]:
+        others = (start, end, length, step, at, isls, count, seed, *settings)
+        if given := [one for one in others if one is not None]:
             raise click.UsageError(f"{given[0]}: the file says all of places and times; --rate and --out go with one")
         found = recorded(Path(name))
-    else:
+        _one(found, None if out is None else (out, world(found, rate)), force)
+        return
+    times = [("--length", length or "200s"), ("--step", step or "100ms"), ("--at", at or "0s")]
+    length_s, step_s, first_s = (seconds(text, option) or 0.0 for option, text in times)
+    chosen = _satellites(name, isls).changed(pairs(settings))
+    said = f"{chosen.name}: {chosen.summary}"
+    if count is None and seed is None:
         if start is None or end is None:
-            raise click.UsageError("--from and --to are needed: two places")
-        times = [("--length", length or "200s"), ("--step", step or "100ms"), ("--at", at or "0s")]
-        length_s, step_s, first_s = (seconds(text, option) or 0.0 for option, text in times)
-        chosen = _satellites(name, isls).changed(pairs(settings))
-        found = series(chosen, station(start), station(end), length_s, step_s, first_s)
+            raise click.UsageError("--from and --to are needed: two places; or --pairs N")
+        path = series(chosen, station(start), station(end), length_s, step_s, first_s)
+        _one(path, None if out is None else (out, network_of(path, rate)), force, said)
+        return
+    if count is None or start is not None or end is not None or out is None:
+        raise click.UsageError("--pairs N goes with --out, without --from and --to; --seed goes with --pairs")
+    drawn = permutation(count, 1 if seed is None else seed)
+    made: World = network(chosen, drawn, length_s, step_s, first_s, rate, _tracked)
+    console().print(said, soft_wrap=True)
+    console().print(f"{len(drawn)} flows, each from one of {count} cities to another", soft_wrap=True)
+    _write(_files(out, made, force), out)
+
+
+def _tracked(seconds: NDArray[np.float64]) -> Iterable[float]:
+    """The instants, with a bar of how far they are on a terminal."""
+    from rich.console import Console
+    from rich.progress import track
+
+    return track(seconds, "finding paths", console=Console(stderr=True), disable=not sys.stderr.isatty())
+
+
+def _one(found: Paths, made: tuple[Path, World] | None, force: bool, said: str = "") -> None:
+    """Show how one path changes, and write what was made of it."""
+    from optcp.constellation import beside
+    from optcp.constellation.recorded import written
+
     files = {}
-    if out is not None:
-        made = world(found, rate)
-        files = {out / name: text for name, text in made.files.items()}
-        files |= {out / "rtt.csv": _round_trips(found), out / "world.toml": made.toml}
-        for file, text in files.items():
-            if file.exists() and not force and not _same(file, text):
-                raise InputError(f"{file}: there is another file already; --force overwrites it")
-    if isinstance(found, Series):
-        console().print(f"{found.shell.name}: {found.shell.summary}", soft_wrap=True)
+    if made is not None:
+        out, world = made
+        files = _files(out, world, force, {beside.ROUND_TRIPS: written(found)})
+    if said:
+        console().print(said, soft_wrap=True)
     _show(found)
+    if made is not None:
+        _write(files, made[0], lambda: _draw(found, made[0] / "rtt.svg"))
+
+
+def _files(out: Path, made: World, force: bool, more: Mapping[str, str] | None = None) -> dict[Path, str]:
+    """What is written, which overwrites nothing else without ``force``."""
+    files = {out / name: text for name, text in {**made.files, **(more or {}), "world.toml": made.toml}.items()}
+    for file, text in files.items():
+        if file.exists() and not force and not _same(file, text):
+            raise InputError(f"{file}: there is another file already; --force overwrites it")
+    return files
+
+
+def _write(files: Mapping[Path, str], out: Path, draw: Callable[[], list[Path]] = list) -> None:
+    from optcp.files import write_text
+
     for file, text in files.items():
         write_text(file, text)
-    if out is not None:
-        drawn = _draw(found, out / "rtt.svg")
-        click.echo("\n" + "\n".join(map(str, [*files, *drawn])))
-        click.echo(f"Next:\n  optcp run {shlex.quote(str(out / 'world.toml'))}")
+    click.echo("\n" + "\n".join(map(str, [*files, *draw()])))
+    click.echo(f"Next:\n  optcp run {shlex.quote(str(out / 'world.toml'))}")
 
 
 def _satellites(name: str, isls: Path | None) -> Shell | Tles:
@@ -113,14 +161,6 @@ def _satellites(name: str, isls: Path | None) -> Shell | Tles:
 
 def _same(file: Path, text: str) -> bool:
     return file.is_file() and file.read_bytes() == text.encode()
-
-
-def _round_trips(found: Paths) -> str:
-    """A line a step."""
-    lines = ["at (s),rtt (ms),satellites"]
-    for at, rtt_ms, path in zip(found.seconds - found.seconds[0], found.rtt_ms, found.paths, strict=True):
-        lines.append(f"{at:.9g},{'' if math.isnan(rtt_ms) else f'{rtt_ms:.6f}'},{'-'.join(map(str, path))}")
-    return "\n".join([*lines, ""])
 
 
 def _show(found: Paths) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from optcp import stored, topologies
-from optcp.constellation import recorded, tles
+from optcp.constellation import beside, recorded, tles
 from optcp.errors import InputError, RunFailed
 from optcp.evidence.base import Result as Evidence
 from optcp.papers.kept import LongRun
@@ -132,6 +132,20 @@ def satellites(data):
     return None
 
 
+def places(data):
+    """What lies beside a world of satellites, with a line `--` between both files."""
+    positions, _, round_trips = data.partition(b"--\n")
+    for name, content in ((beside.PLACES, positions), (beside.ROUND_TRIPS, round_trips)):
+        folder = written(f"beside/{name}", content).parent
+    try:
+        found = beside.beside(folder)
+    except InputError as error:
+        return named(folder, error)  # of either file
+    assert all(np.isfinite(one.at(now)).all() for one in found.places.values() for now in (0.0, 7.5, 1e9))
+    assert [one.end_s for one in found.paths.stretches()] == sorted(one.end_s for one in found.paths.stretches())
+    return None
+
+
 def results(data):
     """A file of results: of an exhibit, a study or evidence. What is read is written as it was."""
     path = written("result.json", data)
@@ -222,6 +236,7 @@ TARGETS = {
     "matrix": matrix,
     "paths": paths,
     "tles": satellites,
+    "places": places,
     "results": results,
     "kept": kept,
     **{target: functools.partial(study, target) for target in ("study", "cell", "part", "table")},

@@ -89,9 +89,7 @@ def test_delays_are_those_of_the_orbits_within_the_tolerance():
 
 def test_a_segment_takes_the_links_and_a_transmission_at_each(tmp_path):
     made = network(KUIPER, [(MANILA, DALIAN)], 1.0)
-    packets = written(made, tmp_path, '\n[[observe]]\nname = "packets"\nkind = "packets"\nuntil = "60 ms"\n').run(
-        seed=1
-    )["packets"]
+    packets = written(made, tmp_path).run(seed=1)["packets"]
     found = {}
     for event, ack, size, at in zip(
         *(packets[name] for name in ("event", "ack", "bytes")), packets.seconds, strict=True

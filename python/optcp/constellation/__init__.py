@@ -14,7 +14,7 @@ Examples
 
 from __future__ import annotations
 
-from optcp.constellation.network import network
+from optcp.constellation.network import network, network_of
 from optcp.constellation.paths import Constellation, Seen, Snapshot, length_km
 from optcp.constellation.recorded import Recorded, recorded
 from optcp.constellation.series import Paths, Series, Stretch, series
@@ -39,6 +39,7 @@ __all__ = [
     "cities",
     "length_km",
     "network",
+    "network_of",
     "recorded",
     "revs_a_day",
     "series",

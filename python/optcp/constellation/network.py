@@ -24,16 +24,19 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from optcp.constellation import forwarding
+from optcp.constellation import beside, forwarding, places
 from optcp.constellation.series import apart, steps
 from optcp.constellation.world import LEAST_S, OBSERVED, SENDER, World, node
 from optcp.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
+
+    from numpy.typing import NDArray
 
     from optcp.constellation.forwarding import Tables
     from optcp.constellation.paths import Constellation
+    from optcp.constellation.series import Series
     from optcp.constellation.stations import Station
 
 AT_ONCE = "8 Tbps"
@@ -110,6 +113,7 @@ def network(
     step_s: float = 0.1,
     first_s: float = 0.0,
     rate_mbps: float = 10.0,
+    each: Callable[[NDArray[np.float64]], Iterable[float]] = iter,
 ) -> World:
     """Make a scenario of flows between pairs of stations.
 
@@ -127,11 +131,13 @@ def network(
         When it begins, from 2000-01-01 00:00 UT.
     rate_mbps
         Rate of every link in Mb/s.
+    each
+        What goes through the instants at which tables change, to show how far it is.
 
     Returns
     -------
     World
-        The scenario, with ``forwarding.csv`` and ``delays.csv``.
+        The scenario, with ``forwarding.csv``, ``delays.csv``, and ``places.csv`` for pictures.
 
     Raises
     ------
@@ -144,9 +150,28 @@ def network(
         apart(a, b)
     seconds = steps(length_s, step_s, first_s)
     found = forwarding.tables(
-        forwarding.states(shell, stations, seconds), [(numbers[a], numbers[b]) for a, b in pairs], shell.size
+        forwarding.states(shell, stations, each(seconds)), [(numbers[a], numbers[b]) for a, b in pairs], shell.size
     )
     return of_tables(shell, stations, found, (float(seconds[0]), float(seconds[0]) + length_s), rate_mbps)
+
+
+def network_of(found: Series, rate_mbps: float = 10.0) -> World:
+    """Make a scenario of a flow over a series of paths; time zero is its beginning.
+
+    Parameters
+    ----------
+    found
+        The paths, which may be others than the shortest.
+    rate_mbps
+        Rate of every link in Mb/s.
+
+    Raises
+    ------
+    InputError
+        If there is no path all the time; if the rate is impossible, or the time too short.
+    """
+    made = forwarding.tables(forwarding.along(found), [(0, 1)], found.shell.size)
+    return of_tables(found.shell, (found.start, found.end), made, (float(found.seconds[0]), found.end_s), rate_mbps)
 
 
 def of_tables(
@@ -188,7 +213,14 @@ def of_tables(
         ),
     )
     delays = _delays(shell, stations, found, span_s, names)
-    return World(text, {"delays.csv": delays, "forwarding.csv": _forwarding(found, begins, names)})
+    where = places.places(
+        {name: stations[place] for place, name in enumerate(names.stations)},
+        shell,
+        [one for one in nodes if one < shell.size],
+        places.times(begins, ends),
+    )
+    rows = _forwarding(found, begins, names)
+    return World(text, {"delays.csv": delays, "forwarding.csv": rows, beside.PLACES: places.written(where)})
 
 
 def _title(shell: Constellation, stations: Sequence[Station], pairs: Sequence[tuple[int, int]]) -> str:

@@ -65,6 +65,10 @@ OBSERVED = """\
 name = "tcp"
 kind = "tcp"
 
+[[observe]]                   # the round trips of segments: `optcp trace DIR --kind rtt`
+name = "packets"
+kind = "packets"
+
 [[observe]]
 name = "goodput"
 kind = "goodput"
