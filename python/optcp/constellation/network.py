@@ -26,7 +26,7 @@ import numpy as np
 
 from optcp.constellation import beside, forwarding, places
 from optcp.constellation.series import apart, steps
-from optcp.constellation.world import LEAST_S, OBSERVED, SENDER, World, node
+from optcp.constellation.world import LEAST_S, OBSERVED, PACKETS, SENDER, World, node
 from optcp.errors import InputError
 
 if TYPE_CHECKING:
@@ -206,10 +206,11 @@ def of_tables(
         at_once=AT_ONCE,
         flows="\n".join(FLOW.format(a=names.of(shell.size + a), b=names.of(shell.size + b)) for a, b in pairs),
         observed=OBSERVED.format(
+            packets=PACKETS if len(pairs) == 1 else "",
             first=", ".join(
                 f'["{names.of(shell.size + a)}", "{names.dish(shell.size + a)}"]'
                 for a in dict.fromkeys(a for a, _ in pairs)
-            )
+            ),
         ),
     )
     delays = _delays(shell, stations, found, span_s, names)

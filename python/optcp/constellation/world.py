@@ -65,11 +65,7 @@ OBSERVED = """\
 name = "tcp"
 kind = "tcp"
 
-[[observe]]                   # the round trips of segments: `optcp trace DIR --kind rtt`
-name = "packets"
-kind = "packets"
-
-[[observe]]
+{packets}[[observe]]
 name = "goodput"
 kind = "goodput"
 interval = "100 ms"
@@ -89,6 +85,14 @@ name = "reordering"
 kind = "reordering"
 """
 """What is observed, in both forms of a world; ``first`` are the ports at which packets wait."""
+
+PACKETS = """\
+[[observe]]                   # the round trips of segments: `optcp trace DIR --kind rtt`
+name = "packets"
+kind = "packets"
+
+"""
+"""Of one flow: those of many are a long list."""
 
 TEMPLATE = """\
 # {start} to {end} over {shell}, one TCP flow, as in Hypatia's experiment (IMC 2020).
@@ -188,7 +192,7 @@ def world(found: Paths, rate_mbps: float = 10.0) -> World:
         rate=f"{rate_mbps:.9g}",
         delay=first_ns,
         sender=SENDER,
-        observed=OBSERVED.format(first=f'["{node(start, "from")}", "sky"]'),
+        observed=OBSERVED.format(packets=PACKETS, first=f'["{node(start, "from")}", "sky"]'),
     )
     return World(text, {"path.csv": "\n".join(["at (ms), direction, link, delay (ns), state", *rows, ""])})
 
