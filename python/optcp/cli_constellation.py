@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import shlex
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("name", metavar="SHELL|FILE", shell_complete=completion.among(completion.shells))
+@click.argument("name", metavar="SHELL|FILE|DIR", shell_complete=completion.among(completion.shells))
 @click.option(
     "--from",
     "start",
@@ -70,39 +71,94 @@ def constellation(
     inclination_deg, altitude_km or revs_a_day, spread_deg, phasing, seam, elevation_deg or gsl_km. With --out a
     scenario is written, and `optcp run DIR/world.toml` runs a TCP flow over it, or with --pairs N of them. FILE holds
     satellites as two-line elements (TLEs), of which --set changes elevation_deg or gsl_km. A file
-    networkx_rtt_A_to_B.txt of Hypatia says itself what the path was, and networkx_path_A_to_B.txt beside it.
+    networkx_rtt_A_to_B.txt of Hypatia says itself what the path was, and networkx_path_A_to_B.txt beside it. DIR is a
+    network of Hypatia with its forwarding states, dynamic_state_*: a path follows next hops, and a PLACE may also be
+    the name or number of a ground station.
     """
-    from optcp.constellation import network, network_of, recorded, series, station, world
+    from optcp.constellation import network
     from optcp.constellation.stations import permutation
     from optcp.files import check_directory
-    from optcp.plots.trace.request import seconds
 
     if out is not None:
         check_directory(out)
-    if Path(name).name.startswith("networkx_"):
-        others = (start, end, length, step, at, isls, count, seed, *settings)
-        if given := [one for one in others if one is not None]:
-            raise click.UsageError(f"{given[0]}: the file says all of places and times; --rate and --out go with one")
-        found = recorded(Path(name))
-        _one(found, None if out is None else (out, world(found, rate)), force)
-        return
-    times = [("--length", length or "200s"), ("--step", step or "100ms"), ("--at", at or "0s")]
-    length_s, step_s, first_s = (seconds(text, option) or 0.0 for option, text in times)
-    chosen = _satellites(name, isls).changed(pairs(settings))
-    said = f"{chosen.name}: {chosen.summary}"
+    asked = _Asked(Path(name), start, end, (length, step, at), isls, settings)
     if count is None and seed is None:
+        found, make = asked.one(rate)
+        _one(found, None if out is None else (out, make()), force)
+        return
+    if count is None or start is not None or end is not None or out is None or not asked.free:
+        raise click.UsageError("--pairs N goes with a shell or TLEs, and with --out; --seed goes with --pairs")
+    chosen = asked.satellites()
+    made = network(chosen, permutation(count, 1 if seed is None else seed), *asked.times(), rate, _tracked)
+    files = _files(out, made, force)
+    console().print(f"{chosen.name}: {chosen.summary}", soft_wrap=True)
+    console().print(f"{count} flows, each from one of {count} cities to another", soft_wrap=True)
+    _write(files, out)
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """Whose satellites, between which places, and when."""
+
+    file: Path
+    start: str | None
+    end: str | None
+    when: tuple[str | None, str | None, str | None]
+    isls: Path | None
+    settings: tuple[str, ...]
+
+    @property
+    def free(self) -> bool:
+        """Whether it is a shell or a file of TLEs, between whose satellites any places have paths."""
+        return not self.file.name.startswith("networkx_") and not self.file.is_dir()
+
+    def one(self, rate: float) -> tuple[Paths, Callable[[], World]]:
+        """The paths between both places, and what makes a scenario of them."""
+        from optcp.constellation import (
+            hypatia_network,
+            network_of,
+            network_of_states,
+            recorded,
+            series,
+            station,
+            world,
+        )
+
+        given = [one for one in (*self.when, self.isls, *self.settings) if one is not None]
+        if self.file.name.startswith("networkx_"):
+            if given := [one for one in (self.start, self.end, *given) if one is not None]:
+                said = "the file says all of places and times; --rate and --out go with one"
+                raise click.UsageError(f"{given[0]}: {said}")
+            read = recorded(self.file)
+            return read, lambda: world(read, rate)
+        start, end = self.start, self.end
         if start is None or end is None:
             raise click.UsageError("--from and --to are needed: two places; or --pairs N")
-        path = series(chosen, station(start), station(end), length_s, step_s, first_s)
-        _one(path, None if out is None else (out, network_of(path, rate)), force, said)
-        return
-    if count is None or start is not None or end is not None or out is None:
-        raise click.UsageError("--pairs N goes with --out, without --from and --to; --seed goes with --pairs")
-    drawn = permutation(count, 1 if seed is None else seed)
-    made: World = network(chosen, drawn, length_s, step_s, first_s, rate, _tracked)
-    console().print(said, soft_wrap=True)
-    console().print(f"{len(drawn)} flows, each from one of {count} cities to another", soft_wrap=True)
-    _write(_files(out, made, force), out)
+        if self.file.is_dir():
+            if given:
+                raise click.UsageError(f"{given[0]}: the directory says all of satellites and times")
+            of_hypatia = hypatia_network(self.file)
+            return of_hypatia.series(start, end), lambda: network_of_states(of_hypatia, start, end, rate)
+        found = series(self.satellites(), station(start), station(end), *self.times())
+        return found, lambda: network_of(found, rate)
+
+    def satellites(self) -> Shell | Tles:
+        """A shell by its name, or those of a file."""
+        from optcp.constellation import shell, tles
+
+        if "." in self.file.name or self.file.exists():
+            return tles(self.file, self.isls).changed(pairs(self.settings))
+        if self.isls is not None:
+            raise click.UsageError("--isls goes with a file of TLEs; a shell has links of its own")
+        return shell(str(self.file)).changed(pairs(self.settings))
+
+    def times(self) -> tuple[float, float, float]:
+        """For how long, how often paths are found anew, and from when on, in s."""
+        from optcp.plots.trace.request import seconds
+
+        options = zip(("--length", "--step", "--at"), self.when, ("200s", "100ms", "0s"), strict=True)
+        length_s, step_s, first_s = (seconds(text or default, option) or 0.0 for option, text, default in options)
+        return length_s, step_s, first_s
 
 
 def _tracked(seconds: NDArray[np.float64]) -> Iterable[float]:
@@ -113,17 +169,17 @@ def _tracked(seconds: NDArray[np.float64]) -> Iterable[float]:
     return track(seconds, "finding paths", console=Console(stderr=True), disable=not sys.stderr.isatty())
 
 
-def _one(found: Paths, made: tuple[Path, World] | None, force: bool, said: str = "") -> None:
+def _one(found: Paths, made: tuple[Path, World] | None, force: bool) -> None:
     """Show how one path changes, and write what was made of it."""
-    from optcp.constellation import beside
+    from optcp.constellation import Series, beside
     from optcp.constellation.recorded import written
 
     files = {}
     if made is not None:
         out, world = made
         files = _files(out, world, force, {beside.ROUND_TRIPS: written(found)})
-    if said:
-        console().print(said, soft_wrap=True)
+    if isinstance(found, Series):
+        console().print(f"{found.shell.name}: {found.shell.summary}", soft_wrap=True)
     _show(found)
     if made is not None:
         _write(files, made[0], lambda: _draw(found, made[0] / "rtt.svg"))
@@ -145,18 +201,6 @@ def _write(files: Mapping[Path, str], out: Path, draw: Callable[[], list[Path]] 
         write_text(file, text)
     click.echo("\n" + "\n".join(map(str, [*files, *draw()])))
     click.echo(f"Next:\n  optcp run {shlex.quote(str(out / 'world.toml'))}")
-
-
-def _satellites(name: str, isls: Path | None) -> Shell | Tles:
-    """A shell by its name, or those of a file."""
-    from optcp.constellation import shell, tles
-
-    file = Path(name)
-    if "." in name or file.exists():
-        return tles(file, isls)
-    if isls is not None:
-        raise click.UsageError("--isls goes with a file of TLEs; a shell has links of its own")
-    return shell(name)
 
 
 def _same(file: Path, text: str) -> bool:

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -37,7 +37,7 @@ RETAINED_S = 5.0
 TOLERANCE_NS = 10.0
 """How far delays may be from those that are interpolated."""
 
-State = tuple[float, "NDArray[np.int64]"]
+State = tuple[float, "NDArray[np.integer[Any]]"]
 """An instant, and the next hop of every node to each station, shape (stations, satellites + stations): satellites by
 number, then stations by their place; :data:`NOWHERE` without a route."""
 
@@ -207,9 +207,9 @@ class _Towards:
         # By node whose entry must be correct: its next hop, and since when.
         self.known: dict[int, tuple[int, float]] = {}
         self.watched = np.zeros(0, dtype=np.int64)
-        self.before = np.zeros(0, dtype=np.int64)
+        self.before: NDArray[np.integer[Any]] = np.zeros(0, dtype=np.int64)
 
-    def step(self, at: float, nexts: NDArray[np.int64]) -> None:
+    def step(self, at: float, nexts: NDArray[np.integer[Any]]) -> None:
         over = [node for node, until in self.left.items() if until <= at]
         if len(self.watched) and not over and np.array_equal(nexts[self.watched], self.before):
             return
@@ -242,7 +242,7 @@ class _Towards:
         for node in self.known:
             self._used(node, at)
 
-    def _way(self, source: int, nexts: NDArray[np.int64]) -> tuple[int, ...]:
+    def _way(self, source: int, nexts: NDArray[np.integer[Any]]) -> tuple[int, ...]:
         """All nodes from a station to the destination; none without a route."""
         way = [self.made.size + source]
         while way[-1] != self.made.size + self.to:

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from optcp.constellation.forwarding import Tables
+    from optcp.constellation.hypatia import HypatiaNetwork
     from optcp.constellation.paths import Constellation
     from optcp.constellation.series import Series
     from optcp.constellation.stations import Station
@@ -174,6 +175,20 @@ def network_of(found: Series, rate_mbps: float = 10.0) -> World:
     return of_tables(found.shell, (found.start, found.end), made, (float(found.seconds[0]), found.end_s), rate_mbps)
 
 
+def network_of_states(found: HypatiaNetwork, start: str, end: str, rate_mbps: float = 10.0) -> World:
+    """Make a scenario of a flow between two ground stations, which follows the forwarding states of Hypatia's files.
+
+    Raises
+    ------
+    InputError
+        If there is no such station, or they are one; if there is no path all the time; if a file has a mistake.
+    """
+    pair = found.station(start) - found.size, found.station(end) - found.size
+    made = forwarding.tables(found.states, [pair], found.size)
+    ends_s = found.states.steps * found.states.step_ms / 1000
+    return of_tables(found, found.stations, made, (0.0, ends_s), rate_mbps)
+
+
 def of_tables(
     shell: Constellation, stations: Sequence[Station], found: Tables, span_s: tuple[float, float], rate_mbps: float
 ) -> World:
@@ -193,6 +208,7 @@ def of_tables(
     isls = [link for link in found.used if link[1] < shell.size]
     nodes = sorted({one for link in found.used for one in link})
     pairs = list(found.paths)
+    of_stations = [one - shell.size for one in nodes if one >= shell.size]
     stop = ends - begins
     text = TEMPLATE.format(
         title=_title(shell, stations, pairs),
@@ -215,7 +231,7 @@ def of_tables(
     )
     delays = _delays(shell, stations, found, span_s, names)
     where = places.places(
-        {name: stations[place] for place, name in enumerate(names.stations)},
+        {names.stations[place]: stations[place] for place in dict.fromkeys([*pairs[0], *of_stations])},
         shell,
         [one for one in nodes if one < shell.size],
         places.times(begins, ends),

@@ -90,9 +90,13 @@ def horizon_km(places: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def ground(
-    latitude_deg: float, longitude_deg: float, seconds: ArrayLike, greenwich_deg: float = GREENWICH_DEG
+    latitude_deg: float,
+    longitude_deg: float,
+    seconds: ArrayLike,
+    greenwich_deg: float = GREENWICH_DEG,
+    height_km: float = 0.0,
 ) -> NDArray[np.float64]:
-    """Return where a place on the ellipsoid is, at height zero.
+    """Return where a place is.
 
     Parameters
     ----------
@@ -102,6 +106,8 @@ def ground(
         When, shape (...).
     greenwich_deg
         Angle of Greenwich at time zero.
+    height_km
+        Over the ellipsoid.
 
     Returns
     -------
@@ -112,8 +118,8 @@ def ground(
     squared = 2 * FLATTENING - FLATTENING**2
     radius = EARTH_KM / math.sqrt(1 - squared * math.sin(latitude) ** 2)
     turned = math.radians(longitude_deg + greenwich_deg) + TURN * np.asarray(seconds, dtype=float)
-    level = radius * math.cos(latitude)
-    height = np.full_like(turned, radius * (1 - squared) * math.sin(latitude))
+    level = (radius + height_km) * math.cos(latitude)
+    height = np.full_like(turned, (radius * (1 - squared) + height_km) * math.sin(latitude))
     return np.stack([level * np.cos(turned), level * np.sin(turned), height], axis=-1)
 
 

@@ -180,12 +180,15 @@ def world(found: Paths, rate_mbps: float = 10.0) -> World:
     if length_s < LEAST_S:
         raise InputError(f"{length_s:g} s: a scenario of {LEAST_S:g} s or more is expected")
     first_ns, rows = _rows(found, rate_mbps)
+    a, b = node(start, "from"), node(end, "to")
+    if len({a, b, "sky"}) < 3:
+        a, b = "from", "to"
     text = TEMPLATE.format(
         start=start,
         end=end,
         shell=found.over,
-        a=node(start, "from"),
-        b=node(end, "to"),
+        a=a,
+        b=b,
         satellite=f"{_transmission_ns(SEGMENT_BYTES, rate_mbps) / 1e6:.4g} ms",
         ack=f"{_transmission_ns(ACK_BYTES, rate_mbps) / 1e6:.4g} ms",
         stop=f"{length_s:.9g}",
