@@ -26,7 +26,7 @@ import numpy as np
 
 from optcp.constellation import beside, forwarding, places
 from optcp.constellation.series import apart, steps
-from optcp.constellation.world import LEAST_S, OBSERVED, PACKETS, SENDER, World, node
+from optcp.constellation.world import LEAST_S, OBSERVED, OF_ONE, SENDER, World, node
 from optcp.errors import InputError
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ queue = "$queue"
 
 FLOW = """\
 [[flows]]
-group = "long"
+group = "{group}"
 from = "{a}"
 to = "{b}"
 tcp = "long"
@@ -209,6 +209,11 @@ def of_tables(
     nodes = sorted({one for link in found.used for one in link})
     pairs = list(found.paths)
     of_stations = [one - shell.size for one in nodes if one >= shell.size]
+    # One flow has the name of its kind, of many each has those of its ends.
+    many = len(pairs) > 1
+    ends_of = [tuple(names.of(shell.size + one) for one in pair) for pair in pairs]
+    flows = [(f"{a}-{b}" if many else "long", a, b) for a, b in ends_of]
+    senders = dict.fromkeys(a for a, _ in ends_of)
     stop = ends - begins
     text = TEMPLATE.format(
         title=_title(shell, stations, pairs),
@@ -220,14 +225,8 @@ def of_tables(
         ground=_chains((names.dish(a), names.dish(b)) for a, b in of_ground),
         isls=ISLS.format(isls=_chains((names.of(a), names.of(b)) for a, b in isls)) if isls else "",
         at_once=AT_ONCE,
-        flows="\n".join(FLOW.format(a=names.of(shell.size + a), b=names.of(shell.size + b)) for a, b in pairs),
-        observed=OBSERVED.format(
-            packets=PACKETS if len(pairs) == 1 else "",
-            first=", ".join(
-                f'["{names.of(shell.size + a)}", "{names.dish(shell.size + a)}"]'
-                for a in dict.fromkeys(a for a, _ in pairs)
-            ),
-        ),
+        flows="\n".join(FLOW.format(group=group, a=a, b=b) for group, a, b in flows),
+        observed=OBSERVED.format(first=", ".join(f'["{a}", "{a}.dish"]' for a in senders)) + ("" if many else OF_ONE),
     )
     delays = _delays(shell, stations, found, span_s, names)
     where = places.places(

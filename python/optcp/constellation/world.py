@@ -62,10 +62,6 @@ min_rto = "1 s"
 
 OBSERVED = """\
 [[observe]]
-name = "tcp"
-kind = "tcp"
-
-{packets}[[observe]]
 name = "goodput"
 kind = "goodput"
 interval = "100 ms"
@@ -79,20 +75,24 @@ interval = "100 ms"
 [[observe]]
 name = "drops"
 kind = "drops"
+"""
+"""What is observed of any number of flows; ``first`` are the ports at which packets wait."""
+
+OF_ONE = """\
+
+[[observe]]
+name = "tcp"
+kind = "tcp"
+
+[[observe]]                   # the round trips of segments: `optcp trace DIR --kind rtt`
+name = "packets"
+kind = "packets"
 
 [[observe]]
 name = "reordering"
 kind = "reordering"
 """
-"""What is observed, in both forms of a world; ``first`` are the ports at which packets wait."""
-
-PACKETS = """\
-[[observe]]                   # the round trips of segments: `optcp trace DIR --kind rtt`
-name = "packets"
-kind = "packets"
-
-"""
-"""Of one flow: those of many are a long list."""
+"""What is observed of one flow besides: of many it would be long lists."""
 
 TEMPLATE = """\
 # {start} to {end} over {shell}, one TCP flow, as in Hypatia's experiment (IMC 2020).
@@ -195,7 +195,7 @@ def world(found: Paths, rate_mbps: float = 10.0) -> World:
         rate=f"{rate_mbps:.9g}",
         delay=first_ns,
         sender=SENDER,
-        observed=OBSERVED.format(packets=PACKETS, first=f'["{node(start, "from")}", "sky"]'),
+        observed=OBSERVED.format(first=f'["{node(start, "from")}", "sky"]') + OF_ONE,
     )
     return World(text, {"path.csv": "\n".join(["at (ms), direction, link, delay (ns), state", *rows, ""])})
 
