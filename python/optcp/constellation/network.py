@@ -26,7 +26,7 @@ import numpy as np
 
 from optcp.constellation import beside, forwarding, places
 from optcp.constellation.series import apart, steps
-from optcp.constellation.world import LEAST_S, OBSERVED, OF_ONE, SENDER, World, node
+from optcp.constellation.world import HEAD, LEAST_S, OBSERVED, OF_ONE, World, node
 from optcp.errors import InputError
 
 if TYPE_CHECKING:
@@ -49,15 +49,7 @@ TEMPLATE = """\
 # S17 is satellite 17, X.dish the transmitter of X to the links between satellites and ground, where its packets wait.
 # delays.csv has the propagation delays, forwarding.csv where nodes send packets.
 # Change first: congestion (`optcp list congestion`), queue.
-title = "{title}"
-stop = "{stop} s"
-
-[parameters]
-congestion = "reno"           # with recovery "sack": what ns-3 calls NewReno; vegas is the other one of Hypatia
-queue = "101 packets"         # 100 wait, and the one that is sent counts here
-rate = "{rate} Mbps"
-
-{sender}
+{head}
 [[nodes]]
 names = [{nodes}]
 
@@ -214,12 +206,10 @@ def of_tables(
     ends_of = [tuple(names.of(shell.size + one) for one in pair) for pair in pairs]
     flows = [(f"{a}-{b}" if many else "long", a, b) for a, b in ends_of]
     senders = dict.fromkeys(a for a, _ in ends_of)
-    stop = ends - begins
+    title = _title(shell, stations, pairs)
     text = TEMPLATE.format(
-        title=_title(shell, stations, pairs),
-        stop=f"{stop:.9g}",
-        rate=f"{rate_mbps:.9g}",
-        sender=SENDER,
+        title=title,
+        head=HEAD.format(title=title, stop=f"{ends - begins:.9g}", rate=f"{rate_mbps:.9g}"),
         nodes=_listed([*(names.of(one) for one in nodes), *(names.dish(one) for one in dishes)]),
         dishes=_chains((names.of(one), names.dish(one)) for one in dishes),
         ground=_chains((names.dish(a), names.dish(b)) for a, b in of_ground),

@@ -43,7 +43,15 @@ LEAST_S = 0.1
 MOST_ROWS = 2_000_000
 """Of a trace."""
 
-SENDER = """\
+HEAD = """\
+title = "{title}"
+stop = "{stop} s"
+
+[parameters]
+congestion = "reno"           # with recovery "sack": what ns-3 calls NewReno; vegas is the other one of Hypatia
+queue = "101 packets"         # 100 wait, and the one that is sent counts here
+rate = "{rate} Mbps"
+
 [tcp.long]                    # ns-3's TCP as basic-sim sets it
 profile = "rfc"
 congestion = "$congestion"
@@ -58,7 +66,7 @@ ack = "delayed"
 ack_delay = "200 ms"
 min_rto = "1 s"
 """
-"""How flows send, in both forms of a world."""
+"""How both forms of a world begin, and how flows send."""
 
 OBSERVED = """\
 [[observe]]
@@ -102,15 +110,7 @@ TEMPLATE = """\
 # path.csv: the propagation delay of the path, and {satellite} for each satellite but the first, which is what
 # its link takes to transmit a segment (an ACK: {ack}). It was written for this rate and these sizes.
 # Change first: congestion (`optcp list congestion`), queue.
-title = "{start} to {end} over {shell}"
-stop = "{stop} s"
-
-[parameters]
-congestion = "reno"           # with recovery "sack": what ns-3 calls NewReno; vegas is the other one of Hypatia
-queue = "101 packets"         # 100 wait, and the one that is sent counts here
-rate = "{rate} Mbps"
-
-{sender}
+{head}
 [[nodes]]
 names = ["{a}", "sky", "{b}"]
 
@@ -191,11 +191,10 @@ def world(found: Paths, rate_mbps: float = 10.0) -> World:
         b=b,
         satellite=f"{_transmission_ns(SEGMENT_BYTES, rate_mbps) / 1e6:.4g} ms",
         ack=f"{_transmission_ns(ACK_BYTES, rate_mbps) / 1e6:.4g} ms",
-        stop=f"{length_s:.9g}",
         rate=f"{rate_mbps:.9g}",
         delay=first_ns,
-        sender=SENDER,
-        observed=OBSERVED.format(first=f'["{node(start, "from")}", "sky"]') + OF_ONE,
+        head=HEAD.format(title=f"{start} to {end} over {found.over}", stop=f"{length_s:.9g}", rate=f"{rate_mbps:.9g}"),
+        observed=OBSERVED.format(first=f'["{a}", "sky"]') + OF_ONE,
     )
     return World(text, {"path.csv": "\n".join(["at (ms), direction, link, delay (ns), state", *rows, ""])})
 
