@@ -28,6 +28,7 @@ PYTHON = (
     "matrix",
     "mahimahi",
     "paths",
+    "places",
     "tles",
     "network",
     "results",

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from optcp import ScenarioError, stored, topologies
-from optcp.constellation import network, recorded, tles
+from optcp.constellation import beside, hypatia_network, recorded, tles
 from optcp.errors import InputError, RunFailed
 from optcp.evidence.base import Result as Evidence
 from optcp.papers.kept import LongRun
@@ -140,6 +140,20 @@ def satellites(data):
     return None
 
 
+def places(data):
+    """What lies beside a world of satellites, with a line `--` between both files."""
+    positions, _, round_trips = data.partition(b"--\n")
+    for name, content in ((beside.PLACES, positions), (beside.ROUND_TRIPS, round_trips)):
+        folder = written(f"beside/{name}", content).parent
+    try:
+        found = beside.beside(folder)
+    except InputError as error:
+        return named(folder, error)  # of either file
+    assert all(np.isfinite(one.at(now)).all() for one in found.places.values() for now in (0.0, 7.5, 1e9))
+    assert [one.end_s for one in found.paths.stretches()] == sorted(one.end_s for one in found.paths.stretches())
+    return None
+
+
 def summed(elements):
     """TLEs with the checksums that fit."""
     lines = elements.splitlines()
@@ -161,7 +175,7 @@ def of_hypatia(data):
     for name, content in zip(names, files, strict=False):
         path = written(f"network/{name}", summed(content) if name == "tles.txt" else content)
     try:
-        found = network(path.parents[1])
+        found = hypatia_network(path.parents[1])
         states = [next_hop for _, next_hop in found.states]
         ends = [str(found.size + at) for at in (0, 1)]
         paths = found.series(*ends)
@@ -265,6 +279,7 @@ TARGETS = {
     "mahimahi": mahimahi,
     "paths": paths,
     "tles": satellites,
+    "places": places,
     "network": of_hypatia,
     "results": results,
     "kept": kept,

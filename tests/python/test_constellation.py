@@ -189,7 +189,7 @@ def test_an_outage_is_down_in_the_trace_and_the_world_reads_it(tmp_path, monkeyp
     [(start_s, end_s)] = found.outages()
     assert (start_s, end_s) == pytest.approx((155, 166), abs=1)
     made = world(found)
-    rows = [line.split(", ") for line in made.trace.splitlines()]
+    rows = [line.split(", ") for line in made.files["path.csv"].splitlines()]
     assert rows[0] == ["at (ms)", "direction", "link", "delay (ns)", "state"]
     assert [(float(row[0]), row[4]) for row in rows[1:] if len(row) == 5] == [
         (1000 * (start_s - 150), "down"),
@@ -203,7 +203,7 @@ def test_an_outage_is_down_in_the_trace_and_the_world_reads_it(tmp_path, monkeyp
     assert int(rows[1][3].rstrip(",")) == pytest.approx(flight_ns + 7 * 1_147_200, abs=1)
     assert int(rows[2][3].rstrip(",")) == pytest.approx(flight_ns + 7 * 43_200, abs=1)
     (tmp_path / "world.toml").write_text(made.toml)
-    (tmp_path / "path.csv").write_text(made.trace)
+    (tmp_path / "path.csv").write_text(made.files["path.csv"])
     loaded = _core.Scenario.load(str(tmp_path / "world.toml"), [])
     assert loaded.summary()["stop_s"] == 20
 
@@ -335,7 +335,7 @@ def test_the_command_shows_changes_and_writes_a_world_that_runs(optcp, tmp_path)
     assert re.search(r"^ *1\.\d s +shorter +25\.3\d+ ms +28\.\d+ ms +218 217 *$", out, re.MULTILINE)
     assert "  optcp run leo/world.toml" in out
     names = {path.name for path in (tmp_path / "leo").iterdir()}
-    assert names == {"world.toml", "path.csv", "rtt.csv", "rtt.svg"}
+    assert names == {"world.toml", "forwarding.csv", "delays.csv", "rtt.csv", "places.csv", "rtt.svg"}
     lines = (tmp_path / "leo" / "rtt.csv").read_text().splitlines()
     assert (lines[0], len(lines)) == ("at (s),rtt (ms),satellites", 21)
     before = {path: path.read_bytes() for path in (tmp_path / "leo").iterdir()}
@@ -357,10 +357,8 @@ def test_the_command_shows_changes_and_writes_a_world_that_runs(optcp, tmp_path)
 def test_a_segment_takes_the_path_and_a_transmission_a_link(tmp_path):
     found = series(KUIPER, station("Manila"), station("Dalian"), 1)
     made = world(found)
-    (tmp_path / "world.toml").write_text(
-        made.toml + '\n[[observe]]\nname = "packets"\nkind = "packets"\nuntil = "60 ms"\n'
-    )
-    (tmp_path / "path.csv").write_text(made.trace)
+    (tmp_path / "world.toml").write_text(made.toml)
+    (tmp_path / "path.csv").write_text(made.files["path.csv"])
     packets = load(str(tmp_path / "world.toml")).run(seed=1)["packets"]
     of = {
         (event, seq): at

@@ -8,7 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from optcp.constellation import Station, network, shell, world
+from optcp import load
+from optcp.constellation import Station, hypatia_network, network_of_states, shell, world
 from satellites import kuiper
 
 pytest.importorskip("sgp4", reason="sgp4 is not installed: pip install 'optcp[tle]'")
@@ -41,7 +42,7 @@ def made(tmp_path):
 
 
 def test_states_are_next_hops_by_station_and_node(made):
-    small = network(made())
+    small = hypatia_network(made())
     states = [(at_s, next_hop.tolist()) for at_s, next_hop in small.states]
     first = [[4, 0, 4, -1, -1, 2], [1, 5, 5, -1, 0, -1]]
     later = [[4, 0, 4, -1, -1, 2], [1, -1, 5, -1, 0, -1]]
@@ -53,7 +54,7 @@ def test_states_are_next_hops_by_station_and_node(made):
 
 
 def test_a_path_follows_next_hops_and_is_as_long_as_they_are(made):
-    small = network(made())
+    small = hypatia_network(made())
     found = small.series("Manila", "5")
     assert (found.paths, found.names, found.end_s) == ([(0, 1), ()], ("Manila", "Grid-1"), 2)
     assert small.series("Grid-1", "14.6042,120.9822").paths == [(2,), (2,)]
@@ -65,6 +66,25 @@ def test_a_path_follows_next_hops_and_is_as_long_as_they_are(made):
     assert [one.change for one in found.stretches()] == ["first", "outage"]
 
 
+def test_a_scenario_has_the_next_hops_of_the_files(made, tmp_path):
+    """Both ways, the one back over satellite 2; from 1 s on satellite 1 has no route."""
+    small = hypatia_network(made())
+    world = network_of_states(small, "Manila", "5")
+    rows = [tuple(part.strip() for part in line.split(",")) for line in world.files["forwarding.csv"].splitlines()[1:]]
+    assert set(rows) == {
+        ("0", "Manila", "Grid", "Manila.dish > S0.dish > S0"),
+        ("0", "S0", "Grid", "S1"),
+        ("0", "S1", "Grid", "S1.dish > Grid.dish > Grid"),
+        ("1000", "S1", "Grid", "none"),
+        ("0", "Grid", "Manila", "Grid.dish > S2.dish > S2"),
+        ("0", "S2", "Manila", "S2.dish > Manila.dish > Manila"),
+    }
+    (tmp_path / "world.toml").write_text(world.toml)
+    for name, text in world.files.items():
+        (tmp_path / name).write_text(text)
+    assert load(str(tmp_path / "world.toml")).run(seed=1).drops["no-route"] > 0
+
+
 def test_a_station_may_relay(made):
     rows = SMALL["dynamic_state_1000ms_for_2s/fstate_0.txt"]
     three = {
@@ -73,7 +93,7 @@ def test_a_station_may_relay(made):
         + "".join(f"{node},6,{onward},0,0\n" for node, onward in enumerate((5, 5, 6, 6, 0, 2)))
         + "6,4,-1,0,0\n6,5,-1,0,0\n",
     }
-    assert network(made(three)).series("Manila", "Third").paths[0] == (0, 5, 2)
+    assert hypatia_network(made(three)).series("Manila", "Third").paths[0] == (0, 5, 2)
 
 
 def test_paths_are_those_of_hypatia(made):
@@ -89,7 +109,7 @@ def test_paths_are_those_of_hypatia(made):
     places = "0,Manila,14.6042,120.9822,0.0\n1,Sankt-Peterburg,59.929858,30.326228,0.0\n"
     links = "".join(f"{a} {b}\n" for a, b in shell("kuiper-630").isls.tolist())
     folder = made({**files, "tles.txt": kuiper(), "isls.txt": links, "ground_stations.txt": places})
-    found = network(folder).series("Manila", "St. Petersburg")
+    found = hypatia_network(folder).series("Manila", "St. Petersburg")
     assert [" ".join(map(str, path)) for path in found.paths] == [row["satellites"] for row in rows]
     off_ns = 1e6 * found.rtt_ms - [int(row["rtt_ns"]) for row in rows]
     assert np.isnan(off_ns).sum() == sum(row["rtt_ns"] == "0" for row in rows) == 5
@@ -109,7 +129,7 @@ def test_the_command_makes_a_world_of_a_directory(optcp, made):
 
 def test_stations_that_are_alike_in_letters_make_a_world(made):
     alike = {"ground_stations.txt": SMALL["ground_stations.txt"].replace("Manila", "Grid-0")}
-    text = world(network(made(alike)).series("Grid-0", "Grid-1")).toml
+    text = world(hypatia_network(made(alike)).series("Grid-0", "Grid-1")).toml
     assert 'names = ["from", "sky", "to"]' in text
     assert 'title = "Grid-0 to Grid-1 over net"' in text
 

@@ -5,7 +5,7 @@
 
 mod planned;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use optcp_units::{Codepoint, Duration, Time};
 use serde_json::{Map, Value, json};
@@ -16,8 +16,8 @@ use optcp_traffic::{FractalRenewal, PacketSize, ProcessKind, SizesKind, Volume};
 
 use crate::plan::{
     BundlePlan, BurstsPlan, Carries, DetectionPlan, DirectedLink, DrawnPlan, FailurePlan, FlowPlan,
-    LinkPlan, Loses, LossPlan, ObservePlan, Plan, PortPlan, ProcessPlan, ProtectionPlan,
-    QueueLimit, RoutingPlan, Shape, Spread, TrafficPlan,
+    ForwardingPlan, LinkPlan, Loses, LossPlan, ObservePlan, Plan, PortPlan, ProcessPlan,
+    ProtectionPlan, QueueLimit, RoutingPlan, Shape, Spread, TrafficPlan,
 };
 use crate::schema::{CodepointKind, FailedPackets, resolved_tcp};
 
@@ -44,10 +44,6 @@ pub(crate) fn json(plan: &Plan) -> String {
     if !plan.bundles.is_empty() {
         resolved["bundles"] = plan.bundles.iter().map(|one| bundle(plan, one)).collect();
     }
-    if !plan.schedules.is_empty() {
-        let schedules = plan.schedules.iter().map(|one| planned::schedule(plan, one));
-        resolved["schedules"] = schedules.collect();
-    }
     if plan.end_with_flows {
         resolved["end_with_flows"] = json!(true);
     }
@@ -64,11 +60,23 @@ pub(crate) fn json(plan: &Plan) -> String {
     if let Some(entry) = &plan.routing {
         resolved["routing"] = routing(plan, entry);
     }
+    if let Some(written) = &plan.forwarding {
+        resolved["forwarding"] = forwarding(plan, written);
+    }
     if !plan.traffic.is_empty() {
         let entries = plan.traffic.iter().map(|entry| traffic(plan, entry));
         resolved["traffic"] = entries.collect();
     }
-    resolved.to_string()
+    let Value::Object(resolved) = resolved else { unreachable!("it is a table") };
+    let mut texts: BTreeMap<String, String> =
+        resolved.into_iter().map(|(key, value)| (key, value.to_string())).collect();
+    // Step by step: as values, those of hundreds of thousands of changes take hundreds of megabytes.
+    if !plan.schedules.is_empty() {
+        let schedules = plan.schedules.iter().map(|one| planned::schedule(plan, one));
+        texts.insert("schedules".to_owned(), planned::list(schedules));
+    }
+    let entries = texts.into_iter().map(|(key, text)| format!("{}:{text}", json!(key)));
+    format!("{{{}}}", entries.collect::<Vec<_>>().join(","))
 }
 
 /// The traffic of a group, if it is one of sources of datagrams.
@@ -195,6 +203,18 @@ fn passed_bundles(plan: &Plan, flow: &FlowPlan) -> Value {
         })
     };
     flow.bundles.iter().map(one).collect()
+}
+
+/// By node and destination: from when on packets go where.
+fn forwarding(plan: &Plan, written: &ForwardingPlan) -> Value {
+    let mut tables: BTreeMap<[usize; 2], Vec<Value>> = BTreeMap::new();
+    for step in &written.entries {
+        let at_ps = step.at.as_ps();
+        let hops = written.hops(step.way);
+        tables.entry([step.node, step.to]).or_default().push(json!([at_ps, ports(plan, hops)]));
+    }
+    let table = |([node, to], next): ([usize; 2], Vec<Value>)| json!({ "node": plan.nodes[node], "to": plan.nodes[to], "next": next });
+    tables.into_iter().map(table).collect()
 }
 
 fn routing(plan: &Plan, entry: &RoutingPlan) -> Value {

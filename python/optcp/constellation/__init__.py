@@ -1,8 +1,9 @@
 """Satellites that move: shells of a Walker constellation, paths over them, and worlds out of their delays.
 
-What there is: :func:`shell` and :class:`Shell`, :func:`tles` and :class:`Tles`, :func:`network` and :class:`Network` of
-Hypatia's files, :func:`station` and :class:`Station`, :class:`Snapshot` of an instant, :func:`series` of paths, and
-:func:`world`, which makes a scenario of one.
+What there is: :func:`shell` and :class:`Shell`, :func:`tles` and :class:`Tles`, :func:`hypatia_network` and
+:class:`HypatiaNetwork` of its files, :func:`station` and :class:`Station`, :class:`Snapshot` of an instant,
+:func:`series` of paths, :func:`network`, which makes a scenario of all satellites that some flows meet, and
+:func:`world`, which makes one of a path of which the round trip alone is known.
 
 Examples
 --------
@@ -14,7 +15,8 @@ Examples
 
 from __future__ import annotations
 
-from optcp.constellation.hypatia import Network, States, network
+from optcp.constellation.hypatia import HypatiaNetwork, States, hypatia_network
+from optcp.constellation.network import network, network_of, network_of_states
 from optcp.constellation.paths import Constellation, Seen, Snapshot, length_km
 from optcp.constellation.recorded import Recorded, recorded
 from optcp.constellation.series import Paths, Series, Stretch, series
@@ -26,7 +28,7 @@ from optcp.constellation.world import World, world
 __all__ = [
     "SHELLS",
     "Constellation",
-    "Network",
+    "HypatiaNetwork",
     "Paths",
     "Recorded",
     "Seen",
@@ -39,8 +41,11 @@ __all__ = [
     "Tles",
     "World",
     "cities",
+    "hypatia_network",
     "length_km",
     "network",
+    "network_of",
+    "network_of_states",
     "recorded",
     "revs_a_day",
     "series",

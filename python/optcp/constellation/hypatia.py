@@ -108,7 +108,7 @@ class States:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Network(Tles):
+class HypatiaNetwork(Tles):
     """Satellites, ground stations, and how packets go between them.
 
     Attributes
@@ -188,7 +188,7 @@ class Network(Tles):
         return tuple(nodes[:-1]) if nodes[-1] == last else ()
 
 
-def network(directory: Path) -> Network:
+def hypatia_network(directory: Path) -> HypatiaNetwork:
     """Read a network of satellites as Hypatia's satgenpy writes it.
 
     Parameters
@@ -216,7 +216,7 @@ def network(directory: Path) -> Network:
     states = States(folder, step_ms, steps, read.size, len(places), links)
     name = re.sub(r"[^\w.+-]", "-", root.resolve().name)
     gsl_km = _reach(root / "description.txt")
-    return Network(name, read.records, read.isls, gsl_km, 0.0, stations=places, states=states)
+    return HypatiaNetwork(name, read.records, read.isls, gsl_km, 0.0, stations=places, states=states)
 
 
 def _states(directory: Path) -> tuple[Path, int, int]:

@@ -193,6 +193,30 @@ class Series:
             at += steps
 
 
+def apart(start: Station, end: Station) -> None:
+    """Refuse a path from a station to itself."""
+    if (start.latitude_deg, start.longitude_deg) == (end.latitude_deg, end.longitude_deg):
+        raise InputError(f"{start.name} is both ends of the path; expected two places")
+
+
+def steps(length_s: float, step_s: float, first_s: float) -> NDArray[np.float64]:
+    """Return the instants at which paths are found anew, from ``first_s`` on.
+
+    Raises
+    ------
+    InputError
+        If the steps are too short or too many, or the times impossible.
+    """
+    if not (step_s >= LEAST_STEP_S and length_s >= step_s):
+        raise InputError(f"expected a step of {1000 * LEAST_STEP_S:g} ms or more, and a length of a step or more")
+    if not 0 <= first_s <= LATEST_S:
+        raise InputError(f"expected a beginning from 0 to {LATEST_S:g} s after time zero")
+    count = round(length_s / step_s)
+    if count > MOST_STEPS:
+        raise InputError(f"{length_s:g} s in steps of {step_s:g} s are {count} steps; at most are {MOST_STEPS}")
+    return np.round(first_s + step_s * np.arange(count), 9)
+
+
 def series(
     shell: Constellation, start: Station, end: Station, length_s: float, step_s: float = 0.1, first_s: float = 0.0
 ) -> Series:
@@ -223,14 +247,6 @@ def series(
     >>> [(one.start_s, one.change, len(one.satellites)) for one in found.stretches()]
     [(0.0, 'first', 3), (19.9, 'shorter', 2), (28.0, 'longer', 4)]
     """
-    if (start.latitude_deg, start.longitude_deg) == (end.latitude_deg, end.longitude_deg):
-        raise InputError(f"{start.name} is both ends of the path; expected two places")
-    if not (step_s >= LEAST_STEP_S and length_s >= step_s):
-        raise InputError(f"expected a step of {1000 * LEAST_STEP_S:g} ms or more, and a length of a step or more")
-    if not 0 <= first_s <= LATEST_S:
-        raise InputError(f"expected a beginning from 0 to {LATEST_S:g} s after time zero")
-    steps = round(length_s / step_s)
-    if steps > MOST_STEPS:
-        raise InputError(f"{length_s:g} s in steps of {step_s:g} s are {steps} steps; at most are {MOST_STEPS}")
-    seconds = np.round(first_s + step_s * np.arange(steps), 9)
+    apart(start, end)
+    seconds = steps(length_s, step_s, first_s)
     return Series(shell, start, end, seconds, step_s, [Snapshot(shell, float(at)).path(start, end) for at in seconds])

@@ -15,11 +15,12 @@ from dataclasses import dataclass
 from importlib import resources
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from optcp.constellation import orbits
 from optcp.errors import InputError, nearest
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import ArrayLike, NDArray
 
 
@@ -74,6 +75,24 @@ def cities() -> dict[str, Station]:
             name, latitude, longitude = line.split(",")
             found[name] = Station(name, float(latitude), float(longitude))
     return found
+
+
+def permutation(count: int, seed: int) -> list[tuple[Station, Station]]:
+    """Draw pairs of cities: each of the first ``count`` sends to one of them, and each receives from one.
+
+    Raises
+    ------
+    InputError
+        If there are not so many cities, or fewer than two are asked for.
+    """
+    known = list(cities().values())
+    if not 2 <= count <= len(known):
+        raise InputError(f"{count} cities: expected from 2 to {len(known)}")
+    draw = np.random.default_rng(seed)
+    order = draw.permutation(count)
+    while (order == np.arange(count)).any():
+        order = draw.permutation(count)
+    return [(known[place], known[to]) for place, to in enumerate(order)]
 
 
 def _plain(name: str) -> str:

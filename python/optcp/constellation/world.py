@@ -43,15 +43,8 @@ LEAST_S = 0.1
 MOST_ROWS = 2_000_000
 """Of a trace."""
 
-TEMPLATE = """\
-# {start} to {end} over {shell}, one TCP flow, as in Hypatia's experiment (IMC 2020).
-#
-#   {a} ==== sky ---- {b}     ==== {rate} Mb/s and the queue that fills; ---- the path, whose delay path.csv has
-#
-# path.csv: the propagation delay of the path, and {satellite} for each satellite but the first, which is what
-# its link takes to transmit a segment (an ACK: {ack}). It was written for this rate and these sizes.
-# Change first: congestion (`optcp list congestion`), queue.
-title = "{start} to {end} over {shell}"
+HEAD = """\
+title = "{title}"
 stop = "{stop} s"
 
 [parameters]
@@ -72,7 +65,52 @@ initial_window = "10 segments"
 ack = "delayed"
 ack_delay = "200 ms"
 min_rto = "1 s"
+"""
+"""How both forms of a world begin, and how flows send."""
 
+OBSERVED = """\
+[[observe]]
+name = "goodput"
+kind = "goodput"
+interval = "100 ms"
+
+[[observe]]
+name = "queue"
+kind = "queue"
+links = [{first}]
+interval = "100 ms"
+
+[[observe]]
+name = "drops"
+kind = "drops"
+"""
+"""What is observed of any number of flows; ``first`` are the ports at which packets wait."""
+
+OF_ONE = """\
+
+[[observe]]
+name = "tcp"
+kind = "tcp"
+
+[[observe]]                   # the round trips of segments: `optcp trace DIR --kind rtt`
+name = "packets"
+kind = "packets"
+
+[[observe]]
+name = "reordering"
+kind = "reordering"
+"""
+"""What is observed of one flow besides: of many it would be long lists."""
+
+TEMPLATE = """\
+# {start} to {end} over {shell}, one TCP flow, as in Hypatia's experiment (IMC 2020).
+#
+#   {a} ==== sky ---- {b}     ==== {rate} Mb/s and the queue that fills; ---- the path, whose delay path.csv has
+#
+# path.csv: the propagation delay of the path, and {satellite} for each satellite but the first, which is what
+# its link takes to transmit a segment (an ACK: {ack}). It was written for this rate and these sizes.
+# Change first: congestion (`optcp list congestion`), queue.
+{head}
 [[nodes]]
 names = ["{a}", "sky", "{b}"]
 
@@ -99,45 +137,23 @@ group = "long"
 path = ["{a}", "sky", "{b}"]
 tcp = "long"
 
-[[observe]]
-name = "tcp"
-kind = "tcp"
-
-[[observe]]
-name = "goodput"
-kind = "goodput"
-interval = "100 ms"
-
-[[observe]]
-name = "queue"
-kind = "queue"
-links = [["{a}", "sky"]]
-interval = "100 ms"
-
-[[observe]]
-name = "drops"
-kind = "drops"
-
-[[observe]]
-name = "reordering"
-kind = "reordering"
-"""
+{observed}"""
 
 
 @dataclass(frozen=True)
 class World:
-    """A scenario and the trace that it reads.
+    """A scenario and the files that it reads.
 
     Attributes
     ----------
     toml
         The scenario.
-    trace
-        The file ``path.csv`` beside it.
+    files
+        By name, the text of each file beside it.
     """
 
     toml: str
-    trace: str
+    files: dict[str, str]
 
 
 def world(found: Paths, rate_mbps: float = 10.0) -> World:
@@ -175,11 +191,12 @@ def world(found: Paths, rate_mbps: float = 10.0) -> World:
         b=b,
         satellite=f"{_transmission_ns(SEGMENT_BYTES, rate_mbps) / 1e6:.4g} ms",
         ack=f"{_transmission_ns(ACK_BYTES, rate_mbps) / 1e6:.4g} ms",
-        stop=f"{length_s:.9g}",
         rate=f"{rate_mbps:.9g}",
         delay=first_ns,
+        head=HEAD.format(title=f"{start} to {end} over {found.over}", stop=f"{length_s:.9g}", rate=f"{rate_mbps:.9g}"),
+        observed=OBSERVED.format(first=f'["{a}", "sky"]') + OF_ONE,
     )
-    return World(text, "\n".join(["at (ms), direction, link, delay (ns), state", *rows, ""]))
+    return World(text, {"path.csv": "\n".join(["at (ms), direction, link, delay (ns), state", *rows, ""])})
 
 
 def _rows(found: Paths, rate_mbps: float) -> tuple[int, list[str]]:

@@ -39,10 +39,11 @@ impl Reader<'_, '_> {
         library: &Library,
     ) -> Option<Vec<SchedulePlan>> {
         let i = self.i;
-        if entry.period.is_some() || !entry.changes.is_empty() || entry.generator.is_some() {
+        let other = entry.period.is_some() || entry.delays.is_some() || entry.generator.is_some();
+        if other || !entry.changes.is_empty() {
             self.problems
                 .at(place!["schedules", i], "a trace of mahimahi says itself what changes")
-                .label("goes without `period`, `changes` and `generator`");
+                .label("goes without `period`, `delays`, `changes` and `generator`");
         }
         let (Some(file), Some(link)) = (&entry.file, &entry.link) else {
             self.problems

@@ -21,8 +21,21 @@ fn served(voq: &VoqPlan, way: Option<u8>) -> &str {
     way.map_or("none", |way| &voq.ways[usize::from(way)].name)
 }
 
-/// A table of changes.
-pub(super) fn schedule(plan: &Plan, schedule: &SchedulePlan) -> Value {
+/// A list of texts.
+pub(super) fn list(texts: impl Iterator<Item = String>) -> String {
+    let mut found = "[".to_owned();
+    for text in texts {
+        if found.len() > 1 {
+            found.push(',');
+        }
+        found.push_str(&text);
+    }
+    found.push(']');
+    found
+}
+
+/// The text of a table of changes.
+pub(super) fn schedule(plan: &Plan, schedule: &SchedulePlan) -> String {
     let change = |&(hop, change): &(DirectedLink, ChangePlan)| {
         let mut value = json!({ "port": plan.port_name(hop) });
         match (change, &plan.links[hop.0].voq) {
@@ -30,6 +43,11 @@ pub(super) fn schedule(plan: &Plan, schedule: &SchedulePlan) -> Value {
             (ChangePlan::Serve(_), None) => unreachable!("only such queues are served"),
             (ChangePlan::Rate(rate), _) => value["rate_bps"] = json!(rate.bps()),
             (ChangePlan::Delay(delay), _) => value["delay_ps"] = json!(delay.as_ps()),
+            (ChangePlan::Drift(drift), _) => {
+                value["delay_ps"] = json!(drift.from.as_ps());
+                value["to_ps"] = json!(drift.to.as_ps());
+                value["over_ps"] = json!(drift.over.as_ps());
+            }
             (ChangePlan::Limit(limit), _) => {
                 let (key, limit) = queue_limit(limit);
                 value[key] = limit;
@@ -47,11 +65,9 @@ pub(super) fn schedule(plan: &Plan, schedule: &SchedulePlan) -> Value {
     };
     let step = |step: &StepPlan| {
         let changes = step.changes.iter().map(change).collect::<Vec<_>>();
-        json!({ "after_ps": step.after.as_ps(), "changes": changes })
+        json!({ "after_ps": step.after.as_ps(), "changes": changes }).to_string()
     };
-    json!({
-        "start_ps": schedule.start.as_ps(),
-        "period_ps": schedule.period.map(Duration::as_ps),
-        "steps": schedule.steps.iter().map(step).collect::<Vec<_>>(),
-    })
+    let period = json!(schedule.period.map(Duration::as_ps));
+    let (start, steps) = (schedule.start.as_ps(), list(schedule.steps.iter().map(step)));
+    format!("{{\"period_ps\":{period},\"start_ps\":{start},\"steps\":{steps}}}")
 }

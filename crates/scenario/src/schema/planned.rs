@@ -65,6 +65,8 @@ pub(crate) struct ScheduleEntry {
     pub link: Option<LinkRef>,
     /// Of a trace of mahimahi: which directions have it; both if left out.
     pub direction: Option<Directions>,
+    /// How a delay goes on after a change of it; `stepped` if left out.
+    pub delays: Option<DelayCourse>,
     /// In place of `changes` and `period`: circuits that come in turn.
     pub generator: Option<GeneratorEntry>,
 }
@@ -74,6 +76,14 @@ optcp_units::registry! {
     pub enum ScheduleForm ("schedule-forms") {
         "changes" => Changes: "a CSV file with a change a line", "OpTCP";
         "mahimahi" => Mahimahi: "a trace of a link: each line is a millisecond in which one packet may leave, and the file begins again at the last", "R. Netravali and others, USENIX ATC 2015 (mahimahi)";
+    }
+}
+
+optcp_units::registry! {
+    /// How delays go on between changes.
+    pub enum DelayCourse ("delay-courses") {
+        "stepped" => Stepped: "a delay stays as it is until the next change of it", "OpTCP";
+        "linear" => Linear: "a delay changes evenly, so that at the next change it is what that says; of two changes at one instant the first ends what was, and the second begins anew", "S. Kassing and others, IMC 2020 (Hypatia): each packet has the delay of the instant at which its transmission begins";
     }
 }
 
