@@ -140,7 +140,7 @@ class World:
     trace: str
 
 
-def world(found: Paths, rate_mbps: float = 10.0) -> World:
+def world(found: Paths, rate_mbps: float = 10.0, every_s: float = EVERY_S) -> World:
     """Make a scenario of a series of paths.
 
     Parameters
@@ -149,6 +149,8 @@ def world(found: Paths, rate_mbps: float = 10.0) -> World:
         The series; time zero of the scenario is its beginning.
     rate_mbps
         Rate of every link in Mb/s.
+    every_s
+        How often the delay changes.
 
     Raises
     ------
@@ -163,7 +165,7 @@ def world(found: Paths, rate_mbps: float = 10.0) -> World:
     length_s = found.end_s - float(found.seconds[0])
     if length_s < LEAST_S:
         raise InputError(f"{length_s:g} s: a scenario of {LEAST_S:g} s or more is expected")
-    first_ns, rows = _rows(found, rate_mbps)
+    first_ns, rows = _rows(found, rate_mbps, every_s)
     text = TEMPLATE.format(
         start=start,
         end=end,
@@ -179,14 +181,14 @@ def world(found: Paths, rate_mbps: float = 10.0) -> World:
     return World(text, "\n".join(["at (ms), direction, link, delay (ns), state", *rows, ""]))
 
 
-def _rows(found: Paths, rate_mbps: float) -> tuple[int, list[str]]:
+def _rows(found: Paths, rate_mbps: float, every_s: float) -> tuple[int, list[str]]:
     """The delay at first, and the lines of the trace."""
     begins = float(found.seconds[0])
     rows: list[str] = []
     first_ns: int | None = None
-    count = round((found.end_s - begins) / EVERY_S)
+    count = round((found.end_s - begins) / every_s)
     if count > MOST_ROWS:
-        raise InputError(f"{found.end_s - begins:g} s are {count} steps of {EVERY_S:g} s; at most are {MOST_ROWS}")
+        raise InputError(f"{found.end_s - begins:g} s are {count} steps of {every_s:g} s; at most are {MOST_ROWS}")
     down = False
     for one in found.stretches():
         if not one.satellites:
@@ -194,8 +196,8 @@ def _rows(found: Paths, rate_mbps: float) -> tuple[int, list[str]]:
             down = True
             continue
         # The instant of the change itself, and then all multiples of the step.
-        inner = np.arange(np.floor((one.start_s - begins) / EVERY_S) + 1, np.ceil((one.end_s - begins) / EVERY_S))
-        times = np.unique(np.concatenate([[one.start_s], np.round(begins + inner * EVERY_S, 9)]))
+        inner = np.arange(np.floor((one.start_s - begins) / every_s) + 1, np.ceil((one.end_s - begins) / every_s))
+        times = np.unique(np.concatenate([[one.start_s], np.round(begins + inner * every_s, 9)]))
         times = times[(times >= one.start_s) & (times < one.end_s)]
         further = max(0, len(one.satellites) + 1 - LINKS)
         flight = np.round(found.delay_s(times) * 1e9).astype(np.int64)
