@@ -15,7 +15,6 @@ from optcp.papers.leo import windows
 from optcp.papers.leo.paper import ASSUMED, PAPER, PAYLOAD_SHARE, SENDERS, rate, sender
 from optcp.papers.leo.worlds import chosen_rate, grid, over, queue
 from optcp.papers.model import Series as Curve
-from optcp.papers.model import finite
 from optcp.papers.outage.paper import not_run
 
 if TYPE_CHECKING:
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
     from optcp.papers.exhibit import Chosen, Found
     from optcp.papers.judge import Part
     from optcp.papers.leo.worlds import Made
+    from optcp.papers.model import Key
     from optcp.papers.options import Options, Size
     from optcp.study import Done, Grid
     from optcp.study.stored_run import StoredRun
@@ -42,8 +42,7 @@ MUCH_MS = 3 * 8e-6 * 1434 / 10e-3
 """Three transmissions of a segment at 10 Mb/s: with three segments that overtake, duplicate ACKs say that one is lost."""
 CLASSES = ("shorter", "much shorter", "longer", "much longer", "outage")
 WORLDS = ("change", "kept")
-COUNTED = ("needless", "resent", "recoveries", "timeouts")
-MEASURED = ("lost_ms", *COUNTED)
+MEASURED = ("lost_ms", "needless", "recoveries", "timeouts")
 OBSERVE = (
     f'[{{ name = "seen", kind = "outages", after = "{BEFORE_S:g} s" }}, {{ name = "events", kind = "reordering" }}]'
 )
@@ -155,8 +154,8 @@ def measure(run: StoredRun, rate_mbps: float) -> NDArray[np.float64]:
     seen, events = run["seen"], run["events"]
     since = events.where(event="recovery")["time_ps"] >= BEFORE_S * 1e12
     came_ms = float(seen["bytes"].sum()) * 8 / (1000 * rate_mbps * PAYLOAD_SHARE)
-    counted = (float(seen[name].sum()) for name in ("needless", "resent"))
-    return np.array([-came_ms, *counted, float(since.sum()), float(seen["timeouts"].sum())])
+    needless, timeouts = (float(seen[name].sum()) for name in ("needless", "timeouts"))
+    return np.array([-came_ms, needless, float(since.sum()), timeouts])
 
 
 def costs(done: Done, rate_mbps: float) -> Cells:
@@ -206,14 +205,15 @@ def find(found: Found) -> Findings:
     return Findings(found_rows, claims(cost, of), points(cost, of), [*NOTES, f"{much} Changes: {counts}."])
 
 
-def points(cost: Cells, of: Sequence[Change]) -> list[Curve]:
-    """What each change but outages cost over how much longer the way became, by sender."""
+def points(cost: Cells, of: Sequence[Change], more: Key | None = None) -> list[Curve]:
+    """What each change but outages cost over how much longer the way became, by the first axis."""
     order = sorted((one.way_ms, at) for at, one in enumerate(of) if one.kind != "outage")
     found = []
-    for name in cost.axes[0].values:
-        lost = cost.at(**{cost.axes[0].name: name, "metric": "lost_ms"}).values
-        x, y = [finite(way) for way, _ in order], [finite(float(lost[at])) for _, at in order]
-        found.append(Curve("cost", {cost.axes[0].name: name}, "longer, one way", "ms", "lost", "ms", x, y))
+    axis = cost.axes[0]
+    for name in axis.values:
+        lost = cost.at(**{axis.name: name, "metric": "lost_ms"}).values
+        x, y = [round(way, 4) for way, _ in order], [round(float(lost[at]), 4) for _, at in order]
+        found.append(Curve("cost", {axis.name: name, **(more or {})}, "longer, one way", "ms", "lost", "ms", x, y))
     return found
 
 
