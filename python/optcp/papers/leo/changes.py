@@ -18,7 +18,7 @@ from optcp.papers.model import Series as Curve
 from optcp.papers.outage.paper import not_run
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from optcp.constellation import Series
     from optcp.papers.exhibit import Chosen, Found
     from optcp.papers.judge import Part
-    from optcp.papers.leo.worlds import Made
+    from optcp.papers.leo.worlds import Made, Worlds
     from optcp.papers.model import Key
     from optcp.papers.options import Options, Size
     from optcp.study import Done, Grid
@@ -39,7 +39,7 @@ BEHIND_S = 10.0
 QUICK_WINDOWS = 1
 KINDS = ("shorter", "longer", "outage")
 MUCH_MS = 3 * 8e-6 * 1434 / 10e-3
-"""Three transmissions of a segment at 10 Mb/s: with three segments that overtake, duplicate ACKs say that one is lost."""
+"""Three transmissions of a segment at 10 Mb/s: where three segments overtake, duplicate ACKs say that one is lost."""
 CLASSES = ("shorter", "much shorter", "longer", "much longer", "outage")
 WORLDS = ("change", "kept")
 MEASURED = ("lost_ms", "needless", "recoveries", "timeouts")
@@ -50,8 +50,8 @@ NOTES = [
     "Every value is of a run less that of the same run in which the path before the change goes on, as if its "
     f"satellites stayed in reach, from the change to {BEHIND_S:g} s behind it, or behind the end of an outage. "
     "Intervals are over changes.",
-    "`lost_ms` is what has not come by then, in ms of what a link carries; a path that is longer by some ms costs as much "
-    "without any fault of TCP.",
+    "`lost_ms` is what has not come by then, in ms of what a link carries; a path that is longer by some ms costs as "
+    "much without any fault of TCP.",
 ]
 
 
@@ -91,9 +91,7 @@ class Change:
 
     def paths(self, kept: bool) -> Series:
         """The paths around it; or those in which the path before it goes on to the end."""
-        found = windows.part(
-            windows.window(self.pair, self.window_s), self.start_s - BEFORE_S, self.end_s + BEHIND_S
-        )
+        found = windows.part(windows.window(self.pair, self.window_s), self.start_s - BEFORE_S, self.end_s + BEHIND_S)
         if not kept:
             return found
         steps = round(BEFORE_S / windows.STEP_S)
@@ -102,7 +100,7 @@ class Change:
 
 @functools.cache
 def changes(drawn: int) -> tuple[Change, ...]:
-    """Every change in the published window and the first of those drawn that is far enough from others and both ends."""
+    """Every change in the published window and the first of those drawn, but those near others or near an end."""
     found = []
     for pair in windows.PAIRS:
         for window_s in (windows.PUBLISHED_S, *windows.WINDOWS_S[:drawn]):
@@ -140,7 +138,7 @@ def twins(
     options: Options,
 ) -> Grid:  # fmt: skip
     """Each change with its twin, under settings that have names."""
-    worlds: dict[tuple[str, ...], Callable[[], Made]] = {
+    worlds: Worlds = {
         (name, one.name, world): functools.partial(made, one, world == "kept", values, rate_mbps)
         for name, values in settings.items()
         for one in of
@@ -231,7 +229,7 @@ def claims(cost: Cells, of: Sequence[Change]) -> dict[str, list[Part]]:
             difference_part(f"newreno, {metric}", at("shorter", "newreno", metric), "above", "")
             for metric in ("needless", "recoveries")
         ],
-        "leo-linux-takes-no-harm-from-a-shorter-path": [
+        "leo-shorter-path-changes-nothing-today": [
             equivalence_part(name, at("shorter", name) - way["shorter"], 10, "ms") for name in ("linux", "bbr", "bbr3")
         ],
         "leo-longer-path-costs-what-it-is-longer": [

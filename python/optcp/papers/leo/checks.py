@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from optcp.constellation import Series
     from optcp.papers.exhibit import Chosen, Found
     from optcp.papers.judge import Part
-    from optcp.papers.leo.worlds import Made
+    from optcp.papers.leo.worlds import Made, Worlds
     from optcp.papers.model import Key
     from optcp.papers.options import Options
     from optcp.study import Grid
@@ -35,19 +35,20 @@ SETTLED_S = 5.0
 TOLERANCE = 0.05
 """Of a window."""
 MEASURED = (
-    "least_ms", "greatest_ms", "peak_least_share", "peak_most_share", "dark_bytes", "back_s", "timer_before_ms", "way_ms",
+    "least_ms", "greatest_ms", "peak_least_share", "peak_most_share",
+    "dark_bytes", "back_s", "timer_before_ms", "way_ms",
 )  # fmt: skip
 GRACE_S = 0.1
 """What left before an outage may come for so long."""
 OBSERVE = (
-    '[{ name = "packets", kind = "packets" }, { name = "tcp", kind = "tcp" }, '
-    '{ name = "events", kind = "reordering" }]'
+    '[{ name = "packets", kind = "packets" }, { name = "tcp", kind = "tcp" }, { name = "events", kind = "reordering" }]'
 )
 NOTES = [
-    "`least_ms` and `greatest_ms` are round trips less that of the path and what its links take to transmit, of segments "
-    "sent and acknowledged over one path. `peak_..._share` are windows at the beginning of a recovery over what path and "
-    f"queue hold, where the path has stayed for {SETTLED_S:g} s. `dark_bytes` came while there was no path; the first "
-    "segment comes `back_s` behind that, `timer_before_ms` after a timer expired, and `way_ms` is what its way takes.",
+    "`least_ms` and `greatest_ms` are round trips less that of the path and what its links take to transmit, of "
+    "segments sent and acknowledged over one path. `peak_..._share` are windows at the beginning of a recovery over "
+    f"what path and queue hold, where the path has stayed for {SETTLED_S:g} s. `dark_bytes` came while there "
+    "was no path; the first segment comes `back_s` behind that, `timer_before_ms` after a timer expired, and `way_ms` "
+    "is what its way takes.",
 ]
 
 
@@ -59,7 +60,7 @@ def made(pair: str, name: str, rate_mbps: float, packets: float) -> Made:
 
 def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
     """Both senders of Hypatia over pairs."""
-    worlds = {
+    worlds: Worlds = {
         (pair, name): functools.partial(made, pair, name, chosen_rate(chosen), float(chosen["queue_packets"]))
         for pair in windows.PAIRS
         for name in NAMES
@@ -164,7 +165,9 @@ def find(found: Found) -> Findings:
 def window(run: StoredRun) -> NDArray[np.float64]:
     """The congestion window at the beginning of each step, in segments."""
     tcp = run.series["tcp"]
-    at = np.searchsorted(tcp["time_ps"] / PS, windows.STEP_S * np.arange(round(windows.LENGTH_S / windows.STEP_S)), "right")
+    at = np.searchsorted(
+        tcp["time_ps"] / PS, windows.STEP_S * np.arange(round(windows.LENGTH_S / windows.STEP_S)), "right"
+    )
     return np.asarray(tcp["cwnd_bytes"].astype(np.float64)[np.maximum(at - 1, 0)] / 1380)
 
 
@@ -182,7 +185,9 @@ def claims(values: dict[tuple[str, str], dict[str, float]], rate_mbps: float, pa
 
     def part(at: tuple[str, str], metric: str, low: float, high: float) -> Part:
         value = values[at][metric]
-        return exact_part(f"{at[0]}, {at[1]}, {metric}: {value:.3f}, from {low:.3f} to {high:.3f}", low <= value <= high)
+        return exact_part(
+            f"{at[0]}, {at[1]}, {metric}: {value:.3f}, from {low:.3f} to {high:.3f}", low <= value <= high
+        )
 
     reno = [(pair, "newreno") for pair in windows.PAIRS]
     dark = [at for at in values if np.isfinite(values[at]["back_s"])]

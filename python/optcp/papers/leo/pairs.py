@@ -14,7 +14,6 @@ from optcp.papers.leo import windows
 from optcp.papers.leo.paper import ASSUMED, PAPER, SENDERS, rate, sender
 from optcp.papers.leo.worlds import chosen_rate, empty_ms, first_link, grid, over, queue, waits
 from optcp.papers.model import Series, finite
-from optcp.table import PICOSECONDS_A_SECOND as PS
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
     from optcp.cells import Cells
     from optcp.papers.exhibit import Chosen, Found
     from optcp.papers.judge import Part
-    from optcp.papers.leo.worlds import Made
+    from optcp.papers.leo.worlds import Made, Worlds
     from optcp.papers.options import Options, Size
     from optcp.study import Done, Grid
     from optcp.study.stored_run import StoredRun
@@ -35,7 +34,7 @@ MEASURED = (
     "goodput_mbps", "rtt_mean_ms", "rtt_max_ms", "needless", "overtaken", "resent", "recoveries", "timeouts", "dropped",
 )  # fmt: skip
 NOTES = [
-    "Intervals of `window` = day are over windows that begin at instants drawn from a day; the published one is one run.",
+    "Intervals of `window` = day are over windows that begin at instants drawn from a day; published is one run.",
     "A round trip is that of the path, what its links take to transmit, and the wait in the sender's queue. `needless` "
     "are segments that came although they had come before; `recoveries` are those that began for a loss, real or not.",
 ]
@@ -56,7 +55,7 @@ def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
     """Senders over pairs and windows, the published one first."""
     drawn = options.size.of(windows.DRAWN, QUICK_WINDOWS)
     rate_mbps, packets = chosen_rate(chosen), float(chosen["queue_packets"])
-    worlds = {
+    worlds: Worlds = {
         (pair, name, str(at_s)): functools.partial(made, pair, name, at_s, rate_mbps, packets)
         for pair in windows.PAIRS
         for name in SENDERS
@@ -107,9 +106,7 @@ def find(found: Found) -> Findings:
     found_rows = [
         one
         for name, of in (("published", published), ("day", day))
-        for one in rows(
-            {metric: of.at(metric=metric).mean() for metric in MEASURED}, key=behind({"window": name})
-        )
+        for one in rows({metric: of.at(metric=metric).mean() for metric in MEASURED}, key=behind({"window": name}))
     ]
     return Findings(found_rows, claims(day), curves(found.only, rate_mbps), NOTES)
 
@@ -163,7 +160,9 @@ def claims(day: Cells) -> dict[str, list[Part]]:
         ],
         "leo-bbr-fills-a-path-that-moves": [
             difference_part(
-                f"{name}, {pair}", (goodput.at(sender=name) - 0.95 * goodput.at(sender="newreno")).at(pair=pair), "above",
+                f"{name}, {pair}",
+                (goodput.at(sender=name) - 0.95 * goodput.at(sender="newreno")).at(pair=pair),
+                "above",
                 "Mb/s",
             )
             for name in ("bbr", "bbr3")

@@ -64,17 +64,15 @@ def first_link(found: Series) -> str:
 
 Made = tuple["Series", float, dict[str, str]]
 """A world: its paths, its rate in Mb/s, and settings."""
+Worlds = dict[tuple[str, ...], "Callable[[], Made]"]
+"""By the values of the axes, every combination, the last axis fastest: what makes the world."""
 
 
-def grid(
-    title: str, worlds: Mapping[tuple[str, ...], Callable[[], Made]], names: tuple[str, ...], options: Options
-) -> Grid:
+def grid(title: str, worlds: Worlds, names: tuple[str, ...], options: Options) -> Grid:
     """A grid of worlds that are no settings of one file.
 
     Parameters
     ----------
-    worlds
-        By the values of the axes, every combination, the last axis fastest: what makes the world.
     names
         Of the axes.
     """
@@ -108,7 +106,7 @@ def empty_ms(found: Series, rate_mbps: float) -> NDArray[np.float64]:
 
 
 def waits(run: StoredRun, found: Series) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-    """Each step: how many segments left the sender's queue, how long they waited in it on average and at most, in ms."""
+    """Each step: how many segments left the sender's queue, and how long they waited, on average and at most, in ms."""
     series = run.series["wait"]
     ports = [name.rpartition(":")[2] for name in series["ports"]]
     mine = next(at for at, name in enumerate(ports) if name.startswith(f"{node(found.names[0], 'from')}->"))
