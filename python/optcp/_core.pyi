@@ -127,6 +127,7 @@ class Scenario:
         ``tunnels``; and of directions of links that are used: ``links``, ``links_protected`` (for all destinations).
         """
 
+    def written_routes(self) -> dict[str, list[tuple[int, list[str]]]]: ...
     def hashed(self, seed: int) -> dict[str, Any] | None:
         """Which way flows that follow the routing go in the run with a seed before anything fails.
 

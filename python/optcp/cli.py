@@ -403,11 +403,12 @@ def validate(scenario: Path, settings: tuple[str, ...], *, paths: bool, seed: in
     for line in schedules.lines(json.loads(world.resolved())):
         click.echo(f"  {line}")
     if paths:
-        from optcp.paths import show_paths
+        from optcp.paths import show_paths, show_routes
         from optcp.scenario import check_seed
 
         check_seed(seed)
         show_paths(_console(), json.loads(world.resolved()), world.hashed(seed), seed)
+        show_routes(_console(), world.written_routes())
     warned.show(warned.of_world(world), whole=True)
 
 
@@ -438,18 +439,18 @@ def list_names(family: str | None) -> None:
     """List what scenario files and commands can name: exhibits, profiles, policies, units, ...
 
     `optcp list profiles` prints what each TCP profile chooses, and why: all of rfc, and what differs from it.
-    `optcp list topologies` prints the collections of networks; `optcp list sndlib` what is in one.
+    `optcp list topologies` prints the collections of networks; `optcp list sndlib` what is in one. `optcp list
+    constellations` prints the shells of satellites; `optcp list cities` the ground stations.
     """
-    from optcp.listing import families, profile_lines
-    from optcp.topologies import networks
+    from optcp.listing import collections, families, profile_lines
 
-    collections = networks()
-    if family in collections:
-        click.echo("\n".join(collections[family]))
+    lists = collections()
+    if family in lists:
+        click.echo("\n".join(lists[family]))
         return
     known = families()
     if family is not None and family not in known:
-        raise InputError(f"there is no family {family!r}; {nearest(family, [*known, *collections])}")
+        raise InputError(f"there is no family {family!r}; {nearest(family, [*known, *lists])}")
     if family == "profiles":
         click.echo("\n".join(profile_lines()))
         return

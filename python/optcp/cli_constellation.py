@@ -11,14 +11,14 @@ import click
 
 from optcp import completion
 from optcp.errors import InputError
-from optcp.options import DIRECTORY, console, pairs
+from optcp.options import DIRECTORY, FILE, console, pairs
 
 if TYPE_CHECKING:
-    from optcp.constellation import Paths, Shell, Stretch
+    from optcp.constellation import Paths, Shell, Stretch, Tles
 
 
 @click.command()
-@click.argument("name", metavar="SHELL", shell_complete=completion.among(completion.shells))
+@click.argument("name", metavar="SHELL|FILE", shell_complete=completion.among(completion.shells))
 @click.option(
     "--from",
     "start",
@@ -35,7 +35,8 @@ if TYPE_CHECKING:
 )
 @click.option("--length", metavar="T", help="For how long. [default: 200s]")
 @click.option("--step", metavar="T", help="How often the path is found anew. [default: 100ms]")
-@click.option("--at", metavar="T", help="When it begins, from 2000-01-01 00:00 UT. [default: 0s]")
+@click.option("--at", metavar="T", help="When it begins, from 2000-01-01 00:00 UT, or the first TLE on. [default: 0s]")
+@click.option("--isls", type=FILE, metavar="FILE", help="Links between satellites of TLEs: two numbers a line, from 0.")
 @click.option("settings", "--set", multiple=True, metavar="NAME=VALUE", help="Change the shell; may be repeated.")
 @click.option("--rate", type=float, default=10.0, show_default=True, metavar="MBPS", help="Of every link, in Mb/s.")
 @click.option("--out", type=DIRECTORY, help="Write a scenario, its trace and the round trips there.")
@@ -47,6 +48,7 @@ def constellation(
     length: str | None,
     step: str | None,
     at: str | None,
+    isls: Path | None,
     settings: tuple[str, ...],
     rate: float,
     out: Path | None,
@@ -56,18 +58,19 @@ def constellation(
 
     SHELL is kuiper-630, starlink-550, telesat-1015 or iridium; --set changes its planes, satellites (in a plane),
     inclination_deg, altitude_km or revs_a_day, spread_deg, phasing, seam, elevation_deg or gsl_km. With --out a
-    scenario is written, and `optcp run DIR/world.toml` runs a TCP flow over the path. In place of SHELL and its options
-    a file networkx_rtt_A_to_B.txt of Hypatia says what the path was, and networkx_path_A_to_B.txt beside it.
+    scenario is written, and `optcp run DIR/world.toml` runs a TCP flow over the path. FILE holds satellites as two-line
+    elements (TLEs), of which --set changes elevation_deg or gsl_km. A file networkx_rtt_A_to_B.txt of Hypatia says
+    itself what the path was, and networkx_path_A_to_B.txt beside it.
     """
-    from optcp.constellation import Series, recorded, series, shell, station, world
+    from optcp.constellation import Series, recorded, series, station, world
     from optcp.files import check_directory, write_text
     from optcp.plots.trace.request import seconds
 
     if out is not None:
         check_directory(out)
     found: Paths
-    if name.endswith(".txt"):
-        if given := [one for one in (start, end, length, step, at, *settings) if one is not None]:
+    if Path(name).name.startswith("networkx_"):
+        if given := [one for one in (start, end, length, step, at, isls, *settings) if one is not None]:
             raise click.UsageError(f"{given[0]}: the file says all of places and times; --rate and --out go with one")
         found = recorded(Path(name))
     else:
@@ -75,17 +78,18 @@ def constellation(
             raise click.UsageError("--from and --to are needed: two places")
         times = [("--length", length or "200s"), ("--step", step or "100ms"), ("--at", at or "0s")]
         length_s, step_s, first_s = (seconds(text, option) or 0.0 for option, text in times)
-        chosen = shell(name).changed(pairs(settings))
+        chosen = _satellites(name, isls).changed(pairs(settings))
         found = series(chosen, station(start), station(end), length_s, step_s, first_s)
     files = {}
     if out is not None:
         made = world(found, rate)
-        files = {out / "path.csv": made.trace, out / "rtt.csv": _round_trips(found), out / "world.toml": made.toml}
+        files = {out / name: text for name, text in made.files.items()}
+        files |= {out / "rtt.csv": _round_trips(found), out / "world.toml": made.toml}
         for file, text in files.items():
             if file.exists() and not force and not _same(file, text):
                 raise InputError(f"{file}: there is another file already; --force overwrites it")
     if isinstance(found, Series):
-        _say(found.shell)
+        console().print(f"{found.shell.name}: {found.shell.summary}", soft_wrap=True)
     _show(found)
     for file, text in files.items():
         write_text(file, text)
@@ -93,6 +97,18 @@ def constellation(
         drawn = _draw(found, out / "rtt.svg")
         click.echo("\n" + "\n".join(map(str, [*files, *drawn])))
         click.echo(f"Next:\n  optcp run {shlex.quote(str(out / 'world.toml'))}")
+
+
+def _satellites(name: str, isls: Path | None) -> Shell | Tles:
+    """A shell by its name, or those of a file."""
+    from optcp.constellation import shell, tles
+
+    file = Path(name)
+    if "." in name or file.exists():
+        return tles(file, isls)
+    if isls is not None:
+        raise click.UsageError("--isls goes with a file of TLEs; a shell has links of its own")
+    return shell(name)
 
 
 def _same(file: Path, text: str) -> bool:
@@ -105,14 +121,6 @@ def _round_trips(found: Paths) -> str:
     for at, rtt_ms, path in zip(found.seconds - found.seconds[0], found.rtt_ms, found.paths, strict=True):
         lines.append(f"{at:.9g},{'' if math.isnan(rtt_ms) else f'{rtt_ms:.6f}'},{'-'.join(map(str, path))}")
     return "\n".join([*lines, ""])
-
-
-def _say(shell: Shell) -> None:
-    console().print(
-        f"{shell.name}: {shell.planes} planes of {shell.satellites} satellites, {shell.inclination_deg:g} deg, "
-        f"{shell.altitude_km:.0f} km, {shell.period_s / 60:.1f} min an orbit",
-        soft_wrap=True,
-    )
 
 
 def _show(found: Paths) -> None:

@@ -40,12 +40,12 @@ def exhibits() -> list[str]:
 
 
 def families() -> list[str]:
-    """What `optcp list` takes, as :func:`optcp.listing.families` has it, and the collections of networks."""
+    """What `optcp list` takes: families and collections, as :mod:`optcp.listing` has them."""
     from optcp import _core
     from optcp.topologies import networks
 
     of_core = {entry["family"] for entry in _core.catalogue()}
-    return sorted({"exhibits", "scenarios", "topologies", *of_core, *networks()})
+    return sorted({"exhibits", "scenarios", "topologies", "constellations", "cities", *of_core, *networks()})
 
 
 def networks() -> list[str]:

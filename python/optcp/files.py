@@ -1,4 +1,4 @@
-"""Writing files so that a reader never sees half of one."""
+"""Writing files so that a reader never sees half of one, and reading texts line by line."""
 
 from __future__ import annotations
 
@@ -14,6 +14,21 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _serial = itertools.count()
+
+
+def read_lines(path: Path) -> list[str]:
+    """Return the lines of a text.
+
+    Raises
+    ------
+    InputError
+        If it cannot be read, or is no UTF-8 text; the message names it.
+    """
+    try:
+        return path.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "not UTF-8 text"
+        raise InputError(f"{path}: cannot be read: {reason}") from None
 
 
 def check_directory(path: Path) -> None:

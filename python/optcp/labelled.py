@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 PREFIXED = ("s", "bit/s", "B")
 """Units that are shown with a prefix: "50 ms"."""
 PREFIXES = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""), (1e-3, "m"), (1e-6, "µ"), (1e-9, "n"))
-EXTRAS = {"matplotlib": "plot", "pandas": "frames", "xarray": "frames"}
+EXTRAS = {"matplotlib": "plot", "pandas": "frames", "xarray": "frames", "sgp4": "tle"}
 """What brings a library that not every command needs: an extra of the package."""
 SUFFIXES = {"s": "_s", "bit/s": "_bps", "B": "_bytes"}
 """Of names; figures say the unit in its own place."""

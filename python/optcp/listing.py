@@ -1,4 +1,4 @@
-"""What ``optcp list`` lists: the simulator's catalogue, the exhibits, and the scenario files that come with it.
+"""What ``optcp list`` lists: the catalogue, exhibits, scenario files that come with it, networks, satellites.
 
 Of the TCP profiles, ``optcp list profiles`` also says what each one chooses and why.
 """
@@ -9,6 +9,7 @@ import tomllib
 from typing import TYPE_CHECKING
 
 from optcp import _core
+from optcp.constellation import SHELLS, cities
 from optcp.papers.registry import exhibits
 from optcp.shipped import scenarios
 from optcp.topologies import networks
@@ -30,7 +31,16 @@ def families() -> Families:
         (collection, f"{len(names)} networks, such as {names[0]}: `optcp list {collection}`")
         for collection, names in networks().items()
     ]
+    found["constellations"] = [(name, f"{one.summary} [{one.source}]") for name, one in SHELLS.items()]
+    found["constellations"].append(("cities", f"{len(cities())} ground stations by name: `optcp list cities`"))
     return found
+
+
+def collections() -> dict[str, list[str]]:
+    """What has a list of its own, by name: each collection of networks, and the cities with latitude and longitude."""
+    width = max(map(len, cities()))
+    places = [f"{name:<{width}}  {one.latitude_deg},{one.longitude_deg}" for name, one in cities().items()]
+    return {**networks(), "cities": places}
 
 
 def profile_lines() -> list[str]:

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import itertools
 import statistics
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from rich.table import Table
 
+from optcp.schedules import time
 from optcp.tables import show_table
 
 if TYPE_CHECKING:
     from rich.console import Console
+
+
+MOST_ROUTES = 100
+"""Of a flow that are printed, one after the other."""
 
 
 def with_hashes(resolved: dict[str, Any], hashed: dict[str, Any] | None) -> dict[str, Any]:
@@ -72,6 +78,20 @@ def show_paths(console: Console, resolved: dict[str, Any], hashed: dict[str, Any
             show_table(console, _table(("router", "destinations", "flows by next hop"), rows))
         else:
             console.print("no flow comes to a router that has a choice")
+
+
+def show_routes(console: Console, written: dict[str, list[tuple[int, list[str]]]]) -> None:
+    """Print how the routes of flows change by written tables."""
+    rows: list[tuple[str, ...]] = []
+    for flow, routes in written.items():
+        names = itertools.chain([flow], itertools.repeat(""))
+        if len(routes) > 1:
+            of_flow = zip(names, routes[:MOST_ROUTES], strict=False)
+            rows += [(name, time(at_ps), " ".join(nodes) or "none") for name, (at_ps, nodes) in of_flow]
+        if len(routes) > MOST_ROUTES:
+            rows.append(("", "", f"... and {len(routes) - MOST_ROUTES} more"))
+    if rows:
+        show_table(console, _table(("flow", "from", "route"), rows))
 
 
 def _by_set(spread: list[tuple[str, str, list[tuple[str, int]]]]) -> list[tuple[str, int, list[tuple[str, int]]]]:

@@ -75,6 +75,9 @@ def bands(resolved: Mapping[str, Any], start_ps: int, end_ps: int) -> list[Band]
     count = 0
     for schedule in resolved.get("schedules", ()):
         for at, change in _events(schedule, start_ps, end_ps):
+            # A delay that is another one at every instant has no states.
+            if "to_ps" in change:
+                continue
             count += 1
             if count > MOST_CHANGES:
                 return []
@@ -181,7 +184,8 @@ def _said(change: Mapping[str, Any]) -> str:
         return f"{Decimal(change['rate_bps']).normalize():f} bit/s"
     if "delay_ps" in change:
         delay = change["delay_ps"]
-        return f"delay {time(delay) if isinstance(delay, int) else 'as drawn'}"
+        drifts = f", to {time(change['to_ps'])} in {time(change['over_ps'])}" if "to_ps" in change else ""
+        return f"delay {time(delay) if isinstance(delay, int) else 'as drawn'}{drifts}"
     if "transmitter" in change:
         return str(change["transmitter"])
     if "ece" in change:

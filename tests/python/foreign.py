@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from optcp import stored, topologies
-from optcp.constellation import recorded
+from optcp.constellation import recorded, tles
 from optcp.errors import InputError, RunFailed
 from optcp.evidence.base import Result as Evidence
 from optcp.papers.kept import LongRun
@@ -112,6 +112,26 @@ def paths(data):
     return None
 
 
+def satellites(data):
+    """A file of TLEs with the checksums that fit, and one of links, with a line `--` between."""
+    elements, _, links = data.partition(b"--\n")
+    lines = elements.splitlines()
+    for at, line in enumerate(lines):
+        if len(line) == 69:
+            digits = sum(int(chr(one)) if chr(one) in "0123456789" else one == ord("-") for one in line[:68])
+            lines[at] = line[:68] + str(digits % 10).encode()
+    path = written("satellites.tle", b"\n".join(lines))
+    try:
+        found = tles(path, written("satellites.isls", links) if links else None)
+        places = found.positions([0.0, 3600.0])
+    except InputError as error:
+        return named(Path("satellites."), error)  # of either file
+    assert np.isfinite(places).all()
+    assert found.summary
+    assert ((found.isls >= 0) & (found.isls < found.size)).all()
+    return None
+
+
 def results(data):
     """A file of results: of an exhibit, a study or evidence. What is read is written as it was."""
     path = written("result.json", data)
@@ -201,6 +221,7 @@ TARGETS = {
     "graphml": lambda data: topology(data, "graphml"),
     "matrix": matrix,
     "paths": paths,
+    "tles": satellites,
     "results": results,
     "kept": kept,
     **{target: functools.partial(study, target) for target in ("study", "cell", "part", "table")},

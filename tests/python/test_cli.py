@@ -121,6 +121,22 @@ def test_list_of_networks(optcp):
     assert "did you mean 'sndlib'?" in optcp("list", "sndlb")[2]
 
 
+def test_list_of_satellites(optcp):
+    status, out, _ = optcp("list", "constellations")
+    lines = out.splitlines()
+    assert (status, lines[0], len(lines)) == (0, "constellations:", 6)
+    # FCC SAT-LOA-20190704-00057: 34 planes of 34, 51.9 degrees, 630 km.
+    assert re.match(r"  kuiper-630 +34 planes of 34 satellites, 51.9 deg, 629 km, 97.3 min an orbit; ", lines[1])
+    assert "; nodes over 360 deg, phasing half, GSLs up to 1260 km [FCC SAT-LOA-20190704-00057" in lines[1]
+    assert "; nodes over 189.6 deg and a seam, phasing half, from 8.2 deg over the horizon [" in lines[4]
+    assert re.fullmatch(r"  cities +100 ground stations by name: `optcp list cities`", lines[5])
+    status, out, _ = optcp("list", "cities")
+    assert (status, len(out.splitlines())) == (0, 100)
+    assert re.search(r"^Manila +14\.6042,120\.9822$", out, re.MULTILINE)
+    assert "  iridium " in optcp("list")[1]
+    assert "did you mean 'cities'?" in optcp("list", "citis")[2]
+
+
 @pytest.mark.parametrize(
     ("name", "said"),
     [

@@ -295,6 +295,7 @@ def test_every_key_of_scenario_files_is_on_their_page(program):
     parts = sections | {"Reverse": "[[links]]", "EachWay": "[[protection]]", "HelloEntry": "[[protection]]"}
     parts |= {"ReverseBursts": "[[bursts]]", "SizesTable": "sizes", "WriteEntry": "[[flows]]", "PairsTable": "pairs"}
     parts |= {"QueueTable": "queue", "VoqEntry": "[[voqs]]", "VoqReverse": "[[voqs]]"}
+    parts |= {"ForwardingTable": "[forwarding]", "ForwardingEntry": "[forwarding]"}
     parts |= {"ScheduleEntry": "[[schedules]]", "ChangeEntry": "[[schedules]]", "GeneratorEntry": "generator"}
     assert tables == set(parts)
     for name, section in parts.items():

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from optcp import completion, listing, topologies
+from optcp import completion, listing
 from optcp.cli import SECTIONS, cli
 from optcp.papers import registry
 from optcp.shipped import SCHEMA, scenarios
@@ -207,7 +207,7 @@ def test_a_shell_gets_the_names_that_fit(tmp_path, words, expected):
 def test_names_for_shells_are_those_of_the_program():
     own = [id_ for id_ in registry.exhibits() if id_.partition("/")[0] in registry.OWN]
     assert set(completion.exhibits()) == {*own, *registry.OWN}
-    assert set(completion.families()) == {*listing.families(), *topologies.networks()}
+    assert set(completion.families()) == {*listing.families(), *listing.collections()}
 
 
 @pytest.fixture

@@ -207,6 +207,7 @@ impl Network {
             };
             match self.labels.hop(label) {
                 Hop::Deliver => return true,
+                Hop::Discard(_) => {}
                 Hop::Goto(next) => pending.push((next, routers)),
                 // Whatever serves it: what waits is held, not lost.
                 hop @ Hop::Ways(_) => {

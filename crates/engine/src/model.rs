@@ -126,6 +126,10 @@ impl<O: Observer> Model<O> {
                 packet.label = self.labels.spread(set, packet);
                 self.at_node(packet, from)
             }
+            Hop::Discard(port) => {
+                self.lose(port, packet, DropReason::NoRoute);
+                Onward::Lost
+            }
             Hop::Ways(_) => unreachable!("a transmitter takes what is behind such a queue"),
         }
     }

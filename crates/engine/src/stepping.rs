@@ -69,6 +69,7 @@ pub(crate) trait Stepping: Alarms {
         match change {
             Change::Rate(_, rate) => port.set_rate(now, rate),
             Change::Delay(_, delay) => port.set_delay(delay),
+            Change::Drift(_, drift) => port.set_drift(now, drift),
             Change::Ece(_, sets) => port.set_ece(sets),
             Change::Open(_, open) => {
                 if let Some(transmission) = port.open(now, open) {

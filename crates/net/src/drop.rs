@@ -36,11 +36,13 @@ pub enum DropReason {
     PushedOut = 14,
     /// It waited in a queue that became shorter than what it held.
     QueueShrunk = 15,
+    /// It came to a node that has no route for it.
+    NoRoute = 16,
 }
 
 impl DropReason {
     /// Every reason, in the order of their numbers.
-    pub const ALL: [DropReason; 16] = [
+    pub const ALL: [DropReason; 17] = [
         DropReason::QueueFull,
         DropReason::LinkDown,
         DropReason::QueueFlushed,
@@ -57,6 +59,7 @@ impl DropReason {
         DropReason::AqmForced,
         DropReason::PushedOut,
         DropReason::QueueShrunk,
+        DropReason::NoRoute,
     ];
 
     /// The name in results.
@@ -79,6 +82,7 @@ impl DropReason {
             DropReason::AqmForced => "aqm-forced",
             DropReason::PushedOut => "pushed-out",
             DropReason::QueueShrunk => "queue-shrunk",
+            DropReason::NoRoute => "no-route",
         }
     }
 }

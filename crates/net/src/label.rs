@@ -35,6 +35,8 @@ pub enum Hop {
     /// Handles it under the label, at the same node, that the hash of its flow chooses: a [`Multipath`] of the table, by
     /// number.
     Spread(u32),
+    /// Has no route for it: the packet is lost, which is told of this port of the node.
+    Discard(PortId),
     /// Behind a queue that is served over one of several ways at a time: the port of each and the label beyond it, by number in
     /// the table. No packet arrives under it; the transmitter that takes one out of the queue looks it up.
     Ways(u32),
@@ -294,7 +296,11 @@ impl LabelTable {
     #[must_use]
     pub fn same_behind(&self, other: &LabelTable, hop: Hop) -> bool {
         match hop {
-            Hop::Deliver | Hop::Forward { .. } | Hop::Carry { .. } | Hop::Goto(_) => true,
+            Hop::Deliver
+            | Hop::Forward { .. }
+            | Hop::Carry { .. }
+            | Hop::Goto(_)
+            | Hop::Discard(_) => true,
             Hop::Gate(n) => self.gates.get(n as usize) == other.gates.get(n as usize),
             Hop::Bridge(n) => self.bridges.get(n as usize) == other.bridges.get(n as usize),
             Hop::Bundle(n) => self.entrances.get(n as usize) == other.entrances.get(n as usize),
@@ -307,7 +313,7 @@ impl LabelTable {
     #[must_use]
     pub fn leads_to(&self, hop: Hop) -> Vec<(Option<PortId>, Label)> {
         match hop {
-            Hop::Deliver => Vec::new(),
+            Hop::Deliver | Hop::Discard(_) => Vec::new(),
             Hop::Forward { port, next } | Hop::Carry { port, next } => vec![(Some(port), next)],
             Hop::Goto(label) => vec![(None, label)],
             Hop::Gate(n) => vec![(None, self.gates[n as usize].next)],

@@ -19,6 +19,7 @@ use optcp_des::Stream;
 use optcp_units::{Bytes, Duration, Rate, Time};
 
 use crate::queue::{Discipline, Fate, Fates, Fifo, Link, Queue, QueueKind};
+use crate::schedule::Drift;
 use crate::transmission::{NEVER_SENT, transmission_time};
 use crate::{
     ArrivalState, DarkQueue, DropReason, Jitter, Loss, Packet, PortCounts, QueueLimit, Tally,
@@ -141,6 +142,8 @@ pub struct Port {
     fates: Fates,
     /// Whether it sets the flag ECE in what comes.
     sets_ece: bool,
+    /// How its delay changes, and since when; it takes the place of that of `config`.
+    drift: Option<(Time, Drift)>,
     /// The packet in transmission.
     sending: Option<Packet>,
     /// How long that waited.
@@ -172,6 +175,7 @@ impl Port {
             fates: Fates::new(),
             dark: None,
             sets_ece: false,
+            drift: None,
             config,
             sending: None,
             waited: Duration::ZERO,
@@ -429,7 +433,10 @@ impl Port {
         let (packet, since) = next?;
         self.waited = now.saturating_since(since);
         self.transmissions = self.transmissions.wrapping_add(1);
-        self.delay = self.config.delay;
+        self.delay = match self.drift {
+            Some((since, drift)) => drift.after(now.saturating_since(since)),
+            None => self.config.delay,
+        };
         self.sending_until = now + transmission_time(self.config.rate, packet.size());
         Some(Transmission { until: self.sending_until, ordinal: self.transmissions })
     }
@@ -520,5 +527,11 @@ impl Port {
     /// Packets whose transmission begins from now on take `delay` along the pipe.
     pub fn set_delay(&mut self, delay: Duration) {
         self.config.delay = delay;
+        self.drift = None;
+    }
+
+    /// The same, where the delay changes evenly from now on.
+    pub fn set_drift(&mut self, now: Time, drift: Drift) {
+        self.drift = Some((now, drift));
     }
 }

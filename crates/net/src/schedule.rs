@@ -18,6 +18,32 @@ use optcp_units::{Duration, Rate, Time};
 
 use crate::{PortId, QueueLimit};
 
+/// A delay that changes evenly from one to another, where it stays.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Drift {
+    /// What it is at first.
+    pub from: Duration,
+    /// What it comes to be.
+    pub to: Duration,
+    /// How long that takes.
+    pub over: Duration,
+}
+
+impl Drift {
+    /// What it is so long after the beginning, rounded towards what it was at first.
+    #[must_use]
+    pub fn after(&self, passed: Duration) -> Duration {
+        if passed >= self.over {
+            return self.to;
+        }
+        let [from, to, passed, over] =
+            [self.from, self.to, passed, self.over].map(|one| u128::from(one.as_ps()));
+        let moved = from.abs_diff(to) * passed / over;
+        let now = if to < from { from - moved } else { from + moved };
+        Duration::from_ps(u64::try_from(now).expect("between two delays"))
+    }
+}
+
 /// What changes of a port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Change {
@@ -28,6 +54,8 @@ pub enum Change {
     Rate(PortId, Rate),
     /// Packets whose transmission begins from now on take this long along the pipe.
     Delay(PortId, Duration),
+    /// The same, where it drifts.
+    Drift(PortId, Drift),
     /// The queue holds so much. Of what it has beyond that the youngest packets are lost.
     Limit(PortId, QueueLimit),
     /// Whether the transmitter takes packets out of the queue. What is being sent, and what is on its way, arrives.
@@ -45,6 +73,7 @@ impl Change {
             Change::Serve(port, _)
             | Change::Rate(port, _)
             | Change::Delay(port, _)
+            | Change::Drift(port, _)
             | Change::Limit(port, _)
             | Change::Open(port, _)
             | Change::Ece(port, _) => port,
@@ -153,6 +182,22 @@ mod tests {
             Some(at.as_ps() / 1_000_000)
         };
         std::iter::from_fn(|| due(&mut progress)).take(7).collect()
+    }
+
+    #[test]
+    fn a_delay_drifts_up_and_down_and_stays() {
+        let ns = |ns: u64| Duration::from_ps(1000 * ns);
+        let up = Drift { from: ns(10), to: ns(14), over: us(3) };
+        let passed = [us(0), us(1), us(2), us(3), us(9)];
+        assert_eq!(
+            passed.map(|passed| up.after(passed).as_ps()),
+            [10_000, 11_333, 12_666, 14_000, 14_000]
+        );
+        let down = Drift { from: ns(14), to: ns(10), over: us(3) };
+        assert_eq!(
+            passed.map(|passed| down.after(passed).as_ps()),
+            [14_000, 12_667, 11_334, 10_000, 10_000]
+        );
     }
 
     #[test]

@@ -206,6 +206,27 @@ impl Scenario {
         Ok(Some(dict))
     }
 
+    /// By flow that follows written tables, from when in picoseconds on its data have which route, node by node; none is
+    /// empty.
+    fn written_routes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let plan = self.0.plan();
+        let found = PyDict::new(py);
+        let far_end = |(link, way): (usize, usize)| plan.links[link].ends[1 - way];
+        let nodes = |hops: Vec<(usize, usize)>| -> Vec<&str> {
+            let start = hops.first().map(|&(link, way)| plan.links[link].ends[way]);
+            let nodes = start.into_iter().chain(hops.iter().copied().map(far_end));
+            nodes.map(|node| plan.nodes[node].as_str()).collect()
+        };
+        let Some(written) = &plan.forwarding else { return Ok(found) };
+        for flow in plan.flows.iter().filter(|flow| flow.routed) {
+            let (from, to) = (flow.path[0], flow.path[flow.path.len() - 1]);
+            let routes = written.routes(far_end, from, to).into_iter();
+            let routes: Vec<_> = routes.map(|(at, hops)| (at.as_ps(), nodes(hops))).collect();
+            found.set_item(&flow.name, routes)?;
+        }
+        Ok(found)
+    }
+
     fn resolved(&self) -> String {
         self.0.resolved_json()
     }

@@ -5,7 +5,7 @@ use optcp_units::registry::Family;
 use serde_json::{Value, json};
 
 use crate::schema::{
-    CapacityKind, Chosen, CodepointKind, DISTRIBUTIONS, Directions, Disjoint, EceFlag,
+    CapacityKind, Chosen, CodepointKind, DISTRIBUTIONS, DelayCourse, Directions, Disjoint, EceFlag,
     FailedDirections, FailedPackets, File, GeneratorKind, LinkState, MembersKind, Metric, Phases,
     Transmitter, Weights,
 };
@@ -33,6 +33,7 @@ fn families() -> impl Iterator<Item = Family> {
         MembersKind::FAMILY,
         Directions::FAMILY,
         Transmitter::FAMILY,
+        DelayCourse::FAMILY,
         LinkState::FAMILY,
         GeneratorKind::FAMILY,
         Phases::FAMILY,

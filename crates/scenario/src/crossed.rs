@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use optcp_routing::{Topology, Tree};
 
-use crate::plan::{FlowPlan, Plan};
+use crate::plan::{FlowPlan, ForwardingPlan, Plan};
 use crate::routed::topology_of;
 
 /// Links and nodes, as indices.
@@ -24,7 +24,10 @@ pub(crate) fn crossed(plan: &Plan, group: Option<usize>) -> Crossed {
         let bundles = flow.bundles.values().map(|&bundle| &plan.bundles[bundle]);
         found.links.extend(bundles.flat_map(|bundle| &bundle.members).map(|member| member.0));
     }
-    ways_that_are_routed(plan, flows(), &mut found);
+    match &plan.forwarding {
+        Some(written) => ways_that_are_written(plan, written, flows(), &mut found),
+        None => ways_that_are_routed(plan, flows(), &mut found),
+    }
     // A virtual output queue may be served over any of its ways.
     let voqs = found.links.iter().filter_map(|&link| plan.links[link].voq.as_ref());
     let behind: Vec<usize> =
@@ -35,6 +38,22 @@ pub(crate) fn crossed(plan: &Plan, group: Option<usize>) -> Crossed {
         found.links.iter().flat_map(|&link| &plan.links[link].over).map(|hop| hop.0).collect();
     found.links.extend(over);
     found
+}
+
+/// Written tables may send packets over any way that they have.
+fn ways_that_are_written<'p>(
+    plan: &'p Plan,
+    written: &ForwardingPlan,
+    flows: impl Iterator<Item = &'p FlowPlan>,
+    found: &mut Crossed,
+) {
+    let routed = flows.filter(|flow| flow.routed);
+    let ends: BTreeSet<usize> =
+        routed.flat_map(|flow| [flow.path[0], flow.path[flow.path.len() - 1]]).collect();
+    for (link, _) in ends.into_iter().flat_map(|to| written.links_towards(to)) {
+        found.links.insert(link);
+        found.nodes.extend(plan.links[link].ends);
+    }
 }
 
 /// Routers send ACKs on the shortest way back, which need not be that of the data; where they spread flows, both over all

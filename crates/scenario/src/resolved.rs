@@ -5,7 +5,7 @@
 
 mod planned;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use optcp_units::{Codepoint, Duration, Time};
 use serde_json::{Map, Value, json};
@@ -16,8 +16,8 @@ use optcp_traffic::{FractalRenewal, PacketSize, ProcessKind, SizesKind, Volume};
 
 use crate::plan::{
     BundlePlan, BurstsPlan, Carries, DetectionPlan, DirectedLink, DrawnPlan, FailurePlan, FlowPlan,
-    LinkPlan, Loses, LossPlan, ObservePlan, Plan, PortPlan, ProcessPlan, ProtectionPlan,
-    QueueLimit, RoutingPlan, Shape, Spread, TrafficPlan,
+    ForwardingPlan, LinkPlan, Loses, LossPlan, ObservePlan, Plan, PortPlan, ProcessPlan,
+    ProtectionPlan, QueueLimit, RoutingPlan, Shape, Spread, TrafficPlan,
 };
 use crate::schema::{CodepointKind, FailedPackets, resolved_tcp};
 
@@ -63,6 +63,9 @@ pub(crate) fn json(plan: &Plan) -> String {
     }
     if let Some(entry) = &plan.routing {
         resolved["routing"] = routing(plan, entry);
+    }
+    if let Some(written) = &plan.forwarding {
+        resolved["forwarding"] = forwarding(plan, written);
     }
     if !plan.traffic.is_empty() {
         let entries = plan.traffic.iter().map(|entry| traffic(plan, entry));
@@ -195,6 +198,18 @@ fn passed_bundles(plan: &Plan, flow: &FlowPlan) -> Value {
         })
     };
     flow.bundles.iter().map(one).collect()
+}
+
+/// By node and destination: from when on packets go where.
+fn forwarding(plan: &Plan, written: &ForwardingPlan) -> Value {
+    let mut tables: BTreeMap<[usize; 2], Vec<Value>> = BTreeMap::new();
+    for step in &written.entries {
+        let at_ps = step.at.as_ps();
+        let hops = written.hops(step.way);
+        tables.entry([step.node, step.to]).or_default().push(json!([at_ps, ports(plan, hops)]));
+    }
+    let table = |([node, to], next): ([usize; 2], Vec<Value>)| json!({ "node": plan.nodes[node], "to": plan.nodes[to], "next": next });
+    tables.into_iter().map(table).collect()
 }
 
 fn routing(plan: &Plan, entry: &RoutingPlan) -> Value {

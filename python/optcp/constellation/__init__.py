@@ -1,7 +1,8 @@
 """Satellites that move: shells of a Walker constellation, paths over them, and worlds out of their delays.
 
-What there is: :func:`shell` and :class:`Shell`, :func:`station` and :class:`Station`, :class:`Snapshot` of an instant,
-:func:`series` of paths, and :func:`world`, which makes a scenario of one.
+What there is: :func:`shell` and :class:`Shell`, :func:`tles` and :class:`Tles`, :func:`station` and :class:`Station`,
+:class:`Snapshot` of an instant, :func:`series` of paths, :func:`world`, which makes a scenario of one path, and
+:func:`network`, which makes one of all satellites that some flows meet.
 
 Examples
 --------
@@ -13,15 +14,18 @@ Examples
 
 from __future__ import annotations
 
-from optcp.constellation.paths import Seen, Snapshot, isls, length_km
+from optcp.constellation.network import network
+from optcp.constellation.paths import Constellation, Seen, Snapshot, length_km
 from optcp.constellation.recorded import Recorded, recorded
 from optcp.constellation.series import Paths, Series, Stretch, series
 from optcp.constellation.shells import SHELLS, Shell, revs_a_day, shell
 from optcp.constellation.stations import Station, cities, station
+from optcp.constellation.tles import Tles, tles
 from optcp.constellation.world import World, world
 
 __all__ = [
     "SHELLS",
+    "Constellation",
     "Paths",
     "Recorded",
     "Seen",
@@ -30,14 +34,16 @@ __all__ = [
     "Snapshot",
     "Station",
     "Stretch",
+    "Tles",
     "World",
     "cities",
-    "isls",
     "length_km",
+    "network",
     "recorded",
     "revs_a_day",
     "series",
     "shell",
     "station",
+    "tles",
     "world",
 ]

@@ -2,9 +2,10 @@
 
 Models
     Satellites on circles, stations on the ellipsoid, both in coordinates that do not turn, in km; time is in seconds
-    from 2000-01-01 00:00 UT.
+    from time zero, which is 2000-01-01 00:00 UT where nothing else is said.
 Source
-    WGS72, as SGP-4 has it; the positions of Hypatia's generator (snkas/hypatia at 0ac531c, satgenpy).
+    WGS72, as SGP-4 has it; the positions of Hypatia's generator (snkas/hypatia at 0ac531c, satgenpy). Greenwich mean
+    sidereal time: IAU 1982, as in J. Meeus, "Astronomical Algorithms" (1991), formula 11.4.
 Choices
     A shell (:class:`optcp.constellation.Shell`), a place on the ground.
 Limits
@@ -33,7 +34,10 @@ FLATTENING = 1 / 298.26
 TURN = 7.29211585e-5
 """Radians that the earth turns in a second."""
 GREENWICH_DEG = 99.967795
-"""Angle of Greenwich at time zero."""
+"""Angle of Greenwich at 2000-01-01 00:00 UT: ``greenwich_deg(2451544.5)``."""
+J2000 = 2_451_545.0
+"""The Julian day of 2000-01-01 12:00."""
+CENTURY_DAYS = 36_525
 ATMOSPHERE_KM = 80.0
 """How far up it disturbs light: links between satellites do not dip below."""
 SECONDS_A_DAY = 86_400.0
@@ -71,7 +75,23 @@ def positions(shell: Shell, seconds: ArrayLike, which: ArrayLike | None = None) 
     return shell.radius_km * np.stack([x, y, across * math.sin(tilt)], axis=-1)
 
 
-def ground(latitude_deg: float, longitude_deg: float, seconds: ArrayLike) -> NDArray[np.float64]:
+def greenwich_deg(julian_day: float) -> float:
+    """Return the mean sidereal angle of Greenwich, from 0 to 360 degrees, at a Julian day of UT1."""
+    days = julian_day - J2000
+    centuries = days / CENTURY_DAYS
+    bent = 0.000387933 * centuries**2 - centuries**3 / 38_710_000
+    return (280.46061837 + 360.98564736629 * days + bent) % 360
+
+
+def horizon_km(places: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return how far it is from places, shape (..., 3), to where light grazes the atmosphere, shape (...)."""
+    squared: NDArray[np.float64] = np.sum(places**2, axis=-1) - (EARTH_KM + ATMOSPHERE_KM) ** 2
+    return np.sqrt(np.maximum(0.0, squared))
+
+
+def ground(
+    latitude_deg: float, longitude_deg: float, seconds: ArrayLike, greenwich_deg: float = GREENWICH_DEG
+) -> NDArray[np.float64]:
     """Return where a place on the ellipsoid is, at height zero.
 
     Parameters
@@ -80,6 +100,8 @@ def ground(latitude_deg: float, longitude_deg: float, seconds: ArrayLike) -> NDA
         Geodetic latitude, and longitude to the east.
     seconds
         When, shape (...).
+    greenwich_deg
+        Angle of Greenwich at time zero.
 
     Returns
     -------
@@ -89,15 +111,17 @@ def ground(latitude_deg: float, longitude_deg: float, seconds: ArrayLike) -> NDA
     latitude = math.radians(latitude_deg)
     squared = 2 * FLATTENING - FLATTENING**2
     radius = EARTH_KM / math.sqrt(1 - squared * math.sin(latitude) ** 2)
-    turned = math.radians(longitude_deg + GREENWICH_DEG) + TURN * np.asarray(seconds, dtype=float)
+    turned = math.radians(longitude_deg + greenwich_deg) + TURN * np.asarray(seconds, dtype=float)
     level = radius * math.cos(latitude)
     height = np.full_like(turned, radius * (1 - squared) * math.sin(latitude))
     return np.stack([level * np.cos(turned), level * np.sin(turned), height], axis=-1)
 
 
-def up(latitude_deg: float, longitude_deg: float, seconds: ArrayLike) -> NDArray[np.float64]:
+def up(
+    latitude_deg: float, longitude_deg: float, seconds: ArrayLike, greenwich_deg: float = GREENWICH_DEG
+) -> NDArray[np.float64]:
     """Return the direction away from the ground at a place, of length 1, shape (..., 3)."""
     latitude = math.radians(latitude_deg)
-    turned = math.radians(longitude_deg + GREENWICH_DEG) + TURN * np.asarray(seconds, dtype=float)
+    turned = math.radians(longitude_deg + greenwich_deg) + TURN * np.asarray(seconds, dtype=float)
     height = np.full_like(turned, math.sin(latitude))
     return np.stack([math.cos(latitude) * np.cos(turned), math.cos(latitude) * np.sin(turned), height], axis=-1)

@@ -8,7 +8,8 @@ Models
 Source
     Hypatia (S. Kassing et al., IMC 2020), ``plus_grid`` ISLs and ``free_one_only_over_isls``, snkas/hypatia at 0ac531c.
 Choices
-    ``gsl_km`` and ``elevation_deg`` of the shell say what is in reach, ``isl_km`` which ISLs there are.
+    ``gsl_km`` and ``elevation_deg`` of the satellites say what is in reach. ISLs that would dip into the atmosphere,
+    below 80 km, are not there.
 Limits
     A link exists as soon as both ends are where they must be: no time to point, no number of antennas, no weather.
     Links between planes of a star work near the poles too, where those of Iridium are off.
@@ -18,7 +19,7 @@ from __future__ import annotations
 
 import functools
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
@@ -29,36 +30,79 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from optcp.constellation.shells import Shell
     from optcp.constellation.stations import Station
 
 
+class Constellation(Protocol):
+    """What paths need of satellites: a :class:`optcp.constellation.Shell`, or :class:`optcp.constellation.Tles`."""
+
+    @property
+    def name(self) -> str:
+        """What they are called."""
+
+    @property
+    def summary(self) -> str:
+        """Their parameters in a line."""
+
+    @property
+    def size(self) -> int:
+        """How many there are."""
+
+    @property
+    def gsl_km(self) -> float:
+        """The longest link between a satellite and the ground."""
+
+    @property
+    def elevation_deg(self) -> float:
+        """The least elevation of a satellite over the horizon of a ground station."""
+
+    @property
+    def greenwich_deg(self) -> float:
+        """Angle of Greenwich at time zero."""
+
+    @property
+    def isls(self) -> NDArray[np.int64]:
+        """Numbers of the two satellites of each link, shape (links, 2), whether or not they are near enough."""
+
+    def positions(self, seconds: ArrayLike, which: ArrayLike | None = None) -> NDArray[np.float64]:
+        """Where satellites are in km, shape (..., n, 3): those of numbers ``which``, shape (n,), or all."""
+
+
 @functools.lru_cache(maxsize=8)
-def isls(shell: Shell) -> NDArray[np.int64]:
-    """Return the links between satellites.
+def plus_grid(planes: int, satellites: int, seam: bool = False, shift: int = 0) -> NDArray[np.int64]:
+    """Return the links between satellites of a *+grid*.
+
+    Parameters
+    ----------
+    planes, satellites
+        How many planes, and how many satellites in each.
+    seam
+        Whether there is no link between the last plane and the first.
+    shift
+        By how many satellites those of the first plane are ahead of where a plane behind the last would have them.
 
     Returns
     -------
     numpy.ndarray
         Numbers of two satellites each, shape (links, 2), the smaller one first, in order.
     """
-    number = np.arange(shell.size).reshape(shell.planes, shell.satellites)
+    number = np.arange(planes * satellites).reshape(planes, satellites)
     pairs = [np.stack([number, np.roll(number, -1, axis=1)], axis=-1).reshape(-1, 2)]
-    if shell.planes > 1:
+    if planes > 1:
         pairs.append(np.stack([number[:-1], number[1:]], axis=-1).reshape(-1, 2))
-        if not shell.seam:
-            # Of Walker's phases the plane behind the last one is the first, further on by as many satellites.
-            beside = np.roll(number[0], -round(shell.phasing or 0))
-            pairs.append(np.stack([number[-1], beside], axis=-1))
+        if not seam:
+            pairs.append(np.stack([number[-1], np.roll(number[0], -shift)], axis=-1))
     both = np.sort(np.concatenate(pairs), axis=1)
     return np.unique(both[both[:, 0] != both[:, 1]], axis=0)
 
 
-def distances(shell: Shell, stations: Station, seconds: float, places: NDArray[np.float64]) -> NDArray[np.float64]:
+def distances(
+    shell: Constellation, stations: Station, seconds: float, places: NDArray[np.float64]
+) -> NDArray[np.float64]:
     """Return how far satellites at ``places``, shape (n, 3), are from a station in km; infinity out of its reach."""
-    away = places - stations.position(seconds)
+    away = places - stations.position(seconds, shell.greenwich_deg)
     far = np.linalg.norm(away, axis=-1)
-    high = away @ stations.up(seconds)
+    high = away @ stations.up(seconds, shell.greenwich_deg)
     seen = (far <= shell.gsl_km) & (high >= far * np.sin(np.radians(shell.elevation_deg)))
     return np.where(seen, far, np.inf)
 
@@ -83,14 +127,14 @@ class Seen:
 
 
 class Snapshot:
-    """A shell at one instant.
+    """Satellites at one instant.
 
     Parameters
     ----------
     shell
         Which.
     seconds
-        When, from 2000-01-01 00:00 UT.
+        When, from time zero: 2000-01-01 00:00 UT for a shell.
 
     Attributes
     ----------
@@ -109,20 +153,20 @@ class Snapshot:
     (184, 183, 217)
     """
 
-    def __init__(self, shell: Shell, seconds: float) -> None:
+    def __init__(self, shell: Constellation, seconds: float) -> None:
         self.shell, self.seconds = shell, seconds
-        self.positions = orbits.positions(shell, seconds)
-        pairs = isls(shell)
+        self.positions = shell.positions(seconds)
+        pairs = shell.isls
         lengths = np.linalg.norm(self.positions[pairs[:, 0]] - self.positions[pairs[:, 1]], axis=-1)
-        there = lengths <= shell.isl_km
+        there = lengths <= orbits.horizon_km(self.positions)[pairs].sum(axis=-1)
         self.isls, self.isl_km = pairs[there], lengths[there]
 
     def seen(self, station: Station) -> Seen:
         """Which satellites are in the reach of a ground station."""
         far = distances(self.shell, station, self.seconds, self.positions)
         order = np.argsort(far, kind="stable")[: np.count_nonzero(np.isfinite(far))]
-        away = self.positions[order] - station.position(self.seconds)
-        high = away @ station.up(self.seconds) / far[order]
+        away = self.positions[order] - station.position(self.seconds, self.shell.greenwich_deg)
+        high = away @ station.up(self.seconds, self.shell.greenwich_deg) / far[order]
         return Seen(order, far[order], np.degrees(np.arcsin(np.clip(high, -1, 1))))
 
     def path(self, start: Station, end: Station) -> tuple[int, ...]:
@@ -154,7 +198,7 @@ class Snapshot:
 
 
 def length_km(
-    shell: Shell, start: Station, end: Station, satellites: Sequence[int], seconds: ArrayLike
+    shell: Constellation, start: Station, end: Station, satellites: Sequence[int], seconds: ArrayLike
 ) -> NDArray[np.float64]:
     """Return how long a path is, whether or not its links exist then.
 
@@ -172,8 +216,8 @@ def length_km(
     numpy.ndarray
         In km, shape (...).
     """
-    places = orbits.positions(shell, seconds, satellites)
-    ends = [one.position(seconds)[..., None, :] for one in (start, end)]
+    places = shell.positions(seconds, satellites)
+    ends = [one.position(seconds, shell.greenwich_deg)[..., None, :] for one in (start, end)]
     points = np.concatenate([ends[0], places, ends[1]], axis=-2)
     total = np.linalg.norm(np.diff(points, axis=-2), axis=-1).sum(axis=-1)
     return np.asarray(total, dtype=np.float64)

@@ -19,6 +19,7 @@ import numpy as np
 
 from optcp.constellation.series import Stretch
 from optcp.errors import InputError
+from optcp.files import read_lines
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -126,13 +127,8 @@ def recorded(file: Path) -> Recorded:
 
 def _lines(file: Path) -> list[tuple[int, int, str]]:
     """Number, time in ns and what follows, of each line."""
-    try:
-        text = file.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "not UTF-8 text"
-        raise InputError(f"{file}: cannot be read: {reason}") from None
     found: list[tuple[int, int, str]] = []
-    for number, line in enumerate(text.splitlines(), 1):
+    for number, line in enumerate(read_lines(file), 1):
         at, comma, said = line.partition(",")
         if not line.strip():
             continue

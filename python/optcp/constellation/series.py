@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from optcp.constellation.shells import Shell
+    from optcp.constellation.paths import Constellation
     from optcp.constellation.stations import Station
 
 MOST_STEPS = 200_000
@@ -124,7 +124,7 @@ class Series:
         Satellites of each path; none in an outage.
     """
 
-    shell: Shell
+    shell: Constellation
     start: Station
     end: Station
     seconds: NDArray[np.float64]
@@ -138,7 +138,7 @@ class Series:
 
     @property
     def over(self) -> str:
-        """The name of the shell."""
+        """What the satellites are called."""
         return self.shell.name
 
     @property
@@ -193,8 +193,32 @@ class Series:
             at += steps
 
 
+def apart(start: Station, end: Station) -> None:
+    """Refuse a path from a station to itself."""
+    if (start.latitude_deg, start.longitude_deg) == (end.latitude_deg, end.longitude_deg):
+        raise InputError(f"{start.name} is both ends of the path; expected two places")
+
+
+def steps(length_s: float, step_s: float, first_s: float) -> NDArray[np.float64]:
+    """Return the instants at which paths are found anew, from ``first_s`` on.
+
+    Raises
+    ------
+    InputError
+        If the steps are too short or too many, or the times impossible.
+    """
+    if not (step_s >= LEAST_STEP_S and length_s >= step_s):
+        raise InputError(f"expected a step of {1000 * LEAST_STEP_S:g} ms or more, and a length of a step or more")
+    if not 0 <= first_s <= LATEST_S:
+        raise InputError(f"expected a beginning from 0 to {LATEST_S:g} s after time zero")
+    count = round(length_s / step_s)
+    if count > MOST_STEPS:
+        raise InputError(f"{length_s:g} s in steps of {step_s:g} s are {count} steps; at most are {MOST_STEPS}")
+    return np.round(first_s + step_s * np.arange(count), 9)
+
+
 def series(
-    shell: Shell, start: Station, end: Station, length_s: float, step_s: float = 0.1, first_s: float = 0.0
+    shell: Constellation, start: Station, end: Station, length_s: float, step_s: float = 0.1, first_s: float = 0.0
 ) -> Series:
     """Find the path between two ground stations every step.
 
@@ -209,7 +233,7 @@ def series(
     step_s
         How often the path is found anew.
     first_s
-        When the series begins, from 2000-01-01 00:00 UT.
+        When the series begins, from time zero: 2000-01-01 00:00 UT for a shell.
 
     Raises
     ------
@@ -223,14 +247,6 @@ def series(
     >>> [(one.start_s, one.change, len(one.satellites)) for one in found.stretches()]
     [(0.0, 'first', 3), (18.0, 'shorter', 2), (27.6, 'longer', 4)]
     """
-    if (start.latitude_deg, start.longitude_deg) == (end.latitude_deg, end.longitude_deg):
-        raise InputError(f"{start.name} is both ends of the path; expected two places")
-    if not (step_s >= LEAST_STEP_S and length_s >= step_s):
-        raise InputError(f"expected a step of {1000 * LEAST_STEP_S:g} ms or more, and a length of a step or more")
-    if not 0 <= first_s <= LATEST_S:
-        raise InputError(f"expected a beginning from 0 to {LATEST_S:g} s after 2000-01-01")
-    steps = round(length_s / step_s)
-    if steps > MOST_STEPS:
-        raise InputError(f"{length_s:g} s in steps of {step_s:g} s are {steps} steps; at most are {MOST_STEPS}")
-    seconds = np.round(first_s + step_s * np.arange(steps), 9)
+    apart(start, end)
+    seconds = steps(length_s, step_s, first_s)
     return Series(shell, start, end, seconds, step_s, [Snapshot(shell, float(at)).path(start, end) for at in seconds])

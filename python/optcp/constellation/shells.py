@@ -16,13 +16,18 @@ from __future__ import annotations
 import dataclasses
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
-from optcp.constellation.orbits import ATMOSPHERE_KM, EARTH_KM, GRAVITY, SECONDS_A_DAY
+from optcp.constellation import orbits
+from optcp.constellation.orbits import EARTH_KM, GRAVITY, GREENWICH_DEG, SECONDS_A_DAY
+from optcp.constellation.paths import plus_grid
 from optcp.errors import InputError, nearest
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    import numpy as np
+    from numpy.typing import ArrayLike, NDArray
 
 MOST_SATELLITES = 10_000
 """A shell has no more: the largest that was ever filed for has 7 500 or so."""
@@ -77,19 +82,7 @@ class Shell:
     source: str = ""
 
     def __post_init__(self) -> None:
-        bounds = {
-            "planes": (1, MOST_SATELLITES, "a whole number from 1"),
-            "satellites": (1, MOST_SATELLITES, "a whole number from 1"),
-            "inclination_deg": (0, 180, "degrees from 0 to 180"),
-            "revs_a_day": (0.01, 20, "an orbit from 160 to 40000 km above ground"),
-            "spread_deg": (1, 360, "degrees from 1 to 360"),
-            "elevation_deg": (0, 90, "degrees from 0 to 90"),
-            "gsl_km": (1, math.inf, "km from 1"),
-        }
-        for name, (least, most, expected) in bounds.items():
-            value = getattr(self, name)
-            if not least <= value <= most:
-                raise InputError(f"{name} = {value:g}: expected {expected}")
+        check(self)
         if self.planes * self.satellites > MOST_SATELLITES:
             raise InputError(f"{self.planes} planes of {self.satellites} satellites: at most are {MOST_SATELLITES}")
         if not 160 <= self.altitude_km <= 40_000:
@@ -123,39 +116,95 @@ class Shell:
         return SECONDS_A_DAY / self.revs_a_day
 
     @property
-    def isl_km(self) -> float:
-        """The longest link between satellites: longer ones would dip into the atmosphere, below 80 km."""
-        return 2 * math.sqrt(max(0.0, self.radius_km**2 - (EARTH_KM + ATMOSPHERE_KM) ** 2))
+    def summary(self) -> str:
+        """Its parameters in a line."""
+        phasing = "half" if self.phasing is None else f"{self.phasing:g}"
+        return (
+            f"{self.planes} planes of {self.satellites} satellites, {self.inclination_deg:g} deg, "
+            f"{self.altitude_km:.0f} km, {self.period_s / 60:.1f} min an orbit; nodes over {self.spread_deg:g} deg"
+            f"{' and a seam' if self.seam else ''}, phasing {phasing}, {reach(self.gsl_km, self.elevation_deg)}"
+        )
+
+    @property
+    def greenwich_deg(self) -> float:
+        """Angle of Greenwich at time zero, 2000-01-01 00:00 UT."""
+        return GREENWICH_DEG
+
+    @property
+    def isls(self) -> NDArray[np.int64]:
+        """Numbers of the two satellites of each link of the *+grid*, shape (links, 2), the smaller one first."""
+        # Of Walker's phases the plane behind the last one is the first, further on by as many satellites.
+        return plus_grid(self.planes, self.satellites, self.seam, round(self.phasing or 0))
+
+    def positions(self, seconds: ArrayLike, which: ArrayLike | None = None) -> NDArray[np.float64]:
+        """Where satellites are, as :func:`optcp.constellation.orbits.positions` has it."""
+        return orbits.positions(self, seconds, which)
 
     def changed(self, settings: Mapping[str, str]) -> Shell:
-        """Return the shell with other values, as written on a command line.
+        """Return the shell with other values, as written on a command line: see :func:`changed`."""
+        return changed(self, settings)
 
-        Parameters
-        ----------
-        settings
-            Values by the names of this class's parameters, or by ``altitude_km`` in place of ``revs_a_day``. Of
-            ``elevation_deg`` and ``gsl_km`` one that is set takes the place of both.
 
-        Raises
-        ------
-        InputError
-            If there is no such name, or a value is impossible.
-        """
-        made: dict[str, object] = {}
-        for name, text in settings.items():
-            if name not in SETTINGS:
-                raise InputError(f"--set {name}={text}: there is no such value; {nearest(name, SETTINGS)}")
-            if name == "altitude_km" and "revs_a_day" in settings:
-                raise InputError("altitude_km and revs_a_day are two names of one thing: set one of them")
-            made.update(_read(name, text))
-        if not made:
-            return self
-        if "elevation_deg" in made or "gsl_km" in made:
-            made = {"elevation_deg": 0.0, "gsl_km": math.inf, **made}
-        try:
-            return dataclasses.replace(self, **made)  # type: ignore[arg-type]
-        except InputError as error:
-            raise InputError(f"--set: {error}") from None
+Satellites = TypeVar("Satellites")
+
+BOUNDS = {
+    "planes": (1, MOST_SATELLITES, "a whole number from 1"),
+    "satellites": (1, MOST_SATELLITES, "a whole number from 1"),
+    "inclination_deg": (0, 180, "degrees from 0 to 180"),
+    "revs_a_day": (0.01, 20, "an orbit from 160 to 40000 km above ground"),
+    "spread_deg": (1, 360, "degrees from 1 to 360"),
+    "elevation_deg": (0, 90, "degrees from 0 to 90"),
+    "gsl_km": (1, math.inf, "km from 1"),
+}
+"""The least and the most of values, and how messages name what is between."""
+
+
+def check(one: object) -> None:
+    """Check those values of satellites that have bounds.
+
+    Raises
+    ------
+    InputError
+        If one is impossible.
+    """
+    for name, (least, most, expected) in BOUNDS.items():
+        value = getattr(one, name, least)
+        if not least <= value <= most:
+            raise InputError(f"{name} = {value:g}: expected {expected}")
+
+
+def changed(one: Satellites, settings: Mapping[str, str]) -> Satellites:
+    """Return satellites with other values, as written on a command line.
+
+    Parameters
+    ----------
+    one
+        A dataclass.
+    settings
+        Values by the names of its parameters, or by ``altitude_km`` in place of ``revs_a_day``. Of ``elevation_deg``
+        and ``gsl_km`` one that is set takes the place of both.
+
+    Raises
+    ------
+    InputError
+        If there is no such name, or a value is impossible.
+    """
+    made: dict[str, object] = {}
+    known = [name for name in SETTINGS if hasattr(one, name)]
+    for name, text in settings.items():
+        if name not in known:
+            raise InputError(f"--set {name}={text}: there is no such value; {nearest(name, known)}")
+        if name == "altitude_km" and "revs_a_day" in settings:
+            raise InputError("altitude_km and revs_a_day are two names of one thing: set one of them")
+        made.update(_read(name, text))
+    if not made:
+        return one
+    if "elevation_deg" in made or "gsl_km" in made:
+        made = {"elevation_deg": 0.0, "gsl_km": math.inf, **made}
+    try:
+        return dataclasses.replace(one, **made)  # type: ignore[type-var]
+    except InputError as error:
+        raise InputError(f"--set: {error}") from None
 
 
 SETTINGS = {
@@ -192,6 +241,13 @@ def _read(name: str, text: str) -> dict[str, object]:
             raise InputError(f"--set {name}={text}: expected km from 160 to 40000")
         return {"revs_a_day": revs_a_day(value)}
     return {name: value}
+
+
+def reach(gsl_km: float, elevation_deg: float) -> str:
+    """Say which satellites a ground station reaches."""
+    near = [f"GSLs up to {gsl_km:.0f} km"] if gsl_km < math.inf else []
+    high = [f"from {elevation_deg:g} deg over the horizon"] if elevation_deg or not near else []
+    return " ".join(near + high)
 
 
 def revs_a_day(altitude_km: float) -> float:

@@ -50,13 +50,13 @@ class Station:
         if not -180 <= self.longitude_deg <= 360:
             raise InputError(f"{self.name}: expected a longitude from -180 to 360 degrees")
 
-    def position(self, seconds: ArrayLike) -> NDArray[np.float64]:
-        """Where it is, in km, shape (..., 3) for times of shape (...)."""
-        return orbits.ground(self.latitude_deg, self.longitude_deg, seconds)
+    def position(self, seconds: ArrayLike, greenwich_deg: float = orbits.GREENWICH_DEG) -> NDArray[np.float64]:
+        """Where it is, in km, shape (..., 3) for times of shape (...); Greenwich's angle is that of time zero."""
+        return orbits.ground(self.latitude_deg, self.longitude_deg, seconds, greenwich_deg)
 
-    def up(self, seconds: ArrayLike) -> NDArray[np.float64]:
+    def up(self, seconds: ArrayLike, greenwich_deg: float = orbits.GREENWICH_DEG) -> NDArray[np.float64]:
         """Away from the ground, of length 1, shape (..., 3)."""
-        return orbits.up(self.latitude_deg, self.longitude_deg, seconds)
+        return orbits.up(self.latitude_deg, self.longitude_deg, seconds, greenwich_deg)
 
 
 @functools.cache

@@ -43,6 +43,49 @@ LEAST_S = 0.1
 MOST_ROWS = 2_000_000
 """Of a trace."""
 
+SENDER = """\
+[tcp.long]                    # ns-3's TCP as basic-sim sets it
+profile = "rfc"
+congestion = "$congestion"
+recovery = "sack"
+mss = "1380 B"
+header = "42 B"               # IPv4 20, TCP 20, PPP 2; timestamps add 12
+ack_size = "42 B"
+timestamps = true
+handshake = true
+initial_window = "10 segments"
+ack = "delayed"
+ack_delay = "200 ms"
+min_rto = "1 s"
+"""
+"""How flows send, in both forms of a world."""
+
+OBSERVED = """\
+[[observe]]
+name = "tcp"
+kind = "tcp"
+
+[[observe]]
+name = "goodput"
+kind = "goodput"
+interval = "100 ms"
+
+[[observe]]
+name = "queue"
+kind = "queue"
+links = [{first}]
+interval = "100 ms"
+
+[[observe]]
+name = "drops"
+kind = "drops"
+
+[[observe]]
+name = "reordering"
+kind = "reordering"
+"""
+"""What is observed, in both forms of a world; ``first`` are the ports at which packets wait."""
+
 TEMPLATE = """\
 # {start} to {end} over {shell}, one TCP flow, as in Hypatia's experiment (IMC 2020).
 #
@@ -59,20 +102,7 @@ congestion = "reno"           # with recovery "sack": what ns-3 calls NewReno; v
 queue = "101 packets"         # 100 wait, and the one that is sent counts here
 rate = "{rate} Mbps"
 
-[tcp.long]                    # ns-3's TCP as basic-sim sets it
-profile = "rfc"
-congestion = "$congestion"
-recovery = "sack"
-mss = "1380 B"
-header = "42 B"               # IPv4 20, TCP 20, PPP 2; timestamps add 12
-ack_size = "42 B"
-timestamps = true
-handshake = true
-initial_window = "10 segments"
-ack = "delayed"
-ack_delay = "200 ms"
-min_rto = "1 s"
-
+{sender}
 [[nodes]]
 names = ["{a}", "sky", "{b}"]
 
@@ -99,48 +129,26 @@ group = "long"
 path = ["{a}", "sky", "{b}"]
 tcp = "long"
 
-[[observe]]
-name = "tcp"
-kind = "tcp"
-
-[[observe]]
-name = "goodput"
-kind = "goodput"
-interval = "100 ms"
-
-[[observe]]
-name = "queue"
-kind = "queue"
-links = [["{a}", "sky"]]
-interval = "100 ms"
-
-[[observe]]
-name = "drops"
-kind = "drops"
-
-[[observe]]
-name = "reordering"
-kind = "reordering"
-"""
+{observed}"""
 
 
 @dataclass(frozen=True)
 class World:
-    """A scenario and the trace that it reads.
+    """A scenario and the files that it reads.
 
     Attributes
     ----------
     toml
         The scenario.
-    trace
-        The file ``path.csv`` beside it.
+    files
+        By name, the text of each file beside it.
     """
 
     toml: str
-    trace: str
+    files: dict[str, str]
 
 
-def world(found: Paths, rate_mbps: float = 10.0, every_s: float = EVERY_S) -> World:
+def world(found: Paths, rate_mbps: float = 10.0) -> World:
     """Make a scenario of a series of paths.
 
     Parameters
@@ -149,8 +157,6 @@ def world(found: Paths, rate_mbps: float = 10.0, every_s: float = EVERY_S) -> Wo
         The series; time zero of the scenario is its beginning.
     rate_mbps
         Rate of every link in Mb/s.
-    every_s
-        How often the delay changes.
 
     Raises
     ------
@@ -165,7 +171,7 @@ def world(found: Paths, rate_mbps: float = 10.0, every_s: float = EVERY_S) -> Wo
     length_s = found.end_s - float(found.seconds[0])
     if length_s < LEAST_S:
         raise InputError(f"{length_s:g} s: a scenario of {LEAST_S:g} s or more is expected")
-    first_ns, rows = _rows(found, rate_mbps, every_s)
+    first_ns, rows = _rows(found, rate_mbps)
     text = TEMPLATE.format(
         start=start,
         end=end,
@@ -177,18 +183,20 @@ def world(found: Paths, rate_mbps: float = 10.0, every_s: float = EVERY_S) -> Wo
         stop=f"{length_s:.9g}",
         rate=f"{rate_mbps:.9g}",
         delay=first_ns,
+        sender=SENDER,
+        observed=OBSERVED.format(first=f'["{node(start, "from")}", "sky"]'),
     )
-    return World(text, "\n".join(["at (ms), direction, link, delay (ns), state", *rows, ""]))
+    return World(text, {"path.csv": "\n".join(["at (ms), direction, link, delay (ns), state", *rows, ""])})
 
 
-def _rows(found: Paths, rate_mbps: float, every_s: float) -> tuple[int, list[str]]:
+def _rows(found: Paths, rate_mbps: float) -> tuple[int, list[str]]:
     """The delay at first, and the lines of the trace."""
     begins = float(found.seconds[0])
     rows: list[str] = []
     first_ns: int | None = None
-    count = round((found.end_s - begins) / every_s)
+    count = round((found.end_s - begins) / EVERY_S)
     if count > MOST_ROWS:
-        raise InputError(f"{found.end_s - begins:g} s are {count} steps of {every_s:g} s; at most are {MOST_ROWS}")
+        raise InputError(f"{found.end_s - begins:g} s are {count} steps of {EVERY_S:g} s; at most are {MOST_ROWS}")
     down = False
     for one in found.stretches():
         if not one.satellites:
@@ -196,8 +204,8 @@ def _rows(found: Paths, rate_mbps: float, every_s: float) -> tuple[int, list[str
             down = True
             continue
         # The instant of the change itself, and then all multiples of the step.
-        inner = np.arange(np.floor((one.start_s - begins) / every_s) + 1, np.ceil((one.end_s - begins) / every_s))
-        times = np.unique(np.concatenate([[one.start_s], np.round(begins + inner * every_s, 9)]))
+        inner = np.arange(np.floor((one.start_s - begins) / EVERY_S) + 1, np.ceil((one.end_s - begins) / EVERY_S))
+        times = np.unique(np.concatenate([[one.start_s], np.round(begins + inner * EVERY_S, 9)]))
         times = times[(times >= one.start_s) & (times < one.end_s)]
         further = max(0, len(one.satellites) + 1 - LINKS)
         flight = np.round(found.delay_s(times) * 1e9).astype(np.int64)

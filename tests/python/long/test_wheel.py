@@ -19,9 +19,18 @@ ROOT = Path(__file__).parents[3]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 LOCKED = dict(re.findall(r"^(\S+)==(\S+)$", (ROOT / "requirements.lock").read_text(encoding="utf-8"), re.MULTILINE))
-EXTRAS = ("plot", "frames")
-"""They are tested with the oldest; with the newest by `notebook`, which brings both."""
-TESTED = ("test_stats", "test_cells", "test_lean", "test_map", "test_tables", "test_report", "test_foreign")
+EXTRAS = ("plot", "frames", "tle")
+"""They are tested with the oldest; with the newest by `notebook`, which brings the first two, and by `tle`."""
+TESTED = (
+    "test_stats",
+    "test_cells",
+    "test_lean",
+    "test_map",
+    "test_tables",
+    "test_report",
+    "test_tles",
+    "test_foreign",
+)
 """Of tests/python: between them they use every library of the ranges."""
 MISSING = "Error: matplotlib is not installed: pip install 'optcp[plot]'\n"
 
@@ -81,7 +90,7 @@ def alone(folder, wheel):
 
 @pytest.fixture(scope="module", params=["oldest", "newest"])
 def ranged(request, folder, wheel):
-    extras, versions = (EXTRAS, oldest()) if request.param == "oldest" else (("notebook",), ())
+    extras, versions = (EXTRAS, oldest()) if request.param == "oldest" else (("notebook", "tle"), ())
     return made(folder / request.param, wheel, extras=extras, versions=versions), request.param
 
 

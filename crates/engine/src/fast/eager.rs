@@ -215,6 +215,8 @@ impl<'a> Survey<'a> {
                 }
                 Hop::Goto(label) => at = label,
                 Hop::Spread(_) => break self.last_of_spread(at),
+                // Nothing comes to the endpoint.
+                Hop::Discard(_) => break Feeder::None,
                 Hop::Deliver | Hop::Gate(_) | Hop::Bridge(_) | Hop::Ways(_) => break Feeder::Many,
             }
         };
@@ -244,7 +246,12 @@ impl<'a> Survey<'a> {
             hop @ (Hop::Spread(_) | Hop::Goto(_)) => {
                 self.labels.leads_to(hop).into_iter().all(|(_, next_hop)| self.is_eager(next_hop))
             }
-            Hop::Deliver | Hop::Gate(_) | Hop::Bridge(_) | Hop::Bundle(_) | Hop::Ways(_) => false,
+            Hop::Deliver
+            | Hop::Discard(_)
+            | Hop::Gate(_)
+            | Hop::Bridge(_)
+            | Hop::Bundle(_)
+            | Hop::Ways(_) => false,
         }
     }
 
@@ -258,7 +265,9 @@ impl<'a> Survey<'a> {
                 Feeder::None | Feeder::Many => false,
             },
             Hop::Goto(_) | Hop::Spread(_) | Hop::Ways(_) => false,
-            Hop::Deliver | Hop::Gate(_) | Hop::Bridge(_) | Hop::Bundle(_) => false,
+            Hop::Deliver | Hop::Discard(_) | Hop::Gate(_) | Hop::Bridge(_) | Hop::Bundle(_) => {
+                false
+            }
         };
         let receiver = self.lone_pipe(delivered[0]) && alone(acks);
         // An ACK overtakes neither what the application writes before it comes, nor what the sender is told.
@@ -310,7 +319,9 @@ impl<'a> Survey<'a> {
             }
             Hop::Goto(other) => self.entry(other),
             Hop::Spread(set) => Entry::new(Entry::SPREAD, set, 0, Ahead::Wait),
-            Hop::Gate(_) | Hop::Bridge(_) | Hop::Ways(_) => Entry::end(Entry::SPECIAL),
+            Hop::Gate(_) | Hop::Bridge(_) | Hop::Ways(_) | Hop::Discard(_) => {
+                Entry::end(Entry::SPECIAL)
+            }
         }
     }
 }

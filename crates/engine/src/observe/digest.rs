@@ -49,7 +49,10 @@ impl Digest {
             }
             Record::Dropped { port, packet, reason } => {
                 let kind = 5 + ((reason as u64) << 8);
-                if matches!(reason, DropReason::NotSelected | DropReason::TtlExpired) {
+                if matches!(
+                    reason,
+                    DropReason::NotSelected | DropReason::TtlExpired | DropReason::NoRoute
+                ) {
                     let far_end = &mut self.far_ends[port.index()];
                     *far_end = far_end.wrapping_add(hash(0, at, kind, of_packet(packet)));
                     return;

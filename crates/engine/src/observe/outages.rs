@@ -137,7 +137,8 @@ impl Loss {
             DropReason::LinkDown
             | DropReason::QueueFlushed
             | DropReason::LostInFlight
-            | DropReason::TtlExpired => Loss::Failure,
+            | DropReason::TtlExpired
+            | DropReason::NoRoute => Loss::Failure,
             // The second copies of 1+1 end so, all the time: nothing is missing.
             DropReason::NotSelected => Loss::Ordinary,
             _ => Loss::Other,

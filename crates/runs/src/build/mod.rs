@@ -4,6 +4,7 @@ mod arrivals;
 mod bundles;
 mod bursts;
 mod drawn;
+mod forwarding;
 mod places;
 mod planned;
 mod protection;
@@ -37,7 +38,7 @@ pub use routing::{Rerouted, RoutingRecord};
 
 use bundles::Entrances;
 use places::{delay_of, draw, fails, outages, port_id};
-use routing::Tables;
+use routing::{Entries, Tables};
 
 /// A port that failed in a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -78,6 +79,9 @@ pub(crate) fn world(
     let plan = &*drawn::drawn(drawn_failures(plan, streams), streams);
     let mut paths = Paths::default();
     let tables = Tables::lay(plan, seed, &mut paths);
+    let written = plan.forwarding.as_ref().map(|one| forwarding::lay(plan, one, &mut paths));
+    let (written, rewritten) = written.unzip();
+    let entries = written.or_else(|| Some(tables.as_ref()?.entries.clone()));
     let (populated, arrived) = arrivals::populated(plan, streams).unzip();
     let populated = populated.or_else(|| (!plan.drawn.is_empty()).then(|| plan.clone()));
     if !go_on() {
@@ -85,15 +89,16 @@ pub(crate) fn world(
     }
     let full = populated.as_ref().unwrap_or(plan);
     let mut entrances = Entrances::default();
-    let flows = flows(full, streams, &mut paths, &mut entrances, tables.as_ref());
+    let flows = flows(full, streams, &mut paths, &mut entrances, entries.as_ref());
     if !go_on() {
         return None;
     }
     let datagrams =
-        traffic::datagrams(full, streams, &mut paths, &mut entrances, tables.as_ref(), go_on)?;
+        traffic::datagrams(full, streams, &mut paths, &mut entrances, entries.as_ref(), go_on)?;
     let ports = ports(plan, &classes(full), streams);
     let (mut controls, mut switches, failed) =
         controls(plan, &ports, streams, &mut paths, &mut entrances);
+    controls.extend(rewritten.unwrap_or_default());
     let mut routing = None;
     if let Some((mut tables, plan_of)) = tables.zip(plan.routing.as_ref()) {
         let protected = protection::of_links(plan, &ports, streams);
@@ -298,7 +303,7 @@ fn flows(
     streams: Streams,
     paths: &mut Paths,
     entrances: &mut Entrances,
-    tables: Option<&Tables>,
+    tables: Option<&Entries>,
 ) -> Vec<FlowSpec> {
     let configs: Vec<Arc<Config>> =
         plan.tcp.iter().map(|(_, config)| Arc::new(config.clone())).collect();
@@ -312,7 +317,7 @@ fn flows(
         let [data, acks] = match tables.filter(|_| flow.routed) {
             Some(tables) => {
                 let (from, to) = (flow.path[0], flow.path[flow.path.len() - 1]);
-                [tables.entry(from, to), tables.entry(to, from)]
+                [tables.at(from, to), tables.at(to, from)]
             }
             None => entrances.entries(plan, flow, paths),
         };

@@ -52,6 +52,7 @@ pub(super) fn schedules(plan: &Plan) -> Vec<Schedule> {
             ChangePlan::Serve(way) => Change::Serve(port, way),
             ChangePlan::Rate(rate) => Change::Rate(port, rate),
             ChangePlan::Delay(delay) => Change::Delay(port, delay),
+            ChangePlan::Drift(drift) => Change::Drift(port, drift),
             ChangePlan::Limit(limit) => Change::Limit(port, limit.into()),
             ChangePlan::Sends(sends) => Change::Open(port, sends),
             ChangePlan::Ece(sets) => Change::Ece(port, sets),
@@ -76,6 +77,7 @@ pub(super) fn schedules(plan: &Plan) -> Vec<Schedule> {
 pub(super) fn moved(plan: &Plan) -> BTreeSet<DirectedLink> {
     let steps = plan.schedules.iter().flat_map(|schedule| &schedule.steps);
     let changes = steps.flat_map(|step| &step.changes);
-    let moves = changes.filter(|(_, change)| matches!(change, ChangePlan::Delay(_)));
+    let moves =
+        changes.filter(|(_, change)| matches!(change, ChangePlan::Delay(_) | ChangePlan::Drift(_)));
     moves.map(|&(hop, _)| hop).collect()
 }

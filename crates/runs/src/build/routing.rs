@@ -50,13 +50,43 @@ pub struct RoutingRecord {
     pub steps: Vec<Rerouted>,
 }
 
+/// By destination: the entry of each node that has a way there.
+#[derive(Clone, Default)]
+pub(super) struct Entries(BTreeMap<usize, Vec<Option<Label>>>);
+
+impl Entries {
+    /// Adds those of a destination.
+    pub(super) fn insert(&mut self, destination: usize, labels: Vec<Option<Label>>) {
+        self.0.insert(destination, labels);
+    }
+
+    /// Whether packets go there.
+    pub(super) fn knows(&self, destination: usize) -> bool {
+        self.0.contains_key(&destination)
+    }
+
+    /// Where packets of a destination enter the network at a node.
+    ///
+    /// # Panics
+    /// If no flow has the destination, or there is no way.
+    pub(super) fn at(&self, node: usize, destination: usize) -> Label {
+        self.0[&destination][node].expect("checked: there is a way")
+    }
+}
+
+/// The destinations of what follows tables.
+pub(super) fn destinations(plan: &Plan) -> BTreeSet<usize> {
+    let routed = plan.flows.iter().filter(|flow| flow.routed);
+    let ends = routed.flat_map(|flow| [flow.path.first(), flow.path.last()]);
+    ends.flatten().copied().collect()
+}
+
 /// The forwarding tables of the destinations that flows have.
 pub(super) struct Tables {
     topology: Topology,
     /// The shortest paths as they are before anything fails.
     routes: Routes,
-    /// By destination: the entry of each node that has a way there.
-    entries: BTreeMap<usize, Vec<Option<Label>>>,
+    pub(super) entries: Entries,
     /// How flows are spread over next hops of equal cost, and each router's seed.
     spread: Option<(Hashing, Vec<u64>)>,
     /// Links that are protected for all that is sent over them.
@@ -72,12 +102,9 @@ impl Tables {
     pub(super) fn lay(plan: &Plan, seed: u64, paths: &mut Paths) -> Option<Self> {
         let routing = plan.routing.as_ref()?;
         let topology = topology_of(plan);
-        let routed = plan.flows.iter().filter(|flow| flow.routed);
-        let ends = routed.flat_map(|flow| [flow.path.first(), flow.path.last()]);
-        let destinations: BTreeSet<usize> = ends.flatten().copied().collect();
         let routes = Routes::new(&topology);
-        let mut entries = BTreeMap::new();
-        for destination in destinations {
+        let mut entries = Entries::default();
+        for destination in destinations(plan) {
             // Nothing is left to pass: the entry at the destination itself delivers.
             let delivered = paths.entry(0, &[]);
             let labels: Vec<Option<Label>> = (0..topology.nodes())
@@ -95,7 +122,7 @@ impl Tables {
         let into_link = BTreeMap::new();
         let mut tables =
             Tables { topology, routes, entries, spread, next_hops, protected, into_link };
-        for (destination, labels) in tables.entries.clone() {
+        for (destination, labels) in tables.entries.0.clone() {
             for (node, label) in labels.into_iter().enumerate() {
                 let (topology, routes) = (&tables.topology, &tables.routes);
                 let hops = routing.forwarding().next_hops(topology, routes, node, destination);
@@ -155,14 +182,6 @@ impl Tables {
         label
     }
 
-    /// Where packets of a destination enter the network at a node.
-    ///
-    /// # Panics
-    /// If no flow has the destination, or there is no way.
-    pub(super) fn entry(&self, node: usize, destination: usize) -> Label {
-        self.entries[&destination][node].expect("checked: there is a way")
-    }
-
     /// The node to which a direction of a link leads.
     fn far_end(&self, hop: DirectedLink) -> usize {
         self.topology.adjacency(hop).expect("a link of the topology").to
@@ -179,7 +198,7 @@ impl Tables {
     ) -> Hop {
         let (&first, beyond) = hops.split_first().expect("a way has a link at least");
         let next = match beyond {
-            [] => self.entry(self.far_end(first), destination),
+            [] => self.entries.at(self.far_end(first), destination),
             _ => {
                 let does = self.along(plan, beyond, destination, paths);
                 paths.add(does)
@@ -214,7 +233,7 @@ impl Tables {
     fn piped(&self, hops: &[DirectedLink], destination: usize, paths: &mut Paths) -> Hop {
         let end = self.far_end(*hops.last().expect("a tunnel has a link at least"));
         let way: Vec<PortId> = hops.iter().map(|&hop| port_id(hop)).collect();
-        paths.tunnel(&way, self.entry(end, destination), true)
+        paths.tunnel(&way, self.entries.at(end, destination), true)
     }
 
     /// What routers rewrite, as control actions and for the result; `None` if it is not to go on.
@@ -240,7 +259,7 @@ impl Tables {
         let mut laid: BTreeMap<(usize, Vec<DirectedLink>), Hop> = BTreeMap::new();
         let mut controls = Vec::new();
         for Change { at, router, destination, entry, .. } in &line.changes {
-            let Some(labels) = self.entries.get(destination) else { continue };
+            let Some(labels) = self.entries.0.get(destination) else { continue };
             let Some(label) = labels[*router] else { continue };
             let hops = match entry {
                 Entry::Next(hop) => std::slice::from_ref(hop),

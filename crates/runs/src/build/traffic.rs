@@ -8,7 +8,7 @@ use optcp_units::Time;
 
 use super::bundles::Entrances;
 use super::places::draw;
-use super::routing::Tables;
+use super::routing::Entries;
 use optcp_scenario::plan::{Carries, FlowPlan, Plan, ProcessPlan, TrafficPlan};
 
 /// The sources of a plan, in the order of their numbers. Asks before each, which may take a Fourier transform,
@@ -18,7 +18,7 @@ pub(super) fn datagrams<'p>(
     streams: Streams,
     paths: &mut Paths,
     entrances: &mut Entrances,
-    tables: Option<&Tables>,
+    tables: Option<&Entries>,
     go_on: &mut dyn FnMut() -> bool,
 ) -> Option<Vec<DatagramSpec>> {
     let spec = |(flow, traffic): (&FlowPlan, usize)| {
@@ -27,7 +27,7 @@ pub(super) fn datagrams<'p>(
         }
         let traffic = &plan.traffic[traffic];
         let data = match tables.filter(|_| flow.routed) {
-            Some(tables) => tables.entry(flow.path[0], flow.path[flow.path.len() - 1]),
+            Some(tables) => tables.at(flow.path[0], flow.path[flow.path.len() - 1]),
             None => {
                 let [data, _] = entrances.entries(plan, flow, paths);
                 data

@@ -4,8 +4,8 @@ use optcp_tcp::Config;
 use optcp_units::Time;
 
 use crate::plan::{
-    ArrivalsPlan, BurstsPlan, CorePlan, DrawnPlan, FailurePlan, FlowPlan, LossPlan, ObservePlan,
-    Plan, ProtectionPlan, RiskPlan, RoutingPlan, SchedulePlan, TrafficPlan,
+    ArrivalsPlan, BurstsPlan, CorePlan, DrawnPlan, FailurePlan, FlowPlan, ForwardingPlan, LossPlan,
+    ObservePlan, Plan, ProtectionPlan, RiskPlan, RoutingPlan, SchedulePlan, TrafficPlan,
 };
 
 use super::network::Network;
@@ -19,6 +19,7 @@ pub(super) struct Draft {
     pub(super) core: Option<CorePlan>,
     pub(super) bursts: Vec<BurstsPlan>,
     pub(super) routing: Option<RoutingPlan>,
+    pub(super) forwarding: Option<ForwardingPlan>,
     pub(super) groups: Vec<String>,
     pub(super) classes: Vec<u8>,
     pub(super) flows: Vec<FlowPlan>,
@@ -55,6 +56,7 @@ impl Draft {
             core: self.core,
             bursts: self.bursts,
             routing: self.routing,
+            forwarding: self.forwarding,
             groups: self.groups,
             classes: self.classes,
             flows: self.flows,

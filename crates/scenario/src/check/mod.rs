@@ -11,6 +11,7 @@ mod draft;
 mod failures;
 mod fibres;
 mod flows;
+mod forwarding;
 mod generated;
 mod links;
 mod losses;
@@ -65,6 +66,7 @@ pub(crate) fn plan(file: &File, library: &Library, problems: &mut Problems<'_>) 
     fibres::core(file, &mut plan, &mut network, problems);
     tcp::tables(file, &mut plan, problems);
     let routes = routing::routing(file, &mut plan, &mut network, problems);
+    forwarding::forwarding(file, library, &mut plan, &mut network, problems);
     risks::risks(file, &mut plan, &mut network, problems);
     flows::flows(file, library, &mut plan, &mut network, routes.as_ref(), problems);
     traffic::traffic(file, library, &mut plan, &mut network, routes.as_ref(), problems);

@@ -1,14 +1,15 @@
 //! What changes by plan.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
+use optcp_net::schedule::Drift;
 use optcp_units::{Duration, Time};
 
 use crate::library::Library;
 use crate::plan::{ChangePlan, DirectedLink, SchedulePlan, StepPlan};
 use crate::problem::Problems;
 use crate::schema::{
-    ChangeEntry, Directions, EceFlag, File, LinkState, ScheduleEntry, Transmitter,
+    ChangeEntry, DelayCourse, Directions, EceFlag, File, LinkState, ScheduleEntry, Transmitter,
 };
 use crate::tree::{Step, place};
 
@@ -58,6 +59,27 @@ pub(super) fn schedules(
     outages.place(file.failures.len(), plan, network, problems);
 }
 
+/// Makes delays go evenly from one change to the next one of the same port. Of several at an instant the last one begins what
+/// follows, and the first is where what was comes to.
+fn drift(steps: &mut BTreeMap<Duration, Vec<(DirectedLink, ChangePlan)>>) {
+    let mut next: BTreeMap<DirectedLink, (Duration, Duration)> = BTreeMap::new();
+    for (&at, changes) in steps.iter_mut().rev() {
+        // From the last to the first, so that what comes next is known.
+        let mut begun = BTreeSet::new();
+        let mut first = BTreeMap::new();
+        for (hop, change) in changes.iter_mut().rev() {
+            let ChangePlan::Delay(delay) = *change else { continue };
+            first.insert(*hop, (at, delay));
+            if begun.insert(*hop)
+                && let Some(&(later, to)) = next.get(hop)
+            {
+                *change = ChangePlan::Drift(Drift { from: delay, to, over: later - at });
+            }
+        }
+        next.extend(first);
+    }
+}
+
 /// What reads an entry.
 struct Reader<'r, 't> {
     /// Its number.
@@ -101,7 +123,7 @@ impl Reader<'_, '_> {
             }
             (changes, Some(file), None) if changes.is_empty() => {
                 let place = place!["schedules", i, "file"];
-                for (line, change) in rows(file, place, library, self.problems)? {
+                for (line, change) in rows(file, "change", place, library, self.problems)? {
                     let known = self.problems.found.len();
                     self.step(&change, place, period, &mut steps);
                     for problem in &mut self.problems.found[known..] {
@@ -114,6 +136,11 @@ impl Reader<'_, '_> {
                 }
             }
             (changes, None, Some(generator)) if changes.is_empty() => {
+                if entry.delays.is_some() {
+                    self.problems
+                        .at(place!["schedules", i, "delays"], "`delays` has no meaning here")
+                        .label("circuits that come in turn change no delay");
+                }
                 if period.is_some() {
                     self.problems
                         .at(place!["schedules", i, "period"], "`period` has no meaning here")
@@ -126,6 +153,18 @@ impl Reader<'_, '_> {
                 self.problems
                     .at(place!["schedules", i], "what changes is said twice")
                     .label("needs one of `changes`, `file` and `generator`");
+            }
+        }
+        if let Some(course) = entry.delays {
+            let moves =
+                |(_, change): &(DirectedLink, ChangePlan)| matches!(change, ChangePlan::Delay(_));
+            if !steps.values().flatten().any(moves) && self.problems.found.len() == before {
+                self.problems
+                    .at(place!["schedules", i, "delays"], "`delays` has no meaning here")
+                    .label("no change has a `delay`");
+            }
+            if course == DelayCourse::Linear {
+                drift(&mut steps);
             }
         }
         let steps = steps.into_iter().map(|(after, changes)| StepPlan { after, changes });

@@ -1,21 +1,24 @@
-//! Changes from a CSV file.
+//! Rows of a CSV file.
+
+use serde::de::DeserializeOwned;
 
 use crate::de;
 use crate::library::Library;
 use crate::problem::Problems;
-use crate::schema::ChangeEntry;
 use crate::tree::{Entry, Node, Step, Value};
 
-/// The changes of a file, each with its line; `None` if there is a problem, which has then been reported.
-pub(super) fn rows(
+/// The rows of a file, each with its line; `None` if there is a problem, which has then been reported. `what` is what a row is
+/// called.
+pub(super) fn rows<T: DeserializeOwned>(
     file: &str,
+    what: &str,
     place: &[Step<'_>],
     library: &Library,
     problems: &mut Problems<'_>,
-) -> Option<Vec<(u64, ChangeEntry)>> {
+) -> Option<Vec<(u64, T)>> {
     let rows = match library.table(file) {
         Ok(rows) if rows.is_empty() => {
-            problems.at(place, format!("`{file}` has no change"));
+            problems.at(place, format!("`{file}` has no {what}"));
             return None;
         }
         Ok(rows) => rows,
@@ -34,7 +37,7 @@ pub(super) fn rows(
         };
         let row = Node::new(origin, Value::Table(fields.into_iter().map(entry).collect()));
         match de::read(&row) {
-            Ok(change) => found.push((line, change)),
+            Ok(row) => found.push((line, row)),
             Err(mut problem) => {
                 problem.message = format!("`{file}`, line {line}: {}", problem.message);
                 problems.found.push(problem);

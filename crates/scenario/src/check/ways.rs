@@ -6,7 +6,7 @@ use optcp_des::Streams;
 use optcp_routing::{Bridged, Link, Routes, Topology, Tree, k_shortest};
 
 use crate::library::Library;
-use crate::plan::{DirectedLink, LinkPlan, VoqPlan};
+use crate::plan::{DirectedLink, ForwardingPlan, LinkPlan, VoqPlan};
 use crate::problem::Problems;
 use crate::schema::{Chosen, Count, ListOr, Metric, PairsTable};
 use crate::tree::{Step, place};
@@ -100,14 +100,14 @@ pub(super) fn ways(
         (None | Some(ListOr::Found(_)), None, (Some(_), Some(_)), None)
         | (None | Some(ListOr::Found(_)), None, (None, None), Some(_)) => {
             let key = if way.pairs.is_some() { "pairs" } else { "from" };
-            if chosen.is_none() && plan.routing.is_none() {
+            if chosen.is_none() && plan.routing.is_none() && plan.forwarding.is_none() {
                 problems
                     .at(
                         &at(key),
                         format!("{what} without a `path` follow the routing, and there is none"),
                     )
                     .help(
-                        "write path = \"shortest\", the `path`, or a table `[routing]`".to_owned(),
+                        "write path = \"shortest\", the `path`, or a table `[routing]` or `[forwarding]`".to_owned(),
                     );
                 return None;
             }
@@ -175,11 +175,17 @@ pub(super) fn ways(
                 let found = |k| finder.paths([a, b], chosen, (paths, &via), &key(k));
                 (0..flows).flat_map(found).collect()
             }
-            _ => routed(network, shortest?, [a, b]),
+            _ => match &plan.forwarding {
+                Some(written) => first_route(network, written, [a, b]),
+                None => routed(network, shortest?, [a, b]),
+            },
         };
         if found.is_empty() {
             let message = format!("no path from `{}` to `{}`", network.name(a), network.name(b));
-            problems.at(&place, message);
+            let problem = problems.at(&place, message);
+            if plan.forwarding.is_some() && chosen.is_none() {
+                problem.label("tables have none at any time, or none for ACKs");
+            }
             return None;
         }
         if let Some(&weight) = ends.weights.get(number) {
@@ -201,6 +207,18 @@ fn routed(network: &Network, routes: &Routes, [from, to]: [usize; 2]) -> Vec<Vec
         node = network.links[link].ends[1 - direction];
     }
     if node == to { vec![path] } else { Vec::new() }
+}
+
+/// The first path that written tables give packets, if that of ACKs comes to be, too.
+fn first_route(
+    network: &Network,
+    written: &ForwardingPlan,
+    [from, to]: [usize; 2],
+) -> Vec<Vec<DirectedLink>> {
+    let far_end = |(link, direction): DirectedLink| network.links[link].ends[1 - direction];
+    let first = |from, to| written.routes(far_end, from, to).into_iter().next();
+    let there = first(from, to).filter(|_| first(to, from).is_some());
+    there.map(|(_, hops)| hops).into_iter().collect()
 }
 
 /// The pairs that have flows, or those from which each run draws some.
@@ -410,7 +428,7 @@ impl Network {
     }
 
     /// Two nodes, or a pair for each member of the groups that they are.
-    fn ends(
+    pub(super) fn ends(
         &mut self,
         ends: [&str; 2],
         places: [&[Step<'_>]; 2],

@@ -2,6 +2,7 @@
 
 mod faults;
 mod flows;
+mod forwarding;
 mod observe;
 mod planned;
 
@@ -17,6 +18,7 @@ pub use faults::{
     DetectionPlan, FailurePlan, LinkWay, Loses, LossPlan, ProtectionPlan, RiskPlan, Way,
 };
 pub use flows::{ArrivalsPlan, Carries, DrawnPlan, FlowPlan, ProcessPlan, TrafficPlan};
+pub use forwarding::{ForwardingPlan, ForwardingStep};
 pub use observe::{ObserveKind, ObservePlan};
 pub use optcp_des::{Shape, Spread};
 pub use optcp_routing::DirectedLink;
@@ -82,6 +84,8 @@ pub struct Plan {
     pub bursts: Vec<BurstsPlan>,
     /// How packets are routed; `None` if every flow has a path of its own.
     pub routing: Option<RoutingPlan>,
+    /// Where nodes send packets, if that is written.
+    pub forwarding: Option<ForwardingPlan>,
     /// Names of the flow groups.
     pub groups: Vec<String>,
     /// The class of each of them, for queues that tell classes apart.

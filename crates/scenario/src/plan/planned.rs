@@ -1,5 +1,6 @@
 //! What changes by plan.
 
+use optcp_net::schedule::Drift;
 use optcp_routing::DirectedLink;
 use optcp_units::{Duration, Rate, Time};
 
@@ -77,6 +78,8 @@ pub enum ChangePlan {
     Rate(Rate),
     /// The propagation delay.
     Delay(Duration),
+    /// The same, where it changes evenly.
+    Drift(Drift),
     /// What the queue holds.
     Limit(QueueLimit),
     /// Whether the transmitter sends.

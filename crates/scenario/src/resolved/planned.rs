@@ -30,6 +30,11 @@ pub(super) fn schedule(plan: &Plan, schedule: &SchedulePlan) -> Value {
             (ChangePlan::Serve(_), None) => unreachable!("only such queues are served"),
             (ChangePlan::Rate(rate), _) => value["rate_bps"] = json!(rate.bps()),
             (ChangePlan::Delay(delay), _) => value["delay_ps"] = json!(delay.as_ps()),
+            (ChangePlan::Drift(drift), _) => {
+                value["delay_ps"] = json!(drift.from.as_ps());
+                value["to_ps"] = json!(drift.to.as_ps());
+                value["over_ps"] = json!(drift.over.as_ps());
+            }
             (ChangePlan::Limit(limit), _) => {
                 let (key, limit) = queue_limit(limit);
                 value[key] = limit;

@@ -9,7 +9,7 @@ use super::{FlowPace, ListOr, Real, SizesTable};
 optcp_units::registry! {
     /// How the path between two nodes is found.
     pub enum Chosen ("paths") {
-        "routed" => Routed: "where routers forward packets, with a table `[routing]`; what is meant if `path` is left out", "OpTCP";
+        "routed" => Routed: "where routers forward packets, with a table `[routing]` or `[forwarding]`; what is meant if `path` is left out", "OpTCP";
         "shortest" => Shortest: "the path of least cost; of equal ones that of the fewest hops, then that over the neighbour that comes first in the file", "Dijkstra 1959";
         "shortest-pair" => ShortestPair: "the shorter of the two link-disjoint paths that are shortest together, so that there is a disjoint backup", "Suurballe 1974";
         "ecmp" => Ecmp: "at each node one of the next hops of least cost, by a hash of the node's and the flow's name", "RFC 2992; the hash is XXH3";

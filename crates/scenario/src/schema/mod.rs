@@ -25,15 +25,15 @@ pub(crate) use burst::{BurstsEntry, CoreTable};
 pub(crate) use flows::{Chosen, FlowsEntry, Metric, PairsTable, Weights};
 pub(crate) use list_or::ListOr;
 pub(crate) use planned::{
-    ChangeEntry, Directions, EceFlag, GeneratorEntry, GeneratorKind, LinkState, Phases,
-    ScheduleEntry, Transmitter, VoqEntry,
+    ChangeEntry, DelayCourse, Directions, EceFlag, GeneratorEntry, GeneratorKind, LinkState,
+    Phases, ScheduleEntry, Transmitter, VoqEntry,
 };
 pub(crate) use protection::{
     CapacityKind, Disjoint, FailedDirections, FailedPackets, FailureEntry, ProtectionEntry,
     RiskEntry,
 };
 pub(crate) use queue::QueueEntry;
-pub(crate) use routing::RoutingTable;
+pub(crate) use routing::{ForwardingEntry, ForwardingTable, RoutingTable};
 pub(crate) use tcp::{TcpTable, belongs, resolved as resolved_tcp, written as written_tcp};
 pub(crate) use topology::TopologyTable;
 pub(crate) use traffic::{
@@ -116,6 +116,8 @@ sections! {
         bursts: Vec<BurstsEntry>,
         /// Routers find shortest paths, and ways around what fails.
         routing: Option<RoutingTable>,
+        /// Where nodes send packets, as it is written.
+        forwarding: Option<ForwardingTable>,
         /// The flows.
         #[schemars(default)]
         flows: Vec<FlowsEntry>,

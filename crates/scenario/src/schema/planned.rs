@@ -59,8 +59,18 @@ pub(crate) struct ScheduleEntry {
     pub changes: Vec<ChangeEntry>,
     /// In place of `changes`: a CSV file, beside the scenario, with a change a line; its first line names the keys of a change.
     pub file: Option<String>,
+    /// How a delay goes on after a change of it; `stepped` if left out.
+    pub delays: Option<DelayCourse>,
     /// In place of `changes` and `period`: circuits that come in turn.
     pub generator: Option<GeneratorEntry>,
+}
+
+optcp_units::registry! {
+    /// How delays go on between changes.
+    pub enum DelayCourse ("delay-courses") {
+        "stepped" => Stepped: "a delay stays as it is until the next change of it", "OpTCP";
+        "linear" => Linear: "a delay changes evenly, so that at the next change it is what that says; of two changes at one instant the first ends what was, and the second begins anew", "S. Kassing and others, IMC 2020 (Hypatia): each packet has the delay of the instant at which its transmission begins";
+    }
 }
 
 optcp_units::registry! {

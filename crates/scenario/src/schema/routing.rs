@@ -7,6 +7,32 @@ use serde::Deserialize;
 
 use super::values::{Count, Delay, Span};
 
+/// Where nodes send packets, by destination, as it is written: nobody finds paths, or sees what fails.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ForwardingTable {
+    /// What nodes come to do when. An entry holds until another one of the same node and destination.
+    #[serde(default)]
+    pub entries: Vec<ForwardingEntry>,
+    /// In place of `entries`: a CSV file, beside the scenario, with an entry a line; its first line names the keys of an entry.
+    pub file: Option<String>,
+}
+
+/// What a node does with packets for a destination that come from now on.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ForwardingEntry {
+    /// From when on; 0 s if left out.
+    pub at: Option<Span>,
+    /// The node.
+    pub node: String,
+    /// The destination.
+    pub to: String,
+    /// The next node. Several nodes in a row, `A > B`: packets are handled there as is decided here, whatever these nodes come to
+    /// do meanwhile. A name of a link may stand between two of them. With `none` there is no route: packets are lost here.
+    pub next: String,
+}
+
 /// Routers find shortest paths, and ways around what fails.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

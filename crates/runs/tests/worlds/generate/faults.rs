@@ -118,7 +118,7 @@ impl Maker<'_> {
         if self.count("voqs") > 0 {
             return;
         }
-        if self.net.routed && self.draw.chance(30) {
+        if self.table.contains_key("routing") && self.draw.chance(30) {
             self.protected_links();
         }
         for group in self.groups.clone() {
@@ -316,13 +316,13 @@ impl Maker<'_> {
             ("schedules", "ScheduleEntry", "period"),
         ];
         // Schemes along a path do not go with links alone.
-        let of_links = self.net.routed && self.count("protection") > 0;
+        let of_links = self.table.contains_key("routing") && self.count("protection") > 0;
         for (list, table, key) in lists {
             if self.count(list) > 0 && !(of_links && key == "scheme") {
                 axes.push((format!("{list}.0.{key}"), table, key));
             }
         }
-        if self.net.routed {
+        if self.table.contains_key("routing") {
             axes.push(("routing.hold_down".to_owned(), "RoutingTable", "hold_down"));
             axes.push(("routing.repair".to_owned(), "RoutingTable", "repair"));
         }

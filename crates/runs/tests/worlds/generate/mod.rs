@@ -5,6 +5,7 @@
 //! much then happens at one instant.
 
 mod faults;
+mod forwarding;
 mod leaf;
 mod network;
 mod planned;

@@ -75,7 +75,7 @@ impl Net {
     }
 
     /// Nodes that are one step away, by edge.
-    fn next(&self, node: usize) -> impl Iterator<Item = Leg> {
+    pub(super) fn next(&self, node: usize) -> impl Iterator<Item = Leg> {
         self.edges.iter().enumerate().filter_map(move |(edge, Edge { ends, .. })| match *ends {
             [from, to] if from == node => Some(Leg { from, edge, to }),
             [to, from] if from == node => Some(Leg { from, edge, to }),
@@ -110,6 +110,10 @@ impl Maker<'_> {
         let plain = plain && self.net.edges.iter().all(|edge| edge.ways.is_empty());
         if plain && self.draw.chance(65) {
             self.net.routed = true;
+            let bundled = self.net.edges.iter().any(|edge| edge.bundle.is_some());
+            if !bundled && self.draw.chance(25) {
+                return self.forwarding();
+            }
             let mut routing = Table::new();
             let keys = ["repair", "protect", "detection", "detection_up", "hold_down", "converge"];
             self.maybe(&mut routing, "RoutingTable", 50, &keys);

@@ -156,6 +156,7 @@ impl Maker<'_> {
             if self.draw.chance(15) {
                 let trace = self.trace(period);
                 entry.insert("file".to_owned(), text(trace));
+                self.maybe(&mut entry, "ScheduleEntry", 50, &["delays"]);
                 self.push("schedules", entry);
                 continue;
             }
@@ -168,7 +169,11 @@ impl Maker<'_> {
                 };
                 Value::Table(self.change(at, voqs))
             });
-            let changes = changes.collect();
+            let changes: Vec<Value> = changes.collect();
+            let moved = |change: &Value| change.get("delay").is_some();
+            if changes.iter().any(moved) {
+                self.maybe(&mut entry, "ScheduleEntry", 50, &["delays"]);
+            }
             entry.insert("changes".to_owned(), Value::Array(changes));
             self.push("schedules", entry);
         }

@@ -22,6 +22,8 @@ impl Evidence<'_> {
         let mut changes = BTreeSet::new();
         changes.extend(self.run.switches.iter().map(|one| one.at.as_ps()));
         changes.extend(self.run.routing.iter().flat_map(|of| &of.steps).map(|one| one.at.as_ps()));
+        let written = self.plan.forwarding.iter().flat_map(|of| &of.entries);
+        changes.extend(written.map(|one| one.at.as_ps()));
         for failed in &self.run.failed {
             changes.insert(failed.at.as_ps());
             changes.extend(failed.repair.map(|at| at.as_ps()));
@@ -47,8 +49,9 @@ impl Evidence<'_> {
             }
             // Behind a virtual output queue one way that works is enough.
             let behind = row.port.is_some_and(|port| self.is_behind_queue(port));
-            let lost =
-                |row: &Row<'_>| matches!(row.reason, Some("link-down" | "ttl-expired")) && !behind;
+            let lost = |row: &Row<'_>| {
+                matches!(row.reason, Some("link-down" | "ttl-expired" | "no-route")) && !behind
+            };
             match (row.event, cut) {
                 ("arrived", Some(&(from, _))) if from <= first => {
                     return failure("a way that leads nowhere", format!("{row:?}, from {from}"));

@@ -77,7 +77,10 @@ impl<'r> Line<'r> {
                         self.shed.push_front(youngest);
                     }
                 }
-                ChangePlan::Delay(_) | ChangePlan::Serve(_) | ChangePlan::Ece(_) => {}
+                ChangePlan::Delay(_)
+                | ChangePlan::Drift(_)
+                | ChangePlan::Serve(_)
+                | ChangePlan::Ece(_) => {}
             },
             Told::Row(row) => self.row(row)?,
         }
@@ -293,7 +296,9 @@ impl Evidence<'_> {
                 let queued = || at_port().filter(|row| row.event == "queued" && within(row.at));
                 let lost = || {
                     let lost = at_port().filter(|row| row.event == "dropped" && within(row.at));
-                    lost.filter(|row| !matches!(row.reason, Some("not-selected" | "ttl-expired")))
+                    lost.filter(|row| {
+                        !matches!(row.reason, Some("not-selected" | "ttl-expired" | "no-route"))
+                    })
                 };
                 expected[0].push(queued().count() as u64);
                 expected[1].push(queued().map(|row| row.bytes).sum());
@@ -381,6 +386,7 @@ impl Evidence<'_> {
                     }
                     ChangePlan::Limit(_)
                     | ChangePlan::Delay(_)
+                    | ChangePlan::Drift(_)
                     | ChangePlan::Serve(_)
                     | ChangePlan::Ece(_) => {}
                 },

@@ -3,6 +3,7 @@
 mod bursts;
 mod cuts;
 mod flows;
+mod forwarding;
 mod lines;
 mod marks;
 mod outages;
@@ -86,6 +87,7 @@ pub(crate) fn derived_again(
     evidence.queues_are_served()?;
     evidence.marked(seen)?;
     evidence.ways()?;
+    evidence.tables_are_followed(seen)?;
     evidence.cut_off(seen)?;
     for (observed, series) in plan.observe.iter().zip(&run.series) {
         if observed.name != series.name {

@@ -67,7 +67,8 @@ impl Evidence<'_> {
                     .sum()
             };
             let since = || mine.iter().filter(|row| row.at >= after);
-            let to_failures = ["link-down", "queue-flushed", "lost-in-flight", "ttl-expired"];
+            let to_failures =
+                ["link-down", "queue-flushed", "lost-in-flight", "ttl-expired", "no-route"];
             let lost = |failure: bool| {
                 let lost =
                     since().filter(|row| row.event == "dropped").filter_map(|row| row.reason);

@@ -27,6 +27,7 @@ pub(super) enum Told<'e, 'r> {
 pub(super) struct Sent {
     pub(super) began: u64,
     pub(super) rate: u64,
+    /// What it was when the transmission began.
     pub(super) delay: Option<u64>,
 }
 
@@ -125,7 +126,10 @@ pub(super) fn changed_before(
                     let server = state.served[change.port].unwrap_or(change.port);
                     state.after_feeding(here, next, &[server])
                 }
-                ChangePlan::Rate(_) | ChangePlan::Delay(_) | ChangePlan::Ece(_) => next,
+                ChangePlan::Rate(_)
+                | ChangePlan::Delay(_)
+                | ChangePlan::Drift(_)
+                | ChangePlan::Ece(_) => next,
             };
             fill(next, done);
         }
@@ -209,6 +213,7 @@ impl<'p> State<'p> {
             ChangePlan::Sends(sends) => self.held[change.port] = !sends,
             ChangePlan::Rate(_)
             | ChangePlan::Delay(_)
+            | ChangePlan::Drift(_)
             | ChangePlan::Limit(_)
             | ChangePlan::Ece(_) => {}
         }
@@ -265,17 +270,31 @@ impl<'r> Evidence<'r> {
     /// The transmissions of a port that ended, as its rows tell of them. A transmitter is never idle while it may send.
     pub(super) fn transmissions(&self, port: usize) -> Vec<Sent> {
         let line = &self.plan.links[port / 2].directions[port % 2];
-        let (mut rate, mut delay, mut held) = (line.rate.bps(), None, self.is_voq(port));
+        let (mut rate, mut held) = (line.rate.bps(), self.is_voq(port));
         let mut inside = 0;
         // The transmission that goes on, if there is one.
         let mut going: Option<(u64, u64, Option<u64>)> = None;
+        // From when on it goes how evenly from one to another, and in which time.
+        let mut delay: Option<(u64, [u64; 2], u64)> = None;
+        let now = |delay: Option<(u64, [u64; 2], u64)>, at: u64| {
+            let (since, [from, to], over) = delay?;
+            let passed = i128::from((at - since).min(over));
+            let moved = (i128::from(to) - i128::from(from)) * passed / i128::from(over);
+            u64::try_from(i128::from(from) + moved).ok()
+        };
         let mut found = Vec::new();
         for told in self.story(port) {
             let at = match told {
                 Told::Change(change) => {
                     match change.what {
                         ChangePlan::Rate(new) => rate = new.bps(),
-                        ChangePlan::Delay(new) => delay = Some(new.as_ps()),
+                        ChangePlan::Delay(new) => {
+                            delay = Some((change.at, [new.as_ps(); 2], 1));
+                        }
+                        ChangePlan::Drift(drift) => {
+                            let ends = [drift.from, drift.to].map(|end| end.as_ps());
+                            delay = Some((change.at, ends, drift.over.as_ps()));
+                        }
                         ChangePlan::Sends(sends) => held = !sends,
                         ChangePlan::Limit(_) | ChangePlan::Serve(_) | ChangePlan::Ece(_) => {}
                     }
@@ -289,7 +308,8 @@ impl<'r> Evidence<'r> {
                     }
                     if row.event == "transmitted" {
                         // What is taken out of a queue is gone at once.
-                        let (began, rate, delay) = going.take().unwrap_or((row.at, rate, delay));
+                        let (began, rate, delay) =
+                            going.take().unwrap_or((row.at, rate, now(delay, row.at)));
                         found.push(Sent { began, rate, delay });
                     }
                     row.at
@@ -298,7 +318,7 @@ impl<'r> Evidence<'r> {
             if inside == 0 {
                 going = None;
             } else if !held && going.is_none() {
-                going = Some((at, rate, delay));
+                going = Some((at, rate, now(delay, at)));
             }
         }
         found

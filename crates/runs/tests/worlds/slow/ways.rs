@@ -44,7 +44,7 @@ impl Evidence<'_> {
         self.what_is_sent_comes_in_time()
     }
 
-    fn node(&self, port: usize, far: bool) -> usize {
+    pub(super) fn node(&self, port: usize, far: bool) -> usize {
         self.plan.links[port / 2].ends[(port % 2) ^ usize::from(far)]
     }
 
@@ -212,7 +212,10 @@ impl Evidence<'_> {
                 | (
                     _,
                     Some(port),
-                    Some("queue-full" | "link-down" | "scripted" | "random-loss" | "periodic-loss"),
+                    Some(
+                        "queue-full" | "no-route" | "link-down" | "scripted" | "random-loss"
+                        | "periodic-loss",
+                    ),
                 ) => at(self.node(port, false)),
                 (_, Some(port), _) if self.turned_away(row) => at(self.node(port, false)),
                 _ => {}

@@ -1,0 +1,258 @@
+"""A scenario of a network of satellites: a queue at every hop, and nodes that decide where a packet goes next.
+
+Models
+    Each station and satellite has one transmitter to the ground-satellite links with one queue, as a node ``X.dish`` of
+    the scenario; behind it links have their delays and transmit at once (8 Tb/s). A satellite has a transmitter and
+    a queue for each of its links to other satellites. All have one rate.
+    A node decides where a packet goes next when it comes, and the packet goes there although tables change while it
+    waits. Tables change every step, everywhere at once; delays change evenly, and a packet has that of the instant at
+    which its transmission begins. What is in flight at a change arrives, and goes on from there: after a change to a
+    shorter path packets overtake others, one hop at a time. A packet at a node without a route is lost.
+Source
+    The experiment a_b of Hypatia (S. Kassing et al., IMC 2020; snkas/hypatia at 0ac531c, snkas/basic-sim at 3b32597):
+    10 Mb/s, 100 packets, segments of 1380 B, ten at first, SACK, timestamps, every second segment acknowledged.
+Choices
+    The shell, pairs of stations, how often tables change, the rate.
+Limits
+    A satellite's links to the ground do not disturb each other, whatever their number; no weather, no time to point.
+    Entries are kept for five seconds for packets that a change has left behind (:mod:`optcp.constellation.forwarding`).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from optcp.constellation import forwarding
+from optcp.constellation.series import apart, steps
+from optcp.constellation.world import LEAST_S, OBSERVED, SENDER, World, node
+from optcp.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from optcp.constellation.forwarding import Tables
+    from optcp.constellation.paths import Constellation
+    from optcp.constellation.stations import Station
+
+AT_ONCE = "8 Tbps"
+"""Of what only has a delay: a picosecond a byte."""
+
+TEMPLATE = """\
+# {title}, as in Hypatia's experiment (IMC 2020).
+#
+# S17 is satellite 17, X.dish the transmitter of X to the links between satellites and ground, where its packets wait.
+# delays.csv has the propagation delays, forwarding.csv where nodes send packets.
+# Change first: congestion (`optcp list congestion`), queue.
+title = "{title}"
+stop = "{stop} s"
+
+[parameters]
+congestion = "reno"           # with recovery "sack": what ns-3 calls NewReno; vegas is the other one of Hypatia
+queue = "101 packets"         # 100 wait, and the one that is sent counts here
+rate = "{rate} Mbps"
+
+{sender}
+[[nodes]]
+names = [{nodes}]
+
+[[links]]                     # from each station and satellite to the ground-satellite links
+chains = [
+{dishes}
+]
+rate = "$rate"
+delay = "0 s"
+queue = "$queue"
+reverse = {{ rate = "{at_once}", queue = "unlimited" }}
+
+[[links]]                     # between satellites and ground
+chains = [
+{ground}
+]
+rate = "{at_once}"
+delay = "4 ms"
+queue = "unlimited"
+{isls}
+[[schedules]]
+file = "delays.csv"
+delays = "linear"
+
+[forwarding]
+file = "forwarding.csv"
+
+{flows}
+{observed}"""
+
+ISLS = """
+[[links]]                     # between satellites
+chains = [
+{isls}
+]
+rate = "$rate"
+delay = "7 ms"
+queue = "$queue"
+"""
+
+FLOW = """\
+[[flows]]
+group = "long"
+from = "{a}"
+to = "{b}"
+tcp = "long"
+"""
+
+
+def network(
+    shell: Constellation,
+    pairs: Sequence[tuple[Station, Station]],
+    length_s: float,
+    step_s: float = 0.1,
+    first_s: float = 0.0,
+    rate_mbps: float = 10.0,
+) -> World:
+    """Make a scenario of flows between pairs of stations.
+
+    Parameters
+    ----------
+    shell
+        The satellites.
+    pairs
+        The sender and the receiver of each flow.
+    length_s
+        How long the run is.
+    step_s
+        How often tables change.
+    first_s
+        When it begins, from 2000-01-01 00:00 UT.
+    rate_mbps
+        Rate of every link in Mb/s.
+
+    Returns
+    -------
+    World
+        The scenario, with ``forwarding.csv`` and ``delays.csv``.
+
+    Raises
+    ------
+    InputError
+        If a pair is one place, or has no path all the time; if the rate or the times are impossible.
+    """
+    stations = list(dict.fromkeys(station for pair in pairs for station in pair))
+    numbers = {station: place for place, station in enumerate(stations)}
+    for a, b in pairs:
+        apart(a, b)
+    seconds = steps(length_s, step_s, first_s)
+    found = forwarding.tables(
+        forwarding.states(shell, stations, seconds), [(numbers[a], numbers[b]) for a, b in pairs], shell.size
+    )
+    return of_tables(shell, stations, found, (float(seconds[0]), float(seconds[0]) + length_s), rate_mbps)
+
+
+def of_tables(
+    shell: Constellation, stations: Sequence[Station], found: Tables, span_s: tuple[float, float], rate_mbps: float
+) -> World:
+    """Make a scenario of tables that are known; ``span_s`` is when it begins and ends."""
+    if not 0.001 <= rate_mbps <= 1_000_000:
+        raise InputError(f"a rate of {rate_mbps:g} Mb/s: expected one from 0.001 to 1000000")
+    begins, ends = span_s
+    if ends - begins < LEAST_S:
+        raise InputError(f"{ends - begins:g} s: a scenario of {LEAST_S:g} s or more is expected")
+    for (a, b), ways in found.paths.items():
+        if not any(way for _, way in ways):
+            of = f"from {stations[a].name} to {stations[b].name}"
+            raise InputError(f"there is no path {of} in all of this time")
+    names = _Names(shell.size, stations)
+    of_ground = [link for link in found.used if link[1] >= shell.size]
+    dishes = sorted({one for link in of_ground for one in link})
+    isls = [link for link in found.used if link[1] < shell.size]
+    nodes = sorted({one for link in found.used for one in link})
+    pairs = list(found.paths)
+    stop = ends - begins
+    text = TEMPLATE.format(
+        title=_title(shell, stations, pairs),
+        stop=f"{stop:.9g}",
+        rate=f"{rate_mbps:.9g}",
+        sender=SENDER,
+        nodes=_listed([*(names.of(one) for one in nodes), *(names.dish(one) for one in dishes)]),
+        dishes=_chains((names.of(one), names.dish(one)) for one in dishes),
+        ground=_chains((names.dish(a), names.dish(b)) for a, b in of_ground),
+        isls=ISLS.format(isls=_chains((names.of(a), names.of(b)) for a, b in isls)) if isls else "",
+        at_once=AT_ONCE,
+        flows="\n".join(FLOW.format(a=names.of(shell.size + a), b=names.of(shell.size + b)) for a, b in pairs),
+        observed=OBSERVED.format(
+            first=", ".join(
+                f'["{names.of(shell.size + a)}", "{names.dish(shell.size + a)}"]'
+                for a in dict.fromkeys(a for a, _ in pairs)
+            )
+        ),
+    )
+    delays = _delays(shell, stations, found, span_s, names)
+    return World(text, {"delays.csv": delays, "forwarding.csv": _forwarding(found, begins, names)})
+
+
+def _title(shell: Constellation, stations: Sequence[Station], pairs: Sequence[tuple[int, int]]) -> str:
+    if len(pairs) > 1:
+        return f"{len(pairs)} flows over {shell.name}"
+    ((a, b),) = pairs
+    return f"{stations[a].name} to {stations[b].name} over {shell.name}"
+
+
+class _Names:
+    """What nodes are called in the scenario."""
+
+    def __init__(self, size: int, stations: Sequence[Station]) -> None:
+        self.size = size
+        plain = [node(one.name, f"place{place}") for place, one in enumerate(stations)]
+        # Two cities may have the same letters.
+        self.stations = [name if plain.count(name) == 1 else f"{name}-{place}" for place, name in enumerate(plain)]
+
+    def of(self, number: int) -> str:
+        return f"S{number}" if number < self.size else self.stations[number - self.size]
+
+    def dish(self, number: int) -> str:
+        return f"{self.of(number)}.dish"
+
+    def link(self, a: int, b: int) -> str:
+        """The name of a link, the smaller number first."""
+        of = self.of if b < self.size else self.dish
+        return f"{of(a)}-{of(b)}"
+
+    def next(self, a: int, b: int) -> str:
+        """What an entry says of a node that sends to the next one."""
+        if b == forwarding.NOWHERE:
+            return "none"
+        if max(a, b) < self.size:
+            return self.of(b)
+        return f"{self.dish(a)} > {self.dish(b)} > {self.of(b)}"
+
+
+def _forwarding(found: Tables, begins: float, names: _Names) -> str:
+    rows = ["at (ms), node, to, next"]
+    for one in found.entries:
+        at = _ms(one.at_s - begins)
+        rows.append(f"{at}, {names.of(one.node)}, {names.of(one.to)}, {names.next(one.node, one.next)}")
+    return "\n".join([*rows, ""])
+
+
+def _delays(
+    shell: Constellation, stations: Sequence[Station], found: Tables, span_s: tuple[float, float], names: _Names
+) -> str:
+    rows: list[tuple[float, str]] = []
+    for link, at, delay_ns in forwarding.delays(shell, stations, found, *span_s):
+        name = names.link(*link)
+        rows += [(one, f"{_ms(one - span_s[0])}, {name}, {ns}") for one, ns in zip(at.tolist(), delay_ns, strict=True)]
+    rows.sort(key=lambda row: row[0])
+    return "\n".join(["at (ms), link, delay (ns)", *(row for _, row in rows), ""])
+
+
+def _ms(seconds: float) -> str:
+    return f"{np.round(seconds * 1000, 6):.6f}".rstrip("0").rstrip(".")
+
+
+def _chains(chains: Iterable[tuple[str, str]]) -> str:
+    return "\n".join(f'  ["{a}", "{b}"],' for a, b in chains)
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(f'"{name}"' for name in names)
