@@ -8,6 +8,7 @@ import pytest
 
 from optcp.axes import Axis
 from optcp.cells import Cells
+from optcp.constellation import forwarding, series
 from optcp.papers.leo import changes, checks, pairs, windows
 from optcp.papers.leo.paper import SENDERS, sender
 from optcp.papers.leo.worlds import ACK_BITS, SEGMENT_BITS, empty_ms, over, scenario
@@ -23,18 +24,21 @@ def first(kind):
 
 
 @pytest.mark.parametrize(("pair", "at_s"), [("manila", 0), ("rio", windows.WINDOWS_S[3])])
-def test_stored_paths_are_those_that_are_found(pair, at_s):
+def test_stored_tables_are_those_that_are_found(pair, at_s):
     found = windows.window(pair, at_s)
-    steps = [0, *(step for step in range(1, 2000) if found.paths[step] != found.paths[step - 1])]
-    stored = [f"{pair},{at_s},{step},{' '.join(map(str, found.paths[step]))}" for step in steps]
-    assert stored == windows.rows(pair, at_s)
+    of_states = forwarding.tables(found.states(), [(0, 1)], windows.SHELL.size)
+    assert [
+        f"{pair},{at_s},{round((one.at_s - at_s) / 0.1)},{one.node},{one.to},{one.next}" for one in of_states.entries
+    ] == windows.rows(pair, at_s)
+    start, end = found.stations
+    assert found.series.paths == series(windows.SHELL, start, end, 200.0, first_s=at_s).paths
 
 
 def test_every_window_is_stored_and_has_a_path():
     assert len(set(windows.WINDOWS_S)) == windows.DRAWN
     for pair in windows.PAIRS:
         for at_s in (windows.PUBLISHED_S, *windows.WINDOWS_S):
-            found = windows.window(pair, at_s)
+            found = windows.window(pair, at_s).series
             assert (len(found.paths), found.end_s) == (2000, at_s + 200)
             assert any(found.paths)
 
@@ -42,7 +46,7 @@ def test_every_window_is_stored_and_has_a_path():
 @pytest.mark.parametrize("kind", changes.KINDS)
 def test_a_twin_goes_on_over_the_path_before_the_change(kind):
     one = first(kind)
-    found, kept = one.paths(kept=False), one.paths(kept=True)
+    found, kept = one.around(kept=False).series, one.around(kept=True).series
     steps = round(changes.BEFORE_S / windows.STEP_S)
     assert float(found.seconds[steps]) == pytest.approx(one.start_s)
     assert found.paths[:steps] == kept.paths[:steps]
@@ -78,7 +82,7 @@ def test_a_quick_look_has_fewer_windows():
 
 
 def test_the_round_trip_of_an_empty_path():
-    found = windows.window("manila", 0)
+    found = windows.window("manila", 0).series
     # Three satellites, thus four links.
     assert empty_ms(found, 10.0)[0] == pytest.approx(found.rtt_ms[0] + 4 * (SEGMENT_BITS + ACK_BITS) / 1e4)
     dark = replace(found, paths=[(), *found.paths[1:]])

@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from optcp.cells import Cells
-    from optcp.constellation import Series
     from optcp.papers.exhibit import Chosen, Found
     from optcp.papers.judge import Part
+    from optcp.papers.leo.windows import Window
     from optcp.papers.leo.worlds import Made, Worlds
     from optcp.papers.model import Key
     from optcp.papers.options import Options, Size
@@ -89,13 +89,10 @@ class Change:
         """Of :data:`CLASSES`."""
         return f"much {self.kind}" if abs(self.way_ms) >= MUCH_MS else self.kind
 
-    def paths(self, kept: bool) -> Series:
-        """The paths around it; or those in which the path before it goes on to the end."""
-        found = windows.part(windows.window(self.pair, self.window_s), self.start_s - BEFORE_S, self.end_s + BEHIND_S)
-        if not kept:
-            return found
-        steps = round(BEFORE_S / windows.STEP_S)
-        return replace(found, paths=found.paths[:steps] + [found.paths[steps - 1]] * (len(found.paths) - steps))
+    def around(self, kept: bool) -> Window:
+        """The part of the window around it; or with the path before it to the end."""
+        found = windows.window(self.pair, self.window_s).part(self.start_s - BEFORE_S, self.end_s + BEHIND_S)
+        return replace(found, kept=found.first + round(BEFORE_S / windows.STEP_S) - 1) if kept else found
 
 
 @functools.cache
@@ -104,7 +101,7 @@ def changes(drawn: int) -> tuple[Change, ...]:
     found = []
     for pair in windows.PAIRS:
         for window_s in (windows.PUBLISHED_S, *windows.WINDOWS_S[:drawn]):
-            series = windows.window(pair, window_s)
+            series = windows.window(pair, window_s).series
             stretches = series.stretches()
             for place, one in enumerate(stretches[1:], 1):
                 behind_it = stretches[place + 1 :]
@@ -130,7 +127,7 @@ def drawn_windows(size: Size) -> int:
 
 def made(change: Change, kept: bool, settings: Mapping[str, str], rate_mbps: float) -> Made:
     """The world around a change, or its twin."""
-    return change.paths(kept), rate_mbps, {**settings, "observe": OBSERVE}
+    return change.around(kept), rate_mbps, {**settings, "observe": OBSERVE}
 
 
 def twins(

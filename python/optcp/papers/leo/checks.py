@@ -45,8 +45,8 @@ OBSERVE = (
 )
 NOTES = [
     "`least_ms` and `greatest_ms` are round trips less that of the path and what its links take to transmit, of "
-    "segments sent and acknowledged over one path. `peak_..._share` are windows at the beginning of a recovery over "
-    f"what path and queue hold, where the path has stayed for {SETTLED_S:g} s. `dark_bytes` came while there "
+    "segments sent and acknowledged over one path, the latter where it has stayed for a while; `peak_..._share` are windows at the beginning of a recovery over "
+    f"what path and queue hold there. A while are {SETTLED_S:g} s. `dark_bytes` came while there "
     "was no path; the first segment comes `back_s` behind that, `timer_before_ms` after a timer expired, and `way_ms` "
     "is what its way takes.",
 ]
@@ -87,13 +87,17 @@ def round_trips(run: StoredRun) -> tuple[NDArray[np.float64], NDArray[np.float64
     return sent, acknowledged
 
 
-def beyond_ms(run: StoredRun, found: Series, rate_mbps: float) -> NDArray[np.float64]:
-    """Round trips less those without a queue, where both ends are in one stretch of the path."""
+def beyond_ms(run: StoredRun, found: Series, rate_mbps: float) -> tuple[float, float]:
+    """The least and the greatest of round trips less those without a queue, where both ends are in one stretch.
+
+    The greatest is where the path has stayed for a while: behind a change packets of two paths meet in satellites.
+    """
     sent, acknowledged = round_trips(run)
     starts = np.array([one.start_s for one in found.stretches()]) - found.seconds[0]
-    same = np.searchsorted(starts, sent, "right") == np.searchsorted(starts, acknowledged, "right")
-    base = empty_ms(found, rate_mbps)[(sent[same] / windows.STEP_S).astype(np.int64)]
-    return np.asarray(1000 * (acknowledged - sent)[same] - base)
+    stretch = np.searchsorted(starts, sent, "right")
+    same = stretch == np.searchsorted(starts, acknowledged, "right")
+    more = 1000 * (acknowledged - sent) - empty_ms(found, rate_mbps)[(sent / windows.STEP_S).astype(np.int64)]
+    return float(more[same].min()), float(more[same & (sent >= starts[stretch - 1] + SETTLED_S)].max())
 
 
 def holds(found: Series, rate_mbps: float, packets: float) -> NDArray[np.float64]:
@@ -136,10 +140,10 @@ def outage(run: StoredRun, found: Series, rate_mbps: float) -> list[float]:
 
 def measure(run: StoredRun, rate_mbps: float, packets: float) -> NDArray[np.float64]:
     """Everything of :data:`MEASURED`."""
-    found = windows.window(run.cell["pair"], windows.PUBLISHED_S)
-    trips, shares = beyond_ms(run, found, rate_mbps), peaks(run, found, rate_mbps, packets)
+    found = windows.window(run.cell["pair"], windows.PUBLISHED_S).series
+    shares = peaks(run, found, rate_mbps, packets)
     least, most = (shares.min(), shares.max()) if shares.size else (np.nan, np.nan)
-    return np.array([trips.min(), trips.max(), least, most, *outage(run, found, rate_mbps)])
+    return np.array([*beyond_ms(run, found, rate_mbps), least, most, *outage(run, found, rate_mbps)])
 
 
 def find(found: Found) -> Findings:
@@ -151,7 +155,7 @@ def find(found: Found) -> Findings:
               for pair in windows.PAIRS for name in NAMES}  # fmt: skip
     curves = []
     for pair in windows.PAIRS:
-        series = windows.window(pair, windows.PUBLISHED_S)
+        series = windows.window(pair, windows.PUBLISHED_S).series
         curves += [
             _curve({"pair": pair, "sender": "path"}, holds(series, rate_mbps, 0)),
             _curve({"pair": pair, "sender": "path and queue"}, holds(series, rate_mbps, packets)),

@@ -73,7 +73,7 @@ def round_trips(run: StoredRun, rate_mbps: float) -> tuple[NDArray[np.float64], 
     """Of segments that left the sender's queue in each step: how many, and the mean and greatest round trip in ms."""
     found = windows.window(run.cell["pair"], int(run.cell["window"]))
     count, mean, longest = waits(run, found)
-    base = empty_ms(found, rate_mbps)
+    base = empty_ms(found.series, rate_mbps)
     return np.where(np.isnan(base), 0, count), np.stack([base + mean, base + longest])
 
 
@@ -125,7 +125,7 @@ def curves(done: Done, rate_mbps: float) -> list[Series]:
         counts = count.reshape(-1, a_second).sum(axis=1)
         rtt = [float(one / of) if of else None for one, of in zip(sums, counts, strict=True)]
         if name == next(iter(SENDERS)):
-            base = empty_ms(windows.window(pair, windows.PUBLISHED_S), rate_mbps).reshape(-1, a_second)[:, 0]
+            base = empty_ms(windows.window(pair, windows.PUBLISHED_S).series, rate_mbps).reshape(-1, a_second)[:, 0]
             drawn.append(_curve("round trip", {"pair": pair, "sender": "path"}, base.tolist(), "ms"))
         drawn.append(_curve("round trip", {"pair": pair, "sender": name}, rtt, "ms"))
         series = run.series["goodput"]

@@ -30,7 +30,7 @@ LABELS = {
 ASSUMED = (
     Assumed("queue_packets", 100, positive_int, lambda _: []),
     built_in("flow", "one, without end, from the beginning of a run on, segments of 1380 B (1434 B on the wire)"),
-    built_in("delay", "the path is found every 100 ms, and its delay is that of this instant until the next one"),
+    built_in("tables", "all nodes have new ones every 100 ms; a queue at every hop, all links equally fast"),
 )
 """Unstated parameters that all exhibits have."""
 

@@ -40,7 +40,7 @@ QUEUES = {"codel": "codel", "fq-codel": "fq-codel"}
 """NewReno with SACK behind another queue."""
 WAYS = (*SENDERS, *QUEUES)
 RATES_MBPS = (10, 100)
-DRAWN = {10: windows.DRAWN, 100: 5}
+DRAWN = {10: windows.DRAWN, 100: 3}
 QUICK_DRAWN = {10: 1, 100: 0}
 """How many drawn windows are looked at beside the published one: a run at 100 Mb/s takes ten times as long."""
 FEWER = {"needless": "needless_fewer", "recoveries": "recoveries_fewer", "lost_ms": "gained_ms"}

@@ -1,22 +1,30 @@
-"""The paths of the study's pairs in windows of 200 s, the published one and some drawn from a day.
+"""The forwarding tables between the study's pairs in windows of 200 s, the published one and some drawn from a day.
 
-They are stored in ``paths.csv``, since it takes a second to find those of one window. Written by::
+They are stored in ``tables.csv``, since it takes two seconds to find those of one window. Written by::
 
-    python -m optcp.papers.leo.windows > python/optcp/papers/leo/paths.csv
+    python -m optcp.papers.leo.windows > python/optcp/papers/leo/tables.csv
 """
 
 from __future__ import annotations
 
 import functools
 import sys
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from importlib import resources
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from optcp.constellation import Series, series, shell, station
+from optcp.constellation import Series, Station, forwarding, shell, station
 
-SHELL = "kuiper-630"
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from optcp.constellation.forwarding import State
+
+SHELL = shell("kuiper-630")
 PAIRS = {
     "rio": ("Rio de Janeiro", "St. Petersburg"),
     "manila": ("Manila", "Dalian"),
@@ -24,7 +32,8 @@ PAIRS = {
     "paris": ("Paris", "Moscow"),
 }
 """Those of Hypatia's experiment, by the name that the results have."""
-LENGTH_S, STEP_S = 200.0, 0.1
+STEP_S, STEPS = 0.1, 2000
+LENGTH_S = STEP_S * STEPS
 DAY_S = 86_400
 PUBLISHED_S = 0
 """When Hypatia's window begins, in s from 2000-01-01 00:00 UT."""
@@ -33,55 +42,118 @@ WINDOWS_S = tuple(int(at) for at in np.random.default_rng(1).integers(0, DAY_S, 
 """When the others begin: drawn once, evenly from the first day, in the order in which they were drawn."""
 
 
-@functools.cache
-def window(pair: str, at_s: int) -> Series:
-    """The paths of a pair in the window that begins at an instant.
+@dataclass(frozen=True)
+class Window:
+    """A part of a window: what nodes do with packets between two stations, step by step.
 
-    Raises
-    ------
-    LookupError
-        If they are not stored.
+    Attributes
+    ----------
+    pair
+        Of :data:`PAIRS`.
+    at_s
+        When the window begins.
+    first, last
+        The first step of the part, and the one behind its end.
+    kept
+        The step whose tables stay from then on, as if their satellites stayed in reach.
     """
-    start, end = (station(name) for name in PAIRS[pair])
-    seconds = np.round(at_s + STEP_S * np.arange(round(LENGTH_S / STEP_S)), 9)
-    paths: list[tuple[int, ...]] = []
-    rows = _stored()[pair, at_s]
-    for (step, path), (until, _) in zip(rows, [*rows[1:], (len(seconds), ())], strict=True):
-        paths += [path] * (until - step)
-    return Series(shell(SHELL), start, end, seconds, STEP_S, paths)
 
+    pair: str
+    at_s: int
+    first: int = 0
+    last: int = STEPS
+    kept: int = STEPS
 
-def part(found: Series, first_s: float, last_s: float) -> Series:
-    """The part of a series between two instants."""
-    first, last = (round((at - float(found.seconds[0])) / STEP_S) for at in (first_s, last_s))
-    return replace(found, seconds=found.seconds[first:last], paths=found.paths[first:last])
+    @property
+    def stations(self) -> tuple[Station, Station]:
+        """The sender's and the receiver's."""
+        start, end = PAIRS[self.pair]
+        return station(start), station(end)
+
+    @property
+    def begin_s(self) -> float:
+        """When the part begins."""
+        return self.at_s + STEP_S * self.first
+
+    @property
+    def end_s(self) -> float:
+        """When it ends."""
+        return self.at_s + STEP_S * self.last
+
+    def part(self, first_s: float, last_s: float) -> Window:
+        """From an instant of the window to another."""
+        first, last = (round((at - self.at_s) / STEP_S) for at in (first_s, last_s))
+        return replace(self, first=first, last=last)
+
+    def states(self) -> Iterator[State]:
+        """The tables of each step, as :mod:`optcp.constellation.forwarding` has them."""
+        stored = _stored(self.pair, self.at_s)
+        for step in range(self.first, self.last):
+            yield round(self.at_s + STEP_S * step, 9), stored[min(step, self.kept)]
+
+    @functools.cached_property
+    def series(self) -> Series:
+        """The path of each step."""
+        seconds, paths = [], []
+        for at, nexts in self.states():
+            seconds.append(at)
+            paths.append(_path(nexts))
+        return Series(SHELL, *self.stations, np.array(seconds), STEP_S, paths)
 
 
 @functools.cache
-def _stored() -> dict[tuple[str, int], list[tuple[int, tuple[int, ...]]]]:
-    """By pair and window: the step at which each path begins, and its satellites."""
-    text = (resources.files("optcp.papers.leo") / "paths.csv").read_text(encoding="utf-8")
-    found: dict[tuple[str, int], list[tuple[int, tuple[int, ...]]]] = {}
+def window(pair: str, at_s: int) -> Window:
+    """The whole window of a pair that begins at an instant."""
+    return Window(pair, at_s)
+
+
+def _path(nexts: NDArray[np.int64]) -> tuple[int, ...]:
+    """Satellites from the first station to the second; none without a route."""
+    path = [SHELL.size]
+    while path[-1] != SHELL.size + 1:
+        path.append(int(nexts[1][path[-1]]))
+        if path[-1] == forwarding.NOWHERE:
+            return ()
+    return tuple(path[1:-1])
+
+
+@functools.cache
+def _stored(pair: str, at_s: int) -> list[NDArray[np.int64]]:
+    """The next hops of every step; of nodes that no packet meets they are not kept."""
+    found: list[NDArray[np.int64]] = []
+    now = np.full((2, SHELL.size + 2), forwarding.NOWHERE)
+    for step, node, to, following in _rows()[pair, at_s]:
+        found += [now] * (step - len(found))
+        if len(found) == step:
+            now = now.copy()
+        now[to - SHELL.size, node] = following
+    return found + [now] * (STEPS - len(found))
+
+
+@functools.cache
+def _rows() -> dict[tuple[str, int], list[tuple[int, ...]]]:
+    """By pair and window: step, node, destination and next hop of each entry."""
+    text = (resources.files("optcp.papers.leo") / "tables.csv").read_text(encoding="utf-8")
+    found: dict[tuple[str, int], list[tuple[int, ...]]] = {}
     for line in text.splitlines()[1:]:
-        pair, at, step, satellites = line.split(",")
-        found.setdefault((pair, int(at)), []).append((int(step), tuple(int(one) for one in satellites.split())))
+        pair, at, *numbers = line.split(",")
+        found.setdefault((pair, int(at)), []).append(tuple(int(one) for one in numbers))
     return found
 
 
 def rows(pair: str, at_s: int) -> list[str]:
     """What is stored of a window, found anew."""
-    start, end = (station(name) for name in PAIRS[pair])
-    paths = series(shell(SHELL), start, end, LENGTH_S, STEP_S, float(at_s)).paths
+    stations = [station(name) for name in PAIRS[pair]]
+    seconds = np.round(at_s + STEP_S * np.arange(STEPS), 9)
+    found = forwarding.tables(forwarding.states(SHELL, stations, seconds), [(0, 1)], SHELL.size)
     return [
-        f"{pair},{at_s},{step},{' '.join(map(str, path))}"
-        for step, path in enumerate(paths)
-        if step == 0 or path != paths[step - 1]
+        f"{pair},{at_s},{round((one.at_s - at_s) / STEP_S)},{one.node},{one.to},{one.next}" for one in found.entries
     ]
 
 
 def main() -> None:
     """Write everything that is stored."""
-    lines = ["pair,window (s),step (100 ms),satellites"]
+    lines = ["pair,window (s),step (100 ms),node,to,next"]
     for pair in PAIRS:
         for at_s in (PUBLISHED_S, *WINDOWS_S):
             lines += rows(pair, at_s)

@@ -1,4 +1,4 @@
-"""The worlds of all exhibits: a series of paths under a sender's settings, and grids of them."""
+"""The worlds of all exhibits: a window of a pair under a sender's settings, and grids of them."""
 
 from __future__ import annotations
 
@@ -11,8 +11,10 @@ import numpy as np
 from optcp import _core
 from optcp.axes import Axis
 from optcp.cells import Cells
-from optcp.constellation import world
+from optcp.constellation import forwarding
+from optcp.constellation.network import of_tables
 from optcp.constellation.world import node
+from optcp.papers.leo.windows import SHELL
 from optcp.study.grid import Branch, Grid, UncheckedBranch
 from optcp.table import PICOSECONDS_A_SECOND as PS
 
@@ -23,17 +25,16 @@ if TYPE_CHECKING:
 
     from optcp.constellation import Series
     from optcp.papers.exhibit import Chosen
+    from optcp.papers.leo.windows import Window
     from optcp.papers.options import Options
     from optcp.study.stored_run import StoredRun
 
-EVERY_S = 0.1
-"""How often a delay changes while the path stays: by 5 us or less, a tenth of what a segment takes at 100 Mb/s."""
 SEGMENT_BITS, ACK_BITS = 8 * 1434, 8 * 54
 """On the wire."""
 
 
-def scenario(found: Series, rate_mbps: float, settings: Mapping[str, str]) -> _core.Scenario:
-    """The world of a series of paths: all exhibits have theirs from here.
+def scenario(window: Window, rate_mbps: float, settings: Mapping[str, str]) -> _core.Scenario:
+    """The world of a window, or of a part of one: all exhibits have theirs from here.
 
     Parameters
     ----------
@@ -45,9 +46,11 @@ def scenario(found: Series, rate_mbps: float, settings: Mapping[str, str]) -> _c
     optcp._core.ScenarioError
         If a setting is wrong.
     """
-    made = world(found, rate_mbps, EVERY_S)
+    tables = forwarding.tables(window.states(), [(0, 1)], SHELL.size)
+    made = of_tables(SHELL, window.stations, tables, (window.begin_s, window.end_s), rate_mbps)
     with tempfile.TemporaryDirectory() as folder:
-        (Path(folder) / "path.csv").write_text(made.trace, encoding="utf-8")
+        for name, text in made.files.items():
+            (Path(folder) / name).write_text(text, encoding="utf-8")
         return _core.Scenario.parse(made.toml, f"{folder}/world.toml", list(settings.items()))
 
 
@@ -57,13 +60,19 @@ def queue(packets: float, kind: str = "") -> dict[str, str]:
     return {"parameters.queue": f'{{ kind = "{kind}", limit = {limit} }}' if kind else limit}
 
 
-def first_link(found: Series) -> str:
+def sender_of(window: Window) -> str:
+    """The sender's node."""
+    return node(window.stations[0].name, "from")
+
+
+def first_link(window: Window) -> str:
     """The link with the sender's queue, as an observation names it."""
-    return f'["{node(found.names[0], "from")}", "sky"]'
+    name = sender_of(window)
+    return f'["{name}", "{name}.dish"]'
 
 
-Made = tuple["Series", float, dict[str, str]]
-"""A world: its paths, its rate in Mb/s, and settings."""
+Made = tuple["Window", float, dict[str, str]]
+"""A world: its window, its rate in Mb/s, and settings."""
 Worlds = dict[tuple[str, ...], "Callable[[], Made]"]
 """By the values of the axes, every combination, the last axis fastest: what makes the world."""
 
@@ -105,10 +114,10 @@ def empty_ms(found: Series, rate_mbps: float) -> NDArray[np.float64]:
     return np.asarray(found.rtt_ms + hops * (SEGMENT_BITS + ACK_BITS) / rate_mbps / 1000)
 
 
-def waits(run: StoredRun, found: Series) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+def waits(run: StoredRun, window: Window) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
     """Each step: how many segments left the sender's queue, and how long they waited, on average and at most, in ms."""
     series = run.series["wait"]
     ports = [name.rpartition(":")[2] for name in series["ports"]]
-    mine = next(at for at, name in enumerate(ports) if name.startswith(f"{node(found.names[0], 'from')}->"))
+    mine = next(at for at, name in enumerate(ports) if name.startswith(f"{sender_of(window)}->"))
     mean, longest = (series[name][mine].astype(np.float64) / PS * 1000 for name in ("mean_ps", "longest_ps"))
     return series["packets"][mine].astype(np.float64), mean, longest
