@@ -45,10 +45,10 @@ OBSERVE = (
 )
 NOTES = [
     "`least_ms` and `greatest_ms` are round trips less that of the path and what its links take to transmit, of "
-    "segments sent and acknowledged over one path, the latter where it has stayed for a while; `peak_..._share` are windows at the beginning of a recovery over "
-    f"what path and queue hold there. A while are {SETTLED_S:g} s. `dark_bytes` came while there "
-    "was no path; the first segment comes `back_s` behind that, `timer_before_ms` after a timer expired, and `way_ms` "
-    "is what its way takes.",
+    "segments sent and acknowledged over one path, the latter where it has stayed for a while; `peak_..._share` are "
+    f"windows at the beginning of a recovery over what path and queue hold there. A while are {SETTLED_S:g} s. "
+    "`dark_bytes` came while there was no path; the first segment comes `back_s` behind that, `timer_before_ms` after "
+    "a timer expired, and `way_ms` is what its way takes.",
 ]
 
 

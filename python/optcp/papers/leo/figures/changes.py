@@ -17,6 +17,7 @@ APART = 0.12
 """By how much marks of one kind stand apart."""
 LINEAR_MS = 100
 """Up to where an axis of costs is linear; it is logarithmic beyond."""
+TICKS_MS = (-10_000, -1000, -100, 0, 100, 1000, 10_000)
 PARTS = {"the path is shorter or longer": CLASSES[:-1], "outage": CLASSES[-1:]}
 
 
@@ -39,6 +40,7 @@ def each(result: Result) -> Figure:
             panel.axhline(0, color="#888888", linewidth=0.8)
             panel.plot(curve.x, curve.y, "o", markersize=3, color=COLOURS[list(LABELS).index(name)])
             panel.set_yscale("symlog", linthresh=LINEAR_MS)
+            panel.set_yticks(TICKS_MS, [str(one) for one in TICKS_MS])
             panel.set_title(LABELS[name])
         for panel in panels[-1]:
             panel.set_xlabel("longer by, one way (ms)")

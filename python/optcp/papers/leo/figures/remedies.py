@@ -17,6 +17,8 @@ PANELS = {
     "recoveries_fewer": "fewer reductions",
     "gained_ms": "more capacity used (ms)",
 }
+TICKS = (-100, -10, -1, 0, 1, 10)
+"""Of axes that are linear from -1 to 1."""
 APART = 0.24
 """By how much marks of one way stand apart."""
 
@@ -42,6 +44,9 @@ def remedies(result: Result) -> list[Figure]:
                 marks_across(panel, mine, places, COLOURS[number], f"{rate_mbps} Mb/s")
             panel.axvline(0, color="#888888", linewidth=0.8)
             panel.set_xlabel(label)
+            if metric != "gained_ms":
+                panel.set_xscale("symlog", linthresh=1)
+                panel.set_xticks(TICKS, [str(one) for one in TICKS])
         panels[0].set_yticks(range(len(ways)), ways)
         panels[0].invert_yaxis()
         figure.legend(*panels[0].get_legend_handles_labels(), loc="outside upper center", ncols=len(RATES_MBPS))
