@@ -73,12 +73,12 @@ class Window:
     @property
     def begin_s(self) -> float:
         """When the part begins."""
-        return self.at_s + STEP_S * self.first
+        return self._instant(self.first)
 
     @property
     def end_s(self) -> float:
         """When it ends."""
-        return self.at_s + STEP_S * self.last
+        return self._instant(self.last)
 
     def part(self, first_s: float, last_s: float) -> Window:
         """From an instant of the window to another."""
@@ -89,7 +89,10 @@ class Window:
         """The tables of each step, as :mod:`optcp.constellation.forwarding` has them."""
         stored = _stored(self.pair, self.at_s)
         for step in range(self.first, self.last):
-            yield round(self.at_s + STEP_S * step, 9), stored[min(step, self.kept)]
+            yield self._instant(step), stored[min(step, self.kept)]
+
+    def _instant(self, step: int) -> float:
+        return round(self.at_s + STEP_S * step, 9)
 
     @functools.cached_property
     def series(self) -> Series:
