@@ -43,8 +43,8 @@ CLASS = "much shorter"
 """Which changes are looked at."""
 RATES_MBPS = (10, 100)
 DRAWN = {10: windows.DRAWN, 100: 10}
-QUICK_DRAWN = {10: 1, 100: 0}
 """How many drawn windows are looked at beside the published one: a run at 100 Mb/s takes ten times as long."""
+QUICK_DRAWN = {10: 1}
 FEWER = {"needless": "needless_fewer", "recoveries": "recoveries_fewer", "lost_ms": "gained_ms"}
 NOTES = [
     "Values are as in leo/changes, of changes to a much shorter path. `needless_fewer`, `recoveries_fewer` and "
@@ -62,8 +62,8 @@ def settings(packets: float) -> dict[str, dict[str, str]]:
 def grids(chosen: Chosen, options: Options) -> dict[str, Grid]:
     """Ways over changes to a much shorter path, a grid a rate."""
     found = {}
-    for rate_mbps in RATES_MBPS:
-        drawn = options.size.of(DRAWN[rate_mbps], QUICK_DRAWN[rate_mbps])
+    for rate_mbps in QUICK_DRAWN if options.size.is_quick else DRAWN:
+        drawn = options.size.of(DRAWN[rate_mbps], QUICK_DRAWN.get(rate_mbps, 0))
         of = [one for one in changes(drawn) if one.of_class == CLASS]
         ways = settings(float(chosen["queue_packets"]) * rate_mbps / RATES_MBPS[0])
         found[f"{rate_mbps} Mb/s"] = twins(f"leo remedies, {rate_mbps} Mb/s", of, ways, "way", rate_mbps, options)
@@ -74,8 +74,8 @@ def find(found: Found) -> Findings:
     """What a much shorter path costs by way and rate, and what each way takes from that."""
     found_rows, curves, notes = [], [], []
     parts: dict[str, dict[str, list[Part]]] = {}
-    for rate_mbps in RATES_MBPS:
-        name = f"{rate_mbps} Mb/s"
+    for name in found.done:
+        rate_mbps = int(name.split()[0])
         of = of_done(found.done[name])
         cost = costs(found.done[name], rate_mbps)
         fewer = cost.at(way=BASE) - cost
