@@ -5,7 +5,8 @@ report; only the ink is fixed, because a picture in a Markdown page does not fol
 of docs/papers/todays-tcp.md: ``python docs/images/draw.py today DIR``. After ``optcp reproduce gmpls/aqm --out DIR``:
 ``python docs/images/draw.py aqm DIR``. After ``optcp reproduce das --out DIR``:
 ``python docs/images/draw.py das DIR``, and likewise lbas, leo, obs, outage, rdcn and reconfigurable. From the stored
-studies of docs/papers/sensitivity.md: ``python docs/images/draw.py sensitivity docs/papers``.
+studies of docs/papers/sensitivity.md: ``python docs/images/draw.py sensitivity docs/papers``. After ``optcp animate
+leo/world.toml --out leo/page.html``: ``python docs/images/draw.py globe leo``, which needs Chromium and playwright.
 """
 
 from __future__ import annotations
@@ -216,6 +217,22 @@ def satellites(directory: Path) -> None:
     shutil.copyfile(directory / "rtt.svg", HERE / "constellation-rtt.svg")
 
 
+def globe(directory: Path) -> None:
+    """Open the page of an animation 10 ms after the path has become longer."""
+    from playwright.sync_api import sync_playwright
+
+    chromium = shutil.which("chromium") or shutil.which("google-chrome")
+    with sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+        page = browser.new_page(viewport={"width": 1230, "height": 800}, color_scheme="light")
+        page.goto(f"{(directory / 'page.html').resolve().as_uri()}#t=28.01")
+        page.wait_for_selector("html[data-ready]", state="attached")
+        page.wait_for_timeout(300)
+        picture = Image.open(io.BytesIO(page.locator("main").screenshot()))
+        picture.convert("RGB").quantize(128).save(HERE / "constellation-globe.png", optimize=True)
+        browser.close()
+
+
 def studies(directory: Path) -> None:
     """Draw every stored sensitivity study."""
     for study in sensitivities(directory):
@@ -240,6 +257,7 @@ if __name__ == "__main__":
         "rdcn": racks,
         "reconfigurable": reconfigured,
         "constellation": satellites,
+        "globe": globe,
         "sensitivity": studies,
     }
     draw[sys.argv[1]](Path(sys.argv[2]))

@@ -352,6 +352,7 @@ def run(
     study: scalars and each observation as tables of all runs (Parquet). Stored runs are used again.
     """
     from optcp import warned
+    from optcp.constellation import beside
     from optcp.files import check_directory
     from optcp.study import single
     from optcp.study.done import Done
@@ -360,10 +361,14 @@ def run(
     from optcp.study.runner import run_missing
     from optcp.study.show import MOST, show_done, show_plan, show_where
     from optcp.study.store import Store
+    from optcp.topologies import noted
 
     target = out or Path("results") / scenario.stem
     check_directory(target)
-    study = single.study(scenario, list(pairs(settings).items()), seed, runs, digest=digest, fork=fork, kernel=kernel)
+    named: dict[str, bytes] = {}
+    changed = list(pairs(settings).items())
+    with noted(named):
+        study = single.study(scenario, changed, seed, runs, digest=digest, fork=fork, kernel=kernel)
     store = Store(target)
     where = workers(jobs, dask)
     if dry_run:
@@ -372,6 +377,7 @@ def run(
         show_plan(_console(), study, store, single.probe(study, store), where)
         return
     store.open(study.grid, force=force)
+    beside.keep(scenario.parent, target, named)
     warned.show(study.warnings)
     run_missing([(study, store)], where, for_console(_console(stderr=True)))
     done = Done(study.grid, study.seeds, store)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 import shlex
+import sys
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,11 +16,16 @@ from optcp.errors import InputError
 from optcp.options import DIRECTORY, FILE, console, pairs
 
 if TYPE_CHECKING:
-    from optcp.constellation import Paths, Shell, Stretch, Tles
+    from collections.abc import Callable, Iterable, Mapping
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from optcp.constellation import Paths, Shell, Stretch, Tles, World
 
 
 @click.command()
-@click.argument("name", metavar="SHELL|FILE", shell_complete=completion.among(completion.shells))
+@click.argument("name", metavar="SHELL|FILE|DIR", shell_complete=completion.among(completion.shells))
 @click.option(
     "--from",
     "start",
@@ -39,7 +46,9 @@ if TYPE_CHECKING:
 @click.option("--isls", type=FILE, metavar="FILE", help="Links between satellites of TLEs: two numbers a line, from 0.")
 @click.option("settings", "--set", multiple=True, metavar="NAME=VALUE", help="Change the shell; may be repeated.")
 @click.option("--rate", type=float, default=10.0, show_default=True, metavar="MBPS", help="Of every link, in Mb/s.")
-@click.option("--out", type=DIRECTORY, help="Write a scenario, its trace and the round trips there.")
+@click.option("--pairs", "count", type=int, metavar="N", help="N flows: each of N cities sends to one of them.")
+@click.option("--seed", type=click.IntRange(0), metavar="N", help="Draws who sends to whom. [default: 1]")
+@click.option("--out", type=DIRECTORY, help="Write a scenario, the files that it reads and the round trips there.")
 @click.option("--force", is_flag=True, help="Overwrite a scenario that is there and was changed.")
 def constellation(
     name: str,
@@ -51,6 +60,8 @@ def constellation(
     isls: Path | None,
     settings: tuple[str, ...],
     rate: float,
+    count: int | None,
+    seed: int | None,
     out: Path | None,
     force: bool,
 ) -> None:
@@ -58,69 +69,142 @@ def constellation(
 
     SHELL is kuiper-630, starlink-550, telesat-1015 or iridium; --set changes its planes, satellites (in a plane),
     inclination_deg, altitude_km or revs_a_day, spread_deg, phasing, seam, elevation_deg or gsl_km. With --out a
-    scenario is written, and `optcp run DIR/world.toml` runs a TCP flow over the path. FILE holds satellites as two-line
-    elements (TLEs), of which --set changes elevation_deg or gsl_km. A file networkx_rtt_A_to_B.txt of Hypatia says
-    itself what the path was, and networkx_path_A_to_B.txt beside it.
+    scenario is written, and `optcp run DIR/world.toml` runs a TCP flow over it, or with --pairs N of them. FILE holds
+    satellites as two-line elements (TLEs), of which --set changes elevation_deg or gsl_km. A file
+    networkx_rtt_A_to_B.txt of Hypatia says itself what the path was, and networkx_path_A_to_B.txt beside it. DIR is a
+    network of Hypatia with its forwarding states, dynamic_state_*: a path follows next hops, and a PLACE may also be
+    the name or number of a ground station.
     """
-    from optcp.constellation import Series, recorded, series, station, world
-    from optcp.files import check_directory, write_text
-    from optcp.plots.trace.request import seconds
+    from optcp.constellation import network
+    from optcp.constellation.stations import permutation
+    from optcp.files import check_directory
 
     if out is not None:
         check_directory(out)
-    found: Paths
-    if Path(name).name.startswith("networkx_"):
-        if given := [one for one in (start, end, length, step, at, isls, *settings) if one is not None]:
-            raise click.UsageError(f"{given[0]}: the file says all of places and times; --rate and --out go with one")
-        found = recorded(Path(name))
-    else:
+    asked = _Asked(Path(name), start, end, (length, step, at), isls, settings)
+    if count is None and seed is None:
+        found, make = asked.one(rate)
+        _one(found, None if out is None else (out, make()), force)
+        return
+    if count is None or start is not None or end is not None or out is None or not asked.free:
+        raise click.UsageError("--pairs N goes with a shell or TLEs, and with --out; --seed goes with --pairs")
+    chosen = asked.satellites()
+    made = network(chosen, permutation(count, 1 if seed is None else seed), *asked.times(), rate, _tracked)
+    files = _files(out, made, force)
+    console().print(f"{chosen.name}: {chosen.summary}", soft_wrap=True)
+    console().print(f"{count} flows, each from one of {count} cities to another", soft_wrap=True)
+    _write(files, out)
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """Whose satellites, between which places, and when."""
+
+    file: Path
+    start: str | None
+    end: str | None
+    when: tuple[str | None, str | None, str | None]
+    isls: Path | None
+    settings: tuple[str, ...]
+
+    @property
+    def free(self) -> bool:
+        """Whether it is a shell or a file of TLEs, between whose satellites any places have paths."""
+        return not self.file.name.startswith("networkx_") and not self.file.is_dir()
+
+    def one(self, rate: float) -> tuple[Paths, Callable[[], World]]:
+        """The paths between both places, and what makes a scenario of them."""
+        from optcp.constellation import (
+            hypatia_network,
+            network_of,
+            network_of_states,
+            recorded,
+            series,
+            station,
+            world,
+        )
+
+        given = [one for one in (*self.when, self.isls, *self.settings) if one is not None]
+        if self.file.name.startswith("networkx_"):
+            if given := [one for one in (self.start, self.end, *given) if one is not None]:
+                said = "the file says all of places and times; --rate and --out go with one"
+                raise click.UsageError(f"{given[0]}: {said}")
+            read = recorded(self.file)
+            return read, lambda: world(read, rate)
+        start, end = self.start, self.end
         if start is None or end is None:
-            raise click.UsageError("--from and --to are needed: two places")
-        times = [("--length", length or "200s"), ("--step", step or "100ms"), ("--at", at or "0s")]
-        length_s, step_s, first_s = (seconds(text, option) or 0.0 for option, text in times)
-        chosen = _satellites(name, isls).changed(pairs(settings))
-        found = series(chosen, station(start), station(end), length_s, step_s, first_s)
+            raise click.UsageError("--from and --to are needed: two places; or --pairs N")
+        if self.file.is_dir():
+            if given:
+                raise click.UsageError(f"{given[0]}: the directory says all of satellites and times")
+            of_hypatia = hypatia_network(self.file)
+            return of_hypatia.series(start, end), lambda: network_of_states(of_hypatia, start, end, rate)
+        found = series(self.satellites(), station(start), station(end), *self.times())
+        return found, lambda: network_of(found, rate)
+
+    def satellites(self) -> Shell | Tles:
+        """A shell by its name, or those of a file."""
+        from optcp.constellation import shell, tles
+
+        if "." in self.file.name or self.file.exists():
+            return tles(self.file, self.isls).changed(pairs(self.settings))
+        if self.isls is not None:
+            raise click.UsageError("--isls goes with a file of TLEs; a shell has links of its own")
+        return shell(str(self.file)).changed(pairs(self.settings))
+
+    def times(self) -> tuple[float, float, float]:
+        """For how long, how often paths are found anew, and from when on, in s."""
+        from optcp.plots.trace.request import seconds
+
+        options = zip(("--length", "--step", "--at"), self.when, ("200s", "100ms", "0s"), strict=True)
+        length_s, step_s, first_s = (seconds(text or default, option) or 0.0 for option, text, default in options)
+        return length_s, step_s, first_s
+
+
+def _tracked(seconds: NDArray[np.float64]) -> Iterable[float]:
+    """The instants, with a bar of how far they are on a terminal."""
+    from rich.console import Console
+    from rich.progress import track
+
+    return track(seconds, "finding paths", console=Console(stderr=True), disable=not sys.stderr.isatty())
+
+
+def _one(found: Paths, made: tuple[Path, World] | None, force: bool) -> None:
+    """Show how one path changes, and write what was made of it."""
+    from optcp.constellation import Series, beside
+    from optcp.constellation.recorded import written
+
     files = {}
-    if out is not None:
-        made = world(found, rate)
-        files = {out / name: text for name, text in made.files.items()}
-        files |= {out / "rtt.csv": _round_trips(found), out / "world.toml": made.toml}
-        for file, text in files.items():
-            if file.exists() and not force and not _same(file, text):
-                raise InputError(f"{file}: there is another file already; --force overwrites it")
+    if made is not None:
+        out, world = made
+        files = _files(out, world, force, {beside.ROUND_TRIPS: written(found)})
     if isinstance(found, Series):
         console().print(f"{found.shell.name}: {found.shell.summary}", soft_wrap=True)
     _show(found)
+    if made is not None:
+        _write(files, made[0], lambda: _draw(found, made[0] / "rtt.svg"))
+
+
+def _files(out: Path, made: World, force: bool, more: Mapping[str, str] | None = None) -> dict[Path, str]:
+    """What is written, which overwrites nothing else without ``force``."""
+    files = {out / name: text for name, text in {**made.files, **(more or {}), "world.toml": made.toml}.items()}
+    for file, text in files.items():
+        if file.exists() and not force and not _same(file, text):
+            raise InputError(f"{file}: there is another file already; --force overwrites it")
+    return files
+
+
+def _write(files: Mapping[Path, str], out: Path, draw: Callable[[], list[Path]] = list) -> None:
+    from optcp.files import write_text
+
     for file, text in files.items():
         write_text(file, text)
-    if out is not None:
-        drawn = _draw(found, out / "rtt.svg")
-        click.echo("\n" + "\n".join(map(str, [*files, *drawn])))
-        click.echo(f"Next:\n  optcp run {shlex.quote(str(out / 'world.toml'))}")
-
-
-def _satellites(name: str, isls: Path | None) -> Shell | Tles:
-    """A shell by its name, or those of a file."""
-    from optcp.constellation import shell, tles
-
-    file = Path(name)
-    if "." in name or file.exists():
-        return tles(file, isls)
-    if isls is not None:
-        raise click.UsageError("--isls goes with a file of TLEs; a shell has links of its own")
-    return shell(name)
+    click.echo("\n" + "\n".join(map(str, [*files, *draw()])))
+    click.echo(f"Next:\n  optcp run {shlex.quote(str(out / 'world.toml'))}")
 
 
 def _same(file: Path, text: str) -> bool:
     return file.is_file() and file.read_bytes() == text.encode()
-
-
-def _round_trips(found: Paths) -> str:
-    """A line a step."""
-    lines = ["at (s),rtt (ms),satellites"]
-    for at, rtt_ms, path in zip(found.seconds - found.seconds[0], found.rtt_ms, found.paths, strict=True):
-        lines.append(f"{at:.9g},{'' if math.isnan(rtt_ms) else f'{rtt_ms:.6f}'},{'-'.join(map(str, path))}")
-    return "\n".join([*lines, ""])
 
 
 def _show(found: Paths) -> None:

@@ -56,10 +56,12 @@ def animate(
     """Show a run in one HTML file: packets, queues, failures and switches over time.
 
     SCENARIO is a file or a shipped name, which is run; of its sweep the values stand that are in the file. DIRECTORY
-    is what `optcp run` made: --cell and --seed choose one of its runs, which is made again.
+    is what `optcp run` made: --cell and --seed choose one of its runs, which is made again. A world of satellites that
+    `optcp constellation` made is drawn on the globe.
     """
     from optcp import _core
     from optcp.animation import animate as page
+    from optcp.constellation.beside import beside
     from optcp.files import write_text
     from optcp.plots.trace.request import seconds
     from optcp.scenario import Scenario
@@ -69,16 +71,13 @@ def animate(
         if settings:
             raise InputError("--set: a run of a study is as it was run; name a scenario to change a value")
         world, seed, name = _stored(Path(target), cells, seed)
-        source = target
+        source, folder = target, Path(target)
     else:
         if cells:
             raise InputError("--cell: a scenario has no cells; name the directory of a study, or use --set")
         path = find(target)
-        world, name, source = (
-            Scenario(_core.Scenario.load(str(path), list(pairs(settings).items()))),
-            path.stem,
-            str(path),
-        )
+        world = Scenario(_core.Scenario.load(str(path), list(pairs(settings).items())))
+        name, source, folder = path.stem, str(path), path.parent
         seed = 1 if seed is None else seed
     window = seconds(start, "--from"), seconds(end, "--to")
     given = [("--set", one) for one in settings] + [("--cell", one) for one in cells]
@@ -87,7 +86,7 @@ def animate(
     ]
     command = shlex.join(["optcp", "animate", target, *(part for pair in given for part in pair)])
     known = places(dict(world.core.settings()), source)
-    made = page(world, seed, start_s=window[0], end_s=window[1], known=known, command=command)
+    made = page(world, seed, start_s=window[0], end_s=window[1], known=known, beside=beside(folder), command=command)
     where = out or Path(f"{name}.html")
     write_text(where, made)
     click.echo(f"{where}")

@@ -108,7 +108,8 @@ def trace(
     """Draw what a run of a study observed, into DIRECTORY/plots.
 
     DIRECTORY is what `optcp run` made; of several runs --cell and --seed choose one. KIND is tcp (windows over time),
-    sequence (segments, ACKs and drops over time), queue, load, goodput or drops.
+    rtt (windows and round trips over satellites), sequence (segments, ACKs and drops over time), queue, sojourn, load,
+    goodput, drops or marks.
     """
     from optcp.labelled import optional
 

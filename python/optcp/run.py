@@ -13,6 +13,7 @@ from optcp.table import Table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from pathlib import Path
 
     from matplotlib.axes import Axes
 
@@ -37,6 +38,10 @@ class OneRun(Protocol):
     @property
     def seed(self) -> int:
         """The seed that it was run with."""
+
+    @property
+    def folder(self) -> Path | None:
+        """Where its study is stored; None of a fresh run."""
 
     @property
     def switches(self) -> list[dict[str, Any]]:
@@ -95,7 +100,8 @@ class Observing(abc.ABC):
         Parameters
         ----------
         kind
-            "tcp" (windows), "sequence" (segments and ACKs), "queue", "load", "goodput" or "drops".
+            "tcp" (windows), "rtt" (and round trips over satellites, of a stored run), "sequence" (segments and ACKs),
+            "queue", "load", "goodput" or "drops".
         flow, port
             Only these; a group stands for its flows, and a number for the place of a flow.
         start, end
@@ -166,6 +172,11 @@ class Run(Observing):
     def cell(self) -> dict[str, str]:
         """Empty: nothing varies. Runs of a study have here the values of its axes."""
         return {}
+
+    @property
+    def folder(self) -> None:
+        """None: it is not stored."""
+        return
 
     @property
     def seed(self) -> int:

@@ -16,6 +16,8 @@ ALIKE = 2
 """Ports that are named one by one where they change alike."""
 MOST_CHANGES = 20_000
 """More of them than these are no bands any more."""
+MOST_STATES = 50
+"""What has more of them, as the delay of a path over satellites, is no band either."""
 KINDS = ("served", "transmitter", "rate_bps", "delay_ps", "queue_packets", "queue_bytes", "ece")
 """What a change may be of."""
 UNITS = {"s": 12, "ms": 9, "us": 6, "ns": 3, "ps": 0}
@@ -72,11 +74,12 @@ def bands(resolved: Mapping[str, Any], start_ps: int, end_ps: int) -> list[Band]
         In the order in which ports are named; empty where nothing changes, or too much does.
     """
     found: dict[tuple[str, str], list[tuple[int, str]]] = defaultdict(list)
+    drifting: set[str] = set()
     count = 0
     for schedule in resolved.get("schedules", ()):
         for at, change in _events(schedule, start_ps, end_ps):
-            # A delay that is another one at every instant has no states.
             if "to_ps" in change:
+                drifting.add(change["port"])
                 continue
             count += 1
             if count > MOST_CHANGES:
@@ -86,8 +89,12 @@ def bands(resolved: Mapping[str, Any], start_ps: int, end_ps: int) -> list[Band]
     first = _first(resolved)
     alike: dict[tuple[tuple[int, int, str], ...], list[str]] = {}
     for (port, kind), changes in found.items():
+        # A delay that is another one at every instant has no states.
+        if kind == "delay" and port in drifting:
+            continue
         spans = _spans(first(port, kind), sorted(changes, key=lambda one: one[0]), start_ps, end_ps)
-        alike.setdefault(spans, []).append(port)
+        if len({state for _, _, state in spans}) <= MOST_STATES:
+            alike.setdefault(spans, []).append(port)
     return [Band(tuple(ports), spans) for spans, ports in alike.items()]
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from optcp import stored, topologies
-from optcp.constellation import recorded, tles
+from optcp.constellation import beside, hypatia_network, recorded, tles
 from optcp.errors import InputError, RunFailed
 from optcp.evidence.base import Result as Evidence
 from optcp.papers.kept import LongRun
@@ -115,12 +115,7 @@ def paths(data):
 def satellites(data):
     """A file of TLEs with the checksums that fit, and one of links, with a line `--` between."""
     elements, _, links = data.partition(b"--\n")
-    lines = elements.splitlines()
-    for at, line in enumerate(lines):
-        if len(line) == 69:
-            digits = sum(int(chr(one)) if chr(one) in "0123456789" else one == ord("-") for one in line[:68])
-            lines[at] = line[:68] + str(digits % 10).encode()
-    path = written("satellites.tle", b"\n".join(lines))
+    path = written("satellites.tle", summed(elements))
     try:
         found = tles(path, written("satellites.isls", links) if links else None)
         places = found.positions([0.0, 3600.0])
@@ -129,6 +124,54 @@ def satellites(data):
     assert np.isfinite(places).all()
     assert found.summary
     assert ((found.isls >= 0) & (found.isls < found.size)).all()
+    return None
+
+
+def places(data):
+    """What lies beside a world of satellites, with a line `--` between both files."""
+    positions, _, round_trips = data.partition(b"--\n")
+    for name, content in ((beside.PLACES, positions), (beside.ROUND_TRIPS, round_trips)):
+        folder = written(f"beside/{name}", content).parent
+    try:
+        found = beside.beside(folder)
+    except InputError as error:
+        return named(folder, error)  # of either file
+    assert all(np.isfinite(one.at(now)).all() for one in found.places.values() for now in (0.0, 7.5, 1e9))
+    assert [one.end_s for one in found.paths.stretches()] == sorted(one.end_s for one in found.paths.stretches())
+    return None
+
+
+def summed(elements):
+    """TLEs with the checksums that fit."""
+    lines = elements.splitlines()
+    for at, line in enumerate(lines):
+        if len(line) == 69:
+            digits = sum(int(chr(one)) if chr(one) in "0123456789" else one == ord("-") for one in line[:68])
+            lines[at] = line[:68] + str(digits % 10).encode()
+    return b"\n".join(lines)
+
+
+HYPATIA = ("tles.txt", "isls.txt", "ground_stations.txt", "description.txt")
+STATES = "dynamic_state_1000ms_for_2s"
+
+
+def of_hypatia(data):
+    """A network of Hypatia, file by file, with a line `--` between: the last two are states."""
+    files = [*data.split(b"--\n"), *[b""] * 6]
+    names = (*HYPATIA, f"{STATES}/fstate_0.txt", f"{STATES}/fstate_1000000000.txt")
+    for name, content in zip(names, files, strict=False):
+        path = written(f"network/{name}", summed(content) if name == "tles.txt" else content)
+    try:
+        found = hypatia_network(path.parents[1])
+        states = [next_hop for _, next_hop in found.states]
+        ends = [str(found.size + at) for at in (0, 1)]
+        paths = found.series(*ends)
+        rtt_ms = paths.rtt_ms
+    except InputError as error:
+        # A number may be the name of another station.
+        return None if "both ends" in str(error) else named(path.parents[1], error)  # of any file
+    assert all((one >= -1).all() and (one < one.shape[1]).all() for one in states)
+    assert np.isfinite(rtt_ms).tolist() == [bool(path) for path in paths.paths]
     return None
 
 
@@ -222,6 +265,8 @@ TARGETS = {
     "matrix": matrix,
     "paths": paths,
     "tles": satellites,
+    "places": places,
+    "network": of_hypatia,
     "results": results,
     "kept": kept,
     **{target: functools.partial(study, target) for target in ("study", "cell", "part", "table")},

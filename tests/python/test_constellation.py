@@ -335,7 +335,7 @@ def test_the_command_shows_changes_and_writes_a_world_that_runs(optcp, tmp_path)
     assert re.search(r"^ *1\.\d s +shorter +25\.3\d+ ms +28\.\d+ ms +218 217 *$", out, re.MULTILINE)
     assert "  optcp run leo/world.toml" in out
     names = {path.name for path in (tmp_path / "leo").iterdir()}
-    assert names == {"world.toml", "path.csv", "rtt.csv", "rtt.svg"}
+    assert names == {"world.toml", "forwarding.csv", "delays.csv", "rtt.csv", "places.csv", "rtt.svg"}
     lines = (tmp_path / "leo" / "rtt.csv").read_text().splitlines()
     assert (lines[0], len(lines)) == ("at (s),rtt (ms),satellites", 21)
     before = {path: path.read_bytes() for path in (tmp_path / "leo").iterdir()}
@@ -357,9 +357,7 @@ def test_the_command_shows_changes_and_writes_a_world_that_runs(optcp, tmp_path)
 def test_a_segment_takes_the_path_and_a_transmission_a_link(tmp_path):
     found = series(KUIPER, station("Manila"), station("Dalian"), 1)
     made = world(found)
-    (tmp_path / "world.toml").write_text(
-        made.toml + '\n[[observe]]\nname = "packets"\nkind = "packets"\nuntil = "60 ms"\n'
-    )
+    (tmp_path / "world.toml").write_text(made.toml)
     (tmp_path / "path.csv").write_text(made.files["path.csv"])
     packets = load(str(tmp_path / "world.toml")).run(seed=1)["packets"]
     of = {

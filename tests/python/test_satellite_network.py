@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from optcp import load
-from optcp.constellation import forwarding, length_km, network, orbits, series, shell, station
+from optcp.constellation import cities, forwarding, length_km, network, orbits, series, shell, station
 from optcp.constellation.series import steps
 from optcp.errors import InputError
 
@@ -89,9 +89,7 @@ def test_delays_are_those_of_the_orbits_within_the_tolerance():
 
 def test_a_segment_takes_the_links_and_a_transmission_at_each(tmp_path):
     made = network(KUIPER, [(MANILA, DALIAN)], 1.0)
-    packets = written(made, tmp_path, '\n[[observe]]\nname = "packets"\nkind = "packets"\nuntil = "60 ms"\n').run(
-        seed=1
-    )["packets"]
+    packets = written(made, tmp_path).run(seed=1)["packets"]
     found = {}
     for event, ack, size, at in zip(
         *(packets[name] for name in ("event", "ack", "bytes")), packets.seconds, strict=True
@@ -150,3 +148,32 @@ def test_flows_share_the_tables_of_their_destination(tmp_path):
 def test_impossible_networks_are_refused(pair, rate, said):
     with pytest.raises(InputError, match=said):
         network(KUIPER, [pair], 1.0, rate_mbps=rate)
+
+
+def test_validate_prints_how_the_route_changes(optcp, tmp_path):
+    written(network(KUIPER, [(MANILA, DALIAN)], 2.0, first_s=18.5), tmp_path)
+    status, out, _ = optcp("validate", "world.toml", "--paths")
+    assert status == 0
+    lines = [line.split() for line in out.splitlines()]
+    before = ["Manila", "Manila.dish", "S184.dish", "S184", "S183", "S217", "S217.dish", "Dalian.dish", "Dalian"]
+    after = ["Manila", "Manila.dish", "S218.dish", "S218", "S217", "S217.dish", "Dalian.dish", "Dalian"]
+    assert ["long/Manila/0", "0", "s", *before] in lines
+    assert ["1.4", "s", *after] in lines
+
+
+def test_many_flows_are_written_by_the_command(optcp, tmp_path):
+    asked = ("constellation", "kuiper-630", "--pairs", "3", "--length", "1s")
+    assert optcp(*asked)[0] == 2
+    assert optcp(*asked, "--from", "Manila", "--out", "many")[0] == 2
+    status, out, err = optcp(*asked, "--seed", "2", "--out", "many")
+    assert (status, err) == (0, "")
+    assert "3 flows, each from one of 3 cities to another" in out
+    pairs = [
+        path.split()[:: len(path.split()) - 1] for path in load(str(tmp_path / "many" / "world.toml")).flows["path"]
+    ]
+    assert sorted(a for a, _ in pairs) == sorted(b for _, b in pairs) == sorted([*cities()][:3])
+    assert all(a != b for a, b in pairs)
+    assert {path.name for path in (tmp_path / "many").iterdir()} == {
+        "world.toml", "delays.csv", "forwarding.csv", "places.csv",
+    }  # fmt: skip
+    assert optcp("run", "many/world.toml", "--out", "run")[0] == 0

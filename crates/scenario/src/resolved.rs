@@ -44,10 +44,6 @@ pub(crate) fn json(plan: &Plan) -> String {
     if !plan.bundles.is_empty() {
         resolved["bundles"] = plan.bundles.iter().map(|one| bundle(plan, one)).collect();
     }
-    if !plan.schedules.is_empty() {
-        let schedules = plan.schedules.iter().map(|one| planned::schedule(plan, one));
-        resolved["schedules"] = schedules.collect();
-    }
     if plan.end_with_flows {
         resolved["end_with_flows"] = json!(true);
     }
@@ -71,7 +67,16 @@ pub(crate) fn json(plan: &Plan) -> String {
         let entries = plan.traffic.iter().map(|entry| traffic(plan, entry));
         resolved["traffic"] = entries.collect();
     }
-    resolved.to_string()
+    let Value::Object(resolved) = resolved else { unreachable!("it is a table") };
+    let mut texts: BTreeMap<String, String> =
+        resolved.into_iter().map(|(key, value)| (key, value.to_string())).collect();
+    // Step by step: as values, those of hundreds of thousands of changes take hundreds of megabytes.
+    if !plan.schedules.is_empty() {
+        let schedules = plan.schedules.iter().map(|one| planned::schedule(plan, one));
+        texts.insert("schedules".to_owned(), planned::list(schedules));
+    }
+    let entries = texts.into_iter().map(|(key, text)| format!("{}:{text}", json!(key)));
+    format!("{{{}}}", entries.collect::<Vec<_>>().join(","))
 }
 
 /// The traffic of a group, if it is one of sources of datagrams.

@@ -12,8 +12,9 @@ import numpy as np
 
 from optcp import _core
 from optcp.animation import hops, window
-from optcp.animation.events import events
+from optcp.animation.events import Event, events
 from optcp.animation.frames import Frames, Port, frames, full, kinds, ports_of, step, waiting
+from optcp.animation.globe import changes, globe, story
 from optcp.errors import InputError
 from optcp.export.packets import World
 from optcp.plots import network
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from optcp.constellation.beside import Beside
     from optcp.run import Run
     from optcp.scenario import Scenario
 
@@ -53,6 +55,7 @@ def animate(
     start_s: float | None = None,
     end_s: float | None = None,
     known: Mapping[str, network.Place] | None = None,
+    beside: Beside | None = None,
     command: str = "",
 ) -> str:
     """Make the page of a run.
@@ -68,6 +71,8 @@ def animate(
         Which part of it is drawn packet by packet, in seconds; chosen where left out.
     known
         Longitude and latitude of nodes, as :func:`optcp.plots.network.of_world` has them.
+    beside
+        Where nodes are over time, and the path over satellites: where there is both, the page draws the globe.
     command
         What makes this page, for its foot.
 
@@ -87,7 +92,9 @@ def animate(
     coarse = step(stop, len(ports), stop)
     run = world.set("observe", kinds(resolved, coarse)).run(seed)
     start, end = (None if at is None else round(at * PICOSECONDS_A_SECOND) for at in (start_s, end_s))
-    part = window.choose(run, _hops(run, stop, coarse), (start, end))
+    beside = beside.of(resolved["nodes"]) if beside else None
+    paths = beside.paths if beside else None
+    part = window.choose(run, _hops(run, stop, coarse), (start, end), story(paths))
     fine = step(part.end_ps - part.start_ps, len(ports), stop)
     near = world.set("observe", [*kinds(resolved, fine), *_listing(resolved, part)]).run(seed)
     parts = (
@@ -97,9 +104,10 @@ def animate(
     at, height = network.placed(nodes, network.lines(links, drawn_as), known or {})
     at = {node: at[drawn_as[node]] for node in resolved["nodes"]} | at
     packets, of = near["packets"], World.of(near)
+    earth, moved = globe(beside, resolved, ports) if beside else None, list(changes(paths))
     while True:
         drawn = hops.drawn(packets, of, waiting(ports, rows), groups, part)
-        shown = Shown(world, near, command, ports, rows, groups, part, parts, drawn, nodes, at, height)
+        shown = Shown(world, near, command, ports, rows, groups, part, parts, drawn, nodes, at, height, earth, moved)
         page = shown.page()
         if len(page.encode()) <= MOST_BYTES or not len(drawn.came):
             return page
@@ -154,6 +162,10 @@ class Shown:
         Those that are drawn.
     at, height
         Where each node of the network is in pixels, and how high the picture is.
+    earth
+        What draws the globe.
+    moved
+        Changes of the path.
     """
 
     world: Scenario
@@ -168,6 +180,8 @@ class Shown:
     nodes: list[str]
     at: Mapping[str, network.Place]
     height: float
+    earth: dict[str, Any] | None
+    moved: list[Event]
 
     def page(self) -> str:
         """The page as HTML."""
@@ -180,6 +194,7 @@ class Shown:
             title=self.world.title or "A run",
             seed=self.run.seed,
             sentences=self._sentences(),
+            globe=self.earth is not None,
             groups=[(name, network.INKS[place % len(network.INKS)]) for place, name in enumerate(self.groups)],
             about=about.replace("</", "<\\/"),
             data=data,
@@ -228,10 +243,15 @@ class Shown:
 
     def _about(self, scales: Sequence[float]) -> dict[str, Any]:
         """What the page reads as names and places; times in seconds."""
-        found = events(self.run)
+        # A link that stands for the path fails with it.
+        moved = {(event.at_ps, event.kind) for event in self.moved}
+        found = [event for event in events(self.run) if (event.at_ps, event.kind) not in moved]
+        stop_ps = self.world.resolved["stop_ps"]
+        found = sorted([*found, *(one for one in self.moved if one.at_ps < stop_ps)], key=lambda event: event.at_ps)
         timeouts = _timeouts(self.run)
+        stands = self.earth["stands"] if self.earth else {}
         return {
-            "stop": self.world.resolved["stop_ps"] / PICOSECONDS_A_SECOND,
+            "stop": stop_ps / PICOSECONDS_A_SECOND,
             "from": self.part.start_ps / PICOSECONDS_A_SECOND,
             "to": self.part.end_ps / PICOSECONDS_A_SECOND,
             "every": self.part.every,
@@ -251,7 +271,8 @@ class Shown:
                 if (row := self.rows.get(one["port"])) is not None and self.ports[row].count == 1
             ],
             "events": [[one.at_ps / PICOSECONDS_A_SECOND, one.kind, one.text] for one in found],
-            "timeouts": [[at / PICOSECONDS_A_SECOND, *self.at[node]] for at, node in timeouts],
+            "timeouts": [[at / PICOSECONDS_A_SECOND, *self.at[node], stands.get(node)] for at, node in timeouts],
+            "globe": self.earth,
         } | {
             name: {"from": one.start_ps / PICOSECONDS_A_SECOND, "step": one.step_ps / PICOSECONDS_A_SECOND,
                    "n": one.load.shape[1]}

@@ -67,8 +67,8 @@ class Hops:
         return float(high - low)
 
 
-def choose(run: Run, hops: Hops, asked: tuple[int | None, int | None]) -> Window:
-    """Take what was asked for, or the time around the first failure, or else the first packets.
+def choose(run: Run, hops: Hops, asked: tuple[int | None, int | None], change_ps: int | None = None) -> Window:
+    """Take what was asked for, or the time around the first failure or a change of a path, or else the first packets.
 
     What is not asked for ends where the page is full; if packets are too many for the shortest time that makes sense,
     one of several is drawn.
@@ -79,7 +79,7 @@ def choose(run: Run, hops: Hops, asked: tuple[int | None, int | None]) -> Window
         If nothing is between the two instants, or more than can be read.
     """
     stop = int(run.scenario["stop_ps"])
-    begins, least = _story(run, stop)
+    begins, least = _story(run, stop, change_ps)
     start = asked[0] if asked[0] is not None else (begins if asked[1] is None else min(begins, asked[1] // 2))
     if not 0 <= start < stop:
         raise InputError(f"--from: {start / 1e12:g} s is not within the run, which ends at {stop / 1e12:g} s")
@@ -112,10 +112,11 @@ def _longest(hops: Hops, start: int, least: int, stop: int) -> int:
     return low
 
 
-def _story(run: Run, stop: int) -> tuple[int, int]:
-    """Where a failure and what is done about it begin, and how long that takes at least."""
+def _story(run: Run, stop: int, change_ps: int | None) -> tuple[int, int]:
+    """Where a failure, or a change of a path, and what is done about it begin, and how long that takes at least."""
     round_trip = max(_round_trip(run.scenario), LEAST_ROUND_TRIP_PS)
     failed = [one["at_ps"] for one in run.failed if one["at_ps"] < stop]
+    failed = [change_ps] if change_ps is not None and not failed else failed
     if not failed:
         least = max(10 * round_trip, stop // 50)
         # Transfers are looked at as they start, traffic as it is.

@@ -1,20 +1,22 @@
 """Satellites that move: shells of a Walker constellation, paths over them, and worlds out of their delays.
 
-What there is: :func:`shell` and :class:`Shell`, :func:`tles` and :class:`Tles`, :func:`station` and :class:`Station`,
-:class:`Snapshot` of an instant, :func:`series` of paths, :func:`world`, which makes a scenario of one path, and
-:func:`network`, which makes one of all satellites that some flows meet.
+What there is: :func:`shell` and :class:`Shell`, :func:`tles` and :class:`Tles`, :func:`hypatia_network` and
+:class:`HypatiaNetwork` of its files, :func:`station` and :class:`Station`, :class:`Snapshot` of an instant,
+:func:`series` of paths, :func:`network`, which makes a scenario of all satellites that some flows meet, and
+:func:`world`, which makes one of a path of which the round trip alone is known.
 
 Examples
 --------
 >>> from optcp.constellation import series, shell, station
 >>> found = series(shell("kuiper-630"), station("Manila"), station("Dalian"), length_s=1.0)
 >>> round(float(found.rtt_ms[0]), 1)
-29.4
+29.5
 """
 
 from __future__ import annotations
 
-from optcp.constellation.network import network
+from optcp.constellation.hypatia import HypatiaNetwork, States, hypatia_network
+from optcp.constellation.network import network, network_of, network_of_states
 from optcp.constellation.paths import Constellation, Seen, Snapshot, length_km
 from optcp.constellation.recorded import Recorded, recorded
 from optcp.constellation.series import Paths, Series, Stretch, series
@@ -26,19 +28,24 @@ from optcp.constellation.world import World, world
 __all__ = [
     "SHELLS",
     "Constellation",
+    "HypatiaNetwork",
     "Paths",
     "Recorded",
     "Seen",
     "Series",
     "Shell",
     "Snapshot",
+    "States",
     "Station",
     "Stretch",
     "Tles",
     "World",
     "cities",
+    "hypatia_network",
     "length_km",
     "network",
+    "network_of",
+    "network_of_states",
     "recorded",
     "revs_a_day",
     "series",

@@ -12,8 +12,9 @@ Limits
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from optcp.constellation.paths import Constellation
+    from optcp.constellation.series import Series
     from optcp.constellation.stations import Station
 
 NOWHERE = -1
@@ -35,12 +37,12 @@ RETAINED_S = 5.0
 TOLERANCE_NS = 10.0
 """How far delays may be from those that are interpolated."""
 
-State = tuple[float, "NDArray[np.int64]"]
+State = tuple[float, "NDArray[np.integer[Any]]"]
 """An instant, and the next hop of every node to each station, shape (stations, satellites + stations): satellites by
 number, then stations by their place; :data:`NOWHERE` without a route."""
 
 
-def states(shell: Constellation, stations: Sequence[Station], seconds: NDArray[np.float64]) -> Iterator[State]:
+def states(shell: Constellation, stations: Sequence[Station], seconds: Iterable[float]) -> Iterator[State]:
     """Find the tables of some instants.
 
     Parameters
@@ -50,7 +52,7 @@ def states(shell: Constellation, stations: Sequence[Station], seconds: NDArray[n
     stations
         All ends of paths; none relays.
     seconds
-        The instants, from 2000-01-01 00:00 UT, shape (steps,).
+        The instants, in order.
     """
     for at in seconds:
         yield float(at), next_hops(Snapshot(shell, float(at)), stations)
@@ -79,6 +81,29 @@ def next_hops(now: Snapshot, stations: Sequence[Station]) -> NDArray[np.int64]:
         found[:, size + number] = np.where(there, first, NOWHERE)
     np.fill_diagonal(found[:, size:], NOWHERE)
     return found
+
+
+def along(found: Series) -> Iterator[State]:
+    """Find the tables of a series of paths, which need not be the shortest: other nodes have their shortest paths.
+
+    Nodes off the path have routes for as long as packets may be there, ``RETAINED_S`` from a change on.
+    """
+    size, stations = found.shell.size, (found.start, found.end)
+    before: tuple[int, ...] | None = None
+    changed_s = -np.inf
+    for at, path in zip(found.seconds.tolist(), found.paths, strict=True):
+        if before not in (None, path):
+            changed_s = at
+        before = path
+        if at <= changed_s + RETAINED_S:
+            nexts = next_hops(Snapshot(found.shell, at), stations)
+        else:
+            nexts = np.full((2, size + 2), NOWHERE)
+        nexts[[0, 1], [size + 1, size]] = NOWHERE
+        for to, way in enumerate(((*path[::-1], size), (*path, size + 1)) if path else ()):
+            for node, following in itertools.pairwise((size + 1 - to, *way)):
+                nexts[to, node] = following
+        yield at, nexts
 
 
 @dataclass(frozen=True)
@@ -182,9 +207,9 @@ class _Towards:
         # By node whose entry must be correct: its next hop, and since when.
         self.known: dict[int, tuple[int, float]] = {}
         self.watched = np.zeros(0, dtype=np.int64)
-        self.before = np.zeros(0, dtype=np.int64)
+        self.before: NDArray[np.integer[Any]] = np.zeros(0, dtype=np.int64)
 
-    def step(self, at: float, nexts: NDArray[np.int64]) -> None:
+    def step(self, at: float, nexts: NDArray[np.integer[Any]]) -> None:
         over = [node for node, until in self.left.items() if until <= at]
         if len(self.watched) and not over and np.array_equal(nexts[self.watched], self.before):
             return
@@ -217,7 +242,7 @@ class _Towards:
         for node in self.known:
             self._used(node, at)
 
-    def _way(self, source: int, nexts: NDArray[np.int64]) -> tuple[int, ...]:
+    def _way(self, source: int, nexts: NDArray[np.integer[Any]]) -> tuple[int, ...]:
         """All nodes from a station to the destination; none without a route."""
         way = [self.made.size + source]
         while way[-1] != self.made.size + self.to:

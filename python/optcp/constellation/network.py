@@ -24,16 +24,20 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from optcp.constellation import forwarding
+from optcp.constellation import beside, forwarding, places
 from optcp.constellation.series import apart, steps
-from optcp.constellation.world import LEAST_S, OBSERVED, SENDER, World, node
+from optcp.constellation.world import HEAD, LEAST_S, OBSERVED, OF_ONE, World, node
 from optcp.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
+
+    from numpy.typing import NDArray
 
     from optcp.constellation.forwarding import Tables
+    from optcp.constellation.hypatia import HypatiaNetwork
     from optcp.constellation.paths import Constellation
+    from optcp.constellation.series import Series
     from optcp.constellation.stations import Station
 
 AT_ONCE = "8 Tbps"
@@ -45,15 +49,7 @@ TEMPLATE = """\
 # S17 is satellite 17, X.dish the transmitter of X to the links between satellites and ground, where its packets wait.
 # delays.csv has the propagation delays, forwarding.csv where nodes send packets.
 # Change first: congestion (`optcp list congestion`), queue.
-title = "{title}"
-stop = "{stop} s"
-
-[parameters]
-congestion = "reno"           # with recovery "sack": what ns-3 calls NewReno; vegas is the other one of Hypatia
-queue = "101 packets"         # 100 wait, and the one that is sent counts here
-rate = "{rate} Mbps"
-
-{sender}
+{head}
 [[nodes]]
 names = [{nodes}]
 
@@ -96,7 +92,7 @@ queue = "$queue"
 
 FLOW = """\
 [[flows]]
-group = "long"
+group = "{group}"
 from = "{a}"
 to = "{b}"
 tcp = "long"
@@ -110,6 +106,7 @@ def network(
     step_s: float = 0.1,
     first_s: float = 0.0,
     rate_mbps: float = 10.0,
+    each: Callable[[NDArray[np.float64]], Iterable[float]] = iter,
 ) -> World:
     """Make a scenario of flows between pairs of stations.
 
@@ -127,11 +124,13 @@ def network(
         When it begins, from 2000-01-01 00:00 UT.
     rate_mbps
         Rate of every link in Mb/s.
+    each
+        What goes through the instants at which tables change, to show how far it is.
 
     Returns
     -------
     World
-        The scenario, with ``forwarding.csv`` and ``delays.csv``.
+        The scenario, with ``forwarding.csv``, ``delays.csv``, and ``places.csv`` for pictures.
 
     Raises
     ------
@@ -144,9 +143,42 @@ def network(
         apart(a, b)
     seconds = steps(length_s, step_s, first_s)
     found = forwarding.tables(
-        forwarding.states(shell, stations, seconds), [(numbers[a], numbers[b]) for a, b in pairs], shell.size
+        forwarding.states(shell, stations, each(seconds)), [(numbers[a], numbers[b]) for a, b in pairs], shell.size
     )
     return of_tables(shell, stations, found, (float(seconds[0]), float(seconds[0]) + length_s), rate_mbps)
+
+
+def network_of(found: Series, rate_mbps: float = 10.0) -> World:
+    """Make a scenario of a flow over a series of paths; time zero is its beginning.
+
+    Parameters
+    ----------
+    found
+        The paths, which may be others than the shortest.
+    rate_mbps
+        Rate of every link in Mb/s.
+
+    Raises
+    ------
+    InputError
+        If there is no path all the time; if the rate is impossible, or the time too short.
+    """
+    made = forwarding.tables(forwarding.along(found), [(0, 1)], found.shell.size)
+    return of_tables(found.shell, (found.start, found.end), made, (float(found.seconds[0]), found.end_s), rate_mbps)
+
+
+def network_of_states(found: HypatiaNetwork, start: str, end: str, rate_mbps: float = 10.0) -> World:
+    """Make a scenario of a flow between two ground stations, which follows the forwarding states of Hypatia's files.
+
+    Raises
+    ------
+    InputError
+        If there is no such station, or they are one; if there is no path all the time; if a file has a mistake.
+    """
+    pair = found.station(start) - found.size, found.station(end) - found.size
+    made = forwarding.tables(found.states, [pair], found.size)
+    ends_s = found.states.steps * found.states.step_ms / 1000
+    return of_tables(found, found.stations, made, (0.0, ends_s), rate_mbps)
 
 
 def of_tables(
@@ -168,27 +200,33 @@ def of_tables(
     isls = [link for link in found.used if link[1] < shell.size]
     nodes = sorted({one for link in found.used for one in link})
     pairs = list(found.paths)
-    stop = ends - begins
+    of_stations = [one - shell.size for one in nodes if one >= shell.size]
+    # One flow has the name of its kind, of many each has those of its ends.
+    many = len(pairs) > 1
+    ends_of = [tuple(names.of(shell.size + one) for one in pair) for pair in pairs]
+    flows = [(f"{a}-{b}" if many else "long", a, b) for a, b in ends_of]
+    senders = dict.fromkeys(a for a, _ in ends_of)
+    title = _title(shell, stations, pairs)
     text = TEMPLATE.format(
-        title=_title(shell, stations, pairs),
-        stop=f"{stop:.9g}",
-        rate=f"{rate_mbps:.9g}",
-        sender=SENDER,
+        title=title,
+        head=HEAD.format(title=title, stop=f"{ends - begins:.9g}", rate=f"{rate_mbps:.9g}"),
         nodes=_listed([*(names.of(one) for one in nodes), *(names.dish(one) for one in dishes)]),
         dishes=_chains((names.of(one), names.dish(one)) for one in dishes),
         ground=_chains((names.dish(a), names.dish(b)) for a, b in of_ground),
         isls=ISLS.format(isls=_chains((names.of(a), names.of(b)) for a, b in isls)) if isls else "",
         at_once=AT_ONCE,
-        flows="\n".join(FLOW.format(a=names.of(shell.size + a), b=names.of(shell.size + b)) for a, b in pairs),
-        observed=OBSERVED.format(
-            first=", ".join(
-                f'["{names.of(shell.size + a)}", "{names.dish(shell.size + a)}"]'
-                for a in dict.fromkeys(a for a, _ in pairs)
-            )
-        ),
+        flows="\n".join(FLOW.format(group=group, a=a, b=b) for group, a, b in flows),
+        observed=OBSERVED.format(first=", ".join(f'["{a}", "{a}.dish"]' for a in senders)) + ("" if many else OF_ONE),
     )
     delays = _delays(shell, stations, found, span_s, names)
-    return World(text, {"delays.csv": delays, "forwarding.csv": _forwarding(found, begins, names)})
+    where = places.places(
+        {names.stations[place]: stations[place] for place in dict.fromkeys([*pairs[0], *of_stations])},
+        shell,
+        [one for one in nodes if one < shell.size],
+        places.times(begins, ends),
+    )
+    rows = _forwarding(found, begins, names)
+    return World(text, {"delays.csv": delays, "forwarding.csv": rows, beside.PLACES: places.written(where)})
 
 
 def _title(shell: Constellation, stations: Sequence[Station], pairs: Sequence[tuple[int, int]]) -> str:

@@ -90,9 +90,13 @@ def horizon_km(places: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def ground(
-    latitude_deg: float, longitude_deg: float, seconds: ArrayLike, greenwich_deg: float = GREENWICH_DEG
+    latitude_deg: float,
+    longitude_deg: float,
+    seconds: ArrayLike,
+    greenwich_deg: float = GREENWICH_DEG,
+    height_km: float = 0.0,
 ) -> NDArray[np.float64]:
-    """Return where a place on the ellipsoid is, at height zero.
+    """Return where a place is.
 
     Parameters
     ----------
@@ -102,6 +106,8 @@ def ground(
         When, shape (...).
     greenwich_deg
         Angle of Greenwich at time zero.
+    height_km
+        Over the ellipsoid.
 
     Returns
     -------
@@ -112,8 +118,8 @@ def ground(
     squared = 2 * FLATTENING - FLATTENING**2
     radius = EARTH_KM / math.sqrt(1 - squared * math.sin(latitude) ** 2)
     turned = math.radians(longitude_deg + greenwich_deg) + TURN * np.asarray(seconds, dtype=float)
-    level = radius * math.cos(latitude)
-    height = np.full_like(turned, radius * (1 - squared) * math.sin(latitude))
+    level = (radius + height_km) * math.cos(latitude)
+    height = np.full_like(turned, (radius * (1 - squared) + height_km) * math.sin(latitude))
     return np.stack([level * np.cos(turned), level * np.sin(turned), height], axis=-1)
 
 
@@ -125,3 +131,35 @@ def up(
     turned = math.radians(longitude_deg + greenwich_deg) + TURN * np.asarray(seconds, dtype=float)
     height = np.full_like(turned, math.sin(latitude))
     return np.stack([math.cos(latitude) * np.cos(turned), math.cos(latitude) * np.sin(turned), height], axis=-1)
+
+
+def geodetic(
+    places: NDArray[np.float64], seconds: ArrayLike, greenwich_deg: float = GREENWICH_DEG
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    """Return over which place of the ellipsoid something is, and how high.
+
+    Parameters
+    ----------
+    places
+        In km, shape (..., 3), in coordinates that do not turn.
+    seconds
+        When, shape (...).
+    greenwich_deg
+        Angle of Greenwich at time zero.
+
+    Returns
+    -------
+    tuple of numpy.ndarray
+        Geodetic latitude, longitude to the east from -180 to 180 (both in degrees) and height in km, shape (...).
+        Latitudes are 1e-6 degrees off at most (B. R. Bowring, Survey Review 23, 1976).
+    """
+    x, y, z = np.moveaxis(places, -1, 0)
+    longitude = np.degrees(np.arctan2(y, x)) - greenwich_deg - np.degrees(TURN * np.asarray(seconds, dtype=float))
+    squared, polar_km = 2 * FLATTENING - FLATTENING**2, EARTH_KM * (1 - FLATTENING)
+    away = np.hypot(x, y)
+    reduced = np.arctan2(z * EARTH_KM, away * polar_km)
+    beyond = squared / (1 - squared) * polar_km
+    latitude = np.arctan2(z + beyond * np.sin(reduced) ** 3, away - squared * EARTH_KM * np.cos(reduced) ** 3)
+    radius = EARTH_KM / np.sqrt(1 - squared * np.sin(latitude) ** 2)
+    height = away * np.cos(latitude) + z * np.sin(latitude) - EARTH_KM**2 / radius
+    return np.degrees(latitude), (longitude + 180) % 360 - 180, height

@@ -1,4 +1,4 @@
-"""Series of paths that Hypatia has computed, as its files hold them.
+"""Series of paths out of files: those that Hypatia has computed, and ``rtt.csv`` beside a scenario.
 
 Source
     ``networkx_rtt_A_to_B.txt`` with lines ``time,round trip``, both in ns and 0 for no path, and beside it
@@ -26,8 +26,13 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from optcp.constellation.series import Paths
+
 NAME = re.compile(r"networkx_rtt_([0-9A-Za-z.-]+)_to_([0-9A-Za-z.-]+)\.txt")
-MOST_LINES = 200_000
+HEADER = "at (s),rtt (ms),satellites"
+ROW = re.compile(r"([0-9]{1,12}(?:\.[0-9]{1,9})?),([0-9]{1,9}\.[0-9]{1,9}|),((?:[0-9]{1,9}-)*[0-9]{1,9}|)")
+"""Of ``rtt.csv``: a time, a round trip, satellites; the last two are empty in an outage."""
+MOST_LINES = 200_001
 MOST_NS = 10**15
 """No time and no round trip is longer: 11 days."""
 
@@ -59,7 +64,7 @@ class Recorded:
     @property
     def end_s(self) -> float:
         """When the last step ends, which is as long as the one before it."""
-        return round(float(2 * self.seconds[-1] - self.seconds[-2]), 9)
+        return round(float(self.seconds[-1] + np.diff(self.seconds[-2:]).sum()), 9)
 
     def delay_s(self, seconds: NDArray[np.float64]) -> NDArray[np.float64]:
         """Propagation delay from one end to the other at some times of the series, NaN in an outage."""
@@ -125,6 +130,48 @@ def recorded(file: Path) -> Recorded:
     return Recorded((name[1], name[2]), "Hypatia's satellites", np.array(times) / 1e9, rtt_ms, paths)
 
 
+def written(found: Paths) -> str:
+    """Return the file ``rtt.csv`` of a series, a line a step; time zero is its beginning."""
+    lines = [HEADER]
+    for at, rtt_ms, path in zip(found.seconds - found.seconds[0], found.rtt_ms, found.paths, strict=True):
+        lines.append(f"{at:.12g},{'' if math.isnan(rtt_ms) else f'{rtt_ms:.6f}'},{'-'.join(map(str, path))}")
+    return "\n".join([*lines, ""])
+
+
+def round_trips(file: Path, names: tuple[str, str] = ("", "")) -> Recorded:
+    """Read a file ``rtt.csv``.
+
+    Parameters
+    ----------
+    names
+        Nodes at both ends, which are not in it.
+
+    Raises
+    ------
+    InputError
+        If it holds something else; the message names file and line.
+    """
+    lines = read_lines(file)
+    if not lines or lines[0].strip() != HEADER:
+        raise InputError(f"{file}, line 1: expected `{HEADER}`")
+    seconds: list[float] = []
+    rtt_ms: list[float] = []
+    paths: list[tuple[int, ...]] = []
+    for number, line in enumerate(lines[1:], 2):
+        row = ROW.fullmatch(line.strip())
+        at = float(row[1]) if row else math.nan
+        if row is None or bool(row[2]) != bool(row[3]) or (seconds and at <= seconds[-1]):
+            raise InputError(
+                f"{file}, line {number}: expected `{HEADER}`, such as 0.1,29.484,184-183-217, times in order"
+            )
+        seconds.append(at)
+        rtt_ms.append(float(row[2]) if row[2] else math.nan)
+        paths.append(tuple(map(int, row[3].split("-"))) if row[3] else ())
+    if not seconds:
+        raise InputError(f"{file}: expected a row at least")
+    return Recorded(names, "", np.array(seconds), np.array(rtt_ms), paths)
+
+
 def _lines(file: Path) -> list[tuple[int, int, str]]:
     """Number, time in ns and what follows, of each line."""
     found: list[tuple[int, int, str]] = []
@@ -137,6 +184,4 @@ def _lines(file: Path) -> list[tuple[int, int, str]]:
         if found and int(at) <= found[-1][1]:
             raise InputError(f"{file}, line {number}: expected a later time than that of the line before")
         found.append((number, int(at), said.strip()))
-    if len(found) > MOST_LINES:
-        raise InputError(f"{file}: {len(found)} lines; at most are {MOST_LINES}")
     return found

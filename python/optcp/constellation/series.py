@@ -245,7 +245,7 @@ def series(
     >>> from optcp.constellation import shell, station
     >>> found = series(shell("kuiper-630"), station("Manila"), station("Dalian"), length_s=30.0)
     >>> [(one.start_s, one.change, len(one.satellites)) for one in found.stretches()]
-    [(0.0, 'first', 3), (18.0, 'shorter', 2), (27.6, 'longer', 4)]
+    [(0.0, 'first', 3), (19.9, 'shorter', 2), (28.0, 'longer', 4)]
     """
     apart(start, end)
     seconds = steps(length_s, step_s, first_s)

@@ -15,17 +15,18 @@ from dataclasses import dataclass
 from importlib import resources
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from optcp.constellation import orbits
 from optcp.errors import InputError, nearest
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import ArrayLike, NDArray
 
 
 @dataclass(frozen=True)
 class Station:
-    """A ground station, at height zero.
+    """A ground station.
 
     Parameters
     ----------
@@ -33,6 +34,8 @@ class Station:
         What it is called.
     latitude_deg, longitude_deg
         Geodetic latitude to the north, longitude to the east.
+    height_km
+        Over the ellipsoid.
 
     Raises
     ------
@@ -43,16 +46,19 @@ class Station:
     name: str
     latitude_deg: float
     longitude_deg: float
+    height_km: float = 0.0
 
     def __post_init__(self) -> None:
         if not -90 <= self.latitude_deg <= 90:
             raise InputError(f"{self.name}: expected a latitude from -90 to 90 degrees")
         if not -180 <= self.longitude_deg <= 360:
             raise InputError(f"{self.name}: expected a longitude from -180 to 360 degrees")
+        if not -1 <= self.height_km <= 100:
+            raise InputError(f"{self.name}: expected a height from -1 to 100 km")
 
     def position(self, seconds: ArrayLike, greenwich_deg: float = orbits.GREENWICH_DEG) -> NDArray[np.float64]:
         """Where it is, in km, shape (..., 3) for times of shape (...); Greenwich's angle is that of time zero."""
-        return orbits.ground(self.latitude_deg, self.longitude_deg, seconds, greenwich_deg)
+        return orbits.ground(self.latitude_deg, self.longitude_deg, seconds, greenwich_deg, self.height_km)
 
     def up(self, seconds: ArrayLike, greenwich_deg: float = orbits.GREENWICH_DEG) -> NDArray[np.float64]:
         """Away from the ground, of length 1, shape (..., 3)."""
@@ -69,6 +75,24 @@ def cities() -> dict[str, Station]:
             name, latitude, longitude = line.split(",")
             found[name] = Station(name, float(latitude), float(longitude))
     return found
+
+
+def permutation(count: int, seed: int) -> list[tuple[Station, Station]]:
+    """Draw pairs of cities: each of the first ``count`` sends to one of them, and each receives from one.
+
+    Raises
+    ------
+    InputError
+        If there are not so many cities, or fewer than two are asked for.
+    """
+    known = list(cities().values())
+    if not 2 <= count <= len(known):
+        raise InputError(f"{count} cities: expected from 2 to {len(known)}")
+    draw = np.random.default_rng(seed)
+    order = draw.permutation(count)
+    while (order == np.arange(count)).any():
+        order = draw.permutation(count)
+    return [(known[place], known[to]) for place, to in enumerate(order)]
 
 
 def _plain(name: str) -> str:

@@ -43,7 +43,15 @@ LEAST_S = 0.1
 MOST_ROWS = 2_000_000
 """Of a trace."""
 
-SENDER = """\
+HEAD = """\
+title = "{title}"
+stop = "{stop} s"
+
+[parameters]
+congestion = "reno"           # with recovery "sack": what ns-3 calls NewReno; vegas is the other one of Hypatia
+queue = "101 packets"         # 100 wait, and the one that is sent counts here
+rate = "{rate} Mbps"
+
 [tcp.long]                    # ns-3's TCP as basic-sim sets it
 profile = "rfc"
 congestion = "$congestion"
@@ -58,13 +66,9 @@ ack = "delayed"
 ack_delay = "200 ms"
 min_rto = "1 s"
 """
-"""How flows send, in both forms of a world."""
+"""How both forms of a world begin, and how flows send."""
 
 OBSERVED = """\
-[[observe]]
-name = "tcp"
-kind = "tcp"
-
 [[observe]]
 name = "goodput"
 kind = "goodput"
@@ -79,12 +83,24 @@ interval = "100 ms"
 [[observe]]
 name = "drops"
 kind = "drops"
+"""
+"""What is observed of any number of flows; ``first`` are the ports at which packets wait."""
+
+OF_ONE = """\
+
+[[observe]]
+name = "tcp"
+kind = "tcp"
+
+[[observe]]                   # the round trips of segments: `optcp trace DIR --kind rtt`
+name = "packets"
+kind = "packets"
 
 [[observe]]
 name = "reordering"
 kind = "reordering"
 """
-"""What is observed, in both forms of a world; ``first`` are the ports at which packets wait."""
+"""What is observed of one flow besides: of many it would be long lists."""
 
 TEMPLATE = """\
 # {start} to {end} over {shell}, one TCP flow, as in Hypatia's experiment (IMC 2020).
@@ -94,15 +110,7 @@ TEMPLATE = """\
 # path.csv: the propagation delay of the path, and {satellite} for each satellite but the first, which is what
 # its link takes to transmit a segment (an ACK: {ack}). It was written for this rate and these sizes.
 # Change first: congestion (`optcp list congestion`), queue.
-title = "{start} to {end} over {shell}"
-stop = "{stop} s"
-
-[parameters]
-congestion = "reno"           # with recovery "sack": what ns-3 calls NewReno; vegas is the other one of Hypatia
-queue = "101 packets"         # 100 wait, and the one that is sent counts here
-rate = "{rate} Mbps"
-
-{sender}
+{head}
 [[nodes]]
 names = ["{a}", "sky", "{b}"]
 
@@ -172,19 +180,21 @@ def world(found: Paths, rate_mbps: float = 10.0) -> World:
     if length_s < LEAST_S:
         raise InputError(f"{length_s:g} s: a scenario of {LEAST_S:g} s or more is expected")
     first_ns, rows = _rows(found, rate_mbps)
+    a, b = node(start, "from"), node(end, "to")
+    if len({a, b, "sky"}) < 3:
+        a, b = "from", "to"
     text = TEMPLATE.format(
         start=start,
         end=end,
         shell=found.over,
-        a=node(start, "from"),
-        b=node(end, "to"),
+        a=a,
+        b=b,
         satellite=f"{_transmission_ns(SEGMENT_BYTES, rate_mbps) / 1e6:.4g} ms",
         ack=f"{_transmission_ns(ACK_BYTES, rate_mbps) / 1e6:.4g} ms",
-        stop=f"{length_s:.9g}",
         rate=f"{rate_mbps:.9g}",
         delay=first_ns,
-        sender=SENDER,
-        observed=OBSERVED.format(first=f'["{node(start, "from")}", "sky"]'),
+        head=HEAD.format(title=f"{start} to {end} over {found.over}", stop=f"{length_s:.9g}", rate=f"{rate_mbps:.9g}"),
+        observed=OBSERVED.format(first=f'["{a}", "sky"]') + OF_ONE,
     )
     return World(text, {"path.csv": "\n".join(["at (ms), direction, link, delay (ns), state", *rows, ""])})
 

@@ -15,6 +15,7 @@ from optcp.table import PICOSECONDS_A_SECOND, Table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from optcp.study.grid import Branch
     from optcp.study.store import Columns, Part, Store
@@ -99,6 +100,11 @@ class StoredRun(Observing):
     def cell(self) -> dict[str, str]:
         """Axis (a key path of the scenario) to the value as written."""
         return self._branch.key
+
+    @property
+    def folder(self) -> Path:
+        """The directory of its study."""
+        return self._store.root
 
     @contextlib.contextmanager
     def trusted(self) -> Iterator[None]:

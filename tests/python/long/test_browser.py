@@ -74,6 +74,15 @@ def animation(tmp_path_factory):
     return folder / "single-failure.html"
 
 
+@pytest.fixture(scope="module")
+def satellites(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("satellites")
+    asked = ("--from", "Manila", "--to", "Dalian", "--length", "40s", "--out", "leo")
+    command_in(folder, "constellation", "kuiper-630", *asked)
+    command_in(folder, "animate", "leo/world.toml")
+    return folder / "world.html"
+
+
 @pytest.fixture(params=WIDTHS)
 def opened(request, browser):
     """Open a page, and make sure at the end that it had no errors."""
@@ -242,3 +251,40 @@ def test_an_animation_is_moved_by_its_slider_and_by_keys(opened, animation):
     page.keyboard.press("Home")
     page.wait_for_timeout(200)
     assert clock(page) == 0
+
+
+NAMES = """() => {
+  const found = [], pen = CanvasRenderingContext2D.prototype, fillText = pen.fillText;
+  pen.fillText = function (text, x, y) {
+    if (this.canvas.id === "map") found.push([text, x, y]);
+    return fillText.call(this, text, x, y);
+  };
+  return new Promise((done) => {
+    const slider = document.getElementById("time");
+    slider.dispatchEvent(new Event("input"));
+    requestAnimationFrame(() => requestAnimationFrame(() => { pen.fillText = fillText; done(found); }));
+  });
+}"""
+"""What the map writes where when it is drawn again."""
+
+
+def test_satellites_of_the_path_are_on_the_globe_and_move(opened, satellites):
+    page = opened(satellites, "#t=28.1")
+    page.wait_for_selector("html[data-ready]", state="attached")
+    page.wait_for_timeout(300)
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    assert page.locator("#now").inner_text() == "the path is longer, 41.2 ms instead of 25.3, over 648 649 650 616"
+    there = {name: (x, y) for name, x, y in page.evaluate(NAMES)}
+    assert set(there) == {"Manila", "Dalian", "S648", "S649", "S650", "S616"}
+    # Dalian is to the north of Manila; S648 is the one that Manila sees.
+    assert there["Dalian"][1] < there["S648"][1] < there["Manila"][1]
+    page.keyboard.press("End")
+    page.wait_for_timeout(200)
+    later = {name: (x, y) for name, x, y in page.evaluate(NAMES)}
+    assert later["Manila"] == there["Manila"]
+    # Twelve seconds at 7 km/s or so: more than a pixel on a map of some 5000 km.
+    assert later["S648"] != there["S648"]
+    page.keyboard.press("p")
+    page.keyboard.press("p")
+    page.wait_for_timeout(200)
+    assert {"S218", "S217"} < {name for name, *_ in page.evaluate(NAMES)}

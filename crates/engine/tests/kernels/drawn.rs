@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use optcp_des::{Shape, Spread, Stream, Streams};
 use optcp_engine::{Blueprint, DatagramSpec, QueueSpec};
-use optcp_net::schedule::{Change, Schedule, Step};
+use optcp_net::schedule::{Change, Drift, Schedule, Step};
 use optcp_net::{
     Action, BundleId, Control, Corruption, Discipline, Duplication, Entrance, Hop, IndependentLoss,
     Jitter, Label, Loss, Lossy, Managed, PeriodicLoss, PortId, QueueKind, QueueLimit, Setting,
@@ -306,7 +306,11 @@ impl Draw {
         let pipe = self.one_in(2);
         let detour = self.world.paths.tunnel(&other, onto, pipe);
         for _ in 0..self.below(4) {
-            let hop = if self.one_in(2) { detour } else { direct };
+            let hop = match self.below(6) {
+                0 => Hop::Discard(way[0]),
+                1 | 2 => detour,
+                _ => direct,
+            };
             self.control(Action::SetHop(entry, hop));
         }
         if self.one_in(8) {
@@ -508,7 +512,7 @@ impl Draw {
             };
         }
         let port = plain[self.place(plain)];
-        match self.below(5) {
+        match self.below(6) {
             0 => {
                 let mbps = 1 + self.below(30);
                 Change::Rate(port, Rate::from_bps(mbps * 1_000_000).expect("above zero"))
@@ -516,6 +520,11 @@ impl Draw {
             1 => Change::Delay(port, Duration::from_ms(self.below(20))),
             2 => self.limit(port),
             3 => Change::Ece(port, !self.one_in(3)),
+            4 => {
+                let [from, to] = [20; 2].map(|most| Duration::from_ms(self.below(most)));
+                let over = Duration::from_ms(1 + self.below(300));
+                Change::Drift(port, Drift { from, to, over })
+            }
             _ => Change::Open(port, !self.one_in(3)),
         }
     }

@@ -7,7 +7,7 @@ use optcp_units::Time;
 use crate::library::Library;
 use crate::plan::{DirectedLink, ForwardingPlan, ForwardingStep};
 use crate::problem::Problems;
-use crate::schema::{File, ForwardingEntry};
+use crate::schema::{File, ForwardingEntry, ForwardingTable};
 use crate::tree::{Step, place};
 
 use super::draft::Draft;
@@ -30,6 +30,19 @@ pub(super) fn forwarding(
     problems: &mut Problems<'_>,
 ) {
     let Some(table) = &file.forwarding else { return };
+    let before = problems.found.len();
+    plan.forwarding = Some(read(file, table, library, network, problems));
+    // Whether flows have paths is not known then.
+    network.incomplete |= problems.found.len() > before;
+}
+
+fn read(
+    file: &File,
+    table: &ForwardingTable,
+    library: &Library,
+    network: &mut Network,
+    problems: &mut Problems<'_>,
+) -> ForwardingPlan {
     let with = [
         ("[routing]", file.routing.is_some()),
         ("[[voqs]]", !file.voqs.is_empty()),
@@ -55,7 +68,7 @@ pub(super) fn forwarding(
             let place = place!["forwarding", "file"];
             let Some(entries) = rows::<ForwardingEntry>(name, "entry", place, library, problems)
             else {
-                return;
+                return reader.plan;
             };
             for (line, entry) in entries {
                 reader.entry(&entry, place, network, problems);
@@ -64,7 +77,7 @@ pub(super) fn forwarding(
                 }
                 if problems.found.len() > before {
                     // The lines below are likely to have the same mistake.
-                    return;
+                    return reader.plan;
                 }
             }
         }
@@ -80,7 +93,7 @@ pub(super) fn forwarding(
         problems.at(place!["forwarding"], message).label(format!("at most {MOST_ENTRIES}"));
     }
     found.entries.sort_by_key(|entry| entry.at);
-    plan.forwarding = Some(found);
+    found
 }
 
 /// What reads entries.

@@ -21,8 +21,21 @@ fn served(voq: &VoqPlan, way: Option<u8>) -> &str {
     way.map_or("none", |way| &voq.ways[usize::from(way)].name)
 }
 
-/// A table of changes.
-pub(super) fn schedule(plan: &Plan, schedule: &SchedulePlan) -> Value {
+/// A list of texts.
+pub(super) fn list(texts: impl Iterator<Item = String>) -> String {
+    let mut found = "[".to_owned();
+    for text in texts {
+        if found.len() > 1 {
+            found.push(',');
+        }
+        found.push_str(&text);
+    }
+    found.push(']');
+    found
+}
+
+/// The text of a table of changes.
+pub(super) fn schedule(plan: &Plan, schedule: &SchedulePlan) -> String {
     let change = |&(hop, change): &(DirectedLink, ChangePlan)| {
         let mut value = json!({ "port": plan.port_name(hop) });
         match (change, &plan.links[hop.0].voq) {
@@ -52,11 +65,9 @@ pub(super) fn schedule(plan: &Plan, schedule: &SchedulePlan) -> Value {
     };
     let step = |step: &StepPlan| {
         let changes = step.changes.iter().map(change).collect::<Vec<_>>();
-        json!({ "after_ps": step.after.as_ps(), "changes": changes })
+        json!({ "after_ps": step.after.as_ps(), "changes": changes }).to_string()
     };
-    json!({
-        "start_ps": schedule.start.as_ps(),
-        "period_ps": schedule.period.map(Duration::as_ps),
-        "steps": schedule.steps.iter().map(step).collect::<Vec<_>>(),
-    })
+    let period = json!(schedule.period.map(Duration::as_ps));
+    let (start, steps) = (schedule.start.as_ps(), list(schedule.steps.iter().map(step)));
+    format!("{{\"period_ps\":{period},\"start_ps\":{start},\"steps\":{steps}}}")
 }

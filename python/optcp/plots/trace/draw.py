@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 
 import matplotlib as mpl
 
+from optcp.constellation.beside import ROUND_TRIPS
 from optcp.errors import InputError, nearest
 from optcp.files import replacing
 from optcp.plots.svg import canvas, save
-from optcp.plots.trace import intervals, losses, sequence, windows
+from optcp.plots.trace import intervals, losses, rtt, sequence, windows
 from optcp.plots.trace.frame import MOST_PANELS, WIDTH_IN, Frame, height
 from optcp.plots.trace.request import Request, chosen, means, seconds
 
@@ -47,6 +48,10 @@ class Kind:
         Names worth a panel where the user names none.
     one_panel
         Whether all names share a panel.
+    panels
+        How many each name has.
+    beside
+        Whether what it needs besides lies beside a run; None needs nothing.
     """
 
     observation: str
@@ -55,10 +60,13 @@ class Kind:
     most: str | None = None
     worth: Callable[[Table], list[str]] | None = None
     one_panel: bool = False
+    panels: int = 1
+    beside: Callable[[OneRun], bool] | None = None
 
 
 KINDS = {
     "tcp": Kind("tcp", "flow", windows.draw),
+    "rtt": Kind("tcp", "flow", rtt.draw, worth=rtt.first, panels=rtt.PANELS, beside=rtt.there),
     "sequence": Kind("packets", "flow", sequence.draw),
     "queue": Kind("queue", "port", intervals.queue, most="mean_packets", worth=intervals.queueing),
     "sojourn": Kind("sojourn", "port", intervals.sojourn, most="mean_ps", worth=intervals.waiting),
@@ -207,7 +215,17 @@ def _kinds(run: OneRun, request: Request) -> list[str]:
                 f"--kind {kind}: the run observed nothing of this kind; add this to its scenario and run it again:\n\n"
                 f'[[observe]]\nname = "{needed}"\nkind = "{needed}"{more}'
             )
-    kinds = list(dict.fromkeys(request.kinds)) or [kind for kind in KINDS if KINDS[kind].observation in observed]
+        beside = KINDS[kind].beside
+        if beside is not None and not beside(run):
+            raise InputError(
+                f"--kind {kind}: no {ROUND_TRIPS} is in the directory of the run: `optcp constellation` writes it "
+                "beside a scenario, and `optcp run` copies it from there"
+            )
+    kinds = list(dict.fromkeys(request.kinds)) or [
+        name
+        for name, kind in KINDS.items()
+        if kind.observation in observed and (kind.beside is None or kind.beside(run))
+    ]
     if not kinds:
         raise InputError(
             "the run observed nothing that is drawn; add [[observe]] entries to its scenario and run it again"
@@ -260,4 +278,4 @@ def _size_in(picture: Picture) -> tuple[float, float]:
     kind = KINDS[picture.kind]
     if picture.kind == "drops":
         return WIDTH_IN, height(2) + 0.18 * len(picture.names)
-    return WIDTH_IN, height(1 if kind.one_panel else max(1, len(picture.names)))
+    return WIDTH_IN, height(1 if kind.one_panel else kind.panels * max(1, len(picture.names)))

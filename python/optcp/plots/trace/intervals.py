@@ -31,7 +31,7 @@ def queue(frame: Frame, table: Table, ports: list[str], figure: Figure) -> None:
         mean, most = rows.numbers("mean_packets"), rows.numbers("max_packets").astype(float)
         panel.stairs(most, edges, color=SKY, fill=True, alpha=0.55)
         panel.stairs(mean, edges, color=BLUE, linewidth=1.1, baseline=None)
-        limit = _direction(frame, port).get("queue_packets")
+        limit = direction(frame, port).get("queue_packets")
         top = max(_in_sight(frame, edges, most), 1.0)
         # A limit far above what happens would flatten the curve.
         if limit is not None and limit <= 4 * top:
@@ -77,7 +77,7 @@ def load(frame: Frame, table: Table, ports: list[str], figure: Figure) -> None:
         rows = table.where(port=port)
         edges, mbps = _edges(rows), _mbps(rows)
         panel.stairs(mbps, edges, color=BLUE, linewidth=1.1, baseline=None)
-        capacity = _direction(frame, port)["rate_bps"] / 1e6
+        capacity = direction(frame, port)["rate_bps"] / 1e6
         top = max(_in_sight(frame, edges, mbps), 0.001)
         if capacity <= 4 * top:
             panel.axhline(capacity, color=BLACK, linewidth=0.9, linestyle=(0, (5, 3)))
@@ -147,7 +147,7 @@ def _in_sight(frame: Frame, edges: NDArray[np.float64], values: NDArray[Any]) ->
     return float(seen.max()) if len(seen) else 0.0
 
 
-def _direction(frame: Frame, port: str) -> dict[str, Any]:
+def direction(frame: Frame, port: str) -> dict[str, Any]:
     """Find a port in the resolved scenario: ``A->B``, or ``name:A->B`` where parallel links have names."""
     name, _, hop = port.rpartition(":")
     source, _, destination = hop.partition("->")

@@ -59,7 +59,7 @@
   let now = about.from, playing = false, before = 0, ink = {};
   const readInks = () => {
     const style = getComputedStyle(document.documentElement);
-    for (const name of ["ink", "quiet", "paper", "line", "idle", "busy", "full", "node", "shade", "cut"]) {
+    for (const name of ["ink", "quiet", "paper", "line", "idle", "busy", "full", "node", "shade", "cut", "sea", "land", "grid", "way"]) {
       ink[name] = style.getPropertyValue("--" + name).trim();
     }
   };
@@ -86,27 +86,54 @@
   const isDown = new Uint8Array(about.ports.length);
   const map = byId("map"), chart = byId("chart"), fade = 0.015;
 
-  // The picture is as wide as its place, but no higher than leaves room for what is below it.
-  const scaled = () => {
-    const scale = Math.min(map.clientWidth / about.width, Math.max(window.innerHeight - 330, 260) / about.height);
-    return [scale, (map.clientWidth - about.width * scale) / 2];
+  // A network that stands still: as wide as its place, but no higher than leaves room for what is below it.
+  const makeMap = () => {
+    let scale = 1;
+    return {
+      size: (wide, room) => {
+        scale = Math.min(wide / about.width, Math.max(room, 260) / about.height);
+        return [Math.max(scale, 0.62), about.height * scale, (wide - about.width * scale) / 2];
+      },
+      weight: 1,
+      local: () => false,
+      idle: () => false,
+      route: (port) => { const [x1, y1, x2, y2] = about.ports[port].slice(1, 5).map((value) => value * scale); return [[x1, y1], [x2, y2]]; },
+      timeout: ([, x, y]) => [x * scale, y * scale],
+      ground: () => {},
+      spots: () => about.nodes.map(([name, x, y]) => [name, x * scale, y * scale, 5, true]),
+    };
   };
+  const scene = about.globe ? makeGlobe(about.globe, 3.5) : makeMap();
+  const lengths = (points) => points.slice(1).map(([x, y], place) => Math.hypot(x - points[place][0], y - points[place][1]));
+  const along = (points, part) => {
+    const long = lengths(points);
+    let left = part * long.reduce((sum, one) => sum + one, 0), place = 0;
+    while (place < long.length - 1 && left > long[place]) { left -= long[place]; place += 1; }
+    const [[x1, y1], [x2, y2]] = [points[place], points[place + 1]], share = left / (long[place] || 1);
+    return [x1 + (x2 - x1) * share, y1 + (y2 - y1) * share];
+  };
+  const sized = () => scene.size(map.clientWidth, window.innerHeight - 330);
   const drawMap = () => {
-    const [scale, side] = scaled();
-    const [pen] = fitted(map, about.height * scale + 26);
+    const [small, high, side] = sized();
+    const [pen] = fitted(map, high + 26);
     pen.translate(side, 0);
-    const shown = frame(), small = Math.max(scale, 0.62);
+    scene.ground(pen, now, ink, (at) => 1 - (positionOf(now) - positionOf(at)) / fade / 2);
+    const shown = frame();
     isDown.fill(0);
     for (const [port, from, to] of about.down) if (now >= from && (to === null || now < to)) isDown[port] = 1;
-    const ends = (port) => about.ports[port].slice(1, 5).map((value) => value * scale);
-    about.ports.forEach((port, place) => {
-      const [x1, y1, x2, y2] = ends(place), cell = place * shown.n + shown.at;
-      const load = Math.min(shown.load[cell] / about.levels, 1);
-      pen.lineWidth = isDown[place] ? 2 : (1.2 + 3.2 * load) * small;
-      pen.strokeStyle = isDown[place] ? ink.full : blends[Math.round(load * 20)];
-      pen.setLineDash(isDown[place] ? [5, 4] : []);
-      pen.beginPath(); pen.moveTo(x1, y1); pen.lineTo(x2, y2); pen.stroke();
-      pen.setLineDash([]);
+    about.ports.forEach((_, place) => {
+      const points = scene.route(place, now, now), cell = place * shown.n + shown.at;
+      const load = Math.min(shown.load[cell] / about.levels, 1), queue = Math.min(shown.queue[cell] / about.levels, 1);
+      if (!scene.local(place) && (isDown[place] || !scene.idle(load, queue))) {
+        pen.lineWidth = isDown[place] ? 2 : (1.2 + 3.2 * load) * small * scene.weight;
+        pen.strokeStyle = isDown[place] ? ink.full : blends[Math.round(load * 20)];
+        pen.setLineDash(isDown[place] ? [5, 4] : []);
+        pen.beginPath(); points.forEach(([x, y], step) => { if (step) pen.lineTo(x, y); else pen.moveTo(x, y); }); pen.stroke();
+        pen.setLineDash([]);
+      }
+    });
+    about.ports.forEach((_, place) => {
+      const points = scene.route(place, now, now), [[x1, y1], [x2, y2]] = points, cell = place * shown.n + shown.at;
       const queue = Math.min(shown.queue[cell] / about.levels, 1);
       if (queue > 0.01) {
         const length = Math.hypot(x2 - x1, y2 - y1) || 1, full = Math.min(36 * small, length * 0.4);
@@ -117,41 +144,48 @@
         pen.lineWidth = 5 * small; pen.strokeStyle = queue > 0.95 ? ink.full : ink.busy;
         pen.beginPath(); pen.moveTo(sx, sy); pen.lineTo(sx + dx * full * queue, sy + dy * full * queue); pen.stroke();
       }
-      if (!inDetail(now) && shown.lost[cell] > 0) cross(pen, x1 + (x2 - x1) * 0.12, y1 + (y2 - y1) * 0.12, 1, small);
+      if (!inDetail(now) && shown.lost[cell] > 0) cross(pen, ...along(points, 0.12), 1, small);
     });
     if (inDetail(now)) {
       const last = firstAbove(came, now);
       for (let place = firstAbove(latest, now); place < last; place += 1) {
-        if (left[place] > now || there[place] <= now) continue;
-        const [x1, y1, x2, y2] = ends(data.port[place]);
+        if (left[place] > now || there[place] <= now || scene.local(data.port[place])) continue;
+        // A packet stays on the path that it took.
+        const points = scene.route(data.port[place], now, left[place]);
         const part = (now - left[place]) / (there[place] - left[place]), ack = data.kind[place] === 1;
         pen.globalAlpha = ack ? 0.75 : 1;
         pen.fillStyle = about.inks[data.group[place] % about.inks.length];
-        pen.beginPath(); pen.arc(x1 + (x2 - x1) * part, y1 + (y2 - y1) * part, (ack ? 1.8 : 3.4) * small, 0, 7); pen.fill();
+        pen.beginPath(); pen.arc(...along(points, part), (ack ? 1.8 : 3.4) * small, 0, 7);
+        if (about.globe && !ack) { pen.lineWidth = 2; pen.strokeStyle = ink.paper; pen.stroke(); }
+        pen.fill();
         if (data.kind[place] === 2) { pen.lineWidth = 1.8 * small; pen.strokeStyle = ink.full; pen.stroke(); }
       }
       pen.globalAlpha = 1;
       const from = positionOf(now) - fade;
       for (let place = firstAbove(lostAt, timeAt(Math.max(from, 0))); place < lostAt.length && lostAt[place] <= now; place += 1) {
-        const [x1, y1, x2, y2] = ends(data.lostPort[place]);
-        const part = isDown[data.lostPort[place]] ? 0.5 : 0.1;
-        cross(pen, x1 + (x2 - x1) * part, y1 + (y2 - y1) * part, 1 - (positionOf(now) - positionOf(lostAt[place])) / fade, small);
+        const at = along(scene.route(data.lostPort[place], now, lostAt[place]), isDown[data.lostPort[place]] ? 0.5 : 0.1);
+        cross(pen, ...at, 1 - (positionOf(now) - positionOf(lostAt[place])) / fade, small);
       }
     }
-    for (const [at, x, y] of about.timeouts) {
+    for (const one of about.timeouts) {
+      const [at] = one, [x, y] = scene.timeout(one, now);
       const age = (positionOf(now) - positionOf(at)) / fade;
       if (at > now || age > 1) continue;
       pen.globalAlpha = 1 - age; pen.lineWidth = 2.5; pen.strokeStyle = ink.busy;
-      pen.beginPath(); pen.arc(x * scale, y * scale, (5 + 9 * age) * small, 0, 7); pen.stroke(); pen.globalAlpha = 1;
+      pen.beginPath(); pen.arc(x, y, (5 + 9 * age) * small, 0, 7); pen.stroke(); pen.globalAlpha = 1;
     }
     const taken = [];
     pen.font = "11px system-ui, sans-serif"; pen.lineJoin = "round";
-    for (const [name, x, y] of about.nodes) {
-      pen.fillStyle = ink.node; pen.beginPath(); pen.arc(x * scale, y * scale, 5 * small, 0, 7); pen.fill();
-      taken.push([x * scale - 5, y * scale - 5, x * scale + 5, y * scale + 5]);
+    const spots = scene.spots(now);
+    for (const [name, x, y, size, named] of spots) {
+      pen.globalAlpha = named ? 1 : 0.45;
+      pen.fillStyle = ink.node; pen.beginPath(); pen.arc(x, y, size * small, 0, 7); pen.fill();
+      taken.push([x - size, y - size, x + size, y + size]);
     }
-    for (const [name, x, y] of about.nodes) {
-      const wide = pen.measureText(name).width, [px, py] = [x * scale, y * scale];
+    pen.globalAlpha = 1;
+    for (const [name, px, py, , named] of spots) {
+      if (!named) continue;
+      const wide = pen.measureText(name).width;
       const room = [[px + 9, py + 4], [px - 9 - wide, py + 4], [px - wide / 2, py - 9], [px - wide / 2, py + 18]].find(([lx, ly]) =>
         lx > 1 - side && lx + wide < map.clientWidth - side - 1 && taken.every((box) => lx > box[2] || lx + wide < box[0] || ly - 9 > box[3] || ly + 2 < box[1]));
       if (!room) continue;
@@ -214,6 +248,7 @@
         pen.stroke();
       }
     });
+    pen.fillStyle = ink.node; for (const [at, kind] of about.events) if (kind === "path") pen.fillRect(x(at), top, 1, base - top);
     pen.fillStyle = ink.busy; for (const [at] of about.timeouts) pen.fillRect(x(at), base - 4, 1, 4);
     pen.strokeStyle = ink.ink; pen.lineWidth = 1.5; pen.beginPath(); pen.moveTo(x(now), 0); pen.lineTo(x(now), base); pen.stroke();
   };
@@ -286,14 +321,17 @@
   const tip = byId("tip");
   map.addEventListener("pointerleave", () => { tip.hidden = true; });
   map.addEventListener("pointermove", (event) => {
-    const box = map.getBoundingClientRect(), [scale, side] = scaled();
-    const [x, y] = [(event.clientX - box.left - side) / scale, (event.clientY - box.top) / scale];
-    let nearest = -1, least = 9 / Math.min(scale, 1);
-    about.ports.forEach(([, x1, y1, x2, y2], place) => {
-      const length = (x2 - x1) ** 2 + (y2 - y1) ** 2 || 1;
-      const along = Math.min(Math.max(((x - x1) * (x2 - x1) + (y - y1) * (y2 - y1)) / length, 0), 1);
-      const away = Math.hypot(x - x1 - along * (x2 - x1), y - y1 - along * (y2 - y1));
-      if (away < least) { least = away; nearest = place; }
+    const box = map.getBoundingClientRect(), [small, , side] = sized();
+    const [x, y] = [event.clientX - box.left - side, event.clientY - box.top];
+    let nearest = -1, least = 9 * Math.min(small, 1);
+    about.ports.forEach((_, place) => {
+      const points = scene.route(place, now, now);
+      lengths(points).forEach((long, step) => {
+        const [[x1, y1], [x2, y2]] = [points[step], points[step + 1]];
+        const part = Math.min(Math.max(((x - x1) * (x2 - x1) + (y - y1) * (y2 - y1)) / (long ** 2 || 1), 0), 1);
+        const away = Math.hypot(x - x1 - part * (x2 - x1), y - y1 - part * (y2 - y1));
+        if (away < least) { least = away; nearest = place; }
+      });
     });
     tip.hidden = nearest < 0;
     if (nearest < 0) return;

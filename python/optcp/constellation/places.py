@@ -1,0 +1,152 @@
+"""Where places and satellites of a world are over time, for pictures alone: ``places.csv`` beside a scenario.
+
+Source
+    What :mod:`optcp.constellation.orbits` has, as geodetic latitude, longitude and height.
+Limits
+    Between two rows a satellite goes along the great circle between them. With a row a minute the satellites of the
+    shells that have names are 0.004 degrees and 20 m off at most.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from optcp.constellation import orbits
+from optcp.errors import InputError
+from optcp.files import read_lines
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+    from optcp.constellation.paths import Constellation
+    from optcp.constellation.stations import Station
+
+HEADER = "at (s), node, latitude (deg), longitude (deg), height (km)"
+EVERY_S = 60.0
+"""How far apart the rows of a satellite are."""
+BOUNDS = ((0.0, 1e9, "a time in s"), (-90.0, 90.0, "a latitude from -90 to 90 degrees"),
+          (-180.0, 360.0, "a longitude from -180 to 360 degrees"), (-10.0, 1e6, "a height in km"))  # fmt: skip
+"""Of the numbers of a row: least, greatest, and what it is."""
+
+
+@dataclass(frozen=True)
+class Track:
+    """Where one node is.
+
+    Attributes
+    ----------
+    seconds
+        Of each row, shape (rows,), in order; before the first and behind the last the node stands still.
+    latitude_deg, longitude_deg, height_km
+        Geodetic latitude, longitude to the east, and height there, shape (rows,).
+    """
+
+    seconds: NDArray[np.float64]
+    latitude_deg: NDArray[np.float64]
+    longitude_deg: NDArray[np.float64]
+    height_km: NDArray[np.float64]
+
+    @property
+    def still(self) -> bool:
+        """Whether it never moves."""
+        return len(self.seconds) == 1
+
+    def at(self, seconds: float) -> NDArray[np.float64]:
+        """Where it is, in radii of the earth as a sphere that stands still, shape (3,)."""
+        latitude, longitude = np.radians(self.latitude_deg), np.radians(self.longitude_deg)
+        level = np.cos(latitude)
+        rows = np.stack([level * np.cos(longitude), level * np.sin(longitude), np.sin(latitude)])
+        found = np.array([np.interp(seconds, self.seconds, row) for row in rows])
+        height = np.interp(seconds, self.seconds, self.height_km)
+        return np.asarray(found / (np.linalg.norm(found) or 1.0) * (1 + height / orbits.EARTH_KM), dtype=np.float64)
+
+
+def places(
+    ends: Mapping[str, Station], shell: Constellation, satellites: Iterable[int], seconds: NDArray[np.float64]
+) -> dict[str, Track]:
+    """Return where ground stations and satellites are.
+
+    Parameters
+    ----------
+    ends
+        Ground stations by the names of their nodes; those of the path first.
+    shell, satellites
+        Which satellites of it; satellite 184 is called ``S184``.
+    seconds
+        When, shape (rows,), from 2000-01-01 00:00 UT; time zero of what is returned is the first of them.
+
+    Examples
+    --------
+    >>> from optcp.constellation import shell, station
+    >>> found = places({"Manila": station("Manila")}, shell("kuiper-630"), [184], np.array([0.0, 60.0]))
+    >>> round(float(found["S184"].height_km[0])), found["Manila"].still
+    (630, True)
+    """
+    zero = np.zeros(1)
+    found = {
+        name: Track(zero, np.array([one.latitude_deg]), np.array([one.longitude_deg]), zero)
+        for name, one in ends.items()
+    }
+    for number in satellites:
+        there = shell.positions(seconds, [number])[:, 0]
+        found[f"S{number}"] = Track(seconds - seconds[0], *orbits.geodetic(there, seconds, shell.greenwich_deg))
+    return found
+
+
+def times(first_s: float, end_s: float) -> NDArray[np.float64]:
+    """When satellites have rows: every :data:`EVERY_S` seconds, and at the end."""
+    return np.append(np.arange(first_s, end_s, EVERY_S), end_s)
+
+
+def written(found: Mapping[str, Track]) -> str:
+    """The file."""
+    rows = [HEADER]
+    for name, one in found.items():
+        columns = (one.seconds, one.latitude_deg, one.longitude_deg, one.height_km)
+        rows += [
+            f"{at:.9g}, {name}, {lat:.4f}, {lon:.4f}, {high:.1f}" for at, lat, lon, high in zip(*columns, strict=True)
+        ]
+    return "\n".join([*rows, ""])
+
+
+def read(file: Path) -> dict[str, Track]:
+    """Read such a file.
+
+    Raises
+    ------
+    InputError
+        If it holds something else; the message names file and line.
+    """
+    lines = read_lines(file)
+    if not lines or [part.strip() for part in lines[0].split(",")] != HEADER.split(", "):
+        raise InputError(f"{file}, line 1: expected `{HEADER}`")
+    rows: dict[str, list[list[float]]] = {}
+    for number, line in enumerate(lines[1:], 2):
+        if not line.strip():
+            continue
+        where = f"{file}, line {number}"
+        fields = [part.strip() for part in line.split(",")]
+        if len(fields) != len(HEADER.split(",")) or not fields[1]:
+            raise InputError(f"{where}: expected `{HEADER}`")
+        of = rows.setdefault(fields.pop(1), [])
+        of.append([_number(text, bound, where) for text, bound in zip(fields, BOUNDS, strict=True)])
+        if len(of) > 1 and of[-1][0] <= of[-2][0]:
+            raise InputError(f"{where}: expected a later time than in the row before of this node")
+    return {name: Track(*np.array(of).T) for name, of in rows.items()}
+
+
+def _number(text: str, bound: tuple[float, float, str], where: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not bound[0] <= value <= bound[1]:
+        raise InputError(f"{where}: {text!r}: expected {bound[2]}")
+    return value
