@@ -110,7 +110,7 @@ def window(pair: str, at_s: int) -> Window:
     return Window(pair, at_s)
 
 
-def _path(nexts: NDArray[np.int64]) -> tuple[int, ...]:
+def _path(nexts: NDArray[np.integer]) -> tuple[int, ...]:
     """Satellites from the first station to the second; none without a route."""
     path = [SHELL.size]
     while path[-1] != SHELL.size + 1:
