@@ -4,7 +4,7 @@ After ``optcp reproduce gmpls --seeds 600 --out DIR``: ``python docs/images/draw
 report; only the ink is fixed, because a picture in a Markdown page does not follow light and dark. After the commands
 of docs/papers/todays-tcp.md: ``python docs/images/draw.py today DIR``. After ``optcp reproduce gmpls/aqm --out DIR``:
 ``python docs/images/draw.py aqm DIR``. After ``optcp reproduce das --out DIR``:
-``python docs/images/draw.py das DIR``, and likewise lbas, obs, outage, rdcn and reconfigurable. From the stored
+``python docs/images/draw.py das DIR``, and likewise lbas, leo, obs, outage, rdcn and reconfigurable. From the stored
 studies of docs/papers/sensitivity.md: ``python docs/images/draw.py sensitivity docs/papers``. After ``optcp animate
 leo/world.toml --out leo/page.html``: ``python docs/images/draw.py globe leo``, which needs Chromium and playwright.
 """
@@ -25,6 +25,7 @@ from optcp import stored
 from optcp.papers.das import figures as das
 from optcp.papers.gmpls.figures import aqm, section5
 from optcp.papers.lbas.figures import smaller, tables
+from optcp.papers.leo import figures as leo
 from optcp.papers.model import Result
 from optcp.papers.obs.figures import curves, windows
 from optcp.papers.outage.figures import budget, population, staircase
@@ -64,6 +65,12 @@ WANTED = {
     "reconfigurable/restoration-worth": "reconfigurable-worth.png",
     "reconfigurable/rotor-carried": "reconfigurable-rotor-carried.png",
     "reconfigurable/rotor-times": "reconfigurable-rotor.png",
+    "leo/checks": "leo-checks.png",
+    "leo/pairs-day": "leo-pairs.png",
+    "leo/pairs-time": "leo-time.png",
+    "leo/changes-each": "leo-changes.png",
+    "leo/changes-means": "leo-changes-means.png",
+    "leo/remedies": "leo-remedies.png",
     "outage/staircase": "outage-staircase.png",
     "outage/budget": "outage-budget.png",
     "outage/links": "outage-links.png",
@@ -172,6 +179,14 @@ def reconfigured(directory: Path) -> None:
             getattr(module, name)(read(directory, name, "reconfigurable"))
 
 
+def moving(directory: Path) -> None:
+    """Draw the wanted figures of the study leo."""
+    for name in leo.__all__:
+        module = getattr(leo, name)
+        with mock.patch.object(module, "render", save):
+            getattr(module, name)(read(directory, name, "leo"))
+
+
 def today(directory: Path) -> None:
     """Draw the gain of a delayed switch by TCP, with 95 % intervals, for both interpretations of the flow count."""
     figure = Figure(figsize=(8, 3.2), layout="constrained")
@@ -237,6 +252,7 @@ if __name__ == "__main__":
         "das": reroute,
         "lbas": bundles,
         "obs": bursts,
+        "leo": moving,
         "outage": outages,
         "rdcn": racks,
         "reconfigurable": reconfigured,

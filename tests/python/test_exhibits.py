@@ -43,6 +43,7 @@ ALL = [
     "reconfigurable/days",
     "reconfigurable/restoration",
     "reconfigurable/rotor",
+    *(f"leo/{name}" for name in ("checks", "pairs", "changes", "remedies")),
 ]
 
 

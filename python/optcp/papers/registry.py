@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from optcp.papers.exhibit import Exhibit
 
 GROUP = "optcp.papers"
-OWN = ("gmpls", "slides", "das", "lbas", "obs", "outage", "rdcn", "reconfigurable")
+OWN = ("gmpls", "slides", "das", "lbas", "obs", "outage", "rdcn", "reconfigurable", "leo")
 
 _added: dict[str, ModuleType] = {}
 
