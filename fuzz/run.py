@@ -22,7 +22,22 @@ MORE = {
     "packetdrill": ["tests/packetdrill"],
 }
 RUST = ("scenario", "overrides", "packetdrill", "conformance", "parquet")
-PYTHON = ("gml", "graphml", "matrix", "paths", "places", "tles", "network", "results", "kept", "study", "cell", "part", "table")
+PYTHON = (
+    "gml",
+    "graphml",
+    "matrix",
+    "mahimahi",
+    "paths",
+    "places",
+    "tles",
+    "network",
+    "results",
+    "kept",
+    "study",
+    "cell",
+    "part",
+    "table",
+)
 ATHERIS = "atheris==3.0.0"
 
 

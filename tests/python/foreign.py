@@ -11,14 +11,14 @@ from pathlib import Path
 
 import numpy as np
 
-from optcp import stored, topologies
+from optcp import ScenarioError, stored, topologies
 from optcp.constellation import beside, hypatia_network, recorded, tles
 from optcp.errors import InputError, RunFailed
 from optcp.evidence.base import Result as Evidence
 from optcp.papers.kept import LongRun
 from optcp.papers.lbas import outcome
 from optcp.papers.model import Result
-from optcp.scenario import Scenario
+from optcp.scenario import Scenario, load
 from optcp.sensitivity.result import Result as Sensitivity
 from optcp.study import Done, Study
 
@@ -94,6 +94,19 @@ def matrix(data):
     except InputError as error:
         return named(path, error)
     assert all(isinstance(weight, int) and 0 <= weight < 2**63 for _, _, weight in entries)
+    return None
+
+
+def mahimahi(data):
+    """A trace of a link of SMALL, which is made fast."""
+    path = written("cell.trace", data)
+    schedule = '[[schedules]]\nform = "mahimahi"\nfile = "cell.trace"\nlink = ["A", "B"]\n'
+    world = written("mahimahi.toml", (SMALL.replace("1 Mbps", "1 Gbps") + schedule).encode())
+    try:
+        schedules = load(world).resolved["schedules"]
+    except ScenarioError as error:
+        return named(path, error)
+    assert all(step["changes"] for schedule in schedules for step in schedule["steps"])
     return None
 
 
@@ -263,6 +276,7 @@ TARGETS = {
     "gml": lambda data: topology(data, "gml"),
     "graphml": lambda data: topology(data, "graphml"),
     "matrix": matrix,
+    "mahimahi": mahimahi,
     "paths": paths,
     "tles": satellites,
     "places": places,

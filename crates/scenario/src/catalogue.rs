@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::schema::{
     CapacityKind, Chosen, CodepointKind, DISTRIBUTIONS, DelayCourse, Directions, Disjoint, EceFlag,
     FailedDirections, FailedPackets, File, GeneratorKind, LinkState, MembersKind, Metric, Phases,
-    Transmitter, Weights,
+    ScheduleForm, Transmitter, Weights,
 };
 use crate::warnings::WarningKind;
 
@@ -37,6 +37,7 @@ fn families() -> impl Iterator<Item = Family> {
         LinkState::FAMILY,
         GeneratorKind::FAMILY,
         Phases::FAMILY,
+        ScheduleForm::FAMILY,
         EceFlag::FAMILY,
         CodepointKind::FAMILY,
         Chosen::FAMILY,

@@ -233,3 +233,82 @@ fn changes_come_from_a_file() {
     assert!(problem.contains("`bad.csv`, line 4: "), "{problem}");
     assert!(problem.contains("changes.toml:12"), "{problem}");
 }
+
+struct Opportunities;
+
+impl Shelf for Opportunities {
+    fn graph(&self, _: Reference<'_>) -> Result<Graph, String> {
+        Err("no topology here".to_owned())
+    }
+
+    fn values(&self, file: &str) -> Result<Vec<String>, String> {
+        match file {
+            "missing.trace" => Err(format!("cannot read `{file}`: No such file or directory")),
+            "busy.trace" => Ok(vec!["1".to_owned(); 834]),
+            _ => Ok(file.split_whitespace().map(str::to_owned).collect()),
+        }
+    }
+}
+
+fn traced(rest: &str) -> Result<Scenario, String> {
+    let text = format!("{RACKS}[[schedules]]\n{rest}\n");
+    Scenario::parse_with(&text, "changes.toml", &[], &Library::new(Opportunities))
+        .map_err(|problem| problem.render(false))
+}
+
+/// 1500 B take 1.2 us at 10 Gb/s; opportunities at 0 ms are also those at the end of each round.
+#[test]
+fn opportunities_of_a_trace_are_instants_in_which_a_transmitter_sends() {
+    let of = r#"form = "mahimahi", file = "0 1 3 3", link = "T0-T1", direction = "backward""#;
+    let scenario = traced(&of.replace(", ", "\n")).unwrap_or_else(|problem| panic!("{problem}"));
+    let [once, rounds] = &scenario.plan().schedules[..] else { panic!("two schedules") };
+    assert_eq!((once.start, once.period), (Time::ZERO, None));
+    assert_eq!(rounds.start, Time::ZERO + Duration::from_ms(1));
+    assert_eq!(rounds.period, Some(Duration::from_ms(3)));
+    let steps = |schedule: &SchedulePlan| {
+        let steps = schedule.steps.iter().map(|step| {
+            let [((0, 1), ChangePlan::Sends(sends))] = step.changes[..] else {
+                panic!("{:?}", step.changes)
+            };
+            (step.after.as_ps(), sends)
+        });
+        steps.collect::<Vec<_>>()
+    };
+    assert_eq!(steps(once), [(0, true), (1, false)]);
+    let at = [0, 2_000_000_000, 2_001_200_000, 2_002_400_000];
+    let expected: Vec<_> = at.iter().flat_map(|&ps| [(ps, true), (ps + 1, false)]).collect();
+    assert_eq!(steps(rounds), expected);
+}
+
+#[test]
+fn what_is_no_trace_is_named() {
+    let mahimahi = "form = \"mahimahi\"\n";
+    let link = "link = \"T0-T1\"\n";
+    for (rest, said) in [
+        (
+            format!("{mahimahi}{link}file = \"missing.trace\""),
+            "cannot read `missing.trace`: No such",
+        ),
+        (format!("{mahimahi}{link}file = \"\""), "has no opportunity after 0 ms"),
+        (format!("{mahimahi}{link}file = \"0 0\""), "`0 0` has no opportunity after 0 ms"),
+        (format!("{mahimahi}{link}file = \"1 x\""), "value 2: `x` is no millisecond of a trace"),
+        (format!("{mahimahi}{link}file = \"1 -2\""), "value 2: `-2` is no millisecond of a trace"),
+        (format!("{mahimahi}{link}file = \"9999999999\""), "`9999999999` is no millisecond"),
+        (format!("{mahimahi}{link}file = \"3 2\""), "`3 2`, value 2: 2 ms come after 3 ms"),
+        (
+            format!("{mahimahi}{link}file = \"busy.trace\""),
+            "has 834 packets of 1500 B in a millisecond",
+        ),
+        (format!("{mahimahi}{link}"), "a trace of mahimahi is of a file and a link"),
+        (format!("{mahimahi}file = \"1\""), "a trace of mahimahi is of a file and a link"),
+        (format!("{mahimahi}{link}file = \"1\"\nperiod = \"1 ms\""), "says itself what changes"),
+        (format!("{mahimahi}file = \"1\"\nlink = \"T0-T9\""), "T0-T9"),
+        ("form = \"changes\"\nchanges = []".to_owned(), "`form` has no meaning here"),
+        (format!("{link}file = \"1\""), "`link` has no meaning here"),
+        ("file = \"1\"\ndirection = \"both\"".to_owned(), "`direction` has no meaning here"),
+        ("file = \"1\"\nform = \"mahimah\"".to_owned(), "mahimahi"),
+    ] {
+        let problem = traced(&rest).map(drop).expect_err(&rest);
+        assert!(problem.contains(said), "{problem}");
+    }
+}

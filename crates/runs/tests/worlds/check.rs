@@ -62,6 +62,11 @@ impl Shelf for Atlas {
         Ok(vec![(from.clone(), to.clone(), 10), (to, from, 1)])
     }
 
+    /// What the name of the file says: `1|2|2`.
+    fn values(&self, file: &str) -> Result<Vec<String>, String> {
+        Ok(file.split('|').map(str::to_owned).collect())
+    }
+
     /// What the name of the file says: `at=1 ms;link=A-B|at=...`.
     fn table(&self, file: &str) -> Result<Rows, String> {
         let field = |field: &str| {

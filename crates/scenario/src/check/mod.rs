@@ -15,6 +15,7 @@ mod forwarding;
 mod generated;
 mod links;
 mod losses;
+mod mahimahi;
 mod network;
 mod observe;
 mod outages;

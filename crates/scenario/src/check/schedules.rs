@@ -9,7 +9,8 @@ use crate::library::Library;
 use crate::plan::{ChangePlan, DirectedLink, SchedulePlan, StepPlan};
 use crate::problem::Problems;
 use crate::schema::{
-    ChangeEntry, DelayCourse, Directions, EceFlag, File, LinkState, ScheduleEntry, Transmitter,
+    ChangeEntry, DelayCourse, Directions, EceFlag, File, LinkState, ScheduleEntry, ScheduleForm,
+    Transmitter,
 };
 use crate::tree::{Step, place};
 
@@ -81,12 +82,12 @@ fn drift(steps: &mut BTreeMap<Duration, Vec<(DirectedLink, ChangePlan)>>) {
 }
 
 /// What reads an entry.
-struct Reader<'r, 't> {
+pub(super) struct Reader<'r, 't> {
     /// Its number.
-    i: usize,
+    pub(super) i: usize,
     plan: &'r Draft,
-    network: &'r mut Network,
-    problems: &'r mut Problems<'t>,
+    pub(super) network: &'r mut Network,
+    pub(super) problems: &'r mut Problems<'t>,
     /// Which links are in service from when in a period.
     states: Vec<State>,
 }
@@ -109,6 +110,23 @@ impl Reader<'_, '_> {
             self.problems
                 .at(place!["schedules", i, "period"], "a period of nothing")
                 .label("must be above zero");
+        }
+        if entry.form == Some(ScheduleForm::Mahimahi) {
+            let found = self.trace(entry, start, library)?;
+            return (self.problems.found.len() == before).then_some(found);
+        }
+        let of_files = [
+            ("form", entry.form.is_some() && entry.file.is_none(), "is of a `file`"),
+            (
+                "link",
+                entry.link.is_some(),
+                "goes with `form = \"mahimahi\"`; a change names its own",
+            ),
+            ("direction", entry.direction.is_some(), "goes with `form = \"mahimahi\"`"),
+        ];
+        for (key, _, label) in of_files.into_iter().filter(|(_, given, _)| *given) {
+            let message = format!("`{key}` has no meaning here");
+            self.problems.at(place!["schedules", i, key], message).label(label);
         }
         let mut steps = BTreeMap::new();
         match (&entry.changes, &entry.file, &entry.generator) {
@@ -191,7 +209,7 @@ impl Reader<'_, '_> {
     }
 
     /// What an entry changes of all links that it names.
-    fn changes(
+    pub(super) fn changes(
         &mut self,
         entry: &ChangeEntry,
         place: &[Step<'_>],

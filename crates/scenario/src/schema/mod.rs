@@ -26,7 +26,7 @@ pub(crate) use flows::{Chosen, FlowsEntry, Metric, PairsTable, Weights};
 pub(crate) use list_or::ListOr;
 pub(crate) use planned::{
     ChangeEntry, DelayCourse, Directions, EceFlag, GeneratorEntry, GeneratorKind, LinkState,
-    Phases, ScheduleEntry, Transmitter, VoqEntry,
+    Phases, ScheduleEntry, ScheduleForm, Transmitter, VoqEntry,
 };
 pub(crate) use protection::{
     CapacityKind, Disjoint, FailedDirections, FailedPackets, FailureEntry, ProtectionEntry,

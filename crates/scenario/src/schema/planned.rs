@@ -59,10 +59,24 @@ pub(crate) struct ScheduleEntry {
     pub changes: Vec<ChangeEntry>,
     /// In place of `changes`: a CSV file, beside the scenario, with a change a line; its first line names the keys of a change.
     pub file: Option<String>,
+    /// What `file` is; `changes` if left out.
+    pub form: Option<ScheduleForm>,
+    /// Of a trace of mahimahi: the link that has it.
+    pub link: Option<LinkRef>,
+    /// Of a trace of mahimahi: which directions have it; both if left out.
+    pub direction: Option<Directions>,
     /// How a delay goes on after a change of it; `stepped` if left out.
     pub delays: Option<DelayCourse>,
     /// In place of `changes` and `period`: circuits that come in turn.
     pub generator: Option<GeneratorEntry>,
+}
+
+optcp_units::registry! {
+    /// What a file of a schedule is.
+    pub enum ScheduleForm ("schedule-forms") {
+        "changes" => Changes: "a CSV file with a change a line", "OpTCP";
+        "mahimahi" => Mahimahi: "a trace of a link: each line is a millisecond in which one packet may leave, and the file begins again at the last", "R. Netravali and others, USENIX ATC 2015 (mahimahi)";
+    }
 }
 
 optcp_units::registry! {

@@ -154,9 +154,16 @@ impl Maker<'_> {
                 entry.insert("start".to_owned(), text(leaf::span(start)));
             }
             if self.draw.chance(15) {
-                let trace = self.trace(period);
-                entry.insert("file".to_owned(), text(trace));
-                self.maybe(&mut entry, "ScheduleEntry", 50, &["delays"]);
+                if self.draw.chance(50) {
+                    self.opportunities(&mut entry);
+                } else {
+                    let trace = self.trace(period);
+                    entry.insert("file".to_owned(), text(trace));
+                    if self.draw.chance(50) {
+                        entry.insert("form".to_owned(), text("changes"));
+                    }
+                    self.maybe(&mut entry, "ScheduleEntry", 50, &["delays"]);
+                }
                 self.push("schedules", entry);
                 continue;
             }
@@ -231,6 +238,21 @@ impl Maker<'_> {
             format!("at={};link={name};{key}={value}", leaf::span(self.within(period)))
         });
         rows.collect::<Vec<String>>().join("|")
+    }
+
+    /// A trace of mahimahi, as the library of the tests reads it from its name.
+    fn opportunities(&mut self, entry: &mut Table) {
+        entry.remove("period");
+        let mut ms: Vec<u64> = (0..self.draw.between(1, 6)).map(|_| self.draw.below(4)).collect();
+        ms.sort_unstable();
+        ms.push(ms[ms.len() - 1].max(1));
+        let file: Vec<String> = ms.iter().map(u64::to_string).collect();
+        entry.insert("file".to_owned(), text(file.join("|")));
+        entry.insert("form".to_owned(), text("mahimahi"));
+        let edge = self.draw.index(self.net.edges.len());
+        let links = self.net.edges[edge].links.clone();
+        entry.insert("link".to_owned(), self.draw.pick(&links));
+        self.maybe(entry, "ScheduleEntry", 50, &["direction"]);
     }
 
     /// An instant of a period, often a whole number of units.
