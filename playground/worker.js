@@ -3,18 +3,21 @@
 
 let session;
 
-self.onmessage = async ({ data }) => {
+self.onmessage = ({ data }) => {
   if (data instanceof ArrayBuffer) {
-    session = new Session(await Simulator.load(data));
-    postMessage({ ready: true });
+    Simulator.load(data).then((simulator) => {
+      session = new Session(simulator);
+      postMessage({ ready: true });
+    });
     return;
   }
   const begun = performance.now();
   try {
     const answer = session.answer(data);
-    postMessage({ answer, id: data.id, ms: performance.now() - begun });
+    postMessage({ answer, ms: performance.now() - begun });
   } catch (error) {
+    // Anything else ends the simulator, and the page is told.
     if (!(error instanceof ScenarioError)) throw error;
-    postMessage({ refused: error.message, id: data.id });
+    postMessage({ refused: error.message });
   }
 };
