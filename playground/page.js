@@ -12,16 +12,35 @@ const LATE_MS = 1;
 const set = { link: null, atMs: null, delayMs: null };
 let [shown, shape, waiting, asked, since] = [null, "", null, null, 0];
 
+/** How long a run may keep a newer question waiting, in ms; it is given up then. */
+const PATIENCE_MS = 2000;
 const code = new Blob([$("simulator").textContent], { type: "text/javascript" });
-const worker = new Worker(URL.createObjectURL(code));
 const packed = Uint8Array.from(atob($("module").textContent), (letter) => letter.charCodeAt(0));
 const unpacked = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
-new Response(unpacked).arrayBuffer().then((module) => worker.postMessage(module, [module]));
-worker.onerror = (event) => refuse(`The simulator has ended: ${event.message}. Load the page again.`);
-worker.onmessage = ({ data }) => {
-  if (data.ready) return ask();
+const module = new Response(unpacked).arrayBuffer();
+let [worker, ready, givenUp] = [null, false, null];
+
+/** Begins anew with an empty simulator. */
+async function begin() {
+  worker?.terminate();
+  worker = new Worker(URL.createObjectURL(code));
+  [ready, asked] = [false, null];
+  worker.onmessage = answered;
+  worker.onerror = (event) => {
+    refuse(`The simulator has ended: ${event.message}. It begins anew with the next change.`);
+    begin();
+  };
+  worker.postMessage(await module);
+}
+
+function answered({ data }) {
+  if (data.ready) {
+    ready = true;
+    return next();
+  }
   const begun = asked.since;
   asked = null;
+  clearTimeout(givenUp);
   next();
   if (data.refused !== undefined) return refuse(data.refused);
   show(data.answer);
@@ -32,7 +51,7 @@ worker.onmessage = ({ data }) => {
     `Drawn ${(drawn - begun).toFixed(0)} ms after it was asked for.`;
   document.body.dataset.drawnMs = drawn - begun;
   document.body.dataset.answers = Number(document.body.dataset.answers ?? 0) + 1;
-};
+}
 
 function ms(value) {
   return value >= 1000 ? `${Number((value / 1000).toFixed(3))} s` : `${Number(value.toFixed(3))} ms`;
@@ -55,8 +74,13 @@ function ask() {
 }
 
 function next() {
-  if (asked || !waiting) return;
-  [asked, waiting] = [waiting, null];
+  if (!ready || !waiting) return;
+  if (asked) {
+    clearTimeout(givenUp);
+    givenUp = setTimeout(begin, Math.max(0, asked.at + PATIENCE_MS - performance.now()));
+    return;
+  }
+  [asked, waiting] = [{ ...waiting, at: performance.now() }, null];
   worker.postMessage(asked);
 }
 
@@ -159,3 +183,5 @@ addEventListener("resize", () => {
   if (shown) show(shown);
 });
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => shown && curves());
+ask();
+begin();

@@ -3,6 +3,7 @@
 import importlib.util
 import json
 import os
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -170,19 +171,40 @@ def answered(page, count):
     page.wait_for_function(f"Number(document.body.dataset.answers ?? 0) >= {count}")
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [400, 1280])
-def test_a_fibre_is_cut_in_the_browser(playground, module, browser, tmp_path, width, scheme):
+def opened(playground, module, browser, tmp_path, **options):
+    """The page as a reader has it from a file, when its first run is drawn, and what goes wrong on it."""
     written = tmp_path / "index.html"
     written.write_text(playground.page(module.read_bytes()), encoding="utf-8")
     assert written.stat().st_size < 2_000_000
-    page = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
+    page = browser.new_page(**options)
     wrong = []
     page.on("pageerror", lambda error: wrong.append(str(error)))
     page.on("console", lambda message: wrong.append(message.text) if message.type == "error" else None)
     page.on("request", lambda request: wrong.append(request.url) if request.url.startswith("http") else None)
     page.goto(written.as_uri())
     answered(page, 1)
+    return page, wrong
+
+
+def test_a_run_of_hours_is_given_up_for_the_next_one(playground, module, browser, tmp_path):
+    page, wrong = opened(playground, module, browser, tmp_path)
+    text = playground.scenario()
+    hours = text.replace('stop = "8 s"', 'stop = "400 h"')
+    page.fill("#text", re.sub(r'interval = "\d+ ms"', 'interval = "400 h"', hours))
+    page.wait_for_function("asked?.text.includes('400 h')")
+    page.fill("#text", text.replace('at = "3 s"', 'at = "2 s"'))
+    answered(page, 2)
+    run = of_command(text, "ring.toml", [("failures.0.at", "2 s")])
+    assert page.inner_text("#records_sha256") == run["records_sha256"]
+    assert wrong == []
+    page.close()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [400, 1280])
+def test_a_fibre_is_cut_in_the_browser(playground, module, browser, tmp_path, width, scheme):
+    size = {"width": width, "height": 900}
+    page, wrong = opened(playground, module, browser, tmp_path, viewport=size, color_scheme=scheme)
     text = playground.scenario()
     assert page.inner_text("#records_sha256") == of_command(text, "ring.toml", [])["records_sha256"]
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
