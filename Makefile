@@ -93,6 +93,10 @@ lint: setup ## Check formatting, lints and types
 site: setup ## Build the documentation as a site: target/site/html/index.html, which any browser opens
 	$(BIN)/python docs/site/build.py
 
+.PHONY: playground
+playground: ## Write the page that simulates in a browser: target/playground/index.html (needs a compiler for WebAssembly)
+	$(PYTHON) playground/build.py
+
 bench: setup ## Measure the speed of the simulator
 	$(BIN)/optcp bench
 	$(RELEASE) cargo bench --workspace --locked

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use optcp_engine::observe::{Observations, Observer, Quiet, hex};
-use optcp_engine::{Blueprint, Cut, Kernel, Simulation, cuts};
+use optcp_engine::{Blueprint, Cut, FlowSpec, Kernel, Simulation, cuts};
 use optcp_net::DropReason;
 use optcp_units::{Duration, Time};
 use sha2::{Digest as _, Sha256};
@@ -180,23 +180,34 @@ const END_EVERY: Duration = Duration::from_secs(1);
 
 /// A run in progress.
 #[derive(Clone)]
-struct Progress<O> {
+pub(crate) struct Progress<O> {
     /// By flow, whether its end is waited for; `None` where the run does not end with its flows.
     awaited: Option<Vec<bool>>,
-    simulation: Simulation<O>,
+    pub(crate) simulation: Simulation<O>,
 }
 
 impl<O: Observer> Progress<O> {
+    /// A run at time zero.
+    pub(crate) fn new(plan: &Plan, blueprint: &Blueprint, kernel: Kernel, observer: O) -> Self {
+        let waited = |flow: &FlowSpec| flow.segments.is_some();
+        Progress {
+            simulation: Simulation::new(blueprint, kernel, observer),
+            awaited: plan.end_with_flows.then(|| blueprint.flows.iter().map(waited).collect()),
+        }
+    }
+
     /// Runs to `until`, or to the end, and looks at `cancel` from time to time.
-    fn advance(&mut self, until: Option<Time>, cancel: &Cancel) -> Result<(), Cancelled> {
+    pub(crate) fn advance(
+        &mut self,
+        until: Option<Time>,
+        cancel: &Cancel,
+    ) -> Result<(), Cancelled> {
         let mut reached = self.simulation.now();
         let mut go_on = |now| {
             cancel.tell(&mut reached, now);
             !cancel.is_set()
         };
-        if until.is_none() {
-            self.advance_to_the_flows_end(&mut go_on)?;
-        }
+        self.look_for_the_flows_end(until.unwrap_or(Time::MAX), &mut go_on)?;
         let through = go_on(self.simulation.now())
             && match until {
                 Some(until) => self.simulation.run_before_while(until, &mut go_on),
@@ -206,14 +217,16 @@ impl<O: Observer> Progress<O> {
         if through { Ok(()) } else { Err(Cancelled) }
     }
 
-    /// Stops the run at the first whole second at which every flow that is to end has ended.
-    fn advance_to_the_flows_end(
+    /// Stops the run at the first whole second before `limit` at which every flow that is to end has ended.
+    fn look_for_the_flows_end(
         &mut self,
+        limit: Time,
         go_on: &mut dyn FnMut(Time) -> bool,
     ) -> Result<(), Cancelled> {
         let Some(awaited) = &self.awaited else { return Ok(()) };
-        let mut at = Time::ZERO + END_EVERY;
-        while at < self.simulation.stop() {
+        let begun = self.simulation.now().as_ps().div_ceil(END_EVERY.as_ps()).max(1);
+        let mut at = Time::ZERO + END_EVERY * begun;
+        while at < self.simulation.stop().min(limit) {
             let now = self.simulation.now();
             if !go_on(now) || !self.simulation.run_before_while(at, go_on) {
                 return Err(Cancelled);
@@ -249,21 +262,12 @@ impl Family {
     ) -> Result<Vec<(usize, Run)>, Cancelled> {
         let finish = |mut run: Progress<O>, index: usize, forked_at| {
             run.advance(None, cancel)?;
-            let plan = worlds[index].populated.as_ref().unwrap_or(branches[index].plan());
-            let starts = worlds[index].blueprint.flows.iter().map(|flow| flow.start);
-            let mut made = result(branches[index], plan, seed, forked_at, &run.simulation, cancel)?;
-            made.active = active(plan, &starts.collect::<Vec<_>>(), &run.simulation);
-            made.cuts = cut_off(plan, &worlds[index].blueprint, run.simulation.stop());
-            Ok((index, made))
+            let (scenario, world) = (branches[index], &worlds[index]);
+            Ok((index, result(scenario, world, seed, forked_at, &run.simulation, cancel)?))
         };
         let (trunk, others) = (self.members[0], &self.members[1..]);
-        let mut shared = Progress {
-            simulation: Simulation::new(&worlds[trunk].blueprint, kernel, observer),
-            awaited: branches[trunk].plan().end_with_flows.then(|| {
-                let flows = &worlds[trunk].blueprint.flows;
-                flows.iter().map(|flow| flow.segments.is_some()).collect()
-            }),
-        };
+        let (plan, blueprint) = (branches[trunk].plan(), &worlds[trunk].blueprint);
+        let mut shared = Progress::new(plan, blueprint, kernel, observer);
         if !others.is_empty() {
             shared.advance(Some(self.fork_at), cancel)?;
         }
@@ -279,24 +283,33 @@ impl Family {
     }
 }
 
+/// The instant before which both worlds are the same, and whoever observes them sees the same; zero where they differ from the
+/// start, or where a run could not go on as the other one.
+pub(crate) fn shared_until(one: (&Plan, &World), other: (&Plan, &World)) -> Time {
+    let ((a, first), (b, second)) = (one, other);
+    // Observations know flows by their groups.
+    let groups = |plan: &Plan, world: &World| -> Vec<usize> {
+        let plan = world.populated.as_ref().unwrap_or(plan);
+        plan.flows.iter().map(|flow| flow.group).collect()
+    };
+    // Observations are part of the state that is copied.
+    let observed_alike =
+        a.observe == b.observe && a.stop == b.stop && groups(a, first) == groups(b, second);
+    // Where the end is found on the way, branches would have to agree on it.
+    let found_on_the_way = a.end_with_flows || b.end_with_flows;
+    if !observed_alike || found_on_the_way {
+        return Time::ZERO;
+    }
+    first.blueprint.shared_until(&second.blueprint)
+}
+
 fn families(branches: &[&Scenario], worlds: &[World], fork: bool) -> Vec<Family> {
     let mut families: Vec<Family> = Vec::new();
-    // Observations know flows by their groups.
-    let groups = |index: usize| {
-        let plan = worlds[index].populated.as_ref().unwrap_or(branches[index].plan());
-        plan.flows.iter().map(|flow| flow.group)
-    };
-    for (index, world) in worlds.iter().enumerate() {
+    for index in 0..worlds.len() {
+        let of = |index: usize| (branches[index].plan(), &worlds[index]);
         let same_past = |family: &Family| {
-            let trunk = family.members[0];
-            let (a, b) = (branches[trunk].plan(), branches[index].plan());
-            // Observations are part of the state that is copied.
-            let observed_alike =
-                a.observe == b.observe && a.stop == b.stop && groups(trunk).eq(groups(index));
-            let shared = worlds[trunk].blueprint.shared_until(&world.blueprint);
-            // Where the end is found on the way, branches would have to agree on it.
-            let fork = fork && !a.end_with_flows && !b.end_with_flows;
-            (fork && observed_alike && shared > Time::ZERO).then_some(shared)
+            let shared = shared_until(of(family.members[0]), of(index));
+            (fork && shared > Time::ZERO).then_some(shared)
         };
         match families.iter_mut().find_map(|f| same_past(f).map(|shared| (f, shared))) {
             Some((family, shared)) => {
@@ -309,14 +322,17 @@ fn families(branches: &[&Scenario], worlds: &[World], fork: bool) -> Vec<Family>
     families
 }
 
-fn result<O: Observer + AsRef<Observations>>(
+/// What has been found so far, but for what the building of the world has to say.
+pub(crate) fn result<O: Observer + AsRef<Observations>>(
     scenario: &Scenario,
-    plan: &Plan,
+    world: &World,
     seed: u64,
     forked_at: Option<Time>,
     simulation: &Simulation<O>,
     cancel: &Cancel,
 ) -> Result<Run, Cancelled> {
+    let plan = world.populated.as_ref().unwrap_or(scenario.plan());
+    let starts = world.blueprint.flows.iter().map(|flow| flow.start).collect::<Vec<_>>();
     let observations = simulation.observer().as_ref();
     let counts = simulation.counts();
     let dropped = DropReason::ALL.iter().zip(counts.dropped);
@@ -342,9 +358,9 @@ fn result<O: Observer + AsRef<Observations>>(
         failed: Vec::new(),
         routing: None,
         arrived: Vec::new(),
-        cuts: Vec::new(),
+        cuts: cut_off(plan, &world.blueprint, simulation.stop()),
         series: series(plan, observations),
-        active: Vec::new(),
+        active: active(plan, &starts, simulation),
     };
     if counts.copied > 0 {
         run.counts.push(("copied", counts.copied));

@@ -1,0 +1,80 @@
+//! A run that is stopped, copied and changed on its way is the run that was never touched.
+
+use optcp_runs::{Cancel, LiveRun, Run, RunOptions, run_branches};
+use optcp_scenario::Scenario;
+use optcp_units::{Duration, Time};
+
+const RING: &str = include_str!("../../../python/optcp/scenarios/ring.toml");
+const DIGEST: RunOptions =
+    RunOptions { digest: true, fork: false, kernel: optcp_runs::Kernel::Fast };
+
+fn ring(overrides: &[(&str, &str)]) -> Scenario {
+    parsed(RING, overrides)
+}
+
+fn parsed(text: &str, overrides: &[(&str, &str)]) -> Scenario {
+    let overrides: Vec<(String, String)> =
+        overrides.iter().map(|&(key, value)| (key.to_owned(), value.to_owned())).collect();
+    Scenario::parse(text, "ring.toml", &overrides).expect("the ring is a world")
+}
+
+fn failing(at: &str) -> Scenario {
+    ring(&[("failures.0.at", at)])
+}
+
+fn whole(scenario: &Scenario) -> Run {
+    let runs = run_branches(&[scenario], 1, DIGEST, &Cancel::default());
+    runs.expect("nobody stops it").remove(0)
+}
+
+fn ms(ms: u64) -> Time {
+    Time::ZERO + Duration::from_ms(ms)
+}
+
+#[test]
+fn stops_leave_no_trace() {
+    let scenario = failing("3 s");
+    let mut run = LiveRun::new(&scenario, 1, DIGEST);
+    for at in (0..8000).step_by(370) {
+        run.advance(ms(at));
+        run = run.clone();
+    }
+    assert_eq!(run.finish(), whole(&scenario));
+}
+
+#[test]
+fn a_fork_goes_on_as_another_world() {
+    let [late, early] = ["6 s", "2 s"].map(failing);
+    let mut trunk = LiveRun::new(&late, 1, DIGEST);
+    trunk.advance(ms(2000));
+    let mut fork = trunk.clone();
+    assert_eq!(fork.change(&early), Ok(()));
+    let forked_at = Some(ms(2000));
+    assert_eq!(fork.finish(), Run { forked_at, ..whole(&early) });
+    assert_eq!(trunk.finish(), whole(&late), "the fork has left it alone");
+    assert_ne!(whole(&late).records_sha256, whole(&early).records_sha256);
+}
+
+#[test]
+fn what_is_past_cannot_be_changed() {
+    let [late, early] = ["6 s", "2 s"].map(failing);
+    let mut run = LiveRun::new(&late, 1, DIGEST);
+    run.advance(ms(2500));
+    assert_eq!(run.change(&early), Err(ms(2000)));
+    assert_eq!(run.change(&ring(&[("links.1.queue", "20 packets")])), Err(Time::ZERO));
+    assert_eq!(run.finish(), whole(&late));
+}
+
+#[test]
+fn a_run_that_ends_with_its_flows_may_stop_on_its_way() {
+    let ends = [("end_with_flows", "true"), ("flows.0.size", "1 MB"), ("failures.0.repair", "4 s")];
+    let text = RING.replace("kind = \"goodput\"\ninterval = \"100 ms\"", "kind = \"completions\"");
+    let scenario = parsed(&text, &ends);
+    // How many steps the kernel takes is its own affair, and no part of the digests: `counts` has them.
+    for stops in [&[400, 2000, 7999][..], &[1000, 1001, 5500]] {
+        let mut run = LiveRun::new(&scenario, 1, DIGEST);
+        stops.iter().for_each(|&at| run.advance(ms(at)));
+        let counts = whole(&scenario).counts;
+        assert_eq!(Run { counts, ..run.finish() }, whole(&scenario));
+    }
+}

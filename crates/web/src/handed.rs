@@ -1,0 +1,55 @@
+//! The library of a page: what it hands in, read already. The module opens nothing, and reads neither GML nor CSV.
+
+use std::collections::BTreeMap;
+
+use optcp_scenario::{Graph, GraphLink, Matrix, Reference, Rows, Shelf};
+use serde::Deserialize;
+
+/// A network as `optcp.topologies.find` returns it: nodes; links by the numbers of their ends, with a name and a length in
+/// millimetres where they are known; demands in thousandths; places in millionths of a degree.
+type Network = (
+    Vec<String>,
+    Vec<(usize, usize, Option<String>, Option<u64>)>,
+    Vec<(usize, usize, u64)>,
+    Vec<Option<[i64; 2]>>,
+);
+
+/// What is in files and collections, by the names with which scenarios refer to them.
+#[derive(Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Handed {
+    /// Networks of a collection.
+    names: BTreeMap<String, Network>,
+    /// Networks in files.
+    graphs: BTreeMap<String, Network>,
+    matrix: BTreeMap<String, Matrix>,
+    values: BTreeMap<String, Vec<String>>,
+    table: BTreeMap<String, Rows>,
+}
+
+fn found<T: Clone>(among: &BTreeMap<String, T>, name: &str) -> Result<T, String> {
+    among.get(name).cloned().ok_or_else(|| format!("`{name}` has not been handed in"))
+}
+
+impl Shelf for Handed {
+    fn graph(&self, reference: Reference<'_>) -> Result<Graph, String> {
+        let (nodes, links, demands, places) = match reference {
+            Reference::Name(name) => found(&self.names, name),
+            Reference::File(file) => found(&self.graphs, file),
+        }?;
+        let link = |(a, b, name, length_mm)| GraphLink { ends: [a, b], name, length_mm };
+        Ok(Graph { nodes, places, links: links.into_iter().map(link).collect(), demands })
+    }
+
+    fn matrix(&self, file: &str) -> Result<Matrix, String> {
+        found(&self.matrix, file)
+    }
+
+    fn values(&self, file: &str) -> Result<Vec<String>, String> {
+        found(&self.values, file)
+    }
+
+    fn table(&self, file: &str) -> Result<Rows, String> {
+        found(&self.table, file)
+    }
+}

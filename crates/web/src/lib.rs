@@ -1,0 +1,120 @@
+//! The simulator as a WebAssembly module without imports: functions over bytes in its memory.
+//!
+//! What is handed in is written to where `optcp_input` says; what is returned lies at
+//! `optcp_output` until the next call. Scenarios and runs have numbers. A caller that gives a wrong number, or a text that is no
+//! request, ends the module: that is a mistake in the page, not in a scenario.
+//!
+//! ```text
+//! parse -> scenario     start(scenario, seed) -> run     advance(run, instant)     fork(run) -> run
+//!                       change(run, scenario)            finish(run) -> tables     forget(number)
+//! ```
+
+mod exports;
+mod handed;
+mod tables;
+
+use std::collections::BTreeMap;
+
+use optcp_runs::{LiveRun, RunOptions};
+use optcp_scenario::{Library, Scenario};
+use optcp_units::Time;
+use serde::Deserialize;
+use serde_json::json;
+
+use handed::Handed;
+
+/// What is parsed: a text, its name for messages, overrides as of `--set`, and what the scenario may name.
+#[derive(Deserialize)]
+struct Request {
+    name: String,
+    text: String,
+    #[serde(default)]
+    set: Vec<(String, String)>,
+    #[serde(default)]
+    library: Handed,
+}
+
+/// Everything that a caller has a number for, and the bytes that go in and out.
+#[derive(Default)]
+struct Session {
+    input: Vec<u8>,
+    output: Vec<u8>,
+    scenarios: BTreeMap<u32, Scenario>,
+    runs: BTreeMap<u32, LiveRun>,
+    numbers: u32,
+}
+
+impl Session {
+    fn number(&mut self) -> u32 {
+        self.numbers += 1;
+        self.numbers
+    }
+
+    fn run(&mut self, number: u32) -> &mut LiveRun {
+        self.runs.get_mut(&number).expect("a run has this number")
+    }
+
+    fn scenario(&self, number: u32) -> &Scenario {
+        self.scenarios.get(&number).expect("a scenario has this number")
+    }
+
+    fn keep(&mut self, run: LiveRun) -> u32 {
+        let number = self.number();
+        self.runs.insert(number, run);
+        number
+    }
+
+    fn parse(&mut self) -> u32 {
+        let Request { name, text, set, library } =
+            serde_json::from_slice(&self.input).expect("the input is a request");
+        match Scenario::parse_with(&text, &name, &set, &Library::new(library)) {
+            Err(found) => {
+                self.output = found.render(false).into_bytes();
+                0
+            }
+            Ok(scenario) => {
+                let warnings = scenario.warnings().into_iter();
+                let warnings = warnings
+                    .map(|one| json!({"kind": one.kind.name(), "message": one.message, "place": one.place}));
+                let said = json!({
+                    "sha256": scenario.sha256(),
+                    "axes": scenario.axes(),
+                    "parameters": scenario.summary().parameters,
+                    "warnings": warnings.collect::<Vec<_>>(),
+                });
+                self.output = format!("[{said},{}]", scenario.resolved_json()).into_bytes();
+                let number = self.number();
+                self.scenarios.insert(number, scenario);
+                number
+            }
+        }
+    }
+
+    fn start(&mut self, scenario: u32, seed: u64, digest: bool) -> u32 {
+        let options = RunOptions { digest, ..RunOptions::default() };
+        let run = LiveRun::new(self.scenario(scenario), seed, options);
+        self.keep(run)
+    }
+
+    fn fork(&mut self, run: u32) -> u32 {
+        let fork = self.run(run).clone();
+        self.keep(fork)
+    }
+
+    /// The instant before which both worlds are the same, if the run is past it; `None` if it goes on as the other.
+    fn change(&mut self, run: u32, scenario: u32) -> Option<Time> {
+        let scenario = self.scenarios.get(&scenario).expect("a scenario has this number");
+        let run = self.runs.get_mut(&run).expect("a run has this number");
+        run.change(scenario).err()
+    }
+
+    fn finish(&mut self, run: u32) {
+        let run = self.runs.remove(&run).expect("a run has this number");
+        self.output = tables::written(&run.finish());
+    }
+
+    fn forget(&mut self, number: u32) {
+        self.scenarios.remove(&number);
+        self.runs.remove(&number);
+    }
+}
