@@ -98,7 +98,7 @@ def write(figure: Figure, name: str) -> None:
     buffer = io.BytesIO()
     # The program's version would change the bytes without changing the picture.
     figure.savefig(buffer, format="png", dpi=110, facecolor="white", metadata={"Software": None})
-    Image.open(buffer).convert("RGB").quantize(64).save(HERE / name, optimize=True)
+    Image.open(buffer).convert("RGB").quantize(128).save(HERE / name, optimize=True)
 
 
 def save(figure: Figure, name: str, _label: str) -> str:
