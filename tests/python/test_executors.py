@@ -2,6 +2,7 @@
 
 import multiprocessing
 import shutil
+import signal
 import sys
 from collections import deque
 from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
@@ -148,6 +149,28 @@ def test_ctrl_c_keeps_what_has_come_back(in_threads, tmp_path, silent, monkeypat
         study().run(tmp_path, executor=workers, progress=after)
     assert after.started == [(3 * SEEDS, stopped.value.kept)]
     assert files_of_study(tmp_path) == in_threads
+
+
+def test_ctrl_c_that_comes_while_an_object_is_taken_down_counts(tmp_path, silent, monkeypatch):
+    """Python drops what is raised there: the next job that ends asks."""
+    dropped = []
+    monkeypatch.setattr(sys, "unraisablehook", lambda told: dropped.append(told.exc_type))
+
+    class Last:
+        def __del__(self):
+            signal.raise_signal(signal.SIGINT)
+
+    def advance(runs):
+        silent.runs = getattr(silent, "runs", 0) + runs
+        if not dropped:
+            Last()
+
+    monkeypatch.setattr(silent, "advance", advance)
+    with ThreadPoolExecutor(1) as workers, pytest.raises(Interrupted):
+        study().run(tmp_path, executor=workers, progress=silent)
+    assert dropped == [KeyboardInterrupt]
+    assert 0 < silent.runs < 3 * SEEDS
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
 def test_a_pool_that_is_shut_down_is_a_message(tmp_path, silent):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import queue
+import signal
+import threading
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
@@ -12,6 +14,7 @@ from optcp.errors import Interrupted, RunFailed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
+    from types import FrameType
 
 
 class Progress(Protocol):
@@ -142,18 +145,40 @@ def _run(stages: Iterable[Sequence[Job]], where: Jobs, progress: Progress, total
         workers = Remote(where)
     begun: list[Job] = []
     interrupted = False
+    pressed, forget = _ctrl_c()
     try:
         for jobs in stages:
             begun += jobs
             for job in workers.do(jobs, progress):
                 progress.advance(job.runs)
+                if pressed():
+                    raise KeyboardInterrupt
     except KeyboardInterrupt:
         interrupted = True
     finally:
         workers.stop()
+        forget()
     if interrupted:
         # Runs that ended between the last wait and the cancellation are stored too.
         raise Interrupted(total - missing + sum(job.stored() for job in begun), total)
+
+
+def _ctrl_c() -> tuple[Callable[[], bool], Callable[[], object]]:
+    """Whether Ctrl-C was pressed, and what ends the asking.
+
+    It raises an exception as ever, but Python drops one that comes while an object is taken down, as a future of Dask.
+    """
+    usual = signal.default_int_handler
+    if threading.current_thread() is not threading.main_thread() or signal.getsignal(signal.SIGINT) is not usual:
+        return lambda: False, lambda: None
+    pressed: list[int] = []
+
+    def handle(number: int, frame: FrameType | None) -> None:
+        pressed.append(number)
+        usual(number, frame)
+
+    signal.signal(signal.SIGINT, handle)
+    return lambda: bool(pressed), lambda: signal.signal(signal.SIGINT, usual)
 
 
 class Threads:
