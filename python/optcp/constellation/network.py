@@ -22,16 +22,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from optcp.constellation import beside, forwarding, places
 from optcp.constellation.series import apart, steps
-from optcp.constellation.world import HEAD, LEAST_S, OBSERVED, OF_ONE, World, node
+from optcp.constellation.world import HEAD, OBSERVED, OF_ONE, World, check_length, check_rate, milliseconds, node
 from optcp.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
+    import numpy as np
     from numpy.typing import NDArray
 
     from optcp.constellation.forwarding import Tables
@@ -185,11 +184,9 @@ def of_tables(
     shell: Constellation, stations: Sequence[Station], found: Tables, span_s: tuple[float, float], rate_mbps: float
 ) -> World:
     """Make a scenario of tables that are known; ``span_s`` is when it begins and ends."""
-    if not 0.001 <= rate_mbps <= 1_000_000:
-        raise InputError(f"a rate of {rate_mbps:g} Mb/s: expected one from 0.001 to 1000000")
+    check_rate(rate_mbps)
     begins, ends = span_s
-    if ends - begins < LEAST_S:
-        raise InputError(f"{ends - begins:g} s: a scenario of {LEAST_S:g} s or more is expected")
+    check_length(ends - begins)
     for (a, b), ways in found.paths.items():
         if not any(way for _, way in ways):
             of = f"from {stations[a].name} to {stations[b].name}"
@@ -268,7 +265,7 @@ class _Names:
 def _forwarding(found: Tables, begins: float, names: _Names) -> str:
     rows = ["at (ms), node, to, next"]
     for one in found.entries:
-        at = _ms(one.at_s - begins)
+        at = milliseconds(one.at_s - begins)
         rows.append(f"{at}, {names.of(one.node)}, {names.of(one.to)}, {names.next(one.node, one.next)}")
     return "\n".join([*rows, ""])
 
@@ -279,13 +276,12 @@ def _delays(
     rows: list[tuple[float, str]] = []
     for link, at, delay_ns in forwarding.delays(shell, stations, found, *span_s):
         name = names.link(*link)
-        rows += [(one, f"{_ms(one - span_s[0])}, {name}, {ns}") for one, ns in zip(at.tolist(), delay_ns, strict=True)]
+        rows += [
+            (one, f"{milliseconds(one - span_s[0])}, {name}, {ns}")
+            for one, ns in zip(at.tolist(), delay_ns, strict=True)
+        ]
     rows.sort(key=lambda row: row[0])
     return "\n".join(["at (ms), link, delay (ns)", *(row for _, row in rows), ""])
-
-
-def _ms(seconds: float) -> str:
-    return f"{np.round(seconds * 1000, 6):.6f}".rstrip("0").rstrip(".")
 
 
 def _chains(chains: Iterable[tuple[str, str]]) -> str:

@@ -156,6 +156,18 @@ class World:
     files: dict[str, str]
 
 
+def check_rate(rate_mbps: float) -> None:
+    """Refuse a rate of links that no scenario has."""
+    if not 0.001 <= rate_mbps <= 1_000_000:
+        raise InputError(f"a rate of {rate_mbps:g} Mb/s: expected one from 0.001 to 1000000")
+
+
+def check_length(length_s: float) -> None:
+    """Refuse a scenario that ends before anything can be observed."""
+    if length_s < LEAST_S:
+        raise InputError(f"{length_s:g} s: a scenario of {LEAST_S:g} s or more is expected")
+
+
 def world(found: Paths, rate_mbps: float = 10.0) -> World:
     """Make a scenario of a series of paths.
 
@@ -171,14 +183,12 @@ def world(found: Paths, rate_mbps: float = 10.0) -> World:
     InputError
         If there is no path all the time, the rate is impossible, or the time too short or too long.
     """
-    if not 0.001 <= rate_mbps <= 1_000_000:
-        raise InputError(f"a rate of {rate_mbps:g} Mb/s: expected one from 0.001 to 1000000")
+    check_rate(rate_mbps)
     start, end = found.names
     if not any(found.paths):
         raise InputError(f"there is no path from {start} to {end} in all of this time")
     length_s = found.end_s - float(found.seconds[0])
-    if length_s < LEAST_S:
-        raise InputError(f"{length_s:g} s: a scenario of {LEAST_S:g} s or more is expected")
+    check_length(length_s)
     first_ns, rows = _rows(found, rate_mbps)
     a, b = node(start, "from"), node(end, "to")
     if len({a, b, "sky"}) < 3:
@@ -210,7 +220,7 @@ def _rows(found: Paths, rate_mbps: float) -> tuple[int, list[str]]:
     down = False
     for one in found.stretches():
         if not one.satellites:
-            rows.append(f"{_ms(one.start_s - begins)}, both, path, , down")
+            rows.append(f"{milliseconds(one.start_s - begins)}, both, path, , down")
             down = True
             continue
         # The instant of the change itself, and then all multiples of the step.
@@ -224,7 +234,7 @@ def _rows(found: Paths, rate_mbps: float) -> tuple[int, list[str]]:
             first_ns = int(flight[0]) + segment
         state = "up" if down else ""
         for at, ns in zip(times, flight, strict=True):
-            when = _ms(float(at) - begins)
+            when = milliseconds(float(at) - begins)
             rows.append(f"{when}, forward, path, {ns + segment},")
             rows.append(f"{when}, backward, path, {ns + ack},")
             if state:
@@ -234,7 +244,8 @@ def _rows(found: Paths, rate_mbps: float) -> tuple[int, list[str]]:
     return first_ns or 0, rows
 
 
-def _ms(seconds: float) -> str:
+def milliseconds(seconds: float) -> str:
+    """Return a time in ms as files have it."""
     return f"{seconds * 1000:.6f}".rstrip("0").rstrip(".")
 
 
